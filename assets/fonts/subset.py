@@ -1,0 +1,50 @@
+"""Makes the two fonts of this folder from Inter 4 (SIL Open Font License 1.1, see OFL.txt): Latin, Greek and
+some signs of mathematics, with figures of equal width so that a running clock does not move.
+
+    pip install fonttools; python subset.py FOLDER-WITH-INTER-OTF
+"""
+
+import sys
+from pathlib import Path
+
+from fontTools import subset
+from fontTools.ttLib import TTFont
+
+SIGNS = """⁰⁴⁵⁶⁷⁸⁹⁺⁻₀₁₂₃‐–—‘’“”•…′″←↑→↓∂∑−√∞∫≈≠≤≥"""
+
+
+def even_figures(font: TTFont) -> dict[str, str]:
+    """The glyphs that the feature tnum puts in the place of others."""
+    table = font["GSUB"].table
+    mapping = {}
+    for record in table.FeatureList.FeatureRecord:
+        if record.FeatureTag == "tnum":
+            for index in record.Feature.LookupListIndex:
+                for lookup in table.LookupList.Lookup[index].SubTable:
+                    mapping.update(getattr(lookup, "ExtSubTable", lookup).mapping)
+    return mapping
+
+
+def build(source: Path, target: Path) -> None:
+    font = TTFont(source)
+    even = even_figures(font)
+    for table in font["cmap"].tables:
+        if table.isUnicode():
+            for figure in map(ord, "0123456789"):
+                # Two tables may share their mapping; the second time there is nothing to do.
+                table.cmap[figure] = even.get(table.cmap[figure], table.cmap[figure])
+    options = subset.Options()
+    options.layout_features = ["kern"]
+    options.hinting = False
+    options.desubroutinize = True
+    options.name_IDs = [0, 1, 2, 3, 4, 5, 6, 13, 14]
+    options.drop_tables += ["GSUB", "STAT", "DSIG", "meta"]
+    subsetter = subset.Subsetter(options)
+    unicodes = [*range(0x20, 0x7F), *range(0xA0, 0x180), *range(0x391, 0x3CA), *map(ord, SIGNS)]
+    subsetter.populate(unicodes=unicodes)
+    subsetter.subset(font)
+    font.save(target)
+
+
+for style in ("Regular", "SemiBold"):
+    build(Path(sys.argv[1]) / f"Inter-{style}.otf", Path(__file__).parent / f"Inter-{style}.otf")

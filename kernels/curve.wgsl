@@ -1,0 +1,94 @@
+// A one-dimensional field: |psi|^2 over x as a filled curve, coloured by the phase.
+//
+// Textures are those of field.wgsl with one row. Colours are gamma-space, premultiplied.
+
+struct View {
+    origin: vec2f,
+    // Texels per pixel along x; the second component is the height of one unit of `scale` in pixels.
+    step: vec2f,
+    size: vec2f,
+    low: f32,
+    scale: f32,
+    // Framebuffer row of the base line.
+    base: f32,
+    // 0: the value as it is; 1: the square of the value (|psi| given), coloured by phase.
+    mode: u32,
+    linear_target: u32,
+    unused: u32,
+    line: vec4f,
+}
+
+@group(0) @binding(0) var<uniform> view: View;
+@group(0) @binding(1) var values: texture_2d<f32>;
+@group(0) @binding(2) var phases: texture_2d<f32>;
+@group(0) @binding(3) var hues: texture_2d<f32>;
+
+@vertex
+fn vertex(@builtin(vertex_index) index: u32) -> @builtin(position) vec4f {
+    let corner = vec2f(f32((index << 1u) & 2u), f32(index & 2u));
+    return vec4f(corner * 2.0 - 1.0, 0.0, 1.0);
+}
+
+struct Sample {
+    height: f32,
+    turn: f32,
+}
+
+// Height in pixels above the base line, and phase in turns, at a place in texels.
+fn sample(at: f32) -> Sample {
+    let last = i32(view.size.x) - 1;
+    let base = floor(at - 0.5);
+    let f = at - 0.5 - base;
+    let a = clamp(i32(base), 0, last);
+    let b = clamp(i32(base) + 1, 0, last);
+    let va = textureLoad(values, vec2i(a, 0), 0).r;
+    let vb = textureLoad(values, vec2i(b, 0), 0).r;
+    var out: Sample;
+    var value = mix(va, vb, f);
+    if view.mode == 1u {
+        let pa = textureLoad(phases, vec2i(a, 0), 0).r;
+        let pb = textureLoad(phases, vec2i(b, 0), 0).r;
+        let psi = mix(va * vec2f(cos(pa), sin(pa)), vb * vec2f(cos(pb), sin(pb)), f);
+        if any(psi != vec2f(0.0)) {
+            out.turn = atan2(psi.y, psi.x) * 0.15915494309189535;
+        }
+        value = mix(va * va, vb * vb, f);
+    }
+    out.height = (value - view.low) * view.scale * view.step.y;
+    return out;
+}
+
+fn phase_color(turn: f32) -> vec3f {
+    let entry = i32(floor(fract(turn) * 256.0 + 0.5)) & 255;
+    return textureLoad(hues, vec2i(entry, 0), 0).rgb;
+}
+
+@fragment
+fn fragment(@builtin(position) pixel: vec4f) -> @location(0) vec4f {
+    let at = view.origin.x + view.step.x * pixel.x;
+    if at < 0.0 || at >= view.size.x {
+        discard;
+    }
+    let here = sample(at);
+    let left = sample(at - view.step.x);
+    let right = sample(at + view.step.x);
+    let above = view.base - pixel.y;
+    // Distance to the curve, taken along its normal; steep flanks stay one line wide.
+    let slope = 0.5 * (right.height - left.height);
+    let distance = abs(above - here.height) / sqrt(1.0 + slope * slope);
+    let stroke = clamp(1.6 - distance, 0.0, 1.0) * view.line.a;
+    // Between the base line and the curve, on whichever side the curve is.
+    let inside = clamp(min(above, here.height - above) + 0.5, 0.0, 1.0)
+        + clamp(min(-above, above - here.height) + 0.5, 0.0, 1.0);
+    var fill = view.line.rgb;
+    if view.mode == 1u {
+        fill = phase_color(here.turn);
+    }
+    let fill_alpha = min(inside, 1.0) * select(0.35, 0.9, view.mode == 1u);
+    let alpha = stroke + fill_alpha * (1.0 - stroke);
+    var color = view.line.rgb * stroke + fill * fill_alpha * (1.0 - stroke);
+    if view.linear_target == 1u && alpha > 0.0 {
+        color = pow(color / alpha, vec3f(2.2)) * alpha;
+    }
+    return vec4f(color, alpha);
+}

@@ -1,0 +1,39 @@
+// Common to the Trotter-Suzuki kernels: REAL is float or double.
+//
+// A field is two planes of `pitch` x ny x nz numbers, real and imaginary part, x fastest; columns nx..pitch hold zeros.
+#pragma once
+
+#ifndef REAL
+#define REAL float
+#endif
+
+typedef REAL real;
+typedef unsigned char u8;
+typedef unsigned int u32;
+
+__device__ __forceinline__ float fused(float a, float b, float c) { return __fmaf_rn(a, b, c); }
+__device__ __forceinline__ double fused(double a, double b, double c) { return __fma_rn(a, b, c); }
+
+// cos and sin without the slow path for huge arguments, which would need a stack
+__device__ __forceinline__ void turn(float angle, float &c, float &s) { sincospif(angle * 0.318309886183790672f, &s, &c); }
+__device__ __forceinline__ void turn(double angle, double &c, double &s) { sincospi(angle * 0.318309886183790672, &s, &c); }
+
+// (r + i m) *= (c + i s)
+__device__ __forceinline__ void multiply(real &r, real &m, real c, real s) {
+    const real x = fused(c, r, -s * m);
+    m = fused(c, m, s * r);
+    r = x;
+}
+
+// The interaction's phase e^{-i g|psi|^2}, or e^{-g|psi|^2} in imaginary time
+__device__ __forceinline__ void interact(real &r, real &m, real g, bool imaginary) {
+    const real x = g * fused(r, r, m * m);
+    if (imaginary) {
+        const real f = exp(-x);
+        r *= f, m *= f;
+    } else {
+        real c, s;
+        turn(x, c, s);
+        multiply(r, m, c, -s);
+    }
+}

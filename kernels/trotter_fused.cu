@@ -1,0 +1,370 @@
+// Trotter-Suzuki in two dimensions, STEPS whole steps a launch with the state in registers.
+//
+// A warp owns a strip of 32 x COLUMNS columns and streams down its rows, two at a time, through a pipeline of STEPS stages; a stage is
+// one step. x sweeps stay in a row (neighbours across lanes by shuffle). Of the y sweeps, even-odd-even, a stage completes those of the
+// row pair before the one that enters, for which it keeps two rows in registers: a lag of one pair a stage. The phases of the pairs under way
+// stand in a ring in shared memory, each lane's own, and so does the pair that comes next; both arrive by asynchronous copies. Nothing is
+// shared between warps, there is no barrier. Strips overlap by 2 STEPS columns a side, chunks of rows by 2 STEPS rows: what is wrong at the rim
+// of a strip moves inwards by 2 sites a step and never reaches what is written.
+//
+// Where a wall, an edge in y or a ragged edge in x is near, a second body runs that looks at every bond; a site without partner is multiplied by
+// the secant that its partner's tangent form would have owed it. Both bodies give the same bits for sites with partners.
+//
+// Compile with -DREAL, -DCOLUMNS, -DSTEPS, -DBLOCKS (of two warps on a multiprocessor) and the flags below.
+#include "trotter.cuh"
+
+#ifndef COLUMNS
+#define COLUMNS 4
+#endif
+#ifndef STEPS
+#define STEPS 6
+#endif
+#ifndef BLOCKS
+#define BLOCKS 6
+#endif
+// x sweeps before and after the y sweeps: where walls or flux keep the axes from commuting
+#ifndef NESTED
+#define NESTED 0
+#endif
+// phases on x bonds
+#ifndef FLUX
+#define FLUX 0
+#endif
+// a phase in |psi|^2
+#ifndef INTERACTION
+#define INTERACTION 0
+#endif
+// hyperbolic sweeps
+#ifndef IMAGINARY
+#define IMAGINARY 0
+#endif
+
+// without phases, plane by plane: the x and y sweeps of three dimensions
+#ifndef BARE
+#define BARE 0
+#endif
+
+struct Fused {
+    const real *re, *im;    // the state
+    real *re_out, *im_out;  // the state STEPS steps later
+    const real *pc, *ps;    // phase after a step
+    const u8 *wall;         // 1 = wall, of the state's pitch; null = none
+    const real *gc, *gs;    // e^{i phi} of a row's x bonds (FLUX)
+    int nx, ny, pitch;
+    int periodic_x, periodic_y;
+    int chunk;              // row pairs that a warp writes
+    real t[3], m[3];        // tangents of the even, odd, even sweep; their secants
+    real ot[4], om[4];      // NESTED: of even and odd before, odd and even after
+    real interaction;
+};
+
+enum { C = COLUMNS, N = STEPS, WARPS = 2 };
+enum { BYTES = (COLUMNS * sizeof(real)) % 16 == 0 ? 16 : 8, LANES = BYTES / sizeof(real), CHUNKS = COLUMNS / LANES };
+enum { HALO = (2 * STEPS + COLUMNS - 1) / COLUMNS * COLUMNS, CORE = 32 * COLUMNS - 2 * HALO };
+enum { SLOTS = STEPS + 1, PART = 32 * BYTES, SLOT = 4 * CHUNKS * PART };
+enum { WARP_BYTES = (SLOTS + 1) * SLOT + (STEPS + 1) * 128 };
+template <int B> struct Vector;
+template <> struct Vector<16> { typedef uint4 type; };
+template <> struct Vector<8> { typedef uint2 type; };
+typedef Vector<BYTES>::type vec;
+
+__device__ __forceinline__ u32 shared_address(const void *p) { return (u32)__cvta_generic_to_shared(p); }
+
+__device__ __forceinline__ void copy_async(u32 to, const void *from, bool valid) {
+    const int bytes = valid ? BYTES : 0;
+    if (BYTES == 16)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes) : "memory");
+    else
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(to), "l"(from), "r"(bytes) : "memory");
+}
+
+// Two planes of a row pair into a slot
+__device__ __forceinline__ void fetch(char *slot, const real *first, const real *second, u32 at_a, u32 at_b, bool in_a, bool in_b) {
+    const u32 to = shared_address(slot);
+    const u32 a = in_a ? at_a : 0, b = in_b ? at_b : 0;
+#pragma unroll
+    for (int k = 0; k < CHUNKS; k++) {
+        copy_async(to + (0 * CHUNKS + k) * PART, first + a + k * LANES, in_a);
+        copy_async(to + (1 * CHUNKS + k) * PART, second + a + k * LANES, in_a);
+        copy_async(to + (2 * CHUNKS + k) * PART, first + b + k * LANES, in_b);
+        copy_async(to + (3 * CHUNKS + k) * PART, second + b + k * LANES, in_b);
+    }
+}
+
+struct Row { real r[COLUMNS], i[COLUMNS]; };
+
+__device__ __forceinline__ void take(Row &row, const char *slot) {
+#pragma unroll
+    for (int k = 0; k < CHUNKS; k++) {
+        *(vec *)(row.r + k * LANES) = *(const vec *)(slot + k * PART);
+        *(vec *)(row.i + k * LANES) = *(const vec *)(slot + (CHUNKS + k) * PART);
+    }
+}
+
+// The tangent half of a bond's turn for one member: what the partner adds. (gc, gs): the bond's phase as seen from here.
+__device__ __forceinline__ void lean(real t, real gc, real gs, real &r, real &i, real qr, real qi) {
+    // r + i i += i t (gc - i gs) q, or without the factor i in imaginary time
+    if (FLUX) {
+        const real a = t * gc, b = t * gs;
+        if (IMAGINARY) {
+            r = fused(a, qr, fused(b, qi, r)), i = fused(a, qi, fused(-b, qr, i));
+        } else {
+            r = fused(-a, qi, fused(b, qr, r)), i = fused(a, qr, fused(b, qi, i));
+        }
+    } else if (IMAGINARY) {
+        r = fused(t, qr, r), i = fused(t, qi, i);
+    } else {
+        r = fused(-t, qi, r), i = fused(t, qr, i);
+    }
+}
+
+// A bond between p and its upper neighbour q
+template <bool MASKED> __device__ __forceinline__ void pair(bool on, real t, real m, real gc, real gs, real &pr, real &pi, real &qr, real &qi) {
+    if (MASKED) {
+        t = on ? t : real(0), m = on ? real(1) : m;
+        pr *= m, pi *= m, qr *= m, qi *= m;
+    }
+    const real xr = pr, xi = pi;
+    lean(t, gc, gs, pr, pi, qr, qi);
+    lean(t, gc, -gs, qr, qi, xr, xi);
+}
+
+struct Gauge { real c, s; };
+struct Edges { bool any, left, right; };
+
+template <bool MASKED> __device__ __forceinline__ void even_x(Row &a, real t, real m, u32 open, Gauge g) {
+#pragma unroll
+    for (int c = 0; c < C; c += 2) pair<MASKED>((open >> (c + 1) & 3) == 3, t, m, g.c, g.s, a.r[c], a.i[c], a.r[c + 1], a.i[c + 1]);
+}
+
+template <bool MASKED> __device__ __forceinline__ void odd_x(Row &a, real t, real m, u32 open, Edges e, Gauge g) {
+    const u32 all = 0xffffffffu;
+    real lr = __shfl_up_sync(all, a.r[C - 1], 1), li = __shfl_up_sync(all, a.i[C - 1], 1);
+    real rr = __shfl_down_sync(all, a.r[0], 1), ri = __shfl_down_sync(all, a.i[0], 1);
+    if (MASKED) {
+        pair<true>((open & 3) == 3, t, m, g.c, g.s, lr, li, a.r[0], a.i[0]);
+        pair<true>((open >> C & 3) == 3, t, m, g.c, g.s, a.r[C - 1], a.i[C - 1], rr, ri);
+    } else {
+        if (e.any) {
+            if (e.left) lr = li = 0, a.r[0] *= m, a.i[0] *= m;
+            if (e.right) rr = ri = 0, a.r[C - 1] *= m, a.i[C - 1] *= m;
+        }
+        lean(t, g.c, -g.s, a.r[0], a.i[0], lr, li);
+        lean(t, g.c, g.s, a.r[C - 1], a.i[C - 1], rr, ri);
+    }
+#pragma unroll
+    for (int c = 1; c < C - 1; c += 2) pair<MASKED>((open >> (c + 1) & 3) == 3, t, m, g.c, g.s, a.r[c], a.i[c], a.r[c + 1], a.i[c + 1]);
+}
+
+template <bool MASKED> __device__ __forceinline__ void before_y(Row &a, const Fused &p, u32 open, Edges e, Gauge g) {
+    if (NESTED) {
+        even_x<MASKED>(a, p.ot[0], p.om[0], open, g);
+        odd_x<MASKED>(a, p.ot[1], p.om[1], open, e, g);
+    } else {
+        even_x<MASKED>(a, p.t[0], p.m[0], open, g);
+        odd_x<MASKED>(a, p.t[1], p.m[1], open, e, g);
+        even_x<MASKED>(a, p.t[2], p.m[2], open, g);
+    }
+}
+
+template <bool MASKED> __device__ __forceinline__ void after_y(Row &a, const Fused &p, u32 open, Edges e, Gauge g) {
+    if (NESTED) {
+        odd_x<MASKED>(a, p.ot[2], p.om[2], open, e, g);
+        even_x<MASKED>(a, p.ot[3], p.om[3], open, g);
+    }
+}
+
+// y sweeps of the pair (a, b) and the pair before it (u, v), which they complete and hand over in (a, b); what the next pair needs is
+// computed last, when its registers are free: otherwise ptxas copies both rows at every turn of the loop.
+template <bool MASKED> __device__ __forceinline__ void sweep_y(Row &a, Row &b, Row &u, Row &v, const Fused &p, u32 now, u32 before) {
+#pragma unroll
+    for (int c = 0; c < C; c++) {
+        real t0 = p.t[0], t1 = p.t[1], t2 = p.t[2], m0 = 1, m1 = 1, m2 = 1;
+        if (MASKED) {
+            const bool here = (now >> (c + 1)) & (now >> (c + 17)) & 1;
+            const bool between = (before >> (c + 17)) & (now >> (c + 1)) & 1;
+            const bool there = (before >> (c + 1)) & (before >> (c + 17)) & 1;
+            t0 = here ? t0 : real(0), t1 = between ? t1 : real(0), t2 = there ? t2 : real(0);
+            m0 = here ? m0 : p.m[0], m1 = between ? m1 : p.m[1], m2 = there ? m2 : p.m[2];
+        }
+        const real xr = m0 * a.r[c], xi = m0 * a.i[c], yr = m0 * b.r[c], yi = m0 * b.i[c];
+        const real ur = u.r[c], ui = u.i[c];
+        const real S = IMAGINARY ? real(1) : real(-1);
+        // lean() without gauge, written out: X and Y swap real and imaginary parts in real time
+#define LEAN(t, r, i, qr, qi) r = fused(IMAGINARY ? t : S * t, IMAGINARY ? qr : qi, r), i = fused(t, IMAGINARY ? qi : qr, i)
+        real er = xr, ei = xi;
+        LEAN(t0, er, ei, yr, yi);
+        er *= m1, ei *= m1;
+        const real vr = m1 * v.r[c], vi = m1 * v.i[c];
+        real fr = vr, fi = vi;
+        LEAN(t1, fr, fi, er, ei);
+        const real gr = m2 * fr, gi = m2 * fi, hr = m2 * ur, hi = m2 * ui;
+        real ar = hr, ai = hi, br = gr, bi = gi;
+        LEAN(t2, ar, ai, gr, gi);
+        LEAN(t2, br, bi, hr, hi);
+        a.r[c] = ar, a.i[c] = ai, b.r[c] = br, b.i[c] = bi;
+        real kr = er, ki = ei, lr = yr, li = yi;
+        LEAN(t1, kr, ki, vr, vi);
+        LEAN(t0, lr, li, xr, xi);
+        u.r[c] = kr, u.i[c] = ki, v.r[c] = lr, v.i[c] = li;
+#undef LEAN
+    }
+}
+
+__device__ __forceinline__ void phase(Row &a, const char *here, const Fused &p) {
+#pragma unroll
+    for (int k = 0; k < CHUNKS; k++) {
+        real c[LANES], s[LANES];
+        *(vec *)c = *(const vec *)(here + k * PART);
+        *(vec *)s = *(const vec *)(here + (CHUNKS + k) * PART);
+#pragma unroll
+        for (int v = 0; v < LANES; v++) {
+            const int n = k * LANES + v;
+            multiply(a.r[n], a.i[n], c[v], s[v]);
+            if (INTERACTION) interact(a.r[n], a.i[n], p.interaction, IMAGINARY);
+        }
+    }
+}
+
+__device__ __forceinline__ Gauge gauge(const Fused &p, int y) {
+    Gauge g = {1, 0};
+    if (FLUX) {
+        y = y < 0 ? y + p.ny : y >= p.ny ? y - p.ny : y;
+        if (y >= 0 && y < p.ny) g.c = __ldg(p.gc + y), g.s = __ldg(p.gs + y);
+    }
+    return g;
+}
+
+// The pair j through all stages
+template <bool MASKED>
+__device__ __forceinline__ void pipeline(Row &a, Row &b, Row (&u)[STEPS], Row (&v)[STEPS], const Fused &p, const char *ring, const u32 *words, int slot,
+                                         int j, Edges e) {
+    const char *here = ring + slot * SLOT;
+    u32 now = 0, before = 0;
+    if (MASKED) now = words[slot * 32];
+#pragma unroll
+    for (int s = 0; s < N; s++) {
+        const int y = 2 * (j - s);
+        before_y<MASKED>(a, p, now & 0xffff, e, gauge(p, y));
+        before_y<MASKED>(b, p, now >> 16, e, gauge(p, y + 1));
+        here = here == ring ? ring + (SLOTS - 1) * SLOT : here - SLOT;
+        if (MASKED) {
+            slot = slot == 0 ? SLOTS - 1 : slot - 1;
+            before = words[slot * 32];
+        }
+        sweep_y<MASKED>(a, b, u[s], v[s], p, now, before);
+        after_y<MASKED>(a, p, before & 0xffff, e, gauge(p, y - 2));
+        after_y<MASKED>(b, p, before >> 16, e, gauge(p, y - 1));
+        if (!BARE) {
+            phase(a, here, p);
+            phase(b, here + 2 * CHUNKS * PART, p);
+        }
+        now = before;
+    }
+}
+
+struct Place { u32 a, b; bool in_a, in_b; };
+
+// Where the rows of a pair lie, and whether they do
+__device__ __forceinline__ Place place(const Fused &p, int j, int x, bool inside) {
+    int y = 2 * j;
+    if (p.periodic_y) y = y < 0 ? y + p.ny : y >= p.ny ? y - p.ny : y;
+    Place at;
+    at.a = (u32)y * p.pitch + x, at.b = at.a + p.pitch;
+    at.in_a = inside && y >= 0 && y < p.ny, at.in_b = inside && y >= 0 && y + 1 < p.ny;
+    return at;
+}
+
+extern "C" __global__ void __launch_bounds__(64, BLOCKS) fused_steps(Fused p) {
+    if (BARE) {
+        const size_t plane = (size_t)blockIdx.z * p.ny * p.pitch;
+        p.re += plane, p.im += plane, p.re_out += plane, p.im_out += plane;
+    }
+    extern __shared__ __align__(16) char shared[];
+    const u32 all = 0xffffffffu;
+    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+    const int strip = (blockIdx.x * WARPS + warp) * CORE;
+    const int first = blockIdx.y * p.chunk, last = min(first + p.chunk, (p.ny + 1) / 2);
+    if (strip >= p.nx || first >= last) return;
+    char *ring = shared + warp * WARP_BYTES;
+    u32 *words = (u32 *)(ring + (SLOTS + 1) * SLOT) + lane;
+    ring += lane * BYTES;
+    char *next = ring + SLOTS * SLOT;
+
+    const int x = strip - HALO + lane * C;
+    int wrapped = x;
+    bool inside = x >= 0 && x < p.nx;
+    if (p.periodic_x) {
+        wrapped = x % p.nx;
+        if (wrapped < 0) wrapped += p.nx;
+        inside = true;
+    }
+    Edges e;
+    e.left = !p.periodic_x && x == 0, e.right = !p.periodic_x && x + C == p.nx;
+    e.any = __any_sync(all, e.left || e.right);
+    // open sites: bit 0 is the left neighbour, bit C + 1 the right one; the second row 16 bits higher
+    u32 full = 0;
+#pragma unroll
+    for (int c = 0; c < C; c++)
+        if (inside && wrapped + c < p.nx) full |= 1u << (c + 1);
+    const u32 whole = ((1u << C) - 1) * 2 * 0x10001u;
+
+    Row u[N], v[N];
+#pragma unroll
+    for (int s = 0; s < N; s++)
+#pragma unroll
+        for (int c = 0; c < C; c++) u[s].r[c] = u[s].i[c] = v[s].r[c] = v[s].i[c] = 0;
+    for (int n = 0; n < (SLOTS + 1) * 4 * CHUNKS; n++) *(vec *)(ring + n * PART) = vec();
+    for (int n = 0; n < SLOTS; n++) words[n * 32] = 0;
+
+    const bool stores = x >= strip && x < strip + CORE && x < p.nx;
+    int slot = 0, masked = p.periodic_y || first > N ? 0 : N + 1;
+    Place at = place(p, first - N, wrapped, inside);
+    fetch(next, p.re, p.im, at.a, at.b, at.in_a, at.in_b);
+    asm volatile("cp.async.commit_group;" ::: "memory");
+
+#pragma unroll 1
+    for (int j = first - N; j < last + N; j++) {
+        asm volatile("cp.async.wait_group 0;" ::: "memory");
+        Row a, b;
+        take(a, next);
+        take(b, next + 2 * CHUNKS * PART);
+        if (!BARE) fetch(ring + slot * SLOT, p.pc, p.ps, at.a, at.b, at.in_a, at.in_b);
+        u32 word = (at.in_a ? full : 0) | (at.in_b ? full << 16 : 0);
+        if (p.wall) {
+#pragma unroll
+            for (int c = 0; c < C; c++) {
+                if (at.in_a && p.wall[at.a + c]) word &= ~(1u << (c + 1));
+                if (at.in_b && p.wall[at.b + c]) word &= ~(1u << (c + 17));
+            }
+        }
+        at = place(p, j + 1, wrapped, inside);
+        fetch(next, p.re, p.im, at.a, at.b, at.in_a, at.in_b);
+        asm volatile("cp.async.commit_group;" ::: "memory");
+        if (__any_sync(all, inside && word != whole)) masked = N + 2;
+        u32 l = __shfl_up_sync(all, word, 1), r = __shfl_down_sync(all, word, 1);
+        l = lane == 0 ? 0 : l, r = lane == 31 ? 0 : r;
+        words[slot * 32] = word | ((l >> C) & 0x10001u) | ((r & 0x20002u) << C);
+        if (masked > 0) {
+            masked--;
+            pipeline<true>(a, b, u, v, p, ring, words, slot, j, e);
+        } else {
+            pipeline<false>(a, b, u, v, p, ring, words, slot, j, e);
+        }
+        slot = slot == SLOTS - 1 ? 0 : slot + 1;
+        if (j - N >= first && stores) {
+            const u32 o = (u32)(2 * (j - N)) * p.pitch + x;
+#pragma unroll
+            for (int k = 0; k < CHUNKS; k++) {
+                ((vec *)(p.re_out + o))[k] = *(vec *)(a.r + k * LANES);
+                ((vec *)(p.im_out + o))[k] = *(vec *)(a.i + k * LANES);
+            }
+            if (2 * (j - N) + 1 < p.ny)
+#pragma unroll
+                for (int k = 0; k < CHUNKS; k++) {
+                    ((vec *)(p.re_out + o + p.pitch))[k] = *(vec *)(b.r + k * LANES);
+                    ((vec *)(p.im_out + o + p.pitch))[k] = *(vec *)(b.i + k * LANES);
+                }
+        }
+    }
+}

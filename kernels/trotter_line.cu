@@ -1,0 +1,115 @@
+// Trotter-Suzuki in one dimension, up to HALO / 2 whole steps a launch with the state in registers.
+//
+// A warp owns 32 x C neighbouring sites with their phases; neighbours across lanes come by shuffle. Warps overlap by HALO sites a side: what is
+// wrong at the rim moves inwards by 2 sites a step. A warp that sees a wall or an edge looks at every bond; sites without partner are
+// multiplied by the secant. Compile with -DREAL.
+#include "trotter.cuh"
+
+enum { C = 16, HALO = 32, CORE = 32 * C - 2 * HALO, LANES = 16 / sizeof(real) };
+
+struct Line {
+    const real *re, *im;
+    real *re_out, *im_out;
+    const real *pc, *ps;
+    const u8 *wall;  // null = none
+    int nx, periodic, steps;
+    real t[3], m[3];  // tangents of the even, odd, even sweep; their secants
+    real interaction;
+};
+
+__device__ __forceinline__ void lean(real t, real &r, real &i, real qr, real qi) { r = fused(-t, qi, r), i = fused(t, qr, i); }
+
+template <bool MASKED> __device__ __forceinline__ void pair(bool on, real t, real m, real &pr, real &pi, real &qr, real &qi) {
+    if (MASKED) {
+        t = on ? t : real(0), m = on ? real(1) : m;
+        pr *= m, pi *= m, qr *= m, qi *= m;
+    }
+    const real xr = pr, xi = pi;
+    lean(t, pr, pi, qr, qi);
+    lean(t, qr, qi, xr, xi);
+}
+
+// bit c + 1 of `open` is site c; bits 0 and C + 1 are the neighbours
+template <bool MASKED> __device__ __forceinline__ void even(real (&r)[C], real (&i)[C], real t, real m, u32 open) {
+#pragma unroll
+    for (int c = 0; c < C; c += 2) pair<MASKED>((open >> (c + 1) & 3) == 3, t, m, r[c], i[c], r[c + 1], i[c + 1]);
+}
+
+template <bool MASKED> __device__ __forceinline__ void odd(real (&r)[C], real (&i)[C], real t, real m, u32 open) {
+    const u32 all = 0xffffffffu;
+    real lr = __shfl_up_sync(all, r[C - 1], 1), li = __shfl_up_sync(all, i[C - 1], 1);
+    real rr = __shfl_down_sync(all, r[0], 1), ri = __shfl_down_sync(all, i[0], 1);
+    pair<MASKED>((open & 3) == 3, t, m, lr, li, r[0], i[0]);
+    pair<MASKED>((open >> C & 3) == 3, t, m, r[C - 1], i[C - 1], rr, ri);
+#pragma unroll
+    for (int c = 1; c < C - 1; c += 2) pair<MASKED>((open >> (c + 1) & 3) == 3, t, m, r[c], i[c], r[c + 1], i[c + 1]);
+}
+
+template <bool MASKED> __device__ __forceinline__ void run(real (&r)[C], real (&i)[C], const real (&c)[C], const real (&s)[C], const Line &p, u32 open) {
+#pragma unroll 1
+    for (int step = 0; step < p.steps; step++) {
+        even<MASKED>(r, i, p.t[0], p.m[0], open);
+        odd<MASKED>(r, i, p.t[1], p.m[1], open);
+        even<MASKED>(r, i, p.t[2], p.m[2], open);
+#pragma unroll
+        for (int n = 0; n < C; n++) multiply(r[n], i[n], c[n], s[n]);
+        if (p.interaction != 0)
+#pragma unroll
+            for (int n = 0; n < C; n++) interact(r[n], i[n], p.interaction, false);
+    }
+}
+
+__device__ __forceinline__ void load(real (&out)[C], const real *from, int x, const Line &p) {
+    if (x >= 0 && x + C <= p.nx) {
+        // x is a multiple of C, and planes begin on 256 bytes
+#pragma unroll
+        for (int n = 0; n < C; n += LANES) *(uint4 *)(out + n) = *(const uint4 *)(from + x + n);
+    } else {
+#pragma unroll
+        for (int n = 0; n < C; n++) {
+            int at = x + n;
+            if (p.periodic) {
+                at %= p.nx;
+                at = at < 0 ? at + p.nx : at;
+            }
+            out[n] = at >= 0 && at < p.nx ? from[at] : real(0);
+        }
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(128) line_steps(const Line p) {
+    const u32 all = 0xffffffffu;
+    const int lane = threadIdx.x & 31;
+    const int strip = (blockIdx.x * (blockDim.x >> 5) + (threadIdx.x >> 5)) * CORE;
+    if (strip >= p.nx) return;
+    const int x = strip - HALO + lane * C;
+    real r[C], i[C], c[C], s[C];
+    load(r, p.re, x, p), load(i, p.im, x, p), load(c, p.pc, x, p), load(s, p.ps, x, p);
+    u32 open = 0;
+#pragma unroll
+    for (int n = 0; n < C; n++) {
+        int at = x + n;
+        if (p.periodic) {
+            at %= p.nx;
+            at = at < 0 ? at + p.nx : at;
+        }
+        if (at >= 0 && at < p.nx && !(p.wall && p.wall[at])) open |= 2u << n;
+    }
+    const bool whole = __all_sync(all, open == ((1u << C) - 1) * 2);
+    u32 left = __shfl_up_sync(all, open, 1), right = __shfl_down_sync(all, open, 1);
+    left = lane == 0 ? 0 : left, right = lane == 31 ? 0 : right;
+    open |= (left >> C & 1) | (right & 2) << C;
+    if (whole)
+        run<false>(r, i, c, s, p, open);
+    else
+        run<true>(r, i, c, s, p, open);
+    if (x < strip || x >= strip + CORE) return;
+    if (x + C <= p.nx) {
+#pragma unroll
+        for (int n = 0; n < C; n += LANES) *(uint4 *)(p.re_out + x + n) = *(uint4 *)(r + n), *(uint4 *)(p.im_out + x + n) = *(uint4 *)(i + n);
+    } else {
+#pragma unroll
+        for (int n = 0; n < C; n++)
+            if (x + n < p.nx) p.re_out[x + n] = r[n], p.im_out[x + n] = i[n];
+    }
+}

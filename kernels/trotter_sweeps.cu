@@ -1,0 +1,403 @@
+// Trotter-Suzuki, one kernel a sweep, in one to three dimensions; and what every variant needs beside its steps: phase tables that change with
+// time, sums over the field, pictures. Compile with -DREAL.
+#include "trotter.cuh"
+
+struct Grid {
+    int nx, ny, nz, pitch;
+    int periodic[3];
+};
+
+__device__ __forceinline__ size_t offset(const Grid &g, int row) { return (size_t)row * g.pitch; }
+
+struct Sweep {
+    real *re, *im;
+    const u8 *wall;
+    const real *gc, *gs;  // e^{i phi} of the x bonds of a row j; null = none
+    Grid grid;
+    int axis, odd, imaginary;
+    real t, s;  // tan of half the angle, sine; hyperbolic in imaginary time
+};
+
+// a -= t b; b += s a; a -= t b: determinant 1 whatever the rounding
+__device__ __forceinline__ void shear(real &a, real &b, real t, real s) {
+    a = fused(-t, b, a);
+    b = fused(s, a, b);
+    a = fused(-t, b, a);
+}
+
+// One thread a bond. x: bonds along x (axis 0) or sites; y: rows (axis 0) or the lower rows of pairs.
+extern "C" __global__ void sweep(const Sweep p) {
+    const Grid &g = p.grid;
+    const int along = blockIdx.x * blockDim.x + threadIdx.x;
+    const int n = p.axis == 0 ? g.nx : p.axis == 1 ? g.ny : g.nz;
+    const int bonds = (n - p.odd + 1) / 2;
+    const int lines = p.axis == 0 ? g.ny * g.nz : p.axis == 1 ? bonds * g.nz : g.ny * bonds;
+    for (int line = blockIdx.y; line < lines; line += gridDim.y) {
+        const int per = p.axis == 1 ? bonds : g.ny;
+        int i = along, j = line % per, k = line / per;
+        int &at = p.axis == 0 ? i : p.axis == 1 ? j : k;
+        at = 2 * at + p.odd;
+        if (i >= g.nx) continue;
+        int up = at + 1;
+        if (up >= n) {
+            if (!g.periodic[p.axis] || !p.odd) continue;
+            up = 0;
+        }
+        const size_t a = offset(g, j + g.ny * k) + i;
+        const int row = p.axis == 1 ? up + g.ny * k : p.axis == 2 ? j + g.ny * up : j + g.ny * k;
+        const size_t b = offset(g, row) + (p.axis == 0 ? up : i);
+        if (p.wall && (p.wall[a] || p.wall[b])) continue;
+        real pr = p.re[a], pi = p.im[a], qr = p.re[b], qi = p.im[b];
+        real gc = 1, gs = 0;
+        if (p.axis == 0 && p.gc) {
+            gc = p.gc[j], gs = p.gs[j];
+            multiply(qr, qi, gc, -gs);
+        }
+        if (p.imaginary) {
+            shear(pr, qr, -p.t, p.s);
+            shear(pi, qi, -p.t, p.s);
+        } else {
+            shear(pr, qi, p.t, p.s);
+            shear(qr, pi, p.t, p.s);
+        }
+        if (p.axis == 0 && p.gc) multiply(qr, qi, gc, gs);
+        p.re[a] = pr, p.im[a] = pi, p.re[b] = qr, p.im[b] = qi;
+    }
+}
+
+struct Columns {
+    real *re, *im;
+    const real *pc, *ps;
+    Grid grid;
+    real t[3], m[3];  // tangents of the even, odd, even sweep along z; their secants
+    real interaction;
+};
+
+// (p, q) -> (p + i t q, q + i t p)
+__device__ __forceinline__ void rotate(real t, real &pr, real &pi, real &qr, real &qi) {
+    const real xr = pr, xi = pi;
+    pr = fused(-t, qi, pr), pi = fused(t, qr, pi);
+    qr = fused(-t, xi, qr), qi = fused(t, xr, qi);
+}
+
+// The z sweeps of a step and its phase in one pass, in place: a thread goes up a column two sites at a time and holds the pair before,
+// whose last sweep waits for its upper neighbour. Walls at the edges of the grid only.
+extern "C" __global__ void sweep_columns(const Columns p) {
+    const Grid &g = p.grid;
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= g.nx) return;
+    const size_t plane = (size_t)g.pitch * g.ny;
+    const int pairs = (g.nz + 1) / 2;
+    const bool closes = g.periodic[2], half = g.nz & 1;
+    for (int j = blockIdx.y; j < g.ny; j += gridDim.y) {
+        const size_t base = offset(g, j) + i;
+        real ur = 0, ui = 0, vr = 0, vi = 0, er = 0, ei = 0;
+        if (closes) {
+            const size_t at = base + (size_t)(g.nz - 2) * plane;
+            real ar = p.re[at], ai = p.im[at];
+            vr = p.re[at + plane], vi = p.im[at + plane];
+            rotate(p.t[0], ar, ai, vr, vi);
+        }
+        for (int k = 0; k <= pairs; k++) {
+            const size_t at = base + (size_t)(2 * k) * plane;
+            const bool last = k == pairs, upper = !last && !(half && k == pairs - 1);
+            real ar = 0, ai = 0, br = 0, bi = 0;
+            if (!last) {
+                ar = p.re[at], ai = p.im[at];
+                if (upper) {
+                    br = p.re[at + plane], bi = p.im[at + plane];
+                    rotate(p.t[0], ar, ai, br, bi);
+                } else {
+                    ar *= p.m[0], ai *= p.m[0];
+                }
+                if (k > 0 || closes)
+                    rotate(p.t[1], vr, vi, ar, ai);
+                else
+                    ar *= p.m[1], ai *= p.m[1];
+                if (k == 0) er = vr, ei = vi;  // the top site after its bond with the bottom
+            } else if (closes) {
+                vr = er, vi = ei;
+            } else if (!half) {
+                vr *= p.m[1], vi *= p.m[1];
+            }
+            if (k > 0) {
+                const size_t to = at - 2 * plane;
+                const bool two = !(last && half);
+                if (two)
+                    rotate(p.t[2], ur, ui, vr, vi);
+                else
+                    ur *= p.m[2], ui *= p.m[2];
+                multiply(ur, ui, p.pc[to], p.ps[to]);
+                if (p.interaction != 0) interact(ur, ui, p.interaction, false);
+                p.re[to] = ur, p.im[to] = ui;
+                if (two) {
+                    multiply(vr, vi, p.pc[to + plane], p.ps[to + plane]);
+                    if (p.interaction != 0) interact(vr, vi, p.interaction, false);
+                    p.re[to + plane] = vr, p.im[to + plane] = vi;
+                }
+            }
+            ur = ar, ui = ai, vr = br, vi = bi;
+        }
+    }
+}
+
+// The field times a table, then the interaction's phase
+extern "C" __global__ void phases(real *re, real *im, const real *pc, const real *ps, real interaction, int imaginary, size_t count) {
+    for (size_t n = blockIdx.x * (size_t)blockDim.x + threadIdx.x; n < count; n += (size_t)gridDim.x * blockDim.x) {
+        real r = re[n], i = im[n];
+        multiply(r, i, pc[n], ps[n]);
+        if (interaction != 0) interact(r, i, interaction, imaginary);
+        re[n] = r, im[n] = i;
+    }
+}
+
+struct Medium {
+    const real *energy;      // diagonal of H without drives; of the field's pitch, as all that follows
+    const real *absorption;  // null = none
+    const real *driven[4];
+    const u8 *wall;
+    int drives;
+};
+
+// e^{-i(energy E + sum driven U) - damping W} fold
+struct Exponent {
+    double energy, damping, driven[4], fold, lowest;
+    int imaginary;
+};
+
+__device__ __forceinline__ double angle_at(const Medium &m, const Exponent &e, size_t n) {
+    double angle = e.energy * (double)m.energy[n];
+    for (int g = 0; g < m.drives; g++) angle += e.driven[g] * (double)m.driven[g][n];
+    return angle;
+}
+
+__device__ __forceinline__ double damping_at(const Medium &m, const Exponent &e, size_t n) {
+    if (!m.absorption) return 0;
+    const double d = e.damping * (double)m.absorption[n];
+    return d > 20 ? 20 : d < -20 ? -20 : d;
+}
+
+// Rows of a table at another time. In single precision the larger component is rounded up or down by a hash of site and time so that
+// the mean of |factor|^2 is right: the norm then does not drift.
+extern "C" __global__ void fill_table(real *pc, real *ps, const Medium m, const Exponent e, const Grid g, u32 seed) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= g.nx) return;
+    for (int row = blockIdx.y; row < g.ny * g.nz; row += gridDim.y) {
+        const size_t n = offset(g, row) + i;
+        if (m.wall && m.wall[n]) {
+            pc[n] = ps[n] = 0;
+            continue;
+        }
+        const double angle = angle_at(m, e, n);
+        if (e.imaginary) {
+            pc[n] = e.fold * exp(e.lowest * e.energy - angle), ps[n] = 0;
+            continue;
+        }
+        const double d = damping_at(m, e, n), modulus = d == 0 ? e.fold : e.fold * exp(-d);
+        double c, s;
+        turn(angle, c, s);
+        c *= modulus, s *= -modulus;
+        real rc = c, rs = s;
+        if (sizeof(real) == 4) {
+            const bool swap = fabs(c) < fabs(s);
+            const double exact = swap ? s : c;
+            const float large = swap ? rs : rc, small = swap ? rc : rs;
+            const u32 bits = __float_as_uint(large);
+            const float other = __uint_as_float((double)fabsf(large) > fabs(exact) ? bits - 1 : bits + 1);
+            const double a = (double)large * large + (double)small * small - modulus * modulus;
+            const double b = (double)other * other + (double)small * small - modulus * modulus;
+            u32 h = (u32)n * 2654435761u ^ seed;
+            h ^= h >> 16, h *= 0x85ebca6bu, h ^= h >> 13, h *= 0xc2b2ae35u, h ^= h >> 16;
+            // with probability a / (a - b) the other one: the mean is zero
+            const float chosen = a * b < 0 && h * 2.3283064365386963e-10 < a / (a - b) ? other : large;
+            if (swap)
+                rs = chosen;
+            else
+                rc = chosen;
+        }
+        pc[n] = rc, ps[n] = rs;
+    }
+}
+
+// How psi becomes the open field (direction 1) and back (-1, with negative times): a phase, and the interaction's with |phi|^2 for
+// density both ways; 0 = as it is
+struct Closing {
+    Exponent exponent;
+    double interaction;
+    int direction;
+};
+
+struct Complex { double r, i; };
+
+__device__ __forceinline__ Complex closed(const real *re, const real *im, const Medium &m, const Closing &c, size_t n) {
+    Complex z = {(double)re[n], (double)im[n]};
+    if (!c.direction) return z;
+    const double x = z.r, y = z.i, d = damping_at(m, c.exponent, n), f = d == 0 ? 1 : exp(-d);
+    double angle = angle_at(m, c.exponent, n);
+    if (c.interaction != 0) angle += c.interaction * (x * x + y * y) * (c.direction > 0 ? f * f : 1);
+    if (sizeof(real) == 4) {
+        // the angle is reduced in double precision; the rest of it needs single only
+        angle -= 6.283185307179586 * rint(angle * 0.15915494309189535);
+        float cs, sn;
+        turn((float)angle, cs, sn);
+        z.r = f * (cs * x + sn * y), z.i = f * (cs * y - sn * x);
+    } else {
+        double cs, sn;
+        turn(angle, cs, sn);
+        z.r = f * (cs * x + sn * y), z.i = f * (cs * y - sn * x);
+    }
+    return z;
+}
+
+// Opens, closes or conjugates the whole field; walls become zero
+extern "C" __global__ void turn_field(real *re, real *im, const Medium m, const Closing c, const Grid g, int conjugate) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= g.nx) return;
+    for (int row = blockIdx.y; row < g.ny * g.nz; row += gridDim.y) {
+        const size_t n = offset(g, row) + i;
+        Complex z = closed(re, im, m, c, n);
+        if (m.wall && m.wall[n]) z.r = z.i = 0;
+        re[n] = z.r, im[n] = conjugate ? -z.i : z.i;
+    }
+}
+
+__device__ __forceinline__ double sum_of_warp(double x) {
+    for (int d = 16; d; d >>= 1) x += __shfl_xor_sync(0xffffffffu, x, d);
+    return x;
+}
+__device__ __forceinline__ double max_of_warp(double x) {
+    for (int d = 16; d; d >>= 1) x = fmax(x, __shfl_xor_sync(0xffffffffu, x, d));
+    return x;
+}
+
+struct Measure {
+    const real *re, *im;
+    Medium medium;
+    Closing closing;
+    Grid grid;
+    int lo[3], hi[3];
+    int across;        // axis of the current
+    int energy;        // whether the energy is wanted
+    double hopping, interaction, drives[4], flux;
+    double *rows;      // SUMS numbers a row of the region
+};
+
+enum { NORM, ENERGY, X, XX, Y, YY, Z, ZZ, PEAK, CURRENT, SUMS };
+
+__device__ __forceinline__ Complex gauge_of(double flux, int j) {
+    Complex g;
+    turn(6.283185307179586 * flux * j, g.r, g.i);
+    return g;
+}
+
+// Re conj(a) g b and Im conj(a) g b
+__device__ __forceinline__ Complex bond(Complex a, Complex g, Complex b) {
+    const Complex h = {g.r * b.r - g.i * b.i, g.r * b.i + g.i * b.r};
+    return {a.r * h.r + a.i * h.i, a.r * h.i - a.i * h.r};
+}
+
+// Sums over the rows of a region, one warp a row, in double precision
+extern "C" __global__ void measure_rows(const Measure p) {
+    const Grid &g = p.grid;
+    const int lane = threadIdx.x & 31;
+    const int rows_y = p.hi[1] - p.lo[1], rows = rows_y * (p.hi[2] - p.lo[2]);
+    const int size[3] = {g.nx, g.ny, g.nz};
+    for (int row = blockIdx.x * (blockDim.x >> 5) + (threadIdx.x >> 5); row < rows; row += gridDim.x * (blockDim.x >> 5)) {
+        const int j = p.lo[1] + row % rows_y, k = p.lo[2] + row / rows_y;
+        const size_t base = offset(g, j + g.ny * k);
+        const Complex turn_x = gauge_of(p.flux, j), back_x = {turn_x.r, -turn_x.i}, one = {1, 0};
+        double norm = 0, energy = 0, x = 0, xx = 0, peak = 0, current = 0;
+        for (int i = p.lo[0] + lane; i < p.hi[0]; i += 32) {
+            const size_t n = base + i;
+            const Complex here = closed(p.re, p.im, p.medium, p.closing, n);
+            const double d = here.r * here.r + here.i * here.i;
+            norm += d, x += i * d, xx += (double)i * i * d, peak = fmax(peak, d);
+            if (!p.energy && p.across < 0) continue;
+            const int at[3] = {i, j, k};
+            double hops = 0;
+            for (int axis = 0; axis < 3; axis++)
+                for (int side = 0; side < 2; side++) {
+                    if (!p.energy && (axis != p.across || side)) continue;
+                    int to = at[axis] + (side ? -1 : 1);
+                    if (to < 0 || to >= size[axis]) {
+                        if (!g.periodic[axis] || size[axis] < 2) continue;
+                        to = side ? size[axis] - 1 : 0;
+                    }
+                    const size_t other = axis == 0 ? base + to : axis == 1 ? offset(g, to + g.ny * k) + i : offset(g, j + g.ny * to) + i;
+                    const Complex next = closed(p.re, p.im, p.medium, p.closing, other);
+                    const Complex z = bond(here, axis ? one : side ? back_x : turn_x, next);
+                    hops += z.r;
+                    if (axis == p.across && !side) current += z.i;
+                }
+            double diagonal = p.medium.energy[n] + 0.5 * p.interaction * d;
+            for (int q = 0; q < p.medium.drives; q++) diagonal += p.drives[q] * (double)p.medium.driven[q][n];
+            energy += d * diagonal - p.hopping * hops;
+        }
+        norm = sum_of_warp(norm), energy = sum_of_warp(energy), x = sum_of_warp(x), xx = sum_of_warp(xx), current = sum_of_warp(current);
+        peak = max_of_warp(peak);
+        if (lane == 0) {
+            double *out = p.rows + (size_t)row * SUMS;
+            out[NORM] = norm, out[ENERGY] = energy, out[X] = x, out[XX] = xx, out[PEAK] = peak, out[CURRENT] = 2 * p.hopping * current;
+            out[Y] = j * norm, out[YY] = (double)j * j * norm, out[Z] = k * norm, out[ZZ] = (double)k * k * norm;
+        }
+    }
+}
+
+// Adds the rows, always in the same order; one block of 256
+extern "C" __global__ void measure_total(const double *rows, int count, double *out) {
+    __shared__ double part[256];
+    for (int q = 0; q < SUMS; q++) {
+        double sum = 0;
+        for (int n = threadIdx.x; n < count; n += 256) sum = q == PEAK ? fmax(sum, rows[(size_t)n * SUMS + q]) : sum + rows[(size_t)n * SUMS + q];
+        part[threadIdx.x] = sum;
+        __syncthreads();
+        for (int d = 128; d; d >>= 1) {
+            if (threadIdx.x < d) part[threadIdx.x] = q == PEAK ? fmax(part[threadIdx.x], part[threadIdx.x + d]) : part[threadIdx.x] + part[threadIdx.x + d];
+            __syncthreads();
+        }
+        if (threadIdx.x == 0) out[q] = part[0];
+        __syncthreads();
+    }
+}
+
+// What total[NORM] of the closed imaginary-time field asks for: scale by sqrt(weight / norm)
+extern "C" __global__ void normalise(real *re, real *im, const double *total, double weight, size_t count) {
+    const double norm = total[NORM];
+    const real scale = norm > 0 ? sqrt(weight / norm) : 1.0;
+    for (size_t n = blockIdx.x * (size_t)blockDim.x + threadIdx.x; n < count; n += (size_t)gridDim.x * blockDim.x) re[n] *= scale, im[n] *= scale;
+}
+
+struct Picture {
+    const real *re, *im;
+    Medium medium;
+    Closing closing;
+    Grid grid;
+    int x0, x1, y0, y1, z, reduction, width, height;
+    int quantity;  // 0 density, 1 phase, 2 real, 3 imaginary
+    float *value, *phase;
+};
+
+// One texel a group of `group` lanes (a power of two up to 32): a mean over reduction x reduction sites
+extern "C" __global__ void picture(const Picture p, int group) {
+    const int texel = (blockIdx.x * blockDim.x + threadIdx.x) / group, lane = threadIdx.x % group;
+    const bool mine = texel < p.width * p.height;
+    const int u = mine ? texel % p.width : 0, v = mine ? texel / p.width : 0;
+    const int xa = p.x0 + u * p.reduction, xb = min(xa + p.reduction, p.x1), ya = p.y0 + v * p.reduction, yb = min(ya + p.reduction, p.y1);
+    double square = 0, r = 0, i = 0;
+    for (int y = ya; y < yb; y++) {
+        const size_t base = offset(p.grid, y + p.grid.ny * p.z);
+        for (int x = xa + lane; x < xb; x += group) {
+            const Complex z = closed(p.re, p.im, p.medium, p.closing, base + x);
+            square += z.r * z.r + z.i * z.i, r += z.r, i += z.i;
+        }
+    }
+    for (int d = group >> 1; d; d >>= 1) {
+        square += __shfl_xor_sync(0xffffffffu, square, d);
+        r += __shfl_xor_sync(0xffffffffu, r, d);
+        i += __shfl_xor_sync(0xffffffffu, i, d);
+    }
+    if (!mine || lane) return;
+    const double count = (double)(xb - xa) * (yb - ya);
+    p.value[texel] = p.quantity == 1 ? sqrt(square / count) : p.quantity == 2 ? r / count : p.quantity == 3 ? i / count : square / count;
+    if (p.quantity == 1) p.phase[texel] = atan2(i, r);
+}

@@ -1,0 +1,235 @@
+//! The centre of the window: the picture of the field, the plane's slider, banners.
+
+use super::document::Document;
+use super::overlay::Legend;
+use super::pictures::{Bar, Pictures};
+use super::theme;
+use super::view_state::ViewState;
+use super::widgets::figure;
+use super::{field_view, graph_view, view_panel};
+use crate::engine::{Frame, Status};
+use crate::physics::Equation;
+use crate::render::medium::MediumImage;
+use crate::scene::Scenario;
+use crate::scene::scenario::{ColorRange, Quantity};
+use crate::solver::ImageRequest;
+use egui::{Align2, Rect, Ui, vec2};
+use lucide_icons::Icon;
+
+/// What the centre is drawn from.
+pub struct Canvas<'a> {
+    /// The run.
+    pub frame: &'a Frame,
+    /// The draft, for colours and quantity.
+    pub document: &'a Document,
+    /// The medium over the field.
+    pub medium: &'a MediumImage,
+    /// The panels are hidden.
+    pub bare: bool,
+}
+
+/// The quantity that the worker is asked for: graphs want |ψ| with its phase, and draw |ψ|² coloured by it.
+fn asked_quantity(document: &Document, rank: usize) -> Quantity {
+    let quantity = view_panel::quantity(&document.draft);
+    if rank == 1 && quantity == Quantity::Density {
+        Quantity::Phase
+    } else {
+        quantity
+    }
+}
+
+/// Units of length and time, with a leading space: none where any unit will do.
+fn units(scenario: &Scenario) -> (&'static str, &'static str) {
+    match scenario.model().equation() {
+        Equation::Schrodinger => ("", ""),
+        Equation::Acoustic => (" m", " s"),
+    }
+}
+
+/// Shows the centre; returns what the worker shall show from now on.
+pub fn show(
+    ui: &mut Ui,
+    canvas: &Canvas<'_>,
+    view: &mut ViewState,
+    pictures: Option<&mut Pictures>,
+    bar: &mut Bar,
+) -> Option<ImageRequest> {
+    let area = ui.max_rect();
+    ui.painter().rect_filled(area, 0.0, theme::of(true).canvas);
+    let frame = canvas.frame;
+    let Some(scenario) = &frame.scenario else {
+        waiting(ui, area);
+        return None;
+    };
+    let rank = scenario.grid().rank();
+    update_levels(ui, view, canvas, rank);
+    let (map, texture) = bar.texture(ui.ctx(), &canvas.document.draft);
+    let pictures = pictures.map(|pictures| {
+        pictures.take_map(map);
+        pictures.take(frame, rank);
+        &*pictures
+    });
+    let (length_unit, time_unit) = units(scenario);
+    let quantity = asked_quantity(canvas.document, rank);
+    let size = scenario.grid().size();
+    let scale = ui.ctx().pixels_per_point();
+    if rank == 1 {
+        let sources = graph_view::Sources {
+            render: pictures.map(|pictures| (&pictures.render, &pictures.curve)),
+            frame,
+            scenario,
+            medium: canvas.medium,
+            title: graph_title(view_panel::quantity(&canvas.document.draft)),
+            length_unit,
+            time_unit,
+        };
+        graph_view::show(ui, view, &sources);
+        let strip = graph_view::strip(graph_view::plot_area(area));
+        banners(ui, area, frame, canvas.document);
+        return Some(view.camera.request(strip, scale, [size[0], 1], 0, quantity));
+    }
+    if rank == 3 {
+        plane_slider(ui, view, scenario);
+    }
+    let picture_area = ui.available_rect_before_wrap();
+    let sources = field_view::Sources {
+        render: pictures.map(|pictures| (&pictures.render, &pictures.field, &pictures.medium)),
+        frame,
+        scenario,
+        legend: Legend {
+            map,
+            texture,
+            levels: view.levels,
+            gamma: view.gamma(),
+            title: view_panel::title(quantity),
+        },
+        medium: canvas.medium,
+        length_unit,
+        time_unit,
+        bare: canvas.bare,
+    };
+    field_view::show(ui, view, &sources);
+    banners(ui, picture_area, frame, canvas.document);
+    let plane = view.plane.min(size[2] - 1);
+    Some(
+        view.camera
+            .request(picture_area, scale, [size[0], size[1]], plane, quantity),
+    )
+}
+
+fn graph_title(quantity: Quantity) -> &'static str {
+    match quantity {
+        Quantity::Density | Quantity::Phase => "|ψ|², coloured by phase",
+        other => view_panel::title(other),
+    }
+}
+
+/// The colour range of the picture shown, once per new picture.
+fn update_levels(ui: &Ui, view: &mut ViewState, canvas: &Canvas<'_>, rank: usize) {
+    let range = canvas.document.draft.view.range;
+    view.range.set_mode(range);
+    let now = ui.input(|input| input.time);
+    let serial = canvas.frame.image_serial;
+    let changed = view.shown != Some((serial, RangeKey::of(range)));
+    if !changed || canvas.frame.image.value.is_empty() {
+        return;
+    }
+    let seconds = (now - view.shown_at).clamp(0.0, 1.0) as f32;
+    view.levels = view.range.levels(&canvas.frame.image, seconds);
+    // A graph is asked for as |ψ|; its range by hand is meant as |ψ|².
+    if rank == 1 && canvas.frame.image.quantity == Some(Quantity::Phase) && matches!(range, ColorRange::Fixed(..)) {
+        view.levels.high = view.levels.high.max(0.0).sqrt();
+        view.levels.low = 0.0;
+    }
+    view.shown = Some((serial, RangeKey::of(range)));
+    view.shown_at = now;
+}
+
+/// A colour range that can be compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RangeKey(u64, u64, u8);
+
+impl RangeKey {
+    fn of(range: ColorRange) -> Self {
+        match range {
+            ColorRange::Auto => Self(0, 0, 0),
+            ColorRange::Locked => Self(0, 0, 1),
+            ColorRange::Fixed(low, high) => Self(low.to_bits(), high.to_bits(), 2),
+        }
+    }
+}
+
+fn plane_slider(ui: &mut Ui, view: &mut ViewState, scenario: &Scenario) {
+    let grid = scenario.grid();
+    let last = grid.size()[2] - 1;
+    view.plane = view.plane.min(last);
+    egui::Panel::right("plane")
+        .resizable(false)
+        .exact_size(72.0)
+        .frame(egui::Frame::new().fill(theme::palette(ui).panel).inner_margin(8))
+        .show(ui, |ui| {
+            ui.vertical_centered(|ui| {
+                ui.label("z");
+                ui.spacing_mut().slider_width = (ui.available_height() - 72.0).max(64.0);
+                ui.name_inputs("Plane", |ui| {
+                    ui.add(
+                        egui::Slider::new(&mut view.plane, 0..=last)
+                            .vertical()
+                            .show_value(false),
+                    )
+                });
+                ui.label(figure(view.plane as f64 * grid.spacing(), 4));
+                let text = format!("{} of {}", view.plane + 1, last + 1);
+                ui.label(egui::RichText::new(text).size(11.0).color(theme::palette(ui).weak));
+            });
+        });
+}
+
+fn waiting(ui: &Ui, area: Rect) {
+    ui.painter().text(
+        area.center(),
+        Align2::CENTER_CENTER,
+        "Preparing the scene…",
+        egui::FontId::proportional(15.0),
+        theme::of(true).weak,
+    );
+}
+
+/// Why a run stopped, or why an edit is not applied: over the picture, which stays.
+fn banners(ui: &mut Ui, area: Rect, frame: &Frame, document: &Document) {
+    let (icon, title, text) = if let Status::Failed(reason) = &frame.status {
+        (Icon::CircleX, "The run has stopped", reason.to_string())
+    } else if let Some(fault) = document.faults.as_ref().and_then(|faults| faults.list.first()) {
+        let key = if fault.key.is_empty() {
+            String::new()
+        } else {
+            format!("{}: ", fault.key)
+        };
+        (
+            Icon::TriangleAlert,
+            "This edit is not applied",
+            format!("{key}{}; {}", fault.message, fault.remedy),
+        )
+    } else {
+        return;
+    };
+    let width = (area.width() - 64.0).clamp(160.0, 560.0);
+    egui::Area::new(egui::Id::unique("banner"))
+        .order(egui::Order::Middle)
+        .pivot(Align2::CENTER_TOP)
+        .fixed_pos(area.center_top() + vec2(0.0, 64.0))
+        .show(ui.ctx(), |ui| {
+            let palette = theme::palette(ui);
+            egui::Frame::popup(ui.style())
+                .stroke(egui::Stroke::new(1.0, palette.wrong))
+                .inner_margin(12)
+                .show(ui, |ui| {
+                    ui.set_width(width);
+                    ui.horizontal(|ui| {
+                        ui.label(theme::icon(icon, 16.0).color(palette.wrong));
+                        ui.label(egui::RichText::new(title).color(palette.strong));
+                    });
+                    ui.add(egui::Label::new(text).wrap().selectable(true));
+                });
+        });
+}

@@ -1,0 +1,158 @@
+//! "Is it right?": predictions with what was measured, and warnings.
+
+use super::theme;
+use super::widgets::{figure, hint, section, warning};
+use crate::engine::{Frame, Verdict};
+use crate::field::Precision;
+use crate::physics::{Initial, Model};
+use crate::scene::Scenario;
+use crate::scene::scenario::{Expectation, Subject};
+use crate::solver;
+use egui::{Align, Layout, Ui};
+use lucide_icons::Icon;
+
+/// Fewest sites per wavelength that a lattice should have.
+const SITES_PER_WAVELENGTH: f64 = 8.0;
+
+/// Shows the section.
+pub fn show(ui: &mut Ui, frame: &Frame) {
+    section(ui, Icon::CircleCheck, "Is it right?", true, |ui| {
+        let Some(scenario) = &frame.scenario else {
+            hint(ui, "Nothing runs yet.");
+            return;
+        };
+        if scenario.expectations().is_empty() {
+            hint(ui, "This scene predicts nothing; add [[expect]] to its file.");
+        }
+        for (n, expectation) in scenario.expectations().iter().enumerate() {
+            let verdict = frame.verdicts.get(n).copied().unwrap_or_default();
+            card(ui, scenario, expectation, verdict, frame.clock.time);
+        }
+        for text in warnings(scenario, frame) {
+            warning(ui, &text);
+        }
+    });
+}
+
+fn card(ui: &mut Ui, scenario: &Scenario, expectation: &Expectation, verdict: Verdict, now: f64) {
+    let palette = theme::palette(ui);
+    let (icon, color, word) = match verdict {
+        Verdict::Pending => (Icon::Hourglass, palette.weak, "waits"),
+        Verdict::Right(_) => (Icon::CircleCheck, palette.right, "right"),
+        Verdict::Wrong(_) => (Icon::CircleX, palette.wrong, "wrong"),
+    };
+    let name = subject(scenario, &expectation.subject);
+    let response = egui::Frame::new()
+        .fill(palette.surface)
+        .corner_radius(4)
+        .inner_margin(8)
+        .show(ui, |ui| {
+            ui.spacing_mut().item_spacing.y = 4.0;
+            ui.horizontal(|ui| {
+                ui.label(theme::icon(icon, 15.0).color(color));
+                ui.add(egui::Label::new(egui::RichText::new(&name).color(palette.strong)).truncate());
+                ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                    let text = match verdict {
+                        Verdict::Pending if now < expectation.at => {
+                            format!("at t = {}", figure(expectation.at, 4))
+                        }
+                        Verdict::Pending => "not measured".to_owned(),
+                        _ => word.to_owned(),
+                    };
+                    ui.label(egui::RichText::new(text).size(12.0).color(color));
+                });
+            });
+            value_row(
+                ui,
+                "predicted",
+                &format!(
+                    "{} ± {}",
+                    figure(expectation.value, 5),
+                    figure(expectation.tolerance, 2)
+                ),
+            );
+            let measured = verdict.measured().map_or("–".to_owned(), |value| figure(value, 5));
+            value_row(ui, "measured", &measured);
+        })
+        .response;
+    response
+        .widget_info(|| egui::WidgetInfo::labeled(egui::Role::ListItem, true, format!("Prediction {name}: {word}")));
+    response.on_hover_text(&expectation.because);
+}
+
+fn value_row(ui: &mut Ui, name: &str, value: &str) {
+    let palette = theme::palette(ui);
+    ui.horizontal(|ui| {
+        ui.label(egui::RichText::new(name).size(12.0).color(palette.weak));
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            ui.label(egui::RichText::new(value).size(13.0).color(palette.text));
+        });
+    });
+}
+
+/// What a prediction is about, in words.
+fn subject(scenario: &Scenario, subject: &Subject) -> String {
+    match subject {
+        Subject::Detector(n) => scenario.detectors().get(*n).map_or_else(
+            || format!("detector {n}"),
+            |detector| format!("Detector “{}”", detector.name),
+        ),
+        Subject::Observable(name) => match name.as_str() {
+            "x" => "Mean position x".to_owned(),
+            "y" => "Mean position y".to_owned(),
+            "z" => "Mean position z".to_owned(),
+            "spread_x" => "Width σ along x".to_owned(),
+            "spread_y" => "Width σ along y".to_owned(),
+            "spread_z" => "Width σ along z".to_owned(),
+            "norm" => "Norm".to_owned(),
+            "energy" => "Energy".to_owned(),
+            other => other.to_owned(),
+        },
+    }
+}
+
+/// What a critical eye would object to, each with what to change.
+#[must_use]
+pub fn warnings(scenario: &Scenario, frame: &Frame) -> Vec<String> {
+    let mut out = Vec::new();
+    let a = scenario.grid().spacing();
+    if let Initial::Packets(packets) = scenario.initial() {
+        for packet in packets {
+            let k = packet.momentum.iter().map(|k| k * k).sum::<f64>().sqrt();
+            let sites = std::f64::consts::TAU / (k * a);
+            if sites < SITES_PER_WAVELENGTH {
+                out.push(format!(
+                    "Only {} sites a wavelength: the lattice slows the packet down (v = 2Ja sin ka). Use a finer spacing or a smaller momentum.",
+                    figure(sites, 2)
+                ));
+            }
+        }
+    }
+    if let Some(method) = solver::find(&scenario.solver().method) {
+        let advice = (method.step_advice)(scenario);
+        if let Some(step) = scenario.time().step
+            && step > advice.sensible * 1.0001
+        {
+            out.push(format!(
+                "Δt = {} is beyond the sensible {}.",
+                figure(step, 3),
+                figure(advice.sensible, 3)
+            ));
+        }
+    }
+    let absorbs = scenario.grid().edges()[..scenario.grid().rank()].contains(&crate::grid::Edge::Absorb)
+        || scenario.medium().has(crate::physics::Sets::Absorption);
+    let quantum = matches!(scenario.model(), Model::Quantum(_));
+    // Rounding adds up to about ε·√steps; a thousand times ε is plainly more than that in a run of an hour.
+    let allowed = match scenario.solver().precision {
+        Precision::Single => 1e-3,
+        Precision::Double => 1e-9,
+    };
+    if quantum && !absorbs && !scenario.time().imaginary && frame.drift.abs() > allowed {
+        out.push(format!(
+            "The norm has drifted by {}: use a smaller Δt or double precision.",
+            figure(frame.drift, 2)
+        ));
+    }
+    out
+}

@@ -1,0 +1,250 @@
+//! What menus, keys and the command palette can do: one enum, one table.
+
+use egui::{Key, KeyboardShortcut, Modifiers};
+use lucide_icons::Icon;
+
+/// Everything that has a name in the window. The order is that of the menus and of the palette.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Action {
+    /// Reads a scene file.
+    Open,
+    /// Writes the scene file.
+    Save,
+    /// Writes it elsewhere.
+    SaveAs,
+    /// Writes the picture.
+    ExportPicture,
+    /// Writes the field.
+    ExportField,
+    /// Writes a checkpoint.
+    SaveCheckpoint,
+    /// Ends the program.
+    Quit,
+    /// Takes back an edit.
+    Undo,
+    /// Does it again.
+    Redo,
+    /// Runs or pauses.
+    PlayPause,
+    /// One step.
+    Step,
+    /// Time runs the other way.
+    Reverse,
+    /// Back to t = 0.
+    Reset,
+    /// Keeps the state aside.
+    Snapshot,
+    /// Back to the kept state.
+    Restore,
+    /// Fewer steps per frame.
+    Slower,
+    /// More steps per frame.
+    Faster,
+    /// The whole grid in view.
+    Fit,
+    /// The picture alone.
+    HidePanels,
+    /// Gallery and scene.
+    LeftPanel,
+    /// Method and view.
+    RightPanel,
+    /// Plots.
+    Plots,
+    /// The whole screen.
+    FullScreen,
+    /// Dark or light.
+    Theme,
+    /// Finds a command.
+    Palette,
+    /// Lists the keys.
+    Help,
+}
+
+/// Where an action stands in the menus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Menu {
+    /// Scenes and files.
+    File,
+    /// Undo and redo.
+    Edit,
+    /// The run.
+    Run,
+    /// The window.
+    View,
+    /// How things are done.
+    Help,
+}
+
+impl Menu {
+    /// Every menu with its title.
+    pub const ALL: [(&'static str, Self); 5] = [
+        ("File", Self::File),
+        ("Edit", Self::Edit),
+        ("Run", Self::Run),
+        ("View", Self::View),
+        ("Help", Self::Help),
+    ];
+}
+
+/// What an action looks like and listens to.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// The action.
+    pub action: Action,
+    /// Its menu.
+    pub menu: Menu,
+    /// Its name.
+    pub title: &'static str,
+    /// One line: what it does.
+    pub about: &'static str,
+    /// Its icon.
+    pub icon: Icon,
+    /// Its keys; the first is shown.
+    pub keys: &'static [KeyboardShortcut],
+}
+
+const NONE: Modifiers = Modifiers::NONE;
+const CTRL: Modifiers = Modifiers::COMMAND;
+const CTRL_SHIFT: Modifiers = Modifiers::COMMAND.plus(Modifiers::SHIFT);
+
+const fn key(modifiers: Modifiers, key: Key) -> KeyboardShortcut {
+    KeyboardShortcut::new(modifiers, key)
+}
+
+const fn entry(
+    action: Action,
+    menu: Menu,
+    title: &'static str,
+    icon: Icon,
+    keys: &'static [KeyboardShortcut],
+    about: &'static str,
+) -> Entry {
+    Entry {
+        action,
+        menu,
+        title,
+        about,
+        icon,
+        keys,
+    }
+}
+
+/// Every action.
+#[rustfmt::skip]
+pub const ACTIONS: &[Entry] = &[
+    entry(Action::Open, Menu::File, "Open scene…", Icon::FolderOpen, &[key(CTRL, Key::O)], "Reads a scene file (TOML). A file dropped on the window does the same."),
+    entry(Action::Save, Menu::File, "Save scene", Icon::Save, &[key(CTRL, Key::S)], "Writes the scene file with all edits."),
+    entry(Action::SaveAs, Menu::File, "Save scene as…", Icon::Save, &[key(CTRL_SHIFT, Key::S)], "Writes the scene to another file."),
+    entry(Action::ExportPicture, Menu::File, "Export picture…", Icon::Image, &[key(CTRL, Key::E)], "Writes the field as PNG, at one pixel a texel, without the panels."),
+    entry(Action::ExportField, Menu::File, "Export field…", Icon::FileText, &[], "Writes the field as NPY (complex64 or complex128, C order)."),
+    entry(Action::SaveCheckpoint, Menu::File, "Save checkpoint…", Icon::Hourglass, &[], "Writes the whole state; `ripplon run --resume` continues it bit by bit."),
+    entry(Action::Quit, Menu::File, "Quit", Icon::X, &[key(CTRL, Key::Q)], "Ends the program."),
+    entry(Action::Undo, Menu::Edit, "Undo", Icon::Undo2, &[key(CTRL, Key::Z)], "Takes back the last edit of the scene."),
+    entry(Action::Redo, Menu::Edit, "Redo", Icon::Redo2, &[key(CTRL_SHIFT, Key::Z), key(CTRL, Key::Y)], "Does the edit again."),
+    entry(Action::PlayPause, Menu::Run, "Play or pause", Icon::Play, &[key(NONE, Key::Space), key(NONE, Key::K)], "Lets time run, or stops it after the present batch of steps."),
+    entry(Action::Step, Menu::Run, "One step", Icon::StepForward, &[key(NONE, Key::Period)], "Takes one step, bit for bit what playing does."),
+    entry(Action::Reverse, Menu::Run, "Turn time round", Icon::ArrowLeftRight, &[key(NONE, Key::T)], "Δt becomes −Δt: a unitary scheme runs back to where it came from."),
+    entry(Action::Reset, Menu::Run, "Reset", Icon::RotateCcw, &[key(NONE, Key::R)], "Back to t = 0."),
+    entry(Action::Snapshot, Menu::Run, "Snapshot", Icon::Camera, &[key(NONE, Key::S)], "Keeps the present state aside."),
+    entry(Action::Restore, Menu::Run, "Back to snapshot", Icon::History, &[key(NONE, Key::C)], "Returns to the state kept aside."),
+    entry(Action::Slower, Menu::Run, "Slower", Icon::ChevronDown, &[key(NONE, Key::Minus)], "Half as many steps per frame; Δt stays."),
+    entry(Action::Faster, Menu::Run, "Faster", Icon::ChevronUp, &[key(NONE, Key::Plus), key(NONE, Key::Equals)], "Twice as many steps per frame; Δt stays."),
+    entry(Action::Fit, Menu::View, "Fit to window", Icon::Scan, &[key(NONE, Key::Num0), key(NONE, Key::Home)], "Shows the whole grid. A double click on the picture does the same."),
+    entry(Action::HidePanels, Menu::View, "Hide panels", Icon::Eye, &[key(NONE, Key::H)], "Leaves the picture alone; again brings the panels back."),
+    entry(Action::LeftPanel, Menu::View, "Gallery and scene", Icon::PanelLeft, &[key(CTRL, Key::Num1)], "Folds the left panel."),
+    entry(Action::RightPanel, Menu::View, "Method and view", Icon::PanelRight, &[key(CTRL, Key::Num2)], "Folds the right panel."),
+    entry(Action::Plots, Menu::View, "Plots", Icon::ChartLine, &[key(CTRL, Key::Num3)], "Folds the plots."),
+    entry(Action::FullScreen, Menu::View, "Full screen", Icon::Maximize, &[key(NONE, Key::F), key(NONE, Key::F11)], "The whole screen, and back."),
+    entry(Action::Theme, Menu::View, "Dark or light", Icon::Contrast, &[], "Changes the theme."),
+    entry(Action::Palette, Menu::Help, "Command palette…", Icon::Search, &[key(CTRL, Key::P)], "Finds a command or a preset by its name."),
+    entry(Action::Help, Menu::Help, "Keys and mouse", Icon::Keyboard, &[key(NONE, Key::F1), key(NONE, Key::Questionmark)], "Lists keys and gestures."),
+];
+
+impl Action {
+    /// Its row of the table.
+    #[must_use]
+    pub fn entry(self) -> &'static Entry {
+        // The table has a row for each action; a test sees to it.
+        ACTIONS.iter().find(|entry| entry.action == self).unwrap_or(&ACTIONS[0])
+    }
+}
+
+/// What the keys of this frame ask for. Letters are left to a text field that has the focus, and Space to any
+/// control that has it.
+pub fn pressed(ctx: &egui::Context) -> Option<Action> {
+    let typing = ctx.text_edit_focused();
+    let focused = ctx.egui_wants_keyboard_input();
+    // Longer combinations first, so that Ctrl+Shift+Z is not taken for Ctrl+Z.
+    let mut shortcuts: Vec<(KeyboardShortcut, Action)> = Vec::with_capacity(40);
+    for entry in ACTIONS {
+        shortcuts.extend(entry.keys.iter().map(|&key| (key, entry.action)));
+    }
+    shortcuts
+        .sort_by_key(|(key, _)| std::cmp::Reverse(u8::from(key.modifiers.shift) + u8::from(key.modifiers.command)));
+    ctx.input_mut(|input| {
+        if input.events.is_empty() {
+            return None;
+        }
+        shortcuts.into_iter().find_map(|(shortcut, action)| {
+            let bare = shortcut.modifiers.is_none();
+            let function = matches!(shortcut.logical_key, Key::F1 | Key::F11);
+            if bare && !function && (typing || (focused && is_control_key(shortcut.logical_key))) {
+                return None;
+            }
+            let hit = if bare {
+                // `?` and `+` need Shift on many keyboards.
+                input.count_and_consume_key(NONE, shortcut.logical_key) > 0
+                    || (matches!(shortcut.logical_key, Key::Questionmark | Key::Plus)
+                        && input.count_and_consume_key(Modifiers::SHIFT, shortcut.logical_key) > 0)
+            } else {
+                input.consume_shortcut(&shortcut)
+            };
+            hit.then_some(action)
+        })
+    })
+}
+
+/// Files that were dropped on the window.
+pub fn dropped(ctx: &egui::Context) -> Vec<String> {
+    ctx.input(|input| {
+        input
+            .raw
+            .dropped_files
+            .iter()
+            .map(|file| file.path().display().to_string())
+            .collect()
+    })
+}
+
+/// Keys that a focused control uses itself.
+fn is_control_key(key: Key) -> bool {
+    matches!(
+        key,
+        Key::Space | Key::Home | Key::Minus | Key::Plus | Key::Equals | Key::Num0 | Key::Period
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_action_is_listed_once_and_no_key_is_taken_twice() {
+        let mut keys = Vec::new();
+        for (n, entry) in ACTIONS.iter().enumerate() {
+            assert!(
+                ACTIONS[..n]
+                    .iter()
+                    .all(|other| other.action != entry.action && other.title != entry.title),
+                "{} stands twice",
+                entry.title
+            );
+            for key in entry.keys {
+                assert!(!keys.contains(key), "{key:?} of {} is taken", entry.title);
+                keys.push(*key);
+            }
+        }
+        // Help is declared last: its number counts the actions.
+        assert_eq!(ACTIONS.len(), Action::Help as usize + 1);
+    }
+}

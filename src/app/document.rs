@@ -1,0 +1,170 @@
+//! The scene that is edited: draft, undo, redo, what was saved.
+
+use crate::scene::{Faults, SceneFile};
+use std::path::{Path, PathBuf};
+
+/// Edits that can be taken back.
+const DEPTH: usize = 200;
+
+/// A scene file under edit.
+#[derive(Debug, Default)]
+pub struct Document {
+    /// What the panels show and change; call [`Document::touch`] after a change.
+    pub draft: SceneFile,
+    /// The draft as of the last [`Document::touch`].
+    committed: SceneFile,
+    /// The draft as of the last save.
+    saved: SceneFile,
+    /// Where it is saved, if it has a file.
+    path: Option<PathBuf>,
+    /// The preset that it began as.
+    preset: Option<String>,
+    undo: Vec<SceneFile>,
+    redo: Vec<SceneFile>,
+    /// Whether a gesture (a drag, typing) is under way: all of it is one edit.
+    gesture: bool,
+    /// Counts drafts, so that an answer about an old one is told from one about this one.
+    revision: u64,
+    /// Why the draft cannot be run, if it cannot.
+    pub faults: Option<Faults>,
+}
+
+impl Document {
+    /// Starts over with another scene.
+    pub fn open(&mut self, file: SceneFile, path: Option<PathBuf>, preset: Option<String>) {
+        *self = Self {
+            draft: file.clone(),
+            committed: file.clone(),
+            saved: file,
+            path,
+            preset,
+            revision: self.revision + 1,
+            ..Self::default()
+        };
+    }
+
+    /// The draft's number.
+    #[must_use]
+    pub fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    /// The file that the scene is saved in.
+    #[must_use]
+    pub fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
+    }
+
+    /// The preset that the scene began as.
+    #[must_use]
+    pub fn preset(&self) -> Option<&str> {
+        self.preset.as_deref()
+    }
+
+    /// Whether there are edits that no file has.
+    #[must_use]
+    pub fn is_modified(&self) -> bool {
+        self.committed != self.saved
+    }
+
+    /// Takes over a change of the draft as an edit that can be undone; false if nothing changed.
+    pub fn touch(&mut self) -> bool {
+        if self.draft == self.committed {
+            return false;
+        }
+        let before = std::mem::replace(&mut self.committed, self.draft.clone());
+        if !self.gesture {
+            self.undo.push(before);
+            if self.undo.len() > DEPTH {
+                self.undo.remove(0);
+            }
+            self.gesture = true;
+        }
+        self.redo.clear();
+        self.revision += 1;
+        true
+    }
+
+    /// The hand is off: the next change is another edit.
+    pub fn end_gesture(&mut self) {
+        self.gesture = false;
+    }
+
+    /// Takes back the last edit; false if there is none.
+    pub fn undo(&mut self) -> bool {
+        Self::swap(&mut self.undo, &mut self.redo, &mut self.committed) && self.moved()
+    }
+
+    /// Does the edit again; false if there is none.
+    pub fn redo(&mut self) -> bool {
+        Self::swap(&mut self.redo, &mut self.undo, &mut self.committed) && self.moved()
+    }
+
+    fn swap(from: &mut Vec<SceneFile>, to: &mut Vec<SceneFile>, present: &mut SceneFile) -> bool {
+        let Some(file) = from.pop() else {
+            return false;
+        };
+        to.push(std::mem::replace(present, file));
+        true
+    }
+
+    fn moved(&mut self) -> bool {
+        self.draft = self.committed.clone();
+        self.gesture = false;
+        self.revision += 1;
+        true
+    }
+
+    /// Whether there is something to take back.
+    #[must_use]
+    pub fn can_undo(&self) -> bool {
+        !self.undo.is_empty()
+    }
+
+    /// Whether there is something to do again.
+    #[must_use]
+    pub fn can_redo(&self) -> bool {
+        !self.redo.is_empty()
+    }
+
+    /// What was written, and where.
+    pub fn mark_saved(&mut self, file: SceneFile, path: PathBuf) {
+        self.saved = file;
+        self.path = Some(path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn titled(document: &mut Document, title: &str) {
+        document.draft.title = title.to_owned();
+        document.touch();
+    }
+
+    #[test]
+    fn edits_are_taken_back_one_gesture_at_a_time() {
+        let mut document = Document::default();
+        document.open(SceneFile::default(), None, None);
+        assert!(!document.touch(), "nothing changed");
+        titled(&mut document, "a");
+        titled(&mut document, "ab");
+        document.end_gesture();
+        titled(&mut document, "c");
+        document.end_gesture();
+        assert!(document.is_modified());
+        assert!(document.undo());
+        assert_eq!(document.draft.title, "ab");
+        assert!(document.undo());
+        assert_eq!(document.draft.title, "");
+        assert!(!document.is_modified());
+        assert!(!document.undo());
+        assert!(document.redo() && document.redo() && !document.redo());
+        assert_eq!(document.draft.title, "c");
+        // A new edit ends what could be done again.
+        document.undo();
+        titled(&mut document, "d");
+        assert!(!document.can_redo());
+    }
+}

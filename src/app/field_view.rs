@@ -1,0 +1,235 @@
+//! The picture of a 2D field or a plane of a 3D one: pan, zoom, overlays, line cut.
+
+use super::camera::covered;
+use super::overlay::{self, Legend};
+use super::theme::OVER_PICTURE;
+use super::view_state::{Cut, ViewState};
+use super::widgets::figure;
+use crate::engine::Frame;
+use crate::render::{FieldPicture, MediumPicture, Placement, field::Coloring, medium::MediumImage};
+use crate::scene::Scenario;
+use eframe::egui_wgpu::RenderState;
+use egui::{Align2, CursorIcon, FontId, PointerButton, Rect, Response, Sense, Stroke, Ui, pos2, vec2};
+
+/// What the picture is drawn from.
+pub struct Sources<'a> {
+    /// The graphics device; without one (a test without pictures) only the overlays are drawn.
+    pub render: Option<(&'a RenderState, &'a FieldPicture, &'a MediumPicture)>,
+    /// The run.
+    pub frame: &'a Frame,
+    /// Its scene.
+    pub scenario: &'a Scenario,
+    /// The colours and their meaning.
+    pub legend: Legend<'a>,
+    /// The medium over the field.
+    pub medium: &'a MediumImage,
+    /// Unit of lengths with a leading space, or nothing.
+    pub length_unit: &'static str,
+    /// Unit of times.
+    pub time_unit: &'static str,
+    /// Whether the panels are hidden: then the line cut is, too.
+    pub bare: bool,
+}
+
+/// Shows the picture in all the room there is.
+pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Response {
+    let (area, response) = ui.allocate_exact_size(ui.available_size(), Sense::click_and_drag());
+    let size = sources.scenario.grid().size();
+    let sites = [size[0], size[1]];
+    view.camera.settle(area, sites);
+    let on_cut = !sources.bare && cut_drag(ui, view, area, sites, &response);
+    navigate(ui, view, area, sites, &response, on_cut);
+    view.camera.settle(area, sites);
+
+    let painter = ui.painter_at(area);
+    let grid_rect = view.camera.rect(area, [0.0, 0.0], sites.map(|n| n as f64));
+    paint(ui, view, area, grid_rect, sources);
+    // The edge of the grid, where it is in view.
+    painter.rect_stroke(
+        grid_rect,
+        0.0,
+        Stroke::new(1.0, OVER_PICTURE.gamma_multiply(0.25)),
+        egui::StrokeKind::Outside,
+    );
+    if view.show_detectors {
+        let grid = sources.scenario.grid();
+        overlay::detectors(&painter, area, &view.camera, grid, sources.scenario.detectors());
+    }
+    if !sources.bare {
+        draw_cut(&painter, view, area, grid_rect);
+    }
+    let clock = &sources.frame.clock;
+    overlay::clock(&painter, area, clock.time, clock.time_step, sources.time_unit);
+    overlay::legend(&painter, area, &sources.legend);
+    let spacing = sources.scenario.grid().spacing();
+    overlay::scale_bar(&painter, area, &view.camera, spacing, sources.length_unit);
+    read_out(&painter, view, area, sources, &response);
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, "Picture of the field"));
+    response
+}
+
+fn navigate(ui: &Ui, view: &mut ViewState, area: Rect, sites: [usize; 2], response: &Response, on_cut: bool) {
+    let held = [PointerButton::Primary, PointerButton::Secondary, PointerButton::Middle]
+        .into_iter()
+        .any(|button| response.dragged_by(button) && !(on_cut && button == PointerButton::Primary));
+    if held {
+        view.camera.pan(response.drag_delta());
+        ui.ctx().set_cursor_icon(CursorIcon::Grabbing);
+    }
+    if response.double_clicked() {
+        view.camera.fit();
+    }
+    if let Some(pointer) = response.hover_pos() {
+        let (scroll, pinch) = ui.input(|input| (input.smooth_scroll_delta().y, input.zoom_delta()));
+        let factor = pinch * (scroll / 200.0).exp();
+        view.camera.zoom(area, sites, pointer, factor);
+    }
+}
+
+/// Moves the line cut by hand; whether the pointer is on it.
+fn cut_drag(ui: &Ui, view: &mut ViewState, area: Rect, sites: [usize; 2], response: &Response) -> bool {
+    const REACH: f32 = 6.0;
+    let Some(pointer) = response.hover_pos().or(response.interact_pointer_pos()) else {
+        return false;
+    };
+    let axis = usize::from(view.cut == Cut::Row);
+    let line = view.camera.point_at(area, [view.cut_at, view.cut_at]);
+    let distance = if view.cut == Cut::Row {
+        (pointer.y - line.y).abs()
+    } else {
+        (pointer.x - line.x).abs()
+    };
+    let id = response.id.with("cut");
+    let mut dragging = ui.data(|data| data.get_temp::<bool>(id)).unwrap_or(false);
+    if response.drag_started_by(PointerButton::Primary) {
+        let origin = ui.input(|input| input.pointer.press_origin()).unwrap_or(pointer);
+        let start = if view.cut == Cut::Row {
+            (origin.y - line.y).abs()
+        } else {
+            (origin.x - line.x).abs()
+        };
+        dragging = start <= REACH;
+    }
+    if !response.dragged_by(PointerButton::Primary) {
+        dragging = false;
+    }
+    ui.data_mut(|data| data.insert_temp(id, dragging));
+    if dragging {
+        let place = view.camera.site_at(area, pointer);
+        view.cut_at = place[axis].clamp(0.0, sites[axis] as f64 - 0.001);
+    }
+    let near = dragging || (distance <= REACH && !ui.input(|input| input.pointer.any_down()));
+    if near {
+        ui.ctx().set_cursor_icon(if view.cut == Cut::Row {
+            CursorIcon::ResizeVertical
+        } else {
+            CursorIcon::ResizeHorizontal
+        });
+    }
+    dragging
+}
+
+fn paint(ui: &Ui, view: &ViewState, area: Rect, grid_rect: Rect, sources: &Sources<'_>) {
+    let Some((render, field, medium)) = sources.render else {
+        return;
+    };
+    let image = &sources.frame.image;
+    if image.value.is_empty() {
+        return;
+    }
+    let scale = ui.ctx().pixels_per_point();
+    let (from, to) = covered(image);
+    let rect = view.camera.rect(area, from, to);
+    let placement = Placement::new(rect, image.size.map(|n| n as f32), scale);
+    let texel = view.camera.scale() * image.reduction as f32;
+    let coloring = Coloring {
+        levels: view.levels,
+        kind: sources.legend.map.kind,
+        gamma: view.gamma(),
+        smooth: texel < 10.0,
+    };
+    let clip = area.intersect(grid_rect);
+    if !clip.is_positive() {
+        return;
+    }
+    ui.painter().extend(
+        field
+            .callback(render, clip, placement, coloring)
+            .map(egui::Shape::Callback),
+    );
+    if view.show_medium && sources.medium.size[0] > 0 {
+        let placement = Placement::new(grid_rect, sources.medium.size.map(|n| n as f32), scale);
+        ui.painter()
+            .extend(medium.callback(render, clip, placement).map(egui::Shape::Callback));
+    }
+}
+
+fn draw_cut(painter: &egui::Painter, view: &ViewState, area: Rect, grid_rect: Rect) {
+    let at = view.camera.point_at(area, [view.cut_at, view.cut_at]);
+    let seen = grid_rect.intersect(area);
+    let ends = match view.cut {
+        Cut::Row => [pos2(seen.left(), at.y), pos2(seen.right(), at.y)],
+        Cut::Column => [pos2(at.x, seen.top()), pos2(at.x, seen.bottom())],
+    };
+    if seen.is_positive() {
+        let stroke = Stroke::new(1.0, OVER_PICTURE.gamma_multiply(0.45));
+        painter.add(egui::Shape::dashed_line(&ends, stroke, 4.0, 6.0));
+    }
+}
+
+/// Place and value under the pointer, at the lower right.
+fn read_out(painter: &egui::Painter, view: &ViewState, area: Rect, sources: &Sources<'_>, response: &Response) {
+    let Some(pointer) = response.hover_pos() else {
+        return;
+    };
+    let grid = sources.scenario.grid();
+    let place = view.camera.site_at(area, pointer);
+    let inside = (0..2).all(|axis| place[axis] >= 0.0 && place[axis] < grid.size()[axis] as f64);
+    if !inside {
+        return;
+    }
+    let a = grid.spacing();
+    let image = &sources.frame.image;
+    let texel = [0, 1].map(|axis| (place[axis] - image.origin[axis] as f64) / image.reduction.max(1) as f64);
+    let mut text = format!(
+        "x {:>8}  y {:>8}{}",
+        figure(place[0].floor() * a, 4),
+        figure(place[1].floor() * a, 4),
+        sources.length_unit
+    );
+    if (0..2).all(|axis| texel[axis] >= 0.0 && texel[axis] < image.size[axis] as f64) {
+        let index = texel[0] as usize + image.size[0] * texel[1] as usize;
+        if let Some(value) = image.value.get(index) {
+            text.push_str(&format!("  {} {:>9}", symbol(image), figure(f64::from(*value), 3)));
+        }
+        if let Some(phase) = image.phase.get(index) {
+            text.push_str(&format!(
+                "  arg ψ {:>6}π",
+                figure(f64::from(*phase) / std::f64::consts::PI, 2)
+            ));
+        }
+    }
+    overlay::plate(
+        painter,
+        area.right_bottom() - vec2(16.0, 16.0),
+        Align2::RIGHT_BOTTOM,
+        &text,
+        FontId::monospace(11.5),
+    );
+}
+
+/// The formula of what a picture shows.
+#[must_use]
+pub fn symbol(image: &crate::solver::FieldImage) -> &'static str {
+    use crate::scene::scenario::Quantity as Q;
+    match image.quantity {
+        Some(Q::Phase) => "|ψ|",
+        Some(Q::Real) => "Re ψ",
+        Some(Q::Imaginary) => "Im ψ",
+        Some(Q::Pressure) => "p",
+        Some(Q::Energy) => "w",
+        Some(Q::Peak) => "peak",
+        Some(Q::Momentum) => "|ψ(k)|²",
+        _ => "|ψ|²",
+    }
+}

@@ -1,0 +1,175 @@
+//! The presets with their thumbnails.
+
+use super::theme;
+use crate::scene::presets;
+use egui::{ColorImage, Sense, TextureHandle, Ui, vec2};
+use lucide_icons::Icon;
+
+/// Pictures made by `ripplon render`, 200 × 112, by preset.
+const THUMBNAILS: &[(&str, &[u8])] = &[
+    ("anderson", include_bytes!("../../assets/thumbnails/anderson.png")),
+    (
+        "bloch-oscillation",
+        include_bytes!("../../assets/thumbnails/bloch-oscillation.png"),
+    ),
+    ("box-revival", include_bytes!("../../assets/thumbnails/box-revival.png")),
+    (
+        "coherent-state",
+        include_bytes!("../../assets/thumbnails/coherent-state.png"),
+    ),
+    ("cyclotron", include_bytes!("../../assets/thumbnails/cyclotron.png")),
+    (
+        "double-barrier",
+        include_bytes!("../../assets/thumbnails/double-barrier.png"),
+    ),
+    ("double-slit", include_bytes!("../../assets/thumbnails/double-slit.png")),
+    ("free-packet", include_bytes!("../../assets/thumbnails/free-packet.png")),
+    ("one-site", include_bytes!("../../assets/thumbnails/one-site.png")),
+    ("tunnelling", include_bytes!("../../assets/thumbnails/tunnelling.png")),
+];
+
+/// The part of a scene file that the gallery shows.
+#[derive(Default, serde::Deserialize)]
+#[serde(default)]
+struct Header {
+    title: String,
+    tags: Vec<String>,
+}
+
+/// One entry.
+struct Entry {
+    name: String,
+    title: String,
+    tags: Vec<String>,
+    texture: Option<TextureHandle>,
+}
+
+/// The gallery's state.
+pub struct Gallery {
+    entries: Vec<Entry>,
+    filter: String,
+}
+
+impl Gallery {
+    /// Every preset.
+    #[must_use]
+    pub fn new(ctx: &egui::Context) -> Self {
+        let entries = presets::all()
+            .iter()
+            .map(|preset| {
+                // The tests read every preset: what stands here is there.
+                let header: Header = toml::from_str(preset.text).unwrap_or_default();
+                Entry {
+                    name: preset.name.to_owned(),
+                    title: header.title,
+                    tags: header.tags,
+                    texture: thumbnail(ctx, preset.name),
+                }
+            })
+            .collect();
+        Self {
+            entries,
+            filter: String::new(),
+        }
+    }
+
+    /// Names and titles, for the palette.
+    #[must_use]
+    pub fn names(&self) -> Vec<(String, String)> {
+        self.entries
+            .iter()
+            .map(|entry| (entry.name.clone(), entry.title.clone()))
+            .collect()
+    }
+
+    /// Shows the gallery; returns the preset that was chosen.
+    pub fn show(&mut self, ui: &mut Ui, present: Option<&str>) -> Option<String> {
+        let mut chosen = None;
+        ui.add(
+            egui::TextEdit::singleline(&mut self.filter)
+                .desired_width(f32::INFINITY)
+                .margin(egui::Margin::symmetric(8, 6))
+                .hint_text("Find a preset"),
+        )
+        .accessible_name("Find a preset");
+        let wanted = self.filter.trim().to_lowercase();
+        let mut any = false;
+        for entry in &self.entries {
+            let fits = wanted.is_empty()
+                || entry.title.to_lowercase().contains(&wanted)
+                || entry.tags.iter().any(|tag| tag.to_lowercase().contains(&wanted));
+            if fits {
+                any = true;
+                if card(ui, entry, present == Some(&entry.name)) {
+                    chosen = Some(entry.name.clone());
+                }
+            }
+        }
+        if !any {
+            super::widgets::hint(ui, "No preset has such a name or tag.");
+        }
+        chosen
+    }
+}
+
+fn thumbnail(ctx: &egui::Context, name: &str) -> Option<TextureHandle> {
+    let (_, png) = THUMBNAILS.iter().find(|(known, _)| *known == name)?;
+    let image = image::load_from_memory(png).ok()?.to_rgba8();
+    let size = [image.width() as usize, image.height() as usize];
+    let image = ColorImage::from_rgba_unmultiplied(size, image.as_raw());
+    Some(ctx.load_texture(format!("thumbnail {name}"), image, egui::TextureOptions::LINEAR))
+}
+
+fn card(ui: &mut Ui, entry: &Entry, present: bool) -> bool {
+    let palette = theme::palette(ui);
+    let size = vec2(ui.available_width(), 72.0);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::click());
+    let response = response.on_hover_cursor(egui::CursorIcon::PointingHand);
+    response.widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, true, present, &entry.title));
+    let painter = ui.painter_at(rect);
+    let fill = if present {
+        palette.accent_ground
+    } else if response.hovered() || response.has_focus() {
+        palette.hover
+    } else {
+        palette.surface.gamma_multiply(0.6)
+    };
+    painter.rect_filled(rect, 4.0, fill);
+    let picture = egui::Rect::from_min_size(rect.min + vec2(8.0, 8.0), vec2(99.6, 56.0));
+    painter.rect_filled(picture, 2.0, palette.canvas);
+    if let Some(texture) = &entry.texture {
+        let whole = egui::Rect::from_min_max(egui::pos2(0.0, 0.0), egui::pos2(1.0, 1.0));
+        painter.image(texture.id(), picture, whole, egui::Color32::WHITE);
+    } else {
+        painter.text(
+            picture.center(),
+            egui::Align2::CENTER_CENTER,
+            char::from(Icon::Waves),
+            egui::FontId::new(20.0, theme::icon_family()),
+            theme::of(true).weak,
+        );
+    }
+    let left = picture.right() + 12.0;
+    let width = rect.right() - left - 8.0;
+    let mut job = egui::text::LayoutJob::simple(
+        entry.title.clone(),
+        egui::FontId::proportional(13.5),
+        palette.strong,
+        width,
+    );
+    job.wrap.max_rows = 2;
+    let title = painter.layout_job(job);
+    let mut job = egui::text::LayoutJob::simple(
+        entry.tags.join(" · "),
+        egui::FontId::proportional(11.5),
+        palette.weak,
+        width,
+    );
+    job.wrap.max_rows = 1;
+    let tags = painter.layout_job(job);
+    let top = rect.center().y - (title.size().y + tags.size().y + 2.0) / 2.0;
+    let below = top + title.size().y + 2.0;
+    painter.galley(egui::pos2(left, top), title, palette.strong);
+    painter.galley(egui::pos2(left, below), tags, palette.weak);
+    response.clicked()
+}

@@ -1,0 +1,303 @@
+//! The picture of a 1D field: |ψ|² over x, filled and coloured by the phase, the potential on its own scale.
+
+use super::overlay;
+use super::theme::OVER_PICTURE;
+use super::view_state::ViewState;
+use super::widgets::{figure, round_below};
+use crate::colormap::Levels;
+use crate::engine::Frame;
+use crate::render::{Curve, Placement, curve::Drawing, medium::MediumImage};
+use crate::scene::Scenario;
+use crate::scene::scenario::Quantity;
+use eframe::egui_wgpu::RenderState;
+use egui::{
+    Align2, Color32, CursorIcon, FontId, Painter, PointerButton, Pos2, Rect, Response, Sense, Stroke, Ui, pos2, vec2,
+};
+
+/// Colour of the potential's line and scale.
+const POTENTIAL: Color32 = Color32::from_rgb(0xa8, 0xae, 0xb8);
+
+/// What the graph is drawn from.
+pub struct Sources<'a> {
+    /// The graphics device; without one only axes are drawn.
+    pub render: Option<(&'a RenderState, &'a Curve)>,
+    /// The run.
+    pub frame: &'a Frame,
+    /// Its scene.
+    pub scenario: &'a Scenario,
+    /// The potential, one row.
+    pub medium: &'a MediumImage,
+    /// Name of the value with its formula.
+    pub title: &'static str,
+    /// Unit of lengths.
+    pub length_unit: &'static str,
+    /// Unit of times.
+    pub time_unit: &'static str,
+}
+
+/// Shows the graph in all the room there is.
+pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Response {
+    let (area, response) = ui.allocate_exact_size(ui.available_size(), Sense::click_and_drag());
+    let sites = sources.scenario.grid().size()[0];
+    let plot = Rect::from_min_max(area.min + vec2(72.0, 64.0), area.max - vec2(72.0, 56.0));
+    navigate(ui, view, plot, sites, &response);
+    let painter = ui.painter_at(area);
+    if !plot.is_positive() {
+        return response;
+    }
+    let signed = view.levels.low < 0.0;
+    let shown = scale(view, sources.frame);
+    // 8% of air above the highest value.
+    let top = f64::from(shown.high) * 1.08;
+    let bottom = if signed { -top } else { 0.0 };
+    axes(&painter, plot, view, sources, bottom, top);
+    potential(&painter, plot, view, sources);
+    curve(ui, plot, view, sources, bottom, top);
+    let clock = &sources.frame.clock;
+    overlay::clock(&painter, area, clock.time, clock.time_step, sources.time_unit);
+    read_out(&painter, plot, area, view, sources, &response);
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, "Graph of the field"));
+    response
+}
+
+/// The range of what is drawn: |ψ|² where |ψ| and phase are shown.
+fn scale(view: &ViewState, frame: &Frame) -> Levels {
+    if frame.image.quantity == Some(Quantity::Phase) {
+        Levels {
+            low: 0.0,
+            high: view.levels.high * view.levels.high,
+        }
+    } else {
+        view.levels
+    }
+}
+
+fn navigate(ui: &Ui, view: &mut ViewState, plot: Rect, sites: usize, response: &Response) {
+    // Along x only: the camera sees a strip as high as it likes.
+    let strip = strip(plot);
+    let all = [sites, 1];
+    view.camera.settle_row(strip, sites);
+    if [PointerButton::Primary, PointerButton::Secondary, PointerButton::Middle]
+        .into_iter()
+        .any(|button| response.dragged_by(button))
+    {
+        view.camera.pan(vec2(response.drag_delta().x, 0.0));
+        ui.ctx().set_cursor_icon(CursorIcon::Grabbing);
+    }
+    if response.double_clicked() {
+        view.camera.fit();
+    }
+    if let Some(pointer) = response.hover_pos() {
+        let (scroll, pinch) = ui.input(|input| (input.smooth_scroll_delta().y, input.zoom_delta()));
+        let factor = pinch * (scroll / 200.0).exp();
+        view.camera.zoom(strip, all, pos2(pointer.x, strip.center().y), factor);
+    }
+    view.camera.settle_row(strip, sites);
+}
+
+/// The strip that the camera looks at: as wide as the plot.
+#[must_use]
+pub fn strip(plot: Rect) -> Rect {
+    Rect::from_center_size(plot.center(), vec2(plot.width(), 1.0))
+}
+
+/// The plot inside the picture's area.
+#[must_use]
+pub fn plot_area(area: Rect) -> Rect {
+    Rect::from_min_max(area.min + vec2(72.0, 64.0), area.max - vec2(72.0, 56.0))
+}
+
+fn x_of(view: &ViewState, plot: Rect, site: f64) -> f32 {
+    view.camera.point_at(strip(plot), [site, 0.5]).x
+}
+
+fn axes(painter: &Painter, plot: Rect, view: &ViewState, sources: &Sources<'_>, bottom: f64, top: f64) {
+    let line = Stroke::new(1.0, OVER_PICTURE.gamma_multiply(0.14));
+    let font = FontId::proportional(11.5);
+    let text = OVER_PICTURE.gamma_multiply(0.75);
+    let a = sources.scenario.grid().spacing();
+    let (left, right) = (
+        view.camera.site_at(strip(plot), plot.left_center())[0] * a,
+        view.camera.site_at(strip(plot), plot.right_center())[0] * a,
+    );
+    let step = round_below((right - left) / 6.0).max(f64::MIN_POSITIVE);
+    let mut tick = (left / step).ceil() * step;
+    while tick <= right {
+        let x = x_of(view, plot, tick / a + 0.5);
+        if x >= plot.left() && x <= plot.right() {
+            painter.vline(x, plot.y_range(), line);
+            let label = figure(if tick.abs() < step / 2.0 { 0.0 } else { tick }, 4);
+            painter.text(
+                pos2(x, plot.bottom() + 8.0),
+                Align2::CENTER_TOP,
+                label,
+                font.clone(),
+                text,
+            );
+        }
+        tick += step;
+    }
+    painter.text(
+        plot.center_bottom() + vec2(0.0, 28.0),
+        Align2::CENTER_TOP,
+        format!(
+            "x{}",
+            if sources.length_unit.is_empty() {
+                String::new()
+            } else {
+                format!(" in{}", sources.length_unit)
+            }
+        ),
+        FontId::proportional(12.5),
+        text,
+    );
+    let step = round_below(((top - bottom) / 4.0).max(1e-30));
+    let mut tick = (bottom / step).ceil() * step;
+    while tick <= top {
+        let y = egui::remap(tick, bottom..=top, f64::from(plot.bottom())..=f64::from(plot.top())) as f32;
+        painter.hline(plot.x_range(), y, line);
+        let label = figure(if tick.abs() < step / 2.0 { 0.0 } else { tick }, 3);
+        painter.text(
+            pos2(plot.left() - 8.0, y),
+            Align2::RIGHT_CENTER,
+            label,
+            font.clone(),
+            text,
+        );
+        tick += step;
+    }
+    painter.text(
+        plot.left_top() - vec2(0.0, 4.0),
+        Align2::LEFT_BOTTOM,
+        sources.title,
+        FontId::proportional(12.5),
+        text,
+    );
+}
+
+fn potential(painter: &Painter, plot: Rect, view: &ViewState, sources: &Sources<'_>) {
+    let medium = sources.medium;
+    if !view.show_medium || medium.is_empty() || medium.size[1] != 1 {
+        return;
+    }
+    let per_texel = medium.sites[0] as f64 / medium.size[0] as f64;
+    let (low, high) = medium.texels.iter().fold((0.0f32, 0.0f32), |(low, high), [level, _]| {
+        (low.min(*level), high.max(*level))
+    });
+    let span = (high - low).max(1e-6);
+    // The potential takes the lower 60% of the plot: it never hides the top of the wave.
+    let y_of = |level: f32| plot.bottom() - (level - low) / span * plot.height() * 0.6;
+    let mut points: Vec<Pos2> = Vec::with_capacity(2 * medium.size[0]);
+    let clip = painter.with_clip_rect(plot);
+    for (n, [level, wall]) in medium.texels.iter().enumerate() {
+        let x0 = x_of(view, plot, n as f64 * per_texel);
+        let x1 = x_of(view, plot, (n + 1) as f64 * per_texel);
+        if *wall > 0.5 {
+            let rect = Rect::from_x_y_ranges(x0..=x1.max(x0 + 1.0), plot.y_range());
+            clip.rect_filled(rect, 0.0, Color32::from_rgb(0x5c, 0x61, 0x69));
+        }
+        let y = y_of(*level);
+        if x1 - x0 > 2.0 {
+            points.push(pos2(x0, y));
+            points.push(pos2(x1, y));
+        } else {
+            points.push(pos2(f32::midpoint(x0, x1), y));
+        }
+    }
+    if high > low {
+        clip.add(egui::Shape::line(points, Stroke::new(1.5, POTENTIAL)));
+        let limit = medium.limit;
+        for level in [low, high] {
+            painter.text(
+                pos2(plot.right() + 8.0, y_of(level)),
+                Align2::LEFT_CENTER,
+                figure(f64::from(level) * limit, 3),
+                FontId::proportional(11.5),
+                POTENTIAL,
+            );
+        }
+        painter.text(
+            pos2(plot.right() + 8.0, y_of(high) - 12.0),
+            Align2::LEFT_BOTTOM,
+            "potential",
+            FontId::proportional(12.5),
+            POTENTIAL,
+        );
+    }
+}
+
+fn curve(ui: &Ui, plot: Rect, view: &ViewState, sources: &Sources<'_>, bottom: f64, top: f64) {
+    let Some((render, curve)) = sources.render else {
+        return;
+    };
+    let image = &sources.frame.image;
+    if image.value.is_empty() {
+        return;
+    }
+    let scale = ui.ctx().pixels_per_point();
+    let first = image.origin[0] as f64;
+    let last = first + (image.size[0] * image.reduction) as f64;
+    let rect = Rect::from_x_y_ranges(x_of(view, plot, first)..=x_of(view, plot, last), plot.y_range());
+    let placement = Placement::new(rect, [image.size[0] as f32, 1.0], scale);
+    let zero = egui::remap(0.0, bottom..=top, f64::from(plot.bottom())..=f64::from(plot.top()));
+    let height = (zero - f64::from(plot.top())) * f64::from(scale);
+    let drawing = Drawing {
+        base: zero as f32 * scale,
+        height: height as f32,
+        low: 0.0,
+        high: top as f32,
+        by_phase: image.quantity == Some(Quantity::Phase),
+        line: [0.93, 0.95, 0.97, 0.9],
+    };
+    ui.painter().extend(
+        curve
+            .callback(render, plot, placement, drawing)
+            .map(egui::Shape::Callback),
+    );
+}
+
+fn read_out(painter: &Painter, plot: Rect, area: Rect, view: &ViewState, sources: &Sources<'_>, response: &Response) {
+    let Some(pointer) = response.hover_pos().filter(|pointer| plot.contains(*pointer)) else {
+        return;
+    };
+    let site = view.camera.site_at(strip(plot), pointer)[0].floor();
+    let image = &sources.frame.image;
+    let texel = (site - image.origin[0] as f64) / image.reduction.max(1) as f64;
+    if site < 0.0 || texel < 0.0 {
+        return;
+    }
+    let Some(value) = image.value.get(texel as usize) else {
+        return;
+    };
+    let phased = image.quantity == Some(Quantity::Phase);
+    let value = if phased { value * value } else { *value };
+    let mut text = format!(
+        "x {:>8}{}  {} {:>9}",
+        figure(site * sources.scenario.grid().spacing(), 4),
+        sources.length_unit,
+        if phased {
+            "|ψ|²"
+        } else {
+            super::field_view::symbol(image)
+        },
+        figure(f64::from(value), 3)
+    );
+    if let Some(phase) = image.phase.get(texel as usize) {
+        text.push_str(&format!(
+            "  arg ψ {:>6}π",
+            figure(f64::from(*phase) / std::f64::consts::PI, 2)
+        ));
+    }
+    painter.vline(
+        pointer.x,
+        plot.y_range(),
+        Stroke::new(1.0, OVER_PICTURE.gamma_multiply(0.3)),
+    );
+    overlay::plate(
+        painter,
+        area.right_top() + vec2(-16.0, 16.0),
+        Align2::RIGHT_TOP,
+        &text,
+        FontId::monospace(11.5),
+    );
+}

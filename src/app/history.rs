@@ -1,0 +1,173 @@
+//! What the plots show: a record of each new set of observables, thinned out as it grows.
+
+use crate::engine::Frame;
+
+/// Records kept; when there are more, every second one is dropped.
+const MOST: usize = 4096;
+
+/// A quantity that can be plotted over time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct History {
+    times: Vec<f64>,
+    /// `columns[quantity][record]`: drift, energy, x, y, z, σx, σy, σz, then the detectors.
+    columns: Vec<Vec<f64>>,
+    /// Only every so many new records are kept.
+    stride: u64,
+    seen: u64,
+    last_step: Option<u64>,
+}
+
+/// Columns before those of the detectors.
+pub const FIXED: usize = 8;
+
+impl History {
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Takes over what a new frame brings; a jump back in steps (a reset, a restored snapshot) drops what came after.
+    pub fn record(&mut self, frame: &Frame) {
+        let Some((step, sums)) = frame.observables else {
+            return;
+        };
+        if self.last_step == Some(step) {
+            return;
+        }
+        if self.last_step.is_some_and(|last| step < last) || self.columns.len() != FIXED + frame.detectors.len() {
+            self.clear();
+            self.columns = vec![Vec::new(); FIXED + frame.detectors.len()];
+            self.stride = 1;
+        }
+        self.last_step = Some(step);
+        self.seen += 1;
+        if !self.seen.is_multiple_of(self.stride) {
+            return;
+        }
+        // The sums may be older than the picture.
+        let behind = frame.clock.steps.saturating_sub(step) as f64;
+        self.times.push(frame.clock.time - behind * frame.clock.time_step);
+        let fixed = [frame.drift, sums.energy]
+            .into_iter()
+            .chain(sums.position)
+            .chain(sums.spread);
+        for (column, value) in self
+            .columns
+            .iter_mut()
+            .zip(fixed.chain(frame.detectors.iter().copied()))
+        {
+            column.push(value);
+        }
+        if self.times.len() > MOST {
+            self.thin();
+        }
+    }
+
+    fn thin(&mut self) {
+        self.stride *= 2;
+        let keep = |values: &mut Vec<f64>| {
+            let mut n = 0;
+            values.retain(|_| {
+                n += 1;
+                n % 2 == 1
+            });
+        };
+        keep(&mut self.times);
+        self.columns.iter_mut().for_each(keep);
+    }
+
+    /// Number of records.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.times.len()
+    }
+
+    /// Whether nothing was recorded.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.times.is_empty()
+    }
+
+    /// The records of one column as points over time, at most `most` of them.
+    #[must_use]
+    pub fn points(&self, column: usize, most: usize) -> Vec<[f64; 2]> {
+        let Some(values) = self.columns.get(column) else {
+            return Vec::new();
+        };
+        let step = self.times.len().div_ceil(most.max(1)).max(1);
+        let last = self.times.len().saturating_sub(1);
+        self.times
+            .iter()
+            .zip(values)
+            .enumerate()
+            .filter(|(n, _)| n % step == 0 || *n == last)
+            .map(|(_, (&t, &value))| [t, value])
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::physics::Observables;
+    use crate::solver::Clock;
+
+    fn frame(step: u64) -> Frame {
+        #[expect(clippy::cast_precision_loss, reason = "small numbers")]
+        let time = step as f64 * 0.5;
+        Frame {
+            clock: Clock {
+                steps: step,
+                time,
+                time_step: 0.5,
+            },
+            observables: Some((
+                step,
+                Observables {
+                    norm: 1.0,
+                    energy: time,
+                    ..Observables::default()
+                },
+            )),
+            detectors: vec![2.0 * time],
+            ..Frame::default()
+        }
+    }
+
+    #[test]
+    fn keeps_each_step_once_and_starts_anew_after_a_reset() {
+        let mut history = History::default();
+        for step in [0, 1, 1, 2] {
+            history.record(&frame(step));
+        }
+        assert_eq!(history.points(1, 100), [[0.0, 0.0], [0.5, 0.5], [1.0, 1.0]]);
+        assert_eq!(history.points(FIXED, 100)[2], [1.0, 2.0]);
+        history.record(&frame(0));
+        assert_eq!(history.len(), 1);
+    }
+
+    #[test]
+    fn sums_older_than_the_picture_stand_at_their_own_time() {
+        let mut history = History::default();
+        let mut late = frame(4);
+        late.clock.steps = 10;
+        late.clock.time = 5.0;
+        history.record(&late);
+        assert_eq!(history.points(1, 100), [[2.0, 2.0]]);
+    }
+
+    #[test]
+    fn long_runs_are_thinned_out_evenly() {
+        let mut history = History::default();
+        for step in 0..20_000 {
+            history.record(&frame(step));
+        }
+        assert!(history.len() <= MOST);
+        let points = history.points(1, MOST);
+        let steps: Vec<f64> = points.windows(2).map(|pair| pair[1][0] - pair[0][0]).collect();
+        // Records stand at multiples of 1, 2, 4, 8 steps; the newest ones at the last stride.
+        let largest = steps.iter().copied().fold(0.0, f64::max);
+        assert!(largest <= 8.0 * 0.5 * 2.0, "a gap of {largest}");
+        assert!(points.last().unwrap()[0] > 9990.0, "the newest record is kept");
+    }
+}

@@ -1,0 +1,388 @@
+//! The layers of the medium as a list: add, remove, reorder, shape, value, drive.
+
+use super::theme;
+use super::widgets::{button, choice, fault, hint, icon_button, row};
+use crate::physics::expression::{Expression, SPACE, TIME};
+use crate::physics::{Mode, Sets};
+use crate::scene::SceneFile;
+use crate::scene::file::{LayerFile, ShapeFile, ValueFile};
+use egui::{DragValue, Ui};
+use lucide_icons::Icon;
+
+/// What is done to the list as a whole.
+enum Change {
+    Remove(usize),
+    Up(usize),
+    Down(usize),
+    Copy(usize),
+}
+
+/// Shows the list; edits `file`.
+pub fn show(ui: &mut Ui, file: &mut SceneFile) {
+    let rank = file.grid.size.len().max(1);
+    let extent: Vec<f64> = file.grid.size.iter().map(|&n| n as f64 * file.grid.spacing).collect();
+    let quantum = file.acoustic.is_none();
+    let mut change = None;
+    let count = file.layers.len();
+    for (n, layer) in file.layers.iter_mut().enumerate() {
+        ui.push_id(("layer", n), |ui| {
+            if let Some(wish) = card(ui, n, count, layer, rank, &extent, quantum) {
+                change = Some(wish);
+            }
+        });
+    }
+    match change {
+        Some(Change::Remove(n)) => {
+            file.layers.remove(n);
+        }
+        Some(Change::Up(n)) => file.layers.swap(n, n - 1),
+        Some(Change::Down(n)) => file.layers.swap(n, n + 1),
+        Some(Change::Copy(n)) => file.layers.insert(n + 1, file.layers[n].clone()),
+        None => {}
+    }
+    if file.layers.is_empty() {
+        hint(ui, "Nothing stands in the way of the wave.");
+    }
+    ui.horizontal_wrapped(|ui| {
+        let name = if quantum { "Potential" } else { "Medium" };
+        if ui
+            .add(button(Icon::Plus, name))
+            .accessible_name("Add potential")
+            .clicked()
+        {
+            let sets = if quantum { Sets::Potential } else { Sets::Speed };
+            file.layers
+                .push(new_layer(sets, &extent, if quantum { 0.5 } else { 1500.0 }));
+        }
+        if ui.add(button(Icon::Plus, "Wall")).accessible_name("Add wall").clicked() {
+            let mut wall = new_layer(Sets::Wall, &extent, 1.0);
+            wall.value = None;
+            file.layers.push(wall);
+        }
+    });
+}
+
+/// A box in the middle of the grid.
+fn new_layer(sets: Sets, extent: &[f64], value: f64) -> LayerFile {
+    LayerFile {
+        sets,
+        shape: ShapeFile::Box {
+            min: extent.iter().map(|length| tidy(length * 0.45)).collect(),
+            max: extent.iter().map(|length| tidy(length * 0.55)).collect(),
+        },
+        value: Some(ValueFile::Number(value)),
+        mode: Mode::Set,
+        drive: None,
+    }
+}
+
+/// A number with three digits, as a person would write it.
+fn tidy(value: f64) -> f64 {
+    let scale = 10f64.powf(value.abs().max(1e-12).log10().floor() - 2.0);
+    (value / scale).round() * scale
+}
+
+fn title(layer: &LayerFile) -> String {
+    let what = match layer.sets {
+        Sets::Potential => "Potential",
+        Sets::Speed => "Sound speed",
+        Sets::Density => "Density",
+        Sets::Wall => "Wall",
+        Sets::Absorption => "Absorption",
+    };
+    let value = match &layer.value {
+        Some(ValueFile::Number(number)) if layer.sets != Sets::Wall => {
+            format!(" {}", super::widgets::figure(*number, 4))
+        }
+        _ => String::new(),
+    };
+    format!("{what}{value}, {}", word(&layer.shape))
+}
+
+fn card(
+    ui: &mut Ui,
+    n: usize,
+    count: usize,
+    layer: &mut LayerFile,
+    rank: usize,
+    extent: &[f64],
+    quantum: bool,
+) -> Option<Change> {
+    let mut change = None;
+    let fill = theme::palette(ui).surface.gamma_multiply(0.6);
+    egui::Frame::new()
+        .fill(fill)
+        .corner_radius(4)
+        .inner_margin(8)
+        .show(ui, |ui| {
+            ui.set_width(ui.available_width());
+            let id = ui.make_persistent_id("open");
+            let mut state = egui::collapsing_header::CollapsingState::load_with_default_open(ui.ctx(), id, false);
+            ui.horizontal(|ui| {
+                let open = state.is_open();
+                let sign = if open { Icon::ChevronUp } else { Icon::ChevronDown };
+                let label = title(layer);
+                let width = (ui.available_width() - 32.0).max(40.0);
+                let header = egui::Button::new((theme::icon(sign, 13.0), label.clone()))
+                    .frame_when_inactive(false)
+                    .truncate()
+                    .min_size(egui::vec2(width, 24.0));
+                let header = ui
+                    .add_sized([width, 24.0], header)
+                    .accessible_name(format!("Layer {}: {label}", n + 1));
+                if header.clicked() {
+                    state.toggle(ui);
+                }
+                if icon_button(ui, Icon::Trash2, &format!("Remove layer {}", n + 1), true).clicked() {
+                    change = Some(Change::Remove(n));
+                }
+            });
+            state.show_body_unindented(ui, |ui| {
+                body(ui, layer, rank, extent, quantum);
+                ui.horizontal(|ui| {
+                    if icon_button(ui, Icon::ChevronUp, "Earlier", n > 0).clicked() {
+                        change = Some(Change::Up(n));
+                    }
+                    if icon_button(ui, Icon::ChevronDown, "Later (the last layer wins)", n + 1 < count).clicked() {
+                        change = Some(Change::Down(n));
+                    }
+                    if icon_button(ui, Icon::Copy, "Copy", true).clicked() {
+                        change = Some(Change::Copy(n));
+                    }
+                });
+            });
+        });
+    change
+}
+
+fn body(ui: &mut Ui, layer: &mut LayerFile, rank: usize, extent: &[f64], quantum: bool) {
+    let offered: &[(Sets, &str)] = if quantum {
+        &[
+            (Sets::Potential, "potential U"),
+            (Sets::Wall, "wall"),
+            (Sets::Absorption, "absorption W"),
+        ]
+    } else {
+        &[
+            (Sets::Speed, "sound speed"),
+            (Sets::Density, "density"),
+            (Sets::Wall, "wall"),
+            (Sets::Absorption, "absorption"),
+        ]
+    };
+    row(ui, "Sets", "The quantity that the layer sets.", |ui| {
+        let all = offered
+            .iter()
+            .map(|(sets, title)| (*sets, (*title).to_owned(), String::new()));
+        choice(ui, "Sets", &mut layer.sets, all)
+    });
+    shape_rows(ui, &mut layer.shape, rank, extent);
+    if layer.sets != Sets::Wall {
+        value_rows(ui, layer);
+        row(
+            ui,
+            "Mode",
+            "Set replaces what the layers before left; add adds to it.",
+            |ui| {
+                ui.selectable_value(&mut layer.mode, Mode::Set, "set");
+                ui.selectable_value(&mut layer.mode, Mode::Add, "add");
+            },
+        );
+    }
+    if layer.sets == Sets::Potential {
+        drive_rows(ui, layer);
+    }
+}
+
+fn value_rows(ui: &mut Ui, layer: &mut LayerFile) {
+    let mut formula = matches!(layer.value, Some(ValueFile::Formula(_)));
+    let about =
+        "A number, or a formula of x, y, z and r (the distance from the shape's centre), e.g. 0.5*0.01*(x-128)^2.";
+    let was = formula;
+    row(ui, "Value", about, |ui| {
+        ui.selectable_value(&mut formula, false, "number");
+        ui.selectable_value(&mut formula, true, "formula");
+    });
+    if formula != was {
+        layer.value = Some(match &layer.value {
+            Some(ValueFile::Number(number)) => ValueFile::Formula(number.to_string()),
+            _ => ValueFile::Number(1.0),
+        });
+    }
+    match layer.value.get_or_insert(ValueFile::Number(1.0)) {
+        ValueFile::Number(number) => {
+            let speed = (number.abs() / 100.0).max(0.001);
+            row(ui, "", "", |ui| {
+                ui.name_inputs("Value", |ui| {
+                    ui.add(DragValue::new(number).speed(speed).max_decimals(8))
+                })
+            });
+        }
+        ValueFile::Formula(text) => {
+            ui.add(
+                egui::TextEdit::singleline(text)
+                    .font(egui::TextStyle::Monospace)
+                    .desired_width(f32::INFINITY)
+                    .hint_text("formula of x, y, z, r"),
+            )
+            .accessible_name("Formula of the value");
+            if let Err(error) = Expression::parse(text, SPACE) {
+                fault(ui, &error.to_string());
+            }
+        }
+    }
+}
+
+fn drive_rows(ui: &mut Ui, layer: &mut LayerFile) {
+    let mut driven = layer.drive.is_some();
+    row(
+        ui,
+        "Drive",
+        "The layer's value is multiplied by this function of t, e.g. 1 + 0.1*sin(2*pi*t).",
+        |ui| ui.checkbox(&mut driven, "varies in time"),
+    );
+    if driven != layer.drive.is_some() {
+        layer.drive = driven.then(|| "cos(0.1*t)".to_owned());
+    }
+    if let Some(drive) = &mut layer.drive {
+        ui.add(
+            egui::TextEdit::singleline(drive)
+                .font(egui::TextStyle::Monospace)
+                .desired_width(f32::INFINITY)
+                .hint_text("function of t"),
+        )
+        .accessible_name("Drive");
+        if let Err(error) = Expression::parse(drive, TIME) {
+            fault(ui, &error.to_string());
+        }
+    }
+}
+
+fn word(shape: &ShapeFile) -> &'static str {
+    match shape {
+        ShapeFile::Everywhere => "everywhere",
+        ShapeFile::Box { .. } => "box",
+        ShapeFile::Disk { .. } => "disk",
+        ShapeFile::Ring { .. } => "ring",
+        ShapeFile::Polygon { .. } => "polygon",
+        ShapeFile::Slits { .. } => "slits",
+        ShapeFile::Image { .. } => "image",
+        ShapeFile::Array { .. } => "array",
+    }
+}
+
+fn shape_rows(ui: &mut Ui, shape: &mut ShapeFile, rank: usize, extent: &[f64]) {
+    let mut kind = word(shape);
+    let offered: &[&'static str] = match (rank, &*shape) {
+        (_, ShapeFile::Image { .. }) => &["image", "everywhere", "box", "disk"],
+        (_, ShapeFile::Array { .. }) => &["array", "everywhere", "box", "disk"],
+        (_, ShapeFile::Polygon { .. }) => &["polygon", "everywhere", "box", "disk", "ring", "slits"],
+        (1, _) => &["everywhere", "box"],
+        _ => &["everywhere", "box", "disk", "ring", "slits"],
+    };
+    let all = offered.iter().map(|word| (*word, (*word).to_owned(), String::new()));
+    if row(ui, "Shape", "Where the layer applies.", |ui| {
+        choice(ui, "Shape", &mut kind, all)
+    }) {
+        *shape = fresh(kind, extent);
+    }
+    let speed = extent.iter().copied().fold(0.0, f64::max) / 400.0;
+    match shape {
+        ShapeFile::Everywhere => {}
+        ShapeFile::Box { min, max } => {
+            point(ui, "From", min, speed);
+            point(ui, "To", max, speed);
+        }
+        ShapeFile::Disk { center, radius } => {
+            point(ui, "Centre", center, speed);
+            length(ui, "Radius", radius, speed);
+        }
+        ShapeFile::Ring { center, inner, outer } => {
+            point(ui, "Centre", center, speed);
+            length(ui, "Inner radius", inner, speed);
+            length(ui, "Outer radius", outer, speed);
+        }
+        ShapeFile::Slits {
+            x,
+            thickness,
+            centers,
+            opening,
+        } => {
+            length(ui, "Screen at x", x, speed);
+            length(ui, "Thickness", thickness, speed);
+            length(ui, "Opening", opening, speed);
+            slit_centers(ui, centers, speed, extent);
+        }
+        ShapeFile::Polygon { points } => hint(ui, &format!("{} corners, given in the scene file.", points.len())),
+        ShapeFile::Image { file } | ShapeFile::Array { file } => hint(ui, &format!("From {}.", file.display())),
+    }
+}
+
+fn fresh(kind: &str, extent: &[f64]) -> ShapeFile {
+    let center: Vec<f64> = extent.iter().map(|length| tidy(length * 0.5)).collect();
+    let least = extent.iter().copied().fold(f64::INFINITY, f64::min);
+    let wide = extent.get(1).copied().unwrap_or(least);
+    match kind {
+        "box" => ShapeFile::Box {
+            min: extent.iter().map(|length| tidy(length * 0.45)).collect(),
+            max: extent.iter().map(|length| tidy(length * 0.55)).collect(),
+        },
+        "disk" => ShapeFile::Disk {
+            center,
+            radius: tidy(least * 0.1),
+        },
+        "ring" => ShapeFile::Ring {
+            center,
+            inner: tidy(least * 0.3),
+            outer: tidy(least * 0.35),
+        },
+        "slits" => ShapeFile::Slits {
+            x: tidy(extent[0] * 0.5),
+            thickness: tidy(extent[0] * 0.01),
+            centers: vec![tidy(wide * 0.45), tidy(wide * 0.55)],
+            opening: tidy(wide * 0.04),
+        },
+        _ => ShapeFile::Everywhere,
+    }
+}
+
+fn slit_centers(ui: &mut Ui, centers: &mut Vec<f64>, speed: f64, extent: &[f64]) {
+    row(ui, "Slits at y", "Centres of the openings along y.", |ui| {
+        ui.horizontal_wrapped(|ui| {
+            for (n, center) in centers.iter_mut().enumerate() {
+                ui.push_id(n, |ui| {
+                    ui.name_inputs(format!("Slit {} at y", n + 1), |ui| {
+                        ui.add(DragValue::new(center).speed(speed).max_decimals(4))
+                    });
+                });
+            }
+            if icon_button(ui, Icon::Plus, "Add a slit", true).clicked() {
+                centers.push(tidy(extent.get(1).copied().unwrap_or(1.0) * 0.5));
+            }
+            if icon_button(ui, Icon::X, "Remove the last slit", !centers.is_empty()).clicked() {
+                centers.pop();
+            }
+        });
+    });
+}
+
+/// Coordinates of a point, one field an axis.
+pub fn point(ui: &mut Ui, label: &str, at: &mut [f64], speed: f64) {
+    row(ui, label, "", |ui| {
+        for (axis, (value, name)) in at.iter_mut().zip(["x", "y", "z"]).enumerate() {
+            ui.push_id((label, axis), |ui| {
+                ui.name_inputs(format!("{label} {name}"), |ui| {
+                    ui.add(DragValue::new(value).speed(speed).max_decimals(4))
+                        .on_hover_text(name)
+                });
+            });
+        }
+    });
+}
+
+/// A length.
+pub fn length(ui: &mut Ui, label: &str, value: &mut f64, speed: f64) {
+    row(ui, label, "", |ui| {
+        ui.push_id(label, |ui| ui.add(DragValue::new(value).speed(speed).max_decimals(4)))
+    });
+}

@@ -1,0 +1,211 @@
+//! The little Markdown that scenes are explained in: headings, paragraphs, lists, **bold**, *emphasis*, `code`, links.
+
+use super::theme::{self, Palette};
+use egui::text::{LayoutJob, TextFormat};
+use egui::{Color32, FontId, Ui};
+
+/// One block of a text.
+#[derive(Clone, Debug, PartialEq)]
+enum Block<'a> {
+    /// A heading and its level.
+    Heading(usize, &'a str),
+    /// Text that flows.
+    Paragraph(String),
+    /// An entry of a list, with what stands before it.
+    Item(String, String),
+    /// Text as it is.
+    Code(String),
+}
+
+/// Shows a text.
+pub fn show(ui: &mut Ui, text: &str) {
+    let palette = theme::palette(ui);
+    for block in blocks(text) {
+        match block {
+            Block::Heading(level, heading) => {
+                let size = if level == 1 { 16.0 } else { 14.5 };
+                ui.add(egui::Label::new(job(heading, palette, size, palette.strong)).wrap());
+            }
+            Block::Paragraph(paragraph) => {
+                ui.add(
+                    egui::Label::new(job(&paragraph, palette, 13.5, palette.text))
+                        .wrap()
+                        .selectable(true),
+                );
+            }
+            Block::Item(sign, item) => {
+                ui.horizontal_top(|ui| {
+                    ui.spacing_mut().item_spacing.x = 8.0;
+                    ui.label(egui::RichText::new(sign).color(palette.weak));
+                    ui.add(
+                        egui::Label::new(job(&item, palette, 13.5, palette.text))
+                            .wrap()
+                            .selectable(true),
+                    );
+                });
+            }
+            Block::Code(code) => {
+                egui::Frame::new()
+                    .fill(palette.surface)
+                    .corner_radius(4)
+                    .inner_margin(8)
+                    .show(ui, |ui| {
+                        ui.add(
+                            egui::Label::new(egui::RichText::new(code).monospace().color(palette.strong))
+                                .wrap()
+                                .selectable(true),
+                        );
+                    });
+            }
+        }
+    }
+}
+
+fn blocks(text: &str) -> Vec<Block<'_>> {
+    let mut blocks: Vec<Block<'_>> = Vec::new();
+    // Whether the next line goes on with the block before it.
+    let mut flows = false;
+    let mut fenced: Option<String> = None;
+    for line in text.lines() {
+        let trimmed = line.trim();
+        if trimmed.starts_with("```") || trimmed == "$$" {
+            match fenced.take() {
+                Some(code) => blocks.push(Block::Code(code)),
+                None => fenced = Some(String::new()),
+            }
+            flows = false;
+        } else if let Some(code) = &mut fenced {
+            if !code.is_empty() {
+                code.push('\n');
+            }
+            code.push_str(line);
+        } else if trimmed.is_empty() {
+            flows = false;
+        } else if trimmed.starts_with('#') {
+            let level = trimmed.len() - trimmed.trim_start_matches('#').len();
+            blocks.push(Block::Heading(level, trimmed.trim_start_matches('#').trim()));
+            flows = false;
+        } else if let Some(item) = trimmed.strip_prefix("- ").or_else(|| trimmed.strip_prefix("* ")) {
+            blocks.push(Block::Item("•".to_owned(), item.to_owned()));
+            flows = true;
+        } else if let Some((number, item)) = numbered(trimmed) {
+            blocks.push(Block::Item(number.to_owned(), item.to_owned()));
+            flows = true;
+        } else if flows && let Some(Block::Paragraph(open) | Block::Item(_, open)) = blocks.last_mut() {
+            open.push(' ');
+            open.push_str(trimmed);
+        } else {
+            blocks.push(Block::Paragraph(trimmed.to_owned()));
+            flows = true;
+        }
+    }
+    blocks.extend(fenced.map(Block::Code));
+    blocks
+}
+
+/// `3. text` as (`3.`, `text`).
+fn numbered(line: &str) -> Option<(&str, &str)> {
+    let (number, item) = line.split_once(". ")?;
+    let digits = !number.is_empty() && number.len() <= 2 && number.bytes().all(|byte| byte.is_ascii_digit());
+    digits.then(|| (&line[..=number.len()], item))
+}
+
+/// What a run of text looks like.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Style {
+    Plain,
+    Bold,
+    Emphasis,
+    Code,
+}
+
+/// Text in runs of one style.
+fn spans(text: &str) -> Vec<(Style, &str)> {
+    const MARKS: [(&str, Style); 5] = [
+        ("**", Style::Bold),
+        ("`", Style::Code),
+        ("$", Style::Code),
+        ("*", Style::Emphasis),
+        ("_", Style::Emphasis),
+    ];
+    let mut out = Vec::new();
+    let mut rest = text;
+    'text: while !rest.is_empty() {
+        for (at, _) in rest.char_indices() {
+            for (mark, style) in MARKS {
+                let Some(inner) = rest[at..].strip_prefix(mark) else {
+                    continue;
+                };
+                // `a * b` and `a_b` are no emphasis: a mark stands before a word and at its start.
+                let starts_word = !rest[..at].chars().next_back().is_some_and(char::is_alphanumeric);
+                let touches = inner.chars().next().is_some_and(|next| !next.is_whitespace());
+                if let Some(end) = inner.find(mark)
+                    && end > 0
+                    && touches
+                    && (starts_word || style == Style::Code)
+                {
+                    if at > 0 {
+                        out.push((Style::Plain, &rest[..at]));
+                    }
+                    out.push((style, &inner[..end]));
+                    rest = &inner[end + mark.len()..];
+                    continue 'text;
+                }
+                break;
+            }
+        }
+        out.push((Style::Plain, rest));
+        break;
+    }
+    out
+}
+
+fn job(text: &str, palette: &Palette, size: f32, color: Color32) -> LayoutJob {
+    let mut job = LayoutJob::default();
+    for (style, run) in spans(text) {
+        let format = match style {
+            Style::Plain => TextFormat::simple(FontId::proportional(size), color),
+            // The default family has one weight: weight shows as brightness.
+            Style::Bold => TextFormat::simple(FontId::proportional(size), palette.strong),
+            Style::Emphasis => TextFormat {
+                italics: true,
+                ..TextFormat::simple(FontId::proportional(size), palette.strong)
+            },
+            Style::Code => TextFormat::simple(FontId::monospace(size - 1.5), palette.strong),
+        };
+        job.append(run, 0.0, format);
+    }
+    job
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_and_spans() {
+        let text = "# Title\nOne line\nand more.\n\n- first\n  goes on\n- second\n\n1. counted\n\n```\na  b\n```\n";
+        assert_eq!(
+            blocks(text),
+            [
+                Block::Heading(1, "Title"),
+                Block::Paragraph("One line and more.".to_owned()),
+                Block::Item("•".to_owned(), "first goes on".to_owned()),
+                Block::Item("•".to_owned(), "second".to_owned()),
+                Block::Item("1.".to_owned(), "counted".to_owned()),
+                Block::Code("a  b".to_owned()),
+            ]
+        );
+        assert_eq!(
+            spans("a **bold** and `x*y` but 2 * 3 * 4 and a_b_c"),
+            [
+                (Style::Plain, "a "),
+                (Style::Bold, "bold"),
+                (Style::Plain, " and "),
+                (Style::Code, "x*y"),
+                (Style::Plain, " but 2 * 3 * 4 and a_b_c"),
+            ]
+        );
+        assert_eq!(spans("open ** end"), [(Style::Plain, "open ** end")]);
+    }
+}

@@ -1,0 +1,91 @@
+//! The menu bar.
+
+use super::command::{ACTIONS, Action, Menu};
+use super::theme;
+use egui::{Align, Layout, Ui};
+use lucide_icons::Icon;
+
+/// What the menus must know to grey out what cannot be done.
+#[derive(Clone, Copy, Debug)]
+pub struct Can {
+    /// There is an edit to take back.
+    pub undo: bool,
+    /// There is an edit to do again.
+    pub redo: bool,
+    /// There is a snapshot.
+    pub restore: bool,
+    /// A scene runs.
+    pub run: bool,
+}
+
+impl Can {
+    /// Whether an action can be done now.
+    #[must_use]
+    pub fn do_it(self, action: Action) -> bool {
+        match action {
+            Action::Undo => self.undo,
+            Action::Redo => self.redo,
+            Action::Restore => self.restore && self.run,
+            Action::PlayPause
+            | Action::Step
+            | Action::Reverse
+            | Action::Reset
+            | Action::Snapshot
+            | Action::ExportPicture
+            | Action::ExportField
+            | Action::SaveCheckpoint => self.run,
+            _ => true,
+        }
+    }
+}
+
+/// Shows the bar; returns what was chosen.
+pub fn show(ui: &mut Ui, title: &str, modified: bool, can: Can) -> Option<Action> {
+    let mut chosen = None;
+    egui::MenuBar::new().ui(ui, |ui| {
+        let palette = theme::palette(ui);
+        ui.label(theme::icon(Icon::Waves, 16.0).color(palette.accent));
+        for (name, menu) in Menu::ALL {
+            ui.menu_button(name, |ui| {
+                ui.set_min_width(240.0);
+                for entry in ACTIONS.iter().filter(|entry| entry.menu == menu) {
+                    let mut button = egui::Button::new((theme::icon(entry.icon, 15.0), entry.title));
+                    if let Some(key) = entry.keys.first() {
+                        button = button.shortcut_text(ui.ctx().format_shortcut(key));
+                    }
+                    let response = ui
+                        .add_enabled(can.do_it(entry.action), button)
+                        .accessible_name(entry.title);
+                    if response.clicked() {
+                        chosen = Some(entry.action);
+                    }
+                    response.on_hover_text(entry.about);
+                }
+            });
+        }
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            for action in [Action::Theme, Action::RightPanel, Action::LeftPanel, Action::Palette] {
+                let entry = action.entry();
+                let button = egui::Button::new(theme::icon(entry.icon, 15.0)).frame_when_inactive(false);
+                let response = ui.add(button).accessible_name(entry.title);
+                if response.clicked() {
+                    chosen = Some(action);
+                }
+                let keys = entry
+                    .keys
+                    .first()
+                    .map_or(String::new(), |key| format!("  {}", ui.ctx().format_shortcut(key)));
+                response.on_hover_text(format!("{}{keys}", entry.title));
+            }
+            ui.centered_and_justified(|ui| {
+                let text = if modified {
+                    format!("{title} (edited)")
+                } else {
+                    title.to_owned()
+                };
+                ui.add(egui::Label::new(egui::RichText::new(text).color(palette.weak)).truncate());
+            });
+        });
+    });
+    chosen
+}

@@ -1,0 +1,237 @@
+//! Method, back end, precision, variant and the method's own parameters: all read off the solver table.
+
+use super::theme;
+use super::widgets::{choice, fault, hint, row, section};
+use crate::field::Precision;
+use crate::scene::scenario::{BackendChoice, Parameter};
+use crate::scene::{Scenario, SceneFile};
+use crate::solver::{self, Backend, Kind, METHODS, Method, ParameterSpec, Report, Target};
+use egui::Ui;
+use lucide_icons::Icon;
+
+/// Shows the section; edits `file`.
+pub fn show(ui: &mut Ui, file: &mut SceneFile, scenario: Option<&Scenario>, report: Option<&Report>) {
+    section(ui, Icon::Settings2, "Method", true, |ui| {
+        let Some(scenario) = scenario else {
+            hint(ui, "Nothing runs yet.");
+            return;
+        };
+        let Some(method) = solver::find(&scenario.solver().method) else {
+            return;
+        };
+        method_row(ui, file, scenario, method);
+        let target = target_of(method, file, report);
+        backend_rows(ui, file, method, target);
+        let variant = running_variant(file, report).map(ToOwned::to_owned);
+        for spec in method.parameters {
+            if spec.variants.is_empty() || variant.as_deref().is_none_or(|id| spec.variants.contains(&id)) {
+                parameter_row(ui, file, spec, scenario.grid().rank());
+            }
+        }
+        if let Some(report) = report {
+            hint(ui, &running(report));
+        }
+        for objection in (method.objections)(scenario) {
+            fault(ui, &objection);
+        }
+    });
+}
+
+/// What runs, in one line.
+#[must_use]
+pub fn running(report: &Report) -> String {
+    let threads = match report.threads {
+        1 => "1 thread".to_owned(),
+        n => format!("{n} threads"),
+    };
+    let mut text = format!("Running: {}, order {}, {threads}", report.variant, report.order);
+    if !report.details.is_empty() {
+        text.push_str("; ");
+        text.push_str(&report.details);
+    }
+    text
+}
+
+fn method_row(ui: &mut Ui, file: &mut SceneFile, scenario: &Scenario, method: &'static Method) {
+    let equation = scenario.model().equation();
+    let rank = scenario.grid().rank();
+    let mut id = method.id;
+    let all = METHODS
+        .iter()
+        .filter(|row| row.equation == equation && row.ranks.contains(&rank))
+        .map(|row| (row.id, row.title.to_owned(), about(row)));
+    if row(ui, "Method", &about(method), |ui| choice(ui, "Method", &mut id, all)) {
+        file.solver.method = Some(id.to_owned());
+        "auto".clone_into(&mut file.solver.variant);
+        // Parameters are the method's own: another one has others.
+        let known = solver::find(id).map_or(&[] as &[ParameterSpec], |row| row.parameters);
+        file.solver
+            .parameters
+            .retain(|key, _| known.iter().any(|spec| spec.key == key));
+    }
+}
+
+/// What a method's tooltip says: what it is and where it comes from.
+fn about(method: &Method) -> String {
+    let mut text = method.about.to_owned();
+    for paper in method.papers {
+        text.push_str("\n\n");
+        text.push_str(paper.citation);
+        if !paper.doi.is_empty() {
+            text.push_str(" doi:");
+            text.push_str(paper.doi);
+        }
+    }
+    text
+}
+
+fn target_of(method: &'static Method, file: &SceneFile, report: Option<&Report>) -> Option<&'static Target> {
+    let backend = match file.solver.backend {
+        BackendChoice::Cpu => Some(Backend::Cpu),
+        BackendChoice::Cuda => Some(Backend::Cuda),
+        BackendChoice::Auto => report.map(|report| report.backend),
+    };
+    method
+        .targets
+        .iter()
+        .find(|target| Some(target.backend) == backend)
+        .or_else(|| method.targets.first())
+}
+
+fn backend_rows(ui: &mut Ui, file: &mut SceneFile, method: &'static Method, target: Option<&'static Target>) {
+    let mut backend = file.solver.backend;
+    let offered = method.present_targets().map(|target| {
+        let (choice, title) = match target.backend {
+            Backend::Cpu => (BackendChoice::Cpu, "processor"),
+            Backend::Cuda => (BackendChoice::Cuda, "CUDA device"),
+        };
+        (choice, title.to_owned(), String::new())
+    });
+    let all = std::iter::once((
+        BackendChoice::Auto,
+        "automatic".to_owned(),
+        "The fastest that is there.".to_owned(),
+    ))
+    .chain(offered);
+    let about = "Where the steps are computed. What this machine lacks is not listed.";
+    if row(ui, "Back end", about, |ui| choice(ui, "Back end", &mut backend, all)) {
+        file.solver.backend = backend;
+    }
+    let Some(target) = target else { return };
+    let about = "Single: 7 digits, twice as fast, and its rounding adds up over millions of steps. Double: 16 digits.";
+    row(ui, "Precision", about, |ui| {
+        for &precision in target.precisions {
+            let title = match precision {
+                Precision::Single => "single",
+                Precision::Double => "double",
+            };
+            let chosen = file.solver.precision == precision;
+            if ui.selectable_label(chosen, title).clicked() {
+                file.solver.precision = precision;
+            }
+        }
+    });
+    if target.variants.len() > 1 {
+        let auto = ("auto", "automatic".to_owned(), "The fastest for this scene.".to_owned());
+        let mut id = target
+            .variants
+            .iter()
+            .map(|variant| variant.id)
+            .find(|id| *id == file.solver.variant)
+            .unwrap_or("auto");
+        let all = std::iter::once(auto).chain(
+            target
+                .variants
+                .iter()
+                .map(|variant| (variant.id, variant.id.to_owned(), variant.about.to_owned())),
+        );
+        let about = "How the same steps are computed; the result does not depend on it beyond rounding.";
+        if row(ui, "Variant", about, |ui| choice(ui, "Variant", &mut id, all)) {
+            file.solver.variant = id.to_owned();
+        }
+    }
+}
+
+/// The variant whose parameters are shown: the one asked for, or the one that runs.
+fn running_variant<'a>(file: &'a SceneFile, report: Option<&Report>) -> Option<&'a str> {
+    if file.solver.variant == "auto" {
+        report.map(|report| report.variant)
+    } else {
+        Some(&file.solver.variant)
+    }
+}
+
+fn parameter_row(ui: &mut Ui, file: &mut SceneFile, spec: &ParameterSpec, rank: usize) {
+    let now = file.solver.parameters.get(spec.key).cloned();
+    let next = row(ui, spec.title, spec.about, |ui| match spec.kind {
+        Kind::OneOf { values, default } => one_of(ui, now.as_ref(), values, default),
+        Kind::Count { min, max } => count(ui, spec.key, now.as_ref(), min, max),
+        Kind::Sizes { min, max } => sizes(ui, spec.key, now.as_ref(), min, max, rank),
+    });
+    if next != now {
+        match next {
+            Some(value) => file.solver.parameters.insert(spec.key.to_owned(), value),
+            None => file.solver.parameters.remove(spec.key),
+        };
+    }
+}
+
+fn one_of(ui: &mut Ui, now: Option<&Parameter>, values: &[i64], default: i64) -> Option<Parameter> {
+    let mut chosen = match now {
+        Some(Parameter::Integer(value)) => *value,
+        _ => default,
+    };
+    let before = chosen;
+    for &value in values {
+        ui.selectable_value(&mut chosen, value, value.to_string());
+    }
+    if chosen == before {
+        now.cloned()
+    } else {
+        Some(Parameter::Integer(chosen))
+    }
+}
+
+/// A switch between automatic and a number by hand.
+fn automatic(ui: &mut Ui, auto: bool) -> bool {
+    let response = ui.selectable_label(auto, "auto");
+    response.clicked() != auto
+}
+
+fn count(ui: &mut Ui, key: &str, now: Option<&Parameter>, min: i64, max: i64) -> Option<Parameter> {
+    let value = match now {
+        Some(Parameter::Integer(value)) => Some(*value),
+        _ => None,
+    };
+    let by_hand = !automatic(ui, value.is_none());
+    if !by_hand {
+        return None;
+    }
+    let mut number = value.unwrap_or(min.max(4).min(max));
+    ui.push_id(key, |ui| {
+        ui.add(egui::DragValue::new(&mut number).range(min..=max).speed(0.05));
+    });
+    Some(Parameter::Integer(number))
+}
+
+fn sizes(ui: &mut Ui, key: &str, now: Option<&Parameter>, min: i64, max: i64, rank: usize) -> Option<Parameter> {
+    let value = match now {
+        Some(Parameter::Integers(values)) => Some(values.clone()),
+        _ => None,
+    };
+    let by_hand = !automatic(ui, value.is_none());
+    if !by_hand {
+        return None;
+    }
+    let mut numbers = value.unwrap_or_default();
+    numbers.resize(rank, 64.clamp(min, max));
+    for (axis, number) in numbers.iter_mut().enumerate() {
+        ui.push_id((key, axis), |ui| {
+            ui.add(egui::DragValue::new(number).range(min..=max).speed(0.5));
+        });
+        if axis + 1 < rank {
+            ui.label(egui::RichText::new("×").color(theme::palette(ui).weak));
+        }
+    }
+    Some(Parameter::Integers(numbers))
+}

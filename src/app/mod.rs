@@ -1,0 +1,119 @@
+//! The window: one file per panel. [`window::App`] holds the document (a scene file with undo), the worker's handle and the
+//! view's state; data flows from the latest frame to the panels, wishes flow back as [`command::Action`]s, edits of the
+//! draft and engine commands. Nothing here steps a solver or touches a file on the window's thread.
+
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "points, pixels and site numbers are far below 2^24, and what is shown is rounded anyway"
+)]
+
+pub mod camera;
+pub mod canvas;
+pub mod checks_panel;
+pub mod command;
+pub mod document;
+pub mod errands;
+pub mod field_view;
+pub mod gallery;
+pub mod graph_view;
+pub mod help;
+pub mod history;
+pub mod layers_panel;
+pub mod markdown;
+pub mod menu;
+pub mod meter;
+pub mod method_panel;
+pub mod notice;
+pub mod overlay;
+pub mod packets_panel;
+pub mod palette;
+mod perform;
+pub mod pictures;
+pub mod plots;
+pub mod scene_panel;
+pub mod settings;
+pub mod status;
+pub mod theme;
+pub mod time_panel;
+pub mod transport;
+pub mod view_panel;
+pub mod view_state;
+pub mod widgets;
+pub mod window;
+
+pub use window::App;
+
+use eframe::egui_wgpu::{WgpuSetupCreateNew, wgpu};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// The preset that the first start shows, playing.
+pub const FIRST_PRESET: &str = "double-slit";
+
+/// What the window opens with.
+#[derive(Clone, Debug, Default)]
+pub struct AppOptions {
+    /// A preset's name or a scene file; `None` = the scene of the last time, or [`FIRST_PRESET`].
+    pub scene: Option<String>,
+    /// Overrides, `key.path=value`.
+    pub set: Vec<String>,
+}
+
+/// Opens the window and returns when it is closed.
+///
+/// # Errors
+/// If there is no display, no graphics adapter or no thread.
+pub fn run(options: AppOptions) -> anyhow::Result<()> {
+    let started = Instant::now();
+    let mut native = eframe::NativeOptions {
+        viewport: egui::ViewportBuilder::default()
+            .with_app_id("ripplon")
+            .with_title("Ripplon")
+            .with_inner_size([1440.0, 900.0])
+            .with_min_inner_size([640.0, 400.0])
+            .with_icon(icon()),
+        ..Default::default()
+    };
+    let mut setup = WgpuSetupCreateNew::without_display_handle();
+    // A GL adapter has fewer limits than the default asks for; what the adapter has is enough for this window.
+    setup.device_descriptor = Arc::new(|adapter| wgpu::DeviceDescriptor {
+        label: Some("ripplon"),
+        required_limits: adapter.limits(),
+        ..Default::default()
+    });
+    native.wgpu_options.wgpu_setup = setup.into();
+    eframe::run_native(
+        "ripplon",
+        native,
+        Box::new(move |cc| Ok(Box::new(App::new(cc, options, started)?))),
+    )
+    .map_err(|error| anyhow::anyhow!("{error}"))
+}
+
+/// The icon in the window's title bar.
+fn icon() -> egui::IconData {
+    const PNG: &[u8] = include_bytes!("../../assets/icon.png");
+    // The file is part of the program; a test reads it. Without it the system's default is shown.
+    image::load_from_memory(PNG).map_or_else(
+        |_| egui::IconData::default(),
+        |image| {
+            let image = image.to_rgba8();
+            egui::IconData {
+                width: image.width(),
+                height: image.height(),
+                rgba: image.into_raw(),
+            }
+        },
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_icon_is_a_square_picture() {
+        let icon = super::icon();
+        assert_eq!((icon.width, icon.height), (256, 256));
+    }
+}

@@ -1,0 +1,131 @@
+//! Notices: what went wrong or was done, in a corner, without stopping anything.
+
+use super::theme;
+use lucide_icons::Icon;
+
+/// How long a plain notice stays, in seconds; faults stay until they are closed.
+const STAYS: f64 = 5.0;
+
+/// One notice.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Notice {
+    /// A few words.
+    pub title: String,
+    /// The details, one line each.
+    pub lines: Vec<String>,
+    /// Whether something is wrong.
+    pub fault: bool,
+    /// When it was shown first.
+    since: Option<f64>,
+}
+
+/// The notices of a window, newest last.
+#[derive(Clone, Debug, Default)]
+pub struct Notices {
+    list: Vec<Notice>,
+}
+
+impl Notices {
+    /// Says that something was done.
+    pub fn say(&mut self, title: impl Into<String>) {
+        self.push(title.into(), Vec::new(), false);
+    }
+
+    /// Says what is wrong, with all faults.
+    pub fn fault(&mut self, title: impl Into<String>, lines: Vec<String>) {
+        self.push(title.into(), lines, true);
+    }
+
+    fn push(&mut self, title: String, lines: Vec<String>, fault: bool) {
+        self.list.retain(|notice| notice.title != title);
+        self.list.push(Notice {
+            title,
+            lines,
+            fault,
+            since: None,
+        });
+        if self.list.len() > 4 {
+            self.list.remove(0);
+        }
+    }
+
+    /// Takes back what is no longer so.
+    pub fn clear(&mut self, title: &str) {
+        self.list.retain(|notice| notice.title != title);
+    }
+
+    /// The notices that are shown.
+    #[must_use]
+    pub fn list(&self) -> &[Notice] {
+        &self.list
+    }
+
+    /// Shows them over `area`, at its lower right.
+    pub fn show(&mut self, ctx: &egui::Context, area: egui::Rect) {
+        let now = ctx.input(|input| input.time);
+        for notice in &mut self.list {
+            notice.since.get_or_insert(now);
+        }
+        self.list
+            .retain(|notice| notice.fault || notice.since.is_none_or(|since| now - since < STAYS));
+        if self.list.is_empty() {
+            return;
+        }
+        ctx.request_repaint_after_secs(1.0);
+        let mut closed = None;
+        egui::Area::new(egui::Id::unique("notices"))
+            .order(egui::Order::Foreground)
+            .pivot(egui::Align2::RIGHT_BOTTOM)
+            .fixed_pos(area.right_bottom() - egui::vec2(16.0, 16.0))
+            .show(ctx, |ui| {
+                ui.set_max_width((area.width() - 32.0).clamp(160.0, 440.0));
+                for (n, notice) in self.list.iter().enumerate() {
+                    if card(ui, notice, n) {
+                        closed = Some(n);
+                    }
+                }
+            });
+        if let Some(n) = closed {
+            self.list.remove(n);
+        }
+    }
+}
+
+fn card(ui: &mut egui::Ui, notice: &Notice, n: usize) -> bool {
+    let palette = theme::palette(ui);
+    let (sign, color) = if notice.fault {
+        (Icon::TriangleAlert, palette.warning)
+    } else {
+        (Icon::Info, palette.accent)
+    };
+    let mut close = false;
+    egui::Frame::popup(ui.style())
+        .fill(palette.surface)
+        .inner_margin(12)
+        .show(ui, |ui| {
+            ui.horizontal(|ui| {
+                ui.label(theme::icon(sign, 16.0).color(color));
+                ui.label(egui::RichText::new(&notice.title).color(palette.strong));
+                ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+                    close = ui
+                        .push_id(("close notice", n), |ui| {
+                            ui.add(egui::Button::new(theme::icon(Icon::X, 14.0)).frame(false))
+                        })
+                        .inner
+                        .accessible_name("Close notice")
+                        .clicked();
+                });
+            });
+            if !notice.lines.is_empty() {
+                egui::ScrollArea::vertical()
+                    .id_salt(("notice", n))
+                    .max_height(240.0)
+                    .show(ui, |ui| {
+                        for line in &notice.lines {
+                            ui.add(egui::Label::new(line).wrap().selectable(true));
+                        }
+                    });
+            }
+        });
+    close
+}

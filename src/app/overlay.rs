@@ -1,0 +1,253 @@
+//! What stands over the picture: clock, colour bar, scale bar, read-out, detectors.
+
+use super::camera::Camera;
+use super::theme::{self, OVER_PICTURE};
+use super::widgets::{figure, round_below, steady};
+use crate::colormap::{Colormap, Kind, Levels};
+use crate::grid::Grid;
+use crate::physics::{Detector, Region};
+use egui::{Align2, Color32, FontId, Painter, Pos2, Rect, Stroke, pos2, vec2};
+
+/// Ground of text over the picture.
+const SHADE: Color32 = Color32::from_rgba_premultiplied(6, 7, 8, 190);
+const TEXT: f32 = 12.0;
+
+/// Text on a shade, `align`ed at `at`; returns its rectangle.
+pub fn plate(painter: &Painter, at: Pos2, align: Align2, text: &str, font: FontId) -> Rect {
+    let galley = painter.layout_no_wrap(text.to_owned(), font, OVER_PICTURE);
+    let rect = align.anchor_size(at, galley.size() + vec2(16.0, 8.0));
+    painter.rect_filled(rect, 4.0, SHADE);
+    painter.galley(rect.min + vec2(8.0, 4.0), galley, OVER_PICTURE);
+    rect
+}
+
+/// The time, at the upper left. `decimals` follow Δt, so that the width stays.
+pub fn clock(painter: &Painter, area: Rect, time: f64, time_step: f64, unit: &str) {
+    let decimals = if time_step == 0.0 {
+        2
+    } else {
+        (-time_step.abs().log10().floor()).clamp(0.0, 6.0) as usize
+    };
+    let text = format!("t = {}{unit}", steady(time, decimals));
+    plate(
+        painter,
+        area.left_top() + vec2(16.0, 16.0),
+        Align2::LEFT_TOP,
+        &text,
+        FontId::proportional(16.0),
+    );
+}
+
+/// A line of a round length, at the lower left.
+pub fn scale_bar(painter: &Painter, area: Rect, camera: &Camera, spacing: f64, unit: &str) {
+    let points_per_length = f64::from(camera.scale()) / spacing;
+    let length = round_below(140.0 / points_per_length);
+    let width = (length * points_per_length) as f32;
+    let text = format!("{}{unit}", figure(length, 3));
+    let galley = painter.layout_no_wrap(text, FontId::proportional(TEXT), OVER_PICTURE);
+    let size = vec2(width.max(galley.size().x) + 16.0, galley.size().y + 20.0);
+    let rect = Align2::LEFT_BOTTOM.anchor_size(area.left_bottom() + vec2(16.0, -16.0), size);
+    painter.rect_filled(rect, 4.0, SHADE);
+    let x = rect.left() + 8.0;
+    let y = rect.bottom() - 8.0;
+    let stroke = Stroke::new(1.5, OVER_PICTURE);
+    painter.hline(x..=x + width, y, stroke);
+    painter.vline(x, y - 4.0..=y, stroke);
+    painter.vline(x + width, y - 4.0..=y, stroke);
+    painter.galley(
+        pos2(x + (width - galley.size().x).max(0.0) / 2.0, rect.top() + 3.0),
+        galley,
+        OVER_PICTURE,
+    );
+}
+
+/// What a colour means: the map, its range, the quantity and its unit.
+pub struct Legend<'a> {
+    /// The map.
+    pub map: &'a Colormap,
+    /// The map as a texture of 256 × 1.
+    pub texture: egui::TextureId,
+    /// Values at its ends.
+    pub levels: Levels,
+    /// Exponent of the brightness scale.
+    pub gamma: f32,
+    /// The quantity.
+    pub title: &'a str,
+}
+
+/// The colour bar at the upper right; a wheel for phases.
+pub fn legend(painter: &Painter, area: Rect, legend: &Legend<'_>) {
+    if area.height() < 280.0 || area.width() < 360.0 {
+        return;
+    }
+    if legend.map.kind == Kind::Cyclic {
+        wheel(painter, area, legend);
+    } else {
+        bar(painter, area, legend);
+    }
+}
+
+fn bar(painter: &Painter, area: Rect, legend: &Legend<'_>) {
+    let height = (area.height() * 0.35).clamp(80.0, 192.0);
+    let title = painter.layout_no_wrap(legend.title.to_owned(), FontId::proportional(TEXT), OVER_PICTURE);
+    let width = (title.size().x + 16.0).max(96.0);
+    let plate = Align2::RIGHT_TOP.anchor_size(
+        area.right_top() + vec2(-16.0, 16.0),
+        vec2(width, height + title.size().y + 28.0),
+    );
+    painter.rect_filled(plate, 4.0, SHADE);
+    painter.galley(plate.min + vec2(8.0, 6.0), title.clone(), OVER_PICTURE);
+    let bar = Rect::from_min_size(plate.min + vec2(8.0, title.size().y + 16.0), vec2(12.0, height));
+    // The texture runs along x; turned by its corners' coordinates so that the top is its end.
+    let mut mesh = egui::Mesh::with_texture(legend.texture);
+    for (corner, u) in [
+        (bar.left_bottom(), 0.0),
+        (bar.right_bottom(), 0.0),
+        (bar.left_top(), 1.0),
+        (bar.right_top(), 1.0),
+    ] {
+        // Half an entry in from the ends, where the outermost colours are.
+        let u = 0.5 / 256.0 + u * 255.0 / 256.0;
+        mesh.vertices.push(egui::epaint::Vertex {
+            pos: corner,
+            uv: pos2(u, 0.5),
+            color: Color32::WHITE,
+        });
+    }
+    mesh.add_triangle(0, 1, 2);
+    mesh.add_triangle(1, 2, 3);
+    painter.add(mesh);
+    let Levels { low, high } = legend.levels;
+    for n in 0_u8..=4 {
+        let at = f32::from(n) / 4.0;
+        let y = egui::lerp(bar.bottom()..=bar.top(), at);
+        let value = value_at(legend, at, low, high);
+        painter.hline(bar.right()..=bar.right() + 4.0, y, Stroke::new(1.0, OVER_PICTURE));
+        painter.text(
+            pos2(bar.right() + 8.0, y),
+            Align2::LEFT_CENTER,
+            figure(f64::from(value), 3),
+            FontId::proportional(11.5),
+            OVER_PICTURE,
+        );
+    }
+}
+
+/// The value that has the colour at a fraction of the bar.
+fn value_at(legend: &Legend<'_>, at: f32, low: f32, high: f32) -> f32 {
+    if legend.map.kind == Kind::Diverging {
+        return low + (high - low) * at;
+    }
+    low + (high - low) * at.powf(1.0 / legend.gamma)
+}
+
+fn wheel(painter: &Painter, area: Rect, legend: &Legend<'_>) {
+    let size = vec2(128.0, 144.0);
+    let plate = Align2::RIGHT_TOP.anchor_size(area.right_top() + vec2(-16.0, 16.0), size);
+    painter.rect_filled(plate, 4.0, SHADE);
+    let small = FontId::proportional(TEXT);
+    painter.text(
+        plate.center_top() + vec2(0.0, 6.0),
+        Align2::CENTER_TOP,
+        "phase of ψ",
+        small.clone(),
+        OVER_PICTURE,
+    );
+    let center = plate.center_top() + vec2(0.0, 68.0);
+    let (inner, outer) = (16.0, 30.0);
+    let table = legend.map.table();
+    let mut mesh = egui::Mesh::default();
+    for n in 0..=64_u32 {
+        let turn = n as f32 / 64.0;
+        let [r, g, b] = table[(n * 4) as usize % 256];
+        let color = Color32::from_rgb(r, g, b);
+        let direction = vec2(
+            (turn * std::f32::consts::TAU).cos(),
+            -(turn * std::f32::consts::TAU).sin(),
+        );
+        mesh.colored_vertex(center + direction * inner, color);
+        mesh.colored_vertex(center + direction * outer, color);
+        if n > 0 {
+            let last = 2 * n;
+            mesh.add_triangle(last - 2, last - 1, last);
+            mesh.add_triangle(last - 1, last, last + 1);
+        }
+    }
+    painter.add(mesh);
+    for (offset, align, text) in [
+        (vec2(outer + 4.0, 0.0), Align2::LEFT_CENTER, "0"),
+        (vec2(0.0, -outer - 2.0), Align2::CENTER_BOTTOM, "π/2"),
+        (vec2(-outer - 4.0, 0.0), Align2::RIGHT_CENTER, "π"),
+        (vec2(0.0, outer + 2.0), Align2::CENTER_TOP, "−π/2"),
+    ] {
+        painter.text(center + offset, align, text, FontId::proportional(11.0), OVER_PICTURE);
+    }
+    painter.text(
+        plate.center_bottom() - vec2(0.0, 6.0),
+        Align2::CENTER_BOTTOM,
+        format!("bright: |ψ| = {}", figure(f64::from(legend.levels.high), 2)),
+        FontId::proportional(11.0),
+        OVER_PICTURE,
+    );
+}
+
+/// The detectors' regions with their names.
+pub fn detectors(painter: &Painter, area: Rect, camera: &Camera, grid: &Grid, detectors: &[Detector]) {
+    let a = grid.spacing();
+    let stroke = Stroke::new(1.0, theme::of(true).accent.gamma_multiply(0.8));
+    // A length to a place in sites: site n stands in the middle of n..n+1.
+    let place = |at: &[f64; 3]| [at[0] / a + 0.5, at[1] / a + 0.5];
+    let mut taken: Vec<Rect> = Vec::new();
+    for detector in detectors {
+        let (rect, corner) = match &detector.region {
+            Region::Everywhere => continue,
+            Region::Point(at) => {
+                let point = camera.point_at(area, place(at));
+                painter.circle_stroke(point, 4.0, stroke);
+                (Rect::from_center_size(point, vec2(8.0, 8.0)), point + vec2(6.0, -6.0))
+            }
+            Region::Line { from, to } => {
+                let ends = [camera.point_at(area, place(from)), camera.point_at(area, place(to))];
+                painter.add(egui::Shape::dashed_line(&ends, stroke, 6.0, 4.0));
+                (
+                    Rect::from_two_pos(ends[0], ends[1]),
+                    pos2(ends[0].x.max(ends[1].x) + 4.0, ends[0].y.min(ends[1].y)),
+                )
+            }
+            Region::Box { min, max } => {
+                let rect = camera.rect(area, place(min), place(max)).expand(camera.scale() / 2.0);
+                let corners = [
+                    rect.left_top(),
+                    rect.right_top(),
+                    rect.right_bottom(),
+                    rect.left_bottom(),
+                    rect.left_top(),
+                ];
+                painter.add(egui::Shape::dashed_line(&corners, stroke, 6.0, 4.0));
+                // A small region has its name beside it.
+                let small = rect.height() < 24.0 || rect.width() < 64.0;
+                let inside = rect.left_top() + vec2(4.0, 4.0);
+                let beside = pos2(rect.right() + 4.0, rect.center().y - 8.0);
+                (rect, if small { beside } else { inside })
+            }
+        };
+        if rect.intersects(area) {
+            let galley = painter.layout_no_wrap(
+                detector.name.clone(),
+                FontId::proportional(TEXT),
+                theme::of(true).accent,
+            );
+            let at = pos2(
+                corner.x.clamp(area.left() + 4.0, area.right() - galley.size().x - 4.0),
+                corner.y.clamp(area.top() + 4.0, area.bottom() - 20.0),
+            );
+            // A name that would cover another one moves down.
+            let mut label = Rect::from_min_size(at, galley.size());
+            while let Some(other) = taken.iter().find(|other| other.intersects(label)) {
+                label = label.translate(vec2(0.0, other.bottom() + 1.0 - label.top()));
+            }
+            taken.push(label);
+            painter.galley(label.min, galley, theme::of(true).accent);
+        }
+    }
+}

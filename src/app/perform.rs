@@ -1,0 +1,312 @@
+//! What the window does with answers, wishes and edits: the other half of [`App`].
+
+use super::FIRST_PRESET;
+use super::command::Action;
+use super::errands::{Export, Opened, Outcome};
+use super::time_panel::change_speed;
+use super::window::{App, Wishes};
+use crate::engine::{Command, Engine, Job, Status};
+use crate::export::paint::{Look, Painter};
+use crate::export::{self, About};
+use crate::scene::presets;
+use crate::scene::{Faults, Scenario};
+use crate::solver::{self, FieldImage};
+use egui::ViewportCommand;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Seconds that a scene shall take to its end, at 60 pictures a second.
+const SHOW_SECONDS: f64 = 16.0;
+
+impl App {
+    /// Takes over what came in since the last frame.
+    pub(super) fn collect(&mut self, ctx: &egui::Context) {
+        let outcomes: Vec<Outcome> = self.errands.outcomes().collect();
+        for outcome in outcomes {
+            self.take(outcome);
+        }
+        self.worker.frame();
+        if self.worker.is_backed_up() {
+            ctx.request_repaint_after_secs(0.02);
+        }
+        let frame = self.worker.last_frame();
+        self.history.record(frame);
+        if let Some(notice) = &frame.notice
+            && notice.serial != self.noticed
+        {
+            self.noticed = notice.serial;
+            if notice.is_error {
+                self.notices.fault("The engine reports", vec![notice.text.to_string()]);
+            } else {
+                self.notices.say(notice.text.to_string());
+            }
+        }
+        if let Some(scenario) = &frame.scenario {
+            let wanted = (scenario.clone(), self.view.plane);
+            let known = self
+                .medium_of
+                .as_ref()
+                .is_some_and(|(of, plane)| Arc::ptr_eq(of, &wanted.0) && *plane == wanted.1);
+            if !known {
+                self.errands.medium(&wanted.0, wanted.1);
+                self.medium_of = Some(wanted);
+            }
+        }
+        let title = match &self.document.draft.title {
+            title if title.is_empty() => "Ripplon".to_owned(),
+            title => format!("{title} – Ripplon"),
+        };
+        if title != self.title {
+            ctx.send_viewport_cmd(ViewportCommand::Title(title.clone()));
+            self.title = title;
+        }
+    }
+
+    fn take(&mut self, outcome: Outcome) {
+        match outcome {
+            Outcome::Opened(Ok(opened)) => self.start(*opened),
+            Outcome::Opened(Err(faults)) => self.refuse(&faults),
+            Outcome::Checked { revision, result } if revision == self.document.revision() => match result {
+                Ok(scenario) => {
+                    self.document.faults = None;
+                    self.apply(scenario);
+                }
+                Err(faults) => self.document.faults = Some(faults),
+            },
+            // An answer about a draft that is no longer the present one.
+            Outcome::Checked { .. } => {}
+            Outcome::Medium(of, image) => {
+                let current = self
+                    .medium_of
+                    .as_ref()
+                    .is_some_and(|(scenario, _)| Arc::ptr_eq(scenario, &of));
+                if current {
+                    if let Some(pictures) = &mut self.pictures {
+                        pictures.take_medium(&image);
+                    }
+                    self.medium = image;
+                }
+            }
+            Outcome::Saved(file, path) => {
+                self.notices.say(format!("Saved as {}", path.display()));
+                self.document.mark_saved(*file, path);
+            }
+            Outcome::Chosen(export, path) => self.export(export, path),
+            Outcome::Failed(title, text) => self.notices.fault(title, vec![text]),
+        }
+    }
+
+    /// Starts a scene that was read.
+    fn start(&mut self, opened: Opened) {
+        let size = opened.scenario.grid().size();
+        self.document.open(opened.file, opened.path, opened.preset);
+        self.view.start_over(size);
+        self.history.clear();
+        self.notices.clear("The scene cannot be opened");
+        self.steps_per_frame = Some(pace(&opened.scenario));
+        self.worker.send(Command::Load(opened.scenario));
+        self.worker.send(Command::StepsPerFrame(self.steps_per_frame));
+        if std::mem::take(&mut self.plays_first) {
+            self.worker.send(Command::Play);
+        }
+        self.first_try = false;
+    }
+
+    fn refuse(&mut self, faults: &Faults) {
+        let lines = faults.list.iter().map(|fault| {
+            let place = fault
+                .location
+                .as_ref()
+                .map_or(String::new(), |at| format!("line {}, column {}: ", at.line, at.column));
+            let key = if fault.key.is_empty() {
+                String::new()
+            } else {
+                format!("{}: ", fault.key)
+            };
+            format!("{place}{key}{}; {}", fault.message, fault.remedy)
+        });
+        let mut all = vec![faults.origin.clone()];
+        all.extend(lines);
+        self.notices.fault("The scene cannot be opened", all);
+        // The scene of the last time is gone or broken: the first start's scene instead of an empty window.
+        if std::mem::take(&mut self.first_try) {
+            let fallback = presets::find(FIRST_PRESET).or(presets::all().first());
+            if let Some(preset) = fallback {
+                self.errands.open(preset.name.to_owned(), Vec::new());
+            }
+        }
+    }
+
+    /// Goes on with an edited scene.
+    fn apply(&mut self, scenario: Arc<Scenario>) {
+        let size = scenario.grid().size();
+        let other = self
+            .worker
+            .last_frame()
+            .scenario
+            .as_ref()
+            .is_none_or(|present| present.grid().size() != size);
+        if other {
+            self.view.start_over(size);
+        }
+        self.worker.send(Command::Update(scenario));
+    }
+
+    /// Sends an edit of this frame to be checked; all of a drag or of typing is one edit.
+    pub(super) fn submit_edit(&mut self, ctx: &egui::Context) {
+        if self.document.touch() {
+            let path = self.document.path().map(Path::to_owned);
+            self.errands
+                .check(self.document.revision(), &self.document.draft, path.as_deref());
+        }
+        let busy = ctx.input(|input| input.pointer.any_down()) || ctx.text_edit_focused();
+        if !busy {
+            self.document.end_gesture();
+        }
+    }
+
+    /// Does what the panels asked for.
+    pub(super) fn grant(&mut self, ctx: &egui::Context, wishes: Wishes) {
+        if let Some(command) = wishes.command {
+            self.worker.send(command);
+        }
+        if let Some(preset) = wishes.preset {
+            self.errands.open(preset, Vec::new());
+        }
+        for action in wishes.actions {
+            self.act(ctx, action);
+        }
+    }
+
+    /// Does one action.
+    pub fn act(&mut self, ctx: &egui::Context, action: Action) {
+        match action {
+            Action::Open => self.errands.open_dialog(),
+            Action::Save => {
+                let path = self.document.path().map(Path::to_owned);
+                self.errands.save(&self.document.draft, path);
+            }
+            Action::SaveAs => self.errands.save(&self.document.draft, None),
+            Action::ExportPicture => self.errands.choose(Export::Picture, &self.document.draft.title),
+            Action::ExportField => self.errands.choose(Export::Field, &self.document.draft.title),
+            Action::SaveCheckpoint => self.errands.choose(Export::Checkpoint, &self.document.draft.title),
+            Action::Quit => ctx.send_viewport_cmd(ViewportCommand::Close),
+            Action::Undo => self.moved(Self::undo),
+            Action::Redo => self.moved(Self::redo),
+            Action::PlayPause => {
+                let running = self.worker.last_frame().status == Status::Running;
+                self.worker.send(if running { Command::Pause } else { Command::Play });
+            }
+            Action::Step => self.worker.send(Command::Step(1)),
+            Action::Reverse => self.worker.send(Command::Reverse),
+            Action::Reset => {
+                self.history.clear();
+                self.view.range.reset();
+                self.worker.send(Command::Reset);
+            }
+            Action::Snapshot => self.worker.send(Command::Snapshot),
+            Action::Restore => self.worker.send(Command::Restore),
+            Action::Slower | Action::Faster => {
+                let running = self.worker.last_frame().steps_per_frame;
+                self.steps_per_frame = change_speed(self.steps_per_frame, running, action == Action::Faster);
+                self.worker.send(Command::StepsPerFrame(self.steps_per_frame));
+            }
+            _ => self.act_on_window(ctx, action),
+        }
+    }
+
+    fn act_on_window(&mut self, ctx: &egui::Context, action: Action) {
+        match action {
+            Action::Fit => self.view.camera.fit(),
+            Action::HidePanels => self.bare = !self.bare,
+            Action::LeftPanel => self.settings.left = !self.settings.left,
+            Action::RightPanel => self.settings.right = !self.settings.right,
+            Action::Plots => self.settings.plots = !self.settings.plots,
+            Action::FullScreen => {
+                self.full_screen = !self.full_screen;
+                ctx.send_viewport_cmd(ViewportCommand::Fullscreen(self.full_screen));
+            }
+            Action::Theme => {
+                self.settings.dark = !self.settings.dark;
+                ctx.set_theme(if self.settings.dark {
+                    egui::Theme::Dark
+                } else {
+                    egui::Theme::Light
+                });
+            }
+            Action::Palette => self.palette.toggle(),
+            Action::Help => self.help = !self.help,
+            _ => {}
+        }
+        ctx.request_repaint();
+    }
+
+    fn undo(&mut self) -> bool {
+        self.document.undo()
+    }
+
+    fn redo(&mut self) -> bool {
+        self.document.redo()
+    }
+
+    fn moved(&mut self, change: fn(&mut Self) -> bool) {
+        if change(self) {
+            let path = self.document.path().map(Path::to_owned);
+            self.errands
+                .check(self.document.revision(), &self.document.draft, path.as_deref());
+        }
+    }
+
+    /// Writes what the engine holds.
+    fn export(&mut self, export: Export, path: PathBuf) {
+        match export {
+            Export::Checkpoint => self.worker.send(Command::SaveCheckpoint(path)),
+            Export::Field => self.worker.send(Command::Run(Job::new(move |engine| {
+                let field = engine.field().map_err(|error| error.to_string())?;
+                export::npy::save(&path, engine.scenario().grid(), &field).map_err(|error| error.to_string())?;
+                Ok(format!("Field written to {}", path.display()))
+            }))),
+            Export::Picture => {
+                let text = self.document.draft.to_toml();
+                let plane = self.view.plane;
+                self.worker.send(Command::Run(Job::new(move |engine| {
+                    picture(engine, &path, &text, plane)?;
+                    Ok(format!("Picture written to {}", path.display()))
+                })));
+            }
+        }
+    }
+}
+
+/// Writes the field as the scene shows it, without the panels.
+fn picture(engine: &mut Engine, path: &Path, scene: &str, plane: usize) -> Result<(), String> {
+    let scenario = engine.scenario().clone();
+    let clock = engine.clock();
+    let look = Look {
+        plane: (scenario.grid().rank() == 3).then_some(plane),
+        overlay: true,
+        ..Look::of(&scenario)
+    };
+    let mut painter = Painter::new(scenario.clone(), &look, clock.time_step).map_err(|error| error.to_string())?;
+    let mut image = FieldImage::default();
+    let request = painter.request().clone();
+    engine.image(&request, &mut image).map_err(|error| error.to_string())?;
+    let about = About {
+        title: scenario.title().to_owned(),
+        scene: Some(scene.to_owned()),
+        comment: format!("Ripplon, t = {}", clock.time),
+    };
+    export::png::save(path, painter.paint(&image, &clock, 0.0), &about).map_err(|error| error.to_string())
+}
+
+/// Steps per frame with which a scene reaches its end in [`SHOW_SECONDS`] at 60 pictures a second.
+fn pace(scenario: &Scenario) -> u64 {
+    let step = scenario.time().step.unwrap_or_else(|| {
+        solver::find(&scenario.solver().method).map_or(1.0, |method| (method.step_advice)(scenario).auto)
+    });
+    let steps = scenario
+        .time()
+        .end
+        .map_or(8.0, |end| end / step.abs() / (60.0 * SHOW_SECONDS));
+    (steps.ceil() as u64).clamp(1, 4096)
+}

@@ -1,0 +1,179 @@
+//! The scene: what it is about, its packets, layers and detectors.
+
+use super::document::Document;
+use super::widgets::{figure, hint, row, section};
+use super::{layers_panel, markdown, packets_panel, theme};
+use crate::grid::Edge;
+use crate::scene::SceneFile;
+use crate::scene::file::{EdgesFile, RegionFile};
+use egui::Ui;
+use lucide_icons::Icon;
+
+/// Shows the panel; edits the document's draft.
+pub fn show(ui: &mut Ui, document: &mut Document) {
+    let palette = theme::palette(ui);
+    let title = if document.draft.title.is_empty() {
+        "Untitled"
+    } else {
+        &document.draft.title
+    };
+    ui.add(egui::Label::new(egui::RichText::new(title).size(17.0).color(palette.strong)).wrap());
+    if let Some(path) = document.path() {
+        hint(
+            ui,
+            &format!(
+                "{}{}",
+                path.display(),
+                if document.is_modified() { " (edited)" } else { "" }
+            ),
+        );
+    } else if document.is_modified() {
+        hint(ui, "Edited; not saved in a file yet.");
+    }
+    faults(ui, document);
+    let file = &mut document.draft;
+    if !file.about.trim().is_empty() {
+        section(ui, Icon::Info, "About", true, |ui| markdown::show(ui, &file.about));
+    }
+    section(ui, Icon::LayoutGrid, "Grid", false, |ui| grid(ui, file));
+    if file.acoustic.is_none() {
+        section(ui, Icon::Waves, "Packets", false, |ui| packets_panel::show(ui, file));
+    }
+    let name = if file.acoustic.is_none() {
+        "Potential and walls"
+    } else {
+        "Medium and walls"
+    };
+    section(ui, Icon::Layers, name, true, |ui| layers_panel::show(ui, file));
+    if !file.detectors.is_empty() {
+        section(ui, Icon::Target, "Detectors", false, |ui| detectors(ui, file));
+    }
+}
+
+/// Why the draft does not run.
+fn faults(ui: &mut Ui, document: &Document) {
+    let Some(faults) = &document.faults else { return };
+    let palette = theme::palette(ui);
+    egui::Frame::new()
+        .stroke(egui::Stroke::new(1.0, palette.wrong))
+        .corner_radius(4)
+        .inner_margin(8)
+        .show(ui, |ui| {
+            ui.set_width(ui.available_width());
+            ui.label(egui::RichText::new("This edit is not applied yet").color(palette.wrong));
+            for fault in &faults.list {
+                let place = if fault.key.is_empty() {
+                    String::new()
+                } else {
+                    format!("{}: ", fault.key)
+                };
+                ui.add(egui::Label::new(format!("{place}{}; {}", fault.message, fault.remedy)).wrap());
+            }
+        });
+}
+
+fn grid(ui: &mut Ui, file: &mut SceneFile) {
+    row(
+        ui,
+        "Sites",
+        "Sites along each axis. A change starts the scene anew.",
+        |ui| {
+            for (axis, n) in file.grid.size.iter_mut().enumerate() {
+                ui.push_id(("size", axis), |ui| {
+                    ui.add(
+                        egui::DragValue::new(n)
+                            .range(2..=32768)
+                            .speed(1.0)
+                            .update_while_editing(false),
+                    )
+                });
+            }
+        },
+    );
+    row(ui, "Spacing a", "Distance between neighbouring sites.", |ui| {
+        let speed = file.grid.spacing / 100.0;
+        ui.add(
+            egui::DragValue::new(&mut file.grid.spacing)
+                .range(1e-9..=1e9)
+                .speed(speed)
+                .max_decimals(8)
+                .update_while_editing(false),
+        )
+    });
+    let about =
+        "Wall: the wave is reflected. Periodic: it enters again on the other side. Absorb: it is swallowed in a layer.";
+    match &mut file.grid.edges {
+        EdgesFile::All(edge) => {
+            edge_row(ui, "Edges", about, edge);
+        }
+        EdgesFile::PerAxis(edges) => {
+            for (edge, label) in edges
+                .iter_mut()
+                .zip(["Edges along x", "Edges along y", "Edges along z"])
+            {
+                edge_row(ui, label, about, edge);
+            }
+        }
+    }
+    if let Some(quantum) = &mut file.quantum {
+        row(
+            ui,
+            "Interaction g",
+            "g|ψ|² of the nonlinear Schrödinger equation.",
+            |ui| {
+                ui.add(
+                    egui::DragValue::new(&mut quantum.interaction)
+                        .speed(0.01)
+                        .max_decimals(5),
+                )
+            },
+        );
+        if file.grid.size.len() > 1 {
+            row(
+                ui,
+                "Flux α",
+                "Magnetic flux through a plaquette, in flux quanta.",
+                |ui| ui.add(egui::DragValue::new(&mut quantum.flux).speed(0.0005).max_decimals(6)),
+            );
+        }
+        let hopping = quantum
+            .hopping
+            .unwrap_or_else(|| 1.0 / (2.0 * quantum.mass.unwrap_or(1.0) * file.grid.spacing.powi(2)));
+        hint(
+            ui,
+            &format!(
+                "ħ = 1, hopping J = {}, band width {} per axis.",
+                figure(hopping, 4),
+                figure(4.0 * hopping, 4)
+            ),
+        );
+    }
+}
+
+fn edge_row(ui: &mut Ui, label: &str, about: &str, edge: &mut Edge) {
+    row(ui, label, about, |ui| {
+        let all = Edge::ALL
+            .iter()
+            .filter(|(_, known)| *known != Edge::Soft)
+            .map(|(word, known)| (*known, (*word).to_owned(), String::new()));
+        super::widgets::choice(ui, label, edge, all)
+    });
+}
+
+fn detectors(ui: &mut Ui, file: &SceneFile) {
+    for detector in &file.detectors {
+        let place = match &detector.region {
+            RegionFile::Everywhere => "everywhere".to_owned(),
+            RegionFile::Point(at) => format!("at {}", coordinates(at)),
+            RegionFile::Line { from, to } => format!("from {} to {}", coordinates(from), coordinates(to)),
+            RegionFile::Box { min, max } => format!("{} to {}", coordinates(min), coordinates(max)),
+        };
+        ui.label(egui::RichText::new(&detector.name).color(theme::palette(ui).strong));
+        hint(ui, &place);
+    }
+}
+
+fn coordinates(at: &[f64]) -> String {
+    let parts: Vec<String> = at.iter().map(|value| figure(*value, 4)).collect();
+    format!("({})", parts.join(", "))
+}

@@ -1,0 +1,191 @@
+//! Colours, type and spacing: near-black neutral ground, one accent, an 8-point grid.
+
+use egui::{Color32, CornerRadius, FontData, FontDefinitions, FontFamily, FontId, Margin, Shadow, Stroke, TextStyle};
+use lucide_icons::{Icon, LUCIDE_FONT_BYTES};
+use std::sync::Arc;
+
+/// The colours that the panels need beside egui's own.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Palette {
+    /// Behind panels.
+    pub panel: Color32,
+    /// Behind the picture, in both themes dark: the maps are made for it.
+    pub canvas: Color32,
+    /// Behind cards and inputs.
+    pub surface: Color32,
+    /// The same under the pointer.
+    pub hover: Color32,
+    /// Lines between things.
+    pub line: Color32,
+    /// Text.
+    pub text: Color32,
+    /// Text of less weight.
+    pub weak: Color32,
+    /// Headings and values.
+    pub strong: Color32,
+    /// The one accent.
+    pub accent: Color32,
+    /// The accent as a ground for text.
+    pub accent_ground: Color32,
+    /// A prediction that came true.
+    pub right: Color32,
+    /// A prediction that did not.
+    pub wrong: Color32,
+    /// Something to look at.
+    pub warning: Color32,
+}
+
+const DARK: Palette = Palette {
+    panel: Color32::from_rgb(0x13, 0x14, 0x17),
+    canvas: Color32::from_rgb(0x08, 0x09, 0x0a),
+    surface: Color32::from_rgb(0x1e, 0x20, 0x24),
+    hover: Color32::from_rgb(0x2a, 0x2d, 0x33),
+    line: Color32::from_rgb(0x2a, 0x2c, 0x31),
+    text: Color32::from_rgb(0xc9, 0xcc, 0xd2),
+    weak: Color32::from_rgb(0x8d, 0x92, 0x9b),
+    strong: Color32::from_rgb(0xf2, 0xf4, 0xf7),
+    accent: Color32::from_rgb(0x5c, 0xb0, 0xff),
+    accent_ground: Color32::from_rgb(0x16, 0x3a, 0x5c),
+    right: Color32::from_rgb(0x5f, 0xcf, 0x94),
+    wrong: Color32::from_rgb(0xff, 0x7b, 0x72),
+    warning: Color32::from_rgb(0xe9, 0xb4, 0x4c),
+};
+
+const LIGHT: Palette = Palette {
+    panel: Color32::from_rgb(0xf6, 0xf7, 0xf8),
+    canvas: Color32::from_rgb(0x08, 0x09, 0x0a),
+    surface: Color32::from_rgb(0xe8, 0xea, 0xed),
+    hover: Color32::from_rgb(0xdb, 0xde, 0xe3),
+    line: Color32::from_rgb(0xd4, 0xd7, 0xdc),
+    text: Color32::from_rgb(0x33, 0x37, 0x3d),
+    weak: Color32::from_rgb(0x63, 0x69, 0x73),
+    strong: Color32::from_rgb(0x10, 0x12, 0x15),
+    accent: Color32::from_rgb(0x0b, 0x63, 0xc4),
+    accent_ground: Color32::from_rgb(0xc9, 0xe0, 0xfa),
+    right: Color32::from_rgb(0x14, 0x7a, 0x43),
+    wrong: Color32::from_rgb(0xc2, 0x2b, 0x22),
+    warning: Color32::from_rgb(0x9a, 0x63, 0x00),
+};
+
+/// Text over the picture, which is dark in both themes.
+pub const OVER_PICTURE: Color32 = Color32::from_rgb(0xe6, 0xe8, 0xec);
+
+/// The palette of the present theme.
+#[must_use]
+pub fn palette(ui: &egui::Ui) -> &'static Palette {
+    of(ui.visuals().dark_mode)
+}
+
+/// The palette of a theme.
+#[must_use]
+pub fn of(dark: bool) -> &'static Palette {
+    if dark { &DARK } else { &LIGHT }
+}
+
+/// The font family of the icons.
+#[must_use]
+pub fn icon_family() -> FontFamily {
+    FontFamily::Name("lucide".into())
+}
+
+/// An icon as text.
+#[must_use]
+pub fn icon(icon: Icon, size: f32) -> egui::RichText {
+    egui::RichText::new(char::from(icon)).font(FontId::new(size, icon_family()))
+}
+
+/// Fonts and both themes.
+pub fn install(ctx: &egui::Context) {
+    let mut fonts = FontDefinitions::default();
+    fonts
+        .font_data
+        .insert("lucide".to_owned(), Arc::new(FontData::from_static(LUCIDE_FONT_BYTES)));
+    fonts.families.insert(icon_family(), vec!["lucide".to_owned()]);
+    ctx.set_fonts(fonts);
+    for (theme, dark) in [(egui::Theme::Dark, true), (egui::Theme::Light, false)] {
+        ctx.style_mut_of(theme, |style| apply(style, of(dark), dark));
+    }
+}
+
+fn apply(style: &mut egui::Style, palette: &Palette, dark: bool) {
+    style.text_styles = [
+        (TextStyle::Heading, FontId::proportional(17.0)),
+        (TextStyle::Body, FontId::proportional(13.5)),
+        (TextStyle::Button, FontId::proportional(13.5)),
+        (TextStyle::Small, FontId::proportional(11.5)),
+        (TextStyle::Monospace, FontId::monospace(12.0)),
+    ]
+    .into();
+    let spacing = &mut style.spacing;
+    spacing.item_spacing = egui::vec2(8.0, 8.0);
+    spacing.button_padding = egui::vec2(8.0, 4.0);
+    spacing.interact_size = egui::vec2(32.0, 24.0);
+    spacing.window_margin = Margin::same(16);
+    spacing.menu_margin = Margin::same(8);
+    spacing.indent = 16.0;
+    spacing.slider_rail_height = 4.0;
+    spacing.combo_width = 96.0;
+    spacing.tooltip_width = 360.0;
+    spacing.icon_width = 16.0;
+    spacing.icon_width_inner = 10.0;
+    spacing.icon_spacing = 8.0;
+    spacing.scroll.bar_width = 6.0;
+    style.interaction.tooltip_delay = 0.4;
+    style.animation_time = 0.1;
+    style.interaction.selectable_labels = false;
+    style.visuals = visuals(palette, dark);
+}
+
+fn visuals(palette: &Palette, dark: bool) -> egui::Visuals {
+    let mut visuals = if dark {
+        egui::Visuals::dark()
+    } else {
+        egui::Visuals::light()
+    };
+    let radius = CornerRadius::same(4);
+    visuals.panel_fill = palette.panel;
+    visuals.window_fill = palette.panel;
+    visuals.window_stroke = Stroke::new(1.0, palette.line);
+    visuals.window_corner_radius = CornerRadius::same(8);
+    visuals.menu_corner_radius = CornerRadius::same(8);
+    visuals.extreme_bg_color = if dark {
+        Color32::from_rgb(0x0c, 0x0d, 0x0f)
+    } else {
+        Color32::WHITE
+    };
+    visuals.faint_bg_color = palette.surface;
+    visuals.code_bg_color = palette.surface;
+    visuals.hyperlink_color = palette.accent;
+    visuals.warn_fg_color = palette.warning;
+    visuals.error_fg_color = palette.wrong;
+    visuals.weak_text_color = Some(palette.weak);
+    visuals.selection.bg_fill = palette.accent_ground;
+    visuals.selection.stroke = Stroke::new(1.0, if dark { palette.strong } else { palette.accent });
+    visuals.slider_trailing_fill = true;
+    visuals.handle_shape = egui::style::HandleShape::Rect { aspect_ratio: 0.4 };
+    visuals.indent_has_left_vline = false;
+    visuals.popup_shadow = Shadow {
+        offset: [0, 4],
+        blur: 16,
+        spread: 0,
+        color: Color32::from_black_alpha(if dark { 128 } else { 40 }),
+    };
+    visuals.window_shadow = visuals.popup_shadow;
+    let widgets = &mut visuals.widgets;
+    let set = |visuals: &mut egui::style::WidgetVisuals, fill, stroke: Stroke, text, width| {
+        visuals.bg_fill = fill;
+        visuals.weak_bg_fill = fill;
+        visuals.bg_stroke = stroke;
+        visuals.fg_stroke = Stroke::new(width, text);
+        visuals.corner_radius = radius;
+        visuals.expansion = 0.0;
+    };
+    let line = Stroke::new(1.0, palette.line);
+    let focus = Stroke::new(1.0, palette.accent);
+    set(&mut widgets.noninteractive, palette.panel, line, palette.text, 1.0);
+    set(&mut widgets.inactive, palette.surface, Stroke::NONE, palette.text, 1.0);
+    set(&mut widgets.hovered, palette.hover, Stroke::NONE, palette.strong, 1.0);
+    set(&mut widgets.active, palette.hover, focus, palette.strong, 1.5);
+    set(&mut widgets.open, palette.hover, Stroke::NONE, palette.strong, 1.0);
+    visuals
+}

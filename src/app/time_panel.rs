@@ -1,0 +1,149 @@
+//! Δt with its sensible and stable range, and the speed of the picture.
+
+use super::theme;
+use super::widgets::{figure, hint, row, section, warning};
+use crate::engine::Command;
+use crate::scene::{Scenario, SceneFile};
+use crate::solver::{self, StepAdvice};
+use egui::{Sense, Ui, vec2};
+use lucide_icons::Icon;
+
+/// Most steps per frame that the slider offers.
+const MOST_STEPS: u64 = 4096;
+
+/// Shows the section; edits `file` and returns what the worker shall be told.
+pub fn show(
+    ui: &mut Ui,
+    file: &mut SceneFile,
+    scenario: Option<&Scenario>,
+    time_step: f64,
+    steps_per_frame: &mut Option<u64>,
+) -> Option<Command> {
+    let mut command = None;
+    section(ui, Icon::Clock, "Time", true, |ui| {
+        if let Some(scenario) = scenario
+            && let Some(method) = solver::find(&scenario.solver().method)
+        {
+            step_rows(ui, file, &(method.step_advice)(scenario), time_step);
+        }
+        command = speed_row(ui, steps_per_frame);
+        if file.quantum.is_some() {
+            row(
+                ui,
+                "Imaginary",
+                "Steps in t = −iτ: every state decays towards the ground state, and the norm is restored after each step.",
+                |ui| ui.checkbox(&mut file.time.imaginary, "relax to the ground state"),
+            );
+        }
+    });
+    command
+}
+
+fn step_rows(ui: &mut Ui, file: &mut SceneFile, advice: &StepAdvice, time_step: f64) {
+    let mut auto = file.time.step.is_none();
+    let present = file
+        .time
+        .step
+        .unwrap_or(if time_step == 0.0 { advice.auto } else { time_step.abs() });
+    let mut step = present;
+    let (low, high) = (advice.auto / 100.0, reach(advice, present));
+    let tip = format!(
+        "Sensible up to {}{}. {}",
+        figure(advice.sensible, 3),
+        advice
+            .stability_limit
+            .map_or(String::new(), |limit| format!(", stable up to {}", figure(limit, 3))),
+        advice.because
+    );
+    row(ui, "Δt", &tip, |ui| {
+        ui.spacing_mut().slider_width = (ui.available_width() - 80.0).max(40.0);
+        ui.add(
+            egui::Slider::new(&mut step, low..=high)
+                .logarithmic(true)
+                .clamping(egui::SliderClamping::Never)
+                .custom_formatter(|value, _| figure(value, 3))
+                .update_while_editing(false),
+        )
+        .on_hover_text(&tip);
+    });
+    #[expect(clippy::float_cmp, reason = "whether the slider was moved")]
+    if step != present && step > 0.0 && step.is_finite() {
+        file.time.step = Some(step);
+        auto = false;
+    }
+    range_bar(ui, advice, low, high, step);
+    row(ui, "", "", |ui| {
+        if ui
+            .checkbox(&mut auto, "automatic Δt")
+            .on_hover_text(format!("Δt = {}. {}", figure(advice.auto, 3), advice.because))
+            .changed()
+        {
+            file.time.step = if auto { None } else { Some(step) };
+        }
+    });
+    if advice.stability_limit.is_some_and(|limit| step > limit) {
+        warning(ui, "Beyond the stability limit: the field will blow up.");
+    } else if step > advice.sensible * 1.0001 {
+        warning(ui, "Beyond the sensible range: stable, but no longer accurate.");
+    }
+}
+
+/// The largest Δt that the slider reaches.
+fn reach(advice: &StepAdvice, present: f64) -> f64 {
+    let limit = advice.stability_limit.unwrap_or(advice.sensible * 4.0);
+    (limit.max(advice.sensible) * 1.25).max(present)
+}
+
+/// A thin bar under the slider: sensible, stable, beyond.
+fn range_bar(ui: &mut Ui, advice: &StepAdvice, low: f64, high: f64, step: f64) {
+    row(ui, "", "", |ui| {
+        let width = (ui.available_width() - 80.0).max(40.0);
+        let (rect, response) = ui.allocate_exact_size(vec2(width, 8.0), Sense::hover());
+        let palette = theme::palette(ui);
+        let x = |value: f64| {
+            let at = (value.max(low) / low).ln() / (high / low).ln();
+            egui::lerp(rect.left()..=rect.right(), at.clamp(0.0, 1.0) as f32)
+        };
+        let band = |from: f32, to: f32, color| {
+            let band = egui::Rect::from_min_max(egui::pos2(from, rect.top() + 2.0), egui::pos2(to, rect.top() + 5.0));
+            ui.painter().rect_filled(band, 1.5, color);
+        };
+        let sensible = x(advice.sensible);
+        let stable = advice.stability_limit.map_or(rect.right(), x);
+        band(rect.left(), sensible, palette.right);
+        band(sensible, stable.max(sensible), palette.warning);
+        band(stable.max(sensible), rect.right(), palette.wrong);
+        ui.painter()
+            .vline(x(step), rect.y_range(), egui::Stroke::new(2.0, palette.strong));
+        response.on_hover_text("Green: sensible. Amber: stable, but inaccurate. Red: unstable.");
+    });
+}
+
+fn speed_row(ui: &mut Ui, steps_per_frame: &mut Option<u64>) -> Option<Command> {
+    let before = *steps_per_frame;
+    row(
+        ui,
+        "Steps a frame",
+        "Speed, apart from Δt: how many steps are taken between two pictures. Automatic takes as many as fit into a frame.",
+        |ui| {
+            if ui.selectable_label(steps_per_frame.is_none(), "auto").clicked() {
+                *steps_per_frame = if before.is_none() { Some(8) } else { None };
+            }
+            if let Some(steps) = steps_per_frame {
+                ui.spacing_mut().slider_width = (ui.available_width() - 64.0).max(40.0);
+                ui.add(egui::Slider::new(steps, 1..=MOST_STEPS).logarithmic(true));
+            }
+        },
+    );
+    if steps_per_frame.is_none() {
+        hint(ui, "As many steps as fit between two pictures.");
+    }
+    (*steps_per_frame != before).then_some(Command::StepsPerFrame(*steps_per_frame))
+}
+
+/// Twice or half as many steps per frame.
+#[must_use]
+pub fn change_speed(steps: Option<u64>, running: u64, faster: bool) -> Option<u64> {
+    let steps = steps.unwrap_or(running.max(1));
+    Some(if faster { steps * 2 } else { steps / 2 }.clamp(1, MOST_STEPS))
+}

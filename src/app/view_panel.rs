@@ -1,0 +1,156 @@
+//! What is shown and in which colours.
+
+use super::view_state::ViewState;
+use super::widgets::{choice, hint, row, section};
+use crate::colormap::{self, COLORMAPS, Kind};
+use crate::scene::SceneFile;
+use crate::scene::scenario::{ColorRange, Quantity};
+use egui::Ui;
+use lucide_icons::Icon;
+
+/// What can be shown of a quantum field, with its name and formula.
+const QUANTUM: [(Quantity, &str, &str); 4] = [
+    (
+        Quantity::Density,
+        "density |ψ|²",
+        "The probability density, in 1/length per axis.",
+    ),
+    (
+        Quantity::Phase,
+        "phase and |ψ|",
+        "arg ψ as hue (red: real and positive, cyan: real and negative), |ψ| as brightness.",
+    ),
+    (Quantity::Real, "real part Re ψ", "Symmetric about zero."),
+    (Quantity::Imaginary, "imaginary part Im ψ", "Symmetric about zero."),
+];
+
+/// What can be shown of a sound field.
+const ACOUSTIC: [(Quantity, &str, &str); 3] = [
+    (Quantity::Pressure, "pressure p", "Symmetric about zero, in Pa."),
+    (Quantity::Energy, "energy density", "In J/m³."),
+    (Quantity::Peak, "peak |p|", "The largest |p| so far, in Pa."),
+];
+
+/// The quantities of a scene.
+#[must_use]
+pub fn quantities(file: &SceneFile) -> &'static [(Quantity, &'static str, &'static str)] {
+    if file.acoustic.is_some() { &ACOUSTIC } else { &QUANTUM }
+}
+
+/// The name of a quantity with its formula.
+#[must_use]
+pub fn title(quantity: Quantity) -> &'static str {
+    QUANTUM
+        .iter()
+        .chain(&ACOUSTIC)
+        .find(|(known, _, _)| *known == quantity)
+        .map_or(quantity.word(), |(_, title, _)| title)
+}
+
+/// The quantity that a scene shows.
+#[must_use]
+pub fn quantity(file: &SceneFile) -> Quantity {
+    file.view.quantity.unwrap_or(if file.acoustic.is_some() {
+        Quantity::Pressure
+    } else {
+        Quantity::Density
+    })
+}
+
+/// The map that a scene's picture uses.
+#[must_use]
+pub fn map(file: &SceneFile) -> &'static colormap::Colormap {
+    let kind = quantity(file).map_kind();
+    colormap::resolve(&file.view.colormap, kind).unwrap_or_else(|_| colormap::auto(kind))
+}
+
+/// Shows the section; edits `file` and `view`.
+pub fn show(ui: &mut Ui, file: &mut SceneFile, view: &mut ViewState, rank: usize) {
+    section(ui, Icon::Eye, "View", true, |ui| {
+        let mut shown = quantity(file);
+        let all = quantities(file)
+            .iter()
+            .map(|(quantity, title, about)| (*quantity, (*title).to_owned(), (*about).to_owned()));
+        if row(ui, "Show", "What the picture shows.", |ui| {
+            choice(ui, "Show", &mut shown, all)
+        }) {
+            file.view.quantity = Some(shown);
+            let fits = colormap::resolve(&file.view.colormap, shown.map_kind()).is_ok();
+            if !fits {
+                "auto".clone_into(&mut file.view.colormap);
+            }
+        }
+        map_row(ui, file, shown.map_kind());
+        range_rows(ui, file, view);
+        if rank > 1 && shown.map_kind() != Kind::Diverging {
+            let about = "Linear: brightness in proportion to the value. Root: its square root, which shows faint waves beside strong ones; the colour bar is labelled accordingly.";
+            row(ui, "Brightness", about, |ui| {
+                ui.selectable_value(&mut view.root, false, "linear");
+                ui.selectable_value(&mut view.root, true, "root");
+            });
+        }
+        row(ui, "Overlay", "What is drawn over the field.", |ui| {
+            ui.checkbox(&mut view.show_medium, "potential")
+                .on_hover_text("The potential and the walls, as a veil with contour lines.");
+            ui.checkbox(&mut view.show_detectors, "detectors");
+        });
+    });
+}
+
+fn map_row(ui: &mut Ui, file: &mut SceneFile, kind: Kind) {
+    let mut id = COLORMAPS
+        .iter()
+        .map(|map| map.id)
+        .find(|id| *id == file.view.colormap)
+        .unwrap_or("auto");
+    let auto = ("auto", format!("auto ({})", colormap::auto(kind).id), String::new());
+    let all = std::iter::once(auto).chain(
+        COLORMAPS
+            .iter()
+            .filter(|map| colormap::resolve(map.id, kind).is_ok())
+            .map(|map| (map.id, map.id.to_owned(), map.about.to_owned())),
+    );
+    if row(ui, "Colours", "The colour map.", |ui| {
+        choice(ui, "Colours", &mut id, all)
+    }) {
+        id.clone_into(&mut file.view.colormap);
+    }
+}
+
+fn range_rows(ui: &mut Ui, file: &mut SceneFile, view: &mut ViewState) {
+    let levels = view.levels;
+    row(
+        ui,
+        "Range",
+        "Auto: follows the field, rising at once and falling slowly. Locked: stays as it is. Manual: by hand.",
+        |ui| {
+            let mode = file.view.range;
+            if ui.selectable_label(mode == ColorRange::Auto, "auto").clicked() {
+                file.view.range = ColorRange::Auto;
+            }
+            if ui.selectable_label(mode == ColorRange::Locked, "locked").clicked() {
+                file.view.range = ColorRange::Locked;
+            }
+            let manual = matches!(mode, ColorRange::Fixed(..));
+            if ui.selectable_label(manual, "manual").clicked() && !manual {
+                file.view.range = ColorRange::Fixed(f64::from(levels.low), f64::from(levels.high));
+            }
+        },
+    );
+    if let ColorRange::Fixed(low, high) = &mut file.view.range {
+        let speed = ((*high - *low).abs() / 200.0).max(1e-9);
+        row(ui, "", "", |ui| {
+            ui.name_inputs("Range from", |ui| {
+                ui.add(egui::DragValue::new(low).speed(speed).max_decimals(6))
+            });
+            ui.label("to");
+            ui.name_inputs("Range to", |ui| {
+                ui.add(egui::DragValue::new(high).speed(speed).max_decimals(6))
+            });
+        });
+        if *high <= *low {
+            hint(ui, "The upper end must be above the lower one.");
+            *high = *low + speed;
+        }
+    }
+}

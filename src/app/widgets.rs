@@ -1,0 +1,261 @@
+//! Small things that every panel uses: sections, rows with aligned labels, buttons with an icon and words, numbers.
+
+use super::command::Action;
+use super::theme;
+use egui::{Response, Ui};
+use lucide_icons::Icon;
+
+/// Width of the label column of a panel, in points.
+const LABEL: f32 = 96.0;
+
+/// A section of a panel that folds; its state is kept from start to start.
+pub fn section(ui: &mut Ui, icon: Icon, title: &str, open: bool, contents: impl FnOnce(&mut Ui)) {
+    let id = ui.make_persistent_id(("section", title));
+    let palette = theme::palette(ui);
+    let state = egui::collapsing_header::CollapsingState::load_with_default_open(ui.ctx(), id, open);
+    let is_open = state.is_open();
+    let width = ui.available_width();
+    let (rect, response) = ui.allocate_exact_size(egui::vec2(width, 32.0), egui::Sense::click());
+    let response = response.on_hover_cursor(egui::CursorIcon::PointingHand);
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::DisclosureTriangle, true, title));
+    let color = if response.hovered() || response.has_focus() {
+        palette.strong
+    } else {
+        palette.text
+    };
+    let painter = ui.painter();
+    painter.text(
+        rect.left_center(),
+        egui::Align2::LEFT_CENTER,
+        char::from(icon),
+        egui::FontId::new(16.0, theme::icon_family()),
+        palette.weak,
+    );
+    painter.text(
+        rect.left_center() + egui::vec2(24.0, 0.0),
+        egui::Align2::LEFT_CENTER,
+        title,
+        egui::FontId::proportional(14.0),
+        palette.strong,
+    );
+    painter.text(
+        rect.right_center(),
+        egui::Align2::RIGHT_CENTER,
+        char::from(if is_open { Icon::ChevronUp } else { Icon::ChevronDown }),
+        egui::FontId::new(14.0, theme::icon_family()),
+        color,
+    );
+    let mut state = state;
+    if response.clicked() {
+        state.toggle(ui);
+    }
+    state.show_body_unindented(ui, |ui| {
+        contents(ui);
+        ui.add_space(8.0);
+    });
+    ui.painter().hline(
+        rect.x_range(),
+        ui.cursor().top() - 4.0,
+        egui::Stroke::new(1.0, palette.line),
+    );
+}
+
+/// A row: a label in a column of its own, then controls that take its name.
+pub fn row<R>(ui: &mut Ui, label: &str, about: &str, controls: impl FnOnce(&mut Ui) -> R) -> R {
+    ui.horizontal(|ui| {
+        let (rect, response) = ui.allocate_exact_size(egui::vec2(LABEL, 24.0), egui::Sense::hover());
+        let palette = theme::palette(ui);
+        let galley = ui
+            .painter()
+            .layout(label.to_owned(), egui::FontId::proportional(13.5), palette.text, LABEL);
+        ui.painter().galley(
+            rect.left_center() - egui::vec2(0.0, galley.size().y / 2.0),
+            galley,
+            palette.text,
+        );
+        if !about.is_empty() {
+            response.on_hover_text(about);
+        }
+        ui.name_inputs(label, controls)
+    })
+    .inner
+}
+
+/// A short text of less weight under a control.
+pub fn hint(ui: &mut Ui, text: &str) {
+    let color = theme::palette(ui).weak;
+    ui.add(egui::Label::new(egui::RichText::new(text).size(12.0).color(color)).wrap());
+}
+
+/// A fault under a control.
+pub fn fault(ui: &mut Ui, text: &str) {
+    let color = theme::palette(ui).wrong;
+    ui.add(egui::Label::new(egui::RichText::new(text).size(12.0).color(color)).wrap());
+}
+
+/// A warning under a control.
+pub fn warning(ui: &mut Ui, text: &str) {
+    let color = theme::palette(ui).warning;
+    ui.add(egui::Label::new(egui::RichText::new(text).size(12.0).color(color)).wrap());
+}
+
+/// A choice out of a few words; returns whether it changed.
+pub fn choice<T: Copy + PartialEq>(
+    ui: &mut Ui,
+    name: &str,
+    value: &mut T,
+    all: impl IntoIterator<Item = (T, String, String)>,
+) -> bool {
+    let before = *value;
+    let all: Vec<(T, String, String)> = all.into_iter().collect();
+    let shown = all
+        .iter()
+        .find(|(item, _, _)| *item == before)
+        .map_or(String::new(), |(_, title, _)| title.clone());
+    let width = ui.available_width();
+    egui::ComboBox::from_id_salt(name)
+        .selected_text(shown)
+        .width(width)
+        .truncate()
+        .show_ui(ui, |ui| {
+            for (item, title, about) in all {
+                let response = ui.selectable_value(value, item, title);
+                if !about.is_empty() {
+                    response.on_hover_text(about);
+                }
+            }
+        });
+    *value != before
+}
+
+/// An icon with words.
+pub fn button(icon: Icon, words: &str) -> egui::Button<'static> {
+    egui::Button::new((theme::icon(icon, 15.0), words.to_owned()))
+}
+
+/// A square button with an icon alone; `name` is read out and shown as a tooltip.
+pub fn icon_button(ui: &mut Ui, icon: Icon, name: &str, enabled: bool) -> Response {
+    ui.add_enabled(
+        enabled,
+        egui::Button::new(theme::icon(icon, 14.0)).min_size(egui::vec2(24.0, 24.0)),
+    )
+    .accessible_name(name)
+    .on_hover_text(name)
+}
+
+/// The button of an action, with its keys in the tooltip.
+pub fn action_button(ui: &mut Ui, action: Action, icon: Icon, words: &str, enabled: bool) -> bool {
+    let entry = action.entry();
+    let content = if words.is_empty() {
+        egui::Button::new(theme::icon(icon, 16.0)).min_size(egui::vec2(32.0, 28.0))
+    } else {
+        egui::Button::new((theme::icon(icon, 16.0), words.to_owned())).min_size(egui::vec2(32.0, 28.0))
+    };
+    let name = if words.is_empty() { entry.title } else { words };
+    let response = ui.add_enabled(enabled, content).accessible_name(name);
+    let clicked = response.clicked();
+    response.on_hover_ui(|ui| {
+        let palette = theme::palette(ui);
+        ui.horizontal(|ui| {
+            ui.label(egui::RichText::new(entry.title).color(palette.strong));
+            if let Some(key) = entry.keys.first() {
+                ui.label(
+                    egui::RichText::new(ui.ctx().format_shortcut(key))
+                        .monospace()
+                        .color(palette.accent),
+                );
+            }
+        });
+        ui.label(entry.about);
+    });
+    clicked
+}
+
+/// A number of at most `digits` significant digits, as people write it: 12.34, 0.00123, 1.23e−7.
+#[must_use]
+pub fn figure(value: f64, digits: usize) -> String {
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    if !value.is_finite() {
+        return if value.is_nan() { "not a number" } else { "infinite" }.to_owned();
+    }
+    let size = value.abs().log10().floor() as i32;
+    let digits_i = i32::try_from(digits).unwrap_or(4);
+    let text = if (-4..digits_i.max(5)).contains(&size) {
+        let decimals = usize::try_from(digits_i - 1 - size).unwrap_or(0);
+        let text = format!("{value:.decimals$}");
+        if text.contains('.') {
+            text.trim_end_matches('0').trim_end_matches('.').to_owned()
+        } else {
+            text
+        }
+    } else {
+        let decimals = digits.saturating_sub(1);
+        format!("{value:.decimals$e}")
+    };
+    minus(&text)
+}
+
+/// A number whose width stays the same while it changes: always `digits` significant digits.
+#[must_use]
+pub fn steady(value: f64, decimals: usize) -> String {
+    minus(&format!("{value:.decimals$}"))
+}
+
+/// A small signed number as `+1.2e−07`.
+#[must_use]
+pub fn signed(value: f64) -> String {
+    if value.is_nan() {
+        return "    --  ".to_owned();
+    }
+    let text = format!("{value:+.1e}");
+    // Two digits of exponent, so that the width stays.
+    let text = match text.split_once('e') {
+        Some((mantissa, exponent)) => {
+            let number: i32 = exponent.parse().unwrap_or(0);
+            format!("{mantissa}e{}{:02}", if number < 0 { '-' } else { '+' }, number.abs())
+        }
+        None => text,
+    };
+    minus(&text)
+}
+
+fn minus(text: &str) -> String {
+    text.replace('-', "−")
+}
+
+/// The next of 1, 2, 5 times a power of ten that is at most `most`.
+#[must_use]
+pub fn round_below(most: f64) -> f64 {
+    let power = 10f64.powf(most.log10().floor());
+    let lead = most / power;
+    let nice = if lead >= 5.0 {
+        5.0
+    } else if lead >= 2.0 {
+        2.0
+    } else {
+        1.0
+    };
+    nice * power
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_as_people_write_them() {
+        assert_eq!(figure(12.3456, 4), "12.35");
+        assert_eq!(figure(-0.5, 4), "−0.5");
+        assert_eq!(figure(1.234e-7, 3), "1.23e−7");
+        assert_eq!(figure(40.0, 4), "40");
+        assert_eq!(figure(123456.0, 4), "1.235e5");
+        assert_eq!(figure(12345.0, 4), "12345");
+        assert_eq!(signed(1.23e-7), "+1.2e−07");
+        assert_eq!(signed(-2.0), "−2.0e+00");
+        assert_eq!(signed(0.0).chars().count(), signed(-1.5e-12).chars().count());
+        assert!((round_below(7.3) - 5.0).abs() < 1e-12);
+        assert!((round_below(0.019) - 0.01).abs() < 1e-12);
+    }
+}

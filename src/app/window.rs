@@ -1,0 +1,361 @@
+//! The window as a whole: its state, and one frame of it.
+
+use super::canvas::{self, Canvas};
+use super::command::{self, Action};
+use super::document::Document;
+use super::errands::Errands;
+use super::gallery::Gallery;
+use super::history::History;
+use super::menu::{self, Can};
+use super::meter::Meter;
+use super::notice::Notices;
+use super::palette::{Choice, CommandPalette};
+use super::pictures::{Bar, Pictures};
+use super::settings::{KEY, LeftTab, Settings};
+use super::view_state::ViewState;
+use super::{
+    AppOptions, checks_panel, help, method_panel, plots, scene_panel, status, theme, time_panel, transport, view_panel,
+};
+use crate::engine::{Command, Frame, Worker};
+use crate::render::medium::MediumImage;
+use crate::scene::Scenario;
+use egui::{Margin, Panel, ScrollArea, Ui};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Below this width, in points, the left panel gives way to the picture.
+const NARROW: f32 = 1040.0;
+
+/// The program's window.
+pub struct App {
+    pub(super) worker: Worker,
+    pub(super) errands: Errands,
+    pub(super) document: Document,
+    pub(super) view: ViewState,
+    pub(super) settings: Settings,
+    pub(super) gallery: Gallery,
+    pub(super) history: History,
+    pub(super) notices: Notices,
+    pub(super) palette: CommandPalette,
+    pub(super) help: bool,
+    /// The picture alone.
+    pub(super) bare: bool,
+    pub(super) full_screen: bool,
+    pub(super) meter: Meter,
+    pub(super) pictures: Option<Pictures>,
+    pub(super) bar: Bar,
+    pub(super) medium: MediumImage,
+    /// The scenario and plane that the medium's picture was asked for.
+    pub(super) medium_of: Option<(Arc<Scenario>, usize)>,
+    pub(super) steps_per_frame: Option<u64>,
+    /// Runs as soon as the first scene is there.
+    pub(super) plays_first: bool,
+    /// The worker's notice that was shown last.
+    pub(super) noticed: u64,
+    /// The last scene that was asked for, to fall back from.
+    pub(super) first_try: bool,
+    pub(super) title: String,
+}
+
+/// What a frame's panels ask for.
+#[derive(Default)]
+pub(super) struct Wishes {
+    pub(super) actions: Vec<Action>,
+    pub(super) preset: Option<String>,
+    pub(super) command: Option<Command>,
+}
+
+impl App {
+    /// The window's state; the scene is read in the background.
+    ///
+    /// # Errors
+    /// If the system gives no threads.
+    pub fn new(cc: &eframe::CreationContext<'_>, options: AppOptions, started: Instant) -> std::io::Result<Self> {
+        let ctx = &cc.egui_ctx;
+        theme::install(ctx);
+        let settings: Settings = cc
+            .storage
+            .and_then(|storage| eframe::get_value(storage, KEY))
+            .unwrap_or_default();
+        ctx.set_theme(if settings.dark {
+            egui::Theme::Dark
+        } else {
+            egui::Theme::Light
+        });
+        let wake = ctx.clone();
+        let worker = Worker::spawn(None, move || wake.request_repaint())?;
+        let errands = Errands::start(ctx)?;
+        let scene = options
+            .scene
+            .or_else(|| settings.scene.clone())
+            .unwrap_or_else(|| super::FIRST_PRESET.to_owned());
+        errands.open(scene, options.set);
+        let pictures = cc.wgpu_render_state.as_ref().map(|render| {
+            // What is wrong with a drawing command is logged, not the end of the program.
+            render.device.on_uncaptured_error(Arc::new(|error| {
+                tracing::error!("graphics: {error}");
+            }));
+            Pictures::new(render)
+        });
+        Ok(Self {
+            worker,
+            errands,
+            document: Document::default(),
+            view: ViewState::default(),
+            settings,
+            gallery: Gallery::new(ctx),
+            history: History::default(),
+            notices: Notices::default(),
+            palette: CommandPalette::default(),
+            help: false,
+            bare: false,
+            full_screen: false,
+            meter: Meter::new(started),
+            pictures,
+            bar: Bar::default(),
+            medium: MediumImage::default(),
+            medium_of: None,
+            steps_per_frame: None,
+            plays_first: true,
+            noticed: 0,
+            first_try: true,
+            title: String::new(),
+        })
+    }
+
+    /// The same, waiting at t = 0 once the first scene is there.
+    #[must_use]
+    pub fn paused(mut self) -> Self {
+        self.plays_first = false;
+        self
+    }
+
+    /// The latest frame that the window has.
+    #[must_use]
+    pub fn frame(&self) -> &Frame {
+        self.worker.last_frame()
+    }
+
+    /// The scene under edit.
+    #[must_use]
+    pub fn document(&self) -> &Document {
+        &self.document
+    }
+
+    /// What the user is told.
+    #[must_use]
+    pub fn notices(&self) -> &Notices {
+        &self.notices
+    }
+
+    /// The panels that are open.
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Whether the picture stands alone.
+    #[must_use]
+    pub fn is_bare(&self) -> bool {
+        self.bare
+    }
+
+    /// Reads a preset or a file in the background and starts it.
+    pub fn open(&self, scene: &str) {
+        self.errands.open(scene.to_owned(), Vec::new());
+    }
+
+    fn panels(&mut self, ui: &mut Ui, wishes: &mut Wishes) {
+        let can = Can {
+            undo: self.document.can_undo(),
+            redo: self.document.can_redo(),
+            restore: self.worker.last_frame().has_snapshot,
+            run: self.worker.last_frame().scenario.is_some(),
+        };
+        let fill = theme::palette(ui).panel;
+        let bar = |x, y| egui::Frame::new().fill(fill).inner_margin(Margin::symmetric(x, y));
+        Panel::top("menu").frame(bar(16, 4)).resizable(false).show(ui, |ui| {
+            wishes.actions.extend(menu::show(
+                ui,
+                &self.document.draft.title,
+                self.document.is_modified(),
+                can,
+            ));
+        });
+        Panel::bottom("status")
+            .frame(bar(16, 4))
+            .resizable(false)
+            .show(ui, |ui| status::show(ui, self.worker.last_frame(), &self.meter));
+        let side = egui::Frame::new().fill(fill).inner_margin(Margin {
+            left: 16,
+            right: 8,
+            top: 8,
+            bottom: 8,
+        });
+        // A narrow window has room for one side panel beside the picture: the one on the right stays.
+        let narrow = ui.available_width() < NARROW && self.settings.right;
+        let mut left = self.settings.left && !narrow;
+        Panel::left("left")
+            .frame(side)
+            .default_size(288.0)
+            .size_range(240.0..=420.0)
+            .show_collapsible(ui, &mut left, |ui| self.left(ui, wishes));
+        if !narrow {
+            self.settings.left = left;
+        }
+        let mut right = self.settings.right;
+        Panel::right("right")
+            .frame(side)
+            .default_size(320.0)
+            .size_range(296.0..=440.0)
+            .show_collapsible(ui, &mut right, |ui| self.right(ui, wishes));
+        self.settings.right = right;
+        self.bottom(ui, wishes, bar(16, 8));
+    }
+
+    fn left(&mut self, ui: &mut Ui, wishes: &mut Wishes) {
+        let tab = &mut self.settings.tab;
+        ui.columns(2, |columns| {
+            for (column, (this, title)) in columns
+                .iter_mut()
+                .zip([(LeftTab::Gallery, "Gallery"), (LeftTab::Scene, "Scene")])
+            {
+                let button = egui::Button::selectable(*tab == this, title);
+                if column.add_sized([column.available_width(), 28.0], button).clicked() {
+                    *tab = this;
+                }
+            }
+        });
+        ScrollArea::vertical()
+            .id_salt(("left", self.settings.tab == LeftTab::Gallery))
+            .auto_shrink(false)
+            .show(ui, |ui| {
+                // Room for the scroll bar, so that it covers nothing.
+                ui.set_max_width(ui.available_width() - 8.0);
+                match self.settings.tab {
+                    LeftTab::Gallery => {
+                        wishes.preset = self.gallery.show(ui, self.document.preset());
+                    }
+                    LeftTab::Scene => scene_panel::show(ui, &mut self.document),
+                }
+            });
+    }
+
+    fn right(&mut self, ui: &mut Ui, wishes: &mut Wishes) {
+        let frame = self.worker.last_frame();
+        ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+            ui.set_max_width(ui.available_width() - 8.0);
+            let scenario = frame.scenario.as_deref();
+            let report = frame.report.as_deref();
+            let rank = scenario.map_or(2, |scenario| scenario.grid().rank());
+            let file = &mut self.document.draft;
+            view_panel::show(ui, file, &mut self.view, rank);
+            let step = frame.clock.time_step;
+            wishes.command = time_panel::show(ui, file, scenario, step, &mut self.steps_per_frame);
+            method_panel::show(ui, file, scenario, report);
+            checks_panel::show(ui, frame);
+        });
+    }
+
+    fn bottom(&mut self, ui: &mut Ui, wishes: &mut Wishes, frame_style: egui::Frame) {
+        let mut open = self.settings.plots;
+        Panel::bottom("plots")
+            .frame(frame_style)
+            .default_size(208.0)
+            .size_range(136.0..=480.0)
+            .show_collapsible(ui, &mut open, |ui| {
+                plots::show(
+                    ui,
+                    &mut self.settings.shown,
+                    &mut self.view,
+                    &self.history,
+                    self.worker.last_frame(),
+                );
+            });
+        self.settings.plots = open;
+        Panel::bottom("transport")
+            .frame(frame_style)
+            .resizable(false)
+            .show(ui, |ui| {
+                wishes
+                    .actions
+                    .extend(transport::show(ui, self.worker.last_frame(), self.settings.plots));
+            });
+    }
+
+    fn centre(&mut self, ui: &mut Ui) {
+        let request = egui::CentralPanel::no_frame()
+            .show(ui, |ui| {
+                let area = ui.max_rect();
+                let canvas = Canvas {
+                    frame: self.worker.last_frame(),
+                    document: &self.document,
+                    medium: &self.medium,
+                    bare: self.bare,
+                };
+                let request = canvas::show(ui, &canvas, &mut self.view, self.pictures.as_mut(), &mut self.bar);
+                self.notices.show(ui.ctx(), area);
+                request
+            })
+            .inner;
+        if !self.worker.last_frame().image.value.is_empty() {
+            self.meter.picture();
+        }
+        if request.is_some() && request != self.view.asked {
+            self.view.asked.clone_from(&request);
+            if let Some(request) = request {
+                self.worker.send(Command::View(request));
+            }
+        }
+    }
+
+    fn overlays(&mut self, ctx: &egui::Context, wishes: &mut Wishes) {
+        if self.palette.is_open() {
+            match self.palette.show(ctx, &self.gallery.names()) {
+                Some(Choice::Do(action)) => wishes.actions.push(action),
+                Some(Choice::Preset(name)) => wishes.preset = Some(name),
+                None => {}
+            }
+        }
+        if self.help {
+            self.help = help::show(ctx);
+        }
+    }
+}
+
+impl eframe::App for App {
+    fn ui(&mut self, ui: &mut Ui, frame: &mut eframe::Frame) {
+        self.meter.begin();
+        let ctx = ui.ctx().clone();
+        let mut wishes = Wishes::default();
+        self.collect(&ctx);
+        if !self.help && !self.palette.is_open() {
+            wishes.actions.extend(command::pressed(&ctx));
+        }
+        for path in command::dropped(&ctx) {
+            self.errands.open(path, Vec::new());
+        }
+        if !self.bare {
+            self.panels(ui, &mut wishes);
+        }
+        self.centre(ui);
+        self.overlays(&ctx, &mut wishes);
+        self.grant(&ctx, wishes);
+        self.submit_edit(&ctx);
+        self.meter.end(frame.info().cpu_usage);
+    }
+
+    fn save(&mut self, storage: &mut dyn eframe::Storage) {
+        let path = self.document.path().map(|path| path.display().to_string());
+        self.settings.scene = path.or_else(|| self.document.preset().map(ToOwned::to_owned));
+        eframe::set_value(storage, KEY, &self.settings);
+    }
+
+    fn on_exit(&mut self) {
+        self.meter.log();
+    }
+
+    fn clear_color(&self, _visuals: &egui::Visuals) -> [f32; 4] {
+        theme::of(true).canvas.to_normalized_gamma_f32()
+    }
+}

@@ -1,0 +1,169 @@
+//! NVIDIA devices through the driver alone.
+//!
+//! The driver's library is looked for when a device is first asked for; a program built with this module starts without it. Kernels
+//! are PTX in the binary, compiled by the driver for the device at hand (it keeps the result in its own cache); `kernels/build` makes `kernels/ptx`
+//! from the CUDA C++ beside it.
+
+mod queue;
+
+pub use queue::{Buffer, DeviceRepr, Kernel, Kind, LaunchArgs, PushKernelArg, Queue, Source, ValidAsZeroBits};
+
+use cudarc::driver::{CudaContext, CudaModule, sys};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// The PTX is of version 8.3.
+const OLDEST_DRIVER: i32 = 12_030;
+/// Asynchronous copies into shared memory.
+const LEAST_CAPABILITY: (i32, i32) = (8, 0);
+
+/// What went wrong on a device.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum CudaError {
+    /// A call or kernel failed.
+    #[error("{what}: {message}")]
+    Call {
+        /// The kernel, or what was being done.
+        what: String,
+        /// What the driver said.
+        message: String,
+    },
+    /// The device's memory ran out.
+    #[error(
+        "{what} needs {needed} bytes of the device, and {available} are free; use a smaller grid, single precision or backend = \"cpu\""
+    )]
+    OutOfMemory {
+        /// What was to be allocated.
+        what: String,
+        /// Bytes asked for.
+        needed: u64,
+        /// Bytes free.
+        available: u64,
+    },
+}
+
+/// The first NVIDIA device.
+pub struct Device {
+    context: Arc<CudaContext>,
+    modules: Mutex<HashMap<&'static str, Arc<CudaModule>>>,
+    /// Its name.
+    pub name: String,
+    /// Bytes of memory.
+    pub memory: u64,
+    /// Multiprocessors.
+    pub multiprocessors: u32,
+    /// Compute capability.
+    pub capability: (i32, i32),
+    /// Version of CUDA that the driver supports, 1000·major + 10·minor.
+    pub driver: i32,
+}
+
+static DEVICE: OnceLock<Result<Device, String>> = OnceLock::new();
+
+/// The device that solvers use.
+///
+/// # Errors
+/// Why there is none, in words for people.
+pub fn device() -> Result<&'static Device, &'static str> {
+    DEVICE.get_or_init(find).as_ref().map_err(String::as_str)
+}
+
+#[allow(unsafe_code, reason = "the driver's library is C")]
+fn find() -> Result<Device, String> {
+    // SAFETY: opens libcuda by name and closes it; its initialisers are the driver's own.
+    if !unsafe { sys::is_culib_present() } {
+        return Err("no NVIDIA driver is installed".into());
+    }
+    let mut driver = 0;
+    // SAFETY: writes one integer through a pointer that lives through the call; needs no initialisation.
+    let code = unsafe { sys::cuDriverGetVersion(&raw mut driver) };
+    if code != sys::CUresult::CUDA_SUCCESS {
+        return Err(format!("the NVIDIA driver does not answer: {code:?}"));
+    }
+    if driver < OLDEST_DRIVER {
+        return Err(format!(
+            "the NVIDIA driver is for CUDA {}, and 12.3 is the oldest that serves; update the driver",
+            version(driver)
+        ));
+    }
+    let context = CudaContext::new(0).map_err(|error| match error.0 {
+        sys::CUresult::CUDA_ERROR_NO_DEVICE => "there is a driver but no NVIDIA device".to_owned(),
+        _ => format!("the NVIDIA device does not start: {}", words(&error)),
+    })?;
+    // SAFETY: every queue here has one stream and owns its buffers, so there is nothing to order between streams.
+    unsafe { context.disable_event_tracking() };
+    let ask = || -> Result<Device, cudarc::driver::DriverError> {
+        let capability = context.compute_capability()?;
+        let count = context.attribute(sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
+        Ok(Device {
+            name: context.name()?,
+            memory: context.total_mem()? as u64,
+            multiprocessors: u32::try_from(count).unwrap_or(1),
+            capability,
+            driver,
+            modules: Mutex::default(),
+            context: Arc::clone(&context),
+        })
+    };
+    let device = ask().map_err(|error| format!("the NVIDIA device does not answer: {}", words(&error)))?;
+    if device.capability < LEAST_CAPABILITY {
+        return Err(format!(
+            "{} has compute capability {}.{}, and 8.0 (Ampere, 2020) is the least that serves",
+            device.name, device.capability.0, device.capability.1
+        ));
+    }
+    Ok(device)
+}
+
+impl Device {
+    /// One line for people.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        format!(
+            "{}, {} multiprocessors, {}, driver for CUDA {}",
+            self.name,
+            self.multiprocessors,
+            crate::units::bytes(self.memory),
+            version(self.driver)
+        )
+    }
+
+    /// Bytes free now.
+    #[must_use]
+    pub fn free_memory(&self) -> u64 {
+        self.context.mem_get_info().map_or(0, |(free, _)| free as u64)
+    }
+
+    fn module(&self, source: Source) -> Result<Arc<CudaModule>, CudaError> {
+        let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(module) = modules.get(source.name) {
+            return Ok(Arc::clone(module));
+        }
+        let module = self
+            .context
+            .load_module(cudarc::nvrtc::Ptx::from_src(source.ptx))
+            .map_err(|error| failed(format!("loading kernels/ptx/{}.ptx", source.name), &error))?;
+        modules.insert(source.name, Arc::clone(&module));
+        Ok(module)
+    }
+}
+
+fn version(number: i32) -> String {
+    format!("{}.{}", number / 1000, number % 1000 / 10)
+}
+
+fn failed(what: impl Into<String>, error: &cudarc::driver::DriverError) -> CudaError {
+    CudaError::Call {
+        what: what.into(),
+        message: words(error),
+    }
+}
+
+/// The driver's words for an error.
+fn words(error: &cudarc::driver::DriverError) -> String {
+    let name = format!("{:?}", error.0);
+    match error.error_string() {
+        Ok(text) => format!("{} ({name})", text.to_string_lossy()),
+        Err(_) => name,
+    }
+}

@@ -1,0 +1,223 @@
+//! One stream of work on a device: buffers, kernels, copies.
+
+use super::{CudaError, Device, failed, words};
+use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, LaunchConfig, sys};
+pub use cudarc::driver::{DeviceRepr, LaunchArgs, PushKernelArg, ValidAsZeroBits};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// PTX in the binary.
+#[derive(Clone, Copy, Debug)]
+pub struct Source {
+    /// Its file in `kernels/ptx`, without the ending.
+    pub name: &'static str,
+    /// Its text.
+    pub ptx: &'static str,
+}
+
+/// What a buffer may hold.
+pub trait Kind: DeviceRepr + ValidAsZeroBits + Copy + Send + Sync + 'static {}
+impl<T: DeviceRepr + ValidAsZeroBits + Copy + Send + Sync + 'static> Kind for T {}
+
+/// An array on the device.
+pub struct Buffer<T: Kind> {
+    slice: CudaSlice<T>,
+    address: u64,
+}
+
+impl<T: Kind> Buffer<T> {
+    /// Its address there, as a kernel's parameter. Valid while the buffer lives.
+    #[must_use]
+    pub fn address(&self) -> u64 {
+        self.address
+    }
+
+    /// Bytes.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.slice.num_bytes()
+    }
+}
+
+/// A kernel, ready to launch.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    function: CudaFunction,
+    name: &'static str,
+    shared: u32,
+}
+
+/// A stream of work: what is put in runs in order.
+#[derive(Clone)]
+pub struct Queue {
+    device: &'static Device,
+    stream: Arc<CudaStream>,
+    /// The kernel put in last, for errors that come to light later.
+    last: Arc<Mutex<&'static str>>,
+}
+
+impl Queue {
+    /// A stream of its own.
+    ///
+    /// # Errors
+    /// If the driver refuses.
+    pub fn new(device: &'static Device) -> Result<Self, CudaError> {
+        let stream = device
+            .context
+            .new_stream()
+            .map_err(|error| failed("making a stream", &error))?;
+        Ok(Self {
+            device,
+            stream,
+            last: Arc::new(Mutex::new("none")),
+        })
+    }
+
+    /// The device.
+    #[must_use]
+    pub fn device(&self) -> &'static Device {
+        self.device
+    }
+
+    /// An array of zeros; `what` names it in errors.
+    ///
+    /// # Errors
+    /// [`CudaError::OutOfMemory`] with the sizes.
+    pub fn zeros<T: Kind>(&self, what: &str, count: usize) -> Result<Buffer<T>, CudaError> {
+        let slice = self.stream.alloc_zeros::<T>(count).map_err(|error| {
+            if error.0 == sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY {
+                CudaError::OutOfMemory {
+                    what: what.to_owned(),
+                    needed: (count * size_of::<T>()) as u64,
+                    available: self.device.free_memory(),
+                }
+            } else {
+                failed(format!("allocating {what}"), &error)
+            }
+        })?;
+        let address = slice.device_ptr(&self.stream).0;
+        Ok(Buffer { slice, address })
+    }
+
+    /// Copies from the host, after everything put in before; the source may be reused at once. The buffer counts as the device's: what is
+    /// put into one queue runs in order, so that a shared reference suffices.
+    ///
+    /// # Errors
+    /// If `from` is longer than the buffer, or the copy fails.
+    #[allow(unsafe_code, reason = "the driver copies through addresses")]
+    pub fn upload<T: Kind>(&self, what: &str, from: &[T], to: &Buffer<T>) -> Result<(), CudaError> {
+        let what = || format!("copying {what} to the device");
+        if from.len() > to.slice.len() {
+            return Err(CudaError::Call {
+                what: what(),
+                message: format!("{} values do not fit into {}", from.len(), to.slice.len()),
+            });
+        }
+        self.device
+            .context
+            .bind_to_thread()
+            .map_err(|error| failed(what(), &error))?;
+        // SAFETY: the buffer is at least as long as `from`, which lives until `finish` has waited for the copy.
+        unsafe { cudarc::driver::result::memcpy_htod_async(to.address, from, self.stream.cu_stream()) }
+            .map_err(|error| failed(what(), &error))?;
+        self.finish()
+    }
+
+    /// Copies to the host, after everything put in before.
+    ///
+    /// # Errors
+    /// If the copy or anything before it failed.
+    pub fn download<T: Kind>(&self, what: &str, from: &Buffer<T>, to: &mut [T]) -> Result<(), CudaError> {
+        self.stream
+            .memcpy_dtoh(&from.slice.slice(..to.len()), to)
+            .map_err(|error| failed(format!("copying {what} from the device"), &error))?;
+        self.finish()
+    }
+
+    /// A kernel of a module, with `shared` bytes of dynamic shared memory a block.
+    ///
+    /// # Errors
+    /// If the driver cannot compile the module or the device has not that much shared memory.
+    pub fn kernel(&self, source: Source, entry: &'static str, shared: u32) -> Result<Kernel, CudaError> {
+        let module = self.device.module(source)?;
+        let function = module
+            .load_function(entry)
+            .map_err(|error| failed(format!("kernel {entry} of {}", source.name), &error))?;
+        if shared > 48 * 1024 {
+            let most = i32::try_from(shared).unwrap_or(i32::MAX);
+            function
+                .set_attribute(
+                    sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                    most,
+                )
+                .map_err(|error| {
+                    failed(
+                        format!(
+                            "kernel {entry} of {} wants {shared} bytes of shared memory",
+                            source.name
+                        ),
+                        &error,
+                    )
+                })?;
+        }
+        Ok(Kernel {
+            function,
+            name: if entry == "fused_steps" { source.name } else { entry },
+            shared,
+        })
+    }
+
+    /// Blocks of a kernel that one multiprocessor holds.
+    ///
+    /// # Errors
+    /// If the driver refuses.
+    pub fn occupancy(&self, kernel: &Kernel, threads: u32) -> Result<u32, CudaError> {
+        kernel
+            .function
+            .occupancy_max_active_blocks_per_multiprocessor(threads, kernel.shared as usize, None)
+            .map_err(|error| failed(format!("kernel {}", kernel.name), &error))
+    }
+
+    /// Puts a kernel in.
+    ///
+    /// # Safety
+    /// The arguments must be those of the kernel, their addresses must belong to living buffers of this queue that are as large
+    /// as the kernel takes them to be.
+    ///
+    /// # Errors
+    /// With the kernel's name, if it cannot start.
+    #[allow(unsafe_code, reason = "a launch hands addresses to the device")]
+    pub unsafe fn launch<'a>(
+        &'a self,
+        kernel: &'a Kernel,
+        grid: (u32, u32, u32),
+        threads: u32,
+        arguments: impl FnOnce(&mut LaunchArgs<'a>),
+    ) -> Result<(), CudaError> {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = kernel.name;
+        let mut launch = self.stream.launch_builder(&kernel.function);
+        arguments(&mut launch);
+        let config = LaunchConfig {
+            grid_dim: (grid.0.max(1), grid.1.max(1), grid.2.max(1)),
+            block_dim: (threads, 1, 1),
+            shared_mem_bytes: kernel.shared,
+        };
+        // SAFETY: the caller's.
+        unsafe { launch.launch(config) }
+            .map(|_| ())
+            .map_err(|error| failed(format!("kernel {}", kernel.name), &error))
+    }
+
+    /// Waits until everything put in is done.
+    ///
+    /// # Errors
+    /// If any of it failed.
+    pub fn finish(&self) -> Result<(), CudaError> {
+        self.stream.synchronize().map_err(|error| CudaError::Call {
+            what: format!(
+                "kernel {} or one before it",
+                self.last.lock().unwrap_or_else(PoisonError::into_inner)
+            ),
+            message: words(&error),
+        })
+    }
+}

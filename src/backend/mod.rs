@@ -1,0 +1,9 @@
+//! The least that several methods share on one kind of hardware.
+
+pub mod ceilings;
+pub mod simd;
+pub mod threads;
+
+/// NVIDIA devices.
+#[cfg(feature = "cuda")]
+pub mod cuda;

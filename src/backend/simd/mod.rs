@@ -1,0 +1,144 @@
+//! Vectors of floating-point numbers of the width that the machine has.
+//!
+//! Kernels are written once, generic over [`Lanes`], marked `#[inline(always)]`, and entered through functions with
+//! `#[target_feature]` that [`Level`] chooses at run time. `RIPPLON_SIMD` = `avx512`, `avx2` or `portable` forces a level
+//! that the machine has; the others are then not used.
+
+mod portable;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+pub use portable::Array;
+#[cfg(target_arch = "x86_64")]
+pub use x86::{Avx2F32, Avx2F64, Avx512F32, Avx512F64};
+
+use crate::field::Real;
+use std::sync::OnceLock;
+
+/// An instruction set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Level {
+    /// AVX-512F: 64 bytes.
+    Avx512,
+    /// AVX2 and FMA: 32 bytes.
+    Avx2,
+    /// What the compiler makes of arrays: SSE2 on x86-64, NEON on AArch64.
+    Portable,
+}
+
+impl Level {
+    /// Every level that this machine has, the widest first.
+    #[must_use]
+    pub fn available() -> Vec<Self> {
+        let mut levels = Vec::new();
+        #[cfg(target_arch = "x86_64")]
+        {
+            let fma = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
+            if fma && is_x86_feature_detected!("avx512f") {
+                levels.push(Self::Avx512);
+            }
+            if fma {
+                levels.push(Self::Avx2);
+            }
+        }
+        levels.push(Self::Portable);
+        levels
+    }
+
+    /// The widest level, or the one that `RIPPLON_SIMD` names.
+    #[must_use]
+    pub fn best() -> Self {
+        static BEST: OnceLock<Level> = OnceLock::new();
+        *BEST.get_or_init(|| {
+            let available = Self::available();
+            let wanted = std::env::var("RIPPLON_SIMD").unwrap_or_default();
+            let named = available.iter().find(|level| level.word() == wanted);
+            if named.is_none() && !wanted.is_empty() {
+                tracing::warn!("RIPPLON_SIMD = {wanted} is not one of this machine's levels and is ignored");
+            }
+            *named.unwrap_or(&available[0])
+        })
+    }
+
+    /// The word that `RIPPLON_SIMD` knows it by.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Avx512 => "avx512",
+            Self::Avx2 => "avx2",
+            Self::Portable => "portable",
+        }
+    }
+
+    /// The name for people.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Avx512 => "AVX-512",
+            Self::Avx2 => "AVX2",
+            Self::Portable if cfg!(target_arch = "aarch64") => "NEON",
+            Self::Portable => "portable",
+        }
+    }
+}
+
+/// A vector of numbers.
+///
+/// # Safety
+/// Every function may only run on a machine that has the implementor's instruction set; pointers must be good for
+/// [`Lanes::N`] elements, without any alignment.
+#[allow(
+    unsafe_code,
+    clippy::missing_safety_doc,
+    reason = "intrinsics; the contract is the trait's"
+)]
+pub unsafe trait Lanes: Copy {
+    /// The number.
+    type Element: Real;
+    /// How many.
+    const N: usize;
+
+    /// Reads N numbers.
+    unsafe fn load(from: *const Self::Element) -> Self;
+    /// Writes N numbers.
+    unsafe fn store(self, to: *mut Self::Element);
+    /// The same number everywhere.
+    unsafe fn splat(value: Self::Element) -> Self;
+    /// self · b.
+    #[must_use]
+    unsafe fn times(self, b: Self) -> Self;
+    /// self · b + c.
+    #[must_use]
+    unsafe fn times_plus(self, b: Self, c: Self) -> Self;
+    /// c − self · b.
+    #[must_use]
+    unsafe fn minus_times(self, b: Self, c: Self) -> Self;
+    /// Lanes 1.. of self, then lane 0 of `after`.
+    #[must_use]
+    unsafe fn next(self, after: Self) -> Self;
+    /// The last lane of `before`, then lanes ..N−1 of self.
+    #[must_use]
+    unsafe fn previous(self, before: Self) -> Self;
+    /// Of 2N numbers a b: those at even places, those at odd places.
+    unsafe fn split(a: Self, b: Self) -> (Self, Self);
+    /// The inverse of [`Lanes::split`].
+    unsafe fn join(even: Self, odd: Self) -> (Self, Self);
+    /// Per lane: 0 where `bits` lacks `inside`, 1 where it has `partner`, `alone` elsewhere.
+    unsafe fn multiplier(bits: *const u8, inside: u8, partner: u8, alone: Self) -> Self;
+}
+
+/// Asks for a cache line ahead of its use.
+#[inline(always)]
+#[allow(unsafe_code, clippy::inline_always, reason = "a hint, for any address")]
+pub fn prefetch<T>(address: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch does not fault, whatever the address.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(address.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = address;
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,74 @@
+//! Every level against plain arrays.
+
+#![allow(unsafe_code, reason = "the trait's functions are unsafe")]
+
+use super::*;
+
+fn agrees<L: Lanes>() {
+    let n = L::N;
+    let number = |i: usize| L::Element::of(f64::from(u32::try_from(i).unwrap()) + 0.5);
+    let a: Vec<L::Element> = (0..n).map(number).collect();
+    let b: Vec<L::Element> = (n..2 * n).map(number).collect();
+    let both: Vec<L::Element> = a.iter().chain(&b).copied().collect();
+    let bits: Vec<u8> = (0..n).map(|i| u8::try_from(i % 4).unwrap()).collect();
+    let out = |x: L| {
+        let mut values = vec![L::Element::default(); n];
+        // SAFETY: N elements; callers check the level.
+        unsafe { x.store(values.as_mut_ptr()) };
+        values
+    };
+    // SAFETY: N elements each; callers check the level.
+    unsafe {
+        let (x, y) = (L::load(a.as_ptr()), L::load(b.as_ptr()));
+        assert_eq!(out(x.next(y)), both[1..=n]);
+        assert_eq!(out(y.previous(x)), both[n - 1..2 * n - 1]);
+        let (even, odd) = L::split(x, y);
+        assert_eq!(out(even), both.iter().step_by(2).copied().collect::<Vec<_>>());
+        assert_eq!(out(odd), both.iter().skip(1).step_by(2).copied().collect::<Vec<_>>());
+        let (p, q) = L::join(even, odd);
+        assert_eq!((out(p), out(q)), (a.clone(), b.clone()));
+        let two = L::splat(number(2));
+        assert_eq!(out(x.times(two)), a.iter().map(|v| *v * number(2)).collect::<Vec<_>>());
+        assert_eq!(
+            out(x.times_plus(two, y)),
+            a.iter().zip(&b).map(|(v, w)| *v * number(2) + *w).collect::<Vec<_>>()
+        );
+        assert_eq!(
+            out(x.minus_times(two, y)),
+            a.iter().zip(&b).map(|(v, w)| *w - *v * number(2)).collect::<Vec<_>>()
+        );
+        let expected: Vec<f64> = (bits.iter())
+            .map(|bits| match bits {
+                0 | 2 => 0.0,
+                1 => 2.5,
+                _ => 1.0,
+            })
+            .collect();
+        let seen: Vec<f64> = out(L::multiplier(bits.as_ptr(), 1, 2, two))
+            .iter()
+            .map(|v| v.wide())
+            .collect();
+        assert_eq!(seen, expected);
+    }
+}
+
+#[test]
+fn every_level_agrees_with_arrays() {
+    agrees::<Array<f32, 8>>();
+    agrees::<Array<f64, 4>>();
+    for level in Level::available() {
+        match level {
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => {
+                agrees::<Avx512F32>();
+                agrees::<Avx512F64>();
+            }
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => {
+                agrees::<Avx2F32>();
+                agrees::<Avx2F64>();
+            }
+            _ => {}
+        }
+    }
+}

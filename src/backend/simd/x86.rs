@@ -1,0 +1,345 @@
+//! AVX-512 and AVX2.
+
+#![allow(
+    unsafe_code,
+    clippy::inline_always,
+    clippy::cast_possible_wrap,
+    clippy::wildcard_imports,
+    reason = "intrinsics; kernels must end up in the one function that has the target features; masks are bit patterns"
+)]
+
+use super::Lanes;
+use std::arch::x86_64::*;
+
+/// 16 singles.
+#[derive(Clone, Copy, Debug)]
+pub struct Avx512F32(__m512);
+/// 8 doubles.
+#[derive(Clone, Copy, Debug)]
+pub struct Avx512F64(__m512d);
+/// 8 singles.
+#[derive(Clone, Copy, Debug)]
+pub struct Avx2F32(__m256);
+/// 4 doubles.
+#[derive(Clone, Copy, Debug)]
+pub struct Avx2F64(__m256d);
+
+// SAFETY (all four): only intrinsics of the named instruction set, which callers of the trait must have; memory is read
+// and written through unaligned accesses of N elements, which the trait's contract allows.
+unsafe impl Lanes for Avx512F32 {
+    type Element = f32;
+    const N: usize = 16;
+
+    #[inline(always)]
+    unsafe fn load(from: *const f32) -> Self {
+        unsafe { Self(_mm512_loadu_ps(from)) }
+    }
+    #[inline(always)]
+    unsafe fn store(self, to: *mut f32) {
+        unsafe { _mm512_storeu_ps(to, self.0) }
+    }
+    #[inline(always)]
+    unsafe fn splat(value: f32) -> Self {
+        unsafe { Self(_mm512_set1_ps(value)) }
+    }
+    #[inline(always)]
+    unsafe fn times(self, b: Self) -> Self {
+        unsafe { Self(_mm512_mul_ps(self.0, b.0)) }
+    }
+    #[inline(always)]
+    unsafe fn times_plus(self, b: Self, c: Self) -> Self {
+        unsafe { Self(_mm512_fmadd_ps(self.0, b.0, c.0)) }
+    }
+    #[inline(always)]
+    unsafe fn minus_times(self, b: Self, c: Self) -> Self {
+        unsafe { Self(_mm512_fnmadd_ps(self.0, b.0, c.0)) }
+    }
+    #[inline(always)]
+    unsafe fn next(self, after: Self) -> Self {
+        unsafe {
+            let shifted = _mm512_alignr_epi32::<1>(_mm512_castps_si512(after.0), _mm512_castps_si512(self.0));
+            Self(_mm512_castsi512_ps(shifted))
+        }
+    }
+    #[inline(always)]
+    unsafe fn previous(self, before: Self) -> Self {
+        unsafe {
+            let shifted = _mm512_alignr_epi32::<15>(_mm512_castps_si512(self.0), _mm512_castps_si512(before.0));
+            Self(_mm512_castsi512_ps(shifted))
+        }
+    }
+    #[inline(always)]
+    unsafe fn split(a: Self, b: Self) -> (Self, Self) {
+        unsafe {
+            let even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+            let odd = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+            (
+                Self(_mm512_permutex2var_ps(a.0, even, b.0)),
+                Self(_mm512_permutex2var_ps(a.0, odd, b.0)),
+            )
+        }
+    }
+    #[inline(always)]
+    unsafe fn join(even: Self, odd: Self) -> (Self, Self) {
+        unsafe {
+            let low = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+            let high = _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+            (
+                Self(_mm512_permutex2var_ps(even.0, low, odd.0)),
+                Self(_mm512_permutex2var_ps(even.0, high, odd.0)),
+            )
+        }
+    }
+    #[inline(always)]
+    unsafe fn multiplier(bits: *const u8, inside: u8, partner: u8, alone: Self) -> Self {
+        unsafe {
+            let bits = _mm512_cvtepu8_epi32(_mm_loadu_si128(bits.cast()));
+            let inside = _mm512_test_epi32_mask(bits, _mm512_set1_epi32(i32::from(inside)));
+            let paired = _mm512_test_epi32_mask(bits, _mm512_set1_epi32(i32::from(partner)));
+            let factor = _mm512_mask_blend_ps(paired, alone.0, _mm512_set1_ps(1.0));
+            Self(_mm512_maskz_mov_ps(inside, factor))
+        }
+    }
+}
+
+unsafe impl Lanes for Avx512F64 {
+    type Element = f64;
+    const N: usize = 8;
+
+    #[inline(always)]
+    unsafe fn load(from: *const f64) -> Self {
+        unsafe { Self(_mm512_loadu_pd(from)) }
+    }
+    #[inline(always)]
+    unsafe fn store(self, to: *mut f64) {
+        unsafe { _mm512_storeu_pd(to, self.0) }
+    }
+    #[inline(always)]
+    unsafe fn splat(value: f64) -> Self {
+        unsafe { Self(_mm512_set1_pd(value)) }
+    }
+    #[inline(always)]
+    unsafe fn times(self, b: Self) -> Self {
+        unsafe { Self(_mm512_mul_pd(self.0, b.0)) }
+    }
+    #[inline(always)]
+    unsafe fn times_plus(self, b: Self, c: Self) -> Self {
+        unsafe { Self(_mm512_fmadd_pd(self.0, b.0, c.0)) }
+    }
+    #[inline(always)]
+    unsafe fn minus_times(self, b: Self, c: Self) -> Self {
+        unsafe { Self(_mm512_fnmadd_pd(self.0, b.0, c.0)) }
+    }
+    #[inline(always)]
+    unsafe fn next(self, after: Self) -> Self {
+        unsafe {
+            let shifted = _mm512_alignr_epi64::<1>(_mm512_castpd_si512(after.0), _mm512_castpd_si512(self.0));
+            Self(_mm512_castsi512_pd(shifted))
+        }
+    }
+    #[inline(always)]
+    unsafe fn previous(self, before: Self) -> Self {
+        unsafe {
+            let shifted = _mm512_alignr_epi64::<7>(_mm512_castpd_si512(self.0), _mm512_castpd_si512(before.0));
+            Self(_mm512_castsi512_pd(shifted))
+        }
+    }
+    #[inline(always)]
+    unsafe fn split(a: Self, b: Self) -> (Self, Self) {
+        unsafe {
+            let even = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);
+            let odd = _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15);
+            (
+                Self(_mm512_permutex2var_pd(a.0, even, b.0)),
+                Self(_mm512_permutex2var_pd(a.0, odd, b.0)),
+            )
+        }
+    }
+    #[inline(always)]
+    unsafe fn join(even: Self, odd: Self) -> (Self, Self) {
+        unsafe {
+            let low = _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11);
+            let high = _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15);
+            (
+                Self(_mm512_permutex2var_pd(even.0, low, odd.0)),
+                Self(_mm512_permutex2var_pd(even.0, high, odd.0)),
+            )
+        }
+    }
+    #[inline(always)]
+    unsafe fn multiplier(bits: *const u8, inside: u8, partner: u8, alone: Self) -> Self {
+        unsafe {
+            let bits = _mm512_cvtepu8_epi64(_mm_loadl_epi64(bits.cast()));
+            let inside = _mm512_test_epi64_mask(bits, _mm512_set1_epi64(i64::from(inside)));
+            let paired = _mm512_test_epi64_mask(bits, _mm512_set1_epi64(i64::from(partner)));
+            let factor = _mm512_mask_blend_pd(paired, alone.0, _mm512_set1_pd(1.0));
+            Self(_mm512_maskz_mov_pd(inside, factor))
+        }
+    }
+}
+
+unsafe impl Lanes for Avx2F32 {
+    type Element = f32;
+    const N: usize = 8;
+
+    #[inline(always)]
+    unsafe fn load(from: *const f32) -> Self {
+        unsafe { Self(_mm256_loadu_ps(from)) }
+    }
+    #[inline(always)]
+    unsafe fn store(self, to: *mut f32) {
+        unsafe { _mm256_storeu_ps(to, self.0) }
+    }
+    #[inline(always)]
+    unsafe fn splat(value: f32) -> Self {
+        unsafe { Self(_mm256_set1_ps(value)) }
+    }
+    #[inline(always)]
+    unsafe fn times(self, b: Self) -> Self {
+        unsafe { Self(_mm256_mul_ps(self.0, b.0)) }
+    }
+    #[inline(always)]
+    unsafe fn times_plus(self, b: Self, c: Self) -> Self {
+        unsafe { Self(_mm256_fmadd_ps(self.0, b.0, c.0)) }
+    }
+    #[inline(always)]
+    unsafe fn minus_times(self, b: Self, c: Self) -> Self {
+        unsafe { Self(_mm256_fnmadd_ps(self.0, b.0, c.0)) }
+    }
+    #[inline(always)]
+    unsafe fn next(self, after: Self) -> Self {
+        unsafe {
+            let first = _mm256_blend_ps::<1>(self.0, after.0);
+            Self(_mm256_permutevar8x32_ps(
+                first,
+                _mm256_setr_epi32(1, 2, 3, 4, 5, 6, 7, 0),
+            ))
+        }
+    }
+    #[inline(always)]
+    unsafe fn previous(self, before: Self) -> Self {
+        unsafe {
+            let last = _mm256_blend_ps::<0x80>(self.0, before.0);
+            Self(_mm256_permutevar8x32_ps(
+                last,
+                _mm256_setr_epi32(7, 0, 1, 2, 3, 4, 5, 6),
+            ))
+        }
+    }
+    #[inline(always)]
+    unsafe fn split(a: Self, b: Self) -> (Self, Self) {
+        unsafe {
+            // Even and odd places of each half: a0 a2 b0 b2 | a4 a6 b4 b6.
+            let even = _mm256_castps_pd(_mm256_shuffle_ps::<0b10_00_10_00>(a.0, b.0));
+            let odd = _mm256_castps_pd(_mm256_shuffle_ps::<0b11_01_11_01>(a.0, b.0));
+            (
+                Self(_mm256_castpd_ps(_mm256_permute4x64_pd::<0b11_01_10_00>(even))),
+                Self(_mm256_castpd_ps(_mm256_permute4x64_pd::<0b11_01_10_00>(odd))),
+            )
+        }
+    }
+    #[inline(always)]
+    unsafe fn join(even: Self, odd: Self) -> (Self, Self) {
+        unsafe {
+            let low = _mm256_unpacklo_ps(even.0, odd.0);
+            let high = _mm256_unpackhi_ps(even.0, odd.0);
+            (
+                Self(_mm256_permute2f128_ps::<0x20>(low, high)),
+                Self(_mm256_permute2f128_ps::<0x31>(low, high)),
+            )
+        }
+    }
+    #[inline(always)]
+    unsafe fn multiplier(bits: *const u8, inside: u8, partner: u8, alone: Self) -> Self {
+        unsafe {
+            let bits = _mm256_cvtepu8_epi32(_mm_loadl_epi64(bits.cast()));
+            let lacks = |bit: u8| {
+                let kept = _mm256_and_si256(bits, _mm256_set1_epi32(i32::from(bit)));
+                _mm256_castsi256_ps(_mm256_cmpeq_epi32(kept, _mm256_setzero_si256()))
+            };
+            let factor = _mm256_blendv_ps(_mm256_set1_ps(1.0), alone.0, lacks(partner));
+            Self(_mm256_andnot_ps(lacks(inside), factor))
+        }
+    }
+}
+
+unsafe impl Lanes for Avx2F64 {
+    type Element = f64;
+    const N: usize = 4;
+
+    #[inline(always)]
+    unsafe fn load(from: *const f64) -> Self {
+        unsafe { Self(_mm256_loadu_pd(from)) }
+    }
+    #[inline(always)]
+    unsafe fn store(self, to: *mut f64) {
+        unsafe { _mm256_storeu_pd(to, self.0) }
+    }
+    #[inline(always)]
+    unsafe fn splat(value: f64) -> Self {
+        unsafe { Self(_mm256_set1_pd(value)) }
+    }
+    #[inline(always)]
+    unsafe fn times(self, b: Self) -> Self {
+        unsafe { Self(_mm256_mul_pd(self.0, b.0)) }
+    }
+    #[inline(always)]
+    unsafe fn times_plus(self, b: Self, c: Self) -> Self {
+        unsafe { Self(_mm256_fmadd_pd(self.0, b.0, c.0)) }
+    }
+    #[inline(always)]
+    unsafe fn minus_times(self, b: Self, c: Self) -> Self {
+        unsafe { Self(_mm256_fnmadd_pd(self.0, b.0, c.0)) }
+    }
+    #[inline(always)]
+    unsafe fn next(self, after: Self) -> Self {
+        unsafe {
+            Self(_mm256_permute4x64_pd::<0b00_11_10_01>(_mm256_blend_pd::<1>(
+                self.0, after.0,
+            )))
+        }
+    }
+    #[inline(always)]
+    unsafe fn previous(self, before: Self) -> Self {
+        unsafe {
+            Self(_mm256_permute4x64_pd::<0b10_01_00_11>(_mm256_blend_pd::<8>(
+                self.0, before.0,
+            )))
+        }
+    }
+    #[inline(always)]
+    unsafe fn split(a: Self, b: Self) -> (Self, Self) {
+        unsafe {
+            let even = _mm256_unpacklo_pd(a.0, b.0);
+            let odd = _mm256_unpackhi_pd(a.0, b.0);
+            (
+                Self(_mm256_permute4x64_pd::<0b11_01_10_00>(even)),
+                Self(_mm256_permute4x64_pd::<0b11_01_10_00>(odd)),
+            )
+        }
+    }
+    #[inline(always)]
+    unsafe fn join(even: Self, odd: Self) -> (Self, Self) {
+        unsafe {
+            let low = _mm256_unpacklo_pd(even.0, odd.0);
+            let high = _mm256_unpackhi_pd(even.0, odd.0);
+            (
+                Self(_mm256_permute2f128_pd::<0x20>(low, high)),
+                Self(_mm256_permute2f128_pd::<0x31>(low, high)),
+            )
+        }
+    }
+    #[inline(always)]
+    unsafe fn multiplier(bits: *const u8, inside: u8, partner: u8, alone: Self) -> Self {
+        unsafe {
+            let four = bits.cast::<i32>().read_unaligned();
+            let bits = _mm256_cvtepu8_epi64(_mm_cvtsi32_si128(four));
+            let lacks = |bit: u8| {
+                let kept = _mm256_and_si256(bits, _mm256_set1_epi64x(i64::from(bit)));
+                _mm256_castsi256_pd(_mm256_cmpeq_epi64(kept, _mm256_setzero_si256()))
+            };
+            let factor = _mm256_blendv_pd(_mm256_set1_pd(1.0), alone.0, lacks(partner));
+            Self(_mm256_andnot_pd(lacks(inside), factor))
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! `ripplon check`: is a scene sound, and what will it need?
+
+use super::run::short;
+use super::{SceneArgs, scene};
+use crate::engine::Engine;
+use crate::units;
+use clap::Args;
+use std::time::Duration;
+
+/// What to check.
+#[derive(Args, Debug)]
+pub struct CheckArgs {
+    #[command(flatten)]
+    scene: SceneArgs,
+    /// Also step it for half a second and say how fast it runs
+    #[arg(long)]
+    probe: bool,
+}
+
+pub(super) fn run(args: &CheckArgs) -> anyhow::Result<()> {
+    let scenario = scene::load(&args.scene)?;
+    let probe = args.probe.then_some(Duration::from_millis(500));
+    let estimate = Engine::estimate(&scenario, probe)?;
+    let title = if scenario.title().is_empty() {
+        &args.scene.scene
+    } else {
+        scenario.title()
+    };
+    let grid = scenario.grid();
+    println!("{title}: ok");
+    println!(
+        "  grid      {grid} = {} sites, spacing {}",
+        grid.sites(),
+        short(grid.spacing())
+    );
+    let edges: Vec<&str> = grid.edges()[..grid.rank()].iter().map(|edge| edge.word()).collect();
+    println!("  edges     {}", edges.join(", "));
+    println!(
+        "  equation  {}, {} layers, {} detectors, {} expectations",
+        scenario.model().equation().word(),
+        scenario.medium().layers().len(),
+        scenario.detectors().len(),
+        scenario.expectations().len()
+    );
+    let choice = scenario.solver();
+    println!(
+        "  solver    {}, variant {}, {} precision",
+        choice.method,
+        choice.variant,
+        choice.precision.word()
+    );
+    let free = crate::solver::free_memory();
+    let share = free.map_or(String::new(), |free| format!(" of {} free", units::bytes(free)));
+    println!("  memory    {}{share}", units::bytes(estimate.memory));
+    let advice = &estimate.advice;
+    let limit = advice
+        .stability_limit
+        .map_or("stable for every Δt".to_owned(), |limit| {
+            format!("stable up to {}", short(limit))
+        });
+    println!(
+        "  Δt        {} (sensible up to {}, {limit}: {})",
+        short(estimate.time_step),
+        short(advice.sensible),
+        advice.because
+    );
+    if estimate.time_step > advice.sensible {
+        println!(
+            "            larger than sensible: the result will not be accurate; reduce time.step or write \"auto\""
+        );
+    }
+    if let (Some(end), Some(steps)) = (scenario.time().end, estimate.steps) {
+        println!("  end       t = {}, {steps} steps", short(end));
+    }
+    if let Some((rate, report)) = &estimate.measured {
+        let seconds = estimate
+            .seconds(grid.sites())
+            .map_or(String::new(), |seconds| format!(", about {seconds:.1} s to the end"));
+        println!(
+            "  rate      {}sites/s with {}, {} threads{seconds}",
+            units::si(*rate),
+            report.variant,
+            report.threads
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,180 @@
+//! `ripplon info`: what this machine offers.
+
+use crate::solver::{self, Backend, METHODS};
+use crate::units;
+use clap::Args;
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+/// No options.
+#[derive(Args, Debug)]
+pub struct InfoArgs {}
+
+pub(super) fn run(_args: &InfoArgs) -> anyhow::Result<()> {
+    let mut text = format!(
+        "ripplon {} ({}, {})\n",
+        env!("CARGO_PKG_VERSION"),
+        std::env::consts::OS,
+        std::env::consts::ARCH
+    );
+    processor(&mut text);
+    if let (Some(total), Some(free)) = (memory_line("MemTotal"), solver::free_memory()) {
+        let _ = writeln!(text, "memory      {}, {} free", units::bytes(total), units::bytes(free));
+    }
+    cuda(&mut text);
+    graphics(&mut text);
+    super::ignore_closed_pipe(std::io::stdout().write_all(text.as_bytes()))
+}
+
+/// Name, cores, vector units, caches.
+fn processor(text: &mut String) {
+    let name = cpuinfo("model name").unwrap_or_else(|| "unknown".to_owned());
+    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let _ = writeln!(text, "processor   {name}, {threads} threads for this program");
+    let features = vector_features();
+    let features = if features.is_empty() {
+        "none known".to_owned()
+    } else {
+        features.join(", ")
+    };
+    let _ = writeln!(text, "vectors     {features}");
+    let caches = caches();
+    if !caches.is_empty() {
+        let _ = writeln!(text, "caches      {}", caches.join(", "));
+    }
+}
+
+/// Whether methods of this build run on NVIDIA devices.
+fn cuda(text: &mut String) {
+    let methods: Vec<&str> = METHODS
+        .iter()
+        .filter(|method| method.targets.iter().any(|target| target.backend == Backend::Cuda))
+        .map(|method| method.id)
+        .collect();
+    let line = match Backend::Cuda.presence() {
+        Err(reason) => format!("not used: {reason}"),
+        Ok(()) => format!("{}; {}", device(), methods.join(", ")),
+    };
+    let _ = writeln!(text, "CUDA        {line}");
+}
+
+/// The NVIDIA device in one line.
+#[cfg(feature = "cuda")]
+fn device() -> String {
+    crate::backend::cuda::device().map_or_else(ToOwned::to_owned, crate::backend::cuda::Device::describe)
+}
+
+/// This build knows no device.
+#[cfg(not(feature = "cuda"))]
+fn device() -> String {
+    String::new()
+}
+
+/// The vector instructions that methods can choose from.
+fn vector_features() -> Vec<&'static str> {
+    #[cfg(target_arch = "x86_64")]
+    {
+        [
+            ("SSE2", is_x86_feature_detected!("sse2")),
+            ("AVX", is_x86_feature_detected!("avx")),
+            ("AVX2", is_x86_feature_detected!("avx2")),
+            ("FMA", is_x86_feature_detected!("fma")),
+            ("AVX-512F", is_x86_feature_detected!("avx512f")),
+            ("AVX-512VL", is_x86_feature_detected!("avx512vl")),
+            ("AVX-512DQ", is_x86_feature_detected!("avx512dq")),
+        ]
+        .into_iter()
+        .filter_map(|(name, there)| there.then_some(name))
+        .collect()
+    }
+    #[cfg(target_arch = "aarch64")]
+    {
+        vec!["NEON"]
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    {
+        Vec::new()
+    }
+}
+
+/// A line of Linux's description of the first processor; elsewhere nothing.
+fn cpuinfo(key: &str) -> Option<String> {
+    let text = std::fs::read_to_string("/proc/cpuinfo").ok()?;
+    let line = text.lines().find(|line| line.starts_with(key))?;
+    Some(line.split_once(':')?.1.trim().to_owned())
+}
+
+/// The first processor's caches as Linux describes them; elsewhere nothing.
+fn caches() -> Vec<String> {
+    let mut found = Vec::new();
+    for index in 0..8 {
+        let read = |what: &str| {
+            let path = format!("/sys/devices/system/cpu/cpu0/cache/index{index}/{what}");
+            std::fs::read_to_string(path).ok().map(|text| text.trim().to_owned())
+        };
+        let (Some(level), Some(kind), Some(size)) = (read("level"), read("type"), read("size")) else {
+            break;
+        };
+        if kind != "Instruction" {
+            found.push(format!("L{level} {size}"));
+        }
+    }
+    found
+}
+
+/// Bytes of a line of Linux's description of the memory; elsewhere nothing.
+fn memory_line(key: &str) -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find(|line| line.starts_with(key))?;
+    let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(kib * 1024)
+}
+
+/// The adapters that the window could draw with.
+#[cfg(feature = "gui")]
+fn graphics(text: &mut String) {
+    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
+    // OpenGL only where there is nothing better: its libraries write messages of their own.
+    let adapters = [wgpu::Backends::PRIMARY, wgpu::Backends::GL]
+        .into_iter()
+        .filter_map(|backends| ready(instance.enumerate_adapters(backends)))
+        .find(|adapters| !adapters.is_empty())
+        .unwrap_or_default();
+    if adapters.is_empty() {
+        let _ = writeln!(
+            text,
+            "graphics    no adapter; the window needs Vulkan, Metal, DirectX 12 or OpenGL (Debian, Ubuntu: `apt install \
+             mesa-vulkan-drivers libvulkan1`)"
+        );
+    }
+    for (place, adapter) in adapters.iter().enumerate() {
+        let info = adapter.get_info();
+        let head = if place == 0 { "graphics" } else { "" };
+        let driver = [info.driver.as_str(), info.driver_info.as_str()].join(" ");
+        let _ = writeln!(
+            text,
+            "{head:11} {} ({:?}, {:?}, {})",
+            info.name,
+            info.device_type,
+            info.backend,
+            driver.trim()
+        );
+    }
+}
+
+/// This build draws nothing on a screen.
+#[cfg(not(feature = "gui"))]
+fn graphics(text: &mut String) {
+    let _ = writeln!(text, "graphics    not used: this build has no window");
+}
+
+/// The value of a future that needs no waiting, as wgpu's are outside a browser.
+#[cfg(feature = "gui")]
+fn ready<T>(future: impl Future<Output = T>) -> Option<T> {
+    use std::task::{Context, Poll, Waker};
+    let mut future = std::pin::pin!(future);
+    match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(value) => Some(value),
+        Poll::Pending => None,
+    }
+}

@@ -1,0 +1,175 @@
+//! `ripplon list`: what there is.
+
+use crate::colormap::COLORMAPS;
+use crate::scene::presets::{self, Preset};
+use crate::solver::{Kind, METHODS, Method, ParameterSpec};
+use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
+use std::io::Write;
+
+/// What to list.
+#[derive(Args, Debug)]
+pub struct ListArgs {
+    /// What to list
+    what: What,
+    /// As a JSON array of objects
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum What {
+    /// Scenes that come with the program
+    Presets,
+    /// Ways of stepping
+    Methods,
+    /// Colour maps
+    Colormaps,
+}
+
+pub(super) fn run(args: &ListArgs) -> anyhow::Result<()> {
+    let mut out = std::io::stdout().lock();
+    let done = if args.json {
+        let list = match args.what {
+            What::Presets => presets_json(),
+            What::Methods => METHODS.iter().map(|method| method_json(method)).collect(),
+            What::Colormaps => COLORMAPS
+                .iter()
+                .map(|map| json!({ "id": map.id, "kind": map.kind.word(), "about": map.about }))
+                .collect(),
+        };
+        writeln!(out, "{}", serde_json::to_string_pretty(&Value::Array(list))?)
+    } else {
+        match args.what {
+            What::Presets => presets(&mut out),
+            What::Methods => METHODS.iter().try_for_each(|method| method_text(&mut out, method)),
+            What::Colormaps => COLORMAPS
+                .iter()
+                .try_for_each(|map| writeln!(out, "{:12} {:12} {}", map.id, map.kind.word(), map.about)),
+        }
+    };
+    super::ignore_closed_pipe(done)
+}
+
+fn method_text(out: &mut impl Write, method: &Method) -> std::io::Result<()> {
+    let join = |words: Vec<String>| words.join(", ");
+    writeln!(out, "{}: {}", method.id, method.title)?;
+    writeln!(out, "  {}", method.about)?;
+    let ranks = method.ranks.iter().map(|rank| format!("{rank}D")).collect();
+    let orders = method.orders.iter().map(ToString::to_string).collect();
+    writeln!(
+        out,
+        "  equation {}, {}, order {} in time",
+        method.equation.word(),
+        join(ranks),
+        join(orders)
+    )?;
+    for target in method.present_targets() {
+        let precisions = target.precisions.iter().map(|p| p.word().to_owned()).collect();
+        writeln!(out, "  {} ({})", target.backend.word(), join(precisions))?;
+        for variant in target.variants {
+            writeln!(out, "    variant {}: {}", variant.id, variant.about)?;
+        }
+    }
+    for spec in method.parameters {
+        writeln!(out, "  {} = {}: {}", spec.key, limits(spec), spec.about)?;
+    }
+    for paper in method.papers {
+        if paper.doi.is_empty() {
+            writeln!(out, "  {}", paper.citation)?;
+        } else {
+            writeln!(out, "  {} https://doi.org/{}", paper.citation, paper.doi)?;
+        }
+    }
+    writeln!(out)
+}
+
+fn presets(out: &mut impl Write) -> std::io::Result<()> {
+    for preset in presets::all() {
+        let scene = table(preset);
+        let title = scene.get("title").and_then(toml::Value::as_str).unwrap_or_default();
+        writeln!(out, "{:24} {title}", preset.name)?;
+    }
+    Ok(())
+}
+
+fn presets_json() -> Vec<Value> {
+    presets::all()
+        .iter()
+        .map(|preset| {
+            let scene = table(preset);
+            let text = |key: &str| scene.get(key).and_then(toml::Value::as_str).unwrap_or_default();
+            let tags: Vec<&str> = scene
+                .get("tags")
+                .and_then(toml::Value::as_array)
+                .map(|tags| tags.iter().filter_map(toml::Value::as_str).collect())
+                .unwrap_or_default();
+            json!({ "name": preset.name, "title": text("title"), "about": text("about").trim(), "tags": tags })
+        })
+        .collect()
+}
+
+/// A preset's text as a table; whether it is a sound scene is not asked here.
+fn table(preset: &Preset) -> toml::Table {
+    preset.text.parse().unwrap_or_default()
+}
+
+/// What a parameter may be, as text.
+fn limits(spec: &ParameterSpec) -> String {
+    match spec.kind {
+        Kind::OneOf { values, default } => {
+            let values: Vec<String> = values.iter().map(ToString::to_string).collect();
+            format!("{} (default {default})", values.join(" | "))
+        }
+        Kind::Count { min, max } => format!("{min} … {max} | \"auto\""),
+        Kind::Sizes { min, max } => format!("[{min} … {max} per axis] | \"auto\""),
+    }
+}
+
+fn method_json(method: &Method) -> Value {
+    let parameters: Vec<Value> = method.parameters.iter().map(parameter_json).collect();
+    let targets: Vec<Value> = method
+        .present_targets()
+        .map(|target| {
+            let precisions: Vec<&str> = target.precisions.iter().map(|p| p.word()).collect();
+            let variants: Vec<Value> = target
+                .variants
+                .iter()
+                .map(|variant| json!({ "id": variant.id, "about": variant.about }))
+                .collect();
+            json!({ "backend": target.backend.word(), "precisions": precisions, "variants": variants })
+        })
+        .collect();
+    let papers: Vec<Value> = method
+        .papers
+        .iter()
+        .map(|paper| json!({ "citation": paper.citation, "doi": paper.doi }))
+        .collect();
+    json!({
+        "id": method.id,
+        "title": method.title,
+        "about": method.about,
+        "equation": method.equation.word(),
+        "orders": method.orders,
+        "ranks": method.ranks,
+        "targets": targets,
+        "parameters": parameters,
+        "papers": papers,
+    })
+}
+
+fn parameter_json(spec: &ParameterSpec) -> Value {
+    let mut object = json!({ "key": spec.key, "title": spec.title, "about": spec.about, "variants": spec.variants });
+    let (kind, more) = match spec.kind {
+        Kind::OneOf { values, default } => ("one-of", json!({ "values": values, "default": default })),
+        Kind::Count { min, max } => ("count", json!({ "min": min, "max": max, "default": "auto" })),
+        Kind::Sizes { min, max } => ("sizes", json!({ "min": min, "max": max, "default": "auto" })),
+    };
+    object["kind"] = json!(kind);
+    if let Value::Object(more) = more {
+        for (key, value) in more {
+            object[key] = value;
+        }
+    }
+    object
+}

@@ -1,0 +1,161 @@
+//! The command line: what can be asked, and exit codes.
+//!
+//! 0 = done, 1 = failed while running, 2 = the input is wrong (scene, arguments, files that cannot be read or written).
+
+mod bench;
+mod check;
+#[cfg(feature = "gui")]
+mod display;
+mod info;
+mod interrupt;
+mod list;
+mod outputs;
+mod render;
+mod run;
+mod scene;
+mod selftest;
+
+use clap::{Args, Parser, Subcommand};
+use std::process::ExitCode;
+
+pub use bench::BenchArgs;
+pub use interrupt::Interrupt;
+pub use render::RenderArgs;
+pub use selftest::SelftestArgs;
+
+/// A desktop laboratory for waves.
+///
+/// Without a sub-command the window opens. Log messages: RIPPLON_LOG=debug.
+#[derive(Debug, Parser)]
+#[command(name = "ripplon", version, args_conflicts_with_subcommands = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    window: WindowArgs,
+}
+
+/// What the window opens with.
+#[derive(Args, Debug)]
+pub struct WindowArgs {
+    /// A preset's name (see `ripplon list presets`) or a scene file
+    scene: Option<String>,
+    /// Change a key of the scene, e.g. --set solver.order=4 (repeatable)
+    #[arg(long = "set", value_name = "KEY=VALUE", requires = "scene")]
+    set: Vec<String>,
+}
+
+/// A scene, as every sub-command takes it.
+#[derive(Args, Clone, Debug)]
+pub struct SceneArgs {
+    /// A preset's name (see `ripplon list presets`) or a scene file
+    pub scene: String,
+    /// Change a key of the scene, e.g. --set solver.order=4 (repeatable)
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run a scene without a window
+    Run(run::RunArgs),
+    /// Make a film, a picture or numbered pictures of a scene
+    Render(RenderArgs),
+    /// List presets, methods or colour maps
+    List(list::ListArgs),
+    /// Check a scene and say what it will need
+    Check(check::CheckArgs),
+    /// Measure the methods beside this machine's own ceilings
+    Bench(BenchArgs),
+    /// Compare every method with the double-precision reference on this machine
+    Selftest(SelftestArgs),
+    /// Show what this machine offers
+    Info(info::InfoArgs),
+}
+
+/// Something wrong with what the user gave: exit code 2.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct InputError(pub String);
+
+/// Runs the program.
+#[must_use]
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    log();
+    let done = match cli.command {
+        None => window(&cli.window),
+        Some(Command::Run(args)) => run::run(&args),
+        Some(Command::Render(args)) => render::run(&args),
+        Some(Command::List(args)) => list::run(&args),
+        Some(Command::Check(args)) => check::run(&args),
+        Some(Command::Bench(args)) => bench::run(&args),
+        Some(Command::Selftest(args)) => selftest::run(&args),
+        Some(Command::Info(args)) => info::run(&args),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{}", scene::error_text(&error));
+            exit_code(&error)
+        }
+    }
+}
+
+/// 2 where the input is at fault, otherwise 1.
+fn exit_code(error: &anyhow::Error) -> ExitCode {
+    let is_input = error.chain().any(|cause| {
+        cause.is::<InputError>()
+            || scene::is_fault(cause)
+            || cause
+                .downcast_ref::<crate::engine::EngineError>()
+                .is_some_and(crate::engine::EngineError::is_input)
+    });
+    ExitCode::from(if is_input { 2 } else { 1 })
+}
+
+/// A reader that has seen enough, e.g. `head`, is no failure.
+fn ignore_closed_pipe(done: std::io::Result<()>) -> anyhow::Result<()> {
+    match done {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        done => Ok(done?),
+    }
+}
+
+/// Log messages go to standard error; `RIPPLON_LOG` says which, e.g. `debug` or `ripplon::engine=trace`.
+fn log() {
+    use tracing_subscriber::EnvFilter;
+    let filter = EnvFilter::try_from_env("RIPPLON_LOG").unwrap_or_else(|_| EnvFilter::new("off"));
+    // A second initialisation, e.g. by a test harness, keeps the first.
+    let _ = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .try_init();
+}
+
+/// Opens the window.
+#[cfg(feature = "gui")]
+fn window(args: &WindowArgs) -> anyhow::Result<()> {
+    // Faults of a scene are shown here, where they can be read, before anything opens.
+    if let Some(name) = &args.scene {
+        scene::load(&SceneArgs {
+            scene: name.clone(),
+            set: args.set.clone(),
+        })?;
+    }
+    display::probe()?;
+    crate::app::run(crate::app::AppOptions {
+        scene: args.scene.clone(),
+        set: args.set.clone(),
+    })
+    .map_err(|error| error.context(display::NO_WINDOW))
+}
+
+/// This build has no window.
+#[cfg(not(feature = "gui"))]
+fn window(_args: &WindowArgs) -> anyhow::Result<()> {
+    anyhow::bail!(
+        "this build has no window (it was compiled without the feature `gui`); make a film with `ripplon render SCENE \
+         film.mp4`, or run a scene with `ripplon run SCENE`"
+    )
+}

@@ -1,0 +1,250 @@
+//! `ripplon render`: films and pictures without a window.
+
+use super::{InputError, Interrupt, SceneArgs};
+use crate::engine::Engine;
+use crate::export::film::{self, Script};
+use crate::export::{self, About, Format, Look, Painter, Progress};
+use crate::scene::Scenario;
+use crate::scene::scenario::Quantity;
+use crate::solver;
+use crate::units;
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What to make.
+#[derive(Args, Debug)]
+pub struct RenderArgs {
+    #[command(flatten)]
+    scene: SceneArgs,
+    /// A film (.mp4, .gif), a picture (.png), or a directory (DIR/) for numbered pictures
+    out: PathBuf,
+    /// Pixels, e.g. 1920x1080; the field keeps its proportions (default: whole pixels a site)
+    #[arg(long, value_name = "WxH", value_parser = parse_size)]
+    size: Option<[usize; 2]>,
+    /// Pictures per second of the film
+    #[arg(long, value_name = "N", default_value_t = 30.0)]
+    fps: f64,
+    /// Pictures in all, evenly spaced in time (default: ten seconds of film, at most one a step)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    frames: Option<u32>,
+    /// What to show instead of the scene's own quantity
+    #[arg(long, value_name = "Q", value_parser = parse_quantity)]
+    quantity: Option<Quantity>,
+    /// The colour map instead of the scene's own (see `ripplon list colormaps`)
+    #[arg(long, value_name = "C")]
+    colormap: Option<String>,
+    /// The time of a picture, or of a film's end (default: the scene's end)
+    #[arg(long, value_name = "T", allow_negative_numbers = true)]
+    at: Option<f64>,
+    /// The plane of a 3D scene along z, from 0 (default: the middle one)
+    #[arg(long, value_name = "K")]
+    plane: Option<usize>,
+    /// Add title, clock, colour bar and scale bar
+    #[arg(long)]
+    overlay: bool,
+}
+
+fn parse_size(text: &str) -> Result<[usize; 2], String> {
+    let sides: Option<Vec<usize>> = text
+        .split(['x', 'X', '×'])
+        .map(|side| side.trim().parse().ok().filter(|n| *n > 0))
+        .collect();
+    match sides.as_deref() {
+        Some([width, height]) => Ok([*width, *height]),
+        _ => Err("width and height in pixels, e.g. 1280x720".to_owned()),
+    }
+}
+
+fn parse_quantity(text: &str) -> Result<Quantity, String> {
+    let all = Quantity::ALL;
+    all.iter()
+        .find(|(word, _)| *word == text)
+        .map(|(_, quantity)| *quantity)
+        .ok_or_else(|| {
+            let words: Vec<&str> = all.iter().map(|(word, _)| *word).collect();
+            format!("there are {}", words.join(", "))
+        })
+}
+
+fn wrong(error: &impl std::fmt::Display) -> anyhow::Error {
+    InputError(error.to_string()).into()
+}
+
+pub(super) fn run(args: &RenderArgs) -> anyhow::Result<()> {
+    let format = Format::of(&args.out).map_err(|error| wrong(&error))?;
+    let (file, scenario) = solver::read_scene(&args.scene.scene, &args.scene.set)?;
+    let scenario = Arc::new(scenario);
+    let look = look(args, &scenario)?;
+    let mut engine = Engine::new(Arc::clone(&scenario))?;
+    let clock = engine.clock();
+    let mut painter = Painter::new(Arc::clone(&scenario), &look, clock.time_step).map_err(|error| wrong(&error))?;
+    let script = script(args, &scenario, format, clock.time_step)?;
+    let about = About {
+        title: scenario.title().to_owned(),
+        scene: Some(file.to_toml()),
+        comment: format!(
+            "t = {}, quantity {}, colour map {}",
+            script.to,
+            look.quantity.word(),
+            look.colormap
+        ),
+    };
+    let size = painter.size();
+    // A name that cannot be written to is found out now rather than after the run.
+    let writer = export::create(&args.out, size, script.fps, &about).map_err(|error| wrong(&error))?;
+
+    let interrupt = Interrupt::listen()?;
+    let progress = Progress::new(u64::from(script.pictures));
+    let bar = progress_bar(&progress);
+    let done = std::thread::scope(|scope| {
+        let watching = scope.spawn({
+            let (progress, bar) = (progress.clone(), bar.clone());
+            move || watch(&progress, &bar, interrupt)
+        });
+        let done = film::shoot(&mut engine, &mut painter, writer, &script, &progress);
+        bar.finish_and_clear();
+        // Wakes the watcher, which ends with the bar.
+        watching.thread().unpark();
+        done
+    });
+    match done {
+        Ok(()) => {}
+        Err(error) if error.is_input() => return Err(wrong(&error)),
+        Err(film::FilmError::Engine(error)) => return Err(error.into()),
+        Err(film::FilmError::Export(error)) => return Err(error.into()),
+    }
+    println!("{}", summary(args, size, &script, format, &engine));
+    Ok(())
+}
+
+fn look(args: &RenderArgs, scenario: &Scenario) -> anyhow::Result<Look> {
+    let mut look = Look::of(scenario);
+    look.size = args.size;
+    look.plane = args.plane;
+    look.overlay = args.overlay;
+    if let Some(quantity) = args.quantity {
+        if !quantity.fits(scenario.model().equation()) {
+            return Err(InputError(format!(
+                "--quantity {} is nothing that a scene of the equation `{}` has",
+                quantity.word(),
+                scenario.model().equation().word()
+            ))
+            .into());
+        }
+        if quantity.map_kind() != look.quantity.map_kind() {
+            // The scene's own map and range were chosen for another kind of quantity.
+            "auto".clone_into(&mut look.colormap);
+            look.range = crate::scene::scenario::ColorRange::Auto;
+        }
+        look.quantity = quantity;
+    }
+    if let Some(colormap) = &args.colormap {
+        look.colormap.clone_from(colormap);
+    }
+    Ok(look)
+}
+
+/// Which times are shown.
+fn script(args: &RenderArgs, scenario: &Scenario, format: Format, time_step: f64) -> anyhow::Result<Script> {
+    let Some(to) = args.at.or(scenario.time().end) else {
+        return Err(InputError(
+            "the scene has no end; say when the picture or the film's end is: --at T, or --set time.end=T".to_owned(),
+        )
+        .into());
+    };
+    if !to.is_finite() || to < 0.0 {
+        return Err(InputError(format!("--at {to} is no time from 0 on; give a number")).into());
+    }
+    if !args.fps.is_finite() || args.fps <= 0.0 {
+        return Err(InputError(format!("--fps {} is no rate; give a number above 0", args.fps)).into());
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "limited to a million pictures"
+    )]
+    let natural = || {
+        let steps = (to / time_step.abs()).round() + 1.0;
+        (10.0 * args.fps).round().min(steps).clamp(1.0, 1e6) as u32
+    };
+    let pictures = match format {
+        Format::Png => 1,
+        _ => args.frames.unwrap_or_else(natural),
+    };
+    Ok(Script {
+        from: 0.0,
+        to,
+        pictures,
+        fps: args.fps,
+    })
+}
+
+fn progress_bar(progress: &Progress) -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(progress.total());
+    if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} pictures, {eta} left") {
+        bar.set_style(style);
+    }
+    bar
+}
+
+/// Shows the progress and hears Ctrl-C until the bar is finished.
+fn watch(progress: &Progress, bar: &ProgressBar, interrupt: Interrupt) {
+    while !bar.is_finished() {
+        bar.set_position(progress.done());
+        if interrupt.asked() {
+            progress.cancel();
+        }
+        std::thread::park_timeout(Duration::from_millis(50));
+    }
+}
+
+fn summary(args: &RenderArgs, [width, height]: [usize; 2], script: &Script, format: Format, engine: &Engine) -> String {
+    let out = args.out.display();
+    let report = engine.report();
+    let by = format!("{} {}, {}", report.method, report.variant, report.precision.word());
+    let bytes = std::fs::metadata(&args.out).map_or(0, |data| data.len());
+    let clock = engine.clock();
+    match format {
+        Format::Png => format!(
+            "{out}: {width} × {height} pixels at t = {:.6}, {} steps ({by}), {}",
+            clock.time,
+            clock.steps,
+            units::bytes(bytes)
+        ),
+        Format::Sequence => format!(
+            "{out}: {} pictures of {width} × {height} pixels, {} steps ({by})",
+            script.pictures, clock.steps
+        ),
+        Format::Gif | Format::Mp4 => format!(
+            "{out}: {} pictures of {width} × {height} pixels, {:.1} s at {} a second, {} steps ({by}), {}",
+            script.pictures,
+            f64::from(script.pictures) / script.fps,
+            script.fps,
+            clock.steps,
+            units::bytes(bytes)
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_and_quantities() {
+        assert_eq!(parse_size("640x480"), Ok([640, 480]));
+        assert_eq!(parse_size("640×480"), Ok([640, 480]));
+        for text in ["", "640", "640x", "0x480", "-1x5", "1x2x3", "640.5x480"] {
+            assert!(parse_size(text).is_err(), "{text}");
+        }
+        assert_eq!(parse_quantity("phase"), Ok(Quantity::Phase));
+        assert!(parse_quantity("Phase").unwrap_err().contains("density"));
+    }
+}

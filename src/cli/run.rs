@@ -1,0 +1,299 @@
+//! `ripplon run`: a scene without a window.
+
+use super::outputs::Outputs;
+use super::{InputError, Interrupt, SceneArgs, scene};
+use crate::engine::{Engine, RunEnd, Verdict};
+use crate::scene::Scenario;
+use crate::scene::scenario::Subject;
+use crate::units;
+use anyhow::bail;
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use std::io::IsTerminal;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What to run, how far, and what to write.
+#[derive(Args, Debug)]
+pub struct RunArgs {
+    #[command(flatten)]
+    scene: SceneArgs,
+    /// Run to this time instead of the scene's end
+    #[arg(long, value_name = "T", conflicts_with = "steps")]
+    until: Option<f64>,
+    /// Take this many steps instead
+    #[arg(long, value_name = "N")]
+    steps: Option<u64>,
+    /// Write the field at the end (NPY, C order)
+    #[arg(long, value_name = "F.npy")]
+    pub(super) save: Option<PathBuf>,
+    /// Write norm, energy, position, … as CSV
+    #[arg(long, value_name = "F.csv")]
+    pub(super) observables: Option<PathBuf>,
+    /// Steps from row to row of --observables (default: about 1000 rows)
+    #[arg(long, value_name = "N", requires = "observables", value_parser = clap::value_parser!(u64).range(1..))]
+    sample: Option<u64>,
+    /// Write what the detectors recorded at every step as CSV
+    #[arg(long, value_name = "F.csv")]
+    pub(super) detectors: Option<PathBuf>,
+    /// Write a checkpoint at the end and when interrupted
+    #[arg(long, value_name = "F")]
+    pub(super) checkpoint: Option<PathBuf>,
+    /// Write the checkpoint after every N steps as well
+    #[arg(long, value_name = "N", requires = "checkpoint", value_parser = clap::value_parser!(u64).range(1..))]
+    every: Option<u64>,
+    /// Go on from a checkpoint
+    #[arg(long, value_name = "F")]
+    resume: Option<PathBuf>,
+    /// Exit with 1 if an expectation is wrong or was not reached
+    #[arg(long)]
+    strict: bool,
+}
+
+pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
+    let scenario = scene::load(&args.scene)?;
+    // Found out now rather than after an hour.
+    Outputs::check(args)?;
+    let mut engine = match &args.resume {
+        None => Engine::new(Arc::clone(&scenario))?,
+        Some(path) => {
+            let (engine, remarks) = Engine::resume(Arc::clone(&scenario), path)?;
+            for remark in remarks {
+                eprintln!("note: {remark}");
+            }
+            engine
+        }
+    };
+    let total = steps_to_take(args, &scenario, &engine)?;
+    if args.observables.is_some() && engine.log().is_none() {
+        let every = args.sample.unwrap_or_else(|| (total / 1000).max(1));
+        engine.keep_observables(every)?;
+    }
+    let mut outputs = Outputs::create(args, &engine)?;
+    println!("{}", headline(&scenario, &engine));
+
+    let interrupt = Interrupt::listen()?;
+    let bar = progress_bar(total);
+    let outcome = take_steps(args, &mut engine, &mut outputs, total, &bar, interrupt);
+    bar.finish_and_clear();
+    let (end, failure) = match outcome {
+        Ok(end) => (end, None),
+        Err((end, error)) => (end, Some(error)),
+    };
+    if let Some(error) = failure {
+        // What was recorded up to here is of use; the field is not.
+        outputs.finish_records(&engine)?;
+        return Err(error);
+    }
+    println!("{}", summary(&engine, &end));
+    outputs.finish(&mut engine)?;
+    if let Some(path) = &args.checkpoint {
+        engine.save_checkpoint(path)?;
+    }
+    let unsure = print_verdicts(&engine);
+    if !end.reached {
+        let clock = engine.clock();
+        bail!(
+            "interrupted at step {}, t = {}; what was asked for was written{}",
+            clock.steps,
+            short(clock.time),
+            match &args.checkpoint {
+                Some(path) => format!("; go on with --resume {}", path.display()),
+                None => String::new(),
+            }
+        );
+    }
+    if args.strict && unsure > 0 {
+        bail!(
+            "{unsure} of {} expectations are not right",
+            scenario.expectations().len()
+        );
+    }
+    Ok(())
+}
+
+/// How many steps were asked for.
+fn steps_to_take(args: &RunArgs, scenario: &Scenario, engine: &Engine) -> anyhow::Result<u64> {
+    if let Some(steps) = args.steps {
+        return Ok(steps);
+    }
+    let Some(end) = args.until.or(scenario.time().end) else {
+        return Err(InputError(
+            "the scene has no end; say how far to run: --until T, --steps N, or --set time.end=T".to_owned(),
+        )
+        .into());
+    };
+    if !end.is_finite() {
+        return Err(InputError(format!("--until {end} is no time; give a number")).into());
+    }
+    Ok(engine.steps_until(end)?)
+}
+
+/// Steps, writes rows as they come and checkpoints where they are due. On an error also says how far it came.
+fn take_steps(
+    args: &RunArgs,
+    engine: &mut Engine,
+    outputs: &mut Outputs,
+    total: u64,
+    bar: &ProgressBar,
+    interrupt: Interrupt,
+) -> Result<RunEnd, (RunEnd, anyhow::Error)> {
+    let mut sum = RunEnd {
+        steps: 0,
+        seconds: 0.0,
+        reached: true,
+    };
+    while sum.steps < total {
+        let left = total - sum.steps;
+        let piece = args.every.map_or(left, |every| {
+            let next = every - engine.clock().steps % every;
+            left.min(next)
+        });
+        let before = engine.clock().steps;
+        let mut written = Ok(());
+        let result = engine.run_steps(piece, &mut |engine, progress| {
+            bar.set_position(sum.steps + progress.done);
+            bar.set_message(rate(engine, sum.steps + progress.done, sum.seconds + progress.seconds));
+            written = outputs.rows(engine);
+            if interrupt.asked() || written.is_err() {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        });
+        match result {
+            Ok(end) => {
+                sum.steps += end.steps;
+                sum.seconds += end.seconds;
+                sum.reached = end.reached;
+            }
+            Err(error) => {
+                sum.steps += engine.clock().steps - before;
+                sum.reached = false;
+                return Err((sum, error.into()));
+            }
+        }
+        if let Err(error) = written {
+            return Err((sum, error));
+        }
+        if interrupt.asked() && sum.steps < total {
+            sum.reached = false;
+        }
+        if !sum.reached {
+            break;
+        }
+        if let (Some(path), Some(_), true) = (&args.checkpoint, args.every, sum.steps < total)
+            && let Err(error) = engine.save_checkpoint(path)
+        {
+            return Err((sum, error.into()));
+        }
+    }
+    Ok(sum)
+}
+
+/// What runs, in one line.
+fn headline(scenario: &Scenario, engine: &Engine) -> String {
+    let report = engine.report();
+    let clock = engine.clock();
+    let title = if scenario.title().is_empty() {
+        "Scene"
+    } else {
+        scenario.title()
+    };
+    let from = if clock.steps > 0 {
+        format!(", from step {} (t = {})", clock.steps, short(clock.time))
+    } else {
+        String::new()
+    };
+    format!(
+        "{title}: {} sites, {}/{} on {} in {} precision, order {}, Δt = {}{from}",
+        scenario.grid(),
+        report.method,
+        report.variant,
+        report.backend.word(),
+        report.precision.word(),
+        report.order,
+        short(clock.time_step),
+    )
+}
+
+/// What was done, in one line.
+fn summary(engine: &Engine, end: &RunEnd) -> String {
+    use crate::physics::Equation;
+    let clock = engine.clock();
+    let drift = match engine.scenario().model().equation() {
+        Equation::Schrodinger => "norm",
+        Equation::Acoustic => "energy",
+    };
+    format!(
+        "{} steps to t = {} in {:.2} s, {}, {drift} drift {:.2e}",
+        end.steps,
+        short(clock.time),
+        end.seconds,
+        rate(engine, end.steps, end.seconds),
+        engine.drift(),
+    )
+}
+
+#[expect(clippy::cast_precision_loss, reason = "four digits are shown")]
+fn rate(engine: &Engine, steps: u64, seconds: f64) -> String {
+    if steps == 0 || seconds <= 0.0 {
+        return "0 sites/s".to_owned();
+    }
+    let sites = engine.scenario().grid().sites() as f64;
+    format!("{}sites/s", units::si(steps as f64 * sites / seconds))
+}
+
+/// Every expectation with its verdict; returns how many are not right.
+fn print_verdicts(engine: &Engine) -> usize {
+    let scenario = engine.scenario();
+    let mut unsure = 0;
+    for (expectation, verdict) in scenario.expectations().iter().zip(engine.verdicts()) {
+        let subject = match &expectation.subject {
+            Subject::Detector(place) => format!("detector {}", scenario.detectors()[*place].name),
+            Subject::Observable(name) => name.clone(),
+        };
+        let (word, measured) = match verdict {
+            Verdict::Right(value) => ("right      ", format!("{value:.6}")),
+            Verdict::Wrong(value) => ("WRONG      ", format!("{value:.6}")),
+            Verdict::Pending => ("not reached", "nothing".to_owned()),
+        };
+        unsure += usize::from(!matches!(verdict, Verdict::Right(_)));
+        println!(
+            "{word}  {subject} at t = {}: predicted {:.6} ± {}, measured {measured}",
+            short(expectation.at),
+            expectation.value,
+            short(expectation.tolerance),
+        );
+        let because = expectation.because.trim();
+        if !because.is_empty() {
+            println!("             because {because}");
+        }
+    }
+    unsure
+}
+
+/// A bar on a terminal, nothing elsewhere.
+fn progress_bar(total: u64) -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(total);
+    if let Ok(style) =
+        ProgressStyle::with_template("{bar:32} {percent:>3} % step {human_pos} of {human_len}, {msg}, {eta} left")
+    {
+        bar.set_style(style);
+    }
+    bar
+}
+
+/// A number without digits that say nothing: 40.000000000001 is 40.
+pub(super) fn short(value: f64) -> String {
+    let magnitude = value.abs();
+    if magnitude != 0.0 && !(1e-4..1e6).contains(&magnitude) {
+        return format!("{value:.4e}");
+    }
+    let text = format!("{value:.6}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}

@@ -1,0 +1,29 @@
+//! Scenes as the command line names them, and how faults are shown.
+
+use super::SceneArgs;
+use crate::scene::{Faults, Scenario};
+use crate::solver;
+use std::io::IsTerminal;
+use std::sync::Arc;
+
+/// The scene of a preset or a file, with `--set` applied.
+///
+/// # Errors
+/// [`Faults`]: everything that is wrong with it.
+pub fn load(args: &SceneArgs) -> Result<Arc<Scenario>, Faults> {
+    let (_, scenario) = solver::read_scene(&args.scene, &args.set)?;
+    Ok(Arc::new(scenario))
+}
+
+/// Whether an error says what is wrong with a scene.
+pub(super) fn is_fault(error: &(dyn std::error::Error + 'static)) -> bool {
+    error.is::<Faults>()
+}
+
+/// An error as the user sees it: the faults of a scene with their lines, anything else in one sentence.
+pub(super) fn error_text(error: &anyhow::Error) -> String {
+    match error.downcast_ref::<Faults>() {
+        Some(faults) => faults.render(std::io::stderr().is_terminal()).trim_end().to_owned(),
+        None => format!("error: {error:#}"),
+    }
+}

@@ -1,0 +1,64 @@
+//! `ripplon selftest`: every method beside the double-precision reference, on this machine.
+
+use super::InputError;
+use crate::engine::selftest::{Selftest, cases};
+use anyhow::bail;
+use clap::Args;
+
+/// What to test.
+#[derive(Args, Debug)]
+pub struct SelftestArgs {
+    /// Only this back end
+    #[arg(long, value_name = "B")]
+    backend: Option<String>,
+    /// Only this method
+    #[arg(long, value_name = "M")]
+    method: Option<String>,
+}
+
+pub(super) fn run(args: &SelftestArgs) -> anyhow::Result<()> {
+    let mut cases = cases();
+    let wanted = |option: &Option<String>, word: &str| option.as_ref().is_none_or(|name| name == word);
+    cases.retain(|(case, _, _)| wanted(&args.backend, case.backend.word()) && wanted(&args.method, case.method.id));
+    if cases.is_empty() {
+        return Err(InputError(
+            "nothing here is of that back end and method; `ripplon list methods` shows what there is".to_owned(),
+        )
+        .into());
+    }
+    println!(
+        "{:<18} {:<9} {:<7} {:<9} {:>5} {:>10} {:<8} {:>9} {:>9}",
+        "method", "variant", "backend", "precision", "order", "size", "edges", "error", "allowed"
+    );
+    let mut selftest = Selftest::default();
+    let mut wrong = 0;
+    for (case, size, edges) in &cases {
+        let check = selftest.check(case, size, edges);
+        let sides: Vec<String> = size.iter().map(ToString::to_string).collect();
+        let verdict = if check.passed() { "ok" } else { "WRONG" };
+        println!(
+            "{:<18} {:<9} {:<7} {:<9} {:>5} {:>10} {:<8} {:>9.1e} {:>9.1e}  {verdict}",
+            case.method.id,
+            case.variant,
+            case.backend.word(),
+            case.precision.word(),
+            case.order,
+            sides.join("x"),
+            edges,
+            check.error,
+            check.tolerance
+        );
+        if !check.passed() {
+            wrong += 1;
+            println!("    {}", check.details.trim().replace('\n', "\n    "));
+        }
+    }
+    let total = cases.len();
+    if wrong > 0 {
+        bail!(
+            "{wrong} of {total} checks are wrong: do not trust these methods on this machine, and report it with the table above"
+        );
+    }
+    println!("{total} checks, all within what is allowed");
+    Ok(())
+}

@@ -1,0 +1,219 @@
+//! How fast the methods step, beside what the machine can do: the measurements of `ripplon bench`.
+
+use super::EngineError;
+use super::build;
+use crate::backend::ceilings::Ceilings;
+use crate::field::{FieldData, Precision, Real};
+use crate::physics::Equation;
+use crate::scene::Scenario;
+use crate::solver::{self, Backend, Clock, METHODS, Method, Solver, SolverError, Taps, Work};
+use num_complex::Complex;
+use std::time::Instant;
+
+/// What is measured once.
+#[derive(Clone, Copy)]
+pub struct Case {
+    /// The method.
+    pub method: &'static Method,
+    /// Where it runs.
+    pub backend: Backend,
+    /// A variant's id.
+    pub variant: &'static str,
+    /// In which precision.
+    pub precision: Precision,
+    /// The order in Δt.
+    pub order: u32,
+}
+
+/// Every combination that the table offers, in its order; `order` is each method's own nearest to the one asked for.
+#[must_use]
+pub fn cases(order: u32) -> Vec<Case> {
+    let mut all = Vec::new();
+    for method in METHODS {
+        let nearest = method.orders.iter().copied().min_by_key(|own| own.abs_diff(order));
+        for target in method.present_targets() {
+            for variant in target.variants {
+                for &precision in target.precisions {
+                    all.push(Case {
+                        method,
+                        backend: target.backend,
+                        variant: variant.id,
+                        precision,
+                        order: nearest.unwrap_or(order),
+                    });
+                }
+            }
+        }
+    }
+    all
+}
+
+/// A figure of `ripplon bench`; the fields are the keys of `--json`.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Entry {
+    /// The method's id.
+    pub method: &'static str,
+    /// The variant's id.
+    pub variant: &'static str,
+    /// Where it ran.
+    pub backend: &'static str,
+    /// In which precision.
+    pub precision: &'static str,
+    /// The order in Δt.
+    pub order: u32,
+    /// Sites along x, y, z.
+    pub size: Vec<usize>,
+    /// Threads at work.
+    pub threads: usize,
+    /// Site-steps per second: the median of the repetitions.
+    pub site_steps_per_s: f64,
+    /// Over what the in-place bandwidth allows if every step passes once over memory ([`Work::bytes`]); fused steps exceed 1.
+    pub share_of_copy: f64,
+    /// Over what the multiply-add rate allows ([`Work::instructions`]).
+    pub share_of_fma: f64,
+    /// The slowest repetition.
+    pub min: f64,
+    /// The fastest repetition.
+    pub max: f64,
+}
+
+/// The scene of a case: walls, and a potential that differs from site to site in no pattern that a method could use.
+#[must_use]
+pub fn scene(case: &Case, size: &[usize], extra: &str) -> String {
+    let list = |values: Vec<String>| format!("[{}]", values.join(", "));
+    let sizes = list(size.iter().map(ToString::to_string).collect());
+    let centers = list(size.iter().map(|n| format!("{:.1}", center(*n))).collect());
+    let widths = list(size.iter().map(|n| format!("{:.1}", center(*n) / 4.0 + 1.0)).collect());
+    let (model, state) = match case.method.equation {
+        Equation::Schrodinger => (
+            "[quantum]\nhopping = 1.0",
+            format!("[[packet]]\ncenter = {centers}\nwidth = {widths}"),
+        ),
+        Equation::Acoustic => (
+            "[acoustic]\nspeed = 1.0\ndensity = 1.0",
+            format!("[[pulse]]\ncenter = {centers}\nwidth = 4.0\namplitude = 1.0"),
+        ),
+    };
+    let medium = match case.method.equation {
+        Equation::Schrodinger => "sets = \"potential\"\nvalue = \"0.5*sin(91.7*x + 53.3*y*y + 17.9*z*z)\"",
+        Equation::Acoustic => "sets = \"speed\"\nvalue = \"1 + 0.2*sin(91.7*x + 53.3*y*y + 17.9*z*z)\"",
+    };
+    let order = if case.method.orders.len() > 1 {
+        format!("order = {}", case.order)
+    } else {
+        String::new()
+    };
+    format!(
+        "format = 1\ntitle = \"bench\"\n[grid]\nsize = {sizes}\nspacing = 1.0\n{model}\n[time]\nstep = 0.1\nend = 1.0\n\
+         [solver]\nmethod = \"{}\"\nbackend = \"{}\"\nprecision = \"{}\"\nvariant = \"{}\"\n{order}\n{extra}\n{state}\n\
+         [[layer]]\nshape = \"everywhere\"\n{medium}\n",
+        case.method.id,
+        case.backend.word(),
+        case.precision.word(),
+        case.variant
+    )
+}
+
+#[expect(clippy::cast_precision_loss, reason = "numbers of sites")]
+fn center(sites: usize) -> f64 {
+    sites as f64 / 2.0
+}
+
+/// A field of independent random numbers, Σ|ψ|² = 1 on average; no value is subnormal. The same `seed` gives the same field.
+#[must_use]
+pub fn random_field(equation: Equation, precision: Precision, sites: usize, seed: u64) -> FieldData {
+    match precision {
+        Precision::Single => random::<f32>(equation, sites, seed),
+        Precision::Double => random::<f64>(equation, sites, seed),
+    }
+}
+
+fn random<T: Real>(equation: Equation, sites: usize, seed: u64) -> FieldData {
+    let mut state = seed;
+    // SplitMix64 (Steele, Lea & Flood 2014, doi:10.1145/2660193.2660195); the upper 53 bits as −1/2…1/2.
+    let mut next = || {
+        state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        #[expect(clippy::cast_precision_loss, reason = "53 bits are exact")]
+        let unit = ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64;
+        unit - 0.5
+    };
+    // A uniform number in −1/2…1/2 has variance 1/12, a complex one 1/6.
+    #[expect(clippy::cast_precision_loss, reason = "numbers of sites")]
+    let scale = (6.0 / sites as f64).sqrt();
+    match equation {
+        Equation::Schrodinger => {
+            let value = |_| Complex::new(T::of(scale * next()), T::of(scale * next()));
+            T::complex_data((0..sites).map(value).collect())
+        }
+        Equation::Acoustic => T::real_data((0..sites).map(|_| T::of(scale * next())).collect()),
+    }
+}
+
+/// The scenario of a text that [`scene`] made, and a solver of `case` loaded with a random field.
+///
+/// # Errors
+/// What keeps the case from running, e.g. its memory.
+pub fn prepare(case: &Case, text: &str, seed: u64) -> Result<(Scenario, Box<dyn Solver>), EngineError> {
+    let (_, scenario) =
+        solver::read_scene_text(text, None, &[]).map_err(|faults| SolverError::Unsupported(faults.render(false)))?;
+    let mut solver = build::build(&scenario)?;
+    let field = random_field(case.method.equation, case.precision, scenario.grid().sites(), seed);
+    let clock = Clock {
+        steps: 0,
+        time: 0.0,
+        time_step: build::time_step(case.method, &scenario),
+    };
+    solver.set_field(&field, clock)?;
+    Ok((scenario, solver))
+}
+
+/// Measures a case on a grid of `size` for about `seconds`, warm. Also gives what ran, as the method puts it.
+///
+/// # Errors
+/// What keeps the case from running.
+#[expect(clippy::cast_precision_loss, reason = "counts of site-steps")]
+pub fn measure(case: &Case, size: &[usize], seconds: f64, ceilings: &Ceilings) -> Result<(Entry, String), EngineError> {
+    const REPETITIONS: u32 = 7;
+    let (scenario, mut solver) = prepare(case, &scene(case, size, ""), 1)?;
+    let mut taps = Taps::default();
+    let sites = scenario.grid().sites() as f64;
+    // One repetition takes a ninth of the time, which leaves two for warming up.
+    let share = seconds / f64::from(REPETITIONS + 2);
+    let mut batch = 1u64;
+    loop {
+        let start = Instant::now();
+        solver.advance(batch, &mut taps)?;
+        if start.elapsed().as_secs_f64() >= share / 2.0 {
+            break;
+        }
+        batch *= 2;
+    }
+    let mut rates = Vec::new();
+    for _ in 0..REPETITIONS {
+        let start = Instant::now();
+        solver.advance(batch, &mut taps)?;
+        rates.push(batch as f64 * sites / start.elapsed().as_secs_f64().max(1e-9));
+    }
+    rates.sort_by(f64::total_cmp);
+    let median = rates[rates.len() / 2];
+    let report = solver.report();
+    let Work { instructions, bytes } = (case.method.work)(&scenario);
+    let entry = Entry {
+        method: report.method,
+        variant: report.variant,
+        backend: report.backend.word(),
+        precision: report.precision.word(),
+        order: report.order,
+        size: size.to_vec(),
+        threads: report.threads,
+        site_steps_per_s: median,
+        share_of_copy: median * bytes / ceilings.in_place,
+        share_of_fma: median * instructions / ceilings.fma(case.precision),
+        min: rates[0],
+        max: rates[rates.len() - 1],
+    };
+    Ok((entry, report.details))
+}

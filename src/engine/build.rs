@@ -1,0 +1,108 @@
+//! From a scenario to a solver: what the table allows, what a run will need.
+
+use super::EngineError;
+use crate::scene::Scenario;
+use crate::solver::{self, Method, Solver, StepAdvice, Taps};
+use std::time::{Duration, Instant};
+
+/// The method of a scenario. What a scene asks of `[solver]` was held against the table when it was read.
+///
+/// # Errors
+/// [`EngineError::UnknownMethod`].
+pub fn method(scenario: &Scenario) -> Result<&'static Method, EngineError> {
+    let id = &scenario.solver().method;
+    solver::find(id).ok_or_else(|| EngineError::UnknownMethod(id.clone()))
+}
+
+/// A solver at t = 0.
+///
+/// # Errors
+/// If there is no such method, or it cannot be built.
+pub fn build(scenario: &Scenario) -> Result<Box<dyn Solver>, EngineError> {
+    let method = method(scenario)?;
+    Ok((method.build)(scenario)?)
+}
+
+/// Δt of a scenario, always positive: its own, or the method's advice.
+#[must_use]
+pub fn time_step(method: &Method, scenario: &Scenario) -> f64 {
+    scenario
+        .time()
+        .step
+        .unwrap_or_else(|| (method.step_advice)(scenario).auto)
+}
+
+/// What a run will need, before it starts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Estimate {
+    /// Bytes.
+    pub memory: u64,
+    /// Δt.
+    pub time_step: f64,
+    /// What the method says about Δt.
+    pub advice: StepAdvice,
+    /// Steps to the scene's end, where it has one.
+    pub steps: Option<u64>,
+    /// Site-steps per second and what ran, where it was measured.
+    pub measured: Option<(f64, solver::Report)>,
+}
+
+impl Estimate {
+    /// Seconds that the run will take, where that can be said.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    pub fn seconds(&self, sites: usize) -> Option<f64> {
+        let (rate, _) = self.measured.as_ref()?;
+        Some(self.steps? as f64 * sites as f64 / rate)
+    }
+}
+
+/// What a run of `scenario` will need; `probe` also builds it and steps for about that long to measure the rate.
+///
+/// # Errors
+/// As [`build`].
+#[expect(clippy::cast_precision_loss, reason = "an estimate")]
+pub fn estimate(scenario: &Scenario, probe: Option<Duration>) -> Result<Estimate, EngineError> {
+    let method = method(scenario)?;
+    let time_step = time_step(method, scenario);
+    let measured = match probe {
+        None => None,
+        Some(limit) => {
+            let mut solver = (method.build)(scenario)?;
+            let mut taps = Taps::new(scenario.grid(), scenario.detectors());
+            let mut best: f64 = 0.0;
+            let mut batch = 1;
+            let start = Instant::now();
+            while start.elapsed() < limit {
+                let begin = Instant::now();
+                solver.advance(batch, &mut taps)?;
+                let seconds = begin.elapsed().as_secs_f64().max(1e-9);
+                best = best.max(batch as f64 * scenario.grid().sites() as f64 / seconds);
+                // Batches long enough that the clock and the start of the threads do not count.
+                if seconds < limit.as_secs_f64() / 8.0 {
+                    batch = batch.saturating_mul(2);
+                }
+                taps.clear();
+            }
+            Some((best, solver.report()))
+        }
+    };
+    Ok(Estimate {
+        memory: (method.memory)(scenario),
+        time_step,
+        advice: (method.step_advice)(scenario),
+        steps: scenario.time().end.map(|end| steps_between(0.0, end, time_step)),
+        measured,
+    })
+}
+
+/// Steps of Δt from one time to the step nearest to another; 0 where that lies behind.
+#[must_use]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "clamped, and saturating"
+)]
+pub fn steps_between(from: f64, to: f64, time_step: f64) -> u64 {
+    ((to - from) / time_step).round().max(0.0) as u64
+}

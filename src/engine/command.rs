@@ -1,0 +1,89 @@
+//! What can be asked of a running engine.
+
+use super::Engine;
+use crate::scene::Scenario;
+use crate::solver::ImageRequest;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Work that needs the engine itself, done on the worker's thread between two batches: e.g. writing the field to a file
+/// in a format that the engine does not know.
+///
+/// The text that it returns becomes the frame's notice, whether it succeeded (`Ok`) or not (`Err`).
+#[derive(Clone)]
+pub struct Job {
+    work: Arc<Work>,
+}
+
+type Work = dyn Fn(&mut Engine) -> Result<String, String> + Send + Sync;
+
+impl Job {
+    /// A job.
+    pub fn new(work: impl Fn(&mut Engine) -> Result<String, String> + Send + Sync + 'static) -> Self {
+        Self { work: Arc::new(work) }
+    }
+
+    /// Does it.
+    pub(super) fn run(&self, engine: &mut Engine) -> Result<String, String> {
+        (self.work)(engine)
+    }
+}
+
+impl fmt::Debug for Job {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Job")
+    }
+}
+
+/// Everything that the window can ask of the worker. Commands travel through one bounded channel.
+#[derive(Clone, Debug)]
+pub enum Command {
+    /// Starts another scene at t = 0; it runs or waits as the one before did.
+    Load(Arc<Scenario>),
+    /// The scene was edited. What can be changed live is (Δt, layers, constants, method, variant, precision: the state
+    /// goes on); another grid, equation or initial state starts anew.
+    Update(Arc<Scenario>),
+    /// Runs.
+    Play,
+    /// Stops after the current batch.
+    Pause,
+    /// Takes this many steps, then pauses.
+    Step(u64),
+    /// Back to t = 0.
+    Reset,
+    /// Keeps the present state aside.
+    Snapshot,
+    /// Back to the snapshot.
+    Restore,
+    /// Turns time round: Δt → −Δt.
+    Reverse,
+    /// Steps per shown frame; `None` = as many as fit into a frame.
+    StepsPerFrame(Option<u64>),
+    /// What the frames shall show.
+    View(ImageRequest),
+    /// Writes a checkpoint.
+    SaveCheckpoint(PathBuf),
+    /// Work that needs the engine, e.g. an export of the field.
+    Run(Job),
+    /// Ends the thread.
+    Quit,
+}
+
+impl Command {
+    /// Whether it only says how the next frames shall be.
+    pub(super) fn is_setting(&self) -> bool {
+        matches!(self, Self::View(_) | Self::StepsPerFrame(_))
+    }
+
+    /// Whether a later command of the same kind makes this one pointless, with nothing in between that it acts on.
+    pub(super) fn is_replaced_by(&self, later: &Self) -> bool {
+        matches!(
+            (self, later),
+            (Self::View(_), Self::View(_))
+                | (Self::StepsPerFrame(_), Self::StepsPerFrame(_))
+                | (Self::Update(_), Self::Update(_) | Self::Load(_))
+                | (Self::Load(_), Self::Load(_))
+        )
+    }
+}

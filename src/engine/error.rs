@@ -1,0 +1,53 @@
+//! Why a run could not start or go on.
+
+use super::checkpoint::CheckpointError;
+use crate::solver::SolverError;
+
+/// Errors of the engine.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum EngineError {
+    /// No row of the table has this id.
+    #[error("there is no method \"{0}\"; see `ripplon list methods`")]
+    UnknownMethod(String),
+    /// The solver could not be built or failed.
+    #[error(transparent)]
+    Solver(#[from] SolverError),
+    /// The field stopped being finite.
+    #[error("the field is no longer finite at step {steps}, t = {time}: {remedy}")]
+    NonFinite {
+        /// Step of the check that found it.
+        steps: u64,
+        /// Its time.
+        time: f64,
+        /// What to change.
+        remedy: String,
+    },
+    /// A time that stepping in the present direction does not reach.
+    #[error("t = {target} lies behind t = {time}, and the run goes {direction}; choose a later end or reverse the run")]
+    Behind {
+        /// The time asked for.
+        target: f64,
+        /// The time now.
+        time: f64,
+        /// `forwards` or `backwards`.
+        direction: &'static str,
+    },
+    /// A checkpoint was not written or not taken.
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
+    /// There is no snapshot to go back to.
+    #[error("there is no snapshot; take one first")]
+    NoSnapshot,
+}
+
+impl EngineError {
+    /// Whether the scene is at fault (exit code 2) rather than the run (exit code 1).
+    #[must_use]
+    pub fn is_input(&self) -> bool {
+        match self {
+            Self::UnknownMethod(_) | Self::Behind { .. } | Self::Solver(SolverError::Unsupported(_)) => true,
+            Self::Checkpoint(error) => !matches!(error, CheckpointError::Write { .. }),
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Predictions, measured while a scene runs: each at the step nearest to its time, exactly.
+
+use super::build::steps_between;
+use crate::physics::Observables;
+use crate::scene::Expectation;
+use crate::scene::scenario::Subject;
+use crate::solver::{Clock, Taps};
+
+/// How an `[[expect]]` stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Verdict {
+    /// Its time has not come (or lies before the run's first step).
+    #[default]
+    Pending,
+    /// Measured within the tolerance.
+    Right(f64),
+    /// Measured outside the tolerance.
+    Wrong(f64),
+}
+
+impl Verdict {
+    /// What was measured, once it was.
+    #[must_use]
+    pub fn measured(self) -> Option<f64> {
+        match self {
+            Self::Pending => None,
+            Self::Right(value) | Self::Wrong(value) => Some(value),
+        }
+    }
+
+    /// The verdict on a value.
+    #[must_use]
+    pub fn of(expectation: &Expectation, value: f64) -> Self {
+        // NaN is wrong: it compares false.
+        if (value - expectation.value).abs() <= expectation.tolerance {
+            Self::Right(value)
+        } else {
+            Self::Wrong(value)
+        }
+    }
+}
+
+/// Steps until the next pending expectation is due; `None` where none lies ahead.
+#[must_use]
+pub fn next_due(expectations: &[Expectation], verdicts: &[Verdict], clock: &Clock) -> Option<u64> {
+    pending(expectations, verdicts)
+        .map(|(_, expectation)| steps_between(clock.time, expectation.at, clock.time_step))
+        .filter(|steps| *steps > 0)
+        .min()
+}
+
+/// Whether the present step is the one nearest to a pending expectation's time.
+#[must_use]
+pub fn is_due(expectation: &Expectation, clock: &Clock) -> bool {
+    ((expectation.at - clock.time) / clock.time_step).abs() <= 0.5 + 1e-9
+}
+
+/// The pending ones with their places.
+pub fn pending<'a>(
+    expectations: &'a [Expectation],
+    verdicts: &'a [Verdict],
+) -> impl Iterator<Item = (usize, &'a Expectation)> {
+    expectations
+        .iter()
+        .enumerate()
+        .filter(|(place, _)| verdicts.get(*place) == Some(&Verdict::Pending))
+}
+
+/// The value of a subject now: the latest record of a detector, or an observable just taken.
+#[must_use]
+pub fn measure(subject: &Subject, taps: &Taps, observables: &Observables) -> Option<f64> {
+    match subject {
+        Subject::Detector(place) => taps.values(*place).last().copied(),
+        Subject::Observable(name) => observables.by_name(name),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn expectation(at: f64) -> Expectation {
+        Expectation {
+            subject: Subject::Observable("norm".to_owned()),
+            at,
+            value: 1.0,
+            tolerance: 0.01,
+            because: String::new(),
+        }
+    }
+
+    fn clock(steps: u64, time: f64, time_step: f64) -> Clock {
+        Clock { steps, time, time_step }
+    }
+
+    #[test]
+    fn the_nearest_step_is_due() {
+        let all = [expectation(1.04), expectation(2.0)];
+        let verdicts = [Verdict::Pending; 2];
+        assert_eq!(next_due(&all, &verdicts, &clock(0, 0.0, 0.1)), Some(10));
+        assert!(is_due(&all[0], &clock(10, 1.0, 0.1)));
+        assert!(!is_due(&all[0], &clock(11, 1.1, 0.1)));
+        assert_eq!(
+            next_due(&all, &[Verdict::Right(1.0), Verdict::Pending], &clock(10, 1.0, 0.1)),
+            Some(10)
+        );
+        // Behind, but ahead once time is turned round.
+        assert_eq!(next_due(&all, &verdicts, &clock(30, 3.0, 0.1)), None);
+        assert_eq!(next_due(&all, &verdicts, &clock(30, 3.0, -0.1)), Some(10));
+    }
+
+    #[test]
+    fn verdicts() {
+        assert_eq!(Verdict::of(&expectation(0.0), 1.009), Verdict::Right(1.009));
+        assert_eq!(Verdict::of(&expectation(0.0), 1.02), Verdict::Wrong(1.02));
+        assert!(matches!(Verdict::of(&expectation(0.0), f64::NAN), Verdict::Wrong(_)));
+    }
+}

@@ -1,0 +1,69 @@
+//! What the worker shows of a run.
+
+use super::Verdict;
+use crate::physics::Observables;
+use crate::scene::Scenario;
+use crate::solver::{Clock, FieldImage, Report};
+use std::sync::Arc;
+
+/// Whether a run goes on.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Status {
+    /// No scene yet, or building the solver.
+    #[default]
+    Starting,
+    /// Stepping.
+    Running,
+    /// Waiting.
+    Paused,
+    /// Stopped with a reason and what to change; the last good state stays shown.
+    Failed(Arc<str>),
+}
+
+/// Something to tell the user once.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Notice {
+    /// Counts notices of one worker, so that the same text twice is seen twice.
+    pub serial: u64,
+    /// Whether something went wrong.
+    pub is_error: bool,
+    /// One or more sentences.
+    pub text: Arc<str>,
+}
+
+/// One display-ready state of the run; the window takes the latest, whatever came between.
+#[derive(Clone, Debug, Default)]
+pub struct Frame {
+    /// Counts frames of one worker.
+    pub serial: u64,
+    /// The scene that runs.
+    pub scenario: Option<Arc<Scenario>>,
+    /// Whether it goes on.
+    pub status: Status,
+    /// Where it stands.
+    pub clock: Clock,
+    /// What runs.
+    pub report: Option<Arc<Report>>,
+    /// The picture.
+    pub image: FieldImage,
+    /// Counts pictures: the same number, the same picture.
+    pub image_serial: u64,
+    /// Whole-field sums, with the steps they were taken at (they are taken less often than pictures on large grids).
+    pub observables: Option<(u64, Observables)>,
+    /// Site-steps per second of stepping, over the last second.
+    pub rate: f64,
+    /// Steps of the last batch, i.e. between this picture and the one before.
+    pub steps_per_frame: u64,
+    /// Pictures per second over the last second.
+    pub frames_per_second: f64,
+    /// Norm over initial norm − 1 (energy for acoustic scenes).
+    pub drift: f64,
+    /// Latest value of each detector; empty before the first step.
+    pub detectors: Vec<f64>,
+    /// One verdict per expectation of the scene.
+    pub verdicts: Vec<Verdict>,
+    /// Whether there is a snapshot to go back to.
+    pub has_snapshot: bool,
+    /// The last notice (checkpoint written, fell back to the CPU, …).
+    pub notice: Option<Notice>,
+}

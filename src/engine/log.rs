@@ -1,0 +1,46 @@
+//! The observables of a run, every so many steps.
+
+use crate::physics::Observables;
+
+/// One row of a log.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Row {
+    /// The step.
+    pub step: u64,
+    /// Its time.
+    pub time: f64,
+    /// What was measured.
+    pub observables: Observables,
+}
+
+/// Rows at the multiples of `every` steps, from the first step of the run on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ObservableLog {
+    /// Steps from row to row, at least 1.
+    pub every: u64,
+    /// The rows so far.
+    pub rows: Vec<Row>,
+}
+
+impl ObservableLog {
+    /// An empty log.
+    #[must_use]
+    pub fn new(every: u64) -> Self {
+        Self {
+            every: every.max(1),
+            rows: Vec::new(),
+        }
+    }
+
+    /// Steps from `step` to the next row.
+    #[must_use]
+    pub fn until_next(&self, step: u64) -> u64 {
+        self.every - step % self.every
+    }
+
+    /// Whether a row belongs at `step` and is not there yet.
+    #[must_use]
+    pub fn is_due(&self, step: u64) -> bool {
+        step.is_multiple_of(self.every) && self.rows.last().is_none_or(|row| row.step < step)
+    }
+}

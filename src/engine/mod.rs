@@ -1,0 +1,29 @@
+//! Runs a scenario: without a thread ([`Engine`], for the command line, films and tests) or on one ([`Worker`], for the
+//! window).
+
+pub mod bench;
+pub mod build;
+pub mod checkpoint;
+pub mod command;
+#[expect(clippy::module_inception, reason = "a file is named after its main type")]
+pub mod engine;
+pub mod error;
+pub mod expectations;
+pub mod frame;
+pub mod log;
+pub mod pacing;
+pub mod range;
+mod resume;
+mod runner;
+pub mod selftest;
+pub mod worker;
+
+pub use build::Estimate;
+pub use checkpoint::{Checkpoint, CheckpointError};
+pub use command::{Command, Job};
+pub use engine::{Change, Engine, Progress, RunEnd};
+pub use error::EngineError;
+pub use expectations::Verdict;
+pub use frame::{Frame, Notice, Status};
+pub use range::RangeKeeper;
+pub use worker::Worker;

@@ -1,0 +1,185 @@
+//! How many steps fit between two pictures, and how fast a run goes.
+
+use std::time::Duration;
+
+/// Time from picture to picture that the worker aims at.
+pub const FRAME: Duration = Duration::from_micros(16_667);
+
+/// No batch is meant to take longer than this, so that commands are heard soon.
+pub const PIECE: Duration = Duration::from_millis(25);
+
+/// Learns what a step and a picture cost, and cuts batches by it.
+#[derive(Clone, Debug, Default)]
+pub struct Pacing {
+    /// Seconds of a step; 0 = not known yet.
+    step: f64,
+    /// Seconds of a picture.
+    draw: f64,
+}
+
+impl Pacing {
+    /// Another solver or grid: what was learnt does not hold any more.
+    pub fn forget(&mut self) {
+        *self = Self::default();
+    }
+
+    /// A batch took this long.
+    #[expect(clippy::cast_precision_loss, reason = "an average")]
+    pub fn stepped(&mut self, steps: u64, took: Duration) {
+        let now = took.as_secs_f64() / steps.max(1) as f64;
+        // Slower counts at once, faster by and by: a pause of the machine costs one short batch, not a late command.
+        self.step = if now > self.step {
+            now
+        } else {
+            0.7 * self.step + 0.3 * now
+        };
+    }
+
+    /// A picture took this long.
+    pub fn drawn(&mut self, took: Duration) {
+        self.draw = if self.draw == 0.0 {
+            took.as_secs_f64()
+        } else {
+            0.8 * self.draw + 0.2 * took.as_secs_f64()
+        };
+    }
+
+    /// Steps to take before the next picture, so that both fit into a frame; at least 1.
+    #[must_use]
+    pub fn steps_per_frame(&self) -> u64 {
+        let frame = FRAME.as_secs_f64();
+        // Even where a picture costs more than a frame, half of the time goes into stepping.
+        self.fitting((frame - self.draw).max(self.draw).max(frame / 4.0))
+    }
+
+    /// The most steps that keep a batch heard within [`PIECE`]; at least 1.
+    #[must_use]
+    pub fn steps_per_piece(&self) -> u64 {
+        self.fitting(PIECE.as_secs_f64())
+    }
+
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "positive, and saturating"
+    )]
+    fn fitting(&self, seconds: f64) -> u64 {
+        if self.step == 0.0 {
+            return 1;
+        }
+        // Not more than fits if the first measurements were of the clock's resolution.
+        ((seconds.min(PIECE.as_secs_f64()) / self.step.max(1e-8)) as u64).max(1)
+    }
+}
+
+/// A rate over about the last second: both sums fade with time.
+#[derive(Clone, Debug, Default)]
+pub struct Meter {
+    amount: f64,
+    seconds: f64,
+}
+
+impl Meter {
+    /// `amount` happened in `took`.
+    pub fn add(&mut self, amount: f64, took: Duration) {
+        let seconds = took.as_secs_f64();
+        let fade = (-seconds).exp();
+        self.amount = self.amount * fade + amount;
+        self.seconds = self.seconds * fade + seconds;
+    }
+
+    /// Per second; 0 while nothing was measured.
+    #[must_use]
+    pub fn rate(&self) -> f64 {
+        if self.seconds > 0.0 {
+            self.amount / self.seconds
+        } else {
+            0.0
+        }
+    }
+}
+
+/// Says when something costly may be done again: at most `per_second` times a second and `share` of the time.
+#[derive(Clone, Debug)]
+pub struct Ration {
+    least: Duration,
+    share: f64,
+    next: Duration,
+}
+
+impl Ration {
+    /// Everything is allowed at first.
+    #[must_use]
+    pub fn new(per_second: f64, share: f64) -> Self {
+        Self {
+            least: Duration::from_secs_f64(1.0 / per_second),
+            share,
+            next: Duration::ZERO,
+        }
+    }
+
+    /// Whether it may be done `now` (time since any fixed moment).
+    #[must_use]
+    pub fn allows(&self, now: Duration) -> bool {
+        now >= self.next
+    }
+
+    /// It was done and took this long.
+    pub fn spent(&mut self, now: Duration, took: Duration) {
+        self.next = now + self.least.max(took.div_f64(self.share));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn batches_fit_into_a_frame() {
+        let mut pacing = Pacing::default();
+        assert_eq!(pacing.steps_per_frame(), 1, "nothing is known yet");
+        pacing.stepped(10, Duration::from_millis(10));
+        pacing.drawn(Duration::from_millis(2));
+        // 16.667 ms less 2 ms at 1 ms a step.
+        assert_eq!(pacing.steps_per_frame(), 14);
+        assert_eq!(pacing.steps_per_piece(), 25);
+        pacing.stepped(1, Duration::from_secs(2));
+        assert_eq!(
+            pacing.steps_per_frame(),
+            1,
+            "a slow step lowers the simulated rate only"
+        );
+        pacing.forget();
+        assert_eq!(pacing.steps_per_piece(), 1);
+    }
+
+    #[test]
+    fn a_costly_picture_leaves_half_of_the_time() {
+        let mut pacing = Pacing::default();
+        pacing.stepped(1, Duration::from_millis(1));
+        pacing.drawn(Duration::from_millis(20));
+        assert_eq!(pacing.steps_per_frame(), 20);
+    }
+
+    #[test]
+    fn a_steady_rate_is_met() {
+        let mut meter = Meter::default();
+        assert_eq!(meter.rate().to_bits(), 0.0f64.to_bits());
+        for _ in 0..100 {
+            meter.add(5.0, Duration::from_millis(10));
+        }
+        // Both sums fade alike, so a constant rate is exact up to rounding.
+        assert!((meter.rate() - 500.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_ration_holds_both_limits() {
+        let mut ration = Ration::new(10.0, 0.05);
+        let ms = Duration::from_millis;
+        assert!(ration.allows(ms(0)));
+        ration.spent(ms(0), ms(1));
+        assert!(!ration.allows(ms(99)) && ration.allows(ms(100)));
+        ration.spent(ms(100), ms(50));
+        assert!(!ration.allows(ms(1099)) && ration.allows(ms(1100)));
+    }
+}

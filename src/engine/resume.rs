@@ -1,0 +1,139 @@
+//! Writing a run's checkpoint, and going on from one.
+
+use super::checkpoint::{Checkpoint, CheckpointError, RunInfo};
+use super::{Engine, EngineError, Verdict};
+use crate::scene::Scenario;
+use crate::solver::{self, Report};
+use std::path::Path;
+use std::sync::Arc;
+
+impl Engine {
+    /// Writes the run's whole state to a file; [`Engine::resume`] goes on bit by bit.
+    ///
+    /// # Errors
+    /// If the run has failed, the back end fails, or the file cannot be written; what stood there is then still there.
+    pub fn save_checkpoint(&mut self, path: &Path) -> Result<(), EngineError> {
+        if let Some(failure) = self.failure() {
+            return Err(failure.clone());
+        }
+        let state = self.solver.save()?;
+        let places = 0..self.taps.taps().len();
+        Checkpoint {
+            run: run_info(&self.scenario, &self.report()),
+            state,
+            times: self.taps.times().to_vec(),
+            records: places.map(|place| self.taps.values(place).to_vec()).collect(),
+            log: self.log.clone(),
+            initial: self.initial,
+            measured: self.verdicts.iter().map(|verdict| verdict.measured()).collect(),
+        }
+        .write(path)?;
+        Ok(())
+    }
+
+    /// A run of `scenario` that goes on where the checkpoint was written, with remarks on what differs from then.
+    ///
+    /// With the same scene it goes on bit by bit (the end, view, texts may be others). The grid, equation and initial
+    /// state must be those of the checkpoint; whatever else differs acts from here on, as if it were edited live.
+    ///
+    /// # Errors
+    /// If the file cannot be read, is damaged or belongs to another scene, or the solver cannot be built.
+    pub fn resume(scenario: Arc<Scenario>, path: &Path) -> Result<(Self, Vec<String>), EngineError> {
+        let checkpoint = Checkpoint::read(path)?;
+        let was = &checkpoint.run;
+        let mismatch = |what: String| CheckpointError::Mismatch {
+            path: path.to_owned(),
+            what,
+        };
+        // The state belongs to the scene that it was written with: half steps that it leaves open are that scene's.
+        let read = |overrides: &[String]| {
+            solver::read_scene_text(&was.scene, scenario.origin(), overrides)
+                .map(|(_, scenario)| Arc::new(scenario))
+                .map_err(|faults| mismatch(format!("the scene in it cannot be read any more:\n{faults}")))
+        };
+        let then = read(&[])?;
+        if let Some(what) = other_run(&then, &scenario) {
+            return Err(mismatch(what).into());
+        }
+        let mut remarks = Vec::new();
+        let mut engine = Self::new(then)?;
+        let chosen = engine.report().variant;
+        if was.variant != chosen {
+            remarks.push(format!(
+                "the checkpoint was written by the variant {}, here {chosen} was chosen: the last bits may differ",
+                was.variant
+            ));
+            engine = Self::new(read(&[format!("solver.variant={}", was.variant)])?)?;
+        }
+        engine.solver.load(&checkpoint.state)?;
+        engine.taps.restore(checkpoint.times, checkpoint.records);
+        let measured = engine.scenario.expectations().iter().zip(&checkpoint.measured);
+        for (verdict, (expectation, value)) in engine.verdicts.iter_mut().zip(measured) {
+            *verdict = value.map_or(Verdict::Pending, |value| Verdict::of(expectation, value));
+        }
+        engine.log = checkpoint.log;
+        engine.initial = checkpoint.initial;
+        engine.observables()?;
+        let differ = differing(&was.scene, &scenario.file().to_toml());
+        if !differ.is_empty() {
+            remarks.push(format!(
+                "the scene is another one than in the checkpoint, from here on: {}",
+                differ.join(", ")
+            ));
+        }
+        engine.update(scenario)?;
+        Ok((engine, remarks))
+    }
+}
+
+fn run_info(scenario: &Scenario, report: &Report) -> RunInfo {
+    RunInfo {
+        program: env!("CARGO_PKG_VERSION").to_owned(),
+        scene: scenario.file().to_toml(),
+        method: report.method.to_owned(),
+        variant: report.variant.to_owned(),
+        backend: report.backend.word().to_owned(),
+        precision: report.precision.word().to_owned(),
+    }
+}
+
+/// What makes it another run, so that the state cannot be gone on from.
+fn other_run(was: &Scenario, now: &Scenario) -> Option<String> {
+    let (old, new) = (was.grid(), now.grid());
+    let sizes = (old.size(), old.rank()) != (new.size(), new.rank());
+    if sizes {
+        return Some(format!(
+            "it holds {old} sites and the scene has {new}; give the scene that it was written with"
+        ));
+    }
+    let key = if old != new {
+        "[grid]"
+    } else if was.model().equation() != now.model().equation() {
+        "the equation"
+    } else if was.initial() != now.initial() {
+        "the initial state"
+    } else {
+        return None;
+    };
+    Some(format!("{key} is another one; give the scene that it was written with"))
+}
+
+/// Keys that say what is simulated, how, or what is recorded, and that differ.
+fn differing(was: &str, now: &str) -> Vec<String> {
+    const WHOLE: [&str; 8] = [
+        "quantum", "acoustic", "layer", "source", "mirror", "solver", "detector", "expect",
+    ];
+    let table = |text: &str| text.parse::<toml::Table>().unwrap_or_default();
+    let (was, now) = (table(was), table(now));
+    let sections = WHOLE
+        .into_iter()
+        .filter(|section| was.get(*section) != now.get(*section));
+    let time = |table: &toml::Table, key: &str| table.get("time")?.get(key).cloned();
+    let times = ["step", "imaginary"]
+        .into_iter()
+        .filter(|key| time(&was, key) != time(&now, key));
+    sections
+        .map(|section| format!("[{section}]"))
+        .chain(times.map(|key| format!("time.{key}")))
+        .collect()
+}

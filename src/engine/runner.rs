@@ -1,0 +1,502 @@
+//! The worker's side of the channel: hears commands, steps in pieces, shows frames.
+
+use super::frame::Notice;
+use super::pacing::{FRAME, Meter, Pacing, Ration};
+use super::{Change, Command, Engine, EngineError, Frame, Status};
+use crate::scene::Scenario;
+use crate::solver::{FieldImage, ImageRequest, Report};
+use crossbeam_channel::{Receiver, RecvTimeoutError, TryRecvError};
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Most texels of a picture before the window asked for a view.
+const FIRST_VIEW: [usize; 2] = [1024, 1024];
+
+/// Records a detector keeps in a window that may stay open for days: 8 MiB each.
+const MOST_RECORDS: usize = 1 << 20;
+
+/// The state of the worker's thread.
+#[expect(clippy::struct_excessive_bools, reason = "independent facts, each with its meaning")]
+pub(super) struct Runner {
+    commands: Receiver<Command>,
+    frames: triple_buffer::Input<Frame>,
+    wake: Box<dyn Fn() + Send>,
+    start: Instant,
+
+    scenario: Option<Arc<Scenario>>,
+    /// None while there is no scene, or after its solver was lost in a panic.
+    engine: Option<Engine>,
+    report: Option<Arc<Report>>,
+    playing: bool,
+    /// Steps by hand still to take.
+    by_hand: u64,
+    /// Steps of the present frame still to take, where their number is fixed.
+    left_in_frame: u64,
+    steps_per_frame: Option<u64>,
+    /// Until when the present frame lasts.
+    deadline: Instant,
+    request: Option<ImageRequest>,
+    failure: Option<Arc<str>>,
+    notice: Option<Notice>,
+    quit: bool,
+
+    /// Something changed that the window has not seen.
+    stale: bool,
+    /// The last good picture, and the one being drawn.
+    good: FieldImage,
+    drawing: FieldImage,
+    /// Whether `good` shows the present state.
+    drawn: bool,
+    serial: u64,
+    image_serial: u64,
+    steps_shown: u64,
+    steps_in_frame: u64,
+
+    pacing: Pacing,
+    rate: Meter,
+    pictures: Meter,
+    last_picture: Instant,
+    observables: Ration,
+}
+
+impl Runner {
+    pub(super) fn new(
+        commands: Receiver<Command>,
+        frames: triple_buffer::Input<Frame>,
+        wake: Box<dyn Fn() + Send>,
+    ) -> Self {
+        let now = Instant::now();
+        Self {
+            commands,
+            frames,
+            wake,
+            start: now,
+            scenario: None,
+            engine: None,
+            report: None,
+            playing: false,
+            by_hand: 0,
+            left_in_frame: 0,
+            steps_per_frame: None,
+            deadline: now,
+            request: None,
+            failure: None,
+            notice: None,
+            quit: false,
+            stale: false,
+            good: FieldImage::default(),
+            drawing: FieldImage::default(),
+            drawn: false,
+            serial: 0,
+            image_serial: 0,
+            steps_shown: 0,
+            steps_in_frame: 0,
+            pacing: Pacing::default(),
+            rate: Meter::default(),
+            pictures: Meter::default(),
+            last_picture: now,
+            observables: Ration::new(10.0, 0.05),
+        }
+    }
+
+    /// Until [`Command::Quit`] or the window is gone. A panic below ends the run, not the thread.
+    pub(super) fn run(mut self) {
+        while !self.quit {
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.turn())) {
+                // What was being changed is in an unknown state; the scene is not.
+                let engine = self.engine.take();
+                let _ = catch_unwind(AssertUnwindSafe(|| drop(engine)));
+                self.fail(format!(
+                    "the solver stopped with an internal error: {}; reset, or choose another variant of the method",
+                    panic_text(panic.as_ref())
+                ));
+                self.publish();
+            }
+        }
+    }
+
+    /// Hears what there is to hear, takes a batch, shows a frame.
+    fn turn(&mut self) {
+        self.hear();
+        if self.quit {
+            return;
+        }
+        if self.is_stepping()
+            && let Err(error) = self.step()
+        {
+            self.fail(error.to_string());
+        }
+        let whole_frame = self.left_in_frame == 0;
+        let wanted = self.stale || (self.is_stepping() && whole_frame && self.frames.consumed());
+        if wanted && (self.stale || !self.drawn) {
+            self.refresh_observables();
+            self.draw();
+            self.publish();
+        }
+    }
+
+    fn is_stepping(&self) -> bool {
+        self.failure.is_none() && self.engine.is_some() && (self.playing || self.by_hand > 0)
+    }
+
+    /// Takes every command that waits. Without anything to do it waits for one; with a fixed number of steps per frame it
+    /// waits until the frame is over.
+    fn hear(&mut self) {
+        loop {
+            let waiting =
+                self.is_stepping() && self.by_hand == 0 && self.left_in_frame == 0 && self.steps_per_frame.is_some();
+            let next = if self.stale {
+                self.commands.try_recv().map_err(|e| e == TryRecvError::Disconnected)
+            } else if !self.is_stepping() {
+                self.commands.recv().map_err(|_| true)
+            } else if waiting {
+                self.commands
+                    .recv_deadline(self.deadline)
+                    .map_err(|e| e == RecvTimeoutError::Disconnected)
+            } else {
+                self.commands.try_recv().map_err(|e| e == TryRecvError::Disconnected)
+            };
+            match next {
+                Ok(command) => {
+                    // A step by hand is taken before what was asked for after it.
+                    let step = matches!(command, Command::Step(_));
+                    self.obey(command);
+                    if step {
+                        return;
+                    }
+                }
+                Err(disconnected) => {
+                    self.quit |= disconnected;
+                    return;
+                }
+            }
+            if self.quit {
+                return;
+            }
+        }
+    }
+
+    fn obey(&mut self, command: Command) {
+        // Views come often and change nothing but the picture.
+        if let Command::View(request) = command {
+            if self.request.as_ref() != Some(&request) {
+                self.request = Some(request);
+                self.drawn = false;
+                self.stale = true;
+            }
+            return;
+        }
+        tracing::debug!(?command, "command");
+        self.stale = true;
+        match command {
+            Command::Load(scenario) => self.load(scenario),
+            Command::Update(scenario) => self.update(scenario),
+            Command::Play => {
+                self.playing = true;
+                self.start_frame();
+            }
+            Command::Pause => {
+                self.playing = false;
+                self.by_hand = 0;
+                self.left_in_frame = 0;
+            }
+            Command::Step(steps) => {
+                self.playing = false;
+                self.left_in_frame = 0;
+                self.by_hand = self.by_hand.saturating_add(steps);
+            }
+            Command::Reset => self.reset(),
+            Command::Snapshot => self.with_engine(|engine| engine.snapshot().map(|()| None)),
+            Command::Restore => self.with_engine(|engine| engine.restore().map(|()| None)),
+            Command::Reverse => self.with_engine(|engine| engine.reverse().map(|()| None)),
+            Command::StepsPerFrame(steps) => {
+                self.steps_per_frame = steps.map(|steps| steps.max(1));
+                self.left_in_frame = 0;
+            }
+            Command::SaveCheckpoint(path) => self.with_engine(|engine| {
+                engine.save_checkpoint(&path)?;
+                Ok(Some(format!("checkpoint written to {}", path.display())))
+            }),
+            Command::Run(job) => {
+                if let Some(engine) = &mut self.engine {
+                    let done = job.run(engine);
+                    self.say(done.is_err(), done.unwrap_or_else(|text| text));
+                }
+            }
+            Command::Quit => self.quit = true,
+            Command::View(_) => {}
+        }
+    }
+
+    fn load(&mut self, scenario: Arc<Scenario>) {
+        self.scenario = Some(Arc::clone(&scenario));
+        // The old one goes first: both might not fit into memory.
+        self.engine = None;
+        self.report = None;
+        self.failure = None;
+        self.by_hand = 0;
+        self.request = None;
+        self.publish();
+        match Engine::new(scenario) {
+            Ok(engine) => {
+                self.engine = Some(engine);
+                self.changed();
+            }
+            Err(error) => self.fail(error.to_string()),
+        }
+    }
+
+    fn update(&mut self, scenario: Arc<Scenario>) {
+        let Some(engine) = &mut self.engine else {
+            self.load(scenario);
+            return;
+        };
+        let before = Arc::clone(engine.scenario());
+        match engine.update(Arc::clone(&scenario)) {
+            Ok(change) => {
+                self.failure = None;
+                self.scenario = Some(Arc::clone(&scenario));
+                if change == Change::Restarted
+                    && (before.grid() != scenario.grid() || before.model().equation() != scenario.model().equation())
+                {
+                    self.request = None;
+                }
+                if change == Change::Kept {
+                    self.drawn = false;
+                } else {
+                    self.changed();
+                }
+            }
+            Err(error) => {
+                let went_on = engine.failure().is_none();
+                let text = error.to_string();
+                if went_on {
+                    self.say(true, text);
+                } else {
+                    self.fail(text);
+                }
+            }
+        }
+    }
+
+    fn reset(&mut self) {
+        match (&mut self.engine, &self.scenario) {
+            (Some(engine), _) => match engine.reset() {
+                Ok(()) => {
+                    self.failure = None;
+                    self.changed();
+                }
+                Err(error) => self.fail(error.to_string()),
+            },
+            (None, Some(scenario)) => self.load(Arc::clone(scenario)),
+            (None, None) => {}
+        }
+    }
+
+    /// An action that may change the state; its text becomes a notice.
+    fn with_engine(&mut self, act: impl FnOnce(&mut Engine) -> Result<Option<String>, EngineError>) {
+        let Some(engine) = &mut self.engine else { return };
+        match act(engine) {
+            Ok(text) => {
+                self.drawn = false;
+                if engine.failure().is_none() {
+                    self.failure = None;
+                }
+                if let Some(text) = text {
+                    self.say(false, text);
+                }
+            }
+            Err(error) => self.say(true, error.to_string()),
+        }
+    }
+
+    /// A solver that was built or edited: what it is, and what it costs, are to be found out again.
+    fn changed(&mut self) {
+        self.report = self.engine.as_ref().map(|engine| Arc::new(engine.report()));
+        self.pacing.forget();
+        self.rate = Meter::default();
+        self.drawn = false;
+        self.stale = true;
+        self.left_in_frame = 0;
+        self.observables = Ration::new(10.0, 0.05);
+        self.start_frame();
+    }
+
+    fn start_frame(&mut self) {
+        self.deadline = Instant::now() + FRAME;
+    }
+
+    /// One batch.
+    #[expect(clippy::cast_precision_loss, reason = "a rate")]
+    fn step(&mut self) -> Result<(), EngineError> {
+        let Some(engine) = &mut self.engine else { return Ok(()) };
+        let steps = if self.by_hand > 0 {
+            self.by_hand.min(self.pacing.steps_per_frame())
+        } else if let Some(fixed) = self.steps_per_frame {
+            if self.left_in_frame == 0 {
+                self.left_in_frame = fixed;
+                // The next frame starts where this one ends, unless that is long past.
+                self.deadline = (self.deadline + FRAME).max(Instant::now());
+            }
+            self.left_in_frame.min(self.pacing.steps_per_piece())
+        } else {
+            self.pacing.steps_per_frame()
+        };
+        let begin = Instant::now();
+        engine.advance(steps)?;
+        engine.limit_records(MOST_RECORDS);
+        let took = begin.elapsed();
+        self.pacing.stepped(steps, took);
+        self.rate
+            .add(steps as f64 * engine.scenario().grid().sites() as f64, took);
+        self.drawn = false;
+        self.steps_in_frame += steps;
+        if self.by_hand > 0 {
+            self.by_hand -= steps;
+            self.stale |= self.by_hand == 0;
+        } else {
+            self.left_in_frame = self.left_in_frame.saturating_sub(steps);
+        }
+        let now = self.start.elapsed();
+        if self.observables.allows(now) {
+            let begin = Instant::now();
+            engine.observables()?;
+            self.observables.spent(self.start.elapsed(), begin.elapsed());
+        }
+        Ok(())
+    }
+
+    /// While the run waits, the numbers are those of the state shown.
+    fn refresh_observables(&mut self) {
+        if self.is_stepping() || self.failure.is_some() {
+            return;
+        }
+        if let Some(engine) = self.engine.as_mut().filter(|engine| !engine.observables_are_current())
+            && let Err(error) = engine.observables()
+        {
+            self.fail(error.to_string());
+        }
+    }
+
+    /// Draws the present state, if it was not drawn yet.
+    fn draw(&mut self) {
+        let Some(engine) = &mut self.engine else { return };
+        if self.drawn || self.failure.is_some() {
+            return;
+        }
+        let scenario = engine.scenario();
+        // A view of a grid that was there before must not reach a solver on a smaller one.
+        let request = match &mut self.request {
+            Some(request) if fits(request, scenario) => request,
+            request => request.insert(whole_view(scenario)),
+        };
+        let begin = Instant::now();
+        match engine.image(request, &mut self.drawing) {
+            Ok(()) => {
+                std::mem::swap(&mut self.good, &mut self.drawing);
+                self.drawn = true;
+                self.image_serial += 1;
+                self.pacing.drawn(begin.elapsed());
+                self.steps_shown = std::mem::take(&mut self.steps_in_frame);
+                self.pictures.add(1.0, self.last_picture.elapsed());
+                self.last_picture = Instant::now();
+            }
+            // A view that the method cannot draw is no reason to stop.
+            Err(error) if engine.failure().is_none() => {
+                self.drawn = true;
+                self.say(true, error.to_string());
+            }
+            Err(error) => self.fail(error.to_string()),
+        }
+    }
+
+    /// Hands a frame to the window.
+    fn publish(&mut self) {
+        self.serial += 1;
+        self.stale = false;
+        let frame = self.frames.input_buffer_mut();
+        frame.serial = self.serial;
+        frame.scenario.clone_from(&self.scenario);
+        frame.status = match (&self.failure, &self.engine) {
+            (Some(reason), _) => Status::Failed(Arc::clone(reason)),
+            (None, None) => Status::Starting,
+            (None, Some(_)) if self.playing || self.by_hand > 0 => Status::Running,
+            (None, Some(_)) => Status::Paused,
+        };
+        frame.report.clone_from(&self.report);
+        if frame.image_serial != self.image_serial {
+            frame.image.copy_from(&self.good);
+            frame.image_serial = self.image_serial;
+        }
+        frame.rate = self.rate.rate();
+        frame.frames_per_second = self.pictures.rate();
+        frame.steps_per_frame = self.steps_shown;
+        frame.notice.clone_from(&self.notice);
+        frame.detectors.clear();
+        frame.verdicts.clear();
+        if let Some(engine) = &self.engine {
+            frame.clock = engine.clock();
+            frame.observables = Some(engine.latest_observables());
+            frame.drift = engine.drift();
+            frame.has_snapshot = engine.has_snapshot();
+            let detectors = 0..engine.taps().taps().len();
+            frame
+                .detectors
+                .extend(detectors.filter_map(|place| engine.taps().values(place).last()));
+            frame.verdicts.extend_from_slice(engine.verdicts());
+        } else {
+            frame.observables = None;
+            frame.has_snapshot = false;
+        }
+        self.frames.publish();
+        (self.wake)();
+    }
+
+    fn fail(&mut self, reason: String) {
+        tracing::error!("{reason}");
+        self.failure = Some(reason.into());
+        self.playing = false;
+        self.by_hand = 0;
+        self.left_in_frame = 0;
+        self.stale = true;
+    }
+
+    fn say(&mut self, is_error: bool, text: String) {
+        let serial = self.notice.as_ref().map_or(0, |notice| notice.serial) + 1;
+        self.notice = Some(Notice {
+            serial,
+            is_error,
+            text: text.into(),
+        });
+        self.stale = true;
+    }
+}
+
+/// The whole plane through the middle, before the window asked for anything.
+fn whole_view(scenario: &Scenario) -> ImageRequest {
+    let [nx, ny, nz] = scenario.grid().size();
+    ImageRequest {
+        quantity: scenario.view().quantity,
+        x: 0..nx,
+        y: 0..ny,
+        z: nz / 2,
+        max_size: FIRST_VIEW,
+    }
+}
+
+/// Whether a view lies on the grid.
+fn fits(request: &ImageRequest, scenario: &Scenario) -> bool {
+    let [nx, ny, nz] = scenario.grid().size();
+    !request.x.is_empty() && request.x.end <= nx && !request.y.is_empty() && request.y.end <= ny && request.z < nz
+}
+
+/// What a panic said.
+fn panic_text(panic: &(dyn Any + Send)) -> &str {
+    panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("unknown")
+}

@@ -1,0 +1,171 @@
+//! Every method beside a double-precision reference on random data, on this machine: the checks of `ripplon selftest`.
+//!
+//! The reference is e^{−iHt}ψ by [`Lattice::propagate`], which shares no code with the methods. A method of order p is run with Δt and with
+//! Δt/2. Its error e₂ with the smaller step must not exceed e₁/2^p times 1.5, where e₁ is the error with the larger one and 1.5 covers the
+//! next order, plus what rounding explains: n operations a site, each off by at most ε/2 of the amplitude with random sign, add up to
+//! ε/2·√n; eight times that covers factors that are rounded once and used in every step. An error of any lower order in Δt, a wrong
+//! edge, coefficient or index, stays above.
+
+use super::EngineError;
+use super::bench::{self, Case};
+use crate::field::{FieldData, Precision};
+use crate::physics::reference::{Lattice, distance};
+use crate::physics::{Equation, Model};
+use crate::scene::Scenario;
+use crate::solver::{Kind, METHODS, Method, Taps};
+use num_complex::Complex64;
+use std::collections::BTreeMap;
+
+/// Δt·J of the larger step, and how many make the whole time.
+const STEP: f64 = 0.1;
+const STEPS: u32 = 16;
+const SEED: u64 = 7;
+
+/// One line of the table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Check {
+    /// ‖ψ − reference‖/‖reference‖ with the smaller step; NaN where the method failed.
+    pub error: f64,
+    /// The most that is right.
+    pub tolerance: f64,
+    /// What ran, or why it did not.
+    pub details: String,
+}
+
+impl Check {
+    /// Whether the error is within the tolerance; a NaN is not.
+    #[must_use]
+    pub fn passed(&self) -> bool {
+        self.error <= self.tolerance
+    }
+}
+
+/// Every combination of the table that has a reference, with each order, and the grids to test it on.
+#[must_use]
+pub fn cases() -> Vec<(Case, &'static [usize], &'static str)> {
+    const GRIDS: [&[usize]; 3] = [&[200], &[70, 52], &[40, 36, 10]];
+    let mut all = Vec::new();
+    let orders = |method: &Method| method.orders.to_vec();
+    for method in METHODS.iter().filter(|method| method.equation == Equation::Schrodinger) {
+        let mut known: Vec<Case> = Vec::new();
+        for order in orders(method) {
+            known.extend(
+                bench::cases(order)
+                    .into_iter()
+                    .filter(|case| std::ptr::eq(case.method, *method)),
+            );
+        }
+        for case in known {
+            for rank in case.method.ranks {
+                for edges in ["wall", "periodic"] {
+                    all.push((case, GRIDS[rank - 1], edges));
+                }
+            }
+        }
+    }
+    all
+}
+
+/// A field at the start and at the end.
+#[derive(Debug)]
+struct Exact {
+    start: Vec<Complex64>,
+    end: Vec<Complex64>,
+}
+
+/// Runs cases and keeps the exact results, which many cases share.
+#[derive(Debug, Default)]
+pub struct Selftest {
+    /// By size and edges.
+    exact: BTreeMap<(Vec<usize>, &'static str), Exact>,
+}
+
+impl Selftest {
+    /// Runs one case.
+    pub fn check(&mut self, case: &Case, size: &[usize], edges: &'static str) -> Check {
+        match self.compared(case, size, edges) {
+            Ok(check) => check,
+            Err(error) => Check {
+                error: f64::NAN,
+                tolerance: 0.0,
+                details: error.to_string(),
+            },
+        }
+    }
+
+    fn compared(&mut self, case: &Case, size: &[usize], edges: &'static str) -> Result<Check, EngineError> {
+        let (coarse, operations, _) = self.error_of(case, size, edges, 1)?;
+        let (error, _, details) = self.error_of(case, size, edges, 2)?;
+        let epsilon = match case.precision {
+            Precision::Single => f64::from(f32::EPSILON),
+            Precision::Double => f64::EPSILON,
+        };
+        let order = i32::try_from(case.order).unwrap_or(1);
+        let rounding = 8.0 * epsilon / 2.0 * (operations * f64::from(2 * STEPS)).sqrt();
+        Ok(Check {
+            error,
+            tolerance: 1.5 * coarse / 2f64.powi(order) + rounding,
+            details,
+        })
+    }
+
+    /// The error with Δt = `STEP`/`parts`, the operations of a site-step, and what ran.
+    fn error_of(
+        &mut self,
+        case: &Case,
+        size: &[usize],
+        edges: &'static str,
+        parts: u32,
+    ) -> Result<(f64, f64, String), EngineError> {
+        let extra = blocks(case, size.len());
+        let text = bench::scene(case, size, &extra)
+            .replace("spacing = 1.0\n", &format!("spacing = 1.0\nedges = \"{edges}\"\n"))
+            .replace("step = 0.1\n", &format!("step = {}\n", STEP / f64::from(parts)));
+        let (scenario, mut solver) = bench::prepare(case, &text, SEED)?;
+        let exact = self
+            .exact
+            .entry((size.to_vec(), edges))
+            .or_insert_with(|| reference(&scenario));
+        // Rounded to the precision of the run: a relative change of ε/√12, far below what is allowed.
+        let clock = solver.clock();
+        solver.set_field(&FieldData::Complex128(exact.start.clone()), clock)?;
+        let steps = STEPS * parts;
+        // In two pieces: closing and opening merged sweeps must not matter.
+        let mut taps = Taps::default();
+        solver.advance(u64::from(steps / 3), &mut taps)?;
+        solver.advance(u64::from(steps - steps / 3), &mut taps)?;
+        let end = solver.field()?.to_complex128();
+        let work = (case.method.work)(&scenario);
+        Ok((distance(&end, &exact.end), work.instructions, solver.report().details))
+    }
+}
+
+/// A random field and what it has become after the whole time.
+fn reference(scenario: &Scenario) -> Exact {
+    let sites = scenario.grid().sites();
+    let start = bench::random_field(Equation::Schrodinger, Precision::Double, sites, SEED).to_complex128();
+    let end = match scenario.model() {
+        Model::Quantum(quantum) => {
+            let lattice = Lattice::new(scenario.grid(), quantum, scenario.medium(), 0.0);
+            lattice.propagate(&start, STEP * f64::from(STEPS))
+        }
+        Model::Acoustic(_) => start.clone(),
+    };
+    Exact { start, end }
+}
+
+/// Small blocks for variants that have them, so that the grid takes several.
+fn blocks(case: &Case, rank: usize) -> String {
+    let parameters = case.method.parameters.iter();
+    let lines = parameters
+        .filter(|parameter| parameter.variants.contains(&case.variant))
+        .filter_map(|parameter| match parameter.kind {
+            Kind::Sizes { min, .. } => {
+                let sizes = vec![min.max(32).to_string(); rank];
+                Some(format!("{} = [{}]", parameter.key, sizes.join(", ")))
+            }
+            Kind::Count { min, .. } => Some(format!("{} = {}", parameter.key, min.max(3))),
+            Kind::OneOf { .. } => None,
+        });
+    lines.collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,127 @@
+//! The engine on its own thread: commands down, the latest frame up.
+
+use super::runner::Runner;
+use super::{Command, Frame};
+use crate::scene::Scenario;
+use crossbeam_channel::{Sender, TrySendError};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Commands that may be under way.
+const CAPACITY: usize = 64;
+
+/// How long [`Worker`] waits at its end for a step that is being taken.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// A running engine as the window sees it. Nothing here ever waits for the solver.
+pub struct Worker {
+    commands: Option<Sender<Command>>,
+    /// What did not fit into the channel yet.
+    pending: VecDeque<Command>,
+    frames: triple_buffer::Output<Frame>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Worker {
+    /// Starts the thread, paused, with a scene or waiting for one. `wake` is called on that thread after each frame.
+    ///
+    /// # Errors
+    /// If the system gives no thread.
+    pub fn spawn(scenario: Option<Arc<Scenario>>, wake: impl Fn() + Send + 'static) -> std::io::Result<Self> {
+        let (sender, receiver) = crossbeam_channel::bounded(CAPACITY);
+        let (input, frames) = triple_buffer::triple_buffer(&Frame::default());
+        let runner = Runner::new(receiver, input, Box::new(wake));
+        let thread = std::thread::Builder::new()
+            .name("ripplon-worker".to_owned())
+            .spawn(move || runner.run())?;
+        let mut worker = Self {
+            commands: Some(sender),
+            pending: VecDeque::new(),
+            frames,
+            thread: Some(thread),
+        };
+        if let Some(scenario) = scenario {
+            worker.send(Command::Load(scenario));
+        }
+        Ok(worker)
+    }
+
+    /// Sends a command, in order. Never blocks: what the worker cannot take yet is kept, and of several views, edited
+    /// scenes or speeds in a row only the last.
+    pub fn send(&mut self, command: Command) {
+        // Back over settings, which act on nothing but the next frame, to one that this command replaces.
+        for place in (0..self.pending.len()).rev() {
+            if self.pending[place].is_replaced_by(&command) {
+                self.pending.remove(place);
+                break;
+            }
+            if !self.pending[place].is_setting() {
+                break;
+            }
+        }
+        self.pending.push_back(command);
+        self.flush();
+    }
+
+    /// The latest frame, without waiting or copying.
+    pub fn frame(&mut self) -> &Frame {
+        self.flush();
+        self.frames.read()
+    }
+
+    /// Whether [`Worker::frame`] would give a newer one.
+    #[must_use]
+    pub fn has_new_frame(&self) -> bool {
+        self.frames.updated()
+    }
+
+    /// The frame that [`Worker::frame`] gave last.
+    #[must_use]
+    pub fn last_frame(&self) -> &Frame {
+        self.frames.output_buffer()
+    }
+
+    /// Whether commands are still waiting for a place in the channel; [`Worker::frame`] tries again.
+    #[must_use]
+    pub fn is_backed_up(&self) -> bool {
+        !self.pending.is_empty()
+    }
+
+    fn flush(&mut self) {
+        let Some(commands) = &self.commands else { return };
+        while let Some(command) = self.pending.pop_front() {
+            match commands.try_send(command) {
+                Ok(()) => {}
+                Err(TrySendError::Full(command)) => {
+                    self.pending.push_front(command);
+                    return;
+                }
+                Err(TrySendError::Disconnected(_)) => {
+                    self.pending.clear();
+                    return;
+                }
+            }
+        }
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.pending.clear();
+        if let Some(commands) = self.commands.take() {
+            // Should the channel be full, closing it ends the thread just as well.
+            let _ = commands.try_send(Command::Quit);
+        }
+        let Some(thread) = self.thread.take() else { return };
+        let start = Instant::now();
+        while !thread.is_finished() && start.elapsed() < PATIENCE {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        // A step that takes longer must not keep the window open: the thread ends after it by itself.
+        if thread.is_finished() && thread.join().is_err() {
+            tracing::error!("the worker's thread ended in a panic");
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Tables of numbers as CSV: a line of names, then a line of numbers a record, each written so that reading it back gives
+//! the same double.
+
+use super::{ExportError, aside::Aside};
+use std::io::{self, Write};
+use std::path::Path;
+
+/// Writes rows aside; [`CsvWriter::finish`] puts the file in place.
+#[derive(Debug)]
+pub struct CsvWriter {
+    file: Aside,
+    columns: usize,
+}
+
+impl CsvWriter {
+    /// Begins a table with these columns; names with a comma, a quote or a line break are quoted.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn create<S: AsRef<str>>(path: &Path, columns: &[S]) -> Result<Self, ExportError> {
+        let mut file = Aside::create(path)?;
+        let names: Vec<String> = columns.iter().map(|name| quoted(name.as_ref())).collect();
+        writeln!(file, "{}", names.join(",")).map_err(ExportError::io(path))?;
+        Ok(Self {
+            file,
+            columns: columns.len(),
+        })
+    }
+
+    /// Appends a record of one number a column.
+    ///
+    /// # Errors
+    /// If their count is another one, or the disk is full.
+    pub fn row(&mut self, values: &[f64]) -> Result<(), ExportError> {
+        if values.len() != self.columns {
+            return Err(ExportError::Encoder {
+                format: "CSV",
+                message: format!(
+                    "a row of {} numbers in a table of {} columns",
+                    values.len(),
+                    self.columns
+                ),
+            });
+        }
+        let mut write = || -> io::Result<()> {
+            for (n, value) in values.iter().enumerate() {
+                let comma = if n == 0 { "" } else { "," };
+                // Steps and counts as whole numbers; anything else so that it is read back exactly.
+                if value.fract() == 0.0 && value.abs() < 1e15 {
+                    write!(self.file, "{comma}{value:.0}")?;
+                } else {
+                    write!(self.file, "{comma}{value:?}")?;
+                }
+            }
+            writeln!(self.file)
+        };
+        write().map_err(ExportError::io(self.file.target()))
+    }
+
+    /// Completes the table and puts it in place.
+    ///
+    /// # Errors
+    /// If the disk is full.
+    pub fn finish(self) -> Result<(), ExportError> {
+        self.file.commit()
+    }
+}
+
+fn quoted(name: &str) -> String {
+    if name.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", name.replace('"', "\"\""))
+    } else {
+        name.to_owned()
+    }
+}

@@ -1,0 +1,87 @@
+//! A run as a film or a picture: the engine steps, the painter paints, a writer encodes.
+
+use super::{ExportError, FilmWriter, Painter, Progress};
+use crate::engine::{Engine, EngineError};
+use crate::solver::FieldImage;
+use std::ops::ControlFlow;
+
+/// Why a film was not made.
+#[derive(Debug, thiserror::Error)]
+pub enum FilmError {
+    /// The run failed.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// A picture could not be written, or the user cancelled.
+    #[error(transparent)]
+    Export(#[from] ExportError),
+}
+
+impl FilmError {
+    /// Whether what was asked for is wrong (exit code 2) rather than the run (exit code 1).
+    #[must_use]
+    pub fn is_input(&self) -> bool {
+        match self {
+            Self::Engine(error) => error.is_input(),
+            Self::Export(error) => error.is_input(),
+        }
+    }
+}
+
+/// The times that a film shows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Script {
+    /// Time of the first picture.
+    pub from: f64,
+    /// Time of the last picture.
+    pub to: f64,
+    /// Pictures; one shows only `to`.
+    pub pictures: u32,
+    /// Pictures per second.
+    pub fps: f64,
+}
+
+impl Script {
+    /// The time of picture `n`: even from first to last.
+    #[must_use]
+    pub fn time(&self, n: u32) -> f64 {
+        if self.pictures < 2 {
+            self.to
+        } else {
+            self.from + (self.to - self.from) * f64::from(n) / f64::from(self.pictures - 1)
+        }
+    }
+}
+
+/// Runs `engine` through the times of `script`, each at its nearest step, and writes a picture of each. `progress` counts pictures.
+///
+/// # Errors
+/// If the run fails, a picture cannot be written, or `progress` was cancelled: then nothing is left behind.
+pub fn shoot(
+    engine: &mut Engine,
+    painter: &mut Painter,
+    mut writer: Box<dyn FilmWriter>,
+    script: &Script,
+    progress: &Progress,
+) -> Result<(), FilmError> {
+    let mut image = FieldImage::default();
+    #[expect(clippy::cast_possible_truncation, reason = "seconds between two pictures")]
+    let seconds = (1.0 / script.fps) as f32;
+    for n in 0..script.pictures.max(1) {
+        let end = engine.run_until(script.time(n), &mut |_, _| {
+            if progress.is_cancelled() {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        })?;
+        if !end.reached {
+            return Err(ExportError::Cancelled.into());
+        }
+        engine.image(painter.request(), &mut image)?;
+        let picture = painter.paint(&image, &engine.clock(), seconds);
+        writer.push(picture)?;
+        progress.advance()?;
+    }
+    writer.finish()?;
+    Ok(())
+}

@@ -1,0 +1,163 @@
+//! A field along a line as a graph: |ψ|² as an area coloured by phase, the potential as a faint line on a scale of its own, walls as grey bands.
+
+use super::overlay::{ceil, floor, frame, pixel, signed};
+use super::picture::{Picture, Rect, mixed};
+use super::text::Align;
+use super::theme::Theme;
+use super::ticks::{power_of_ten, short, ticks};
+
+/// What a graph shows; all arrays have one entry a column of pixels.
+#[derive(Clone, Debug)]
+pub struct Graph<'a> {
+    /// The curve.
+    pub values: &'a [f32],
+    /// The colour under it.
+    pub colors: &'a [[u8; 3]],
+    /// Values at the lower and upper edge.
+    pub range: [f32; 2],
+    /// Lengths at the left and right edge.
+    pub span: [f64; 2],
+    /// The potential; empty where there is none.
+    pub potential: &'a [f32],
+    /// Columns that stand in a wall; empty where there is none.
+    pub walls: &'a [bool],
+    /// What the curve is.
+    pub sign: &'a str,
+    /// What the horizontal axis is.
+    pub along: &'a str,
+}
+
+impl Graph<'_> {
+    /// Draws it with its axes; the curve's area is `rect`.
+    pub fn draw(&self, picture: &mut Picture, rect: Rect, unit: f32, theme: &Theme) {
+        let [low, high] = self.range;
+        let height = pixel(rect.height);
+        let to_y = |value: f32| pixel(rect.y) + (high - value) / (high - low).max(f32::MIN_POSITIVE) * height;
+        self.grid(picture, rect, unit, theme, &to_y);
+        for (x, _) in self.walls.iter().enumerate().filter(|(_, wall)| **wall) {
+            let column = Rect {
+                x: rect.x + x,
+                width: 1,
+                ..rect
+            };
+            picture.fill(column, theme.wall, 0.55);
+        }
+        self.potential(picture, rect, unit, theme);
+        let base = to_y(0.0_f32.clamp(low, high));
+        for (x, (value, color)) in self.values.iter().zip(self.colors).enumerate() {
+            let y = to_y(value.clamp(low, high));
+            column(picture, rect, x, [y.min(base), y.max(base)], *color, 0.9);
+        }
+        let ys: Vec<f32> = self.values.iter().map(|value| to_y(value.clamp(low, high))).collect();
+        let bright: Vec<[u8; 3]> = self.colors.iter().map(|c| mixed(*c, theme.text, 0.6)).collect();
+        curve(picture, rect, &ys, |x| bright[x], (unit / 9.0).max(1.4));
+        frame(picture, rect, theme);
+    }
+
+    fn grid(&self, picture: &mut Picture, rect: Rect, unit: f32, theme: &Theme, to_y: &dyn Fn(f32) -> f32) {
+        let style = theme.label(unit * 0.85);
+        let count = (rect.height / ceil(unit * 2.6)).clamp(2, 6);
+        let upright = ticks(f64::from(self.range[0]), f64::from(self.range[1]), count);
+        for (value, label) in &upright.marks {
+            #[expect(clippy::cast_possible_truncation, reason = "a position in the picture")]
+            let y = to_y(*value as f32);
+            let line = Rect {
+                y: floor(y).min(rect.y + rect.height - 1),
+                height: 1,
+                ..rect
+            };
+            picture.fill(line, theme.text, if *value == 0.0 { 0.25 } else { 0.08 });
+            style.draw(picture, pixel(rect.x) - 0.5 * unit, y + 0.3 * unit, Align::Right, label);
+        }
+        let title = format!("{} {}", self.sign, power_of_ten(upright.exponent));
+        theme.label(unit).draw(
+            picture,
+            pixel(rect.x),
+            pixel(rect.y) - 0.7 * unit,
+            Align::Left,
+            title.trim(),
+        );
+        let count = (rect.width / ceil(unit * 6.0)).clamp(2, 8);
+        let [left, right] = self.span;
+        let level = ticks(left, right, count);
+        let below = pixel(rect.y + rect.height);
+        for (value, label) in &level.marks {
+            #[expect(clippy::cast_possible_truncation, reason = "a position in the picture")]
+            let part = ((value - left) / (right - left)) as f32;
+            let x = pixel(rect.x) + part * pixel(rect.width);
+            let mark = Rect {
+                x: floor(x).min(rect.x + rect.width - 1),
+                y: rect.y + rect.height,
+                width: 1,
+                height: ceil(unit * 0.3),
+            };
+            picture.fill(mark, theme.line, 1.0);
+            style.draw(picture, x, below + 1.3 * unit, Align::Center, label);
+        }
+        let title = format!("{} {}", self.along, power_of_ten(level.exponent));
+        let middle = pixel(rect.x) + pixel(rect.width) / 2.0;
+        theme
+            .label(unit)
+            .draw(picture, middle, below + 2.5 * unit, Align::Center, title.trim());
+    }
+
+    fn potential(&self, picture: &mut Picture, rect: Rect, unit: f32, theme: &Theme) {
+        let (low, high) = self
+            .potential
+            .iter()
+            .fold((0.0f32, 0.0f32), |(lo, hi), &v| (lo.min(v), hi.max(v)));
+        if high - low <= 0.0 {
+            return;
+        }
+        // Four fifths of the height, from the lower edge up.
+        let height = pixel(rect.height);
+        let ys: Vec<f32> = self
+            .potential
+            .iter()
+            .map(|u| pixel(rect.y) + height * (1.0 - 0.8 * (u - low) / (high - low)))
+            .collect();
+        let bottom = pixel(rect.y + rect.height);
+        for (x, y) in ys.iter().enumerate() {
+            column(picture, rect, x, [*y, bottom], theme.hill, 0.07);
+        }
+        stairs(picture, rect, &ys, theme.quiet, (unit / 14.0).max(1.0));
+        let label = if low < 0.0 {
+            format!("U from {} to {}", short(f64::from(low)), short(f64::from(high)))
+        } else {
+            format!("U ≤ {}", short(f64::from(high)))
+        };
+        let right = pixel(rect.x + rect.width);
+        theme
+            .label(unit * 0.85)
+            .draw(picture, right, pixel(rect.y) - 0.7 * unit, Align::Right, &label);
+    }
+}
+
+/// Fills column `x` of `rect` between two heights, with partial coverage at both ends.
+fn column(picture: &mut Picture, rect: Rect, x: usize, [top, bottom]: [f32; 2], color: [u8; 3], cover: f32) {
+    for y in floor(top).max(rect.y)..ceil(bottom).min(rect.y + rect.height) {
+        let part = (bottom.min(pixel(y + 1)) - top.max(pixel(y))).clamp(0.0, 1.0);
+        picture.blend(signed(rect.x + x), signed(y), color, cover * part);
+    }
+}
+
+/// A line through (column, y), `thick` pixels wide: in each column it covers the heights that the curve passes from the middle to the
+/// last column to the middle to the next.
+fn curve(picture: &mut Picture, rect: Rect, ys: &[f32], color: impl Fn(usize) -> [u8; 3], thick: f32) {
+    for (x, &y) in ys.iter().enumerate() {
+        let last = f32::midpoint(y, ys[x.saturating_sub(1)]);
+        let next = f32::midpoint(y, ys[(x + 1).min(ys.len() - 1)]);
+        let (top, bottom) = (y.min(last).min(next) - thick / 2.0, y.max(last).max(next) + thick / 2.0);
+        let clipped = [top.max(pixel(rect.y)), bottom.min(pixel(rect.y + rect.height))];
+        column(picture, rect, x, clipped, color(x), 1.0);
+    }
+}
+
+/// A line that jumps between two columns, as box potentials do.
+fn stairs(picture: &mut Picture, rect: Rect, ys: &[f32], color: [u8; 3], thick: f32) {
+    for (x, &y) in ys.iter().enumerate() {
+        let next = ys[(x + 1).min(ys.len() - 1)];
+        let (top, bottom) = (y.min(next) - thick / 2.0, y.max(next) + thick / 2.0);
+        column(picture, rect, x, [top, bottom], color, 0.75);
+    }
+}

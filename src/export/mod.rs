@@ -1,0 +1,203 @@
+//! Pictures, films and data: one file per format.
+//!
+//! Everything is written aside and renamed when it is complete ([`aside::Aside`]): a cancelled or failed export leaves nothing
+//! half-written. All formats share one [`Progress`], through which another thread can watch and cancel.
+
+pub mod aside;
+pub mod csv;
+pub mod film;
+pub mod gif;
+pub mod graph;
+#[cfg(feature = "h264")]
+pub mod mp4;
+pub mod npy;
+pub mod overlay;
+pub mod paint;
+pub mod picture;
+pub mod png;
+pub mod progress;
+pub mod resample;
+pub mod sequence;
+pub mod shade;
+pub mod text;
+pub mod theme;
+pub mod ticks;
+#[cfg(feature = "h264")]
+mod yuv;
+
+pub use paint::{Look, LookError, Painter};
+pub use picture::Picture;
+pub use progress::Progress;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why an export failed.
+#[derive(Debug, thiserror::Error)]
+pub enum ExportError {
+    /// A file could not be written.
+    #[error("{}: {}", path.display(), explained(source))]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The name does not say which format is meant.
+    #[error("{}: the name must end in {known}, or in / for numbered pictures in a directory", path.display())]
+    Extension {
+        /// The file.
+        path: PathBuf,
+        /// The endings there are.
+        known: &'static str,
+    },
+    /// The format cannot hold a picture of this size.
+    #[error("{format} cannot hold {width} × {height} pixels: {limit}")]
+    Size {
+        /// The format.
+        format: &'static str,
+        /// Pixels.
+        width: usize,
+        /// Pixels.
+        height: usize,
+        /// The limit, and what to change.
+        limit: &'static str,
+    },
+    /// The film's rate is out of range.
+    #[error("{format} cannot show {fps} pictures a second: choose {limit}")]
+    Rate {
+        /// The format.
+        format: &'static str,
+        /// Pictures per second.
+        fps: f64,
+        /// The limit.
+        limit: &'static str,
+    },
+    /// An encoder failed.
+    #[error("{format}: {message}")]
+    Encoder {
+        /// The format.
+        format: &'static str,
+        /// What it said.
+        message: String,
+    },
+    /// [`Progress::cancel`] was called.
+    #[error("cancelled; nothing was written")]
+    Cancelled,
+}
+
+impl ExportError {
+    /// Whether what was asked for is wrong, rather than something that failed on the way.
+    #[must_use]
+    pub fn is_input(&self) -> bool {
+        matches!(self, Self::Extension { .. } | Self::Size { .. } | Self::Rate { .. })
+    }
+
+    /// For `map_err` on a path.
+    pub(crate) fn io(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
+        let path = path.to_owned();
+        move |source| Self::Io { path, source }
+    }
+}
+
+fn explained(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::StorageFull => "the disk is full; free some space or write elsewhere".to_owned(),
+        io::ErrorKind::PermissionDenied => "no permission to write here; choose another directory".to_owned(),
+        io::ErrorKind::NotFound => "the directory does not exist; make it first or write elsewhere".to_owned(),
+        io::ErrorKind::ReadOnlyFilesystem => "the file system is read-only; write elsewhere".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+/// What `render` can write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// One picture.
+    Png,
+    /// A film that every browser shows; 256 colours a picture.
+    Gif,
+    /// A film in H.264.
+    Mp4,
+    /// Numbered PNGs in a directory.
+    Sequence,
+}
+
+#[cfg(feature = "h264")]
+const ENDINGS: &str = ".png, .gif or .mp4";
+#[cfg(not(feature = "h264"))]
+const ENDINGS: &str = ".png or .gif (this build has no H.264)";
+
+impl Format {
+    /// The format that a path asks for: by its ending; a directory, or a path that ends in a separator, holds a sequence.
+    ///
+    /// # Errors
+    /// If the ending is none of ours.
+    pub fn of(path: &Path) -> Result<Self, ExportError> {
+        let text = path.as_os_str().to_string_lossy();
+        if text.ends_with(std::path::is_separator) || path.is_dir() {
+            return Ok(Self::Sequence);
+        }
+        let ending = path
+            .extension()
+            .map(|ending| ending.to_string_lossy().to_ascii_lowercase());
+        match ending.as_deref() {
+            Some("png") => Ok(Self::Png),
+            Some("gif") => Ok(Self::Gif),
+            #[cfg(feature = "h264")]
+            Some("mp4") => Ok(Self::Mp4),
+            _ => Err(ExportError::Extension {
+                path: path.to_owned(),
+                known: ENDINGS,
+            }),
+        }
+    }
+}
+
+/// What a film or a picture carries beside its pixels.
+#[derive(Clone, Debug, Default)]
+pub struct About {
+    /// The scene's title.
+    pub title: String,
+    /// The scene as text, with everything that was overridden; embedded in PNGs.
+    pub scene: Option<String>,
+    /// How to make it again, e.g. the command.
+    pub comment: String,
+}
+
+/// Takes pictures of one size, one after the other. Dropped before [`FilmWriter::finish`], it leaves nothing behind.
+pub trait FilmWriter {
+    /// Appends a picture.
+    ///
+    /// # Errors
+    /// If it cannot be encoded or written.
+    fn push(&mut self, picture: &Picture) -> Result<(), ExportError>;
+
+    /// Completes the file and puts it in place.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    fn finish(self: Box<Self>) -> Result<(), ExportError>;
+}
+
+/// A writer for `path` (see [`Format::of`]): pictures of `size` at `fps` pictures a second, all of it announced in `about`.
+/// A PNG keeps the last picture that it is given.
+///
+/// # Errors
+/// If the ending, the size or the rate does not fit a format, or the place cannot be written to.
+pub fn create(path: &Path, size: [usize; 2], fps: f64, about: &About) -> Result<Box<dyn FilmWriter>, ExportError> {
+    Ok(match Format::of(path)? {
+        Format::Png => Box::new(png::PngWriter::create(path, about)?),
+        Format::Gif => Box::new(gif::GifWriter::create(path, size, fps)?),
+        #[cfg(feature = "h264")]
+        Format::Mp4 => Box::new(mp4::Mp4Writer::create(path, size, fps, about)?),
+        #[cfg(not(feature = "h264"))]
+        Format::Mp4 => {
+            return Err(ExportError::Extension {
+                path: path.to_owned(),
+                known: ENDINGS,
+            });
+        }
+        Format::Sequence => Box::new(sequence::SequenceWriter::create(path, about)?),
+    })
+}

@@ -1,0 +1,289 @@
+//! Title, clock, colour bar and scale bar around a field, in the margins that [`Margins`] leaves for them.
+
+use super::picture::{Picture, Rect};
+use super::text::Align;
+use super::theme::Theme;
+use super::ticks::{number, power_of_ten, round_down, short, ticks};
+use crate::colormap::{Colormap, Kind, Levels, dimmed, phase_entry};
+use crate::scene::scenario::Quantity;
+
+/// Room around a field, pixels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Margins {
+    /// Left of it.
+    pub left: usize,
+    /// Above it.
+    pub top: usize,
+    /// Right of it.
+    pub right: usize,
+    /// Below it.
+    pub bottom: usize,
+}
+
+impl Margins {
+    /// Room for title, clock and colour bar around a field, for text of `unit` pixels.
+    #[must_use]
+    pub fn for_field(unit: f32) -> Self {
+        let room = |units: f32| ceil(units * unit);
+        Self {
+            left: room(1.2),
+            top: room(2.6),
+            right: room(6.6),
+            bottom: room(1.2),
+        }
+    }
+
+    /// Room for the axes of a graph, and for title and clock if they are wanted.
+    #[must_use]
+    pub fn for_graph(unit: f32, titled: bool) -> Self {
+        let room = |units: f32| ceil(units * unit);
+        Self {
+            left: room(4.2),
+            top: room(if titled { 4.4 } else { 2.2 }),
+            right: room(1.6),
+            bottom: room(3.0),
+        }
+    }
+
+    /// What is left of a canvas.
+    #[must_use]
+    pub fn inside(&self, width: usize, height: usize) -> Rect {
+        Rect {
+            x: self.left,
+            y: self.top,
+            width: width.saturating_sub(self.left + self.right).max(1),
+            height: height.saturating_sub(self.top + self.bottom).max(1),
+        }
+    }
+}
+
+/// What the legend says.
+#[derive(Clone, Copy, Debug)]
+pub struct Legend<'a> {
+    /// The scene's title.
+    pub title: &'a str,
+    /// The time.
+    pub time: f64,
+    /// Decimals of the clock, the same in the whole film.
+    pub decimals: usize,
+    /// What is shown.
+    pub quantity: Quantity,
+    /// In which colours.
+    pub map: &'a Colormap,
+    /// Values at the ends of the map.
+    pub levels: Levels,
+    /// Width of the field as a length.
+    pub length: f64,
+    /// Unit of lengths, e.g. ` m`; empty where the scene has none.
+    pub length_unit: &'a str,
+    /// Unit of times.
+    pub time_unit: &'a str,
+}
+
+/// The sign of a quantity, as papers write it.
+#[must_use]
+pub fn sign(quantity: Quantity) -> &'static str {
+    match quantity {
+        Quantity::Density => "|ψ|²",
+        Quantity::Phase => "arg ψ",
+        Quantity::Real => "Re ψ",
+        Quantity::Imaginary => "Im ψ",
+        Quantity::Pressure => "p / Pa",
+        Quantity::Energy => "energy",
+        Quantity::Peak => "peak",
+        Quantity::Momentum => "|ψ(k)|²",
+    }
+}
+
+impl Legend<'_> {
+    /// Draws everything around a field that stands at `field`.
+    pub fn draw(&self, picture: &mut Picture, field: Rect, unit: f32, theme: &Theme) {
+        let base = pixel(field.y) - 0.95 * unit;
+        self.head(picture, field, base, unit, theme);
+        frame(picture, field, theme);
+        if self.map.kind == Kind::Cyclic {
+            self.wheel(picture, field, unit, theme);
+        } else {
+            self.bar(picture, field, unit, theme);
+        }
+        self.scale_bar(picture, field, unit, theme);
+    }
+
+    /// Title on the left, clock on the right, on a base line above a field; a title that is too long is cut.
+    pub fn head(&self, picture: &mut Picture, field: Rect, base: f32, unit: f32, theme: &Theme) {
+        let clock = format!("t = {}{}", number(self.time, self.decimals), self.time_unit);
+        let clock_style = theme.label(unit);
+        let right = pixel(field.x + field.width);
+        let room = right - pixel(field.x) - clock_style.width(&clock) - unit;
+        let style = theme.title(unit * 1.15);
+        let mut title = self.title.to_owned();
+        while !title.is_empty() && style.width(&title) > room {
+            title.pop();
+            while title.ends_with([' ', '…']) {
+                title.pop();
+            }
+            if !title.is_empty() {
+                title.push('…');
+            }
+            if title.chars().count() < 4 {
+                title.clear();
+            }
+        }
+        style.draw(picture, pixel(field.x), base, Align::Left, &title);
+        clock_style.draw(picture, right, base, Align::Right, &clock);
+    }
+
+    fn bar(&self, picture: &mut Picture, field: Rect, unit: f32, theme: &Theme) {
+        let bar = Rect {
+            x: field.x + field.width + ceil(unit * 0.9),
+            y: field.y,
+            width: ceil(unit * 0.75),
+            height: field.height,
+        };
+        let mapping = self.levels.mapping(self.map.kind);
+        let (low, high) = (f64::from(self.levels.low), f64::from(self.levels.high));
+        let value_at = |y: usize| {
+            let part = (pixel(y) + 0.5) / pixel(bar.height);
+            self.levels.high + (self.levels.low - self.levels.high) * part
+        };
+        for y in 0..bar.height {
+            let color = self.map.table()[mapping.entry(value_at(y))];
+            for x in 0..bar.width {
+                picture.blend(signed(bar.x + x), signed(bar.y + y), color, 1.0);
+            }
+        }
+        frame(picture, bar, theme);
+        let style = theme.label(unit * 0.85);
+        let count = (bar.height / ceil(unit * 3.0)).clamp(2, 6);
+        let ticks = ticks(low, high, count);
+        let right = pixel(bar.x + bar.width);
+        for (value, label) in &ticks.marks {
+            #[expect(clippy::cast_possible_truncation, reason = "a position in the picture")]
+            let part = ((high - value) / (high - low)) as f32;
+            let y = pixel(bar.y) + part * pixel(bar.height);
+            let mark = Rect {
+                x: bar.x + bar.width,
+                y: floor(y.min(pixel(bar.y + bar.height - 1))),
+                width: ceil(unit * 0.25),
+                height: ceil(unit / 20.0),
+            };
+            picture.fill(mark, theme.line, 1.0);
+            // Labels at the ends stay within the height of the field.
+            let base = (y + 0.3 * unit).clamp(pixel(bar.y) + 0.62 * unit, pixel(bar.y + bar.height));
+            style.draw(picture, right + unit * 0.45, base, Align::Left, label);
+        }
+        let title = format!("{} {}", sign(self.quantity), power_of_ten(ticks.exponent));
+        let base = pixel(field.y) - 0.95 * unit;
+        theme
+            .label(unit)
+            .draw(picture, pixel(bar.x), base, Align::Left, title.trim());
+    }
+
+    /// A disc: hue by angle, brightness by distance from its centre.
+    fn wheel(&self, picture: &mut Picture, field: Rect, unit: f32, theme: &Theme) {
+        let radius = 1.75 * unit;
+        let center = (pixel(field.x + field.width) + 3.1 * unit, pixel(field.y) + 3.0 * unit);
+        let reach = i64::try_from(ceil(radius) + 1).unwrap_or(0);
+        let middle = (signed(floor(center.0)), signed(floor(center.1)));
+        for y in middle.1 - reach..=middle.1 + reach {
+            for x in middle.0 - reach..=middle.0 + reach {
+                #[expect(clippy::cast_precision_loss, reason = "positions inside a picture")]
+                let (dx, dy) = (x as f32 + 0.5 - center.0, center.1 - y as f32 - 0.5);
+                let distance = dx.hypot(dy);
+                let cover = (radius + 0.5 - distance).clamp(0.0, 1.0);
+                let step = floor((distance / radius).min(1.0) * 255.0 + 0.5);
+                let color = dimmed(self.map.table()[phase_entry(dy.atan2(dx))], step);
+                picture.blend(x, y, color, cover);
+            }
+        }
+        let style = theme.label(unit * 0.8);
+        let gap = radius + 0.3 * unit;
+        let (x, y) = center;
+        style.draw(picture, x + gap, y + 0.28 * unit, Align::Left, "+1");
+        style.draw(picture, x - gap, y + 0.28 * unit, Align::Right, "−1");
+        style.draw(picture, x, y - gap, Align::Center, "+i");
+        style.draw(picture, x, y + gap + 0.6 * unit, Align::Center, "−i");
+        let most = format!("|ψ| ≤ {}", short(f64::from(self.levels.high)));
+        style.draw(picture, x, y + gap + 2.3 * unit, Align::Center, &most);
+    }
+
+    fn scale_bar(&self, picture: &mut Picture, field: Rect, unit: f32, theme: &Theme) {
+        let length = round_down(self.length / 4.0);
+        #[expect(clippy::cast_possible_truncation, reason = "a length in the picture")]
+        let width = (length / self.length) as f32 * pixel(field.width);
+        if !(width.is_finite() && width >= 8.0) || pixel(field.height) < 5.0 * unit {
+            return;
+        }
+        let label = format!("{}{}", plain(length), self.length_unit);
+        let style = theme.label(unit * 0.85);
+        let wide = width.max(style.width(&label));
+        let ground = Rect {
+            x: field.x + ceil(unit * 0.6),
+            y: field.y + field.height - ceil(unit * 2.4),
+            width: ceil(wide + unit),
+            height: ceil(unit * 1.8),
+        };
+        picture.fill(ground, theme.ground, 0.55);
+        let middle = pixel(ground.x) + pixel(ground.width) / 2.0;
+        let bar = Rect {
+            x: floor(middle - width / 2.0),
+            y: ground.y + ceil(unit * 1.35),
+            width: ceil(width),
+            height: ceil(unit * 0.14),
+        };
+        picture.fill(bar, theme.text, 1.0);
+        let text = super::text::Style {
+            color: theme.text,
+            ..style
+        };
+        text.draw(picture, middle, pixel(ground.y) + unit * 0.98, Align::Center, &label);
+    }
+}
+
+/// 1, 2 or 5 times a power of ten, without needless digits.
+fn plain(value: f64) -> String {
+    if (1e-3..1e5).contains(&value) {
+        let text = format!("{value:.3}");
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        short(value)
+    }
+}
+
+/// A line around a rectangle, just outside it.
+pub fn frame(picture: &mut Picture, rect: Rect, theme: &Theme) {
+    let (x, y) = (rect.x.saturating_sub(1), rect.y.saturating_sub(1));
+    let line = |x, y, width, height| Rect { x, y, width, height };
+    for side in [
+        line(x, y, rect.width + 2, 1),
+        line(x, rect.y + rect.height, rect.width + 2, 1),
+        line(x, y, 1, rect.height + 2),
+        line(rect.x + rect.width, y, 1, rect.height + 2),
+    ] {
+        picture.fill(side, theme.line, 0.6);
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "positions inside a picture")]
+pub(super) fn pixel(n: usize) -> f32 {
+    n as f32
+}
+
+#[expect(clippy::cast_possible_wrap, reason = "positions inside a picture")]
+pub(super) fn signed(n: usize) -> i64 {
+    n as i64
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "positive by construction, clamped"
+)]
+pub(super) fn ceil(value: f32) -> usize {
+    value.ceil().max(1.0) as usize
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
+pub(super) fn floor(value: f32) -> usize {
+    value.floor().max(0.0) as usize
+}

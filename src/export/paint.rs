@@ -1,0 +1,501 @@
+//! From a reduced field to a finished picture: the same colours as in the window, with its medium, axes and legend.
+
+use super::graph::Graph;
+use super::overlay::{self, Legend, Margins};
+use super::picture::{Picture, Rect};
+use super::resample::{Axis, resample};
+use super::shade::Shade;
+use super::text::Align;
+use super::theme::Theme;
+use crate::colormap::{self, Colormap, ColormapError, Kind, Levels, dimmed, phase_entry};
+use crate::engine::RangeKeeper;
+use crate::physics::{Equation, Sets};
+use crate::scene::Scenario;
+use crate::scene::scenario::{ColorRange, Quantity};
+use crate::solver::{Clock, FieldImage, ImageRequest};
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// A field's longer side in a picture whose size is not given is about this many pixels.
+const NATURAL: usize = 1280;
+/// Size of a graph whose size is not given.
+const GRAPH: [usize; 2] = [1280, 640];
+
+/// How a scene is to be shown.
+#[derive(Clone, Debug)]
+pub struct Look {
+    /// What is shown.
+    pub quantity: Quantity,
+    /// A colour map's name, or `auto`.
+    pub colormap: String,
+    /// The colour range.
+    pub range: ColorRange,
+    /// Pixels; `None` = whole pixels a site, or whole sites a pixel.
+    pub size: Option<[usize; 2]>,
+    /// The plane of a 3D field; `None` = the middle one.
+    pub plane: Option<usize>,
+    /// Title, clock, colour bar and scale bar.
+    pub overlay: bool,
+}
+
+impl Look {
+    /// What the scene itself asks for, without overlay, at its natural size.
+    #[must_use]
+    pub fn of(scenario: &Scenario) -> Self {
+        let view = scenario.view();
+        Self {
+            quantity: view.quantity,
+            colormap: view.colormap.clone(),
+            range: view.range,
+            size: None,
+            plane: None,
+            overlay: false,
+        }
+    }
+}
+
+/// Why a scene cannot be shown as asked.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum LookError {
+    /// No such map, or of the wrong kind.
+    #[error(transparent)]
+    Colormap(#[from] ColormapError),
+    /// A size without room for the field.
+    #[error("a picture of {width} × {height} pixels has no room for the field; choose at least {least} × {least}")]
+    TooSmall {
+        /// Pixels.
+        width: usize,
+        /// Pixels.
+        height: usize,
+        /// The least that works.
+        least: usize,
+    },
+    /// A picture that no memory holds.
+    #[error("a picture of {width} × {height} pixels is too large; choose at most {most} on a side")]
+    TooLarge {
+        /// Pixels.
+        width: usize,
+        /// Pixels.
+        height: usize,
+        /// The limit.
+        most: usize,
+    },
+    /// A plane outside the grid.
+    #[error("there is no plane {plane}: the grid has planes 0 to {last} along z")]
+    Plane {
+        /// Asked for.
+        plane: usize,
+        /// The last one.
+        last: usize,
+    },
+}
+
+/// Longest side of a picture.
+const MOST: usize = 32768;
+
+/// Makes the pictures of one scene, keeping the colour range from one to the next.
+pub struct Painter {
+    scenario: Arc<Scenario>,
+    look: Look,
+    map: &'static Colormap,
+    theme: &'static Theme,
+    /// The field or the graph in the picture.
+    field: Rect,
+    unit: f32,
+    request: ImageRequest,
+    keeper: RangeKeeper,
+    shade: Option<Shade>,
+    /// The picture before anything that changes.
+    picture: Picture,
+    /// Decimals of the clock.
+    decimals: usize,
+}
+
+impl Painter {
+    /// A painter for pictures of `scenario`, whose times are multiples of `time_step`.
+    ///
+    /// # Errors
+    /// If the map, the size or the plane does not fit.
+    pub fn new(scenario: Arc<Scenario>, look: &Look, time_step: f64) -> Result<Self, LookError> {
+        let grid = scenario.grid();
+        let [nx, ny, nz] = grid.size();
+        let line = grid.rank() == 1;
+        // A graph of |ψ|² is coloured by phase, so both quantities are one picture there.
+        let quantum = scenario.model().equation() == Equation::Schrodinger;
+        let by_phase = line && quantum && matches!(look.quantity, Quantity::Density | Quantity::Phase);
+        let shown = if by_phase { Quantity::Phase } else { look.quantity };
+        let named = colormap::resolve(&look.colormap, look.quantity.map_kind())?;
+        let map = if by_phase && named.kind != Kind::Cyclic {
+            colormap::auto(Kind::Cyclic)
+        } else {
+            named
+        };
+        let plane = look.plane.unwrap_or(nz / 2);
+        if plane >= nz {
+            return Err(LookError::Plane { plane, last: nz - 1 });
+        }
+        let (size, field, unit) = layout([nx, ny], line, look)?;
+        let request = ImageRequest {
+            quantity: shown,
+            x: 0..nx,
+            y: 0..ny,
+            z: plane,
+            // Up to twice the pixels, so that reducing to them averages evenly.
+            max_size: if line {
+                [2 * field.width, 1]
+            } else {
+                [2 * field.width, 2 * field.height]
+            },
+        };
+        let theme = Theme::of(named);
+        let shade = if line {
+            None
+        } else {
+            Shade::new(scenario.medium(), &request, [field.width, field.height])
+        };
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
+        let decimals = (-time_step.abs().log10().floor()).clamp(0.0, 4.0) as usize;
+        Ok(Self {
+            keeper: RangeKeeper::new(look.range),
+            look: look.clone(),
+            map,
+            theme,
+            field,
+            unit,
+            request,
+            shade,
+            picture: Picture::filled(size[0], size[1], theme.ground),
+            decimals,
+            scenario,
+        })
+    }
+
+    /// Pixels of every picture.
+    #[must_use]
+    pub fn size(&self) -> [usize; 2] {
+        [self.picture.width, self.picture.height]
+    }
+
+    /// Where the field (or graph) stands in the picture.
+    #[must_use]
+    pub fn field(&self) -> Rect {
+        self.field
+    }
+
+    /// What the solver shall reduce.
+    #[must_use]
+    pub fn request(&self) -> &ImageRequest {
+        &self.request
+    }
+
+    /// Paints what the solver gave for [`Painter::request`], `seconds` of the film after the last picture.
+    pub fn paint(&mut self, image: &FieldImage, clock: &Clock, seconds: f32) -> &Picture {
+        let (width, height) = (self.picture.width, self.picture.height);
+        self.picture = Picture::filled(width, height, self.theme.ground);
+        if self.scenario.grid().rank() == 1 {
+            self.paint_line(image, clock, seconds);
+        } else {
+            self.paint_plane(image, clock, seconds);
+        }
+        &self.picture
+    }
+
+    fn paint_plane(&mut self, image: &FieldImage, clock: &Clock, seconds: f32) {
+        let field = self.field;
+        let levels = self.keeper.levels(image, seconds);
+        let colors = self.colors(image, levels);
+        for (row, line) in colors.chunks(field.width).enumerate() {
+            // Row 0 of the field is at the bottom.
+            let y = field.y + field.height - 1 - row;
+            for (x, color) in line.iter().enumerate() {
+                self.picture.set(field.x + x, y, *color);
+            }
+        }
+        if let Some(shade) = &self.shade {
+            let drives = self.drives(clock.time);
+            shade.draw(&mut self.picture, field, &drives, self.theme);
+        }
+        if self.look.overlay {
+            let scenario = Arc::clone(&self.scenario);
+            let legend = self.legend(&scenario, levels, clock);
+            legend.draw(&mut self.picture, field, self.unit, self.theme);
+        }
+    }
+
+    /// One colour a pixel of the field, bottom row first.
+    fn colors(&self, image: &FieldImage, levels: Levels) -> Vec<[u8; 3]> {
+        let (x, y) = self.axes(image);
+        let values = resample(&image.value, image.size[0], &x, &y);
+        if image.quantity == Some(Quantity::Phase) {
+            let (re, im) = parts(image);
+            let re = resample(&re, image.size[0], &x, &y);
+            let im = resample(&im, image.size[0], &x, &y);
+            let table = self.map.table();
+            return values
+                .par_iter()
+                .zip(re.par_iter().zip(&im))
+                .map(|(value, (re, im))| {
+                    let step = byte(levels.brightness(*value));
+                    dimmed(table[phase_entry(im.atan2(*re))], step)
+                })
+                .collect();
+        }
+        let mapping = levels.mapping(self.map.kind);
+        let table = self.map.table();
+        values.par_iter().map(|value| table[mapping.entry(*value)]).collect()
+    }
+
+    fn paint_line(&mut self, image: &FieldImage, clock: &Clock, seconds: f32) {
+        let field = self.field;
+        let (x, y) = self.axes(image);
+        let phases = image.quantity == Some(Quantity::Phase);
+        let mut shown = image.clone();
+        if phases {
+            for value in &mut shown.value {
+                *value *= *value;
+            }
+        }
+        let levels = self.keeper.levels(&shown, seconds);
+        let mut values = resample(&shown.value, image.size[0], &x, &y);
+        let table = self.map.table();
+        let colors: Vec<[u8; 3]> = if phases {
+            // The cubic may swing below 0 beside steep flanks; a density cannot.
+            for value in &mut values {
+                *value = value.max(0.0);
+            }
+            let (re, im) = parts(image);
+            let re = resample(&re, image.size[0], &x, &y);
+            let im = resample(&im, image.size[0], &x, &y);
+            let hue = |(re, im): (&f32, &f32)| table[phase_entry(im.atan2(*re))];
+            re.iter().zip(&im).map(hue).collect()
+        } else {
+            let mapping = levels.mapping(self.map.kind);
+            values.iter().map(|value| table[mapping.entry(*value)]).collect()
+        };
+        // Some air above (and below) the curve.
+        let air = 0.08 * (levels.high - levels.low);
+        let bottom = if levels.low < 0.0 { levels.low - air } else { levels.low };
+        let (potential, walls) = self.line_medium(clock.time);
+        let quantity = if phases { Quantity::Density } else { self.look.quantity };
+        let spacing = self.scenario.grid().spacing();
+        #[expect(clippy::cast_precision_loss, reason = "numbers of sites")]
+        let sites = self.request.x.len() as f64;
+        let graph = Graph {
+            values: &values,
+            colors: &colors,
+            range: [bottom, levels.high + air],
+            span: [-0.5 * spacing, (sites - 0.5) * spacing],
+            potential: &potential,
+            walls: &walls,
+            sign: overlay::sign(quantity),
+            along: self.along(),
+        };
+        graph.draw(&mut self.picture, field, self.unit, self.theme);
+        if self.look.overlay {
+            let scenario = Arc::clone(&self.scenario);
+            let legend = self.legend(&scenario, levels, clock);
+            let base = overlay::pixel(field.y) - 2.75 * self.unit;
+            legend.head(&mut self.picture, field, base, self.unit, self.theme);
+            if phases {
+                self.hue_strip();
+            }
+        }
+    }
+
+    fn along(&self) -> &'static str {
+        match self.scenario.model().equation() {
+            Equation::Schrodinger => "x",
+            Equation::Acoustic => "x / m",
+        }
+    }
+
+    /// A strip of hues with its phases, in the middle above a graph.
+    fn hue_strip(&mut self) {
+        let unit = self.unit;
+        let field = self.field;
+        let width = overlay::ceil(8.0 * unit).min(field.width / 2);
+        let strip = Rect {
+            x: field.x + (field.width - width) / 2,
+            y: field.y - overlay::ceil(1.25 * unit),
+            width,
+            height: overlay::ceil(0.55 * unit),
+        };
+        let table = self.map.table();
+        for x in 0..width {
+            let turn = (overlay::pixel(x) + 0.5) / overlay::pixel(width) - 0.5;
+            let color = table[phase_entry(turn * std::f32::consts::TAU)];
+            self.picture.fill(
+                Rect {
+                    x: strip.x + x,
+                    width: 1,
+                    ..strip
+                },
+                color,
+                1.0,
+            );
+        }
+        let style = self.theme.label(0.85 * unit);
+        let base = overlay::pixel(strip.y + strip.height);
+        let (left, right) = (overlay::pixel(strip.x), overlay::pixel(strip.x + width));
+        style.draw(&mut self.picture, left - 0.4 * unit, base, Align::Right, "arg ψ  −π");
+        style.draw(&mut self.picture, right + 0.4 * unit, base, Align::Left, "π");
+    }
+
+    /// Potential and walls per column of a graph.
+    fn line_medium(&self, time: f64) -> (Vec<f32>, Vec<bool>) {
+        let medium = self.scenario.medium();
+        let sites = self.request.x.len();
+        let columns = self.field.width;
+        let site = |x: usize| ((2 * x + 1) * sites / (2 * columns)).min(sites - 1);
+        let mut potential = Vec::new();
+        if medium.has(Sets::Potential) {
+            let mut row = vec![0.0; sites];
+            medium.potential_row(None, 0, 0, 0..sites, &mut row);
+            for (group, drive) in self.drives(time).iter().enumerate() {
+                let mut part = vec![0.0; sites];
+                medium.potential_row(Some(group), 0, 0, 0..sites, &mut part);
+                for (sum, value) in row.iter_mut().zip(&part) {
+                    *sum += drive * value;
+                }
+            }
+            #[expect(clippy::cast_possible_truncation, reason = "drawn in pixels")]
+            potential.extend((0..columns).map(|x| row[site(x)] as f32));
+        }
+        let mut walls = Vec::new();
+        if medium.has(Sets::Wall) {
+            let mut row = vec![false; sites];
+            medium.wall_row(0, 0, 0..sites, &mut row);
+            walls.extend((0..columns).map(|x| row[site(x)]));
+        }
+        (potential, walls)
+    }
+
+    fn drives(&self, time: f64) -> Vec<f64> {
+        let drives = self.scenario.medium().drives();
+        drives.iter().map(|drive| drive.eval(&[time])).collect()
+    }
+
+    fn legend<'a>(&self, scenario: &'a Scenario, levels: Levels, clock: &Clock) -> Legend<'a> {
+        let (length_unit, time_unit) = match self.scenario.model().equation() {
+            Equation::Schrodinger => ("", ""),
+            Equation::Acoustic => (" m", " s"),
+        };
+        #[expect(clippy::cast_precision_loss, reason = "numbers of sites")]
+        let length = self.request.x.len() as f64 * self.scenario.grid().spacing();
+        Legend {
+            title: scenario.title(),
+            time: clock.time,
+            decimals: self.decimals,
+            quantity: self.look.quantity,
+            map: self.map,
+            levels,
+            length,
+            length_unit,
+            time_unit,
+        }
+    }
+
+    fn axes(&self, image: &FieldImage) -> (Axis, Axis) {
+        #[expect(clippy::cast_precision_loss, reason = "numbers of sites")]
+        let extent = |sites: usize| sites as f64 / image.reduction.max(1) as f64;
+        let rows = if self.scenario.grid().rank() == 1 {
+            1
+        } else {
+            self.field.height
+        };
+        (
+            Axis::new(image.size[0], extent(self.request.x.len()), self.field.width),
+            Axis::new(image.size[1], extent(self.request.y.len()), rows),
+        )
+    }
+}
+
+/// Re and Im of the unit phasors times |ψ|: what can be interpolated where a phase cannot.
+fn parts(image: &FieldImage) -> (Vec<f32>, Vec<f32>) {
+    let phasor = |(value, phase): (&f32, &f32)| (value * phase.cos(), value * phase.sin());
+    image.value.iter().zip(&image.phase).map(phasor).unzip()
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0…1 before")]
+fn byte(brightness: f32) -> usize {
+    (brightness * 255.0 + 0.5) as usize
+}
+
+/// Canvas, field and text size.
+fn layout([nx, ny]: [usize; 2], line: bool, look: &Look) -> Result<([usize; 2], Rect, f32), LookError> {
+    #[expect(clippy::cast_precision_loss, reason = "numbers of pixels")]
+    let unit_of = |[width, height]: [usize; 2]| {
+        let shorter = width.min(height).min(2 * width.max(height) / 3) as f32;
+        let longer = width.max(height) as f32;
+        (shorter / 32.0).max(longer / 64.0).clamp(9.0, 80.0)
+    };
+    let margins = |unit: f32| match (line, look.overlay) {
+        (true, titled) => Margins::for_graph(unit, titled),
+        (false, true) => Margins::for_field(unit),
+        (false, false) => Margins::default(),
+    };
+    let longer = nx.max(ny);
+    let natural = if line {
+        None
+    } else if longer <= NATURAL {
+        Some([nx, ny].map(|n| n * (NATURAL / longer)))
+    } else {
+        Some([nx, ny].map(|n| n.div_ceil(longer.div_ceil(NATURAL))))
+    };
+    if let (None, Some([width, height])) = (look.size, natural) {
+        let unit = unit_of([width, height]);
+        let room = margins(unit);
+        let field = Rect {
+            x: room.left,
+            y: room.top,
+            width,
+            height,
+        };
+        // A wheel and its legend need some height of their own.
+        let least = if look.overlay { overlay::ceil(unit * 9.0) } else { 0 };
+        let canvas = [
+            width + room.left + room.right,
+            (height + room.top + room.bottom).max(least),
+        ];
+        return Ok((canvas, field, unit));
+    }
+    let [width, height] = look.size.unwrap_or(GRAPH);
+    if width.max(height) > MOST {
+        return Err(LookError::TooLarge {
+            width,
+            height,
+            most: MOST,
+        });
+    }
+    let unit = unit_of([width, height]);
+    let room = margins(unit);
+    let least = if line || look.overlay { 160 } else { 16 };
+    if width.min(height) < least {
+        return Err(LookError::TooSmall { width, height, least });
+    }
+    let inside = room.inside(width, height);
+    let field = if line { inside } else { fitted(inside, [nx, ny]) };
+    Ok(([width, height], field, unit))
+}
+
+/// The largest rectangle of the field's proportions in `room`, in its middle.
+fn fitted(room: Rect, [nx, ny]: [usize; 2]) -> Rect {
+    let wide = room.width * ny <= room.height * nx;
+    let (width, height) = if wide {
+        (
+            room.width,
+            ((2 * room.width * ny + nx) / (2 * nx)).clamp(1, room.height),
+        )
+    } else {
+        (
+            ((2 * room.height * nx + ny) / (2 * ny)).clamp(1, room.width),
+            room.height,
+        )
+    };
+    Rect {
+        x: room.x + (room.width - width) / 2,
+        y: room.y + (room.height - height) / 2,
+        width,
+        height,
+    }
+}

@@ -1,0 +1,229 @@
+//! Walls and potential over a picture: walls solid, the potential as a faint tint with contour lines, so that slits and barriers can be
+//! seen and the wave still shows through.
+
+use super::picture::{Picture, Rect};
+use super::theme::Theme;
+use crate::physics::{Medium, Sets, Value};
+use crate::solver::ImageRequest;
+use rayon::prelude::*;
+
+/// Contour lines between the least and the greatest potential.
+const CONTOURS: f32 = 6.0;
+/// Where more of the picture than this would be contour, as for a random potential, there is only the tint.
+const MOST_CONTOUR: f32 = 0.12;
+
+/// The medium of a scene, sampled for a picture.
+#[derive(Clone, Debug)]
+pub struct Shade {
+    /// Samples along x and y.
+    size: [usize; 2],
+    walls: Vec<bool>,
+    /// The static potential, then what each drive multiplies.
+    parts: Vec<Vec<f32>>,
+    /// Whether the potential varies smoothly from site to site.
+    smooth: bool,
+}
+
+impl Shade {
+    /// Samples what `request` shows for a picture of `pixels`; `None` where there is nothing to see.
+    #[must_use]
+    pub fn new(medium: &Medium, request: &ImageRequest, pixels: [usize; 2]) -> Option<Self> {
+        let has_walls = medium.has(Sets::Wall);
+        let has_potential = medium.has(Sets::Potential);
+        if !has_walls && !has_potential {
+            return None;
+        }
+        // Whole sites a sample, so that thin slits in a large grid are not missed.
+        let step = (request.x.len() / pixels[0].max(1))
+            .min(request.y.len() / pixels[1].max(1))
+            .max(1);
+        let size = [request.x.len().div_ceil(step), request.y.len().div_ceil(step)];
+        let mut walls = vec![false; if has_walls { size[0] * size[1] } else { 0 }];
+        walls.par_chunks_mut(size[0]).enumerate().for_each_init(
+            || vec![false; request.x.len()],
+            |row, (line, out)| {
+                for j in sampled(line, step, request) {
+                    medium.wall_row(j, request.z, request.x.clone(), row);
+                    for (i, wall) in row.iter().enumerate() {
+                        out[i / step] |= *wall;
+                    }
+                }
+            },
+        );
+        let groups = std::iter::once(None).chain((0..medium.drives().len()).map(Some));
+        let parts = if has_potential {
+            groups
+                .map(|group| potential(medium, group, request, step, size))
+                .collect()
+        } else {
+            Vec::new()
+        };
+        let smooth = medium
+            .layers()
+            .iter()
+            .any(|layer| layer.sets == Sets::Potential && matches!(layer.value, Value::Expression(_)));
+        Some(Self {
+            size,
+            walls,
+            parts,
+            smooth,
+        })
+    }
+
+    /// Whether it changes with time.
+    #[must_use]
+    pub fn moves(&self) -> bool {
+        self.parts.len() > 1
+    }
+
+    /// Draws it over a field in `rect`; `drives` are the factors of the driven parts now.
+    pub fn draw(&self, picture: &mut Picture, rect: Rect, drives: &[f64], theme: &Theme) {
+        let levels = self.levels(rect, drives);
+        let contour = levels
+            .as_ref()
+            .map(|levels| contours(levels, rect, 1 + rect.height / 1000));
+        for y in 0..rect.height {
+            for x in 0..rect.width {
+                let n = x + rect.width * y;
+                let at = (rect.x + x, rect.y + y);
+                if let Some(levels) = &levels {
+                    let color = if levels[n] < 0.0 { theme.well } else { theme.hill };
+                    let mut cover = 0.16 * levels[n].abs();
+                    if contour.as_ref().is_some_and(|contour| contour[n]) {
+                        cover = 0.4;
+                    }
+                    if cover > 0.002 {
+                        #[expect(clippy::cast_possible_wrap, reason = "positions inside a picture")]
+                        picture.blend(at.0 as i64, at.1 as i64, color, cover);
+                    }
+                }
+                if !self.walls.is_empty() && self.walls[self.sample(x, y, rect)] {
+                    picture.set(at.0, at.1, theme.wall);
+                }
+            }
+        }
+    }
+
+    /// The nearest sample of a pixel; pixel rows run downwards, samples upwards.
+    fn sample(&self, x: usize, y: usize, rect: Rect) -> usize {
+        let i = (2 * x + 1) * self.size[0] / (2 * rect.width);
+        let j = (2 * (rect.height - 1 - y) + 1) * self.size[1] / (2 * rect.height);
+        i + self.size[0] * j
+    }
+
+    /// The potential over its largest size, −1…1, per pixel; `None` where it is nowhere different from 0.
+    fn levels(&self, rect: Rect, drives: &[f64]) -> Option<Vec<f32>> {
+        let mut sum = self.parts.first()?.clone();
+        let mut largest: Vec<f32> = sum.iter().map(|u| u.abs()).collect();
+        for (part, drive) in self.parts[1..].iter().zip(drives) {
+            #[expect(clippy::cast_possible_truncation, reason = "shown with 8 bits")]
+            let drive = *drive as f32;
+            for (n, value) in part.iter().enumerate() {
+                sum[n] += drive * value;
+                largest[n] += value.abs();
+            }
+        }
+        // The scale doesn't move with the drives.
+        let scale = largest.iter().copied().fold(0.0, f32::max);
+        if scale <= 0.0 {
+            return None;
+        }
+        // Beyond the outermost samples the line through the last two goes on.
+        let place = |at: f32, samples: usize| {
+            let first = floor(at).min(samples.saturating_sub(2));
+            (first, (first + 1).min(samples - 1), at - small(first))
+        };
+        let rows = (0..rect.height).into_par_iter().flat_map_iter(|y| {
+            let sum = &sum;
+            (0..rect.width).map(move |x| {
+                let value = if self.smooth {
+                    let fx = (small(x) + 0.5) * small(self.size[0]) / small(rect.width) - 0.5;
+                    let fy = (small(rect.height - 1 - y) + 0.5) * small(self.size[1]) / small(rect.height) - 0.5;
+                    let ((i0, i1, tx), (j0, j1, ty)) = (place(fx, self.size[0]), place(fy, self.size[1]));
+                    let along = |j: usize| {
+                        let (a, b) = (sum[i0 + self.size[0] * j], sum[i1 + self.size[0] * j]);
+                        a + (b - a) * tx
+                    };
+                    along(j0) + (along(j1) - along(j0)) * ty
+                } else {
+                    sum[self.sample(x, y, rect)]
+                };
+                value / scale
+            })
+        });
+        Some(rows.collect())
+    }
+}
+
+/// Rows of sites that a line of samples stands for: at most four of them.
+fn sampled(line: usize, step: usize, request: &ImageRequest) -> impl Iterator<Item = usize> + use<> {
+    let first = request.y.start + line * step;
+    let last = (first + step).min(request.y.end);
+    (first..last).step_by(step.div_ceil(4))
+}
+
+fn potential(medium: &Medium, group: Option<usize>, request: &ImageRequest, step: usize, size: [usize; 2]) -> Vec<f32> {
+    let mut values = vec![0.0f32; size[0] * size[1]];
+    values.par_chunks_mut(size[0]).enumerate().for_each_init(
+        || vec![0.0f64; request.x.len()],
+        |row, (line, out)| {
+            for j in sampled(line, step, request) {
+                medium.potential_row(group, j, request.z, request.x.clone(), row);
+                for (i, value) in row.iter().enumerate() {
+                    #[expect(clippy::cast_possible_truncation, reason = "shown with 8 bits")]
+                    let value = *value as f32;
+                    if value.abs() > out[i / step].abs() {
+                        out[i / step] = value;
+                    }
+                }
+            }
+        },
+    );
+    values
+}
+
+/// Pixels where the level changes, `thick` pixels wide; none at all where they would cover too much.
+fn contours(levels: &[f32], rect: Rect, thick: usize) -> Vec<bool> {
+    let (low, high) = levels.iter().fold((f32::INFINITY, f32::NEG_INFINITY), |(lo, hi), &v| {
+        (lo.min(v), hi.max(v))
+    });
+    let mut lines = vec![false; levels.len()];
+    if high - low < 1e-6 {
+        return lines;
+    }
+    let band = |n: usize| floor((levels[n] - low) / (high - low) * (CONTOURS - 1.0) + 0.5);
+    let mut count = 0.0;
+    for y in 0..rect.height {
+        for x in 0..rect.width {
+            let n = x + rect.width * y;
+            let here = band(n);
+            let differs = |other: usize| band(other) != here;
+            if (x + 1 < rect.width && differs(n + 1)) || (y + 1 < rect.height && differs(n + rect.width)) {
+                count += 1.0;
+                for dy in 0..thick.min(rect.height - y) {
+                    for dx in 0..thick.min(rect.width - x) {
+                        lines[n + dx + rect.width * dy] = true;
+                    }
+                }
+            }
+        }
+    }
+    if count > MOST_CONTOUR * small(levels.len()) {
+        lines.fill(false);
+    }
+    lines
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts of pixels and sites")]
+fn small(n: usize) -> f32 {
+    n as f32
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "positive by construction"
+)]
+fn floor(value: f32) -> usize {
+    value.max(0.0) as usize
+}

@@ -1,0 +1,145 @@
+//! Text on pictures, in Inter (SIL Open Font License 1.1, `assets/fonts/OFL.txt`), with figures of equal width.
+
+use super::Picture;
+use ab_glyph::{Font, FontRef, ScaleFont, point};
+use std::sync::OnceLock;
+
+/// Where a text stands relative to its point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Align {
+    /// The point is at its left end.
+    Left,
+    /// The point is at its middle.
+    Center,
+    /// The point is at its right end.
+    Right,
+}
+
+/// The weight of the letters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Weight {
+    /// For labels.
+    Regular,
+    /// For titles.
+    SemiBold,
+}
+
+fn font(weight: Weight) -> Option<&'static FontRef<'static>> {
+    static REGULAR: OnceLock<Option<FontRef<'static>>> = OnceLock::new();
+    static SEMI_BOLD: OnceLock<Option<FontRef<'static>>> = OnceLock::new();
+    let (cell, bytes): (_, &'static [u8]) = match weight {
+        Weight::Regular => (&REGULAR, include_bytes!("../../assets/fonts/Inter-Regular.otf")),
+        Weight::SemiBold => (&SEMI_BOLD, include_bytes!("../../assets/fonts/Inter-SemiBold.otf")),
+    };
+    // The bytes are part of the program; a test reads both.
+    cell.get_or_init(|| FontRef::try_from_slice(bytes).ok()).as_ref()
+}
+
+/// A style of text.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Style {
+    /// Height of the em square, pixels.
+    pub size: f32,
+    /// Its colour.
+    pub color: [u8; 3],
+    /// Its weight.
+    pub weight: Weight,
+}
+
+impl Style {
+    /// Glyphs with their positions from 0, and the width in pixels.
+    fn lay_out(self, text: &str) -> (Vec<ab_glyph::Glyph>, f32) {
+        let Some(font) = font(self.weight) else {
+            return (Vec::new(), 0.0);
+        };
+        let em = font.units_per_em().unwrap_or(1000.0);
+        let scale = self.size * font.height_unscaled() / em;
+        let scaled = font.as_scaled(scale);
+        let mut x = 0.0;
+        let mut glyphs: Vec<ab_glyph::Glyph> = Vec::new();
+        for letter in text.chars() {
+            let id = font.glyph_id(letter);
+            if let Some(last) = glyphs.last() {
+                x += scaled.kern(last.id, id);
+            }
+            // Every digit is as wide as a zero and stands in the middle of its place, so that a clock doesn't jump.
+            let own = scaled.h_advance(id);
+            let advance = if letter.is_ascii_digit() {
+                scaled.h_advance(font.glyph_id('0'))
+            } else {
+                own
+            };
+            glyphs.push(id.with_scale_and_position(scale, point(x + (advance - own) / 2.0, 0.0)));
+            x += advance;
+        }
+        (glyphs, x)
+    }
+
+    /// The width of a text, pixels.
+    #[must_use]
+    pub fn width(self, text: &str) -> f32 {
+        self.lay_out(text).1
+    }
+
+    /// Draws a text whose base line is at y.
+    #[expect(clippy::cast_possible_truncation, reason = "positions inside a picture")]
+    pub fn draw(self, picture: &mut Picture, x: f32, y: f32, align: Align, text: &str) {
+        let (glyphs, width) = self.lay_out(text);
+        let Some(font) = font(self.weight) else {
+            return;
+        };
+        let left = match align {
+            Align::Left => x,
+            Align::Center => x - width / 2.0,
+            Align::Right => x - width,
+        };
+        for mut glyph in glyphs {
+            // The base line on a whole pixel keeps horizontal strokes crisp.
+            glyph.position = point(glyph.position.x + left, y.round());
+            if let Some(outline) = font.outline_glyph(glyph) {
+                let bounds = outline.px_bounds();
+                outline.draw(|dx, dy, coverage| {
+                    let at = (bounds.min.x as i64 + i64::from(dx), bounds.min.y as i64 + i64::from(dy));
+                    picture.blend(at.0, at.1, self.color, coverage);
+                });
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_fonts_have_every_sign_used_and_even_figures() {
+        for weight in [Weight::Regular, Weight::SemiBold] {
+            let font = font(weight).unwrap();
+            for letter in "t = −0123456789.×⁰¹²³⁴⁵⁶⁷⁸⁹⁻|ψ|≤πRe Im p k arg".chars() {
+                assert_ne!(font.glyph_id(letter).0, 0, "{letter}");
+            }
+            let style = Style {
+                size: 20.0,
+                color: [255; 3],
+                weight,
+            };
+            assert_eq!(style.width("1111").to_bits(), style.width("8888").to_bits());
+        }
+    }
+
+    #[test]
+    fn text_is_drawn_where_it_should_be() {
+        let mut picture = Picture::filled(100, 40, [0; 3]);
+        let style = Style {
+            size: 20.0,
+            color: [255; 3],
+            weight: Weight::Regular,
+        };
+        style.draw(&mut picture, 98.0, 30.0, Align::Right, "H");
+        let lit = |x0: usize, x1: usize| (x0..x1).any(|x| (0..40).any(|y| picture.at(x, y)[0] > 200));
+        assert!(!lit(0, 80));
+        assert!(lit(80, 98));
+        // A capital stands on its base line.
+        assert!((80..98).all(|x| (31..40).all(|y| picture.at(x, y) == [0; 3])));
+    }
+}

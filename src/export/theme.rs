@@ -1,0 +1,76 @@
+//! Colours of what is drawn around a field.
+
+use super::text::{Style, Weight};
+use crate::colormap::{Colormap, Kind, oklab};
+
+/// Dark or light, as the colour map wants it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Theme {
+    /// Behind everything.
+    pub ground: [u8; 3],
+    /// Titles and curves.
+    pub text: [u8; 3],
+    /// Labels.
+    pub quiet: [u8; 3],
+    /// Axes and frames.
+    pub line: [u8; 3],
+    /// Walls.
+    pub wall: [u8; 3],
+    /// Positive potential.
+    pub hill: [u8; 3],
+    /// Negative potential.
+    pub well: [u8; 3],
+}
+
+const DARK: Theme = Theme {
+    ground: [14, 16, 19],
+    text: [232, 235, 239],
+    quiet: [160, 167, 176],
+    line: [92, 99, 108],
+    wall: [128, 134, 142],
+    hill: [255, 255, 255],
+    well: [120, 190, 255],
+};
+
+const LIGHT: Theme = Theme {
+    ground: [255, 255, 255],
+    text: [20, 22, 26],
+    quiet: [84, 90, 98],
+    line: [150, 156, 164],
+    wall: [110, 116, 124],
+    hill: [40, 40, 40],
+    well: [0, 80, 190],
+};
+
+impl Theme {
+    /// The theme that a map belongs to: light where "nothing" is light, as white paper is.
+    #[must_use]
+    pub fn of(map: &Colormap) -> &'static Self {
+        let nothing = match map.kind {
+            Kind::Sequential => map.table()[0],
+            Kind::Diverging => map.table()[128],
+            Kind::Cyclic => [0; 3],
+        };
+        if oklab(nothing)[0] > 0.7 { &LIGHT } else { &DARK }
+    }
+
+    /// Style of a title, `size` pixels.
+    #[must_use]
+    pub fn title(&self, size: f32) -> Style {
+        Style {
+            size,
+            color: self.text,
+            weight: Weight::SemiBold,
+        }
+    }
+
+    /// Style of a label, `size` pixels.
+    #[must_use]
+    pub fn label(&self, size: f32) -> Style {
+        Style {
+            size,
+            color: self.quiet,
+            weight: Weight::Regular,
+        }
+    }
+}

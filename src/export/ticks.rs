@@ -1,0 +1,148 @@
+//! Round numbers along axes and bars.
+
+/// Round values between two ends, with their labels.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ticks {
+    /// Value and label, rising.
+    pub marks: Vec<(f64, String)>,
+    /// Labels are in units of 10 to this power; 0 where plain numbers serve.
+    pub exponent: i32,
+}
+
+/// The largest of 1, 2, 5 times a power of ten that is at most `most`.
+#[must_use]
+pub fn round_down(most: f64) -> f64 {
+    let power = 10f64.powf(most.log10().floor());
+    let lead = most / power * (1.0 + 1e-9);
+    power
+        * if lead >= 5.0 {
+            5.0
+        } else if lead >= 2.0 {
+            2.0
+        } else {
+            1.0
+        }
+}
+
+/// About `count` round values from `low` to `high`; none if that is no range.
+#[must_use]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "a handful of ticks"
+)]
+pub fn ticks(low: f64, high: f64, count: usize) -> Ticks {
+    let span = high - low;
+    if !span.is_finite() || span <= 0.0 {
+        return Ticks {
+            marks: Vec::new(),
+            exponent: 0,
+        };
+    }
+    let wanted = span / count.max(1) as f64;
+    // The next of 1, 2, 5 above what would give exactly `count`.
+    let below = round_down(wanted);
+    let step = if wanted <= below * 1.000_001 {
+        below
+    } else if (below / 10f64.powf(below.log10().floor())).round() as i32 == 2 {
+        below * 2.5
+    } else {
+        below * 2.0
+    };
+    let largest = low.abs().max(high.abs());
+    let magnitude = largest.log10().floor() as i32;
+    let exponent = if (-2..4).contains(&magnitude) { 0 } else { magnitude };
+    let unit = 10f64.powi(exponent);
+    let decimals = (-(step / unit * (1.0 + 1e-9)).log10().floor()).max(0.0) as usize;
+    let first = (low / step - 1e-6).ceil() as i64;
+    let last = (high / step + 1e-6).floor() as i64;
+    let marks = (first..=last).map(|n| {
+        let value = n as f64 * step;
+        (value, number(value / unit, decimals))
+    });
+    Ticks {
+        marks: marks.collect(),
+        exponent,
+    }
+}
+
+/// A number with a true minus sign, and no minus before a zero.
+#[must_use]
+pub fn number(value: f64, decimals: usize) -> String {
+    let text = format!("{:.decimals$}", value.abs());
+    let zero = !text.contains(|c: char| c.is_ascii_digit() && c != '0');
+    if value < 0.0 && !zero {
+        format!("−{text}")
+    } else {
+        text
+    }
+}
+
+/// `×10⁻⁴`, or nothing for an exponent of 0.
+#[must_use]
+pub fn power_of_ten(exponent: i32) -> String {
+    if exponent == 0 {
+        return String::new();
+    }
+    let digits = exponent.to_string();
+    let raised = digits.chars().map(|c| match c {
+        '-' => '⁻',
+        '1' => '¹',
+        '2' => '²',
+        '3' => '³',
+        digit => digit
+            .to_digit(10)
+            .and_then(|d| char::from_u32(0x2070 + d))
+            .unwrap_or(digit),
+    });
+    format!("×10{}", raised.collect::<String>())
+}
+
+/// Three significant digits, as a power of ten where plain digits would be many.
+#[must_use]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "logarithms of doubles"
+)]
+pub fn short(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return "0".to_owned();
+    }
+    let magnitude = value.abs().log10().floor() as i32;
+    if (-3..5).contains(&magnitude) {
+        number(value, (2 - magnitude).max(0) as usize)
+    } else {
+        format!(
+            "{}{}",
+            number(value / 10f64.powi(magnitude), 2),
+            power_of_ten(magnitude)
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(low: f64, high: f64) -> Vec<String> {
+        ticks(low, high, 5).marks.into_iter().map(|(_, label)| label).collect()
+    }
+
+    #[test]
+    fn round_values() {
+        assert_eq!(labels(0.0, 1.0), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
+        assert_eq!(labels(0.0, 512.0), ["0", "200", "400"]);
+        assert_eq!(labels(-1.0, 1.0), ["−1.0", "−0.5", "0.0", "0.5", "1.0"]);
+        assert_eq!(labels(0.0, 0.0), Vec::<String>::new());
+        let small = ticks(0.0, 3.4e-5, 5);
+        assert_eq!(small.exponent, -5);
+        assert_eq!(small.marks.last().unwrap().1, "3");
+        assert_eq!(power_of_ten(-12), "×10⁻¹²");
+        assert_eq!(short(0.000123), "1.23×10⁻⁴");
+        assert_eq!(short(12.345), "12.3");
+        assert_eq!(number(-0.001, 1), "0.0");
+        assert!((round_down(49.0) - 20.0).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,158 @@
+//! Host arrays of a wave, and the two floating-point types a method can run in.
+
+use num_complex::Complex;
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for f32 {}
+    impl Sealed for f64 {}
+}
+
+/// The floating-point type of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Precision {
+    /// IEEE binary32.
+    Single,
+    /// IEEE binary64.
+    Double,
+}
+
+impl Precision {
+    /// Every precision with its word in a scene file.
+    pub const ALL: [(&'static str, Self); 2] = [("single", Self::Single), ("double", Self::Double)];
+
+    /// The word in a scene file.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Single => "single",
+            Self::Double => "double",
+        }
+    }
+
+    /// Bytes of one real number.
+    #[must_use]
+    pub fn bytes(self) -> usize {
+        match self {
+            Self::Single => 4,
+            Self::Double => 8,
+        }
+    }
+}
+
+/// `f32` or `f64`, and nothing else.
+pub trait Real:
+    sealed::Sealed
+    + num_traits::Float
+    + num_traits::FloatConst
+    + num_traits::NumAssign
+    + rustfft::FftNum
+    + bytemuck::Pod
+    + Default
+    + std::fmt::Display
+    + std::iter::Sum
+{
+    /// Which of the two it is.
+    const PRECISION: Precision;
+
+    /// The nearest value.
+    #[must_use]
+    fn of(value: f64) -> Self;
+
+    /// As a double, exactly.
+    #[must_use]
+    fn wide(self) -> f64;
+
+    /// A complex field of this type as [`FieldData`].
+    #[must_use]
+    fn complex_data(values: Vec<Complex<Self>>) -> FieldData;
+
+    /// A real field of this type as [`FieldData`].
+    #[must_use]
+    fn real_data(values: Vec<Self>) -> FieldData;
+}
+
+impl Real for f32 {
+    const PRECISION: Precision = Precision::Single;
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "rounding to the nearest single is the purpose"
+    )]
+    fn of(value: f64) -> Self {
+        value as Self
+    }
+    fn wide(self) -> f64 {
+        f64::from(self)
+    }
+    fn complex_data(values: Vec<Complex<Self>>) -> FieldData {
+        FieldData::Complex64(values)
+    }
+    fn real_data(values: Vec<Self>) -> FieldData {
+        FieldData::Float32(values)
+    }
+}
+
+impl Real for f64 {
+    const PRECISION: Precision = Precision::Double;
+    fn of(value: f64) -> Self {
+        value
+    }
+    fn wide(self) -> f64 {
+        self
+    }
+    fn complex_data(values: Vec<Complex<Self>>) -> FieldData {
+        FieldData::Complex128(values)
+    }
+    fn real_data(values: Vec<Self>) -> FieldData {
+        FieldData::Float64(values)
+    }
+}
+
+/// A whole field on the host, x fastest, then y, then z. The variants are named after NPY's types.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FieldData {
+    /// ψ in single precision.
+    Complex64(Vec<Complex<f32>>),
+    /// ψ in double precision.
+    Complex128(Vec<Complex<f64>>),
+    /// A real field in single precision.
+    Float32(Vec<f32>),
+    /// A real field in double precision.
+    Float64(Vec<f64>),
+}
+
+impl FieldData {
+    /// Number of sites.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Complex64(v) => v.len(),
+            Self::Complex128(v) => v.len(),
+            Self::Float32(v) => v.len(),
+            Self::Float64(v) => v.len(),
+        }
+    }
+
+    /// Whether it holds no site.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The value at a flat index as a complex double.
+    #[must_use]
+    pub fn at(&self, index: usize) -> Complex<f64> {
+        match self {
+            Self::Complex64(v) => Complex::new(f64::from(v[index].re), f64::from(v[index].im)),
+            Self::Complex128(v) => v[index],
+            Self::Float32(v) => Complex::new(f64::from(v[index]), 0.0),
+            Self::Float64(v) => Complex::new(v[index], 0.0),
+        }
+    }
+
+    /// Every value as a complex double.
+    #[must_use]
+    pub fn to_complex128(&self) -> Vec<Complex<f64>> {
+        (0..self.len()).map(|i| self.at(i)).collect()
+    }
+}

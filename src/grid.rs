@@ -1,0 +1,158 @@
+//! The lattice: number of sites, spacing and what happens at each edge.
+//!
+//! Site (i, j, k) stands at (i·a, j·a, k·a), i from 0; x runs fastest in memory, so the flat index of a site is
+//! `i + nx·(j + ny·k)`. Axes that a scene does not use have one site.
+
+use std::fmt;
+
+/// What happens where the lattice ends, per axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Edge {
+    /// Quantum: the bond across the edge is left out (ψ = 0 one spacing outside). Acoustic: rigid.
+    Wall,
+    /// Quantum: the same as [`Edge::Wall`]. Acoustic: pressure release, p = 0 one spacing outside.
+    Soft,
+    /// The last site is a neighbour of the first.
+    Periodic,
+    /// An absorbing layer of `absorb_width` sites inside the grid, closed by a wall.
+    Absorb,
+}
+
+impl Edge {
+    /// Every edge with the word that stands for it in a scene file.
+    pub const ALL: [(&'static str, Self); 4] = [
+        ("wall", Self::Wall),
+        ("soft", Self::Soft),
+        ("periodic", Self::Periodic),
+        ("absorb", Self::Absorb),
+    ];
+
+    /// The word in a scene file.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Wall => "wall",
+            Self::Soft => "soft",
+            Self::Periodic => "periodic",
+            Self::Absorb => "absorb",
+        }
+    }
+}
+
+/// A regular lattice of one, two or three dimensions with the same spacing along every axis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Grid {
+    size: [usize; 3],
+    rank: usize,
+    spacing: f64,
+    edges: [Edge; 3],
+    absorb_width: usize,
+}
+
+impl Grid {
+    /// A lattice of `size` sites (1 to 3 axes, each at least 1) at `spacing`, closed by walls.
+    ///
+    /// # Panics
+    /// If `size` has no or more than three entries; scene files are checked before they come here.
+    #[must_use]
+    pub fn new(size: &[usize], spacing: f64) -> Self {
+        assert!((1..=3).contains(&size.len()), "a grid has 1 to 3 axes");
+        let mut all = [1; 3];
+        all[..size.len()].copy_from_slice(size);
+        Self {
+            size: all,
+            rank: size.len(),
+            spacing,
+            edges: [Edge::Wall; 3],
+            absorb_width: 0,
+        }
+    }
+
+    /// The same lattice with other edges; `absorb_width` counts sites.
+    #[must_use]
+    pub fn with_edges(mut self, edges: [Edge; 3], absorb_width: usize) -> Self {
+        self.edges = edges;
+        self.absorb_width = absorb_width;
+        self
+    }
+
+    /// Sites along x, y, z; unused axes have 1.
+    #[must_use]
+    pub fn size(&self) -> [usize; 3] {
+        self.size
+    }
+
+    /// Number of dimensions, 1 to 3.
+    #[must_use]
+    pub fn rank(&self) -> usize {
+        self.rank
+    }
+
+    /// The spacing a.
+    #[must_use]
+    pub fn spacing(&self) -> f64 {
+        self.spacing
+    }
+
+    /// The edges of x, y, z.
+    #[must_use]
+    pub fn edges(&self) -> [Edge; 3] {
+        self.edges
+    }
+
+    /// Width in sites of the absorbing layer of axes that have one.
+    #[must_use]
+    pub fn absorb_width(&self) -> usize {
+        self.absorb_width
+    }
+
+    /// Number of sites.
+    #[must_use]
+    pub fn sites(&self) -> usize {
+        self.size.iter().product()
+    }
+
+    /// Number of rows along x: ny·nz.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.size[1] * self.size[2]
+    }
+
+    /// Flat index of site (i, j, k).
+    #[must_use]
+    pub fn index(&self, site: [usize; 3]) -> usize {
+        site[0] + self.size[0] * (site[1] + self.size[1] * site[2])
+    }
+
+    /// Site of a flat index.
+    #[must_use]
+    pub fn site(&self, index: usize) -> [usize; 3] {
+        let [nx, ny, _] = self.size;
+        [index % nx, index / nx % ny, index / (nx * ny)]
+    }
+
+    /// Length, area or volume that one site stands for: a^d.
+    #[must_use]
+    pub fn cell_volume(&self) -> f64 {
+        self.spacing.powi(i32::try_from(self.rank).unwrap_or(3))
+    }
+
+    /// Whether an axis closes on itself.
+    #[must_use]
+    pub fn is_periodic(&self, axis: usize) -> bool {
+        self.edges[axis] == Edge::Periodic
+    }
+
+    /// The shape of an array as NPY writes it, C order: (nx,), (ny, nx) or (nz, ny, nx).
+    #[must_use]
+    pub fn shape(&self) -> Vec<usize> {
+        self.size[..self.rank].iter().rev().copied().collect()
+    }
+}
+
+impl fmt::Display for Grid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sizes: Vec<String> = self.size[..self.rank].iter().map(ToString::to_string).collect();
+        write!(f, "{}", sizes.join(" × "))
+    }
+}

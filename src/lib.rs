@@ -1,0 +1,21 @@
+//! Ripplon: a desktop laboratory for waves.
+//!
+//! Layers, from the bottom: [`units`], [`grid`], [`field`]; [`physics`]; [`scene`] and [`backend`]; [`solver`]; [`engine`]; [`export`] and
+//! `render`; `app` and [`cli`]. Arrows point down only; `tests/architecture.rs` enforces it.
+
+#[cfg(feature = "gui")]
+pub mod app;
+pub mod backend;
+#[cfg(not(target_family = "wasm"))]
+pub mod cli;
+pub mod colormap;
+pub mod engine;
+pub mod export;
+pub mod field;
+pub mod grid;
+pub mod physics;
+#[cfg(feature = "gui")]
+pub mod render;
+pub mod scene;
+pub mod solver;
+pub mod units;

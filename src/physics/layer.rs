@@ -1,0 +1,160 @@
+//! Layers: shapes that set a quantity of the medium.
+
+use super::{Equation, Expression};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The quantity that a layer sets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Sets {
+    /// U of a quantum scene.
+    Potential,
+    /// Sound speed, m/s.
+    Speed,
+    /// Density, kg/m³.
+    Density,
+    /// Sites that the wave cannot enter: their bonds are left out.
+    Wall,
+    /// Quantum: W of E − iW. Acoustic: damping rate.
+    Absorption,
+}
+
+impl Sets {
+    /// Every quantity with its word in a scene file.
+    pub const ALL: [(&'static str, Self); 5] = [
+        ("potential", Self::Potential),
+        ("speed", Self::Speed),
+        ("density", Self::Density),
+        ("wall", Self::Wall),
+        ("absorption", Self::Absorption),
+    ];
+
+    /// The word in a scene file.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        Self::ALL
+            .iter()
+            .find(|(_, sets)| *sets == self)
+            .map_or("", |(word, _)| word)
+    }
+
+    /// Whether a scene of this equation has such a quantity.
+    #[must_use]
+    pub fn fits(self, equation: Equation) -> bool {
+        match self {
+            Self::Potential => equation == Equation::Schrodinger,
+            Self::Speed | Self::Density => equation == Equation::Acoustic,
+            Self::Wall | Self::Absorption => true,
+        }
+    }
+}
+
+/// How a layer combines with what the layers before it left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Mode {
+    /// Replaces it.
+    Set,
+    /// Adds to it.
+    Add,
+}
+
+impl Mode {
+    /// Every mode with its word in a scene file.
+    pub const ALL: [(&'static str, Self); 2] = [("set", Self::Set), ("add", Self::Add)];
+
+    /// The word in a scene file.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Set => "set",
+            Self::Add => "add",
+        }
+    }
+}
+
+/// The value of a layer at its sites.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// The same everywhere.
+    Number(f64),
+    /// A formula of x, y, z and r (distance from the shape's centre; from the grid's centre where it has none).
+    Expression(Expression),
+}
+
+/// An array or picture read from a file, sampled at sites: x fastest, sizes as the grid's; a picture is stretched over
+/// the grid and its grey level runs 0 to 1 (black to white), row 0 of the picture at the largest y.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Samples {
+    /// Sites along x, y, z.
+    pub size: [usize; 3],
+    /// One value a site, x fastest.
+    pub values: Vec<f64>,
+    /// The file, as the scene names it.
+    pub file: PathBuf,
+}
+
+/// Where a layer applies. Coordinates are lengths; unused axes are ignored.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Shape {
+    /// Every site.
+    Everywhere,
+    /// min ≤ r ≤ max on every axis.
+    Box {
+        /// Lower corner.
+        min: [f64; 3],
+        /// Upper corner.
+        max: [f64; 3],
+    },
+    /// Distance from the centre ≤ radius.
+    Disk {
+        /// The centre.
+        center: [f64; 3],
+        /// The radius.
+        radius: f64,
+    },
+    /// inner ≤ distance ≤ outer.
+    Ring {
+        /// The centre.
+        center: [f64; 3],
+        /// Inner radius.
+        inner: f64,
+        /// Outer radius.
+        outer: f64,
+    },
+    /// Inside a polygon in the x–y plane (even–odd rule).
+    Polygon {
+        /// Its corners, in order.
+        points: Vec<[f64; 2]>,
+    },
+    /// A screen across x with openings: x within `thickness` around `x`, except where y is within half an `opening` of
+    /// a slit's centre.
+    Slits {
+        /// Position of the screen's middle along x.
+        x: f64,
+        /// Its thickness along x.
+        thickness: f64,
+        /// Centres of the slits along y.
+        centers: Vec<f64>,
+        /// Width of a slit along y.
+        opening: f64,
+    },
+    /// A picture's grey levels: the layer applies where the level is not 0, and multiplies the value by it.
+    Image(Arc<Samples>),
+    /// An array's values: the layer applies everywhere and multiplies the value (1 where none is given) by them.
+    Array(Arc<Samples>),
+}
+
+/// One layer of the medium.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Layer {
+    /// The quantity.
+    pub sets: Sets,
+    /// Where.
+    pub shape: Shape,
+    /// The value.
+    pub value: Value,
+    /// How it combines with the layers before.
+    pub mode: Mode,
+    /// The value is multiplied by this function of t.
+    pub drive: Option<Expression>,
+}

@@ -1,0 +1,329 @@
+//! The medium at sites: what the layers of a scene add up to, row by row, so that no whole-grid array in double precision
+//! is needed to build a solver.
+
+use super::expression::{Argument, Scratch};
+use super::shape::{distance, position};
+use super::{Expression, Layer, Mode, Sets, Value};
+use crate::grid::{Edge, Grid};
+use std::cell::RefCell;
+use std::ops::Range;
+
+/// The layers of a scene over its grid.
+///
+/// The potential is U(r, t) = U₀(r) + Σ_g d_g(t) U_g(r): `drives()[g]` is d_g, and
+/// [`Medium::potential_row`] gives the rows of U₀ (`None`) and U_g (`Some(g)`).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Medium {
+    grid: Grid,
+    layers: Vec<Layer>,
+    drives: Vec<Expression>,
+    /// Group of each layer that has a drive.
+    groups: Vec<Option<usize>>,
+}
+
+impl Medium {
+    /// The medium of `layers` over `grid`.
+    #[must_use]
+    pub fn new(grid: Grid, layers: Vec<Layer>) -> Self {
+        let mut drives: Vec<Expression> = Vec::new();
+        let groups = layers
+            .iter()
+            .map(|layer| {
+                layer.drive.as_ref().map(|drive| {
+                    drives.iter().position(|known| known == drive).unwrap_or_else(|| {
+                        drives.push(drive.clone());
+                        drives.len() - 1
+                    })
+                })
+            })
+            .collect();
+        Self {
+            grid,
+            layers,
+            drives,
+            groups,
+        }
+    }
+
+    /// The grid.
+    #[must_use]
+    pub fn grid(&self) -> &Grid {
+        &self.grid
+    }
+
+    /// The layers, in order of application.
+    #[must_use]
+    pub fn layers(&self) -> &[Layer] {
+        &self.layers
+    }
+
+    /// The functions of time that multiply parts of the potential.
+    #[must_use]
+    pub fn drives(&self) -> &[Expression] {
+        &self.drives
+    }
+
+    /// Whether any layer sets `what`.
+    #[must_use]
+    pub fn has(&self, what: Sets) -> bool {
+        self.layers.iter().any(|layer| layer.sets == what)
+    }
+
+    /// Sites `x` of row (j, k) of the sound speed, m/s; `background` where no layer changes it. Drives are not applied.
+    pub fn speed_row(&self, background: f64, j: usize, k: usize, x: Range<usize>, out: &mut [f64]) {
+        out.fill(background);
+        self.apply(Sets::Speed, None, j, k, x, out);
+    }
+
+    /// Sites `x` of row (j, k) of the density, kg/m³; `background` where no layer changes it. Drives are not applied.
+    pub fn density_row(&self, background: f64, j: usize, k: usize, x: Range<usize>, out: &mut [f64]) {
+        out.fill(background);
+        self.apply(Sets::Density, None, j, k, x, out);
+    }
+
+    /// Sites `x` of row (j, k) of what the absorption layers add up to, without the absorbing edges.
+    pub fn damping_row(&self, j: usize, k: usize, x: Range<usize>, out: &mut [f64]) {
+        self.fill(Sets::Absorption, None, j, k, x, out);
+    }
+
+    /// Sites `x` of row (j, k) of the potential: the static part (`None`) or what drive `g` multiplies (`Some(g)`).
+    pub fn potential_row(&self, group: Option<usize>, j: usize, k: usize, x: Range<usize>, out: &mut [f64]) {
+        self.fill(Sets::Potential, group, j, k, x, out);
+    }
+
+    /// Sites `x` of row (j, k) of the absorption W ≥ 0 (quantum: E − iW), absorbing edges included; `scale` is the W of
+    /// the outermost site of an absorbing edge, falling off as the square of the depth.
+    pub fn absorption_row(&self, scale: f64, j: usize, k: usize, x: Range<usize>, out: &mut [f64]) {
+        self.fill(Sets::Absorption, None, j, k, x.clone(), out);
+        let width = self.grid.absorb_width();
+        if width == 0 || !self.grid.edges().contains(&Edge::Absorb) {
+            return;
+        }
+        let ramp = |axis: usize, site: usize| {
+            if self.grid.edges()[axis] != Edge::Absorb || axis >= self.grid.rank() {
+                return 0.0;
+            }
+            let from_edge = site.min(self.grid.size()[axis] - 1 - site);
+            if from_edge >= width {
+                return 0.0;
+            }
+            #[expect(clippy::cast_precision_loss, reason = "widths are small")]
+            let depth = (width - from_edge) as f64 / width as f64;
+            depth * depth
+        };
+        let across = ramp(1, j).max(ramp(2, k));
+        for (value, i) in out.iter_mut().zip(x) {
+            *value += scale * across.max(ramp(0, i));
+        }
+    }
+
+    /// Sites `x` of row (j, k): whether a wall stands there.
+    pub fn wall_row(&self, j: usize, k: usize, x: Range<usize>, out: &mut [bool]) {
+        out.fill(false);
+        if !self.has(Sets::Wall) {
+            return;
+        }
+        ROWS.with_borrow_mut(|rows| {
+            let mut row = std::mem::take(&mut rows.wall);
+            row.resize(out.len(), 0.0);
+            row.fill(0.0);
+            self.apply_with(rows, Sets::Wall, None, [j, k], x, &mut row);
+            for (wall, value) in out.iter_mut().zip(&row) {
+                *wall = *value > 0.5;
+            }
+            rows.wall = row;
+        });
+    }
+
+    /// The sites at which this medium may differ from another over the same grid: `None` where they are the same, the
+    /// whole grid where the grids or the drives differ. Live edits read only these sites again.
+    #[must_use]
+    pub fn changed_since(&self, other: &Self) -> Option<[Range<usize>; 3]> {
+        let whole = self.grid.size().map(|sites| 0..sites);
+        if self.grid != other.grid || self.drives != other.drives {
+            return Some(whole);
+        }
+        // Layers are applied in order, so outside the shapes of those that differ the same layers leave the same values.
+        let same = |pair: &(&Layer, &Layer)| pair.0 == pair.1;
+        let first = self.layers.iter().zip(&other.layers).take_while(same).count();
+        let common = self.layers.len().min(other.layers.len()) - first;
+        let last = self
+            .layers
+            .iter()
+            .rev()
+            .zip(other.layers.iter().rev())
+            .take(common)
+            .take_while(same)
+            .count();
+        let differing = |medium: &Self| first..medium.layers.len() - last;
+        let touched = self.layers[differing(self)]
+            .iter()
+            .chain(&other.layers[differing(other)]);
+        touched.map(|layer| layer.shape.sites(&self.grid)).reduce(|a, b| {
+            std::array::from_fn(|n| {
+                if a[n].is_empty() {
+                    b[n].clone()
+                } else if b[n].is_empty() {
+                    a[n].clone()
+                } else {
+                    a[n].start.min(b[n].start)..a[n].end.max(b[n].end)
+                }
+            })
+        })
+    }
+
+    fn fill(&self, what: Sets, group: Option<usize>, j: usize, k: usize, x: Range<usize>, out: &mut [f64]) {
+        out.fill(0.0);
+        self.apply(what, group, j, k, x, out);
+    }
+
+    fn apply(&self, what: Sets, group: Option<usize>, j: usize, k: usize, x: Range<usize>, out: &mut [f64]) {
+        ROWS.with_borrow_mut(|rows| self.apply_with(rows, what, group, [j, k], x, out));
+    }
+
+    /// Applies the layers of one quantity to sites `x` of a row, each only where its shape reaches.
+    fn apply_with(
+        &self,
+        rows: &mut Rows,
+        what: Sets,
+        group: Option<usize>,
+        [j, k]: [usize; 2],
+        x: Range<usize>,
+        out: &mut [f64],
+    ) {
+        debug_assert_eq!(x.len(), out.len());
+        let mut spans = std::mem::take(&mut rows.spans);
+        for (layer, layer_group) in self.layers.iter().zip(&self.groups) {
+            if layer.sets != what {
+                continue;
+            }
+            let adds = *layer_group == group;
+            if !adds && layer.mode == Mode::Add {
+                continue;
+            }
+            spans.clear();
+            layer.shape.spans(&self.grid, [j, k], &mut spans);
+            for span in &spans {
+                let sites = span.start.max(x.start)..span.end.min(x.end);
+                if sites.is_empty() {
+                    continue;
+                }
+                let part = &mut out[sites.start - x.start..sites.end - x.start];
+                if adds {
+                    layer.apply(&self.grid, [j, k], sites, rows, part);
+                } else {
+                    // What an earlier layer of another group left is replaced by this layer, i.e. by nothing here.
+                    layer.clear(&self.grid, [j, k], sites, part);
+                }
+            }
+        }
+        rows.spans = spans;
+    }
+}
+
+/// Rows that a thread keeps between calls, so that filling a row allocates nothing.
+#[derive(Default)]
+struct Rows {
+    spans: Vec<Range<usize>>,
+    x: Vec<f64>,
+    r: Vec<f64>,
+    level: Vec<f64>,
+    wall: Vec<f64>,
+    scratch: Scratch,
+}
+
+thread_local! {
+    static ROWS: RefCell<Rows> = RefCell::default();
+}
+
+impl Layer {
+    /// The layer's value at a site, or `None` outside its shape. The drive is not applied.
+    #[must_use]
+    pub fn level(&self, site: [usize; 3], grid: &Grid) -> Option<f64> {
+        if !self.shape.contains(site, grid) {
+            return None;
+        }
+        let value = match &self.value {
+            Value::Number(number) => *number,
+            Value::Expression(expression) => {
+                let at = position(site, grid);
+                expression.eval(&[at[0], at[1], at[2], distance(at, self.shape.center(grid), grid.rank())])
+            }
+        };
+        Some(value * self.shape.factor(site, grid).unwrap_or(1.0))
+    }
+
+    /// Sets or adds the layer's values at sites `x` of row (j, k), all of them within its shape.
+    fn apply(&self, grid: &Grid, [j, k]: [usize; 2], x: Range<usize>, rows: &mut Rows, out: &mut [f64]) {
+        let sampled = self.shape.is_sampled();
+        if let (Value::Number(number), false) = (&self.value, sampled) {
+            match self.mode {
+                Mode::Set => out.fill(*number),
+                Mode::Add => out.iter_mut().for_each(|value| *value += number),
+            }
+            return;
+        }
+        let Rows {
+            x: xs,
+            r: rs,
+            level,
+            scratch,
+            ..
+        } = rows;
+        level.clear();
+        level.resize(out.len(), 0.0);
+        match &self.value {
+            Value::Number(number) => level.fill(*number),
+            Value::Expression(expression) => {
+                let [_, y, z] = position([0, j, k], grid);
+                xs.clear();
+                xs.extend(x.clone().map(|i| position([i, j, k], grid)[0]));
+                let center = self.shape.center(grid);
+                rs.clear();
+                if expression.uses(3) {
+                    rs.extend(xs.iter().map(|x| distance([*x, y, z], center, grid.rank())));
+                }
+                let r = if rs.is_empty() {
+                    Argument::Same(0.0)
+                } else {
+                    Argument::Row(rs)
+                };
+                expression.eval_row(
+                    &[Argument::Row(xs), Argument::Same(y), Argument::Same(z), r],
+                    scratch,
+                    level,
+                );
+            }
+        }
+        for ((value, level), i) in out.iter_mut().zip(&*level).zip(x) {
+            let factor = if sampled {
+                match self.shape.factor([i, j, k], grid) {
+                    Some(factor) => factor,
+                    None => continue,
+                }
+            } else {
+                1.0
+            };
+            match self.mode {
+                Mode::Set => *value = level * factor,
+                Mode::Add => *value += level * factor,
+            }
+        }
+    }
+
+    /// Zeroes sites `x` of row (j, k), all of them within the extent of its shape.
+    fn clear(&self, grid: &Grid, [j, k]: [usize; 2], x: Range<usize>, out: &mut [f64]) {
+        if !self.shape.is_sampled() {
+            out.fill(0.0);
+            return;
+        }
+        for (value, i) in out.iter_mut().zip(x) {
+            if self.shape.contains([i, j, k], grid) {
+                *value = 0.0;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

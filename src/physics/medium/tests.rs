@@ -1,0 +1,179 @@
+use super::super::expression::{SPACE, TIME};
+use super::super::layer::{Samples, Shape};
+use super::*;
+use proptest::prelude::*;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+fn layer(shape: Shape, value: &str, mode: Mode) -> Layer {
+    Layer {
+        sets: Sets::Potential,
+        shape,
+        value: value.parse().map_or_else(
+            |_| Value::Expression(Expression::parse(value, SPACE).unwrap()),
+            Value::Number,
+        ),
+        mode,
+        drive: None,
+    }
+}
+
+/// The definition: every layer at every site, in order.
+fn by_definition(medium: &Medium, group: Option<usize>, site: [usize; 3]) -> f64 {
+    let mut value = 0.0;
+    for (layer, layer_group) in medium.layers.iter().zip(&medium.groups) {
+        if let Some(level) = layer.level(site, &medium.grid) {
+            value = match (layer.mode, *layer_group == group) {
+                (Mode::Set, true) => level,
+                (Mode::Set, false) => 0.0,
+                (Mode::Add, true) => value + level,
+                (Mode::Add, false) => value,
+            };
+        }
+    }
+    value
+}
+
+fn assert_rows(medium: &Medium) {
+    let [nx, ny, nz] = medium.grid.size();
+    for group in [None, Some(0)] {
+        for k in 0..nz {
+            for j in 0..ny {
+                // A part of the row, so that offsets are seen.
+                let x = 1..nx - 1;
+                let mut row = vec![f64::NAN; x.len()];
+                medium.potential_row(group, j, k, x.clone(), &mut row);
+                for (value, i) in row.iter().zip(x) {
+                    let expected = by_definition(medium, group, [i, j, k]);
+                    assert_eq!(
+                        value.to_bits(),
+                        expected.to_bits(),
+                        "site {i} {j} {k}: {value} {expected}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+fn shapes(rank: usize) -> BoxedStrategy<Shape> {
+    let coordinate = || -4.0..24.0f64;
+    let point = move || [coordinate(), coordinate(), coordinate()];
+    let pixels = Arc::new(Samples {
+        size: [3, 2, 1],
+        values: vec![0.0, 0.5, 1.0, 0.25, 0.0, 0.75],
+        file: PathBuf::from("map.png"),
+    });
+    let round = prop_oneof![
+        Just(Shape::Everywhere),
+        (point(), point()).prop_map(|(a, b)| Shape::Box {
+            min: [0, 1, 2].map(|n| a[n].min(b[n]).round()),
+            max: [0, 1, 2].map(|n| a[n].max(b[n]).round()),
+        }),
+        (point(), 0.1..12.0f64).prop_map(|(center, radius)| Shape::Disk { center, radius }),
+        (point(), 0.0..8.0f64, 0.5..5.0f64).prop_map(|(center, inner, width)| Shape::Ring {
+            center: center.map(f64::round),
+            inner: inner.round(),
+            outer: inner.round() + width,
+        }),
+    ];
+    if rank == 1 {
+        return round.boxed();
+    }
+    prop_oneof![
+        round,
+        Just(Shape::Image(pixels)),
+        prop::collection::vec([coordinate(), coordinate()], 3..7).prop_map(|points| Shape::Polygon { points }),
+        (
+            coordinate(),
+            0.1..6.0f64,
+            prop::collection::vec(coordinate(), 0..4),
+            0.5..5.0f64
+        )
+            .prop_map(|(x, thickness, centers, opening)| Shape::Slits {
+                x,
+                thickness,
+                centers,
+                opening
+            }),
+    ]
+    .boxed()
+}
+
+fn layers(rank: usize) -> impl Strategy<Value = Vec<Layer>> {
+    let value = prop_oneof![Just("0.7"), Just("x - 0.5*y^2 + z"), Just("sin(r) + r"), Just("2*y")];
+    let mode = prop_oneof![Just(Mode::Set), Just(Mode::Add)];
+    let one = (shapes(rank), value, mode, any::<bool>()).prop_map(|(shape, value, mode, driven)| Layer {
+        drive: driven.then(|| Expression::parse("cos(t)", TIME).unwrap()),
+        ..layer(shape, value, mode)
+    });
+    prop::collection::vec(one, 0..5)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, rng_seed: prop::test_runner::RngSeed::Fixed(7), failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Rows by ranges and row-wise formulas are bit by bit the sites one by one.
+    #[test]
+    fn rows_follow_the_definition(rank in 1usize..=3, all in [layers(1), layers(2), layers(3)]) {
+        let grid = Grid::new(&[23, 17, 5][..rank], 0.9);
+        assert_rows(&Medium::new(grid, all[rank - 1].clone()));
+    }
+
+    /// Outside of what `changed_since` names, nothing differs.
+    #[test]
+    fn changes_stay_within_their_region(before in layers(2), after in layers(2), shared in layers(2), place in 0usize..3) {
+        let grid = Grid::new(&[23, 17], 0.9);
+        let with = |own: &[Layer]| {
+            let at = place.min(own.len());
+            Medium::new(grid.clone(), shared.iter().chain(&own[..at]).chain(&shared).cloned().collect())
+        };
+        let (old, new) = (with(&before), with(&after));
+        let region = new.changed_since(&old);
+        for index in 0..grid.sites() {
+            let site = grid.site(index);
+            let within = region.as_ref().is_some_and(|region| (0..3).all(|n| region[n].contains(&site[n])));
+            for group in [None, Some(0)] {
+                if !within {
+                    prop_assert_eq!(by_definition(&old, group, site).to_bits(), by_definition(&new, group, site).to_bits());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_small_edit_touches_a_small_region() {
+    let grid = Grid::new(&[512, 512], 1.0);
+    let disk = |radius: f64| Shape::Disk {
+        center: [100.0, 200.0, 0.0],
+        radius,
+    };
+    let base = layer(Shape::Everywhere, "0.001*x", Mode::Set);
+    let old = Medium::new(grid.clone(), vec![base.clone(), layer(disk(5.0), "1", Mode::Set)]);
+    let new = Medium::new(grid, vec![base, layer(disk(6.0), "1", Mode::Set)]);
+    let region = new.changed_since(&old).unwrap();
+    assert!(region[0].start >= 92 && region[0].end <= 109, "{region:?}");
+    assert!(region[1].start >= 192 && region[1].end <= 209, "{region:?}");
+    assert_eq!(old.changed_since(&old), None);
+}
+
+#[test]
+fn walls_follow_the_last_layer() {
+    let grid = Grid::new(&[8, 4], 1.0);
+    let wall = |min: f64, max: f64, value: &str| Layer {
+        sets: Sets::Wall,
+        ..layer(
+            Shape::Box {
+                min: [min, 0.0, 0.0],
+                max: [max, 9.0, 0.0],
+            },
+            value,
+            Mode::Set,
+        )
+    };
+    let medium = Medium::new(grid, vec![wall(2.0, 5.0, "1"), wall(4.0, 4.0, "0")]);
+    let mut row = [false; 8];
+    medium.wall_row(1, 0, 0..8, &mut row);
+    assert_eq!(row, [false, false, true, true, false, true, false, false]);
+}

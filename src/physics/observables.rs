@@ -1,0 +1,48 @@
+//! Whole-field quantities that plots, summaries and CSV files show.
+
+use super::Equation;
+
+/// Sums over the whole field, taken in double precision. Lengths in the scene's unit; axes that the grid lacks are 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Observables {
+    /// Quantum: Σ|ψ|² a^d. Acoustic: Σp² a^d.
+    pub norm: f64,
+    /// Quantum: ⟨H⟩/⟨ψ|ψ⟩ (with the nonlinear term's g/2|ψ|⁴). Acoustic: the scheme's conserved energy.
+    pub energy: f64,
+    /// ⟨x⟩, ⟨y⟩, ⟨z⟩, weighted with |ψ|² or p².
+    pub position: [f64; 3],
+    /// Standard deviation along each axis, with the same weight.
+    pub spread: [f64; 3],
+    /// Largest |ψ|² or |p|.
+    pub peak: f64,
+}
+
+impl Observables {
+    /// Column names of `--observables`, after `step` and `t`.
+    #[must_use]
+    pub fn columns(_equation: Equation, rank: usize) -> Vec<&'static str> {
+        let mut names = vec!["norm", "energy"];
+        names.extend(&["x", "y", "z"][..rank]);
+        names.extend(&["spread_x", "spread_y", "spread_z"][..rank]);
+        names.push("peak");
+        names
+    }
+
+    /// The values of those columns.
+    #[must_use]
+    pub fn values(&self, rank: usize) -> Vec<f64> {
+        let mut values = vec![self.norm, self.energy];
+        values.extend(&self.position[..rank]);
+        values.extend(&self.spread[..rank]);
+        values.push(self.peak);
+        values
+    }
+
+    /// One of [`Observables::columns`] by name.
+    #[must_use]
+    pub fn by_name(&self, name: &str) -> Option<f64> {
+        let all = Self::columns(Equation::Schrodinger, 3);
+        let place = all.iter().position(|column| *column == name)?;
+        Some(self.values(3)[place])
+    }
+}

@@ -1,0 +1,60 @@
+//! Exact solutions and independent double-precision references: what tests, presets, `selftest` and the app's "is it right?"
+//! panel share.
+//!
+//! Nothing here uses the solvers: a wrong solver cannot make its own reference wrong. Everything is plain, slow and in
+//! double precision. ħ = 1; H = −J Σ(|i⟩⟨j| + h.c.) + diagonal + U − iW.
+//!
+//! - [`Lattice`]: the Hamiltonian of any scene, applied, exponentiated, integrated.
+//! - [`TrotterSplitting`]: the eight-sweep Trotter–Suzuki step, site by site.
+//! - [`chain`]: closed forms on the infinite chain, on rings and boxes, with a field.
+//! - [`continuum`]: closed forms of the continuum.
+//! - [`transfer`]: transfer matrices in one dimension: transmission, averages over a packet, localisation length.
+//! - [`free`]: exact free evolution on boxes and tori.
+
+pub mod chain;
+pub mod continuum;
+pub mod free;
+pub mod lattice;
+pub mod transfer;
+pub mod trotter;
+
+pub use lattice::Lattice;
+pub use trotter::TrotterSplitting;
+
+use super::Initial;
+use crate::grid::Grid;
+use num_complex::Complex64;
+
+/// The state at t = 0, x fastest, normalised to Σ|ψ|² a^d = 1 where the scene says so.
+#[must_use]
+pub fn initial_state(grid: &Grid, initial: &Initial) -> Vec<Complex64> {
+    let [nx, ny, _] = grid.size();
+    let mut psi = vec![Complex64::ZERO; grid.sites()];
+    for (row, out) in psi.chunks_mut(nx).enumerate() {
+        initial.fill_row(grid, row % ny, row / ny, out);
+    }
+    if initial.normalised() {
+        let norm = norm(&psi) * grid.cell_volume();
+        if norm > 0.0 {
+            let scale = 1.0 / norm.sqrt();
+            for value in &mut psi {
+                *value *= scale;
+            }
+        }
+    }
+    psi
+}
+
+/// Σ|ψ|².
+#[must_use]
+pub fn norm(psi: &[Complex64]) -> f64 {
+    psi.iter().map(Complex64::norm_sqr).sum()
+}
+
+/// ‖ψ − φ‖₂ / ‖φ‖₂: the error of ψ relative to φ.
+#[must_use]
+pub fn distance(psi: &[Complex64], phi: &[Complex64]) -> f64 {
+    debug_assert_eq!(psi.len(), phi.len());
+    let difference: f64 = psi.iter().zip(phi).map(|(p, q)| (p - q).norm_sqr()).sum();
+    (difference / norm(phi)).sqrt()
+}

@@ -1,0 +1,240 @@
+//! Which sites belong to a shape: one by one ([`Shape::contains`]) and as ranges along a row ([`Shape::spans`]), which agree.
+
+use super::Shape;
+use super::layer::Samples;
+use crate::grid::Grid;
+use std::ops::Range;
+
+/// Where a site stands.
+#[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
+pub(super) fn position(site: [usize; 3], grid: &Grid) -> [f64; 3] {
+    site.map(|number| number as f64 * grid.spacing())
+}
+
+/// Distance of two points over the axes that the grid has.
+pub(super) fn distance(at: [f64; 3], center: [f64; 3], rank: usize) -> f64 {
+    (0..rank).map(|n| (at[n] - center[n]).powi(2)).sum::<f64>().sqrt()
+}
+
+/// A site that stands on a limit belongs to the shape, whatever the rounding of i·a.
+fn slack(grid: &Grid) -> f64 {
+    grid.spacing() * 1e-9
+}
+
+/// First and last site + 1 of an axis between two coordinates, one site wider on both sides than needed.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "clamped to the axis"
+)]
+fn about(low: f64, high: f64, axis: usize, grid: &Grid) -> Range<usize> {
+    let sites = grid.size()[axis] as f64;
+    let a = grid.spacing();
+    let first = ((low / a).floor() - 1.0).clamp(0.0, sites);
+    let last = ((high / a).ceil() + 2.0).clamp(first, sites);
+    // NaN becomes 0.
+    first as usize..last as usize
+}
+
+impl Shape {
+    /// Whether a site belongs to it. Pictures: where the grey level is not 0.
+    #[must_use]
+    pub fn contains(&self, site: [usize; 3], grid: &Grid) -> bool {
+        let rank = grid.rank();
+        let at = position(site, grid);
+        let slack = slack(grid);
+        match self {
+            Self::Everywhere | Self::Array(_) => true,
+            Self::Box { min, max } => (0..rank).all(|n| at[n] >= min[n] - slack && at[n] <= max[n] + slack),
+            Self::Disk { center, radius } => distance(at, *center, rank) <= radius + slack,
+            Self::Ring { center, inner, outer } => {
+                let d = distance(at, *center, rank);
+                d >= inner - slack && d <= outer + slack
+            }
+            Self::Polygon { points } => crossings(points, at[1]).filter(|x| *x > at[0]).count() % 2 == 1,
+            Self::Slits {
+                x,
+                thickness,
+                centers,
+                opening,
+            } => {
+                let behind = centers
+                    .iter()
+                    .any(|center| (at[1] - center).abs() < opening / 2.0 - slack);
+                (at[0] - x).abs() <= thickness / 2.0 + slack && !behind
+            }
+            Self::Image(samples) => samples.stretched(site, grid) > 0.0,
+        }
+    }
+
+    /// Pictures and arrays: what the value is multiplied by at a site of the shape; `None` outside, and for other shapes.
+    pub(super) fn factor(&self, site: [usize; 3], grid: &Grid) -> Option<f64> {
+        match self {
+            Self::Image(samples) => Some(samples.stretched(site, grid)).filter(|level| *level > 0.0),
+            Self::Array(samples) => samples.values.get(grid.index(site)).copied(),
+            _ => None,
+        }
+    }
+
+    /// Whether its values come from a file.
+    pub(super) fn is_sampled(&self) -> bool {
+        matches!(self, Self::Image(_) | Self::Array(_))
+    }
+
+    /// The point that r in a formula is measured from.
+    #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
+    pub(super) fn center(&self, grid: &Grid) -> [f64; 3] {
+        match self {
+            Self::Disk { center, .. } | Self::Ring { center, .. } => *center,
+            Self::Box { min, max } => [0, 1, 2].map(|n| f64::midpoint(min[n], max[n])),
+            _ => grid.size().map(|n| (n - 1) as f64 * grid.spacing() / 2.0),
+        }
+    }
+
+    /// Lower and upper corner of a box around it; `None` for shapes without limits.
+    fn bounds(&self, grid: &Grid) -> Option<([f64; 3], [f64; 3])> {
+        const FAR: f64 = f64::MAX;
+        let around = |center: &[f64; 3], radius: f64| {
+            let side = |sign: f64| {
+                [0, 1, 2].map(|n| {
+                    if n < grid.rank() {
+                        center[n] + sign * radius
+                    } else {
+                        sign * FAR
+                    }
+                })
+            };
+            (side(-1.0), side(1.0))
+        };
+        Some(match self {
+            Self::Everywhere | Self::Image(_) | Self::Array(_) => return None,
+            Self::Box { min, max } => {
+                let limit =
+                    |corner: &[f64; 3], far: f64| [0, 1, 2].map(|n| if n < grid.rank() { corner[n] } else { far });
+                (limit(min, -FAR), limit(max, FAR))
+            }
+            Self::Disk { center, radius } => around(center, *radius),
+            Self::Ring { center, outer, .. } => around(center, *outer),
+            Self::Polygon { points } => {
+                let least = |n: usize| points.iter().map(|point| point[n]).fold(FAR, f64::min);
+                let most = |n: usize| points.iter().map(|point| point[n]).fold(-FAR, f64::max);
+                ([least(0), least(1), -FAR], [most(0), most(1), FAR])
+            }
+            Self::Slits { x, thickness, .. } => ([x - thickness / 2.0, -FAR, -FAR], [x + thickness / 2.0, FAR, FAR]),
+        })
+    }
+
+    /// A box of sites outside of which there is none of the shape.
+    #[must_use]
+    pub fn sites(&self, grid: &Grid) -> [Range<usize>; 3] {
+        let Some((min, max)) = self.bounds(grid) else {
+            return grid.size().map(|sites| 0..sites);
+        };
+        [0, 1, 2].map(|axis| about(min[axis], max[axis], axis, grid))
+    }
+
+    /// Appends the ranges of sites along row (j, k) that belong to it. Pictures give the whole row, of which
+    /// [`Shape::contains`] holds for a part.
+    pub(super) fn spans(&self, grid: &Grid, [j, k]: [usize; 2], spans: &mut Vec<Range<usize>>) {
+        let whole = 0..grid.size()[0];
+        if self.bounds(grid).is_some_and(|(min, max)| {
+            let (at, a) = (position([0, j, k], grid), grid.spacing());
+            [1, 2].iter().any(|&n| at[n] < min[n] - a || at[n] > max[n] + a)
+        }) {
+            return;
+        }
+        let mut between = |low: f64, high: f64| {
+            let mut sites = about(low, high, 0, grid);
+            // The guess is at most two sites too wide; only sites that belong stay.
+            while !sites.is_empty() && !self.contains([sites.start, j, k], grid) {
+                sites.start += 1;
+            }
+            while !sites.is_empty() && !self.contains([sites.end - 1, j, k], grid) {
+                sites.end -= 1;
+            }
+            if !sites.is_empty() {
+                spans.push(sites);
+            }
+        };
+        let row = position([0, j, k], grid);
+        // Half the length of a sphere's chord along the row; 0 where the row passes outside.
+        let chord = |center: &[f64; 3], radius: f64| {
+            let across: f64 = (1..grid.rank()).map(|n| (row[n] - center[n]).powi(2)).sum();
+            (radius * radius - across).max(0.0).sqrt()
+        };
+        match self {
+            Self::Everywhere | Self::Image(_) | Self::Array(_) => spans.push(whole),
+            Self::Box { min, max } => between(min[0], max[0]),
+            Self::Slits { x, thickness, .. } => between(x - thickness / 2.0, x + thickness / 2.0),
+            Self::Disk { center, radius } => {
+                let half = chord(center, *radius);
+                between(center[0] - half, center[0] + half);
+            }
+            Self::Ring { center, inner, outer } => {
+                let half = chord(center, *outer);
+                between(center[0] - half, center[0] + half);
+                self.split(grid, [j, k], chord(center, *inner), center[0], spans);
+            }
+            Self::Polygon { points } => {
+                let mut limits: Vec<f64> = crossings(points, row[1]).collect();
+                limits.sort_by(f64::total_cmp);
+                for pair in limits.as_chunks().0 {
+                    let &[low, high] = pair;
+                    let mut sites = about(low, high, 0, grid);
+                    // Inside is low ≤ x < high, as in `contains`.
+                    let inside = |i: usize| (low..high).contains(&position([i, j, k], grid)[0]);
+                    while !sites.is_empty() && !inside(sites.start) {
+                        sites.start += 1;
+                    }
+                    while !sites.is_empty() && !inside(sites.end - 1) {
+                        sites.end -= 1;
+                    }
+                    if !sites.is_empty() {
+                        spans.push(sites);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes the hole of a ring, `half` to both sides of `middle`, out of the last span.
+    fn split(&self, grid: &Grid, [j, k]: [usize; 2], half: f64, middle: f64, spans: &mut Vec<Range<usize>>) {
+        let Some(outer) = spans.pop() else { return };
+        let hole = about(middle - half, middle + half, 0, grid);
+        let mut hole = hole.start.clamp(outer.start, outer.end)..hole.end.clamp(outer.start, outer.end);
+        while !hole.is_empty() && self.contains([hole.start, j, k], grid) {
+            hole.start += 1;
+        }
+        while !hole.is_empty() && self.contains([hole.end - 1, j, k], grid) {
+            hole.end -= 1;
+        }
+        if hole.is_empty() {
+            spans.push(outer);
+            return;
+        }
+        spans.extend(
+            [outer.start..hole.start, hole.end..outer.end]
+                .into_iter()
+                .filter(|span| !span.is_empty()),
+        );
+    }
+}
+
+impl Samples {
+    /// The sample that covers a site when the picture is stretched over the grid; row 0 is at the largest y.
+    fn stretched(&self, site: [usize; 3], grid: &Grid) -> f64 {
+        let [nx, ny, _] = grid.size();
+        let column = site[0] * self.size[0] / nx;
+        let row = (ny - 1 - site[1]) * self.size[1] / ny;
+        self.values.get(column + self.size[0] * row).copied().unwrap_or(0.0)
+    }
+}
+
+/// Where the edges of a polygon cross the line at height y, in no order; always an even number (even–odd rule).
+fn crossings(points: &[[f64; 2]], y: f64) -> impl Iterator<Item = f64> {
+    points.iter().enumerate().filter_map(move |(n, &[x1, y1])| {
+        let [x0, y0] = points[(n + points.len() - 1) % points.len()];
+        ((y1 > y) != (y0 > y)).then(|| (x0 - x1) * (y - y1) / (y0 - y1) + x1)
+    })
+}

@@ -1,0 +1,225 @@
+//! Sources of sound: where they stand and what they play.
+//!
+//! A source adds S(r, t) to the wave equation, p_tt = c²∇²p + S. A point plays S = amplitude · s(t − delay) · δ^d(r − r₀) and, in free space,
+//! gives
+//! - 1D: p = amplitude/(2c) ∫ s(t′) dt′ up to t − |x|/c,
+//! - 2D: p = amplitude/(2πc²) ∫ s(t′) [(t − t′)² − r²/c²]^(−1/2) dt′ up to t − r/c,
+//! - 3D: p = amplitude · s(t − r/c)/(4πc²r).
+//!
+//! Source: Morse & Ingard 1968, Theoretical Acoustics, §7.1 (Green functions of the wave equation).
+
+use std::f64::consts::PI;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// One element of a phased array.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Element {
+    /// Where it stands, m; the nearest site plays.
+    pub at: [f64; 3],
+    /// What it waits beyond the source's own delay, s.
+    pub delay: f64,
+}
+
+/// Where a source stands.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Place {
+    /// Points, each of the whole amplitude.
+    Points(Vec<Element>),
+    /// A line of this amplitude a metre: what is heard does not depend on the spacing, and a line across a 2D grid sends
+    /// the plane wave of a point in 1D.
+    Line {
+        /// One end, m.
+        from: [f64; 3],
+        /// The other end, m.
+        to: [f64; 3],
+    },
+}
+
+/// A recorded sound.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recording {
+    /// Samples a second.
+    pub rate: f64,
+    /// The samples.
+    pub values: Vec<f64>,
+    /// The file, as the scene names it.
+    pub file: PathBuf,
+}
+
+/// s(t), 0 before t = 0. Every kind has a vanishing mean, so that 1D and 2D keep no offset, except a recording that has one.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Signal {
+    /// (1 − 2u) exp(−u), u = (πf(t − 1.2/f))²: the spectrum peaks at f and has fallen by 20 dB at 2.2 f.
+    Ricker {
+        /// f, Hz.
+        frequency: f64,
+    },
+    /// sin 2πft, faded in over two periods.
+    Sine {
+        /// f, Hz.
+        frequency: f64,
+    },
+    /// `cycles` periods of sin 2πft under a Hann window.
+    Burst {
+        /// f, Hz.
+        frequency: f64,
+        /// Periods.
+        cycles: f64,
+    },
+    /// From one frequency to another, linearly, under a Hann window.
+    Chirp {
+        /// First frequency, Hz.
+        frequency: f64,
+        /// Last frequency, Hz.
+        to_frequency: f64,
+        /// How long it lasts, s.
+        duration: f64,
+    },
+    /// Samples from a file, joined by straight lines.
+    Recording(Arc<Recording>),
+}
+
+/// One source of a scene.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Source {
+    /// Where it stands.
+    pub place: Place,
+    /// What it plays.
+    pub signal: Signal,
+    /// The factor of the signal, Pa m^d/s² for points.
+    pub amplitude: f64,
+    /// When it starts, s.
+    pub delay: f64,
+    /// How it moves from t = 0 on, m/s; 0 = it stays.
+    pub velocity: [f64; 3],
+}
+
+impl Signal {
+    /// s(t).
+    #[must_use]
+    pub fn at(&self, t: f64) -> f64 {
+        if t < 0.0 {
+            return 0.0;
+        }
+        match self {
+            Self::Ricker { frequency } => {
+                let u = (PI * (frequency * t - 1.2)).powi(2);
+                (1.0 - 2.0 * u) * (-u).exp()
+            }
+            Self::Sine { frequency } => {
+                let turns = frequency * t;
+                let fade = if turns < 2.0 {
+                    (PI * turns / 4.0).sin().powi(2)
+                } else {
+                    1.0
+                };
+                fade * (2.0 * PI * turns).sin()
+            }
+            Self::Burst { frequency, cycles } => {
+                let turns = frequency * t;
+                hann(turns / cycles) * (2.0 * PI * turns).sin()
+            }
+            Self::Chirp {
+                frequency,
+                to_frequency,
+                duration,
+            } => {
+                let turns = t * (frequency + (to_frequency - frequency) * t / (2.0 * duration));
+                hann(t / duration) * (2.0 * PI * turns).sin()
+            }
+            Self::Recording(recording) => recording.at(t),
+        }
+    }
+
+    /// The highest frequency that it holds at more than a tenth of its strongest, Hz: what the spacing has to resolve.
+    #[must_use]
+    pub fn highest_frequency(&self) -> f64 {
+        match self {
+            Self::Ricker { frequency } => 2.2 * frequency,
+            Self::Sine { frequency } => *frequency,
+            // The Hann window's main lobe ends 2/duration away.
+            Self::Burst { frequency, cycles } => frequency * (1.0 + 2.0 / cycles),
+            Self::Chirp {
+                frequency,
+                to_frequency,
+                ..
+            } => frequency.max(*to_frequency),
+            Self::Recording(recording) => recording.rate / 2.0,
+        }
+    }
+}
+
+/// sin²(πu) for u from 0 to 1, 0 beyond.
+fn hann(u: f64) -> f64 {
+    if (0.0..=1.0).contains(&u) {
+        (PI * u).sin().powi(2)
+    } else {
+        0.0
+    }
+}
+
+impl Recording {
+    /// The sound at a time, 0 outside.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "not negative; saturates beyond the end"
+    )]
+    fn at(&self, t: f64) -> f64 {
+        let place = t * self.rate;
+        let before = place.floor() as usize;
+        let value = |n: usize| self.values.get(n).copied().unwrap_or(0.0);
+        let part = place - place.floor();
+        value(before) * (1.0 - part) + value(before.saturating_add(1)) * part
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The trapezoidal rule is exact to round-off for smooth functions that vanish at both ends.
+    fn mean(signal: &Signal, end: f64) -> f64 {
+        let n = 20_000;
+        let step = end / f64::from(n);
+        (0..n).map(|i| signal.at(f64::from(i) * step)).sum::<f64>() / f64::from(n)
+    }
+
+    #[test]
+    fn signals_start_at_zero_and_leave_no_offset() {
+        // A Ricker's first 1.2 periods cut off exp(−14.2)·27 = 2e-5.
+        let ricker = Signal::Ricker { frequency: 2.0 };
+        assert!(ricker.at(0.0).abs() < 2.1e-5);
+        assert!((ricker.at(0.6) - 1.0).abs() < 1e-15);
+        assert!(mean(&ricker, 2.0).abs() < 1e-6);
+        let burst = Signal::Burst {
+            frequency: 3.0,
+            cycles: 5.0,
+        };
+        assert!(mean(&burst, 5.0 / 3.0).abs() < 1e-12);
+        assert_eq!(burst.at(1.7), 0.0);
+        let chirp = Signal::Chirp {
+            frequency: 1.0,
+            to_frequency: 3.0,
+            duration: 2.0,
+        };
+
+        assert!(chirp.at(1.0 - 1e-9).is_finite() && chirp.at(2.1) == 0.0);
+        assert_eq!(Signal::Sine { frequency: 1.0 }.at(-0.3), 0.0);
+        assert!((Signal::Sine { frequency: 1.0 }.at(10.25) - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_recording_is_joined_by_straight_lines() {
+        let recording = Signal::Recording(Arc::new(Recording {
+            rate: 10.0,
+            values: vec![0.0, 2.0, -2.0],
+            file: PathBuf::from("a.wav"),
+        }));
+        assert!((recording.at(0.05) - 1.0).abs() < 1e-12);
+        assert!((recording.at(0.15) - 0.0).abs() < 1e-12);
+        assert!((recording.at(0.25) + 1.0).abs() < 1e-12);
+        assert_eq!(recording.at(0.31), 0.0);
+    }
+}

@@ -1,0 +1,138 @@
+//! The field of a 2D scene or a plane of a 3D one, through a colour table.
+
+use super::Placement;
+use super::gpu::{Pipeline, Texture};
+use crate::colormap::{Kind, Levels, Table};
+use crate::solver::FieldImage;
+use eframe::egui_wgpu::RenderState;
+
+/// The shader.
+pub const SOURCE: &str = include_str!("../../kernels/field.wgsl");
+
+/// Bytes of its uniforms.
+pub const UNIFORM_BYTES: usize = size_of::<Uniforms>();
+
+/// How values become colours.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Coloring {
+    /// Values at the two ends of the table.
+    pub levels: Levels,
+    /// The kind of the table; [`Kind::Cyclic`] shows the phase as hue and the value as brightness.
+    pub kind: Kind,
+    /// Exponent of the brightness scale: 1 linear, 1/2 square root.
+    pub gamma: f32,
+    /// Interpolates between texels.
+    pub smooth: bool,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+struct Uniforms {
+    origin: [f32; 2],
+    step: [f32; 2],
+    size: [f32; 2],
+    low: f32,
+    high: f32,
+    offset: f32,
+    scale: f32,
+    gamma: f32,
+    mode: u32,
+    smooth: u32,
+    linear_target: u32,
+}
+
+/// Textures and pipeline of the field's picture.
+pub struct FieldPicture {
+    pipeline: Pipeline,
+    values: Texture,
+    phases: Texture,
+    table: Texture,
+    hues: Texture,
+    bind_group: wgpu::BindGroup,
+    size: [usize; 2],
+}
+
+impl FieldPicture {
+    /// Compiles the shader; nothing is shown until [`FieldPicture::upload`].
+    #[must_use]
+    pub fn new(render: &RenderState) -> Self {
+        let pipeline = Pipeline::new(render, "field", SOURCE, 4, UNIFORM_BYTES, wgpu::BlendState::REPLACE);
+        let device = &render.device;
+        let float = |label| Texture::new(device, wgpu::TextureFormat::R32Float, label);
+        let color = |label| Texture::new(device, wgpu::TextureFormat::Rgba8Unorm, label);
+        let (values, phases) = (float("values"), float("phases"));
+        let (table, hues) = (color("colour table"), color("phase table"));
+        let bind_group = pipeline.bind(device, &[&values, &phases, &table, &hues]);
+        Self {
+            pipeline,
+            values,
+            phases,
+            table,
+            hues,
+            bind_group,
+            size: [0, 0],
+        }
+    }
+
+    /// Takes over a frame's picture. Call it once per new frame.
+    pub fn upload(&mut self, render: &RenderState, image: &FieldImage) {
+        self.size = image.size;
+        if image.value.is_empty() {
+            return;
+        }
+        let mut anew = self.values.write(render, image.size, &image.value);
+        if !image.phase.is_empty() {
+            anew |= self.phases.write(render, image.size, &image.phase);
+        }
+        if anew {
+            self.rebind(render);
+        }
+    }
+
+    /// Takes over colour tables of 256 sRGB entries; `hues` starts at phase 0 and closes on itself.
+    pub fn set_tables(&mut self, render: &RenderState, table: &Table, hues: &Table) {
+        let opaque = |table: &Table| table.map(|[r, g, b]| [r, g, b, 255]);
+        let anew = self.table.write(render, [256, 1], &opaque(table));
+        if self.hues.write(render, [256, 1], &opaque(hues)) || anew {
+            self.rebind(render);
+        }
+    }
+
+    fn rebind(&mut self, render: &RenderState) {
+        self.bind_group = self
+            .pipeline
+            .bind(&render.device, &[&self.values, &self.phases, &self.table, &self.hues]);
+    }
+
+    /// The callback that draws into `clip`, the picture standing at `placement`; `None` before the first upload.
+    pub fn callback(
+        &self,
+        render: &RenderState,
+        clip: egui::Rect,
+        placement: Placement,
+        coloring: Coloring,
+    ) -> Option<egui::PaintCallback> {
+        if self.size[0] == 0 {
+            return None;
+        }
+        let mapping = coloring.levels.mapping(coloring.kind);
+        let uniforms = Uniforms {
+            origin: placement.origin,
+            step: placement.step,
+            size: self.size.map(|n| n as f32),
+            low: coloring.levels.low,
+            high: coloring.levels.high,
+            offset: mapping.offset,
+            scale: mapping.scale,
+            gamma: coloring.gamma,
+            mode: match coloring.kind {
+                Kind::Sequential => 0,
+                Kind::Cyclic => 1,
+                Kind::Diverging => 2,
+            },
+            smooth: u32::from(coloring.smooth),
+            linear_target: self.pipeline.linear_target(),
+        };
+        Some(self.pipeline.callback(render, clip, &self.bind_group, &uniforms))
+    }
+}

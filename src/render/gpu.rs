@@ -1,0 +1,245 @@
+//! The little that the drawables share: a textured full-screen pipeline and textures that grow but do not shrink.
+
+use bytemuck::Pod;
+use eframe::egui_wgpu::{self, RenderState};
+use egui::PaintCallbackInfo;
+
+/// A texture whose room grows in coarse steps, so that zooming does not allocate.
+pub struct Texture {
+    texture: wgpu::Texture,
+    format: wgpu::TextureFormat,
+    label: &'static str,
+}
+
+impl Texture {
+    /// A texture with room for one texel.
+    #[must_use]
+    pub fn new(device: &wgpu::Device, format: wgpu::TextureFormat, label: &'static str) -> Self {
+        Self {
+            texture: create(device, format, label, [1, 1]),
+            format,
+            label,
+        }
+    }
+
+    /// Uploads rows of texels, x fastest; returns whether the texture had to be made anew (its view changed).
+    pub fn write<T: Pod>(&mut self, render: &RenderState, size: [usize; 2], texels: &[T]) -> bool {
+        let width = self.texture.width() as usize;
+        let height = self.texture.height() as usize;
+        let grows = size[0] > width || size[1] > height;
+        if grows {
+            let most = render.device.limits().max_texture_dimension_2d as usize;
+            let room = |need: usize, have: usize| (need.max(have).next_multiple_of(256).min(most)) as u32;
+            self.texture = create(
+                &render.device,
+                self.format,
+                self.label,
+                [room(size[0], width), room(size[1], height)],
+            );
+        }
+        render.queue.write_texture(
+            self.texture.as_image_copy(),
+            bytemuck::cast_slice(texels),
+            wgpu::TexelCopyBufferLayout {
+                offset: 0,
+                bytes_per_row: Some((size[0] * size_of::<T>()) as u32),
+                rows_per_image: None,
+            },
+            wgpu::Extent3d {
+                width: size[0] as u32,
+                height: size[1] as u32,
+                depth_or_array_layers: 1,
+            },
+        );
+        grows
+    }
+
+    fn view(&self) -> wgpu::TextureView {
+        self.texture.create_view(&wgpu::TextureViewDescriptor::default())
+    }
+}
+
+fn create(
+    device: &wgpu::Device,
+    format: wgpu::TextureFormat,
+    label: &'static str,
+    [width, height]: [u32; 2],
+) -> wgpu::Texture {
+    device.create_texture(&wgpu::TextureDescriptor {
+        label: Some(label),
+        size: wgpu::Extent3d {
+            width,
+            height,
+            depth_or_array_layers: 1,
+        },
+        mip_level_count: 1,
+        sample_count: 1,
+        dimension: wgpu::TextureDimension::D2,
+        format,
+        usage: wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST,
+        view_formats: &[],
+    })
+}
+
+/// A pipeline that covers a rectangle with one triangle: binding 0 holds uniforms, the others textures read by
+/// `textureLoad`.
+pub struct Pipeline {
+    pipeline: wgpu::RenderPipeline,
+    layout: wgpu::BindGroupLayout,
+    uniforms: wgpu::Buffer,
+    label: &'static str,
+    linear_target: bool,
+}
+
+impl Pipeline {
+    /// Compiles `source` (entry points `vertex` and `fragment`) for `textures` textures and `uniform_size` bytes.
+    #[must_use]
+    pub fn new(
+        render: &RenderState,
+        label: &'static str,
+        source: &str,
+        textures: u32,
+        uniform_size: usize,
+        blend: wgpu::BlendState,
+    ) -> Self {
+        let device = &render.device;
+        let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
+            label: Some(label),
+            source: wgpu::ShaderSource::Wgsl(source.into()),
+        });
+        let entry = |binding, ty| wgpu::BindGroupLayoutEntry {
+            binding,
+            visibility: wgpu::ShaderStages::FRAGMENT,
+            ty,
+            count: None,
+        };
+        let mut entries = vec![entry(
+            0,
+            wgpu::BindingType::Buffer {
+                ty: wgpu::BufferBindingType::Uniform,
+                has_dynamic_offset: false,
+                min_binding_size: None,
+            },
+        )];
+        entries.extend((1..=textures).map(|binding| {
+            entry(
+                binding,
+                wgpu::BindingType::Texture {
+                    sample_type: wgpu::TextureSampleType::Float { filterable: false },
+                    view_dimension: wgpu::TextureViewDimension::D2,
+                    multisampled: false,
+                },
+            )
+        }));
+        let layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+            label: Some(label),
+            entries: &entries,
+        });
+        let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+            label: Some(label),
+            bind_group_layouts: &[Some(&layout)],
+            immediate_size: 0,
+        });
+        let pipeline = device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
+            label: Some(label),
+            layout: Some(&pipeline_layout),
+            vertex: wgpu::VertexState {
+                module: &module,
+                entry_point: Some("vertex"),
+                compilation_options: wgpu::PipelineCompilationOptions::default(),
+                buffers: &[],
+            },
+            primitive: wgpu::PrimitiveState::default(),
+            depth_stencil: None,
+            multisample: wgpu::MultisampleState::default(),
+            fragment: Some(wgpu::FragmentState {
+                module: &module,
+                entry_point: Some("fragment"),
+                compilation_options: wgpu::PipelineCompilationOptions::default(),
+                targets: &[Some(wgpu::ColorTargetState {
+                    format: render.target_format,
+                    blend: Some(blend),
+                    write_mask: wgpu::ColorWrites::ALL,
+                })],
+            }),
+            multiview_mask: None,
+            cache: None,
+        });
+        let uniforms = device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some(label),
+            size: uniform_size as u64,
+            usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        });
+        Self {
+            pipeline,
+            layout,
+            uniforms,
+            label,
+            linear_target: render.target_format.is_srgb(),
+        }
+    }
+
+    /// 1 where the target encodes sRGB by itself and wants linear colours.
+    #[must_use]
+    pub fn linear_target(&self) -> u32 {
+        u32::from(self.linear_target)
+    }
+
+    /// Binds textures to bindings 1, 2, …
+    #[must_use]
+    pub fn bind(&self, device: &wgpu::Device, textures: &[&Texture]) -> wgpu::BindGroup {
+        let views: Vec<wgpu::TextureView> = textures.iter().map(|texture| texture.view()).collect();
+        let mut entries = vec![wgpu::BindGroupEntry {
+            binding: 0,
+            resource: self.uniforms.as_entire_binding(),
+        }];
+        entries.extend((1..).zip(&views).map(|(binding, view)| wgpu::BindGroupEntry {
+            binding,
+            resource: wgpu::BindingResource::TextureView(view),
+        }));
+        device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: Some(self.label),
+            layout: &self.layout,
+            entries: &entries,
+        })
+    }
+
+    /// The callback that draws into `rect`. One a frame: the uniforms are shared.
+    pub fn callback<T: Pod>(
+        &self,
+        render: &RenderState,
+        rect: egui::Rect,
+        bind_group: &wgpu::BindGroup,
+        uniforms: &T,
+    ) -> egui::PaintCallback {
+        render
+            .queue
+            .write_buffer(&self.uniforms, 0, bytemuck::bytes_of(uniforms));
+        egui_wgpu::Callback::new_paint_callback(
+            rect,
+            Draw {
+                pipeline: self.pipeline.clone(),
+                bind_group: bind_group.clone(),
+            },
+        )
+    }
+}
+
+struct Draw {
+    pipeline: wgpu::RenderPipeline,
+    bind_group: wgpu::BindGroup,
+}
+
+impl egui_wgpu::CallbackTrait for Draw {
+    fn paint(
+        &self,
+        _info: PaintCallbackInfo,
+        pass: &mut wgpu::RenderPass<'static>,
+        _resources: &egui_wgpu::CallbackResources,
+    ) {
+        pass.set_pipeline(&self.pipeline);
+        pass.set_bind_group(0, &self.bind_group, &[]);
+        pass.draw(0..3, 0..1);
+    }
+}

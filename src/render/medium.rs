@@ -1,0 +1,111 @@
+//! Walls and potential over the field, quiet enough that the wave stays the picture.
+
+use super::Placement;
+use super::gpu::{Pipeline, Texture};
+use eframe::egui_wgpu::RenderState;
+
+/// The shader.
+pub const SOURCE: &str = include_str!("../../kernels/medium.wgsl");
+
+/// Bytes of its uniforms.
+pub const UNIFORM_BYTES: usize = size_of::<Uniforms>();
+
+/// The medium as a picture: `[potential / limit, wall]` a texel, x fastest, row 0 at the smallest y.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MediumImage {
+    /// Texels along x and y.
+    pub size: [usize; 2],
+    /// Sites along x and y that the picture covers.
+    pub sites: [usize; 2],
+    /// `[potential / limit in −1..1, wall 0 or 1]`.
+    pub texels: Vec<[f32; 2]>,
+    /// Largest |potential|.
+    pub limit: f64,
+}
+
+impl MediumImage {
+    /// Whether there is something to show.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.texels.iter().all(|[level, wall]| *level == 0.0 && *wall == 0.0)
+    }
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+struct Uniforms {
+    origin: [f32; 2],
+    step: [f32; 2],
+    size: [f32; 2],
+    lines: f32,
+    strength: f32,
+    wall: [f32; 4],
+    hill: [f32; 4],
+    well: [f32; 4],
+    linear_target: u32,
+    unused: [u32; 3],
+}
+
+/// Texture and pipeline of the medium's picture.
+pub struct MediumPicture {
+    pipeline: Pipeline,
+    texture: Texture,
+    bind_group: wgpu::BindGroup,
+    size: [usize; 2],
+}
+
+impl MediumPicture {
+    /// Compiles the shader.
+    #[must_use]
+    pub fn new(render: &RenderState) -> Self {
+        let pipeline = Pipeline::new(
+            render,
+            "medium",
+            SOURCE,
+            1,
+            UNIFORM_BYTES,
+            wgpu::BlendState::PREMULTIPLIED_ALPHA_BLENDING,
+        );
+        let texture = Texture::new(&render.device, wgpu::TextureFormat::Rg32Float, "medium");
+        let bind_group = pipeline.bind(&render.device, &[&texture]);
+        Self {
+            pipeline,
+            texture,
+            bind_group,
+            size: [0, 0],
+        }
+    }
+
+    /// Takes over a new picture; an empty one hides the overlay.
+    pub fn upload(&mut self, render: &RenderState, image: &MediumImage) {
+        self.size = if image.is_empty() { [0, 0] } else { image.size };
+        if self.size[0] > 0 && self.texture.write(render, image.size, &image.texels) {
+            self.bind_group = self.pipeline.bind(&render.device, &[&self.texture]);
+        }
+    }
+
+    /// The callback that draws into `clip`; `None` where there is nothing to show.
+    pub fn callback(
+        &self,
+        render: &RenderState,
+        clip: egui::Rect,
+        placement: Placement,
+    ) -> Option<egui::PaintCallback> {
+        if self.size[0] == 0 {
+            return None;
+        }
+        let uniforms = Uniforms {
+            origin: placement.origin,
+            step: placement.step,
+            size: self.size.map(|n| n as f32),
+            lines: 8.0,
+            strength: 1.0,
+            wall: [0.36, 0.38, 0.41, 1.0],
+            hill: [1.0, 1.0, 1.0, 1.0],
+            well: [0.45, 0.75, 1.0, 1.0],
+            linear_target: self.pipeline.linear_target(),
+            unused: [0; 3],
+        };
+        Some(self.pipeline.callback(render, clip, &self.bind_group, &uniforms))
+    }
+}

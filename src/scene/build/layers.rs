@@ -1,0 +1,290 @@
+//! Layers: shapes, values, drives, files.
+
+use super::super::file::{LayerFile, ShapeFile, ValueFile};
+use super::super::input;
+use super::{Builder, article, count};
+use crate::grid::Grid;
+use crate::physics::layer::Samples;
+use crate::physics::{Equation, Expression, Layer, Sets, Shape, Value, expression};
+use std::sync::Arc;
+
+impl Builder<'_> {
+    pub(super) fn layers(
+        &mut self,
+        equation: Option<Equation>,
+        grid: Option<&Grid>,
+        list: &str,
+        given: &[LayerFile],
+    ) -> Vec<Layer> {
+        given
+            .iter()
+            .enumerate()
+            .filter_map(|(index, layer)| self.layer(equation, grid, &format!("{list}.{index}"), layer))
+            .collect()
+    }
+
+    fn layer(
+        &mut self,
+        equation: Option<Equation>,
+        grid: Option<&Grid>,
+        path: &str,
+        given: &LayerFile,
+    ) -> Option<Layer> {
+        let key = |name: &str| format!("{path}.{name}");
+        if let Some(equation) = equation.filter(|equation| !given.sets.fits(*equation)) {
+            let fitting: Vec<&str> = Sets::ALL
+                .iter()
+                .filter(|(_, sets)| sets.fits(equation))
+                .map(|(word, _)| *word)
+                .collect();
+            let message = format!(
+                "\"{}\" is nothing that {} scene has",
+                given.sets.word(),
+                article(equation)
+            );
+            self.found
+                .value(key("sets"), message, format!("possible are {}", fitting.join(", ")));
+        }
+        let drive = given.drive.as_ref().and_then(|text| {
+            if given.sets != Sets::Potential {
+                let message = format!(
+                    "a layer that sets \"{}\" cannot be driven; only a potential can",
+                    given.sets.word()
+                );
+                self.found.key(key("drive"), message, "remove it");
+            }
+            let parsed = self.formula(&key("drive"), text, expression::TIME)?;
+            let start = parsed.eval(&[0.0]);
+            if !start.is_finite() {
+                let message = format!("it is {start} at t = 0");
+                self.found.value(
+                    key("drive"),
+                    message,
+                    "write a function that is finite for all t from 0",
+                );
+            }
+            Some(parsed)
+        });
+        let shape = grid.and_then(|grid| self.shape(path, &given.shape, grid));
+        let value = self.layer_value(path, given)?;
+        let layer = Layer {
+            sets: given.sets,
+            shape: shape?,
+            value,
+            mode: given.mode,
+            drive,
+        };
+        let good = self.samples(path, &layer, grid?);
+        good.then_some(layer)
+    }
+
+    fn formula(&mut self, key: &str, text: &str, variables: &'static [&'static str]) -> Option<Expression> {
+        match Expression::parse(text, variables) {
+            Ok(parsed) => Some(parsed),
+            Err(error) => {
+                self.found.value(key, error.to_string(), error.remedy());
+                if let Some(fault) = self.found.faults.last_mut() {
+                    fault.within = error.place();
+                }
+                None
+            }
+        }
+    }
+
+    fn layer_value(&mut self, path: &str, given: &LayerFile) -> Option<Value> {
+        let key = format!("{path}.value");
+        match &given.value {
+            None => {
+                let own = matches!(given.shape, ShapeFile::Image { .. } | ShapeFile::Array { .. });
+                if !own && given.sets != Sets::Wall {
+                    self.found
+                        .key(key, "is missing", "add e.g. `value = 0.35` or `value = \"0.1*x\"`");
+                    return None;
+                }
+                Some(Value::Number(1.0))
+            }
+            Some(ValueFile::Number(number)) => {
+                let number = *number;
+                if !self.finite(&key, number) {
+                    return None;
+                }
+                let shown = super::super::write::float(number);
+                match given.sets {
+                    Sets::Speed | Sets::Density if number <= 0.0 => {
+                        self.found
+                            .value(key, format!("{shown} is not greater than 0"), "write a positive number");
+                        None
+                    }
+                    Sets::Absorption if number < 0.0 => {
+                        let message =
+                            format!("{shown} is below 0, and a negative absorption would amplify without end");
+                        self.found.value(key, message, "write 0 or a positive number");
+                        None
+                    }
+                    _ => Some(Value::Number(number)),
+                }
+            }
+            Some(ValueFile::Formula(text)) => self.formula(&key, text, expression::SPACE).map(Value::Expression),
+        }
+    }
+
+    fn shape(&mut self, path: &str, given: &ShapeFile, grid: &Grid) -> Option<Shape> {
+        let key = |name: &str| format!("{path}.{name}");
+        let rank = grid.rank();
+        Some(match given {
+            ShapeFile::Everywhere => Shape::Everywhere,
+            ShapeFile::Box { min, max } => {
+                let (min, max) = self.corners(&key("min"), min, &key("max"), max, rank)?;
+                Shape::Box { min, max }
+            }
+            ShapeFile::Disk { center, radius } => {
+                let center = self.vector(&key("center"), center, rank);
+                let good = self.positive(&key("radius"), *radius);
+                Shape::Disk {
+                    center: center.filter(|_| good)?,
+                    radius: *radius,
+                }
+            }
+            ShapeFile::Ring { center, inner, outer } => {
+                let center = self.vector(&key("center"), center, rank);
+                self.not_negative(&key("inner"), *inner);
+                let good = self.positive(&key("outer"), *outer);
+                if good && inner >= outer {
+                    let (inner, outer) = (super::super::write::float(*inner), super::super::write::float(*outer));
+                    let message = format!("{inner} is not below the outer radius {outer}");
+                    self.found.value(key("inner"), message, "choose inner < outer");
+                    return None;
+                }
+                Shape::Ring {
+                    center: center.filter(|_| good)?,
+                    inner: *inner,
+                    outer: *outer,
+                }
+            }
+            ShapeFile::Polygon { points } => {
+                if rank == 1 {
+                    let message = "a polygon needs a grid of at least two axes";
+                    self.found.value(key("shape"), message, "use shape = \"box\"");
+                    return None;
+                }
+                if points.len() < 3 {
+                    let message = format!("{} are no polygon", count(points.len(), "point"));
+                    self.found.value(key("points"), message, "write at least three points");
+                    return None;
+                }
+                if points.iter().flatten().any(|number| !number.is_finite()) {
+                    self.found
+                        .value(key("points"), "a coordinate is not finite", "write numbers");
+                    return None;
+                }
+                Shape::Polygon { points: points.clone() }
+            }
+            ShapeFile::Slits {
+                x,
+                thickness,
+                centers,
+                opening,
+            } => {
+                if rank == 1 {
+                    let message = "slits need a grid of at least two axes";
+                    self.found.value(key("shape"), message, "use shape = \"box\"");
+                    return None;
+                }
+                let mut good = self.finite(&key("x"), *x);
+                good &= self.positive(&key("thickness"), *thickness);
+                good &= self.positive(&key("opening"), *opening);
+                for (index, center) in centers.iter().enumerate() {
+                    good &= self.finite(&format!("{}.{index}", key("centers")), *center);
+                }
+                good.then(|| Shape::Slits {
+                    x: *x,
+                    thickness: *thickness,
+                    centers: centers.clone(),
+                    opening: *opening,
+                })?
+            }
+            ShapeFile::Image { file } => {
+                let samples = input::read_image(&self.base.join(file), file);
+                Shape::Image(self.samples_or_fault(&key("file"), samples)?)
+            }
+            ShapeFile::Array { file } => {
+                let samples = input::read_samples(&self.base.join(file), file, grid);
+                Shape::Array(self.samples_or_fault(&key("file"), samples)?)
+            }
+        })
+    }
+
+    fn samples_or_fault(&mut self, key: &str, samples: Result<Samples, input::InputError>) -> Option<Arc<Samples>> {
+        match samples {
+            Ok(samples) => Some(Arc::new(samples)),
+            Err(error) => {
+                self.found.value(key, error.to_string(), error.remedy());
+                None
+            }
+        }
+    }
+
+    pub(super) fn corners(
+        &mut self,
+        min_key: &str,
+        min: &[f64],
+        max_key: &str,
+        max: &[f64],
+        rank: usize,
+    ) -> Option<([f64; 3], [f64; 3])> {
+        let min = self.vector(min_key, min, rank);
+        let max = self.vector(max_key, max, rank);
+        let (min, max) = min.zip(max)?;
+        for axis in 0..rank {
+            if min[axis] > max[axis] {
+                let (low, high) = (
+                    super::super::write::float(min[axis]),
+                    super::super::write::float(max[axis]),
+                );
+                let name = ["x", "y", "z"][axis];
+                let message = format!("{high} is below the lower corner's {low} along {name}");
+                self.found
+                    .value(format!("{max_key}.{axis}"), message, "exchange the two");
+                return None;
+            }
+        }
+        Some((min, max))
+    }
+
+    /// Tries a layer's formula at a few thousand sites of its shape: what it gives must be finite, and positive where it must be.
+    fn samples(&mut self, path: &str, layer: &Layer, grid: &Grid) -> bool {
+        let Value::Expression(_) = layer.value else {
+            return true;
+        };
+        let size = grid.size();
+        let along = |axis: usize| {
+            let most = [2048, 64, 16][grid.rank() - 1];
+            let sites = size[axis];
+            let count = sites.min(most);
+            (0..count).map(move |n| if count > 1 { n * (sites - 1) / (count - 1) } else { 0 })
+        };
+        for k in along(2) {
+            for j in along(1) {
+                for i in along(0) {
+                    let Some(level) = layer.level([i, j, k], grid) else {
+                        continue;
+                    };
+                    let limit = match layer.sets {
+                        _ if !level.is_finite() => "a finite number",
+                        Sets::Speed | Sets::Density if level <= 0.0 => "greater than 0",
+                        Sets::Absorption if level < 0.0 => "at least 0",
+                        _ => continue,
+                    };
+                    let message = format!(
+                        "it is {level} at site {:?}, and must be {limit}",
+                        &[i, j, k][..grid.rank()]
+                    );
+                    let remedy = "change the formula so that it holds at every site of the shape";
+                    self.found.value(format!("{path}.value"), message, remedy);
+                    return false;
+                }
+            }
+        }
+        true
+    }
+}

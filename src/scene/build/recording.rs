@@ -1,0 +1,224 @@
+//! What is recorded and predicted: detectors, expectations; and the mirror.
+
+use super::super::file::{DetectorFile, RegionFile, TransducersFile};
+use super::super::scenario::{Expectation, Subject};
+use super::{Builder, article, possible};
+use crate::grid::Grid;
+use crate::physics::{Detector, Equation, Measure, Observables, Region};
+
+impl Builder<'_> {
+    pub(super) fn detectors(&mut self, equation: Option<Equation>, grid: Option<&Grid>) -> Vec<Detector> {
+        let given = &self.file.detectors;
+        for (index, detector) in given.iter().enumerate() {
+            let key = format!("detector.{index}.name");
+            let name = &detector.name;
+            if name.trim().is_empty() || name.contains([',', '"', '\n', '\r']) {
+                let message = format!("{name:?} is no name");
+                self.found.value(
+                    &key,
+                    message,
+                    "name it without commas and quotes; it heads a column of the CSV file",
+                );
+            } else if given[..index].iter().any(|other| other.name == *name) {
+                let message = format!("there are two detectors {name:?}");
+                self.found.value(&key, message, "give every detector a name of its own");
+            }
+        }
+        let Some((equation, grid)) = equation.zip(grid) else {
+            return Vec::new();
+        };
+        given
+            .iter()
+            .enumerate()
+            .filter_map(|(index, detector)| self.detector(index, detector, equation, grid))
+            .collect()
+    }
+
+    fn detector(&mut self, index: usize, given: &DetectorFile, equation: Equation, grid: &Grid) -> Option<Detector> {
+        let key = |name: &str| format!("detector.{index}.{name}");
+        let region = match &given.region {
+            RegionFile::Everywhere => Some(Region::Everywhere),
+            RegionFile::Point(at) => self.point(&key("at"), at, grid).map(Region::Point),
+            RegionFile::Line { from, to } => {
+                let from = self.point(&key("from"), from, grid);
+                let to = self.point(&key("to"), to, grid);
+                from.zip(to).map(|(from, to)| Region::Line { from, to })
+            }
+            RegionFile::Box { min, max } => self
+                .corners(&key("region.min"), min, &key("region.max"), max, grid.rank())
+                .map(|(min, max)| Region::Box { min, max }),
+        };
+        if let Some(Region::Box { min, max }) = &region
+            && !holds_a_site(min, max, grid)
+        {
+            self.found.key(
+                key("region"),
+                "no site lies in it",
+                "enlarge it or move it into the grid",
+            );
+        }
+        let measure = given.measure.unwrap_or(match (&given.region, equation) {
+            (RegionFile::Point(_), _) => Measure::Value,
+            (RegionFile::Line { .. }, _) => Measure::Flux,
+            (_, Equation::Schrodinger) => Measure::Probability,
+            (_, Equation::Acoustic) => Measure::Energy,
+        });
+        let quantum = equation == Equation::Schrodinger;
+        let at_line = matches!(given.region, RegionFile::Line { .. });
+        let at_point = matches!(given.region, RegionFile::Point(_));
+        let word = measure.word();
+        let fault = match measure {
+            Measure::Energy if quantum => Some((
+                "the energy of a part is not defined on a lattice".to_owned(),
+                "measure \"probability\", or use `observable = \"energy\"` in [[expect]]",
+            )),
+            Measure::Pressure if quantum => Some((
+                format!("\"{word}\" is nothing that a quantum scene has"),
+                "use value, probability, flux or peak",
+            )),
+            Measure::Probability if !quantum => Some((
+                format!("\"{word}\" is nothing that {} scene has", article(equation)),
+                "use value, flux, energy, pressure or peak",
+            )),
+            Measure::Value if !at_point => Some((
+                format!("\"{word}\" is measured at a point"),
+                "give `at = [..]`, or measure something of a region",
+            )),
+            Measure::Flux if !at_line && (grid.rank() > 1 || !at_point) => Some((
+                format!("\"{word}\" is measured through a line"),
+                "give `from = [..]` and `to = [..]` (in one dimension `at = ..`)",
+            )),
+            _ => None,
+        };
+        if let Some((message, remedy)) = fault {
+            self.found.value(key("measure"), message, remedy);
+            return None;
+        }
+        Some(Detector {
+            name: given.name.clone(),
+            region: region?,
+            measure,
+        })
+    }
+
+    pub(super) fn expectations(&mut self, equation: Option<Equation>, grid: Option<&Grid>) -> Vec<Expectation> {
+        let mut expectations = Vec::new();
+        for (index, given) in self.file.expectations.iter().enumerate() {
+            let key = |name: &str| format!("expect.{index}.{name}");
+            self.not_negative(&key("at"), given.at);
+            self.finite(&key("value"), given.value);
+            self.positive(&key("tolerance"), given.tolerance);
+            let subject = match (&given.detector, &given.observable) {
+                (Some(name), None) => {
+                    let detectors = &self.file.detectors;
+                    let place = detectors.iter().position(|detector| detector.name == *name);
+                    if place.is_none() {
+                        let remedy = possible(name, detectors.iter().map(|detector| detector.name.as_str()));
+                        self.found
+                            .value(key("detector"), format!("there is no detector {name:?}"), remedy);
+                    }
+                    place.map(Subject::Detector)
+                }
+                (None, Some(name)) => {
+                    let columns =
+                        Observables::columns(equation.unwrap_or(Equation::Schrodinger), grid.map_or(3, Grid::rank));
+                    if columns.contains(&name.as_str()) {
+                        Some(Subject::Observable(name.clone()))
+                    } else {
+                        let remedy = possible(name, columns.iter().copied());
+                        self.found
+                            .value(key("observable"), format!("there is no observable {name:?}"), remedy);
+                        None
+                    }
+                }
+                (Some(_), Some(_)) => {
+                    let message = "a prediction is about a detector or an observable, not both";
+                    self.found.key(
+                        key("observable"),
+                        message,
+                        "keep one of the two, and write another [[expect]]",
+                    );
+                    None
+                }
+                (None, None) => {
+                    let message = "it does not say what is measured";
+                    let remedy = "add `detector = \"name\"` or `observable = \"norm\"`";
+                    self.found.key(format!("expect.{index}"), message, remedy);
+                    None
+                }
+            };
+            if let Some(subject) = subject {
+                expectations.push(Expectation {
+                    subject,
+                    at: given.at,
+                    value: given.value,
+                    tolerance: given.tolerance,
+                    because: given.because.clone(),
+                });
+            }
+        }
+        expectations
+    }
+
+    /// A mirror is checked like everything else, and then refused, because nothing would come of it.
+    pub(super) fn mirror(&mut self, equation: Option<Equation>, grid: Option<&Grid>) {
+        let Some(mirror) = &self.file.mirror else { return };
+        let message = "time-reversal mirrors are not available in this version";
+        self.found.key(
+            "mirror",
+            message,
+            "remove the section; the wave can be turned round by hand while it runs",
+        );
+        self.positive("mirror.at", mirror.at);
+        self.not_negative("mirror.noise", mirror.noise);
+        if let Some(number) = mirror.regularization {
+            self.positive("mirror.regularization", number);
+        }
+        let Some(grid) = grid else { return };
+        let counted = match &mirror.transducers {
+            Some(TransducersFile::Ring { center, radius, count }) => {
+                self.point("mirror.transducers.center", center, grid);
+                self.positive("mirror.transducers.radius", *radius);
+                Some(*count)
+            }
+            Some(TransducersFile::Line { from, to, count }) => {
+                self.point("mirror.transducers.from", from, grid);
+                self.point("mirror.transducers.to", to, grid);
+                Some(*count)
+            }
+            Some(TransducersFile::Points { points }) => {
+                for (index, point) in points.iter().enumerate() {
+                    self.point(&format!("mirror.transducers.points.{index}"), point, grid);
+                }
+                None
+            }
+            Some(TransducersFile::Edges) | None => None,
+        };
+        if counted == Some(0) {
+            self.found.value(
+                "mirror.transducers.count",
+                "0 transducers hear nothing",
+                "write at least 1",
+            );
+        }
+        let layers = &self
+            .file
+            .mirror
+            .as_ref()
+            .map(|mirror| mirror.perturbation.clone())
+            .unwrap_or_default();
+        self.layers(equation, Some(grid), "mirror.perturbation", layers);
+    }
+}
+
+/// Whether a site lies between two corners.
+fn holds_a_site(min: &[f64; 3], max: &[f64; 3], grid: &Grid) -> bool {
+    (0..grid.rank()).all(|axis| {
+        let a = grid.spacing();
+        #[expect(clippy::cast_precision_loss, reason = "sites are far below 2^52")]
+        let last = (grid.size()[axis] - 1) as f64;
+        let first_inside = (min[axis] / a - 1e-9).ceil().max(0.0);
+        let last_inside = (max[axis] / a + 1e-9).floor().min(last);
+        first_inside <= last_inside
+    })
+}

@@ -1,0 +1,363 @@
+//! The state at t = 0, and sources.
+
+use super::super::file::{SignalFile, SourceFile, SourcePlace};
+use super::super::input;
+use super::{Builder, article, count};
+use crate::field::FieldData;
+use crate::grid::Grid;
+use crate::physics::source::{Element, Place, Recording};
+use crate::physics::{Equation, Initial, Packet, Pulse, Signal, Source};
+use num_complex::Complex64;
+use std::sync::Arc;
+
+/// Squared norms below this are zero for single precision, whatever is done to them.
+const LEAST_NORM: f64 = 1e-30;
+
+impl Builder<'_> {
+    pub(super) fn initial(&mut self, equation: Option<Equation>, grid: Option<&Grid>) -> Option<Initial> {
+        let file = self.file;
+        let equation = equation?;
+        let (own, other, own_word, other_word) = match equation {
+            Equation::Schrodinger => (file.packets.len(), file.pulses.len(), "packet", "pulse"),
+            Equation::Acoustic => (file.pulses.len(), file.packets.len(), "pulse", "packet"),
+        };
+        let mut good = true;
+        if other > 0 {
+            let message = format!("{} scene has no {other_word}s", article(equation));
+            self.found.key(other_word, message, format!("use [[{own_word}]]"));
+            good = false;
+        }
+        if file.initial.is_some() && own > 0 {
+            let message = format!("the state at t = 0 is given twice: by [initial] and by [[{own_word}]]");
+            self.found
+                .key("initial", message, format!("remove [initial] or every [[{own_word}]]"));
+            good = false;
+        }
+        if file.initial.is_none() && own == 0 && other == 0 {
+            match equation {
+                Equation::Schrodinger => {
+                    let message = "there is no state at t = 0: neither [[packet]] nor [initial]";
+                    let remedy = "add [[packet]] with `center = [..]` and `width = [..]`";
+                    self.found.key("", message, remedy);
+                    good = false;
+                }
+                Equation::Acoustic if file.sources.is_empty() => {
+                    let message = "nothing makes a sound: there is no [[pulse]], [[source]] or [initial]";
+                    let remedy = "add [[pulse]] with `center = [..]` and `width = 0.1`";
+                    self.found.key("", message, remedy);
+                    good = false;
+                }
+                Equation::Acoustic => {}
+            }
+        }
+        let grid = grid?;
+        let state = if file.initial.is_some() {
+            self.array(equation, grid).map(|data| Initial::Array(Arc::new(data)))
+        } else if equation == Equation::Schrodinger {
+            self.packets(grid).map(Initial::Packets)
+        } else {
+            self.pulses(grid).map(Initial::Pulses)
+        };
+        state.filter(|_| good)
+    }
+
+    fn array(&mut self, equation: Equation, grid: &Grid) -> Option<FieldData> {
+        let name = self.file.initial.as_ref()?;
+        let path = self.base.join(name);
+        let wanted = input::Wanted {
+            shape: grid.shape(),
+            complex: equation == Equation::Schrodinger,
+        };
+        match input::read_array(&path, &wanted) {
+            Ok(data) => {
+                let empty = match &data {
+                    FieldData::Complex64(v) => v.iter().all(|value| value.norm_sqr() == 0.0),
+                    FieldData::Complex128(v) => v.iter().all(|value| value.norm_sqr() == 0.0),
+                    FieldData::Float32(v) => v.iter().all(|value| *value == 0.0),
+                    FieldData::Float64(v) => v.iter().all(|value| *value == 0.0),
+                };
+                if empty && equation == Equation::Schrodinger {
+                    let message = format!(
+                        "{} is zero everywhere, and a state of norm 0 is no state",
+                        path.display()
+                    );
+                    self.found
+                        .value("initial.file", message, "save a state that is not zero");
+                    return None;
+                }
+                Some(data)
+            }
+            Err(error) => {
+                self.found.value("initial.file", error.to_string(), error.remedy());
+                None
+            }
+        }
+    }
+
+    fn packets(&mut self, grid: &Grid) -> Option<Vec<Packet>> {
+        let given = &self.file.packets;
+        let mut packets = Vec::with_capacity(given.len());
+        for (index, packet) in given.iter().enumerate() {
+            let key = |name: &str| format!("packet.{index}.{name}");
+            let rank = grid.rank();
+            let center = self.point(&key("center"), &packet.center, grid);
+            let mut width = packet.width.clone();
+            if let [one] = width[..] {
+                width = vec![one; rank];
+            }
+            let width = self.vector(&key("width"), &width, rank).filter(|width| {
+                // All axes are looked at, so that every fault is found.
+                let bad = (0..rank).filter(|&axis| {
+                    let path = if packet.width.len() == 1 {
+                        key("width")
+                    } else {
+                        format!("{}.{axis}", key("width"))
+                    };
+                    (axis == 0 || packet.width.len() > 1) && !self.positive(&path, width[axis])
+                });
+                bad.count() == 0
+            });
+            let momentum = if packet.momentum.is_empty() {
+                Some([0.0; 3])
+            } else {
+                self.momentum(&key("momentum"), &packet.momentum, grid)
+            };
+            let finite = self.finite(&key("weight"), packet.weight);
+            if let (Some(center), Some(width), Some(momentum), true) = (center, width, momentum, finite) {
+                packets.push(Packet {
+                    center,
+                    width,
+                    momentum,
+                    weight: packet.weight,
+                });
+            }
+        }
+        if packets.len() < given.len() || packets.is_empty() {
+            return None;
+        }
+        let norm = norm(&packets, grid);
+        if norm.is_some_and(|norm| norm < LEAST_NORM || !norm.is_finite()) {
+            let message = "the packets add up to a state of norm 0";
+            let remedy = "widths below half a spacing can fall between two sites, and opposite weights can cancel";
+            self.found.key("packet", message, remedy);
+            return None;
+        }
+        Some(packets)
+    }
+
+    fn momentum(&mut self, key: &str, list: &[f64], grid: &Grid) -> Option<[f64; 3]> {
+        let momentum = self.vector(key, list, grid.rank())?;
+        let limit = std::f64::consts::PI / grid.spacing();
+        for (axis, component) in momentum.iter().enumerate() {
+            if component.abs() > limit * (1.0 + 1e-12) {
+                let shown = super::super::write::float(*component);
+                let message = format!(
+                    "{shown} is beyond the band's edge π/a = {limit:.6}, where waves are shorter than two sites"
+                );
+                let path = if list.len() == 1 {
+                    key.to_owned()
+                } else {
+                    format!("{key}.{axis}")
+                };
+                self.found
+                    .value(path, message, "choose a smaller momentum or a smaller spacing");
+                return None;
+            }
+        }
+        Some(momentum)
+    }
+
+    fn pulses(&mut self, grid: &Grid) -> Option<Vec<Pulse>> {
+        let given = &self.file.pulses;
+        let mut pulses = Vec::with_capacity(given.len());
+        for (index, pulse) in given.iter().enumerate() {
+            let key = |name: &str| format!("pulse.{index}.{name}");
+            let center = self.point(&key("center"), &pulse.center, grid);
+            let width = self.positive(&key("width"), pulse.width);
+            let amplitude = self.finite(&key("amplitude"), pulse.amplitude);
+            if let (Some(center), true, true) = (center, width, amplitude) {
+                pulses.push(Pulse {
+                    center,
+                    width: pulse.width,
+                    amplitude: pulse.amplitude,
+                });
+            }
+        }
+        (pulses.len() == given.len()).then_some(pulses)
+    }
+
+    pub(super) fn sources(&mut self, equation: Option<Equation>, grid: Option<&Grid>) -> Vec<Source> {
+        let given = &self.file.sources;
+        if equation == Some(Equation::Schrodinger) && !given.is_empty() {
+            let message = "a quantum scene has no sources of sound";
+            self.found
+                .key("source", message, "remove it, or make the scene acoustic");
+        }
+        let Some(grid) = grid else { return Vec::new() };
+        given
+            .iter()
+            .enumerate()
+            .filter_map(|(index, source)| self.source(index, source, grid))
+            .collect()
+    }
+
+    fn source(&mut self, index: usize, source: &SourceFile, grid: &Grid) -> Option<Source> {
+        let key = |name: &str| format!("source.{index}.{name}");
+        let place = match &source.place {
+            SourcePlace::Point(at) => self
+                .point(&key("at"), at, grid)
+                .map(|at| Place::Points(vec![Element { at, delay: 0.0 }])),
+            SourcePlace::Line { from, to } => {
+                let from = self.point(&key("from"), from, grid);
+                let to = self.point(&key("to"), to, grid);
+                from.zip(to).map(|(from, to)| Place::Line { from, to })
+            }
+            SourcePlace::Points { points, delays } => {
+                if !delays.is_empty() && delays.len() != points.len() {
+                    let message = format!("{} for {}", count(delays.len(), "delay"), count(points.len(), "point"));
+                    self.found
+                        .value(key("delays"), message, "write one delay per point, or none");
+                }
+                if points.is_empty() {
+                    self.found
+                        .value(key("points"), "the list is empty", "write at least one point");
+                }
+                let mut elements = Vec::with_capacity(points.len());
+                for (number, point) in points.iter().enumerate() {
+                    let delay = delays.get(number).copied().unwrap_or(0.0);
+                    self.not_negative(&format!("{}.{number}", key("delays")), delay);
+                    if let Some(at) = self.point(&format!("{}.{number}", key("points")), point, grid) {
+                        elements.push(Element { at, delay });
+                    }
+                }
+                Some(Place::Points(elements))
+            }
+        };
+        self.finite(&key("amplitude"), source.amplitude);
+        self.not_negative(&key("delay"), source.delay);
+        let velocity = if source.velocity.is_empty() {
+            Some([0.0; 3])
+        } else {
+            self.vector(&key("velocity"), &source.velocity, grid.rank())
+        };
+        let signal = self.signal(index, &source.signal)?;
+        Some(Source {
+            place: place?,
+            signal,
+            amplitude: source.amplitude,
+            delay: source.delay,
+            velocity: velocity?,
+        })
+    }
+
+    pub(super) fn not_negative(&mut self, key: &str, number: f64) {
+        if !(number >= 0.0 && number.is_finite()) {
+            let shown = super::super::write::float(number);
+            self.found
+                .value(key, format!("{shown} is below 0"), "write 0 or a positive number");
+        }
+    }
+
+    fn signal(&mut self, index: usize, signal: &SignalFile) -> Option<Signal> {
+        let key = |name: &str| format!("source.{index}.{name}");
+        Some(match *signal {
+            SignalFile::Ricker { frequency } => {
+                self.positive(&key("frequency"), frequency);
+                Signal::Ricker { frequency }
+            }
+            SignalFile::Sine { frequency } => {
+                self.positive(&key("frequency"), frequency);
+                Signal::Sine { frequency }
+            }
+            SignalFile::Burst { frequency, cycles } => {
+                self.positive(&key("frequency"), frequency);
+                self.positive(&key("cycles"), cycles);
+                Signal::Burst { frequency, cycles }
+            }
+            SignalFile::Chirp {
+                frequency,
+                to_frequency,
+                duration,
+            } => {
+                self.positive(&key("frequency"), frequency);
+                self.positive(&key("to_frequency"), to_frequency);
+                self.positive(&key("duration"), duration);
+                Signal::Chirp {
+                    frequency,
+                    to_frequency,
+                    duration,
+                }
+            }
+            SignalFile::File { ref file, rate } => {
+                let (own, values) = match input::read_signal(&self.base.join(file)) {
+                    Ok(signal) => signal,
+                    Err(error) => {
+                        self.found.value(key("file"), error.to_string(), error.remedy());
+                        return None;
+                    }
+                };
+                if let Some(rate) = rate {
+                    self.positive(&key("rate"), rate);
+                }
+                let Some(rate) = rate.or(own) else {
+                    let remedy = "add `rate = 48000.0`, the samples per second";
+                    self.found.key(
+                        key("rate"),
+                        "is missing; an NPY file does not say how fast it is played",
+                        remedy,
+                    );
+                    return None;
+                };
+                Signal::Recording(Arc::new(Recording {
+                    rate,
+                    values,
+                    file: file.clone(),
+                }))
+            }
+        })
+    }
+}
+
+/// Σ|ψ|² of a sum of packets, from sums along each axis (no array of the grid's size); `None` if that would take long.
+///
+/// Gaussians factorise, so ⟨p|q⟩ is a product of one sum per axis, over sites within 40 widths, beyond which nothing is left.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "clamped to the grid's sites"
+)]
+fn norm(packets: &[Packet], grid: &Grid) -> Option<f64> {
+    let a = grid.spacing();
+    let window = |packet: &Packet, axis: usize| {
+        let last = (grid.size()[axis] - 1) as f64;
+        let reach = 40.0 * packet.width[axis];
+        let first = ((packet.center[axis] - reach) / a).floor().clamp(0.0, last) as usize;
+        first..((packet.center[axis] + reach) / a).ceil().clamp(0.0, last) as usize + 1
+    };
+    let work: usize = packets
+        .iter()
+        .map(|packet| (0..grid.rank()).map(|axis| window(packet, axis).len()).sum::<usize>())
+        .sum();
+    if work.saturating_mul(packets.len()) > 4_000_000 {
+        return None;
+    }
+    let mut total = Complex64::ZERO;
+    for p in packets {
+        for q in packets {
+            let mut product = Complex64::from(p.weight * q.weight);
+            for axis in 0..grid.rank() {
+                product *= window(p, axis)
+                    .map(|site| {
+                        let (dp, dq) = (site as f64 * a - p.center[axis], site as f64 * a - q.center[axis]);
+                        let exponent = (dp / p.width[axis]).powi(2) + (dq / q.width[axis]).powi(2);
+                        let phase = q.momentum[axis] * dq - p.momentum[axis] * dp;
+                        Complex64::from_polar((-exponent / 4.0).exp(), phase)
+                    })
+                    .sum::<Complex64>();
+            }
+            total += product;
+        }
+    }
+    Some(total.re)
+}

@@ -1,0 +1,499 @@
+//! The scene file as it is written: every section, plain values, public fields. What the app edits and saves.
+//!
+//! Lists of coordinates have one number per axis of the grid. Nothing here is checked; [`super::build`] does that.
+
+use super::scenario::{ColorRange, Parameter, Quantity, SolverChoice, TimeSpec};
+use crate::field::Precision;
+use crate::grid::Edge;
+use crate::physics::{Measure, Mode, Sets};
+use crate::scene::scenario::BackendChoice;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// The only format there is.
+pub const FORMAT: i64 = 1;
+/// `grid.absorb_width` where a scene does not give it.
+pub const ABSORB_WIDTH: usize = 32;
+
+/// A whole scene.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SceneFile {
+    /// The title; empty = none.
+    pub title: String,
+    /// Markdown, shown beside the picture; empty = none.
+    pub about: String,
+    /// Words to find it by.
+    pub tags: Vec<String>,
+    /// `[grid]`.
+    pub grid: GridFile,
+    /// `[quantum]`; exactly one of this and `acoustic` is there in a valid scene.
+    pub quantum: Option<QuantumFile>,
+    /// `[acoustic]`.
+    pub acoustic: Option<AcousticFile>,
+    /// `[time]`.
+    pub time: TimeSpec,
+    /// `[solver]`.
+    pub solver: SolverFile,
+    /// `[[packet]]`.
+    pub packets: Vec<PacketFile>,
+    /// `[[pulse]]`.
+    pub pulses: Vec<PulseFile>,
+    /// `file` of `[initial]`, relative to the scene file.
+    pub initial: Option<PathBuf>,
+    /// `[[layer]]`.
+    pub layers: Vec<LayerFile>,
+    /// `[[source]]`.
+    pub sources: Vec<SourceFile>,
+    /// `[[detector]]`.
+    pub detectors: Vec<DetectorFile>,
+    /// `[mirror]`.
+    pub mirror: Option<MirrorFile>,
+    /// `[view]`.
+    pub view: ViewFile,
+    /// `[[expect]]`.
+    pub expectations: Vec<ExpectFile>,
+}
+
+/// `edges`: one word for all axes or one word per axis.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EdgesFile {
+    /// The same everywhere.
+    All(Edge),
+    /// x, y, z.
+    PerAxis(Vec<Edge>),
+}
+
+/// `[grid]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GridFile {
+    /// Sites along each axis.
+    pub size: Vec<usize>,
+    /// The spacing a.
+    pub spacing: f64,
+    /// What happens at the edges.
+    pub edges: EdgesFile,
+    /// Sites of the absorbing layer; `None` = [`ABSORB_WIDTH`].
+    pub absorb_width: Option<usize>,
+}
+
+impl Default for GridFile {
+    fn default() -> Self {
+        Self {
+            size: Vec::new(),
+            spacing: 1.0,
+            edges: EdgesFile::All(Edge::Wall),
+            absorb_width: None,
+        }
+    }
+}
+
+/// `[quantum]`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct QuantumFile {
+    /// Mass; 1 where neither mass nor hopping is given.
+    pub mass: Option<f64>,
+    /// Hopping, instead of a mass.
+    pub hopping: Option<f64>,
+    /// g of g|ψ|².
+    pub interaction: f64,
+    /// Flux through a plaquette, in flux quanta.
+    pub flux: f64,
+}
+
+/// `[acoustic]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AcousticFile {
+    /// Sound speed, m/s.
+    pub speed: f64,
+    /// Density, kg/m³.
+    pub density: f64,
+}
+
+impl Default for AcousticFile {
+    fn default() -> Self {
+        Self {
+            speed: 343.0,
+            density: 1.2,
+        }
+    }
+}
+
+/// `[solver]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SolverFile {
+    /// A method's id; `None` = the first of the table for the equation.
+    pub method: Option<String>,
+    /// Where it runs.
+    pub backend: BackendChoice,
+    /// In which precision.
+    pub precision: Precision,
+    /// A variant's id, or `auto`.
+    pub variant: String,
+    /// The method's parameters by name.
+    pub parameters: BTreeMap<String, Parameter>,
+}
+
+impl Default for SolverFile {
+    fn default() -> Self {
+        Self {
+            method: None,
+            backend: BackendChoice::Auto,
+            precision: Precision::Single,
+            variant: "auto".to_owned(),
+            parameters: BTreeMap::new(),
+        }
+    }
+}
+
+impl SolverFile {
+    /// The choice with the method filled in.
+    #[must_use]
+    pub fn choice(&self, default_method: &str) -> SolverChoice {
+        SolverChoice {
+            method: self.method.clone().unwrap_or_else(|| default_method.to_owned()),
+            backend: self.backend,
+            precision: self.precision,
+            variant: self.variant.clone(),
+            parameters: self.parameters.clone(),
+        }
+    }
+}
+
+/// One `[[packet]]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PacketFile {
+    /// Centre.
+    pub center: Vec<f64>,
+    /// Standard deviation of |ψ|² along each axis; one number stands for all axes.
+    pub width: Vec<f64>,
+    /// Momentum k; empty = at rest.
+    pub momentum: Vec<f64>,
+    /// Amplitude relative to the others.
+    pub weight: f64,
+}
+
+/// One `[[pulse]]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PulseFile {
+    /// Centre, m.
+    pub center: Vec<f64>,
+    /// Width, m.
+    pub width: f64,
+    /// Amplitude, Pa.
+    pub amplitude: f64,
+}
+
+/// A layer's value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ValueFile {
+    /// A number.
+    Number(f64),
+    /// A formula of x, y, z, r.
+    Formula(String),
+}
+
+/// A layer's shape with its keys.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum ShapeFile {
+    /// `everywhere`.
+    #[default]
+    Everywhere,
+    /// `box`.
+    Box {
+        /// Lower corner.
+        min: Vec<f64>,
+        /// Upper corner.
+        max: Vec<f64>,
+    },
+    /// `disk`.
+    Disk {
+        /// Centre.
+        center: Vec<f64>,
+        /// Radius.
+        radius: f64,
+    },
+    /// `ring`.
+    Ring {
+        /// Centre.
+        center: Vec<f64>,
+        /// Inner radius.
+        inner: f64,
+        /// Outer radius.
+        outer: f64,
+    },
+    /// `polygon`.
+    Polygon {
+        /// Corners in order.
+        points: Vec<[f64; 2]>,
+    },
+    /// `slits`.
+    Slits {
+        /// Middle of the screen along x.
+        x: f64,
+        /// Its thickness.
+        thickness: f64,
+        /// Centres of the openings along y.
+        centers: Vec<f64>,
+        /// Width of an opening.
+        opening: f64,
+    },
+    /// `image`.
+    Image {
+        /// A PNG file, relative to the scene file.
+        file: PathBuf,
+    },
+    /// `array`.
+    Array {
+        /// An NPY file, relative to the scene file.
+        file: PathBuf,
+    },
+}
+
+impl ShapeFile {
+    /// The word in a scene file.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Everywhere => "everywhere",
+            Self::Box { .. } => "box",
+            Self::Disk { .. } => "disk",
+            Self::Ring { .. } => "ring",
+            Self::Polygon { .. } => "polygon",
+            Self::Slits { .. } => "slits",
+            Self::Image { .. } => "image",
+            Self::Array { .. } => "array",
+        }
+    }
+}
+
+/// One `[[layer]]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LayerFile {
+    /// The quantity.
+    pub sets: Sets,
+    /// Where.
+    pub shape: ShapeFile,
+    /// The value; `None` = 1 (allowed for walls, images and arrays).
+    pub value: Option<ValueFile>,
+    /// How it combines with the layers before.
+    pub mode: Mode,
+    /// A formula of t that the value is multiplied by.
+    pub drive: Option<String>,
+}
+
+/// Where a source stands.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SourcePlace {
+    /// `at`.
+    Point(Vec<f64>),
+    /// `from` and `to`.
+    Line {
+        /// One end.
+        from: Vec<f64>,
+        /// The other.
+        to: Vec<f64>,
+    },
+    /// `points`, each with a delay.
+    Points {
+        /// The elements.
+        points: Vec<Vec<f64>>,
+        /// Seconds, one per element; empty = none.
+        delays: Vec<f64>,
+    },
+}
+
+/// What a source sends.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SignalFile {
+    /// Ricker's wavelet.
+    Ricker {
+        /// Hz.
+        frequency: f64,
+    },
+    /// A sine that goes on.
+    Sine {
+        /// Hz.
+        frequency: f64,
+    },
+    /// `cycles` periods of a sine under a Hann window.
+    Burst {
+        /// Hz.
+        frequency: f64,
+        /// Periods.
+        cycles: f64,
+    },
+    /// From one frequency to another, linearly over `duration`.
+    Chirp {
+        /// Hz.
+        frequency: f64,
+        /// Hz.
+        to_frequency: f64,
+        /// s.
+        duration: f64,
+    },
+    /// Samples of a file.
+    File {
+        /// WAV or NPY, relative to the scene file.
+        file: PathBuf,
+        /// Samples per second of an NPY file.
+        rate: Option<f64>,
+    },
+}
+
+/// One `[[source]]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SourceFile {
+    /// Where.
+    pub place: SourcePlace,
+    /// What.
+    pub signal: SignalFile,
+    /// Pa.
+    pub amplitude: f64,
+    /// s.
+    pub delay: f64,
+    /// m/s; empty = it stays.
+    pub velocity: Vec<f64>,
+}
+
+/// Where a detector looks.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum RegionFile {
+    /// No key: the whole grid.
+    #[default]
+    Everywhere,
+    /// `at`.
+    Point(Vec<f64>),
+    /// `from` and `to`.
+    Line {
+        /// One end.
+        from: Vec<f64>,
+        /// The other.
+        to: Vec<f64>,
+    },
+    /// `region = { min, max }`.
+    Box {
+        /// Lower corner.
+        min: Vec<f64>,
+        /// Upper corner.
+        max: Vec<f64>,
+    },
+}
+
+/// One `[[detector]]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DetectorFile {
+    /// Unique name.
+    pub name: String,
+    /// Where it looks.
+    pub region: RegionFile,
+    /// What it records; `None` = `value` at a point, `flux` through a line, `probability` or `energy` in a region.
+    pub measure: Option<Measure>,
+}
+
+/// Where the transducers of a mirror stand.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TransducersFile {
+    /// Evenly on a circle.
+    Ring {
+        /// Centre.
+        center: Vec<f64>,
+        /// Radius.
+        radius: f64,
+        /// How many.
+        count: usize,
+    },
+    /// Evenly on a line.
+    Line {
+        /// One end.
+        from: Vec<f64>,
+        /// The other.
+        to: Vec<f64>,
+        /// How many.
+        count: usize,
+    },
+    /// On every edge site.
+    Edges,
+    /// One by one.
+    Points {
+        /// The places.
+        points: Vec<Vec<f64>>,
+    },
+}
+
+/// How a mirror works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MirrorMethod {
+    /// The whole field is turned round.
+    Echo,
+    /// What the transducers recorded is played backwards.
+    Reversal,
+    /// The same with its sign only.
+    OneBit,
+    /// With the inverse of the propagation operator.
+    InverseFilter,
+}
+
+impl MirrorMethod {
+    /// Every method with its word in a scene file.
+    pub const ALL: [(&'static str, Self); 4] = [
+        ("echo", Self::Echo),
+        ("reversal", Self::Reversal),
+        ("one-bit", Self::OneBit),
+        ("inverse-filter", Self::InverseFilter),
+    ];
+}
+
+/// `[mirror]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MirrorFile {
+    /// How it works.
+    pub method: MirrorMethod,
+    /// When time turns.
+    pub at: f64,
+    /// Where its transducers stand.
+    pub transducers: Option<TransducersFile>,
+    /// Fraction of the rms that is added as noise.
+    pub noise: f64,
+    /// Layers on the way back only.
+    pub perturbation: Vec<LayerFile>,
+    /// Regularisation of the inverse filter.
+    pub regularization: Option<f64>,
+}
+
+/// `[view]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ViewFile {
+    /// What is shown; `None` = density, or pressure for acoustic scenes.
+    pub quantity: Option<Quantity>,
+    /// A colour map, or `auto`.
+    pub colormap: String,
+    /// The range.
+    pub range: ColorRange,
+}
+
+impl Default for ViewFile {
+    fn default() -> Self {
+        Self {
+            quantity: None,
+            colormap: "auto".to_owned(),
+            range: ColorRange::Auto,
+        }
+    }
+}
+
+/// One `[[expect]]`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ExpectFile {
+    /// A detector's name; exactly one of this and `observable` is there in a valid scene.
+    pub detector: Option<String>,
+    /// A column of the observables.
+    pub observable: Option<String>,
+    /// When.
+    pub at: f64,
+    /// The prediction.
+    pub value: f64,
+    /// How far off still counts as right.
+    pub tolerance: f64,
+    /// Where the prediction comes from.
+    pub because: String,
+}

@@ -1,0 +1,197 @@
+//! Scene files: read, checked, written back, overridden.
+//!
+//! [`SceneFile`] is the file as written (public fields: what the app edits and saves); [`Scenario`] is the same
+//! after validation, with files read, formulas parsed and lengths checked, and private fields. Only the functions
+//! here make a [`Scenario`]. What a solver table says about a scene comes in through [`SolverTable`]; callers above it use
+//! `solver::read_scene` and its neighbours.
+
+mod build;
+mod decode;
+mod document;
+pub mod embedded;
+mod fault;
+pub mod file;
+pub mod input;
+pub mod presets;
+mod read;
+pub mod scenario;
+mod write;
+
+pub use build::{Objection, SolverTable};
+pub use fault::{Fault, Faults, Location};
+pub use file::SceneFile;
+pub use presets::Preset;
+pub use scenario::{Expectation, Parameter, Scenario, SolverChoice, TimeSpec, View};
+
+pub(crate) use decode::nearest;
+use decode::{Found, KeyFault};
+use document::{Document, Place};
+use std::path::Path;
+
+/// Reads a scene from a text; files that it names are relative to `origin`. Overrides are `key.path=value`, applied in
+/// order.
+///
+/// # Errors
+/// Everything that is wrong with it.
+pub fn read_text(
+    text: &str,
+    origin: Option<&Path>,
+    overrides: &[String],
+    table: &dyn SolverTable,
+) -> Result<(SceneFile, Scenario), Faults> {
+    let name = origin.map_or_else(|| "scene".to_owned(), |path| path.display().to_string());
+    read_named(text, &name, origin, overrides, table)
+}
+
+/// Reads a preset by name, or else a scene file, or else the scene that a picture written by Ripplon carries.
+///
+/// # Errors
+/// Everything that is wrong with it.
+pub fn read_file(scene: &str, overrides: &[String], table: &dyn SolverTable) -> Result<(SceneFile, Scenario), Faults> {
+    if let Some(preset) = presets::find(scene) {
+        return read_named(preset.text, preset.name, None, overrides, table);
+    }
+    let path = Path::new(scene);
+    if path
+        .extension()
+        .is_some_and(|ending| ending.eq_ignore_ascii_case("png"))
+        && path.is_file()
+    {
+        return match embedded::scene_in_png(path) {
+            Ok(Some(text)) => read_text(&text, Some(path), overrides, table),
+            Ok(None) => {
+                let message = "this picture carries no scene";
+                Err(Faults::one(
+                    scene,
+                    message,
+                    "name a picture that Ripplon wrote, a preset or a scene file",
+                ))
+            }
+            Err(error) => Err(Faults::one(
+                scene,
+                format!("it cannot be read: {error}"),
+                "check the file",
+            )),
+        };
+    }
+    match std::fs::read(path) {
+        Ok(bytes) => match String::from_utf8(bytes) {
+            Ok(text) => read_text(&text, Some(path), overrides, table),
+            Err(error) => {
+                let at = error.utf8_error().valid_up_to();
+                let message = format!("this is not UTF-8 text; the first byte that does not fit is byte {at}");
+                Err(Faults::one(scene, message, "save the file as UTF-8"))
+            }
+        },
+        Err(error) => {
+            let names = presets::all().iter().map(|preset| preset.name);
+            let remedy = match decode::nearest(scene, names) {
+                Some(near) => format!("did you mean the preset \"{near}\"? `ripplon list presets` shows all"),
+                None => "`ripplon list presets` shows the presets".to_owned(),
+            };
+            let message = match error.kind() {
+                std::io::ErrorKind::NotFound => "there is no preset and no file of this name".to_owned(),
+                _ => format!("it cannot be read: {error}"),
+            };
+            Err(Faults::one(scene, message, remedy))
+        }
+    }
+}
+
+/// Checks a scene that was not read from a text, e.g. edited in the window; faults then have a key but no place.
+///
+/// # Errors
+/// Everything that is wrong with it.
+pub fn validate(file: &SceneFile, origin: Option<&Path>, table: &dyn SolverTable) -> Result<Scenario, Faults> {
+    let (found, scenario) = build::Builder::new(file, origin, Found::default()).run(origin, table);
+    scenario.ok_or_else(|| Faults {
+        origin: origin.map_or_else(|| "scene".to_owned(), |path| path.display().to_string()),
+        list: found
+            .faults
+            .into_iter()
+            .map(|fault| Fault {
+                key: fault.key,
+                message: fault.message,
+                remedy: fault.remedy,
+                location: None,
+                setting: None,
+            })
+            .collect(),
+    })
+}
+
+fn read_named(
+    text: &str,
+    name: &str,
+    origin: Option<&Path>,
+    overrides: &[String],
+    table: &dyn SolverTable,
+) -> Result<(SceneFile, Scenario), Faults> {
+    let located = |key: String, place: &Place, message: String, remedy: String| Fault {
+        key,
+        message,
+        remedy,
+        location: match place {
+            Place::Text(range) => Some(Location::find(text, range)),
+            Place::Setting(_) => None,
+        },
+        setting: match place {
+            Place::Setting(number) => overrides.get(*number).cloned(),
+            Place::Text(_) => None,
+        },
+    };
+    let faults = |list: Vec<Fault>| Faults {
+        origin: name.to_owned(),
+        list,
+    };
+    let mut document = Document::parse(text)
+        .map_err(|fault| faults(vec![located(String::new(), &fault.place, fault.message, fault.remedy)]))?;
+    let mut list = Vec::new();
+    for (number, setting) in overrides.iter().enumerate() {
+        if let Err(fault) = document.set(number, setting) {
+            list.push(located(String::new(), &fault.place, fault.message, fault.remedy));
+        }
+    }
+    let mut found = Found::default();
+    let file = read::scene(&document, &mut found);
+    // What is wrong in type or missing stands as a stand-in in `file`: what building says about it again is dropped.
+    let reading = found.faults.len();
+    let (found, scenario) = build::Builder::new(&file, origin, found).run(origin, table);
+    let (first, second) = found.faults.split_at(reading);
+    let repeats = |fault: &KeyFault| {
+        first
+            .iter()
+            .any(|other| !other.key.is_empty() && covers(&other.key, &fault.key))
+    };
+    let mut faults_found: Vec<&KeyFault> = first
+        .iter()
+        .chain(second.iter().filter(|fault| !repeats(fault)))
+        .collect();
+    let place = |fault: &KeyFault| document.place_of(text, &fault.key, fault.on_key, fault.within);
+    faults_found.sort_by_key(|fault| match place(fault) {
+        Place::Text(range) => range.start,
+        Place::Setting(_) => usize::MAX,
+    });
+    list.extend(faults_found.into_iter().map(|fault| {
+        located(
+            fault.key.clone(),
+            &place(fault),
+            fault.message.clone(),
+            fault.remedy.clone(),
+        )
+    }));
+    match scenario {
+        Some(scenario) if list.is_empty() => Ok((file, scenario)),
+        _ => Err(faults(list)),
+    }
+}
+
+/// Whether a fault of one key makes one of the other (the key itself, a part of it, or what contains it) meaningless.
+fn covers(key: &str, other: &str) -> bool {
+    let within = |inner: &str, outer: &str| {
+        inner
+            .strip_prefix(outer)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    within(other, key) || within(key, other)
+}

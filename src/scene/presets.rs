@@ -1,0 +1,82 @@
+//! The scenes that come with the program, embedded from `presets/`.
+
+/// A scene that comes with the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Preset {
+    /// The name on the command line: the file's name without its ending.
+    pub name: &'static str,
+    /// The scene file.
+    pub text: &'static str,
+}
+
+/// Every preset, in the order that lists show them. A file in `presets/` that is missing here fails `tests/scene.rs`.
+static PRESETS: &[Preset] = &[
+    Preset {
+        name: "double-slit",
+        text: include_str!("../../presets/double-slit.toml"),
+    },
+    Preset {
+        name: "free-packet",
+        text: include_str!("../../presets/free-packet.toml"),
+    },
+    Preset {
+        name: "one-site",
+        text: include_str!("../../presets/one-site.toml"),
+    },
+    Preset {
+        name: "tunnelling",
+        text: include_str!("../../presets/tunnelling.toml"),
+    },
+    Preset {
+        name: "double-barrier",
+        text: include_str!("../../presets/double-barrier.toml"),
+    },
+    Preset {
+        name: "coherent-state",
+        text: include_str!("../../presets/coherent-state.toml"),
+    },
+    Preset {
+        name: "box-revival",
+        text: include_str!("../../presets/box-revival.toml"),
+    },
+    Preset {
+        name: "bloch-oscillation",
+        text: include_str!("../../presets/bloch-oscillation.toml"),
+    },
+    Preset {
+        name: "cyclotron",
+        text: include_str!("../../presets/cyclotron.toml"),
+    },
+    Preset {
+        name: "anderson",
+        text: include_str!("../../presets/anderson.toml"),
+    },
+    Preset {
+        name: "tube",
+        text: include_str!("../../presets/tube.toml"),
+    },
+    Preset {
+        name: "two-media",
+        text: include_str!("../../presets/two-media.toml"),
+    },
+    Preset {
+        name: "pond",
+        text: include_str!("../../presets/pond.toml"),
+    },
+    Preset {
+        name: "clap-3d",
+        text: include_str!("../../presets/clap-3d.toml"),
+    },
+];
+
+/// Every preset, in the order that lists show them.
+#[must_use]
+pub fn all() -> &'static [Preset] {
+    PRESETS
+}
+
+/// The preset of this name.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Preset> {
+    PRESETS.iter().find(|preset| preset.name == name)
+}

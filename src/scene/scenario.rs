@@ -1,0 +1,318 @@
+//! A scene after validation.
+
+use super::file::SceneFile;
+use crate::colormap::Kind;
+use crate::field::Precision;
+use crate::grid::Grid;
+use crate::physics::{Detector, Equation, Initial, Medium, Model, Source};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// A method parameter as a scene gives it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Parameter {
+    /// A whole number.
+    Integer(i64),
+    /// A real number.
+    Number(f64),
+    /// A word, e.g. `auto`.
+    Word(String),
+    /// Several whole numbers, e.g. a block's sizes.
+    Integers(Vec<i64>),
+}
+
+/// Which back end a scene asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BackendChoice {
+    /// The fastest that is there.
+    Auto,
+    /// This one or an error.
+    Cpu,
+    /// This one or an error.
+    Cuda,
+}
+
+impl BackendChoice {
+    /// Every choice with its word in a scene file.
+    pub const ALL: [(&'static str, Self); 3] = [("auto", Self::Auto), ("cpu", Self::Cpu), ("cuda", Self::Cuda)];
+
+    /// The word in a scene file.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Cpu => "cpu",
+            Self::Cuda => "cuda",
+        }
+    }
+}
+
+/// `[solver]`: method, back end, precision, variant and the method's own parameters by name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SolverChoice {
+    /// A method's id.
+    pub method: String,
+    /// Where it runs.
+    pub backend: BackendChoice,
+    /// In which precision.
+    pub precision: Precision,
+    /// A variant's id, or `auto`.
+    pub variant: String,
+    /// Parameters that the scene sets; what is missing has the table's default.
+    pub parameters: BTreeMap<String, Parameter>,
+}
+
+impl SolverChoice {
+    /// A whole-number parameter, or `default` where the scene says nothing or `auto`.
+    #[must_use]
+    pub fn integer(&self, key: &str, default: i64) -> i64 {
+        match self.parameters.get(key) {
+            Some(Parameter::Integer(value)) => *value,
+            _ => default,
+        }
+    }
+}
+
+/// `[time]`.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct TimeSpec {
+    /// Δt; `None` = the method's advice.
+    pub step: Option<f64>,
+    /// When `run` and `render` stop.
+    pub end: Option<f64>,
+    /// Quantum: relax towards the ground state.
+    pub imaginary: bool,
+}
+
+/// What a picture shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Quantity {
+    /// |ψ|².
+    Density,
+    /// Phase as hue, |ψ| as brightness.
+    Phase,
+    /// Re ψ.
+    Real,
+    /// Im ψ.
+    Imaginary,
+    /// p.
+    Pressure,
+    /// Energy density.
+    Energy,
+    /// The largest |ψ|² or |p| seen so far.
+    Peak,
+    /// |ψ(k)|².
+    Momentum,
+}
+
+impl Quantity {
+    /// Every quantity with its word in a scene file.
+    pub const ALL: [(&'static str, Self); 8] = [
+        ("density", Self::Density),
+        ("phase", Self::Phase),
+        ("real", Self::Real),
+        ("imaginary", Self::Imaginary),
+        ("pressure", Self::Pressure),
+        ("energy", Self::Energy),
+        ("peak", Self::Peak),
+        ("momentum", Self::Momentum),
+    ];
+
+    /// Whether it can be shown of a field of this equation.
+    #[must_use]
+    pub fn fits(self, equation: Equation) -> bool {
+        match self {
+            Self::Density | Self::Phase | Self::Real | Self::Imaginary | Self::Momentum => {
+                equation == Equation::Schrodinger
+            }
+            Self::Pressure => equation == Equation::Acoustic,
+            Self::Energy | Self::Peak => true,
+        }
+    }
+
+    /// The word in a scene file.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Density => "density",
+            Self::Phase => "phase",
+            Self::Real => "real",
+            Self::Imaginary => "imaginary",
+            Self::Pressure => "pressure",
+            Self::Energy => "energy",
+            Self::Peak => "peak",
+            Self::Momentum => "momentum",
+        }
+    }
+
+    /// The kind of colour map that shows it.
+    #[must_use]
+    pub fn map_kind(self) -> Kind {
+        match self {
+            Self::Phase => Kind::Cyclic,
+            Self::Real | Self::Imaginary | Self::Pressure => Kind::Diverging,
+            Self::Density | Self::Energy | Self::Peak | Self::Momentum => Kind::Sequential,
+        }
+    }
+}
+
+/// How values become colours.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ColorRange {
+    /// By each frame.
+    Auto,
+    /// By the first frame.
+    Locked,
+    /// By hand.
+    Fixed(f64, f64),
+}
+
+/// `[view]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct View {
+    /// What is shown.
+    pub quantity: Quantity,
+    /// A colour map's name, or `auto`.
+    pub colormap: String,
+    /// The range.
+    pub range: ColorRange,
+}
+
+/// What a prediction is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// A detector of the scene, by position in its list.
+    Detector(usize),
+    /// A column of the observables, e.g. `x` or `norm`.
+    Observable(String),
+}
+
+/// One `[[expect]]`: a prediction that is measured while the scene runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expectation {
+    /// What is measured.
+    pub subject: Subject,
+    /// When.
+    pub at: f64,
+    /// The predicted value.
+    pub value: f64,
+    /// How far off still counts as right (absolute).
+    pub tolerance: f64,
+    /// Where the prediction comes from.
+    pub because: String,
+}
+
+/// A validated scene. Cheap to clone and to share between threads.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scenario {
+    pub(super) title: String,
+    pub(super) about: String,
+    pub(super) tags: Vec<String>,
+    pub(super) grid: Grid,
+    pub(super) model: Model,
+    pub(super) time: TimeSpec,
+    pub(super) solver: SolverChoice,
+    pub(super) initial: Initial,
+    pub(super) medium: Arc<Medium>,
+    pub(super) sources: Vec<Source>,
+    pub(super) detectors: Vec<Detector>,
+    pub(super) view: View,
+    pub(super) expectations: Vec<Expectation>,
+    /// Where it was read from, for messages.
+    pub(super) origin: Option<PathBuf>,
+    /// As it was written, with everything that was overridden.
+    pub(super) file: Arc<SceneFile>,
+}
+
+impl Scenario {
+    /// Whether a run of `other` can go on as this scene: the same sites, equation and state at t = 0. Everything else
+    /// can be changed while it runs.
+    #[must_use]
+    pub fn continues(&self, other: &Self) -> bool {
+        let same_array = match (&self.initial, &other.initial) {
+            // The same array in memory need not be compared number by number.
+            (Initial::Array(own), Initial::Array(theirs)) => Arc::ptr_eq(own, theirs),
+            _ => false,
+        };
+        self.grid == other.grid
+            && self.model.equation() == other.model.equation()
+            && (same_array || self.initial == other.initial)
+    }
+
+    /// The title.
+    #[must_use]
+    pub fn title(&self) -> &str {
+        &self.title
+    }
+    /// The explanation, Markdown.
+    #[must_use]
+    pub fn about(&self) -> &str {
+        &self.about
+    }
+    /// The tags.
+    #[must_use]
+    pub fn tags(&self) -> &[String] {
+        &self.tags
+    }
+    /// The lattice.
+    #[must_use]
+    pub fn grid(&self) -> &Grid {
+        &self.grid
+    }
+    /// The equation and its constants.
+    #[must_use]
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+    /// `[time]`.
+    #[must_use]
+    pub fn time(&self) -> &TimeSpec {
+        &self.time
+    }
+    /// `[solver]`.
+    #[must_use]
+    pub fn solver(&self) -> &SolverChoice {
+        &self.solver
+    }
+    /// The state at t = 0.
+    #[must_use]
+    pub fn initial(&self) -> &Initial {
+        &self.initial
+    }
+    /// The layers over the grid.
+    #[must_use]
+    pub fn medium(&self) -> &Arc<Medium> {
+        &self.medium
+    }
+    /// The sources of sound.
+    #[must_use]
+    pub fn sources(&self) -> &[Source] {
+        &self.sources
+    }
+    /// The detectors.
+    #[must_use]
+    pub fn detectors(&self) -> &[Detector] {
+        &self.detectors
+    }
+    /// `[view]`.
+    #[must_use]
+    pub fn view(&self) -> &View {
+        &self.view
+    }
+    /// The predictions.
+    #[must_use]
+    pub fn expectations(&self) -> &[Expectation] {
+        &self.expectations
+    }
+    /// The scene as it was written, with everything that was overridden; what checkpoints and pictures carry.
+    #[must_use]
+    pub fn file(&self) -> &Arc<SceneFile> {
+        &self.file
+    }
+    /// The file, if it came from one.
+    #[must_use]
+    pub fn origin(&self) -> Option<&std::path::Path> {
+        self.origin.as_deref()
+    }
+}

@@ -1,0 +1,432 @@
+//! Writing a scene back: sections in the order of the reference, defaults left out, numbers as short as they can be.
+#![expect(clippy::float_cmp, reason = "a key is left out where it is exactly its default")]
+
+use super::file::{
+    DetectorFile, EdgesFile, ExpectFile, FORMAT, GridFile, LayerFile, MirrorFile, MirrorMethod, PacketFile,
+    QuantumFile, RegionFile, SceneFile, ShapeFile, SignalFile, SolverFile, SourceFile, SourcePlace, TransducersFile,
+    ValueFile, ViewFile,
+};
+use super::scenario::{BackendChoice, ColorRange, Parameter, TimeSpec};
+use crate::field::Precision;
+use crate::grid::Edge;
+use crate::physics::Mode;
+use std::fmt::Write;
+use std::path::Path;
+
+/// A number as short as it can be read back exactly.
+pub(super) fn float(number: f64) -> String {
+    let size = number.abs();
+    if !number.is_finite() || size == 0.0 || (1e-4..1e15).contains(&size) {
+        format!("{number:?}").replace("NaN", "nan")
+    } else {
+        format!("{number:e}")
+    }
+}
+
+fn floats(list: &[f64]) -> String {
+    let list: Vec<String> = list.iter().map(|number| float(*number)).collect();
+    format!("[{}]", list.join(", "))
+}
+
+fn points<P: AsRef<[f64]>>(list: &[P]) -> String {
+    let list: Vec<String> = list.iter().map(|point| floats(point.as_ref())).collect();
+    format!("[{}]", list.join(", "))
+}
+
+/// A basic string; control characters are escaped.
+fn text(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            c if c.is_control() => {
+                let _ = write!(out, "\\u{:04X}", u32::from(c));
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// A text of several lines in triple quotes.
+fn long_text(long: &str) -> String {
+    if !long.contains('\n') {
+        return text(long);
+    }
+    let lines: Vec<String> = long
+        .split('\n')
+        .map(|line| {
+            let quoted = text(line);
+            let inner = &quoted[1..quoted.len() - 1];
+            // Single quotes may stand as they are; three in a row would end the text.
+            if inner.contains("\\\"\\\"\\\"") {
+                inner.to_owned()
+            } else {
+                inner.replace("\\\"", "\"")
+            }
+        })
+        .collect();
+    let body = lines.join("\n");
+    // A quote at the very end would join the closing three.
+    let body = match body.strip_suffix('"') {
+        Some(rest) if !rest.ends_with('\\') => format!("{rest}\\\""),
+        _ => body,
+    };
+    format!("\"\"\"\n{body}\"\"\"")
+}
+
+fn path(path: &Path) -> String {
+    // Forward slashes work everywhere, so that a scene can be taken to another system.
+    text(&path.to_string_lossy().replace('\\', "/"))
+}
+
+/// Keys and sections, one a line.
+struct Writer {
+    out: String,
+}
+
+impl Writer {
+    fn section(&mut self, name: &str) {
+        let _ = writeln!(self.out, "\n[{name}]");
+    }
+    fn item(&mut self, name: &str) {
+        let _ = writeln!(self.out, "\n[[{name}]]");
+    }
+    fn key(&mut self, key: &str, value: impl std::fmt::Display) {
+        let _ = writeln!(self.out, "{key} = {value}");
+    }
+    fn key_unless(&mut self, default: bool, key: &str, value: impl std::fmt::Display) {
+        if !default {
+            self.key(key, value);
+        }
+    }
+    fn number(&mut self, key: &str, value: f64) {
+        self.key(key, float(value));
+    }
+    fn optional(&mut self, key: &str, value: Option<f64>) {
+        if let Some(value) = value {
+            self.number(key, value);
+        }
+    }
+}
+
+impl SceneFile {
+    /// The scene as a text that reads back to the same scene.
+    #[must_use]
+    pub fn to_toml(&self) -> String {
+        let mut w = Writer {
+            out: format!("format = {FORMAT}\n"),
+        };
+        w.key_unless(self.title.is_empty(), "title", text(&self.title));
+        w.key_unless(self.about.is_empty(), "about", long_text(&self.about));
+        let tags: Vec<String> = self.tags.iter().map(|tag| text(tag)).collect();
+        w.key_unless(tags.is_empty(), "tags", format!("[{}]", tags.join(", ")));
+        grid(&mut w, &self.grid);
+        if let Some(quantum) = &self.quantum {
+            quantum_section(&mut w, quantum);
+        }
+        if let Some(acoustic) = &self.acoustic {
+            w.section("acoustic");
+            w.number("speed", acoustic.speed);
+            w.number("density", acoustic.density);
+        }
+        time(&mut w, &self.time);
+        solver(&mut w, &self.solver);
+        for packet in &self.packets {
+            packet_item(&mut w, packet);
+        }
+        for pulse in &self.pulses {
+            w.item("pulse");
+            w.key("center", floats(&pulse.center));
+            w.number("width", pulse.width);
+            w.key_unless(pulse.amplitude == 1.0, "amplitude", float(pulse.amplitude));
+        }
+        if let Some(file) = &self.initial {
+            w.section("initial");
+            w.key("file", path(file));
+        }
+        for layer in &self.layers {
+            w.item("layer");
+            for (key, value) in layer_keys(layer) {
+                w.key(key, value);
+            }
+        }
+        for source in &self.sources {
+            source_item(&mut w, source);
+        }
+        for detector in &self.detectors {
+            detector_item(&mut w, detector);
+        }
+        if let Some(mirror) = &self.mirror {
+            mirror_section(&mut w, mirror);
+        }
+        view(&mut w, &self.view);
+        for expect in &self.expectations {
+            expect_item(&mut w, expect);
+        }
+        w.out
+    }
+}
+
+fn grid(w: &mut Writer, grid: &GridFile) {
+    w.section("grid");
+    w.key("size", format!("{:?}", grid.size));
+    w.number("spacing", grid.spacing);
+    match &grid.edges {
+        EdgesFile::All(edge) => w.key_unless(*edge == Edge::Wall, "edges", text(edge.word())),
+        EdgesFile::PerAxis(list) => {
+            let words: Vec<String> = list.iter().map(|edge| text(edge.word())).collect();
+            w.key("edges", format!("[{}]", words.join(", ")));
+        }
+    }
+    if let Some(width) = grid.absorb_width {
+        w.key("absorb_width", width);
+    }
+}
+
+fn quantum_section(w: &mut Writer, quantum: &QuantumFile) {
+    w.section("quantum");
+    w.optional("mass", quantum.mass);
+    w.optional("hopping", quantum.hopping);
+    w.key_unless(quantum.interaction == 0.0, "interaction", float(quantum.interaction));
+    w.key_unless(quantum.flux == 0.0, "flux", float(quantum.flux));
+}
+
+fn time(w: &mut Writer, time: &TimeSpec) {
+    if *time == TimeSpec::default() {
+        return;
+    }
+    w.section("time");
+    w.optional("step", time.step);
+    w.optional("end", time.end);
+    w.key_unless(!time.imaginary, "imaginary", true);
+}
+
+fn solver(w: &mut Writer, solver: &SolverFile) {
+    if *solver == SolverFile::default() {
+        return;
+    }
+    w.section("solver");
+    if let Some(method) = &solver.method {
+        w.key("method", text(method));
+    }
+    w.key_unless(
+        solver.backend == BackendChoice::Auto,
+        "backend",
+        text(solver.backend.word()),
+    );
+    w.key_unless(
+        solver.precision == Precision::Single,
+        "precision",
+        text(solver.precision.word()),
+    );
+    w.key_unless(solver.variant == "auto", "variant", text(&solver.variant));
+    for (key, value) in &solver.parameters {
+        let value = match value {
+            Parameter::Integer(number) => number.to_string(),
+            Parameter::Number(number) => float(*number),
+            Parameter::Word(word) => text(word),
+            Parameter::Integers(list) => format!("{list:?}"),
+        };
+        let plain = !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
+        let key = if plain { key.clone() } else { text(key) };
+        w.key(&key, value);
+    }
+}
+
+fn packet_item(w: &mut Writer, packet: &PacketFile) {
+    w.item("packet");
+    w.key("center", floats(&packet.center));
+    w.key("width", floats(&packet.width));
+    w.key_unless(packet.momentum.is_empty(), "momentum", floats(&packet.momentum));
+    w.key_unless(packet.weight == 1.0, "weight", float(packet.weight));
+}
+
+/// The keys of a layer; one list for headings and inline tables.
+fn layer_keys(layer: &LayerFile) -> Vec<(&'static str, String)> {
+    let mut keys = vec![("sets", text(layer.sets.word()))];
+    keys.push(("shape", text(layer.shape.word())));
+    match &layer.shape {
+        ShapeFile::Everywhere => {}
+        ShapeFile::Box { min, max } => keys.extend([("min", floats(min)), ("max", floats(max))]),
+        ShapeFile::Disk { center, radius } => keys.extend([("center", floats(center)), ("radius", float(*radius))]),
+        ShapeFile::Ring { center, inner, outer } => {
+            keys.extend([
+                ("center", floats(center)),
+                ("inner", float(*inner)),
+                ("outer", float(*outer)),
+            ]);
+        }
+        ShapeFile::Polygon { points: list } => keys.push(("points", points(list))),
+        ShapeFile::Slits {
+            x,
+            thickness,
+            centers,
+            opening,
+        } => keys.extend([
+            ("x", float(*x)),
+            ("thickness", float(*thickness)),
+            ("centers", floats(centers)),
+            ("opening", float(*opening)),
+        ]),
+        ShapeFile::Image { file } | ShapeFile::Array { file } => keys.push(("file", path(file))),
+    }
+    match &layer.value {
+        None => {}
+        Some(ValueFile::Number(number)) => keys.push(("value", float(*number))),
+        Some(ValueFile::Formula(formula)) => keys.push(("value", text(formula))),
+    }
+    if layer.mode != Mode::Set {
+        keys.push(("mode", text(layer.mode.word())));
+    }
+    if let Some(drive) = &layer.drive {
+        keys.push(("drive", text(drive)));
+    }
+    keys
+}
+
+fn source_item(w: &mut Writer, source: &SourceFile) {
+    w.item("source");
+    match &source.place {
+        SourcePlace::Point(at) => w.key("at", floats(at)),
+        SourcePlace::Line { from, to } => {
+            w.key("from", floats(from));
+            w.key("to", floats(to));
+        }
+        SourcePlace::Points { points: list, delays } => {
+            w.key("points", points(list));
+            w.key_unless(delays.is_empty(), "delays", floats(delays));
+        }
+    }
+    match &source.signal {
+        SignalFile::Ricker { frequency } => {
+            w.key("signal", text("ricker"));
+            w.number("frequency", *frequency);
+        }
+        SignalFile::Sine { frequency } => {
+            w.key("signal", text("sine"));
+            w.number("frequency", *frequency);
+        }
+        SignalFile::Burst { frequency, cycles } => {
+            w.key("signal", text("burst"));
+            w.number("frequency", *frequency);
+            w.number("cycles", *cycles);
+        }
+        SignalFile::Chirp {
+            frequency,
+            to_frequency,
+            duration,
+        } => {
+            w.key("signal", text("chirp"));
+            w.number("frequency", *frequency);
+            w.number("to_frequency", *to_frequency);
+            w.number("duration", *duration);
+        }
+        SignalFile::File { file, rate } => {
+            w.key("signal", text("file"));
+            w.key("file", path(file));
+            w.optional("rate", *rate);
+        }
+    }
+    w.key_unless(source.amplitude == 1.0, "amplitude", float(source.amplitude));
+    w.key_unless(source.delay == 0.0, "delay", float(source.delay));
+    w.key_unless(source.velocity.is_empty(), "velocity", floats(&source.velocity));
+}
+
+fn detector_item(w: &mut Writer, detector: &DetectorFile) {
+    w.item("detector");
+    w.key("name", text(&detector.name));
+    match &detector.region {
+        RegionFile::Everywhere => {}
+        RegionFile::Point(at) => w.key("at", floats(at)),
+        RegionFile::Line { from, to } => {
+            w.key("from", floats(from));
+            w.key("to", floats(to));
+        }
+        RegionFile::Box { min, max } => {
+            w.key("region", format!("{{ min = {}, max = {} }}", floats(min), floats(max)));
+        }
+    }
+    if let Some(measure) = detector.measure {
+        w.key("measure", text(measure.word()));
+    }
+}
+
+fn mirror_section(w: &mut Writer, mirror: &MirrorFile) {
+    w.section("mirror");
+    let word = MirrorMethod::ALL
+        .iter()
+        .find(|(_, method)| *method == mirror.method)
+        .map_or("", |(word, _)| word);
+    w.key("method", text(word));
+    w.number("at", mirror.at);
+    if let Some(transducers) = &mirror.transducers {
+        let table = match transducers {
+            TransducersFile::Ring { center, radius, count } => {
+                let (center, radius) = (floats(center), float(*radius));
+                format!("{{ shape = \"ring\", center = {center}, radius = {radius}, count = {count} }}")
+            }
+            TransducersFile::Line { from, to, count } => {
+                format!(
+                    "{{ shape = \"line\", from = {}, to = {}, count = {count} }}",
+                    floats(from),
+                    floats(to)
+                )
+            }
+            TransducersFile::Edges => "{ shape = \"edges\" }".to_owned(),
+            TransducersFile::Points { points: list } => {
+                format!("{{ shape = \"points\", points = {} }}", points(list))
+            }
+        };
+        w.key("transducers", table);
+    }
+    w.key_unless(mirror.noise == 0.0, "noise", float(mirror.noise));
+    let layers: Vec<String> = mirror
+        .perturbation
+        .iter()
+        .map(|layer| {
+            let keys: Vec<String> = layer_keys(layer)
+                .into_iter()
+                .map(|(key, value)| format!("{key} = {value}"))
+                .collect();
+            format!("{{ {} }}", keys.join(", "))
+        })
+        .collect();
+    w.key_unless(layers.is_empty(), "perturbation", format!("[{}]", layers.join(", ")));
+    w.optional("regularization", mirror.regularization);
+}
+
+fn view(w: &mut Writer, view: &ViewFile) {
+    if *view == ViewFile::default() {
+        return;
+    }
+    w.section("view");
+    if let Some(quantity) = view.quantity {
+        w.key("quantity", text(quantity.word()));
+    }
+    w.key_unless(view.colormap == "auto", "colormap", text(&view.colormap));
+    match view.range {
+        ColorRange::Auto => {}
+        ColorRange::Locked => w.key("range", text("locked")),
+        ColorRange::Fixed(low, high) => w.key("range", floats(&[low, high])),
+    }
+}
+
+fn expect_item(w: &mut Writer, expect: &ExpectFile) {
+    w.item("expect");
+    if let Some(detector) = &expect.detector {
+        w.key("detector", text(detector));
+    }
+    if let Some(observable) = &expect.observable {
+        w.key("observable", text(observable));
+    }
+    w.number("at", expect.at);
+    w.number("value", expect.value);
+    w.number("tolerance", expect.tolerance);
+    w.key_unless(expect.because.is_empty(), "because", text(&expect.because));
+}

@@ -1,0 +1,297 @@
+//! What the table of methods says about a scene: the solver's side of scene validation.
+
+use super::{Backend, Kind, METHODS, Method, ParameterSpec, find};
+use crate::physics::Equation;
+use crate::scene::nearest;
+use crate::scene::scenario::BackendChoice;
+use crate::scene::{Faults, Objection, Parameter, Scenario, SceneFile, SolverChoice, SolverTable};
+use crate::units;
+use std::path::Path;
+
+/// [`METHODS`] as scene validation asks it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Table;
+
+/// Reads a preset by name, or else a file, with `key.path=value` overrides.
+///
+/// # Errors
+/// Everything that is wrong with it.
+pub fn read_scene(scene: &str, overrides: &[String]) -> Result<(SceneFile, Scenario), Faults> {
+    crate::scene::read_file(scene, overrides, &Table)
+}
+
+/// Reads a scene from a text; files that it names are relative to `origin`.
+///
+/// # Errors
+/// Everything that is wrong with it.
+pub fn read_scene_text(
+    text: &str,
+    origin: Option<&Path>,
+    overrides: &[String],
+) -> Result<(SceneFile, Scenario), Faults> {
+    crate::scene::read_text(text, origin, overrides, &Table)
+}
+
+/// Checks a scene that was edited rather than read.
+///
+/// # Errors
+/// Everything that is wrong with it.
+pub fn validate_scene(file: &SceneFile, origin: Option<&Path>) -> Result<Scenario, Faults> {
+    crate::scene::validate(file, origin, &Table)
+}
+
+fn objection(key: &str, message: impl Into<String>, remedy: impl Into<String>) -> Objection {
+    Objection {
+        key: format!("solver.{key}"),
+        message: message.into(),
+        remedy: remedy.into(),
+    }
+}
+
+fn listed(words: impl IntoIterator<Item = impl ToString>) -> String {
+    let list: Vec<String> = words.into_iter().map(|word| word.to_string()).collect();
+    if list.is_empty() {
+        "none".to_owned()
+    } else {
+        list.join(", ")
+    }
+}
+
+impl SolverTable for Table {
+    fn default_method(&self, equation: Equation) -> &'static str {
+        METHODS
+            .iter()
+            .find(|method| method.equation == equation)
+            .map_or("", |method| method.id)
+    }
+
+    fn choice(&self, choice: &SolverChoice, equation: Equation, rank: Option<usize>) -> Vec<Objection> {
+        let fitting = || METHODS.iter().filter(|method| method.equation == equation);
+        let Some(method) = find(&choice.method) else {
+            let message = if fitting().next().is_none() {
+                format!("this version has no method for the {} equation", equation.word())
+            } else {
+                format!("there is no method \"{}\"", choice.method)
+            };
+            let near = nearest(&choice.method, fitting().map(|method| method.id));
+            return vec![objection("method", message, meant(near) + &methods_remedy(equation))];
+        };
+        if method.equation != equation {
+            let message = format!(
+                "\"{}\" is for the {} equation, and this scene's is {}",
+                method.id,
+                method.equation.word(),
+                equation.word()
+            );
+            return vec![objection("method", message, methods_remedy(equation))];
+        }
+        let mut objections = Vec::new();
+        if let Some(rank) = rank.filter(|rank| !method.ranks.contains(rank)) {
+            let message = format!(
+                "\"{}\" works in {} dimensions, not in {rank}",
+                method.id,
+                listed(method.ranks)
+            );
+            let others = fitting()
+                .filter(|other| other.ranks.contains(&rank))
+                .map(|other| other.id);
+            objections.push(objection(
+                "method",
+                message,
+                format!("use another grid or one of: {}", listed(others)),
+            ));
+        }
+        target(method, choice, &mut objections);
+        parameters(method, choice, rank, &mut objections);
+        objections
+    }
+
+    fn scenario(&self, scenario: &Scenario) -> Vec<Objection> {
+        let Some(method) = find(&scenario.solver().method) else {
+            return Vec::new();
+        };
+        let needed = (method.memory)(scenario);
+        if let Some(free) = free_memory().filter(|free| needed > *free) {
+            let message = format!(
+                "{} sites need {} with \"{}\", and {} are free",
+                scenario.grid(),
+                units::bytes(needed),
+                method.id,
+                units::bytes(free)
+            );
+            // What follows may look at every site, and is not asked of a grid that is too large.
+            return vec![Objection {
+                key: "grid.size".to_owned(),
+                message,
+                remedy: "choose a smaller grid, or precision = \"single\"".to_owned(),
+            }];
+        }
+        let mut objections: Vec<Objection> = (method.objections)(scenario)
+            .into_iter()
+            // Methods put what to change behind the last semicolon.
+            .map(|text| match text.rsplit_once("; ") {
+                Some((message, remedy)) => objection("method", message, remedy),
+                None => objection("method", text, "use another method: `ripplon list methods` shows them"),
+            })
+            .collect();
+        // Steppers of the Schrödinger equation here are stable for every Δt, and their advice reads the whole medium.
+        if let Some(step) = scenario.time().step.filter(|_| method.equation == Equation::Acoustic) {
+            let advice = (method.step_advice)(scenario);
+            if let Some(limit) = advice.stability_limit.filter(|limit| step > *limit) {
+                objections.push(Objection {
+                    key: "time.step".to_owned(),
+                    message: format!("{step} is unstable: the limit is {limit:.6e}"),
+                    remedy: format!("write at most {limit:.6e}, or \"auto\" ({})", advice.because),
+                });
+            }
+        }
+        objections
+    }
+}
+
+/// The beginning of a remedy where a word is close to one that there is.
+fn meant(near: Option<&str>) -> String {
+    near.map_or_else(String::new, |near| format!("did you mean \"{near}\"? "))
+}
+
+fn methods_remedy(equation: Equation) -> String {
+    let own = METHODS
+        .iter()
+        .filter(|method| method.equation == equation)
+        .map(|method| method.id);
+    let all = METHODS
+        .iter()
+        .map(|method| format!("{} ({})", method.id, method.equation.word()));
+    let own = listed(own);
+    if own == "none" {
+        format!("there are {}", listed(all))
+    } else {
+        format!("possible are {own}")
+    }
+}
+
+fn target(method: &Method, choice: &SolverChoice, objections: &mut Vec<Objection>) {
+    let wanted = match choice.backend {
+        BackendChoice::Auto => None,
+        BackendChoice::Cpu => Some(Backend::Cpu),
+        BackendChoice::Cuda => Some(Backend::Cuda),
+    };
+    let targets: Vec<_> = method
+        .present_targets()
+        .filter(|target| wanted.is_none_or(|backend| backend == target.backend))
+        .collect();
+    if targets.is_empty() {
+        let there = listed(method.present_targets().map(|target| target.backend.word()));
+        let offered = method.targets.iter().find(|target| Some(target.backend) == wanted);
+        let message = match offered.map(|target| target.backend.presence()) {
+            Some(Err(reason)) => format!("\"{}\" is not there: {reason}", choice.backend.word()),
+            _ => format!(
+                "\"{}\" does not run on \"{}\" in this version",
+                method.id,
+                choice.backend.word()
+            ),
+        };
+        objections.push(objection("backend", message, format!("possible are auto, {there}")));
+        return;
+    }
+    if !targets
+        .iter()
+        .any(|target| target.precisions.contains(&choice.precision))
+    {
+        let there = listed(
+            targets
+                .iter()
+                .flat_map(|target| target.precisions)
+                .map(|precision| precision.word()),
+        );
+        let message = format!("\"{}\" has no {} precision", method.id, choice.precision.word());
+        objections.push(objection("precision", message, format!("possible are {there}")));
+    }
+    let known = |id: &str| {
+        targets
+            .iter()
+            .flat_map(|target| target.variants)
+            .any(|variant| variant.id == id)
+    };
+    if choice.variant != "auto" && !known(&choice.variant) {
+        let there = targets
+            .iter()
+            .flat_map(|target| target.variants)
+            .map(|variant| variant.id);
+        let message = format!("\"{}\" has no variant \"{}\"", method.id, choice.variant);
+        objections.push(objection(
+            "variant",
+            message,
+            format!("possible are auto, {}", listed(there)),
+        ));
+    }
+}
+
+fn parameters(method: &Method, choice: &SolverChoice, rank: Option<usize>, objections: &mut Vec<Objection>) {
+    for (key, value) in &choice.parameters {
+        let Some(spec) = method.parameters.iter().find(|spec| spec.key == key) else {
+            let keys = method.parameters.iter().map(|spec| spec.key);
+            let known = ["method", "backend", "precision", "variant"].into_iter().chain(keys);
+            let message = format!("\"{}\" has no such parameter", method.id);
+            let remedy = meant(nearest(key, known.clone())) + &format!("possible are {}", listed(known));
+            objections.push(objection(key, message, remedy));
+            continue;
+        };
+        if choice.variant != "auto" && !spec.variants.is_empty() && !spec.variants.contains(&choice.variant.as_str()) {
+            let message = format!("it means nothing to variant \"{}\"", choice.variant);
+            objections.push(objection(
+                key,
+                message,
+                format!("remove it, or use {}", listed(spec.variants)),
+            ));
+        }
+        if let Some((message, remedy)) = parameter(spec, value, rank) {
+            objections.push(objection(key, message, remedy));
+        }
+    }
+}
+
+/// What is wrong with a parameter's value: (message, remedy).
+fn parameter(spec: &ParameterSpec, value: &Parameter, rank: Option<usize>) -> Option<(String, String)> {
+    let shown = match value {
+        Parameter::Integer(number) => number.to_string(),
+        Parameter::Number(number) => number.to_string(),
+        Parameter::Word(word) => format!("\"{word}\""),
+        Parameter::Integers(list) => format!("[{}]", listed(list)),
+    };
+    let is_auto = matches!(value, Parameter::Word(word) if word == "auto");
+    let outside = |number: i64, min: i64, max: i64| !(min..=max).contains(&number);
+    match spec.kind {
+        Kind::OneOf { values, default } => {
+            let good = matches!(value, Parameter::Integer(number) if values.contains(number));
+            let remedy = || format!("possible are {}; without it, {default}", listed(values));
+            (!good).then(|| (format!("{shown} is not possible"), remedy()))
+        }
+        Kind::Count { min, max } => {
+            let good = is_auto || matches!(value, Parameter::Integer(number) if !outside(*number, min, max));
+            let remedy = || format!("write a whole number from {min} to {max}, or \"auto\"");
+            (!good).then(|| (format!("{shown} is not possible"), remedy()))
+        }
+        Kind::Sizes { min, max } => {
+            let axes = rank.unwrap_or(2);
+            let good = match value {
+                Parameter::Integers(list) => {
+                    rank.is_none_or(|rank| rank == list.len()) && !list.iter().any(|number| outside(*number, min, max))
+                }
+                _ => is_auto,
+            };
+            let remedy = || format!("write a list of {axes} whole numbers from {min} to {max}, or \"auto\"");
+            (!good).then(|| (format!("{shown} is not possible"), remedy()))
+        }
+    }
+}
+
+/// Bytes that can be allocated now, where the system tells; `None` elsewhere, and a failed allocation is then
+/// reported when the run is built.
+#[must_use]
+pub fn free_memory() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kibibytes: u64 = line.split_whitespace().next()?.parse().ok()?;
+    Some(kibibytes * 1024)
+}

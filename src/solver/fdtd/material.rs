@@ -1,0 +1,168 @@
+//! The medium as the step reads it: λ² or κ per site, density, damping.
+
+use super::lattice::Lattice;
+use crate::field::Real;
+use crate::physics::{Acoustic, Medium, Model, Sets};
+use crate::scene::Scenario;
+use crate::solver::SolverError;
+use rayon::prelude::*;
+
+/// The constants of an acoustic scene.
+pub fn constants(scenario: &Scenario) -> Option<Acoustic> {
+    match scenario.model() {
+        Model::Acoustic(acoustic) => Some(*acoustic),
+        Model::Quantum(_) => None,
+    }
+}
+
+/// Everything of the medium that a step needs, except walls. Arrays lie as [`Lattice`] says.
+pub struct Material<T> {
+    /// λ² = (cΔt/a)² where it is the same everywhere.
+    pub square: T,
+    /// λ² per site where a layer sets the speed; κ = ρc²Δt²/a² per site where a layer sets the density. Otherwise empty.
+    pub squares: Vec<T>,
+    /// ρ per site with ghosts, ∞ in walls so that their faces carry nothing; empty where no layer sets the density.
+    pub density: Vec<T>,
+    /// ρ where it is the same everywhere.
+    pub uniform_density: f64,
+    /// γΔt of the rows that are damped, one after the other, each as long as the grid is wide.
+    damping: Vec<T>,
+    /// Which of them belongs to a row; empty where nothing is damped.
+    damped_rows: Vec<Option<u32>>,
+}
+
+impl<T: Real> Material<T> {
+    /// Reads the medium for a step of `time_step`; `walls` says where walls stand (empty: nowhere).
+    pub fn new(scenario: &Scenario, lattice: &Lattice, walls: &[bool], time_step: f64) -> Result<Self, SolverError> {
+        let Some(acoustic) = constants(scenario) else {
+            return Err(SolverError::Unsupported("fdtd steps acoustic scenes only".to_owned()));
+        };
+        let medium = scenario.medium();
+        let ratio = time_step / scenario.grid().spacing();
+        let mut material = Self {
+            square: T::of((acoustic.speed * ratio).powi(2)),
+            squares: Vec::new(),
+            density: Vec::new(),
+            uniform_density: acoustic.density,
+            damping: Vec::new(),
+            damped_rows: Vec::new(),
+        };
+        let [nx, ny, _] = lattice.size;
+        let front = lattice.front;
+        let with_density = medium.has(Sets::Density);
+        if with_density {
+            material.density = allocate(lattice.values(), "the density")?;
+            material
+                .density
+                .par_chunks_mut(lattice.stride)
+                .enumerate()
+                .for_each_init(
+                    || vec![0.0; nx],
+                    |values, (row, out)| {
+                        medium.density_row(acoustic.density, row % ny, row / ny, 0..nx, values);
+                        for (i, value) in values.iter().enumerate() {
+                            let wall = walls.get(row * nx + i).copied().unwrap_or(false);
+                            out[front + i] = if wall { T::infinity() } else { T::of(*value) };
+                        }
+                        lattice.fill_ghosts(out, false);
+                    },
+                );
+        }
+        if with_density || medium.has(Sets::Speed) {
+            material.squares = allocate(lattice.values(), "the sound speed")?;
+            material
+                .squares
+                .par_chunks_mut(lattice.stride)
+                .enumerate()
+                .for_each_init(
+                    || (vec![0.0; nx], vec![1.0; nx]),
+                    |(speed, density), (row, out)| {
+                        medium.speed_row(acoustic.speed, row % ny, row / ny, 0..nx, speed);
+                        if with_density {
+                            medium.density_row(acoustic.density, row % ny, row / ny, 0..nx, density);
+                        }
+                        for (i, (c, rho)) in speed.iter().zip(density.iter()).enumerate() {
+                            let wall = walls.get(row * nx + i).copied().unwrap_or(false);
+                            out[front + i] = if wall {
+                                T::zero()
+                            } else {
+                                T::of(rho * (c * ratio).powi(2))
+                            };
+                        }
+                    },
+                );
+        }
+        if medium.has(Sets::Absorption) {
+            material.read_damping(medium, lattice, time_step);
+        }
+        Ok(material)
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "rows are far fewer than 2^32")]
+    fn read_damping(&mut self, medium: &Medium, lattice: &Lattice, time_step: f64) {
+        let [nx, ny, _] = lattice.size;
+        let mut values = vec![0.0; nx];
+        self.damped_rows = vec![None; lattice.rows()];
+        for row in 0..lattice.rows() {
+            medium.damping_row(row % ny, row / ny, 0..nx, &mut values);
+            if values.iter().any(|value| *value != 0.0) {
+                self.damped_rows[row] = Some((self.damping.len() / nx) as u32);
+                self.damping.extend(values.iter().map(|value| T::of(value * time_step)));
+            }
+        }
+    }
+
+    /// γΔt of a row's sites, if any of them is damped.
+    pub fn damping(&self, lattice: &Lattice, row: usize) -> Option<&[T]> {
+        let place = (*self.damped_rows.get(row)?)? as usize;
+        let nx = lattice.size[0];
+        Some(&self.damping[place * nx..][..nx])
+    }
+
+    /// κ = ρc²Δt²/a² of a site, by its place in an array.
+    pub fn kappa(&self, index: usize) -> f64 {
+        let own = if self.squares.is_empty() {
+            self.square
+        } else {
+            self.squares[index]
+        };
+        if self.density.is_empty() {
+            own.wide() * self.uniform_density
+        } else {
+            own.wide()
+        }
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> u64 {
+        let values = self.squares.len() + self.density.len() + self.damping.len();
+        (values * size_of::<T>() + self.damped_rows.len() * size_of::<Option<u32>>()) as u64
+    }
+}
+
+/// A zeroed array, or [`SolverError::OutOfMemory`].
+pub fn allocate<T: Real>(len: usize, what: &str) -> Result<Vec<T>, SolverError> {
+    let mut all = Vec::new();
+    all.try_reserve_exact(len).map_err(|_| SolverError::OutOfMemory {
+        what: what.to_owned(),
+        needed: (len * size_of::<T>()) as u64,
+        available: 0,
+    })?;
+    all.resize(len, T::zero());
+    Ok(all)
+}
+
+/// Walls of a scene, one value a site, x fastest; empty where no layer sets one.
+pub fn read_walls(scenario: &Scenario) -> Vec<bool> {
+    let medium = scenario.medium();
+    if !medium.has(Sets::Wall) {
+        return Vec::new();
+    }
+    let [nx, ny, _] = scenario.grid().size();
+    let mut walls = vec![false; scenario.grid().sites()];
+    walls
+        .par_chunks_mut(nx)
+        .enumerate()
+        .for_each(|(row, out)| medium.wall_row(row % ny, row / ny, 0..nx, out));
+    walls
+}

@@ -1,0 +1,181 @@
+//! Finite differences in time and space for sound.
+//!
+//! Equation: p_tt = K∇·(ρ⁻¹∇p) + S − 2γp_t, K = ρc²; c, ρ and γ per site. γ is the rate at which an amplitude falls, e^(−γt).
+//! Scheme: pⁿ⁺¹ = 2pⁿ − pⁿ⁻¹ + Δt²(c²Lpⁿ + S(tₙ)/a^d), L of order 2, 4, 6 or 8 in a; with a density per site, order 2 in conservative form, faces
+//! of density (ρ + ρ′)/2. Damping is centred: (1 + γΔt)pⁿ⁺¹ + (1 − γΔt)pⁿ⁻¹. At t = 0 p_t = 0: p¹ = p⁰ + ½(cΔt)²Lp⁰.
+//! Edges: rigid = even mirror half a spacing outside, soft = odd mirror one spacing outside, periodic, absorbing = CPML ([`cpml`]). Walls
+//! inside the grid are rigid on every face, at every order ([`walls`]).
+//! Layout: two levels, x fastest, rows padded to whole cache lines with ghost sites at both ends; pⁿ⁺¹ is written over pⁿ⁻¹, so
+//! there is no third array. λ² per site only where a layer sets the speed.
+//! Order: 2 in Δt; `order` is the order in a. Exact dispersion: sin²(ωΔt/2) = −(λ²/4) Σ σ(kᵢa), σ(κ) = 2C₀ + 2ΣCₖ cos kκ.
+//! Stability: λ ≤ 2/√(d·S), S = 4, 16/3, 272/45, 2048/315, per site ([`stability`]).
+//! Cost: 3 + 2d + … instructions a site (9, 16, 23, 30 in 3D); two numbers read and one written a site and step.
+//! Limits: a density per site at order 2 only. Absorbing layers do not run backwards: with Δt < 0 they absorb as well.
+//!
+//! References: Levchenko, Perepelkina & Zakirov 2016, doi:10.3390/computation4030029 (coefficients); Alford, Kelly & Boore 1974,
+//! doi:10.1190/1.1440470 (dispersion); Cohen & Joly 1996, doi:10.1137/S0036142993246445 (heterogeneous media).
+
+mod absorb;
+pub mod cpml;
+pub mod emit;
+pub mod energy;
+pub mod lattice;
+pub mod material;
+mod run;
+pub mod stability;
+pub mod stencil;
+pub mod sweep;
+pub mod walls;
+
+use super::{Backend, Kind, Method, Paper, ParameterSpec, Solver, SolverError, StepAdvice, Target, Variant, Work};
+use crate::field::Precision;
+use crate::grid::Edge;
+use crate::physics::{Equation, Sets};
+use crate::scene::Scenario;
+
+/// The row of the table.
+pub static METHOD: Method = Method {
+    id: "fdtd",
+    title: "Finite differences (FDTD)",
+    about: "Leapfrog in time, central differences of order 2 to 8 in space. The standard of wave acoustics: explicit, conserves a discrete energy \
+            exactly, runs backwards by exchanging two time levels.",
+    equation: Equation::Acoustic,
+    orders: &[2],
+    ranks: &[1, 2, 3],
+    targets: &[Target {
+        backend: Backend::Cpu,
+        precisions: &[Precision::Single, Precision::Double],
+        variants: &[Variant {
+            id: "stepwise",
+            about: "One pass over the grid a step, in place over the older level, plane by plane through the cache.",
+        }],
+    }],
+    parameters: &[ParameterSpec {
+        key: "order",
+        title: "Order in space",
+        about: "Error of a wave's speed ∝ (a/wavelength)^order, on top of an error ∝ Δt². Orders 4 to 8 pay with a small Δt: at half the \
+                stability limit and 10 points a wavelength, order 2 is 1.4 % slow and order 4 within 0.1 %. Levchenko et al. 2016.",
+        kind: Kind::OneOf {
+            values: &[2, 4, 6, 8],
+            default: 2,
+        },
+        variants: &[],
+    }],
+    papers: &[
+        Paper {
+            citation: "V. Levchenko, A. Perepelkina, A. Zakirov 2016, DiamondTorre algorithm for high-performance wave modeling",
+            doi: "10.3390/computation4030029",
+        },
+        Paper {
+            citation: "R. M. Alford, K. R. Kelly, D. M. Boore 1974, Accuracy of finite-difference modeling of the acoustic wave equation",
+            doi: "10.1190/1.1440470",
+        },
+        Paper {
+            citation: "D. Komatitsch, R. Martin 2007, An unsplit convolutional perfectly matched layer",
+            doi: "10.1190/1.2757586",
+        },
+    ],
+    step_advice,
+    objections,
+    memory,
+    work,
+    build,
+};
+
+/// Half the order in space.
+fn half(scenario: &Scenario) -> usize {
+    match scenario.solver().integer("order", 2) {
+        4 => 2,
+        6 => 3,
+        8 => 4,
+        _ => 1,
+    }
+}
+
+fn step_advice(scenario: &Scenario) -> StepAdvice {
+    let half = half(scenario);
+    let limit = stability::limit(scenario, half);
+    // At order 2 the errors of time and space have opposite signs: the largest step is the most accurate. Above it, the error of
+    // time is what is left.
+    let auto = if half == 1 { 0.9 } else { 0.5 } * limit;
+    StepAdvice {
+        auto,
+        sensible: 0.98 * limit,
+        stability_limit: Some(limit),
+        because: "Stable while (cΔt/a)² · d · S ≤ 4 at every site, S = 4, 16/3, 272/45, 2048/315 at order 2, 4, 6, 8. At the limit itself the shortest \
+                  wave grows linearly.",
+    }
+}
+
+fn objections(scenario: &Scenario) -> Vec<String> {
+    let mut all = Vec::new();
+    let (grid, medium) = (scenario.grid(), scenario.medium());
+    let order = 2 * half(scenario);
+    if order > 2 && medium.has(Sets::Density) {
+        all.push(format!(
+            "order = {order}: a density that changes from site to site is stepped at order 2 only; set solver.order = 2, or let the layers set \
+             the speed alone"
+        ));
+    }
+    if let Some(layer) = medium.layers().iter().find(|layer| layer.drive.is_some()) {
+        all.push(format!(
+            "a layer that sets {:?} has a drive: the medium of sound does not change in time; remove `drive`",
+            layer.sets
+        ));
+    }
+    for axis in 0..grid.rank() {
+        let sites = grid.size()[axis];
+        if grid.edges()[axis] == Edge::Absorb && 2 * grid.absorb_width() + 1 > sites {
+            all.push(format!(
+                "absorb_width = {} leaves nothing of an axis of {sites} sites; choose at most {}",
+                grid.absorb_width(),
+                (sites - 1) / 2
+            ));
+        }
+    }
+    all
+}
+
+fn memory(scenario: &Scenario) -> u64 {
+    let grid = scenario.grid();
+    let medium = scenario.medium();
+    let real = scenario.solver().precision.bytes() as u64;
+    let sites = lattice::Lattice::new(grid, half(scenario)).values() as u64;
+    let mut reals = 2;
+    if medium.has(Sets::Speed) || medium.has(Sets::Density) {
+        reals += 1;
+    }
+    for sets in [Sets::Density, Sets::Absorption] {
+        reals += u64::from(medium.has(sets));
+    }
+    let layers: usize = (0..grid.rank())
+        .filter(|axis| grid.edges()[*axis] == Edge::Absorb)
+        .map(|axis| 4 * grid.absorb_width() * (grid.sites() / grid.size()[axis]))
+        .sum();
+    let walls = if medium.has(Sets::Wall) { grid.sites() } else { 0 };
+    (reals * sites + layers as u64) * real + walls as u64
+}
+
+#[expect(clippy::cast_precision_loss, reason = "small numbers")]
+fn work(scenario: &Scenario) -> Work {
+    let half = half(scenario) as f64;
+    let rank = scenario.grid().rank() as f64;
+    let medium = scenario.medium();
+    let real = scenario.solver().precision.bytes() as f64;
+    let mut numbers = 3.0;
+    for sets in [Sets::Speed, Sets::Density] {
+        numbers += f64::from(u8::from(medium.has(sets)));
+    }
+    Work {
+        // Per distance 2d − 1 additions and one multiply-add; the centre; difference, multiply-add and addition at the end.
+        instructions: half * 2.0 * rank + 4.0 - f64::from(u8::from(half == 1.0)),
+        bytes: numbers * real,
+    }
+}
+
+fn build(scenario: &Scenario) -> Result<Box<dyn Solver>, SolverError> {
+    Ok(match scenario.solver().precision {
+        Precision::Single => Box::new(run::Fdtd::<f32>::new(scenario)?),
+        Precision::Double => Box::new(run::Fdtd::<f64>::new(scenario)?),
+    })
+}

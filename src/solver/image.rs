@@ -1,0 +1,170 @@
+//! From a field to a picture of at most the view's resolution.
+//!
+//! A texel covers `reduction` × `reduction` sites; a field larger than the view therefore costs the window no more than
+//! one of the view's size.
+
+use crate::scene::scenario::Quantity;
+use num_complex::Complex;
+use std::ops::Range;
+
+/// What part of a field becomes a picture, and how large it may be.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ImageRequest {
+    /// What it shows.
+    pub quantity: Quantity,
+    /// Sites along x.
+    pub x: Range<usize>,
+    /// Sites along y (1D: 0..1).
+    pub y: Range<usize>,
+    /// The plane of a 3D field.
+    pub z: usize,
+    /// Most texels along x and y.
+    pub max_size: [usize; 2],
+}
+
+/// A picture: one value a texel, x fastest, row 0 at the smallest y.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FieldImage {
+    /// Texels along x and y.
+    pub size: [usize; 2],
+    /// First site along x and y.
+    pub origin: [usize; 2],
+    /// Sites along x and y that one texel covers, per axis (the last column and row may cover fewer).
+    pub reduction: usize,
+    /// The quantity: a mean over the texel's sites for density, real, imaginary and pressure; √⟨|ψ|²⟩ for phase.
+    pub value: Vec<f32>,
+    /// arg Σψ of the texel in (−π, π], for [`Quantity::Phase`] only; otherwise empty.
+    pub phase: Vec<f32>,
+    /// What it shows.
+    pub quantity: Option<Quantity>,
+}
+
+impl ImageRequest {
+    /// Sites per texel along each axis so that the picture fits `max_size`.
+    #[must_use]
+    pub fn reduction(&self) -> usize {
+        let along = |sites: usize, most: usize| sites.div_ceil(most.max(1));
+        along(self.x.len(), self.max_size[0])
+            .max(along(self.y.len(), self.max_size[1]))
+            .max(1)
+    }
+}
+
+impl FieldImage {
+    /// Takes over the layout of a request, keeping allocations.
+    pub fn prepare(&mut self, request: &ImageRequest) {
+        let n = request.reduction();
+        self.size = [request.x.len().div_ceil(n), request.y.len().div_ceil(n)];
+        self.origin = [request.x.start, request.y.start];
+        self.reduction = n;
+        self.quantity = Some(request.quantity);
+        let texels = self.size[0] * self.size[1];
+        self.value.resize(texels, 0.0);
+        self.phase
+            .resize(if request.quantity == Quantity::Phase { texels } else { 0 }, 0.0);
+    }
+
+    /// Becomes equal to another picture, keeping allocations.
+    pub fn copy_from(&mut self, other: &Self) {
+        self.size = other.size;
+        self.origin = other.origin;
+        self.reduction = other.reduction;
+        self.quantity = other.quantity;
+        self.value.clone_from(&other.value);
+        self.phase.clone_from(&other.phase);
+    }
+
+    /// Least and greatest value.
+    #[must_use]
+    pub fn range(&self) -> (f32, f32) {
+        self.value
+            .iter()
+            .fold((f32::INFINITY, f32::NEG_INFINITY), |(lo, hi), &v| {
+                (lo.min(v), hi.max(v))
+            })
+    }
+
+    /// Fills the picture of a quantum field on the host, in parallel over its rows. `row(j, out)` writes sites `x` of
+    /// row j (of the requested plane), closed.
+    #[expect(clippy::cast_precision_loss, reason = "counts of sites in a texel")]
+    pub fn fill_quantum(&mut self, request: &ImageRequest, row: impl Fn(usize, &mut [Complex<f32>]) + Sync) {
+        use rayon::prelude::*;
+        self.prepare(request);
+        let n = self.reduction;
+        let width = self.size[0];
+        let with_phase = !self.phase.is_empty();
+        let mut no_phase = vec![0.0; if with_phase { 0 } else { self.value.len() }];
+        let phases = if with_phase { &mut self.phase } else { &mut no_phase };
+        self.value
+            .par_chunks_mut(width)
+            .zip(phases.par_chunks_mut(width))
+            .enumerate()
+            .for_each_init(
+                || {
+                    (
+                        vec![Complex::<f32>::default(); request.x.len()],
+                        vec![(0.0f32, Complex::<f32>::default()); width],
+                    )
+                },
+                |(sites, sums), (texel_row, (values, phases))| {
+                    sums.fill((0.0, Complex::default()));
+                    let first = request.y.start + texel_row * n;
+                    let last = (first + n).min(request.y.end);
+                    for j in first..last {
+                        row(j, sites);
+                        for (i, psi) in sites.iter().enumerate() {
+                            let sum = &mut sums[i / n];
+                            sum.0 += psi.norm_sqr();
+                            sum.1 += psi;
+                        }
+                    }
+                    for (i, (value, phase)) in values.iter_mut().zip(phases).enumerate() {
+                        let columns = n.min(request.x.len() - i * n);
+                        let count = (columns * (last - first)) as f32;
+                        let (square, sum) = sums[i];
+                        *value = match request.quantity {
+                            Quantity::Phase => (square / count).sqrt(),
+                            Quantity::Real => sum.re / count,
+                            Quantity::Imaginary => sum.im / count,
+                            _ => square / count,
+                        };
+                        if with_phase {
+                            *phase = sum.arg();
+                        }
+                    }
+                },
+            );
+    }
+
+    /// Fills the picture of a real field on the host, in parallel over its rows. `row(j, out)` writes sites `x` of row j (of the requested
+    /// plane): pressure and energy are averaged over a texel, of the peak the largest is taken.
+    #[expect(clippy::cast_precision_loss, reason = "counts of sites in a texel")]
+    pub fn fill_real(&mut self, request: &ImageRequest, row: impl Fn(usize, &mut [f32]) + Sync) {
+        use rayon::prelude::*;
+        self.prepare(request);
+        let n = self.reduction;
+        let width = self.size[0];
+        let largest = request.quantity == Quantity::Peak;
+        self.value.par_chunks_mut(width).enumerate().for_each_init(
+            || vec![0.0f32; request.x.len()],
+            |sites, (texel_row, values)| {
+                values.fill(0.0);
+                let first = request.y.start + texel_row * n;
+                let last = (first + n).min(request.y.end);
+                for j in first..last {
+                    row(j, sites);
+                    for (i, site) in sites.iter().enumerate() {
+                        let value = &mut values[i / n];
+                        *value = if largest { value.max(*site) } else { *value + site };
+                    }
+                }
+                if !largest {
+                    for (i, value) in values.iter_mut().enumerate() {
+                        let columns = n.min(request.x.len() - i * n);
+                        *value /= (columns * (last - first)) as f32;
+                    }
+                }
+            },
+        );
+    }
+}

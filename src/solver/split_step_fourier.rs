@@ -1,0 +1,586 @@
+//! Split-step Fourier: the field's standard, spectral in space.
+//!
+//! Equation: i ∂ψ/∂t = (T + U(r, t) + g|ψ|² − iW)ψ, ħ = 1.
+//! Scheme: S₂(Δt) = e^{−i(U+g|ψ|²−iW)Δt/2} F⁻¹ e^{−iε(k)Δt} F e^{−i(U+g|ψ|²−iW)Δt/2}, driven layers at the middle of the step; order 4 is
+//! Suzuki's composition of five S₂. ε(k) = k²/2m where the scene gives a mass (the continuum), −2J Σ cos(kᵢa) where it gives the
+//! hopping (exactly the lattice: differences from `trotter` are then its splitting error alone).
+//! Edges: periodic axes by FFT; walls and absorbing edges by the odd continuation (sine transform), zero one spacing outside.
+//! Layout: one array of ψ, x fastest; y and z lines are gathered 16 at a time into a second one, transformed there and back in
+//! cache, and scattered.
+//! Order: 2 or 4 in Δt, spectral in a. Stability: unitary for every Δt; accurate for Δt ≲ 1/(πJ) = 2ma²/π, where neighbouring
+//! Fourier modes begin to alias, and for |U|Δt ≲ 1.
+//! Cost: two FFTs per axis, 10·log₂N flops a site each, doubled between walls. Memory: ψ, a second array in 2D and 3D, a
+//! complex factor and a real potential per site where there is one.
+//! Limits: no walls inside the grid and no magnetic flux.
+//!
+//! References: Fleck, Morris & Feit 1976, doi:10.1007/BF00896333; Feit, Fleck & Steiger 1982, doi:10.1016/0021-9991(82)90091-2;
+//! Suzuki 1990, doi:10.1016/0375-9601(90)90962-N.
+
+mod axis;
+mod kick;
+mod sums;
+
+use super::{
+    Backend, Clock, Edit, FieldImage, ImageRequest, Kind, Method, Paper, ParameterSpec, Report, Solver, SolverError,
+    SolverState, StepAdvice, Taps, Target, Variant, Work,
+};
+use crate::backend::threads;
+use crate::field::{FieldData, Precision, Real};
+use crate::physics::reference::trotter::SUZUKI;
+use crate::physics::{Equation, Initial, Measure, Model, Observables, Quantum, Sets};
+use crate::scene::Scenario;
+use crate::scene::scenario::Quantity;
+use axis::Axis;
+use kick::Kick;
+use num_complex::{Complex, Complex64};
+use rayon::prelude::*;
+use rustfft::FftPlanner;
+
+/// The row of the table.
+pub static METHOD: Method = Method {
+    id: "split-step-fourier",
+    title: "Split-step Fourier",
+    about: "Half a step of the potential, a whole step of the kinetic energy where it is diagonal, in Fourier space, and the other half. \
+            Spectral in space: with a mass it has the continuum's dispersion, with a hopping exactly the lattice's, which makes it the \
+            cross-check of everything else.",
+    equation: Equation::Schrodinger,
+    orders: &[2, 4],
+    ranks: &[1, 2, 3],
+    targets: &[Target {
+        backend: Backend::Cpu,
+        precisions: &[Precision::Single, Precision::Double],
+        variants: &[Variant {
+            id: "lines",
+            about: "Each line is transformed there and back in cache, axis after axis.",
+        }],
+    }],
+    parameters: &[ParameterSpec {
+        key: "order",
+        title: "Order",
+        about: "Error per unit of time ∝ Δt^order. 4 takes five substeps, one of them backwards (Suzuki 1990), and excludes absorption and \
+                imaginary time.",
+        kind: Kind::OneOf {
+            values: &[2, 4],
+            default: 2,
+        },
+        variants: &[],
+    }],
+    papers: &[
+        Paper {
+            citation: "M. D. Feit, J. A. Fleck, A. Steiger 1982, Solution of the Schrödinger equation by a spectral method",
+            doi: "10.1016/0021-9991(82)90091-2",
+        },
+        Paper {
+            citation: "M. Suzuki 1990, Fractal decomposition of exponential operators",
+            doi: "10.1016/0375-9601(90)90962-N",
+        },
+    ],
+    step_advice,
+    objections,
+    memory,
+    work,
+    build,
+};
+
+fn quantum(scenario: &Scenario) -> Option<Quantum> {
+    match scenario.model() {
+        Model::Quantum(quantum) => Some(*quantum),
+        Model::Acoustic(_) => None,
+    }
+}
+
+fn order(scenario: &Scenario) -> u32 {
+    if scenario.solver().integer("order", 2) == 4 {
+        4
+    } else {
+        2
+    }
+}
+
+fn absorbs(scenario: &Scenario) -> bool {
+    let grid = scenario.grid();
+    let edge = grid.edges()[..grid.rank()].contains(&crate::grid::Edge::Absorb) && grid.absorb_width() > 0;
+    edge || scenario.medium().has(Sets::Absorption)
+}
+
+fn step_advice(scenario: &Scenario) -> StepAdvice {
+    let hopping = quantum(scenario)
+        .map_or(1.0, |q| q.hopping.abs())
+        .max(f64::MIN_POSITIVE);
+    let alias = 1.0 / (std::f64::consts::PI * hopping);
+    let span = potential_span(scenario);
+    let sensible = alias.min(1.0 / span.max(f64::MIN_POSITIVE));
+    StepAdvice {
+        auto: sensible / 3.0,
+        sensible,
+        stability_limit: None,
+        because: "Unitary for every Δt. Accurate below 2ma²/π (= 1/πJ), where Fourier modes begin to alias, and while the potential turns \
+                  the phase by less than 1 a step.",
+    }
+}
+
+/// Largest less least potential on about 10⁵ sites, and g|ψ|² at the densest packet.
+fn potential_span(scenario: &Scenario) -> f64 {
+    let medium = scenario.medium();
+    let [nx, ny, _] = scenario.grid().size();
+    let rows = scenario.grid().rows();
+    let stride = (rows * nx / 100_000).max(1);
+    let mut row = vec![0.0; nx];
+    let (mut low, mut high) = (0.0f64, 0.0f64);
+    let groups = (0..medium.drives().len()).map(Some).chain([None]);
+    for group in groups {
+        for n in (0..rows).step_by(stride) {
+            medium.potential_row(group, n % ny, n / ny, 0..nx, &mut row);
+            for u in &row {
+                low = low.min(*u);
+                high = high.max(*u);
+            }
+        }
+    }
+    let density = match scenario.initial() {
+        Initial::Packets(packets) => packets
+            .iter()
+            .map(|p| {
+                (0..scenario.grid().rank())
+                    .map(|axis| 1.0 / (2.5 * p.width[axis].max(scenario.grid().spacing() / 2.5)))
+                    .product::<f64>()
+            })
+            .fold(0.0, f64::max),
+        _ => 0.0,
+    };
+    high - low + quantum(scenario).map_or(0.0, |q| q.interaction.abs()) * density
+}
+
+fn objections(scenario: &Scenario) -> Vec<String> {
+    let mut all = Vec::new();
+    if let Some(quantum) = quantum(scenario)
+        && quantum.flux != 0.0
+    {
+        all.push(format!(
+            "split-step-fourier has no magnetic flux (flux = {}): momentum is no longer a good quantum number; set quantum.flux = 0 or use \
+             solver.method = \"trotter\"",
+            quantum.flux
+        ));
+    }
+    if scenario.medium().has(Sets::Wall) {
+        all.push(
+            "split-step-fourier has no walls inside the grid, because plane waves pass through them; let the layer set a high potential \
+             instead (sets = \"potential\"), or use solver.method = \"trotter\""
+                .to_owned(),
+        );
+    }
+    if order(scenario) == 4 && (absorbs(scenario) || scenario.time().imaginary) {
+        all.push(
+            "order = 4 takes a substep backwards in time, which absorption and imaginary time do not allow; set solver.order = 2".to_owned(),
+        );
+    }
+    all
+}
+
+fn memory(scenario: &Scenario) -> u64 {
+    let real = scenario.solver().precision.bytes() as u64;
+    let medium = scenario.medium();
+    let fields = if scenario.grid().rank() > 1 { 2 } else { 1 };
+    let kinds = if order(scenario) == 4 { 2 } else { 1 };
+    let mut reals = 2 * fields;
+    if medium.has(Sets::Potential) {
+        reals += 1 + medium.drives().len() as u64;
+    }
+    if absorbs(scenario) {
+        reals += 1;
+    }
+    if medium.has(Sets::Potential) || absorbs(scenario) {
+        reals += 2 * kinds;
+    }
+    reals * real * scenario.grid().sites() as u64
+}
+
+#[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^52")]
+fn work(scenario: &Scenario) -> Work {
+    let grid = scenario.grid();
+    let substeps = if order(scenario) == 4 { 5.0 } else { 1.0 };
+    let transforms: f64 = (0..grid.rank())
+        .map(|axis| {
+            let n = grid.size()[axis];
+            let ring = if grid.is_periodic(axis) { n } else { 2 * (n + 1) } as f64;
+            // A complex radix-2 FFT takes 5 log₂N additions and multiplications a point; a multiply-add does two of them.
+            ring / n as f64 * (2.0 * 2.5 * ring.log2() + 4.0)
+        })
+        .sum();
+    let real = scenario.solver().precision.bytes() as f64;
+    Work {
+        instructions: substeps * (transforms + 8.0),
+        bytes: substeps * real * 6.0,
+    }
+}
+
+fn build(scenario: &Scenario) -> Result<Box<dyn Solver>, SolverError> {
+    Ok(match scenario.solver().precision {
+        Precision::Single => Box::new(SplitStepFourier::<f32>::new(scenario)?),
+        Precision::Double => Box::new(SplitStepFourier::<f64>::new(scenario)?),
+    })
+}
+
+/// Steps after which a run in single precision gets its norm back. The rounded twiddle factors of a transform change it by 1e-7 a step, always the
+/// same way for one length: 1e-3 after 10⁴ steps. A correction every step would be smaller than the rounding of what it multiplies.
+const NORM_EVERY: u64 = 64;
+
+fn keeps_norm<T: Real>(scenario: &Scenario) -> bool {
+    T::PRECISION == Precision::Single && !absorbs(scenario)
+}
+
+/// A run.
+struct SplitStepFourier<T: Real> {
+    scenario: Scenario,
+    quantum: Quantum,
+    order: u32,
+    clock: Clock,
+    axes: Vec<Axis<T>>,
+    kick: Kick<T>,
+    psi: Vec<Complex<T>>,
+    /// Gathered lines; empty in 1D.
+    lines: Vec<Complex<T>>,
+    /// Σ|ψ|² that imaginary time restores after each step, and single precision every [`NORM_EVERY`].
+    norm: f64,
+    /// Single precision without absorption: the exact norm is constant.
+    keeps_norm: bool,
+}
+
+impl<T: Real> SplitStepFourier<T> {
+    fn new(scenario: &Scenario) -> Result<Self, SolverError> {
+        if let Some(objection) = objections(scenario).into_iter().next() {
+            return Err(SolverError::Unsupported(objection));
+        }
+        let quantum = quantum(scenario)
+            .ok_or_else(|| SolverError::Unsupported("split-step-fourier steps quantum scenes only".to_owned()))?;
+        let time_step = scenario.time().step.unwrap_or_else(|| step_advice(scenario).auto);
+        let psi = initial_field(scenario)?;
+        let lines = if scenario.grid().rank() > 1 {
+            allocate(psi.len(), "the gathered lines")?
+        } else {
+            Vec::new()
+        };
+        let mut solver = Self {
+            axes: axes(scenario, &quantum),
+            kick: kick(scenario, &quantum),
+            scenario: scenario.clone(),
+            quantum,
+            order: order(scenario),
+            clock: Clock {
+                steps: 0,
+                time: 0.0,
+                time_step,
+            },
+            psi,
+            lines,
+            norm: 0.0,
+            keeps_norm: keeps_norm::<T>(scenario),
+        };
+        solver.norm = solver.sum_of_squares();
+        solver.set_step();
+        Ok(solver)
+    }
+
+    /// Reads everything that depends on Δt again.
+    fn set_step(&mut self) {
+        let dt = self.clock.time_step;
+        let kinds: Vec<f64> = if self.order == 4 {
+            vec![SUZUKI * dt, (1.0 - 4.0 * SUZUKI) * dt]
+        } else {
+            vec![dt]
+        };
+        for axis in &mut self.axes {
+            axis.set_steps(&kinds, self.scenario.time().imaginary);
+        }
+        let halves: Vec<f64> = kinds.iter().map(|tau| tau / 2.0).collect();
+        self.kick.set_steps(&halves);
+    }
+
+    fn step(&mut self) {
+        let dt = self.clock.time_step;
+        if self.order == 4 {
+            let mut at = self.clock.time;
+            for (kind, weight) in [
+                (0, SUZUKI),
+                (0, SUZUKI),
+                (1, 1.0 - 4.0 * SUZUKI),
+                (0, SUZUKI),
+                (0, SUZUKI),
+            ] {
+                self.substep(kind, at + weight * dt / 2.0);
+                at += weight * dt;
+            }
+        } else {
+            self.substep(0, self.clock.time + dt / 2.0);
+        }
+        self.clock.steps += 1;
+        self.clock.time += dt;
+        if self.scenario.time().imaginary || (self.keeps_norm && self.clock.steps.is_multiple_of(NORM_EVERY)) {
+            let scale = T::of((self.norm / self.sum_of_squares()).sqrt());
+            self.psi.par_iter_mut().for_each(|value| *value = value.scale(scale));
+        }
+    }
+
+    /// S₂ of this kind with the drives at `middle`.
+    fn substep(&mut self, kind: usize, middle: f64) {
+        let (kick, axes) = (&self.kick, &self.axes);
+        let drives = kick.drive_values(middle);
+        let [nx, ny, _] = self.scenario.grid().size();
+        self.psi.par_chunks_mut(nx).enumerate().for_each_init(
+            || axes[0].work(),
+            |work, (row, line)| {
+                kick.apply(kind, &drives, row * nx, line);
+                axes[0].step_line(kind, line, work);
+            },
+        );
+        let mut inner = nx;
+        for (n, axis) in axes.iter().enumerate().skip(1) {
+            axis::gather(&self.psi, &mut self.lines, axis, inner, |line, work| {
+                axis.step_line(kind, line, work);
+            });
+            let last = n + 1 == axes.len();
+            axis::scatter(&mut self.psi, &self.lines, axis.sites(), inner, |first, sites| {
+                if last {
+                    kick.apply(kind, &drives, first, sites);
+                }
+            });
+            inner *= ny;
+        }
+        if axes.len() == 1 {
+            kick.apply(kind, &drives, 0, &mut self.psi);
+        }
+    }
+
+    fn record(&mut self, taps: &mut Taps) -> Result<(), SolverError> {
+        let needs_energy = taps.taps().iter().any(|tap| tap.measure == Measure::Energy);
+        let energy = if needs_energy { self.observables()?.energy } else { 0.0 };
+        let grid = self.scenario.grid();
+        let (psi, hopping) = (&self.psi, self.quantum.hopping);
+        taps.record(self.clock.time, |tap| {
+            if tap.measure == Measure::Energy {
+                energy
+            } else {
+                tap.quantum(grid, hopping, |site| wide(&psi[grid.index(site)]))
+            }
+        });
+        Ok(())
+    }
+}
+
+fn axes<T: Real>(scenario: &Scenario, quantum: &Quantum) -> Vec<Axis<T>> {
+    let grid = scenario.grid();
+    let mut planner = FftPlanner::new();
+    (0..grid.rank())
+        .map(|axis| {
+            let walls = !grid.is_periodic(axis);
+            Axis::new(&mut planner, grid.size()[axis], walls, dispersion(scenario, quantum))
+        })
+        .collect()
+}
+
+fn kick<T: Real>(scenario: &Scenario, quantum: &Quantum) -> Kick<T> {
+    let scale = quantum.absorption_scale();
+    Kick::new(scenario.medium(), scale, quantum.interaction, scenario.time().imaginary)
+}
+
+/// ε of one axis as a function of the momentum per site.
+fn dispersion(scenario: &Scenario, quantum: &Quantum) -> impl Fn(f64) -> f64 + use<> {
+    let spacing = scenario.grid().spacing();
+    let mass = quantum.mass;
+    let hopping = quantum.hopping;
+    move |q: f64| match mass {
+        Some(mass) => (q / spacing).powi(2) / (2.0 * mass),
+        None => -2.0 * hopping * q.cos(),
+    }
+}
+
+fn wide<T: Real>(value: &Complex<T>) -> Complex64 {
+    Complex64::new(value.re.wide(), value.im.wide())
+}
+
+fn narrow<T: Real>(value: Complex64) -> Complex<T> {
+    Complex::new(T::of(value.re), T::of(value.im))
+}
+
+fn allocate<T: Real>(sites: usize, what: &str) -> Result<Vec<Complex<T>>, SolverError> {
+    let mut all: Vec<Complex<T>> = Vec::new();
+    all.try_reserve_exact(sites).map_err(|_| SolverError::OutOfMemory {
+        what: what.to_owned(),
+        needed: (sites * size_of::<Complex<T>>()) as u64,
+        available: 0,
+    })?;
+    all.resize(sites, Complex::default());
+    Ok(all)
+}
+
+/// The state at t = 0, normalised in double precision.
+fn initial_field<T: Real>(scenario: &Scenario) -> Result<Vec<Complex<T>>, SolverError> {
+    let grid = scenario.grid();
+    let [nx, ny, _] = grid.size();
+    let initial = scenario.initial();
+    let mut psi = allocate::<T>(grid.sites(), "the field")?;
+    let sums: Vec<f64> = psi
+        .par_chunks_mut(nx)
+        .enumerate()
+        .map_init(
+            || vec![Complex64::ZERO; nx],
+            |row, (n, out)| {
+                initial.fill_row(grid, n % ny, n / ny, row);
+                for (value, wide) in out.iter_mut().zip(row.iter()) {
+                    *value = narrow(*wide);
+                }
+                row.iter().map(Complex64::norm_sqr).sum()
+            },
+        )
+        .collect();
+    let norm = sums.into_iter().sum::<f64>() * grid.cell_volume();
+    if initial.normalised() && norm > 0.0 {
+        let scale = T::of(1.0 / norm.sqrt());
+        psi.par_iter_mut().for_each(|value| *value = value.scale(scale));
+    }
+    Ok(psi)
+}
+
+impl<T: Real> Solver for SplitStepFourier<T> {
+    fn report(&self) -> Report {
+        let lines: Vec<String> = self.axes.iter().map(|axis| axis.sites().to_string()).collect();
+        let field = size_of_val(self.psi.as_slice()) + size_of_val(self.lines.as_slice());
+        Report {
+            method: METHOD.id,
+            variant: "lines",
+            backend: Backend::Cpu,
+            precision: T::PRECISION,
+            order: self.order,
+            threads: threads::count(),
+            details: format!(
+                "lines of {}, {} dispersion",
+                lines.join(" × "),
+                if self.quantum.mass.is_some() {
+                    "continuum"
+                } else {
+                    "lattice"
+                }
+            ),
+            memory: (field + self.kick.memory()) as u64,
+        }
+    }
+
+    fn clock(&self) -> Clock {
+        self.clock
+    }
+
+    fn advance(&mut self, steps: u64, taps: &mut Taps) -> Result<(), SolverError> {
+        threads::run(|| {
+            for _ in 0..steps {
+                self.step();
+                if !taps.is_empty() {
+                    self.record(taps)?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn edit(&mut self, scenario: &Scenario, edit: &Edit) -> Result<(), SolverError> {
+        match edit {
+            Edit::TimeStep(step) => {
+                self.clock.time_step = *step;
+                self.set_step();
+            }
+            Edit::Medium => {
+                if scenario.grid() != self.scenario.grid()
+                    || scenario.time().imaginary != self.scenario.time().imaginary
+                {
+                    return Err(SolverError::Unsupported(
+                        "another grid or kind of time starts the run anew".to_owned(),
+                    ));
+                }
+                if let Some(objection) = objections(scenario).into_iter().next() {
+                    return Err(SolverError::Unsupported(objection));
+                }
+                self.quantum = quantum(scenario).unwrap_or(self.quantum);
+                self.axes = axes(scenario, &self.quantum);
+                self.kick = kick(scenario, &self.quantum);
+                self.order = order(scenario);
+                self.scenario = scenario.clone();
+                self.keeps_norm = keeps_norm::<T>(scenario);
+                self.norm = self.sum_of_squares();
+                self.set_step();
+            }
+            Edit::Conjugate => self.psi.par_iter_mut().for_each(|value| *value = value.conj()),
+        }
+        Ok(())
+    }
+
+    fn image(&mut self, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError> {
+        if !matches!(
+            request.quantity,
+            Quantity::Density | Quantity::Phase | Quantity::Real | Quantity::Imaginary
+        ) {
+            return Err(SolverError::Unsupported(
+                "a quantum field is shown as density, phase, real or imaginary part; set view.quantity to one of them"
+                    .to_owned(),
+            ));
+        }
+        let grid = self.scenario.grid();
+        let psi = &self.psi;
+        image.fill_quantum(request, |j, out| {
+            let first = grid.index([request.x.start, j, request.z]);
+            for (value, psi) in out.iter_mut().zip(&psi[first..]) {
+                let wide = wide(psi);
+                *value = narrow::<f32>(wide);
+            }
+        });
+        Ok(())
+    }
+
+    fn observables(&mut self) -> Result<Observables, SolverError> {
+        Ok(threads::run(|| self.sums()))
+    }
+
+    fn field(&mut self) -> Result<FieldData, SolverError> {
+        Ok(T::complex_data(self.psi.clone()))
+    }
+
+    fn set_field(&mut self, field: &FieldData, clock: Clock) -> Result<(), SolverError> {
+        if field.len() != self.psi.len() || !matches!(field, FieldData::Complex64(_) | FieldData::Complex128(_)) {
+            return Err(SolverError::StateMismatch(format!(
+                "the field has {} values, the grid {} complex ones",
+                field.len(),
+                self.psi.len()
+            )));
+        }
+        self.psi
+            .par_iter_mut()
+            .enumerate()
+            .for_each(|(n, value)| *value = narrow(field.at(n)));
+        self.norm = self.sum_of_squares();
+        let rebuild = clock.time_step.to_bits() != self.clock.time_step.to_bits();
+        self.clock = clock;
+        if rebuild {
+            self.set_step();
+        }
+        Ok(())
+    }
+
+    fn save(&mut self) -> Result<SolverState, SolverError> {
+        Ok(SolverState {
+            clock: self.clock,
+            arrays: vec![("psi".to_owned(), T::complex_data(self.psi.clone()))],
+            scalars: vec![("norm".to_owned(), self.norm)],
+        })
+    }
+
+    fn load(&mut self, state: &SolverState) -> Result<(), SolverError> {
+        let (_, psi) = state
+            .arrays
+            .iter()
+            .find(|(name, _)| name == "psi")
+            .ok_or_else(|| SolverError::StateMismatch("it holds no array `psi`".to_owned()))?;
+        self.set_field(psi, state.clock)?;
+        if let Some((_, norm)) = state.scalars.iter().find(|(name, _)| name == "norm") {
+            self.norm = *norm;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,141 @@
+//! The potential half of the split step: ψ ← e^{−i(U + g|ψ|² − iW)τ}ψ, site by site.
+
+use super::axis::rotation;
+use crate::field::Real;
+use crate::physics::{Expression, Medium};
+use num_complex::Complex;
+use rayon::prelude::*;
+
+/// U, W and g of a scene at the sites, with the factors of its substeps.
+pub struct Kick<T: Real> {
+    /// Static potential; empty where it is 0 everywhere.
+    potential: Vec<T>,
+    /// W; empty where it is 0 everywhere.
+    absorption: Vec<T>,
+    driven: Vec<(Expression, Vec<T>)>,
+    interaction: f64,
+    imaginary: bool,
+    taus: Vec<f64>,
+    /// e^{−i(U − iW)τ} of each kind of substep; empty where it is 1 everywhere.
+    factors: Vec<Vec<Complex<T>>>,
+}
+
+impl<T: Real> Kick<T> {
+    /// The potential of a medium.
+    pub fn new(medium: &Medium, absorption_scale: f64, interaction: f64, imaginary: bool) -> Self {
+        let grid = medium.grid();
+        let [nx, ny, _] = grid.size();
+        let read = |fill: &(dyn Fn(usize, usize, &mut [f64]) + Sync)| -> Vec<T> {
+            let mut all = vec![T::zero(); grid.sites()];
+            all.par_chunks_mut(nx).enumerate().for_each_init(
+                || vec![0.0; nx],
+                |row, (n, out)| {
+                    fill(n % ny, n / ny, row);
+                    for (value, wide) in out.iter_mut().zip(row) {
+                        *value = T::of(*wide);
+                    }
+                },
+            );
+            if all.iter().all(T::is_zero) { Vec::new() } else { all }
+        };
+        Self {
+            potential: read(&|j, k, row| medium.potential_row(None, j, k, 0..nx, row)),
+            absorption: read(&|j, k, row| medium.absorption_row(absorption_scale, j, k, 0..nx, row)),
+            driven: medium
+                .drives()
+                .iter()
+                .enumerate()
+                .map(|(g, drive)| {
+                    let part = read(&|j, k, row| medium.potential_row(Some(g), j, k, 0..nx, row));
+                    (drive.clone(), part)
+                })
+                .filter(|(_, part)| !part.is_empty())
+                .collect(),
+            interaction,
+            imaginary,
+            taus: Vec::new(),
+            factors: Vec::new(),
+        }
+    }
+
+    /// Fixes the substeps. Absorption takes away forwards and backwards in time alike.
+    pub fn set_steps(&mut self, taus: &[f64]) {
+        self.taus = taus.to_vec();
+        let sites = self.potential.len().max(self.absorption.len());
+        let at = |values: &[T], n: usize| values.get(n).map_or(0.0, |value| value.wide());
+        self.factors = taus
+            .iter()
+            .map(|tau| {
+                (0..sites)
+                    .into_par_iter()
+                    .map(|n| {
+                        let decay = (-at(&self.absorption, n) * tau.abs()).exp();
+                        let angle = -at(&self.potential, n) * tau;
+                        if self.imaginary {
+                            Complex::new(T::of(decay * angle.exp()), T::zero())
+                        } else {
+                            rotation(decay, angle)
+                        }
+                    })
+                    .collect()
+            })
+            .collect();
+    }
+
+    /// What the drives are worth at a time.
+    pub fn drive_values(&self, time: f64) -> Vec<f64> {
+        self.driven.iter().map(|(drive, _)| drive.eval(&[time])).collect()
+    }
+
+    /// The substep of this kind on the sites from `first` on.
+    pub fn apply(&self, kind: usize, drives: &[f64], first: usize, psi: &mut [Complex<T>]) {
+        let factors = &self.factors[kind];
+        let tau = self.taus[kind];
+        if !self.driven.is_empty() || self.interaction != 0.0 {
+            let drives: Vec<T> = drives.iter().map(|drive| T::of(drive * tau)).collect();
+            let strength = T::of(self.interaction * tau);
+            let half = T::of(0.5);
+            for (n, value) in psi.iter_mut().enumerate() {
+                // While W acts, |ψ|² falls from ρ to ρ|f|²: the trapezoid between keeps the substep symmetric and of second order.
+                let decayed = factors.get(first + n).map_or(T::one(), Complex::norm_sqr);
+                let mean = if self.imaginary {
+                    T::one()
+                } else {
+                    half * (T::one() + decayed)
+                };
+                let mut angle = strength * value.norm_sqr() * mean;
+                for ((_, part), drive) in self.driven.iter().zip(&drives) {
+                    angle += *drive * part[first + n];
+                }
+                let factor = if self.imaginary {
+                    Complex::new((-angle).exp(), T::zero())
+                } else {
+                    Complex::new(angle.cos(), -angle.sin())
+                };
+                *value *= factor;
+            }
+        }
+        if !factors.is_empty() {
+            for (value, factor) in psi.iter_mut().zip(&factors[first..]) {
+                *value *= factor;
+            }
+        }
+    }
+
+    /// U(r, t) + (g/2)|ψ|² at a site.
+    pub fn energy(&self, drives: &[f64], site: usize, density: f64) -> f64 {
+        let mut energy = self.potential.get(site).map_or(0.0, |u| u.wide()) + 0.5 * self.interaction * density;
+        for ((_, part), drive) in self.driven.iter().zip(drives) {
+            energy += drive * part[site].wide();
+        }
+        energy
+    }
+
+    /// Bytes held.
+    pub fn memory(&self) -> usize {
+        let reals = self.potential.len() + self.absorption.len();
+        let driven: usize = self.driven.iter().map(|(_, part)| part.len()).sum();
+        let factors: usize = self.factors.iter().map(Vec::len).sum();
+        size_of::<T>() * (reals + driven + 2 * factors)
+    }
+}

@@ -1,0 +1,233 @@
+//! Taps: what reads single sites or regions every step.
+
+use crate::grid::Grid;
+use crate::physics::{Detector, Measure, Region};
+use num_complex::Complex64;
+
+/// The detectors of a scene at their sites, with what they have recorded.
+///
+/// A method calls [`Taps::record`] after every step while [`Taps::is_empty`] is false, with access to its closed field.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Taps {
+    taps: Vec<Tap>,
+    times: Vec<f64>,
+    /// `values[detector][record]`.
+    values: Vec<Vec<f64>>,
+}
+
+/// One detector at its sites.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tap {
+    /// What it records.
+    pub measure: Measure,
+    /// Sites lo ≤ site < hi on every axis.
+    pub lo: [usize; 3],
+    /// See `lo`.
+    pub hi: [usize; 3],
+    /// For a flux: the axis across the line, along which the current is counted positive.
+    pub across: usize,
+    /// a^d for sums over a region, a^(d−1) for a flux.
+    pub weight: f64,
+}
+
+impl Taps {
+    /// The taps of `detectors` on `grid`.
+    #[must_use]
+    pub fn new(grid: &Grid, detectors: &[Detector]) -> Self {
+        let taps: Vec<Tap> = detectors.iter().map(|detector| Tap::new(grid, detector)).collect();
+        Self {
+            values: vec![Vec::new(); taps.len()],
+            taps,
+            times: Vec::new(),
+        }
+    }
+
+    /// Whether there is nothing to record.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.taps.is_empty()
+    }
+
+    /// The detectors at their sites.
+    #[must_use]
+    pub fn taps(&self) -> &[Tap] {
+        &self.taps
+    }
+
+    /// Appends one record: the time, and one value a detector.
+    pub fn record(&mut self, time: f64, mut value: impl FnMut(&Tap) -> f64) {
+        self.times.push(time);
+        for (tap, values) in self.taps.iter().zip(&mut self.values) {
+            let mut now = value(tap);
+            if tap.measure == Measure::Peak {
+                now = now.max(values.last().copied().unwrap_or(0.0));
+            }
+            values.push(now);
+        }
+    }
+
+    /// Times of the records.
+    #[must_use]
+    pub fn times(&self) -> &[f64] {
+        &self.times
+    }
+
+    /// The records of one detector, as long as [`Taps::times`].
+    #[must_use]
+    pub fn values(&self, detector: usize) -> &[f64] {
+        &self.values[detector]
+    }
+
+    /// Takes over records that were made before, e.g. from a checkpoint; those that do not fit the detectors are left.
+    pub fn restore(&mut self, times: Vec<f64>, values: Vec<Vec<f64>>) {
+        if values.len() == self.taps.len() && values.iter().all(|records| records.len() == times.len()) {
+            self.times = times;
+            self.values = values;
+        }
+    }
+
+    /// Forgets every other record but keeps the last: a run without end needs an end of its records.
+    pub fn thin(&mut self) {
+        let last = self.times.len().saturating_sub(1);
+        let halve = |records: &mut Vec<f64>| {
+            let mut place = 0;
+            records.retain(|_| {
+                let keep = (last - place).is_multiple_of(2);
+                place += 1;
+                keep
+            });
+        };
+        halve(&mut self.times);
+        self.values.iter_mut().for_each(halve);
+    }
+
+    /// Forgets everything recorded (the geometry changed, or the run starts anew).
+    pub fn clear(&mut self) {
+        self.times.clear();
+        for values in &mut self.values {
+            values.clear();
+        }
+    }
+}
+
+impl Tap {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_precision_loss,
+        reason = "clamped to the grid"
+    )]
+    fn new(grid: &Grid, detector: &Detector) -> Self {
+        let a = grid.spacing();
+        let size = grid.size();
+        let rank = grid.rank();
+        let nearest = |axis: usize, at: f64| (at / a).round().clamp(0.0, (size[axis] - 1) as f64) as usize;
+        let mut lo = [0; 3];
+        let mut hi = size;
+        let mut across = 0;
+        match &detector.region {
+            Region::Everywhere => {}
+            Region::Point(at) => {
+                for axis in 0..rank {
+                    lo[axis] = nearest(axis, at[axis]);
+                    hi[axis] = lo[axis] + 1;
+                }
+            }
+            Region::Line { from, to } => {
+                for axis in 0..rank {
+                    let (p, q) = (nearest(axis, from[axis]), nearest(axis, to[axis]));
+                    lo[axis] = p.min(q);
+                    hi[axis] = p.max(q) + 1;
+                }
+                // The line stands across the axis along which it extends least.
+                across = (0..rank).min_by_key(|&axis| hi[axis] - lo[axis]).unwrap_or(0);
+            }
+            Region::Box { min, max } => {
+                for axis in 0..rank {
+                    let first = ((min[axis] / a - 1e-9).ceil().max(0.0) as usize).min(size[axis]);
+                    let last = ((max[axis] / a + 1e-9).floor() + 1.0).clamp(0.0, size[axis] as f64) as usize;
+                    lo[axis] = first;
+                    hi[axis] = last.max(first);
+                }
+            }
+        }
+        let power = if detector.measure == Measure::Flux {
+            rank - 1
+        } else {
+            rank
+        };
+        Self {
+            measure: detector.measure,
+            lo,
+            hi,
+            across,
+            weight: a.powi(i32::try_from(power).unwrap_or(3)),
+        }
+    }
+
+    /// The value of a quantum detector; `psi` gives ψ at a site, `hopping` is J. Energy is
+    /// not local on a lattice and is taken from the observables instead.
+    ///
+    /// The current through a bond from site n to n+1 is 2J Im(ψₙ* ψₙ₊₁) a^d, i.e. probability per unit of time.
+    pub fn quantum(&self, grid: &Grid, hopping: f64, psi: impl Fn([usize; 3]) -> Complex64) -> f64 {
+        let mut sum = 0.0;
+        let mut largest: f64 = 0.0;
+        for k in self.lo[2]..self.hi[2] {
+            for j in self.lo[1]..self.hi[1] {
+                for i in self.lo[0]..self.hi[0] {
+                    let here = psi([i, j, k]);
+                    match self.measure {
+                        Measure::Value => return here.norm(),
+                        Measure::Flux => {
+                            let mut next = [i, j, k];
+                            next[self.across] += 1;
+                            if next[self.across] < grid.size()[self.across] {
+                                sum += 2.0 * hopping * (here.conj() * psi(next)).im;
+                            }
+                        }
+                        Measure::Peak => largest = largest.max(here.norm_sqr()),
+                        _ => sum += here.norm_sqr(),
+                    }
+                }
+            }
+        }
+        match self.measure {
+            Measure::Peak => largest,
+            Measure::Flux => sum * grid.cell_volume(),
+            _ => sum * self.weight,
+        }
+    }
+
+    /// The value of an acoustic detector. `row(j, k, out)` writes, for sites `lo[0]..hi[0]` of row (j, k), what the measure asks for: the pressure,
+    /// the energy per a^d, or for a flux the energy that flows along `across` to the next site per a^(d−1).
+    pub fn acoustic(&self, mut row: impl FnMut(usize, usize, &mut [f64])) -> f64 {
+        let mut values = vec![0.0; self.hi[0].saturating_sub(self.lo[0])];
+        let (mut sum, mut squares, mut largest, mut count) = (0.0, 0.0, 0.0f64, 0.0);
+        for k in self.lo[2]..self.hi[2] {
+            for j in self.lo[1]..self.hi[1] {
+                row(j, k, &mut values);
+                for value in &values {
+                    if self.measure == Measure::Value {
+                        return *value;
+                    }
+                    sum += value;
+                    squares += value * value;
+                    largest = largest.max(value.abs());
+                    count += 1.0;
+                }
+            }
+        }
+        match self.measure {
+            Measure::Peak => largest,
+            Measure::Probability => squares * self.weight,
+            Measure::Energy | Measure::Flux => sum * self.weight,
+            Measure::Value | Measure::Pressure => {
+                if count > 0.0 {
+                    sum / count
+                } else {
+                    0.0
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,481 @@
+//! Variant `blocked`: several whole steps on a block that stays in cache (after Bederián and Dente 2011, section 4.6).
+//!
+//! Layout: planes re and im, x fastest, in place; phases c and s alike. See [`tile`] for the pipeline, [`kernel`] for the arithmetic and
+//! its bound, [`tiling`] for halos and frames. Deviations from the paper: column pairing (halo 2 instead of 3 to 4
+//! sites a step), six sweeps instead of eight, tan form, blocks streamed through a pipeline of row pairs instead of held whole, in place
+//! with saved frames instead of two copies of the field.
+//!
+//! Memory: field 1, phases 1 (order 4: 2), frames 4n/width with n fused sub-steps, in copies of the field.
+//! Bytes a site and pass (single): field 16, phases 8, divided by the fused steps.
+
+mod kernel;
+mod tile;
+mod tiling;
+
+use super::problem::Problem;
+use super::run::{Correction, RowChange, Stepper};
+use super::scheme::{Scheme, Substep, alone};
+use crate::backend::simd::Level;
+use crate::backend::threads;
+use crate::field::Real;
+use crate::grid::Grid;
+use kernel::{ACROSS, INSIDE, PLAIN, STREAM, Sweep, X};
+use num_complex::Complex;
+use rayon::prelude::*;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+pub(super) use tile::Blockwise;
+use tile::{Block, Pass, Scratch, SiteBits, Stage};
+use tiling::{Axis, Frames, Tiling};
+
+/// Block sizes and depth.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Plan {
+    /// Sites along each axis, halo included; the last axis of 2D and 3D grids is streamed and cut only to give every thread work.
+    pub block: [usize; 3],
+    /// Steps per pass.
+    pub fused: usize,
+    /// Instruction set.
+    pub level: Level,
+}
+
+impl Plan {
+    /// Sizes for a grid: what a scene gives, or what fits the caches (48 KB of L1 and 1 MB of L2 a core are common).
+    pub(super) fn new(grid: &Grid, order: u32, real: usize, block: &[usize], fused: Option<usize>) -> Self {
+        let substeps = if order == 4 { 5 } else { 1 };
+        let shrink = real / 4;
+        let (size, steps) = match grid.rank() {
+            1 => ([2048 / shrink, 1, 1], 16),
+            // Measured on two Zen 5 cores: within the L3, 1024 wide and 8 deep; beyond it, deeper passes save more
+            // memory traffic than their halos cost.
+            2 if grid.sites() * real < 16 << 20 => ([1024 / shrink, grid.size()[1], 1], 8),
+            2 => ([512, grid.size()[1], 1], 12 / shrink),
+            _ => ([128, 32 / shrink, grid.size()[2]], 1),
+        };
+        let mut chosen = size;
+        for (chosen, given) in chosen.iter_mut().zip(block) {
+            *chosen = *given;
+        }
+        Self {
+            block: chosen,
+            fused: fused.unwrap_or_else(|| (steps / substeps).max(1)),
+            level: Level::best(),
+        }
+    }
+}
+
+/// The field in planes.
+pub(super) struct Blocked<T> {
+    grid: Grid,
+    plan: Plan,
+    /// Sub-steps per pass at most.
+    depth: usize,
+    tiling: Tiling,
+    frames: Frames<T>,
+    field: [Vec<T>; 2],
+    tables: Vec<[Vec<T>; 2]>,
+    bits: Arc<SiteBits>,
+    stages: Vec<Stage<T>>,
+    peierls: Vec<(T, T)>,
+    nested: bool,
+    imaginary: bool,
+    interaction: f64,
+    /// Memory of blocks at work, per thread.
+    scratch: Vec<Mutex<Scratch<T>>>,
+}
+
+impl<T: Blockwise> Blocked<T> {
+    pub(super) fn new(grid: &Grid, plan: Plan, substeps: usize) -> Self {
+        let depth = plan.fused * substeps;
+        let tiling = cut(grid, &plan, depth);
+        let plane = || vec![T::zero(); tiling.stride * grid.rows()];
+        Self {
+            field: [plane(), plane()],
+            grid: grid.clone(),
+            plan,
+            depth,
+            tiling,
+            frames: Frames::default(),
+            tables: Vec::new(),
+            bits: Arc::default(),
+            stages: Vec::new(),
+            peierls: Vec::new(),
+            nested: false,
+            imaginary: false,
+            interaction: 0.0,
+            scratch: (0..threads::count()).map(|_| Mutex::default()).collect(),
+        }
+    }
+
+    /// Takes these stages in one pass over the grid.
+    fn pass(&mut self, stages: &[Stage<T>]) {
+        let halo = 2 * stages.len();
+        let [re, im] = &mut self.field;
+        self.frames.take(&self.tiling, halo, [re.as_slice(), im.as_slice()]);
+        let pass = Pass {
+            tiling: &self.tiling,
+            frames: &self.frames,
+            field: [re.as_mut_ptr(), im.as_mut_ptr()],
+            tables: &self.tables,
+            bits: &self.bits,
+            stages,
+            peierls: &self.peierls,
+            rank: self.grid.rank(),
+            nested: self.nested,
+            imaginary: self.imaginary,
+            interacts: self.interaction != 0.0,
+        };
+        let (x, across, stream) = (
+            &self.tiling.x.spans,
+            &self.tiling.across.spans,
+            &self.tiling.stream.spans,
+        );
+        let blocks: Vec<Block> = (stream.iter())
+            .flat_map(|stream| {
+                (across.iter()).flat_map(move |across| x.iter().map(move |x| Block { x, across, stream }))
+            })
+            .collect();
+        let (level, scratch) = (self.plan.level, &self.scratch);
+        blocks.par_iter().with_max_len(1).for_each(|block| {
+            // One scratch a thread, so nobody waits here.
+            let place = rayon::current_thread_index().unwrap_or(0) % scratch.len();
+            let mut scratch = scratch[place].lock().unwrap_or_else(PoisonError::into_inner);
+            T::run(level, &pass, block, &mut scratch);
+        });
+    }
+}
+
+/// Cuts a grid into blocks, along the stream as well where there would be too few for the threads.
+fn cut(grid: &Grid, plan: &Plan, depth: usize) -> Tiling {
+    let size = grid.size();
+    let periodic = [0, 1, 2].map(|axis| grid.is_periodic(axis));
+    let halo = 4 * depth;
+    let core = |axis: usize, least: usize| plan.block[axis].saturating_sub(halo).max(least);
+    let x = Axis::new(size[0], periodic[0], core(0, 16));
+    let whole = |axis: usize| Axis::new(size[axis], periodic[axis], size[axis]);
+    let single = || Axis::new(1, false, 2);
+    let (across, stream, streamed) = match grid.rank() {
+        1 => (single(), single(), 0),
+        2 => (single(), whole(1), 1),
+        _ => (Axis::new(size[1], periodic[1], core(1, 8)), whole(2), 2),
+    };
+    let mut tiling = Tiling {
+        x,
+        across,
+        stream,
+        stride: stride(size[0]),
+    };
+    if streamed > 0 {
+        let columns = tiling.x.spans.len() * tiling.across.spans.len();
+        let threads = threads::count();
+        // Blocks of equal size: a whole number a thread, or so many that the last ones do not matter.
+        let sites = size[streamed];
+        let enough =
+            |segments: usize| (columns * segments).is_multiple_of(threads) || columns * segments >= 8 * threads;
+        let longest = sites / (8 * depth).max(16);
+        let segments = (1..=longest.max(1)).find(|&n| enough(n)).unwrap_or(1);
+        tiling.stream = Axis::new(
+            sites,
+            periodic[streamed],
+            plan.block[streamed].min(sites.div_ceil(segments).next_multiple_of(2)),
+        );
+    }
+    tiling
+}
+
+/// Numbers from row to row: whole cache lines, and not a whole number of pages, where rows would compete for the same
+/// places of a cache.
+fn stride(nx: usize) -> usize {
+    let lines = nx.next_multiple_of(16);
+    if lines.is_multiple_of(512) { lines + 16 } else { lines }
+}
+
+/// Bits of partners along an axis.
+fn axis_bits(sites: usize, periodic: bool, partner: [u8; 2]) -> Vec<u8> {
+    (0..sites)
+        .map(|site| {
+            let lower = site > 0 || (periodic && sites > 1);
+            let upper = site + 1 < sites || (periodic && sites > 1);
+            // An even site has its even bond above and its odd bond below.
+            let (even, odd) = if site.is_multiple_of(2) {
+                (upper, lower)
+            } else {
+                (lower, upper)
+            };
+            let mut bits = PLAIN;
+            if !even {
+                bits &= !partner[0];
+            }
+            if !odd {
+                bits &= !partner[1];
+            }
+            bits
+        })
+        .collect()
+}
+
+impl SiteBits {
+    fn new(grid: &Grid, walls: Option<&[bool]>, stride: usize) -> Self {
+        let [nx, ny, nz] = grid.size();
+        let rank = grid.rank();
+        let along = |axis: usize, partner| axis_bits(grid.size()[axis], grid.is_periodic(axis), partner);
+        let x = along(0, X);
+        let (across, stream) = match rank {
+            1 => (vec![PLAIN], vec![PLAIN]),
+            2 => (vec![PLAIN], along(1, STREAM)),
+            _ => (along(1, ACROSS), along(2, STREAM)),
+        };
+        let sites = walls.map(|walls| {
+            let y = if rank == 3 { ACROSS } else { STREAM };
+            let mut all = vec![0; stride * grid.rows()];
+            all.par_chunks_mut(stride).enumerate().for_each(|(row, out)| {
+                let (j, k) = (row % ny, row / ny);
+                let of_row = match rank {
+                    1 => PLAIN,
+                    2 => stream[j],
+                    _ => across[j] & stream[k],
+                };
+                for (i, out) in out[..nx].iter_mut().enumerate() {
+                    if walls[row * nx + i] {
+                        continue;
+                    }
+                    let mut bits = x[i] & of_row;
+                    let mut drop = |at: usize, count: usize, up: usize, down: usize, partner: [u8; 2]| {
+                        let (even, odd) = if at.is_multiple_of(2) { (up, down) } else { (down, up) };
+                        if count > 1 && walls[even] {
+                            bits &= !partner[0];
+                        }
+                        if count > 1 && walls[odd] {
+                            bits &= !partner[1];
+                        }
+                    };
+                    let at = |i: usize, j: usize, k: usize| i + nx * (j + ny * k);
+                    drop(i, nx, at((i + 1) % nx, j, k), at((i + nx - 1) % nx, j, k), X);
+                    if rank > 1 {
+                        drop(j, ny, at(i, (j + 1) % ny, k), at(i, (j + ny - 1) % ny, k), y);
+                    }
+                    if rank > 2 {
+                        drop(k, nz, at(i, j, (k + 1) % nz), at(i, j, (k + nz - 1) % nz), STREAM);
+                    }
+                    *out = bits;
+                }
+            });
+            all
+        });
+        debug_assert_eq!(PLAIN & INSIDE, INSIDE);
+        Self {
+            sites,
+            x,
+            across,
+            stream,
+        }
+    }
+}
+
+impl<T: Real> Stage<T> {
+    fn new(substep: &Substep, rank: usize, imaginary: bool, interaction: f64) -> Self {
+        let sweep = |angle: f64| Sweep::new(angle, imaginary);
+        let stream = substep.angles.map(sweep);
+        let (before, after) = match substep.outer {
+            Some([e, o, o_after, e_after]) if rank > 1 => (
+                [sweep(e), sweep(o), sweep(0.0)],
+                [sweep(0.0), sweep(o_after), sweep(e_after)],
+            ),
+            _ => (stream, [sweep(0.0); 3]),
+        };
+        Self {
+            before,
+            after,
+            stream,
+            table: substep.table,
+            interaction: T::of(interaction * substep.phase_time / (substep.excess * substep.excess)),
+        }
+    }
+}
+
+impl<T: Blockwise> Stepper<T> for Blocked<T> {
+    fn variant(&self) -> &'static str {
+        "blocked"
+    }
+
+    fn details(&self) -> String {
+        let rank = self.grid.rank();
+        let spans = [&self.tiling.x, &self.tiling.across, &self.tiling.stream];
+        let axes: &[usize] = match rank {
+            1 => &[0],
+            2 => &[0, 2],
+            _ => &[0, 1, 2],
+        };
+        let sizes: Vec<String> = (axes.iter())
+            .map(|&axis| spans[axis].spans[0].len(2 * self.depth).to_string())
+            .collect();
+        format!(
+            "block {}, {} fused steps, {}",
+            sizes.join(" × "),
+            self.plan.fused,
+            self.plan.level.title()
+        )
+    }
+
+    fn memory(&self) -> usize {
+        let planes = 2 + 2 * self.tables.len();
+        planes * self.field[0].len() * size_of::<T>()
+            + self.frames.memory()
+            + self.bits.sites.as_ref().map_or(0, Vec::len)
+    }
+
+    fn tan_form(&self) -> bool {
+        true
+    }
+
+    /// 1/cos of sites without partner is rounded like everything else, the same way in every step: up to 6e-8 a sweep at the
+    /// grid's edge and along walls. The phases there take it back.
+    fn corrections(&self, scheme: &Scheme) -> Option<Correction> {
+        let mut missing: Vec<(u8, f64)> = Vec::new();
+        let rank = self.grid.rank();
+        let mut add = |partner: u8, angle: f64| {
+            let exact = alone::<T>(angle, scheme.imaginary);
+            missing.push((partner, exact / T::of(exact).wide()));
+        };
+        let axes: &[[u8; 2]] = match rank {
+            1 => &[X],
+            2 => &[X, STREAM],
+            _ => &[X, ACROSS, STREAM],
+        };
+        for substep in &scheme.substeps {
+            for (axis, partner) in axes.iter().enumerate() {
+                match substep.outer {
+                    Some([e, o, o_after, e_after]) if axis + 1 < rank => {
+                        for (odd, angle) in [(0, e), (1, o), (1, o_after), (0, e_after)] {
+                            add(partner[odd], angle);
+                        }
+                    }
+                    _ => {
+                        let [e, o, e_after] = substep.angles;
+                        for (odd, angle) in [(0, e), (1, o), (0, e_after)] {
+                            add(partner[odd], angle);
+                        }
+                    }
+                }
+            }
+        }
+        #[expect(clippy::cast_precision_loss, reason = "1 or 5")]
+        let share = 1.0 / scheme.substeps.len() as f64;
+        let bits = Arc::clone(&self.bits);
+        let (across, stride) = (self.tiling.across.sites, self.tiling.stride);
+        Some(Box::new(move |row, out| {
+            for (i, out) in out.iter_mut().enumerate() {
+                let site = bits.sites.as_ref().map_or_else(
+                    || bits.x[i] & bits.across[row % across] & bits.stream[row / across],
+                    |sites| sites[row * stride + i],
+                );
+                if site != PLAIN {
+                    let product: f64 = (missing.iter())
+                        .filter(|(partner, _)| site & partner == 0)
+                        .map(|(_, factor)| factor)
+                        .product();
+                    *out = product.powf(share);
+                }
+            }
+        }))
+    }
+
+    fn prepare(&mut self, problem: &Problem, scheme: &Scheme, walls: Option<&[bool]>) {
+        let numbers = self.field[0].len();
+        self.tables.resize_with(scheme.tables.len(), || {
+            [vec![T::zero(); numbers], vec![T::zero(); numbers]]
+        });
+        self.bits = Arc::new(SiteBits::new(&self.grid, walls, self.tiling.stride));
+        self.imaginary = scheme.imaginary;
+        self.interaction = problem.quantum.interaction;
+        let rank = self.grid.rank();
+        self.nested = rank > 1 && scheme.substeps[0].outer.is_some();
+        self.stages = (scheme.substeps.iter())
+            .map(|substep| Stage::new(substep, rank, self.imaginary, self.interaction))
+            .collect();
+        self.peierls.clear();
+        if problem.quantum.flux != 0.0 {
+            self.peierls.extend((0..self.grid.size()[1]).map(|y| {
+                #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
+                let (sin, cos) = (std::f64::consts::TAU * problem.quantum.flux * y as f64).sin_cos();
+                (T::of(cos), T::of(sin))
+            }));
+        }
+    }
+
+    fn read(&self, row: usize, x: Range<usize>, out: &mut [Complex<T>]) {
+        let sites = row * self.tiling.stride + x.start..row * self.tiling.stride + x.end;
+        let [re, im] = &self.field;
+        for (out, (re, im)) in out.iter_mut().zip(re[sites.clone()].iter().zip(&im[sites])) {
+            *out = Complex::new(*re, *im);
+        }
+    }
+
+    fn change(&mut self, change: RowChange<T>) {
+        let nx = self.grid.size()[0];
+        change_planes(&mut self.field, nx, self.tiling.stride, &|_| true, change);
+    }
+
+    fn fill_table(&mut self, table: usize, touched: &(dyn Fn(usize) -> bool + Sync), fill: RowChange<T>) {
+        let nx = self.grid.size()[0];
+        change_planes(&mut self.tables[table], nx, self.tiling.stride, touched, fill);
+    }
+
+    fn apply_table(&mut self, table: usize, time: f64) {
+        let [c, s] = &self.tables[table];
+        let (stride, imaginary) = (self.tiling.stride, self.imaginary);
+        let g = T::of(self.interaction * time);
+        let [re, im] = &mut self.field;
+        (re.par_chunks_mut(stride).zip(im.par_chunks_mut(stride)).enumerate()).for_each(|(row, (re, im))| {
+            let at = row * stride;
+            for (i, (re, im)) in re.iter_mut().zip(im).enumerate() {
+                let value = Complex::new(*re, *im) * Complex::new(c[at + i], s[at + i]);
+                let mut both = [value.re, value.im];
+                if g != T::zero() {
+                    kernel::interact(&mut both, g, imaginary);
+                }
+                [*re, *im] = both;
+            }
+        });
+    }
+
+    fn substep(&mut self, _scheme: &Scheme, i: usize) {
+        let stage = [self.stages[i].clone()];
+        self.pass(&stage);
+    }
+
+    fn steps(&mut self, _scheme: &Scheme, steps: u64) {
+        let mut left = steps;
+        while left > 0 {
+            let count = left.min(self.plan.fused as u64);
+            let stages: Vec<Stage<T>> = (0..count).flat_map(|_| self.stages.clone()).collect();
+            self.pass(&stages);
+            left -= count;
+        }
+    }
+}
+
+/// Changes rows of two planes in parallel, through complex rows.
+fn change_planes<T: Real>(
+    planes: &mut [Vec<T>; 2],
+    nx: usize,
+    stride: usize,
+    touched: &(dyn Fn(usize) -> bool + Sync),
+    change: RowChange<T>,
+) {
+    let [re, im] = planes;
+    (re.par_chunks_mut(stride).zip(im.par_chunks_mut(stride)).enumerate())
+        .filter(|(row, _)| touched(*row))
+        .for_each_init(
+            || vec![Complex::default(); nx],
+            |sites, (row, (re, im))| {
+                for (site, (re, im)) in sites.iter_mut().zip(re.iter().zip(im.iter())) {
+                    *site = Complex::new(*re, *im);
+                }
+                change(row, sites);
+                for (site, (re, im)) in sites.iter().zip(re.iter_mut().zip(im)) {
+                    (*re, *im) = (site.re, site.im);
+                }
+            },
+        );
+}

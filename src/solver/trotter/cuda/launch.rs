@@ -1,0 +1,335 @@
+//! Steps on the device.
+
+use super::params::{self, whole};
+use super::sources::{LINE_CORE, LINE_STEPS, Shape};
+use super::{Cuda, OnCuda};
+use crate::backend::cuda::{Buffer, CudaError, Kernel, PushKernelArg, Queue};
+use crate::field::Precision;
+use crate::solver::trotter::scheme::{Scheme, Substep};
+
+/// Blocks of a kernel that goes through all sites with a stride.
+const BLOCKS: u32 = 4096;
+
+/// A shape, loaded.
+pub(super) struct Fused {
+    pub shape: Shape,
+    kernel: Kernel,
+    /// Blocks of two warps that the device holds at once.
+    capacity: u32,
+}
+
+impl Fused {
+    pub(super) fn new(queue: &Queue, shape: Shape, precision: Precision) -> Result<Self, CudaError> {
+        let kernel = queue.kernel(shape.source, "fused_steps", shape.shared(precision))?;
+        let capacity = queue.occupancy(&kernel, 64)? * queue.device().multiprocessors;
+        Ok(Self {
+            shape,
+            kernel,
+            capacity: capacity.max(1),
+        })
+    }
+
+    /// Blocks along x, row pairs of a chunk, and what share of the work is not halo.
+    /// `planes` share the device.
+    fn layout(&self, nx: u32, ny: u32, planes: u32) -> (u32, u32, f64) {
+        let core = self.shape.core();
+        let strips = nx.div_ceil(core);
+        let across = strips.div_ceil(2);
+        let pairs = ny.div_ceil(2);
+        // All blocks at once, but no chunk so short that most of it is halo.
+        let chunks = (self.capacity / across / planes).max(1);
+        let chunk = pairs.div_ceil(chunks).max(self.shape.steps);
+        let chunks = pairs.div_ceil(chunk);
+        let warps = (f64::from(across * chunks) / f64::from(self.capacity)).max(1.0).ceil();
+        let columns = f64::from(nx) / f64::from(strips * 32 * self.shape.columns);
+        let rows = f64::from(chunk) / f64::from(chunk + 2 * self.shape.steps);
+        (across, chunk, columns * rows / warps)
+    }
+}
+
+impl<T: OnCuda> Cuda<T> {
+    /// Steps a launch where many are asked for.
+    pub(super) fn shape(&self) -> u32 {
+        self.best(u64::MAX).map_or(1, |fused| fused.shape.steps)
+    }
+
+    /// The kernel to take for a run of `steps` equal steps.
+    fn best(&self, steps: u64) -> Option<&Fused> {
+        let [nx, ny, _] = self.grid.size();
+        let (nx, ny) = (
+            u32::try_from(nx).unwrap_or(u32::MAX),
+            u32::try_from(ny).unwrap_or(u32::MAX),
+        );
+        let worth = |fused: &Fused| fused.shape.rate * fused.layout(nx, ny, 1).2;
+        self.fused
+            .iter()
+            .filter(|fused| u64::from(fused.shape.steps) <= steps)
+            .max_by(|a, b| worth(a).total_cmp(&worth(b)))
+    }
+
+    /// `count` sub-steps from sub-step `first` on.
+    pub(super) fn run(&mut self, scheme: &Scheme, first: usize, count: u64) {
+        let all = scheme.substeps.len();
+        let mut at = first;
+        let mut left = count;
+        while left > 0 {
+            let substep = &scheme.substeps[at % all];
+            // Equal sub-steps in a row go into one launch: all of them for orders 1 and 2, three of five for order 4.
+            let mut equal = 1;
+            while equal < left
+                && equal < 64
+                && same(
+                    substep,
+                    &scheme.substeps[(at + usize::try_from(equal).unwrap_or(0)) % all],
+                )
+            {
+                equal += 1;
+            }
+            let done = if self.variant == "naive" {
+                self.sweeps(scheme, substep);
+                1
+            } else if self.grid.rank() == 1 {
+                self.line_steps(substep, equal)
+            } else if self.grid.rank() == 3 {
+                self.step_in_space(substep)
+            } else {
+                self.fused_steps(substep, equal)
+            };
+            if done == 0 {
+                return;
+            }
+            at = (at + usize::try_from(done).unwrap_or(1)) % all;
+            left -= done;
+        }
+    }
+
+    /// One sub-step in three dimensions in two passes; returns 1.
+    #[allow(unsafe_code, reason = "a kernel launch")]
+    fn step_in_space(&mut self, substep: &Substep) -> u64 {
+        if self.fused_steps(substep, 1) == 0 {
+            return 0;
+        }
+        let parameters = params::Columns {
+            field: addresses(&self.field),
+            table: addresses(&self.tables[substep.table]),
+            grid: self.lattice,
+            tangents: substep.angles.map(|angle| T::of(angle.tan())),
+            secants: substep.angles.map(|angle| T::of(1.0 / angle.cos())),
+            interaction: T::of(self.interaction * substep.phase_time / (substep.excess * substep.excess)),
+        };
+        let [nx, ny, _] = self.grid.size();
+        let grid = (
+            u32::try_from(nx.div_ceil(128)).unwrap_or(u32::MAX),
+            u32::try_from(ny).unwrap_or(u32::MAX).min(65535),
+            1,
+        );
+        let launched = self.attempt(|| {
+            // SAFETY: the parameters are those of `sweep_columns`, which stays on sites of the grid; each thread has a column of its own.
+            unsafe {
+                self.queue.launch(self.kernel("sweep_columns"), grid, 128, |launch| {
+                    launch.arg(&parameters);
+                })
+            }
+        });
+        u64::from(launched.is_some())
+    }
+
+    /// At most `most` equal sub-steps in one launch; returns how many. In three dimensions the x and y sweeps of one.
+    #[allow(unsafe_code, reason = "a kernel launch")]
+    fn fused_steps(&mut self, substep: &Substep, most: u64) -> u64 {
+        let [nx, ny, nz] = self.grid.size();
+        let planes = u32::try_from(nz).unwrap_or(u32::MAX);
+        let Some(out) = &self.other else { return 0 };
+        let Some(fused) = self.best(most) else { return 0 };
+        let steps = fused.shape.steps;
+        let (across, chunk, _) = fused.layout(u32::try_from(nx).unwrap_or(0), u32::try_from(ny).unwrap_or(0), planes);
+        let imaginary = self.flags.imaginary;
+        let tangent = |angle: f64| T::of(if imaginary { angle.tanh() } else { angle.tan() });
+        let secant = |angle: f64| T::of(1.0 / if imaginary { angle.cosh() } else { angle.cos() });
+        let [even, odd, again] = substep.angles;
+        // A kernel that nests can do a plain step: sweeps of different axes commute there.
+        let outer = substep.outer.unwrap_or([even, odd, 0.0, again]);
+        let parameters = params::Fused {
+            field: addresses(&self.field),
+            out: addresses(out),
+            table: addresses(&self.tables[substep.table]),
+            wall: self.walls.as_ref().map_or(0, Buffer::address),
+            gauge: self.gauge.as_ref().map_or([0; 2], addresses),
+            nx: whole(nx),
+            ny: whole(ny),
+            pitch: whole(self.pitch),
+            periodic: [self.lattice.periodic[0], self.lattice.periodic[1]],
+            chunk: i32::try_from(chunk).unwrap_or(i32::MAX),
+            tangents: substep.angles.map(tangent),
+            secants: substep.angles.map(secant),
+            outer_tangents: outer.map(tangent),
+            outer_secants: outer.map(secant),
+            interaction: T::of(self.interaction * substep.phase_time / (substep.excess * substep.excess)),
+        };
+        let pairs = u32::try_from(ny.div_ceil(2)).unwrap_or(0);
+        let launched = self.attempt(|| {
+            // SAFETY: the parameters are those of `fused_steps`; all planes are pitch × ny, and the kernel reads and writes rows 0..ny and columns
+            // 0..pitch of them only.
+            unsafe {
+                self.queue
+                    .launch(&fused.kernel, (across, pairs.div_ceil(chunk), planes), 64, |launch| {
+                        launch.arg(&parameters);
+                    })
+            }
+        });
+        if launched.is_none() {
+            return 0;
+        }
+        if let Some(out) = &mut self.other {
+            std::mem::swap(&mut self.field, out);
+        }
+        u64::from(steps)
+    }
+
+    /// At most `most` equal sub-steps of a line in one launch; returns how many.
+    #[allow(unsafe_code, reason = "a kernel launch")]
+    fn line_steps(&mut self, substep: &Substep, most: u64) -> u64 {
+        let nx = self.grid.size()[0];
+        let (Some(out), Some(kernel)) = (&self.other, &self.line) else {
+            return 0;
+        };
+        let steps = if self.variant == "fused" {
+            most.min(LINE_STEPS)
+        } else {
+            1
+        };
+        let parameters = params::Line {
+            field: addresses(&self.field),
+            out: addresses(out),
+            table: addresses(&self.tables[substep.table]),
+            wall: self.walls.as_ref().map_or(0, Buffer::address),
+            nx: whole(nx),
+            periodic: self.lattice.periodic[0],
+            steps: i32::try_from(steps).unwrap_or(1),
+            tangents: substep.angles.map(|angle| T::of(angle.tan())),
+            secants: substep.angles.map(|angle| T::of(1.0 / angle.cos())),
+            interaction: T::of(self.interaction * substep.phase_time / (substep.excess * substep.excess)),
+        };
+        let blocks = u32::try_from(nx.div_ceil(LINE_CORE).div_ceil(4)).unwrap_or(u32::MAX);
+        let launched = self.attempt(|| {
+            // SAFETY: the parameters are those of `line_steps`, which reads and writes sites 0..nx only.
+            unsafe {
+                self.queue.launch(kernel, (blocks, 1, 1), 128, |launch| {
+                    launch.arg(&parameters);
+                })
+            }
+        });
+        if launched.is_none() {
+            return 0;
+        }
+        if let Some(out) = &mut self.other {
+            std::mem::swap(&mut self.field, out);
+        }
+        steps
+    }
+
+    /// One sub-step, a kernel a sweep.
+    fn sweeps(&self, scheme: &Scheme, substep: &Substep) {
+        let [even, odd, again] = substep.angles;
+        let inner = self.grid.rank() - 1;
+        for axis in 0..inner {
+            if let Some([e, o, ..]) = substep.outer {
+                self.sweep(axis, false, e);
+                self.sweep(axis, true, o);
+            } else {
+                self.sweep(axis, false, even);
+                self.sweep(axis, true, odd);
+                self.sweep(axis, false, again);
+            }
+        }
+        self.sweep(inner, false, even);
+        self.sweep(inner, true, odd);
+        self.sweep(inner, false, again);
+        if let Some([_, _, o, e]) = substep.outer {
+            for axis in (0..inner).rev() {
+                self.sweep(axis, true, o);
+                self.sweep(axis, false, e);
+            }
+        }
+        let interaction = self.interaction * substep.phase_time / (substep.excess * substep.excess);
+        self.phases(substep.table, interaction, scheme.imaginary);
+    }
+
+    #[allow(unsafe_code, reason = "a kernel launch")]
+    fn sweep(&self, axis: usize, odd: bool, angle: f64) {
+        if angle == 0.0 {
+            return;
+        }
+        let imaginary = self.flags.imaginary;
+        let (t, s) = if imaginary {
+            ((angle / 2.0).tanh(), angle.sinh())
+        } else {
+            ((angle / 2.0).tan(), angle.sin())
+        };
+        let parameters = params::Sweep {
+            field: addresses(&self.field),
+            wall: self.walls.as_ref().map_or(0, Buffer::address),
+            gauge: match &self.gauge {
+                Some(gauge) if self.flux != 0.0 => addresses(gauge),
+                _ => [0; 2],
+            },
+            grid: self.lattice,
+            axis: whole(axis),
+            odd: i32::from(odd),
+            imaginary: i32::from(imaginary),
+            t: T::of(t),
+            s: T::of(s),
+        };
+        let [nx, _, _] = self.grid.size();
+        let (along, lines) = if axis == 0 {
+            (nx.div_ceil(2), self.grid.rows())
+        } else {
+            (nx, self.grid.rows().div_ceil(2))
+        };
+        let grid = (
+            u32::try_from(along.div_ceil(256)).unwrap_or(u32::MAX),
+            u32::try_from(lines).unwrap_or(u32::MAX).min(32768),
+            1,
+        );
+        self.attempt(|| {
+            // SAFETY: the parameters are those of `sweep`, which stays on sites of the grid.
+            unsafe {
+                self.queue.launch(self.kernel("sweep"), grid, 256, |launch| {
+                    launch.arg(&parameters);
+                })
+            }
+        });
+    }
+
+    /// The field times a table and the interaction's phase.
+    #[allow(unsafe_code, reason = "a kernel launch")]
+    pub(super) fn phases(&self, table: usize, interaction: f64, imaginary: bool) {
+        let [re, im] = addresses(&self.field);
+        let [pc, ps] = addresses(&self.tables[table]);
+        let interaction = T::of(interaction);
+        let imaginary = i32::from(imaginary);
+        let count = (self.pitch * self.grid.rows()) as u64;
+        self.attempt(|| {
+            // SAFETY: the arguments are those of `phases`; all planes have `count` numbers.
+            unsafe {
+                self.queue.launch(self.kernel("phases"), (BLOCKS, 1, 1), 256, |launch| {
+                    launch.arg(&re).arg(&im).arg(&pc).arg(&ps);
+                    launch.arg(&interaction).arg(&imaginary).arg(&count);
+                })
+            }
+        });
+    }
+}
+
+/// Addresses of both planes.
+pub(super) fn addresses<T: OnCuda>(planes: &super::Planes<T>) -> [u64; 2] {
+    [planes[0].address(), planes[1].address()]
+}
+
+fn same(a: &Substep, b: &Substep) -> bool {
+    a.angles == b.angles
+        && a.outer == b.outer
+        && a.table == b.table
+        && a.phase_time.to_bits() == b.phase_time.to_bits()
+        && a.excess.to_bits() == b.excess.to_bits()
+}

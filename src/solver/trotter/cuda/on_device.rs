@@ -1,0 +1,288 @@
+//! Tables, sums and pictures on the device.
+
+use super::launch::addresses;
+use super::params::{self, Closing, Factor, SUMS, filled, whole};
+use super::{Cuda, OnCuda, Sums, solver_error};
+use crate::backend::cuda::{Buffer, CudaError, PushKernelArg};
+use crate::scene::scenario::Quantity;
+use crate::solver::trotter::media::{Exponent, Media};
+use crate::solver::trotter::run::{OnDevice, Opening, Region, Totals};
+use crate::solver::{Backend, FieldImage, ImageRequest, SolverError};
+use std::sync::{MutexGuard, PoisonError};
+
+impl<T: OnCuda> Cuda<T> {
+    fn sums(&self) -> MutexGuard<'_, Sums<T>> {
+        self.sums.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Blocks for kernels with a thread a column and a stride over rows.
+    fn by_rows(&self) -> (u32, u32, u32) {
+        let across = self.grid.size()[0].div_ceil(128);
+        let rows = self.grid.rows().min(32768);
+        (
+            u32::try_from(across).unwrap_or(u32::MAX),
+            u32::try_from(rows).unwrap_or(u32::MAX),
+            1,
+        )
+    }
+
+    fn medium(&self, sums: &Sums<T>) -> params::Medium {
+        let address = |buffer: &Option<Buffer<T>>| buffer.as_ref().map_or(0, Buffer::address);
+        let mut driven = [0; params::MOST_DRIVES];
+        for (driven, buffer) in driven.iter_mut().zip(&sums.driven) {
+            *driven = buffer.address();
+        }
+        params::Medium {
+            energy: address(&sums.energy),
+            absorption: address(&sums.absorption),
+            driven,
+            wall: self.walls.as_ref().map_or(0, Buffer::address),
+            drives: whole(sums.driven.len()),
+        }
+    }
+
+    fn plane(&self, what: &str, values: &[T], room: &mut Option<Buffer<T>>) -> Result<(), CudaError> {
+        let padded = self.padded(values, T::zero());
+        if room.is_none() {
+            *room = Some(self.queue.zeros(what, padded.len())?);
+        }
+        match room {
+            Some(buffer) => self.queue.upload(what, &padded, buffer),
+            None => Ok(()),
+        }
+    }
+
+    #[allow(unsafe_code, reason = "kernel launches")]
+    fn measure(
+        &self,
+        sums: &Sums<T>,
+        region: &Region,
+        closing: Option<&Opening>,
+        drives: &[f64],
+    ) -> Result<[f64; SUMS], CudaError> {
+        let rows = (region.hi[1] - region.lo[1]) * (region.hi[2] - region.lo[2]);
+        let parameters = params::Measure {
+            field: addresses(&self.field),
+            medium: self.medium(sums),
+            closing: Closing::new(closing),
+            grid: self.lattice,
+            lo: region.lo.map(whole),
+            hi: region.hi.map(whole),
+            across: region.across.map_or(-1, whole),
+            energy: i32::from(region.energy),
+            hopping: self.hopping,
+            interaction: self.interaction,
+            drives: filled(drives),
+            flux: self.flux,
+            rows: sums.rows.address(),
+        };
+        let blocks = u32::try_from(rows.div_ceil(4)).unwrap_or(u32::MAX).min(65535);
+        let (from, count, to) = (sums.rows.address(), whole(rows), sums.totals.address());
+        // SAFETY: the arguments are those of the kernels; `rows` has room for every row of the grid, `totals` for one.
+        unsafe {
+            self.queue
+                .launch(self.kernel("measure_rows"), (blocks, 1, 1), 128, |launch| {
+                    launch.arg(&parameters);
+                })?;
+            self.queue
+                .launch(self.kernel("measure_total"), (1, 1, 1), 256, |launch| {
+                    launch.arg(&from).arg(&count).arg(&to);
+                })?;
+        }
+        let mut numbers = [0.0; SUMS];
+        self.queue.download("sums", &sums.totals, &mut numbers)?;
+        Ok(numbers)
+    }
+
+    #[allow(unsafe_code, reason = "a kernel launch")]
+    fn draw(
+        &self,
+        sums: &mut Sums<T>,
+        request: &ImageRequest,
+        closing: Option<&Opening>,
+        image: &mut FieldImage,
+    ) -> Result<(), CudaError> {
+        image.prepare(request);
+        let texels = image.value.len();
+        let room = |what: &str, buffer: &mut Option<Buffer<f32>>| -> Result<u64, CudaError> {
+            let fits = buffer.as_ref().is_some_and(|buffer| buffer.bytes() >= texels * 4);
+            if !fits {
+                *buffer = Some(self.queue.zeros(what, texels)?);
+            }
+            Ok(buffer.as_ref().map_or(0, Buffer::address))
+        };
+        let value = room("the picture", &mut sums.value)?;
+        let phase = if image.phase.is_empty() {
+            0
+        } else {
+            room("the picture's phase", &mut sums.phase)?
+        };
+        let parameters = params::Picture {
+            field: addresses(&self.field),
+            medium: self.medium(sums),
+            closing: Closing::new(closing),
+            grid: self.lattice,
+            x: [whole(request.x.start), whole(request.x.end)],
+            y: [whole(request.y.start), whole(request.y.end)],
+            z: whole(request.z),
+            reduction: whole(image.reduction),
+            size: image.size.map(whole),
+            quantity: match request.quantity {
+                Quantity::Phase => 1,
+                Quantity::Real => 2,
+                Quantity::Imaginary => 3,
+                _ => 0,
+            },
+            value,
+            phase,
+        };
+        let group = image.reduction.next_power_of_two().min(32);
+        let blocks = u32::try_from((texels * group).div_ceil(256)).unwrap_or(u32::MAX);
+        let group = whole(group);
+        // SAFETY: the arguments are those of `picture`; both outputs have room for every texel, and the region lies in the grid.
+        unsafe {
+            self.queue
+                .launch(self.kernel("picture"), (blocks, 1, 1), 256, |launch| {
+                    launch.arg(&parameters).arg(&group);
+                })?;
+        }
+        if let Some(buffer) = &sums.value {
+            self.queue.download("the picture", buffer, &mut image.value)?;
+        }
+        if let (Some(buffer), false) = (&sums.phase, image.phase.is_empty()) {
+            self.queue.download("the picture's phase", buffer, &mut image.phase)?;
+        }
+        Ok(())
+    }
+}
+
+impl<T: OnCuda> OnDevice<T> for Cuda<T> {
+    fn backend(&self) -> Backend {
+        Backend::Cuda
+    }
+
+    fn units(&self) -> usize {
+        self.queue.device().multiprocessors as usize
+    }
+
+    fn set_media(&self, media: &Media<T>) {
+        let mut sums = self.sums();
+        sums.lowest = media.lowest;
+        self.attempt(|| {
+            self.plane("energies", &media.energy, &mut sums.energy)?;
+            match &media.absorption {
+                Some(absorption) => self.plane("absorption", absorption, &mut sums.absorption)?,
+                None => sums.absorption = None,
+            }
+            sums.driven.clear();
+            for (_, part) in &media.driven {
+                let mut room = None;
+                self.plane("driven parts", part, &mut room)?;
+                sums.driven.extend(room);
+            }
+            Ok(())
+        });
+    }
+
+    #[allow(unsafe_code, reason = "a kernel launch")]
+    fn refill(&self, table: usize, exponent: &Exponent) {
+        let mut sums = self.sums();
+        sums.seed = sums.seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        let (seed, medium) = (sums.seed, self.medium(&sums));
+        let factor = Factor::new(exponent, sums.lowest);
+        self.attempt(|| {
+            let [pc, ps] = addresses(&self.tables[table]);
+            // SAFETY: the arguments are those of `fill_table`; all planes have the grid's rows and pitch.
+            unsafe {
+                self.queue
+                    .launch(self.kernel("fill_table"), self.by_rows(), 128, |launch| {
+                        launch
+                            .arg(&pc)
+                            .arg(&ps)
+                            .arg(&medium)
+                            .arg(&factor)
+                            .arg(&self.lattice)
+                            .arg(&seed);
+                    })
+            }
+        });
+    }
+
+    #[allow(unsafe_code, reason = "a kernel launch")]
+    fn turn(&self, opening: Option<&Opening>, conjugate: bool) {
+        self.changed();
+        let medium = self.medium(&self.sums());
+        let closing = Closing::new(opening);
+        let conjugate = i32::from(conjugate);
+        let [re, im] = addresses(&self.field);
+        self.attempt(|| {
+            // SAFETY: the arguments are those of `turn_field`; all planes have the grid's rows and pitch.
+            unsafe {
+                self.queue
+                    .launch(self.kernel("turn_field"), self.by_rows(), 128, |launch| {
+                        launch
+                            .arg(&re)
+                            .arg(&im)
+                            .arg(&medium)
+                            .arg(&closing)
+                            .arg(&self.lattice)
+                            .arg(&conjugate);
+                    })
+            }
+        });
+    }
+
+    #[allow(unsafe_code, reason = "a kernel launch")]
+    fn normalise(&self, weight: f64) {
+        self.changed();
+        let region = Region {
+            lo: [0; 3],
+            hi: self.grid.size(),
+            across: None,
+            energy: false,
+        };
+        let sums = self.sums();
+        let [re, im] = addresses(&self.field);
+        let (totals, count) = (sums.totals.address(), (self.pitch * self.grid.rows()) as u64);
+        self.attempt(|| {
+            self.measure(&sums, &region, None, &[])?;
+            // SAFETY: the arguments are those of `normalise`; the planes have `count` numbers.
+            unsafe {
+                self.queue
+                    .launch(self.kernel("normalise"), (4096, 1, 1), 256, |launch| {
+                        launch.arg(&re).arg(&im).arg(&totals).arg(&weight).arg(&count);
+                    })
+            }
+        });
+    }
+
+    fn totals(&self, region: &Region, closing: Option<&Opening>, drives: &[f64]) -> Totals {
+        if (0..3).any(|axis| region.hi[axis] <= region.lo[axis]) {
+            return Totals::default();
+        }
+        let sums = self.sums();
+        let numbers = self
+            .attempt(|| self.measure(&sums, region, closing, drives))
+            .unwrap_or([f64::NAN; SUMS]);
+        let [norm, energy, x, xx, y, yy, z, zz, peak, current] = numbers;
+        Totals {
+            norm,
+            energy,
+            first: [x, y, z],
+            second: [xx, yy, zz],
+            peak,
+            current,
+        }
+    }
+
+    fn picture(&self, request: &ImageRequest, closing: Option<&Opening>, image: &mut FieldImage) {
+        let mut sums = self.sums();
+        self.attempt(|| self.draw(&mut sums, request, closing, image));
+    }
+
+    fn fault(&self) -> Option<SolverError> {
+        self.attempt(|| self.queue.finish());
+        let fault = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
+        fault.clone().map(solver_error)
+    }
+}

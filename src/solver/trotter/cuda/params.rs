@@ -1,0 +1,268 @@
+//! Parameters of the kernels, as `kernels/trotter_fused.cu` and `kernels/trotter_sweeps.cu` declare them. Addresses are of the device; 0 = null.
+
+use super::super::media::Exponent;
+use super::super::run::Opening;
+use crate::backend::cuda::DeviceRepr;
+use crate::field::Real;
+use crate::grid::Grid;
+
+/// Drives that the device handles.
+pub(super) const MOST_DRIVES: usize = 4;
+/// Numbers of `measure_total`: norm, energy, x, xx, y, yy, z, zz, peak, current.
+pub(super) const SUMS: usize = 10;
+
+macro_rules! plain {
+    ($($name:ident $(<$t:ident>)?),*) => {$(
+        // SAFETY: `repr(C)`, `Copy`, and made of numbers only.
+        #[allow(unsafe_code, reason = "promises that the bytes are what the kernel declares")]
+        unsafe impl $(<$t: Real>)? DeviceRepr for $name $(<$t>)? {}
+    )*};
+}
+plain!(
+    Fused<T>,
+    Line<T>,
+    Columns<T>,
+    Sweep<T>,
+    Lattice,
+    Medium,
+    Factor,
+    Closing,
+    Measure,
+    Picture
+);
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Fused<T> {
+    pub field: [u64; 2],
+    pub out: [u64; 2],
+    pub table: [u64; 2],
+    pub wall: u64,
+    pub gauge: [u64; 2],
+    pub nx: i32,
+    pub ny: i32,
+    pub pitch: i32,
+    pub periodic: [i32; 2],
+    pub chunk: i32,
+    pub tangents: [T; 3],
+    pub secants: [T; 3],
+    pub outer_tangents: [T; 4],
+    pub outer_secants: [T; 4],
+    pub interaction: T,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Line<T> {
+    pub field: [u64; 2],
+    pub out: [u64; 2],
+    pub table: [u64; 2],
+    pub wall: u64,
+    pub nx: i32,
+    pub periodic: i32,
+    pub steps: i32,
+    pub tangents: [T; 3],
+    pub secants: [T; 3],
+    pub interaction: T,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Lattice {
+    pub size: [i32; 3],
+    pub pitch: i32,
+    pub periodic: [i32; 3],
+}
+
+impl Lattice {
+    pub(super) fn new(grid: &Grid, pitch: usize) -> Self {
+        Self {
+            size: grid.size().map(whole),
+            pitch: whole(pitch),
+            periodic: [0, 1, 2].map(|axis| i32::from(axis < grid.rank() && grid.is_periodic(axis))),
+        }
+    }
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Sweep<T> {
+    pub field: [u64; 2],
+    pub wall: u64,
+    pub gauge: [u64; 2],
+    pub grid: Lattice,
+    pub axis: i32,
+    pub odd: i32,
+    pub imaginary: i32,
+    pub t: T,
+    pub s: T,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Columns<T> {
+    pub field: [u64; 2],
+    pub table: [u64; 2],
+    pub grid: Lattice,
+    pub tangents: [T; 3],
+    pub secants: [T; 3],
+    pub interaction: T,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Medium {
+    pub energy: u64,
+    pub absorption: u64,
+    pub driven: [u64; MOST_DRIVES],
+    pub wall: u64,
+    pub drives: i32,
+}
+
+/// An exponent of phases.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Factor {
+    pub energy: f64,
+    pub damping: f64,
+    pub driven: [f64; MOST_DRIVES],
+    pub fold: f64,
+    pub lowest: f64,
+    pub imaginary: i32,
+}
+
+impl Factor {
+    pub(super) fn new(exponent: &Exponent, lowest: f64) -> Self {
+        Self {
+            energy: exponent.energy,
+            damping: exponent.damping,
+            driven: filled(&exponent.driven),
+            fold: exponent.fold,
+            lowest,
+            imaginary: i32::from(exponent.imaginary),
+        }
+    }
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Closing {
+    pub exponent: Factor,
+    pub interaction: f64,
+    pub direction: i32,
+}
+
+impl Closing {
+    pub(super) fn new(opening: Option<&Opening>) -> Self {
+        opening.map_or_else(Self::default, |opening| Self {
+            exponent: Factor::new(&opening.exponent, 0.0),
+            interaction: opening.interaction,
+            direction: if opening.direction > 0.0 { 1 } else { -1 },
+        })
+    }
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Measure {
+    pub field: [u64; 2],
+    pub medium: Medium,
+    pub closing: Closing,
+    pub grid: Lattice,
+    pub lo: [i32; 3],
+    pub hi: [i32; 3],
+    pub across: i32,
+    pub energy: i32,
+    pub hopping: f64,
+    pub interaction: f64,
+    pub drives: [f64; MOST_DRIVES],
+    pub flux: f64,
+    pub rows: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Picture {
+    pub field: [u64; 2],
+    pub medium: Medium,
+    pub closing: Closing,
+    pub grid: Lattice,
+    pub x: [i32; 2],
+    pub y: [i32; 2],
+    pub z: i32,
+    pub reduction: i32,
+    pub size: [i32; 2],
+    pub quantity: i32,
+    pub value: u64,
+    pub phase: u64,
+}
+
+/// The first values, zeros after them.
+pub(super) fn filled(values: &[f64]) -> [f64; MOST_DRIVES] {
+    let mut all = [0.0; MOST_DRIVES];
+    for (all, value) in all.iter_mut().zip(values) {
+        *all = *value;
+    }
+    all
+}
+
+/// Counts on the device are 32 bits; grids beyond were refused.
+pub(super) fn whole(count: usize) -> i32 {
+    i32::try_from(count).unwrap_or(i32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sources;
+    use super::*;
+    use crate::field::Precision;
+
+    /// Bytes of a kernel's first parameters, as the PTX declares them.
+    fn declared(ptx: &str, entry: &str) -> Vec<usize> {
+        let start = ptx.find(&format!(".entry {entry}(")).unwrap();
+        let list = &ptx[start..start + ptx[start..].find(')').unwrap()];
+        list.lines()
+            .filter(|line| line.contains(".param") && line.contains('['))
+            .map(|line| {
+                let size = line.rsplit('[').next().unwrap();
+                size[..size.find(']').unwrap()].parse().unwrap()
+            })
+            .collect()
+    }
+
+    #[test]
+    fn structs_are_as_large_as_the_kernels_declare() {
+        let ptx = sources::sweeps(Precision::Single).ptx;
+        assert_eq!(declared(ptx, "sweep"), [size_of::<Sweep<f32>>()]);
+        assert_eq!(declared(ptx, "sweep_columns"), [size_of::<Columns<f32>>()]);
+        assert_eq!(declared(ptx, "measure_rows"), [size_of::<Measure>()]);
+        assert_eq!(declared(ptx, "picture")[0], size_of::<Picture>());
+        assert_eq!(
+            declared(ptx, "fill_table"),
+            [size_of::<Medium>(), size_of::<Factor>(), size_of::<Lattice>()]
+        );
+        assert_eq!(
+            declared(ptx, "turn_field"),
+            [size_of::<Medium>(), size_of::<Closing>(), size_of::<Lattice>()]
+        );
+        let ptx = sources::sweeps(Precision::Double).ptx;
+        assert_eq!(declared(ptx, "sweep"), [size_of::<Sweep<f64>>()]);
+        assert_eq!(declared(ptx, "sweep_columns"), [size_of::<Columns<f64>>()]);
+        assert_eq!(
+            declared(sources::line(Precision::Single).ptx, "line_steps"),
+            [size_of::<Line<f32>>()]
+        );
+        assert_eq!(
+            declared(sources::line(Precision::Double).ptx, "line_steps"),
+            [size_of::<Line<f64>>()]
+        );
+        for (precision, size) in [
+            (Precision::Single, size_of::<Fused<f32>>()),
+            (Precision::Double, size_of::<Fused<f64>>()),
+        ] {
+            for shape in sources::shapes(precision, sources::Flags::default()) {
+                assert_eq!(declared(shape.source.ptx, "fused_steps"), [size]);
+            }
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Trotter–Suzuki: the Schrödinger equation on a lattice as a product of exact two-site evolutions.
+//!
+//! - Equation: i dψ/dt = Hψ, H = −J Σ(|i⟩⟨j| + h.c.) + E(r, t) − iW(r) + g|ψ|², ħ = 1; with flux the x bonds carry Peierls phases.
+//! - Scheme: see [`scheme`]. Each bond evolves exactly, p' = cos(Jτ) p + i sin(Jτ) q; bonds of one parity along an axis touch no common
+//!   site, so a sweep over them is exact as well; only the order of the sweeps is an approximation.
+//! - Layout: per variant. `naive` complex, x fastest.
+//! - Order: 1, 2 or 4 in Δt. Unitary and therefore stable for every Δt (without absorption), reversible for orders 2 and 4; the error per unit of time
+//!   grows as J(J Δt)^order.
+//! - Cost, 2D order 2: 6 sweeps and one phase a step.
+//! - Limits: hopping only along axes, the same J everywhere; a periodic axis needs an even number of sites; order 4 has a
+//!   backward sub-step and so excludes absorption and imaginary time.
+//!
+//! H. De Raedt, Annu. Rev. Comput. Phys. IV (1996) 107; C. S. Bederián and A. D. Dente, "Boosting quantum evolutions using
+//! Trotter-Suzuki algorithms on GPUs" (2011); M. Suzuki, Phys. Lett. A 146 (1990) 319.
+
+mod blocked;
+#[cfg(feature = "cuda")]
+mod cuda;
+mod measure;
+mod media;
+mod naive;
+mod problem;
+mod run;
+mod scheme;
+
+use super::{Backend, Kind, Method, Paper, ParameterSpec, Solver, SolverError, Target, Variant, Work};
+use crate::field::Precision;
+use crate::physics::{Equation, Sets};
+use crate::scene::Scenario;
+use problem::Problem;
+use run::{Run, Stepper};
+
+/// The row of the table.
+pub static METHOD: Method = Method {
+    id: "trotter",
+    title: "Trotter–Suzuki",
+    about: "Splits the Hamiltonian into pairs of neighbouring sites and turns each pair exactly: unitary for every step, reversible, \
+            local, and the fastest explicit method on a lattice. Potentials are exact phases.",
+    equation: Equation::Schrodinger,
+    orders: &[1, 2, 4],
+    ranks: &[1, 2, 3],
+    targets: &[
+        Target {
+            backend: Backend::Cpu,
+            precisions: &[Precision::Single, Precision::Double],
+            variants: &[
+                Variant {
+                    id: "naive",
+                    about: "one pass over memory per sweep; the readable reference",
+                },
+                Variant {
+                    id: "blocked",
+                    about: "several whole steps on blocks that stay in cache; the fastest",
+                },
+            ],
+        },
+        #[cfg(feature = "cuda")]
+        cuda::TARGET,
+    ],
+    parameters: &[
+        ParameterSpec {
+            key: "order",
+            title: "Order",
+            about: "Error per unit of time ∝ Δt^order. 1: E and O sweeps in turn; 2: their palindrome; \
+                    4: five palindromes (Suzuki 1990), five times the work, no absorption, no imaginary time.",
+            kind: Kind::OneOf {
+                values: &[1, 2, 4],
+                default: 2,
+            },
+            variants: &[],
+        },
+        ParameterSpec {
+            key: "block",
+            title: "Block",
+            about: "Sites of a block that stays in cache, per axis, halo included. Larger blocks have less halo (2 sites a fused step \
+                    and side), smaller ones fit a nearer cache.",
+            kind: Kind::Sizes { min: 16, max: 65536 },
+            variants: &["blocked"],
+        },
+        ParameterSpec {
+            key: "fused_steps",
+            title: "Fused steps",
+            about: "Steps that a block takes in cache before it goes back to memory. Never changes the result, not by a bit.",
+            kind: Kind::Count { min: 1, max: 64 },
+            variants: &["blocked"],
+        },
+    ],
+    papers: &[
+        Paper {
+            citation: "H. De Raedt, Computer simulation of quantum phenomena in nanoscale devices, Annual Reviews of Computational Physics IV (1996) 107",
+            doi: "",
+        },
+        Paper {
+            citation: "C. S. Bederián and A. D. Dente, Boosting quantum evolutions using Trotter-Suzuki algorithms on GPUs (2011)",
+            doi: "",
+        },
+        Paper {
+            citation: "M. Suzuki, Fractal decomposition of exponential operators, Phys. Lett. A 146 (1990) 319",
+            doi: "10.1016/0375-9601(90)90962-N",
+        },
+    ],
+    step_advice: problem::step_advice,
+    objections,
+    memory,
+    work,
+    build,
+};
+
+fn objections(scenario: &Scenario) -> Vec<String> {
+    problem::objections(scenario)
+}
+
+/// Field, phases (two tables for order 4) and energy; absorption, walls and driven parts where there are any.
+fn memory(scenario: &Scenario) -> u64 {
+    let real = scenario.solver().precision.bytes();
+    let medium = scenario.medium();
+    let tables = if problem::order(scenario) == 4 || scenario.time().imaginary {
+        2
+    } else {
+        1
+    };
+    let reals = 2 + 2 * tables + 1 + medium.drives().len() + usize::from(medium.has(Sets::Absorption));
+    let walls = usize::from(medium.has(Sets::Wall));
+    (scenario.grid().sites() * (real * reals + walls)) as u64
+}
+
+/// Tan form: two multiply-adds a site and sweep, four operations for the phase. Field read and written, phases read.
+#[expect(clippy::cast_precision_loss, reason = "small counts")]
+fn work(scenario: &Scenario) -> Work {
+    let rank = scenario.grid().rank() as f64;
+    let (substeps, sweeps, tables) = match problem::order(scenario) {
+        1 => (1.0, 2.0, 1.0),
+        4 => (5.0, 3.0, 2.0),
+        _ => (1.0, 3.0, 1.0),
+    };
+    Work {
+        instructions: substeps * (2.0 * sweeps * rank + 4.0),
+        bytes: (4.0 + 2.0 * tables) * scenario.solver().precision.bytes() as f64,
+    }
+}
+
+fn build(scenario: &Scenario) -> Result<Box<dyn Solver>, SolverError> {
+    #[cfg(feature = "cuda")]
+    let note = match cuda::build(scenario)? {
+        cuda::Built::Device(solver) => return Ok(solver),
+        cuda::Built::Elsewhere(note) => note,
+    };
+    #[cfg(not(feature = "cuda"))]
+    let note = None;
+    match scenario.solver().precision {
+        Precision::Single => build_in::<f32>(scenario, note),
+        Precision::Double => build_in::<f64>(scenario, note),
+    }
+}
+
+fn build_in<T: blocked::Blockwise>(scenario: &Scenario, note: Option<String>) -> Result<Box<dyn Solver>, SolverError> {
+    let problem = Problem::new(scenario)?;
+    let stepper: Box<dyn Stepper<T>> = match scenario.solver().variant.as_str() {
+        "naive" => Box::new(naive::Naive::new(&problem.grid)),
+        "blocked" | "auto" => {
+            let fused = problem::sizes(scenario, "fused_steps").first().copied();
+            let block = problem::sizes(scenario, "block");
+            let plan = blocked::Plan::new(&problem.grid, problem.order, size_of::<T>(), &block, fused);
+            let substeps = if problem.order == 4 { 5 } else { 1 };
+            Box::new(blocked::Blocked::new(&problem.grid, plan, substeps))
+        }
+        other => {
+            return Err(SolverError::Unsupported(format!(
+                "trotter has no variant `{other}` on the processor; take one of auto, naive, blocked"
+            )));
+        }
+    };
+    Ok(Box::new(Run::new(problem, scenario.initial(), stepper).noting(note)))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,180 @@
+//! What a scene asks of the method, read off a [`Scenario`]: everything that the solvers need, and why some scenes cannot be
+//! built.
+
+use crate::grid::{Edge, Grid};
+use crate::physics::{Medium, Model, Quantum, Sets};
+use crate::scene::{Parameter, Scenario};
+use crate::solver::{SolverError, StepAdvice};
+use std::f64::consts::FRAC_PI_2;
+use std::sync::Arc;
+
+/// Largest |J Δt| of a sub-step: tan(J Δt) has a pole at π/2 and rounding grows towards it.
+const LARGEST_ANGLE: f64 = 1.2;
+/// Sub-step of Suzuki's fourth-order product, u = 1/(4 − 4^(1/3)).
+pub(super) const SUZUKI_U: f64 = 0.4144907717943757;
+
+/// The scene as the method sees it.
+#[derive(Clone, Debug)]
+pub(super) struct Problem {
+    /// The lattice.
+    pub grid: Grid,
+    /// Constants of H.
+    pub quantum: Quantum,
+    /// Layers.
+    pub medium: Arc<Medium>,
+    /// Δt, signed.
+    pub time_step: f64,
+    /// Relax towards the ground state.
+    pub imaginary: bool,
+    /// 1, 2 or 4.
+    pub order: u32,
+}
+
+impl Problem {
+    /// Reads a scenario; Δt is the scene's or the advice's.
+    pub(super) fn new(scenario: &Scenario) -> Result<Self, SolverError> {
+        let objections = objections(scenario);
+        if !objections.is_empty() {
+            return Err(SolverError::Unsupported(objections.join("; ")));
+        }
+        let Model::Quantum(quantum) = *scenario.model() else {
+            return Err(SolverError::Unsupported("trotter steps quantum scenes only".into()));
+        };
+        Ok(Self {
+            grid: scenario.grid().clone(),
+            quantum,
+            medium: Arc::clone(scenario.medium()),
+            time_step: scenario.time().step.unwrap_or_else(|| step_advice(scenario).auto),
+            imaginary: scenario.time().imaginary,
+            order: order(scenario),
+        })
+    }
+
+    /// What cannot be done, each with what to change.
+    pub(super) fn objections(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        let size = self.grid.size();
+        for axis in 0..self.grid.rank() {
+            if self.grid.is_periodic(axis) && size[axis] % 2 == 1 {
+                found.push(format!(
+                    "a periodic axis needs an even number of sites for bonds to fall into two groups, and {} has {}; make it {}",
+                    ["x", "y", "z"][axis],
+                    size[axis],
+                    size[axis] + 1
+                ));
+            }
+        }
+        #[expect(clippy::cast_precision_loss, reason = "sites of an axis are far below 2^52")]
+        if self.quantum.flux != 0.0 {
+            if self.grid.rank() < 2 {
+                found.push("a magnetic flux needs at least two axes; remove `flux` or add an axis".into());
+            } else if self.grid.is_periodic(1) {
+                let through = self.quantum.flux * size[1] as f64;
+                if (through - through.round()).abs() > 1e-9 * through.abs().max(1.0) {
+                    found.push(format!(
+                        "on a torus flux × sites along y must be whole, and it is {through}; take flux = {}",
+                        through.round() / size[1] as f64
+                    ));
+                }
+            }
+        }
+        let absorbing =
+            self.medium.has(Sets::Absorption) || self.grid.edges()[..self.grid.rank()].contains(&Edge::Absorb);
+        if self.order == 4 && absorbing {
+            found.push("order 4 has a backward sub-step, in which absorption would amplify; take order = 2".into());
+        }
+        if self.order == 4 && self.imaginary {
+            found.push("order 4 has a backward sub-step, unstable in imaginary time; take order = 2".into());
+        }
+        if self.imaginary && absorbing {
+            found.push(
+                "imaginary time has no use for absorption; take edges = \"wall\" and remove absorbing layers".into(),
+            );
+        }
+        if self.imaginary && self.time_step < 0.0 {
+            found.push("imaginary time does not run backwards; take a positive step".into());
+        }
+        let most = LARGEST_ANGLE / self.quantum.hopping.abs().max(f64::MIN_POSITIVE);
+        if !self.time_step.is_finite() || self.time_step.abs() > most {
+            found.push(format!(
+                "a step of {} is beyond J Δt = {LARGEST_ANGLE}, where the splitting means nothing; take at most {most:.4}",
+                self.time_step
+            ));
+        }
+        found
+    }
+}
+
+/// The order that a scenario asks for.
+pub(super) fn order(scenario: &Scenario) -> u32 {
+    u32::try_from(scenario.solver().integer("order", 2)).unwrap_or(2)
+}
+
+/// A size parameter's entries, or none for `auto`.
+pub(super) fn sizes(scenario: &Scenario, key: &str) -> Vec<usize> {
+    let whole = |value: &i64| usize::try_from(*value).ok();
+    match scenario.solver().parameters.get(key) {
+        Some(Parameter::Integer(value)) => whole(value).into_iter().collect(),
+        Some(Parameter::Integers(values)) => values.iter().filter_map(whole).collect(),
+        _ => Vec::new(),
+    }
+}
+
+pub(super) fn objections(scenario: &Scenario) -> Vec<String> {
+    let Model::Quantum(quantum) = *scenario.model() else {
+        return vec!["trotter steps quantum scenes; take method = \"fdtd\"".into()];
+    };
+    Problem {
+        grid: scenario.grid().clone(),
+        quantum,
+        medium: Arc::clone(scenario.medium()),
+        time_step: scenario.time().step.unwrap_or(0.0),
+        imaginary: scenario.time().imaginary,
+        order: order(scenario),
+    }
+    .objections()
+}
+
+pub(super) fn step_advice(scenario: &Scenario) -> StepAdvice {
+    let hopping = match scenario.model() {
+        Model::Quantum(quantum) => quantum.hopping.abs(),
+        Model::Acoustic(_) => 1.0,
+    };
+    let range = potential_range(scenario.medium());
+    // S2's error per unit of time grows with (J Δt)² and with (ΔU Δt)².
+    let limit = |angle: f64, phase: f64| {
+        let by_hopping = angle / hopping.max(f64::MIN_POSITIVE);
+        if range > 0.0 {
+            by_hopping.min(phase / range)
+        } else {
+            by_hopping
+        }
+    };
+    StepAdvice {
+        auto: limit(0.1, 0.5).min(1e6),
+        sensible: limit(0.4, FRAC_PI_2).min(1e6),
+        stability_limit: None,
+        because: "unitary for every Δt; the error of second order grows as (J Δt)² and (ΔU Δt)². \
+                  auto: J Δt = 0.1 and ΔU Δt ≤ 0.5; sensible: J Δt ≤ 0.4 and ΔU Δt ≤ π/2",
+    }
+}
+
+/// Largest minus smallest static potential over at most 64 × 64 rows.
+fn potential_range(medium: &Medium) -> f64 {
+    if !medium.has(Sets::Potential) {
+        return 0.0;
+    }
+    let [nx, ny, nz] = medium.grid().size();
+    let mut row = vec![0.0; nx];
+    let (mut lowest, mut highest) = (f64::INFINITY, f64::NEG_INFINITY);
+    for k in (0..nz).step_by(nz.div_ceil(64)) {
+        for j in (0..ny).step_by(ny.div_ceil(64)) {
+            medium.potential_row(None, j, k, 0..nx, &mut row);
+            for &value in row.iter().filter(|value| value.is_finite()) {
+                lowest = lowest.min(value);
+                highest = highest.max(value);
+            }
+        }
+    }
+    (highest - lowest).max(0.0)
+}

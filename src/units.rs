@@ -1,0 +1,71 @@
+//! Numbers with units for people: SI prefixes, fixed width.
+//!
+//! Quantum scenes use ħ = 1 and any unit of length; acoustic scenes use SI units.
+
+/// `value` with an SI prefix and three or four significant digits, e.g. `3.214 G`, followed by nothing else; the caller
+/// appends the unit.
+#[must_use]
+pub fn si(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return format!("{value} ");
+    }
+    const PREFIXES: [(&str, f64); 11] = [
+        ("P", 1e15),
+        ("T", 1e12),
+        ("G", 1e9),
+        ("M", 1e6),
+        ("k", 1e3),
+        ("", 1.0),
+        ("m", 1e-3),
+        ("µ", 1e-6),
+        ("n", 1e-9),
+        ("p", 1e-12),
+        ("f", 1e-15),
+    ];
+    let (prefix, scale) = PREFIXES
+        .into_iter()
+        .find(|(_, scale)| value.abs() >= *scale * 0.9995)
+        .unwrap_or(("f", 1e-15));
+    let scaled = value / scale;
+    let digits = if scaled.abs() >= 99.95 {
+        1
+    } else if scaled.abs() >= 9.995 {
+        2
+    } else {
+        3
+    };
+    format!("{scaled:.digits$} {prefix}")
+}
+
+/// A number of bytes in binary units, e.g. `1.50 GiB`.
+#[must_use]
+#[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
+pub fn bytes(count: u64) -> String {
+    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let mut value = count as f64;
+    let mut unit = 0;
+    while value >= 1024.0 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    if unit == 0 {
+        format!("{count} B")
+    } else {
+        format!("{value:.2} {}", UNITS[unit])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn si_prefixes() {
+        assert_eq!(si(3.2141e9), "3.214 G");
+        assert_eq!(si(0.001), "1.000 m");
+        assert_eq!(si(123.456), "123.5 ");
+        assert_eq!(si(0.0), "0 ");
+        assert_eq!(bytes(1536), "1.50 KiB");
+        assert_eq!(bytes(12), "12 B");
+    }
+}

@@ -1,0 +1,207 @@
+//! Every row × variant × precision × order × rank of the table, on scenes with every feature, against two references that share no
+//! code with the methods: the exact solution, and the method's own splitting written out site by site in double precision.
+
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+mod common;
+
+use common::{Case, Feature, cases};
+use num_complex::Complex64;
+use ripplon::field::Precision;
+use ripplon::physics::reference::free::{self, Dispersion};
+use ripplon::physics::reference::trotter::SUZUKI;
+use ripplon::physics::reference::{Lattice, TrotterSplitting, distance};
+use ripplon::scene::Scenario;
+
+const STEP: f64 = 0.05;
+const STEPS: u32 = 20;
+
+/// The splitting that the method declares, by plain code.
+fn splitting(case: &Case, scenario: &Scenario) -> Vec<Complex64> {
+    let lattice = common::lattice(scenario);
+    let mut psi = common::start(scenario);
+    match case.method.id {
+        "trotter" => TrotterSplitting::new(lattice, case.order, false).advance(&mut psi, 0.0, STEP, STEPS),
+        "split-step-fourier" => {
+            let weights: &[f64] = if case.order == 4 {
+                &[SUZUKI, SUZUKI, 1.0 - 4.0 * SUZUKI, SUZUKI, SUZUKI]
+            } else {
+                &[1.0]
+            };
+            let mut time = 0.0;
+            for _ in 0..STEPS {
+                for weight in weights {
+                    let dt = weight * STEP;
+                    kick(&lattice, &mut psi, time + dt / 2.0, dt / 2.0);
+                    let dispersion = Dispersion::lattice(&common::quantum(scenario), scenario.grid().rank());
+                    psi = free::evolve(scenario.grid(), &psi, &dispersion, dt);
+                    kick(&lattice, &mut psi, time + dt / 2.0, dt / 2.0);
+                    time += dt;
+                }
+            }
+        }
+        other => panic!("the row `{other}` of the table has no accuracy case: write its splitting out here"),
+    }
+    psi
+}
+
+/// exp(−i(U + g|ψ|² − iW)τ); with both W and g, |ψ|² is the mean of before and after.
+fn kick(lattice: &Lattice, psi: &mut [Complex64], time: f64, tau: f64) {
+    let g = lattice.quantum().interaction;
+    for ((value, e), w) in psi.iter_mut().zip(lattice.diagonal(time)).zip(lattice.absorption()) {
+        let decay = (-w * tau.abs()).exp();
+        let density = value.norm_sqr() * f64::midpoint(1.0, decay * decay);
+        *value *= Complex64::from_polar(decay, -(e + g * density) * tau);
+    }
+}
+
+/// Rounding of a run. Double: 1e-12 for some thousand operations of 1e-16 each. Single: each of the sweeps, phases and Fourier stages of a substep rounds at
+/// 6e-8 a few times, independently: 3e-7 · √(number of them). Fewer than 12 a substep and axis, and 5 substeps at order 4.
+fn rounding(case: &Case) -> f64 {
+    match case.precision {
+        Precision::Double => 1e-12,
+        Precision::Single => {
+            let substeps = if case.order == 4 { 5.0 } else { 1.0 };
+            3e-7 * (f64::from(STEPS) * substeps * 12.0 * axes(case)).sqrt()
+        }
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "1 to 3")]
+fn axes(case: &Case) -> f64 {
+    case.rank as f64
+}
+
+/// Splitting error at most: both the step and the exponential agree with the Taylor series up to Δtᵖ, and what either has beyond is at
+/// most (sΔt)^(p+1)/(p+1)! · e^{sΔt} a step, where s sums the norms of all parts and substeps (2J an axis, max|E| + g max|ψ|²).
+fn splitting_bound(case: &Case, scenario: &Scenario) -> f64 {
+    let lattice = common::lattice(scenario);
+    let potential = lattice
+        .diagonal(0.0)
+        .into_iter()
+        .fold(0.0, |most: f64, e| most.max(e.abs()));
+    let density = common::start(scenario)
+        .iter()
+        .map(Complex64::norm_sqr)
+        .fold(0.0, f64::max);
+    let interaction = lattice.quantum().interaction * density;
+    let parts = 2.0 * axes(case) + potential + 1.0 + 4.0 * interaction;
+    let substeps = if case.order == 4 { 8.0 * SUZUKI - 1.0 } else { 1.0 };
+    let s = parts * substeps * STEP;
+    let factorial: f64 = (1..=case.order + 1).map(f64::from).product();
+    2.0 * f64::from(STEPS) * s.powf(f64::from(case.order + 1)) / factorial * s.exp()
+}
+
+#[test]
+fn every_row_agrees_with_its_own_splitting_and_with_the_exact_solution() {
+    let mut wrong = Vec::new();
+    let mut checked = 0;
+    for case in cases() {
+        for feature in Feature::ALL {
+            if feature.refused(&case) {
+                continue;
+            }
+            let scenario = common::scenario(&case, feature, STEP, "");
+            let psi = common::run(&scenario, u64::from(STEPS));
+            checked += 1;
+            let parity = distance(&psi, &splitting(&case, &scenario));
+            if parity.is_nan() || parity > rounding(&case) {
+                wrong.push(format!(
+                    "{case} {feature:?}: {parity:.2e} from its splitting, allowed {:.2e}",
+                    rounding(&case)
+                ));
+            }
+            let error = distance(&psi, &common::exact(&scenario, feature, STEP * f64::from(STEPS)));
+            let allowed = splitting_bound(&case, &scenario) + rounding(&case);
+            if error.is_nan() || error > allowed {
+                wrong.push(format!(
+                    "{case} {feature:?}: {error:.2e} from the exact solution, allowed {allowed:.2e}"
+                ));
+            }
+        }
+    }
+    assert!(checked >= 100, "the table shrank to {checked} cases");
+    assert!(wrong.is_empty(), "{} of {checked}:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn what_a_method_cannot_do_is_refused_with_a_remedy() {
+    for case in cases().iter().filter(|case| case.precision == Precision::Double) {
+        for feature in Feature::ALL {
+            let refusal = common::read(&common::scene(case, feature, STEP, "")).err();
+            assert_eq!(
+                refusal.is_some(),
+                feature.refused(case),
+                "{case} {feature:?}: {refusal:?}"
+            );
+        }
+    }
+}
+
+/// Blocks much smaller than the grid, and steps fused across them: the same numbers as one pass a sweep.
+#[test]
+fn blocks_of_any_size_agree_with_the_splitting() {
+    for case in cases() {
+        let blocks = case
+            .method
+            .parameters
+            .iter()
+            .any(|p| p.key == "block" && p.variants.contains(&case.variant));
+        if !blocks {
+            continue;
+        }
+        for (block, fused) in [(16, 1), (16, 3), (24, 2)] {
+            for feature in Feature::ALL.into_iter().filter(|feature| !feature.refused(&case)) {
+                let text = common::scene(&case, feature, STEP, "");
+                let sizes = vec![block; case.rank];
+                let text = text.replace(
+                    "[[packet]]",
+                    &format!("block = {sizes:?}\nfused_steps = {fused}\n[[packet]]"),
+                );
+                let scenario = common::read(&text).unwrap_or_else(|faults| panic!("{case} {feature:?}: {faults}"));
+                let parity = distance(&common::run(&scenario, u64::from(STEPS)), &splitting(&case, &scenario));
+                assert!(
+                    parity <= rounding(&case),
+                    "{case} {feature:?} block {block} fused {fused}: {parity:.2e}"
+                );
+            }
+        }
+    }
+}
+
+/// Imaginary time ends in the ground state: off by O(Δt²) in the state and O(Δt⁴) in the energy, which is least there.
+#[test]
+fn imaginary_time_finds_the_ground_state() {
+    for case in cases().into_iter().filter(|case| case.order == 2) {
+        let size: &[usize] = [&[15][..], &[9, 7], &[6, 5, 4]][case.rank - 1];
+        let text = common::scene_on(size, &case, Feature::Plain, 0.05, "");
+        let text = text.replace("end = 2.0", "end = 2.0\nimaginary = true");
+        let scenario = common::read(&text).unwrap_or_else(|faults| panic!("{case}: {faults}"));
+        let mut solver = common::build(&scenario);
+        solver.advance(4000, &mut ripplon::solver::Taps::default()).unwrap();
+        let found = solver.observables().unwrap();
+        let (energy, _) = common::lattice(&scenario).ground_state();
+        // The state is mixed with others by at most (‖T‖ + ‖U‖)²Δt²/12 < 1 %, so its energy is up to 1e-4 · ‖H‖ above; single precision adds 1e-6.
+        assert!(
+            found.energy > energy - 2e-6 && found.energy < energy + 1e-3,
+            "{case}: {} instead of {energy}",
+            found.energy
+        );
+        assert!((found.norm - 1.0).abs() < 1e-5, "{case}: the norm is {}", found.norm);
+    }
+}
+
+/// With a mass, split-step Fourier has the continuum: a free Gaussian on a ring, to the packet's tails.
+#[test]
+fn split_step_fourier_with_a_mass_is_the_continuum() {
+    let text = "format = 1\n[grid]\nsize = [256]\nspacing = 0.25\nedges = \"periodic\"\n[quantum]\nmass = 1.3\n[time]\nstep = 0.5\n\
+                [solver]\nmethod = \"split-step-fourier\"\nprecision = \"double\"\n\
+                [[packet]]\ncenter = [20.0]\nwidth = [2.0]\nmomentum = [1.7]\n";
+    let scenario = common::read(text).unwrap();
+    let psi = common::run(&scenario, 16);
+    let exact: Vec<Complex64> = (0..256)
+        .map(|n| ripplon::physics::reference::continuum::gaussian(f64::from(n) * 0.25, 8.0, 20.0, 2.0, 1.7, 1.3))
+        .collect();
+    // Where the ring closes the packet is below e^{−(20/4)²} = 1e-11, and so is its spectrum at π/a.
+    assert!(distance(&psi, &exact) < 1e-9, "{}", distance(&psi, &exact));
+}

@@ -1,0 +1,455 @@
+//! The command line: exit codes, messages, files.
+
+#![expect(clippy::unwrap_used, reason = "a test ends where it cannot go on")]
+
+use assert_cmd::Command;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+/// A small scene with two detectors and two expectations that hold; 40 steps.
+const SCENE: &str = r#"
+format = 1
+title = "Small"
+[grid]
+size = [32, 24]
+spacing = 0.5
+[quantum]
+mass = 1.0
+[time]
+step = 0.02
+end = 0.8
+[solver]
+method = "trotter"
+variant = "naive"
+[[packet]]
+center = [5.0, 6.0]
+width = [1.5, 1.5]
+momentum = [1.0, 0.0]
+[[detector]]
+name = "right-half"
+region = { min = [8.0, 0.0], max = [16.0, 12.0] }
+measure = "probability"
+[[detector]]
+name = "left"
+region = { min = [0.0, 0.0], max = [7.5, 12.0] }
+measure = "probability"
+[[expect]]
+observable = "norm"
+at = 0.8
+value = 1.0
+tolerance = 1e-4
+because = "Every step is unitary."
+"#;
+
+struct Place {
+    dir: tempfile::TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("small.toml"), SCENE).unwrap();
+        Self { dir }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    fn text(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    /// Runs the program in this directory, without a display.
+    fn ripplon(&self, line: &str) -> Run {
+        self.ripplon_with(line.split_whitespace())
+    }
+
+    fn ripplon_with<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Run {
+        let output = Command::new(env!("CARGO_BIN_EXE_ripplon"))
+            .args(arguments)
+            .current_dir(self.dir.path())
+            .env_remove("DISPLAY")
+            .env_remove("WAYLAND_DISPLAY")
+            .env_remove("WAYLAND_SOCKET")
+            .env_remove("RIPPLON_LOG")
+            .output()
+            .unwrap();
+        Run(output)
+    }
+
+    fn files(&self) -> Vec<String> {
+        let mut names: Vec<String> = fs::read_dir(self.dir.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    }
+}
+
+struct Run(Output);
+
+impl Run {
+    fn out(&self) -> String {
+        String::from_utf8(self.0.stdout.clone()).unwrap()
+    }
+
+    fn err(&self) -> String {
+        String::from_utf8(self.0.stderr.clone()).unwrap()
+    }
+
+    /// Asserts the exit code and that all of `words` are in what was printed.
+    #[track_caller]
+    fn expect(&self, code: i32, words: &[&str]) -> &Self {
+        let all = format!("{}{}", self.out(), self.err());
+        assert_eq!(self.0.status.code(), Some(code), "{all}");
+        for word in words {
+            assert!(all.contains(word), "`{word}` is missing in:\n{all}");
+        }
+        self
+    }
+}
+
+#[test]
+fn a_run_says_what_it_did_and_whether_predictions_hold() {
+    let place = Place::new();
+    let run = place.ripplon("run small.toml --strict");
+    run.expect(
+        0,
+        &[
+            "Small: 32 × 24 sites, trotter/naive on cpu in single precision, order 2, Δt = 0.02",
+            "40 steps to t = 0.8 in",
+            "sites/s, norm drift",
+            "right        norm at t = 0.8: predicted 1.000000 ± 0.0001, measured 1.0000",
+            "because Every step is unitary.",
+        ],
+    );
+    assert!(
+        !run.err().contains('\r') && run.err().is_empty(),
+        "no bar without a terminal: {:?}",
+        run.err()
+    );
+    assert_eq!(
+        place.files(),
+        ["small.toml"],
+        "nothing is written that was not asked for"
+    );
+}
+
+#[test]
+fn strict_makes_a_wrong_or_unreached_prediction_a_failure() {
+    let place = Place::new();
+    place
+        .ripplon("run small.toml --set expect.0.value=0.5")
+        .expect(0, &["WRONG"]);
+    place
+        .ripplon("run small.toml --set expect.0.value=0.5 --strict")
+        .expect(1, &["WRONG", "1 of 1 expectations are not right"]);
+    place
+        .ripplon("run small.toml --until 0.4 --strict")
+        .expect(1, &["not reached", "1 of 1"]);
+    place
+        .ripplon("run small.toml --until 0.4")
+        .expect(0, &["20 steps to t = 0.4", "not reached"]);
+    place
+        .ripplon("run small.toml --steps 7")
+        .expect(0, &["7 steps to t = 0.14"]);
+}
+
+#[test]
+fn files_are_written_as_asked() {
+    let place = Place::new();
+    place
+        .ripplon("run small.toml --save psi.npy --observables o.csv --sample 10 --detectors d.csv")
+        .expect(0, &[]);
+    let npy = fs::read(place.path("psi.npy")).unwrap();
+    assert!(npy.starts_with(b"\x93NUMPY"));
+    let header = String::from_utf8_lossy(&npy[..128]).into_owned();
+    assert!(header.contains("<c8") && header.contains("(24, 32)"), "{header}");
+    assert_eq!(npy.len() % 64, (32 * 24 * 8) % 64);
+
+    let observables = place.text("o.csv");
+    let lines: Vec<&str> = observables.lines().collect();
+    assert_eq!(lines[0], "step,t,norm,energy,x,y,spread_x,spread_y,peak");
+    let steps: Vec<&str> = lines[1..].iter().map(|line| line.split(',').next().unwrap()).collect();
+    assert_eq!(steps, ["0", "10", "20", "30", "40"]);
+
+    let detectors = place.text("d.csv");
+    let lines: Vec<&str> = detectors.lines().collect();
+    assert_eq!(lines[0], "step,t,right-half,left");
+    assert_eq!(lines.len(), 41);
+    let numbers = |line: &str| line.split(',').map(|n| n.parse::<f64>().unwrap()).collect::<Vec<f64>>();
+    for (place, line) in lines[1..].iter().enumerate() {
+        let row = numbers(line);
+        #[expect(clippy::cast_precision_loss, reason = "small")]
+        let step = (place + 1) as f64;
+        assert!(
+            (row[0] - step).abs() < 0.5 && (row[1] - 0.02 * step).abs() < 1e-9,
+            "{line}"
+        );
+        // The two regions cover the whole grid, and every step is unitary.
+        assert!((row[2] + row[3] - 1.0).abs() < 1e-4, "{line}");
+    }
+    assert_eq!(
+        place.files(),
+        ["d.csv", "o.csv", "psi.npy", "small.toml"],
+        "nothing is left aside"
+    );
+}
+
+#[test]
+fn a_resumed_run_writes_the_same_files() {
+    for more in [
+        "",
+        " --set solver.order=4",
+        " --set solver.precision=double",
+        " --set solver.order=4 --set solver.precision=double",
+    ] {
+        let place = Place::new();
+        let outputs =
+            |name: &str| format!("--save {name}.npy --observables {name}.csv --sample 7 --detectors {name}_d.csv");
+        place
+            .ripplon(&format!("run small.toml{more} {}", outputs("whole")))
+            .expect(0, &["right"]);
+        place
+            .ripplon(&format!(
+                "run small.toml{more} {} --until 0.38 --checkpoint c.ripplon",
+                outputs("half")
+            ))
+            .expect(0, &["19 steps", "not reached"]);
+        let run = place.ripplon(&format!(
+            "run small.toml{more} {} --resume c.ripplon",
+            outputs("resumed")
+        ));
+        run.expect(0, &["from step 19 (t = 0.38)", "21 steps to t = 0.8", "right"]);
+        assert!(!run.err().contains("note:"), "{}", run.err());
+        for ending in [".npy", ".csv", "_d.csv"] {
+            let whole = fs::read(place.path(&format!("whole{ending}"))).unwrap();
+            let resumed = fs::read(place.path(&format!("resumed{ending}"))).unwrap();
+            assert!(whole == resumed, "{more}: {ending} differs");
+        }
+    }
+}
+
+#[test]
+fn checkpoints_are_written_on_the_way() {
+    let place = Place::new();
+    place
+        .ripplon("run small.toml --checkpoint c.ripplon --every 15")
+        .expect(0, &["40 steps"]);
+    place.ripplon("run small.toml --until 1.0 --resume c.ripplon").expect(
+        0,
+        &["from step 40", "10 steps to t = 1,"].map(|s| s.trim_end_matches(',')),
+    );
+    // Behind the checkpoint there is nothing to run to.
+    place
+        .ripplon("run small.toml --until 0.2 --resume c.ripplon")
+        .expect(2, &["t = 0.2 lies behind t = 0.8"]);
+}
+
+#[test]
+fn bad_checkpoints_are_refused_with_the_reason() {
+    let place = Place::new();
+    place.ripplon("run small.toml --checkpoint c.ripplon").expect(0, &[]);
+    place
+        .ripplon("run small.toml --resume none.ripplon")
+        .expect(2, &["none.ripplon", "cannot be read"]);
+    place
+        .ripplon("run small.toml --resume small.toml")
+        .expect(2, &["not a checkpoint of Ripplon"]);
+    place
+        .ripplon("run small.toml --set grid.size=[64,24] --resume c.ripplon")
+        .expect(2, &["32 × 24", "64 × 24"]);
+    let mut bytes = fs::read(place.path("c.ripplon")).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(place.path("bad.ripplon"), &bytes).unwrap();
+    place
+        .ripplon("run small.toml --resume bad.ripplon")
+        .expect(2, &["damaged", "checksum"]);
+    fs::write(place.path("short.ripplon"), &bytes[..middle]).unwrap();
+    place
+        .ripplon("run small.toml --resume short.ripplon")
+        .expect(2, &["damaged", "cut off"]);
+}
+
+#[test]
+fn wrong_input_exits_with_2_and_says_what_to_change() {
+    let place = Place::new();
+    place.ripplon("run").expect(2, &["SCENE"]);
+    place
+        .ripplon("run missing.toml")
+        .expect(2, &["missing.toml", "no file"]);
+    place.ripplon("run double-slti").expect(2, &["preset"]);
+    place
+        .ripplon("run small.toml --set solver.order=3")
+        .expect(2, &["solver.order", "3"]);
+    place
+        .ripplon("run small.toml --set solver.methd=trotter")
+        .expect(2, &["solver.methd"]);
+    place.ripplon("run small.toml --set nonsense").expect(2, &["nonsense"]);
+    place.ripplon("run small.toml --until soon").expect(2, &["soon"]);
+    place.ripplon("run small.toml --until NaN").expect(2, &["NaN"]);
+    place
+        .ripplon("run small.toml --until 1 --steps 2")
+        .expect(2, &["--steps"]);
+    place.ripplon("run small.toml --every 5").expect(2, &["--checkpoint"]);
+    place.ripplon("nonsense more").expect(2, &[]);
+    // Several faults at once, each with its line.
+    let broken = SCENE
+        .replace("variant = \"naive\"", "order = 3")
+        .replace("width = [1.5, 1.5]", "width = [-1.5, 1.5]");
+    fs::write(place.path("broken.toml"), broken).unwrap();
+    for line in ["run broken.toml", "check broken.toml"] {
+        let run = place.ripplon(line);
+        run.expect(2, &["solver.order", "packet.0.width", "broken.toml:14:", "2 faults"]);
+        assert!(run.out().is_empty());
+    }
+    // A scene without an end.
+    fs::write(place.path("endless.toml"), SCENE.replace("end = 0.8\n", "")).unwrap();
+    place.ripplon("run endless.toml").expect(2, &["--until"]);
+    place.ripplon("run endless.toml --steps 2").expect(0, &["2 steps"]);
+}
+
+#[test]
+fn files_that_cannot_be_written_are_noticed_before_the_run() {
+    let place = Place::new();
+    for option in ["--save", "--observables", "--detectors", "--checkpoint"] {
+        let run = place.ripplon(&format!("run small.toml {option} no/such/dir/file"));
+        run.expect(2, &["no/such/dir/file"]);
+        assert!(!run.out().contains("steps to"), "it ran: {}", run.out());
+    }
+    place.ripplon("run small.toml --save .").expect(2, &["directory"]);
+    let without = SCENE[..SCENE.find("[[detector]]").unwrap()].to_owned();
+    fs::write(place.path("blind.toml"), without).unwrap();
+    place
+        .ripplon("run blind.toml --detectors d.csv")
+        .expect(2, &["--detectors", "[[detector]]"]);
+    assert_eq!(place.files(), ["blind.toml", "small.toml"]);
+}
+
+#[test]
+fn settings_override_the_scene() {
+    let place = Place::new();
+    place
+        .ripplon("run small.toml --set time.end=0.1 --set solver.order=4 --set solver.precision=double")
+        .expect(0, &["double precision, order 4", "5 steps to t = 0.1"]);
+    place
+        .ripplon("run small.toml --set solver.method=split-step-fourier --set solver.variant=auto")
+        .expect(0, &["split-step-fourier", "right"]);
+}
+
+#[test]
+fn a_field_that_is_not_finite_stops_the_run() {
+    let place = Place::new();
+    let layer = "[[layer]]\nsets = \"potential\"\nshape = \"everywhere\"\nvalue = 1.0\ndrive = \"exp(10000*t)\"\n";
+    fs::write(place.path("burst.toml"), format!("{SCENE}{layer}")).unwrap();
+    place
+        .ripplon("run burst.toml --save psi.npy --checkpoint c.ripplon --detectors d.csv")
+        .expect(1, &["no longer finite at step", "t = ", "formula"]);
+    // No field and no checkpoint of a broken state; what was recorded is there.
+    assert_eq!(place.files(), ["burst.toml", "d.csv", "small.toml"]);
+}
+
+#[test]
+fn check_says_what_a_scene_needs() {
+    let place = Place::new();
+    place.ripplon("check small.toml --probe").expect(
+        0,
+        &[
+            "Small: ok",
+            "32 × 24 = 768 sites",
+            "memory",
+            "Δt        0.02",
+            "40 steps",
+            "sites/s",
+        ],
+    );
+}
+
+#[test]
+fn lists_are_readable_by_people_and_programs() {
+    let place = Place::new();
+    place
+        .ripplon("list methods")
+        .expect(0, &["trotter", "split-step-fourier", "doi.org"]);
+    place.ripplon("list colormaps").expect(0, &["viridis", "sequential"]);
+    place.ripplon("list presets").expect(0, &["free-packet"]);
+    place
+        .ripplon("list nothing")
+        .expect(2, &["presets", "methods", "colormaps"]);
+    for (what, key, one) in [
+        ("presets", "name", "free-packet"),
+        ("methods", "id", "trotter"),
+        ("colormaps", "id", "viridis"),
+    ] {
+        let run = place.ripplon(&format!("list {what} --json"));
+        run.expect(0, &[]);
+        let list: serde_json::Value = serde_json::from_str(&run.out()).unwrap();
+        let list = list.as_array().unwrap();
+        assert!(list.iter().any(|entry| entry[key] == one), "{what}");
+        assert!(
+            list.iter()
+                .all(|entry| entry["about"].as_str().is_some_and(|text| !text.is_empty())),
+            "{what}"
+        );
+    }
+    // Every preset that is listed is sound.
+    let presets: serde_json::Value = serde_json::from_str(&place.ripplon("list presets --json").out()).unwrap();
+    for preset in presets.as_array().unwrap() {
+        let name = preset["name"].as_str().unwrap();
+        place.ripplon_with(["check", name]).expect(0, &[": ok"]);
+    }
+}
+
+#[test]
+fn info_names_processor_memory_and_devices() {
+    let place = Place::new();
+    place
+        .ripplon("info")
+        .expect(0, &["ripplon 0.", "processor", "vectors", "CUDA", "graphics"]);
+}
+
+#[cfg(all(feature = "gui", target_os = "linux"))]
+#[test]
+fn without_a_display_the_window_names_the_way_out() {
+    let place = Place::new();
+    place.ripplon("").expect(1, &["no display", "ripplon render"]);
+    place
+        .ripplon("free-packet")
+        .expect(1, &["no display", "ripplon render"]);
+    // A faulty scene is said first.
+    place.ripplon("missing.toml").expect(2, &["missing.toml"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_writes_what_was_asked_for() {
+    let place = Place::new();
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_ripplon"))
+        .args("run small.toml --steps 2000000000 --save psi.npy --checkpoint c.ripplon --every 50".split(' '))
+        .current_dir(place.dir.path())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    // The first checkpoint says that it runs.
+    let checkpoint: &Path = &place.path("c.ripplon");
+    while !checkpoint.exists() {
+        assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let interrupted = std::process::Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status()
+        .unwrap();
+    assert!(interrupted.success());
+    let run = Run(child.wait_with_output().unwrap());
+    run.expect(1, &["interrupted at step", "--resume c.ripplon", "steps to t ="]);
+    assert!(place.path("psi.npy").exists());
+    place
+        .ripplon("run small.toml --steps 10 --resume c.ripplon")
+        .expect(0, &["10 steps"]);
+}

@@ -1,0 +1,232 @@
+//! What must not change: norm, energy, the past (reversibility), and the bits when steps are batched or a state is saved and loaded.
+
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+mod common;
+
+use common::{Feature, cases};
+use ripplon::field::{FieldData, Precision};
+use ripplon::physics::reference::{distance, norm};
+use ripplon::solver::{Edit, Solver, Taps};
+
+fn bits(field: &FieldData) -> Vec<u64> {
+    let pair = |re: u64, im: u64| [re, im];
+    match field {
+        FieldData::Complex64(v) => v
+            .iter()
+            .flat_map(|z| pair(z.re.to_bits().into(), z.im.to_bits().into()))
+            .collect(),
+        FieldData::Complex128(v) => v.iter().flat_map(|z| pair(z.re.to_bits(), z.im.to_bits())).collect(),
+        FieldData::Float32(_) | FieldData::Float64(_) => panic!("a quantum field is complex"),
+    }
+}
+
+fn advance(solver: &mut dyn Solver, steps: u64) {
+    solver.advance(steps, &mut Taps::default()).unwrap();
+}
+
+/// Σ|ψ|² after 10⁴ steps of single precision. Rounding that falls the same way every step, 6e-8 of |ψ|² and more, makes at least 6e-4;
+/// random rounding of 10 operations a step at most √10⁵ · 6e-8 = 2e-5 if all sites erred alike. 5e-5 tells them apart.
+#[test]
+fn norm_in_single_precision_does_not_drift() {
+    for case in cases()
+        .into_iter()
+        .filter(|case| case.precision == Precision::Single && case.order == 2)
+    {
+        for feature in [Feature::Plain, Feature::Periodic] {
+            let scenario = common::scenario(&case, feature, 0.1, "");
+            let psi = common::run(&scenario, 10_000);
+            let drift = norm(&psi) / norm(&common::start(&scenario)) - 1.0;
+            assert!(drift.abs() < 5e-5, "{case} {feature:?}: {drift:.2e}");
+        }
+    }
+}
+
+/// Double precision: 200 steps of some tens of operations of 1e-16.
+#[test]
+fn norm_and_energy_in_double_precision() {
+    for case in cases().into_iter().filter(|case| case.precision == Precision::Double) {
+        for feature in Feature::ALL {
+            if feature.refused(&case) || matches!(feature, Feature::Absorbing | Feature::Driven) {
+                continue;
+            }
+            let scenario = common::scenario(&case, feature, 0.02, "");
+            let mut solver = common::build(&scenario);
+            let before = solver.observables().unwrap();
+            advance(solver.as_mut(), 200);
+            let after = solver.observables().unwrap();
+            assert!(
+                (after.norm / before.norm - 1.0).abs() < 1e-12,
+                "{case} {feature:?}: norm {}",
+                after.norm
+            );
+            // A symmetric splitting conserves a Hamiltonian that differs from H by O(Δtᵖ): E moves within that, at most s^(p+1)Δtᵖ/(p+1)!
+            // with s ≤ 10 the norms of the parts; for order 1 that is 1.
+            let allowed = match case.order {
+                1 => 1.0,
+                2 => 0.07,
+                _ => 2e-3,
+            };
+            let energy = common::lattice(&scenario).energy(&common::start(&scenario), 0.0);
+            assert!(
+                (before.energy - energy).abs() < 1e-11,
+                "{case} {feature:?}: energy {} {energy}",
+                before.energy
+            );
+            assert!(
+                (after.energy - energy).abs() < allowed,
+                "{case} {feature:?}: {} {energy}",
+                after.energy
+            );
+        }
+    }
+}
+
+/// Absorption takes away what the non-Hermitian Hamiltonian says, and nothing is ever gained.
+#[test]
+fn absorption_only_takes() {
+    for case in cases().into_iter().filter(|case| case.order != 4) {
+        let scenario = common::scenario(&case, Feature::Absorbing, 0.05, "");
+        let mut solver = common::build(&scenario);
+        let mut last = solver.observables().unwrap().norm;
+        for _ in 0..10 {
+            advance(solver.as_mut(), 20);
+            let now = solver.observables().unwrap().norm;
+            assert!(now < last, "{case}: {last} then {now}");
+            last = now;
+        }
+        let exact = norm(&common::exact(&scenario, Feature::Absorbing, 10.0));
+        // Order 2 (and 1) at Δt = 0.05: of the order of (JΔt)² and JΔt of what was taken.
+        let allowed = if case.order == 1 { 0.05 } else { 0.0025 };
+        assert!((last - exact).abs() < allowed, "{case}: {last} instead of {exact}");
+    }
+}
+
+/// S(−Δt)S(Δt) = 1 for even orders: forwards and back is the start, to rounding (√n growth).
+#[test]
+fn even_orders_run_back() {
+    for case in cases().into_iter().filter(|case| case.order != 1) {
+        for feature in Feature::ALL {
+            if feature.refused(&case) || feature == Feature::Absorbing {
+                continue;
+            }
+            let scenario = common::scenario(&case, feature, 0.1, "");
+            let mut solver = common::build(&scenario);
+            let start = solver.field().unwrap().to_complex128();
+            advance(solver.as_mut(), 100);
+            solver.edit(&scenario, &Edit::TimeStep(-0.1)).unwrap();
+            advance(solver.as_mut(), 100);
+            assert!(
+                solver.clock().time.abs() < 1e-12,
+                "{case}: the clock stands at {}",
+                solver.clock().time
+            );
+            let substeps = if case.order == 4 { 5.0 } else { 1.0 };
+            let allowed = match case.precision {
+                Precision::Double => 1e-12,
+                #[expect(clippy::cast_precision_loss, reason = "1 to 3")]
+                Precision::Single => 3e-7 * (200.0 * substeps * 12.0 * case.rank as f64).sqrt(),
+            };
+            let miss = distance(&solver.field().unwrap().to_complex128(), &start);
+            assert!(miss < allowed, "{case} {feature:?}: {miss:.2e}");
+        }
+    }
+}
+
+/// Without a field ψ* runs back: K S(Δt) K = S(−Δt).
+#[test]
+fn conjugation_turns_time_round() {
+    for case in cases()
+        .into_iter()
+        .filter(|case| case.order == 2 && case.precision == Precision::Double)
+    {
+        let scenario = common::scenario(&case, Feature::Plain, 0.1, "");
+        let mut solver = common::build(&scenario);
+        let start = solver.field().unwrap().to_complex128();
+        advance(solver.as_mut(), 50);
+        solver.edit(&scenario, &Edit::Conjugate).unwrap();
+        advance(solver.as_mut(), 50);
+        let back: Vec<_> = solver
+            .field()
+            .unwrap()
+            .to_complex128()
+            .iter()
+            .map(num_complex::Complex::conj)
+            .collect();
+        assert!(
+            distance(&back, &start) < 1e-12,
+            "{case}: {:.2e}",
+            distance(&back, &start)
+        );
+    }
+}
+
+/// 60 steps at once, one by one with pictures and sums in between, and through saved states: the same bits.
+#[test]
+fn batching_and_saving_change_no_bit() {
+    for case in cases() {
+        for feature in Feature::ALL {
+            if feature.refused(&case) {
+                continue;
+            }
+            let scenario = common::scenario(&case, feature, 0.1, "");
+            let mut at_once = common::build(&scenario);
+            advance(at_once.as_mut(), 60);
+            let expected = bits(&at_once.field().unwrap());
+
+            let mut one_by_one = common::build(&scenario);
+            for step in 0..60 {
+                advance(one_by_one.as_mut(), 1);
+                if step % 7 == 0 {
+                    one_by_one.observables().unwrap();
+                    one_by_one.field().unwrap();
+                }
+            }
+            assert!(
+                bits(&one_by_one.field().unwrap()) == expected,
+                "{case} {feature:?}: one by one"
+            );
+
+            let mut first = common::build(&scenario);
+            advance(first.as_mut(), 23);
+            let state = first.save().unwrap();
+            let mut second = common::build(&scenario);
+            advance(second.as_mut(), 5);
+            second.load(&state).unwrap();
+            assert_eq!(second.clock(), first.clock(), "{case}");
+            advance(second.as_mut(), 37);
+            assert!(
+                bits(&second.field().unwrap()) == expected,
+                "{case} {feature:?}: through a saved state"
+            );
+            assert_eq!(second.clock(), at_once.clock(), "{case}");
+        }
+    }
+}
+
+/// Detectors see every step and disturb none.
+#[test]
+fn detectors_see_every_step_and_change_no_bit() {
+    let detector = "[[detector]]\nname = \"all\"\nmeasure = \"probability\"\n";
+    for case in cases() {
+        let bare = common::scenario(&case, Feature::Plain, 0.1, "");
+        let watched = common::scenario(&case, Feature::Plain, 0.1, detector);
+        let mut without = common::build(&bare);
+        advance(without.as_mut(), 30);
+        let mut with = common::build(&watched);
+        let mut taps = Taps::new(watched.grid(), watched.detectors());
+        with.advance(13, &mut taps).unwrap();
+        with.advance(17, &mut taps).unwrap();
+        assert!(
+            bits(&with.field().unwrap()) == bits(&without.field().unwrap()),
+            "{case}"
+        );
+        assert_eq!(taps.times().len(), 30, "{case}");
+        // The norm: 30 steps of up to 5 substeps along 3 axes, 1e-7 each if all erred alike.
+        assert!(
+            taps.values(0).iter().all(|p| (p - 1.0).abs() < 5e-5),
+            "{case}: {:?}",
+            taps.values(0)
+        );
+    }
+}
