@@ -85,6 +85,13 @@ const RUNS: &[&[&str]] = &[
     &["solver.precision=single", "solver.order=4"],
     &["solver.precision=double", "solver.order=2"],
     &["solver.precision=double", "solver.order=4"],
+    &["solver.variant=blocked", "solver.precision=single"],
+    &[
+        "solver.variant=blocked",
+        "solver.precision=double",
+        "solver.fused_steps=3",
+    ],
+    &["solver.variant=blocked", "solver.order=4", "solver.fused_steps=2"],
     &[
         "solver.method=split-step-fourier",
         "solver.variant=auto",

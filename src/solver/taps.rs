@@ -55,10 +55,16 @@ impl Taps {
     }
 
     /// Appends one record: the time, and one value a detector.
-    pub fn record(&mut self, time: f64, mut value: impl FnMut(&Tap) -> f64) {
+    pub fn record(&mut self, time: f64, value: impl FnMut(&Tap) -> f64) {
+        let now: Vec<f64> = self.taps.iter().map(value).collect();
+        self.push(time, &now);
+    }
+
+    /// Appends one record whose values are known, in the order of [`Taps::taps`].
+    pub fn push(&mut self, time: f64, now: &[f64]) {
         self.times.push(time);
-        for (tap, values) in self.taps.iter().zip(&mut self.values) {
-            let mut now = value(tap);
+        for ((tap, values), &now) in self.taps.iter().zip(&mut self.values).zip(now) {
+            let mut now = now;
             if tap.measure == Measure::Peak {
                 now = now.max(values.last().copied().unwrap_or(0.0));
             }

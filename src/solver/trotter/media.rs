@@ -124,6 +124,14 @@ impl<T: Real> Media<T> {
         self.absorption.is_some()
     }
 
+    /// |ψ|²/|φ|² of a site, where φ has had a half phase of `open` that ψ has not.
+    pub(super) fn closing_weight(&self, index: usize, open: f64) -> T {
+        let damping = self.absorption.as_ref().map_or(0.0, |absorption| {
+            (open.abs() * absorption[index].wide()).min(LARGEST_DAMPING)
+        });
+        T::of((2.0 * damping).exp())
+    }
+
     /// An exponent for phase times at moments: (t, τ) for each contribution.
     pub(super) fn exponent(&self, parts: &[(f64, f64)], fold: f64, imaginary: bool) -> Exponent {
         Exponent {

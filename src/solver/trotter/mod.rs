@@ -16,12 +16,17 @@
 mod blocked;
 #[cfg(feature = "cuda")]
 mod cuda;
+mod detectors;
 mod measure;
 mod media;
 mod naive;
+mod opening;
 mod problem;
 mod run;
 mod scheme;
+mod solver;
+mod stepper;
+mod watch;
 
 use super::{Backend, Kind, Method, Paper, ParameterSpec, Solver, SolverError, Target, Variant, Work};
 use crate::field::Precision;

@@ -15,6 +15,8 @@ use crate::solver::{Edit, Solver, Taps};
 use num_complex::Complex64;
 use std::sync::Arc;
 
+mod detectors;
+
 /// What a case has.
 #[expect(clippy::struct_excessive_bools, reason = "a case is a list of features")]
 #[derive(Clone, Debug)]
@@ -449,6 +451,50 @@ fn a_saved_state_goes_on_bit_by_bit() {
         assert_eq!(run.field().unwrap(), other.field().unwrap());
         assert_eq!(run.clock(), other.clock());
     }
+}
+
+/// A plane wave of a torus stays among the waves k and k + π of each axis, on which a step has the frequencies ±Ω_x ± Ω_y with
+/// cos ΩΔt = cos²θ − sin²θ cos 2k: any five consecutive fields obey the recurrence whose roots are e^{i(±Ω_x ± Ω_y)Δt}.
+fn dispersion<T: Blockwise>(bound: f64) {
+    let case = Case {
+        edges: [Edge::Periodic; 3],
+        ..Case::new(&[150, 38], 2)
+    };
+    let mut problem = case.problem();
+    problem.medium = Arc::new(Medium::new(problem.grid.clone(), Vec::new()));
+    problem.quantum.diagonal = 0.0;
+    let [nx, ny, _] = problem.grid.size();
+    #[expect(clippy::cast_precision_loss, reason = "small numbers")]
+    let k = [11.0 / nx as f64, 5.0 / ny as f64].map(|turns| std::f64::consts::TAU * turns);
+    #[expect(clippy::cast_precision_loss, reason = "small numbers")]
+    let wave = (0..nx * ny).map(|n| Complex64::cis(k[0] * (n % nx) as f64 + k[1] * (n / nx) as f64));
+    let initial = Initial::Array(Arc::new(FieldData::Complex128(wave.collect())));
+    let hopping = problem.quantum.hopping;
+    let [a, b] = k.map(|k| (crate::physics::reference::chain::trotter_frequency(hopping, k, case.dt) * case.dt).cos());
+    for stepper in steppers::<T>(&problem) {
+        let mut run = Run::new(problem.clone(), &initial, stepper);
+        let fields: Vec<Vec<Complex64>> = (0..5)
+            .map(|_| {
+                run.advance(3, &mut Taps::default()).unwrap();
+                run.field().unwrap().to_complex128()
+            })
+            .collect();
+        // Three steps at a time: cos 3x = 4cos³x − 3cos x.
+        let [a, b] = [a, b].map(|c| 4.0 * c * c * c - 3.0 * c);
+        let (odd, even) = (-4.0 * a * b, 4.0 * (a * a + b * b) - 2.0);
+        for n in 0..nx * ny {
+            let [p, q, r, s, t] = [0, 1, 2, 3, 4].map(|step| fields[step][n]);
+            let rest = (p + t + odd * (q + s) + even * r).norm();
+            assert!(rest < bound, "{rest:e} at {n}: {}", label(&run, &case));
+        }
+    }
+}
+
+#[test]
+fn plane_waves_have_the_frequency_of_the_splitting() {
+    // 90 sweeps, coefficients that sum to 16.
+    dispersion::<f32>(16.0 * 3e-7 * 90f64.sqrt());
+    dispersion::<f64>(16.0 * 6e-16 * 90f64.sqrt());
 }
 
 #[test]

@@ -22,6 +22,7 @@ use super::super::scheme::alone;
 use crate::backend::simd::Lanes;
 use crate::field::Real;
 use num_traits::Zero;
+use std::ops::Range;
 
 /// The site is in the grid and no wall.
 pub(super) const INSIDE: u8 = 1;
@@ -558,11 +559,11 @@ pub(super) unsafe fn split_row<L: Lanes>(from: *const L::Element, to: *mut L::El
     }
 }
 
-/// The inverse of [`split_row`].
+/// The inverse of [`split_row`] for some lanes.
 #[inline(always)]
-pub(super) unsafe fn join_row<L: Lanes>(from: *const L::Element, to: *mut L::Element, k: usize) {
+pub(super) unsafe fn join_row<L: Lanes>(from: *const L::Element, to: *mut L::Element, k: usize, lanes: Range<usize>) {
     unsafe {
-        for at in (0..k).step_by(L::N) {
+        for at in lanes.step_by(L::N) {
             let (a, b) = L::join(L::load(from.add(at)), L::load(from.add(k + at)));
             a.store(to.add(2 * at));
             b.store(to.add(2 * at + L::N));

@@ -15,6 +15,7 @@ mod tiling;
 use super::problem::Problem;
 use super::run::{Correction, RowChange, Stepper};
 use super::scheme::{Scheme, Substep, alone};
+use super::watch::{CHUNK, Watch};
 use crate::backend::simd::Level;
 use crate::backend::threads;
 use crate::field::Real;
@@ -107,8 +108,12 @@ impl<T: Blockwise> Blocked<T> {
         }
     }
 
-    /// Takes these stages in one pass over the grid.
-    fn pass(&mut self, stages: &[Stage<T>]) {
+    fn whole_steps(&self, steps: u64) -> Vec<Stage<T>> {
+        (0..steps).flat_map(|_| self.stages.clone()).collect()
+    }
+
+    /// Takes these stages in one pass over the grid; `watch` sees the field after every whole step.
+    fn pass(&mut self, stages: &[Stage<T>], watch: Option<&Watch<T>>) {
         let halo = 2 * stages.len();
         let [re, im] = &mut self.field;
         self.frames.take(&self.tiling, halo, [re.as_slice(), im.as_slice()]);
@@ -124,6 +129,8 @@ impl<T: Blockwise> Blocked<T> {
             nested: self.nested,
             imaginary: self.imaginary,
             interacts: self.interaction != 0.0,
+            substeps: self.stages.len(),
+            watch,
         };
         let (x, across, stream) = (
             &self.tiling.x.spans,
@@ -151,13 +158,14 @@ fn cut(grid: &Grid, plan: &Plan, depth: usize) -> Tiling {
     let periodic = [0, 1, 2].map(|axis| grid.is_periodic(axis));
     let halo = 4 * depth;
     let core = |axis: usize, least: usize| plan.block[axis].saturating_sub(halo).max(least);
-    let x = Axis::new(size[0], periodic[0], core(0, 16));
-    let whole = |axis: usize| Axis::new(size[axis], periodic[axis], size[axis]);
-    let single = || Axis::new(1, false, 2);
+    // Whole chunks: detectors add these up, and may not see where blocks end.
+    let x = Axis::new(size[0], periodic[0], core(0, CHUNK) / CHUNK * CHUNK, CHUNK);
+    let whole = |axis: usize| Axis::new(size[axis], periodic[axis], size[axis], 2);
+    let single = || Axis::new(1, false, 2, 2);
     let (across, stream, streamed) = match grid.rank() {
         1 => (single(), single(), 0),
         2 => (single(), whole(1), 1),
-        _ => (Axis::new(size[1], periodic[1], core(1, 8)), whole(2), 2),
+        _ => (Axis::new(size[1], periodic[1], core(1, 8), 2), whole(2), 2),
     };
     let mut tiling = Tiling {
         x,
@@ -178,6 +186,7 @@ fn cut(grid: &Grid, plan: &Plan, depth: usize) -> Tiling {
             sites,
             periodic[streamed],
             plan.block[streamed].min(sites.div_ceil(segments).next_multiple_of(2)),
+            2,
         );
     }
     tiling
@@ -441,17 +450,24 @@ impl<T: Blockwise> Stepper<T> for Blocked<T> {
 
     fn substep(&mut self, _scheme: &Scheme, i: usize) {
         let stage = [self.stages[i].clone()];
-        self.pass(&stage);
+        self.pass(&stage, None);
     }
 
     fn steps(&mut self, _scheme: &Scheme, steps: u64) {
         let mut left = steps;
         while left > 0 {
             let count = left.min(self.plan.fused as u64);
-            let stages: Vec<Stage<T>> = (0..count).flat_map(|_| self.stages.clone()).collect();
-            self.pass(&stages);
+            self.pass(&self.whole_steps(count), None);
             left -= count;
         }
+    }
+
+    fn fused(&self) -> usize {
+        self.plan.fused
+    }
+
+    fn watched(&mut self, _scheme: &Scheme, steps: u64, watch: &Watch<T>) {
+        self.pass(&self.whole_steps(steps), Some(watch));
     }
 }
 

@@ -7,6 +7,7 @@
 
 #![allow(unsafe_code, clippy::inline_always, reason = "drives the row kernels")]
 
+use super::super::watch::Watch;
 use super::kernel::{
     ACROSS, FLAG, FLUX, IMAGINARY, PLAIN, PairRows, Sweep, alone_row, between_rows, interact, join_row, phase_row,
     split_row, stream_rows, x_row,
@@ -55,6 +56,10 @@ pub(in super::super) struct Pass<'a, T> {
     pub nested: bool,
     pub imaginary: bool,
     pub interacts: bool,
+    /// Stages of a whole step.
+    pub substeps: usize,
+    /// Sees the field after every whole step.
+    pub watch: Option<&'a Watch<T>>,
 }
 
 // SAFETY: blocks read and write disjoint cores of `field`; everything else is only read.
@@ -126,7 +131,7 @@ struct Worker<'a, L: Lanes> {
     height: usize,
     /// Row pairs (slab pairs) read.
     pairs: usize,
-    /// Natural-order row.
+    /// Natural-order rows, re and im.
     row: *mut L::Element,
     /// The pair that goes from stage to stage: 2 slabs.
     new: *mut L::Element,
@@ -153,7 +158,7 @@ impl<'a, L: Lanes> Worker<'a, L> {
         let pairs = block.stream.len(halo).div_ceil(2);
         let ring = pass.stages.len() + 1;
         let slab = 4 * k * height;
-        let numbers = 2 * k + 2 * slab + pass.stages.len() * 2 * slab + ring * pass.tables.len() * 2 * slab;
+        let numbers = 4 * k + 2 * slab + pass.stages.len() * 2 * slab + ring * pass.tables.len() * 2 * slab;
         let zero = L::Element::default();
         // 64 bytes more, to start on a cache line.
         let spare = 64 / size_of::<L::Element>();
@@ -165,7 +170,7 @@ impl<'a, L: Lanes> Worker<'a, L> {
         scratch.flags.resize(ring * height * (k / FLAG), true);
         let row = scratch.numbers.as_mut_ptr();
         let row = row.wrapping_add(row.align_offset(64).min(spare));
-        let new = row.wrapping_add(2 * k);
+        let new = row.wrapping_add(4 * k);
         let carried = new.wrapping_add(2 * slab);
         let row_bits = scratch.bytes.as_mut_ptr();
         Self {
@@ -227,6 +232,7 @@ impl<'a, L: Lanes> Worker<'a, L> {
                         self.new.write_bytes(0, 2 * self.slab());
                     }
                     self.stage::<MODE>(s, pair);
+                    self.show(s, pair - 1);
                 }
                 if tick > count {
                     self.store_pair(tick - count);
@@ -470,10 +476,51 @@ impl<'a, L: Lanes> Worker<'a, L> {
                     let first = (core.start.cast_signed() - self.block.x.start(self.halo)).cast_unsigned();
                     let start = tiling.row(a.cast_unsigned(), s.cast_unsigned()) * tiling.stride + core.start;
                     for plane in 0..2 {
-                        join_row::<L>(self.new_row(member, h).add(plane * 2 * self.k), self.row, self.k);
+                        join_row::<L>(
+                            self.new_row(member, h).add(plane * 2 * self.k),
+                            self.row,
+                            self.k,
+                            0..self.k,
+                        );
                         let to = self.pass.field[plane].add(start);
                         to.copy_from_nonoverlapping(self.row.add(first), core.len());
                     }
+                }
+            }
+        }
+    }
+
+    /// Shows the core of a pair that stage `s` has finished to whoever watches whole steps.
+    #[inline(always)]
+    unsafe fn show(&self, s: usize, pair: usize) {
+        let Some(watch) = self.pass.watch else { return };
+        if pair == 0 || !(s + 1).is_multiple_of(self.pass.substeps) {
+            return;
+        }
+        let step = s / self.pass.substeps;
+        let x0 = self.block.x.start(self.halo);
+        let core = &self.block.x.core;
+        for h in 0..self.height {
+            for member in 0..if self.pass.rank == 1 { 1 } else { 2 } {
+                let (a, s) = self.sites(pair, member, h);
+                let inside = |span: &Span, at: isize| at >= 0 && span.core.contains(&at.cast_unsigned());
+                if !inside(self.block.across, a) || !inside(self.block.stream, s) {
+                    continue;
+                }
+                let (a, s) = (a.cast_unsigned(), s.cast_unsigned());
+                let (j, k) = if self.pass.rank == 3 { (a, s) } else { (s, 0) };
+                for view in watch.views() {
+                    let Some(x) = view.overlap(j, k, core) else { continue };
+                    let first = (x.start.cast_signed() - x0).cast_unsigned();
+                    let lanes = first / 2 / L::N * L::N..(first + x.len()).div_ceil(2).next_multiple_of(L::N);
+                    // SAFETY: `lanes` lies within the rows, x within the lanes.
+                    let parts = [0, 1].map(|plane| unsafe {
+                        let from = self.new_row(member, h).add(plane * 2 * self.k);
+                        let to = self.row.add(plane * 2 * self.k);
+                        join_row::<L>(from, to, self.k, lanes.clone());
+                        std::slice::from_raw_parts(to.add(first).cast_const(), x.len())
+                    });
+                    view.take(step, j, k, x.start, parts[0], parts[1]);
                 }
             }
         }
@@ -617,7 +664,7 @@ impl<'a, L: Lanes> Worker<'a, L> {
     unsafe fn line<const MODE: u8>(&self) {
         unsafe {
             self.load_pair(1);
-            for stage in self.pass.stages {
+            for (s, stage) in self.pass.stages.iter().enumerate() {
                 let row = self.new_row(0, 0);
                 let (bits, flags) = (self.bits_row(1, 0, 0), self.flags_row(1, 0));
                 self.x_sweeps::<MODE>(row, bits, flags, 0, &stage.stream);
@@ -626,6 +673,7 @@ impl<'a, L: Lanes> Worker<'a, L> {
                     let row = std::slice::from_raw_parts_mut(row, 4 * self.k);
                     interact(row, stage.interaction, MODE & IMAGINARY != 0);
                 }
+                self.show(s, 1);
             }
             self.store_pair(1);
         }

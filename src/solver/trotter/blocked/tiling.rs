@@ -46,11 +46,11 @@ pub(in super::super) struct Axis {
 }
 
 impl Axis {
-    /// Equal even spans of at most `most` sites.
-    pub(super) fn new(sites: usize, periodic: bool, most: usize) -> Self {
-        let most = (most.max(2)) & !1;
+    /// Equal spans of at most `most` sites, which begin at multiples of `unit` (even).
+    pub(super) fn new(sites: usize, periodic: bool, most: usize, unit: usize) -> Self {
+        let most = most.max(unit) / unit * unit;
         let count = sites.div_ceil(most);
-        let length = sites.div_ceil(count).next_multiple_of(2);
+        let length = sites.div_ceil(count).next_multiple_of(unit);
         let count = sites.div_ceil(length);
         let first = usize::from(!periodic);
         let boundary = |n: usize| {

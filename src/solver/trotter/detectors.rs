@@ -1,0 +1,127 @@
+//! Records of detectors, from what a [`Watch`] kept of each step or from sums on a device.
+
+use super::measure::ReadRow;
+use super::opening::Opening;
+use super::run::Run;
+use super::stepper::{Region, Totals};
+use super::watch::Watch;
+use crate::field::Real;
+use crate::grid::Grid;
+use crate::physics::Measure;
+use crate::solver::Taps;
+use crate::solver::taps::Tap;
+use rayon::prelude::*;
+
+impl<T: Real> Run<T> {
+    /// Takes steps and records every one of them.
+    pub(super) fn advance_recording(&mut self, steps: u64, taps: &mut Taps) {
+        if self.stepper.device().is_some() {
+            for _ in 0..steps {
+                self.single_step();
+                self.record_on_device(taps);
+            }
+            return;
+        }
+        let watch = match self.watch.take() {
+            Some(watch) if watch.fits(taps.taps()) => watch,
+            _ => Watch::new(
+                &self.problem.grid,
+                &self.media,
+                self.scheme.open,
+                taps.taps(),
+                self.stepper.fused(),
+            ),
+        };
+        let mut left = steps;
+        while left > 0 {
+            let count = if self.is_steady() {
+                left.min(watch.depth() as u64)
+            } else {
+                1
+            };
+            let first = self.steps();
+            if self.is_steady() {
+                self.watched_steps(count, &watch);
+            } else {
+                self.single_step();
+                watch.see(0, &|row, x, out| self.stepper.read(row, x, out));
+            }
+            let closing = self.closing();
+            let drives = self.media.drives_at(self.time());
+            let records: Vec<Vec<f64>> = (0..usize::try_from(count).unwrap_or(1))
+                .into_par_iter()
+                .map(|step| {
+                    (taps.taps().iter().enumerate())
+                        .map(|(n, tap)| self.tap_value(&watch, step, n, tap, closing.as_ref(), &drives))
+                        .collect()
+                })
+                .collect();
+            for (n, values) in (first + 1..).zip(&records) {
+                taps.push(self.time_at(n), values);
+            }
+            left -= count;
+        }
+        self.watch = Some(watch);
+    }
+
+    /// The value of tap number `n` after step `step` of the batch that `watch` has seen.
+    fn tap_value(
+        &self,
+        watch: &Watch<T>,
+        step: usize,
+        n: usize,
+        tap: &Tap,
+        closing: Option<&Opening>,
+        drives: &[f64],
+    ) -> f64 {
+        if let Some(value) = watch.reduced(step, n) {
+            return if tap.measure == Measure::Peak {
+                value
+            } else {
+                value * tap.weight
+            };
+        }
+        let copies: ReadRow<T> = &|row, x, out| watch.read(step, n, row, x, out);
+        let field: ReadRow<T> = &|row, x, out| self.stepper.read(row, x, out);
+        let read = if watch.direct() { field } else { copies };
+        let totals = self.totals_of(read, &region(tap), closing, drives);
+        value(&totals, &self.problem.grid, tap)
+    }
+
+    fn record_on_device(&self, taps: &mut Taps) {
+        let closing = self.closing();
+        let drives = self.media.drives_at(self.time());
+        taps.record(self.time(), |tap| {
+            let empty = (0..3).any(|axis| tap.lo[axis] >= tap.hi[axis]);
+            match self.stepper.device() {
+                Some(device) if !empty => {
+                    let totals = device.totals(&region(tap), closing.as_ref(), &drives);
+                    value(&totals, &self.problem.grid, tap)
+                }
+                _ => 0.0,
+            }
+        });
+    }
+}
+
+/// What a tap asks of sums over its sites.
+fn region(tap: &Tap) -> Region {
+    let first_only = tap.measure == Measure::Value && tap.hi[0] > tap.lo[0];
+    Region {
+        lo: tap.lo,
+        hi: if first_only { tap.lo.map(|at| at + 1) } else { tap.hi },
+        across: (tap.measure == Measure::Flux).then_some(tap.across),
+        energy: tap.measure == Measure::Energy,
+    }
+}
+
+/// A detector's value from sums over its sites.
+fn value(totals: &Totals, grid: &Grid, tap: &Tap) -> f64 {
+    match tap.measure {
+        Measure::Peak => totals.peak,
+        Measure::Value => totals.norm.sqrt(),
+        Measure::Flux => totals.current * grid.cell_volume(),
+        Measure::Energy => totals.energy * tap.weight,
+        Measure::Probability | Measure::Pressure => totals.norm * tap.weight,
+    }
+}

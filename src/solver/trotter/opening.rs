@@ -1,0 +1,31 @@
+//! The half phase between ψ, what a scene has, and φ, what is stepped.
+
+use super::media::{Exponent, Media};
+use crate::field::Real;
+use num_complex::Complex;
+
+/// The first half phase, or its inverse, at one moment.
+#[derive(Clone, Debug)]
+pub(super) struct Opening {
+    pub(super) exponent: Exponent,
+    /// g τ.
+    pub(super) interaction: f64,
+    pub(super) direction: f64,
+}
+
+impl Opening {
+    /// Applies it to sites x0.. of a row. The interaction's phase has |φ|² (after damping) for density, both ways.
+    pub(super) fn apply<T: Real>(&self, media: &Media<T>, row: usize, x0: usize, sites: &mut [Complex<T>]) {
+        let mut factors = vec![Complex::default(); sites.len()];
+        media.factors(row, x0, &self.exponent, None, &mut factors);
+        for (site, factor) in sites.iter_mut().zip(&factors) {
+            let mut value = *site * factor;
+            if self.interaction != 0.0 {
+                let damped = if self.direction > 0.0 { value } else { *site };
+                let angle = -self.interaction * damped.norm_sqr().wide();
+                value *= Complex::new(T::of(angle.cos()), T::of(angle.sin()));
+            }
+            *site = value;
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! What a variant offers to a [`Run`](super::run::Run): a field in a layout of its own, and the sweeps over it.
+
+use super::media::{Exponent, Media};
+use super::opening::Opening;
+use super::problem::Problem;
+use super::scheme::Scheme;
+use super::watch::Watch;
+use crate::field::Real;
+use crate::solver::{Backend, FieldImage, ImageRequest, SolverError};
+use num_complex::Complex;
+use std::ops::Range;
+
+/// What changes the sites of a row: (row, sites).
+pub(super) type RowChange<'a, T> = &'a (dyn Fn(usize, &mut [Complex<T>]) + Sync);
+
+/// Writes the corrections of a row.
+pub(super) type Correction = Box<dyn Fn(usize, &mut [f64]) + Sync>;
+
+/// A variant: the open field φ and tables of phases in its own layout, and the sweeps over them.
+///
+/// Rows are numbered j + ny·k. All methods run inside the thread pool. Stepping one by one or many at once gives the
+/// same bits.
+pub(super) trait Stepper<T: Real>: Send + Sync {
+    /// The variant's id.
+    fn variant(&self) -> &'static str;
+    /// What was chosen, for people.
+    fn details(&self) -> String;
+    /// Bytes held.
+    fn memory(&self) -> usize;
+    /// Whether the tables carry the cosines of the sweeps.
+    fn tan_form(&self) -> bool;
+    /// What multiplies the factors of a row in every table, to undo what rounding does to the modulus of single sites.
+    fn corrections(&self, _scheme: &Scheme) -> Option<Correction> {
+        None
+    }
+    /// Takes over constants, walls and coefficients of a scheme; tables are filled afterwards.
+    fn prepare(&mut self, problem: &Problem, scheme: &Scheme, walls: Option<&[bool]>);
+    /// Sites `x` of a row of the field.
+    fn read(&self, row: usize, x: Range<usize>, out: &mut [Complex<T>]);
+    /// Changes every row of the field, in parallel.
+    fn change(&mut self, change: RowChange<T>);
+    /// Refills the rows of a table that `touched` names, in parallel.
+    fn fill_table(&mut self, table: usize, touched: &(dyn Fn(usize) -> bool + Sync), fill: RowChange<T>);
+    /// Multiplies the field with a table, with the interaction's phase for `time`.
+    fn apply_table(&mut self, table: usize, time: f64);
+    /// Sweeps and phase of one sub-step.
+    fn substep(&mut self, scheme: &Scheme, i: usize);
+    /// What a device does by itself; `None` for a stepper whose field is on the host.
+    fn device(&self) -> Option<&dyn OnDevice<T>> {
+        None
+    }
+    /// Steps that [`Stepper::watched`] takes at once.
+    fn fused(&self) -> usize {
+        1
+    }
+    /// Whole steps, at most [`Watch::depth`]; `watch` sees the field after each of them.
+    fn watched(&mut self, scheme: &Scheme, steps: u64, watch: &Watch<T>) {
+        for step in 0..usize::try_from(steps).unwrap_or(usize::MAX) {
+            self.steps(scheme, 1);
+            watch.see(step, &|row, x, out| self.read(row, x, out));
+        }
+    }
+    /// Whole steps, tables as they are.
+    fn steps(&mut self, scheme: &Scheme, steps: u64) {
+        for _ in 0..steps {
+            for i in 0..scheme.substeps.len() {
+                self.substep(scheme, i);
+            }
+        }
+    }
+}
+
+/// What a stepper whose field is on a device does without moving it to the host. A failure is kept until [`OnDevice::fault`] is asked.
+pub(super) trait OnDevice<T: Real>: Sync {
+    /// Where it runs.
+    fn backend(&self) -> Backend;
+    /// Multiprocessors.
+    fn units(&self) -> usize;
+    /// Takes over energies, absorption, driven parts and walls.
+    fn set_media(&self, media: &Media<T>);
+    /// A table from an exponent.
+    fn refill(&self, table: usize, exponent: &Exponent);
+    /// Opens or closes the whole field, or conjugates it; walls become zero.
+    fn turn(&self, opening: Option<&Opening>, conjugate: bool);
+    /// Scales the field to Σ|φ|² = weight.
+    fn normalise(&self, weight: f64);
+    /// Sums over a region.
+    fn totals(&self, region: &Region, closing: Option<&Opening>, drives: &[f64]) -> Totals;
+    /// The picture of a field.
+    fn picture(&self, request: &ImageRequest, closing: Option<&Opening>, image: &mut FieldImage);
+    /// Waits for all of it; what went wrong since the run began.
+    fn fault(&self) -> Option<SolverError>;
+}
+
+/// Sites lo ≤ site < hi, and what is wanted of them beside norm and moments.
+pub(super) struct Region {
+    pub lo: [usize; 3],
+    pub hi: [usize; 3],
+    /// Current along this axis.
+    pub across: Option<usize>,
+    pub energy: bool,
+}
+
+/// Sums over a region, site numbers for positions.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Totals {
+    /// Σ|ψ|².
+    pub norm: f64,
+    /// Σ Re ψ*(Hψ), bonds that leave the region counted half.
+    pub energy: f64,
+    /// Σ x|ψ|², …
+    pub first: [f64; 3],
+    /// Σ x²|ψ|², …
+    pub second: [f64; 3],
+    /// Largest |ψ|².
+    pub peak: f64,
+    /// Σ 2J Im(ψₐ* e^{−iϕ} ψ_b) over the bonds upwards along `across`.
+    pub current: f64,
+}
