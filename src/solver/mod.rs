@@ -5,6 +5,7 @@
 //! batch of steps.
 
 mod check;
+pub mod crank_nicolson;
 pub mod fdtd;
 pub mod image;
 pub mod split_step_fourier;
@@ -20,7 +21,12 @@ pub use image::{FieldImage, ImageRequest};
 pub use taps::Taps;
 
 /// Every method, in the order that lists show them.
-pub static METHODS: &[&Method] = &[&trotter::METHOD, &split_step_fourier::METHOD, &fdtd::METHOD];
+pub static METHODS: &[&Method] = &[
+    &trotter::METHOD,
+    &crank_nicolson::METHOD,
+    &split_step_fourier::METHOD,
+    &fdtd::METHOD,
+];
 
 /// Hardware that a method can run on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

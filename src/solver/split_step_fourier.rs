@@ -17,7 +17,7 @@
 //! Suzuki 1990, doi:10.1016/0375-9601(90)90962-N.
 
 mod axis;
-mod kick;
+pub(super) mod kick;
 mod sums;
 
 use super::{

@@ -96,7 +96,7 @@ impl Feature {
         match self {
             Self::Absorbing => case.order == 4,
             Self::Walls => case.method.id == "split-step-fourier",
-            Self::Flux => case.method.id == "split-step-fourier" || case.rank == 1,
+            Self::Flux => case.method.id != "trotter" || case.rank == 1,
             _ => false,
         }
     }
@@ -147,15 +147,19 @@ pub fn scene_on(size: &[usize], case: &Case, feature: Feature, step: f64, extra:
         Feature::Driven => "[[layer]]\nsets = \"potential\"\nshape = \"everywhere\"\nvalue = \"0.4*sin(x)\"\nmode = \"add\"\ndrive = \"cos(3*t)\"\n".to_owned(),
         _ => String::new(),
     };
+    let order = if case.method.parameters.iter().any(|p| p.key == "order") {
+        format!("order = {}\n", case.order)
+    } else {
+        String::new()
+    };
     format!(
         "format = 1\n[grid]\nsize = {size:?}\nspacing = 1.0\nedges = {edges}\nabsorb_width = 6\n[quantum]\nhopping = 1.0\nflux = {flux:?}\ninteraction = {interaction:?}\n\
-         [time]\nstep = {step:?}\nend = 2.0\n[solver]\nmethod = {:?}\nbackend = \"cpu\"\nvariant = {:?}\nprecision = {:?}\norder = {}\n\
+         [time]\nstep = {step:?}\nend = 2.0\n[solver]\nmethod = {:?}\nbackend = \"cpu\"\nvariant = {:?}\nprecision = {:?}\n{order}\
          [[packet]]\ncenter = {center:?}\nwidth = {width:?}\nmomentum = {momentum:?}\n\
          [[layer]]\nsets = \"potential\"\nshape = \"everywhere\"\nvalue = \"{RANDOM}\"\n{layer}{extra}",
         case.method.id,
         case.variant,
         case.precision.word(),
-        case.order
     )
 }
 

@@ -1,0 +1,176 @@
+//! H of a line at its sites, and the matrix of its Crank–Nicolson step.
+
+use crate::field::Real;
+use crate::physics::{Expression, Medium, Quantum, Sets};
+use crate::scene::Scenario;
+use num_complex::Complex64;
+use rayon::prelude::*;
+
+/// The tridiagonal T = 1 + iΔt/2·H, the same off-diagonal everywhere but at walls.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Step {
+    /// Δt, signed.
+    pub dt: f64,
+    /// Whether time is imaginary: T = 1 + Δt/2·(H − lowest).
+    pub imaginary: bool,
+    /// What both off-diagonals are.
+    pub off: Complex64,
+    /// Taken off the diagonal in imaginary time, so that H − lowest ≥ 0.
+    lowest: f64,
+}
+
+impl Step {
+    /// A step of H with these hoppings, no energy of which lies below `lowest`.
+    pub(super) fn new(dt: f64, hopping: f64, imaginary: bool, lowest: f64) -> Self {
+        let half = if imaginary {
+            Complex64::new(dt / 2.0, 0.0)
+        } else {
+            Complex64::new(0.0, dt / 2.0)
+        };
+        Self {
+            dt,
+            imaginary,
+            off: -half * hopping,
+            lowest,
+        }
+    }
+
+    /// The diagonal of T where H has `energy` − i·`absorption`. Absorption takes away forwards and backwards in time alike.
+    pub(super) fn diagonal(&self, energy: f64, absorption: f64) -> Complex64 {
+        if self.imaginary {
+            Complex64::new(1.0 + self.dt / 2.0 * (energy - self.lowest), 0.0)
+        } else {
+            Complex64::new(1.0 + self.dt.abs() / 2.0 * absorption, self.dt / 2.0 * energy)
+        }
+    }
+
+    /// −2/off: what the right-hand side is multiplied with, so that one coefficient q = −off/pivot serves elimination and solution.
+    pub(super) fn scale(&self) -> Complex64 {
+        -2.0 / self.off
+    }
+}
+
+/// Energies, absorption, walls and driven parts of a line's sites.
+pub(super) struct Hamiltonian<T> {
+    pub quantum: Quantum,
+    pub imaginary: bool,
+    pub periodic: bool,
+    energy: Vec<T>,
+    /// Empty where nothing absorbs.
+    absorption: Vec<T>,
+    /// Empty where no wall stands.
+    walls: Vec<bool>,
+    driven: Vec<(Expression, Vec<T>)>,
+    least: f64,
+}
+
+impl<T: Real> Hamiltonian<T> {
+    /// Reads the medium of a line.
+    pub(super) fn new(scenario: &Scenario, quantum: Quantum) -> Self {
+        let grid = scenario.grid();
+        let medium: &Medium = scenario.medium();
+        let sites = grid.size()[0];
+        let read = |fill: &(dyn Fn(std::ops::Range<usize>, &mut [f64]) + Sync)| -> Vec<T> {
+            const PART: usize = 4096;
+            let mut all = vec![T::zero(); sites];
+            all.par_chunks_mut(PART).enumerate().for_each(|(part, out)| {
+                let mut wide = vec![0.0; out.len()];
+                fill(part * PART..part * PART + out.len(), &mut wide);
+                for (value, wide) in out.iter_mut().zip(wide) {
+                    *value = T::of(wide);
+                }
+            });
+            all
+        };
+        let energy = read(&|x, row| {
+            medium.potential_row(None, 0, 0, x, row);
+            for value in row {
+                *value += quantum.diagonal;
+            }
+        });
+        let mut absorption = read(&|x, row| medium.absorption_row(quantum.absorption_scale(), 0, 0, x, row));
+        if absorption.iter().all(T::is_zero) {
+            absorption = Vec::new();
+        }
+        let mut walls = Vec::new();
+        if medium.has(Sets::Wall) {
+            walls = vec![false; sites];
+            medium.wall_row(0, 0, 0..sites, &mut walls);
+        }
+        let driven: Vec<_> = medium
+            .drives()
+            .iter()
+            .enumerate()
+            .map(|(g, drive)| {
+                (
+                    drive.clone(),
+                    read(&|x, row| medium.potential_row(Some(g), 0, 0, x, row)),
+                )
+            })
+            .filter(|(_, part)| part.iter().any(|value| !value.is_zero()))
+            .collect();
+        let least = energy.iter().fold(f64::INFINITY, |least, e| least.min(e.wide()));
+        Self {
+            quantum,
+            imaginary: scenario.time().imaginary,
+            periodic: grid.is_periodic(0),
+            energy,
+            absorption,
+            walls,
+            driven,
+            least,
+        }
+    }
+
+    /// Sites.
+    pub(super) fn sites(&self) -> usize {
+        self.energy.len()
+    }
+
+    /// Whether E changes with time.
+    pub(super) fn is_driven(&self) -> bool {
+        !self.driven.is_empty()
+    }
+
+    /// What the drives are worth at a time.
+    pub(super) fn drives_at(&self, time: f64) -> Vec<f64> {
+        self.driven.iter().map(|(drive, _)| drive.eval(&[time])).collect()
+    }
+
+    /// Diagonal of H at a site.
+    pub(super) fn energy_at(&self, site: usize, drives: &[f64]) -> f64 {
+        let driven = self.driven.iter().zip(drives);
+        self.energy[site].wide() + driven.map(|((_, part), drive)| part[site].wide() * drive).sum::<f64>()
+    }
+
+    /// Whether a wall stands there.
+    pub(super) fn is_wall(&self, site: usize) -> bool {
+        self.walls.get(site).copied().unwrap_or(false)
+    }
+
+    /// The step's matrix.
+    pub(super) fn step(&self, dt: f64) -> Step {
+        let hopping = self.quantum.hopping;
+        Step::new(dt, hopping, self.imaginary, self.least - 2.0 * hopping.abs())
+    }
+
+    /// The diagonal of T at a site, `None` for a wall: there ψ stays 0 and nothing couples.
+    pub(super) fn row(&self, step: &Step, site: usize, drives: &[f64]) -> Option<Complex64> {
+        if self.is_wall(site) {
+            return None;
+        }
+        let absorption = self.absorption.get(site).map_or(0.0, |w| w.wide());
+        Some(step.diagonal(self.energy_at(site, drives), absorption))
+    }
+
+    /// Whether a bond closes the line to a ring.
+    pub(super) fn closes(&self) -> bool {
+        self.periodic && !self.is_wall(0) && !self.is_wall(self.sites() - 1)
+    }
+
+    /// Bytes held.
+    pub(super) fn memory(&self) -> usize {
+        let reals = self.energy.len() * (1 + self.driven.len()) + self.absorption.len();
+        reals * size_of::<T>() + self.walls.len()
+    }
+}

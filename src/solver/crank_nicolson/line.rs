@@ -1,0 +1,786 @@
+//! The N-shaped partition of one line in vectors: lane l of vector g holds block g·N + l, so that N blocks are eliminated at once and no lane waits for
+//! another's recurrence.
+//!
+//! Layout: n rows are cut at joints 0, m+1, 2(m+1), …; the m rows between two joints are a block. `[vector][row of the block][re | im][lane]`; joints
+//! apart. Rows beyond n are walls, q = 0, which couple to nothing.
+//! Scheme: with q_i = −off/a'_i (a' after RD), right-hand side D = −2/off · ψ and both off-diagonals equal, elimination and substitution share q:
+//!     RD  D_k += q_{k−1} D_{k−1}        RU  D_k += q_{k+1} D_{k+1}        JD, JU  joint += q D
+//!     RS  joints X                      SS  ψ_k ← q_k D_k + B_k X_L + C_k X_R − ψ_k
+//! SS of a step and RD of the next are one pass; RU follows while the block is in cache.
+//! Work: a row and step takes 4 + 4 + 4 + 12 multiply-adds. Bytes in single (double): SS+RD read ψ, D, q, B, C and write ψ, D: 56 (112), of which B and C, which decay
+//! away from the joints, are read only where they are above rounding: 40 (80) between.
+//! A ring is an open line and a correction of rank one (Sherman, Morrison 1950): T = T' − off (e_0 − e_{n−1})(e_0 − e_{n−1})ᵀ keeps T' = 1 + i·Hermitian.
+
+#![allow(unsafe_code, reason = "entered with the target features of a level")]
+
+use super::hamiltonian::{Hamiltonian, Step};
+use super::pair::Pair;
+use super::partition::{Factorised, Thomas, Tridiagonal};
+use super::run::Propagator;
+use super::thomas::{Coefficients, interaction};
+use crate::backend::simd::{Array, Lanes, Level};
+use crate::field::Real;
+use num_complex::{Complex, Complex64};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Bytes of a vector of blocks that should stay in a core's cache between RD and RU.
+const CACHE: usize = 512 << 10;
+
+/// Where the rows of a line are.
+#[derive(Clone, Copy, Debug)]
+struct Geometry {
+    sites: usize,
+    /// Blocks side by side in a vector.
+    lanes: usize,
+    /// Rows of a block.
+    rows: usize,
+    /// Vectors of blocks.
+    vectors: usize,
+}
+
+/// A row's place.
+enum Place {
+    Joint(usize),
+    /// Offset of the real part.
+    Inside(usize),
+}
+
+impl Geometry {
+    fn new<T: Real>(sites: usize, lanes: usize, blocks: Option<usize>) -> Self {
+        let fits = CACHE / (10 * lanes * size_of::<T>());
+        let rows = match blocks {
+            Some(blocks) => (sites - 1).div_ceil(blocks.max(1)),
+            None => (sites - 1).div_ceil(lanes).min(fits),
+        };
+        let rows = rows.saturating_sub(1).max(1);
+        let blocks = (sites - 1).div_ceil(rows + 1).max(1);
+        Self {
+            sites,
+            lanes,
+            rows,
+            vectors: blocks.div_ceil(lanes),
+        }
+    }
+
+    /// Numbers of one vector of blocks.
+    fn numbers(&self) -> usize {
+        self.rows * 2 * self.lanes
+    }
+
+    fn blocks(&self) -> usize {
+        self.vectors * self.lanes
+    }
+
+    fn place(&self, site: usize) -> Place {
+        let (block, row) = (site / (self.rows + 1), site % (self.rows + 1));
+        if row == 0 {
+            Place::Joint(block)
+        } else {
+            Place::Inside(self.offset(block / self.lanes, row - 1) + block % self.lanes)
+        }
+    }
+
+    fn offset(&self, vector: usize, row: usize) -> usize {
+        (vector * self.rows + row) * 2 * self.lanes
+    }
+
+    fn site(&self, vector: usize, row: usize, lane: usize) -> usize {
+        (vector * self.lanes + lane) * (self.rows + 1) + 1 + row
+    }
+}
+
+/// A line cut into blocks.
+pub(super) struct Partitioned<T: Real> {
+    hamiltonian: Hamiltonian<T>,
+    step: Step,
+    level: Level,
+    levels: usize,
+    geometry: Geometry,
+    psi: Vec<T>,
+    /// D.
+    right: Vec<T>,
+    q: Vec<T>,
+    /// B and C.
+    before: Vec<T>,
+    after: Vec<T>,
+    /// Per vector: rows before which B, and from which C, is above rounding.
+    reach: Vec<(usize, usize)>,
+    joint_psi: Vec<Complex<T>>,
+    /// X, real parts and imaginary parts.
+    joint: [Vec<T>; 2],
+    /// What JD adds to the joint after a block, and JU to the one before; [re | im][lane] a vector.
+    down: Vec<T>,
+    up: Vec<T>,
+    reduced: Factorised,
+    ring: Option<Ring<T>>,
+}
+
+/// ζ of the rank-one correction in the layout of the line: ψ −= ζ (Y_0 − Y_{n−1}), Y the solution of the open line.
+struct Ring<T> {
+    inside: Vec<T>,
+    joints: Vec<Complex<T>>,
+}
+
+/// One vector of blocks.
+struct Blocks<'a, T> {
+    psi: &'a mut [T],
+    right: &'a mut [T],
+    q: &'a [T],
+    before: &'a [T],
+    after: &'a [T],
+    ring: &'a [T],
+    down: &'a mut [T],
+    up: &'a mut [T],
+    /// First of the vector's joints.
+    joint: [&'a [T]; 2],
+    reach: (usize, usize),
+}
+
+/// What a pass over a vector of blocks does.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Pass<T> {
+    /// SS of the step that ends.
+    substitute: bool,
+    /// RD and RU of the step that begins.
+    eliminate: bool,
+    scale: Complex<T>,
+    /// Y_0 − Y_{n−1}, for a ring.
+    turn: Option<Complex<T>>,
+}
+
+/// Passes for one precision, entered with the target features of a level.
+pub(super) trait Linewise: Real {
+    /// Lanes of a level.
+    fn lanes(level: Level) -> usize;
+    /// Runs a pass.
+    #[expect(private_interfaces, reason = "used in this file alone")]
+    fn run(level: Level, pass: &Pass<Self>, blocks: &mut Blocks<Self>);
+}
+
+macro_rules! linewise {
+    ($real:ty, $avx512:ident, $avx2:ident, $lanes:literal) => {
+        impl Linewise for $real {
+            fn lanes(level: Level) -> usize {
+                match level {
+                    #[cfg(target_arch = "x86_64")]
+                    Level::Avx512 => crate::backend::simd::$avx512::N,
+                    #[cfg(target_arch = "x86_64")]
+                    Level::Avx2 => crate::backend::simd::$avx2::N,
+                    _ => $lanes,
+                }
+            }
+
+            #[expect(private_interfaces, reason = "used in this file alone")]
+            fn run(level: Level, pass: &Pass<Self>, blocks: &mut Blocks<Self>) {
+                #[cfg(target_arch = "x86_64")]
+                {
+                    use crate::backend::simd::{$avx2, $avx512};
+                    #[target_feature(enable = "avx512f,avx2,fma")]
+                    unsafe fn avx512(pass: &Pass<$real>, blocks: &mut Blocks<$real>) {
+                        // SAFETY: the function has the features.
+                        unsafe { blocks.run::<$avx512>(pass) }
+                    }
+                    #[target_feature(enable = "avx2,fma")]
+                    unsafe fn avx2(pass: &Pass<$real>, blocks: &mut Blocks<$real>) {
+                        // SAFETY: the function has the features.
+                        unsafe { blocks.run::<$avx2>(pass) }
+                    }
+                    // SAFETY: `Level::available` has found the features.
+                    match level {
+                        Level::Avx512 => return unsafe { avx512(pass, blocks) },
+                        Level::Avx2 => return unsafe { avx2(pass, blocks) },
+                        _ => {}
+                    }
+                }
+                let _ = level;
+                // SAFETY: arrays need no features.
+                unsafe { blocks.run::<Array<$real, $lanes>>(pass) }
+            }
+        }
+    };
+}
+linewise!(f32, Avx512F32, Avx2F32, 8);
+linewise!(f64, Avx512F64, Avx2F64, 4);
+
+impl<T: Real> Blocks<'_, T> {
+    /// # Safety
+    /// The machine has V's instruction set; the slices have the geometry's sizes for V::N lanes.
+    #[inline(always)]
+    #[allow(clippy::inline_always, reason = "must be compiled with the caller's features")]
+    unsafe fn run<V: Lanes<Element = T>>(&mut self, pass: &Pass<T>) {
+        let rows = self.q.len() / (2 * V::N);
+        // SAFETY: the caller's.
+        unsafe {
+            match (pass.substitute, pass.eliminate) {
+                (false, _) => self.rd::<V>(pass, rows),
+                (true, eliminate) => {
+                    let mut last = Last::<V>::none();
+                    let (b, c) = self.reach;
+                    let (low, high) = (b.min(c), b.max(c));
+                    let one = V::splat(T::one());
+                    let mut part = |range, flags| self.ss::<V>(pass, range, flags, eliminate, one, &mut last);
+                    part(0..low, (true, false));
+                    part(low..high, (b > c, b > c));
+                    part(high..rows, (false, true));
+                }
+            }
+            if pass.eliminate {
+                self.jd::<V>(rows);
+                self.ru::<V>(rows);
+                self.ju::<V>();
+            }
+        }
+    }
+
+    /// RD alone, for the first step of a batch.
+    #[inline(always)]
+    unsafe fn rd<V: Lanes<Element = T>>(&mut self, pass: &Pass<T>, rows: usize) {
+        // SAFETY: row offsets stay below rows · 2N.
+        unsafe {
+            let scale = Pair::<V>::splat(pass.scale);
+            let mut before = Last::<V>::none();
+            for k in 0..rows {
+                let at = k * 2 * V::N;
+                let psi = Pair::load(self.psi.as_ptr().add(at));
+                let d = before.q.times_plus(before.d, scale.times(psi));
+                d.store(self.right.as_mut_ptr().add(at));
+                before = Last {
+                    q: Pair::load(self.q.as_ptr().add(at)),
+                    d,
+                };
+            }
+        }
+    }
+
+    /// JD: what the joint below receives from the last row.
+    #[inline(always)]
+    unsafe fn jd<V: Lanes<Element = T>>(&mut self, rows: usize) {
+        // SAFETY: as above; `down` has 2N numbers.
+        unsafe {
+            let at = (rows - 1) * 2 * V::N;
+            let q = Pair::<V>::load(self.q.as_ptr().add(at));
+            let d = Pair::load(self.right.as_ptr().add(at));
+            q.times(d).store(self.down.as_mut_ptr());
+        }
+    }
+
+    /// RU.
+    #[inline(always)]
+    unsafe fn ru<V: Lanes<Element = T>>(&mut self, rows: usize) {
+        // SAFETY: as above.
+        unsafe {
+            let at = (rows - 1) * 2 * V::N;
+            let mut below = Last::<V> {
+                q: Pair::load(self.q.as_ptr().add(at)),
+                d: Pair::load(self.right.as_ptr().add(at)),
+            };
+            for k in (0..rows - 1).rev() {
+                let at = k * 2 * V::N;
+                let d = below.q.times_plus(below.d, Pair::load(self.right.as_ptr().add(at)));
+                d.store(self.right.as_mut_ptr().add(at));
+                below = Last {
+                    q: Pair::load(self.q.as_ptr().add(at)),
+                    d,
+                };
+            }
+        }
+    }
+
+    /// JU: what the joint above receives from the first row.
+    #[inline(always)]
+    unsafe fn ju<V: Lanes<Element = T>>(&mut self) {
+        // SAFETY: as above; `up` has 2N numbers.
+        unsafe {
+            let q = Pair::<V>::load(self.q.as_ptr());
+            let d = Pair::load(self.right.as_ptr());
+            q.times(d).store(self.up.as_mut_ptr());
+        }
+    }
+
+    /// SS, with RD of the next step where `eliminate`; `flags` say whether B and C are above rounding.
+    #[inline(always)]
+    unsafe fn ss<V: Lanes<Element = T>>(
+        &mut self,
+        pass: &Pass<T>,
+        rows: Range<usize>,
+        flags: (bool, bool),
+        eliminate: bool,
+        one: V,
+        last: &mut Last<V>,
+    ) {
+        // SAFETY: as above; `joint` has N + 1 numbers.
+        unsafe {
+            let scale = Pair::<V>::splat(pass.scale);
+            let turn = pass.turn.map(|turn| Pair::<V>::splat(turn));
+            let left = Pair::<V>::load_apart(self.joint[0].as_ptr(), self.joint[1].as_ptr());
+            let right = Pair::<V>::load_apart(self.joint[0].as_ptr().add(1), self.joint[1].as_ptr().add(1));
+            let mut before = *last;
+            for k in rows {
+                let at = k * 2 * V::N;
+                let psi = Pair::<V>::load(self.psi.as_ptr().add(at));
+                let q = Pair::<V>::load(self.q.as_ptr().add(at));
+                let d = Pair::load(self.right.as_ptr().add(at));
+                let mut y = q.times(d);
+                if flags.0 {
+                    y = Pair::load(self.before.as_ptr().add(at)).times_plus(left, y);
+                }
+                if flags.1 {
+                    y = Pair::load(self.after.as_ptr().add(at)).times_plus(right, y);
+                }
+                if let Some(turn) = turn {
+                    y = y.minus(Pair::load(self.ring.as_ptr().add(at)).times(turn), one);
+                }
+                let psi = y.minus(psi, one);
+                psi.store(self.psi.as_mut_ptr().add(at));
+                if eliminate {
+                    let d = before.q.times_plus(before.d, scale.times(psi));
+                    d.store(self.right.as_mut_ptr().add(at));
+                    before = Last { q, d };
+                }
+            }
+            *last = before;
+        }
+    }
+}
+
+/// q and D of the row before.
+#[derive(Clone, Copy)]
+struct Last<V> {
+    q: Pair<V>,
+    d: Pair<V>,
+}
+
+impl<V: Lanes> Last<V> {
+    #[inline(always)]
+    #[allow(clippy::inline_always, reason = "must be compiled with the caller's features")]
+    unsafe fn none() -> Self {
+        // SAFETY: the caller has the features.
+        unsafe {
+            let zero = Pair::splat(Complex::default());
+            Self { q: zero, d: zero }
+        }
+    }
+}
+
+fn narrow<T: Real>(value: Complex64) -> Complex<T> {
+    Complex::new(T::of(value.re), T::of(value.im))
+}
+
+fn wide<T: Real>(value: Complex<T>) -> Complex64 {
+    Complex64::new(value.re.wide(), value.im.wide())
+}
+
+impl<T: Linewise> Partitioned<T> {
+    /// A line with ψ = 0.
+    pub(super) fn new(hamiltonian: Hamiltonian<T>, blocks: Option<usize>, levels: usize, level: Level) -> Self {
+        let lanes = T::lanes(level);
+        let geometry = Geometry::new::<T>(hamiltonian.sites(), lanes, blocks);
+        let numbers = geometry.numbers() * geometry.vectors;
+        let zeros = |count: usize| vec![T::zero(); count];
+        let joints = geometry.blocks() + 1;
+        Self {
+            step: hamiltonian.step(1.0),
+            hamiltonian,
+            level,
+            levels,
+            geometry,
+            psi: zeros(numbers),
+            right: zeros(numbers),
+            q: zeros(numbers),
+            before: zeros(numbers),
+            after: zeros(numbers),
+            reach: vec![(0, 0); geometry.vectors],
+            joint_psi: vec![Complex::default(); joints],
+            joint: [zeros(joints), zeros(joints)],
+            down: zeros(2 * lanes * geometry.vectors),
+            up: zeros(2 * lanes * geometry.vectors),
+            reduced: Factorised::Thomas(Thomas::new(&Tridiagonal::default())),
+            ring: None,
+        }
+    }
+
+    /// The diagonal of the open line's T: a ring's ends lose what the correction of rank one brings back.
+    fn diagonal(&self, site: usize, drives: &[f64]) -> Option<Complex64> {
+        if site >= self.geometry.sites {
+            return None;
+        }
+        let row = self.hamiltonian.row(&self.step, site, drives)?;
+        let end = site == 0 || site + 1 == self.geometry.sites;
+        Some(if end && self.hamiltonian.closes() {
+            row + self.step.off
+        } else {
+            row
+        })
+    }
+
+    /// All coefficients, in double precision, for drives worth `drives`.
+    fn factorise(&mut self, drives: &[f64]) {
+        let geometry = self.geometry;
+        let joints = geometry.blocks() + 1;
+        let mut coefficients = std::mem::take(&mut self.q);
+        let mut before = std::mem::take(&mut self.before);
+        let mut after = std::mem::take(&mut self.after);
+        let numbers = geometry.numbers();
+        let this = &*self;
+        let ends: Vec<(Vec<Ends>, (usize, usize))> = coefficients
+            .par_chunks_mut(numbers)
+            .zip(before.par_chunks_mut(numbers))
+            .zip(after.par_chunks_mut(numbers))
+            .enumerate()
+            .map(|(vector, ((q, before), after))| this.factorise_vector(vector, drives, q, before, after))
+            .collect();
+        self.q = coefficients;
+        self.before = before;
+        self.after = after;
+        let mut reduced = Tridiagonal::zeros(joints);
+        for w in 0..joints {
+            reduced.diagonal[w] = self.diagonal(w * (geometry.rows + 1), drives).unwrap_or(Complex64::ONE);
+        }
+        let stands = |w: usize| self.diagonal(w * (geometry.rows + 1), drives).is_some();
+        for (w, ends) in ends.iter().flat_map(|(ends, _)| ends).enumerate() {
+            if stands(w) {
+                reduced.upper[w] = ends.upper;
+                reduced.diagonal[w] += ends.above;
+            }
+            if stands(w + 1) {
+                reduced.lower[w + 1] = ends.lower;
+                reduced.diagonal[w + 1] += ends.below;
+            }
+        }
+        self.reach = ends.into_iter().map(|(_, reach)| reach).collect();
+        self.reduced = Factorised::new(&reduced, self.levels - 1);
+    }
+
+    /// q, B and C of a vector of blocks, what they add to the joints' rows, and where B and C are above rounding.
+    fn factorise_vector(
+        &self,
+        vector: usize,
+        drives: &[f64],
+        q: &mut [T],
+        before: &mut [T],
+        after: &mut [T],
+    ) -> (Vec<Ends>, (usize, usize)) {
+        let Geometry { rows, lanes, .. } = self.geometry;
+        let off = self.step.off;
+        // What is below a hundredth of a unit in the last place of the largest possible term.
+        let negligible = if T::PRECISION == crate::field::Precision::Single {
+            1e-12
+        } else {
+            1e-24
+        } * off.norm().min(1.0);
+        let mut ends = Vec::with_capacity(lanes);
+        let mut reach = (0, rows);
+        let mut inverse = vec![Complex64::ZERO; rows];
+        let mut lower = vec![Complex64::ZERO; rows];
+        for lane in 0..lanes {
+            let mut above = Complex64::ZERO;
+            for k in 0..rows {
+                let ratio = -off * above;
+                inverse[k] = match self.diagonal(self.geometry.site(vector, k, lane), drives) {
+                    Some(diagonal) => (diagonal + ratio * off).inv(),
+                    None => Complex64::ZERO,
+                };
+                lower[k] = if k == 0 { off } else { ratio * lower[k - 1] };
+                above = inverse[k];
+            }
+            let ratio = |k: usize| -off * inverse[k];
+            let last = ratio(rows - 1);
+            let mut end = Ends {
+                lower: last * lower[rows - 1],
+                below: last * off,
+                ..Ends::default()
+            };
+            let mut upper = off;
+            for k in (0..rows).rev() {
+                if k + 1 < rows {
+                    lower[k] = lower[k] + ratio(k + 1) * lower[k + 1];
+                    upper *= ratio(k + 1);
+                }
+                let own = ratio(k);
+                let (b, c) = (-own * lower[k], -own * upper);
+                let at = k * 2 * lanes + lane;
+                for (to, value) in [(&mut *q, own), (&mut *before, b), (&mut *after, c)] {
+                    to[at] = T::of(value.re);
+                    to[at + lanes] = T::of(value.im);
+                }
+                if b.norm() > negligible {
+                    reach.0 = reach.0.max(k + 1);
+                }
+                if c.norm() > negligible {
+                    reach.1 = reach.1.min(k);
+                }
+            }
+            end.upper = ratio(0) * upper;
+            end.above = ratio(0) * lower[0];
+            ends.push(end);
+        }
+        (ends, reach)
+    }
+
+    /// ζ of a ring at every row, by elimination from end to end.
+    fn close_ring(&mut self, drives: &[f64]) {
+        self.ring = None;
+        if !self.hamiltonian.closes() {
+            return;
+        }
+        let sites = self.geometry.sites;
+        let hamiltonian = &self.hamiltonian;
+        let coefficients = Coefficients::new(&self.step, sites, true, |site| {
+            hamiltonian.row(&self.step, site, drives)
+        });
+        let mut ring = Ring {
+            inside: vec![T::zero(); self.psi.len()],
+            joints: vec![Complex::default(); self.joint_psi.len()],
+        };
+        for (site, zeta) in coefficients.ring.into_iter().flatten().enumerate() {
+            let zeta = narrow::<T>(zeta);
+            match self.geometry.place(site) {
+                Place::Joint(joint) => ring.joints[joint] = zeta,
+                Place::Inside(at) => {
+                    ring.inside[at] = zeta.re;
+                    ring.inside[at + self.geometry.lanes] = zeta.im;
+                }
+            }
+        }
+        self.ring = Some(ring);
+    }
+
+    /// RS, and ψ of the joints; returns Y_0 − Y_{n−1} of a ring.
+    fn rs(&mut self) -> Option<Complex<T>> {
+        let Geometry { lanes, rows, .. } = self.geometry;
+        let joints = self.joint_psi.len();
+        let scale = self.step.scale();
+        let lane = |all: &[T], w: usize| {
+            let at = w / lanes * 2 * lanes + w % lanes;
+            Complex64::new(all[at].wide(), all[at + lanes].wide())
+        };
+        let mut x: Vec<Complex64> = self.joint_psi.iter().map(|psi| scale * wide(*psi)).collect();
+        for (w, x) in x.iter_mut().enumerate() {
+            if self.stands(w * (rows + 1)) {
+                if w > 0 {
+                    *x += lane(&self.down, w - 1);
+                }
+                if w + 1 < joints {
+                    *x += lane(&self.up, w);
+                }
+            } else {
+                *x = Complex64::ZERO;
+            }
+        }
+        self.reduced.solve(&mut x);
+        for (w, x) in x.iter().enumerate() {
+            self.joint[0][w] = T::of(x.re);
+            self.joint[1][w] = T::of(x.im);
+        }
+        let turn = self.turn(&x);
+        let off = self.step.off;
+        for (w, x) in x.iter().enumerate() {
+            let mut twice = -off * x;
+            if let (Some(ring), Some(turn)) = (&self.ring, turn) {
+                twice -= wide(ring.joints[w]) * turn;
+            }
+            self.joint_psi[w] = narrow(twice - wide(self.joint_psi[w]));
+        }
+        turn.map(narrow)
+    }
+
+    fn stands(&self, site: usize) -> bool {
+        site < self.geometry.sites && !self.hamiltonian.is_wall(site)
+    }
+
+    /// Y_0 − Y_{n−1} of a ring, from the joints and the last row.
+    fn turn(&self, x: &[Complex64]) -> Option<Complex64> {
+        self.ring.as_ref()?;
+        let site = self.geometry.sites - 1;
+        let off = self.step.off;
+        let last = match self.geometry.place(site) {
+            Place::Joint(joint) => -off * x[joint],
+            Place::Inside(at) => {
+                let block = site / (self.geometry.rows + 1);
+                let read = |all: &[T]| Complex64::new(all[at].wide(), all[at + self.geometry.lanes].wide());
+                read(&self.q) * read(&self.right) + read(&self.before) * x[block] + read(&self.after) * x[block + 1]
+            }
+        };
+        Some(-off * x[0] - last)
+    }
+
+    /// A pass over all vectors of blocks.
+    fn pass(&mut self, substitute: bool, eliminate: bool, turn: Option<Complex<T>>) {
+        let pass = Pass {
+            substitute,
+            eliminate,
+            scale: narrow(self.step.scale()),
+            turn,
+        };
+        let Geometry { lanes, .. } = self.geometry;
+        let numbers = self.geometry.numbers();
+        let level = self.level;
+        let (q, before, after, joint, reach) = (&self.q, &self.before, &self.after, &self.joint, &self.reach);
+        let ring = self.ring.as_ref().map_or(&[][..], |ring| &ring.inside);
+        self.psi
+            .par_chunks_mut(numbers)
+            .zip(self.right.par_chunks_mut(numbers))
+            .zip(self.down.par_chunks_mut(2 * lanes))
+            .zip(self.up.par_chunks_mut(2 * lanes))
+            .enumerate()
+            .with_min_len((8192 / numbers).max(1))
+            .for_each(|(vector, (((psi, right), down), up))| {
+                let own = vector * numbers..(vector + 1) * numbers;
+                let joints = vector * lanes..(vector + 1) * lanes + 1;
+                T::run(
+                    level,
+                    &pass,
+                    &mut Blocks {
+                        psi,
+                        right,
+                        q: &q[own.clone()],
+                        before: &before[own.clone()],
+                        after: &after[own.clone()],
+                        ring: ring.get(own).unwrap_or(&[]),
+                        down,
+                        up,
+                        joint: [&joint[0][joints.clone()], &joint[1][joints]],
+                        reach: reach[vector],
+                    },
+                );
+            });
+    }
+
+    fn static_steps(&mut self, steps: u64) {
+        if steps == 0 {
+            return;
+        }
+        self.pass(false, true, None);
+        for step in 1..=steps {
+            let turn = self.rs();
+            self.pass(true, step < steps, turn);
+        }
+    }
+
+    /// e^{−ig|ψ|²τ}, or e^{−g|ψ|²τ} in imaginary time.
+    fn interact(&mut self, tau: f64) {
+        let strength = T::of(self.hamiltonian.quantum.interaction * tau);
+        let imaginary = self.step.imaginary;
+        self.change(&|_, psi| *psi *= interaction(strength, imaginary, *psi));
+    }
+}
+
+/// What a block adds to the rows of its joints.
+#[derive(Clone, Copy, Default)]
+struct Ends {
+    /// Upper coefficient and addition to the diagonal of the joint before.
+    upper: Complex64,
+    above: Complex64,
+    /// Lower coefficient and addition to the diagonal of the joint after.
+    lower: Complex64,
+    below: Complex64,
+}
+
+impl<T: Linewise> Propagator<T> for Partitioned<T> {
+    fn variant(&self) -> &'static str {
+        "n-partition"
+    }
+
+    fn details(&self) -> String {
+        let Geometry { sites, rows, .. } = self.geometry;
+        let levels = self.levels;
+        format!(
+            "{} blocks of {rows} rows, {levels} {}, {}",
+            (sites - 1).div_ceil(rows + 1),
+            if levels == 1 { "level" } else { "levels" },
+            self.level.title()
+        )
+    }
+
+    fn memory(&self) -> usize {
+        let arrays = 5 + usize::from(self.ring.is_some());
+        self.psi.len() * arrays * size_of::<T>() + self.hamiltonian.memory()
+    }
+
+    fn set_step(&mut self, dt: f64) {
+        self.step = self.hamiltonian.step(dt);
+        if !self.hamiltonian.is_driven() {
+            self.factorise(&[]);
+            self.close_ring(&[]);
+        }
+    }
+
+    fn advance(&mut self, time: f64, steps: u64) {
+        let interacts = self.hamiltonian.quantum.interaction != 0.0;
+        let driven = self.hamiltonian.is_driven();
+        if !interacts && !driven {
+            self.static_steps(steps);
+            return;
+        }
+        let dt = self.step.dt;
+        let mut now = time;
+        for _ in 0..steps {
+            if interacts {
+                self.interact(dt / 2.0);
+            }
+            if driven {
+                let drives = self.hamiltonian.drives_at(now + dt / 2.0);
+                self.factorise(&drives);
+                self.close_ring(&drives);
+            }
+            self.static_steps(1);
+            if interacts {
+                self.interact(dt / 2.0);
+            }
+            now += dt;
+        }
+    }
+
+    fn read(&self, first: usize, out: &mut [Complex<T>]) {
+        for (i, out) in out.iter_mut().enumerate() {
+            *out = match self.geometry.place(first + i) {
+                Place::Joint(joint) => self.joint_psi[joint],
+                Place::Inside(at) => Complex::new(self.psi[at], self.psi[at + self.geometry.lanes]),
+            };
+        }
+    }
+
+    fn change(&mut self, change: &(dyn Fn(usize, &mut Complex<T>) + Sync)) {
+        let geometry = self.geometry;
+        let Geometry { lanes, sites, .. } = geometry;
+        let hamiltonian = &self.hamiltonian;
+        let change = |site: usize, psi: &mut Complex<T>| {
+            if hamiltonian.is_wall(site) {
+                *psi = Complex::default();
+            } else {
+                change(site, psi);
+            }
+        };
+        self.psi
+            .par_chunks_mut(geometry.numbers())
+            .enumerate()
+            .for_each(|(vector, psi)| {
+                for (k, row) in psi.chunks_exact_mut(2 * lanes).enumerate() {
+                    for lane in 0..lanes {
+                        let site = geometry.site(vector, k, lane);
+                        if site < sites {
+                            let mut value = Complex::new(row[lane], row[lanes + lane]);
+                            change(site, &mut value);
+                            row[lane] = value.re;
+                            row[lanes + lane] = value.im;
+                        }
+                    }
+                }
+            });
+        for (joint, psi) in self.joint_psi.iter_mut().enumerate() {
+            let site = joint * (geometry.rows + 1);
+            if site < sites {
+                change(site, psi);
+            }
+        }
+    }
+
+    fn drives_at(&self, time: f64) -> Vec<f64> {
+        self.hamiltonian.drives_at(time)
+    }
+
+    fn energy_at(&self, site: usize, drives: &[f64]) -> f64 {
+        self.hamiltonian.energy_at(site, drives)
+    }
+}

@@ -1,0 +1,166 @@
+//! Crank–Nicolson: the implicit midpoint rule, its tridiagonal systems solved by the N-shaped partition.
+//!
+//! Equation: i ∂ψ/∂t = Hψ, H = −J Σ(|i⟩⟨j| + h.c.) + E(r, t) − iW + g|ψ|², ħ = 1.
+//! Scheme in 1D: T ψ(t+Δt) = (2 − T) ψ(t), T = 1 + iΔt/2·H with E at the middle of the step, as ψ(t+Δt) = 2T⁻¹ψ(t) − ψ(t): no explicit half step. In 2D a
+//! Strang product of Cayley factors, P½ · C_x(Δt/2) C_y(Δt) C_x(Δt/2) · P½, C_A(τ) = (1 + iτA/2)⁻¹(1 − iτA/2), P½ = e^{−i(E + g|ψ|² − iW)Δt/2}: each factor is
+//! unitary. (Peaceman–Rachford's alternation of implicit and explicit halves is not, unless the two directions commute.) The interaction
+//! is a phase e^{−ig|ψ|²Δt/2} before and after the step in 1D too.
+//! Solvers: `thomas` eliminates from end to end; `n-partition` cuts the line at joint rows into blocks that are eliminated at the same time, from below (RD,
+//! JD) and from above (RU, JU), solves for the joints (RS) and substitutes (SS). No pivots: every pivot is 1/2-definite, Re ≥ 1, for any Δt and E.
+//! Layout: `thomas` and 2D: x fastest; `n-partition`: row k of a vector of blocks side by side, real parts then imaginary parts.
+//! Order: 2 in Δt. Stability: unconditional; unitary to rounding. Frequencies are compressed: tan(ΩΔt/2) = εΔt/2.
+//! Cost: `n-partition` 24 multiply-adds a row and step, no division while H is constant; see `line.rs` for the bytes. 2D: three line solves of 10 each.
+//! Memory: 1D ψ, the right-hand side, three complex coefficients a row, E; 2D ψ, phases and E.
+//! Limits: 2D has no flux. Single precision gets its norm back every 64 steps: rounded coefficients change it by 1e-7 a step, always the same way.
+//!
+//! References: J. Crank, P. Nicolson 1947, doi:10.1017/S0305004100023197; Y. Lutsyshyn, F. Navarrete, D. Bauer 2023, The N-shaped partition method: A novel
+//! parallel implementation of the Crank Nicolson algorithm (stages, nesting); G. Strang 1968, doi:10.1137/0705041.
+
+mod hamiltonian;
+mod line;
+mod pair;
+mod partition;
+mod plane;
+mod run;
+#[cfg(test)]
+mod tests;
+mod thomas;
+
+use super::{Backend, Kind, Method, Paper, ParameterSpec, Solver, SolverError, StepAdvice, Target, Variant, Work};
+use crate::field::Precision;
+use crate::physics::{Equation, Model, Quantum};
+use crate::scene::Scenario;
+
+/// The row of the table.
+pub static METHOD: Method = Method {
+    id: "crank-nicolson",
+    title: "Crank–Nicolson",
+    about: "The implicit midpoint rule: stable and unitary for every Δt. Each step solves tridiagonal systems, from end to end (Thomas) or cut into blocks \
+            that are eliminated side by side (N-shaped partition). In two dimensions one line after the other, in both directions.",
+    equation: Equation::Schrodinger,
+    orders: &[2],
+    ranks: &[1, 2],
+    targets: &[Target {
+        backend: Backend::Cpu,
+        precisions: &[Precision::Single, Precision::Double],
+        variants: &[
+            Variant {
+                id: "thomas",
+                about: "Elimination from end to end; in 2D a vector of lines at a time.",
+            },
+            Variant {
+                id: "n-partition",
+                about: "The line is cut at joint rows into blocks, a vector of blocks at a time. In 2D the many lines are parallel already, and each is eliminated end to end.",
+            },
+        ],
+    }],
+    parameters: &[
+        ParameterSpec {
+            key: "blocks",
+            title: "Blocks",
+            about: "Blocks that the line is cut into. Few make long recurrences on few lanes, many a long reduced system of joints: the optimum grows as √n. auto: blocks whose \
+                    coefficients stay in a core's cache.",
+            kind: Kind::Count { min: 2, max: 1 << 24 },
+            variants: &["n-partition"],
+        },
+        ParameterSpec {
+            key: "levels",
+            title: "Levels",
+            about: "How often the reduced system of joints is cut into blocks in its turn before it is solved end to end.",
+            kind: Kind::Count { min: 1, max: 4 },
+            variants: &["n-partition"],
+        },
+    ],
+    papers: &[
+        Paper {
+            citation: "Y. Lutsyshyn, F. Navarrete, D. Bauer 2023, The N-shaped partition method: A novel parallel implementation of the Crank Nicolson algorithm",
+            doi: "",
+        },
+        Paper {
+            citation: "J. Crank, P. Nicolson 1947, A practical method for numerical evaluation of solutions of partial differential equations of the heat-conduction type",
+            doi: "10.1017/S0305004100023197",
+        },
+        Paper {
+            citation: "G. Strang 1968, On the construction and comparison of difference schemes",
+            doi: "10.1137/0705041",
+        },
+    ],
+    step_advice,
+    objections,
+    memory,
+    work,
+    build,
+};
+
+fn quantum(scenario: &Scenario) -> Option<Quantum> {
+    match scenario.model() {
+        Model::Quantum(quantum) => Some(*quantum),
+        Model::Acoustic(_) => None,
+    }
+}
+
+fn step_advice(scenario: &Scenario) -> StepAdvice {
+    let hopping = quantum(scenario)
+        .map_or(1.0, |q| q.hopping.abs())
+        .max(f64::MIN_POSITIVE);
+    // ε_max Δt ≲ 0.5 keeps the fastest components accurate, ε_max = 4J an axis.
+    StepAdvice {
+        auto: 0.125 / hopping,
+        sensible: 0.5 / hopping,
+        stability_limit: None,
+        because: "Unitary for every Δt. Frequencies are compressed as tan(ΩΔt/2) = εΔt/2: accurate for the whole band while 4JΔt ≲ 0.5, and for slow waves far beyond.",
+    }
+}
+
+fn objections(scenario: &Scenario) -> Vec<String> {
+    let Some(quantum) = quantum(scenario) else {
+        return vec!["crank-nicolson steps quantum scenes; take method = \"fdtd\"".to_owned()];
+    };
+    let mut all = Vec::new();
+    if quantum.flux != 0.0 {
+        all.push(format!(
+            "crank-nicolson has no magnetic flux (flux = {}); set quantum.flux = 0 or use solver.method = \"trotter\"",
+            quantum.flux
+        ));
+    }
+    if scenario.time().imaginary && scenario.time().step.is_some_and(|step| step < 0.0) {
+        all.push("imaginary time does not run backwards; take a positive step".to_owned());
+    }
+    all
+}
+
+fn memory(scenario: &Scenario) -> u64 {
+    let real = scenario.solver().precision.bytes() as u64;
+    let sites = scenario.grid().sites() as u64;
+    // 1D: ψ, right-hand side, q, B, C, E; 2D: ψ, e^{−iEΔt/2}, E twice.
+    let reals = if scenario.grid().rank() == 1 { 11 } else { 6 };
+    reals * real * sites
+}
+
+fn work(scenario: &Scenario) -> Work {
+    #[expect(clippy::cast_precision_loss, reason = "4 or 8")]
+    let real = scenario.solver().precision.bytes() as f64;
+    if scenario.grid().rank() == 1 {
+        // ψ and the right-hand side read and written, q, B and C read.
+        Work {
+            instructions: 24.0,
+            bytes: 14.0 * real,
+        }
+    } else {
+        // Three solves of 10 and two phases of 4; ψ read and written for rows and for columns, and a phase.
+        Work {
+            instructions: 38.0,
+            bytes: 10.0 * real,
+        }
+    }
+}
+
+fn build(scenario: &Scenario) -> Result<Box<dyn Solver>, SolverError> {
+    if let Some(objection) = objections(scenario).into_iter().next() {
+        return Err(SolverError::Unsupported(objection));
+    }
+    Ok(match scenario.solver().precision {
+        Precision::Single => Box::new(run::Run::<f32>::new(scenario)?),
+        Precision::Double => Box::new(run::Run::<f64>::new(scenario)?),
+    })
+}

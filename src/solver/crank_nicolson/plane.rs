@@ -1,0 +1,479 @@
+//! Two dimensions: Strang's product of Cayley factors, a vector of lines at a time.
+//!
+//! Scheme: P½ · C_x(Δt/2) C_y(Δt) C_x(Δt/2) · P½ with the potential in P: each factor is unitary, the product symmetric, so −Δt runs it back exactly.
+//! (Peaceman and Rachford's (1+iB)⁻¹(1−iA)(1+iA)⁻¹(1−iB) would save a solve and is unitary only where A and B commute.)
+//! Layout: x fastest. N rows, or N columns, are gathered into `[site][re | im][lane]`, solved from end to end and scattered; the last x solve of a step, both
+//! phases and the first x solve of the next are one pass over the rows, so that a step goes over the field twice.
+//! Cost: 3 solves of 12 multiply-adds a site and step, the gathering, and the phases. Lines are parallel enough that no partition is wanted.
+
+#![allow(unsafe_code, reason = "entered with the target features of a level")]
+
+use super::hamiltonian::Step;
+use super::pair::Pair;
+use super::run::Propagator;
+use super::thomas::Coefficients;
+use crate::backend::simd::{Array, Lanes, Level};
+use crate::field::Real;
+use crate::grid::Grid;
+use crate::physics::{Quantum, Sets};
+use crate::scene::Scenario;
+use crate::solver::split_step_fourier::kick::Kick;
+use num_complex::{Complex, Complex64};
+use rayon::prelude::*;
+
+/// q and ζ of the lines along an axis.
+enum Lines<T> {
+    /// The same for all, spread over the lanes: `[site][re | im][lane]`.
+    Alike { q: Vec<T>, ring: Vec<T> },
+    /// Interior walls: per site, x fastest; ζ is empty for open lines.
+    Each { q: Vec<Complex<T>>, ring: Vec<Complex<T>> },
+}
+
+/// A field on a plane.
+pub(super) struct Plane<T: Real> {
+    grid: Grid,
+    quantum: Quantum,
+    level: Level,
+    kick: Kick<T>,
+    walls: Vec<bool>,
+    imaginary: bool,
+    psi: Vec<Complex<T>>,
+    /// x with half the step, y with the whole one.
+    lines: [Lines<T>; 2],
+    scales: [Complex<T>; 2],
+    dt: f64,
+}
+
+/// N lines at work.
+struct Tile<'a, T> {
+    psi: &'a mut [T],
+    right: &'a mut [T],
+    q: &'a [T],
+    /// Empty for open lines.
+    ring: &'a [T],
+    scale: Complex<T>,
+}
+
+/// Solves for one precision, entered with the target features of a level.
+pub(super) trait Tilewise: Real {
+    /// Lanes of a level.
+    fn lanes(level: Level) -> usize;
+    /// One Cayley factor of N lines.
+    #[expect(private_interfaces, reason = "used in this file alone")]
+    fn solve(level: Level, tile: &mut Tile<Self>);
+}
+
+macro_rules! tilewise {
+    ($real:ty, $avx512:ident, $avx2:ident, $lanes:literal) => {
+        impl Tilewise for $real {
+            fn lanes(level: Level) -> usize {
+                <$real as super::line::Linewise>::lanes(level)
+            }
+
+            #[expect(private_interfaces, reason = "used in this file alone")]
+            fn solve(level: Level, tile: &mut Tile<Self>) {
+                #[cfg(target_arch = "x86_64")]
+                {
+                    use crate::backend::simd::{$avx2, $avx512};
+                    #[target_feature(enable = "avx512f,avx2,fma")]
+                    unsafe fn avx512(tile: &mut Tile<$real>) {
+                        // SAFETY: the function has the features.
+                        unsafe { tile.solve::<$avx512>() }
+                    }
+                    #[target_feature(enable = "avx2,fma")]
+                    unsafe fn avx2(tile: &mut Tile<$real>) {
+                        // SAFETY: the function has the features.
+                        unsafe { tile.solve::<$avx2>() }
+                    }
+                    // SAFETY: `Level::available` has found the features.
+                    match level {
+                        Level::Avx512 => return unsafe { avx512(tile) },
+                        Level::Avx2 => return unsafe { avx2(tile) },
+                        _ => {}
+                    }
+                }
+                let _ = level;
+                // SAFETY: arrays need no features.
+                unsafe { tile.solve::<Array<$real, $lanes>>() }
+            }
+        }
+    };
+}
+tilewise!(f32, Avx512F32, Avx2F32, 8);
+tilewise!(f64, Avx512F64, Avx2F64, 4);
+
+impl<T: Real> Tile<'_, T> {
+    /// # Safety
+    /// The machine has V's instruction set; the slices hold 2·V::N numbers a site.
+    #[inline(always)]
+    #[allow(clippy::inline_always, reason = "must be compiled with the caller's features")]
+    unsafe fn solve<V: Lanes<Element = T>>(&mut self) {
+        let sites = self.psi.len() / (2 * V::N);
+        let (psi, right, q) = (self.psi.as_mut_ptr(), self.right.as_mut_ptr(), self.q.as_ptr());
+        // SAFETY: all offsets stay below sites · 2N.
+        unsafe {
+            let one = V::splat(T::one());
+            let scale = Pair::<V>::splat(self.scale);
+            let zero = Pair::<V>::splat(Complex::default());
+            let mut above = zero;
+            for k in 0..sites {
+                let at = k * 2 * V::N;
+                let d = scale.times_plus(Pair::load(psi.add(at)), above);
+                d.store(right.add(at));
+                above = Pair::load(q.add(at)).times(d);
+            }
+            let open = self.ring.is_empty();
+            let mut below = zero;
+            for k in (0..sites).rev() {
+                let at = k * 2 * V::N;
+                below = Pair::load(q.add(at)).times(Pair::load(right.add(at)).plus(below, one));
+                if open {
+                    below.minus(Pair::load(psi.add(at)), one).store(psi.add(at));
+                } else {
+                    below.store(right.add(at));
+                }
+            }
+            if !open {
+                let last = Pair::<V>::load(right.add((sites - 1) * 2 * V::N));
+                let turn = below.minus(last, one);
+                for k in 0..sites {
+                    let at = k * 2 * V::N;
+                    let zeta = Pair::<V>::load(self.ring.as_ptr().add(at));
+                    let y = Pair::load(right.add(at)).minus(zeta.times(turn), one);
+                    y.minus(Pair::load(psi.add(at)), one).store(psi.add(at));
+                }
+            }
+        }
+    }
+}
+
+/// One thread's tile.
+struct Scratch<T> {
+    psi: Vec<T>,
+    right: Vec<T>,
+    q: Vec<T>,
+    ring: Vec<T>,
+}
+
+impl<T: Real> Scratch<T> {
+    fn new(numbers: usize) -> Self {
+        let zeros = || vec![T::zero(); numbers];
+        Self {
+            psi: zeros(),
+            right: zeros(),
+            q: zeros(),
+            ring: zeros(),
+        }
+    }
+}
+
+/// Where the sites of a tile's lines are: site k of line l at `first` + k·`along` + l·`across`.
+#[derive(Clone, Copy)]
+struct Place {
+    first: usize,
+    sites: usize,
+    along: usize,
+    lines: usize,
+    across: usize,
+}
+
+impl Place {
+    /// Calls `visit(at, n)` for every number of the tile: at in `[site][re | im][lane]`, n in the field; in squares that stay in a core's first cache.
+    fn each(&self, lanes: usize, mut visit: impl FnMut(usize, usize)) {
+        const SIDE: usize = 16;
+        for start in (0..self.sites).step_by(SIDE) {
+            let end = (start + SIDE).min(self.sites);
+            if self.along == 1 {
+                for line in 0..self.lines {
+                    for k in start..end {
+                        visit(k * 2 * lanes + line, self.first + k + line * self.across);
+                    }
+                }
+            } else {
+                for k in start..end {
+                    for line in 0..self.lines {
+                        visit(k * 2 * lanes + line, self.first + k * self.along + line);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The field, shared by threads that work on different lines.
+struct Shared<T>(*mut Complex<T>);
+
+// SAFETY: each thread reads and writes the sites of its own lines only.
+unsafe impl<T: Send> Sync for Shared<T> {}
+
+impl<T> Shared<T> {
+    fn get(&self) -> *mut Complex<T> {
+        self.0
+    }
+}
+
+fn narrow<T: Real>(value: &Complex64) -> Complex<T> {
+    Complex::new(T::of(value.re), T::of(value.im))
+}
+
+impl<T: Tilewise> Plane<T> {
+    /// A plane with ψ = 0.
+    pub(super) fn new(scenario: &Scenario, quantum: Quantum, level: Level) -> Self {
+        let grid = scenario.grid().clone();
+        let medium = scenario.medium();
+        let imaginary = scenario.time().imaginary;
+        let [nx, ny, _] = grid.size();
+        let mut walls = Vec::new();
+        if medium.has(Sets::Wall) {
+            walls = vec![false; nx * ny];
+            for (j, row) in walls.chunks_mut(nx).enumerate() {
+                medium.wall_row(j, 0, 0..nx, row);
+            }
+        }
+        let empty = || Lines::Alike {
+            q: Vec::new(),
+            ring: Vec::new(),
+        };
+        Self {
+            quantum,
+            level,
+            kick: Kick::new(medium, quantum.absorption_scale(), quantum.interaction, imaginary),
+            walls,
+            imaginary,
+            psi: vec![Complex::default(); nx * ny],
+            lines: [empty(), empty()],
+            scales: [Complex::default(); 2],
+            grid,
+            dt: 0.0,
+        }
+    }
+
+    /// Coefficients of the lines along an axis for a step of `dt`.
+    fn lines(&self, axis: usize, step: &Step) -> Lines<T> {
+        let [nx, ny, _] = self.grid.size();
+        let sites = [nx, ny][axis];
+        let closed = self.grid.is_periodic(axis);
+        #[expect(clippy::cast_precision_loss, reason = "1 or 2")]
+        let own = self.quantum.diagonal / self.grid.rank() as f64;
+        let diagonal = step.diagonal(own, 0.0);
+        if self.walls.is_empty() {
+            let coefficients = Coefficients::new(step, sites, closed, |_| Some(diagonal));
+            let lanes = T::lanes(self.level);
+            let spread = |all: &[Complex64]| {
+                let mut out = Vec::with_capacity(all.len() * 2 * lanes);
+                for value in all {
+                    out.extend(std::iter::repeat_n(T::of(value.re), lanes));
+                    out.extend(std::iter::repeat_n(T::of(value.im), lanes));
+                }
+                out
+            };
+            return Lines::Alike {
+                q: spread(&coefficients.q),
+                ring: spread(&coefficients.ring.unwrap_or_default()),
+            };
+        }
+        let mut q = vec![Complex::default(); nx * ny];
+        let mut ring = if closed { q.clone() } else { Vec::new() };
+        for line in 0..[ny, nx][axis] {
+            let at = |k: usize| if axis == 0 { line * nx + k } else { k * nx + line };
+            let coefficients = Coefficients::new(step, sites, closed, |k| (!self.walls[at(k)]).then_some(diagonal));
+            for (k, value) in coefficients.q.iter().enumerate() {
+                q[at(k)] = narrow(value);
+            }
+            for (k, value) in coefficients.ring.iter().flatten().enumerate() {
+                ring[at(k)] = narrow(value);
+            }
+        }
+        Lines::Each { q, ring }
+    }
+
+    /// One Cayley factor of the lines of a tile.
+    ///
+    /// # Safety
+    /// `field` points at site `base`, all sites of `place`, counted from there, are good, and nobody else uses them meanwhile.
+    unsafe fn cayley(&self, axis: usize, place: Place, base: usize, field: *mut Complex<T>, scratch: &mut Scratch<T>) {
+        let lanes = T::lanes(self.level);
+        let numbers = place.sites * 2 * lanes;
+        let Scratch {
+            psi,
+            right,
+            q: own_q,
+            ring: own_ring,
+        } = scratch;
+        if place.lines < lanes {
+            psi.fill(T::zero());
+            own_q.fill(T::zero());
+            own_ring.fill(T::zero());
+        }
+        place.each(lanes, |at, n| {
+            // SAFETY: the caller's.
+            let value = unsafe { *field.add(n) };
+            psi[at] = value.re;
+            psi[at + lanes] = value.im;
+        });
+        let gather = |from: &[Complex<T>], to: &mut [T]| {
+            place.each(lanes, |at, n| {
+                to[at] = from[base + n].re;
+                to[at + lanes] = from[base + n].im;
+            });
+        };
+        let (q, ring): (&[T], &[T]) = match &self.lines[axis] {
+            Lines::Alike { q, ring } => (q, ring),
+            Lines::Each { q, ring } => {
+                gather(q, own_q);
+                if ring.is_empty() {
+                    (&own_q[..numbers], &[])
+                } else {
+                    gather(ring, own_ring);
+                    (&own_q[..numbers], &own_ring[..numbers])
+                }
+            }
+        };
+        T::solve(
+            self.level,
+            &mut Tile {
+                psi: &mut psi[..numbers],
+                right: &mut right[..numbers],
+                q,
+                ring,
+                scale: self.scales[axis],
+            },
+        );
+        place.each(lanes, |at, n| {
+            // SAFETY: the caller's.
+            unsafe { *field.add(n) = Complex::new(psi[at], psi[at + lanes]) };
+        });
+    }
+
+    /// A pass over the rows: the end of a step whose drives are `ending`, and the beginning of one whose drives are `beginning`.
+    fn rows(&mut self, ending: Option<&[f64]>, beginning: Option<&[f64]>) {
+        let nx = self.grid.size()[0];
+        let lanes = T::lanes(self.level);
+        let mut psi = std::mem::take(&mut self.psi);
+        let this = &*self;
+        psi.par_chunks_mut(nx * lanes).enumerate().for_each_init(
+            || Scratch::new(nx * 2 * lanes),
+            |scratch, (tile, sites)| {
+                let place = Place {
+                    first: 0,
+                    sites: nx,
+                    along: 1,
+                    lines: sites.len() / nx,
+                    across: nx,
+                };
+                let first = tile * lanes * nx;
+                if let Some(drives) = ending {
+                    // SAFETY: the chunk is this closure's and has the tile's sites.
+                    unsafe { this.cayley(0, place, first, sites.as_mut_ptr(), scratch) };
+                    this.kick.apply(0, drives, first, sites);
+                }
+                if let Some(drives) = beginning {
+                    this.kick.apply(0, drives, first, sites);
+                    // SAFETY: as above.
+                    unsafe { this.cayley(0, place, first, sites.as_mut_ptr(), scratch) };
+                }
+            },
+        );
+        self.psi = psi;
+    }
+
+    /// The y factor of all columns.
+    fn columns(&mut self) {
+        let [nx, ny, _] = self.grid.size();
+        let lanes = T::lanes(self.level);
+        let field = Shared(self.psi.as_mut_ptr());
+        let this = &*self;
+        (0..nx.div_ceil(lanes)).into_par_iter().for_each_init(
+            || Scratch::new(ny * 2 * lanes),
+            |scratch, tile| {
+                let place = Place {
+                    first: tile * lanes,
+                    sites: ny,
+                    along: nx,
+                    lines: lanes.min(nx - tile * lanes),
+                    across: 1,
+                };
+                // SAFETY: tiles have different columns, and `self.psi` is used through `field` alone meanwhile.
+                unsafe { this.cayley(1, place, 0, field.get(), scratch) };
+            },
+        );
+    }
+}
+
+impl<T: Tilewise> Propagator<T> for Plane<T> {
+    fn variant(&self) -> &'static str {
+        "thomas"
+    }
+
+    fn details(&self) -> String {
+        let [nx, ny, _] = self.grid.size();
+        format!(
+            "lines of {nx} and {ny}, {} at a time, {}",
+            T::lanes(self.level),
+            self.level.title()
+        )
+    }
+
+    fn memory(&self) -> usize {
+        let lines: usize = self
+            .lines
+            .iter()
+            .map(|lines| match lines {
+                Lines::Alike { q, ring } => (q.len() + ring.len()) * size_of::<T>(),
+                Lines::Each { q, ring } => (q.len() + ring.len()) * size_of::<Complex<T>>(),
+            })
+            .sum();
+        self.psi.len() * size_of::<Complex<T>>() + self.kick.memory() + self.walls.len() + lines
+    }
+
+    fn set_step(&mut self, dt: f64) {
+        self.dt = dt;
+        self.kick.set_steps(&[dt / 2.0]);
+        #[expect(clippy::cast_precision_loss, reason = "1 or 2")]
+        let own = self.quantum.diagonal / self.grid.rank() as f64;
+        let lowest = own - 2.0 * self.quantum.hopping.abs();
+        for (axis, length) in [dt / 2.0, dt].into_iter().enumerate() {
+            let step = Step::new(length, self.quantum.hopping, self.imaginary, lowest);
+            self.lines[axis] = self.lines(axis, &step);
+            self.scales[axis] = narrow(&step.scale());
+        }
+    }
+
+    fn advance(&mut self, time: f64, steps: u64) {
+        let mut ending = None;
+        let mut now = time;
+        for _ in 0..steps {
+            let drives = self.kick.drive_values(now + self.dt / 2.0);
+            self.rows(ending.as_deref(), Some(&drives));
+            self.columns();
+            ending = Some(drives);
+            now += self.dt;
+        }
+        if ending.is_some() {
+            self.rows(ending.as_deref(), None);
+        }
+    }
+
+    fn read(&self, first: usize, out: &mut [Complex<T>]) {
+        out.copy_from_slice(&self.psi[first..first + out.len()]);
+    }
+
+    fn change(&mut self, change: &(dyn Fn(usize, &mut Complex<T>) + Sync)) {
+        let walls = &self.walls;
+        self.psi.par_iter_mut().enumerate().for_each(|(site, psi)| {
+            if walls.get(site).copied().unwrap_or(false) {
+                *psi = Complex::default();
+            } else {
+                change(site, psi);
+            }
+        });
+    }
+
+    fn drives_at(&self, time: f64) -> Vec<f64> {
+        self.kick.drive_values(time)
+    }
+
+    fn energy_at(&self, site: usize, drives: &[f64]) -> f64 {
+        self.quantum.diagonal + self.kick.energy(drives, site, 0.0)
+    }
+}

@@ -1,0 +1,258 @@
+//! The partition against elimination with pivots, for every size, number of blocks, level and width of vectors.
+
+use super::hamiltonian::Hamiltonian;
+use super::line::{Linewise, Partitioned};
+use super::partition::{Factorised, Partition, Thomas, Tridiagonal};
+use super::run::Propagator;
+use super::thomas::EndToEnd;
+use crate::backend::simd::Level;
+use crate::field::Real;
+use crate::solver::read_scene_text;
+use num_complex::{Complex, Complex64};
+
+/// Numbers between −1 and 1, the same on every machine (xorshift).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> f64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        #[expect(clippy::cast_precision_loss, reason = "53 bits")]
+        let unit = (self.0 >> 11) as f64 / (1u64 << 53) as f64;
+        2.0 * unit - 1.0
+    }
+
+    fn complex(&mut self) -> Complex64 {
+        Complex64::new(self.next(), self.next())
+    }
+}
+
+/// 1 + iΔt/2·H of a random line, with energies up to `height`.
+fn crank_nicolson(rows: usize, dt: f64, height: f64, random: &mut Random) -> Tridiagonal {
+    let mut matrix = Tridiagonal::zeros(rows);
+    for i in 0..rows {
+        matrix.diagonal[i] = Complex64::new(1.0, dt / 2.0 * height * random.next());
+        if i > 0 {
+            matrix.lower[i] = Complex64::new(0.0, -dt / 2.0);
+            matrix.upper[i - 1] = Complex64::new(0.0, -dt / 2.0);
+        }
+    }
+    matrix
+}
+
+/// Largest |Mx − d| against (|M||x| + |d|): the backward error of a solution.
+fn backward_error(matrix: &Tridiagonal, x: &[Complex64], d: &[Complex64]) -> f64 {
+    let mut worst = 0.0f64;
+    for i in 0..x.len() {
+        let mut residual = matrix.diagonal[i] * x[i] - d[i];
+        let mut size = (matrix.diagonal[i] * x[i]).norm() + d[i].norm();
+        if i > 0 {
+            residual += matrix.lower[i] * x[i - 1];
+            size += (matrix.lower[i] * x[i - 1]).norm();
+        }
+        if i + 1 < x.len() {
+            residual += matrix.upper[i] * x[i + 1];
+            size += (matrix.upper[i] * x[i + 1]).norm();
+        }
+        worst = worst.max(residual.norm() / size.max(f64::MIN_POSITIVE));
+    }
+    worst
+}
+
+/// Gaussian elimination with partial pivoting on the dense matrix.
+fn dense(matrix: &Tridiagonal, d: &[Complex64]) -> Vec<Complex64> {
+    let n = d.len();
+    let mut rows: Vec<Vec<Complex64>> = (0..n)
+        .map(|i| {
+            let mut row = vec![Complex64::ZERO; n + 1];
+            row[i] = matrix.diagonal[i];
+            if i > 0 {
+                row[i - 1] = matrix.lower[i];
+            }
+            if i + 1 < n {
+                row[i + 1] = matrix.upper[i];
+            }
+            row[n] = d[i];
+            row
+        })
+        .collect();
+    for i in 0..n {
+        let pivot = (i..n)
+            .max_by(|a, b| rows[*a][i].norm().total_cmp(&rows[*b][i].norm()))
+            .unwrap();
+        rows.swap(i, pivot);
+        for r in i + 1..n {
+            let ratio = rows[r][i] / rows[i][i];
+            if ratio != Complex64::ZERO {
+                for c in i..=n {
+                    let change = ratio * rows[i][c];
+                    rows[r][c] -= change;
+                }
+            }
+        }
+    }
+    let mut x = vec![Complex64::ZERO; n];
+    for i in (0..n).rev() {
+        let known: Complex64 = (i + 1..n).map(|c| rows[i][c] * x[c]).sum();
+        x[i] = (rows[i][n] - known) / rows[i][i];
+    }
+    x
+}
+
+fn distance(a: &[Complex64], b: &[Complex64]) -> f64 {
+    let difference: f64 = a.iter().zip(b).map(|(a, b)| (a - b).norm_sqr()).sum();
+    let size: f64 = b.iter().map(Complex64::norm_sqr).sum();
+    (difference / size).sqrt()
+}
+
+/// T⁻¹ is bounded by 1, so that a solution differs from the dense one by rounding of n-fold recurrences that contract: 1e-13.
+#[test]
+fn every_partition_agrees_with_dense_elimination() {
+    let mut random = Random(7);
+    for rows in [3, 4, 5, 8, 17, 64, 201] {
+        for (dt, height) in [(0.05, 1.0), (2.5, 10.0), (1e3, 1.0), (1e-3, 1e6), (1.0, 0.0)] {
+            let matrix = crank_nicolson(rows, dt, height, &mut random);
+            let d: Vec<_> = (0..rows).map(|_| random.complex()).collect();
+            let expected = dense(&matrix, &d);
+            let mut x = d.clone();
+            Thomas::new(&matrix).solve(&mut x);
+            assert!(
+                distance(&x, &expected) < 1e-12,
+                "thomas {rows} {dt} {height}: {}",
+                distance(&x, &expected)
+            );
+            for blocks in [2, 3, rows / 3, rows / 2]
+                .into_iter()
+                .filter(|blocks| (2..rows).contains(blocks))
+            {
+                for levels in 0..4 {
+                    let mut x = d.clone();
+                    Partition::new(&matrix, blocks, levels).solve(&mut x);
+                    let miss = distance(&x, &expected);
+                    assert!(
+                        miss < 1e-12,
+                        "{rows} rows, {blocks} blocks, {levels} levels, Δt {dt}, E {height}: {miss:.1e}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// A million rows, four levels: the equations are met to rounding.
+#[test]
+fn a_long_system_meets_its_equations() {
+    let mut random = Random(11);
+    let matrix = crank_nicolson(1_000_000, 0.7, 3.0, &mut random);
+    let d: Vec<_> = (0..matrix.rows()).map(|_| random.complex()).collect();
+    for levels in 1..=4 {
+        let mut x = d.clone();
+        Factorised::new(&matrix, levels).solve(&mut x);
+        // Tens of operations of 1e-16 a row, errors of neighbours contract.
+        let miss = backward_error(&matrix, &x, &d);
+        assert!(miss < 1e-13, "{levels} levels: {miss:.1e}");
+    }
+}
+
+fn hamiltonian<T: Real>(sites: usize, edges: &str, extra: &str) -> Hamiltonian<T> {
+    let text = format!(
+        "format = 1\n[grid]\nsize = [{sites}]\nspacing = 1.0\nedges = \"{edges}\"\nabsorb_width = 4\n[quantum]\nhopping = 1.0\n[time]\nstep = 0.3\n\
+         [solver]\nmethod = \"crank-nicolson\"\n[[packet]]\ncenter = [1.0]\nwidth = [2.0]\nmomentum = [0.5]\n\
+         [[layer]]\nsets = \"potential\"\nshape = \"everywhere\"\nvalue = \"sin(3.7*x) + 0.5*cos(x*x)\"\n{extra}"
+    );
+    let (_, scenario) = read_scene_text(&text, None, &[]).unwrap_or_else(|faults| panic!("{}", faults.render(false)));
+    Hamiltonian::new(&scenario, super::quantum(&scenario).unwrap())
+}
+
+fn start<T: Real>(propagator: &mut dyn Propagator<T>, sites: usize) {
+    let mut random = Random(3);
+    let psi: Vec<Complex<T>> = (0..sites)
+        .map(|_| Complex::new(T::of(random.next()), T::of(random.next())))
+        .collect();
+    propagator.change(&|site, value| *value = psi[site]);
+}
+
+fn field<T: Real>(propagator: &dyn Propagator<T>, sites: usize) -> Vec<Complex64> {
+    let mut all = vec![Complex::<T>::default(); sites];
+    propagator.read(0, &mut all);
+    all.iter().map(|z| Complex64::new(z.re.wide(), z.im.wide())).collect()
+}
+
+/// 12 steps by both solvers, forwards; bits must not depend on batches.
+fn compare<T: Linewise>(
+    sites: usize,
+    edges: &str,
+    extra: &str,
+    blocks: Option<usize>,
+    levels: usize,
+    dt: f64,
+    allowed: f64,
+) {
+    let mut serial = EndToEnd::new(hamiltonian::<T>(sites, edges, extra));
+    serial.set_step(dt);
+    start(&mut serial, sites);
+    serial.advance(0.0, 12);
+    let expected = field(&serial, sites);
+    for level in Level::available() {
+        let what = format!("{sites} sites, {edges}, {blocks:?} blocks, {levels} levels, Δt {dt}, {level:?}, {extra}");
+        let mut lanes = Partitioned::new(hamiltonian::<T>(sites, edges, extra), blocks, levels, level);
+        lanes.set_step(dt);
+        start(&mut lanes, sites);
+        assert_eq!(
+            field(&lanes, sites),
+            {
+                let mut fresh = EndToEnd::new(hamiltonian::<T>(sites, edges, extra));
+                start(&mut fresh, sites);
+                field(&fresh, sites)
+            },
+            "{what}"
+        );
+        lanes.advance(0.0, 12);
+        let miss = distance(&field(&lanes, sites), &expected);
+        assert!(miss < allowed, "{what}: {miss:.1e}");
+    }
+}
+
+const WALL: &str = "[[layer]]\nsets = \"wall\"\nshape = \"disk\"\ncenter = [20.0]\nradius = 1.2\n";
+
+/// Both solve T x = ψ to rounding, and the step is unitary: 12 steps differ by tens of ε.
+#[test]
+fn vectors_of_blocks_agree_with_the_serial_line() {
+    for sites in [3, 4, 9, 31, 71, 200, 1001] {
+        for edges in ["wall", "periodic", "absorb"] {
+            // A ring has an even number of sites.
+            let sites = if edges == "periodic" { sites + sites % 2 } else { sites };
+            for extra in ["", WALL] {
+                if sites < 31 && (extra == WALL || edges == "absorb") {
+                    continue;
+                }
+                for (blocks, levels) in [(None, 1), (Some(2), 1), (Some(5), 2), (Some(sites / 2), 4)] {
+                    for dt in [0.3, -0.3, 50.0] {
+                        compare::<f64>(sites, edges, extra, blocks, levels, dt, 1e-12);
+                        compare::<f32>(sites, edges, extra, blocks, levels, dt, 1e-4);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Norm over 10⁵ steps in double precision: 10⁵ · tens of 1e-16, falling at random.
+#[test]
+fn the_norm_stays() {
+    let sites = 258;
+    for edges in ["wall", "periodic"] {
+        let mut line = Partitioned::new(hamiltonian::<f64>(sites, edges, ""), None, 1, Level::best());
+        line.set_step(0.3);
+        start(&mut line, sites);
+        let norm = |line: &Partitioned<f64>| field(line, sites).iter().map(Complex64::norm_sqr).sum::<f64>();
+        let before = norm(&line);
+        line.advance(0.0, 100_000);
+        assert!(
+            (norm(&line) / before - 1.0).abs() < 1e-11,
+            "{edges}: {:.1e}",
+            norm(&line) / before - 1.0
+        );
+    }
+}

@@ -1,0 +1,209 @@
+//! One line from end to end: the serial elimination that the partition is measured against.
+//!
+//! Layout: x fastest. Scheme: D_i = −2/off · ψ_i + q_{i−1} D_{i−1} upwards; Y_i = q_i (D_i + Y_{i+1}) downwards, Y = 2T⁻¹ψ; ψ ← Y − ψ. 12 multiply-adds a row; the two
+//! recurrences wait for every multiply-add before them, on one thread.
+
+use super::hamiltonian::{Hamiltonian, Step};
+use super::run::Propagator;
+use crate::field::Real;
+use num_complex::{Complex, Complex64};
+
+/// q = −off/pivot of every row (0 at walls), and for a ring ζ of the correction of rank one: Y −= ζ (Y_0 − Y_{n−1}).
+pub(super) struct Coefficients {
+    pub q: Vec<Complex64>,
+    pub ring: Option<Vec<Complex64>>,
+}
+
+impl Coefficients {
+    /// Of a line of `sites` rows with these diagonals of T (`None`: a wall), closed to a ring or open.
+    pub(super) fn new(step: &Step, sites: usize, closed: bool, diagonal: impl Fn(usize) -> Option<Complex64>) -> Self {
+        let off = step.off;
+        let closed = closed && diagonal(0).is_some() && diagonal(sites - 1).is_some();
+        let mut q = vec![Complex64::ZERO; sites];
+        let mut above = Complex64::ZERO;
+        for (i, q) in q.iter_mut().enumerate() {
+            if let Some(mut pivot) = diagonal(i) {
+                // T = T' − off (e_0 − e_{n−1})(e_0 − e_{n−1})ᵀ: T' is open and still 1 + i·Hermitian.
+                if closed && i == 0 {
+                    pivot += off;
+                }
+                if closed && i + 1 == sites {
+                    pivot += off;
+                }
+                *q = -off / (pivot + above * off);
+            }
+            above = *q;
+        }
+        let mut coefficients = Self { q, ring: None };
+        if closed {
+            let mut z = vec![Complex64::ZERO; sites];
+            z[0] += 1.0;
+            z[sites - 1] -= 1.0;
+            coefficients.solve(step, &mut z);
+            let factor = -off / (1.0 - off * (z[0] - z[sites - 1]));
+            for z in &mut z {
+                *z *= factor;
+            }
+            coefficients.ring = Some(z);
+        }
+        coefficients
+    }
+
+    /// Replaces d by the open line's x.
+    fn solve(&self, step: &Step, d: &mut [Complex64]) {
+        let half_scale = step.scale() / 2.0;
+        let mut above = Complex64::ZERO;
+        for (d, q) in d.iter_mut().zip(&self.q) {
+            *d = half_scale * *d + above;
+            above = q * *d;
+        }
+        let mut below = Complex64::ZERO;
+        for (d, q) in d.iter_mut().zip(&self.q).rev() {
+            *d = q * (*d + below);
+            below = *d;
+        }
+    }
+}
+
+/// A line.
+pub(super) struct EndToEnd<T: Real> {
+    hamiltonian: Hamiltonian<T>,
+    step: Step,
+    psi: Vec<Complex<T>>,
+    right: Vec<Complex<T>>,
+    q: Vec<Complex<T>>,
+    /// Empty for an open line.
+    ring: Vec<Complex<T>>,
+}
+
+fn narrow<T: Real>(value: &Complex64) -> Complex<T> {
+    Complex::new(T::of(value.re), T::of(value.im))
+}
+
+impl<T: Real> EndToEnd<T> {
+    /// A line with ψ = 0.
+    pub(super) fn new(hamiltonian: Hamiltonian<T>) -> Self {
+        let sites = hamiltonian.sites();
+        Self {
+            step: hamiltonian.step(1.0),
+            hamiltonian,
+            psi: vec![Complex::default(); sites],
+            right: vec![Complex::default(); sites],
+            q: Vec::new(),
+            ring: Vec::new(),
+        }
+    }
+
+    fn factorise(&mut self, drives: &[f64]) {
+        let hamiltonian = &self.hamiltonian;
+        let coefficients = Coefficients::new(&self.step, self.psi.len(), hamiltonian.periodic, |site| {
+            hamiltonian.row(&self.step, site, drives)
+        });
+        self.q = coefficients.q.iter().map(narrow).collect();
+        self.ring = coefficients.ring.iter().flatten().map(narrow).collect();
+    }
+
+    fn step_once(&mut self) {
+        let scale = narrow::<T>(&self.step.scale());
+        let mut above = Complex::default();
+        for ((d, psi), q) in self.right.iter_mut().zip(&self.psi).zip(&self.q) {
+            *d = scale * psi + above;
+            above = q * *d;
+        }
+        let mut below = Complex::default();
+        for (d, q) in self.right.iter_mut().zip(&self.q).rev() {
+            *d = q * (*d + below);
+            below = *d;
+        }
+        if !self.ring.is_empty() {
+            let turn = self.right[0] - self.right[self.right.len() - 1];
+            for (y, zeta) in self.right.iter_mut().zip(&self.ring) {
+                *y -= zeta * turn;
+            }
+        }
+        for (psi, y) in self.psi.iter_mut().zip(&self.right) {
+            *psi = y - *psi;
+        }
+    }
+
+    /// e^{−ig|ψ|²τ}, or e^{−g|ψ|²τ} in imaginary time.
+    fn interact(&mut self, tau: f64) {
+        let strength = T::of(self.hamiltonian.quantum.interaction * tau);
+        if strength.is_zero() {
+            return;
+        }
+        let imaginary = self.step.imaginary;
+        self.psi
+            .iter_mut()
+            .for_each(|psi| *psi *= interaction(strength, imaginary, *psi));
+    }
+}
+
+/// e^{−i·strength·|ψ|²}, or e^{−strength·|ψ|²} in imaginary time.
+pub(super) fn interaction<T: Real>(strength: T, imaginary: bool, psi: Complex<T>) -> Complex<T> {
+    let angle = strength * psi.norm_sqr();
+    if imaginary {
+        Complex::new((-angle).exp(), T::zero())
+    } else {
+        Complex::new(angle.cos(), -angle.sin())
+    }
+}
+
+impl<T: Real> Propagator<T> for EndToEnd<T> {
+    fn variant(&self) -> &'static str {
+        "thomas"
+    }
+
+    fn details(&self) -> String {
+        "from end to end on one thread".to_owned()
+    }
+
+    fn memory(&self) -> usize {
+        let complex = 3 * self.psi.len() + self.ring.len();
+        complex * size_of::<Complex<T>>() + self.hamiltonian.memory()
+    }
+
+    fn set_step(&mut self, dt: f64) {
+        self.step = self.hamiltonian.step(dt);
+        if !self.hamiltonian.is_driven() {
+            self.factorise(&[]);
+        }
+    }
+
+    fn advance(&mut self, time: f64, steps: u64) {
+        let dt = self.step.dt;
+        let mut now = time;
+        for _ in 0..steps {
+            self.interact(dt / 2.0);
+            if self.hamiltonian.is_driven() {
+                let drives = self.hamiltonian.drives_at(now + dt / 2.0);
+                self.factorise(&drives);
+            }
+            self.step_once();
+            self.interact(dt / 2.0);
+            now += dt;
+        }
+    }
+
+    fn read(&self, first: usize, out: &mut [Complex<T>]) {
+        out.copy_from_slice(&self.psi[first..first + out.len()]);
+    }
+
+    fn change(&mut self, change: &(dyn Fn(usize, &mut Complex<T>) + Sync)) {
+        for (site, psi) in self.psi.iter_mut().enumerate() {
+            if self.hamiltonian.is_wall(site) {
+                *psi = Complex::default();
+            } else {
+                change(site, psi);
+            }
+        }
+    }
+
+    fn drives_at(&self, time: f64) -> Vec<f64> {
+        self.hamiltonian.drives_at(time)
+    }
+
+    fn energy_at(&self, site: usize, drives: &[f64]) -> f64 {
+        self.hamiltonian.energy_at(site, drives)
+    }
+}
