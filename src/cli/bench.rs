@@ -174,7 +174,7 @@ fn print_ceilings(ceilings: &Ceilings) {
 
 fn headings() -> String {
     format!(
-        "{:<18} {:<9} {:<7} {:<9} {:>5} {:>13} {:>12} {:>8} {:>7}  {:<23} how",
+        "{:<18} {:<11} {:<7} {:<9} {:>5} {:>13} {:>12} {:>8} {:>7}  {:<23} how",
         "method",
         "variant",
         "backend",
@@ -191,7 +191,7 @@ fn headings() -> String {
 fn line(entry: &Entry, size: &Size, details: &str) -> String {
     let spread = format!("{} to {}", si(entry.min).trim_end(), si(entry.max).trim_end());
     format!(
-        "{:<18} {:<9} {:<7} {:<9} {:>5} {:>13} {:>12} {:>7.1}% {:>6.1}%  {:<23} {}",
+        "{:<18} {:<11} {:<7} {:<9} {:>5} {:>13} {:>12} {:>7.1}% {:>6.1}%  {:<23} {}",
         entry.method,
         entry.variant,
         entry.backend,

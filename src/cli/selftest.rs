@@ -27,7 +27,7 @@ pub(super) fn run(args: &SelftestArgs) -> anyhow::Result<()> {
         .into());
     }
     println!(
-        "{:<18} {:<9} {:<7} {:<9} {:>5} {:>10} {:<8} {:>9} {:>9}",
+        "{:<18} {:<11} {:<7} {:<9} {:>5} {:>10} {:<8} {:>9} {:>9}",
         "method", "variant", "backend", "precision", "order", "size", "edges", "error", "allowed"
     );
     let mut selftest = Selftest::default();
@@ -37,7 +37,7 @@ pub(super) fn run(args: &SelftestArgs) -> anyhow::Result<()> {
         let sides: Vec<String> = size.iter().map(ToString::to_string).collect();
         let verdict = if check.passed() { "ok" } else { "WRONG" };
         println!(
-            "{:<18} {:<9} {:<7} {:<9} {:>5} {:>10} {:<8} {:>9.1e} {:>9.1e}  {verdict}",
+            "{:<18} {:<11} {:<7} {:<9} {:>5} {:>10} {:<8} {:>9.1e} {:>9.1e}  {verdict}",
             case.method.id,
             case.variant,
             case.backend.word(),
