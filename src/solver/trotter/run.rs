@@ -13,7 +13,9 @@ use rayon::prelude::*;
 use std::ops::Range;
 
 pub(super) use super::opening::Opening;
-pub(super) use super::stepper::{Correction, OnDevice, Region, RowChange, Stepper, Totals};
+#[cfg(feature = "cuda")]
+pub(super) use super::stepper::Totals;
+pub(super) use super::stepper::{Correction, OnDevice, Region, RowChange, Stepper};
 
 /// A trotter run.
 pub(super) struct Run<T: Real> {
