@@ -1,6 +1,6 @@
-// The medium over the field: walls as plain stone, the potential as a faint veil with contour lines.
+// The medium over the field: walls as plain stone, potential, sound speed or density as a faint veil with contour lines.
 //
-// Texels hold (potential, scaled to -1..1; wall, 0 or 1). Colours are gamma-space, premultiplied.
+// Texels hold (level, -1..1; wall, 0 or 1). Colours are gamma-space, premultiplied.
 
 struct View {
     origin: vec2f,

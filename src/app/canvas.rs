@@ -4,11 +4,10 @@ use super::document::Document;
 use super::overlay::Legend;
 use super::pictures::{Bar, Pictures};
 use super::theme;
+use super::units::{Unit, Units};
 use super::view_state::ViewState;
-use super::widgets::figure;
 use super::{field_view, graph_view, view_panel};
 use crate::engine::{Frame, Status};
-use crate::physics::Equation;
 use crate::render::medium::MediumImage;
 use crate::scene::Scenario;
 use crate::scene::scenario::{ColorRange, Quantity};
@@ -38,14 +37,6 @@ fn asked_quantity(document: &Document, rank: usize) -> Quantity {
     }
 }
 
-/// Units of length and time, with a leading space: none where any unit will do.
-fn units(scenario: &Scenario) -> (&'static str, &'static str) {
-    match scenario.model().equation() {
-        Equation::Schrodinger => ("", ""),
-        Equation::Acoustic => (" m", " s"),
-    }
-}
-
 /// Shows the centre; returns what the worker shall show from now on.
 pub fn show(
     ui: &mut Ui,
@@ -69,7 +60,7 @@ pub fn show(
         pictures.take(frame, rank);
         &*pictures
     });
-    let (length_unit, time_unit) = units(scenario);
+    let units = Units::of(scenario, frame.clock.time_step);
     let quantity = asked_quantity(canvas.document, rank);
     let size = scenario.grid().size();
     let scale = ui.ctx().pixels_per_point();
@@ -80,8 +71,7 @@ pub fn show(
             scenario,
             medium: canvas.medium,
             title: graph_title(view_panel::quantity(&canvas.document.draft)),
-            length_unit,
-            time_unit,
+            units,
         };
         graph_view::show(ui, view, &sources);
         let strip = graph_view::strip(graph_view::plot_area(area));
@@ -89,7 +79,7 @@ pub fn show(
         return Some(view.camera.request(strip, scale, [size[0], 1], 0, quantity));
     }
     if rank == 3 {
-        plane_slider(ui, view, scenario);
+        plane_slider(ui, view, scenario, units.length);
     }
     let picture_area = ui.available_rect_before_wrap();
     let sources = field_view::Sources {
@@ -104,8 +94,7 @@ pub fn show(
             title: view_panel::title(quantity),
         },
         medium: canvas.medium,
-        length_unit,
-        time_unit,
+        units,
         bare: canvas.bare,
     };
     field_view::show(ui, view, &sources);
@@ -159,7 +148,7 @@ impl RangeKey {
     }
 }
 
-fn plane_slider(ui: &mut Ui, view: &mut ViewState, scenario: &Scenario) {
+fn plane_slider(ui: &mut Ui, view: &mut ViewState, scenario: &Scenario, unit: Unit) {
     let grid = scenario.grid();
     let last = grid.size()[2] - 1;
     view.plane = view.plane.min(last);
@@ -178,7 +167,7 @@ fn plane_slider(ui: &mut Ui, view: &mut ViewState, scenario: &Scenario) {
                             .show_value(false),
                     )
                 });
-                ui.label(figure(view.plane as f64 * grid.spacing(), 4));
+                ui.label(unit.show(view.plane as f64 * grid.spacing(), 3));
                 let text = format!("{} of {}", view.plane + 1, last + 1);
                 ui.label(egui::RichText::new(text).size(11.0).color(theme::palette(ui).weak));
             });

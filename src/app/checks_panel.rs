@@ -1,13 +1,14 @@
 //! "Is it right?": predictions with what was measured, and warnings.
 
 use super::theme;
+use super::units::Units;
 use super::widgets::{figure, hint, section, warning};
 use crate::engine::{Frame, Verdict};
 use crate::field::Precision;
 use crate::physics::{Initial, Model};
 use crate::scene::Scenario;
 use crate::scene::scenario::{Expectation, Subject};
-use crate::solver;
+use crate::solver::{self, Clock};
 use egui::{Align, Layout, Ui};
 use lucide_icons::Icon;
 
@@ -26,7 +27,7 @@ pub fn show(ui: &mut Ui, frame: &Frame) {
         }
         for (n, expectation) in scenario.expectations().iter().enumerate() {
             let verdict = frame.verdicts.get(n).copied().unwrap_or_default();
-            card(ui, scenario, expectation, verdict, frame.clock.time);
+            card(ui, scenario, expectation, verdict, frame.clock);
         }
         for text in warnings(scenario, frame) {
             warning(ui, &text);
@@ -34,13 +35,14 @@ pub fn show(ui: &mut Ui, frame: &Frame) {
     });
 }
 
-fn card(ui: &mut Ui, scenario: &Scenario, expectation: &Expectation, verdict: Verdict, now: f64) {
+fn card(ui: &mut Ui, scenario: &Scenario, expectation: &Expectation, verdict: Verdict, clock: Clock) {
     let palette = theme::palette(ui);
     let (icon, color, word) = match verdict {
         Verdict::Pending => (Icon::Hourglass, palette.weak, "waits"),
         Verdict::Right(_) => (Icon::CircleCheck, palette.right, "right"),
         Verdict::Wrong(_) => (Icon::CircleX, palette.wrong, "wrong"),
     };
+    let time = Units::of(scenario, clock.time_step).time;
     let name = subject(scenario, &expectation.subject);
     let response = egui::Frame::new()
         .fill(palette.surface)
@@ -53,8 +55,8 @@ fn card(ui: &mut Ui, scenario: &Scenario, expectation: &Expectation, verdict: Ve
                 ui.add(egui::Label::new(egui::RichText::new(&name).color(palette.strong)).truncate());
                 ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                     let text = match verdict {
-                        Verdict::Pending if now < expectation.at => {
-                            format!("at t = {}", figure(expectation.at, 4))
+                        Verdict::Pending if clock.time < expectation.at => {
+                            format!("at t = {}", time.show(expectation.at, 4))
                         }
                         Verdict::Pending => "not measured".to_owned(),
                         _ => word.to_owned(),
@@ -133,10 +135,11 @@ pub fn warnings(scenario: &Scenario, frame: &Frame) -> Vec<String> {
         if let Some(step) = scenario.time().step
             && step > advice.sensible * 1.0001
         {
+            let unit = Units::of(scenario, step).time;
             out.push(format!(
                 "Δt = {} is beyond the sensible {}.",
-                figure(step, 3),
-                figure(advice.sensible, 3)
+                unit.show(step, 3),
+                unit.show(advice.sensible, 3)
             ));
         }
     }

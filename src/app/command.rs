@@ -204,18 +204,6 @@ pub fn pressed(ctx: &egui::Context) -> Option<Action> {
     })
 }
 
-/// Files that were dropped on the window.
-pub fn dropped(ctx: &egui::Context) -> Vec<String> {
-    ctx.input(|input| {
-        input
-            .raw
-            .dropped_files
-            .iter()
-            .map(|file| file.path().display().to_string())
-            .collect()
-    })
-}
-
 /// Keys that a focused control uses itself.
 fn is_control_key(key: Key) -> bool {
     matches!(

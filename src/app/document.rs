@@ -49,10 +49,17 @@ impl Document {
         self.revision
     }
 
-    /// The file that the scene is saved in.
+    /// The file that the scene was read from or saved in; files that it names are relative to it.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
         self.path.as_deref()
+    }
+
+    /// The scene file that is written anew by saving; a picture that carried the scene is left as it is.
+    #[must_use]
+    pub fn scene_file(&self) -> Option<&Path> {
+        self.path()
+            .filter(|path| path.extension().is_none_or(|ending| !ending.eq_ignore_ascii_case("png")))
     }
 
     /// The preset that the scene began as.

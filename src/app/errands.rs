@@ -1,14 +1,16 @@
-//! Work that must not hold up the window: checking scenes, reading and writing files, dialogs, the medium's picture.
+//! Work that must not hold up the window: checking scenes, reading and writing files, dialogues, the medium's picture.
 
+use super::medium_view::medium;
 use crate::render::medium::MediumImage;
-use crate::scene::{Faults, Scenario, SceneFile};
+use crate::scene::{Faults, Scenario, SceneFile, embedded, input};
 use crate::solver;
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-/// Texels along the longer side of the medium's picture.
-const MEDIUM_TEXELS: usize = 1024;
+/// A dialogue that answers sooner than this was never seen by anybody: the system has none.
+const BLINK: Duration = Duration::from_millis(150);
 
 /// A scene that was read.
 #[derive(Debug)]
@@ -21,6 +23,73 @@ pub struct Opened {
     pub path: Option<PathBuf>,
     /// The preset's name.
     pub preset: Option<String>,
+}
+
+/// What a file is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ask {
+    /// A scene to read.
+    Open,
+    /// Where to write the scene.
+    Save,
+    /// Where to write a PNG of the field.
+    Picture,
+    /// Where to write the field as NPY.
+    Field,
+    /// Where to write the whole state.
+    Checkpoint,
+}
+
+impl Ask {
+    /// The dialogue's title.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Open => "Open scene",
+            Self::Save => "Save scene",
+            Self::Picture => "Export picture",
+            Self::Field => "Export field",
+            Self::Checkpoint => "Save checkpoint",
+        }
+    }
+
+    /// What its button says.
+    #[must_use]
+    pub fn verb(self) -> &'static str {
+        if self == Self::Open { "Open" } else { "Save" }
+    }
+
+    /// The ending of such files.
+    #[must_use]
+    pub fn ending(self) -> &'static str {
+        match self {
+            Self::Open | Self::Save => "toml",
+            Self::Picture => "png",
+            Self::Field => "npy",
+            Self::Checkpoint => "ripplon",
+        }
+    }
+
+    fn filter(self) -> (&'static str, &'static [&'static str]) {
+        match self {
+            Self::Open => ("Scenes, and pictures that carry one", &["toml", "png"]),
+            Self::Save => ("Ripplon scene", &["toml"]),
+            Self::Picture => ("PNG picture", &["png"]),
+            Self::Field => ("NumPy array", &["npy"]),
+            Self::Checkpoint => ("Checkpoint", &["ripplon"]),
+        }
+    }
+}
+
+/// A file that was dropped on the window and is no scene.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Dropped {
+    /// A picture: a layer.
+    Picture(PathBuf),
+    /// An array of real numbers: a layer, or the pressure at t = 0.
+    Array(PathBuf),
+    /// An array of complex numbers: ψ at t = 0.
+    Wave(PathBuf),
 }
 
 /// What came of an errand.
@@ -39,39 +108,16 @@ pub enum Outcome {
     Medium(Arc<Scenario>, MediumImage),
     /// The scene was written.
     Saved(Box<SceneFile>, PathBuf),
-    /// A file was chosen for an export.
-    Chosen(Export, PathBuf),
+    /// A file was chosen.
+    Chosen(Ask, PathBuf),
+    /// The system shows no dialogue: the window asks for itself, suggesting a name.
+    NoDialogue(Ask, String),
+    /// A file to be written is there already.
+    Taken(Ask, PathBuf),
+    /// A file that can become a part of the scene was dropped.
+    Dropped(Dropped),
     /// Something failed.
     Failed(String, String),
-}
-
-/// What the engine can write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Export {
-    /// A PNG of the field.
-    Picture,
-    /// The field as NPY.
-    Field,
-    /// The whole state.
-    Checkpoint,
-}
-
-impl Export {
-    fn title(self) -> &'static str {
-        match self {
-            Self::Picture => "Export picture",
-            Self::Field => "Export field",
-            Self::Checkpoint => "Save checkpoint",
-        }
-    }
-
-    fn filter(self) -> (&'static str, &'static str) {
-        match self {
-            Self::Picture => ("PNG picture", "png"),
-            Self::Field => ("NumPy array", "npy"),
-            Self::Checkpoint => ("Checkpoint", "ripplon"),
-        }
-    }
 }
 
 /// The work that goes to the one thread of its own, where only the latest of a kind counts.
@@ -86,6 +132,8 @@ pub struct Errands {
     outcomes: Receiver<Outcome>,
     report: Sender<Outcome>,
     ctx: egui::Context,
+    /// Whether the system is asked for file dialogues.
+    pub system_dialogues: bool,
 }
 
 impl Errands {
@@ -121,6 +169,7 @@ impl Errands {
             outcomes,
             report,
             ctx: ctx.clone(),
+            system_dialogues: true,
         })
     }
 
@@ -147,50 +196,65 @@ impl Errands {
         self.spawn(move || Some(Outcome::Opened(read(&scene, &overrides).map(Box::new))));
     }
 
-    /// Asks for a scene file and reads it.
-    pub fn open_dialog(&self) {
-        self.spawn(|| {
-            let path = rfd::FileDialog::new()
-                .set_title("Open scene")
-                .add_filter("Ripplon scene", &["toml"])
-                .pick_file()?;
-            Some(Outcome::Opened(read(&path.to_string_lossy(), &[]).map(Box::new)))
+    /// Takes a file that was dropped on the window for what it is.
+    pub fn take_dropped(&self, path: PathBuf) {
+        self.spawn(move || Some(dropped(path)));
+    }
+
+    /// Asks for a file, suggesting a name made of `title`.
+    pub fn ask(&self, ask: Ask, title: &str) {
+        let suggestion = if ask == Ask::Open {
+            String::new()
+        } else {
+            file_name(title, ask.ending())
+        };
+        if !self.system_dialogues {
+            let _ = self.report.send(Outcome::NoDialogue(ask, suggestion));
+            self.ctx.request_repaint();
+            return;
+        }
+        self.spawn(move || {
+            let (name, endings) = ask.filter();
+            let dialogue = rfd::FileDialog::new()
+                .set_title(ask.title())
+                .add_filter(name, endings);
+            let asked = Instant::now();
+            let path = if ask == Ask::Open {
+                dialogue.pick_file()
+            } else {
+                dialogue.set_file_name(&suggestion).save_file()
+            };
+            match path {
+                Some(path) => Some(Outcome::Chosen(ask, path)),
+                None if asked.elapsed() < BLINK => Some(Outcome::NoDialogue(ask, suggestion)),
+                // Given up.
+                None => None,
+            }
         });
     }
 
-    /// Writes a scene to `path`, or asks where.
-    pub fn save(&self, file: &SceneFile, path: Option<PathBuf>) {
-        let file = Box::new(file.clone());
+    /// Goes on with a file that was typed in; one that would be replaced is asked about again.
+    pub fn typed(&self, ask: Ask, path: PathBuf, replaces: bool) {
         self.spawn(move || {
-            let path = match path {
-                Some(path) => path,
-                None => rfd::FileDialog::new()
-                    .set_title("Save scene")
-                    .add_filter("Ripplon scene", &["toml"])
-                    .set_file_name(file_name(&file.title, "toml"))
-                    .save_file()?,
-            };
-            Some(match write_aside(&path, file.to_toml().as_bytes()) {
-                Ok(()) => Outcome::Saved(file, path),
-                Err(error) => Outcome::Failed(
-                    "The scene could not be saved".to_owned(),
-                    format!("{}: {error}", path.display()),
-                ),
+            Some(if ask != Ask::Open && !replaces && path.exists() {
+                Outcome::Taken(ask, path)
+            } else {
+                Outcome::Chosen(ask, path)
             })
         });
     }
 
-    /// Asks where to write an export.
-    pub fn choose(&self, export: Export, title: &str) {
-        let (name, ending) = export.filter();
-        let suggestion = file_name(title, ending);
+    /// Writes a scene.
+    pub fn save(&self, file: &SceneFile, path: PathBuf) {
+        let file = Box::new(file.clone());
         self.spawn(move || {
-            let path = rfd::FileDialog::new()
-                .set_title(export.title())
-                .add_filter(name, &[ending])
-                .set_file_name(suggestion)
-                .save_file()?;
-            Some(Outcome::Chosen(export, path))
+            Some(match write_aside(&path, file.to_toml().as_bytes()) {
+                Ok(()) => Outcome::Saved(file, path),
+                Err(error) => Outcome::Failed(
+                    "The scene could not be saved".to_owned(),
+                    format!("{}: {error}; choose another place with Save scene as", path.display()),
+                ),
+            })
         });
     }
 
@@ -243,53 +307,34 @@ pub fn read(scene: &str, overrides: &[String]) -> Result<Opened, Faults> {
     })
 }
 
-/// Potential and walls of one plane, sampled at most [`MEDIUM_TEXELS`] along an axis. Drives stand at t = 0.
-#[must_use]
-pub fn medium(scenario: &Scenario, plane: usize) -> MediumImage {
-    let grid = scenario.grid();
-    let [nx, ny, nz] = grid.size();
-    let plane = plane.min(nz - 1);
-    let layers = scenario.medium();
-    if layers.layers().is_empty() {
-        return MediumImage::default();
+/// What a dropped file is.
+fn dropped(path: PathBuf) -> Outcome {
+    let ending = path
+        .extension()
+        .map(|ending| ending.to_string_lossy().to_lowercase())
+        .unwrap_or_default();
+    let failed = |text: String| Outcome::Failed("The file cannot be used".to_owned(), text);
+    match ending.as_str() {
+        "png" => match embedded::scene_in_png(&path) {
+            Ok(Some(_)) => open_dropped(&path),
+            Ok(None) => Outcome::Dropped(Dropped::Picture(path)),
+            Err(error) => failed(format!("{}: {error}", path.display())),
+        },
+        "npy" => match input::holds_complex(&path) {
+            Ok(true) => Outcome::Dropped(Dropped::Wave(path)),
+            Ok(false) => Outcome::Dropped(Dropped::Array(path)),
+            Err(error) => failed(format!("{error}; {}", error.remedy())),
+        },
+        "toml" => open_dropped(&path),
+        _ => failed(format!(
+            "{}: drop a scene (.toml), a picture (.png) or an array (.npy)",
+            path.display()
+        )),
     }
-    let size = [nx.min(MEDIUM_TEXELS), ny.min(MEDIUM_TEXELS)];
-    // Texel n shows the site under its middle.
-    let site = |n: usize, texels: usize, sites: usize| (2 * n + 1) * sites / (2 * texels);
-    let drives: Vec<f64> = layers.drives().iter().map(|drive| drive.eval(&[0.0])).collect();
-    let mut texels = Vec::with_capacity(size[0] * size[1]);
-    let (mut sum, mut part, mut walls) = (vec![0.0; nx], vec![0.0; nx], vec![false; nx]);
-    let mut limit: f64 = 0.0;
-    for row in 0..size[1] {
-        let j = site(row, size[1], ny);
-        layers.potential_row(None, j, plane, 0..nx, &mut sum);
-        for (group, factor) in drives.iter().enumerate() {
-            layers.potential_row(Some(group), j, plane, 0..nx, &mut part);
-            for (sum, part) in sum.iter_mut().zip(&part) {
-                *sum += factor * part;
-            }
-        }
-        layers.wall_row(j, plane, 0..nx, &mut walls);
-        for column in 0..size[0] {
-            let i = site(column, size[0], nx);
-            let wall = f32::from(u8::from(walls[i]));
-            if wall < 0.5 && sum[i].is_finite() {
-                limit = limit.max(sum[i].abs());
-            }
-            texels.push([sum[i] as f32, wall]);
-        }
-    }
-    if limit > 0.0 {
-        for [level, _] in &mut texels {
-            *level = (*level / limit as f32).clamp(-1.0, 1.0);
-        }
-    }
-    MediumImage {
-        size,
-        sites: [nx, ny],
-        texels,
-        limit,
-    }
+}
+
+fn open_dropped(path: &Path) -> Outcome {
+    Outcome::Opened(read(&path.to_string_lossy(), &[]).map(Box::new))
 }
 
 /// Writes a file beside its place, then puts it there: it is whole or the old one.

@@ -3,13 +3,14 @@
 use super::camera::covered;
 use super::overlay::{self, Legend};
 use super::theme::OVER_PICTURE;
+use super::units::Units;
 use super::view_state::{Cut, ViewState};
-use super::widgets::figure;
+use super::widgets::{figure, steady};
 use crate::engine::Frame;
 use crate::render::{FieldPicture, MediumPicture, Placement, field::Coloring, medium::MediumImage};
 use crate::scene::Scenario;
 use eframe::egui_wgpu::RenderState;
-use egui::{Align2, CursorIcon, FontId, PointerButton, Rect, Response, Sense, Stroke, Ui, pos2, vec2};
+use egui::{Align2, CursorIcon, PointerButton, Rect, Response, Sense, Stroke, Ui, pos2, vec2};
 
 /// What the picture is drawn from.
 pub struct Sources<'a> {
@@ -23,10 +24,8 @@ pub struct Sources<'a> {
     pub legend: Legend<'a>,
     /// The medium over the field.
     pub medium: &'a MediumImage,
-    /// Unit of lengths with a leading space, or nothing.
-    pub length_unit: &'static str,
-    /// Unit of times.
-    pub time_unit: &'static str,
+    /// Units of lengths and times.
+    pub units: Units,
     /// Whether the panels are hidden: then the line cut is, too.
     pub bare: bool,
 }
@@ -59,10 +58,10 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
         draw_cut(&painter, view, area, grid_rect);
     }
     let clock = &sources.frame.clock;
-    overlay::clock(&painter, area, clock.time, clock.time_step, sources.time_unit);
+    overlay::clock(&painter, area, clock.time, clock.time_step, sources.units.time);
     overlay::legend(&painter, area, &sources.legend);
     let spacing = sources.scenario.grid().spacing();
-    overlay::scale_bar(&painter, area, &view.camera, spacing, sources.length_unit);
+    overlay::scale_bar(&painter, area, &view.camera, spacing, sources.units.length);
     read_out(&painter, view, area, sources, &response);
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, "Picture of the field"));
     response
@@ -191,31 +190,27 @@ fn read_out(painter: &egui::Painter, view: &ViewState, area: Rect, sources: &Sou
     let a = grid.spacing();
     let image = &sources.frame.image;
     let texel = [0, 1].map(|axis| (place[axis] - image.origin[axis] as f64) / image.reduction.max(1) as f64);
-    let mut text = format!(
-        "x {:>8}  y {:>8}{}",
-        figure(place[0].floor() * a, 4),
-        figure(place[1].floor() * a, 4),
-        sources.length_unit
-    );
+    let length = sources.units.length;
+    let mut fields = vec![
+        ("x".to_owned(), length.show(place[0].floor() * a, 4)),
+        ("y".to_owned(), length.show(place[1].floor() * a, 4)),
+    ];
     if (0..2).all(|axis| texel[axis] >= 0.0 && texel[axis] < image.size[axis] as f64) {
         let index = texel[0] as usize + image.size[0] * texel[1] as usize;
         if let Some(value) = image.value.get(index) {
-            text.push_str(&format!("  {} {:>9}", symbol(image), figure(f64::from(*value), 3)));
+            fields.push((symbol(image).to_owned(), figure(f64::from(*value), 3)));
         }
         if let Some(phase) = image.phase.get(index) {
-            text.push_str(&format!(
-                "  arg ψ {:>6}π",
-                figure(f64::from(*phase) / std::f64::consts::PI, 2)
-            ));
+            fields.push(("arg ψ".to_owned(), turns(*phase)));
         }
     }
-    overlay::plate(
-        painter,
-        area.right_bottom() - vec2(16.0, 16.0),
-        Align2::RIGHT_BOTTOM,
-        &text,
-        FontId::monospace(11.5),
-    );
+    overlay::fields(painter, area.right_bottom() - vec2(16.0, 16.0), Align2::RIGHT_BOTTOM, &fields);
+}
+
+/// A phase in units of π.
+#[must_use]
+pub fn turns(phase: f32) -> String {
+    format!("{}π", steady(f64::from(phase) / std::f64::consts::PI, 2))
 }
 
 /// The formula of what a picture shows.

@@ -120,6 +120,20 @@ fn thumbnail(ctx: &egui::Context, name: &str) -> Option<TextureHandle> {
     Some(ctx.load_texture(format!("thumbnail {name}"), image, egui::TextureOptions::LINEAR))
 }
 
+/// As many whole tags as fit into a line.
+fn tags(painter: &egui::Painter, tags: &[String], color: egui::Color32, width: f32) -> std::sync::Arc<egui::Galley> {
+    let layout = |count: usize| painter.layout_no_wrap(tags[..count].join(" · "), egui::FontId::proportional(11.5), color);
+    let mut galley = layout(tags.len().min(1));
+    for count in 2..=tags.len() {
+        let next = layout(count);
+        if next.size().x > width {
+            break;
+        }
+        galley = next;
+    }
+    galley
+}
+
 fn card(ui: &mut Ui, entry: &Entry, present: bool) -> bool {
     let palette = theme::palette(ui);
     let size = vec2(ui.available_width(), 72.0);
@@ -153,20 +167,13 @@ fn card(ui: &mut Ui, entry: &Entry, present: bool) -> bool {
     let width = rect.right() - left - 8.0;
     let mut job = egui::text::LayoutJob::simple(
         entry.title.clone(),
-        egui::FontId::proportional(13.5),
+        egui::FontId::proportional(13.0),
         palette.strong,
         width,
     );
     job.wrap.max_rows = 2;
     let title = painter.layout_job(job);
-    let mut job = egui::text::LayoutJob::simple(
-        entry.tags.join(" · "),
-        egui::FontId::proportional(11.5),
-        palette.weak,
-        width,
-    );
-    job.wrap.max_rows = 1;
-    let tags = painter.layout_job(job);
+    let tags = tags(&painter, &entry.tags, palette.weak, width);
     let top = rect.center().y - (title.size().y + tags.size().y + 2.0) / 2.0;
     let below = top + title.size().y + 2.0;
     painter.galley(egui::pos2(left, top), title, palette.strong);

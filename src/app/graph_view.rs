@@ -2,6 +2,7 @@
 
 use super::overlay;
 use super::theme::OVER_PICTURE;
+use super::units::Units;
 use super::view_state::ViewState;
 use super::widgets::{figure, round_below};
 use crate::colormap::Levels;
@@ -29,10 +30,8 @@ pub struct Sources<'a> {
     pub medium: &'a MediumImage,
     /// Name of the value with its formula.
     pub title: &'static str,
-    /// Unit of lengths.
-    pub length_unit: &'static str,
-    /// Unit of times.
-    pub time_unit: &'static str,
+    /// Units of lengths and times.
+    pub units: Units,
 }
 
 /// Shows the graph in all the room there is.
@@ -54,7 +53,7 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     potential(&painter, plot, view, sources);
     curve(ui, plot, view, sources, bottom, top);
     let clock = &sources.frame.clock;
-    overlay::clock(&painter, area, clock.time, clock.time_step, sources.time_unit);
+    overlay::clock(&painter, area, clock.time, clock.time_step, sources.units.time);
     read_out(&painter, plot, area, view, sources, &response);
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, "Graph of the field"));
     response
@@ -115,7 +114,7 @@ fn axes(painter: &Painter, plot: Rect, view: &ViewState, sources: &Sources<'_>, 
     let line = Stroke::new(1.0, OVER_PICTURE.gamma_multiply(0.14));
     let font = FontId::proportional(11.5);
     let text = OVER_PICTURE.gamma_multiply(0.75);
-    let a = sources.scenario.grid().spacing();
+    let a = sources.scenario.grid().spacing() * sources.units.length.per;
     let (left, right) = (
         view.camera.site_at(strip(plot), plot.left_center())[0] * a,
         view.camera.site_at(strip(plot), plot.right_center())[0] * a,
@@ -140,14 +139,7 @@ fn axes(painter: &Painter, plot: Rect, view: &ViewState, sources: &Sources<'_>, 
     painter.text(
         plot.center_bottom() + vec2(0.0, 28.0),
         Align2::CENTER_TOP,
-        format!(
-            "x{}",
-            if sources.length_unit.is_empty() {
-                String::new()
-            } else {
-                format!(" in{}", sources.length_unit)
-            }
-        ),
+        sources.units.length.after("x"),
         FontId::proportional(12.5),
         text,
     );
@@ -206,12 +198,11 @@ fn potential(painter: &Painter, plot: Rect, view: &ViewState, sources: &Sources<
     }
     if high > low {
         clip.add(egui::Shape::line(points, Stroke::new(1.5, POTENTIAL)));
-        let limit = medium.limit;
         for level in [low, high] {
             painter.text(
                 pos2(plot.right() + 8.0, y_of(level)),
                 Align2::LEFT_CENTER,
-                figure(f64::from(level) * limit, 3),
+                format!("{}{}", figure(medium.base + f64::from(level) * medium.limit, 3), medium.unit),
                 FontId::proportional(11.5),
                 POTENTIAL,
             );
@@ -219,7 +210,7 @@ fn potential(painter: &Painter, plot: Rect, view: &ViewState, sources: &Sources<
         painter.text(
             pos2(plot.right() + 8.0, y_of(high) - 12.0),
             Align2::LEFT_BOTTOM,
-            "potential",
+            medium.title,
             FontId::proportional(12.5),
             POTENTIAL,
         );
@@ -271,33 +262,23 @@ fn read_out(painter: &Painter, plot: Rect, area: Rect, view: &ViewState, sources
     };
     let phased = image.quantity == Some(Quantity::Phase);
     let value = if phased { value * value } else { *value };
-    let mut text = format!(
-        "x {:>8}{}  {} {:>9}",
-        figure(site * sources.scenario.grid().spacing(), 4),
-        sources.length_unit,
-        if phased {
-            "|ψ|²"
-        } else {
-            super::field_view::symbol(image)
-        },
-        figure(f64::from(value), 3)
-    );
+    let symbol = if phased {
+        "|ψ|²"
+    } else {
+        super::field_view::symbol(image)
+    };
+    let x = site * sources.scenario.grid().spacing();
+    let mut fields = vec![
+        ("x".to_owned(), sources.units.length.show(x, 4)),
+        (symbol.to_owned(), figure(f64::from(value), 3)),
+    ];
     if let Some(phase) = image.phase.get(texel as usize) {
-        text.push_str(&format!(
-            "  arg ψ {:>6}π",
-            figure(f64::from(*phase) / std::f64::consts::PI, 2)
-        ));
+        fields.push(("arg ψ".to_owned(), super::field_view::turns(*phase)));
     }
     painter.vline(
         pointer.x,
         plot.y_range(),
         Stroke::new(1.0, OVER_PICTURE.gamma_multiply(0.3)),
     );
-    overlay::plate(
-        painter,
-        area.right_top() + vec2(-16.0, 16.0),
-        Align2::RIGHT_TOP,
-        &text,
-        FontId::monospace(11.5),
-    );
+    overlay::fields(painter, area.right_top() + vec2(-16.0, 16.0), Align2::RIGHT_TOP, &fields);
 }

@@ -2,6 +2,7 @@
 
 use super::camera::Camera;
 use super::theme::{self, OVER_PICTURE};
+use super::units::Unit;
 use super::widgets::{figure, round_below, steady};
 use crate::colormap::{Colormap, Kind, Levels};
 use crate::grid::Grid;
@@ -21,14 +22,38 @@ pub fn plate(painter: &Painter, at: Pos2, align: Align2, text: &str, font: FontI
     rect
 }
 
+/// Names with their values on a shade, `align`ed at `at`: every value has a place as wide as the widest number, so that
+/// nothing moves while it changes.
+pub fn fields(painter: &Painter, at: Pos2, align: Align2, fields: &[(String, String)]) {
+    let font = FontId::proportional(TEXT);
+    let layout = |text: &str, color| painter.layout_no_wrap(text.to_owned(), font.clone(), color);
+    let slot = layout("−0.000e−00 m", OVER_PICTURE).size();
+    let names: Vec<_> = fields
+        .iter()
+        .map(|(name, _)| layout(name, OVER_PICTURE.gamma_multiply(0.7)))
+        .collect();
+    let width: f32 = names.iter().map(|name| name.size().x + slot.x + 8.0).sum();
+    let rect = align.anchor_size(at, vec2(width + 16.0, slot.y + 8.0));
+    painter.rect_filled(rect, 4.0, SHADE);
+    let mut x = rect.left() + 8.0;
+    for (name, (_, value)) in names.into_iter().zip(fields) {
+        let value = layout(value, OVER_PICTURE);
+        let after = x + name.size().x + 6.0;
+        painter.galley(pos2(x, rect.top() + 4.0), name, OVER_PICTURE);
+        x = after + slot.x + 2.0;
+        painter.galley(pos2(after, rect.top() + 4.0), value, OVER_PICTURE);
+    }
+}
+
 /// The time, at the upper left. `decimals` follow Δt, so that the width stays.
-pub fn clock(painter: &Painter, area: Rect, time: f64, time_step: f64, unit: &str) {
+pub fn clock(painter: &Painter, area: Rect, time: f64, time_step: f64, unit: Unit) {
+    let time_step = time_step * unit.per;
     let decimals = if time_step == 0.0 {
         2
     } else {
         (-time_step.abs().log10().floor()).clamp(0.0, 6.0) as usize
     };
-    let text = format!("t = {}{unit}", steady(time, decimals));
+    let text = format!("t = {}{}", steady(time * unit.per, decimals), unit.suffix());
     plate(
         painter,
         area.left_top() + vec2(16.0, 16.0),
@@ -39,11 +64,11 @@ pub fn clock(painter: &Painter, area: Rect, time: f64, time_step: f64, unit: &st
 }
 
 /// A line of a round length, at the lower left.
-pub fn scale_bar(painter: &Painter, area: Rect, camera: &Camera, spacing: f64, unit: &str) {
-    let points_per_length = f64::from(camera.scale()) / spacing;
+pub fn scale_bar(painter: &Painter, area: Rect, camera: &Camera, spacing: f64, unit: Unit) {
+    let points_per_length = f64::from(camera.scale()) / (spacing * unit.per);
     let length = round_below(140.0 / points_per_length);
     let width = (length * points_per_length) as f32;
-    let text = format!("{}{unit}", figure(length, 3));
+    let text = format!("{}{}", figure(length, 3), unit.suffix());
     let galley = painter.layout_no_wrap(text, FontId::proportional(TEXT), OVER_PICTURE);
     let size = vec2(width.max(galley.size().x) + 16.0, galley.size().y + 20.0);
     let rect = Align2::LEFT_BOTTOM.anchor_size(area.left_bottom() + vec2(16.0, -16.0), size);

@@ -2,7 +2,7 @@
 
 use super::FIRST_PRESET;
 use super::command::Action;
-use super::errands::{Export, Opened, Outcome};
+use super::errands::{Ask, Opened, Outcome};
 use super::time_panel::change_speed;
 use super::window::{App, Wishes};
 use crate::engine::{Command, Engine, Job, Status};
@@ -91,7 +91,13 @@ impl App {
                 self.notices.say(format!("Saved as {}", path.display()));
                 self.document.mark_saved(*file, path);
             }
-            Outcome::Chosen(export, path) => self.export(export, path),
+            Outcome::Chosen(ask, path) => self.use_file(ask, path),
+            Outcome::NoDialogue(ask, suggestion) => self.prompt.open(ask, suggestion),
+            Outcome::Taken(ask, path) => self.prompt.warn(ask, path),
+            Outcome::Dropped(dropped) => {
+                let text = super::dropped::add(&mut self.document.draft, dropped);
+                self.notices.say(text);
+            }
             Outcome::Failed(title, text) => self.notices.fault(title, vec![text]),
         }
     }
@@ -181,15 +187,18 @@ impl App {
     /// Does one action.
     pub fn act(&mut self, ctx: &egui::Context, action: Action) {
         match action {
-            Action::Open => self.errands.open_dialog(),
+            Action::Open => self.errands.ask(Ask::Open, ""),
             Action::Save => {
-                let path = self.document.path().map(Path::to_owned);
-                self.errands.save(&self.document.draft, path);
+                if let Some(path) = self.document.scene_file().map(Path::to_owned) {
+                    self.errands.save(&self.document.draft, path);
+                } else {
+                    self.errands.ask(Ask::Save, &self.document.draft.title);
+                }
             }
-            Action::SaveAs => self.errands.save(&self.document.draft, None),
-            Action::ExportPicture => self.errands.choose(Export::Picture, &self.document.draft.title),
-            Action::ExportField => self.errands.choose(Export::Field, &self.document.draft.title),
-            Action::SaveCheckpoint => self.errands.choose(Export::Checkpoint, &self.document.draft.title),
+            Action::SaveAs => self.errands.ask(Ask::Save, &self.document.draft.title),
+            Action::ExportPicture => self.errands.ask(Ask::Picture, &self.document.draft.title),
+            Action::ExportField => self.errands.ask(Ask::Field, &self.document.draft.title),
+            Action::SaveCheckpoint => self.errands.ask(Ask::Checkpoint, &self.document.draft.title),
             Action::Quit => ctx.send_viewport_cmd(ViewportCommand::Close),
             Action::Undo => self.moved(Self::undo),
             Action::Redo => self.moved(Self::redo),
@@ -257,16 +266,18 @@ impl App {
         }
     }
 
-    /// Writes what the engine holds.
-    fn export(&mut self, export: Export, path: PathBuf) {
-        match export {
-            Export::Checkpoint => self.worker.send(Command::SaveCheckpoint(path)),
-            Export::Field => self.worker.send(Command::Run(Job::new(move |engine| {
+    /// Reads or writes a file that was chosen.
+    fn use_file(&mut self, ask: Ask, path: PathBuf) {
+        match ask {
+            Ask::Open => self.open(&path.to_string_lossy()),
+            Ask::Save => self.errands.save(&self.document.draft, path),
+            Ask::Checkpoint => self.worker.send(Command::SaveCheckpoint(path)),
+            Ask::Field => self.worker.send(Command::Run(Job::new(move |engine| {
                 let field = engine.field().map_err(|error| error.to_string())?;
                 export::npy::save(&path, engine.scenario().grid(), &field).map_err(|error| error.to_string())?;
                 Ok(format!("Field written to {}", path.display()))
             }))),
-            Export::Picture => {
+            Ask::Picture => {
                 let text = self.document.draft.to_toml();
                 let plane = self.view.plane;
                 self.worker.send(Command::Run(Job::new(move |engine| {

@@ -2,11 +2,14 @@
 
 use super::history::{FIXED, History};
 use super::theme;
+use super::units::Units;
 use super::view_state::{Cut, ViewState};
 use super::widgets::{figure, round_below};
 use crate::engine::Frame;
-use egui::{Color32, Ui, vec2};
-use egui_plot::{AxisHints, Corner, GridMark, Legend, Line, Plot, PlotBounds, PlotPoints};
+use crate::physics::Equation;
+use egui::text::{LayoutJob, TextFormat};
+use egui::{Color32, FontId, Ui, vec2};
+use egui_plot::{AxisHints, GridMark, Line, Plot, PlotBounds, PlotPoints};
 use std::ops::RangeInclusive;
 
 /// One plot.
@@ -34,7 +37,7 @@ impl Kind {
             "Line cut",
             "Values along the dashed line in the picture; drag the line to move it.",
         ),
-        (Self::Position, "Position", "Mean position, weighted with |ψ|²."),
+        (Self::Position, "Position", "Mean position, weighted with |ψ|² (sound: p²)."),
         (
             Self::Spread,
             "Spread",
@@ -43,26 +46,28 @@ impl Kind {
         (
             Self::Norm,
             "Norm",
-            "Norm over its value at t = 0, minus 1. A unitary scheme keeps it at rounding level.",
+            "Norm (sound: energy) over its value at t = 0, minus 1. Without absorption the scheme keeps it at rounding level.",
         ),
         (
             Self::Energy,
             "Energy",
-            "Mean of H per norm, with (g/2)|ψ|^4 where the wave interacts.",
+            "Mean of H per norm, with (g/2)|ψ|⁴ where the wave interacts (sound: the energy that the scheme conserves).",
         ),
         (Self::Detectors, "Detectors", "What the scene's detectors record."),
     ];
-}
 
-/// Colours of several lines in one plot: Okabe and Ito's set, told apart by colour-blind eyes too.
-const LINES: [Color32; 6] = [
-    Color32::from_rgb(0x56, 0xb4, 0xe9),
-    Color32::from_rgb(0xe6, 0x9f, 0x00),
-    Color32::from_rgb(0x00, 0x9e, 0x73),
-    Color32::from_rgb(0xcc, 0x79, 0xa7),
-    Color32::from_rgb(0xd5, 0x5e, 0x00),
-    Color32::from_rgb(0xf0, 0xe4, 0x42),
-];
+    /// The title in a scene of this equation.
+    #[must_use]
+    pub fn title(self, equation: Equation) -> &'static str {
+        if (self, equation) == (Self::Norm, Equation::Acoustic) {
+            return "Energy drift";
+        }
+        Self::ALL
+            .iter()
+            .find(|(known, _, _)| *known == self)
+            .map_or("", |(_, title, _)| title)
+    }
+}
 
 /// Shows the plots side by side.
 pub fn show(ui: &mut Ui, shown: &mut Vec<Kind>, view: &mut ViewState, history: &History, frame: &Frame) {
@@ -70,6 +75,7 @@ pub fn show(ui: &mut Ui, shown: &mut Vec<Kind>, view: &mut ViewState, history: &
     ui.set_min_size(ui.available_size());
     let Some(scenario) = &frame.scenario else { return };
     let rank = scenario.grid().rank();
+    let equation = scenario.model().equation();
     let has_detectors = !scenario.detectors().is_empty();
     let offered = |kind: Kind| match kind {
         Kind::Cut => rank > 1,
@@ -78,11 +84,12 @@ pub fn show(ui: &mut Ui, shown: &mut Vec<Kind>, view: &mut ViewState, history: &
     };
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 4.0;
-        for (kind, title, about) in Kind::ALL {
+        for (kind, _, about) in Kind::ALL {
             if !offered(kind) {
                 continue;
             }
             let on = shown.contains(&kind);
+            let title = kind.title(equation);
             if ui.selectable_label(on, title).on_hover_text(about).clicked() {
                 if on {
                     shown.retain(|other| *other != kind);
@@ -102,12 +109,19 @@ pub fn show(ui: &mut Ui, shown: &mut Vec<Kind>, view: &mut ViewState, history: &
         super::widgets::hint(ui, "Choose what to plot.");
         return;
     }
+    let sources = Sources {
+        view,
+        history,
+        frame,
+        units: Units::of(scenario, frame.clock.time_step),
+        rank,
+    };
     let room = ui.available_size();
     let width = ((room.x - 8.0 * (all.len() - 1) as f32) / all.len() as f32).max(120.0);
     ui.horizontal(|ui| {
         for kind in all {
             ui.allocate_ui(vec2(width, room.y), |ui| {
-                ui.vertical(|ui| one(ui, kind, vec2(width, room.y), view, history, frame, rank));
+                ui.vertical(|ui| one(ui, kind, kind.title(equation), vec2(width, room.y), &sources));
             });
         }
     });
@@ -123,44 +137,91 @@ fn cut_choice(ui: &mut Ui, view: &mut ViewState, size: [usize; 3]) {
     }
 }
 
-fn one(ui: &mut Ui, kind: Kind, size: egui::Vec2, view: &ViewState, history: &History, frame: &Frame, rank: usize) {
-    let palette = theme::palette(ui);
-    // As many points as pixels say all that can be seen.
-    let most = (size.x as usize).max(64);
+/// What the plots are drawn from.
+struct Sources<'a> {
+    view: &'a ViewState,
+    history: &'a History,
+    frame: &'a Frame,
+    units: Units,
+    rank: usize,
+}
+
+/// A line with its name.
+type Named = (String, Vec<[f64; 2]>);
+
+/// The lines of a plot.
+fn lines(kind: Kind, sources: &Sources<'_>, most: usize) -> Vec<Named> {
+    let Sources {
+        view,
+        history,
+        frame,
+        units,
+        rank,
+    } = sources;
+    let over_time = |column: usize, scale: f64| {
+        let mut points = history.points(column, most);
+        for [t, value] in &mut points {
+            *t *= units.time.per;
+            *value *= scale;
+        }
+        points
+    };
     let axes = ["x", "y", "z"];
-    let lines: Vec<(String, Vec<[f64; 2]>)> = match kind {
-        Kind::Cut => vec![("cut".to_owned(), cut_points(view, frame))],
-        Kind::Position => (0..rank)
-            .map(|n| (format!("mean {}", axes[n]), history.points(2 + n, most)))
+    match kind {
+        Kind::Cut => vec![("cut".to_owned(), cut_points(view, frame, units.length.per))],
+        Kind::Position => (0..*rank)
+            .map(|n| (format!("mean {}", axes[n]), over_time(2 + n, units.length.per)))
             .collect(),
-        Kind::Spread => (0..rank)
-            .map(|n| (format!("σ{}", axes[n]), history.points(5 + n, most)))
+        Kind::Spread => (0..*rank)
+            .map(|n| (format!("σ{}", axes[n]), over_time(5 + n, units.length.per)))
             .collect(),
-        Kind::Norm => vec![("norm − 1".to_owned(), history.points(0, most))],
-        Kind::Energy => vec![("energy".to_owned(), history.points(1, most))],
+        Kind::Norm => vec![("norm − 1".to_owned(), over_time(0, 1.0))],
+        Kind::Energy => vec![("energy".to_owned(), over_time(1, 1.0))],
         Kind::Detectors => frame
             .scenario
             .iter()
             .flat_map(|scenario| scenario.detectors())
             .enumerate()
-            .map(|(n, detector)| (detector.name.clone(), history.points(FIXED + n, most)))
+            .map(|(n, detector)| (detector.name.clone(), over_time(FIXED + n, 1.0)))
             .collect(),
+    }
+}
+
+/// The title of a plot: what over what, with units.
+fn heading(kind: Kind, title: &str, sources: &Sources<'_>) -> String {
+    let units = sources.units;
+    let over = match (kind, sources.view.cut) {
+        (Kind::Cut, Cut::Row) => units.length.after("x"),
+        (Kind::Cut, Cut::Column) => units.length.after("y"),
+        _ => units.time.after("t"),
     };
-    let title = Kind::ALL
-        .iter()
-        .find(|(known, _, _)| *known == kind)
-        .map_or("", |(_, title, _)| title);
-    let axis = match (kind, view.cut) {
-        (Kind::Cut, Cut::Row) => "x",
-        (Kind::Cut, Cut::Column) => "y",
-        _ => "t",
+    let what = match kind {
+        Kind::Position | Kind::Spread => units.length.after(title),
+        Kind::Energy if sound(sources.frame) => format!("{title} (J)"),
+        _ => title.to_owned(),
     };
-    let heading = format!("{title} over {axis}");
+    format!("{what} over {over}")
+}
+
+fn one(ui: &mut Ui, kind: Kind, title: &str, size: egui::Vec2, sources: &Sources<'_>) {
+    let palette = theme::palette(ui);
+    // As many points as pixels say all that can be seen.
+    let lines = lines(kind, sources, (size.x as usize).max(64));
     ui.spacing_mut().item_spacing.y = 8.0;
-    ui.label(egui::RichText::new(heading).size(11.5).color(palette.weak));
     let several = lines.len() > 1;
-    let bounds = bounds(kind, &lines, view);
-    let mut plot = Plot::new(("plot", kind as u8))
+    let colors: Vec<Color32> = (0..lines.len())
+        .map(|n| {
+            if several {
+                theme::line(ui, n)
+            } else {
+                palette.accent
+            }
+        })
+        .collect();
+    let names = lines.iter().map(|(name, _)| name.as_str()).zip(colors.iter().copied());
+    caption(ui, &heading(kind, title, sources), several.then_some(names), size.x);
+    let bounds = bounds(kind, &lines, sources.view);
+    Plot::new(("plot", kind as u8))
         .height((size.y - 24.0).max(48.0))
         .allow_drag(false)
         .allow_zoom(false)
@@ -179,21 +240,37 @@ fn one(ui: &mut Ui, kind: Kind, size: egui::Vec2, view: &ViewState, history: &Hi
                 .label_spacing(14.0..=20.0),
         ])
         .label_formatter(|_| None)
-        .grid_color(palette.line);
-    if several {
-        plot = plot.legend(Legend::default().position(Corner::RightTop).background_alpha(0.5));
+        .grid_color(palette.line)
+        .show(ui, |plot| {
+            for ((name, points), color) in lines.into_iter().zip(colors) {
+                plot.line(Line::new(name, PlotPoints::from(points)).color(color).width(1.5));
+            }
+            plot.set_plot_bounds(bounds);
+        });
+}
+
+/// The title of a plot and, where it has several lines, their names in their colours beside it: over the plot they would
+/// hide what they explain.
+fn caption<'a>(ui: &mut Ui, heading: &str, names: Option<impl Iterator<Item = (&'a str, Color32)>>, width: f32) {
+    let weak = theme::palette(ui).weak;
+    let font = FontId::proportional(11.5);
+    let mut job = LayoutJob::single_section(heading.to_owned(), TextFormat::simple(font.clone(), weak));
+    for (name, color) in names.into_iter().flatten() {
+        job.append("—", 12.0, TextFormat::simple(font.clone(), color));
+        job.append(name, 4.0, TextFormat::simple(font.clone(), weak));
     }
-    plot.show(ui, |plot| {
-        for (n, (name, points)) in lines.into_iter().enumerate() {
-            let color = if several {
-                LINES[n % LINES.len()]
-            } else {
-                palette.accent
-            };
-            plot.line(Line::new(name, PlotPoints::from(points)).color(color).width(1.5));
-        }
-        plot.set_plot_bounds(bounds);
-    });
+    let whole = job.text[heading.len()..].replace('—', "  ");
+    job.wrap.max_width = width;
+    job.wrap.max_rows = 1;
+    let label = ui.label(job);
+    if !whole.is_empty() {
+        label.on_hover_text(whole.trim());
+    }
+}
+
+fn sound(frame: &Frame) -> bool {
+    let scenario = frame.scenario.as_deref();
+    scenario.is_some_and(|scenario| scenario.model().equation() == Equation::Acoustic)
 }
 
 fn tick(mark: GridMark, _range: &RangeInclusive<f64>) -> String {
@@ -255,12 +332,12 @@ fn bounds(kind: Kind, lines: &[(String, Vec<[f64; 2]>)], view: &ViewState) -> Pl
 }
 
 /// Values along the cut, over lengths.
-fn cut_points(view: &ViewState, frame: &Frame) -> Vec<[f64; 2]> {
+fn cut_points(view: &ViewState, frame: &Frame, per_length: f64) -> Vec<[f64; 2]> {
     let image = &frame.image;
     let Some(scenario) = &frame.scenario else {
         return Vec::new();
     };
-    let a = scenario.grid().spacing();
+    let a = scenario.grid().spacing() * per_length;
     let [width, height] = image.size;
     if image.value.len() != width * height || width == 0 || image.reduction == 0 {
         return Vec::new();

@@ -100,18 +100,22 @@ fn grid(ui: &mut Ui, file: &mut SceneFile) {
                 .update_while_editing(false),
         )
     });
-    let about =
-        "Wall: the wave is reflected. Periodic: it enters again on the other side. Absorb: it is swallowed in a layer.";
+    let sound = file.acoustic.is_some();
+    let about = if sound {
+        "Wall: rigid, the pressure comes back upright. Soft: an open end, it comes back upside down. Periodic: it enters again on the other side. Absorb: it is swallowed in a layer."
+    } else {
+        "Wall: the wave is reflected. Periodic: it enters again on the other side. Absorb: it is swallowed in a layer."
+    };
     match &mut file.grid.edges {
         EdgesFile::All(edge) => {
-            edge_row(ui, "Edges", about, edge);
+            edge_row(ui, "Edges", about, edge, sound);
         }
         EdgesFile::PerAxis(edges) => {
             for (edge, label) in edges
                 .iter_mut()
                 .zip(["Edges along x", "Edges along y", "Edges along z"])
             {
-                edge_row(ui, label, about, edge);
+                edge_row(ui, label, about, edge, sound);
             }
         }
     }
@@ -150,11 +154,12 @@ fn grid(ui: &mut Ui, file: &mut SceneFile) {
     }
 }
 
-fn edge_row(ui: &mut Ui, label: &str, about: &str, edge: &mut Edge) {
+fn edge_row(ui: &mut Ui, label: &str, about: &str, edge: &mut Edge, sound: bool) {
     row(ui, label, about, |ui| {
         let all = Edge::ALL
             .iter()
-            .filter(|(_, known)| *known != Edge::Soft)
+            // For ψ a soft edge is a wall.
+            .filter(|(_, known)| sound || *known != Edge::Soft)
             .map(|(word, known)| (*known, (*word).to_owned(), String::new()));
         super::widgets::choice(ui, label, edge, all)
     });

@@ -2,89 +2,132 @@
 
 use super::meter::Meter;
 use super::theme;
+use super::units::Units;
 use super::widgets::{signed, steady};
 use crate::engine::{Frame, Status};
+use crate::physics::Equation;
 use crate::units;
 use egui::{Align, FontId, Layout, Sense, Ui, vec2};
+
+/// Between two cells.
+const GAP: f32 = 16.0;
 
 /// Shows the line.
 pub fn show(ui: &mut Ui, frame: &Frame, meter: &Meter) {
     ui.horizontal(|ui| {
-        ui.spacing_mut().item_spacing.x = 16.0;
-        let (word, about) = match &frame.status {
-            Status::Starting => ("starting", "The solver is being built."),
-            Status::Running if frame.clock.time_step < 0.0 => ("backwards", "Time runs backwards."),
-            Status::Running => ("running", "The solver is stepping."),
-            Status::Paused => ("paused", "Space lets it run."),
-            Status::Failed(_) => (
-                "stopped",
-                "The run cannot go on; the picture shows its last good state.",
-            ),
-        };
-        cell(ui, 9, word, about);
-        cell(ui, 14, &format!("t {:>12}", steady(frame.clock.time, 3)), "Time.");
-        cell(
-            ui,
-            15,
-            &format!("step {:>10}", frame.clock.steps),
-            "Steps taken since t = 0.",
-        );
-        let wide = ui.available_width();
+        ui.spacing_mut().item_spacing.x = GAP;
+        let (word, about) = state(frame);
+        cell(ui, "", word, "backwards", about);
+        let unit = frame
+            .scenario
+            .as_deref()
+            .map_or(super::units::NONE, |scenario| Units::of(scenario, frame.clock.time_step).time);
+        let time = format!("{}{}", steady(frame.clock.time * unit.per, 3), unit.suffix());
+        cell(ui, "t", &time, "−00000.000 ms", "Time.");
+        let steps = frame.clock.steps.to_string();
+        cell(ui, "step", &steps, "000000000", "Steps taken since t = 0.");
         let rate = if frame.rate > 0.0 {
             units::si(frame.rate)
         } else {
-            "–  ".to_owned()
+            "– ".to_owned()
         };
-        cell(
-            ui,
-            21,
-            &format!("{rate:>8}site-steps/s"),
-            "Sites times steps per second of stepping.",
-        );
-        if wide > 480.0 {
-            let fps = format!("{:>4.0} frames/s", frame.frames_per_second);
-            cell(ui, 13, &fps, "Pictures per second that the solver delivers.");
+        let rate = format!("{rate}site-steps/s");
+        let about = "Sites times steps per second of stepping.";
+        cell(ui, "", &rate, "000.00 Msite-steps/s", about);
+        let meter_cell = |ui: &mut Ui| {
+            let text = format!("{:.1} ms", meter.frame_ms());
+            cell(ui, "window", &text, "00.0 ms", &meter.about());
+        };
+        // What is told first goes last when the window is narrow.
+        let wide = ui.available_width();
+        meter_cell(ui);
+        if wide > 500.0 {
+            let text = format!("{:.0} frames/s", frame.frames_per_second);
+            let about = "Pictures per second that the solver delivers.";
+            cell(ui, "", &text, "000 frames/s", about);
         }
-        let tip = meter.about();
-        cell(ui, 11, &format!("UI {:>5.1} ms", meter.frame_ms()), &tip);
-        if wide > 600.0 {
-            let tip = "Norm over its value at t = 0, minus 1 (sound: energy). Absorbing edges make it fall.";
-            cell(ui, 14, &format!("drift {}", signed(frame.drift)), tip);
+        if wide > 620.0 {
+            drift_cell(ui, frame);
         }
-        if let Some(report) = &frame.report {
-            if wide > 720.0 {
-                cell(
-                    ui,
-                    10,
-                    &format!("{:>10}", units::bytes(report.memory)),
-                    "Memory that the solver holds.",
-                );
-            }
-            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                let text = format!(
-                    "{} · {} · {} · {}",
-                    report.method,
-                    report.variant,
-                    report.precision.word(),
-                    report.backend.word()
-                );
-                let tip = super::method_panel::running(report);
-                let color = theme::palette(ui).weak;
-                ui.add(egui::Label::new(egui::RichText::new(text).monospace().color(color)).truncate())
-                    .on_hover_text(tip);
-            });
+        let Some(report) = &frame.report else { return };
+        if wide > 740.0 {
+            let about = "Memory that the solver holds.";
+            cell(ui, "", &units::bytes(report.memory), "0000.00 MiB", about);
         }
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            let text = format!(
+                "{} · {} · {} · {}",
+                report.method,
+                report.variant,
+                report.precision.word(),
+                report.backend.word()
+            );
+            let about = super::method_panel::running(report);
+            let color = theme::palette(ui).weak;
+            ui.add(egui::Label::new(egui::RichText::new(text).size(TEXT).color(color)).truncate())
+                .on_hover_text(about);
+        });
     });
 }
 
-/// Text of a fixed width in characters.
-fn cell(ui: &mut Ui, characters: usize, text: &str, about: &str) {
-    let font = FontId::monospace(11.5);
-    let advance = ui.fonts_mut(|fonts| fonts.glyph_width(&font, '0'));
-    let (rect, response) = ui.allocate_exact_size(vec2(advance * characters as f32, 20.0), Sense::hover());
+fn state(frame: &Frame) -> (&'static str, &'static str) {
+    match &frame.status {
+        Status::Starting => ("starting", "The solver is being built."),
+        Status::Running if frame.clock.time_step < 0.0 => ("backwards", "Time runs backwards."),
+        Status::Running => ("running", "The solver is stepping."),
+        Status::Paused => ("paused", "Space lets it run."),
+        Status::Failed(_) => (
+            "stopped",
+            "The run cannot go on; the picture shows its last good state.",
+        ),
+    }
+}
+
+fn drift_cell(ui: &mut Ui, frame: &Frame) {
+    let sound = frame
+        .scenario
+        .as_deref()
+        .is_some_and(|scenario| scenario.model().equation() == Equation::Acoustic);
+    let (name, about) = if sound {
+        (
+            "energy",
+            "Energy over its value at t = 0, minus 1. Absorbing edges make it fall, sources make it rise.",
+        )
+    } else {
+        (
+            "norm",
+            "Norm over its value at t = 0, minus 1. Absorbing edges make it fall.",
+        )
+    };
+    cell(ui, name, &signed(frame.drift), "−0.0e−00", about);
+}
+
+const TEXT: f32 = 12.0;
+
+/// A name of less weight, then a value flush right in the room that `widest` takes.
+fn cell(ui: &mut Ui, name: &str, value: &str, widest: &str, about: &str) {
+    let font = FontId::proportional(TEXT);
     let palette = theme::palette(ui);
-    ui.painter_at(rect.expand(2.0))
-        .text(rect.left_center(), egui::Align2::LEFT_CENTER, text, font, palette.text);
-    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, text));
+    let layout = |text: &str, color| ui.painter().layout_no_wrap(text.to_owned(), font.clone(), color);
+    let room = layout(widest, palette.text).size().x;
+    let name_galley = layout(name, palette.weak);
+    let value_galley = layout(value, palette.text);
+    let gap = if name.is_empty() { 0.0 } else { 6.0 };
+    let width = name_galley.size().x + gap + room;
+    let (rect, response) = ui.allocate_exact_size(vec2(width, 20.0), Sense::hover());
+    let painter = ui.painter_at(rect.expand(2.0));
+    let top = |galley: &egui::Galley| rect.center().y - galley.size().y / 2.0;
+    let at = egui::pos2(rect.left(), top(&name_galley));
+    painter.galley(at, name_galley, palette.weak);
+    // A word stands at the left; numbers grow to the left.
+    let flush_right = value.contains(|c: char| c.is_ascii_digit());
+    let x = if flush_right {
+        rect.right() - value_galley.size().x
+    } else {
+        rect.right() - room
+    };
+    let at = egui::pos2(x, top(&value_galley));
+    painter.galley(at, value_galley, palette.text);
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, format!("{name} {value}")));
     response.on_hover_text(about);
 }

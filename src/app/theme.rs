@@ -70,6 +70,26 @@ const LIGHT: Palette = Palette {
 /// Text over the picture, which is dark in both themes.
 pub const OVER_PICTURE: Color32 = Color32::from_rgb(0xe6, 0xe8, 0xec);
 
+/// Colours of several lines in one plot: Okabe and Ito's set, told apart by colour-blind eyes too. On a light ground the
+/// yellow would be lost: black stands for it.
+const LINES: [Color32; 6] = [
+    Color32::from_rgb(0x56, 0xb4, 0xe9),
+    Color32::from_rgb(0xe6, 0x9f, 0x00),
+    Color32::from_rgb(0x00, 0x9e, 0x73),
+    Color32::from_rgb(0xcc, 0x79, 0xa7),
+    Color32::from_rgb(0xd5, 0x5e, 0x00),
+    Color32::from_rgb(0xf0, 0xe4, 0x42),
+];
+
+/// The colour of line `n` of a plot with several.
+#[must_use]
+pub fn line(ui: &egui::Ui, n: usize) -> Color32 {
+    match n % LINES.len() {
+        5 if !ui.visuals().dark_mode => palette(ui).strong,
+        n => LINES[n],
+    }
+}
+
 /// The palette of the present theme.
 #[must_use]
 pub fn palette(ui: &egui::Ui) -> &'static Palette {
@@ -80,6 +100,15 @@ pub fn palette(ui: &egui::Ui) -> &'static Palette {
 #[must_use]
 pub fn of(dark: bool) -> &'static Palette {
     if dark { &DARK } else { &LIGHT }
+}
+
+const INTER: &[u8] = include_bytes!("../../assets/fonts/Inter-Regular.otf");
+const INTER_SEMIBOLD: &[u8] = include_bytes!("../../assets/fonts/Inter-SemiBold.otf");
+
+/// The font family of titles.
+#[must_use]
+pub fn strong_family() -> FontFamily {
+    FontFamily::Name("strong".into())
 }
 
 /// The font family of the icons.
@@ -101,6 +130,19 @@ pub fn install(ctx: &egui::Context) {
         .font_data
         .insert("lucide".to_owned(), Arc::new(FontData::from_static(LUCIDE_FONT_BYTES)));
     fonts.families.insert(icon_family(), vec!["lucide".to_owned()]);
+    // Inter has figures of equal width; what it lacks comes from egui's fonts.
+    let proportional = fonts.families.get(&FontFamily::Proportional).cloned().unwrap_or_default();
+    for (name, family, bytes) in [
+        ("inter", FontFamily::Proportional, INTER),
+        ("inter-semibold", strong_family(), INTER_SEMIBOLD),
+    ] {
+        fonts
+            .font_data
+            .insert(name.to_owned(), Arc::new(FontData::from_static(bytes)));
+        let mut all = vec![name.to_owned()];
+        all.extend(proportional.iter().cloned());
+        fonts.families.insert(family, all);
+    }
     ctx.set_fonts(fonts);
     for (theme, dark) in [(egui::Theme::Dark, true), (egui::Theme::Light, false)] {
         ctx.style_mut_of(theme, |style| apply(style, of(dark), dark));
@@ -109,9 +151,9 @@ pub fn install(ctx: &egui::Context) {
 
 fn apply(style: &mut egui::Style, palette: &Palette, dark: bool) {
     style.text_styles = [
-        (TextStyle::Heading, FontId::proportional(17.0)),
-        (TextStyle::Body, FontId::proportional(13.5)),
-        (TextStyle::Button, FontId::proportional(13.5)),
+        (TextStyle::Heading, FontId::new(17.0, strong_family())),
+        (TextStyle::Body, FontId::proportional(13.0)),
+        (TextStyle::Button, FontId::proportional(13.0)),
         (TextStyle::Small, FontId::proportional(11.5)),
         (TextStyle::Monospace, FontId::monospace(12.0)),
     ]

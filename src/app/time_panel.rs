@@ -1,7 +1,8 @@
 //! Δt with its sensible and stable range, and the speed of the picture.
 
 use super::theme;
-use super::widgets::{figure, hint, row, section, warning};
+use super::units::{Unit, Units};
+use super::widgets::{hint, row, section, warning};
 use crate::engine::Command;
 use crate::scene::{Scenario, SceneFile};
 use crate::solver::{self, StepAdvice};
@@ -24,7 +25,8 @@ pub fn show(
         if let Some(scenario) = scenario
             && let Some(method) = solver::find(&scenario.solver().method)
         {
-            step_rows(ui, file, &(method.step_advice)(scenario), time_step);
+            let unit = Units::of(scenario, time_step).time;
+            step_rows(ui, file, &(method.step_advice)(scenario), time_step, unit);
         }
         command = speed_row(ui, steps_per_frame);
         if file.quantum.is_some() {
@@ -39,7 +41,7 @@ pub fn show(
     command
 }
 
-fn step_rows(ui: &mut Ui, file: &mut SceneFile, advice: &StepAdvice, time_step: f64) {
+fn step_rows(ui: &mut Ui, file: &mut SceneFile, advice: &StepAdvice, time_step: f64, unit: Unit) {
     let mut auto = file.time.step.is_none();
     let present = file
         .time
@@ -49,10 +51,10 @@ fn step_rows(ui: &mut Ui, file: &mut SceneFile, advice: &StepAdvice, time_step: 
     let (low, high) = (advice.auto / 100.0, reach(advice, present));
     let tip = format!(
         "Sensible up to {}{}. {}",
-        figure(advice.sensible, 3),
+        unit.show(advice.sensible, 3),
         advice
             .stability_limit
-            .map_or(String::new(), |limit| format!(", stable up to {}", figure(limit, 3))),
+            .map_or(String::new(), |limit| format!(", stable up to {}", unit.show(limit, 3))),
         advice.because
     );
     row(ui, "Δt", &tip, |ui| {
@@ -61,7 +63,8 @@ fn step_rows(ui: &mut Ui, file: &mut SceneFile, advice: &StepAdvice, time_step: 
             egui::Slider::new(&mut step, low..=high)
                 .logarithmic(true)
                 .clamping(egui::SliderClamping::Never)
-                .custom_formatter(|value, _| figure(value, 3))
+                .custom_formatter(move |value, _| unit.show(value, 3))
+                .custom_parser(move |text| unit.parse(text))
                 .update_while_editing(false),
         )
         .on_hover_text(&tip);
@@ -75,7 +78,7 @@ fn step_rows(ui: &mut Ui, file: &mut SceneFile, advice: &StepAdvice, time_step: 
     row(ui, "", "", |ui| {
         if ui
             .checkbox(&mut auto, "automatic Δt")
-            .on_hover_text(format!("Δt = {}. {}", figure(advice.auto, 3), advice.because))
+            .on_hover_text(format!("Δt = {}. {}", unit.show(advice.auto, 3), advice.because))
             .changed()
         {
             file.time.step = if auto { None } else { Some(step) };

@@ -26,9 +26,9 @@ const QUANTUM: [(Quantity, &str, &str); 4] = [
 
 /// What can be shown of a sound field.
 const ACOUSTIC: [(Quantity, &str, &str); 3] = [
-    (Quantity::Pressure, "pressure p", "Symmetric about zero, in Pa."),
-    (Quantity::Energy, "energy density", "In J/m³."),
-    (Quantity::Peak, "peak |p|", "The largest |p| so far, in Pa."),
+    (Quantity::Pressure, "pressure p (Pa)", "Symmetric about zero."),
+    (Quantity::Energy, "energy density (J/m³)", "Kinetic and potential energy."),
+    (Quantity::Peak, "peak |p| (Pa)", "The largest |p| so far."),
 ];
 
 /// The quantities of a scene.
@@ -90,8 +90,12 @@ pub fn show(ui: &mut Ui, file: &mut SceneFile, view: &mut ViewState, rank: usize
             });
         }
         row(ui, "Overlay", "What is drawn over the field.", |ui| {
-            ui.checkbox(&mut view.show_medium, "potential")
-                .on_hover_text("The potential and the walls, as a veil with contour lines.");
+            let (word, about) = if file.acoustic.is_some() {
+                ("medium", "Sound speed or density and the walls, as a veil with contour lines.")
+            } else {
+                ("potential", "The potential and the walls, as a veil with contour lines.")
+            };
+            ui.checkbox(&mut view.show_medium, word).on_hover_text(about);
             ui.checkbox(&mut view.show_detectors, "detectors");
         });
     });

@@ -35,7 +35,7 @@ pub fn section(ui: &mut Ui, icon: Icon, title: &str, open: bool, contents: impl 
         rect.left_center() + egui::vec2(24.0, 0.0),
         egui::Align2::LEFT_CENTER,
         title,
-        egui::FontId::proportional(14.0),
+        egui::FontId::new(13.5, theme::strong_family()),
         palette.strong,
     );
     painter.text(
@@ -67,7 +67,7 @@ pub fn row<R>(ui: &mut Ui, label: &str, about: &str, controls: impl FnOnce(&mut 
         let palette = theme::palette(ui);
         let galley = ui
             .painter()
-            .layout(label.to_owned(), egui::FontId::proportional(13.5), palette.text, LABEL);
+            .layout(label.to_owned(), egui::FontId::proportional(13.0), palette.text, LABEL);
         ui.painter().galley(
             rect.left_center() - egui::vec2(0.0, galley.size().y / 2.0),
             galley,

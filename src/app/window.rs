@@ -11,10 +11,11 @@ use super::meter::Meter;
 use super::notice::Notices;
 use super::palette::{Choice, CommandPalette};
 use super::pictures::{Bar, Pictures};
+use super::prompt::PathPrompt;
 use super::settings::{KEY, LeftTab, Settings};
 use super::view_state::ViewState;
 use super::{
-    AppOptions, checks_panel, help, method_panel, plots, scene_panel, status, theme, time_panel, transport, view_panel,
+    AppOptions, checks_panel, dropped, help, method_panel, plots, scene_panel, status, theme, time_panel, transport, view_panel,
 };
 use crate::engine::{Command, Frame, Worker};
 use crate::render::medium::MediumImage;
@@ -37,6 +38,7 @@ pub struct App {
     pub(super) history: History,
     pub(super) notices: Notices,
     pub(super) palette: CommandPalette,
+    pub(super) prompt: PathPrompt,
     pub(super) help: bool,
     /// The picture alone.
     pub(super) bare: bool,
@@ -107,6 +109,7 @@ impl App {
             history: History::default(),
             notices: Notices::default(),
             palette: CommandPalette::default(),
+            prompt: PathPrompt::default(),
             help: false,
             bare: false,
             full_screen: false,
@@ -127,6 +130,13 @@ impl App {
     #[must_use]
     pub fn paused(mut self) -> Self {
         self.plays_first = false;
+        self
+    }
+
+    /// The same, asking for files by itself instead of through the system's dialogues.
+    #[must_use]
+    pub fn with_own_dialogues(mut self) -> Self {
+        self.errands.system_dialogues = false;
         self
     }
 
@@ -317,9 +327,13 @@ impl App {
                 None => {}
             }
         }
+        if let Some(answer) = self.prompt.show(ctx) {
+            self.errands.typed(answer.ask, answer.path, answer.replaces);
+        }
         if self.help {
             self.help = help::show(ctx);
         }
+        dropped::veil(ctx);
     }
 }
 
@@ -329,11 +343,11 @@ impl eframe::App for App {
         let ctx = ui.ctx().clone();
         let mut wishes = Wishes::default();
         self.collect(&ctx);
-        if !self.help && !self.palette.is_open() {
+        if !self.help && !self.palette.is_open() && !self.prompt.is_open() {
             wishes.actions.extend(command::pressed(&ctx));
         }
-        for path in command::dropped(&ctx) {
-            self.errands.open(path, Vec::new());
+        for path in dropped::files(&ctx) {
+            self.errands.take_dropped(path);
         }
         if !self.bare {
             self.panels(ui, &mut wishes);

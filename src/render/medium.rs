@@ -1,4 +1,4 @@
-//! Walls and potential over the field, quiet enough that the wave stays the picture.
+//! Walls and medium over the field, quiet enough that the wave stays the picture.
 
 use super::Placement;
 use super::gpu::{Pipeline, Texture};
@@ -10,17 +10,23 @@ pub const SOURCE: &str = include_str!("../../kernels/medium.wgsl");
 /// Bytes of its uniforms.
 pub const UNIFORM_BYTES: usize = size_of::<Uniforms>();
 
-/// The medium as a picture: `[potential / limit, wall]` a texel, x fastest, row 0 at the smallest y.
+/// The medium as a picture: `[level, wall]` a texel, x fastest, row 0 at the smallest y.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MediumImage {
     /// Texels along x and y.
     pub size: [usize; 2],
     /// Sites along x and y that the picture covers.
     pub sites: [usize; 2],
-    /// `[potential / limit in −1..1, wall 0 or 1]`.
+    /// `[level in −1..1, wall 0 or 1]`.
     pub texels: Vec<[f32; 2]>,
-    /// Largest |potential|.
+    /// Largest distance of a value from `base`.
     pub limit: f64,
+    /// The value of level 0: that of the background.
+    pub base: f64,
+    /// What the levels are: `base + level · limit` of this quantity.
+    pub title: &'static str,
+    /// Its unit, with a leading space where there is one.
+    pub unit: &'static str,
 }
 
 impl MediumImage {

@@ -79,6 +79,14 @@ impl InputError {
     }
 }
 
+/// Whether an NPY file holds complex numbers; reads its header only.
+///
+/// # Errors
+/// If it cannot be read, or is no NPY file of numbers that scenes use.
+pub fn holds_complex(path: &Path) -> Result<bool, InputError> {
+    Npy::open(path).map(|npy| npy.element.is_complex())
+}
+
 /// What an array must be.
 pub(super) struct Wanted {
     /// C order, x last.
