@@ -1,4 +1,4 @@
-// A one-dimensional field: |psi|^2 over x as a filled curve, coloured by the phase.
+// A one-dimensional field over x as a filled curve: |psi|^2 coloured by the phase, other values by a colour table.
 //
 // Textures are those of field.wgsl with one row. Colours are gamma-space, premultiplied.
 
@@ -11,17 +11,19 @@ struct View {
     scale: f32,
     // Framebuffer row of the base line.
     base: f32,
-    // 0: the value as it is; 1: the square of the value (|psi| given), coloured by phase.
+    // 0: the value as it is, coloured by the table; 1: the square of the value (|psi| given), coloured by phase.
     mode: u32,
     linear_target: u32,
-    unused: u32,
+    // Place of the value zero in the table, 0 to 1.
+    zero: f32,
     line: vec4f,
 }
 
 @group(0) @binding(0) var<uniform> view: View;
 @group(0) @binding(1) var values: texture_2d<f32>;
 @group(0) @binding(2) var phases: texture_2d<f32>;
-@group(0) @binding(3) var hues: texture_2d<f32>;
+// Phases as hues in mode 1, values from low to high in mode 0.
+@group(0) @binding(3) var table: texture_2d<f32>;
 
 @vertex
 fn vertex(@builtin(vertex_index) index: u32) -> @builtin(position) vec4f {
@@ -60,7 +62,14 @@ fn sample(at: f32) -> Sample {
 
 fn phase_color(turn: f32) -> vec3f {
     let entry = i32(floor(fract(turn) * 256.0 + 0.5)) & 255;
-    return textureLoad(hues, vec2i(entry, 0), 0).rgb;
+    return textureLoad(table, vec2i(entry, 0), 0).rgb;
+}
+
+// `share` is the value as a part of the largest one, -1 to 1.
+fn value_color(share: f32) -> vec3f {
+    let place = view.zero + select(view.zero, 1.0 - view.zero, share >= 0.0) * share;
+    let entry = clamp(i32(floor(place * 255.0 + 0.5)), 0, 255);
+    return textureLoad(table, vec2i(entry, 0), 0).rgb;
 }
 
 @fragment
@@ -80,11 +89,11 @@ fn fragment(@builtin(position) pixel: vec4f) -> @location(0) vec4f {
     // Between the base line and the curve, on whichever side the curve is.
     let inside = clamp(min(above, here.height - above) + 0.5, 0.0, 1.0)
         + clamp(min(-above, above - here.height) + 0.5, 0.0, 1.0);
-    var fill = view.line.rgb;
+    var fill = value_color(here.height / view.step.y);
     if view.mode == 1u {
         fill = phase_color(here.turn);
     }
-    let fill_alpha = min(inside, 1.0) * select(0.35, 0.9, view.mode == 1u);
+    let fill_alpha = min(inside, 1.0) * 0.9;
     let alpha = stroke + fill_alpha * (1.0 - stroke);
     var color = view.line.rgb * stroke + fill * fill_alpha * (1.0 - stroke);
     if view.linear_target == 1u && alpha > 0.0 {

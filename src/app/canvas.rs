@@ -56,7 +56,8 @@ pub fn show(
     update_levels(ui, view, canvas, rank);
     let (map, texture) = bar.texture(ui.ctx(), &canvas.document.draft);
     let pictures = pictures.map(|pictures| {
-        pictures.take_map(map);
+        let quantity = asked_quantity(canvas.document, rank);
+        pictures.take_map(map, quantity == Quantity::Phase);
         pictures.take(frame, rank);
         &*pictures
     });

@@ -58,8 +58,10 @@ impl Document {
     /// The scene file that is written anew by saving; a picture that carried the scene is left as it is.
     #[must_use]
     pub fn scene_file(&self) -> Option<&Path> {
-        self.path()
-            .filter(|path| path.extension().is_none_or(|ending| !ending.eq_ignore_ascii_case("png")))
+        self.path().filter(|path| {
+            path.extension()
+                .is_none_or(|ending| !ending.eq_ignore_ascii_case("png"))
+        })
     }
 
     /// The preset that the scene began as.

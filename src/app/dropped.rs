@@ -50,8 +50,10 @@ fn layer(sets: Sets, value: Option<ValueFile>, shape: ShapeFile) -> LayerFile {
 }
 
 fn short(path: &Path) -> String {
-    path.file_name()
-        .map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
+    path.file_name().map_or_else(
+        || path.display().to_string(),
+        |name| name.to_string_lossy().into_owned(),
+    )
 }
 
 /// Files that were dropped on the window in this frame.

@@ -215,9 +215,7 @@ impl Errands {
         }
         self.spawn(move || {
             let (name, endings) = ask.filter();
-            let dialogue = rfd::FileDialog::new()
-                .set_title(ask.title())
-                .add_filter(name, endings);
+            let dialogue = rfd::FileDialog::new().set_title(ask.title()).add_filter(name, endings);
             let asked = Instant::now();
             let path = if ask == Ask::Open {
                 dialogue.pick_file()

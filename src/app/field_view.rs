@@ -204,7 +204,12 @@ fn read_out(painter: &egui::Painter, view: &ViewState, area: Rect, sources: &Sou
             fields.push(("arg ψ".to_owned(), turns(*phase)));
         }
     }
-    overlay::fields(painter, area.right_bottom() - vec2(16.0, 16.0), Align2::RIGHT_BOTTOM, &fields);
+    overlay::fields(
+        painter,
+        area.right_bottom() - vec2(16.0, 16.0),
+        Align2::RIGHT_BOTTOM,
+        &fields,
+    );
 }
 
 /// A phase in units of π.

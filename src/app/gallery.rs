@@ -48,6 +48,8 @@ struct Entry {
 pub struct Gallery {
     entries: Vec<Entry>,
     filter: String,
+    /// The preset that was scrolled to.
+    seen: Option<String>,
 }
 
 impl Gallery {
@@ -70,6 +72,7 @@ impl Gallery {
         Self {
             entries,
             filter: String::new(),
+            seen: None,
         }
     }
 
@@ -100,7 +103,15 @@ impl Gallery {
                 || entry.tags.iter().any(|tag| tag.to_lowercase().contains(&wanted));
             if fits {
                 any = true;
-                if card(ui, entry, present == Some(&entry.name)) {
+                let is_present = present == Some(&entry.name);
+                let response = card(ui, entry, is_present);
+                if is_present && self.seen.as_ref() != Some(&entry.name) {
+                    self.seen = Some(entry.name.clone());
+                    response.scroll_to_me(None);
+                }
+                if response.clicked() {
+                    // It is in view.
+                    self.seen = Some(entry.name.clone());
                     chosen = Some(entry.name.clone());
                 }
             }
@@ -122,7 +133,8 @@ fn thumbnail(ctx: &egui::Context, name: &str) -> Option<TextureHandle> {
 
 /// As many whole tags as fit into a line.
 fn tags(painter: &egui::Painter, tags: &[String], color: egui::Color32, width: f32) -> std::sync::Arc<egui::Galley> {
-    let layout = |count: usize| painter.layout_no_wrap(tags[..count].join(" · "), egui::FontId::proportional(11.5), color);
+    let layout =
+        |count: usize| painter.layout_no_wrap(tags[..count].join(" · "), egui::FontId::proportional(11.5), color);
     let mut galley = layout(tags.len().min(1));
     for count in 2..=tags.len() {
         let next = layout(count);
@@ -134,7 +146,7 @@ fn tags(painter: &egui::Painter, tags: &[String], color: egui::Color32, width: f
     galley
 }
 
-fn card(ui: &mut Ui, entry: &Entry, present: bool) -> bool {
+fn card(ui: &mut Ui, entry: &Entry, present: bool) -> egui::Response {
     let palette = theme::palette(ui);
     let size = vec2(ui.available_width(), 72.0);
     let (rect, response) = ui.allocate_exact_size(size, Sense::click());
@@ -178,5 +190,5 @@ fn card(ui: &mut Ui, entry: &Entry, present: bool) -> bool {
     let below = top + title.size().y + 2.0;
     painter.galley(egui::pos2(left, top), title, palette.strong);
     painter.galley(egui::pos2(left, below), tags, palette.weak);
-    response.clicked()
+    response
 }

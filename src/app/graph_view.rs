@@ -1,4 +1,5 @@
-//! The picture of a 1D field: |ψ|² over x, filled and coloured by the phase, the potential on its own scale.
+//! The picture of a 1D field over x, filled: |ψ|² coloured by the phase, other values by the colour map; the medium on a
+//! scale of its own.
 
 use super::overlay;
 use super::theme::OVER_PICTURE;
@@ -202,7 +203,11 @@ fn potential(painter: &Painter, plot: Rect, view: &ViewState, sources: &Sources<
             painter.text(
                 pos2(plot.right() + 8.0, y_of(level)),
                 Align2::LEFT_CENTER,
-                format!("{}{}", figure(medium.base + f64::from(level) * medium.limit, 3), medium.unit),
+                format!(
+                    "{}{}",
+                    figure(medium.base + f64::from(level) * medium.limit, 3),
+                    medium.unit
+                ),
                 FontId::proportional(11.5),
                 POTENTIAL,
             );
@@ -238,6 +243,7 @@ fn curve(ui: &Ui, plot: Rect, view: &ViewState, sources: &Sources<'_>, bottom: f
         low: 0.0,
         high: top as f32,
         by_phase: image.quantity == Some(Quantity::Phase),
+        zero: if bottom < 0.0 { 0.5 } else { 0.0 },
         line: [0.93, 0.95, 0.97, 0.9],
     };
     ui.painter().extend(
@@ -280,5 +286,10 @@ fn read_out(painter: &Painter, plot: Rect, area: Rect, view: &ViewState, sources
         plot.y_range(),
         Stroke::new(1.0, OVER_PICTURE.gamma_multiply(0.3)),
     );
-    overlay::fields(painter, area.right_top() + vec2(-16.0, 16.0), Align2::RIGHT_TOP, &fields);
+    overlay::fields(
+        painter,
+        area.right_top() + vec2(-16.0, 16.0),
+        Align2::RIGHT_TOP,
+        &fields,
+    );
 }

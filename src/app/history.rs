@@ -1,15 +1,15 @@
-//! What the plots show: a record of each new set of observables, thinned out as it grows.
+//! What the plots show: sums and detectors as they come, thinned out as they grow.
 
 use crate::engine::Frame;
 
 /// Records kept; when there are more, every second one is dropped.
 const MOST: usize = 4096;
 
-/// A quantity that can be plotted over time.
+/// Some quantities over time, thinned out as they grow.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct History {
+struct Series {
     times: Vec<f64>,
-    /// `columns[quantity][record]`: drift, energy, x, y, z, σx, σy, σz, then the detectors.
+    /// `columns[quantity][record]`.
     columns: Vec<Vec<f64>>,
     /// Only every so many new records are kept.
     stride: u64,
@@ -17,46 +17,27 @@ pub struct History {
     last_step: Option<u64>,
 }
 
-/// Columns before those of the detectors.
-pub const FIXED: usize = 8;
-
-impl History {
-    /// Forgets everything.
-    pub fn clear(&mut self) {
-        *self = Self::default();
-    }
-
-    /// Takes over what a new frame brings; a jump back in steps (a reset, a restored snapshot) drops what came after.
-    pub fn record(&mut self, frame: &Frame) {
-        let Some((step, sums)) = frame.observables else {
-            return;
-        };
+impl Series {
+    /// Takes over the values at a step; a jump back in steps (a reset, a restored snapshot) drops what came before.
+    fn record(&mut self, step: u64, time: f64, values: &[f64]) {
         if self.last_step == Some(step) {
             return;
         }
-        if self.last_step.is_some_and(|last| step < last) || self.columns.len() != FIXED + frame.detectors.len() {
-            self.clear();
-            self.columns = vec![Vec::new(); FIXED + frame.detectors.len()];
-            self.stride = 1;
+        if self.last_step.is_some_and(|last| step < last) || self.columns.len() != values.len() {
+            *self = Self {
+                columns: vec![Vec::new(); values.len()],
+                stride: 1,
+                ..Self::default()
+            };
         }
         self.last_step = Some(step);
         self.seen += 1;
         if !self.seen.is_multiple_of(self.stride) {
             return;
         }
-        // The sums may be older than the picture.
-        let behind = frame.clock.steps.saturating_sub(step) as f64;
-        self.times.push(frame.clock.time - behind * frame.clock.time_step);
-        let fixed = [frame.drift, sums.energy]
-            .into_iter()
-            .chain(sums.position)
-            .chain(sums.spread);
-        for (column, value) in self
-            .columns
-            .iter_mut()
-            .zip(fixed.chain(frame.detectors.iter().copied()))
-        {
-            column.push(value);
+        self.times.push(time);
+        for (column, value) in self.columns.iter_mut().zip(values) {
+            column.push(*value);
         }
         if self.times.len() > MOST {
             self.thin();
@@ -76,21 +57,7 @@ impl History {
         self.columns.iter_mut().for_each(keep);
     }
 
-    /// Number of records.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.times.len()
-    }
-
-    /// Whether nothing was recorded.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.times.is_empty()
-    }
-
-    /// The records of one column as points over time, at most `most` of them.
-    #[must_use]
-    pub fn points(&self, column: usize, most: usize) -> Vec<[f64; 2]> {
+    fn points(&self, column: usize, most: usize) -> Vec<[f64; 2]> {
         let Some(values) = self.columns.get(column) else {
             return Vec::new();
         };
@@ -103,6 +70,64 @@ impl History {
             .filter(|(n, _)| n % step == 0 || *n == last)
             .map(|(_, (&t, &value))| [t, value])
             .collect()
+    }
+}
+
+/// Whole-field sums and detectors over time. The sums are taken less often than the detectors, which come with every
+/// picture.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct History {
+    /// Drift, energy, x, y, z, σx, σy, σz.
+    sums: Series,
+    detectors: Series,
+}
+
+/// Columns of the sums; those of the detectors follow.
+pub const FIXED: usize = 8;
+
+impl History {
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Takes over what a new frame brings.
+    pub fn record(&mut self, frame: &Frame) {
+        let clock = &frame.clock;
+        if !frame.detectors.is_empty() {
+            self.detectors.record(clock.steps, clock.time, &frame.detectors);
+        }
+        let Some((step, sums)) = frame.observables else {
+            return;
+        };
+        // The sums may be older than the picture.
+        let behind = clock.steps.saturating_sub(step) as f64;
+        let mut values = [0.0; FIXED];
+        values[..2].copy_from_slice(&[frame.drift, sums.energy]);
+        values[2..5].copy_from_slice(&sums.position);
+        values[5..].copy_from_slice(&sums.spread);
+        self.sums.record(step, clock.time - behind * clock.time_step, &values);
+    }
+
+    /// Number of records of the sums.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.sums.times.len()
+    }
+
+    /// Whether nothing was recorded.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.sums.times.is_empty()
+    }
+
+    /// The records of one column as points over time, at most `most` of them.
+    #[must_use]
+    pub fn points(&self, column: usize, most: usize) -> Vec<[f64; 2]> {
+        match column.checked_sub(FIXED) {
+            None => self.sums.points(column, most),
+            Some(detector) => self.detectors.points(detector, most),
+        }
     }
 }
 

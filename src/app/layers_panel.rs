@@ -1,6 +1,6 @@
 //! The layers of the medium as a list: add, remove, reorder, shape, value, drive.
 
-use super::theme;
+use super::cards::List;
 use super::widgets::{button, choice, fault, hint, icon_button, row};
 use crate::physics::expression::{Expression, SPACE, TIME};
 use crate::physics::{Mode, Sets};
@@ -9,37 +9,20 @@ use crate::scene::file::{LayerFile, ShapeFile, ValueFile};
 use egui::{DragValue, Ui};
 use lucide_icons::Icon;
 
-/// What is done to the list as a whole.
-enum Change {
-    Remove(usize),
-    Up(usize),
-    Down(usize),
-    Copy(usize),
-}
+const LIST: List = List {
+    noun: "layer",
+    ordered: true,
+    needed: false,
+};
 
 /// Shows the list; edits `file`.
 pub fn show(ui: &mut Ui, file: &mut SceneFile) {
     let rank = file.grid.size.len().max(1);
     let extent: Vec<f64> = file.grid.size.iter().map(|&n| n as f64 * file.grid.spacing).collect();
     let quantum = file.acoustic.is_none();
-    let mut change = None;
-    let count = file.layers.len();
-    for (n, layer) in file.layers.iter_mut().enumerate() {
-        ui.push_id(("layer", n), |ui| {
-            if let Some(wish) = card(ui, n, count, layer, rank, &extent, quantum) {
-                change = Some(wish);
-            }
-        });
-    }
-    match change {
-        Some(Change::Remove(n)) => {
-            file.layers.remove(n);
-        }
-        Some(Change::Up(n)) => file.layers.swap(n, n - 1),
-        Some(Change::Down(n)) => file.layers.swap(n, n + 1),
-        Some(Change::Copy(n)) => file.layers.insert(n + 1, file.layers[n].clone()),
-        None => {}
-    }
+    LIST.show(ui, &mut file.layers, title, |ui, layer| {
+        body(ui, layer, rank, &extent, quantum);
+    });
     if file.layers.is_empty() {
         hint(ui, "Nothing stands in the way of the wave.");
     }
@@ -77,7 +60,7 @@ fn new_layer(sets: Sets, extent: &[f64], value: f64) -> LayerFile {
 }
 
 /// A number with three digits, as a person would write it.
-fn tidy(value: f64) -> f64 {
+pub fn tidy(value: f64) -> f64 {
     let scale = 10f64.powf(value.abs().max(1e-12).log10().floor() - 2.0);
     (value / scale).round() * scale
 }
@@ -96,63 +79,7 @@ fn title(layer: &LayerFile) -> String {
         }
         _ => String::new(),
     };
-    format!("{what}{value}, {}", word(&layer.shape))
-}
-
-fn card(
-    ui: &mut Ui,
-    n: usize,
-    count: usize,
-    layer: &mut LayerFile,
-    rank: usize,
-    extent: &[f64],
-    quantum: bool,
-) -> Option<Change> {
-    let mut change = None;
-    let fill = theme::palette(ui).surface.gamma_multiply(0.6);
-    egui::Frame::new()
-        .fill(fill)
-        .corner_radius(4)
-        .inner_margin(8)
-        .show(ui, |ui| {
-            ui.set_width(ui.available_width());
-            let id = ui.make_persistent_id("open");
-            let mut state = egui::collapsing_header::CollapsingState::load_with_default_open(ui.ctx(), id, false);
-            ui.horizontal(|ui| {
-                let open = state.is_open();
-                let sign = if open { Icon::ChevronUp } else { Icon::ChevronDown };
-                let label = title(layer);
-                let width = (ui.available_width() - 32.0).max(40.0);
-                let header = egui::Button::new((theme::icon(sign, 13.0), label.clone()))
-                    .frame_when_inactive(false)
-                    .truncate()
-                    .min_size(egui::vec2(width, 24.0));
-                let header = ui
-                    .add_sized([width, 24.0], header)
-                    .accessible_name(format!("Layer {}: {label}", n + 1));
-                if header.clicked() {
-                    state.toggle(ui);
-                }
-                if icon_button(ui, Icon::Trash2, &format!("Remove layer {}", n + 1), true).clicked() {
-                    change = Some(Change::Remove(n));
-                }
-            });
-            state.show_body_unindented(ui, |ui| {
-                body(ui, layer, rank, extent, quantum);
-                ui.horizontal(|ui| {
-                    if icon_button(ui, Icon::ChevronUp, "Earlier", n > 0).clicked() {
-                        change = Some(Change::Up(n));
-                    }
-                    if icon_button(ui, Icon::ChevronDown, "Later (the last layer wins)", n + 1 < count).clicked() {
-                        change = Some(Change::Down(n));
-                    }
-                    if icon_button(ui, Icon::Copy, "Copy", true).clicked() {
-                        change = Some(Change::Copy(n));
-                    }
-                });
-            });
-        });
-    change
+    format!("{what}{value}, {}", layer.shape.word())
 }
 
 fn body(ui: &mut Ui, layer: &mut LayerFile, rank: usize, extent: &[f64], quantum: bool) {
@@ -258,21 +185,8 @@ fn drive_rows(ui: &mut Ui, layer: &mut LayerFile) {
     }
 }
 
-fn word(shape: &ShapeFile) -> &'static str {
-    match shape {
-        ShapeFile::Everywhere => "everywhere",
-        ShapeFile::Box { .. } => "box",
-        ShapeFile::Disk { .. } => "disk",
-        ShapeFile::Ring { .. } => "ring",
-        ShapeFile::Polygon { .. } => "polygon",
-        ShapeFile::Slits { .. } => "slits",
-        ShapeFile::Image { .. } => "image",
-        ShapeFile::Array { .. } => "array",
-    }
-}
-
 fn shape_rows(ui: &mut Ui, shape: &mut ShapeFile, rank: usize, extent: &[f64]) {
-    let mut kind = word(shape);
+    let mut kind = shape.word();
     let offered: &[&'static str] = match (rank, &*shape) {
         (_, ShapeFile::Image { .. }) => &["image", "everywhere", "box", "disk"],
         (_, ShapeFile::Array { .. }) => &["array", "everywhere", "box", "disk"],

@@ -194,8 +194,10 @@ fn one_of(ui: &mut Ui, now: Option<&Parameter>, values: &[i64], default: i64) ->
 
 /// A switch between automatic and a number by hand.
 fn automatic(ui: &mut Ui, auto: bool) -> bool {
-    let response = ui.selectable_label(auto, "auto");
-    response.clicked() != auto
+    let mut now = auto;
+    ui.selectable_value(&mut now, true, "auto");
+    ui.selectable_value(&mut now, false, "by hand");
+    now
 }
 
 fn count(ui: &mut Ui, key: &str, now: Option<&Parameter>, min: i64, max: i64) -> Option<Parameter> {

@@ -11,8 +11,10 @@
 
 pub mod camera;
 pub mod canvas;
+pub mod cards;
 pub mod checks_panel;
 pub mod command;
+pub mod detectors_panel;
 pub mod document;
 pub mod dropped;
 pub mod errands;
@@ -37,6 +39,7 @@ pub mod plots;
 pub mod prompt;
 pub mod scene_panel;
 pub mod settings;
+pub mod sound_panel;
 pub mod status;
 pub mod theme;
 pub mod time_panel;

@@ -167,19 +167,23 @@ fn value_at(legend: &Legend<'_>, at: f32, low: f32, high: f32) -> f32 {
 }
 
 fn wheel(painter: &Painter, area: Rect, legend: &Legend<'_>) {
-    let size = vec2(128.0, 144.0);
-    let plate = Align2::RIGHT_TOP.anchor_size(area.right_top() + vec2(-16.0, 16.0), size);
+    let font = FontId::proportional(TEXT);
+    let layout = |text: String| painter.layout_no_wrap(text, font.clone(), OVER_PICTURE);
+    let lines = [
+        layout("hue: phase of ψ".to_owned()),
+        layout("full brightness:".to_owned()),
+        layout(format!("|ψ| = {}", figure(f64::from(legend.levels.high), 2))),
+    ];
+    let width = lines.iter().map(|line| line.size().x).fold(0.0, f32::max);
+    let plate = Align2::RIGHT_TOP.anchor_size(area.right_top() + vec2(-16.0, 16.0), vec2(width + 128.0, 88.0));
     painter.rect_filled(plate, 4.0, SHADE);
-    let small = FontId::proportional(TEXT);
-    painter.text(
-        plate.center_top() + vec2(0.0, 6.0),
-        Align2::CENTER_TOP,
-        "phase of ψ",
-        small.clone(),
-        OVER_PICTURE,
-    );
-    let center = plate.center_top() + vec2(0.0, 68.0);
-    let (inner, outer) = (16.0, 30.0);
+    let mut y = plate.top() + 14.0;
+    for line in lines {
+        painter.galley(pos2(plate.left() + 12.0, y), line, OVER_PICTURE);
+        y += 20.0;
+    }
+    let center = plate.right_center() - vec2(56.0, 0.0);
+    let (inner, outer) = (13.0, 25.0);
     let table = legend.map.table();
     let mut mesh = egui::Mesh::default();
     for n in 0..=64_u32 {
@@ -207,13 +211,6 @@ fn wheel(painter: &Painter, area: Rect, legend: &Legend<'_>) {
     ] {
         painter.text(center + offset, align, text, FontId::proportional(11.0), OVER_PICTURE);
     }
-    painter.text(
-        plate.center_bottom() - vec2(0.0, 6.0),
-        Align2::CENTER_BOTTOM,
-        format!("bright: |ψ| = {}", figure(f64::from(legend.levels.high), 2)),
-        FontId::proportional(11.0),
-        OVER_PICTURE,
-    );
 }
 
 /// The detectors' regions with their names.
@@ -229,7 +226,7 @@ pub fn detectors(painter: &Painter, area: Rect, camera: &Camera, grid: &Grid, de
             Region::Point(at) => {
                 let point = camera.point_at(area, place(at));
                 painter.circle_stroke(point, 4.0, stroke);
-                (Rect::from_center_size(point, vec2(8.0, 8.0)), point + vec2(6.0, -6.0))
+                (Rect::from_center_size(point, vec2(8.0, 8.0)), point + vec2(8.0, -18.0))
             }
             Region::Line { from, to } => {
                 let ends = [camera.point_at(area, place(from)), camera.point_at(area, place(to))];

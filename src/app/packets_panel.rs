@@ -1,12 +1,18 @@
 //! The packets that the field starts as.
 
+use super::cards::List;
 use super::layers_panel::point;
-use super::theme;
-use super::widgets::{button, figure, hint, icon_button, row};
+use super::widgets::{button, figure, hint, row};
 use crate::scene::SceneFile;
 use crate::scene::file::PacketFile;
 use egui::{DragValue, Ui};
 use lucide_icons::Icon;
+
+const LIST: List = List {
+    noun: "packet",
+    ordered: false,
+    needed: true,
+};
 
 /// Shows the list; edits `file`.
 pub fn show(ui: &mut Ui, file: &mut SceneFile) {
@@ -18,39 +24,18 @@ pub fn show(ui: &mut Ui, file: &mut SceneFile) {
     let extent: Vec<f64> = file.grid.size.iter().map(|&n| n as f64 * file.grid.spacing).collect();
     let speed = extent.iter().copied().fold(0.0, f64::max) / 400.0;
     let a = file.grid.spacing;
-    let hopping = file.quantum.as_ref().map(|quantum| {
+    let hopping = file.quantum.as_ref().map_or(1.0, |quantum| {
         quantum
             .hopping
             .unwrap_or_else(|| 1.0 / (2.0 * quantum.mass.unwrap_or(1.0) * a * a))
     });
-    let mut removed = None;
     let several = file.packets.len() > 1;
-    for (n, packet) in file.packets.iter_mut().enumerate() {
-        ui.push_id(("packet", n), |ui| {
-            egui::Frame::new()
-                .fill(theme::palette(ui).surface.gamma_multiply(0.6))
-                .corner_radius(4)
-                .inner_margin(8)
-                .show(ui, |ui| {
-                    ui.set_width(ui.available_width());
-                    ui.horizontal(|ui| {
-                        ui.label(egui::RichText::new(format!("Packet {}", n + 1)).color(theme::palette(ui).strong));
-                        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-                            if icon_button(ui, Icon::Trash2, &format!("Remove packet {}", n + 1), several).clicked() {
-                                removed = Some(n);
-                            }
-                        });
-                    });
-                    rows(ui, packet, rank, speed, several);
-                    if let Some(j) = hopping {
-                        hint(ui, &speaking(packet, a, j));
-                    }
-                });
-        });
-    }
-    if let Some(n) = removed {
-        file.packets.remove(n);
-    }
+    LIST.show(
+        ui,
+        &mut file.packets,
+        |packet| speaking(packet, a, hopping),
+        |ui, packet| rows(ui, packet, rank, speed, several),
+    );
     if ui
         .add(button(Icon::Plus, "Packet"))
         .accessible_name("Add packet")
@@ -105,10 +90,10 @@ fn speaking(packet: &PacketFile, a: f64, hopping: f64) -> String {
         .map(|k| 2.0 * hopping * (1.0 - (k * a).cos()))
         .sum();
     if k == 0.0 {
-        return "At rest.".to_owned();
+        return "At rest".to_owned();
     }
     format!(
-        "Wavelength {} ({} sites), energy {}",
+        "λ = {} ({} sites), E = {}",
         figure(std::f64::consts::TAU / k, 3),
         figure(std::f64::consts::TAU / (k * a), 3),
         figure(energy, 3)

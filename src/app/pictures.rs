@@ -18,7 +18,7 @@ pub struct Pictures {
     /// 1D fields.
     pub curve: Curve,
     serial: Option<(u64, usize)>,
-    map: Option<&'static str>,
+    map: Option<(&'static str, bool)>,
 }
 
 impl Pictures {
@@ -54,19 +54,21 @@ impl Pictures {
         self.medium.upload(&self.render, image);
     }
 
-    /// Uploads the colour map of a scene, once.
-    pub fn take_map(&mut self, map: &'static Colormap) {
-        if self.map == Some(map.id) {
+    /// Uploads the colour map of a scene, once. `graph_of_phases`: the field is a graph that is coloured by the phase.
+    pub fn take_map(&mut self, map: &'static Colormap, graph_of_phases: bool) {
+        let key = Some((map.id, graph_of_phases));
+        if self.map == key {
             return;
         }
-        self.map = Some(map.id);
+        self.map = key;
         let hues = if map.kind == Kind::Cyclic {
             map
         } else {
             colormap::auto(Kind::Cyclic)
         };
         self.field.set_tables(&self.render, map.table(), hues.table());
-        self.curve.set_hues(&self.render, hues.table());
+        let curve = if graph_of_phases { hues } else { map };
+        self.curve.set_table(&self.render, curve.table());
     }
 }
 

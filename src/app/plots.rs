@@ -4,13 +4,16 @@ use super::history::{FIXED, History};
 use super::theme;
 use super::units::Units;
 use super::view_state::{Cut, ViewState};
-use super::widgets::{figure, round_below};
+use super::widgets::{figure, round_above};
 use crate::engine::Frame;
 use crate::physics::Equation;
 use egui::text::{LayoutJob, TextFormat};
 use egui::{Color32, FontId, Ui, vec2};
 use egui_plot::{AxisHints, GridMark, Line, Plot, PlotBounds, PlotPoints};
 use std::ops::RangeInclusive;
+
+/// Height of a plot's title and of the names of its lines together.
+const CAPTION: f32 = 32.0;
 
 /// One plot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -37,7 +40,11 @@ impl Kind {
             "Line cut",
             "Values along the dashed line in the picture; drag the line to move it.",
         ),
-        (Self::Position, "Position", "Mean position, weighted with |ψ|² (sound: p²)."),
+        (
+            Self::Position,
+            "Position",
+            "Mean position, weighted with |ψ|² (sound: p²).",
+        ),
         (
             Self::Spread,
             "Spread",
@@ -73,6 +80,7 @@ impl Kind {
 pub fn show(ui: &mut Ui, shown: &mut Vec<Kind>, view: &mut ViewState, history: &History, frame: &Frame) {
     // The panel keeps its height whatever stands in it.
     ui.set_min_size(ui.available_size());
+    ui.spacing_mut().item_spacing.y = 4.0;
     let Some(scenario) = &frame.scenario else { return };
     let rank = scenario.grid().rank();
     let equation = scenario.model().equation();
@@ -207,32 +215,27 @@ fn one(ui: &mut Ui, kind: Kind, title: &str, size: egui::Vec2, sources: &Sources
     let palette = theme::palette(ui);
     // As many points as pixels say all that can be seen.
     let lines = lines(kind, sources, (size.x as usize).max(64));
-    ui.spacing_mut().item_spacing.y = 8.0;
     let several = lines.len() > 1;
     let colors: Vec<Color32> = (0..lines.len())
-        .map(|n| {
-            if several {
-                theme::line(ui, n)
-            } else {
-                palette.accent
-            }
-        })
+        .map(|n| if several { theme::line(ui, n) } else { palette.accent })
         .collect();
     let names = lines.iter().map(|(name, _)| name.as_str()).zip(colors.iter().copied());
-    caption(ui, &heading(kind, title, sources), several.then_some(names), size.x);
+    let names = names.filter(|_| several);
+    caption(ui, &heading(kind, title, sources), names, size.x);
     let bounds = bounds(kind, &lines, sources.view);
     Plot::new(("plot", kind as u8))
-        .height((size.y - 24.0).max(48.0))
+        .height((size.y - CAPTION).max(48.0))
         .allow_drag(false)
         .allow_zoom(false)
         .allow_scroll(false)
         .allow_boxed_zoom(false)
         .show_background(false)
         .set_margin_fraction(vec2(0.0, 0.0))
-        .x_grid_spacer(|input| marks(&input, 6.0))
-        .y_grid_spacer(|input| marks(&input, 3.0))
+        // Room for five figures between two marks.
+        .x_grid_spacer(move |input| marks(&input, f64::from(size.x - 52.0) / 48.0))
+        .y_grid_spacer(move |input| marks(&input, f64::from(size.y - CAPTION) / 28.0))
         .grid_spacing(1.0..=40.0)
-        .custom_x_axes(vec![AxisHints::new_x().formatter(tick).label_spacing(24.0..=40.0)])
+        .custom_x_axes(vec![AxisHints::new_x().formatter(tick).label_spacing(16.0..=24.0)])
         .custom_y_axes(vec![
             AxisHints::new_y()
                 .formatter(tick)
@@ -249,23 +252,33 @@ fn one(ui: &mut Ui, kind: Kind, title: &str, size: egui::Vec2, sources: &Sources
         });
 }
 
-/// The title of a plot and, where it has several lines, their names in their colours beside it: over the plot they would
-/// hide what they explain.
-fn caption<'a>(ui: &mut Ui, heading: &str, names: Option<impl Iterator<Item = (&'a str, Color32)>>, width: f32) {
-    let weak = theme::palette(ui).weak;
+/// The title of a plot and, under it, the names of its lines in their colours: over the plot they would hide what they
+/// explain.
+fn caption<'a>(ui: &mut Ui, heading: &str, names: impl Iterator<Item = (&'a str, Color32)>, width: f32) {
     let font = FontId::proportional(11.5);
-    let mut job = LayoutJob::single_section(heading.to_owned(), TextFormat::simple(font.clone(), weak));
-    for (name, color) in names.into_iter().flatten() {
-        job.append("—", 12.0, TextFormat::simple(font.clone(), color));
-        job.append(name, 4.0, TextFormat::simple(font.clone(), weak));
+    let mut whole = String::new();
+    let mut job = LayoutJob::default();
+    for (name, color) in names {
+        let gap = if whole.is_empty() { 0.0 } else { 8.0 };
+        job.append(name, gap, TextFormat::simple(font.clone(), color));
+        whole.push_str(name);
+        whole.push_str("  ");
     }
-    let whole = job.text[heading.len()..].replace('—', "  ");
-    job.wrap.max_width = width;
-    job.wrap.max_rows = 1;
-    let label = ui.label(job);
-    if !whole.is_empty() {
-        label.on_hover_text(whole.trim());
-    }
+    ui.spacing_mut().item_spacing.y = 0.0;
+    let line = |job: LayoutJob| egui::Label::new(job).truncate();
+    let weak = theme::palette(ui).weak;
+    ui.allocate_ui(vec2(width, CAPTION / 2.0), |ui| {
+        ui.add(line(LayoutJob::single_section(
+            heading.to_owned(),
+            TextFormat::simple(font, weak),
+        )));
+    });
+    ui.allocate_ui(vec2(width, CAPTION / 2.0), |ui| {
+        ui.set_min_height(CAPTION / 2.0);
+        if !whole.is_empty() {
+            ui.add(line(job)).on_hover_text(whole.trim());
+        }
+    });
 }
 
 fn sound(frame: &Frame) -> bool {
@@ -273,6 +286,7 @@ fn sound(frame: &Frame) -> bool {
     scenario.is_some_and(|scenario| scenario.model().equation() == Equation::Acoustic)
 }
 
+/// The label of a mark, with as many decimals as its neighbours differ by.
 fn tick(mark: GridMark, _range: &RangeInclusive<f64>) -> String {
     // Rounding noise at zero is zero.
     let value = if mark.value.abs() < mark.step_size * 1e-6 {
@@ -280,13 +294,14 @@ fn tick(mark: GridMark, _range: &RangeInclusive<f64>) -> String {
     } else {
         mark.value
     };
-    figure(value, 3)
+    let steps = (value / mark.step_size).abs().max(1.0);
+    figure(value, 1 + steps.log10().ceil() as usize)
 }
 
-/// About `wanted` marks at round numbers.
-fn marks(input: &egui_plot::GridInput, wanted: f64) -> Vec<GridMark> {
+/// At most `most` marks at round numbers.
+fn marks(input: &egui_plot::GridInput, most: f64) -> Vec<GridMark> {
     let (low, high) = input.bounds;
-    let step_size = round_below((high - low) / wanted);
+    let step_size = round_above((high - low) / most.max(1.0));
     if step_size <= 0.0 || !step_size.is_finite() {
         return Vec::new();
     }
@@ -321,7 +336,13 @@ fn bounds(kind: Kind, lines: &[(String, Vec<[f64; 2]>)], view: &ViewState) -> Pl
             (low[axis], high[axis]) = (0.0, 1.0);
         }
         let size = low[axis].abs().max(high[axis].abs());
-        let least = if axis == 0 { 1e-9 } else { (size * 1e-6).max(1e-12) };
+        // A position that only rounding moves is a straight line.
+        let share = if matches!(kind, Kind::Position | Kind::Spread) {
+            1e-3
+        } else {
+            1e-6
+        };
+        let least = if axis == 0 { 1e-9 } else { (size * share).max(1e-12) };
         if high[axis] - low[axis] < least {
             let middle = f64::midpoint(low[axis], high[axis]);
             (low[axis], high[axis]) = (middle - least, middle + least);

@@ -2,10 +2,10 @@
 
 use super::document::Document;
 use super::widgets::{figure, hint, row, section};
-use super::{layers_panel, markdown, packets_panel, theme};
+use super::{detectors_panel, layers_panel, markdown, packets_panel, sound_panel, theme};
 use crate::grid::Edge;
 use crate::scene::SceneFile;
-use crate::scene::file::{EdgesFile, RegionFile};
+use crate::scene::file::EdgesFile;
 use egui::Ui;
 use lucide_icons::Icon;
 
@@ -38,6 +38,9 @@ pub fn show(ui: &mut Ui, document: &mut Document) {
     section(ui, Icon::LayoutGrid, "Grid", false, |ui| grid(ui, file));
     if file.acoustic.is_none() {
         section(ui, Icon::Waves, "Packets", false, |ui| packets_panel::show(ui, file));
+    } else {
+        section(ui, Icon::Waves, "Pulses", false, |ui| sound_panel::pulses(ui, file));
+        section(ui, Icon::Volume2, "Sources", false, |ui| sound_panel::sources(ui, file));
     }
     let name = if file.acoustic.is_none() {
         "Potential and walls"
@@ -45,9 +48,9 @@ pub fn show(ui: &mut Ui, document: &mut Document) {
         "Medium and walls"
     };
     section(ui, Icon::Layers, name, true, |ui| layers_panel::show(ui, file));
-    if !file.detectors.is_empty() {
-        section(ui, Icon::Target, "Detectors", false, |ui| detectors(ui, file));
-    }
+    section(ui, Icon::Target, "Detectors", false, |ui| {
+        detectors_panel::show(ui, file);
+    });
 }
 
 /// Why the draft does not run.
@@ -163,22 +166,4 @@ fn edge_row(ui: &mut Ui, label: &str, about: &str, edge: &mut Edge, sound: bool)
             .map(|(word, known)| (*known, (*word).to_owned(), String::new()));
         super::widgets::choice(ui, label, edge, all)
     });
-}
-
-fn detectors(ui: &mut Ui, file: &SceneFile) {
-    for detector in &file.detectors {
-        let place = match &detector.region {
-            RegionFile::Everywhere => "everywhere".to_owned(),
-            RegionFile::Point(at) => format!("at {}", coordinates(at)),
-            RegionFile::Line { from, to } => format!("from {} to {}", coordinates(from), coordinates(to)),
-            RegionFile::Box { min, max } => format!("{} to {}", coordinates(min), coordinates(max)),
-        };
-        ui.label(egui::RichText::new(&detector.name).color(theme::palette(ui).strong));
-        hint(ui, &place);
-    }
-}
-
-fn coordinates(at: &[f64]) -> String {
-    let parts: Vec<String> = at.iter().map(|value| figure(*value, 4)).collect();
-    format!("({})", parts.join(", "))
 }

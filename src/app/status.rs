@@ -18,14 +18,13 @@ pub fn show(ui: &mut Ui, frame: &Frame, meter: &Meter) {
         ui.spacing_mut().item_spacing.x = GAP;
         let (word, about) = state(frame);
         cell(ui, "", word, "backwards", about);
-        let unit = frame
-            .scenario
-            .as_deref()
-            .map_or(super::units::NONE, |scenario| Units::of(scenario, frame.clock.time_step).time);
+        let unit = frame.scenario.as_deref().map_or(super::units::NONE, |scenario| {
+            Units::of(scenario, frame.clock.time_step).time
+        });
         let time = format!("{}{}", steady(frame.clock.time * unit.per, 3), unit.suffix());
-        cell(ui, "t", &time, "−00000.000 ms", "Time.");
+        cell(ui, "t", &time, "−0000.000 ms", "Time.");
         let steps = frame.clock.steps.to_string();
-        cell(ui, "step", &steps, "000000000", "Steps taken since t = 0.");
+        cell(ui, "step", &steps, "0000000", "Steps taken since t = 0.");
         let rate = if frame.rate > 0.0 {
             units::si(frame.rate)
         } else {
@@ -88,23 +87,17 @@ fn drift_cell(ui: &mut Ui, frame: &Frame) {
         .scenario
         .as_deref()
         .is_some_and(|scenario| scenario.model().equation() == Equation::Acoustic);
-    let (name, about) = if sound {
-        (
-            "energy",
-            "Energy over its value at t = 0, minus 1. Absorbing edges make it fall, sources make it rise.",
-        )
+    let about = if sound {
+        "Energy over its value at t = 0, minus 1. Absorbing edges make it fall, sources make it rise."
     } else {
-        (
-            "norm",
-            "Norm over its value at t = 0, minus 1. Absorbing edges make it fall.",
-        )
+        "Norm over its value at t = 0, minus 1. Absorbing edges make it fall."
     };
-    cell(ui, name, &signed(frame.drift), "−0.0e−00", about);
+    cell(ui, "drift", &signed(frame.drift), "−0.0e−00", about);
 }
 
 const TEXT: f32 = 12.0;
 
-/// A name of less weight, then a value flush right in the room that `widest` takes.
+/// A name of less weight, then a value in the room that `widest` takes: what follows stays where it is.
 fn cell(ui: &mut Ui, name: &str, value: &str, widest: &str, about: &str) {
     let font = FontId::proportional(TEXT);
     let palette = theme::palette(ui);
@@ -119,14 +112,7 @@ fn cell(ui: &mut Ui, name: &str, value: &str, widest: &str, about: &str) {
     let top = |galley: &egui::Galley| rect.center().y - galley.size().y / 2.0;
     let at = egui::pos2(rect.left(), top(&name_galley));
     painter.galley(at, name_galley, palette.weak);
-    // A word stands at the left; numbers grow to the left.
-    let flush_right = value.contains(|c: char| c.is_ascii_digit());
-    let x = if flush_right {
-        rect.right() - value_galley.size().x
-    } else {
-        rect.right() - room
-    };
-    let at = egui::pos2(x, top(&value_galley));
+    let at = egui::pos2(rect.right() - room, top(&value_galley));
     painter.galley(at, value_galley, palette.text);
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, format!("{name} {value}")));
     response.on_hover_text(about);

@@ -131,7 +131,11 @@ pub fn install(ctx: &egui::Context) {
         .insert("lucide".to_owned(), Arc::new(FontData::from_static(LUCIDE_FONT_BYTES)));
     fonts.families.insert(icon_family(), vec!["lucide".to_owned()]);
     // Inter has figures of equal width; what it lacks comes from egui's fonts.
-    let proportional = fonts.families.get(&FontFamily::Proportional).cloned().unwrap_or_default();
+    let proportional = fonts
+        .families
+        .get(&FontFamily::Proportional)
+        .cloned()
+        .unwrap_or_default();
     for (name, family, bytes) in [
         ("inter", FontFamily::Proportional, INTER),
         ("inter-semibold", strong_family(), INTER_SEMIBOLD),

@@ -9,6 +9,9 @@ use crate::solver::{self, StepAdvice};
 use egui::{Sense, Ui, vec2};
 use lucide_icons::Icon;
 
+/// Room for the value beside the slider of Δt.
+const SLIDER_VALUE: f32 = 72.0;
+
 /// Most steps per frame that the slider offers.
 const MOST_STEPS: u64 = 4096;
 
@@ -58,7 +61,7 @@ fn step_rows(ui: &mut Ui, file: &mut SceneFile, advice: &StepAdvice, time_step: 
         advice.because
     );
     row(ui, "Δt", &tip, |ui| {
-        ui.spacing_mut().slider_width = (ui.available_width() - 80.0).max(40.0);
+        ui.spacing_mut().slider_width = (ui.available_width() - SLIDER_VALUE).max(40.0);
         ui.add(
             egui::Slider::new(&mut step, low..=high)
                 .logarithmic(true)
@@ -100,7 +103,7 @@ fn reach(advice: &StepAdvice, present: f64) -> f64 {
 /// A thin bar under the slider: sensible, stable, beyond.
 fn range_bar(ui: &mut Ui, advice: &StepAdvice, low: f64, high: f64, step: f64) {
     row(ui, "", "", |ui| {
-        let width = (ui.available_width() - 80.0).max(40.0);
+        let width = (ui.available_width() - SLIDER_VALUE).max(40.0);
         let (rect, response) = ui.allocate_exact_size(vec2(width, 8.0), Sense::hover());
         let palette = theme::palette(ui);
         let x = |value: f64| {
@@ -129,7 +132,8 @@ fn speed_row(ui: &mut Ui, steps_per_frame: &mut Option<u64>) -> Option<Command> 
         "Steps a frame",
         "Speed, apart from Δt: how many steps are taken between two pictures. Automatic takes as many as fit into a frame.",
         |ui| {
-            if ui.selectable_label(steps_per_frame.is_none(), "auto").clicked() {
+            let auto = ui.selectable_label(before.is_none(), "auto");
+            if auto.clicked() {
                 *steps_per_frame = if before.is_none() { Some(8) } else { None };
             }
             if let Some(steps) = steps_per_frame {

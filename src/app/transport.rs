@@ -18,7 +18,7 @@ pub fn show(ui: &mut Ui, frame: &Frame, plots_open: bool) -> Option<Action> {
     let running = frame.status == Status::Running;
     let failed = matches!(frame.status, Status::Failed(_));
     let ready = frame.scenario.is_some();
-    let narrow = ui.available_width() < 560.0;
+    let narrow = ui.available_width() < 720.0;
     let words = |text: &'static str| if narrow { "" } else { text };
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 4.0;

@@ -27,7 +27,11 @@ const QUANTUM: [(Quantity, &str, &str); 4] = [
 /// What can be shown of a sound field.
 const ACOUSTIC: [(Quantity, &str, &str); 3] = [
     (Quantity::Pressure, "pressure p (Pa)", "Symmetric about zero."),
-    (Quantity::Energy, "energy density (J/m³)", "Kinetic and potential energy."),
+    (
+        Quantity::Energy,
+        "energy density (J/m³)",
+        "Kinetic and potential energy.",
+    ),
     (Quantity::Peak, "peak |p| (Pa)", "The largest |p| so far."),
 ];
 
@@ -80,7 +84,10 @@ pub fn show(ui: &mut Ui, file: &mut SceneFile, view: &mut ViewState, rank: usize
                 "auto".clone_into(&mut file.view.colormap);
             }
         }
-        map_row(ui, file, shown.map_kind());
+        // A graph of |ψ|² is coloured by the phase, whatever the map.
+        if rank > 1 || shown != Quantity::Density {
+            map_row(ui, file, shown.map_kind());
+        }
         range_rows(ui, file, view);
         if rank > 1 && shown.map_kind() != Kind::Diverging {
             let about = "Linear: brightness in proportion to the value. Root: its square root, which shows faint waves beside strong ones; the colour bar is labelled accordingly.";
@@ -91,9 +98,15 @@ pub fn show(ui: &mut Ui, file: &mut SceneFile, view: &mut ViewState, rank: usize
         }
         row(ui, "Overlay", "What is drawn over the field.", |ui| {
             let (word, about) = if file.acoustic.is_some() {
-                ("medium", "Sound speed or density and the walls, as a veil with contour lines.")
+                (
+                    "medium",
+                    "Sound speed or density and the walls, as a veil with contour lines.",
+                )
             } else {
-                ("potential", "The potential and the walls, as a veil with contour lines.")
+                (
+                    "potential",
+                    "The potential and the walls, as a veil with contour lines.",
+                )
             };
             ui.checkbox(&mut view.show_medium, word).on_hover_text(about);
             ui.checkbox(&mut view.show_detectors, "detectors");

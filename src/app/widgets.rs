@@ -6,7 +6,7 @@ use egui::{Response, Ui};
 use lucide_icons::Icon;
 
 /// Width of the label column of a panel, in points.
-const LABEL: f32 = 96.0;
+const LABEL: f32 = 92.0;
 
 /// A section of a panel that folds; its state is kept from start to start.
 pub fn section(ui: &mut Ui, icon: Icon, title: &str, open: bool, contents: impl FnOnce(&mut Ui)) {
@@ -192,7 +192,13 @@ pub fn figure(value: f64, digits: usize) -> String {
         }
     } else {
         let decimals = digits.saturating_sub(1);
-        format!("{value:.decimals$e}")
+        let text = format!("{value:.decimals$e}");
+        match text.split_once('e') {
+            Some((mantissa, exponent)) if mantissa.contains('.') => {
+                format!("{}e{exponent}", mantissa.trim_end_matches('0').trim_end_matches('.'))
+            }
+            _ => text,
+        }
     };
     minus(&text)
 }
@@ -240,6 +246,22 @@ pub fn round_below(most: f64) -> f64 {
     nice * power
 }
 
+/// The next of 1, 2, 5 times a power of ten that is at least `least`.
+#[must_use]
+pub fn round_above(least: f64) -> f64 {
+    let below = round_below(least);
+    // Rounding may have put `least` itself a little above a round number.
+    if below >= least * (1.0 - 1e-9) {
+        return below;
+    }
+    let lead = below / 10f64.powf(least.log10().floor());
+    if lead > 1.5 && lead < 3.0 {
+        below * 2.5
+    } else {
+        below * 2.0
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -257,5 +279,16 @@ mod tests {
         assert_eq!(signed(0.0).chars().count(), signed(-1.5e-12).chars().count());
         assert!((round_below(7.3) - 5.0).abs() < 1e-12);
         assert!((round_below(0.019) - 0.01).abs() < 1e-12);
+        for (least, round) in [
+            (0.7, 1.0),
+            (1.0, 1.0),
+            (1.1, 2.0),
+            (2.1, 5.0),
+            (5.1, 10.0),
+            (0.021, 0.05),
+        ] {
+            assert!((round_above(least) - round).abs() < 1e-12, "{least}");
+        }
+        assert_eq!(figure(2e-5, 3), "2e−5");
     }
 }

@@ -15,7 +15,8 @@ use super::prompt::PathPrompt;
 use super::settings::{KEY, LeftTab, Settings};
 use super::view_state::ViewState;
 use super::{
-    AppOptions, checks_panel, dropped, help, method_panel, plots, scene_panel, status, theme, time_panel, transport, view_panel,
+    AppOptions, checks_panel, dropped, help, method_panel, plots, scene_panel, status, theme, time_panel, transport,
+    view_panel,
 };
 use crate::engine::{Command, Frame, Worker};
 use crate::render::medium::MediumImage;
@@ -216,8 +217,8 @@ impl App {
         let mut right = self.settings.right;
         Panel::right("right")
             .frame(side)
-            .default_size(320.0)
-            .size_range(296.0..=440.0)
+            .default_size(328.0)
+            .size_range(312.0..=440.0)
             .show_collapsible(ui, &mut right, |ui| self.right(ui, wishes));
         self.settings.right = right;
         self.bottom(ui, wishes, bar(16, 8));

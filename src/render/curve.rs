@@ -1,4 +1,4 @@
-//! The field of a 1D scene: |ψ|² over x, filled and coloured by the phase.
+//! The field of a 1D scene over x, filled: |ψ|² coloured by the phase, other values by a colour table.
 
 use super::Placement;
 use super::gpu::{Pipeline, Texture};
@@ -23,8 +23,10 @@ pub struct Drawing {
     pub low: f32,
     /// Value at the top.
     pub high: f32,
-    /// The picture holds |ψ| and phases: draw |ψ|² coloured by phase. Otherwise the value in one colour.
+    /// The picture holds |ψ| and phases: draw |ψ|² coloured by phase. Otherwise the value, coloured by the table.
     pub by_phase: bool,
+    /// Place of the value 0 in the table: 1/2 where values have signs, else 0.
+    pub zero: f32,
     /// Colour of the line, gamma-space, alpha as its strength.
     pub line: [f32; 4],
 }
@@ -40,7 +42,7 @@ struct Uniforms {
     base: f32,
     mode: u32,
     linear_target: u32,
-    unused: u32,
+    zero: f32,
     line: [f32; 4],
 }
 
@@ -49,7 +51,7 @@ pub struct Curve {
     pipeline: Pipeline,
     values: Texture,
     phases: Texture,
-    hues: Texture,
+    table: Texture,
     bind_group: wgpu::BindGroup,
     size: [usize; 2],
 }
@@ -69,13 +71,13 @@ impl Curve {
         let device = &render.device;
         let values = Texture::new(device, wgpu::TextureFormat::R32Float, "curve values");
         let phases = Texture::new(device, wgpu::TextureFormat::R32Float, "curve phases");
-        let hues = Texture::new(device, wgpu::TextureFormat::Rgba8Unorm, "curve phase table");
-        let bind_group = pipeline.bind(device, &[&values, &phases, &hues]);
+        let table = Texture::new(device, wgpu::TextureFormat::Rgba8Unorm, "curve colour table");
+        let bind_group = pipeline.bind(device, &[&values, &phases, &table]);
         Self {
             pipeline,
             values,
             phases,
-            hues,
+            table,
             bind_group,
             size: [0, 0],
         }
@@ -96,9 +98,12 @@ impl Curve {
         }
     }
 
-    /// Takes over the phase table.
-    pub fn set_hues(&mut self, render: &RenderState, hues: &Table) {
-        if self.hues.write(render, [256, 1], &hues.map(|[r, g, b]| [r, g, b, 255])) {
+    /// Takes over a table of 256 sRGB entries: phases as hues, or values.
+    pub fn set_table(&mut self, render: &RenderState, table: &Table) {
+        if self
+            .table
+            .write(render, [256, 1], &table.map(|[r, g, b]| [r, g, b, 255]))
+        {
             self.rebind(render);
         }
     }
@@ -106,7 +111,7 @@ impl Curve {
     fn rebind(&mut self, render: &RenderState) {
         self.bind_group = self
             .pipeline
-            .bind(&render.device, &[&self.values, &self.phases, &self.hues]);
+            .bind(&render.device, &[&self.values, &self.phases, &self.table]);
     }
 
     /// The callback that draws into `clip`; `None` before the first upload.
@@ -130,7 +135,7 @@ impl Curve {
             base: drawing.base,
             mode: u32::from(drawing.by_phase),
             linear_target: self.pipeline.linear_target(),
-            unused: 0,
+            zero: drawing.zero,
             line: drawing.line,
         };
         Some(self.pipeline.callback(render, clip, &self.bind_group, &uniforms))

@@ -2,137 +2,16 @@
 #![cfg(feature = "gui")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may fail where it stands")]
 
+mod files;
+mod looks;
+mod window;
+
+use egui::accesskit::Role;
 use egui::{Key, Modifiers};
-use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
-use ripplon::app::{App, AppOptions};
+use ripplon::app::App;
 use ripplon::engine::Status;
-use ripplon::scene::presets;
-use std::time::{Duration, Instant};
-
-/// A small scene that is stepped in no time, with a wall, a driven potential, a detector and a prediction.
-const SCENE: &str = r#"
-format = 1
-title = "Test scene"
-about = "A **packet** in a box."
-[grid]
-size = [96, 64]
-spacing = 0.5
-[quantum]
-mass = 1.0
-[time]
-step = 0.02
-end = 4.0
-[solver]
-method = "trotter"
-variant = "naive"
-[[packet]]
-center = [14.0, 16.0]
-width = [3.0, 3.0]
-momentum = [1.0, 0.0]
-[[layer]]
-sets = "wall"
-shape = "slits"
-x = 28.0
-thickness = 1.0
-centers = [12.0, 20.0]
-opening = 3.0
-[[layer]]
-sets = "potential"
-shape = "disk"
-center = [38.0, 16.0]
-radius = 4.0
-value = 0.4
-[[detector]]
-name = "right"
-region = { min = [30.0, 0.0], max = [48.0, 32.0] }
-[view]
-range = "locked"
-[[expect]]
-observable = "norm"
-at = 1.0
-value = 1.0
-tolerance = 1e-3
-because = "Every step is unitary."
-"#;
-
-struct Window {
-    harness: Harness<'static, App>,
-    _folder: tempfile::TempDir,
-}
-
-impl Window {
-    /// A window with [`SCENE`], paused at t = 0.
-    fn open() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("scene.toml");
-        std::fs::write(&path, SCENE).unwrap();
-        let mut window = Self::with(path.to_str().unwrap(), folder);
-        window.wait("the first picture", |app| !app.frame().image.value.is_empty());
-        // The medium's picture comes from another thread.
-        window.settle();
-        window
-    }
-
-    fn with(scene: &str, folder: tempfile::TempDir) -> Self {
-        let options = AppOptions {
-            scene: Some(scene.to_owned()),
-            set: Vec::new(),
-        };
-        let harness = Harness::builder()
-            .with_size([1280.0, 800.0])
-            .wgpu()
-            .build_eframe(move |cc| App::new(cc, options, Instant::now()).unwrap().paused());
-        Self {
-            harness,
-            _folder: folder,
-        }
-    }
-
-    fn app(&self) -> &App {
-        self.harness.state()
-    }
-
-    /// Lets the window run until something is so; the threads behind it take their own time, a minute at most.
-    fn wait(&mut self, what: &str, mut so: impl FnMut(&App) -> bool) {
-        let start = Instant::now();
-        loop {
-            self.harness.step();
-            if so(self.harness.state()) {
-                return;
-            }
-            assert!(start.elapsed() < Duration::from_mins(1), "waited in vain for {what}");
-            std::thread::sleep(Duration::from_millis(2));
-        }
-    }
-
-    /// Lets animations end and threads answer.
-    fn settle(&mut self) {
-        for _ in 0..10 {
-            self.harness.step();
-            std::thread::sleep(Duration::from_millis(5));
-        }
-    }
-
-    fn click(&mut self, label: &str) {
-        self.harness.get_by_label(label).click();
-        self.settle();
-    }
-
-    fn key(&mut self, key: Key) {
-        self.harness.key_press(key);
-        self.settle();
-    }
-
-    fn keys(&mut self, modifiers: Modifiers, key: Key) {
-        self.harness.key_press_modifiers(modifiers, key);
-        self.settle();
-    }
-
-    fn steps(&self) -> u64 {
-        self.app().frame().clock.steps
-    }
-}
+use window::{SCENE, Window};
 
 #[test]
 fn the_field_changes_while_it_plays_and_stays_while_it_waits() {
@@ -244,25 +123,88 @@ fn the_palette_finds_commands_and_presets() {
 }
 
 #[test]
-fn every_preset_loads_without_a_fault() {
+fn every_panel_opens_and_closes() {
     let mut window = Window::open();
-    for preset in presets::all() {
-        window.app().open(preset.name);
-        let before = window.app().frame().image_serial;
-        window.wait(preset.name, |app| {
-            assert!(
-                app.notices().list().iter().all(|notice| !notice.fault),
-                "{:?}",
-                app.notices().list()
-            );
-            let loaded = app.document().preset() == Some(preset.name);
-            loaded && app.frame().image_serial > before && !app.frame().image.value.is_empty()
-        });
-        assert!(
-            !matches!(window.app().frame().status, Status::Failed(_)),
-            "{}",
-            preset.name
-        );
-        window.harness.render().unwrap();
+    for key in [Key::Num1, Key::Num2, Key::Num3] {
+        let before = window.app().settings().clone();
+        window.keys(Modifiers::COMMAND, key);
+        assert_ne!(*window.app().settings(), before, "{key:?}");
+        window.keys(Modifiers::COMMAND, key);
+        assert_eq!(*window.app().settings(), before, "{key:?}");
     }
+    window.click("Scene");
+    for (section, inside) in [
+        ("Grid", "Spacing a"),
+        ("Packets", "Add packet"),
+        ("Detectors", "Add detector"),
+    ] {
+        assert!(window.harness.query_by_label(inside).is_none(), "{section} is folded");
+        window.reveal(Role::DisclosureTriangle, section);
+        window.press(Role::DisclosureTriangle, section);
+        assert!(window.harness.query_by_label(inside).is_some(), "{section} unfolds");
+    }
+    for plot in ["Spread", "Norm", "Energy"] {
+        let before = window.app().settings().shown.len();
+        window.press(Role::Button, plot);
+        assert_eq!(window.app().settings().shown.len(), before + 1, "{plot}");
+    }
+    window.key(Key::Period);
+    window.wait("one step", |app| app.frame().clock.steps == 1);
+    window.press(Role::Button, "Dark or light");
+    assert!(!window.app().settings().dark);
+}
+
+#[test]
+fn detectors_are_added_renamed_and_removed() {
+    let mut window = Window::open();
+    window.click("Scene");
+    window.reveal(Role::DisclosureTriangle, "Detectors");
+    window.press(Role::DisclosureTriangle, "Detectors");
+    window.reveal(Role::Button, "Add detector");
+    window.press(Role::Button, "Add detector");
+    let names = |app: &App| -> Vec<String> {
+        app.frame()
+            .scenario
+            .iter()
+            .flat_map(|scenario| scenario.detectors())
+            .map(|detector| detector.name.clone())
+            .collect()
+    };
+    window.wait("the detector", |app| names(app) == ["right", "detector"]);
+    window.key(Key::Period);
+    window.wait("its record", |app| app.frame().detectors.len() == 2);
+    window.reveal(Role::Button, "Remove detector 1");
+    window.press(Role::Button, "Remove detector 1");
+    window.wait("one less", |app| names(app) == ["detector"]);
+}
+
+#[test]
+fn a_failed_run_says_why_and_keeps_its_last_picture() {
+    let mut window = Window::open();
+    // The square root of a negative number from t = 0.1 on: the field is no longer finite.
+    let scene = SCENE.replace("value = 0.4", "value = 0.4\ndrive = \"sqrt(0.1 - t)\"");
+    window.show_scene(&scene);
+    window.press(Role::Button, "Play");
+    window.wait("the end", |app| matches!(app.frame().status, Status::Failed(_)));
+    window.settle();
+    let frame = window.app().frame();
+    let Status::Failed(reason) = frame.status.clone() else {
+        panic!("{:?}", frame.status);
+    };
+    let image = &frame.image.value;
+    assert!(
+        !image.is_empty() && image.iter().all(|value| value.is_finite()),
+        "the last good picture"
+    );
+    assert!(image.iter().any(|value| *value > 0.0));
+    assert!(window.harness.query_by_label("The run has stopped").is_some());
+    assert!(
+        window.harness.query_by_label(&reason).is_some(),
+        "the reason is shown: {reason}"
+    );
+    window.press(Role::Button, "Reset");
+    window.wait("the reset", |app| !matches!(app.frame().status, Status::Failed(_)));
+    window.settle();
+    assert!(window.harness.query_by_label("The run has stopped").is_none());
+    assert_eq!(window.steps(), 0);
 }

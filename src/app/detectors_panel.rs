@@ -1,0 +1,248 @@
+//! The detectors of the scene: where they look, what they record.
+
+use super::cards::List;
+use super::layers_panel::{point, tidy};
+use super::widgets::{button, choice, hint, row};
+use crate::physics::Measure;
+use crate::scene::SceneFile;
+use crate::scene::file::{DetectorFile, RegionFile};
+use egui::Ui;
+use lucide_icons::Icon;
+
+const LIST: List = List {
+    noun: "detector",
+    ordered: false,
+    needed: false,
+};
+
+/// Shows the list; edits `file`.
+pub fn show(ui: &mut Ui, file: &mut SceneFile) {
+    let extent: Vec<f64> = file.grid.size.iter().map(|&n| n as f64 * file.grid.spacing).collect();
+    let sound = file.acoustic.is_some();
+    let before: Vec<String> = names(&file.detectors);
+    LIST.show(ui, &mut file.detectors, title, |ui, detector| {
+        body(ui, detector, &extent, sound);
+    });
+    unite_names(&mut file.detectors, &before);
+    follow(file, &before);
+    if file.detectors.is_empty() {
+        hint(ui, "Nothing is recorded.");
+    }
+    if ui
+        .add(button(Icon::Plus, "Detector"))
+        .accessible_name("Add detector")
+        .clicked()
+    {
+        let name = free_name(&file.detectors, "detector");
+        file.detectors.push(DetectorFile {
+            name,
+            region: RegionFile::Point(middle(&extent)),
+            measure: None,
+        });
+    }
+}
+
+fn names(detectors: &[DetectorFile]) -> Vec<String> {
+    detectors.iter().map(|detector| detector.name.clone()).collect()
+}
+
+/// A name that no detector has: `stem`, `stem 2`, …
+fn free_name(detectors: &[DetectorFile], stem: &str) -> String {
+    let taken = |name: &str| detectors.iter().any(|detector| detector.name == name);
+    let mut name = stem.to_owned();
+    let mut n = 2;
+    while taken(&name) {
+        name = format!("{stem} {n}");
+        n += 1;
+    }
+    name
+}
+
+/// A copy gets a name of its own.
+fn unite_names(detectors: &mut [DetectorFile], before: &[String]) {
+    if detectors.len() <= before.len() {
+        return;
+    }
+    for n in 1..detectors.len() {
+        if detectors[..n].iter().any(|other| other.name == detectors[n].name) {
+            detectors[n].name = free_name(detectors, &detectors[n].name.clone());
+        }
+    }
+}
+
+/// Predictions follow a detector that was renamed, and go with one that was removed.
+fn follow(file: &mut SceneFile, before: &[String]) {
+    let after = names(&file.detectors);
+    if after.len() == before.len() {
+        for (old, new) in before.iter().zip(&after).filter(|(old, new)| old != new) {
+            for expectation in &mut file.expectations {
+                if expectation.detector.as_ref() == Some(old) {
+                    expectation.detector = Some(new.clone());
+                }
+            }
+        }
+    } else {
+        file.expectations.retain(|expectation| {
+            expectation
+                .detector
+                .as_ref()
+                .is_none_or(|name| after.contains(name) || !before.contains(name))
+        });
+    }
+}
+
+fn title(detector: &DetectorFile) -> String {
+    format!("{}, {}", detector.name, word(&detector.region))
+}
+
+fn word(region: &RegionFile) -> &'static str {
+    match region {
+        RegionFile::Everywhere => "everywhere",
+        RegionFile::Point(_) => "point",
+        RegionFile::Line { .. } => "line",
+        RegionFile::Box { .. } => "box",
+    }
+}
+
+fn middle(extent: &[f64]) -> Vec<f64> {
+    part(extent, 0.5)
+}
+
+fn part(extent: &[f64], share: f64) -> Vec<f64> {
+    extent.iter().map(|length| tidy(length * share)).collect()
+}
+
+fn fresh(word: &str, extent: &[f64]) -> RegionFile {
+    match word {
+        "point" => RegionFile::Point(middle(extent)),
+        "line" => {
+            // Across the grid, along its last axis.
+            let (mut from, mut to) = (middle(extent), middle(extent));
+            let last = extent.len() - 1;
+            from[last] = tidy(extent[last] * 0.25);
+            to[last] = tidy(extent[last] * 0.75);
+            RegionFile::Line { from, to }
+        }
+        "box" => RegionFile::Box {
+            min: part(extent, 0.6),
+            max: part(extent, 0.8),
+        },
+        _ => RegionFile::Everywhere,
+    }
+}
+
+/// What can be measured in a region.
+fn measures(region: &RegionFile, rank: usize, sound: bool) -> Vec<Measure> {
+    let at_point = matches!(region, RegionFile::Point(_));
+    let at_line = matches!(region, RegionFile::Line { .. });
+    Measure::ALL
+        .iter()
+        .map(|(_, measure)| *measure)
+        .filter(|measure| match measure {
+            Measure::Value => at_point,
+            Measure::Flux => at_line || (rank == 1 && at_point),
+            Measure::Probability => !sound,
+            Measure::Energy | Measure::Pressure => sound,
+            Measure::Peak => true,
+        })
+        .collect()
+}
+
+fn body(ui: &mut Ui, detector: &mut DetectorFile, extent: &[f64], sound: bool) {
+    let rank = extent.len();
+    row(ui, "Name", "Heads its plot and its column of the CSV file.", |ui| {
+        ui.add(egui::TextEdit::singleline(&mut detector.name).desired_width(f32::INFINITY));
+    });
+    let mut shape = word(&detector.region);
+    let all: &[&'static str] = if rank == 1 {
+        &["point", "box", "everywhere"]
+    } else {
+        &["point", "line", "box", "everywhere"]
+    };
+    let all = all.iter().map(|word| (*word, (*word).to_owned(), String::new()));
+    if row(ui, "Region", "Where it looks.", |ui| {
+        choice(ui, "Region", &mut shape, all)
+    }) {
+        detector.region = fresh(shape, extent);
+    }
+    let speed = extent.iter().copied().fold(0.0, f64::max) / 400.0;
+    match &mut detector.region {
+        RegionFile::Everywhere => {}
+        RegionFile::Point(at) => point(ui, "At", at, speed),
+        RegionFile::Line { from: a, to: b } | RegionFile::Box { min: a, max: b } => {
+            point(ui, "From", a, speed);
+            point(ui, "To", b, speed);
+        }
+    }
+    let offered = measures(&detector.region, rank, sound);
+    if detector.measure.is_some_and(|measure| !offered.contains(&measure)) {
+        detector.measure = None;
+    }
+    let auto = (None, "automatic".to_owned(), "What fits the region.".to_owned());
+    let all = std::iter::once(auto).chain(
+        offered
+            .into_iter()
+            .map(|measure| (Some(measure), measure.word().to_owned(), String::new())),
+    );
+    row(ui, "Measure", "What it records at every step.", |ui| {
+        choice(ui, "Measure", &mut detector.measure, all)
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scene::file::ExpectFile;
+
+    fn scene() -> SceneFile {
+        let detector = |name: &str| DetectorFile {
+            name: name.to_owned(),
+            region: RegionFile::Everywhere,
+            measure: None,
+        };
+        SceneFile {
+            detectors: vec![detector("a"), detector("b")],
+            expectations: vec![ExpectFile {
+                detector: Some("b".to_owned()),
+                ..ExpectFile::default()
+            }],
+            ..SceneFile::default()
+        }
+    }
+
+    #[test]
+    fn predictions_follow_their_detector() {
+        let mut file = scene();
+        let before = names(&file.detectors);
+        "c".clone_into(&mut file.detectors[1].name);
+        follow(&mut file, &before);
+        assert_eq!(file.expectations[0].detector.as_deref(), Some("c"));
+        let before = names(&file.detectors);
+        file.detectors.remove(0);
+        follow(&mut file, &before);
+        assert_eq!(file.expectations.len(), 1, "another one was removed");
+        let before = names(&file.detectors);
+        file.detectors.remove(0);
+        follow(&mut file, &before);
+        assert!(file.expectations.is_empty());
+    }
+
+    #[test]
+    fn a_copy_gets_a_name_of_its_own() {
+        let mut file = scene();
+        let before = names(&file.detectors);
+        file.detectors.insert(1, file.detectors[0].clone());
+        unite_names(&mut file.detectors, &before);
+        assert_eq!(names(&file.detectors), ["a", "a 2", "b"]);
+        assert_eq!(free_name(&file.detectors, "a"), "a 3");
+    }
+
+    #[test]
+    fn only_what_a_region_allows_is_offered() {
+        let point = RegionFile::Point(vec![0.0]);
+        assert!(measures(&point, 1, false).contains(&Measure::Flux));
+        assert!(!measures(&point, 2, false).contains(&Measure::Flux));
+        assert!(!measures(&RegionFile::Everywhere, 2, true).contains(&Measure::Value));
+        assert!(!measures(&RegionFile::Everywhere, 2, true).contains(&Measure::Probability));
+    }
+}

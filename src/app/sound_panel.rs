@@ -1,0 +1,264 @@
+//! What a sound field starts as and what feeds it: pulses and sources.
+
+use super::cards::List;
+use super::layers_panel::{length, point, tidy};
+use super::widgets::{button, choice, figure, hint, row};
+use crate::scene::SceneFile;
+use crate::scene::file::{PulseFile, SignalFile, SourceFile, SourcePlace};
+use egui::{DragValue, Ui};
+use lucide_icons::Icon;
+
+const PULSES: List = List {
+    noun: "pulse",
+    ordered: false,
+    needed: false,
+};
+
+const SOURCES: List = List {
+    noun: "source",
+    ordered: false,
+    needed: false,
+};
+
+fn extent(file: &SceneFile) -> Vec<f64> {
+    file.grid.size.iter().map(|&n| n as f64 * file.grid.spacing).collect()
+}
+
+fn middle(extent: &[f64]) -> Vec<f64> {
+    extent.iter().map(|length| tidy(length / 2.0)).collect()
+}
+
+/// A speed of dragging that crosses the grid in a few hundred points.
+fn pace(extent: &[f64]) -> f64 {
+    extent.iter().copied().fold(0.0, f64::max) / 400.0
+}
+
+/// Shows the pulses; edits `file`.
+pub fn pulses(ui: &mut Ui, file: &mut SceneFile) {
+    if let Some(path) = &file.initial {
+        hint(ui, &format!("The pressure starts as {}.", path.display()));
+        return;
+    }
+    let extent = extent(file);
+    let speed = pace(&extent);
+    PULSES.show(
+        ui,
+        &mut file.pulses,
+        |pulse| format!("{} Pa, width {} m", figure(pulse.amplitude, 3), figure(pulse.width, 3)),
+        |ui, pulse| {
+            point(ui, "Centre", &mut pulse.center, speed);
+            length(ui, "Width w", &mut pulse.width, speed / 4.0);
+            number(ui, "Amplitude", "Height in Pa.", &mut pulse.amplitude);
+        },
+    );
+    if file.pulses.is_empty() {
+        hint(ui, "Silence at t = 0.");
+    }
+    if ui
+        .add(button(Icon::Plus, "Pulse"))
+        .accessible_name("Add pulse")
+        .clicked()
+    {
+        let least = extent.iter().copied().fold(f64::INFINITY, f64::min);
+        file.pulses.push(PulseFile {
+            center: middle(&extent),
+            width: tidy((least / 32.0).max(4.0 * file.grid.spacing)),
+            amplitude: 1.0,
+        });
+    }
+}
+
+/// Shows the sources; edits `file`.
+pub fn sources(ui: &mut Ui, file: &mut SceneFile) {
+    let extent = extent(file);
+    let speed = file.acoustic.as_ref().map_or(343.0, |acoustic| acoustic.speed);
+    // Sixteen sites a wavelength: high enough to be seen, low enough for the grid.
+    let frequency = tidy(speed / (16.0 * file.grid.spacing));
+    SOURCES.show(ui, &mut file.sources, title, |ui, source| {
+        place_rows(ui, &mut source.place, &extent);
+        signal_rows(ui, &mut source.signal, frequency);
+        let about = "Factor of the signal; a point plays amplitude · s(t) · δ(r − r₀).";
+        number(ui, "Amplitude", about, &mut source.amplitude);
+        number(ui, "Delay (s)", "When it starts.", &mut source.delay);
+        velocity_row(ui, &mut source.velocity, extent.len(), speed);
+    });
+    if file.sources.is_empty() {
+        hint(ui, "Nothing plays.");
+    }
+    if ui
+        .add(button(Icon::Plus, "Source"))
+        .accessible_name("Add source")
+        .clicked()
+    {
+        file.sources.push(SourceFile {
+            place: SourcePlace::Point(middle(&extent)),
+            signal: SignalFile::Ricker { frequency },
+            amplitude: loud(speed, frequency, extent.len()),
+            delay: 0.0,
+            velocity: Vec::new(),
+        });
+    }
+}
+
+/// An amplitude that gives about 1 Pa a wavelength away: of the order of ω c in 1D, c² in 2D and 4π c² λ in 3D.
+fn loud(speed: f64, frequency: f64, rank: usize) -> f64 {
+    let tau = std::f64::consts::TAU;
+    tidy(match rank {
+        1 => tau * frequency * speed,
+        2 => tau * speed * speed,
+        _ => 2.0 * tau * speed.powi(3) / frequency,
+    })
+}
+
+fn title(source: &SourceFile) -> String {
+    let signal = signal_word(&source.signal);
+    let tone = match source.signal {
+        SignalFile::Ricker { frequency }
+        | SignalFile::Sine { frequency }
+        | SignalFile::Burst { frequency, .. }
+        | SignalFile::Chirp { frequency, .. } => format!(" {}Hz", crate::units::si(frequency)),
+        SignalFile::File { .. } => String::new(),
+    };
+    format!("{signal}{tone}, {}", place_word(&source.place))
+}
+
+fn place_word(place: &SourcePlace) -> &'static str {
+    match place {
+        SourcePlace::Point(_) => "point",
+        SourcePlace::Line { .. } => "line",
+        SourcePlace::Points { .. } => "array",
+    }
+}
+
+fn place_rows(ui: &mut Ui, place: &mut SourcePlace, extent: &[f64]) {
+    let mut word = place_word(place);
+    let mut offered = vec!["point", "line"];
+    if word == "array" {
+        offered.push("array");
+    }
+    let all = offered.into_iter().map(|word| (word, word.to_owned(), String::new()));
+    if extent.len() > 1
+        && row(ui, "Place", "Where it stands.", |ui| {
+            choice(ui, "Place", &mut word, all)
+        })
+    {
+        *place = if word == "line" {
+            let (mut from, mut to) = (middle(extent), middle(extent));
+            from[1] = tidy(extent[1] * 0.25);
+            to[1] = tidy(extent[1] * 0.75);
+            SourcePlace::Line { from, to }
+        } else {
+            SourcePlace::Point(middle(extent))
+        };
+    }
+    let speed = pace(extent);
+    match place {
+        SourcePlace::Point(at) => point(ui, "At", at, speed),
+        SourcePlace::Line { from, to } => {
+            point(ui, "From", from, speed);
+            point(ui, "To", to, speed);
+        }
+        SourcePlace::Points { points, .. } => hint(
+            ui,
+            &format!("{} elements with their delays, given in the scene file.", points.len()),
+        ),
+    }
+}
+
+fn signal_word(signal: &SignalFile) -> &'static str {
+    match signal {
+        SignalFile::Ricker { .. } => "ricker",
+        SignalFile::Sine { .. } => "sine",
+        SignalFile::Burst { .. } => "burst",
+        SignalFile::Chirp { .. } => "chirp",
+        SignalFile::File { .. } => "file",
+    }
+}
+
+fn signal_rows(ui: &mut Ui, signal: &mut SignalFile, usual: f64) {
+    let mut word = signal_word(signal);
+    let mut offered = vec![
+        ("ricker", "One short wavelet."),
+        ("sine", "A tone that goes on."),
+        ("burst", "Some periods under a Hann window."),
+        ("chirp", "From one frequency to another."),
+    ];
+    if word == "file" {
+        offered.push(("file", "Samples of a file."));
+    }
+    let all = offered
+        .into_iter()
+        .map(|(word, about)| (word, word.to_owned(), about.to_owned()));
+    let changed = row(ui, "Signal", "What it plays.", |ui| {
+        choice(ui, "Signal", &mut word, all)
+    });
+    if changed {
+        let frequency = match signal {
+            SignalFile::Ricker { frequency }
+            | SignalFile::Sine { frequency }
+            | SignalFile::Burst { frequency, .. }
+            | SignalFile::Chirp { frequency, .. } => *frequency,
+            SignalFile::File { .. } => usual,
+        };
+        *signal = match word {
+            "sine" => SignalFile::Sine { frequency },
+            "burst" => SignalFile::Burst { frequency, cycles: 5.0 },
+            "chirp" => SignalFile::Chirp {
+                frequency: frequency / 4.0,
+                to_frequency: frequency,
+                duration: tidy(20.0 / frequency),
+            },
+            _ => SignalFile::Ricker { frequency },
+        };
+    }
+    match signal {
+        SignalFile::Ricker { frequency } | SignalFile::Sine { frequency } => {
+            number(ui, "Frequency", "In Hz.", frequency);
+        }
+        SignalFile::Burst { frequency, cycles } => {
+            number(ui, "Frequency", "In Hz.", frequency);
+            number(ui, "Periods", "Under the window.", cycles);
+        }
+        SignalFile::Chirp {
+            frequency,
+            to_frequency,
+            duration,
+        } => {
+            number(ui, "From", "First frequency in Hz.", frequency);
+            number(ui, "To", "Last frequency in Hz.", to_frequency);
+            number(ui, "Duration (s)", "How long it lasts.", duration);
+        }
+        SignalFile::File { file, .. } => hint(ui, &format!("From {}.", file.display())),
+    }
+}
+
+fn velocity_row(ui: &mut Ui, velocity: &mut Vec<f64>, rank: usize, speed: f64) {
+    let mut moves = !velocity.is_empty();
+    row(ui, "Motion", "Velocity from t = 0 on, in m/s.", |ui| {
+        ui.checkbox(&mut moves, "moves")
+    });
+    if moves == velocity.is_empty() {
+        *velocity = if moves { vec![0.0; rank] } else { Vec::new() };
+        if let Some(first) = velocity.first_mut() {
+            *first = tidy(speed / 4.0);
+        }
+    }
+    if moves {
+        point(ui, "Velocity", velocity, speed / 400.0);
+    }
+}
+
+/// A number of any size: dragging changes it by a hundredth of itself.
+fn number(ui: &mut Ui, label: &str, about: &str, value: &mut f64) {
+    let speed = (value.abs() / 100.0).max(1e-6);
+    row(ui, label, about, |ui| {
+        ui.push_id(label, |ui| {
+            ui.add(
+                DragValue::new(value)
+                    .speed(speed)
+                    .custom_formatter(|value, _| figure(value, 4))
+                    .custom_parser(|text| text.trim().replace('−', "-").parse().ok()),
+            )
+        });
+    });
+}

@@ -1,0 +1,225 @@
+//! Files: opened, saved, dropped; what is kept from start to start.
+
+use super::window::{SCENE, Window};
+use egui::accesskit::Role;
+use egui::{DroppedFile, Key, Modifiers};
+use egui_kittest::kittest::Queryable;
+use ripplon::app::{App, AppOptions};
+use ripplon::physics::Sets;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+impl Window {
+    /// Answers the window's own question for a file.
+    fn answer(&mut self, path: &str) {
+        self.settle();
+        let field = self.harness.get_by_role_and_label(Role::TextInput, "Path of the file");
+        field.focus();
+        self.settle();
+        self.keys(Modifiers::COMMAND, Key::A);
+        let field = self.harness.get_by_role_and_label(Role::TextInput, "Path of the file");
+        field.type_text(path);
+        self.settle();
+        self.key(Key::Enter);
+        self.settle();
+    }
+
+    fn drop_file(&mut self, path: &str) {
+        #[derive(Debug)]
+        struct Dropped(PathBuf);
+        impl DroppedFile for Dropped {
+            fn path(&self) -> &Path {
+                &self.0
+            }
+            fn bytes(&self) -> Result<Vec<u8>, String> {
+                std::fs::read(&self.0).map_err(|error| error.to_string())
+            }
+        }
+        let file = Arc::new(Dropped(path.into()));
+        self.harness.input_mut().dropped_files.push(file);
+        self.settle();
+    }
+
+    fn says(&self, what: &str) -> bool {
+        let notices = self.app().notices().list();
+        notices
+            .iter()
+            .any(|notice| notice.title.contains(what) || notice.lines.iter().any(|line| line.contains(what)))
+    }
+}
+
+#[test]
+fn a_broken_scene_is_a_notice_with_all_its_faults() {
+    let mut window = Window::open();
+    let broken = SCENE
+        .replace("mass = 1.0", "mass = -1.0")
+        .replace("opening = 3.0", "opening = 0.0");
+    let path = window.file("broken.toml", broken);
+    let before = window.steps();
+    window.app().open(&path);
+    window.wait("the notice", |app| {
+        app.notices().list().iter().any(|notice| notice.fault)
+    });
+    assert!(
+        window.says("mass") && window.says("opening"),
+        "{:?}",
+        window.app().notices()
+    );
+    assert_eq!(window.steps(), before, "the run goes on");
+    window.settle();
+    window.click("Close notice");
+    assert!(window.app().notices().list().is_empty());
+}
+
+#[test]
+fn without_a_dialogue_of_the_system_the_window_asks_for_files() {
+    let mut window = Window::open();
+    let other = window.file("second.toml", SCENE.replace("Test scene", "Second scene"));
+    window.keys(Modifiers::COMMAND, Key::O);
+    window.answer(&other);
+    window.wait("the other scene", |app| app.document().draft.title == "Second scene");
+
+    // What is there already is not overwritten unasked.
+    let place = window.file("third.toml", "precious");
+    window.keys(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::S);
+    window.answer(&place);
+    let warned = |window: &Window| window.harness.query_by_label("Replace").is_some();
+    for _ in 0..200 {
+        if warned(&window) {
+            break;
+        }
+        window.settle();
+    }
+    assert!(warned(&window));
+    assert_eq!(std::fs::read_to_string(&place).unwrap(), "precious");
+    window.click("Replace");
+    window.wait("the file", |app| !app.notices().list().is_empty());
+    assert!(std::fs::read_to_string(&place).unwrap().contains("Second scene"));
+
+    // A file that is not there is a notice, and giving up is nothing.
+    window.keys(Modifiers::COMMAND, Key::O);
+    window.answer("/nowhere/at-all.toml");
+    window.wait("the notice", |app| {
+        app.notices().list().iter().any(|notice| notice.fault)
+    });
+    assert!(window.says("no preset and no file"));
+    window.keys(Modifiers::COMMAND, Key::E);
+    window.settle();
+    window.key(Key::Escape);
+    assert!(window.harness.query_by_label("Path of the file").is_none());
+}
+
+#[test]
+fn a_picture_of_the_field_is_exported_and_opens_as_its_scene() {
+    let mut window = Window::open();
+    let png = window.folder.path().join("field.png");
+    window.keys(Modifiers::COMMAND, Key::E);
+    window.answer(png.to_str().unwrap());
+    window.wait("the picture", |app| {
+        app.notices()
+            .list()
+            .iter()
+            .any(|notice| notice.title.contains("written"))
+    });
+    window.app().open("free-packet");
+    window.wait("another scene", |app| app.document().preset() == Some("free-packet"));
+    window.drop_file(png.to_str().unwrap());
+    window.wait("the scene of the picture", |app| {
+        app.document().draft.title == "Test scene"
+    });
+    // Saving does not write over the picture.
+    assert_eq!(window.app().document().scene_file(), None);
+}
+
+#[test]
+fn dropped_pictures_and_arrays_become_layers() {
+    let mut window = Window::open();
+    let layers = |app: &App| -> Vec<Sets> {
+        app.frame()
+            .scenario
+            .iter()
+            .flat_map(|scenario| scenario.medium().layers())
+            .map(|layer| layer.sets)
+            .collect()
+    };
+    let before = layers(window.app()).len();
+    let png = window.folder.path().join("mask.png");
+    image::GrayImage::from_fn(96, 64, |x, _| image::Luma([if x > 80 { 255 } else { 0 }]))
+        .save(&png)
+        .unwrap();
+    window.drop_file(png.to_str().unwrap());
+    window.wait("the layer", |app| layers(app).len() == before + 1);
+    assert_eq!(layers(window.app())[before], Sets::Potential);
+
+    let npy = window.folder.path().join("potential.npy");
+    ndarray_npy::write_npy(&npy, &ndarray::Array2::<f64>::from_elem((64, 96), 0.25)).unwrap();
+    window.drop_file(npy.to_str().unwrap());
+    window.wait("the other layer", |app| layers(app).len() == before + 2);
+
+    let psi = window.folder.path().join("psi.npy");
+    let wave = ndarray::Array2::from_elem((64, 96), num_complex::Complex64::new(0.0, 1.0));
+    ndarray_npy::write_npy(&psi, &wave).unwrap();
+    window.drop_file(psi.to_str().unwrap());
+    window.wait("the start", |app| app.document().draft.initial.is_some());
+    window.wait("a flat field", |app| {
+        let values = &app.frame().image.value;
+        app.frame().clock.steps == 0 && values.len() > 10 && (values[0] - values[10]).abs() < 1e-6 * values[0]
+    });
+
+    // What cannot be used is told, with what can.
+    let text = window.file("notes.txt", "hello");
+    window.drop_file(&text);
+    window.wait("the notice", |app| {
+        app.notices().list().iter().any(|notice| notice.fault)
+    });
+    assert!(window.says(".npy"));
+}
+
+/// What eframe would write to a file.
+#[derive(Default)]
+struct Memory(HashMap<String, String>);
+
+impl eframe::Storage for Memory {
+    fn get_string(&self, key: &str) -> Option<String> {
+        self.0.get(key).cloned()
+    }
+    fn set_string(&mut self, key: &str, value: String) {
+        self.0.insert(key.to_owned(), value);
+    }
+    fn remove_string(&mut self, key: &str) {
+        self.0.remove(key);
+    }
+    fn flush(&mut self) {}
+}
+
+#[test]
+fn the_next_start_shows_the_last_scene_and_panels() {
+    let mut storage = Memory::default();
+    let mut window = Window::open();
+    window.press(Role::Button, "Dark or light");
+    window.click("Scene");
+    window.keys(Modifiers::COMMAND, Key::Num3);
+    let settings = window.app().settings().clone();
+    eframe::App::save(window.harness.state_mut(), &mut storage);
+
+    let storage: &'static Memory = Box::leak(Box::new(storage));
+    let harness = egui_kittest::Harness::builder()
+        .with_size([1280.0, 800.0])
+        .wgpu()
+        .build_eframe(move |cc| {
+            cc.storage = Some(storage);
+            let app = App::new(cc, AppOptions::default(), Instant::now()).unwrap();
+            app.paused().with_own_dialogues()
+        });
+    let mut again = Window {
+        harness,
+        folder: tempfile::tempdir().unwrap(),
+    };
+    again.wait("the first picture", |app| !app.frame().image.value.is_empty());
+    assert_eq!(again.app().document().draft.title, "Test scene");
+    let kept = again.app().settings();
+    assert_eq!((kept.dark, kept.tab, kept.plots), (false, settings.tab, false));
+    assert_eq!(again.app().document().path(), window.app().document().path());
+}

@@ -1,0 +1,116 @@
+//! What the window looks like: every preset is a picture, and the window is compared with its snapshots.
+
+use super::window::Window;
+use egui::Key;
+use egui_kittest::SnapshotOptions;
+use egui_kittest::kittest::Queryable;
+use egui_kittest::wgpu::{create_render_state, default_wgpu_setup};
+use ripplon::engine::Status;
+use ripplon::scene::presets;
+use std::collections::HashSet;
+
+/// Colours in the middle of the field's picture or graph.
+fn colors(window: &mut Window) -> usize {
+    let rect = window
+        .harness
+        .query_by_label("Picture of the field")
+        .unwrap_or_else(|| window.harness.get_by_label("Graph of the field"))
+        .rect();
+    let image = window.harness.render().unwrap();
+    let inner = rect.shrink2(rect.size() / 5.0);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "pixels")]
+    let pixels = |from: f32, to: f32| from.round() as u32..to.round() as u32;
+    let mut seen = HashSet::new();
+    for y in pixels(inner.top(), inner.bottom()) {
+        for x in pixels(inner.left(), inner.right()) {
+            seen.insert(*image.get_pixel(x, y));
+        }
+    }
+    seen.len()
+}
+
+#[test]
+fn every_preset_loads_and_shows_a_picture() {
+    let mut window = Window::open();
+    for preset in presets::all() {
+        window.app().open(preset.name);
+        let before = window.app().frame().image_serial;
+        window.wait(preset.name, |app| {
+            assert!(
+                app.notices().list().iter().all(|notice| !notice.fault),
+                "{:?}",
+                app.notices().list()
+            );
+            let loaded = app.document().preset() == Some(preset.name);
+            loaded && app.frame().image_serial > before && !app.frame().image.value.is_empty()
+        });
+        assert!(
+            !matches!(window.app().frame().status, Status::Failed(_)),
+            "{}",
+            preset.name
+        );
+        // One step, so that fields that start as a single site or at rest have spread.
+        window.key(Key::Period);
+        window.wait("a step", |app| app.frame().clock.steps == 1);
+        window.settle();
+        let colors = colors(&mut window);
+        // Ground, axes or frame, and labels alone are about a dozen shades; a packet or a curve has hundreds.
+        assert!(colors > 40, "{}: {colors} colours", preset.name);
+    }
+}
+
+/// Whether pictures of this machine can be compared: Mesa's software Vulkan computes the same everywhere but for
+/// rounding; other drivers place lines and blend in their own ways.
+fn comparable() -> bool {
+    let state = create_render_state(default_wgpu_setup(), egui_wgpu_options());
+    let info = state.adapter.get_info();
+    let software = info.driver.contains("llvmpipe") || info.name.contains("llvmpipe");
+    if !software {
+        println!(
+            "skipped: pictures are compared on Mesa's software Vulkan, and this is {} ({})",
+            info.name, info.driver
+        );
+    }
+    software
+}
+
+fn egui_wgpu_options() -> eframe::egui_wgpu::RendererOptions {
+    eframe::egui_wgpu::RendererOptions::PREDICTABLE
+}
+
+/// What a picture may differ in. Glyphs and shapes are laid out by egui on the processor, the same on every machine; what
+/// Mesa's versions and vector widths change is the rounding of blending and of `pow` in the shaders, one or two levels of
+/// 255. The colour distance of two levels in every channel is 35215 · (2/255)² ≈ 2.2 on the comparison's scale, that of a
+/// moved line or letter hundreds. Contour lines one pixel wide flip single pixels where their slope is rounded: at most
+/// the pixels of one such line.
+fn tolerance() -> SnapshotOptions {
+    SnapshotOptions::new().threshold(2.5).max_failed_pixels(60)
+}
+
+/// Hides what differs from machine to machine: rates, memory and times in the status line, and the number of threads.
+fn mask(window: &mut Window) {
+    let bar = egui::Rect::from_min_max(egui::pos2(0.0, 768.0), egui::pos2(1280.0, 800.0));
+    let threads = window.harness.get_by_label_contains("Running: ").rect();
+    window.harness.mask(bar);
+    window.harness.mask(threads.expand(2.0));
+}
+
+#[test]
+fn the_window_looks_as_it_did() {
+    if !comparable() {
+        return;
+    }
+    let mut window = Window::open();
+    mask(&mut window);
+    window.harness.snapshot_options("window-at-rest", &tolerance());
+    for step in 1..=20 {
+        window.key(Key::Period);
+        window.wait("a step", |app| app.frame().clock.steps == step);
+    }
+    window.settle();
+    mask(&mut window);
+    window.harness.snapshot_options("window-after-20-steps", &tolerance());
+    window.click("Dark or light");
+    mask(&mut window);
+    window.harness.snapshot_options("window-in-light", &tolerance());
+}
