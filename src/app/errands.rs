@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 const BLINK: Duration = Duration::from_millis(150);
 
 /// A scene that was read.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Opened {
     /// As written.
     pub file: SceneFile,

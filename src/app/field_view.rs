@@ -1,7 +1,7 @@
 //! The picture of a 2D field or a plane of a 3D one: pan, zoom, overlays, line cut.
 
 use super::camera::covered;
-use super::overlay::{self, Legend};
+use super::overlay::{self, Legend, Room};
 use super::theme::OVER_PICTURE;
 use super::units::Units;
 use super::view_state::{Cut, ViewState};
@@ -10,7 +10,7 @@ use crate::engine::Frame;
 use crate::render::{FieldPicture, MediumPicture, Placement, field::Coloring, medium::MediumImage};
 use crate::scene::Scenario;
 use eframe::egui_wgpu::RenderState;
-use egui::{Align2, CursorIcon, PointerButton, Rect, Response, Sense, Stroke, Ui, pos2, vec2};
+use egui::{Align2, CursorIcon, PointerButton, Rect, Response, Sense, Stroke, Ui, pos2};
 
 /// What the picture is drawn from.
 pub struct Sources<'a> {
@@ -58,11 +58,15 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
         draw_cut(&painter, view, area, grid_rect);
     }
     let clock = &sources.frame.clock;
-    overlay::clock(&painter, area, clock.time, clock.time_step, sources.units.time);
-    overlay::legend(&painter, area, &sources.legend);
+    let room = Room {
+        area,
+        picture: grid_rect,
+    };
+    overlay::clock(&painter, room, clock.time, clock.time_step, sources.units.time);
+    overlay::legend(&painter, room, &sources.legend);
     let spacing = sources.scenario.grid().spacing();
-    overlay::scale_bar(&painter, area, &view.camera, spacing, sources.units.length);
-    read_out(&painter, view, area, sources, &response);
+    overlay::scale_bar(&painter, room, &view.camera, spacing, sources.units.length);
+    read_out(&painter, view, room, sources, &response);
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, "Picture of the field"));
     response
 }
@@ -177,12 +181,12 @@ fn draw_cut(painter: &egui::Painter, view: &ViewState, area: Rect, grid_rect: Re
 }
 
 /// Place and value under the pointer, at the lower right.
-fn read_out(painter: &egui::Painter, view: &ViewState, area: Rect, sources: &Sources<'_>, response: &Response) {
+fn read_out(painter: &egui::Painter, view: &ViewState, room: Room, sources: &Sources<'_>, response: &Response) {
     let Some(pointer) = response.hover_pos() else {
         return;
     };
     let grid = sources.scenario.grid();
-    let place = view.camera.site_at(area, pointer);
+    let place = view.camera.site_at(room.area, pointer);
     let inside = (0..2).all(|axis| place[axis] >= 0.0 && place[axis] < grid.size()[axis] as f64);
     if !inside {
         return;
@@ -204,12 +208,7 @@ fn read_out(painter: &egui::Painter, view: &ViewState, area: Rect, sources: &Sou
             fields.push(("arg ψ".to_owned(), turns(*phase)));
         }
     }
-    overlay::fields(
-        painter,
-        area.right_bottom() - vec2(16.0, 16.0),
-        Align2::RIGHT_BOTTOM,
-        &fields,
-    );
+    overlay::fields(painter, room, Align2::RIGHT_BOTTOM, &fields);
 }
 
 /// A phase in units of π.

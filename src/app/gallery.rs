@@ -4,8 +4,9 @@ use super::theme;
 use crate::scene::presets;
 use egui::{ColorImage, Sense, TextureHandle, Ui, vec2};
 use lucide_icons::Icon;
+use std::cell::OnceCell;
 
-/// Pictures made by `ripplon render`, 200 × 112, by preset.
+/// Pictures made by `ripplon render`, 200 × 112, by preset; graphs without their axes.
 const THUMBNAILS: &[(&str, &[u8])] = &[
     ("anderson", include_bytes!("../../assets/thumbnails/anderson.png")),
     (
@@ -13,6 +14,7 @@ const THUMBNAILS: &[(&str, &[u8])] = &[
         include_bytes!("../../assets/thumbnails/bloch-oscillation.png"),
     ),
     ("box-revival", include_bytes!("../../assets/thumbnails/box-revival.png")),
+    ("clap-3d", include_bytes!("../../assets/thumbnails/clap-3d.png")),
     (
         "coherent-state",
         include_bytes!("../../assets/thumbnails/coherent-state.png"),
@@ -25,7 +27,10 @@ const THUMBNAILS: &[(&str, &[u8])] = &[
     ("double-slit", include_bytes!("../../assets/thumbnails/double-slit.png")),
     ("free-packet", include_bytes!("../../assets/thumbnails/free-packet.png")),
     ("one-site", include_bytes!("../../assets/thumbnails/one-site.png")),
+    ("pond", include_bytes!("../../assets/thumbnails/pond.png")),
+    ("tube", include_bytes!("../../assets/thumbnails/tube.png")),
     ("tunnelling", include_bytes!("../../assets/thumbnails/tunnelling.png")),
+    ("two-media", include_bytes!("../../assets/thumbnails/two-media.png")),
 ];
 
 /// The part of a scene file that the gallery shows.
@@ -41,7 +46,8 @@ struct Entry {
     name: String,
     title: String,
     tags: Vec<String>,
-    texture: Option<TextureHandle>,
+    /// Decoded when the card is first seen.
+    texture: OnceCell<Option<TextureHandle>>,
 }
 
 /// The gallery's state.
@@ -52,10 +58,9 @@ pub struct Gallery {
     seen: Option<String>,
 }
 
-impl Gallery {
+impl Default for Gallery {
     /// Every preset.
-    #[must_use]
-    pub fn new(ctx: &egui::Context) -> Self {
+    fn default() -> Self {
         let entries = presets::all()
             .iter()
             .map(|preset| {
@@ -65,7 +70,7 @@ impl Gallery {
                     name: preset.name.to_owned(),
                     title: header.title,
                     tags: header.tags,
-                    texture: thumbnail(ctx, preset.name),
+                    texture: OnceCell::new(),
                 }
             })
             .collect();
@@ -75,7 +80,9 @@ impl Gallery {
             seen: None,
         }
     }
+}
 
+impl Gallery {
     /// Names and titles, for the palette.
     #[must_use]
     pub fn names(&self) -> Vec<(String, String)> {
@@ -152,6 +159,9 @@ fn card(ui: &mut Ui, entry: &Entry, present: bool) -> egui::Response {
     let (rect, response) = ui.allocate_exact_size(size, Sense::click());
     let response = response.on_hover_cursor(egui::CursorIcon::PointingHand);
     response.widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, true, present, &entry.title));
+    if !ui.is_rect_visible(rect) {
+        return response;
+    }
     let painter = ui.painter_at(rect);
     let fill = if present {
         palette.accent_ground
@@ -163,7 +173,8 @@ fn card(ui: &mut Ui, entry: &Entry, present: bool) -> egui::Response {
     painter.rect_filled(rect, 4.0, fill);
     let picture = egui::Rect::from_min_size(rect.min + vec2(8.0, 8.0), vec2(99.6, 56.0));
     painter.rect_filled(picture, 2.0, palette.canvas);
-    if let Some(texture) = &entry.texture {
+    let texture = entry.texture.get_or_init(|| thumbnail(ui.ctx(), &entry.name));
+    if let Some(texture) = texture {
         let whole = egui::Rect::from_min_max(egui::pos2(0.0, 0.0), egui::pos2(1.0, 1.0));
         painter.image(texture.id(), picture, whole, egui::Color32::WHITE);
     } else {
@@ -191,4 +202,19 @@ fn card(ui: &mut Ui, entry: &Entry, present: bool) -> egui::Response {
     painter.galley(egui::pos2(left, top), title, palette.strong);
     painter.galley(egui::pos2(left, below), tags, palette.weak);
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_preset_has_its_thumbnail() {
+        for preset in presets::all() {
+            let (_, png) = THUMBNAILS.iter().find(|(name, _)| *name == preset.name).unwrap();
+            let image = image::load_from_memory(png).unwrap();
+            assert_eq!((image.width(), image.height()), (200, 112), "{}", preset.name);
+        }
+        assert_eq!(THUMBNAILS.len(), presets::all().len());
+    }
 }

@@ -1,7 +1,7 @@
 //! The picture of a 1D field over x, filled: |ψ|² coloured by the phase, other values by the colour map; the medium on a
 //! scale of its own.
 
-use super::overlay;
+use super::overlay::{self, Room};
 use super::theme::OVER_PICTURE;
 use super::units::Units;
 use super::view_state::ViewState;
@@ -54,8 +54,12 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     potential(&painter, plot, view, sources);
     curve(ui, plot, view, sources, bottom, top);
     let clock = &sources.frame.clock;
-    overlay::clock(&painter, area, clock.time, clock.time_step, sources.units.time);
-    read_out(&painter, plot, area, view, sources, &response);
+    let room = Room {
+        area,
+        picture: Rect::NOTHING,
+    };
+    overlay::clock(&painter, room, clock.time, clock.time_step, sources.units.time);
+    read_out(&painter, plot, room, view, sources, &response);
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, "Graph of the field"));
     response
 }
@@ -253,7 +257,7 @@ fn curve(ui: &Ui, plot: Rect, view: &ViewState, sources: &Sources<'_>, bottom: f
     );
 }
 
-fn read_out(painter: &Painter, plot: Rect, area: Rect, view: &ViewState, sources: &Sources<'_>, response: &Response) {
+fn read_out(painter: &Painter, plot: Rect, room: Room, view: &ViewState, sources: &Sources<'_>, response: &Response) {
     let Some(pointer) = response.hover_pos().filter(|pointer| plot.contains(*pointer)) else {
         return;
     };
@@ -286,10 +290,5 @@ fn read_out(painter: &Painter, plot: Rect, area: Rect, view: &ViewState, sources
         plot.y_range(),
         Stroke::new(1.0, OVER_PICTURE.gamma_multiply(0.3)),
     );
-    overlay::fields(
-        painter,
-        area.right_top() + vec2(-16.0, 16.0),
-        Align2::RIGHT_TOP,
-        &fields,
-    );
+    overlay::fields(painter, room, Align2::RIGHT_TOP, &fields);
 }

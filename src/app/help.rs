@@ -16,36 +16,39 @@ const GESTURES: [(&str, &str); 6] = [
 
 /// Shows the overlay; returns false once it was closed.
 pub fn show(ctx: &egui::Context) -> bool {
-    let modal = egui::Modal::new(egui::Id::unique("help")).show(ctx, |ui| {
-        let palette = theme::palette(ui);
-        ui.set_width(640.0_f32.min(ui.ctx().content_rect().width() - 64.0));
-        ui.heading(egui::RichText::new("Keys and mouse").color(palette.strong));
-        ui.add_space(8.0);
-        let most = (ui.ctx().content_rect().height() - 220.0).max(120.0);
-        egui::ScrollArea::vertical().max_height(most).show(ui, |ui| {
-            ui.columns(2, |columns| {
-                for (n, (title, menu)) in Menu::ALL.into_iter().enumerate() {
-                    let ui = &mut columns[usize::from(n >= 3)];
-                    ui.label(egui::RichText::new(title).color(palette.accent));
-                    for entry in ACTIONS
-                        .iter()
-                        .filter(|entry| entry.menu == menu && !entry.keys.is_empty())
-                    {
-                        let keys: Vec<String> = entry.keys.iter().map(|key| ui.ctx().format_shortcut(key)).collect();
-                        line(ui, entry.title, &keys.join(", "));
+    let modal = egui::Modal::new(egui::Id::unique("help"))
+        .frame(theme::modal(ctx))
+        .show(ctx, |ui| {
+            let palette = theme::palette(ui);
+            ui.set_width(640.0_f32.min(ui.ctx().content_rect().width() - 64.0));
+            ui.heading(egui::RichText::new("Keys and mouse").color(palette.strong));
+            ui.add_space(8.0);
+            let most = (ui.ctx().content_rect().height() - 220.0).max(120.0);
+            egui::ScrollArea::vertical().max_height(most).show(ui, |ui| {
+                ui.columns(2, |columns| {
+                    for (n, (title, menu)) in Menu::ALL.into_iter().enumerate() {
+                        let ui = &mut columns[usize::from(n >= 3)];
+                        ui.label(egui::RichText::new(title).color(palette.accent));
+                        for entry in ACTIONS
+                            .iter()
+                            .filter(|entry| entry.menu == menu && !entry.keys.is_empty())
+                        {
+                            let keys: Vec<String> =
+                                entry.keys.iter().map(|key| ui.ctx().format_shortcut(key)).collect();
+                            line(ui, entry.title, &keys.join(", "));
+                        }
+                        ui.add_space(8.0);
                     }
-                    ui.add_space(8.0);
-                }
-                let ui = &mut columns[1];
-                ui.label(egui::RichText::new("Mouse").color(palette.accent));
-                for (gesture, effect) in GESTURES {
-                    line(ui, effect, gesture);
-                }
+                    let ui = &mut columns[1];
+                    ui.label(egui::RichText::new("Mouse").color(palette.accent));
+                    for (gesture, effect) in GESTURES {
+                        line(ui, effect, gesture);
+                    }
+                });
             });
+            ui.add_space(8.0);
+            ui.vertical_centered(|ui| ui.button("Close").clicked()).inner
         });
-        ui.add_space(8.0);
-        ui.vertical_centered(|ui| ui.button("Close").clicked()).inner
-    });
     !(modal.inner || modal.should_close())
 }
 

@@ -9,7 +9,10 @@ pub const BUDGET_MS: f32 = 8.0;
 #[derive(Debug)]
 pub struct Meter {
     started: Instant,
+    /// From start until the first picture was handed to the screen.
     first_picture: Option<Duration>,
+    /// The frame under way or the one before it had a picture.
+    pictured: bool,
     begun: Option<Instant>,
     /// Smoothed over about 30 frames.
     mean_ms: f32,
@@ -25,6 +28,7 @@ impl Meter {
         Self {
             started,
             first_picture: None,
+            pictured: false,
             begun: None,
             mean_ms: 0.0,
             worst_ms: 0.0,
@@ -35,6 +39,11 @@ impl Meter {
 
     /// A frame begins.
     pub fn begin(&mut self) {
+        if self.pictured && self.first_picture.is_none() {
+            // The frame before was drawn and presented.
+            self.first_picture = Some(self.started.elapsed());
+            self.note("first picture");
+        }
         self.begun = Some(Instant::now());
     }
 
@@ -54,13 +63,14 @@ impl Meter {
         self.over += u64::from(ms > BUDGET_MS);
     }
 
-    /// The first picture of a field is on its way to the screen.
-    pub fn picture(&mut self) {
-        if self.first_picture.is_none() {
-            let elapsed = self.started.elapsed();
-            tracing::info!(seconds = elapsed.as_secs_f64(), "first picture");
-            self.first_picture = Some(elapsed);
-        }
+    /// This frame has a picture of a field; whether it is the first one.
+    pub fn picture(&mut self) -> bool {
+        !std::mem::replace(&mut self.pictured, true)
+    }
+
+    /// Logs that something is done, with the time since the start.
+    pub fn note(&self, what: &str) {
+        tracing::info!(seconds = self.started.elapsed().as_secs_f64(), "{what}");
     }
 
     /// Smoothed time of a frame.

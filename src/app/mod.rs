@@ -21,6 +21,7 @@ pub mod errands;
 pub mod field_view;
 pub mod gallery;
 pub mod graph_view;
+pub mod head_start;
 pub mod help;
 pub mod history;
 pub mod layers_panel;
@@ -50,6 +51,7 @@ pub mod view_state;
 pub mod widgets;
 pub mod window;
 
+pub use head_start::HeadStart;
 pub use window::App;
 
 use eframe::egui_wgpu::{WgpuSetupCreateNew, wgpu};
@@ -66,6 +68,8 @@ pub struct AppOptions {
     pub scene: Option<String>,
     /// Overrides, `key.path=value`.
     pub set: Vec<String>,
+    /// The scene, where it was read already.
+    pub opened: Option<errands::Opened>,
 }
 
 /// Opens the window and returns when it is closed.
@@ -74,9 +78,10 @@ pub struct AppOptions {
 /// If there is no display, no graphics adapter or no thread.
 pub fn run(options: AppOptions) -> anyhow::Result<()> {
     let started = Instant::now();
+    let head_start = HeadStart::new(&options, started)?;
     let mut native = eframe::NativeOptions {
         viewport: egui::ViewportBuilder::default()
-            .with_app_id("ripplon")
+            .with_app_id(head_start::APP_ID)
             .with_title("Ripplon")
             .with_inner_size([1440.0, 900.0])
             .with_min_inner_size([640.0, 400.0])
@@ -92,9 +97,9 @@ pub fn run(options: AppOptions) -> anyhow::Result<()> {
     });
     native.wgpu_options.wgpu_setup = setup.into();
     eframe::run_native(
-        "ripplon",
+        head_start::APP_ID,
         native,
-        Box::new(move |cc| Ok(Box::new(App::new(cc, options, started)?))),
+        Box::new(move |cc| Ok(Box::new(App::with_head_start(cc, options, head_start)?))),
     )
     .map_err(|error| anyhow::anyhow!("{error}"))
 }

@@ -7,24 +7,46 @@ use super::widgets::{figure, round_below, steady};
 use crate::colormap::{Colormap, Kind, Levels};
 use crate::grid::Grid;
 use crate::physics::{Detector, Region};
-use egui::{Align2, Color32, FontId, Painter, Pos2, Rect, Stroke, pos2, vec2};
+use egui::{Align2, Color32, FontId, Painter, Rect, Stroke, Vec2, pos2, vec2};
 
 /// Ground of text over the picture.
 const SHADE: Color32 = Color32::from_rgba_premultiplied(6, 7, 8, 190);
 const TEXT: f32 = 12.0;
 
-/// Text on a shade, `align`ed at `at`; returns its rectangle.
-pub fn plate(painter: &Painter, at: Pos2, align: Align2, text: &str, font: FontId) -> Rect {
-    let galley = painter.layout_no_wrap(text.to_owned(), font, OVER_PICTURE);
-    let rect = align.anchor_size(at, galley.size() + vec2(16.0, 8.0));
-    painter.rect_filled(rect, 4.0, SHADE);
-    painter.galley(rect.min + vec2(8.0, 4.0), galley, OVER_PICTURE);
-    rect
+/// Where plates may stand.
+#[derive(Clone, Copy, Debug)]
+pub struct Room {
+    /// The canvas.
+    pub area: Rect,
+    /// The picture in it; nothing where a plate may stand anywhere.
+    pub picture: Rect,
 }
 
-/// Names with their values on a shade, `align`ed at `at`: every value has a place as wide as the widest number, so that
+impl Room {
+    /// The place of a plate in a corner: outside the picture or within it, never across its edge.
+    #[must_use]
+    pub fn corner(&self, align: Align2, size: Vec2) -> Rect {
+        let outer = align.align_size_within_rect(size, self.area.shrink(16.0));
+        let seen = self.picture.intersect(self.area);
+        if !outer.intersects(seen) || seen.contains_rect(outer) {
+            return outer;
+        }
+        let inner = align.align_size_within_rect(size, seen.shrink(8.0));
+        if seen.contains_rect(inner) { inner } else { outer }
+    }
+}
+
+/// Text on a shade.
+fn plate(painter: &Painter, room: Room, align: Align2, text: String, font: FontId) {
+    let galley = painter.layout_no_wrap(text, font, OVER_PICTURE);
+    let rect = room.corner(align, galley.size() + vec2(16.0, 8.0));
+    painter.rect_filled(rect, 4.0, SHADE);
+    painter.galley(rect.min + vec2(8.0, 4.0), galley, OVER_PICTURE);
+}
+
+/// Names with their values on a shade: every value has a place as wide as the widest number, so that
 /// nothing moves while it changes.
-pub fn fields(painter: &Painter, at: Pos2, align: Align2, fields: &[(String, String)]) {
+pub fn fields(painter: &Painter, room: Room, align: Align2, fields: &[(String, String)]) {
     let font = FontId::proportional(TEXT);
     let layout = |text: &str, color| painter.layout_no_wrap(text.to_owned(), font.clone(), color);
     let slot = layout("−0.000e−00 m", OVER_PICTURE).size();
@@ -33,7 +55,7 @@ pub fn fields(painter: &Painter, at: Pos2, align: Align2, fields: &[(String, Str
         .map(|(name, _)| layout(name, OVER_PICTURE.gamma_multiply(0.7)))
         .collect();
     let width: f32 = names.iter().map(|name| name.size().x + slot.x + 8.0).sum();
-    let rect = align.anchor_size(at, vec2(width + 16.0, slot.y + 8.0));
+    let rect = room.corner(align, vec2(width + 16.0, slot.y + 8.0));
     painter.rect_filled(rect, 4.0, SHADE);
     let mut x = rect.left() + 8.0;
     for (name, (_, value)) in names.into_iter().zip(fields) {
@@ -46,7 +68,7 @@ pub fn fields(painter: &Painter, at: Pos2, align: Align2, fields: &[(String, Str
 }
 
 /// The time, at the upper left. `decimals` follow Δt, so that the width stays.
-pub fn clock(painter: &Painter, area: Rect, time: f64, time_step: f64, unit: Unit) {
+pub fn clock(painter: &Painter, room: Room, time: f64, time_step: f64, unit: Unit) {
     let time_step = time_step * unit.per;
     let decimals = if time_step == 0.0 {
         2
@@ -54,24 +76,18 @@ pub fn clock(painter: &Painter, area: Rect, time: f64, time_step: f64, unit: Uni
         (-time_step.abs().log10().floor()).clamp(0.0, 6.0) as usize
     };
     let text = format!("t = {}{}", steady(time * unit.per, decimals), unit.suffix());
-    plate(
-        painter,
-        area.left_top() + vec2(16.0, 16.0),
-        Align2::LEFT_TOP,
-        &text,
-        FontId::proportional(16.0),
-    );
+    plate(painter, room, Align2::LEFT_TOP, text, FontId::proportional(16.0));
 }
 
 /// A line of a round length, at the lower left.
-pub fn scale_bar(painter: &Painter, area: Rect, camera: &Camera, spacing: f64, unit: Unit) {
+pub fn scale_bar(painter: &Painter, room: Room, camera: &Camera, spacing: f64, unit: Unit) {
     let points_per_length = f64::from(camera.scale()) / (spacing * unit.per);
     let length = round_below(140.0 / points_per_length);
     let width = (length * points_per_length) as f32;
     let text = format!("{}{}", figure(length, 3), unit.suffix());
     let galley = painter.layout_no_wrap(text, FontId::proportional(TEXT), OVER_PICTURE);
     let size = vec2(width.max(galley.size().x) + 16.0, galley.size().y + 20.0);
-    let rect = Align2::LEFT_BOTTOM.anchor_size(area.left_bottom() + vec2(16.0, -16.0), size);
+    let rect = room.corner(Align2::LEFT_BOTTOM, size);
     painter.rect_filled(rect, 4.0, SHADE);
     let x = rect.left() + 8.0;
     let y = rect.bottom() - 8.0;
@@ -101,25 +117,23 @@ pub struct Legend<'a> {
 }
 
 /// The colour bar at the upper right; a wheel for phases.
-pub fn legend(painter: &Painter, area: Rect, legend: &Legend<'_>) {
+pub fn legend(painter: &Painter, room: Room, legend: &Legend<'_>) {
+    let area = room.area;
     if area.height() < 280.0 || area.width() < 360.0 {
         return;
     }
     if legend.map.kind == Kind::Cyclic {
-        wheel(painter, area, legend);
+        wheel(painter, room, legend);
     } else {
-        bar(painter, area, legend);
+        bar(painter, room, legend);
     }
 }
 
-fn bar(painter: &Painter, area: Rect, legend: &Legend<'_>) {
-    let height = (area.height() * 0.35).clamp(80.0, 192.0);
+fn bar(painter: &Painter, room: Room, legend: &Legend<'_>) {
+    let height = (room.area.height() * 0.35).clamp(80.0, 192.0);
     let title = painter.layout_no_wrap(legend.title.to_owned(), FontId::proportional(TEXT), OVER_PICTURE);
     let width = (title.size().x + 16.0).max(96.0);
-    let plate = Align2::RIGHT_TOP.anchor_size(
-        area.right_top() + vec2(-16.0, 16.0),
-        vec2(width, height + title.size().y + 28.0),
-    );
+    let plate = room.corner(Align2::RIGHT_TOP, vec2(width, height + title.size().y + 28.0));
     painter.rect_filled(plate, 4.0, SHADE);
     painter.galley(plate.min + vec2(8.0, 6.0), title.clone(), OVER_PICTURE);
     let bar = Rect::from_min_size(plate.min + vec2(8.0, title.size().y + 16.0), vec2(12.0, height));
@@ -166,7 +180,7 @@ fn value_at(legend: &Legend<'_>, at: f32, low: f32, high: f32) -> f32 {
     low + (high - low) * at.powf(1.0 / legend.gamma)
 }
 
-fn wheel(painter: &Painter, area: Rect, legend: &Legend<'_>) {
+fn wheel(painter: &Painter, room: Room, legend: &Legend<'_>) {
     let font = FontId::proportional(TEXT);
     let layout = |text: String| painter.layout_no_wrap(text, font.clone(), OVER_PICTURE);
     let lines = [
@@ -175,7 +189,7 @@ fn wheel(painter: &Painter, area: Rect, legend: &Legend<'_>) {
         layout(format!("|ψ| = {}", figure(f64::from(legend.levels.high), 2))),
     ];
     let width = lines.iter().map(|line| line.size().x).fold(0.0, f32::max);
-    let plate = Align2::RIGHT_TOP.anchor_size(area.right_top() + vec2(-16.0, 16.0), vec2(width + 128.0, 88.0));
+    let plate = room.corner(Align2::RIGHT_TOP, vec2(width + 128.0, 88.0));
     painter.rect_filled(plate, 4.0, SHADE);
     let mut y = plate.top() + 14.0;
     for line in lines {
@@ -269,7 +283,36 @@ pub fn detectors(painter: &Painter, area: Rect, camera: &Camera, grid: &Grid, de
                 label = label.translate(vec2(0.0, other.bottom() + 1.0 - label.top()));
             }
             taken.push(label);
+            painter.rect_filled(label.expand2(vec2(3.0, 0.0)), 2.0, SHADE.gamma_multiply(0.6));
             painter.galley(label.min, galley, theme::of(true).accent);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plate_never_stands_across_the_edge_of_the_picture() {
+        let area = Rect::from_min_size(pos2(0.0, 0.0), vec2(800.0, 600.0));
+        let size = vec2(120.0, 40.0);
+        let whole = Room { area, picture: area };
+        assert_eq!(whole.corner(Align2::LEFT_TOP, size).min, pos2(16.0, 16.0));
+        let low = Room {
+            area,
+            picture: area.shrink2(vec2(16.0, 100.0)),
+        };
+        assert_eq!(low.corner(Align2::LEFT_TOP, size).min, pos2(16.0, 16.0), "above it");
+        let high = Room {
+            area,
+            picture: area.shrink2(vec2(60.0, 30.0)),
+        };
+        assert_eq!(high.corner(Align2::LEFT_TOP, size).min, pos2(68.0, 38.0), "within it");
+        let tiny = Room {
+            area,
+            picture: Rect::from_min_size(pos2(20.0, 20.0), vec2(30.0, 30.0)),
+        };
+        assert_eq!(tiny.corner(Align2::LEFT_TOP, size).min, pos2(16.0, 16.0));
     }
 }

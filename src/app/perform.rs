@@ -104,13 +104,18 @@ impl App {
 
     /// Starts a scene that was read.
     fn start(&mut self, opened: Opened) {
+        self.worker.send(Command::Load(opened.scenario.clone()));
+        self.show(opened);
+    }
+
+    /// Shows a scene that the worker has.
+    pub(super) fn show(&mut self, opened: Opened) {
         let size = opened.scenario.grid().size();
         self.document.open(opened.file, opened.path, opened.preset);
         self.view.start_over(size);
         self.history.clear();
         self.notices.clear("The scene cannot be opened");
         self.steps_per_frame = Some(pace(&opened.scenario));
-        self.worker.send(Command::Load(opened.scenario));
         self.worker.send(Command::StepsPerFrame(self.steps_per_frame));
         if std::mem::take(&mut self.plays_first) {
             self.worker.send(Command::Play);

@@ -12,8 +12,11 @@ use egui::{Color32, FontId, Ui, vec2};
 use egui_plot::{AxisHints, GridMark, Line, Plot, PlotBounds, PlotPoints};
 use std::ops::RangeInclusive;
 
-/// Height of a plot's title and of the names of its lines together.
-const CAPTION: f32 = 32.0;
+/// Height of a line of a plot's caption.
+const LINE: f32 = 16.0;
+
+/// Height of a plot's title, of the names of its lines, and of the gap below.
+const CAPTION: f32 = 40.0;
 
 /// One plot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -267,18 +270,20 @@ fn caption<'a>(ui: &mut Ui, heading: &str, names: impl Iterator<Item = (&'a str,
     ui.spacing_mut().item_spacing.y = 0.0;
     let line = |job: LayoutJob| egui::Label::new(job).truncate();
     let weak = theme::palette(ui).weak;
-    ui.allocate_ui(vec2(width, CAPTION / 2.0), |ui| {
+    ui.allocate_ui(vec2(width, LINE), |ui| {
+        ui.set_min_height(LINE);
         ui.add(line(LayoutJob::single_section(
             heading.to_owned(),
             TextFormat::simple(font, weak),
         )));
     });
-    ui.allocate_ui(vec2(width, CAPTION / 2.0), |ui| {
-        ui.set_min_height(CAPTION / 2.0);
+    ui.allocate_ui(vec2(width, LINE), |ui| {
+        ui.set_min_height(LINE);
         if !whole.is_empty() {
             ui.add(line(job)).on_hover_text(whole.trim());
         }
     });
+    ui.add_space(CAPTION - 2.0 * LINE);
 }
 
 fn sound(frame: &Frame) -> bool {

@@ -65,10 +65,12 @@ impl PathPrompt {
         let question = self.question.as_mut()?;
         let escape = ctx.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape));
         let enter = ctx.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Enter));
-        let modal = egui::Modal::new(egui::Id::unique("path prompt")).show(ctx, |ui| {
-            ui.set_width(520.0_f32.min(ui.ctx().content_rect().width() - 64.0));
-            contents(ui, question)
-        });
+        let modal = egui::Modal::new(egui::Id::unique("path prompt"))
+            .frame(theme::modal(ctx))
+            .show(ctx, |ui| {
+                ui.set_width(520.0_f32.min(ui.ctx().content_rect().width() - 64.0));
+                contents(ui, question)
+            });
         let (done, cancelled) = modal.inner;
         let answer = (done || enter).then(|| question.answer()).flatten();
         if answer.is_some() || cancelled || escape || modal.should_close() {

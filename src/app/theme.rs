@@ -70,8 +70,7 @@ const LIGHT: Palette = Palette {
 /// Text over the picture, which is dark in both themes.
 pub const OVER_PICTURE: Color32 = Color32::from_rgb(0xe6, 0xe8, 0xec);
 
-/// Colours of several lines in one plot: Okabe and Ito's set, told apart by colour-blind eyes too. On a light ground the
-/// yellow would be lost: black stands for it.
+/// Colours of several lines in one plot: Okabe and Ito's set, told apart by colour-blind eyes too.
 const LINES: [Color32; 6] = [
     Color32::from_rgb(0x56, 0xb4, 0xe9),
     Color32::from_rgb(0xe6, 0x9f, 0x00),
@@ -81,13 +80,25 @@ const LINES: [Color32; 6] = [
     Color32::from_rgb(0xf0, 0xe4, 0x42),
 ];
 
+/// The same for a light ground: darker, so that lines and names stand out, and black for the yellow.
+const LINES_ON_LIGHT: [Color32; 6] = [
+    Color32::from_rgb(0x00, 0x72, 0xb2),
+    Color32::from_rgb(0xa8, 0x64, 0x00),
+    Color32::from_rgb(0x00, 0x78, 0x58),
+    Color32::from_rgb(0xa3, 0x4f, 0x82),
+    Color32::from_rgb(0xb0, 0x47, 0x00),
+    Color32::from_rgb(0x10, 0x12, 0x15),
+];
+
 /// The colour of line `n` of a plot with several.
 #[must_use]
 pub fn line(ui: &egui::Ui, n: usize) -> Color32 {
-    match n % LINES.len() {
-        5 if !ui.visuals().dark_mode => palette(ui).strong,
-        n => LINES[n],
-    }
+    let lines = if ui.visuals().dark_mode {
+        &LINES
+    } else {
+        &LINES_ON_LIGHT
+    };
+    lines[n % lines.len()]
 }
 
 /// The palette of the present theme.
@@ -115,6 +126,11 @@ pub fn strong_family() -> FontFamily {
 #[must_use]
 pub fn icon_family() -> FontFamily {
     FontFamily::Name("lucide".into())
+}
+
+/// The frame of what must be answered before anything else.
+pub fn modal(ctx: &egui::Context) -> egui::Frame {
+    egui::Frame::popup(&ctx.global_style()).inner_margin(16)
 }
 
 /// An icon as text.

@@ -6,7 +6,7 @@ use egui::{Response, Ui};
 use lucide_icons::Icon;
 
 /// Width of the label column of a panel, in points.
-const LABEL: f32 = 92.0;
+const LABEL: f32 = 88.0;
 
 /// A section of a panel that folds; its state is kept from start to start.
 pub fn section(ui: &mut Ui, icon: Icon, title: &str, open: bool, contents: impl FnOnce(&mut Ui)) {

@@ -5,6 +5,7 @@ use super::command::{self, Action};
 use super::document::Document;
 use super::errands::Errands;
 use super::gallery::Gallery;
+use super::head_start::HeadStart;
 use super::history::History;
 use super::menu::{self, Can};
 use super::meter::Meter;
@@ -74,7 +75,21 @@ impl App {
     /// # Errors
     /// If the system gives no threads.
     pub fn new(cc: &eframe::CreationContext<'_>, options: AppOptions, started: Instant) -> std::io::Result<Self> {
+        Self::with_head_start(cc, options, HeadStart::idle(started)?)
+    }
+
+    /// The window's state, with a worker that may have a scene already.
+    ///
+    /// # Errors
+    /// If the system gives no threads.
+    pub fn with_head_start(
+        cc: &eframe::CreationContext<'_>,
+        options: AppOptions,
+        head_start: HeadStart,
+    ) -> std::io::Result<Self> {
         let ctx = &cc.egui_ctx;
+        let meter = Meter::new(head_start.started);
+        meter.note("window and graphics are there");
         theme::install(ctx);
         let settings: Settings = cc
             .storage
@@ -85,14 +100,15 @@ impl App {
         } else {
             egui::Theme::Light
         });
-        let wake = ctx.clone();
-        let worker = Worker::spawn(None, move || wake.request_repaint())?;
+        head_start.wake.set(ctx);
         let errands = Errands::start(ctx)?;
-        let scene = options
-            .scene
-            .or_else(|| settings.scene.clone())
-            .unwrap_or_else(|| super::FIRST_PRESET.to_owned());
-        errands.open(scene, options.set);
+        if head_start.opened.is_none() {
+            let scene = options
+                .scene
+                .or_else(|| settings.scene.clone())
+                .unwrap_or_else(|| super::FIRST_PRESET.to_owned());
+            errands.open(scene, options.set);
+        }
         let pictures = cc.wgpu_render_state.as_ref().map(|render| {
             // What is wrong with a drawing command is logged, not the end of the program.
             render.device.on_uncaptured_error(Arc::new(|error| {
@@ -100,13 +116,14 @@ impl App {
             }));
             Pictures::new(render)
         });
-        Ok(Self {
-            worker,
+        meter.note("shaders are compiled");
+        let mut app = Self {
+            worker: head_start.worker,
             errands,
             document: Document::default(),
             view: ViewState::default(),
             settings,
-            gallery: Gallery::new(ctx),
+            gallery: Gallery::default(),
             history: History::default(),
             notices: Notices::default(),
             palette: CommandPalette::default(),
@@ -114,7 +131,7 @@ impl App {
             help: false,
             bare: false,
             full_screen: false,
-            meter: Meter::new(started),
+            meter,
             pictures,
             bar: Bar::default(),
             medium: MediumImage::default(),
@@ -124,7 +141,11 @@ impl App {
             noticed: 0,
             first_try: true,
             title: String::new(),
-        })
+        };
+        if let Some(opened) = head_start.opened {
+            app.show(opened);
+        }
+        Ok(app)
     }
 
     /// The same, waiting at t = 0 once the first scene is there.
@@ -309,8 +330,9 @@ impl App {
                 request
             })
             .inner;
-        if !self.worker.last_frame().image.value.is_empty() {
-            self.meter.picture();
+        if !self.worker.last_frame().image.value.is_empty() && self.meter.picture() {
+            // The next frame tells when this one was done.
+            ui.ctx().request_repaint();
         }
         if request.is_some() && request != self.view.asked {
             self.view.asked.clone_from(&request);

@@ -137,16 +137,15 @@ fn log() {
 #[cfg(feature = "gui")]
 fn window(args: &WindowArgs) -> anyhow::Result<()> {
     // Faults of a scene are shown here, where they can be read, before anything opens.
-    if let Some(name) = &args.scene {
-        scene::load(&SceneArgs {
-            scene: name.clone(),
-            set: args.set.clone(),
-        })?;
-    }
+    let scene = args.scene.as_ref();
+    let opened = scene
+        .map(|scene| crate::app::errands::read(scene, &args.set))
+        .transpose()?;
     display::probe()?;
     crate::app::run(crate::app::AppOptions {
         scene: args.scene.clone(),
         set: args.set.clone(),
+        opened,
     })
     .map_err(|error| error.context(display::NO_WINDOW))
 }

@@ -42,6 +42,8 @@ pub(super) struct Runner {
     notice: Option<Notice>,
     quit: bool,
 
+    /// A scene was loaded: it is shown before its first step.
+    fresh: bool,
     /// Something changed that the window has not seen.
     stale: bool,
     /// The last good picture, and the one being drawn.
@@ -85,6 +87,7 @@ impl Runner {
             failure: None,
             notice: None,
             quit: false,
+            fresh: false,
             stale: false,
             good: FieldImage::default(),
             drawing: FieldImage::default(),
@@ -124,6 +127,7 @@ impl Runner {
             return;
         }
         if self.is_stepping()
+            && !self.fresh
             && let Err(error) = self.step()
         {
             self.fail(error.to_string());
@@ -135,6 +139,7 @@ impl Runner {
             self.draw();
             self.publish();
         }
+        self.fresh = false;
     }
 
     fn is_stepping(&self) -> bool {
@@ -243,6 +248,7 @@ impl Runner {
             Ok(engine) => {
                 self.engine = Some(engine);
                 self.changed();
+                self.fresh = true;
             }
             Err(error) => self.fail(error.to_string()),
         }

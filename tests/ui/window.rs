@@ -75,7 +75,7 @@ impl Window {
     pub fn with(scene: &str, folder: tempfile::TempDir) -> Self {
         let options = AppOptions {
             scene: Some(scene.to_owned()),
-            set: Vec::new(),
+            ..AppOptions::default()
         };
         let harness = Harness::builder()
             .with_size([1280.0, 800.0])

@@ -1,0 +1,78 @@
+//! What begins before there is a window: the worker builds the first scene while the window system and the graphics come
+//! up.
+
+use super::errands::{self, Opened};
+use super::{AppOptions, FIRST_PRESET};
+use crate::engine::Worker;
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
+
+/// The folder of the window's settings, and what eframe calls them.
+pub(super) const APP_ID: &str = "ripplon";
+
+/// A worker on its way, and what it was given to do.
+pub struct HeadStart {
+    pub(super) started: Instant,
+    pub(super) worker: Worker,
+    pub(super) wake: Wake,
+    pub(super) opened: Option<Opened>,
+}
+
+/// Wakes the window as soon as there is one.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Wake(Arc<OnceLock<egui::Context>>);
+
+impl Wake {
+    /// From now on this window is woken.
+    pub(super) fn set(&self, ctx: &egui::Context) {
+        // There is one window; a second one would keep the first.
+        let _ = self.0.set(ctx.clone());
+        ctx.request_repaint();
+    }
+
+    fn call(&self) {
+        if let Some(ctx) = self.0.get() {
+            ctx.request_repaint();
+        }
+    }
+}
+
+impl HeadStart {
+    /// Starts the worker with the scene that was asked for or, at the first start ever, with the first preset. What
+    /// stands in the settings is read with the window.
+    ///
+    /// # Errors
+    /// If the system gives no thread.
+    pub fn new(options: &AppOptions, started: Instant) -> std::io::Result<Self> {
+        let opened = options.opened.clone().or_else(|| {
+            let nothing_kept = eframe::storage_dir(APP_ID).is_none_or(|folder| !folder.join("app.ron").exists());
+            let first = options.scene.is_none() && nothing_kept;
+            first.then(|| errands::read(FIRST_PRESET, &options.set).ok()).flatten()
+        });
+        tracing::info!(seconds = started.elapsed().as_secs_f64(), "scene read");
+        Self::with(opened, started)
+    }
+
+    /// Starts the worker without a scene.
+    ///
+    /// # Errors
+    /// If the system gives no thread.
+    pub fn idle(started: Instant) -> std::io::Result<Self> {
+        Self::with(None, started)
+    }
+
+    fn with(opened: Option<Opened>, started: Instant) -> std::io::Result<Self> {
+        let wake = Wake::default();
+        let scenario = opened.as_ref().map(|opened| opened.scenario.clone());
+        let worker = Worker::spawn(scenario, {
+            let wake = wake.clone();
+            move || wake.call()
+        })?;
+        Ok(Self {
+            started,
+            worker,
+            wake,
+            opened,
+        })
+    }
+}
