@@ -1,5 +1,6 @@
 //! The scene that is edited: draft, undo, redo, what was saved.
 
+use crate::scene::file::{ShapeFile, SignalFile};
 use crate::scene::{Faults, SceneFile};
 use std::path::{Path, PathBuf};
 
@@ -136,11 +137,42 @@ impl Document {
         !self.redo.is_empty()
     }
 
+    /// Makes the scene ready to be written to `path`: files that it names relative to another folder are named in full.
+    pub fn prepare_for(&mut self, path: &Path) {
+        let folder = |path: Option<&Path>| {
+            let folder = path.and_then(Path::parent).unwrap_or(Path::new(""));
+            std::path::absolute(folder.join(".")).unwrap_or_else(|_| folder.to_owned())
+        };
+        let from = folder(self.path());
+        if from == folder(Some(path)) {
+            return;
+        }
+        for file in files(&mut self.draft) {
+            // Joining leaves an absolute path as it is.
+            *file = from.join(&*file);
+        }
+    }
+
     /// What was written, and where.
     pub fn mark_saved(&mut self, file: SceneFile, path: PathBuf) {
         self.saved = file;
         self.path = Some(path);
     }
+}
+
+/// Every file that a scene names.
+fn files(scene: &mut SceneFile) -> Vec<&mut PathBuf> {
+    let perturbation = scene.mirror.iter_mut().flat_map(|mirror| &mut mirror.perturbation);
+    let layers = scene.layers.iter_mut().chain(perturbation);
+    let shapes = layers.filter_map(|layer| match &mut layer.shape {
+        ShapeFile::Image { file } | ShapeFile::Array { file } => Some(file),
+        _ => None,
+    });
+    let signals = scene.sources.iter_mut().filter_map(|source| match &mut source.signal {
+        SignalFile::File { file, .. } => Some(file),
+        _ => None,
+    });
+    shapes.chain(signals).chain(&mut scene.initial).collect()
 }
 
 #[cfg(test)]
@@ -150,6 +182,24 @@ mod tests {
     fn titled(document: &mut Document, title: &str) {
         document.draft.title = title.to_owned();
         document.touch();
+    }
+
+    #[test]
+    fn files_of_a_scene_are_found_from_its_new_folder() {
+        let mut document = Document::default();
+        let scene = SceneFile {
+            initial: Some("psi.npy".into()),
+            ..SceneFile::default()
+        };
+        document.open(scene, Some("/old/scene.toml".into()), None);
+        document.prepare_for(Path::new("/old/other.toml"));
+        assert_eq!(document.draft.initial.as_deref(), Some(Path::new("psi.npy")));
+        document.prepare_for(Path::new("/new/scene.toml"));
+        let found = document.draft.initial.clone().unwrap();
+        assert_eq!(found.components().collect::<PathBuf>(), Path::new("/old/psi.npy"));
+        // A second time there is nothing left to do.
+        document.prepare_for(Path::new("/third/scene.toml"));
+        assert_eq!(document.draft.initial, Some(found));
     }
 
     #[test]

@@ -275,7 +275,10 @@ impl App {
     fn use_file(&mut self, ask: Ask, path: PathBuf) {
         match ask {
             Ask::Open => self.open(&path.to_string_lossy()),
-            Ask::Save => self.errands.save(&self.document.draft, path),
+            Ask::Save => {
+                self.document.prepare_for(&path);
+                self.errands.save(&self.document.draft, path);
+            }
             Ask::Checkpoint => self.worker.send(Command::SaveCheckpoint(path)),
             Ask::Field => self.worker.send(Command::Run(Job::new(move |engine| {
                 let field = engine.field().map_err(|error| error.to_string())?;

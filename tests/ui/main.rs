@@ -11,6 +11,7 @@ use egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable;
 use ripplon::app::App;
 use ripplon::engine::Status;
+use ripplon::physics::Initial;
 use window::{SCENE, Window};
 
 #[test]
@@ -176,6 +177,35 @@ fn detectors_are_added_renamed_and_removed() {
     window.reveal(Role::Button, "Remove detector 1");
     window.press(Role::Button, "Remove detector 1");
     window.wait("one less", |app| names(app) == ["detector"]);
+}
+
+#[test]
+fn sound_scenes_have_pulses_and_sources() {
+    let mut window = Window::open();
+    window.app().open("pond");
+    window.wait("the preset", |app| app.document().preset() == Some("pond"));
+    window.click("Scene");
+    for (section, add) in [("Pulses", "Add pulse"), ("Sources", "Add source")] {
+        window.reveal(Role::DisclosureTriangle, section);
+        window.press(Role::DisclosureTriangle, section);
+        window.reveal(Role::Button, add);
+        window.press(Role::Button, add);
+    }
+    window.wait("both", |app| {
+        app.frame().scenario.as_ref().is_some_and(|scenario| {
+            let pulses = matches!(scenario.initial(), Initial::Pulses(pulses) if pulses.len() == 2);
+            pulses && scenario.sources().len() == 1
+        })
+    });
+    assert!(window.app().document().faults.is_none());
+    window.reveal(Role::Button, "Remove source 1");
+    window.press(Role::Button, "Remove source 1");
+    window.wait("one less", |app| {
+        app.frame()
+            .scenario
+            .as_ref()
+            .is_some_and(|scenario| scenario.sources().is_empty())
+    });
 }
 
 #[test]
