@@ -127,14 +127,14 @@ pub unsafe trait Lanes: Copy {
     unsafe fn multiplier(bits: *const u8, inside: u8, partner: u8, alone: Self) -> Self;
 }
 
-/// Asks for a cache line ahead of its use.
+/// Asks for a cache line ahead of its use, into the second level: the first has more urgent lines.
 #[inline(always)]
 #[allow(unsafe_code, clippy::inline_always, reason = "a hint, for any address")]
 pub fn prefetch<T>(address: *const T) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: a prefetch does not fault, whatever the address.
     unsafe {
-        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(address.cast());
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T1 }>(address.cast());
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = address;

@@ -165,7 +165,7 @@ fn build_in<T: blocked::Blockwise>(scenario: &Scenario, note: Option<String>) ->
         "blocked" | "auto" => {
             let fused = problem::sizes(scenario, "fused_steps").first().copied();
             let block = problem::sizes(scenario, "block");
-            let plan = blocked::Plan::new(&problem.grid, problem.order, size_of::<T>(), &block, fused);
+            let plan = blocked::fastest::<T>(&problem, &block, fused);
             let substeps = if problem.order == 4 { 5 } else { 1 };
             Box::new(blocked::Blocked::new(&problem.grid, plan, substeps))
         }

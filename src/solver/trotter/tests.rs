@@ -142,7 +142,7 @@ fn steppers<T: Blockwise>(problem: &Problem) -> Vec<Box<dyn Stepper<T>>> {
     let mut all: Vec<Box<dyn Stepper<T>>> = vec![Box::new(Naive::new(&problem.grid))];
     let substeps = if problem.order == 4 { 5 } else { 1 };
     for (block, fused) in [(&[][..], None), (&[40, 26, 14], Some(3))] {
-        let plan = Plan::new(&problem.grid, problem.order, size_of::<T>(), block, fused);
+        let plan = Plan::candidates(&problem.grid, problem.order, size_of::<T>(), block, fused).swap_remove(0);
         all.push(Box::new(Blocked::new(&problem.grid, plan, substeps)));
     }
     all
@@ -154,7 +154,7 @@ fn every_level<T: Blockwise>(case: &Case) {
     let mut expected = case.initial_values();
     TrotterSplitting::new(case.lattice(), case.order, false).advance(&mut expected, 0.0, case.dt, 7);
     for level in Level::available() {
-        let mut plan = Plan::new(&problem.grid, problem.order, size_of::<T>(), &[], Some(2));
+        let mut plan = Plan::candidates(&problem.grid, problem.order, size_of::<T>(), &[], Some(2)).swap_remove(0);
         plan.level = level;
         let stepper = Box::new(Blocked::<T>::new(&problem.grid, plan, 1));
         let mut run = Run::new(problem.clone(), &case.initial(), stepper);
@@ -217,6 +217,7 @@ fn check<T: Blockwise>(case: &Case) {
             }
         }
     }
+    let mut blocked = None;
     for (mut run, mut single) in runs::<T>(case).into_iter().zip(runs::<T>(case)) {
         let name = label(&run, case);
         run.advance(u64::from(steps), &mut Taps::default()).unwrap();
@@ -225,6 +226,10 @@ fn check<T: Blockwise>(case: &Case) {
         }
         let field = run.field().unwrap();
         assert_eq!(field, single.field().unwrap(), "batches change bits: {name}");
+        if run.report().variant == "blocked" {
+            let first = blocked.get_or_insert_with(|| field.clone());
+            assert_eq!(field, *first, "the choice of blocks changes bits: {name}");
+        }
         let error = if before > 0.0 {
             distance(&field.to_complex128(), &expected)
         } else {
@@ -495,6 +500,27 @@ fn plane_waves_have_the_frequency_of_the_splitting() {
     // 90 sweeps, coefficients that sum to 16.
     dispersion::<f32>(16.0 * 3e-7 * 90f64.sqrt());
     dispersion::<f64>(16.0 * 6e-16 * 90f64.sqrt());
+}
+
+/// A field in single precision takes 8 bytes a site, a potential 4: aim 2.2 fields and a potential.
+#[test]
+fn blocks_need_little_memory() {
+    let mut problem = Case::new(&[2048, 2048], 2).problem();
+    problem.medium = Arc::new(Medium::new(problem.grid.clone(), Vec::new()));
+    let sites = problem.grid.sites() as u64;
+    for plan in Plan::candidates(&problem.grid, 2, 4, &[], None) {
+        let steps = plan.fused as u64;
+        let blocked = Blocked::<f32>::new(&problem.grid, plan, 1);
+        let mut run = Run::new(problem.clone(), &Initial::Packets(Vec::new()), Box::new(blocked));
+        run.advance(steps, &mut Taps::default()).unwrap();
+        let report = run.report();
+        assert!(
+            report.memory * 10 < (22 * 8 + 10 * 4) * sites,
+            "{} bytes a site: {}",
+            report.memory / sites,
+            report.details
+        );
+    }
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! Row kernels of a block: sweeps in tan form on rows whose even and odd columns stand apart.
 //!
-//! A row of 2k columns is four arrays of k numbers: re of even columns, re of odd columns, im of even, im of odd. An even x bond
-//! then joins numbers of equal index, an odd one index n of the odd columns with n + 1 of the even ones, a shift by one lane.
+//! A row of 2k columns is stored in blocks of 2N columns, N the lanes of a vector: re of the even columns, im of the even, re of the odd, im of the
+//! odd. An even x bond then joins numbers of equal index, an odd one index n of the odd columns with n + 1 of the even ones, a shift by
+//! one lane. Blocks of the two rows of a pair alternate, so that one running pointer with constant offsets reaches
+//! all eight vectors; block n of a row stands 8N numbers after block n − 1.
 //!
 //! In tan form a pair turns as p' = p + i t q, q' = q + i t p, t = tan(Jτ): two multiply-adds a site instead of two multiplications
 //! and two multiply-adds; the cosine that is left out multiplies every site alike and is folded into the phase table. A site without a partner in
@@ -18,323 +20,142 @@
     reason = "SIMD; kernels must end up in the one function that has the target features"
 )]
 
-use super::super::scheme::alone;
-use crate::backend::simd::Lanes;
+use super::columns::{ANY, Columns, Complexes, ENDS, FLAG, NONE, STREAM, Sweep, Wide, X, couple_masked};
+use crate::backend::simd::{Lanes, prefetch};
 use crate::field::Real;
-use num_traits::Zero;
 use std::ops::Range;
 
-/// The site is in the grid and no wall.
-pub(super) const INSIDE: u8 = 1;
-/// It has a partner in even, odd sweeps along x.
-pub(super) const X: [u8; 2] = [2, 4];
-/// Across the rows of a slab (y of a 3D grid).
-pub(super) const ACROSS: [u8; 2] = [8, 16];
-/// Along the stream of slabs (y in 2D, z in 3D).
-pub(super) const STREAM: [u8; 2] = [32, 64];
-/// Nothing special.
-pub(super) const PLAIN: u8 = 127;
-/// Lanes that one dirty flag stands for.
-pub(super) const FLAG: usize = 16;
+// SAFETY of all functions below: as in `columns`.
 
-/// Sweeps are cosh/sinh: p' = p + t q.
-pub(super) const IMAGINARY: u8 = 1;
-/// x bonds carry phases.
-pub(super) const FLUX: u8 = 2;
-
-/// Coefficients of a sweep: t e^{−iϕ}, and 1/cos for sites without partner.
-#[derive(Clone, Copy, Debug, Default)]
-pub(in super::super) struct Sweep<T> {
-    pub re: T,
-    pub im: T,
-    pub alone: T,
-}
-
-impl<T: Real> Sweep<T> {
-    /// A sweep by an angle.
-    pub(super) fn new(angle: f64, imaginary: bool) -> Self {
-        Self {
-            re: T::of(if imaginary { angle.tanh() } else { angle.tan() }),
-            im: T::zero(),
-            alone: T::of(alone::<T>(angle, imaginary)),
-        }
-    }
-
-    /// The same with the phase e^{−iϕ} = (cos, sin) on its bonds.
-    pub(super) fn turned(self, (cos, sin): (T, T)) -> Self {
-        Self {
-            re: self.re * cos,
-            im: self.re * sin,
-            alone: self.alone,
-        }
-    }
-}
-
-/// Coefficients in registers.
-#[derive(Clone, Copy)]
-struct Wide<L> {
-    re: L,
-    im: L,
-    alone: L,
-}
-
-impl<L: Lanes> Wide<L> {
-    #[inline(always)]
-    unsafe fn new(sweep: &Sweep<L::Element>) -> Self {
-        // SAFETY: the caller's contract.
-        unsafe {
-            Self {
-                re: L::splat(sweep.re),
-                im: L::splat(sweep.im),
-                alone: L::splat(sweep.alone),
-            }
-        }
-    }
-}
-
-/// A vector of complex numbers.
-#[derive(Clone, Copy)]
-struct Complexes<L> {
-    re: L,
-    im: L,
-}
-
-// SAFETY of all functions below: pointers are good for the rows they name (`k` lanes times four; bits two times `k`), `k` is a multiple
-// of FLAG and so of L::N, rows of one call do not overlap unless the same, and the machine has L's instruction set.
-impl<L: Lanes> Complexes<L> {
-    #[inline(always)]
-    unsafe fn zero() -> Self {
-        unsafe {
-            let zero = L::splat(L::Element::zero());
-            Self { re: zero, im: zero }
-        }
-    }
-
-    #[inline(always)]
-    unsafe fn load(row: *const L::Element, k: usize, at: usize) -> Self {
-        unsafe {
-            Self {
-                re: L::load(row.add(at)),
-                im: L::load(row.add(2 * k + at)),
-            }
-        }
-    }
-
-    #[inline(always)]
-    unsafe fn store(self, row: *mut L::Element, k: usize, at: usize) {
-        unsafe {
-            self.re.store(row.add(at));
-            self.im.store(row.add(2 * k + at));
-        }
-    }
-
-    #[inline(always)]
-    unsafe fn next(self, after: Self) -> Self {
-        unsafe {
-            Self {
-                re: self.re.next(after.re),
-                im: self.im.next(after.im),
-            }
-        }
-    }
-
-    #[inline(always)]
-    unsafe fn previous(self, before: Self) -> Self {
-        unsafe {
-            Self {
-                re: self.re.previous(before.re),
-                im: self.im.previous(before.im),
-            }
-        }
-    }
-
-    /// self + i w q (imaginary time: + w q), for the lower site of a bond.
-    #[inline(always)]
-    unsafe fn lower<const MODE: u8>(self, q: Self, w: &Wide<L>) -> Self {
-        unsafe {
-            let (mut re, mut im) = if MODE & IMAGINARY == 0 {
-                (w.re.minus_times(q.im, self.re), w.re.times_plus(q.re, self.im))
-            } else {
-                (w.re.times_plus(q.re, self.re), w.re.times_plus(q.im, self.im))
-            };
-            if MODE & FLUX != 0 {
-                if MODE & IMAGINARY == 0 {
-                    re = w.im.minus_times(q.re, re);
-                    im = w.im.minus_times(q.im, im);
-                } else {
-                    re = w.im.minus_times(q.im, re);
-                    im = w.im.times_plus(q.re, im);
-                }
-            }
-            Self { re, im }
-        }
-    }
-
-    /// self + i w* p (imaginary time: + w* p), for the upper site of a bond.
-    #[inline(always)]
-    unsafe fn upper<const MODE: u8>(self, p: Self, w: &Wide<L>) -> Self {
-        unsafe {
-            let (mut re, mut im) = if MODE & IMAGINARY == 0 {
-                (w.re.minus_times(p.im, self.re), w.re.times_plus(p.re, self.im))
-            } else {
-                (w.re.times_plus(p.re, self.re), w.re.times_plus(p.im, self.im))
-            };
-            if MODE & FLUX != 0 {
-                if MODE & IMAGINARY == 0 {
-                    re = w.im.times_plus(p.re, re);
-                    im = w.im.times_plus(p.im, im);
-                } else {
-                    re = w.im.times_plus(p.im, re);
-                    im = w.im.minus_times(p.re, im);
-                }
-            }
-            Self { re, im }
-        }
-    }
-
-    /// Times the multiplier of each site.
-    #[inline(always)]
-    unsafe fn mask(self, bits: *const u8, partner: u8, w: &Wide<L>) -> Self {
-        unsafe {
-            let m = L::multiplier(bits, INSIDE, partner, w.alone);
-            Self {
-                re: self.re.times(m),
-                im: self.im.times(m),
-            }
-        }
-    }
-
-    /// Times (c, s).
-    #[inline(always)]
-    unsafe fn turn(self, phase: Self) -> Self {
-        unsafe {
-            Self {
-                re: self.im.minus_times(phase.im, self.re.times(phase.re)),
-                im: self.im.times_plus(phase.re, self.re.times(phase.im)),
-            }
-        }
-    }
-}
-
-/// A pair turned by a sweep.
+/// Sweeps along x of one row (an angle of 0 leaves one out): with `WHOLE` all three, otherwise the odd one, the second even one, and the
+/// phases.
 #[inline(always)]
-unsafe fn couple<L: Lanes, const MODE: u8>(
-    p: Complexes<L>,
-    q: Complexes<L>,
-    w: &Wide<L>,
-) -> (Complexes<L>, Complexes<L>) {
-    unsafe { (p.lower::<MODE>(q, w), q.upper::<MODE>(p, w)) }
-}
-
-/// A pair turned by a sweep, its members multiplied by what `bits` say where the block is dirty.
-#[inline(always)]
-unsafe fn couple_masked<L: Lanes, const MODE: u8>(
-    p: Complexes<L>,
-    q: Complexes<L>,
-    w: &Wide<L>,
-    dirty: bool,
-    bits: [*const u8; 2],
-    partner: u8,
-) -> (Complexes<L>, Complexes<L>) {
-    unsafe {
-        let (p, q) = couple::<L, MODE>(p, q, w);
-        if dirty {
-            (p.mask(bits[0], partner, w), q.mask(bits[1], partner, w))
-        } else {
-            (p, q)
-        }
-    }
-}
-
-/// Even and odd columns of a vector.
-#[derive(Clone, Copy)]
-struct Columns<L> {
-    even: Complexes<L>,
-    odd: Complexes<L>,
-}
-
-/// Loads columns and takes the first even sweep.
-#[inline(always)]
-unsafe fn x_begin<L: Lanes, const MODE: u8>(
-    row: *const L::Element,
-    k: usize,
-    at: usize,
-    w: &Wide<L>,
-    dirty: bool,
-    bits: *const u8,
-) -> Columns<L> {
-    unsafe {
-        let (even, odd) = couple_masked::<L, MODE>(
-            Complexes::load(row, k, at),
-            Complexes::load(row, k, k + at),
-            w,
-            dirty,
-            [bits.add(at), bits.add(k + at)],
-            X[0],
-        );
-        Columns { even, odd }
-    }
-}
-
-/// The odd sweep and the second even one, given the odd columns before and the even columns after.
-#[inline(always)]
-#[expect(clippy::too_many_arguments, reason = "everything is a register")]
-unsafe fn x_end<L: Lanes, const MODE: u8>(
-    here: Columns<L>,
-    before: Complexes<L>,
-    after: Complexes<L>,
-    odd_sweep: &Wide<L>,
-    even_sweep: &Wide<L>,
-    dirty: bool,
-    bits: *const u8,
-    k: usize,
-    at: usize,
-) -> Columns<L> {
-    unsafe {
-        let bits = [bits.add(at), bits.add(k + at)];
-        let mut odd = here.odd.lower::<MODE>(here.even.next(after), odd_sweep);
-        let mut even = here.even.upper::<MODE>(here.odd.previous(before), odd_sweep);
-        if dirty {
-            even = even.mask(bits[0], X[1], odd_sweep);
-            odd = odd.mask(bits[1], X[1], odd_sweep);
-        }
-        let (even, odd) = couple_masked::<L, MODE>(even, odd, even_sweep, dirty, bits, X[0]);
-        Columns { even, odd }
-    }
-}
-
-/// The three x sweeps of one row (an angle of 0 leaves one out).
-#[inline(always)]
-pub(super) unsafe fn x_row<L: Lanes, const MODE: u8>(
+pub(super) unsafe fn x_row<L: Lanes, const MODE: u8, const WHOLE: bool>(
     row: *mut L::Element,
     k: usize,
     bits: *const u8,
-    dirty: *const bool,
+    levels: *const u8,
     sweeps: &[Sweep<L::Element>; 3],
+    phases: *const L::Element,
 ) {
     unsafe {
-        let w = [Wide::new(&sweeps[0]), Wide::new(&sweeps[1]), Wide::new(&sweeps[2])];
-        let mut here = x_begin::<L, MODE>(row, k, 0, &w[0], *dirty, bits);
-        let mut before = Complexes::<L>::zero();
+        let mut line = XLine::<L, MODE, WHOLE> {
+            row,
+            k,
+            bits,
+            phases,
+            w: [Wide::new(&sweeps[0]), Wide::new(&sweeps[1]), Wide::new(&sweeps[2])],
+            before: Complexes::zero(),
+            here: Columns::zero(),
+        };
+        line.here = if *levels == ANY {
+            line.begin::<ANY>(0)
+        } else {
+            line.begin::<NONE>(0)
+        };
         let mut at = 0;
         while at < k {
-            let is_dirty = *dirty.add(at / FLAG);
-            let ahead = at + L::N;
-            let next = if ahead < k {
-                x_begin::<L, MODE>(row, k, ahead, &w[0], *dirty.add(ahead / FLAG), bits)
-            } else {
-                Columns {
-                    even: Complexes::zero(),
-                    odd: Complexes::zero(),
+            let (end, next) = plain_until::<L>([levels, levels], at, k, NONE);
+            while at < end {
+                line.step::<NONE>(at);
+                at += L::N;
+            }
+            if at < k {
+                if next == ENDS {
+                    line.step::<ENDS>(at);
+                } else {
+                    line.step::<ANY>(at);
                 }
-            };
-            let done = x_end::<L, MODE>(here, before, next.even, &w[1], &w[2], is_dirty, bits, k, at);
-            done.even.store(row, k, at);
-            done.odd.store(row, k, k + at);
-            before = here.odd;
-            here = next;
-            at = ahead;
+                at += L::N;
+            }
         }
+    }
+}
+
+/// A row in the middle of its x sweeps.
+struct XLine<L: Lanes, const MODE: u8, const WHOLE: bool> {
+    row: *mut L::Element,
+    k: usize,
+    bits: *const u8,
+    phases: *const L::Element,
+    w: [Wide<L>; 3],
+    before: Complexes<L>,
+    here: Columns<L>,
+}
+
+impl<L: Lanes, const MODE: u8, const WHOLE: bool> XLine<L, MODE, WHOLE> {
+    /// Lanes after the first even sweep, if there is one.
+    #[inline(always)]
+    unsafe fn begin<const LEVEL: u8>(&self, at: usize) -> Columns<L> {
+        unsafe {
+            let lanes = Columns::<L>::load(self.row, at);
+            if !WHOLE {
+                return lanes;
+            }
+            lanes
+                .x_even::<MODE>(&self.w[0])
+                .mask(LEVEL == ANY, self.bits, self.k, at, X[0], &self.w[0])
+        }
+    }
+
+    /// Finishes the lanes at `at`; those after them take the first sweep. Past the row's end there is something to read, and what it
+    /// gives at level [`NONE`] stays within the halo.
+    #[inline(always)]
+    unsafe fn step<const LEVEL: u8>(&mut self, at: usize) {
+        unsafe {
+            let (k, bits, w) = (self.k, self.bits, &self.w);
+            let ahead = at + L::N;
+            let next = if LEVEL == NONE || ahead < k {
+                self.begin::<LEVEL>(ahead)
+            } else {
+                Columns::zero()
+            };
+            let done = (self.here.x_odd::<MODE>(self.before, next.even, &w[1]))
+                .mask(LEVEL >= ENDS, bits, k, at, X[1], &w[1])
+                .x_even::<MODE>(&w[2])
+                .mask(LEVEL == ANY, bits, k, at, X[0], &w[2]);
+            let done = if WHOLE {
+                done
+            } else {
+                done.turn(Columns::load(self.phases, at))
+            };
+            done.store(self.row, at);
+            self.before = self.here.odd;
+            self.here = next;
+        }
+    }
+}
+
+/// The end of the stretch of lanes from `at` on that two lists of levels, neither above `most`, leave to plain steps, and the level of the step after it. A
+/// step begins the lanes after its own: the one before lanes of level [`ANY`] is of that level too.
+#[inline(always)]
+unsafe fn plain_until<L: Lanes>(levels: [*const u8; 2], at: usize, k: usize, most: u8) -> (usize, u8) {
+    unsafe {
+        let mut flag = at / FLAG;
+        let mut level = NONE;
+        while flag < k / FLAG {
+            level = (*levels[0].add(flag)).max(*levels[1].add(flag));
+            if level > most {
+                break;
+            }
+            flag += 1;
+        }
+        if flag == k / FLAG {
+            return (k, NONE);
+        }
+        // Several vectors may share a level.
+        let lanes = (flag * FLAG).max(at);
+        if level == ENDS {
+            // The lanes after these may need all multipliers.
+            let after = (at.max(lanes) + L::N) / FLAG;
+            let next = if after < k / FLAG {
+                (*levels[0].add(after)).max(*levels[1].add(after))
+            } else {
+                NONE
+            };
+            return (lanes, level.max(next));
+        }
+        (lanes.saturating_sub(L::N), level)
     }
 }
 
@@ -345,25 +166,20 @@ pub(super) unsafe fn between_rows<L: Lanes, const MODE: u8>(
     q: *mut L::Element,
     k: usize,
     bits: [*const u8; 2],
-    dirty: [*const bool; 2],
+    levels: [*const u8; 2],
     partner: u8,
     sweep: &Sweep<L::Element>,
 ) {
     unsafe {
         let w = Wide::<L>::new(sweep);
-        for at in (0..2 * k).step_by(L::N) {
-            let flag = at % k / FLAG;
-            let is_dirty = *dirty[0].add(flag) || *dirty[1].add(flag);
-            let (new_p, new_q) = couple_masked::<L, MODE>(
-                Complexes::load(p, k, at),
-                Complexes::load(q, k, at),
-                &w,
-                is_dirty,
-                [bits[0].add(at), bits[1].add(at)],
-                partner,
-            );
-            new_p.store(p, k, at);
-            new_q.store(q, k, at);
+        for at in (0..k).step_by(L::N) {
+            let flag = at / FLAG;
+            let any = *levels[0].add(flag) == ANY || *levels[1].add(flag) == ANY;
+            let (new_p, new_q) = Columns::<L>::load(p, at).couple::<MODE>(Columns::load(q, at), &w);
+            let new_p = new_p.mask(any, bits[0], k, at, partner, &w);
+            let new_q = new_q.mask(any, bits[1], k, at, partner, &w);
+            new_p.store(p, at);
+            new_q.store(q, at);
         }
     }
 }
@@ -379,10 +195,10 @@ pub(super) unsafe fn alone_row<L: Lanes>(
 ) {
     unsafe {
         let w = Wide::<L>::new(sweep);
-        for at in (0..2 * k).step_by(L::N) {
-            Complexes::load(row, k, at)
-                .mask(bits.add(at), partner, &w)
-                .store(row, k, at);
+        for at in (0..k).step_by(L::N) {
+            Columns::<L>::load(row, at)
+                .mask(true, bits, k, at, partner, &w)
+                .store(row, at);
         }
     }
 }
@@ -391,150 +207,195 @@ pub(super) unsafe fn alone_row<L: Lanes>(
 #[inline(always)]
 pub(super) unsafe fn phase_row<L: Lanes>(row: *mut L::Element, phases: *const L::Element, k: usize) {
     unsafe {
-        for at in (0..2 * k).step_by(L::N) {
-            Complexes::<L>::load(row, k, at)
-                .turn(Complexes::load(phases, k, at))
-                .store(row, k, at);
+        for at in (0..k).step_by(L::N) {
+            Columns::<L>::load(row, at)
+                .turn(Columns::load(phases, at))
+                .store(row, at);
         }
     }
 }
 
-/// What a stage does with one row pair.
+/// Rows that a stage asks for.
+pub(super) const AHEAD: usize = 2;
+
+/// What a stage does with one row pair. The upper row of a pair stands 4N numbers after the lower.
 pub(super) struct PairRows<T> {
     /// Rows C and D of the new pair; they leave holding rows A and B of the pair before, done.
-    pub new: [*mut T; 2],
+    pub new: *mut T,
     /// Rows A and B, which wait for the odd sweep; they leave holding C and D.
-    pub carried: [*mut T; 2],
+    pub carried: *mut T,
     /// Bits of A, B, C, D.
     pub bits: [*const u8; 4],
-    /// Dirty flags of A and B, and of C and D (either row).
-    pub dirty: [*const bool; 2],
+    /// Levels of A and B, and of C and D (the higher of both rows).
+    pub levels: [*const u8; 2],
     /// Phases of A and B.
-    pub phases: [*const T; 2],
+    pub phases: *const T,
+    /// Rows of memory that will be needed next: asked for along the way, so that they come while this stage computes.
+    pub ahead: [*const T; AHEAD],
 }
 
-/// Sweeps along the stream, and unless `NESTED` the x sweeps before and the phases after them.
+/// What [`stream_rows`] does beside the sweeps along the stream: nothing.
+pub(super) const STREAM_ONLY: u8 = 0;
+/// The first half of a nested step: an even and an odd sweep along x before them.
+pub(super) const OUTER: u8 = 1;
+/// A whole step: three sweeps along x before them, phases after them.
+pub(super) const WHOLE: u8 = 2;
+
+/// Sweeps along the stream, and what `KIND` says.
 #[inline(always)]
-pub(super) unsafe fn stream_rows<L: Lanes, const MODE: u8, const NESTED: bool>(
+pub(super) unsafe fn stream_rows<L: Lanes, const MODE: u8, const KIND: u8>(
     rows: &PairRows<L::Element>,
     k: usize,
     x: &[Sweep<L::Element>; 3],
     stream: &[Sweep<L::Element>; 3],
 ) {
     unsafe {
-        let wx = [Wide::new(&x[0]), Wide::new(&x[1]), Wide::new(&x[2])];
-        let ws = [Wide::new(&stream[0]), Wide::new(&stream[1]), Wide::new(&stream[2])];
-        let zero = Complexes::<L>::zero();
-        let mut c_here = stream_begin::<L, MODE, NESTED>(rows, 0, k, 0, &wx[0]);
-        let mut d_here = stream_begin::<L, MODE, NESTED>(rows, 1, k, 0, &wx[0]);
-        let (mut c_before, mut d_before) = (zero, zero);
+        let w = [Wide::new(&stream[0]), Wide::new(&stream[1]), Wide::new(&stream[2])];
+        let mut line = PairLine::<L, MODE, KIND> {
+            rows,
+            k,
+            // A whole step has the same angles along both axes: fewer registers.
+            x: if KIND == WHOLE {
+                w
+            } else {
+                [Wide::new(&x[0]), Wide::new(&x[1]), Wide::new(&x[2])]
+            },
+            w,
+            before: [Complexes::zero(); 2],
+            here: [Columns::zero(); 2],
+        };
+        line.here = if *rows.levels[1] == ANY {
+            line.begin::<ANY>(0)
+        } else {
+            line.begin::<NONE>(0)
+        };
+        // Without sweeps along x the ends of a block are like any other sites.
+        let most = if KIND == STREAM_ONLY { ENDS } else { NONE };
         let mut at = 0;
         while at < k {
-            let dirty = *rows.dirty[0].add(at / FLAG) || *rows.dirty[1].add(at / FLAG);
-            let ahead = at + L::N;
-            let nothing = Columns { even: zero, odd: zero };
-            let (c_next, d_next) = if ahead < k {
-                (
-                    stream_begin::<L, MODE, NESTED>(rows, 0, k, ahead, &wx[0]),
-                    stream_begin::<L, MODE, NESTED>(rows, 1, k, ahead, &wx[0]),
-                )
-            } else {
-                (nothing, nothing)
-            };
-            let (c, d) = if NESTED {
-                (c_here, d_here)
-            } else {
-                (
-                    x_end::<L, MODE>(
-                        c_here,
-                        c_before,
-                        c_next.even,
-                        &wx[1],
-                        &wx[2],
-                        dirty,
-                        rows.bits[2],
-                        k,
-                        at,
-                    ),
-                    x_end::<L, MODE>(
-                        d_here,
-                        d_before,
-                        d_next.even,
-                        &wx[1],
-                        &wx[2],
-                        dirty,
-                        rows.bits[3],
-                        k,
-                        at,
-                    ),
-                )
-            };
-            stream_half::<L, MODE, NESTED>(rows, k, at, c.even, d.even, &ws, dirty);
-            stream_half::<L, MODE, NESTED>(rows, k, k + at, c.odd, d.odd, &ws, dirty);
-            (c_before, d_before) = (c_here.odd, d_here.odd);
-            (c_here, d_here) = (c_next, d_next);
-            at = ahead;
-        }
-    }
-}
-
-/// Loads columns of C or D; the first even x sweep unless `NESTED`.
-#[inline(always)]
-unsafe fn stream_begin<L: Lanes, const MODE: u8, const NESTED: bool>(
-    rows: &PairRows<L::Element>,
-    member: usize,
-    k: usize,
-    at: usize,
-    w: &Wide<L>,
-) -> Columns<L> {
-    unsafe {
-        let row = rows.new[member];
-        if NESTED {
-            Columns {
-                even: Complexes::load(row, k, at),
-                odd: Complexes::load(row, k, k + at),
+            let (end, next) = plain_until::<L>(rows.levels, at, k, most);
+            while at < end {
+                line.step::<NONE>(at);
+                at += L::N;
             }
-        } else {
-            let dirty = *rows.dirty[1].add(at / FLAG);
-            x_begin::<L, MODE>(row, k, at, w, dirty, rows.bits[2 + member])
+            if at < k {
+                if next == ENDS {
+                    line.step::<ENDS>(at);
+                } else {
+                    line.step::<ANY>(at);
+                }
+                at += L::N;
+            }
         }
     }
 }
 
-/// The stream's sweeps at one vector of even or odd columns.
-#[inline(always)]
-unsafe fn stream_half<L: Lanes, const MODE: u8, const NESTED: bool>(
-    rows: &PairRows<L::Element>,
+/// A pair in the middle of its sweeps.
+struct PairLine<'a, L: Lanes, const MODE: u8, const KIND: u8> {
+    rows: &'a PairRows<L::Element>,
     k: usize,
-    at: usize,
-    c: Complexes<L>,
-    d: Complexes<L>,
-    w: &[Wide<L>; 3],
-    dirty: bool,
-) {
-    unsafe {
-        let bits = rows.bits.map(|bits| bits.add(at));
-        let [a_row, b_row] = rows.carried;
-        let a = Complexes::load(a_row, k, at);
-        let b = Complexes::load(b_row, k, at);
-        let (c, d) = couple_masked::<L, MODE>(c, d, &w[0], dirty, [bits[2], bits[3]], STREAM[0]);
-        let (b, c) = couple_masked::<L, MODE>(b, c, &w[1], dirty, [bits[1], bits[2]], STREAM[1]);
-        let (mut a, mut b) = couple_masked::<L, MODE>(a, b, &w[2], dirty, [bits[0], bits[1]], STREAM[0]);
-        c.store(a_row, k, at);
-        d.store(b_row, k, at);
-        if !NESTED {
-            a = a.turn(Complexes::load(rows.phases[0], k, at));
-            b = b.turn(Complexes::load(rows.phases[1], k, at));
+    x: [Wide<L>; 3],
+    w: [Wide<L>; 3],
+    before: [Complexes<L>; 2],
+    here: [Columns<L>; 2],
+}
+
+impl<L: Lanes, const MODE: u8, const KIND: u8> PairLine<'_, L, MODE, KIND> {
+    /// Lanes of C and D, after the first even x sweep if there is one.
+    #[inline(always)]
+    unsafe fn begin<const LEVEL: u8>(&self, at: usize) -> [Columns<L>; 2] {
+        unsafe {
+            let row = |member: usize| self.rows.new.cast_const().add(member * 4 * L::N);
+            let [c, d] = [Columns::<L>::load(row(0), at), Columns::<L>::load(row(1), at)];
+            if KIND == STREAM_ONLY {
+                return [c, d];
+            }
+            let w = &self.x[0];
+            [
+                c.x_even::<MODE>(w)
+                    .mask(LEVEL == ANY, self.rows.bits[2], self.k, at, X[0], w),
+                d.x_even::<MODE>(w)
+                    .mask(LEVEL == ANY, self.rows.bits[3], self.k, at, X[0], w),
+            ]
         }
-        a.store(rows.new[0], k, at);
-        b.store(rows.new[1], k, at);
+    }
+
+    /// Finishes the lanes at `at`.
+    #[inline(always)]
+    unsafe fn step<const LEVEL: u8>(&mut self, at: usize) {
+        unsafe {
+            let (k, bits, x) = (self.k, &self.rows.bits, &self.x);
+            for row in self.rows.ahead {
+                // A vector of lanes has two vectors of columns.
+                prefetch(row.wrapping_add(2 * at));
+                prefetch(row.wrapping_add(2 * at + L::N));
+            }
+            let ahead = at + L::N;
+            let next = if LEVEL == NONE || ahead < k {
+                self.begin::<LEVEL>(ahead)
+            } else {
+                [Columns::zero(); 2]
+            };
+            let [mut c, mut d] = self.here;
+            if KIND != STREAM_ONLY {
+                c = (c.x_odd::<MODE>(self.before[0], next[0].even, &x[1])).mask(
+                    LEVEL >= ENDS,
+                    bits[2],
+                    k,
+                    at,
+                    X[1],
+                    &x[1],
+                );
+                d = (d.x_odd::<MODE>(self.before[1], next[1].even, &x[1])).mask(
+                    LEVEL >= ENDS,
+                    bits[3],
+                    k,
+                    at,
+                    X[1],
+                    &x[1],
+                );
+            }
+            if KIND == WHOLE {
+                c = c.x_even::<MODE>(&x[2]).mask(LEVEL == ANY, bits[2], k, at, X[0], &x[2]);
+                d = d.x_even::<MODE>(&x[2]).mask(LEVEL == ANY, bits[3], k, at, X[0], &x[2]);
+            }
+            self.half::<LEVEL>(at, 0, c.even, d.even);
+            self.half::<LEVEL>(at, 1, c.odd, d.odd);
+            self.before = [self.here[0].odd, self.here[1].odd];
+            self.here = next;
+        }
+    }
+
+    /// The stream's sweeps at the even or odd columns of a block.
+    #[inline(always)]
+    unsafe fn half<const LEVEL: u8>(&self, at: usize, odd: usize, c: Complexes<L>, d: Complexes<L>) {
+        unsafe {
+            let w = &self.w;
+            let place = 8 * at + odd * 2 * L::N;
+            let carried = self.rows.carried.add(place);
+            let upper = 4 * L::N;
+            let (a, b) = (Complexes::<L>::load(carried), Complexes::<L>::load(carried.add(upper)));
+            let bits = self.rows.bits.map(|bits| bits.add(odd * self.k + at));
+            let (c, d) = couple_masked::<L, MODE>(c, d, &w[0], LEVEL == ANY, [bits[2], bits[3]], STREAM[0]);
+            let (b, c) = couple_masked::<L, MODE>(b, c, &w[1], LEVEL == ANY, [bits[1], bits[2]], STREAM[1]);
+            let (mut a, mut b) = couple_masked::<L, MODE>(a, b, &w[2], LEVEL == ANY, [bits[0], bits[1]], STREAM[0]);
+            c.store(carried);
+            d.store(carried.add(upper));
+            if KIND == WHOLE {
+                let phases = self.rows.phases.add(place);
+                a = a.turn(Complexes::load(phases));
+                b = b.turn(Complexes::load(phases.add(upper)));
+            }
+            let new = self.rows.new.add(place);
+            a.store(new);
+            b.store(new.add(upper));
+        }
     }
 }
 
-/// The interaction's phase e^{−i g n} (imaginary time: e^{−g n}), n = |φ|², on a row.
+/// The interaction's phase e^{−i g n} (imaginary time: e^{−g n}), n = |φ|², at some sites.
 #[inline(always)]
-pub(super) fn interact<T: Real>(row: &mut [T], g: T, imaginary: bool) {
-    let (re, im) = row.split_at_mut(row.len() / 2);
+pub(super) fn interact<T: Real>(re: &mut [T], im: &mut [T], g: T, imaginary: bool) {
     for (re, im) in re.iter_mut().zip(im) {
         let exponent = g * (*re * *re + *im * *im);
         if imaginary {
@@ -547,26 +408,46 @@ pub(super) fn interact<T: Real>(row: &mut [T], g: T, imaginary: bool) {
     }
 }
 
-/// Natural order to columns apart: `from` 2k numbers, `to` k even ones, then k odd ones.
+/// The interaction's phase on a row in blocks.
 #[inline(always)]
-pub(super) unsafe fn split_row<L: Lanes>(from: *const L::Element, to: *mut L::Element, k: usize) {
+pub(super) unsafe fn interact_row<L: Lanes>(row: *mut L::Element, k: usize, g: L::Element, imaginary: bool) {
     unsafe {
         for at in (0..k).step_by(L::N) {
-            let (even, odd) = L::split(L::load(from.add(2 * at)), L::load(from.add(2 * at + L::N)));
-            even.store(to.add(at));
-            odd.store(to.add(k + at));
+            for half in 0..2 {
+                let re = row.add(8 * at + half * 2 * L::N);
+                let im = re.add(L::N);
+                let slice = |from: *mut L::Element| std::slice::from_raw_parts_mut(from, L::N);
+                interact(slice(re), slice(im), g, imaginary);
+            }
         }
     }
 }
 
-/// The inverse of [`split_row`] for some lanes.
+/// Lanes of one plane from natural order into a row's blocks: `from` stands at the first of their columns, `to` at the row's first number
+/// of that plane.
 #[inline(always)]
-pub(super) unsafe fn join_row<L: Lanes>(from: *const L::Element, to: *mut L::Element, k: usize, lanes: Range<usize>) {
+pub(super) unsafe fn split_row<L: Lanes>(from: *const L::Element, to: *mut L::Element, lanes: Range<usize>) {
     unsafe {
+        let first = lanes.start;
         for at in lanes.step_by(L::N) {
-            let (a, b) = L::join(L::load(from.add(at)), L::load(from.add(k + at)));
-            a.store(to.add(2 * at));
-            b.store(to.add(2 * at + L::N));
+            let from = from.add(2 * (at - first));
+            let (even, odd) = L::split(L::load(from), L::load(from.add(L::N)));
+            even.store(to.add(8 * at));
+            odd.store(to.add(8 * at + 2 * L::N));
+        }
+    }
+}
+
+/// The inverse of [`split_row`].
+#[inline(always)]
+pub(super) unsafe fn join_row<L: Lanes>(from: *const L::Element, to: *mut L::Element, lanes: Range<usize>) {
+    unsafe {
+        let first = lanes.start;
+        for at in lanes.step_by(L::N) {
+            let (a, b) = L::join(L::load(from.add(8 * at)), L::load(from.add(8 * at + 2 * L::N)));
+            let to = to.add(2 * (at - first));
+            a.store(to);
+            b.store(to.add(L::N));
         }
     }
 }

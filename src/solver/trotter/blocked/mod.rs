@@ -5,65 +5,36 @@
 //! sites a step), six sweeps instead of eight, tan form, blocks streamed through a pipeline of row pairs instead of held whole, in place
 //! with saved frames instead of two copies of the field.
 //!
-//! Memory: field 1, phases 1 (order 4: 2), frames 4n/width with n fused sub-steps, in copies of the field.
+//! Memory: field 1, phases 1 (order 4: 2), frames 4n/width with n fused sub-steps, in copies of the field. A test holds it to 2.2 and a potential.
 //! Bytes a site and pass (single): field 16, phases 8, divided by the fused steps.
 
+mod bits;
+mod columns;
 mod kernel;
+mod plan;
+mod rows;
 mod tile;
 mod tiling;
 
 use super::problem::Problem;
 use super::run::{Correction, RowChange, Stepper};
 use super::scheme::{Scheme, Substep, alone};
-use super::watch::{CHUNK, Watch};
-use crate::backend::simd::Level;
+use super::watch::Watch;
+use crate::backend::memory::zeros;
 use crate::backend::threads;
 use crate::field::Real;
 use crate::grid::Grid;
-use kernel::{ACROSS, INSIDE, PLAIN, STREAM, Sweep, X};
+use bits::SiteBits;
+use columns::{ACROSS, PLAIN, STREAM, Sweep, X};
 use num_complex::Complex;
+use plan::cut;
+pub(super) use plan::{Plan, fastest};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 pub(super) use tile::Blockwise;
-use tile::{Block, Pass, Scratch, SiteBits, Stage};
-use tiling::{Axis, Frames, Tiling};
-
-/// Block sizes and depth.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Plan {
-    /// Sites along each axis, halo included; the last axis of 2D and 3D grids is streamed and cut only to give every thread work.
-    pub block: [usize; 3],
-    /// Steps per pass.
-    pub fused: usize,
-    /// Instruction set.
-    pub level: Level,
-}
-
-impl Plan {
-    /// Sizes for a grid: what a scene gives, or what fits the caches (48 KB of L1 and 1 MB of L2 a core are common).
-    pub(super) fn new(grid: &Grid, order: u32, real: usize, block: &[usize], fused: Option<usize>) -> Self {
-        let substeps = if order == 4 { 5 } else { 1 };
-        let shrink = real / 4;
-        let (size, steps) = match grid.rank() {
-            1 => ([2048 / shrink, 1, 1], 16),
-            // Measured on two Zen 5 cores: within the L3, 1024 wide and 8 deep; beyond it, deeper passes save more
-            // memory traffic than their halos cost.
-            2 if grid.sites() * real < 16 << 20 => ([1024 / shrink, grid.size()[1], 1], 8),
-            2 => ([512, grid.size()[1], 1], 12 / shrink),
-            _ => ([128, 32 / shrink, grid.size()[2]], 1),
-        };
-        let mut chosen = size;
-        for (chosen, given) in chosen.iter_mut().zip(block) {
-            *chosen = *given;
-        }
-        Self {
-            block: chosen,
-            fused: fused.unwrap_or_else(|| (steps / substeps).max(1)),
-            level: Level::best(),
-        }
-    }
-}
+use tile::{Block, Pass, Scratch, Stage};
+use tiling::{Frames, Tiling};
 
 /// The field in planes.
 pub(super) struct Blocked<T> {
@@ -89,7 +60,7 @@ impl<T: Blockwise> Blocked<T> {
     pub(super) fn new(grid: &Grid, plan: Plan, substeps: usize) -> Self {
         let depth = plan.fused * substeps;
         let tiling = cut(grid, &plan, depth);
-        let plane = || vec![T::zero(); tiling.stride * grid.rows()];
+        let plane = || zeros(tiling.stride * grid.rows());
         Self {
             field: [plane(), plane()],
             grid: grid.clone(),
@@ -106,6 +77,13 @@ impl<T: Blockwise> Blocked<T> {
             interaction: 0.0,
             scratch: (0..threads::count()).map(|_| Mutex::default()).collect(),
         }
+    }
+
+    /// Other blocks; the field stays.
+    fn set_plan(&mut self, plan: Plan) {
+        self.depth = plan.fused * self.stages.len();
+        self.tiling = cut(&self.grid, &plan, self.depth);
+        self.plan = plan;
     }
 
     fn whole_steps(&self, steps: u64) -> Vec<Stage<T>> {
@@ -149,135 +127,6 @@ impl<T: Blockwise> Blocked<T> {
             let mut scratch = scratch[place].lock().unwrap_or_else(PoisonError::into_inner);
             T::run(level, &pass, block, &mut scratch);
         });
-    }
-}
-
-/// Cuts a grid into blocks, along the stream as well where there would be too few for the threads.
-fn cut(grid: &Grid, plan: &Plan, depth: usize) -> Tiling {
-    let size = grid.size();
-    let periodic = [0, 1, 2].map(|axis| grid.is_periodic(axis));
-    let halo = 4 * depth;
-    let core = |axis: usize, least: usize| plan.block[axis].saturating_sub(halo).max(least);
-    // Whole chunks: detectors add these up, and may not see where blocks end.
-    let x = Axis::new(size[0], periodic[0], core(0, CHUNK) / CHUNK * CHUNK, CHUNK);
-    let whole = |axis: usize| Axis::new(size[axis], periodic[axis], size[axis], 2);
-    let single = || Axis::new(1, false, 2, 2);
-    let (across, stream, streamed) = match grid.rank() {
-        1 => (single(), single(), 0),
-        2 => (single(), whole(1), 1),
-        _ => (Axis::new(size[1], periodic[1], core(1, 8), 2), whole(2), 2),
-    };
-    let mut tiling = Tiling {
-        x,
-        across,
-        stream,
-        stride: stride(size[0]),
-    };
-    if streamed > 0 {
-        let columns = tiling.x.spans.len() * tiling.across.spans.len();
-        let threads = threads::count();
-        // Blocks of equal size: a whole number a thread, or so many that the last ones do not matter.
-        let sites = size[streamed];
-        let enough =
-            |segments: usize| (columns * segments).is_multiple_of(threads) || columns * segments >= 8 * threads;
-        let longest = sites / (8 * depth).max(16);
-        let segments = (1..=longest.max(1)).find(|&n| enough(n)).unwrap_or(1);
-        tiling.stream = Axis::new(
-            sites,
-            periodic[streamed],
-            plan.block[streamed].min(sites.div_ceil(segments).next_multiple_of(2)),
-            2,
-        );
-    }
-    tiling
-}
-
-/// Numbers from row to row: whole cache lines, and not a whole number of pages, where rows would compete for the same
-/// places of a cache.
-fn stride(nx: usize) -> usize {
-    let lines = nx.next_multiple_of(16);
-    if lines.is_multiple_of(512) { lines + 16 } else { lines }
-}
-
-/// Bits of partners along an axis.
-fn axis_bits(sites: usize, periodic: bool, partner: [u8; 2]) -> Vec<u8> {
-    (0..sites)
-        .map(|site| {
-            let lower = site > 0 || (periodic && sites > 1);
-            let upper = site + 1 < sites || (periodic && sites > 1);
-            // An even site has its even bond above and its odd bond below.
-            let (even, odd) = if site.is_multiple_of(2) {
-                (upper, lower)
-            } else {
-                (lower, upper)
-            };
-            let mut bits = PLAIN;
-            if !even {
-                bits &= !partner[0];
-            }
-            if !odd {
-                bits &= !partner[1];
-            }
-            bits
-        })
-        .collect()
-}
-
-impl SiteBits {
-    fn new(grid: &Grid, walls: Option<&[bool]>, stride: usize) -> Self {
-        let [nx, ny, nz] = grid.size();
-        let rank = grid.rank();
-        let along = |axis: usize, partner| axis_bits(grid.size()[axis], grid.is_periodic(axis), partner);
-        let x = along(0, X);
-        let (across, stream) = match rank {
-            1 => (vec![PLAIN], vec![PLAIN]),
-            2 => (vec![PLAIN], along(1, STREAM)),
-            _ => (along(1, ACROSS), along(2, STREAM)),
-        };
-        let sites = walls.map(|walls| {
-            let y = if rank == 3 { ACROSS } else { STREAM };
-            let mut all = vec![0; stride * grid.rows()];
-            all.par_chunks_mut(stride).enumerate().for_each(|(row, out)| {
-                let (j, k) = (row % ny, row / ny);
-                let of_row = match rank {
-                    1 => PLAIN,
-                    2 => stream[j],
-                    _ => across[j] & stream[k],
-                };
-                for (i, out) in out[..nx].iter_mut().enumerate() {
-                    if walls[row * nx + i] {
-                        continue;
-                    }
-                    let mut bits = x[i] & of_row;
-                    let mut drop = |at: usize, count: usize, up: usize, down: usize, partner: [u8; 2]| {
-                        let (even, odd) = if at.is_multiple_of(2) { (up, down) } else { (down, up) };
-                        if count > 1 && walls[even] {
-                            bits &= !partner[0];
-                        }
-                        if count > 1 && walls[odd] {
-                            bits &= !partner[1];
-                        }
-                    };
-                    let at = |i: usize, j: usize, k: usize| i + nx * (j + ny * k);
-                    drop(i, nx, at((i + 1) % nx, j, k), at((i + nx - 1) % nx, j, k), X);
-                    if rank > 1 {
-                        drop(j, ny, at(i, (j + 1) % ny, k), at(i, (j + ny - 1) % ny, k), y);
-                    }
-                    if rank > 2 {
-                        drop(k, nz, at(i, j, (k + 1) % nz), at(i, j, (k + nz - 1) % nz), STREAM);
-                    }
-                    *out = bits;
-                }
-            });
-            all
-        });
-        debug_assert_eq!(PLAIN & INSIDE, INSIDE);
-        Self {
-            sites,
-            x,
-            across,
-            stream,
-        }
     }
 }
 
@@ -391,9 +240,8 @@ impl<T: Blockwise> Stepper<T> for Blocked<T> {
 
     fn prepare(&mut self, problem: &Problem, scheme: &Scheme, walls: Option<&[bool]>) {
         let numbers = self.field[0].len();
-        self.tables.resize_with(scheme.tables.len(), || {
-            [vec![T::zero(); numbers], vec![T::zero(); numbers]]
-        });
+        self.tables
+            .resize_with(scheme.tables.len(), || [zeros(numbers), zeros(numbers)]);
         self.bits = Arc::new(SiteBits::new(&self.grid, walls, self.tiling.stride));
         self.imaginary = scheme.imaginary;
         self.interaction = problem.quantum.interaction;
@@ -439,11 +287,10 @@ impl<T: Blockwise> Stepper<T> for Blocked<T> {
             let at = row * stride;
             for (i, (re, im)) in re.iter_mut().zip(im).enumerate() {
                 let value = Complex::new(*re, *im) * Complex::new(c[at + i], s[at + i]);
-                let mut both = [value.re, value.im];
+                (*re, *im) = (value.re, value.im);
                 if g != T::zero() {
-                    kernel::interact(&mut both, g, imaginary);
+                    kernel::interact(std::slice::from_mut(re), std::slice::from_mut(im), g, imaginary);
                 }
-                [*re, *im] = both;
             }
         });
     }

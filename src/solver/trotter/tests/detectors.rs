@@ -174,7 +174,7 @@ fn records_with_flux_walls_absorption_and_interaction() {
 /// Copies larger than the room that buffers may take: amplitudes are then read from the field, one step at a time.
 #[test]
 fn records_of_more_energy_than_buffers_hold() {
-    let case = Case::new(&[700, 500], 2);
+    let case = Case::new(&[420, 300], 2);
     check_records::<f32>(&case);
 }
 
