@@ -1,6 +1,6 @@
 //! Every variant against the eight-sweep reference in double precision, on random fields and media.
 
-use super::blocked::{Blocked, Blockwise, Plan};
+use super::blocked::{Blocked, Blockwise, Plan, fastest};
 use super::naive::Naive;
 use super::problem::Problem;
 use super::run::{Run, Stepper};
@@ -500,6 +500,18 @@ fn plane_waves_have_the_frequency_of_the_splitting() {
     // 90 sweeps, coefficients that sum to 16.
     dispersion::<f32>(16.0 * 3e-7 * 90f64.sqrt());
     dispersion::<f64>(16.0 * 6e-16 * 90f64.sqrt());
+}
+
+#[test]
+fn the_measurement_keeps_what_a_scene_gives() {
+    let problem = Case::new(&[600, 500], 2).problem();
+    let plan = fastest::<f32>(&problem, &[], None);
+    assert!(Plan::candidates(&problem.grid, 2, 4, &[], None).contains(&plan));
+    assert_eq!(fastest::<f32>(&problem, &[], None), plan, "asked once in a process");
+    assert_eq!(fastest::<f32>(&problem, &[], Some(3)).fused, 3);
+    assert_eq!(fastest::<f32>(&problem, &[96, 200], None).block, [96, 200, 1]);
+    let both = fastest::<f32>(&problem, &[96, 200], Some(5));
+    assert_eq!((both.block, both.fused), ([96, 200, 1], 5));
 }
 
 /// A field in single precision takes 8 bytes a site, a potential 4: aim 2.2 fields and a potential.
