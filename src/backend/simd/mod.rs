@@ -1,13 +1,21 @@
 //! Vectors of floating-point numbers of the width that the machine has.
 //!
 //! Kernels are written once, generic over [`Lanes`], marked `#[inline(always)]`, and entered through functions with
-//! `#[target_feature]` that [`Level`] chooses at run time. `RIPPLON_SIMD` = `avx512`, `avx2` or `portable` forces a level
-//! that the machine has; the others are then not used.
+//! `#[target_feature]` that [`Level`] chooses at run time ([`Level::run`]). `RIPPLON_SIMD` = `avx512`, `avx2`, `neon` or
+//! `portable` forces a level that the machine has; the others are then not used.
 
+mod aligned;
+mod dispatch;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 mod portable;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
+pub use aligned::Aligned;
+pub use dispatch::{Kernel, Vectors};
+#[cfg(target_arch = "aarch64")]
+pub use neon::{NeonF32, NeonF64};
 pub use portable::Array;
 #[cfg(target_arch = "x86_64")]
 pub use x86::{Avx2F32, Avx2F64, Avx512F32, Avx512F64};
@@ -22,6 +30,8 @@ pub enum Level {
     Avx512,
     /// AVX2 and FMA: 32 bytes.
     Avx2,
+    /// NEON: 16 bytes.
+    Neon,
     /// What the compiler makes of arrays: SSE2 on x86-64, NEON on AArch64.
     Portable,
 }
@@ -30,19 +40,27 @@ impl Level {
     /// Every level that this machine has, the widest first.
     #[must_use]
     pub fn available() -> Vec<Self> {
-        let mut levels = Vec::new();
+        [Self::Avx512, Self::Avx2, Self::Neon, Self::Portable]
+            .into_iter()
+            .filter(|level| level.is_available())
+            .collect()
+    }
+
+    /// Whether this machine has it.
+    #[must_use]
+    pub fn is_available(self) -> bool {
         #[cfg(target_arch = "x86_64")]
-        {
-            let fma = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
-            if fma && is_x86_feature_detected!("avx512f") {
-                levels.push(Self::Avx512);
-            }
-            if fma {
-                levels.push(Self::Avx2);
-            }
+        let has_fma = || is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512 => is_x86_feature_detected!("avx512f") && has_fma(),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => has_fma(),
+            Self::Neon => cfg!(target_arch = "aarch64"),
+            Self::Portable => true,
+            #[cfg(not(target_arch = "x86_64"))]
+            _ => false,
         }
-        levels.push(Self::Portable);
-        levels
     }
 
     /// The widest level, or the one that `RIPPLON_SIMD` names.
@@ -66,6 +84,7 @@ impl Level {
         match self {
             Self::Avx512 => "avx512",
             Self::Avx2 => "avx2",
+            Self::Neon => "neon",
             Self::Portable => "portable",
         }
     }
@@ -76,7 +95,7 @@ impl Level {
         match self {
             Self::Avx512 => "AVX-512",
             Self::Avx2 => "AVX2",
-            Self::Portable if cfg!(target_arch = "aarch64") => "NEON",
+            Self::Neon => "NEON",
             Self::Portable => "portable",
         }
     }

@@ -68,7 +68,44 @@ fn every_level_agrees_with_arrays() {
                 agrees::<Avx2F32>();
                 agrees::<Avx2F64>();
             }
+            #[cfg(target_arch = "aarch64")]
+            Level::Neon => {
+                agrees::<NeonF32>();
+                agrees::<NeonF64>();
+            }
             _ => {}
         }
     }
+}
+
+#[test]
+fn a_level_runs_kernels_with_its_own_vectors() {
+    struct Width<'a>(&'a mut usize);
+    impl<T: Vectors> Kernel<T> for Width<'_> {
+        unsafe fn run<L: Lanes<Element = T>>(self) {
+            *self.0 = L::N * size_of::<T>();
+        }
+    }
+    for level in Level::available() {
+        let (mut single, mut double) = (0, 0);
+        level.run::<f32>(Width(&mut single));
+        level.run::<f64>(Width(&mut double));
+        let bytes = match level {
+            Level::Avx512 => 64,
+            Level::Avx2 | Level::Portable => 32,
+            Level::Neon => 16,
+        };
+        assert_eq!((single, double), (bytes, bytes), "{level:?}");
+    }
+}
+
+#[test]
+#[cfg(not(target_arch = "aarch64"))]
+#[should_panic(expected = "this machine has no NEON")]
+fn a_level_that_the_machine_lacks_is_refused() {
+    struct Nothing;
+    impl<T: Vectors> Kernel<T> for Nothing {
+        unsafe fn run<L: Lanes<Element = T>>(self) {}
+    }
+    Level::Neon.run::<f32>(Nothing);
 }

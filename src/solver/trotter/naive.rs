@@ -41,9 +41,6 @@ impl<T: Real> Naive<T> {
 
     /// Turns every bond of one parity along an axis.
     fn sweep(&mut self, axis: usize, odd: bool, turn: Turn<T>) {
-        if turn.s == T::zero() {
-            return;
-        }
         let [nx, ny, nz] = self.grid.size();
         let (stride, count) = [(1, nx), (nx, ny), (nx * ny, nz)][axis];
         let walls = self.walls.as_deref();
@@ -114,33 +111,38 @@ impl<T: Real> Naive<T> {
             .zip(table.par_chunks(4096))
             .for_each(|(sites, factors)| {
                 for (site, factor) in sites.iter_mut().zip(factors) {
-                    let mut value = *site * factor;
-                    if interaction != T::zero() {
-                        let exponent = interaction * value.norm_sqr();
-                        if imaginary {
-                            value *= (-exponent).exp();
-                        } else {
-                            value *= Complex::new(exponent.cos(), -exponent.sin());
-                        }
-                    }
-                    *site = value;
+                    *site = interact(*site * factor, interaction, imaginary);
                 }
             });
     }
 }
 
+/// A value with the interaction's phase e^{−i g n} (imaginary time: e^{−g n}), n = |value|².
+#[inline(always)]
+pub(super) fn interact<T: Real>(value: Complex<T>, g: T, imaginary: bool) -> Complex<T> {
+    if g == T::zero() {
+        return value;
+    }
+    let exponent = g * value.norm_sqr();
+    if imaginary {
+        value * (-exponent).exp()
+    } else {
+        value * Complex::new(exponent.cos(), -exponent.sin())
+    }
+}
+
 /// The turn of a pair.
-#[derive(Clone, Copy)]
-struct Turn<T> {
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Turn<T> {
     /// tan(angle/2) or tanh(angle/2).
-    t: T,
+    pub t: T,
     /// sin(angle) or sinh(angle).
-    s: T,
-    imaginary: bool,
+    pub s: T,
+    pub imaginary: bool,
 }
 
 impl<T: Real> Turn<T> {
-    fn new(angle: f64, imaginary: bool) -> Self {
+    pub(super) fn new(angle: f64, imaginary: bool) -> Self {
         let (t, s) = if imaginary {
             ((angle / 2.0).tanh(), angle.sinh())
         } else {
@@ -203,14 +205,7 @@ impl<T: Real> Stepper<T> for Naive<T> {
             .resize_with(scheme.tables.len(), || vec![Complex::default(); problem.grid.sites()]);
         self.walls = walls.map(<[bool]>::to_vec);
         self.interaction = problem.quantum.interaction;
-        self.peierls.clear();
-        if problem.quantum.flux != 0.0 {
-            self.peierls.extend((0..self.grid.size()[1]).map(|y| {
-                #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
-                let (sin, cos) = (-std::f64::consts::TAU * problem.quantum.flux * y as f64).sin_cos();
-                Complex::new(T::of(cos), T::of(sin))
-            }));
-        }
+        self.peierls = problem.peierls();
     }
 
     fn read(&self, row: usize, x: Range<usize>, out: &mut [Complex<T>]) {
@@ -241,28 +236,10 @@ impl<T: Real> Stepper<T> for Naive<T> {
 
     fn substep(&mut self, scheme: &Scheme, i: usize) {
         let substep = &scheme.substeps[i];
-        let turn = |angle| Turn::new(angle, scheme.imaginary);
-        let [even, odd, even_again] = substep.angles;
-        let inner = self.grid.rank() - 1;
-        for axis in 0..inner {
-            let sweeps: &[(bool, f64)] = match substep.outer {
-                Some([e, o, ..]) => &[(false, e), (true, o)],
-                None => &[(false, even), (true, odd), (false, even_again)],
-            };
-            for &(parity, angle) in sweeps {
-                self.sweep(axis, parity, turn(angle));
-            }
+        for sweep in substep.sweeps(self.grid.rank()) {
+            self.sweep(sweep.axis, sweep.odd, Turn::new(sweep.angle, scheme.imaginary));
         }
-        for (parity, angle) in [(false, even), (true, odd), (false, even_again)] {
-            self.sweep(inner, parity, turn(angle));
-        }
-        if let Some([_, _, o, e]) = substep.outer {
-            for axis in (0..inner).rev() {
-                self.sweep(axis, true, turn(o));
-                self.sweep(axis, false, turn(e));
-            }
-        }
-        let interaction = T::of(self.interaction * substep.phase_time / (substep.excess * substep.excess));
+        let interaction = T::of(substep.interaction(self.interaction));
         self.phases(substep.table, interaction, scheme.imaginary);
     }
 }

@@ -1,11 +1,13 @@
 //! What a scene asks of the method, read off a [`Scenario`]: everything that the solvers need, and why some scenes cannot be
 //! built.
 
+use crate::field::Real;
 use crate::grid::{Edge, Grid};
 use crate::physics::{Medium, Model, Quantum, Sets};
 use crate::scene::{Parameter, Scenario};
 use crate::solver::{SolverError, StepAdvice};
-use std::f64::consts::FRAC_PI_2;
+use num_complex::Complex;
+use std::f64::consts::{FRAC_PI_2, TAU};
 use std::sync::Arc;
 
 /// Largest |J Δt| of a sub-step: tan(J Δt) has a pole at π/2 and rounding grows towards it.
@@ -48,6 +50,19 @@ impl Problem {
             imaginary: scenario.time().imaginary,
             order: order(scenario),
         })
+    }
+
+    /// e^{iϕ} of the x bonds, per y: Peierls phases of the flux in Landau gauge, ϕ = −2π · flux · y. Empty without flux.
+    pub(super) fn peierls<T: Real>(&self) -> Vec<Complex<T>> {
+        if self.quantum.flux == 0.0 {
+            return Vec::new();
+        }
+        let phase = |y: usize| {
+            #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
+            let (sin, cos) = (-TAU * self.quantum.flux * y as f64).sin_cos();
+            Complex::new(T::of(cos), T::of(sin))
+        };
+        (0..self.grid.size()[1]).map(phase).collect()
     }
 
     /// What cannot be done, each with what to change.

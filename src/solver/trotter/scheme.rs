@@ -39,6 +39,52 @@ pub(super) struct Substep {
     pub excess: f64,
 }
 
+/// The bonds of one parity along an axis, turned by an angle J τ.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Sweep {
+    /// 0 to 2.
+    pub axis: usize,
+    /// Whether bonds join odd sites with the even ones after them.
+    pub odd: bool,
+    /// J τ.
+    pub angle: f64,
+}
+
+impl Substep {
+    /// g τ of the interaction in the phase that follows, for amplitudes that carry the [`Substep::excess`].
+    pub(super) fn interaction(&self, g: f64) -> f64 {
+        g * self.phase_time / (self.excess * self.excess)
+    }
+
+    /// Its sweeps one by one, in order, without those that turn nothing; for variants that take each over the whole grid.
+    pub(super) fn sweeps(&self, rank: usize) -> Vec<Sweep> {
+        let sweep = |axis, odd, angle| Sweep { axis, odd, angle };
+        let [even, odd, even_again] = self.angles;
+        let all = |axis| {
+            [
+                sweep(axis, false, even),
+                sweep(axis, true, odd),
+                sweep(axis, false, even_again),
+            ]
+        };
+        let mut found = Vec::new();
+        for axis in 0..rank - 1 {
+            match self.outer {
+                Some([even, odd, ..]) => found.extend([sweep(axis, false, even), sweep(axis, true, odd)]),
+                None => found.extend(all(axis)),
+            }
+        }
+        found.extend(all(rank - 1));
+        if let Some([_, _, odd, even]) = self.outer {
+            for axis in (0..rank - 1).rev() {
+                found.extend([sweep(axis, true, odd), sweep(axis, false, even)]);
+            }
+        }
+        found.retain(|sweep| sweep.angle != 0.0);
+        found
+    }
+}
+
 /// What a phase table holds: e^{−iE·time}·fold.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct PhaseKind {

@@ -4,6 +4,7 @@ use super::blocked::{Blocked, Blockwise, Plan, fastest};
 use super::naive::Naive;
 use super::problem::Problem;
 use super::run::{Run, Stepper};
+use super::vector::Vector;
 use crate::backend::simd::Level;
 use crate::field::{FieldData, Precision};
 use crate::grid::{Edge, Grid};
@@ -16,6 +17,7 @@ use num_complex::Complex64;
 use std::sync::Arc;
 
 mod detectors;
+mod vector;
 
 /// What a case has.
 #[expect(clippy::struct_excessive_bools, reason = "a case is a list of features")]
@@ -139,7 +141,10 @@ impl Random {
 
 /// Every variant that a case shall run on, in small and large blocks.
 fn steppers<T: Blockwise>(problem: &Problem) -> Vec<Box<dyn Stepper<T>>> {
-    let mut all: Vec<Box<dyn Stepper<T>>> = vec![Box::new(Naive::new(&problem.grid))];
+    let mut all: Vec<Box<dyn Stepper<T>>> = vec![
+        Box::new(Naive::new(&problem.grid)),
+        Box::new(Vector::new(&problem.grid, Level::best())),
+    ];
     let substeps = if problem.order == 4 { 5 } else { 1 };
     for (block, fused) in [(&[][..], None), (&[40, 26, 14], Some(3))] {
         let plan = Plan::candidates(&problem.grid, problem.order, size_of::<T>(), block, fused).swap_remove(0);
@@ -156,11 +161,16 @@ fn every_level<T: Blockwise>(case: &Case) {
     for level in Level::available() {
         let mut plan = Plan::candidates(&problem.grid, problem.order, size_of::<T>(), &[], Some(2)).swap_remove(0);
         plan.level = level;
-        let stepper = Box::new(Blocked::<T>::new(&problem.grid, plan, 1));
-        let mut run = Run::new(problem.clone(), &case.initial(), stepper);
-        run.advance(7, &mut Taps::default()).unwrap();
-        let error = distance(&run.field().unwrap().to_complex128(), &expected);
-        assert!(error < tolerance::<T>(case, 7), "{error:e}: {}", label(&run, case));
+        let steppers: [Box<dyn Stepper<T>>; 2] = [
+            Box::new(Blocked::new(&problem.grid, plan, 1)),
+            Box::new(Vector::new(&problem.grid, level)),
+        ];
+        for stepper in steppers {
+            let mut run = Run::new(problem.clone(), &case.initial(), stepper);
+            run.advance(7, &mut Taps::default()).unwrap();
+            let error = distance(&run.field().unwrap().to_complex128(), &expected);
+            assert!(error < tolerance::<T>(case, 7), "{error:e}: {}", label(&run, case));
+        }
     }
 }
 

@@ -14,7 +14,7 @@ use super::kernel::{
     OUTER, PairRows, STREAM_ONLY, WHOLE, alone_row, between_rows, interact_row, phase_row, stream_rows, x_row,
 };
 use super::tiling::{Frames, Span, Tiling};
-use crate::backend::simd::{Array, Lanes, Level};
+use crate::backend::simd::{Array, Lanes, Level, Vectors};
 use crate::field::Real;
 
 /// A sub-step's coefficients.
@@ -73,7 +73,7 @@ pub(in super::super) struct Scratch<T> {
 }
 
 /// Row kernels for one precision, entered with the target features of a level.
-pub(in super::super) trait Blockwise: Real {
+pub(in super::super) trait Blockwise: Vectors {
     /// Runs one block.
     fn run(level: Level, pass: &Pass<Self>, block: &Block, scratch: &mut Scratch<Self>);
 }
@@ -99,7 +99,7 @@ macro_rules! blockwise {
                     match level {
                         Level::Avx512 => return unsafe { avx512(pass, block, scratch) },
                         Level::Avx2 => return unsafe { avx2(pass, block, scratch) },
-                        Level::Portable => {}
+                        Level::Neon | Level::Portable => {}
                     }
                 }
                 let _ = level;

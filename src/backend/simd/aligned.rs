@@ -1,0 +1,64 @@
+//! Numbers that start on a cache line.
+
+use crate::field::Real;
+use std::ops::{Deref, DerefMut};
+
+/// Bytes of a cache line, and of the widest vector.
+const LINE: usize = 64;
+
+/// A slice whose first number stands at the start of a cache line, so that vectors at multiples of their length never straddle
+/// two.
+#[derive(Debug)]
+pub struct Aligned<T> {
+    numbers: Vec<T>,
+    start: usize,
+    len: usize,
+}
+
+impl<T: Real> Aligned<T> {
+    /// `len` zeros.
+    #[must_use]
+    pub fn zeros(len: usize) -> Self {
+        let spare = LINE / size_of::<T>();
+        // Zeros come untouched from the system: each thread brings in the pages that it works on.
+        let numbers = vec![T::zero(); len + spare];
+        let start = numbers.as_ptr().align_offset(LINE).min(spare);
+        Self { numbers, start, len }
+    }
+
+    /// Bytes held.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        self.numbers.len() * size_of::<T>()
+    }
+}
+
+impl<T> Deref for Aligned<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        &self.numbers[self.start..self.start + self.len]
+    }
+}
+
+impl<T> DerefMut for Aligned<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        &mut self.numbers[self.start..self.start + self.len]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_start_on_a_cache_line() {
+        for len in [0, 1, 5, 1000] {
+            let singles = Aligned::<f32>::zeros(len);
+            let doubles = Aligned::<f64>::zeros(len);
+            assert_eq!((singles.len(), doubles.len()), (len, len));
+            assert!(singles.as_ptr().addr().is_multiple_of(LINE));
+            assert!(doubles.as_ptr().addr().is_multiple_of(LINE));
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! From a level chosen at run time to code compiled for its instructions.
+
+#![allow(
+    unsafe_code,
+    reason = "functions with target features may only run where the features are, which is checked"
+)]
+
+use super::{Array, Lanes, Level};
+use crate::field::Real;
+
+/// A number and its vectors at every level.
+pub trait Vectors: Real {
+    /// 64 bytes.
+    #[cfg(target_arch = "x86_64")]
+    type Avx512: Lanes<Element = Self>;
+    /// 32 bytes.
+    #[cfg(target_arch = "x86_64")]
+    type Avx2: Lanes<Element = Self>;
+    /// 16 bytes.
+    #[cfg(target_arch = "aarch64")]
+    type Neon: Lanes<Element = Self>;
+    /// An array of 32 bytes.
+    type Portable: Lanes<Element = Self>;
+}
+
+impl Vectors for f32 {
+    #[cfg(target_arch = "x86_64")]
+    type Avx512 = super::Avx512F32;
+    #[cfg(target_arch = "x86_64")]
+    type Avx2 = super::Avx2F32;
+    #[cfg(target_arch = "aarch64")]
+    type Neon = super::NeonF32;
+    type Portable = Array<Self, 8>;
+}
+
+impl Vectors for f64 {
+    #[cfg(target_arch = "x86_64")]
+    type Avx512 = super::Avx512F64;
+    #[cfg(target_arch = "x86_64")]
+    type Avx2 = super::Avx2F64;
+    #[cfg(target_arch = "aarch64")]
+    type Neon = super::NeonF64;
+    type Portable = Array<Self, 4>;
+}
+
+/// Work written once for vectors of any width.
+pub trait Kernel<T: Vectors> {
+    /// Does it. To be marked `#[inline(always)]`, so that it is compiled inside the function that has the instructions.
+    ///
+    /// # Safety
+    /// The machine must have the instructions of `L`.
+    unsafe fn run<L: Lanes<Element = T>>(self);
+}
+
+impl Level {
+    /// Does the work with this level's instructions.
+    ///
+    /// # Panics
+    /// If the machine lacks them; [`Level::available`] says what it has.
+    pub fn run<T: Vectors>(self, kernel: impl Kernel<T>) {
+        assert!(self.is_available(), "this machine has no {}", self.title());
+        match self {
+            // SAFETY (all): the machine has the features, as was just seen.
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512 => unsafe { avx512(kernel) },
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => unsafe { avx2(kernel) },
+            #[cfg(target_arch = "aarch64")]
+            Self::Neon => unsafe { kernel.run::<T::Neon>() },
+            _ => unsafe { kernel.run::<T::Portable>() },
+        }
+    }
+}
+
+/// # Safety
+/// As the features say.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx2,fma")]
+unsafe fn avx512<T: Vectors>(kernel: impl Kernel<T>) {
+    // SAFETY: the function has the features.
+    unsafe { kernel.run::<T::Avx512>() }
+}
+
+/// # Safety
+/// As the features say.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+unsafe fn avx2<T: Vectors>(kernel: impl Kernel<T>) {
+    // SAFETY: the function has the features.
+    unsafe { kernel.run::<T::Avx2>() }
+}

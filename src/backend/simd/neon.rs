@@ -1,0 +1,139 @@
+//! NEON, which every AArch64 processor has.
+
+#![allow(
+    unsafe_code,
+    clippy::inline_always,
+    clippy::wildcard_imports,
+    reason = "intrinsics; kernels must end up in the one function that has the target features"
+)]
+
+use super::Lanes;
+use std::arch::aarch64::*;
+
+/// 4 singles.
+#[derive(Clone, Copy, Debug)]
+pub struct NeonF32(float32x4_t);
+/// 2 doubles.
+#[derive(Clone, Copy, Debug)]
+pub struct NeonF64(float64x2_t);
+
+// SAFETY (both): only intrinsics of NEON, which callers of the trait must have; memory is read and written through
+// accesses of N elements without alignment, which the trait's contract allows.
+unsafe impl Lanes for NeonF32 {
+    type Element = f32;
+    const N: usize = 4;
+
+    #[inline(always)]
+    unsafe fn load(from: *const f32) -> Self {
+        unsafe { Self(vld1q_f32(from)) }
+    }
+    #[inline(always)]
+    unsafe fn store(self, to: *mut f32) {
+        unsafe { vst1q_f32(to, self.0) }
+    }
+    #[inline(always)]
+    unsafe fn splat(value: f32) -> Self {
+        unsafe { Self(vdupq_n_f32(value)) }
+    }
+    #[inline(always)]
+    unsafe fn times(self, b: Self) -> Self {
+        unsafe { Self(vmulq_f32(self.0, b.0)) }
+    }
+    #[inline(always)]
+    unsafe fn times_plus(self, b: Self, c: Self) -> Self {
+        unsafe { Self(vfmaq_f32(c.0, self.0, b.0)) }
+    }
+    #[inline(always)]
+    unsafe fn minus_times(self, b: Self, c: Self) -> Self {
+        unsafe { Self(vfmsq_f32(c.0, self.0, b.0)) }
+    }
+    #[inline(always)]
+    unsafe fn next(self, after: Self) -> Self {
+        unsafe { Self(vextq_f32::<1>(self.0, after.0)) }
+    }
+    #[inline(always)]
+    unsafe fn previous(self, before: Self) -> Self {
+        unsafe { Self(vextq_f32::<3>(before.0, self.0)) }
+    }
+    #[inline(always)]
+    unsafe fn split(a: Self, b: Self) -> (Self, Self) {
+        unsafe { (Self(vuzp1q_f32(a.0, b.0)), Self(vuzp2q_f32(a.0, b.0))) }
+    }
+    #[inline(always)]
+    unsafe fn join(even: Self, odd: Self) -> (Self, Self) {
+        unsafe { (Self(vzip1q_f32(even.0, odd.0)), Self(vzip2q_f32(even.0, odd.0))) }
+    }
+    #[inline(always)]
+    unsafe fn multiplier(bits: *const u8, inside: u8, partner: u8, alone: Self) -> Self {
+        unsafe {
+            let four = bits.cast::<u32>().read_unaligned();
+            let bytes = vreinterpret_u8_u32(vdup_n_u32(four));
+            let bits = vmovl_u16(vget_low_u16(vmovl_u8(bytes)));
+            let has = |bit: u8| vtstq_u32(bits, vdupq_n_u32(u32::from(bit)));
+            let factor = vbslq_f32(has(partner), vdupq_n_f32(1.0), alone.0);
+            Self(vreinterpretq_f32_u32(vandq_u32(
+                vreinterpretq_u32_f32(factor),
+                has(inside),
+            )))
+        }
+    }
+}
+
+unsafe impl Lanes for NeonF64 {
+    type Element = f64;
+    const N: usize = 2;
+
+    #[inline(always)]
+    unsafe fn load(from: *const f64) -> Self {
+        unsafe { Self(vld1q_f64(from)) }
+    }
+    #[inline(always)]
+    unsafe fn store(self, to: *mut f64) {
+        unsafe { vst1q_f64(to, self.0) }
+    }
+    #[inline(always)]
+    unsafe fn splat(value: f64) -> Self {
+        unsafe { Self(vdupq_n_f64(value)) }
+    }
+    #[inline(always)]
+    unsafe fn times(self, b: Self) -> Self {
+        unsafe { Self(vmulq_f64(self.0, b.0)) }
+    }
+    #[inline(always)]
+    unsafe fn times_plus(self, b: Self, c: Self) -> Self {
+        unsafe { Self(vfmaq_f64(c.0, self.0, b.0)) }
+    }
+    #[inline(always)]
+    unsafe fn minus_times(self, b: Self, c: Self) -> Self {
+        unsafe { Self(vfmsq_f64(c.0, self.0, b.0)) }
+    }
+    #[inline(always)]
+    unsafe fn next(self, after: Self) -> Self {
+        unsafe { Self(vextq_f64::<1>(self.0, after.0)) }
+    }
+    #[inline(always)]
+    unsafe fn previous(self, before: Self) -> Self {
+        unsafe { Self(vextq_f64::<1>(before.0, self.0)) }
+    }
+    #[inline(always)]
+    unsafe fn split(a: Self, b: Self) -> (Self, Self) {
+        unsafe { (Self(vuzp1q_f64(a.0, b.0)), Self(vuzp2q_f64(a.0, b.0))) }
+    }
+    #[inline(always)]
+    unsafe fn join(even: Self, odd: Self) -> (Self, Self) {
+        unsafe { (Self(vzip1q_f64(even.0, odd.0)), Self(vzip2q_f64(even.0, odd.0))) }
+    }
+    #[inline(always)]
+    unsafe fn multiplier(bits: *const u8, inside: u8, partner: u8, alone: Self) -> Self {
+        unsafe {
+            let two = [u64::from(*bits), u64::from(*bits.add(1))];
+            let bits = vld1q_u64(two.as_ptr());
+            let has = |bit: u8| vtstq_u64(bits, vdupq_n_u64(u64::from(bit)));
+            let factor = vbslq_f64(has(partner), vdupq_n_f64(1.0), alone.0);
+            Self(vreinterpretq_f64_u64(vandq_u64(
+                vreinterpretq_u64_f64(factor),
+                has(inside),
+            )))
+        }
+    }
+}

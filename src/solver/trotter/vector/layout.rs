@@ -1,0 +1,341 @@
+//! The red–black layout: where a site stands, which sites are open, and which rows a sweep joins.
+
+use crate::backend::simd::Aligned;
+use crate::field::Real;
+use crate::grid::Grid;
+use num_complex::Complex;
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Places that one dirty flag stands for, the longest vector of singles; rows are padded to whole multiples.
+pub(super) const BLOCK: usize = 16;
+
+/// Rows of half the grid's columns, numbered j + ny·k as everywhere.
+///
+/// Column x of a row stands at place x/2 of the row, in the red planes if x + y + z is even and in the black ones if it is odd. In a row of parity
+/// p = (y + z) mod 2 the even columns are therefore red for p = 0 and black for p = 1. At the row's end there are a block of zeros or more, so that
+/// vectors shifted by one place stay inside.
+#[derive(Clone, Debug)]
+pub(super) struct Layout {
+    size: [usize; 3],
+    /// Places from row to row.
+    pub(super) stride: usize,
+}
+
+impl Layout {
+    pub(super) fn new(grid: &Grid) -> Self {
+        let size = grid.size();
+        Self {
+            size,
+            stride: size[0].div_ceil(2).next_multiple_of(BLOCK) + BLOCK,
+        }
+    }
+
+    pub(super) fn rows(&self) -> usize {
+        self.size[1] * self.size[2]
+    }
+
+    /// Columns of the grid.
+    pub(super) fn width(&self) -> usize {
+        self.size[0]
+    }
+
+    /// Places of a row that hold sites, in whole blocks.
+    pub(super) fn places(&self) -> usize {
+        self.stride - BLOCK
+    }
+
+    /// (y + z) mod 2: the colour, 0 red and 1 black, of a row's even columns.
+    pub(super) fn parity(&self, row: usize) -> usize {
+        (row % self.size[1] + row / self.size[1]) % 2
+    }
+
+    /// y of a row.
+    pub(super) fn y(&self, row: usize) -> usize {
+        row % self.size[1]
+    }
+}
+
+/// A complex number a site, in planes: re and im of red, re and im of black.
+#[derive(Debug)]
+pub(super) struct Planes<T> {
+    layout: Layout,
+    pub(super) planes: [Aligned<T>; 4],
+}
+
+impl<T: Real> Planes<T> {
+    /// Zeros.
+    pub(super) fn new(layout: &Layout) -> Self {
+        Self {
+            layout: layout.clone(),
+            planes: [(); 4].map(|()| Aligned::zeros(layout.stride * layout.rows())),
+        }
+    }
+
+    /// Bytes held.
+    pub(super) fn memory(&self) -> usize {
+        self.planes.iter().map(Aligned::memory).sum()
+    }
+
+    /// Sites `x` of a row in natural order.
+    pub(super) fn read(&self, row: usize, x: Range<usize>, out: &mut [Complex<T>]) {
+        let start = row * self.layout.stride;
+        let parity = self.layout.parity(row);
+        let part = |plane: usize| &self.planes[plane][start..start + self.layout.stride];
+        let [re, im] = [0, 1].map(|component| [part(component), part(2 + component)]);
+        for (x, out) in x.zip(out) {
+            let colour = (x + parity) % 2;
+            *out = Complex::new(re[colour][x / 2], im[colour][x / 2]);
+        }
+    }
+
+    /// Changes, in parallel, the rows that `touched` names; `change` gets (row, sites in natural order).
+    pub(super) fn change(
+        &mut self,
+        touched: &(dyn Fn(usize) -> bool + Sync),
+        change: &(dyn Fn(usize, &mut [Complex<T>]) + Sync),
+    ) {
+        let (nx, stride, layout) = (self.layout.size[0], self.layout.stride, &self.layout);
+        let [red_re, red_im, black_re, black_im] = &mut self.planes;
+        let red = red_re.par_chunks_mut(stride).zip(red_im.par_chunks_mut(stride));
+        let black = black_re.par_chunks_mut(stride).zip(black_im.par_chunks_mut(stride));
+        (red.zip(black).enumerate())
+            .filter(|(row, _)| touched(*row))
+            .for_each_init(
+                || vec![Complex::default(); nx],
+                |sites, (row, (red, black))| {
+                    let ((even_re, even_im), (odd_re, odd_im)) = if layout.parity(row) == 0 {
+                        (red, black)
+                    } else {
+                        (black, red)
+                    };
+                    for (k, pair) in sites.chunks_mut(2).enumerate() {
+                        pair[0] = Complex::new(even_re[k], even_im[k]);
+                        if let [_, odd] = pair {
+                            *odd = Complex::new(odd_re[k], odd_im[k]);
+                        }
+                    }
+                    change(row, sites);
+                    for (k, pair) in sites.chunks(2).enumerate() {
+                        (even_re[k], even_im[k]) = (pair[0].re, pair[0].im);
+                        if let [_, odd] = pair {
+                            (odd_re[k], odd_im[k]) = (odd.re, odd.im);
+                        }
+                    }
+                },
+            );
+    }
+}
+
+/// Which sites take part in bonds: those in the grid that are no walls.
+///
+/// A byte, 1 or 0, a site: the even columns of a row, then its odd ones, `stride` of each. Without walls all rows share one.
+/// A flag says whether any site of a block, or the first of the next, is closed; all other blocks need no bytes.
+#[derive(Debug, Default)]
+pub(super) struct Open {
+    bytes: Vec<u8>,
+    dirty: Vec<bool>,
+    /// Whether every row has its own.
+    by_row: bool,
+    stride: usize,
+}
+
+impl Open {
+    pub(super) fn new(layout: &Layout, walls: Option<&[bool]>) -> Self {
+        let (nx, stride) = (layout.size[0], layout.stride);
+        let rows = if walls.is_some() { layout.rows() } else { 1 };
+        let blocks = stride / BLOCK;
+        let mut bytes = vec![0; rows * 2 * stride];
+        let mut dirty = vec![true; rows * blocks];
+        (bytes.par_chunks_mut(2 * stride).zip(dirty.par_chunks_mut(blocks)).enumerate()).for_each(
+            |(row, (bytes, dirty))| {
+                for x in 0..nx {
+                    let wall = walls.is_some_and(|walls| walls[row * nx + x]);
+                    bytes[x % 2 * stride + x / 2] = u8::from(!wall);
+                }
+                let (even, odd) = bytes.split_at(stride);
+                for (block, dirty) in dirty.iter_mut().enumerate() {
+                    let with_next = block * BLOCK..((block + 1) * BLOCK + 1).min(stride);
+                    *dirty = even[with_next.clone()].iter().chain(&odd[with_next]).any(|open| *open == 0);
+                }
+            },
+        );
+        Self {
+            bytes,
+            dirty,
+            by_row: walls.is_some(),
+            stride,
+        }
+    }
+
+    /// Bytes held.
+    pub(super) fn memory(&self) -> usize {
+        self.bytes.len() + self.dirty.len()
+    }
+
+    /// Bytes of a row's even and odd columns, and its flags.
+    pub(super) fn row(&self, row: usize) -> ([&[u8]; 2], &[bool]) {
+        let (stride, row) = (self.stride, if self.by_row { row } else { 0 });
+        let (even, odd) = self.bytes[row * 2 * stride..(row + 1) * 2 * stride].split_at(stride);
+        let blocks = stride / BLOCK;
+        ([even, odd], &self.dirty[row * blocks..(row + 1) * blocks])
+    }
+}
+
+/// How the rows of the grid fall into units for the bonds of one parity along y or z: two rows that are joined, or one that has no partner.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pairing {
+    /// Sites of the axis.
+    count: usize,
+    odd: bool,
+    wrap: bool,
+    /// Rows from site to site of the axis.
+    step: usize,
+    /// Units of one line along the axis.
+    units: usize,
+}
+
+impl Pairing {
+    /// `axis` 1 or 2.
+    pub(super) fn new(layout: &Layout, axis: usize, odd: bool, periodic: bool) -> Self {
+        let count = layout.size[axis];
+        let wrap = odd && periodic && count > 1;
+        Self {
+            count,
+            odd,
+            wrap,
+            step: if axis == 1 { 1 } else { layout.size[1] },
+            units: if odd && !wrap { count / 2 + 1 } else { count.div_ceil(2) },
+        }
+    }
+
+    /// Units in all.
+    pub(super) fn units(&self, layout: &Layout) -> usize {
+        self.units * layout.rows() / self.count
+    }
+
+    /// The rows of a unit, lower and upper.
+    pub(super) fn rows(&self, unit: usize) -> [Option<usize>; 2] {
+        // The axis's own units run slower than the rows inside a step and faster than what lies outside.
+        let (inner, rest) = (unit % self.step, unit / self.step);
+        let (own, outer) = (rest % self.units, rest / self.units);
+        let row = |site: usize| inner + self.step * (site + self.count * outer);
+        let within = |site: usize| (site < self.count).then(|| row(site));
+        if !self.odd {
+            [within(2 * own), within(2 * own + 1)]
+        } else if self.wrap {
+            [Some(row(2 * own + 1)), Some(row((2 * own + 2) % self.count))]
+        } else {
+            [(2 * own).checked_sub(1).and_then(within), within(2 * own)]
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grid::Edge;
+
+    fn layout(size: &[usize]) -> Layout {
+        Layout::new(&Grid::new(size, 1.0))
+    }
+
+    #[test]
+    fn sites_go_to_their_colour_and_come_back() {
+        for size in [[1, 1, 1], [5, 4, 3], [33, 2, 2], [64, 3, 1]] {
+            let layout = layout(&size);
+            let mut planes = Planes::<f64>::new(&layout);
+            let value = |row: usize, x: usize| {
+                #[expect(clippy::cast_precision_loss, reason = "small numbers")]
+                Complex::new((1 + row * size[0] + x) as f64, -((1 + row) as f64))
+            };
+            planes.change(&|_| true, &|row, sites| {
+                for (x, site) in sites.iter_mut().enumerate() {
+                    *site = value(row, x);
+                }
+            });
+            for row in 0..layout.rows() {
+                for x in 0..size[0] {
+                    // The seed's rule, written out.
+                    let (y, z) = (row % size[1], row / size[1]);
+                    let colour = (x + y + z) % 2;
+                    let at = row * layout.stride + x / 2;
+                    let [re, im] = [0, 1].map(|part| planes.planes[2 * colour + part][at]);
+                    assert_eq!(Complex::new(re, im), value(row, x));
+                    let mut out = [Complex::default()];
+                    planes.read(row, x..x + 1, &mut out);
+                    assert_eq!(out[0], value(row, x));
+                }
+            }
+            let sum: f64 = planes.planes.iter().flat_map(|plane| plane.iter()).map(|v| v.abs()).sum();
+            let sites: f64 = (0..layout.rows())
+                .flat_map(|row| (0..size[0]).map(move |x| value(row, x)))
+                .map(|v| v.re.abs() + v.im.abs())
+                .sum();
+            assert_eq!(sum, sites, "places beyond the sites hold zeros");
+        }
+    }
+
+    #[test]
+    fn blocks_are_dirty_where_a_bond_may_miss() {
+        let layout = layout(&[200, 3]);
+        let open = Open::new(&layout, None);
+        // 100 places a colour: the seventh block ends at 112.
+        assert_eq!(open.row(2).1, [false, false, false, false, false, false, true, true]);
+        let mut walls = vec![false; 600];
+        walls[200 + 2 * 32] = true;
+        let open = Open::new(&layout, Some(&walls));
+        assert!(!open.row(0).1[1] && !open.row(1).1[0]);
+        // Place 32 of the even columns begins the third block and is the neighbour of the second's last.
+        assert!(open.row(1).1[1] && open.row(1).1[2] && !open.row(1).1[3]);
+        assert_eq!((open.row(1).0[0][32], open.row(1).0[1][32]), (0, 1));
+    }
+
+    #[test]
+    fn every_row_is_in_one_unit_with_its_neighbour() {
+        for size in [[1, 1, 1], [1, 5, 1], [2, 6, 1], [1, 4, 5], [1, 2, 6], [1, 7, 2]] {
+            for axis in [1, 2] {
+                for periodic in [false, true] {
+                    if periodic && size[axis] % 2 == 1 {
+                        continue;
+                    }
+                    for odd in [false, true] {
+                        check_pairing(size, axis, periodic, odd);
+                    }
+                }
+            }
+        }
+    }
+
+    fn check_pairing(size: [usize; 3], axis: usize, periodic: bool, odd: bool) {
+        let edges = if periodic { Edge::Periodic } else { Edge::Wall };
+        let layout = Layout::new(&Grid::new(&size, 1.0).with_edges([edges; 3], 0));
+        let pairing = Pairing::new(&layout, axis, odd, periodic);
+        let mut seen = vec![0; layout.rows()];
+        for unit in 0..pairing.units(&layout) {
+            let rows = pairing.rows(unit);
+            for row in rows.into_iter().flatten() {
+                seen[row] += 1;
+            }
+            if let [Some(lower), Some(upper)] = rows {
+                let along = |row: usize| [row % size[1], row / size[1]][axis - 1];
+                let across = |row: usize| [row / size[1], row % size[1]][axis - 1];
+                assert_eq!(across(lower), across(upper));
+                assert_eq!((along(lower) + 1) % size[axis], along(upper));
+                assert_eq!(along(lower) % 2 == 1, odd);
+            }
+        }
+        assert_eq!(seen, vec![1; layout.rows()], "{size:?} axis {axis} {periodic} {odd}");
+        let bonds = (0..pairing.units(&layout))
+            .filter(|unit| pairing.rows(*unit).iter().all(Option::is_some))
+            .count();
+        let along = if !odd {
+            size[axis] / 2
+        } else if periodic {
+            size[axis] / 2
+        } else {
+            (size[axis] - 1) / 2
+        };
+        assert_eq!(bonds, along * layout.rows() / size[axis]);
+    }
+}

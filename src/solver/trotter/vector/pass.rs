@@ -1,0 +1,280 @@
+//! One pass over the grid: the bonds of one parity along an axis, the phases, or both.
+
+#![allow(
+    unsafe_code,
+    clippy::inline_always,
+    reason = "drives the kernels; threads write rows of the same planes"
+)]
+
+use super::super::naive::{Turn, interact};
+use super::kernel::{Coupling, FLUX, IMAGINARY, Sites, multiply, turn_bonds};
+use super::layout::{BLOCK, Layout, Open, Pairing, Planes};
+use crate::backend::simd::{Array, Kernel, Lanes, Level, Vectors};
+use crate::backend::threads;
+use crate::field::Real;
+use num_complex::Complex;
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Fewest sites of a band: what a thread does in the time that it takes to wake one.
+const FEWEST_SITES: usize = 1 << 13;
+/// Places of a segment, where rows are too few for the threads.
+const SEGMENT: usize = 4096;
+
+/// The bonds of a pass.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bonds<T> {
+    pub axis: usize,
+    pub odd: bool,
+    pub periodic: bool,
+    pub turn: Turn<T>,
+}
+
+/// The phases of a pass, after its bonds.
+#[derive(Clone, Copy)]
+pub(super) struct Phases<'a, T> {
+    pub factors: &'a Planes<T>,
+    /// g τ of the interaction.
+    pub interaction: T,
+    pub imaginary: bool,
+}
+
+/// A pass over a field.
+pub(super) struct Pass<'a, T> {
+    layout: &'a Layout,
+    field: [*mut T; 4],
+    open: &'a Open,
+    /// e^{iϕ} of the x bonds, per y; empty without flux.
+    peierls: &'a [Complex<T>],
+    bonds: Option<Bonds<T>>,
+    /// How rows pair up; none for bonds along x and for phases alone, which take row by row.
+    pairing: Option<Pairing>,
+    phases: Option<Phases<'a, T>>,
+    /// Pieces of a row that are done apart.
+    segments: usize,
+}
+
+// SAFETY: every unit and segment reads and writes places of `field` that belong to no other one.
+unsafe impl<T: Real> Sync for Pass<'_, T> {}
+
+impl<'a, T: Vectors> Pass<'a, T> {
+    /// Phases after bonds must find the bonds' sites at the places of their own segment: not after odd bonds along x, whose
+    /// upper sites stand one place further.
+    pub(super) fn joins_phases(bonds: &Bonds<T>) -> bool {
+        bonds.axis > 0 || !bonds.odd
+    }
+
+    pub(super) fn new(
+        layout: &'a Layout,
+        field: &'a mut Planes<T>,
+        open: &'a Open,
+        peierls: &'a [Complex<T>],
+        bonds: Option<Bonds<T>>,
+        phases: Option<Phases<'a, T>>,
+    ) -> Self {
+        debug_assert!(phases.is_none() || bonds.as_ref().is_none_or(Self::joins_phases));
+        let pairing = bonds
+            .filter(|bonds| bonds.axis > 0)
+            .map(|bonds| Pairing::new(layout, bonds.axis, bonds.odd, bonds.periodic));
+        let units = pairing.map_or(layout.rows(), |pairing| pairing.units(layout));
+        let segments = if units < 4 * threads::count() {
+            layout.places().div_ceil(SEGMENT)
+        } else {
+            1
+        };
+        Self {
+            layout,
+            field: field.planes.each_mut().map(|plane| plane.as_mut_ptr()),
+            open,
+            peierls,
+            bonds,
+            pairing,
+            phases,
+            segments,
+        }
+    }
+
+    /// Does it, in bands of units that lie next to one another.
+    pub(super) fn run(&self, level: Level) {
+        let units = self.pairing.map_or(self.layout.rows(), |pairing| pairing.units(self.layout));
+        let items = units * self.segments;
+        let sites = 2 * self.layout.places() * self.layout.rows();
+        let bands = (sites / FEWEST_SITES).clamp(1, 4 * threads::count()).min(items);
+        let band = |n: usize| Band {
+            pass: self,
+            items: n * items / bands..(n + 1) * items / bands,
+        };
+        if bands == 1 {
+            level.run(band(0));
+        } else {
+            (0..bands).into_par_iter().with_max_len(1).for_each(|n| level.run(band(n)));
+        }
+    }
+
+    /// Even (0) or odd (1) columns of a row.
+    ///
+    /// # Safety
+    /// The row exists.
+    #[inline(always)]
+    unsafe fn columns(&self, row: usize, odd: usize) -> Sites<T> {
+        let colour = self.layout.parity(row) ^ odd;
+        let start = row * self.layout.stride;
+        // SAFETY: every plane holds `stride` places a row.
+        unsafe {
+            Sites {
+                re: self.field[2 * colour].add(start),
+                im: self.field[2 * colour + 1].add(start),
+            }
+        }
+    }
+
+    fn places(&self, segment: usize) -> Range<usize> {
+        let blocks = self.layout.places() / BLOCK;
+        let start = |segment: usize| segment * blocks / self.segments * BLOCK;
+        start(segment)..start(segment + 1)
+    }
+
+    /// Bonds and phases of a unit's places.
+    ///
+    /// # Safety
+    /// The machine has L's instructions; nobody else is at these places.
+    #[inline(always)]
+    unsafe fn unit<L: Lanes<Element = T>>(&self, unit: usize, segment: usize) {
+        let places = self.places(segment);
+        // SAFETY: units and segments lie in the grid; instructions as the caller promises.
+        unsafe {
+            let Some(pairing) = &self.pairing else {
+                self.along_x::<L>(unit, segment, places.clone());
+                self.finish::<L>(unit, places);
+                return;
+            };
+            let rows = pairing.rows(unit);
+            if let ([Some(lower), Some(upper)], Some(bonds)) = (rows, &self.bonds) {
+                let coupling = Coupling::new(bonds.turn, None);
+                if bonds.turn.imaginary {
+                    self.between_rows::<L, IMAGINARY>([lower, upper], places.clone(), &coupling);
+                } else {
+                    self.between_rows::<L, 0>([lower, upper], places.clone(), &coupling);
+                }
+            }
+            for row in rows.into_iter().flatten() {
+                self.finish::<L>(row, places.clone());
+            }
+        }
+    }
+
+    /// Bonds along y or z: site by site between columns of the same number, which are of opposite colours.
+    #[inline(always)]
+    unsafe fn between_rows<L: Lanes<Element = T>, const MODE: u8>(
+        &self,
+        rows: [usize; 2],
+        places: Range<usize>,
+        coupling: &Coupling<T>,
+    ) {
+        let open = rows.map(|row| self.open.row(row));
+        let dirty = [open[0].1.as_ptr(), open[1].1.as_ptr()];
+        for odd in 0..2 {
+            // SAFETY: the caller's; the rows differ.
+            unsafe {
+                turn_bonds::<L, MODE>(
+                    self.columns(rows[0], odd),
+                    self.columns(rows[1], odd),
+                    places.clone(),
+                    [open[0].0[odd].as_ptr(), open[1].0[odd].as_ptr()],
+                    dirty,
+                    coupling,
+                );
+            }
+        }
+    }
+
+    /// Bonds along x: even ones join the same place of both colours, odd ones a place of the odd columns with the next one of the
+    /// even columns.
+    #[inline(always)]
+    unsafe fn along_x<L: Lanes<Element = T>>(&self, row: usize, segment: usize, places: Range<usize>) {
+        let Some(bonds) = &self.bonds else { return };
+        let coupling = Coupling::new(bonds.turn, self.peierls.get(self.layout.y(row)).copied());
+        // SAFETY: the caller's.
+        unsafe {
+            match (self.peierls.is_empty(), bonds.turn.imaginary) {
+                (true, false) => self.in_row::<L, 0>(bonds, row, segment, places, &coupling),
+                (true, true) => self.in_row::<L, IMAGINARY>(bonds, row, segment, places, &coupling),
+                (false, false) => self.in_row::<L, FLUX>(bonds, row, segment, places, &coupling),
+                (false, true) => self.in_row::<L, { FLUX | IMAGINARY }>(bonds, row, segment, places, &coupling),
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn in_row<L: Lanes<Element = T>, const MODE: u8>(
+        &self,
+        bonds: &Bonds<T>,
+        row: usize,
+        segment: usize,
+        places: Range<usize>,
+        coupling: &Coupling<T>,
+    ) {
+        let (open, dirty) = self.open.row(row);
+        let dirty = [dirty.as_ptr(); 2];
+        // SAFETY: the caller's; rows hold a block more than `places`, so that the next place is always there.
+        unsafe {
+            let (even, odd) = (self.columns(row, 0), self.columns(row, 1));
+            if !bonds.odd {
+                turn_bonds::<L, MODE>(even, odd, places, [open[0].as_ptr(), open[1].as_ptr()], dirty, coupling);
+                return;
+            }
+            let shifted = [open[1].as_ptr(), open[0][1..].as_ptr()];
+            turn_bonds::<L, MODE>(odd, even.from(1), places, shifted, dirty, coupling);
+            let half = self.layout.width() / 2;
+            if bonds.periodic && half > 0 && segment + 1 == self.segments {
+                // From the last column round to the first, which no other odd bond touches.
+                let ends = [open[1][half - 1..].as_ptr(), open[0].as_ptr()];
+                let last = odd.from(half - 1);
+                turn_bonds::<Array<T, 1>, MODE>(last, even, 0..1, ends, [&raw const ALWAYS; 2], coupling);
+            }
+        }
+    }
+
+    /// Phases of a row's places.
+    #[inline(always)]
+    unsafe fn finish<L: Lanes<Element = T>>(&self, row: usize, places: Range<usize>) {
+        let Some(phases) = &self.phases else { return };
+        let start = row * self.layout.stride;
+        for colour in 0..2 {
+            // SAFETY: tables are as large as the field.
+            unsafe {
+                let sites = self.columns(row, colour ^ self.layout.parity(row));
+                let factors = [0, 1].map(|part| phases.factors.planes[2 * colour + part].as_ptr().add(start));
+                multiply::<L>(sites, factors, places.clone());
+                if phases.interaction != T::zero() {
+                    let re = std::slice::from_raw_parts_mut(sites.re.add(places.start), places.len());
+                    let im = std::slice::from_raw_parts_mut(sites.im.add(places.start), places.len());
+                    for (re, im) in re.iter_mut().zip(im) {
+                        let value = interact(Complex::new(*re, *im), phases.interaction, phases.imaginary);
+                        (*re, *im) = (value.re, value.im);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The flag of a block whose bytes are to be looked at.
+static ALWAYS: bool = true;
+
+/// Units and segments of one thread: item = segment + segments · unit.
+struct Band<'a, T> {
+    pass: &'a Pass<'a, T>,
+    items: Range<usize>,
+}
+
+impl<T: Vectors> Kernel<T> for Band<'_, T> {
+    #[inline(always)]
+    unsafe fn run<L: Lanes<Element = T>>(self) {
+        for item in self.items {
+            let (unit, segment) = (item / self.pass.segments, item % self.pass.segments);
+            // SAFETY: the level's instructions are there; items of all bands differ.
+            unsafe { self.pass.unit::<L>(unit, segment) };
+        }
+    }
+}
