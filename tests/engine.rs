@@ -92,6 +92,9 @@ const RUNS: &[&[&str]] = &[
         "solver.fused_steps=3",
     ],
     &["solver.variant=blocked", "solver.order=4", "solver.fused_steps=2"],
+    &["solver.variant=vector", "solver.precision=single", "solver.order=1"],
+    &["solver.variant=vector", "solver.precision=double", "solver.order=2"],
+    &["solver.variant=vector", "solver.precision=single", "solver.order=4"],
     &[
         "solver.method=split-step-fourier",
         "solver.variant=auto",

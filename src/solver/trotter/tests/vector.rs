@@ -44,7 +44,11 @@ fn agree<T: Blockwise>(case: &Case, steps: u32) {
         } else {
             norm(&found)
         };
-        assert!(error <= tolerance::<T>(case, steps), "{error:e}: {}", label(&vector, case));
+        assert!(
+            error <= tolerance::<T>(case, steps),
+            "{error:e}: {}",
+            label(&vector, case)
+        );
         let (one, other) = (vector.observables().unwrap(), naive.observables().unwrap());
         assert!((one.norm - other.norm).abs() <= 2.0 * tolerance::<T>(case, steps) * other.norm);
     }

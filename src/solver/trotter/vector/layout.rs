@@ -147,19 +147,24 @@ impl Open {
         let blocks = stride / BLOCK;
         let mut bytes = vec![0; rows * 2 * stride];
         let mut dirty = vec![true; rows * blocks];
-        (bytes.par_chunks_mut(2 * stride).zip(dirty.par_chunks_mut(blocks)).enumerate()).for_each(
-            |(row, (bytes, dirty))| {
-                for x in 0..nx {
-                    let wall = walls.is_some_and(|walls| walls[row * nx + x]);
-                    bytes[x % 2 * stride + x / 2] = u8::from(!wall);
-                }
-                let (even, odd) = bytes.split_at(stride);
-                for (block, dirty) in dirty.iter_mut().enumerate() {
-                    let with_next = block * BLOCK..((block + 1) * BLOCK + 1).min(stride);
-                    *dirty = even[with_next.clone()].iter().chain(&odd[with_next]).any(|open| *open == 0);
-                }
-            },
-        );
+        (bytes
+            .par_chunks_mut(2 * stride)
+            .zip(dirty.par_chunks_mut(blocks))
+            .enumerate())
+        .for_each(|(row, (bytes, dirty))| {
+            for x in 0..nx {
+                let wall = walls.is_some_and(|walls| walls[row * nx + x]);
+                bytes[x % 2 * stride + x / 2] = u8::from(!wall);
+            }
+            let (even, odd) = bytes.split_at(stride);
+            for (block, dirty) in dirty.iter_mut().enumerate() {
+                let with_next = block * BLOCK..((block + 1) * BLOCK + 1).min(stride);
+                *dirty = even[with_next.clone()]
+                    .iter()
+                    .chain(&odd[with_next])
+                    .any(|open| *open == 0);
+            }
+        });
         Self {
             bytes,
             dirty,
@@ -267,7 +272,12 @@ mod tests {
                     assert_eq!(out[0], value(row, x));
                 }
             }
-            let sum: f64 = planes.planes.iter().flat_map(|plane| plane.iter()).map(|v| v.abs()).sum();
+            let sum: f64 = planes
+                .planes
+                .iter()
+                .flat_map(|plane| plane.iter())
+                .map(|v| v.abs())
+                .sum();
             let sites: f64 = (0..layout.rows())
                 .flat_map(|row| (0..size[0]).map(move |x| value(row, x)))
                 .map(|v| v.re.abs() + v.im.abs())
@@ -329,12 +339,10 @@ mod tests {
         let bonds = (0..pairing.units(&layout))
             .filter(|unit| pairing.rows(*unit).iter().all(Option::is_some))
             .count();
-        let along = if !odd {
-            size[axis] / 2
-        } else if periodic {
-            size[axis] / 2
-        } else {
+        let along = if odd && !periodic {
             (size[axis] - 1) / 2
+        } else {
+            size[axis] / 2
         };
         assert_eq!(bonds, along * layout.rows() / size[axis]);
     }

@@ -133,4 +133,3 @@ impl<T: Vectors> Stepper<T> for Vector<T> {
         }
     }
 }
-

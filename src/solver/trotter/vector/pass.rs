@@ -96,7 +96,9 @@ impl<'a, T: Vectors> Pass<'a, T> {
 
     /// Does it, in bands of units that lie next to one another.
     pub(super) fn run(&self, level: Level) {
-        let units = self.pairing.map_or(self.layout.rows(), |pairing| pairing.units(self.layout));
+        let units = self
+            .pairing
+            .map_or(self.layout.rows(), |pairing| pairing.units(self.layout));
         let items = units * self.segments;
         let sites = 2 * self.layout.places() * self.layout.rows();
         let bands = (sites / FEWEST_SITES).clamp(1, 4 * threads::count()).min(items);
@@ -107,7 +109,10 @@ impl<'a, T: Vectors> Pass<'a, T> {
         if bands == 1 {
             level.run(band(0));
         } else {
-            (0..bands).into_par_iter().with_max_len(1).for_each(|n| level.run(band(n)));
+            (0..bands)
+                .into_par_iter()
+                .with_max_len(1)
+                .for_each(|n| level.run(band(n)));
         }
     }
 
