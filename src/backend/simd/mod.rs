@@ -116,6 +116,8 @@ pub unsafe trait Lanes: Copy {
     type Element: Real;
     /// How many.
     const N: usize;
+    /// Whether [`Lanes::times_plus`] and [`Lanes::minus_times`] round once, so that what is left of a row can do the same.
+    const FUSES: bool;
 
     /// Reads N numbers.
     unsafe fn load(from: *const Self::Element) -> Self;
@@ -123,6 +125,15 @@ pub unsafe trait Lanes: Copy {
     unsafe fn store(self, to: *mut Self::Element);
     /// The same number everywhere.
     unsafe fn splat(value: Self::Element) -> Self;
+    /// self + b.
+    #[must_use]
+    unsafe fn plus(self, b: Self) -> Self;
+    /// self − b.
+    #[must_use]
+    unsafe fn minus(self, b: Self) -> Self;
+    /// self / b.
+    #[must_use]
+    unsafe fn over(self, b: Self) -> Self;
     /// self · b.
     #[must_use]
     unsafe fn times(self, b: Self) -> Self;

@@ -22,6 +22,7 @@ pub struct NeonF64(float64x2_t);
 unsafe impl Lanes for NeonF32 {
     type Element = f32;
     const N: usize = 4;
+    const FUSES: bool = true;
 
     #[inline(always)]
     unsafe fn load(from: *const f32) -> Self {
@@ -34,6 +35,18 @@ unsafe impl Lanes for NeonF32 {
     #[inline(always)]
     unsafe fn splat(value: f32) -> Self {
         unsafe { Self(vdupq_n_f32(value)) }
+    }
+    #[inline(always)]
+    unsafe fn plus(self, b: Self) -> Self {
+        unsafe { Self(vaddq_f32(self.0, b.0)) }
+    }
+    #[inline(always)]
+    unsafe fn minus(self, b: Self) -> Self {
+        unsafe { Self(vsubq_f32(self.0, b.0)) }
+    }
+    #[inline(always)]
+    unsafe fn over(self, b: Self) -> Self {
+        unsafe { Self(vdivq_f32(self.0, b.0)) }
     }
     #[inline(always)]
     unsafe fn times(self, b: Self) -> Self {
@@ -82,6 +95,7 @@ unsafe impl Lanes for NeonF32 {
 unsafe impl Lanes for NeonF64 {
     type Element = f64;
     const N: usize = 2;
+    const FUSES: bool = true;
 
     #[inline(always)]
     unsafe fn load(from: *const f64) -> Self {
@@ -94,6 +108,18 @@ unsafe impl Lanes for NeonF64 {
     #[inline(always)]
     unsafe fn splat(value: f64) -> Self {
         unsafe { Self(vdupq_n_f64(value)) }
+    }
+    #[inline(always)]
+    unsafe fn plus(self, b: Self) -> Self {
+        unsafe { Self(vaddq_f64(self.0, b.0)) }
+    }
+    #[inline(always)]
+    unsafe fn minus(self, b: Self) -> Self {
+        unsafe { Self(vsubq_f64(self.0, b.0)) }
+    }
+    #[inline(always)]
+    unsafe fn over(self, b: Self) -> Self {
+        unsafe { Self(vdivq_f64(self.0, b.0)) }
     }
     #[inline(always)]
     unsafe fn times(self, b: Self) -> Self {

@@ -13,20 +13,20 @@ use crate::field::Real;
 #[derive(Clone, Copy, Debug)]
 pub struct Array<T, const N: usize>([T; N]);
 
+/// Whether the target always has a fused multiply-add.
+const FUSES: bool = cfg!(any(target_arch = "aarch64", target_feature = "fma"));
+
 /// a · b + c, in one instruction where the target always has it.
 #[inline(always)]
 fn fused<T: Real>(a: T, b: T, c: T) -> T {
-    if cfg!(any(target_arch = "aarch64", target_feature = "fma")) {
-        a.mul_add(b, c)
-    } else {
-        a * b + c
-    }
+    if FUSES { a.mul_add(b, c) } else { a * b + c }
 }
 
 // SAFETY: nothing here depends on an instruction set.
 unsafe impl<T: Real, const N: usize> Lanes for Array<T, N> {
     type Element = T;
     const N: usize = N;
+    const FUSES: bool = FUSES;
 
     #[inline(always)]
     unsafe fn load(from: *const T) -> Self {
@@ -41,6 +41,18 @@ unsafe impl<T: Real, const N: usize> Lanes for Array<T, N> {
     #[inline(always)]
     unsafe fn splat(value: T) -> Self {
         Self([value; N])
+    }
+    #[inline(always)]
+    unsafe fn plus(self, b: Self) -> Self {
+        Self(std::array::from_fn(|i| self.0[i] + b.0[i]))
+    }
+    #[inline(always)]
+    unsafe fn minus(self, b: Self) -> Self {
+        Self(std::array::from_fn(|i| self.0[i] - b.0[i]))
+    }
+    #[inline(always)]
+    unsafe fn over(self, b: Self) -> Self {
+        Self(std::array::from_fn(|i| self.0[i] / b.0[i]))
     }
     #[inline(always)]
     unsafe fn times(self, b: Self) -> Self {

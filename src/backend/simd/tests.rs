@@ -29,6 +29,10 @@ fn agrees<L: Lanes>() {
         assert_eq!((out(p), out(q)), (a.clone(), b.clone()));
         let two = L::splat(number(2));
         assert_eq!(out(x.times(two)), a.iter().map(|v| *v * number(2)).collect::<Vec<_>>());
+        let pairs = || a.iter().zip(&b);
+        assert_eq!(out(x.plus(y)), pairs().map(|(v, w)| *v + *w).collect::<Vec<_>>());
+        assert_eq!(out(x.minus(y)), pairs().map(|(v, w)| *v - *w).collect::<Vec<_>>());
+        assert_eq!(out(x.over(y)), pairs().map(|(v, w)| *v / *w).collect::<Vec<_>>());
         assert_eq!(
             out(x.times_plus(two, y)),
             a.iter().zip(&b).map(|(v, w)| *v * number(2) + *w).collect::<Vec<_>>()

@@ -29,6 +29,7 @@ pub struct Avx2F64(__m256d);
 unsafe impl Lanes for Avx512F32 {
     type Element = f32;
     const N: usize = 16;
+    const FUSES: bool = true;
 
     #[inline(always)]
     unsafe fn load(from: *const f32) -> Self {
@@ -41,6 +42,18 @@ unsafe impl Lanes for Avx512F32 {
     #[inline(always)]
     unsafe fn splat(value: f32) -> Self {
         unsafe { Self(_mm512_set1_ps(value)) }
+    }
+    #[inline(always)]
+    unsafe fn plus(self, b: Self) -> Self {
+        unsafe { Self(_mm512_add_ps(self.0, b.0)) }
+    }
+    #[inline(always)]
+    unsafe fn minus(self, b: Self) -> Self {
+        unsafe { Self(_mm512_sub_ps(self.0, b.0)) }
+    }
+    #[inline(always)]
+    unsafe fn over(self, b: Self) -> Self {
+        unsafe { Self(_mm512_div_ps(self.0, b.0)) }
     }
     #[inline(always)]
     unsafe fn times(self, b: Self) -> Self {
@@ -105,6 +118,7 @@ unsafe impl Lanes for Avx512F32 {
 unsafe impl Lanes for Avx512F64 {
     type Element = f64;
     const N: usize = 8;
+    const FUSES: bool = true;
 
     #[inline(always)]
     unsafe fn load(from: *const f64) -> Self {
@@ -117,6 +131,18 @@ unsafe impl Lanes for Avx512F64 {
     #[inline(always)]
     unsafe fn splat(value: f64) -> Self {
         unsafe { Self(_mm512_set1_pd(value)) }
+    }
+    #[inline(always)]
+    unsafe fn plus(self, b: Self) -> Self {
+        unsafe { Self(_mm512_add_pd(self.0, b.0)) }
+    }
+    #[inline(always)]
+    unsafe fn minus(self, b: Self) -> Self {
+        unsafe { Self(_mm512_sub_pd(self.0, b.0)) }
+    }
+    #[inline(always)]
+    unsafe fn over(self, b: Self) -> Self {
+        unsafe { Self(_mm512_div_pd(self.0, b.0)) }
     }
     #[inline(always)]
     unsafe fn times(self, b: Self) -> Self {
@@ -181,6 +207,7 @@ unsafe impl Lanes for Avx512F64 {
 unsafe impl Lanes for Avx2F32 {
     type Element = f32;
     const N: usize = 8;
+    const FUSES: bool = true;
 
     #[inline(always)]
     unsafe fn load(from: *const f32) -> Self {
@@ -193,6 +220,18 @@ unsafe impl Lanes for Avx2F32 {
     #[inline(always)]
     unsafe fn splat(value: f32) -> Self {
         unsafe { Self(_mm256_set1_ps(value)) }
+    }
+    #[inline(always)]
+    unsafe fn plus(self, b: Self) -> Self {
+        unsafe { Self(_mm256_add_ps(self.0, b.0)) }
+    }
+    #[inline(always)]
+    unsafe fn minus(self, b: Self) -> Self {
+        unsafe { Self(_mm256_sub_ps(self.0, b.0)) }
+    }
+    #[inline(always)]
+    unsafe fn over(self, b: Self) -> Self {
+        unsafe { Self(_mm256_div_ps(self.0, b.0)) }
     }
     #[inline(always)]
     unsafe fn times(self, b: Self) -> Self {
@@ -266,6 +305,7 @@ unsafe impl Lanes for Avx2F32 {
 unsafe impl Lanes for Avx2F64 {
     type Element = f64;
     const N: usize = 4;
+    const FUSES: bool = true;
 
     #[inline(always)]
     unsafe fn load(from: *const f64) -> Self {
@@ -278,6 +318,18 @@ unsafe impl Lanes for Avx2F64 {
     #[inline(always)]
     unsafe fn splat(value: f64) -> Self {
         unsafe { Self(_mm256_set1_pd(value)) }
+    }
+    #[inline(always)]
+    unsafe fn plus(self, b: Self) -> Self {
+        unsafe { Self(_mm256_add_pd(self.0, b.0)) }
+    }
+    #[inline(always)]
+    unsafe fn minus(self, b: Self) -> Self {
+        unsafe { Self(_mm256_sub_pd(self.0, b.0)) }
+    }
+    #[inline(always)]
+    unsafe fn over(self, b: Self) -> Self {
+        unsafe { Self(_mm256_div_pd(self.0, b.0)) }
     }
     #[inline(always)]
     unsafe fn times(self, b: Self) -> Self {

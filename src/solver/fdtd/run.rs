@@ -7,7 +7,8 @@ use super::lattice::Lattice;
 use super::material::{Material, allocate, constants, read_walls};
 use super::sweep::{Mode, Sweep};
 use super::walls::Walls;
-use super::{half, objections, stability, stencil, step_advice};
+use super::{half, objections, stability, step_advice};
+use crate::backend::simd::{Level, Vectors};
 use crate::backend::threads;
 use crate::field::{FieldData, Real};
 use crate::grid::{Edge, Grid};
@@ -24,7 +25,7 @@ const OLD: &str = "p_before";
 const PEAK: &str = "peak";
 
 /// A run of one scenario.
-pub struct Fdtd<T: Real> {
+pub struct Fdtd<T: Vectors> {
     scenario: Scenario,
     clock: Clock,
     sweep: Sweep<T>,
@@ -38,7 +39,7 @@ pub struct Fdtd<T: Real> {
     peak: Vec<T>,
 }
 
-impl<T: Real> Fdtd<T> {
+impl<T: Vectors> Fdtd<T> {
     /// A run at t = 0.
     pub fn new(scenario: &Scenario) -> Result<Self, SolverError> {
         if let Some(objection) = objections(scenario).into_iter().next() {
@@ -394,14 +395,14 @@ fn check_step(scenario: &Scenario, time_step: f64) -> Result<(), SolverError> {
     )))
 }
 
-fn sweep_of<T: Real>(scenario: &Scenario, lattice: Lattice, time_step: f64) -> Result<Sweep<T>, SolverError> {
+fn sweep_of<T: Vectors>(scenario: &Scenario, lattice: Lattice, time_step: f64) -> Result<Sweep<T>, SolverError> {
     let mask = read_walls(scenario);
     let material = Material::new(scenario, &lattice, &mask, time_step)?;
     let walls = Walls::new(&lattice, &mask, material.density.is_empty());
     Ok(Sweep::new(lattice, material, mask, walls))
 }
 
-impl<T: Real> Solver for Fdtd<T> {
+impl<T: Vectors> Solver for Fdtd<T> {
     fn report(&self) -> Report {
         let layers: usize = self.layers.iter().map(|layer| layer.psi.len() + layer.zeta.len()).sum();
         let values = self.now.len() + self.old.len() + self.peak.len() + layers;
@@ -416,7 +417,7 @@ impl<T: Real> Solver for Fdtd<T> {
                 "order {} in space, blocks of {} rows, {}",
                 2 * self.sweep.lattice.half,
                 self.sweep.block_rows(),
-                stencil::instruction_set()
+                Level::best().title()
             ),
             memory: (values * size_of::<T>()) as u64 + self.sweep.bytes(),
         }
@@ -584,7 +585,7 @@ impl<T: Real> Solver for Fdtd<T> {
     }
 }
 
-impl<T: Real> Fdtd<T> {
+impl<T: Vectors> Fdtd<T> {
     /// pⁿ from an array of the grid's size.
     fn put(&mut self, field: &FieldData) {
         let [nx, ny, _] = self.sweep.lattice.size;

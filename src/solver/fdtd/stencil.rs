@@ -1,6 +1,14 @@
 //! One row of one step: coefficients and kernels.
 
+#![allow(
+    unsafe_code,
+    clippy::inline_always,
+    reason = "vector instructions; kernels must end up in the one function that has the target features"
+)]
+
+use crate::backend::simd::{self, Lanes, Level, Vectors};
 use crate::field::Real;
+use num_traits::Float;
 
 /// C₀ … C₄ of the one-axis second difference of order 2h, in row h: p″ ≈ Σₖ₌₀ Cₖ (p₊ₖ + p₋ₖ), so that C₀ is half a centre weight.
 ///
@@ -65,59 +73,14 @@ pub enum Speed<'a, T> {
 
 /// Steps a row in place: `old` holds pⁿ⁻¹ and gets pⁿ⁺¹ = pⁿ + ((pⁿ − pⁿ⁻¹) + λ² L pⁿ). The inner bracket is small where the wave is
 /// well resolved, so that single precision loses one rounding a step and not two.
-///
-/// # Safety
-/// The processor must have the features of the kernel: only [`kernel`] and [`density_kernel`] hand kernels out.
-pub type Kernel<T> = unsafe fn(old: &mut [T], rows: &Rows<'_, T>, speed: &Speed<'_, T>);
+pub type Kernel<T> = fn(old: &mut [T], rows: &Rows<'_, T>, speed: &Speed<'_, T>);
 
 /// As [`Kernel`] for order 2 with a density per site: pⁿ⁺¹ = pⁿ + ((pⁿ − pⁿ⁻¹) + κ Σ 2 (p′ − p)/(ρ + ρ′)), κ = ρc²Δt²/a².
-///
-/// # Safety
-/// As [`Kernel`].
-pub type DensityKernel<T> = unsafe fn(old: &mut [T], rows: &Rows<'_, T>, density: &Rows<'_, T>, kappa: &[T]);
-
-/// The instruction set that kernels use here.
-#[must_use]
-pub fn instruction_set() -> &'static str {
-    match Level::best() {
-        #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => "AVX-512",
-        #[cfg(target_arch = "x86_64")]
-        Level::Avx2 => "AVX2",
-        Level::Portable => "portable",
-    }
-}
-
-#[derive(Clone, Copy)]
-enum Level {
-    #[cfg(target_arch = "x86_64")]
-    Avx512,
-    #[cfg(target_arch = "x86_64")]
-    Avx2,
-    Portable,
-}
-
-impl Level {
-    fn best() -> Self {
-        #[cfg(target_arch = "x86_64")]
-        {
-            if is_x86_feature_detected!("avx512f") {
-                return Self::Avx512;
-            }
-            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-                return Self::Avx2;
-            }
-        }
-        Self::Portable
-    }
-}
-
-/// Whether the portable kernels may fuse multiply-adds: on AArch64 every core can.
-const PORTABLE_FUSES: bool = cfg!(target_arch = "aarch64");
+pub type DensityKernel<T> = fn(old: &mut [T], rows: &Rows<'_, T>, density: &Rows<'_, T>, kappa: &[T]);
 
 /// The fastest kernel of half width `half` (1 to 4) in `rank` dimensions.
 #[must_use]
-pub fn kernel<T: Real>(half: usize, rank: usize) -> Kernel<T> {
+pub fn kernel<T: Vectors>(half: usize, rank: usize) -> Kernel<T> {
     match half {
         1 => by_rank::<T, 1>(rank),
         2 => by_rank::<T, 2>(rank),
@@ -126,199 +89,197 @@ pub fn kernel<T: Real>(half: usize, rank: usize) -> Kernel<T> {
     }
 }
 
-fn by_rank<T: Real, const H: usize>(rank: usize) -> Kernel<T> {
+fn by_rank<T: Vectors, const H: usize>(rank: usize) -> Kernel<T> {
     match rank {
-        1 => by_level::<T, H, 1>(),
-        2 => by_level::<T, H, 2>(),
-        _ => by_level::<T, H, 3>(),
-    }
-}
-
-fn by_level<T: Real, const H: usize, const D: usize>() -> Kernel<T> {
-    match Level::best() {
-        #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => x86::row_avx512::<T, H, D>,
-        #[cfg(target_arch = "x86_64")]
-        Level::Avx2 => x86::row_avx2::<T, H, D>,
-        Level::Portable => row_portable::<T, H, D>,
+        1 => step_row::<T, H, 1>,
+        2 => step_row::<T, H, 2>,
+        _ => step_row::<T, H, 3>,
     }
 }
 
 /// The fastest kernel with a density per site.
 #[must_use]
-pub fn density_kernel<T: Real>(rank: usize) -> DensityKernel<T> {
+pub fn density_kernel<T: Vectors>(rank: usize) -> DensityKernel<T> {
     match rank {
-        1 => density_by_level::<T, 1>(),
-        2 => density_by_level::<T, 2>(),
-        _ => density_by_level::<T, 3>(),
+        1 => step_density_row::<T, 1>,
+        2 => step_density_row::<T, 2>,
+        _ => step_density_row::<T, 3>,
     }
 }
 
-fn density_by_level<T: Real, const D: usize>() -> DensityKernel<T> {
-    match Level::best() {
-        #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => x86::density_avx512::<T, D>,
-        #[cfg(target_arch = "x86_64")]
-        Level::Avx2 => x86::density_avx2::<T, D>,
-        Level::Portable => density_portable::<T, D>,
+fn step_row<T: Vectors, const H: usize, const D: usize>(old: &mut [T], rows: &Rows<'_, T>, speed: &Speed<'_, T>) {
+    Level::best().run(Step::<T, H, D> { old, rows, speed });
+}
+
+fn step_density_row<T: Vectors, const D: usize>(old: &mut [T], rows: &Rows<'_, T>, density: &Rows<'_, T>, kappa: &[T]) {
+    Level::best().run(DensityStep::<T, D> {
+        old,
+        rows,
+        density,
+        kappa,
+    });
+}
+
+/// See [`Kernel`].
+struct Step<'a, T, const H: usize, const D: usize> {
+    old: &'a mut [T],
+    rows: &'a Rows<'a, T>,
+    speed: &'a Speed<'a, T>,
+}
+
+impl<T: Vectors, const H: usize, const D: usize> simd::Kernel<T> for Step<'_, T, H, D> {
+    #[inline(always)]
+    unsafe fn run<L: Lanes<Element = T>>(self) {
+        // SAFETY: the caller's contract.
+        unsafe { row::<L, H, D>(self.old, self.rows, self.speed) }
     }
 }
 
-fn row_portable<T: Real, const H: usize, const D: usize>(old: &mut [T], rows: &Rows<'_, T>, speed: &Speed<'_, T>) {
-    row::<T, H, D, PORTABLE_FUSES>(old, rows, speed);
+/// See [`DensityKernel`].
+struct DensityStep<'a, T, const D: usize> {
+    old: &'a mut [T],
+    rows: &'a Rows<'a, T>,
+    density: &'a Rows<'a, T>,
+    kappa: &'a [T],
 }
 
-fn density_portable<T: Real, const D: usize>(old: &mut [T], rows: &Rows<'_, T>, density: &Rows<'_, T>, kappa: &[T]) {
-    density_row::<T, D, PORTABLE_FUSES>(old, rows, density, kappa);
-}
-
-/// The same loops, compiled for wider registers.
-#[cfg(target_arch = "x86_64")]
-#[allow(unsafe_code, reason = "functions that need processor features are unsafe to call")]
-mod x86 {
-    use super::{Real, Rows, Speed, density_row, row};
-
-    #[target_feature(enable = "avx512f")]
-    pub fn row_avx512<T: Real, const H: usize, const D: usize>(
-        old: &mut [T],
-        rows: &Rows<'_, T>,
-        speed: &Speed<'_, T>,
-    ) {
-        row::<T, H, D, true>(old, rows, speed);
-    }
-
-    #[target_feature(enable = "avx2,fma")]
-    pub fn row_avx2<T: Real, const H: usize, const D: usize>(old: &mut [T], rows: &Rows<'_, T>, speed: &Speed<'_, T>) {
-        row::<T, H, D, true>(old, rows, speed);
-    }
-
-    #[target_feature(enable = "avx512f")]
-    pub fn density_avx512<T: Real, const D: usize>(
-        old: &mut [T],
-        rows: &Rows<'_, T>,
-        density: &Rows<'_, T>,
-        kappa: &[T],
-    ) {
-        density_row::<T, D, true>(old, rows, density, kappa);
-    }
-
-    #[target_feature(enable = "avx2,fma")]
-    pub fn density_avx2<T: Real, const D: usize>(
-        old: &mut [T],
-        rows: &Rows<'_, T>,
-        density: &Rows<'_, T>,
-        kappa: &[T],
-    ) {
-        density_row::<T, D, true>(old, rows, density, kappa);
+impl<T: Vectors, const D: usize> simd::Kernel<T> for DensityStep<'_, T, D> {
+    #[inline(always)]
+    unsafe fn run<L: Lanes<Element = T>>(self) {
+        // SAFETY: the caller's contract.
+        unsafe { density_row::<L, D>(self.old, self.rows, self.density, self.kappa) }
     }
 }
 
-/// a·b + c, in one rounding where the processor does that in one instruction.
+/// a·b + c, in one rounding where vectors do that as well.
 #[inline(always)]
-fn fma<T: Real, const FUSED: bool>(a: T, b: T, c: T) -> T {
-    if FUSED { a.mul_add(b, c) } else { a * b + c }
+fn fma<L: Lanes>(a: L::Element, b: L::Element, c: L::Element) -> L::Element {
+    if L::FUSES { a.mul_add(b, c) } else { a * b + c }
 }
 
-/// Sites that a kernel steps at once: a whole AVX-512 register in single precision, two in double.
-const LANES: usize = 16;
-
-/// `LANES` values from place `at` on.
+/// Starts of rows that are at least `n` long; of those that a rank has not, of the row itself.
 #[inline(always)]
-fn load<T: Real>(from: &[T], at: usize) -> [T; LANES] {
-    debug_assert!(at + LANES <= from.len());
-    #[allow(unsafe_code, reason = "a bounds check per load would cost more than the load")]
-    // SAFETY: `row` cuts every slice to the length of the row (plus ghosts for `x`) before, and asks for places inside.
+fn starts<T, const H: usize>(from: &[[&[T]; 2]; 4], used: bool, own: &[T], n: usize) -> [[*const T; 2]; H] {
+    std::array::from_fn(|k| {
+        [0, 1].map(|side| {
+            if used {
+                from[k][side][..n].as_ptr()
+            } else {
+                own.as_ptr()
+            }
+        })
+    })
+}
+
+/// See [`Kernel`].
+///
+/// # Safety
+/// The processor must have the instructions of `L`.
+#[inline(always)]
+unsafe fn row<L: Lanes, const H: usize, const D: usize>(
+    old: &mut [L::Element],
+    rows: &Rows<'_, L::Element>,
+    speed: &Speed<'_, L::Element>,
+) {
+    let n = old.len();
+    let x = rows.x[..n + 2 * H].as_ptr();
+    let y: [[*const L::Element; 2]; H] = starts(&rows.y, D > 1, rows.x, n);
+    let z: [[*const L::Element; 2]; H] = starts(&rows.z, D > 2, rows.x, n);
+    let (uniform, squares) = match speed {
+        Speed::Uniform(square) => (*square, None),
+        Speed::Sites(squares) => (L::Element::of(0.0), Some(squares[..n].as_ptr())),
+    };
+    let weights: [L::Element; H] = std::array::from_fn(|k| L::Element::of(COEFFICIENTS[H][k + 1]));
+    let centre = L::Element::of(f64::from([0u8, 2, 4, 6][D]) * COEFFICIENTS[H][0]);
+    let out = old.as_mut_ptr();
+    let whole = n - n % L::N;
+    // SAFETY: every row holds n values (`x` 2H more) from its start on, and i + N ≤ n; instructions as the caller promises.
     unsafe {
-        from.as_ptr().add(at).cast::<[T; LANES]>().read_unaligned()
+        let square_of_all = L::splat(uniform);
+        for i in (0..whole).step_by(L::N) {
+            let here = L::load(x.add(i + H));
+            let mut sum = L::splat(centre).times(here);
+            for k in 1..=H {
+                let mut pairs = L::load(x.add(i + H - k)).plus(L::load(x.add(i + H + k)));
+                if D > 1 {
+                    pairs = pairs.plus(L::load(y[k - 1][0].add(i)).plus(L::load(y[k - 1][1].add(i))));
+                }
+                if D > 2 {
+                    pairs = pairs.plus(L::load(z[k - 1][0].add(i)).plus(L::load(z[k - 1][1].add(i))));
+                }
+                sum = L::splat(weights[k - 1]).times_plus(pairs, sum);
+            }
+            let square = squares.map_or(square_of_all, |squares| L::load(squares.add(i)));
+            let change = square.times_plus(sum, here.minus(L::load(out.add(i))));
+            here.plus(change).store(out.add(i));
+        }
+        // What is left of the row, in the same order of operations.
+        for i in whole..n {
+            let at = |row: *const L::Element, i: usize| *row.add(i);
+            let here = at(x, i + H);
+            let mut sum = centre * here;
+            for k in 1..=H {
+                let mut pairs = at(x, i + H - k) + at(x, i + H + k);
+                if D > 1 {
+                    pairs += at(y[k - 1][0], i) + at(y[k - 1][1], i);
+                }
+                if D > 2 {
+                    pairs += at(z[k - 1][0], i) + at(z[k - 1][1], i);
+                }
+                sum = fma::<L>(weights[k - 1], pairs, sum);
+            }
+            let square = squares.map_or(uniform, |squares| at(squares, i));
+            *out.add(i) = here + fma::<L>(square, sum, here - *out.add(i));
+        }
     }
 }
 
+/// See [`DensityKernel`].
+///
+/// # Safety
+/// The processor must have the instructions of `L`.
 #[inline(always)]
-fn row<T: Real, const H: usize, const D: usize, const FUSED: bool>(
-    old: &mut [T],
-    rows: &Rows<'_, T>,
-    speed: &Speed<'_, T>,
+unsafe fn density_row<L: Lanes, const D: usize>(
+    old: &mut [L::Element],
+    rows: &Rows<'_, L::Element>,
+    density: &Rows<'_, L::Element>,
+    kappa: &[L::Element],
 ) {
     let n = old.len();
-    let x = &rows.x[..n + 2 * H];
-    let y: [[&[T]; 2]; H] =
-        std::array::from_fn(|k| [0, 1].map(|side| if D > 1 { &rows.y[k][side][..n] } else { &x[..n] }));
-    let z: [[&[T]; 2]; H] =
-        std::array::from_fn(|k| [0, 1].map(|side| if D > 2 { &rows.z[k][side][..n] } else { &x[..n] }));
-    let squares = match speed {
-        Speed::Uniform(_) => None,
-        Speed::Sites(squares) => Some(&squares[..n]),
-    };
-    let uniform = match speed {
-        Speed::Uniform(square) => *square,
-        Speed::Sites(_) => T::of(0.0),
-    };
-    let centre = T::of(f64::from([0u8, 2, 4, 6][D]) * COEFFICIENTS[H][0]);
-    let whole = n - n % LANES;
-    for i in (0..whole).step_by(LANES) {
-        let here = load(x, i + H);
-        let mut sum = here.map(|p| centre * p);
-        for k in 1..=H {
-            let (left, right) = (load(x, i + H - k), load(x, i + H + k));
-            let mut pairs: [T; LANES] = std::array::from_fn(|l| left[l] + right[l]);
+    let (x, rho_x) = (rows.x[..n + 2].as_ptr(), density.x[..n + 2].as_ptr());
+    let [y]: [[*const L::Element; 2]; 1] = starts(&rows.y, D > 1, rows.x, n);
+    let [z]: [[*const L::Element; 2]; 1] = starts(&rows.z, D > 2, rows.x, n);
+    let [rho_y]: [[*const L::Element; 2]; 1] = starts(&density.y, D > 1, density.x, n);
+    let [rho_z]: [[*const L::Element; 2]; 1] = starts(&density.z, D > 2, density.x, n);
+    let kappa = kappa[..n].as_ptr();
+    let out = old.as_mut_ptr();
+    let whole = n - n % L::N;
+    // SAFETY: as in `row`.
+    unsafe {
+        for i in (0..whole).step_by(L::N) {
+            let (here, rho) = (L::load(x.add(i + 1)), L::load(rho_x.add(i + 1)));
+            let face = |p: *const L::Element, r: *const L::Element| L::load(p).minus(here).over(rho.plus(L::load(r)));
+            let mut sum = face(x.add(i), rho_x.add(i)).plus(face(x.add(i + 2), rho_x.add(i + 2)));
             if D > 1 {
-                let (below, above) = (load(y[k - 1][0], i), load(y[k - 1][1], i));
-                pairs = std::array::from_fn(|l| pairs[l] + (below[l] + above[l]));
+                sum = sum.plus(face(y[0].add(i), rho_y[0].add(i)).plus(face(y[1].add(i), rho_y[1].add(i))));
             }
             if D > 2 {
-                let (below, above) = (load(z[k - 1][0], i), load(z[k - 1][1], i));
-                pairs = std::array::from_fn(|l| pairs[l] + (below[l] + above[l]));
+                sum = sum.plus(face(z[0].add(i), rho_z[0].add(i)).plus(face(z[1].add(i), rho_z[1].add(i))));
             }
-            sum = std::array::from_fn(|l| fma::<T, FUSED>(T::of(COEFFICIENTS[H][k]), pairs[l], sum[l]));
+            let change = L::load(kappa.add(i)).times_plus(sum.plus(sum), here.minus(L::load(out.add(i))));
+            here.plus(change).store(out.add(i));
         }
-        let square = squares.map_or([uniform; LANES], |squares| load(squares, i));
-        let before = load(old, i);
-        let after: [T; LANES] =
-            std::array::from_fn(|l| here[l] + fma::<T, FUSED>(square[l], sum[l], here[l] - before[l]));
-        old[i..i + LANES].copy_from_slice(&after);
-    }
-    // The rest of the row, in the same order of operations.
-    for i in whole..n {
-        let here = x[i + H];
-        let mut sum = centre * here;
-        for k in 1..=H {
-            let mut pairs = x[i + H - k] + x[i + H + k];
+        for i in whole..n {
+            let (here, rho) = (*x.add(i + 1), *rho_x.add(i + 1));
+            let face = |p: *const L::Element, r: *const L::Element| (*p - here) / (rho + *r);
+            let mut sum = face(x.add(i), rho_x.add(i)) + face(x.add(i + 2), rho_x.add(i + 2));
             if D > 1 {
-                pairs += y[k - 1][0][i] + y[k - 1][1][i];
+                sum += face(y[0].add(i), rho_y[0].add(i)) + face(y[1].add(i), rho_y[1].add(i));
             }
             if D > 2 {
-                pairs += z[k - 1][0][i] + z[k - 1][1][i];
+                sum += face(z[0].add(i), rho_z[0].add(i)) + face(z[1].add(i), rho_z[1].add(i));
             }
-            sum = fma::<T, FUSED>(T::of(COEFFICIENTS[H][k]), pairs, sum);
+            *out.add(i) = here + fma::<L>(*kappa.add(i), sum + sum, here - *out.add(i));
         }
-        let square = squares.map_or(uniform, |squares| squares[i]);
-        old[i] = here + fma::<T, FUSED>(square, sum, here - old[i]);
-    }
-}
-
-#[inline(always)]
-fn density_row<T: Real, const D: usize, const FUSED: bool>(
-    old: &mut [T],
-    rows: &Rows<'_, T>,
-    density: &Rows<'_, T>,
-    kappa: &[T],
-) {
-    let n = old.len();
-    let (x, rho_x, kappa) = (&rows.x[..n + 2], &density.x[..n + 2], &kappa[..n]);
-    let y = [0, 1].map(|side| if D > 1 { &rows.y[0][side][..n] } else { &x[..n] });
-    let z = [0, 1].map(|side| if D > 2 { &rows.z[0][side][..n] } else { &x[..n] });
-    let rho_y = [0, 1].map(|side| if D > 1 { &density.y[0][side][..n] } else { &x[..n] });
-    let rho_z = [0, 1].map(|side| if D > 2 { &density.z[0][side][..n] } else { &x[..n] });
-    for i in 0..n {
-        let (here, rho) = (x[i + 1], rho_x[i + 1]);
-        let face = |p: T, r: T| (p - here) / (rho + r);
-        let mut sum = face(x[i], rho_x[i]) + face(x[i + 2], rho_x[i + 2]);
-        if D > 1 {
-            sum += face(y[0][i], rho_y[0][i]) + face(y[1][i], rho_y[1][i]);
-        }
-        if D > 2 {
-            sum += face(z[0][i], rho_z[0][i]) + face(z[1][i], rho_z[1][i]);
-        }
-        old[i] = here + fma::<T, FUSED>(kappa[i], sum + sum, here - old[i]);
     }
 }

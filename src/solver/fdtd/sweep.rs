@@ -5,6 +5,7 @@ use super::lattice::{Ghost, Lattice};
 use super::material::Material;
 use super::stencil::{DensityKernel, Kernel, Rows, Speed, density_kernel, kernel};
 use super::walls::Walls;
+use crate::backend::simd::Vectors;
 use crate::backend::threads;
 use crate::field::Real;
 use rayon::prelude::*;
@@ -92,7 +93,10 @@ impl<T> Shared<T> {
 
 impl<T: Real> Sweep<T> {
     /// A sweep over `lattice`.
-    pub fn new(lattice: Lattice, material: Material<T>, mask: Vec<bool>, walls: Walls<T>) -> Self {
+    pub fn new(lattice: Lattice, material: Material<T>, mask: Vec<bool>, walls: Walls<T>) -> Self
+    where
+        T: Vectors,
+    {
         let blocks = blocks(&lattice, size_of::<T>(), threads::count());
         Self {
             kernel: kernel(lattice.half, lattice.rank),
@@ -228,19 +232,11 @@ impl<T: Real> Sweep<T> {
             } else {
                 Speed::Sites(lattice.row(&self.material.squares, row))
             };
-            #[allow(unsafe_code, reason = "kernels need processor features")]
-            // SAFETY: the kernel was chosen for this processor.
-            unsafe {
-                (self.kernel)(sites, &rows, &speed);
-            }
+            (self.kernel)(sites, &rows, &speed);
         } else {
             let density = self.density_rows(j, k);
             let kappa = lattice.row(&self.material.squares, row);
-            #[allow(unsafe_code, reason = "kernels need processor features")]
-            // SAFETY: the kernel was chosen for this processor.
-            unsafe {
-                (self.density_kernel)(sites, &rows, &density, kappa);
-            }
+            (self.density_kernel)(sites, &rows, &density, kappa);
         }
     }
 
