@@ -267,16 +267,17 @@ impl<L: Lanes> Worker<'_, L> {
                     let Some(x) = view.overlap(j, k, core) else { continue };
                     let first = (x.start.cast_signed() - x0).cast_unsigned();
                     let lanes = first / 2 / L::N * L::N..(first + x.len()).div_ceil(2).next_multiple_of(L::N);
-                    // SAFETY: `lanes` lies within the rows, x within the lanes.
-                    let parts = [0, 1].map(|plane| unsafe {
-                        let to = self.row.add(plane * 2 * self.k);
-                        join_row::<L>(
-                            self.new_row(member, h).add(plane * L::N),
-                            to.add(2 * lanes.start),
-                            lanes.clone(),
-                        );
-                        std::slice::from_raw_parts(to.add(first).cast_const(), x.len())
-                    });
+                    let mut parts = [&[][..]; 2];
+                    // No closure: it would not have the instruction set of this function.
+                    for (plane, part) in parts.iter_mut().enumerate() {
+                        // SAFETY: `lanes` lies within the rows, x within the lanes.
+                        unsafe {
+                            let to = self.row.add(plane * 2 * self.k);
+                            let from = self.new_row(member, h).add(plane * L::N);
+                            join_row::<L>(from, to.add(2 * lanes.start), lanes.clone());
+                            *part = std::slice::from_raw_parts(to.add(first).cast_const(), x.len());
+                        }
+                    }
                     view.take(step, j, k, x.start, parts[0], parts[1]);
                 }
             }
