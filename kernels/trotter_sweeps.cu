@@ -25,44 +25,96 @@ __device__ __forceinline__ void shear(real &a, real &b, real t, real s) {
     a = fused(-t, b, a);
 }
 
-// One thread a bond. x: bonds along x (axis 0) or sites; y: rows (axis 0) or the lower rows of pairs.
-extern "C" __global__ void sweep(const Sweep p) {
-    const Grid &g = p.grid;
-    const int along = blockIdx.x * blockDim.x + threadIdx.x;
-    const int n = p.axis == 0 ? g.nx : p.axis == 1 ? g.ny : g.nz;
-    const int bonds = (n - p.odd + 1) / 2;
-    const int lines = p.axis == 0 ? g.ny * g.nz : p.axis == 1 ? bonds * g.nz : g.ny * bonds;
-    for (int line = blockIdx.y; line < lines; line += gridDim.y) {
-        const int per = p.axis == 1 ? bonds : g.ny;
-        int i = along, j = line % per, k = line / per;
-        int &at = p.axis == 0 ? i : p.axis == 1 ? j : k;
-        at = 2 * at + p.odd;
-        if (i >= g.nx) continue;
-        int up = at + 1;
-        if (up >= n) {
-            if (!g.periodic[p.axis] || !p.odd) continue;
-            up = 0;
-        }
-        const size_t a = offset(g, j + g.ny * k) + i;
-        const int row = p.axis == 1 ? up + g.ny * k : p.axis == 2 ? j + g.ny * up : j + g.ny * k;
-        const size_t b = offset(g, row) + (p.axis == 0 ? up : i);
-        if (p.wall && (p.wall[a] || p.wall[b])) continue;
-        real pr = p.re[a], pi = p.im[a], qr = p.re[b], qi = p.im[b];
-        real gc = 1, gs = 0;
-        if (p.axis == 0 && p.gc) {
-            gc = p.gc[j], gs = p.gs[j];
-            multiply(qr, qi, gc, -gs);
-        }
-        if (p.imaginary) {
-            shear(pr, qr, -p.t, p.s);
-            shear(pi, qi, -p.t, p.s);
-        } else {
-            shear(pr, qi, p.t, p.s);
-            shear(qr, pi, p.t, p.s);
-        }
-        if (p.axis == 0 && p.gc) multiply(qr, qi, gc, gs);
-        p.re[a] = pr, p.im[a] = pi, p.re[b] = qr, p.im[b] = qi;
+// Sites of a plane that go in one access of 16 bytes; rows begin on such a boundary
+enum { V = 16 / sizeof(real) };
+
+__device__ __forceinline__ void load(real *out, const real *from) { *(uint4 *)out = *(const uint4 *)from; }
+__device__ __forceinline__ void store(real *to, const real *out) { *(uint4 *)to = *(const uint4 *)out; }
+
+__device__ __forceinline__ void bend(const Sweep &p, real &pr, real &pi, real &qr, real &qi) {
+    if (p.imaginary) {
+        shear(pr, qr, -p.t, p.s);
+        shear(pi, qi, -p.t, p.s);
+    } else {
+        shear(pr, qi, p.t, p.s);
+        shear(qr, pi, p.t, p.s);
     }
+}
+
+// x bonds. One thread V neighbouring sites of a row and the bonds upwards from them; the upper site of an odd sweep's last bond belongs to the next
+// lane, which gets it back by shuffle, or beyond the warp is read and written by itself.
+extern "C" __global__ void sweep_x(const Sweep p) {
+    const Grid &g = p.grid;
+    const u32 all = 0xffffffffu;
+    const int x = (blockIdx.x * blockDim.x + threadIdx.x) * V, lane = threadIdx.x & 31, rows = g.ny * g.nz;
+    const bool whole = x + V <= g.nx, wraps = p.odd && g.periodic[0];
+    for (int row = blockIdx.y; row < rows; row += gridDim.y) {
+        const size_t base = offset(g, row);
+        __align__(16) real r[V + 1], i[V + 1];
+        u32 open = 0;
+        for (int c = 0; c <= V; c++) r[c] = i[c] = 0;
+        if (x < g.nx) load(r, p.re + base + x), load(i, p.im + base + x);
+        if (p.odd) {
+            r[V] = __shfl_down_sync(all, r[0], 1), i[V] = __shfl_down_sync(all, i[0], 1);
+            if (lane == 31 && x + V < g.nx) r[V] = p.re[base + x + V], i[V] = p.im[base + x + V];
+        }
+#pragma unroll
+        for (int c = 0; c <= V; c++) {
+            if (wraps && x + c == g.nx) r[c] = p.re[base], i[c] = p.im[base];
+            const int at = wraps && x + c == g.nx ? 0 : x + c;
+            if (at < g.nx && !(p.wall && p.wall[base + at])) open |= 1u << c;
+        }
+        real gc = 1, gs = 0;
+        if (p.gc) gc = p.gc[row % g.ny], gs = p.gs[row % g.ny];
+#pragma unroll
+        for (int c = 0; c < V; c++) {
+            if ((c & 1) != p.odd || (open >> c & 3) != 3) continue;
+            if (p.gc) multiply(r[c + 1], i[c + 1], gc, -gs);
+            bend(p, r[c], i[c], r[c + 1], i[c + 1]);
+            if (p.gc) multiply(r[c + 1], i[c + 1], gc, gs);
+        }
+        bool first = true;
+        if (p.odd) {
+            const real lr = __shfl_up_sync(all, r[V], 1), li = __shfl_up_sync(all, i[V], 1);
+            first = lane > 0;
+            if (first) r[0] = lr, i[0] = li;
+        }
+        if (whole && first) {
+            store(p.re + base + x, r), store(p.im + base + x, i);
+        } else {
+#pragma unroll
+            for (int c = 0; c < V; c++)
+                if ((c > 0 || first) && x + c < g.nx) p.re[base + x + c] = r[c], p.im[base + x + c] = i[c];
+        }
+        if (!p.odd) continue;
+        if (lane == 31 && x + V < g.nx) p.re[base + x + V] = r[V], p.im[base + x + V] = i[V];
+#pragma unroll
+        for (int c = 1; c <= V; c++)
+            if (wraps && x + c == g.nx) p.re[base] = r[c], p.im[base] = i[c];
+    }
+}
+
+// y or z bonds. One thread V neighbouring sites of a row and of the one above; blocks: lines along y, then z.
+extern "C" __global__ void sweep_rows(const Sweep p) {
+    const Grid &g = p.grid;
+    const int x = (blockIdx.x * blockDim.x + threadIdx.x) * V;
+    if (x >= g.nx) return;
+    const bool along_y = p.axis == 1;
+    const int n = along_y ? g.ny : g.nz;
+    // a periodic axis has an even number of sites and with them as many odd bonds as even ones
+    const int bonds = p.odd && !(along_y ? g.periodic[1] : g.periodic[2]) ? (n - 1) / 2 : n / 2;
+    const int js = along_y ? bonds : g.ny, ks = along_y ? g.nz : bonds;
+    for (int k = blockIdx.z; k < ks; k += gridDim.z)
+        for (int j = blockIdx.y; j < js; j += gridDim.y) {
+            const int low = 2 * (along_y ? j : k) + p.odd, up = low + 1 == n ? 0 : low + 1;
+            const size_t a = offset(g, along_y ? low + g.ny * k : j + g.ny * low) + x, b = offset(g, along_y ? up + g.ny * k : j + g.ny * up) + x;
+            __align__(16) real pr[V], pi[V], qr[V], qi[V];
+            load(pr, p.re + a), load(pi, p.im + a), load(qr, p.re + b), load(qi, p.im + b);
+#pragma unroll
+            for (int c = 0; c < V; c++)
+                if (!p.wall || !(p.wall[a + c] || p.wall[b + c])) bend(p, pr[c], pi[c], qr[c], qi[c]);
+            store(p.re + a, pr), store(p.im + a, pi), store(p.re + b, qr), store(p.im + b, qi);
+        }
 }
 
 struct Columns {
@@ -141,13 +193,17 @@ extern "C" __global__ void sweep_columns(const Columns p) {
     }
 }
 
-// The field times a table, then the interaction's phase
+// The field times a table, then the interaction's phase; `count` numbers of a plane, a multiple of V
 extern "C" __global__ void phases(real *re, real *im, const real *pc, const real *ps, real interaction, int imaginary, size_t count) {
-    for (size_t n = blockIdx.x * (size_t)blockDim.x + threadIdx.x; n < count; n += (size_t)gridDim.x * blockDim.x) {
-        real r = re[n], i = im[n];
-        multiply(r, i, pc[n], ps[n]);
-        if (interaction != 0) interact(r, i, interaction, imaginary);
-        re[n] = r, im[n] = i;
+    for (size_t n = (blockIdx.x * (size_t)blockDim.x + threadIdx.x) * V; n < count; n += (size_t)gridDim.x * blockDim.x * V) {
+        __align__(16) real r[V], i[V], c[V], s[V];
+        load(r, re + n), load(i, im + n), load(c, pc + n), load(s, ps + n);
+#pragma unroll
+        for (int k = 0; k < V; k++) {
+            multiply(r[k], i[k], c[k], s[k]);
+            if (interaction != 0) interact(r[k], i[k], interaction, imaginary);
+        }
+        store(re + n, r), store(im + n, i);
     }
 }
 

@@ -10,6 +10,9 @@ use crate::solver::trotter::scheme::{Scheme, Substep};
 /// Blocks of a kernel that goes through all sites with a stride.
 const BLOCKS: u32 = 4096;
 
+/// Row pairs of a chunk of one step that is not worth cutting: its halo is a sixteenth.
+const SHORT: u32 = 32;
+
 /// A shape, loaded.
 pub(super) struct Fused {
     pub shape: Shape,
@@ -38,12 +41,17 @@ impl Fused {
         let pairs = ny.div_ceil(2);
         // All blocks at once, but no chunk so short that most of it is halo.
         let chunks = (self.capacity / across / planes).max(1);
-        let chunk = pairs.div_ceil(chunks).max(self.shape.steps);
-        let chunks = pairs.div_ceil(chunk);
-        let warps = (f64::from(across * chunks) / f64::from(self.capacity)).max(1.0).ceil();
+        let whole = pairs.div_ceil(chunks).max(self.shape.steps);
+        let waves = (f64::from(across * pairs.div_ceil(whole)) / f64::from(self.capacity)).max(1.0).ceil();
+        let chunk = if self.shape.steps == 1 {
+            // Bound by memory: several blocks one after the other even out what single ones wait for.
+            pairs.div_ceil(4 * chunks).max(SHORT).min(whole)
+        } else {
+            whole
+        };
         let columns = f64::from(nx) / f64::from(strips * 32 * self.shape.columns);
         let rows = f64::from(chunk) / f64::from(chunk + 2 * self.shape.steps);
-        (across, chunk, columns * rows / warps)
+        (across, chunk, columns * rows / waves)
     }
 }
 
@@ -280,21 +288,20 @@ impl<T: OnCuda> Cuda<T> {
             t: T::of(t),
             s: T::of(s),
         };
-        let [nx, _, _] = self.grid.size();
-        let (along, lines) = if axis == 0 {
-            (nx.div_ceil(2), self.grid.rows())
-        } else {
-            (nx, self.grid.rows().div_ceil(2))
+        let [nx, ny, nz] = self.grid.size();
+        // A thread has 16 bytes of a row; blocks go along the lines.
+        let across = nx.div_ceil(128 * (16 / T::PRECISION.bytes()));
+        let (entry, lines, planes) = match axis {
+            0 => ("sweep_x", self.grid.rows(), 1),
+            1 => ("sweep_rows", ny.div_ceil(2), nz),
+            _ => ("sweep_rows", ny, nz.div_ceil(2)),
         };
-        let grid = (
-            u32::try_from(along.div_ceil(256)).unwrap_or(u32::MAX),
-            u32::try_from(lines).unwrap_or(u32::MAX).min(32768),
-            1,
-        );
+        let [across, lines, planes] = [across, lines, planes].map(|n| u32::try_from(n).unwrap_or(u32::MAX));
+        let grid = (across, lines.min(65535), planes.min(65535));
         self.attempt(|| {
-            // SAFETY: the parameters are those of `sweep`, which stays on sites of the grid.
+            // SAFETY: the parameters are those of `sweep_x` and `sweep_rows`, which stay on sites of the grid and the rest of their last 16 bytes.
             unsafe {
-                self.queue.launch(self.kernel("sweep"), grid, 256, |launch| {
+                self.queue.launch(self.kernel(entry), grid, 128, |launch| {
                     launch.arg(&parameters);
                 })
             }

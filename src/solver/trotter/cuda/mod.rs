@@ -40,8 +40,9 @@ impl OnCuda for f32 {}
 impl OnCuda for f64 {}
 
 /// Entries of `trotter_sweeps.cu`.
-const ENTRIES: [&str; 9] = [
-    "sweep",
+const ENTRIES: [&str; 10] = [
+    "sweep_x",
+    "sweep_rows",
     "sweep_columns",
     "phases",
     "fill_table",

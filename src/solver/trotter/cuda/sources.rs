@@ -47,6 +47,11 @@ const INTERACTION: Flags = Flags {
     interaction: true,
     ..PLAIN
 };
+const NESTED_FLUX: Flags = Flags { flux: true, ..NESTED };
+const NESTED_INTERACTION: Flags = Flags {
+    interaction: true,
+    ..NESTED
+};
 const ALL: Flags = Flags {
     nested: true,
     flux: true,
@@ -70,11 +75,15 @@ static SINGLE: &[Shape] = &[
     shape(source!("trotter_fused_f32_6"), 6, 4, PLAIN, 910.0),
     shape(source!("trotter_fused_f32_6_nested"), 6, 4, NESTED, 700.0),
     shape(source!("trotter_fused_f32_6_interaction"), 6, 4, INTERACTION, 500.0),
+    shape(source!("trotter_fused_f32_6_nested_flux"), 6, 4, NESTED_FLUX, 500.0),
+    shape(source!("trotter_fused_f32_6_nested_interaction"), 6, 4, NESTED_INTERACTION, 430.0),
     shape(source!("trotter_fused_f32_3"), 3, 4, PLAIN, 490.0),
     shape(source!("trotter_fused_f32_2"), 2, 4, PLAIN, 295.0),
     shape(source!("trotter_fused_f32_1"), 1, 4, PLAIN, 170.0),
     shape(source!("trotter_fused_f32_1_nested"), 1, 4, NESTED, 160.0),
     shape(source!("trotter_fused_f32_1_interaction"), 1, 4, INTERACTION, 160.0),
+    shape(source!("trotter_fused_f32_1_nested_flux"), 1, 4, NESTED_FLUX, 155.0),
+    shape(source!("trotter_fused_f32_1_nested_interaction"), 1, 4, NESTED_INTERACTION, 155.0),
     shape(source!("trotter_fused_f32_1_nested_flux_interaction"), 1, 4, ALL, 150.0),
     shape(
         source!("trotter_fused_f32_1_nested_flux_interaction_imaginary"),
@@ -88,10 +97,14 @@ static DOUBLE: &[Shape] = &[
     shape(source!("trotter_fused_f64_4"), 4, 2, PLAIN, 354.0),
     shape(source!("trotter_fused_f64_4_nested"), 4, 2, NESTED, 270.0),
     shape(source!("trotter_fused_f64_4_interaction"), 4, 2, INTERACTION, 200.0),
+    shape(source!("trotter_fused_f64_4_nested_flux"), 4, 2, NESTED_FLUX, 200.0),
+    shape(source!("trotter_fused_f64_4_nested_interaction"), 4, 2, NESTED_INTERACTION, 160.0),
     shape(source!("trotter_fused_f64_2"), 2, 2, PLAIN, 160.0),
     shape(source!("trotter_fused_f64_1"), 1, 2, PLAIN, 86.0),
     shape(source!("trotter_fused_f64_1_nested"), 1, 2, NESTED, 80.0),
     shape(source!("trotter_fused_f64_1_interaction"), 1, 2, INTERACTION, 80.0),
+    shape(source!("trotter_fused_f64_1_nested_flux"), 1, 2, NESTED_FLUX, 78.0),
+    shape(source!("trotter_fused_f64_1_nested_interaction"), 1, 2, NESTED_INTERACTION, 78.0),
     shape(source!("trotter_fused_f64_1_nested_flux_interaction"), 1, 2, ALL, 75.0),
     shape(
         source!("trotter_fused_f64_1_nested_flux_interaction_imaginary"),
