@@ -2,9 +2,11 @@
 
 use super::InputError;
 use crate::backend::ceilings::Ceilings;
-use crate::engine::bench::{self, Case, Entry};
+use crate::engine::bench::{self, Bounds, Case, Entry};
 use crate::export::aside::Aside;
-use crate::solver;
+use crate::export::chart::{Chart, Series};
+use crate::export::{self, About};
+use crate::solver::{self, Backend};
 use crate::units::si;
 use clap::Args;
 use std::io::Write;
@@ -28,12 +30,18 @@ pub struct BenchArgs {
     /// The order in the time step (a method without it takes its nearest)
     #[arg(long, value_name = "N", default_value_t = 2)]
     order: u32,
-    /// Grid sizes, e.g. 512x512 4096x4096 (default: 512², 1024², 2048² and 4096²)
+    /// Grid sizes, e.g. 512x512 4096x4096 (default: 512², 1024², 2048² and 4096², with `--backend cuda` 8192² and 16384² as well)
     #[arg(long, value_name = "SIZE", num_args = 1.., value_parser = parse_size)]
     size: Vec<Size>,
     /// Half a second instead of three per figure, and the two middle sizes only
     #[arg(long)]
     quick: bool,
+    /// Also step while N pictures a second are shown, as in a window
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=240))]
+    frames: Option<u32>,
+    /// Also draw throughput against system size, one line a variant
+    #[arg(long, value_name = "F.png")]
+    plot: Option<PathBuf>,
     /// Also write the results as a JSON array
     #[arg(long, value_name = "F")]
     json: Option<PathBuf>,
@@ -69,30 +77,21 @@ pub(super) fn run(args: &BenchArgs) -> anyhow::Result<()> {
         .as_ref()
         .map(|path| Aside::create(path).map_err(|error| InputError(error.to_string())))
         .transpose()?;
-    let sizes = if args.size.is_empty() {
-        let sides: &[usize] = if args.quick {
-            &[1024, 2048]
-        } else {
-            &[512, 1024, 2048, 4096]
-        };
-        sides.iter().map(|&side| Size(vec![side, side])).collect()
-    } else {
-        args.size.clone()
-    };
+    let plot = args
+        .plot
+        .as_ref()
+        .map(|path| Aside::create(path).map_err(|error| InputError(error.to_string())))
+        .transpose()?;
+    drop(plot);
     let seconds = if args.quick { 0.5 } else { 3.0 };
-    let free = solver::free_memory().unwrap_or(4 << 30);
-    let array = usize::try_from((free / 4).min(1 << 30)).unwrap_or(1 << 30);
-    let ceilings = Ceilings::measure(if args.quick { 1.5 } else { 4.0 }, array);
-    print_ceilings(&ceilings);
+    let machines = Machines::measure(&cases, args.quick)?;
+    machines.print();
     let mut entries: Vec<Entry> = Vec::new();
     println!("{}", headings());
-    for size in &sizes {
+    for size in &sizes(args) {
         for case in cases.iter().filter(|case| case.method.ranks.contains(&size.0.len())) {
-            match bench::measure(case, &size.0, seconds, &ceilings) {
-                Ok((entry, details)) => {
-                    println!("{}", line(&entry, size, &details));
-                    entries.push(entry);
-                }
+            match measured(case, size, seconds, &machines, args.frames) {
+                Ok(entry) => entries.push(entry),
                 Err(error) => eprintln!("{} {} {size}: {error}", case.method.id, case.variant),
             }
         }
@@ -105,7 +104,187 @@ pub(super) fn run(args: &BenchArgs) -> anyhow::Result<()> {
     if entries.is_empty() {
         anyhow::bail!("nothing could be measured");
     }
+    if let Some(path) = &args.plot {
+        let about = About {
+            title: "Throughput against system size".to_owned(),
+            comment: machines.names(),
+            scene: None,
+        };
+        export::png::save(path, &chart(&entries, &machines).draw(1360, 760), &about)?;
+    }
     Ok(())
+}
+
+/// The sizes asked for, or those that show where caches end.
+fn sizes(args: &BenchArgs) -> Vec<Size> {
+    if !args.size.is_empty() {
+        return args.size.clone();
+    }
+    let sides: &[usize] = match (args.quick, args.backend.as_deref()) {
+        (true, _) => &[1024, 2048],
+        (false, Some("cuda")) => &[512, 1024, 2048, 4096, 8192, 16384],
+        (false, _) => &[512, 1024, 2048, 4096],
+    };
+    sides.iter().map(|&side| Size(vec![side, side])).collect()
+}
+
+/// Measures and prints a case.
+fn measured(
+    case: &Case,
+    size: &Size,
+    seconds: f64,
+    machines: &Machines,
+    frames: Option<u32>,
+) -> Result<Entry, crate::engine::EngineError> {
+    let (mut entry, details) = bench::measure(case, &size.0, seconds, machines.bounds(case))?;
+    println!("{}", line(&entry, size, &details));
+    if let Some(frames) = frames {
+        let shown = bench::measure_shown(case, &size.0, 2.0 * seconds, f64::from(frames))?;
+        println!(
+            "    shown {:.1} times a second at up to {} × {}: {} site-steps/s, {:.1}% of the rate above",
+            shown.pictures_per_s,
+            bench::SHOWN[0],
+            bench::SHOWN[1],
+            si(shown.site_steps_per_s).trim_end(),
+            100.0 * shown.site_steps_per_s / entry.site_steps_per_s
+        );
+        entry.shown = Some(shown);
+    }
+    Ok(entry)
+}
+
+/// Throughput against the number of sites, one line a method, variant, back end and precision.
+#[expect(clippy::cast_precision_loss, reason = "numbers of sites")]
+fn chart(entries: &[Entry], machines: &Machines) -> Chart {
+    let sites = |entry: &Entry| entry.size.iter().product::<usize>() as f64;
+    let label = |entry: &Entry| {
+        format!(
+            "{}, {}, {}, {}",
+            entry.method, entry.variant, entry.backend, entry.precision
+        )
+    };
+    let mut series: Vec<Series> = Vec::new();
+    let mut marks: Vec<(f64, String)> = Vec::new();
+    for entry in entries {
+        let label = label(entry);
+        let place = series.iter().position(|known| known.label == label).unwrap_or_else(|| {
+            series.push(Series {
+                label,
+                points: Vec::new(),
+                broken: entry.backend == Backend::Cpu.word(),
+            });
+            series.len() - 1
+        });
+        series[place].points.push((sites(entry), entry.site_steps_per_s));
+        if !marks.iter().any(|(place, _)| *place == sites(entry)) {
+            marks.push((sites(entry), side_label(&entry.size)));
+        }
+    }
+    for line in &mut series {
+        line.points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    }
+    // The legend has the lines as they lie at their right ends.
+    series.sort_by(|a, b| {
+        let last = |series: &Series| series.points.last().map_or(0.0, |point| point.1);
+        last(b).total_cmp(&last(a))
+    });
+    Chart {
+        title: "Throughput against system size".to_owned(),
+        subtitle: machines.names(),
+        marks,
+        along: "sites".to_owned(),
+        up: "site-steps per second".to_owned(),
+        series,
+    }
+}
+
+/// `4096²`, or the product of different sides.
+fn side_label(size: &[usize]) -> String {
+    let equal = size.windows(2).all(|pair| pair[0] == pair[1]);
+    match (size, equal) {
+        ([side], _) => side.to_string(),
+        ([side, _], true) => format!("{side}²"),
+        ([side, ..], true) => format!("{side}³"),
+        _ => size.iter().map(ToString::to_string).collect::<Vec<_>>().join("×"),
+    }
+}
+
+/// The ceilings of what the cases run on, measured in the same run.
+struct Machines {
+    processor: Option<Ceilings>,
+    #[cfg(feature = "cuda")]
+    device: Option<crate::backend::cuda::DeviceCeilings>,
+}
+
+impl Machines {
+    fn measure(cases: &[Case], quick: bool) -> anyhow::Result<Self> {
+        let on = |backend: Backend| cases.iter().any(|case| case.backend == backend);
+        let free = solver::free_memory().unwrap_or(4 << 30);
+        let array = usize::try_from((free / 4).min(1 << 30)).unwrap_or(1 << 30);
+        Ok(Self {
+            processor: on(Backend::Cpu).then(|| Ceilings::measure(if quick { 1.5 } else { 4.0 }, array)),
+            #[cfg(feature = "cuda")]
+            device: if on(Backend::Cuda) {
+                let device = crate::backend::cuda::device().map_err(anyhow::Error::msg)?;
+                Some(crate::backend::cuda::DeviceCeilings::measure(device, 1.0)?)
+            } else {
+                None
+            },
+        })
+    }
+
+    /// What bounds a case; without bound where its machine was not measured.
+    fn bounds(&self, case: &Case) -> Bounds {
+        let found = match case.backend {
+            Backend::Cpu => self.processor.as_ref().map(|all| Bounds::of(all, case.precision)),
+            #[cfg(feature = "cuda")]
+            Backend::Cuda => self.device.as_ref().map(|all| Bounds {
+                copy: all.copy,
+                fma: match case.precision {
+                    crate::field::Precision::Single => all.fma_single,
+                    crate::field::Precision::Double => all.fma_double,
+                },
+            }),
+            #[cfg(not(feature = "cuda"))]
+            Backend::Cuda => None,
+        };
+        found.unwrap_or(Bounds {
+            copy: f64::INFINITY,
+            fma: f64::INFINITY,
+        })
+    }
+
+    /// What was measured on.
+    fn names(&self) -> String {
+        let mut names = Vec::new();
+        #[cfg(feature = "cuda")]
+        names.extend(self.device.as_ref().map(|device| format!("cuda: {}", device.name)));
+        names.extend(
+            (self.processor.as_ref())
+                .map(|all| format!("cpu: {}, {} threads", super::info::processor_name(), all.threads)),
+        );
+        names.join("; ")
+    }
+
+    fn print(&self) {
+        if let Some(ceilings) = &self.processor {
+            print_ceilings(ceilings);
+        }
+        #[cfg(feature = "cuda")]
+        if let Some(device) = &self.device {
+            println!(
+                "{}: memory {}B/s copied (read and written); multiply-adds {}/s single, {}/s double",
+                device.name,
+                si(device.copy),
+                si(device.fma_single),
+                si(device.fma_double)
+            );
+        }
+        println!(
+            "of copy: over one pass through memory a step at that rate (fused steps exceed 100%); \
+             of FMA: over the least instructions of the scheme at the multiply-add rate\n"
+        );
+    }
 }
 
 /// The combinations that the arguments leave.
@@ -166,10 +345,6 @@ fn print_ceilings(ceilings: &Ceilings) {
         si(ceilings.fma_double),
         ceilings.instructions
     );
-    println!(
-        "of copy: over one pass through memory a step at the in-place rate (fused steps exceed 100%); \
-         of FMA: over the least instructions of the scheme at the multiply-add rate\n"
-    );
 }
 
 fn headings() -> String {
@@ -218,6 +393,44 @@ mod tests {
         for text in ["", "x", "512x", "3x512", "4x4x4x4", "-5"] {
             assert!(parse_size(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn a_chart_has_a_line_for_each_variant_and_a_mark_for_each_size() {
+        let entry = |variant, backend, side: usize, rate| Entry {
+            method: "trotter",
+            variant,
+            backend,
+            precision: "single",
+            order: 2,
+            size: vec![side, side],
+            threads: 1,
+            site_steps_per_s: rate,
+            share_of_copy: 1.0,
+            share_of_fma: 1.0,
+            min: rate,
+            max: rate,
+            shown: None,
+        };
+        let entries = [
+            entry("naive", "cpu", 1024, 2e8),
+            entry("fused", "cuda", 1024, 1e11),
+            entry("naive", "cpu", 512, 1e8),
+        ];
+        let machines = Machines {
+            processor: None,
+            #[cfg(feature = "cuda")]
+            device: None,
+        };
+        let chart = chart(&entries, &machines);
+        let labels: Vec<&str> = chart.series.iter().map(|series| series.label.as_str()).collect();
+        assert_eq!(labels, ["trotter, fused, cuda, single", "trotter, naive, cpu, single"]);
+        assert_eq!(chart.series[1].points, [(262_144.0, 1e8), (1_048_576.0, 2e8)]);
+        assert!(chart.series[1].broken && !chart.series[0].broken);
+        assert_eq!(chart.marks.len(), 2);
+        assert!(chart.marks.contains(&(1_048_576.0, "1024²".to_owned())));
+        assert_eq!(side_label(&[512, 512, 512]), "512³");
+        assert_eq!(side_label(&[512, 256]), "512×256");
     }
 
     #[test]

@@ -28,7 +28,7 @@ pub(super) fn run(_args: &InfoArgs) -> anyhow::Result<()> {
 
 /// Name, cores, vector units, caches.
 fn processor(text: &mut String) {
-    let name = cpuinfo("model name").unwrap_or_else(|| "unknown".to_owned());
+    let name = processor_name();
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let _ = writeln!(text, "processor   {name}, {threads} threads for this program");
     let features = vector_features();
@@ -42,6 +42,11 @@ fn processor(text: &mut String) {
     if !caches.is_empty() {
         let _ = writeln!(text, "caches      {}", caches.join(", "));
     }
+}
+
+/// The processor's name where the system tells.
+pub(super) fn processor_name() -> String {
+    cpuinfo("model name").unwrap_or_else(|| "unknown".to_owned())
 }
 
 /// Whether methods of this build run on NVIDIA devices.

@@ -1,14 +1,15 @@
 //! How fast the methods step, beside what the machine can do: the measurements of `ripplon bench`.
 
-use super::EngineError;
 use super::build;
+use super::{Command, EngineError, Status, Worker};
 use crate::backend::ceilings::Ceilings;
 use crate::field::{FieldData, Precision, Real};
 use crate::physics::Equation;
 use crate::scene::Scenario;
-use crate::solver::{self, Backend, Clock, METHODS, Method, Solver, SolverError, Taps, Work};
+use crate::solver::{self, Backend, Clock, ImageRequest, METHODS, Method, Solver, SolverError, Taps, Work};
 use num_complex::Complex;
-use std::time::Instant;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// What is measured once.
 #[derive(Clone, Copy)]
@@ -75,6 +76,38 @@ pub struct Entry {
     pub min: f64,
     /// The fastest repetition.
     pub max: f64,
+    /// The same while a window shows it, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shown: Option<Shown>,
+}
+
+/// What stepping is like while somebody watches.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct Shown {
+    /// Site-steps per second, everything else that a window asks for included.
+    pub site_steps_per_s: f64,
+    /// Pictures that arrived, per second.
+    pub pictures_per_s: f64,
+}
+
+/// What bounds a case: the ceilings of the machine that it runs on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bounds {
+    /// Bytes per second, read and written.
+    pub copy: f64,
+    /// Multiply-adds per second and lane in the case's precision.
+    pub fma: f64,
+}
+
+impl Bounds {
+    /// Those of a processor.
+    #[must_use]
+    pub fn of(ceilings: &Ceilings, precision: Precision) -> Self {
+        Self {
+            copy: ceilings.in_place,
+            fma: ceilings.fma(precision),
+        }
+    }
 }
 
 /// The scene of a case: walls, and a potential that differs from site to site in no pattern that a method could use.
@@ -175,7 +208,7 @@ pub fn prepare(case: &Case, text: &str, seed: u64) -> Result<(Scenario, Box<dyn 
 /// # Errors
 /// What keeps the case from running.
 #[expect(clippy::cast_precision_loss, reason = "counts of site-steps")]
-pub fn measure(case: &Case, size: &[usize], seconds: f64, ceilings: &Ceilings) -> Result<(Entry, String), EngineError> {
+pub fn measure(case: &Case, size: &[usize], seconds: f64, bounds: Bounds) -> Result<(Entry, String), EngineError> {
     const REPETITIONS: u32 = 7;
     let (scenario, mut solver) = prepare(case, &scene(case, size, ""), 1)?;
     let mut taps = Taps::default();
@@ -210,10 +243,73 @@ pub fn measure(case: &Case, size: &[usize], seconds: f64, ceilings: &Ceilings) -
         size: size.to_vec(),
         threads: report.threads,
         site_steps_per_s: median,
-        share_of_copy: median * bytes / ceilings.in_place,
-        share_of_fma: median * instructions / ceilings.fma(case.precision),
+        share_of_copy: median * bytes / bounds.copy,
+        share_of_fma: median * instructions / bounds.fma,
         min: rates[0],
         max: rates[rates.len() - 1],
+        shown: None,
     };
     Ok((entry, report.details))
+}
+
+/// Texels of the pictures of [`measure_shown`]: a large window's.
+pub const SHOWN: [usize; 2] = [1920, 1080];
+
+/// Steps a case on a worker's thread for about `seconds`, while `frames` times a second the latest frame is taken as a window would.
+///
+/// # Errors
+/// What keeps the case from running.
+#[expect(clippy::cast_precision_loss, reason = "counts of site-steps")]
+pub fn measure_shown(case: &Case, size: &[usize], seconds: f64, frames: f64) -> Result<Shown, EngineError> {
+    let failed = |message: String| SolverError::Backend {
+        backend: case.backend.word(),
+        message,
+    };
+    let (_, scenario) = solver::read_scene_text(&scene(case, size, ""), None, &[])
+        .map_err(|faults| SolverError::Unsupported(faults.render(false)))?;
+    let [nx, ny, nz] = scenario.grid().size();
+    let sites = scenario.grid().sites() as f64;
+    let request = ImageRequest {
+        quantity: scenario.view().quantity,
+        x: 0..nx,
+        y: 0..ny,
+        z: nz / 2,
+        max_size: SHOWN,
+    };
+    let mut worker = Worker::spawn(Some(Arc::new(scenario)), || {}).map_err(|error| failed(error.to_string()))?;
+    let period = Duration::from_secs_f64(1.0 / frames.max(1e-3));
+    while worker.frame().report.is_none() {
+        if let Status::Failed(reason) = &worker.last_frame().status {
+            return Err(failed(reason.to_string()).into());
+        }
+        std::thread::sleep(period);
+    }
+    worker.send(Command::View(request));
+    worker.send(Command::Play);
+    let mut next = Instant::now() + period;
+    let mut watch = |seconds: f64| -> Result<(Instant, u64, u64), EngineError> {
+        let end = Instant::now() + Duration::from_secs_f64(seconds);
+        // A frame later than asked for counts as one, and at least one is waited for.
+        let mut seen = None;
+        while Instant::now() < end || seen.is_none() {
+            std::thread::sleep(next.saturating_duration_since(Instant::now()));
+            next = (next + period).max(Instant::now());
+            if worker.has_new_frame() {
+                let frame = worker.frame();
+                if let Status::Failed(reason) = &frame.status {
+                    return Err(failed(reason.to_string()).into());
+                }
+                seen = Some((Instant::now(), frame.clock.steps, frame.image_serial));
+            }
+        }
+        seen.ok_or_else(|| failed("no frame arrived".to_owned()).into())
+    };
+    // Until batches have found their length.
+    let from = watch((seconds / 3.0).max(0.3))?;
+    let to = watch(seconds)?;
+    let took = to.0.duration_since(from.0).as_secs_f64().max(1e-9);
+    Ok(Shown {
+        site_steps_per_s: (to.1 - from.1) as f64 * sites / took,
+        pictures_per_s: (to.2 - from.2) as f64 / took,
+    })
 }

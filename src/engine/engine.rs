@@ -294,6 +294,31 @@ impl Engine {
     /// If the back end fails or the picture shows that the field is not finite; `image` is then of no use.
     pub fn image(&mut self, request: &ImageRequest, image: &mut FieldImage) -> Result<(), EngineError> {
         self.solver.image(request, image)?;
+        self.check_image(image)
+    }
+
+    /// Begins a picture of the present state, which [`Engine::take_image`] gives while stepping goes on; `false` if this run has no such thing.
+    ///
+    /// # Errors
+    /// If the back end fails.
+    pub fn begin_image(&mut self, request: &ImageRequest) -> Result<bool, EngineError> {
+        Ok(self.solver.begin_image(request)?)
+    }
+
+    /// The picture begun last, once; `false` if there is none.
+    ///
+    /// # Errors
+    /// As [`Engine::image`].
+    pub fn take_image(&mut self, image: &mut FieldImage) -> Result<bool, EngineError> {
+        let result = self.solver.take_image(image);
+        let taken = self.guard(result)?;
+        if taken {
+            self.check_image(image)?;
+        }
+        Ok(taken)
+    }
+
+    fn check_image(&mut self, image: &FieldImage) -> Result<(), EngineError> {
         if self.failure.is_none() && !image.value.iter().all(|value| value.is_finite()) {
             return Err(self.not_finite());
         }
@@ -447,6 +472,10 @@ impl Engine {
     /// If there is none or the back end fails.
     pub fn restore(&mut self) -> Result<(), EngineError> {
         let snapshot = self.snapshot.as_ref().ok_or(EngineError::NoSnapshot)?;
+        if matches!(self.failure, Some(EngineError::Solver(SolverError::Backend { .. }))) {
+            // What the back end held is lost with it; the snapshot is not, and another solver can go on from it.
+            self.solver = build::build(&self.scenario)?;
+        }
         self.solver.load(&snapshot.state)?;
         self.taps = snapshot.taps.clone();
         self.verdicts.clone_from(&snapshot.verdicts);

@@ -4,7 +4,7 @@ use super::frame::Notice;
 use super::pacing::{FRAME, Meter, Pacing, Ration};
 use super::{Change, Command, Engine, EngineError, Frame, Status};
 use crate::scene::Scenario;
-use crate::solver::{FieldImage, ImageRequest, Report};
+use crate::solver::{Clock, FieldImage, ImageRequest, Report};
 use crossbeam_channel::{Receiver, RecvTimeoutError, TryRecvError};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -51,6 +51,10 @@ pub(super) struct Runner {
     drawing: FieldImage,
     /// Whether `good` shows the present state.
     drawn: bool,
+    /// The clock and the steps of a picture that the solver draws while it goes on.
+    begun: Option<(Clock, u64)>,
+    /// When the batch before this one was over, while pictures are drawn beside stepping.
+    batch_end: Option<Instant>,
     serial: u64,
     image_serial: u64,
     steps_shown: u64,
@@ -92,6 +96,8 @@ impl Runner {
             good: FieldImage::default(),
             drawing: FieldImage::default(),
             drawn: false,
+            begun: None,
+            batch_end: None,
             serial: 0,
             image_serial: 0,
             steps_shown: 0,
@@ -132,14 +138,65 @@ impl Runner {
         {
             self.fail(error.to_string());
         }
+        if self.stale || !self.is_stepping() {
+            // Whatever is shown next is the state as it then is.
+            self.begun = None;
+            self.batch_end = None;
+        }
+        // Asked before the next frame is handed over, so that the one after it is begun in the same turn.
+        let consumed = self.frames.consumed();
+        if let Some((clock, steps)) = self.begun.take() {
+            self.take(clock, steps);
+        }
         let whole_frame = self.left_in_frame == 0;
-        let wanted = self.stale || (self.is_stepping() && whole_frame && self.frames.consumed());
-        if wanted && (self.stale || !self.drawn) {
+        let wanted = self.stale || (self.is_stepping() && whole_frame && consumed);
+        if wanted && (self.stale || !self.drawn) && !self.begin() {
             self.refresh_observables();
             self.draw();
             self.publish();
         }
         self.fresh = false;
+    }
+
+    /// Has the solver draw the present state while it takes the next batch, where it can; the frame follows after that batch.
+    fn begin(&mut self) -> bool {
+        if self.stale || !self.is_stepping() {
+            return false;
+        }
+        let (Some(engine), Some(request)) = (&mut self.engine, &self.request) else {
+            return false;
+        };
+        // What cannot be begun is drawn at once, and says there what is wrong.
+        if !fits(request, engine.scenario()) || !engine.begin_image(request).unwrap_or(false) {
+            return false;
+        }
+        self.begun = Some((engine.clock(), std::mem::take(&mut self.steps_in_frame)));
+        self.drawn = true;
+        true
+    }
+
+    /// The picture that was begun before the last batch.
+    fn take(&mut self, clock: Clock, steps: u64) {
+        let Some(engine) = &mut self.engine else { return };
+        let begin = Instant::now();
+        match engine.take_image(&mut self.drawing) {
+            Ok(true) => {
+                self.pacing.drawn(begin.elapsed());
+                self.show_drawing(steps);
+                self.publish_at(Some(clock));
+            }
+            Ok(false) => {}
+            Err(error) => self.fail(error.to_string()),
+        }
+    }
+
+    /// What was drawn becomes what is shown.
+    fn show_drawing(&mut self, steps: u64) {
+        std::mem::swap(&mut self.good, &mut self.drawing);
+        self.image_serial += 1;
+        self.steps_shown = steps;
+        self.pictures.add(1.0, self.last_picture.elapsed());
+        self.last_picture = Instant::now();
     }
 
     fn is_stepping(&self) -> bool {
@@ -350,10 +407,14 @@ impl Runner {
         } else {
             self.pacing.steps_per_frame()
         };
-        let begin = Instant::now();
+        // While a picture is drawn beside it, a batch returns when the one before it is done: what counts is from end to end.
+        let begin = self.batch_end.take().unwrap_or_else(Instant::now);
         engine.advance(steps)?;
         engine.limit_records(MOST_RECORDS);
         let took = begin.elapsed();
+        if self.begun.is_some() && self.steps_per_frame.is_none() {
+            self.batch_end = Some(Instant::now());
+        }
         self.pacing.stepped(steps, took);
         self.rate
             .add(steps as f64 * engine.scenario().grid().sites() as f64, took);
@@ -401,13 +462,10 @@ impl Runner {
         let begin = Instant::now();
         match engine.image(request, &mut self.drawing) {
             Ok(()) => {
-                std::mem::swap(&mut self.good, &mut self.drawing);
                 self.drawn = true;
-                self.image_serial += 1;
                 self.pacing.drawn(begin.elapsed());
-                self.steps_shown = std::mem::take(&mut self.steps_in_frame);
-                self.pictures.add(1.0, self.last_picture.elapsed());
-                self.last_picture = Instant::now();
+                let steps = std::mem::take(&mut self.steps_in_frame);
+                self.show_drawing(steps);
             }
             // A view that the method cannot draw is no reason to stop.
             Err(error) if engine.failure().is_none() => {
@@ -418,8 +476,13 @@ impl Runner {
         }
     }
 
-    /// Hands a frame to the window.
+    /// Hands a frame of the present state to the window.
     fn publish(&mut self) {
+        self.publish_at(None);
+    }
+
+    /// Hands a frame to the window, with the clock of its picture where that is an earlier one.
+    fn publish_at(&mut self, clock: Option<Clock>) {
         self.serial += 1;
         self.stale = false;
         let frame = self.frames.input_buffer_mut();
@@ -443,7 +506,7 @@ impl Runner {
         frame.detectors.clear();
         frame.verdicts.clear();
         if let Some(engine) = &self.engine {
-            frame.clock = engine.clock();
+            frame.clock = clock.unwrap_or_else(|| engine.clock());
             frame.observables = Some(engine.latest_observables());
             frame.drift = engine.drift();
             frame.has_snapshot = engine.has_snapshot();

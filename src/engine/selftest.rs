@@ -12,7 +12,7 @@ use crate::field::{FieldData, Precision};
 use crate::physics::reference::{Lattice, distance};
 use crate::physics::{Equation, Model};
 use crate::scene::Scenario;
-use crate::solver::{Kind, METHODS, Method, Taps};
+use crate::solver::{Backend, Kind, METHODS, Method, Taps};
 use num_complex::Complex64;
 use std::collections::BTreeMap;
 
@@ -154,8 +154,12 @@ fn reference(scenario: &Scenario) -> Exact {
     Exact { start, end }
 }
 
-/// Small blocks for variants that have them, so that the grid takes several.
+/// Small blocks for variants that have them, so that the grid takes several. Devices choose for themselves: what else they could do may have to
+/// be compiled.
 fn blocks(case: &Case, rank: usize) -> String {
+    if case.backend != Backend::Cpu {
+        return String::new();
+    }
     let parameters = case.method.parameters.iter();
     let lines = parameters
         .filter(|parameter| parameter.variants.contains(&case.variant))

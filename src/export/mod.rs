@@ -4,6 +4,7 @@
 //! half-written. All formats share one [`Progress`], through which another thread can watch and cancel.
 
 pub mod aside;
+pub mod chart;
 pub mod csv;
 pub mod film;
 pub mod gif;

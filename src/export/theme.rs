@@ -43,6 +43,12 @@ const LIGHT: Theme = Theme {
 };
 
 impl Theme {
+    /// Dark on light, as on paper.
+    #[must_use]
+    pub fn light() -> &'static Self {
+        &LIGHT
+    }
+
     /// The theme that a map belongs to: light where "nothing" is light, as white paper is.
     #[must_use]
     pub fn of(map: &Colormap) -> &'static Self {

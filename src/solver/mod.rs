@@ -318,6 +318,23 @@ pub trait Solver: Send {
     /// If the back end fails, or the quantity does not fit the equation.
     fn image(&mut self, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError>;
 
+    /// Begins a picture of the present state, which [`Solver::take_image`] gives later; steps taken in between do not change it, nor wait
+    /// for it. `false` if the method has no such thing: ask [`Solver::image`].
+    ///
+    /// # Errors
+    /// If the back end fails, or the quantity does not fit the equation.
+    fn begin_image(&mut self, _request: &ImageRequest) -> Result<bool, SolverError> {
+        Ok(false)
+    }
+
+    /// The picture begun last, once; `false` if there is none. `image` keeps its allocations.
+    ///
+    /// # Errors
+    /// If the back end fails.
+    fn take_image(&mut self, _image: &mut FieldImage) -> Result<bool, SolverError> {
+        Ok(false)
+    }
+
     /// Sums over the field; NaN where the field is not finite.
     ///
     /// # Errors

@@ -4,9 +4,15 @@
 //! are PTX in the binary, compiled by the driver for the device at hand (it keeps the result in its own cache); `kernels/build` makes `kernels/ptx`
 //! from the CUDA C++ beside it.
 
+mod ceilings;
+mod nvrtc;
 mod queue;
 
-pub use queue::{Buffer, DeviceRepr, Kernel, Kind, LaunchArgs, PushKernelArg, Queue, Source, ValidAsZeroBits};
+pub use ceilings::DeviceCeilings;
+pub use nvrtc::{Program, cache, compiled, compiler};
+pub use queue::{
+    Buffer, DeviceRepr, Kernel, Kind, Landing, LaunchArgs, Mark, PushKernelArg, Queue, Source, ValidAsZeroBits,
+};
 
 use cudarc::driver::{CudaContext, CudaModule, sys};
 use std::collections::HashMap;
@@ -28,6 +34,9 @@ pub enum CudaError {
         /// What the driver said.
         message: String,
     },
+    /// A kernel that is not in the binary and cannot be compiled here.
+    #[error("{0}")]
+    NotCompiled(String),
     /// The device's memory ran out.
     #[error(
         "{what} needs {needed} bytes of the device, and {available} are free; use a smaller grid, single precision or backend = \"cpu\""
@@ -90,7 +99,7 @@ fn find() -> Result<Device, String> {
         sys::CUresult::CUDA_ERROR_NO_DEVICE => "there is a driver but no NVIDIA device".to_owned(),
         _ => format!("the NVIDIA device does not start: {}", words(&error)),
     })?;
-    // SAFETY: every queue here has one stream and owns its buffers, so there is nothing to order between streams.
+    // SAFETY: every queue here has one stream; where two work on the same buffers, marks order them.
     unsafe { context.disable_event_tracking() };
     let ask = || -> Result<Device, cudarc::driver::DriverError> {
         let capability = context.compute_capability()?;

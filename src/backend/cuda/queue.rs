@@ -1,7 +1,7 @@
 //! One stream of work on a device: buffers, kernels, copies.
 
 use super::{CudaError, Device, failed, words};
-use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, LaunchConfig, sys};
+use cudarc::driver::{CudaEvent, CudaFunction, CudaSlice, CudaStream, DevicePtr, LaunchConfig, PinnedHostSlice, sys};
 pub use cudarc::driver::{DeviceRepr, LaunchArgs, PushKernelArg, ValidAsZeroBits};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -35,6 +35,34 @@ impl<T: Kind> Buffer<T> {
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.slice.num_bytes()
+    }
+}
+
+/// A point in a queue: everything that was put in before.
+pub struct Mark(CudaEvent);
+
+/// An array on the host that a copy fills while the caller goes on.
+pub struct Landing<T: Kind> {
+    memory: PinnedHostSlice<T>,
+    /// Behind the copy that was begun last.
+    filled: Option<Mark>,
+    count: usize,
+}
+
+impl<T: Kind> Landing<T> {
+    /// Numbers that fit.
+    #[must_use]
+    pub fn room(&self) -> usize {
+        self.memory.len()
+    }
+}
+
+impl<T: Kind> Drop for Landing<T> {
+    fn drop(&mut self) {
+        // The memory must not go while a copy writes to it; a device that failed writes no more.
+        if let Some(mark) = &self.filled {
+            let _ = mark.0.synchronize();
+        }
     }
 }
 
@@ -133,6 +161,105 @@ impl Queue {
         self.finish()
     }
 
+    /// An array on the host for [`Queue::send`].
+    ///
+    /// # Errors
+    /// If the host has no memory that can stay in place.
+    #[allow(unsafe_code, reason = "the memory comes as it was left")]
+    pub fn landing<T: Kind>(&self, what: &str, count: usize) -> Result<Landing<T>, CudaError> {
+        // SAFETY: every pattern of bits is a number (`Kind`), and only what a copy has filled is read.
+        unsafe { self.device.context.alloc_pinned_with_flags::<T>(count, 0) }
+            .map(|memory| Landing {
+                memory,
+                filled: None,
+                count: 0,
+            })
+            .map_err(|error| failed(format!("host memory for {what}"), &error))
+    }
+
+    /// Begins to copy `count` numbers to the host, after everything put in before; [`Queue::landed`] waits for them.
+    ///
+    /// # Errors
+    /// If there is no room, or the copy cannot start.
+    #[allow(unsafe_code, reason = "the driver copies through addresses")]
+    pub fn send<T: Kind>(
+        &self,
+        what: &str,
+        from: &Buffer<T>,
+        count: usize,
+        to: &mut Landing<T>,
+    ) -> Result<(), CudaError> {
+        let what = || format!("copying {what} from the device");
+        let room = to.room().min(from.slice.len());
+        if count > room {
+            return Err(CudaError::Call {
+                what: what(),
+                message: format!("{count} values do not fit into {room}"),
+            });
+        }
+        let mut begin = || -> Result<(), cudarc::driver::DriverError> {
+            self.device.context.bind_to_thread()?;
+            let memory = &mut to.memory.as_mut_slice()?[..count];
+            // SAFETY: the buffer is as long as `memory`, which `Landing` keeps in place, and unread, until the copy is done.
+            unsafe { cudarc::driver::result::memcpy_dtoh_async(memory, from.address, self.stream.cu_stream()) }
+        };
+        begin().map_err(|error| failed(what(), &error))?;
+        to.count = count;
+        to.filled = Some(self.mark()?);
+        Ok(())
+    }
+
+    /// What [`Queue::send`] brought last; waits for it.
+    ///
+    /// # Errors
+    /// If the copy or anything before it failed.
+    pub fn landed<'a, T: Kind>(&self, landing: &'a Landing<T>) -> Result<&'a [T], CudaError> {
+        if let Some(mark) = &landing.filled {
+            self.reach(mark)?;
+        }
+        let all = landing.memory.as_slice().map_err(|error| self.late(&error))?;
+        Ok(&all[..landing.count])
+    }
+
+    /// A mark behind everything put in so far.
+    ///
+    /// # Errors
+    /// If the driver refuses, or something put in before has failed.
+    pub fn mark(&self) -> Result<Mark, CudaError> {
+        self.stream
+            .record_event(None)
+            .map(Mark)
+            .map_err(|error| failed("marking a place among the kernels", &error))
+    }
+
+    /// What is put in from now on waits, on the device, for a mark of another queue.
+    ///
+    /// # Errors
+    /// If the driver refuses, or something put in before has failed.
+    pub fn wait_for(&self, mark: &Mark) -> Result<(), CudaError> {
+        self.stream
+            .wait(&mark.0)
+            .map_err(|error| failed("ordering kernels of two streams", &error))
+    }
+
+    /// Waits here until the queue has passed a mark of its own.
+    ///
+    /// # Errors
+    /// If anything before it failed.
+    pub fn reach(&self, mark: &Mark) -> Result<(), CudaError> {
+        mark.0.synchronize().map_err(|error| self.late(&error))
+    }
+
+    fn late(&self, error: &cudarc::driver::DriverError) -> CudaError {
+        CudaError::Call {
+            what: format!(
+                "kernel {} or one before it",
+                self.last.lock().unwrap_or_else(PoisonError::into_inner)
+            ),
+            message: words(error),
+        }
+    }
+
     /// A kernel of a module, with `shared` bytes of dynamic shared memory a block.
     ///
     /// # Errors
@@ -212,12 +339,6 @@ impl Queue {
     /// # Errors
     /// If any of it failed.
     pub fn finish(&self) -> Result<(), CudaError> {
-        self.stream.synchronize().map_err(|error| CudaError::Call {
-            what: format!(
-                "kernel {} or one before it",
-                self.last.lock().unwrap_or_else(PoisonError::into_inner)
-            ),
-            message: words(&error),
-        })
+        self.stream.synchronize().map_err(|error| self.late(&error))
     }
 }

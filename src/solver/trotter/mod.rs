@@ -91,9 +91,10 @@ pub static METHOD: Method = Method {
         ParameterSpec {
             key: "fused_steps",
             title: "Fused steps",
-            about: "Steps that a block takes in cache before it goes back to memory. Never changes the result, not by a bit.",
+            about: "Steps that a block takes in cache, or in the registers of a device (at most 10), before it goes back to memory. Never \
+                    changes the result, not by a bit.",
             kind: Kind::Count { min: 1, max: 64 },
-            variants: &["blocked"],
+            variants: &["blocked", "fused"],
         },
     ],
     papers: &[

@@ -42,7 +42,9 @@ impl Fused {
         // All blocks at once, but no chunk so short that most of it is halo.
         let chunks = (self.capacity / across / planes).max(1);
         let whole = pairs.div_ceil(chunks).max(self.shape.steps);
-        let waves = (f64::from(across * pairs.div_ceil(whole)) / f64::from(self.capacity)).max(1.0).ceil();
+        let waves = (f64::from(across * pairs.div_ceil(whole)) / f64::from(self.capacity))
+            .max(1.0)
+            .ceil();
         let chunk = if self.shape.steps == 1 {
             // Bound by memory: several blocks one after the other even out what single ones wait for.
             pairs.div_ceil(4 * chunks).max(SHORT).min(whole)
@@ -132,6 +134,7 @@ impl<T: OnCuda> Cuda<T> {
             1,
         );
         let launched = self.attempt(|| {
+            self.before_writing(Some(self.field[0].address()))?;
             // SAFETY: the parameters are those of `sweep_columns`, which stays on sites of the grid; each thread has a column of its own.
             unsafe {
                 self.queue.launch(self.kernel("sweep_columns"), grid, 128, |launch| {
@@ -176,6 +179,7 @@ impl<T: OnCuda> Cuda<T> {
         };
         let pairs = u32::try_from(ny.div_ceil(2)).unwrap_or(0);
         let launched = self.attempt(|| {
+            self.before_writing(Some(out[0].address()))?;
             // SAFETY: the parameters are those of `fused_steps`; all planes are pitch × ny, and the kernel reads and writes rows 0..ny and columns
             // 0..pitch of them only.
             unsafe {
@@ -194,6 +198,15 @@ impl<T: OnCuda> Cuda<T> {
         u64::from(steps)
     }
 
+    /// Steps of a line that go into one launch.
+    pub(super) fn line_length(&self) -> u64 {
+        match self.asked_steps {
+            _ if self.variant != "fused" => 1,
+            Some(steps) => (steps as u64).clamp(1, LINE_STEPS),
+            None => LINE_STEPS,
+        }
+    }
+
     /// At most `most` equal sub-steps of a line in one launch; returns how many.
     #[allow(unsafe_code, reason = "a kernel launch")]
     fn line_steps(&mut self, substep: &Substep, most: u64) -> u64 {
@@ -201,11 +214,7 @@ impl<T: OnCuda> Cuda<T> {
         let (Some(out), Some(kernel)) = (&self.other, &self.line) else {
             return 0;
         };
-        let steps = if self.variant == "fused" {
-            most.min(LINE_STEPS)
-        } else {
-            1
-        };
+        let steps = most.min(self.line_length());
         let parameters = params::Line {
             field: addresses(&self.field),
             out: addresses(out),
@@ -220,6 +229,7 @@ impl<T: OnCuda> Cuda<T> {
         };
         let blocks = u32::try_from(nx.div_ceil(LINE_CORE).div_ceil(4)).unwrap_or(u32::MAX);
         let launched = self.attempt(|| {
+            self.before_writing(Some(out[0].address()))?;
             // SAFETY: the parameters are those of `line_steps`, which reads and writes sites 0..nx only.
             unsafe {
                 self.queue.launch(kernel, (blocks, 1, 1), 128, |launch| {
@@ -299,6 +309,7 @@ impl<T: OnCuda> Cuda<T> {
         let [across, lines, planes] = [across, lines, planes].map(|n| u32::try_from(n).unwrap_or(u32::MAX));
         let grid = (across, lines.min(65535), planes.min(65535));
         self.attempt(|| {
+            self.before_writing(Some(self.field[0].address()))?;
             // SAFETY: the parameters are those of `sweep_x` and `sweep_rows`, which stay on sites of the grid and the rest of their last 16 bytes.
             unsafe {
                 self.queue.launch(self.kernel(entry), grid, 128, |launch| {
@@ -317,6 +328,7 @@ impl<T: OnCuda> Cuda<T> {
         let imaginary = i32::from(imaginary);
         let count = (self.pitch * self.grid.rows()) as u64;
         self.attempt(|| {
+            self.before_writing(Some(self.field[0].address()))?;
             // SAFETY: the arguments are those of `phases`; all planes have `count` numbers.
             unsafe {
                 self.queue.launch(self.kernel("phases"), (BLOCKS, 1, 1), 256, |launch| {

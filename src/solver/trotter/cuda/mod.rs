@@ -4,10 +4,13 @@
 //! zeros. As on the processor the field is kept open, φ = P½ψ, and checkpoints hold φ in natural order: they go from one to the other.
 //!
 //! - `fused`: up to six (single) or four (double) steps a launch, the state in registers (`kernels/trotter_fused.cu`) in two dimensions;
-//!   up to sixteen in one (`kernels/trotter_line.cu`).
+//!   up to sixteen in one (`kernels/trotter_line.cu`). Other numbers (`fused_steps`) are compiled where NVRTC is found.
 //! - `full-step`: the same with one step a launch; in three dimensions two launches, x and y sweeps plane by plane, then z sweeps and phase in
 //!   place along columns.
 //! - `naive`: one kernel a sweep (Bederián and Dente 2011, section 4.2). One to three dimensions.
+//!
+//! Steps go into one stream; pictures and sums into a second one, so that a picture that was begun ([`OnDevice::begin_picture`]) is reduced and
+//! copied while stepping goes on. Steps write to the planes that the picture does not read; those that would overwrite it wait on the device.
 //!
 //! Bound, 2D order 2 single: 16 instructions a site-step, so 2.0 T site-steps/s on an H200; a pass over memory moves 24 B (field in and out, phases),
 //! so 178 G site-steps/s with one step a launch.
@@ -20,13 +23,13 @@ mod sources;
 use super::problem::Problem;
 use super::run::{OnDevice, RowChange, Run, Stepper};
 use super::scheme::Scheme;
-use crate::backend::cuda::{self, Buffer, CudaError, Kernel, Queue};
+use crate::backend::cuda::{self, Buffer, CudaError, Kernel, Landing, Mark, Queue};
 use crate::field::{Precision, Real};
 use crate::grid::Grid;
 use crate::physics::Sets;
 use crate::scene::Scenario;
 use crate::scene::scenario::BackendChoice;
-use crate::solver::{Backend, Solver, SolverError, Target, Variant};
+use crate::solver::{Backend, FieldImage, Solver, SolverError, Target, Variant};
 use num_complex::Complex;
 use params::{Lattice, MOST_DRIVES, SUMS};
 use rayon::prelude::*;
@@ -118,7 +121,8 @@ pub(super) fn build(scenario: &Scenario) -> Result<Built, SolverError> {
 
 fn build_in<T: OnCuda>(scenario: &Scenario) -> Result<Box<dyn Solver>, SolverError> {
     let problem = Problem::new(scenario)?;
-    let stepper = Cuda::<T>::new(&problem, &scenario.solver().variant)?;
+    let steps = super::problem::sizes(scenario, "fused_steps").first().copied();
+    let stepper = Cuda::<T>::new(&problem, &scenario.solver().variant, steps)?;
     let run = Run::new(problem, scenario.initial(), Box::new(stepper)).ready()?;
     Ok(Box::new(run))
 }
@@ -131,10 +135,14 @@ type Mirror<T> = Arc<[Vec<T>; 2]>;
 /// The field on the device.
 pub(super) struct Cuda<T: OnCuda> {
     queue: Queue,
+    /// Pictures and sums.
+    side: Queue,
     grid: Grid,
     lattice: Lattice,
     pitch: usize,
     variant: &'static str,
+    /// Steps a launch, if the scene says so.
+    asked_steps: Option<usize>,
     /// Why another variant runs than was asked for.
     because: Option<String>,
     field: Planes<T>,
@@ -154,6 +162,22 @@ pub(super) struct Cuda<T: OnCuda> {
     sums: Mutex<Sums<T>>,
     mirror: Mutex<Option<Mirror<T>>>,
     fault: Mutex<Option<CudaError>>,
+    ahead: Mutex<Ahead>,
+}
+
+/// A picture under way while steps go on.
+#[derive(Default)]
+struct Ahead {
+    /// Whether one was begun and not taken.
+    pending: bool,
+    /// Its layout; the values arrive below.
+    image: FieldImage,
+    value: Option<Landing<f32>>,
+    phase: Option<Landing<f32>>,
+    /// The plane that it reads, until steps have been told to wait for it.
+    reads: Option<(u64, Mark)>,
+    /// Behind the last batch of steps.
+    batch: Option<Mark>,
 }
 
 /// What changes behind a shared reference.
@@ -169,9 +193,17 @@ struct Sums<T: OnCuda> {
     seed: u32,
 }
 
+impl<T: OnCuda> Drop for Cuda<T> {
+    /// Buffers go with the queue that made them, whatever the other one still reads.
+    fn drop(&mut self) {
+        let _ = self.queue.finish();
+        let _ = self.side.finish();
+    }
+}
+
 impl<T: OnCuda> Cuda<T> {
-    /// Room for a field; `variant` is a variant's id or `auto`.
-    pub(super) fn new(problem: &Problem, variant: &str) -> Result<Self, SolverError> {
+    /// Room for a field; `variant` is a variant's id or `auto`, `asked_steps` how many to fuse.
+    pub(super) fn new(problem: &Problem, variant: &str, asked_steps: Option<usize>) -> Result<Self, SolverError> {
         let device = cuda::device().map_err(|reason| SolverError::Backend {
             backend: "cuda",
             message: reason.to_owned(),
@@ -194,7 +226,7 @@ impl<T: OnCuda> Cuda<T> {
         }
         let (variant, because) = chosen(problem, variant, T::PRECISION);
         let make = || -> Result<Self, CudaError> {
-            let queue = Queue::new(device)?;
+            let (queue, side) = (Queue::new(device)?, Queue::new(device)?);
             let source = sources::sweeps(T::PRECISION);
             let mut kernels = Vec::with_capacity(ENTRIES.len());
             for entry in ENTRIES {
@@ -227,9 +259,11 @@ impl<T: OnCuda> Cuda<T> {
                     seed: 1,
                 }),
                 queue,
+                side,
                 grid,
                 pitch,
                 variant,
+                asked_steps,
                 because,
                 tables: Vec::new(),
                 walls: None,
@@ -243,6 +277,7 @@ impl<T: OnCuda> Cuda<T> {
                 kernels,
                 mirror: Mutex::default(),
                 fault: Mutex::default(),
+                ahead: Mutex::default(),
             })
         };
         make().map_err(solver_error)
@@ -265,6 +300,16 @@ impl<T: OnCuda> Cuda<T> {
                 *fault = Some(error);
                 None
             }
+        }
+    }
+
+    /// Before something is put in that writes to a plane: a picture under way that reads it comes first. `None`: whatever it reads.
+    fn before_writing(&self, plane: Option<u64>) -> Result<(), CudaError> {
+        let mut ahead = self.ahead.lock().unwrap_or_else(PoisonError::into_inner);
+        let concerns = |reads: u64| plane.is_none_or(|plane| plane == reads);
+        match ahead.reads.take_if(|(reads, _)| concerns(*reads)) {
+            Some((_, mark)) => self.queue.wait_for(&mark),
+            None => Ok(()),
         }
     }
 
@@ -306,6 +351,7 @@ impl<T: OnCuda> Cuda<T> {
                     }
                 },
             );
+        self.before_writing(None)?;
         for (host, plane) in planes.iter().zip(&self.field) {
             self.queue.upload("the field", host, plane)?;
         }
@@ -323,6 +369,8 @@ impl<T: OnCuda> Cuda<T> {
     }
 
     fn take_over(&mut self, problem: &Problem, scheme: &Scheme, walls: Option<&[bool]>) -> Result<(), CudaError> {
+        // Walls and tables may be replaced, and the picture under way may read them.
+        self.side.finish()?;
         let count = self.pitch * self.grid.rows();
         while self.tables.len() < scheme.tables.len() {
             self.tables
@@ -365,7 +413,11 @@ impl<T: OnCuda> Cuda<T> {
             let shape = sources::bare(T::PRECISION);
             self.fused.push(launch::Fused::new(&self.queue, shape, T::PRECISION)?);
         } else if self.variant != "naive" {
-            for shape in sources::shapes(T::PRECISION, self.flags) {
+            let shapes = match self.asked_steps {
+                Some(steps) if self.variant == "fused" => sources::shapes_of(T::PRECISION, self.flags, steps)?,
+                _ => sources::shapes(T::PRECISION, self.flags),
+            };
+            for shape in shapes {
                 if shape.steps == 1 || self.variant == "fused" {
                     self.fused.push(launch::Fused::new(&self.queue, shape, T::PRECISION)?);
                 }
@@ -425,6 +477,7 @@ fn solver_error(error: CudaError) -> SolverError {
             needed,
             available,
         },
+        CudaError::NotCompiled(message) => SolverError::Unsupported(message),
         CudaError::Call { .. } => SolverError::Backend {
             backend: "cuda",
             message: error.to_string(),
@@ -446,21 +499,16 @@ impl<T: OnCuda> Stepper<T> for Cuda<T> {
         } else if self.grid.rank() == 3 {
             words.push("two passes a step".into());
         } else if self.grid.rank() == 1 {
-            let steps = if self.variant == "fused" {
-                sources::LINE_STEPS
-            } else {
-                1
-            };
+            let steps = self.line_length();
             words.push(format!("{steps} fused steps"));
         } else {
-            let shape = self.shape();
-            if self.variant == "fused" && shape == 1 {
-                words.push(
-                    "one step a launch: flux, imaginary time, and walls with interaction have no fused kernel".into(),
-                );
-            } else {
-                words.push(format!("{shape} fused steps"));
-            }
+            words.push(format!("{} fused steps", self.shape()));
+        }
+        let sums = self.sums.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.variant == "fused" && !sums.driven.is_empty() {
+            words.push("one step a launch all the same: a drive changes the phases at every step".into());
+        } else if self.variant == "fused" && self.flags.imaginary {
+            words.push("one step a launch all the same: imaginary time restores the norm after every step".into());
         }
         words.join(", ")
     }

@@ -2,8 +2,8 @@
 
 use super::launch::addresses;
 use super::params::{self, Closing, Factor, SUMS, filled, whole};
-use super::{Cuda, OnCuda, Sums, solver_error};
-use crate::backend::cuda::{Buffer, CudaError, PushKernelArg};
+use super::{Ahead, Cuda, OnCuda, Sums, solver_error};
+use crate::backend::cuda::{Buffer, CudaError, PushKernelArg, Queue};
 use crate::scene::scenario::Quantity;
 use crate::solver::trotter::media::{Exponent, Media};
 use crate::solver::trotter::run::{OnDevice, Opening, Region, Totals};
@@ -52,9 +52,20 @@ impl<T: OnCuda> Cuda<T> {
         }
     }
 
+    /// The queue of pictures and sums, behind every step put in so far.
+    fn aside(&self) -> Result<&Queue, CudaError> {
+        self.side.wait_for(&self.queue.mark()?)?;
+        Ok(&self.side)
+    }
+
+    fn ahead(&self) -> MutexGuard<'_, Ahead> {
+        self.ahead.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     #[allow(unsafe_code, reason = "kernel launches")]
     fn measure(
         &self,
+        queue: &Queue,
         sums: &Sums<T>,
         region: &Region,
         closing: Option<&Opening>,
@@ -80,20 +91,19 @@ impl<T: OnCuda> Cuda<T> {
         let (from, count, to) = (sums.rows.address(), whole(rows), sums.totals.address());
         // SAFETY: the arguments are those of the kernels; `rows` has room for every row of the grid, `totals` for one.
         unsafe {
-            self.queue
-                .launch(self.kernel("measure_rows"), (blocks, 1, 1), 128, |launch| {
-                    launch.arg(&parameters);
-                })?;
-            self.queue
-                .launch(self.kernel("measure_total"), (1, 1, 1), 256, |launch| {
-                    launch.arg(&from).arg(&count).arg(&to);
-                })?;
+            queue.launch(self.kernel("measure_rows"), (blocks, 1, 1), 128, |launch| {
+                launch.arg(&parameters);
+            })?;
+            queue.launch(self.kernel("measure_total"), (1, 1, 1), 256, |launch| {
+                launch.arg(&from).arg(&count).arg(&to);
+            })?;
         }
         let mut numbers = [0.0; SUMS];
-        self.queue.download("sums", &sums.totals, &mut numbers)?;
+        queue.download("sums", &sums.totals, &mut numbers)?;
         Ok(numbers)
     }
 
+    /// Puts a picture in, into buffers of its own; `image` takes over its layout.
     #[allow(unsafe_code, reason = "a kernel launch")]
     fn draw(
         &self,
@@ -102,12 +112,13 @@ impl<T: OnCuda> Cuda<T> {
         closing: Option<&Opening>,
         image: &mut FieldImage,
     ) -> Result<(), CudaError> {
+        let queue = self.aside()?;
         image.prepare(request);
         let texels = image.value.len();
         let room = |what: &str, buffer: &mut Option<Buffer<f32>>| -> Result<u64, CudaError> {
             let fits = buffer.as_ref().is_some_and(|buffer| buffer.bytes() >= texels * 4);
             if !fits {
-                *buffer = Some(self.queue.zeros(what, texels)?);
+                *buffer = Some(queue.zeros(what, texels)?);
             }
             Ok(buffer.as_ref().map_or(0, Buffer::address))
         };
@@ -141,17 +152,40 @@ impl<T: OnCuda> Cuda<T> {
         let group = whole(group);
         // SAFETY: the arguments are those of `picture`; both outputs have room for every texel, and the region lies in the grid.
         unsafe {
-            self.queue
-                .launch(self.kernel("picture"), (blocks, 1, 1), 256, |launch| {
-                    launch.arg(&parameters).arg(&group);
-                })?;
+            queue.launch(self.kernel("picture"), (blocks, 1, 1), 256, |launch| {
+                launch.arg(&parameters).arg(&group);
+            })
         }
-        if let Some(buffer) = &sums.value {
-            self.queue.download("the picture", buffer, &mut image.value)?;
+    }
+
+    /// Begins to draw and to copy what was drawn; later steps wait on the device before they overwrite what it reads.
+    fn draw_ahead(
+        &self,
+        sums: &mut Sums<T>,
+        ahead: &mut Ahead,
+        request: &ImageRequest,
+        closing: Option<&Opening>,
+    ) -> Result<(), CudaError> {
+        ahead.pending = false;
+        let image = &mut ahead.image;
+        self.draw(sums, request, closing, image)?;
+        ahead.reads = Some((self.field[0].address(), self.side.mark()?));
+        let parts = [
+            ("the picture", &sums.value, &mut ahead.value, image.value.len()),
+            ("the picture's phase", &sums.phase, &mut ahead.phase, image.phase.len()),
+        ];
+        for (what, from, landing, count) in parts {
+            let Some(from) = from.as_ref().filter(|_| count > 0) else {
+                continue;
+            };
+            if landing.as_ref().is_none_or(|landing| landing.room() < count) {
+                *landing = Some(self.side.landing(what, count)?);
+            }
+            if let Some(landing) = landing {
+                self.side.send(what, from, count, landing)?;
+            }
         }
-        if let (Some(buffer), false) = (&sums.phase, image.phase.is_empty()) {
-            self.queue.download("the picture's phase", buffer, &mut image.phase)?;
-        }
+        ahead.pending = true;
         Ok(())
     }
 }
@@ -169,6 +203,8 @@ impl<T: OnCuda> OnDevice<T> for Cuda<T> {
         let mut sums = self.sums();
         sums.lowest = media.lowest;
         self.attempt(|| {
+            // A picture under way may read what is replaced.
+            self.side.finish()?;
             self.plane("energies", &media.energy, &mut sums.energy)?;
             match &media.absorption {
                 Some(absorption) => self.plane("absorption", absorption, &mut sums.absorption)?,
@@ -216,6 +252,7 @@ impl<T: OnCuda> OnDevice<T> for Cuda<T> {
         let conjugate = i32::from(conjugate);
         let [re, im] = addresses(&self.field);
         self.attempt(|| {
+            self.before_writing(None)?;
             // SAFETY: the arguments are those of `turn_field`; all planes have the grid's rows and pitch.
             unsafe {
                 self.queue
@@ -245,7 +282,8 @@ impl<T: OnCuda> OnDevice<T> for Cuda<T> {
         let [re, im] = addresses(&self.field);
         let (totals, count) = (sums.totals.address(), (self.pitch * self.grid.rows()) as u64);
         self.attempt(|| {
-            self.measure(&sums, &region, None, &[])?;
+            self.before_writing(None)?;
+            self.measure(&self.queue, &sums, &region, None, &[])?;
             // SAFETY: the arguments are those of `normalise`; the planes have `count` numbers.
             unsafe {
                 self.queue
@@ -262,7 +300,7 @@ impl<T: OnCuda> OnDevice<T> for Cuda<T> {
         }
         let sums = self.sums();
         let numbers = self
-            .attempt(|| self.measure(&sums, region, closing, drives))
+            .attempt(|| self.measure(self.aside()?, &sums, region, closing, drives))
             .unwrap_or([f64::NAN; SUMS]);
         let [norm, energy, x, xx, y, yy, z, zz, peak, current] = numbers;
         Totals {
@@ -277,11 +315,74 @@ impl<T: OnCuda> OnDevice<T> for Cuda<T> {
 
     fn picture(&self, request: &ImageRequest, closing: Option<&Opening>, image: &mut FieldImage) {
         let mut sums = self.sums();
-        self.attempt(|| self.draw(&mut sums, request, closing, image));
+        self.attempt(|| {
+            self.draw(&mut sums, request, closing, image)?;
+            let parts = [
+                ("the picture", &sums.value, &mut image.value),
+                ("the picture's phase", &sums.phase, &mut image.phase),
+            ];
+            for (what, from, to) in parts {
+                if let Some(from) = from.as_ref().filter(|_| !to.is_empty()) {
+                    self.side.download(what, from, to)?;
+                }
+            }
+            Ok(())
+        });
+    }
+
+    fn begin_picture(&self, request: &ImageRequest, closing: Option<&Opening>) {
+        let (mut sums, mut ahead) = (self.sums(), self.ahead());
+        self.attempt(|| self.draw_ahead(&mut sums, &mut ahead, request, closing));
+    }
+
+    fn take_picture(&self, image: &mut FieldImage) -> bool {
+        let mut ahead = self.ahead();
+        if !std::mem::take(&mut ahead.pending) {
+            return false;
+        }
+        let copied = self.attempt(|| {
+            for (landing, to) in [(&ahead.value, &mut image.value), (&ahead.phase, &mut image.phase)] {
+                to.clear();
+                if let Some(landing) = landing {
+                    to.extend_from_slice(self.side.landed(landing)?);
+                }
+            }
+            Ok(())
+        });
+        let layout = &ahead.image;
+        if layout.phase.is_empty() {
+            image.phase.clear();
+        }
+        image.size = layout.size;
+        image.origin = layout.origin;
+        image.reduction = layout.reduction;
+        image.quantity = layout.quantity;
+        copied.is_some()
+    }
+
+    fn paced(&self) -> Option<SolverError> {
+        let before = {
+            let mut ahead = self.ahead();
+            if !ahead.pending {
+                ahead.batch = None;
+                drop(ahead);
+                return self.fault();
+            }
+            let now = self.attempt(|| self.queue.mark());
+            std::mem::replace(&mut ahead.batch, now)
+        };
+        self.attempt(|| before.map_or(Ok(()), |mark| self.queue.reach(&mark)));
+        self.kept_fault()
     }
 
     fn fault(&self) -> Option<SolverError> {
         self.attempt(|| self.queue.finish());
+        self.kept_fault()
+    }
+}
+
+impl<T: OnCuda> Cuda<T> {
+    fn kept_fault(&self) -> Option<SolverError> {
         let fault = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
         fault.clone().map(solver_error)
     }

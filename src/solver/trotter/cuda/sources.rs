@@ -1,7 +1,7 @@
 //! The kernels in the binary, made by `kernels/build` from `kernels/trotter_fused.cu`, `kernels/trotter_line.cu`,
 //! `kernels/trotter_sweeps.cu` and `kernels/trotter.cuh`.
 
-use crate::backend::cuda::Source;
+use crate::backend::cuda::{self, CudaError, Program, Source};
 use crate::field::Precision;
 
 macro_rules! source {
@@ -76,14 +76,26 @@ static SINGLE: &[Shape] = &[
     shape(source!("trotter_fused_f32_6_nested"), 6, 4, NESTED, 700.0),
     shape(source!("trotter_fused_f32_6_interaction"), 6, 4, INTERACTION, 500.0),
     shape(source!("trotter_fused_f32_6_nested_flux"), 6, 4, NESTED_FLUX, 500.0),
-    shape(source!("trotter_fused_f32_6_nested_interaction"), 6, 4, NESTED_INTERACTION, 430.0),
+    shape(
+        source!("trotter_fused_f32_6_nested_interaction"),
+        6,
+        4,
+        NESTED_INTERACTION,
+        430.0,
+    ),
     shape(source!("trotter_fused_f32_3"), 3, 4, PLAIN, 490.0),
     shape(source!("trotter_fused_f32_2"), 2, 4, PLAIN, 295.0),
     shape(source!("trotter_fused_f32_1"), 1, 4, PLAIN, 170.0),
     shape(source!("trotter_fused_f32_1_nested"), 1, 4, NESTED, 160.0),
     shape(source!("trotter_fused_f32_1_interaction"), 1, 4, INTERACTION, 160.0),
     shape(source!("trotter_fused_f32_1_nested_flux"), 1, 4, NESTED_FLUX, 155.0),
-    shape(source!("trotter_fused_f32_1_nested_interaction"), 1, 4, NESTED_INTERACTION, 155.0),
+    shape(
+        source!("trotter_fused_f32_1_nested_interaction"),
+        1,
+        4,
+        NESTED_INTERACTION,
+        155.0,
+    ),
     shape(source!("trotter_fused_f32_1_nested_flux_interaction"), 1, 4, ALL, 150.0),
     shape(
         source!("trotter_fused_f32_1_nested_flux_interaction_imaginary"),
@@ -98,13 +110,25 @@ static DOUBLE: &[Shape] = &[
     shape(source!("trotter_fused_f64_4_nested"), 4, 2, NESTED, 270.0),
     shape(source!("trotter_fused_f64_4_interaction"), 4, 2, INTERACTION, 200.0),
     shape(source!("trotter_fused_f64_4_nested_flux"), 4, 2, NESTED_FLUX, 200.0),
-    shape(source!("trotter_fused_f64_4_nested_interaction"), 4, 2, NESTED_INTERACTION, 160.0),
+    shape(
+        source!("trotter_fused_f64_4_nested_interaction"),
+        4,
+        2,
+        NESTED_INTERACTION,
+        160.0,
+    ),
     shape(source!("trotter_fused_f64_2"), 2, 2, PLAIN, 160.0),
     shape(source!("trotter_fused_f64_1"), 1, 2, PLAIN, 86.0),
     shape(source!("trotter_fused_f64_1_nested"), 1, 2, NESTED, 80.0),
     shape(source!("trotter_fused_f64_1_interaction"), 1, 2, INTERACTION, 80.0),
     shape(source!("trotter_fused_f64_1_nested_flux"), 1, 2, NESTED_FLUX, 78.0),
-    shape(source!("trotter_fused_f64_1_nested_interaction"), 1, 2, NESTED_INTERACTION, 78.0),
+    shape(
+        source!("trotter_fused_f64_1_nested_interaction"),
+        1,
+        2,
+        NESTED_INTERACTION,
+        78.0,
+    ),
     shape(source!("trotter_fused_f64_1_nested_flux_interaction"), 1, 2, ALL, 75.0),
     shape(
         source!("trotter_fused_f64_1_nested_flux_interaction_imaginary"),
@@ -134,6 +158,87 @@ pub(super) fn shapes(precision: Precision, asked: Flags) -> Vec<Shape> {
         with(if asked.imaginary { ALL_IMAGINARY } else { ALL })
     } else {
         lean
+    }
+}
+
+/// The most steps of a launch: the rows of so many stages fill the registers of a thread.
+pub(super) const MOST_STEPS: usize = 10;
+
+/// A shape with so many steps that does what `asked` wants, and the one of single steps for what is left over, with the same bits.
+/// What is not in the binary is compiled.
+///
+/// # Errors
+/// If there is no such shape, naming those that there are, or no compiler.
+pub(super) fn shapes_of(precision: Precision, asked: Flags, steps: usize) -> Result<Vec<Shape>, CudaError> {
+    let embedded = shapes(precision, asked);
+    let Some(single) = embedded.iter().find(|shape| shape.steps == 1).copied() else {
+        return Ok(embedded);
+    };
+    let there: Vec<String> = embedded.iter().rev().map(|shape| shape.steps.to_string()).collect();
+    let refused = |why: &str| {
+        CudaError::NotCompiled(format!(
+            "fused_steps = {steps} in {} precision: {why}; take one of {}, which are in the program, or \"auto\"",
+            precision.word(),
+            there.join(", ")
+        ))
+    };
+    if steps > MOST_STEPS {
+        return Err(refused(&format!(
+            "the registers of a device hold at most {MOST_STEPS} steps of a launch"
+        )));
+    }
+    let wanted = match embedded.iter().find(|shape| shape.steps as usize == steps) {
+        Some(shape) => *shape,
+        None => {
+            let program = program(precision, single.flags, steps);
+            let source =
+                cuda::compiled(&program, cuda::cache().as_deref()).map_err(|error| refused(&error.to_string()))?;
+            let steps = u32::try_from(steps).unwrap_or(1);
+            shape(source, steps, single.columns, single.flags, single.rate)
+        }
+    };
+    // What was asked for is taken, whatever else would be faster.
+    let wanted = Shape { rate: 1e6, ..wanted };
+    Ok(if steps == 1 { vec![wanted] } else { vec![wanted, single] })
+}
+
+/// A shape's text and defines, as `kernels/build` has them.
+fn program(precision: Precision, flags: Flags, steps: usize) -> Program {
+    let (real, short, columns) = match precision {
+        Precision::Single => ("float", "f32", 4),
+        Precision::Double => ("double", "f64", 2),
+    };
+    // Blocks of two warps on a multiprocessor: what the rows of the stages leave of its registers.
+    let blocks = match steps {
+        0..=1 => 8,
+        2..=6 => 6,
+        _ => 4,
+    };
+    let mut name = format!("trotter_fused_{short}_{steps}");
+    let mut defines = vec![
+        ("REAL", real.to_owned()),
+        ("COLUMNS", columns.to_string()),
+        ("STEPS", steps.to_string()),
+        ("BLOCKS", blocks.to_string()),
+    ];
+    for (on, define) in [
+        (flags.nested, "NESTED"),
+        (flags.flux, "FLUX"),
+        (flags.interaction, "INTERACTION"),
+        (flags.imaginary, "IMAGINARY"),
+    ] {
+        if on {
+            defines.push((define, "1".to_owned()));
+            name.push('_');
+            name.push_str(&define.to_lowercase());
+        }
+    }
+    Program {
+        name,
+        file: "trotter_fused.cu",
+        source: include_str!("../../../../kernels/trotter_fused.cu"),
+        headers: &[("trotter.cuh", include_str!("../../../../kernels/trotter.cuh"))],
+        defines,
     }
 }
 
@@ -209,6 +314,29 @@ mod tests {
                     assert!(shape.flags.interaction || !asked.interaction);
                 }
             }
+        }
+    }
+
+    #[test]
+    fn steps_beyond_the_registers_are_refused_with_those_there_are() {
+        let error = shapes_of(Precision::Single, PLAIN, 11)
+            .err()
+            .map(|error| error.to_string());
+        let error = error.unwrap_or_default();
+        assert!(error.contains("at most 10") && error.contains("1, 2, 3, 6"), "{error}");
+    }
+
+    #[test]
+    fn embedded_steps_need_no_compiler() {
+        for (precision, flags, steps, count) in [
+            (Precision::Single, PLAIN, 3, 2),
+            (Precision::Double, NESTED_FLUX, 4, 2),
+            (Precision::Double, ALL, 1, 1),
+        ] {
+            let shapes = shapes_of(precision, flags, steps).unwrap();
+            assert_eq!(shapes.len(), count);
+            assert_eq!(shapes[0].steps as usize, steps);
+            assert_eq!(shapes[0].flags, flags);
         }
     }
 
