@@ -440,13 +440,21 @@ extern "C" __global__ void picture(const Picture p, int group) {
     const int u = mine ? texel % p.width : 0, v = mine ? texel / p.width : 0;
     const int xa = p.x0 + u * p.reduction, xb = min(xa + p.reduction, p.x1), ya = p.y0 + v * p.reduction, yb = min(ya + p.reduction, p.y1);
     double square = 0, r = 0, i = 0;
-    for (int y = ya; y < yb; y++) {
-        const size_t base = offset(p.grid, y + p.grid.ny * p.z);
-        for (int x = xa + lane; x < xb; x += group) {
-            const Complex z = closed(p.re, p.im, p.medium, p.closing, base + x);
-            square += z.r * z.r + z.i * z.i, r += z.r, i += z.i;
+    // Columns outside and ROWS rows at once inside: so many loads are under way at a time.
+    enum { ROWS = 4 };
+    for (int x = xa + lane; x < xb; x += group)
+        for (int y = ya; y < yb; y += ROWS) {
+            const size_t at = offset(p.grid, y + p.grid.ny * p.z) + x;
+            Complex z[ROWS];
+#pragma unroll
+            for (int k = 0; k < ROWS; k++)
+                if (y + k < yb)
+                    z[k] = closed(p.re, p.im, p.medium, p.closing, at + (size_t)k * p.grid.pitch);
+                else
+                    z[k].r = z[k].i = 0;
+#pragma unroll
+            for (int k = 0; k < ROWS; k++) square += z[k].r * z[k].r + z[k].i * z[k].i, r += z[k].r, i += z[k].i;
         }
-    }
     for (int d = group >> 1; d; d >>= 1) {
         square += __shfl_xor_sync(0xffffffffu, square, d);
         r += __shfl_xor_sync(0xffffffffu, r, d);

@@ -1,12 +1,14 @@
 //! The CUDA back end against the processor in double precision, and the embedded PTX against its sources. Without a device the parity tests
 //! say so and pass.
 
+use ripplon::backend::cuda::{self, Program};
 use ripplon::field::{FieldData, Precision};
 use ripplon::scene::Scenario;
 use ripplon::scene::scenario::Quantity;
 use ripplon::solver::{self, Backend, Clock, Edit, FieldImage, ImageRequest, Solver, Taps, read_scene_text};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
 /// A field of random numbers, the same every time.
 fn random_field(count: usize) -> FieldData {
@@ -416,10 +418,10 @@ fn edits_pictures_and_records_agree() {
     }
 }
 
-/// `kernels/build` with NVRTC and ptxas from PyPI, no device needed.
-#[test]
-fn embedded_ptx_is_what_the_sources_give() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+/// A Python environment with NVRTC and ptxas from PyPI; none, with a printed reason, where it does not install.
+fn nvrtc() -> Option<PathBuf> {
+    static ONE: Mutex<()> = Mutex::new(());
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("nvrtc-13.0");
     let python = place.join("bin/python");
     let done = |command: &mut Command| command.output().is_ok_and(|output| output.status.success());
@@ -433,12 +435,19 @@ fn embedded_ptx_is_what_the_sources_give() {
         let made = done(Command::new("python3").args(["-m", "venv"]).arg(&place));
         if !made || !done(Command::new(&python).args(["-m", "pip", "install", "-q"]).args(wanted)) {
             println!("skipped: NVRTC does not install (no Python, no pip, or no network)");
-            return;
+            return None;
         }
         std::fs::write(&complete, "").expect("the target folder is writable");
     }
-    let output = Command::new(&python)
-        .arg(root.join("kernels/build"))
+    Some(place)
+}
+
+/// `kernels/build` with NVRTC and ptxas from PyPI, no device needed.
+#[test]
+fn embedded_ptx_is_what_the_sources_give() {
+    let Some(place) = nvrtc() else { return };
+    let output = Command::new(place.join("bin/python"))
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels/build"))
         .arg("--check")
         .output()
         .expect("python starts");
@@ -448,4 +457,172 @@ fn embedded_ptx_is_what_the_sources_give() {
         String::from_utf8_lossy(&output.stdout),
         String::from_utf8_lossy(&output.stderr)
     );
+}
+
+/// Runs one test of this file in a process of its own, with other variables.
+fn again(test: &str, variables: &[(&str, &std::ffi::OsStr)]) -> String {
+    let output = Command::new(std::env::current_exe().expect("this program has a place"))
+        .args(["--exact", test, "--nocapture"])
+        .env(ROLE, test)
+        .envs(variables.iter().copied())
+        .output()
+        .expect("this program starts again");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{text}");
+    text
+}
+
+/// Set in the processes that [`again`] starts.
+const ROLE: &str = "RIPPLON_TEST_ROLE";
+
+fn program(name: &str, source: &'static str) -> Program {
+    let define = |name, value: &str| (name, value.to_owned());
+    Program {
+        name: name.to_owned(),
+        file: "trotter_fused.cu",
+        source,
+        headers: &[("trotter.cuh", include_str!("../kernels/trotter.cuh"))],
+        defines: vec![
+            define("REAL", "float"),
+            define("COLUMNS", "4"),
+            define("STEPS", "2"),
+            define("BLOCKS", "8"),
+        ],
+    }
+}
+
+/// What is compiled at run time is, bit by bit, what `kernels/build` makes, and is kept for runs that have no compiler. No device needed.
+#[test]
+fn kernels_compile_at_run_time_and_are_kept() {
+    const NAME: &str = "kernels_compile_at_run_time_and_are_kept";
+    if std::env::var_os(ROLE).is_some() {
+        let wanted = program("trotter_fused_f32_2", include_str!("../kernels/trotter_fused.cu"));
+        let made = cuda::compiled(&wanted, cuda::cache().as_deref()).expect("it compiles, or was kept");
+        assert_eq!(made.ptx, include_str!("../kernels/ptx/trotter_fused_f32_2.ptx"));
+        let wrong = cuda::compiled(&program("wrong", "__global__ void wrong() { nonsense; }"), None);
+        println!(
+            "said: {}",
+            wrong.err().map(|error| error.to_string()).unwrap_or_default()
+        );
+        return;
+    }
+    let Some(place) = nvrtc() else { return };
+    let library = std::fs::read_dir(place.join("lib"))
+        .expect("an environment has libraries")
+        .filter_map(|entry| Some(entry.ok()?.path().join("site-packages/nvidia/cu13")))
+        .find(|path| path.exists())
+        .expect("NVRTC lies among its packages");
+    let cache = tempfile::TempDir::new().expect("a folder");
+    let folder = cache.path().as_os_str();
+    let with = again(NAME, &[("CUDA_PATH", library.as_os_str()), ("XDG_CACHE_HOME", folder)]);
+    assert!(with.contains("nonsense") && with.contains("wrong"), "{with}");
+    let kept: Vec<_> = std::fs::read_dir(cache.path().join("ripplon"))
+        .expect("the cache was made")
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .collect();
+    assert_eq!(kept.len(), 1, "{kept:?}");
+    assert!(kept[0].starts_with("trotter_fused_f32_2-"), "{kept:?}");
+    let without = again(NAME, &[("CUDA_PATH", "/nowhere".as_ref()), ("XDG_CACHE_HOME", folder)]);
+    assert!(without.contains("NVRTC") || without.contains("nonsense"), "{without}");
+}
+
+/// Numbers of fused steps that are not in the program: the same bits as single steps.
+#[test]
+fn any_number_of_fused_steps_gives_the_same_bits() {
+    if skip() {
+        return;
+    }
+    if let Err(reason) = cuda::compiler() {
+        println!("skipped: {reason}");
+        return;
+    }
+    let all = cases();
+    for case in all
+        .iter()
+        .filter(|case| ["ragged", "torus", "obstacles", "flux", "line"].contains(&case.name))
+    {
+        for (word, _) in Precision::ALL {
+            let mut full = build(&scene(case, 2, "cuda", word, "full-step"));
+            full.advance(23, &mut Taps::default()).expect("steps");
+            let expected = full.save().expect("a state").arrays;
+            for steps in [1, 5, 8, 10] {
+                let key = format!("fused\"\nfused_steps = {steps}\n#");
+                let mut run = build(&scene(case, 2, "cuda", word, &key));
+                run.advance(23, &mut Taps::default()).expect("steps");
+                assert_eq!(
+                    run.save().expect("a state").arrays,
+                    expected,
+                    "{}, {word}, {steps}",
+                    case.name
+                );
+                println!("{}, {word}: {}", case.name, run.report().details);
+            }
+        }
+    }
+}
+
+/// A picture that was begun shows the state of that moment, whatever steps come before it is taken.
+#[test]
+fn pictures_beside_stepping_show_their_moment() {
+    if skip() {
+        return;
+    }
+    for case in cases().iter().filter(|case| case.size.len() > 1) {
+        for variant in ["naive", "fused"] {
+            let mut run = build(&scene(case, 2, "cuda", "single", variant));
+            let [nx, ny, nz] = [0, 1, 2].map(|axis| case.size.get(axis).copied().unwrap_or(1));
+            for quantity in [Quantity::Density, Quantity::Phase, Quantity::Density] {
+                run.advance(5, &mut Taps::default()).expect("steps");
+                let request = ImageRequest {
+                    quantity,
+                    x: 0..nx,
+                    y: 0..ny,
+                    z: nz / 2,
+                    max_size: [64, 64],
+                };
+                let (mut now, mut later) = (FieldImage::default(), FieldImage::default());
+                run.image(&request, &mut now).expect("a picture");
+                assert!(run.begin_image(&request).expect("a picture is begun"));
+                for steps in [1, 7, 2] {
+                    run.advance(steps, &mut Taps::default()).expect("steps");
+                }
+                assert!(run.take_image(&mut later).expect("a picture"));
+                assert!(now == later, "{}, {variant}, {quantity:?}", case.name);
+                assert!(!run.take_image(&mut later).expect("none is left"));
+            }
+        }
+    }
+}
+
+/// A device without room: an error with the sizes, or the processor where the scene leaves it open, which says so.
+#[test]
+fn without_room_the_processor_steps_in_where_it_may() {
+    const NAME: &str = "without_room_the_processor_steps_in_where_it_may";
+    if skip() {
+        return;
+    }
+    if std::env::var_os(ROLE).is_none() {
+        again(NAME, &[("RIPPLON_CUDA_MEMORY", "1000000".as_ref())]);
+        return;
+    }
+    let large = Case {
+        size: &[512, 512],
+        ..cases().swap_remove(0)
+    };
+    let method = solver::find("trotter").expect("the method is in the table");
+    let refused = (method.build)(&scene(&large, 2, "cuda", "single", "auto"));
+    let text = refused.err().map(|error| error.to_string()).unwrap_or_default();
+    assert!(
+        text.contains("cuda") && text.contains("1000000 are free") && text.contains("smaller grid"),
+        "{text}"
+    );
+    let mut elsewhere = build(&scene(&large, 2, "auto", "single", "auto"));
+    let report = elsewhere.report();
+    assert_eq!(report.backend, Backend::Cpu);
+    let note = report.note.unwrap_or_default();
+    assert!(
+        note.contains("not on the NVIDIA device") && note.contains("1000000"),
+        "{note}"
+    );
+    elsewhere.advance(2, &mut Taps::default()).expect("steps");
 }

@@ -80,6 +80,7 @@ pub(super) fn run(args: &RenderArgs) -> anyhow::Result<()> {
     let scenario = Arc::new(scenario);
     let look = look(args, &scenario)?;
     let mut engine = Engine::new(Arc::clone(&scenario))?;
+    super::scene::print_note(&engine);
     let clock = engine.clock();
     let mut painter = Painter::new(Arc::clone(&scenario), &look, clock.time_step).map_err(|error| wrong(&error))?;
     let script = script(args, &scenario, format, clock.time_step)?;

@@ -72,6 +72,7 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
     }
     let mut outputs = Outputs::create(args, &engine)?;
     println!("{}", headline(&scenario, &engine));
+    super::scene::print_note(&engine);
 
     let interrupt = Interrupt::listen()?;
     let bar = progress_bar(total);

@@ -27,3 +27,10 @@ pub(super) fn error_text(error: &anyhow::Error) -> String {
         None => format!("error: {error:#}"),
     }
 }
+
+/// What a run has to say beside what it prints, e.g. that it is not on the device.
+pub(super) fn print_note(engine: &crate::engine::Engine) {
+    if let Some(note) = engine.report().note {
+        eprintln!("note: {note}");
+    }
+}

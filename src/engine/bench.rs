@@ -215,7 +215,7 @@ pub fn measure(case: &Case, size: &[usize], seconds: f64, bounds: Bounds) -> Res
     let sites = scenario.grid().sites() as f64;
     // One repetition takes a ninth of the time, which leaves two for warming up.
     let share = seconds / f64::from(REPETITIONS + 2);
-    let mut batch = 1u64;
+    let mut batch = solver.report().batch.max(1);
     loop {
         let start = Instant::now();
         solver.advance(batch, &mut taps)?;

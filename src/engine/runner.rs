@@ -378,6 +378,9 @@ impl Runner {
     /// A solver that was built or edited: what it is, and what it costs, are to be found out again.
     fn changed(&mut self) {
         self.report = self.engine.as_ref().map(|engine| Arc::new(engine.report()));
+        if let Some(note) = self.report.as_ref().and_then(|report| report.note.clone()) {
+            self.say(true, note);
+        }
         self.pacing.forget();
         self.rate = Meter::default();
         self.drawn = false;
@@ -405,7 +408,8 @@ impl Runner {
             }
             self.left_in_frame.min(self.pacing.steps_per_piece())
         } else {
-            self.pacing.steps_per_frame()
+            let batch = self.report.as_ref().map_or(1, |report| report.batch.max(1));
+            whole_batches(self.pacing.steps_per_frame(), batch)
         };
         // While a picture is drawn beside it, a batch returns when the one before it is done: what counts is from end to end.
         let begin = self.batch_end.take().unwrap_or_else(Instant::now);
@@ -541,6 +545,11 @@ impl Runner {
         });
         self.stale = true;
     }
+}
+
+/// The most steps up to `steps` that are whole batches; `steps` where there is none.
+fn whole_batches(steps: u64, batch: u64) -> u64 {
+    if steps < batch { steps } else { steps - steps % batch }
 }
 
 /// The whole plane through the middle, before the window asked for anything.

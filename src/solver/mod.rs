@@ -216,6 +216,10 @@ pub struct Report {
     pub threads: usize,
     /// What was chosen for the rest, e.g. `block 512 × 4096, 8 fused steps, AVX-512`.
     pub details: String,
+    /// Steps that are taken at once where that many are asked for: batches of a multiple are the fastest.
+    pub batch: u64,
+    /// What the user should know beside, e.g. why it does not run where it would be fastest.
+    pub note: Option<String>,
     /// Bytes held.
     pub memory: u64,
 }

@@ -461,6 +461,8 @@ impl<T: Real> Solver for SplitStepFourier<T> {
                     "lattice"
                 }
             ),
+            batch: 1,
+            note: None,
             memory: (field + self.kick.memory()) as u64,
         }
     }

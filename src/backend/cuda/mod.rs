@@ -137,10 +137,14 @@ impl Device {
         )
     }
 
-    /// Bytes free now.
+    /// Bytes that may be taken now: what is free, and no more than `RIPPLON_CUDA_MEMORY` says, for who shares the device with others.
     #[must_use]
     pub fn free_memory(&self) -> u64 {
-        self.context.mem_get_info().map_or(0, |(free, _)| free as u64)
+        let free = self.context.mem_get_info().map_or(0, |(free, _)| free as u64);
+        let limit = std::env::var("RIPPLON_CUDA_MEMORY")
+            .ok()
+            .and_then(|text| text.trim().parse().ok());
+        free.min(limit.unwrap_or(u64::MAX))
     }
 
     fn module(&self, source: Source) -> Result<Arc<CudaModule>, CudaError> {

@@ -419,6 +419,8 @@ impl<T: Vectors> Solver for Fdtd<T> {
                 self.sweep.block_rows(),
                 Level::best().title()
             ),
+            batch: 1,
+            note: None,
             memory: (values * size_of::<T>()) as u64 + self.sweep.bytes(),
         }
     }

@@ -25,7 +25,7 @@ use super::run::{OnDevice, RowChange, Run, Stepper};
 use super::scheme::Scheme;
 use crate::backend::cuda::{self, Buffer, CudaError, Kernel, Landing, Mark, Queue};
 use crate::field::{Precision, Real};
-use crate::grid::Grid;
+use crate::grid::{Edge, Grid};
 use crate::physics::Sets;
 use crate::scene::Scenario;
 use crate::scene::scenario::BackendChoice;
@@ -208,23 +208,12 @@ impl<T: OnCuda> Cuda<T> {
             backend: "cuda",
             message: reason.to_owned(),
         })?;
+        let (variant, because) = chosen(problem, variant, T::PRECISION);
+        check_room(problem, variant, T::PRECISION, device.free_memory())?;
         let grid = problem.grid.clone();
         let [nx, ny, nz] = grid.size();
         let pitch = nx.next_multiple_of(32);
         let count = pitch * ny * nz;
-        if u32::try_from(count).is_err() || ny * nz > i32::MAX as usize / 2 {
-            return Err(SolverError::Unsupported(format!(
-                "the device counts sites in 32 bits, and {grid} has {}; take a smaller grid or backend = \"cpu\"",
-                grid.sites()
-            )));
-        }
-        if problem.medium.drives().len() > MOST_DRIVES {
-            return Err(SolverError::Unsupported(format!(
-                "the device knows {MOST_DRIVES} different drives, and the scene has {}; take backend = \"cpu\"",
-                problem.medium.drives().len()
-            )));
-        }
-        let (variant, because) = chosen(problem, variant, T::PRECISION);
         let make = || -> Result<Self, CudaError> {
             let (queue, side) = (Queue::new(device)?, Queue::new(device)?);
             let source = sources::sweeps(T::PRECISION);
@@ -427,6 +416,43 @@ impl<T: OnCuda> Cuda<T> {
     }
 }
 
+/// Whether the device can hold a run, found out before any of it is made: a device shared with others is not filled in vain.
+fn check_room(problem: &Problem, variant: &str, precision: Precision, free: u64) -> Result<(), SolverError> {
+    let grid = &problem.grid;
+    let [nx, ny, nz] = grid.size().map(|n| n as u64);
+    let medium = &problem.medium;
+    if medium.drives().len() > MOST_DRIVES {
+        return Err(SolverError::Unsupported(format!(
+            "the device knows {MOST_DRIVES} different drives, and the scene has {}; take backend = \"cpu\"",
+            medium.drives().len()
+        )));
+    }
+    let count = nx.next_multiple_of(32).saturating_mul(ny).saturating_mul(nz);
+    if u32::try_from(count).is_err() || ny * nz > i32::MAX as u64 / 2 {
+        return Err(SolverError::Unsupported(format!(
+            "the device counts sites in 32 bits, and {grid} has {}; take a smaller grid or backend = \"cpu\"",
+            grid.sites()
+        )));
+    }
+    let fields = if variant == "naive" { 1 } else { 2 };
+    let tables = if problem.order == 4 || problem.imaginary { 2 } else { 1 };
+    let absorbs = medium.has(Sets::Absorption) || grid.edges()[..grid.rank()].contains(&Edge::Absorb);
+    let planes = 2 * (fields + tables) + 1 + u64::from(absorbs) + medium.drives().len() as u64;
+    let walls = u64::from(medium.has(Sets::Wall));
+    let needed = count * (planes * precision.bytes() as u64 + walls) + ny * nz * (8 * SUMS) as u64;
+    if needed > free {
+        return Err(SolverError::OutOfMemory {
+            what: format!(
+                "cuda: trotter {variant} on {grid} sites in {} precision",
+                precision.word()
+            ),
+            needed,
+            available: free,
+        });
+    }
+    Ok(())
+}
+
 /// The variant that runs, and why it is not the one asked for.
 fn chosen(problem: &Problem, asked: &str, precision: Precision) -> (&'static str, Option<String>) {
     let grid = &problem.grid;
@@ -513,6 +539,17 @@ impl<T: OnCuda> Stepper<T> for Cuda<T> {
         words.join(", ")
     }
 
+    fn batch(&self) -> u64 {
+        let sums = self.sums.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.flags.imaginary || !sums.driven.is_empty() || self.variant == "naive" {
+            1
+        } else if self.grid.rank() == 1 {
+            self.line_length()
+        } else {
+            u64::from(self.shape())
+        }
+    }
+
     fn memory(&self) -> usize {
         let planes = |planes: &Planes<T>| planes.iter().map(Buffer::bytes).sum::<usize>();
         let sums = self.sums.lock().unwrap_or_else(PoisonError::into_inner);
@@ -587,5 +624,58 @@ impl<T: OnCuda> Stepper<T> for Cuda<T> {
 
     fn device(&self) -> Option<&dyn OnDevice<T>> {
         Some(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::solver::read_scene_text;
+
+    fn problem(size: &str, layers: &str) -> Problem {
+        let text = format!(
+            "format = 1\ntitle = \"room\"\n[grid]\nsize = {size}\nspacing = 1.0\n[quantum]\nhopping = 1.0\n[time]\nstep = 0.1\n\
+             [[packet]]\ncenter = [4.0, 4.0]\nwidth = [2.0, 2.0]\n{layers}"
+        );
+        match read_scene_text(&text, None, &[]) {
+            Ok((_, scenario)) => Problem::new(&scenario).unwrap(),
+            Err(faults) => panic!("{faults}"),
+        }
+    }
+
+    fn said(problem: &Problem, variant: &str, precision: Precision, free: u64) -> String {
+        let refused = check_room(problem, variant, precision, free).err();
+        refused.map(|error| error.to_string()).unwrap_or_default()
+    }
+
+    #[test]
+    fn room_is_counted_before_it_is_taken() {
+        let plain = problem("[64, 32]", "");
+        // Field, its second half, phases: 2 planes each; energies; ten sums a row.
+        let needed = 64 * 32 * 4 * 7 + 32 * 80;
+        assert_eq!(said(&plain, "fused", Precision::Single, needed), "");
+        let short = said(&plain, "fused", Precision::Single, needed - 1);
+        assert!(
+            short.contains(&format!("{needed} bytes")) && short.contains("64 × 32"),
+            "{short}"
+        );
+        assert_eq!(said(&plain, "naive", Precision::Single, needed - 64 * 32 * 8), "");
+        assert!(!said(&plain, "fused", Precision::Double, needed).is_empty());
+    }
+
+    #[test]
+    fn grids_and_drives_beyond_the_device_are_refused_with_a_remedy() {
+        let mut huge = problem("[64, 32]", "");
+        huge.grid = Grid::new(&[1 << 17, 1 << 16], 1.0);
+        let text = said(&huge, "fused", Precision::Single, u64::MAX);
+        assert!(text.contains("32 bits") && text.contains("smaller grid"), "{text}");
+        let drive = |n: usize| {
+            format!(
+                "[[layer]]\nsets = \"potential\"\nshape = \"everywhere\"\nvalue = 0.1\nmode = \"add\"\ndrive = \"sin({n}*t)\"\n"
+            )
+        };
+        let driven = problem("[64, 32]", &(1..=5).map(drive).collect::<String>());
+        let text = said(&driven, "fused", Precision::Single, u64::MAX);
+        assert!(text.contains("4 different drives") && text.contains("cpu"), "{text}");
     }
 }
