@@ -49,17 +49,16 @@ pub fn compiled(program: &Program, cache: Option<&Path>) -> Result<Source, CudaE
     }
     let file = cache.map(|folder| folder.join(program.file_name()));
     let kept = file.as_ref().and_then(|file| std::fs::read_to_string(file).ok());
-    let ptx = match kept.filter(|text| text.contains(".entry")) {
-        Some(text) => text,
-        None => {
-            let text = compiler().map_err(CudaError::NotCompiled)?.ptx(program)?;
-            if let Some(file) = &file
-                && let Err(error) = keep(file, &text)
-            {
-                tracing::warn!("{}: {error}; the kernel is compiled again next time", file.display());
-            }
-            text
+    let ptx = if let Some(text) = kept.filter(|text| text.contains(".entry")) {
+        text
+    } else {
+        let text = compiler().map_err(CudaError::NotCompiled)?.ptx(program)?;
+        if let Some(file) = &file
+            && let Err(error) = keep(file, &text)
+        {
+            tracing::warn!("{}: {error}; the kernel is compiled again next time", file.display());
         }
+        text
     };
     // Modules stay loaded as long as the program runs, and so may their texts.
     let source = Source {

@@ -187,15 +187,13 @@ pub(super) fn shapes_of(precision: Precision, asked: Flags, steps: usize) -> Res
             "the registers of a device hold at most {MOST_STEPS} steps of a launch"
         )));
     }
-    let wanted = match embedded.iter().find(|shape| shape.steps as usize == steps) {
-        Some(shape) => *shape,
-        None => {
-            let program = program(precision, single.flags, steps);
-            let source =
-                cuda::compiled(&program, cuda::cache().as_deref()).map_err(|error| refused(&error.to_string()))?;
-            let steps = u32::try_from(steps).unwrap_or(1);
-            shape(source, steps, single.columns, single.flags, single.rate)
-        }
+    let wanted = if let Some(shape) = embedded.iter().find(|shape| shape.steps as usize == steps) {
+        *shape
+    } else {
+        let program = program(precision, single.flags, steps);
+        let source = cuda::compiled(&program, cuda::cache().as_deref()).map_err(|error| refused(&error.to_string()))?;
+        let steps = u32::try_from(steps).unwrap_or(1);
+        shape(source, steps, single.columns, single.flags, single.rate)
     };
     // What was asked for is taken, whatever else would be faster.
     let wanted = Shape { rate: 1e6, ..wanted };
