@@ -144,6 +144,14 @@ fn cases() -> Vec<Case> {
             "[[layer]]\nsets = \"potential\"\nshape = \"everywhere\"\nvalue = \"sin(7.1*x)\"\n",
         ),
         case("cube", &[37, 22, 19], "\"wall\"", mass, POTENTIAL),
+        case("aligned cube", &[132, 45, 19], "\"wall\"", mass, POTENTIAL),
+        case(
+            "interacting cube",
+            &[36, 40, 21],
+            "[\"periodic\", \"wall\", \"wall\"]",
+            "mass = 1.0\ninteraction = 0.8",
+            POTENTIAL,
+        ),
         case("periodic cube", &[36, 22, 20], "\"periodic\"", mass, POTENTIAL),
     ]
 }
@@ -277,7 +285,7 @@ fn batches_give_the_same_bits() {
     if skip() {
         return;
     }
-    for case in cases().into_iter().filter(|case| case.size.len() == 2) {
+    for case in cases().into_iter().filter(|case| case.size.len() > 1) {
         for (word, _) in Precision::ALL {
             let order = 2;
             let mut once = build(&scene(&case, order, "cuda", word, "fused"));

@@ -288,9 +288,21 @@ impl Queue {
         }
         Ok(Kernel {
             function,
-            name: if entry == "fused_steps" { source.name } else { entry },
+            name: if matches!(entry, "fused_steps" | "space_steps") {
+                source.name
+            } else {
+                entry
+            },
             shared,
         })
+    }
+
+    /// Bytes of shared memory that a block may have.
+    #[must_use]
+    pub fn most_shared(&self) -> u32 {
+        let attribute = sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
+        let most = self.device.context.attribute(attribute).unwrap_or(48 * 1024);
+        u32::try_from(most).unwrap_or(0)
     }
 
     /// Blocks of a kernel that one multiprocessor holds.

@@ -340,6 +340,8 @@ impl<T: Tilewise + super::line::Linewise> Solver for Run<T> {
             order: 2,
             threads: threads::count(),
             details: self.propagator.details(),
+            batch: 1,
+            note: None,
             memory: self.propagator.memory() as u64,
         }
     }

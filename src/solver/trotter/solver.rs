@@ -1,6 +1,7 @@
 //! What the engine asks of a run.
 
 use super::media::Media;
+use super::opening::Opening;
 use super::problem::Problem;
 use super::run::Run;
 use super::stepper::OnDevice;
@@ -21,10 +22,9 @@ impl<T: Real> Solver for Run<T> {
             precision: T::PRECISION,
             order: self.problem.order,
             threads: self.stepper.device().map_or_else(threads::count, OnDevice::units),
-            details: match &self.note {
-                Some(note) => format!("{}; {note}", self.stepper.details()),
-                None => self.stepper.details(),
-            },
+            details: self.stepper.details(),
+            batch: self.stepper.batch(),
+            note: self.note.clone(),
             memory: (self.stepper.memory() + self.media.memory()) as u64,
         }
     }
@@ -48,7 +48,10 @@ impl<T: Real> Solver for Run<T> {
                     self.single_step();
                 }
             }
-            self.checked(())
+            match self.stepper.device().and_then(OnDevice::paced) {
+                Some(fault) => Err(fault),
+                None => Ok(()),
+            }
         })
     }
 
@@ -69,21 +72,9 @@ impl<T: Real> Solver for Run<T> {
     }
 
     fn image(&mut self, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError> {
-        if !matches!(
-            request.quantity,
-            Quantity::Density | Quantity::Phase | Quantity::Real | Quantity::Imaginary
-        ) {
-            return Err(SolverError::Unsupported(
-                "this method shows density, phase, real and imaginary part".into(),
-            ));
-        }
+        check_quantity(request)?;
         threads::run(|| {
-            // |φ| = |ψ| unless half a step of absorption lies between them.
-            let closing = if request.quantity == Quantity::Density && !self.media.absorbs() {
-                None
-            } else {
-                self.closing()
-            };
+            let closing = self.closing_for(request);
             if let Some(device) = self.stepper.device() {
                 device.picture(request, closing.as_ref(), image);
                 return self.checked(());
@@ -99,6 +90,25 @@ impl<T: Real> Solver for Run<T> {
             });
             Ok(())
         })
+    }
+
+    fn begin_image(&mut self, request: &ImageRequest) -> Result<bool, SolverError> {
+        check_quantity(request)?;
+        let Some(device) = self.stepper.device() else {
+            return Ok(false);
+        };
+        device.begin_picture(request, self.closing_for(request).as_ref());
+        Ok(true)
+    }
+
+    fn take_image(&mut self, image: &mut FieldImage) -> Result<bool, SolverError> {
+        let Some(device) = self.stepper.device() else {
+            return Ok(false);
+        };
+        if device.take_picture(image) {
+            return Ok(true);
+        }
+        self.checked(false)
     }
 
     fn observables(&mut self) -> Result<Observables, SolverError> {
@@ -164,6 +174,15 @@ impl<T: Real> Solver for Run<T> {
 }
 
 impl<T: Real> Run<T> {
+    /// What closes the field for a picture: |φ| = |ψ| unless half a step of absorption lies between them.
+    fn closing_for(&self, request: &ImageRequest) -> Option<Opening> {
+        if request.quantity == Quantity::Density && !self.media.absorbs() {
+            None
+        } else {
+            self.closing()
+        }
+    }
+
     fn check_size(&self, field: &FieldData) -> Result<(), SolverError> {
         let sites = self.problem.grid.sites();
         if field.len() == sites {
@@ -212,6 +231,15 @@ impl<T: Real> Run<T> {
             self.phase_whole_field(1.0);
         });
         self.checked(())
+    }
+}
+
+fn check_quantity(request: &ImageRequest) -> Result<(), SolverError> {
+    match request.quantity {
+        Quantity::Density | Quantity::Phase | Quantity::Real | Quantity::Imaginary => Ok(()),
+        _ => Err(SolverError::Unsupported(
+            "this method shows density, phase, real and imaginary part".into(),
+        )),
     }
 }
 

@@ -53,6 +53,10 @@ pub(super) trait Stepper<T: Real>: Send + Sync {
     fn fused(&self) -> usize {
         1
     }
+    /// Steps that are taken at once where nobody watches; see [`Report::batch`](crate::solver::Report::batch).
+    fn batch(&self) -> u64 {
+        self.fused() as u64
+    }
     /// Whole steps, at most [`Watch::depth`]; `watch` sees the field after each of them.
     fn watched(&mut self, scheme: &Scheme, steps: u64, watch: &Watch<T>) {
         for step in 0..usize::try_from(steps).unwrap_or(usize::MAX) {
@@ -88,6 +92,13 @@ pub(super) trait OnDevice<T: Real>: Sync {
     fn totals(&self, region: &Region, closing: Option<&Opening>, drives: &[f64]) -> Totals;
     /// The picture of a field.
     fn picture(&self, request: &ImageRequest, closing: Option<&Opening>, image: &mut FieldImage);
+    /// Begins a picture that [`OnDevice::take_picture`] gives; later steps do not change it.
+    fn begin_picture(&self, request: &ImageRequest, closing: Option<&Opening>);
+    /// The picture begun last; waits for it. `false` if none was begun since, or it failed.
+    fn take_picture(&self, image: &mut FieldImage) -> bool;
+    /// As [`OnDevice::fault`], but while a picture is under way it waits for the batch before the last only, so that the device has something to
+    /// do while the caller shows that picture.
+    fn paced(&self) -> Option<SolverError>;
     /// Waits for all of it; what went wrong since the run began.
     fn fault(&self) -> Option<SolverError>;
 }

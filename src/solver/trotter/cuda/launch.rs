@@ -1,7 +1,7 @@
 //! Steps on the device.
 
 use super::params::{self, whole};
-use super::sources::{LINE_CORE, LINE_STEPS, Shape};
+use super::sources::{self, LINE_CORE, LINE_STEPS, Shape};
 use super::{Cuda, OnCuda};
 use crate::backend::cuda::{Buffer, CudaError, Kernel, PushKernelArg, Queue};
 use crate::field::Precision;
@@ -57,9 +57,47 @@ impl Fused {
     }
 }
 
+/// A shape of three dimensions, loaded.
+pub(super) struct Space {
+    pub shape: sources::Space,
+    kernel: Kernel,
+    /// Blocks that the device holds at once.
+    capacity: u32,
+}
+
+impl Space {
+    pub(super) fn new(queue: &Queue, shape: sources::Space) -> Result<Self, CudaError> {
+        let kernel = queue.kernel(shape.source, "space_steps", shape.shared())?;
+        let capacity = queue.occupancy(&kernel, sources::Space::threads())? * queue.device().multiprocessors;
+        Ok(Self {
+            shape,
+            kernel,
+            capacity: capacity.max(1),
+        })
+    }
+
+    /// Tiles along x and y, and the pairs of planes of a block for which all blocks, wave by wave, are done first.
+    fn layout(&self, [nx, ny, nz]: [u32; 3]) -> (u32, u32, u32) {
+        let [columns, rows] = self.shape.core();
+        let (across, along) = (nx.div_ceil(columns), ny.div_ceil(rows));
+        let pairs = nz.div_ceil(2);
+        let time = |chunk: u32| {
+            let blocks = u64::from(across * along) * u64::from(pairs.div_ceil(chunk));
+            blocks.div_ceil(u64::from(self.capacity)) * u64::from(chunk + 2 * self.shape.steps)
+        };
+        let chunk = (1..=pairs.min(64))
+            .map(|count| pairs.div_ceil(count))
+            .min_by_key(|&chunk| time(chunk));
+        (across, along, chunk.unwrap_or(pairs))
+    }
+}
+
 impl<T: OnCuda> Cuda<T> {
     /// Steps a launch where many are asked for.
     pub(super) fn shape(&self) -> u32 {
+        if let Some(space) = self.space.first() {
+            return space.shape.steps;
+        }
         self.best(u64::MAX).map_or(1, |fused| fused.shape.steps)
     }
 
@@ -100,8 +138,10 @@ impl<T: OnCuda> Cuda<T> {
                 1
             } else if self.grid.rank() == 1 {
                 self.line_steps(substep, equal)
-            } else if self.grid.rank() == 3 {
+            } else if self.grid.rank() == 3 && self.space.is_empty() {
                 self.step_in_space(substep)
+            } else if self.grid.rank() == 3 {
+                self.space_steps(substep, equal)
             } else {
                 self.fused_steps(substep, equal)
             };
@@ -143,6 +183,47 @@ impl<T: OnCuda> Cuda<T> {
             }
         });
         u64::from(launched.is_some())
+    }
+
+    /// At most `most` equal sub-steps in three dimensions in one launch; returns how many.
+    #[allow(unsafe_code, reason = "a kernel launch")]
+    fn space_steps(&mut self, substep: &Substep, most: u64) -> u64 {
+        let Some(out) = &self.other else { return 0 };
+        let Some(space) = self.space.iter().find(|space| u64::from(space.shape.steps) <= most) else {
+            return 0;
+        };
+        let steps = space.shape.steps;
+        let (across, along, chunk) = space.layout(self.grid.size().map(|n| u32::try_from(n).unwrap_or(u32::MAX)));
+        let parameters = params::Space {
+            field: addresses(&self.field),
+            out: addresses(out),
+            table: addresses(&self.tables[substep.table]),
+            grid: self.lattice,
+            chunk: i32::try_from(chunk).unwrap_or(i32::MAX),
+            tangents: substep.angles.map(|angle| T::of(angle.tan())),
+            secants: substep.angles.map(|angle| T::of(1.0 / angle.cos())),
+            interaction: T::of(self.interaction * substep.phase_time / (substep.excess * substep.excess)),
+        };
+        let pairs = u32::try_from(self.grid.size()[2].div_ceil(2)).unwrap_or(0);
+        let blocks = (across, along, pairs.div_ceil(chunk));
+        let launched = self.attempt(|| {
+            self.before_writing(Some(out[0].address()))?;
+            // SAFETY: the parameters are those of `space_steps`; all planes are pitch × ny × nz, and the kernel reads and writes sites of the grid
+            // only, of which a row has a multiple of 16 bytes.
+            unsafe {
+                self.queue
+                    .launch(&space.kernel, blocks, sources::Space::threads(), |launch| {
+                        launch.arg(&parameters);
+                    })
+            }
+        });
+        if launched.is_none() {
+            return 0;
+        }
+        if let Some(out) = &mut self.other {
+            std::mem::swap(&mut self.field, out);
+        }
+        u64::from(steps)
     }
 
     /// At most `most` equal sub-steps in one launch; returns how many. In three dimensions the x and y sweeps of one.

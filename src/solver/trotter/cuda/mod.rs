@@ -5,8 +5,9 @@
 //!
 //! - `fused`: up to six (single) or four (double) steps a launch, the state in registers (`kernels/trotter_fused.cu`) in two dimensions;
 //!   up to sixteen in one (`kernels/trotter_line.cu`). Other numbers (`fused_steps`) are compiled where NVRTC is found.
-//! - `full-step`: the same with one step a launch; in three dimensions two launches, x and y sweeps plane by plane, then z sweeps and phase in
-//!   place along columns.
+//!   Two steps in three dimensions (`kernels/trotter_space.cu`).
+//! - `full-step`: the same with one step a launch; in three dimensions, where nx is no multiple of 16 bytes or the device has little shared memory,
+//!   two launches: x and y sweeps plane by plane, then z sweeps and phase in place along columns.
 //! - `naive`: one kernel a sweep (Bederián and Dente 2011, section 4.2). One to three dimensions.
 //!
 //! Steps go into one stream; pictures and sums into a second one, so that a picture that was begun ([`OnDevice::begin_picture`]) is reduced and
@@ -67,11 +68,11 @@ pub(super) const TARGET: Target = Target {
         },
         Variant {
             id: "full-step",
-            about: "one whole step a pass, in registers; two passes in three dimensions",
+            about: "one whole step a pass over memory, in registers",
         },
         Variant {
             id: "fused",
-            about: "several whole steps a launch, in registers; one and two dimensions; the fastest",
+            about: "several whole steps a pass over memory, in registers; the fastest",
         },
     ],
 };
@@ -156,6 +157,8 @@ pub(super) struct Cuda<T: OnCuda> {
     hopping: f64,
     interaction: f64,
     fused: Vec<launch::Fused>,
+    /// Three dimensions: most steps first; empty where `fused` and columns do them.
+    space: Vec<launch::Space>,
     /// One dimension.
     line: Option<Kernel>,
     kernels: [Kernel; ENTRIES.len()],
@@ -262,6 +265,7 @@ impl<T: OnCuda> Cuda<T> {
                 hopping: 0.0,
                 interaction: 0.0,
                 fused: Vec::new(),
+                space: Vec::new(),
                 line: None,
                 kernels,
                 mirror: Mutex::default(),
@@ -399,8 +403,21 @@ impl<T: OnCuda> Cuda<T> {
         if self.variant != "naive" && self.grid.rank() == 1 {
             self.line = Some(self.queue.kernel(sources::line(T::PRECISION), "line_steps", 0)?);
         } else if self.variant != "naive" && self.grid.rank() == 3 {
-            let shape = sources::bare(T::PRECISION);
-            self.fused.push(launch::Fused::new(&self.queue, shape, T::PRECISION)?);
+            let [nx, ..] = self.grid.size();
+            let most = self.queue.most_shared();
+            let aligned = nx % (16 / T::PRECISION.bytes()) == 0;
+            self.space.clear();
+            for shape in sources::space(T::PRECISION, self.flags.interaction) {
+                let asked = (shape.steps == 1 || self.variant == "fused")
+                    && self.asked_steps.is_none_or(|steps| shape.steps as usize <= steps);
+                if asked && aligned && shape.shared() <= most {
+                    self.space.push(launch::Space::new(&self.queue, shape)?);
+                }
+            }
+            if self.space.is_empty() {
+                let shape = sources::bare(T::PRECISION);
+                self.fused.push(launch::Fused::new(&self.queue, shape, T::PRECISION)?);
+            }
         } else if self.variant != "naive" {
             let shapes = match self.asked_steps {
                 Some(steps) if self.variant == "fused" => sources::shapes_of(T::PRECISION, self.flags, steps)?,
@@ -486,8 +503,11 @@ fn chosen(problem: &Problem, asked: &str, precision: Precision) -> (&'static str
             let because = "walls inside, flux and imaginary time run one kernel a sweep in three dimensions";
             return ("naive", Some(because.into()));
         }
-        let because = (asked == "fused").then(|| "steps are not fused in three dimensions".into());
-        return ("full-step", because);
+        if asked == "fused" && (nx % lanes != 0 || nz < 8) {
+            let because =
+                format!("steps are fused in three dimensions where x has a multiple of {lanes} sites and z 8");
+            return ("full-step", Some(because));
+        }
     }
     (asked, None)
 }
@@ -522,13 +542,16 @@ impl<T: OnCuda> Stepper<T> for Cuda<T> {
             words.push(because.clone());
         } else if self.variant == "naive" {
             words.push("one kernel a sweep".into());
-        } else if self.grid.rank() == 3 {
+        } else if self.grid.rank() == 3 && self.space.is_empty() {
             words.push("two passes a step".into());
         } else if self.grid.rank() == 1 {
             let steps = self.line_length();
             words.push(format!("{steps} fused steps"));
         } else {
-            words.push(format!("{} fused steps", self.shape()));
+            words.push(match self.shape() {
+                1 => "one step a launch".to_owned(),
+                steps => format!("{steps} fused steps"),
+            });
         }
         let sums = self.sums.lock().unwrap_or_else(PoisonError::into_inner);
         if self.variant == "fused" && !sums.driven.is_empty() {

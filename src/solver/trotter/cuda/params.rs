@@ -21,6 +21,7 @@ macro_rules! plain {
 plain!(
     Fused<T>,
     Line<T>,
+    Space<T>,
     Columns<T>,
     Sweep<T>,
     Lattice,
@@ -61,6 +62,19 @@ pub(super) struct Line<T> {
     pub nx: i32,
     pub periodic: i32,
     pub steps: i32,
+    pub tangents: [T; 3],
+    pub secants: [T; 3],
+    pub interaction: T,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Space<T> {
+    pub field: [u64; 2],
+    pub out: [u64; 2],
+    pub table: [u64; 2],
+    pub grid: Lattice,
+    pub chunk: i32,
     pub tangents: [T; 3],
     pub secants: [T; 3],
     pub interaction: T,
@@ -260,6 +274,15 @@ mod tests {
             (Precision::Single, size_of::<Fused<f32>>()),
             (Precision::Double, size_of::<Fused<f64>>()),
         ] {
+            for interacts in [false, true] {
+                for shape in sources::space(precision, interacts) {
+                    let size = match precision {
+                        Precision::Single => size_of::<Space<f32>>(),
+                        Precision::Double => size_of::<Space<f64>>(),
+                    };
+                    assert_eq!(declared(shape.source.ptx, "space_steps"), [size]);
+                }
+            }
             for shape in sources::shapes(precision, sources::Flags::default()) {
                 assert_eq!(declared(shape.source.ptx, "fused_steps"), [size]);
             }

@@ -1,0 +1,334 @@
+// Trotter-Suzuki in three dimensions, STEPS whole steps a pass over memory with the state in registers.
+//
+// A block owns a tile of 32 x COLUMNS columns and WARPS x ROWS rows and goes up the planes, two at a time, through a pipeline of STEPS stages as in
+// trotter_fused.cu; a warp has ROWS rows of it. x sweeps: neighbours across lanes by shuffle. y sweeps: the rows at the rim of a warp's part go
+// through shared memory, once a stage. z sweeps, even-odd-even: a stage completes those of the pair of planes before the one that enters, and keeps
+// two planes in registers. The next pair and the phases come by asynchronous copies, each lane's own. Tiles overlap by 2 STEPS sites a side.
+//
+// Walls at the edges of the grid only; nx a multiple of COLUMNS. Where an edge in y or z is near, a second body runs that looks at every bond; a site
+// without partner is multiplied by the secant. Both give the same bits for sites with partners.
+//
+// Compile with -DREAL, -DCOLUMNS, -DSTEPS.
+#include "trotter.cuh"
+
+#ifndef COLUMNS
+#define COLUMNS 4
+#endif
+#ifndef STEPS
+#define STEPS 1
+#endif
+#ifndef ROWS
+#define ROWS 4
+#endif
+#ifndef WARPS
+#define WARPS 8
+#endif
+// a phase in |psi|^2
+#ifndef INTERACTION
+#define INTERACTION 0
+#endif
+
+struct Space {
+    const real *re, *im;    // the state
+    real *re_out, *im_out;  // the state STEPS steps later
+    const real *pc, *ps;    // phase after a step
+    int nx, ny, nz, pitch;
+    int periodic[3];
+    int chunk;              // pairs of planes that a block writes
+    real t[3], m[3];        // tangents of the even, odd, even sweep; their secants
+    real interaction;
+};
+
+enum { C = COLUMNS, R = ROWS, N = STEPS };
+enum { HALO_X = (2 * STEPS + COLUMNS - 1) / COLUMNS * COLUMNS, CORE_X = 32 * COLUMNS - 2 * HALO_X };
+enum { HALO_Y = 2 * STEPS, CORE_Y = WARPS * ROWS - 2 * HALO_Y };
+// a vector of one lane; a pair of planes of a warp: plane, row, real and imaginary part
+enum { PART = 32 * 16, PAIR = 2 * ROWS * 2 * PART, RIM = 2 * 2 * 2 * PART };
+
+__device__ __forceinline__ void copy_async(char *to, const void *from, bool valid) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"((u32)__cvta_generic_to_shared(to)), "l"(from), "r"(valid ? 16 : 0) : "memory");
+}
+
+struct Row { real r[COLUMNS], i[COLUMNS]; };
+struct Part { Row row[ROWS]; };
+
+// Where the rows of a warp lie in a plane, and which of them do
+struct Place { u32 at[ROWS]; u32 open; };
+
+__device__ __forceinline__ void fetch(char *slot, const real *first, const real *second, const Place &place, bool inside, size_t plane, const bool (&in)[2],
+                                      const int (&z)[2]) {
+#pragma unroll
+    for (int k = 0; k < 2; k++)
+#pragma unroll
+        for (int r = 0; r < R; r++) {
+            const bool valid = inside && in[k] && (place.open >> (r + 1) & 1);
+            const size_t at = valid ? z[k] * plane + place.at[r] : 0;
+            copy_async(slot + ((k * R + r) * 2 + 0) * PART, first + at, valid);
+            copy_async(slot + ((k * R + r) * 2 + 1) * PART, second + at, valid);
+        }
+}
+
+__device__ __forceinline__ void put(char *slot, const Row &row) {
+    *(uint4 *)slot = *(const uint4 *)row.r, *(uint4 *)(slot + PART) = *(const uint4 *)row.i;
+}
+__device__ __forceinline__ void take(Row &row, const char *slot) {
+    *(uint4 *)row.r = *(const uint4 *)slot, *(uint4 *)row.i = *(const uint4 *)(slot + PART);
+}
+
+// What a partner q adds to p
+__device__ __forceinline__ void lean(real t, real &r, real &i, real qr, real qi) { r = fused(-t, qi, r), i = fused(t, qr, i); }
+
+__device__ __forceinline__ void even_x(Row &a, real t) {
+#pragma unroll
+    for (int c = 0; c < C; c += 2) {
+        const real r = a.r[c], i = a.i[c];
+        lean(t, a.r[c], a.i[c], a.r[c + 1], a.i[c + 1]);
+        lean(t, a.r[c + 1], a.i[c + 1], r, i);
+    }
+}
+
+struct Edges { bool any, left, right; };
+
+__device__ __forceinline__ void odd_x(Row &a, real t, real m, Edges e) {
+    const u32 all = 0xffffffffu;
+    real lr = __shfl_up_sync(all, a.r[C - 1], 1), li = __shfl_up_sync(all, a.i[C - 1], 1);
+    real rr = __shfl_down_sync(all, a.r[0], 1), ri = __shfl_down_sync(all, a.i[0], 1);
+    if (e.any) {
+        if (e.left) lr = li = 0, a.r[0] *= m, a.i[0] *= m;
+        if (e.right) rr = ri = 0, a.r[C - 1] *= m, a.i[C - 1] *= m;
+    }
+    lean(t, a.r[0], a.i[0], lr, li);
+    lean(t, a.r[C - 1], a.i[C - 1], rr, ri);
+#pragma unroll
+    for (int c = 1; c < C - 1; c += 2) {
+        const real r = a.r[c], i = a.i[c];
+        lean(t, a.r[c], a.i[c], a.r[c + 1], a.i[c + 1]);
+        lean(t, a.r[c + 1], a.i[c + 1], r, i);
+    }
+}
+
+template <bool MASKED> __device__ __forceinline__ void pair_y(Row &p, Row &q, real t, real m, u32 open) {
+    const bool on = (open & 3) == 3;
+    if (MASKED) t = on ? t : real(0), m = on ? real(1) : m;
+#pragma unroll
+    for (int c = 0; c < C; c++) {
+        if (MASKED) p.r[c] *= m, p.i[c] *= m, q.r[c] *= m, q.i[c] *= m;
+        const real r = p.r[c], i = p.i[c];
+        lean(t, p.r[c], p.i[c], q.r[c], q.i[c]);
+        lean(t, q.r[c], q.i[c], r, i);
+    }
+}
+
+// The bond of row p with row q of another warp, p's side of it
+template <bool MASKED> __device__ __forceinline__ void half_y(Row &p, const Row &q, real t, real m, u32 open) {
+    const bool on = (open & 3) == 3;
+    if (MASKED) t = on ? t : real(0), m = on ? real(1) : m;
+#pragma unroll
+    for (int c = 0; c < C; c++) {
+        if (MASKED) p.r[c] *= m, p.i[c] *= m;
+        lean(t, p.r[c], p.i[c], q.r[c], q.i[c]);
+    }
+}
+
+template <bool MASKED> __device__ __forceinline__ void even_y(Part &a, const Space &p, int which, u32 open) {
+#pragma unroll
+    for (int r = 0; r < R; r += 2) pair_y<MASKED>(a.row[r], a.row[r + 1], p.t[which], p.m[which], open >> (r + 1));
+}
+
+// bit r + 1 of `open` is row r, bits 0 and ROWS + 1 those of the neighbours; `rim` is this warp's part of the exchange
+template <bool MASKED> __device__ __forceinline__ void odd_y(Part &a, const Space &p, u32 open, const char *rim, int plane, bool below, bool above) {
+    const real t = p.t[1], m = p.m[1];
+#pragma unroll
+    for (int r = 1; r < R - 1; r += 2) pair_y<MASKED>(a.row[r], a.row[r + 1], t, m, open >> (r + 1));
+    Row q;
+    if (below) {
+        take(q, rim - RIM + (plane * 2 + 1) * 2 * PART);
+        half_y<MASKED>(a.row[0], q, t, m, open);
+    }
+    if (above) {
+        take(q, rim + RIM + (plane * 2 + 0) * 2 * PART);
+        half_y<MASKED>(a.row[R - 1], q, t, m, open >> R);
+    }
+}
+
+// z sweeps of the planes (a, b) and those before them (u, v), which they complete and hand over in (a, b)
+template <bool MASKED> __device__ __forceinline__ void sweep_z(Row &a, Row &b, Row &u, Row &v, const Space &p, u32 now, u32 before) {
+    real t0 = p.t[0], t1 = p.t[1], t2 = p.t[2], m0 = 1, m1 = 1, m2 = 1;
+    if (MASKED) {
+        const bool here = now == 3, between = (before & 2) && (now & 1), there = before == 3;
+        t0 = here ? t0 : real(0), t1 = between ? t1 : real(0), t2 = there ? t2 : real(0);
+        m0 = here ? m0 : p.m[0], m1 = between ? m1 : p.m[1], m2 = there ? m2 : p.m[2];
+    }
+#pragma unroll
+    for (int c = 0; c < C; c++) {
+        const real xr = m0 * a.r[c], xi = m0 * a.i[c], yr = m0 * b.r[c], yi = m0 * b.i[c];
+        const real ur = u.r[c], ui = u.i[c];
+        real er = xr, ei = xi;
+        lean(t0, er, ei, yr, yi);
+        er *= m1, ei *= m1;
+        const real vr = m1 * v.r[c], vi = m1 * v.i[c];
+        real fr = vr, fi = vi;
+        lean(t1, fr, fi, er, ei);
+        const real gr = m2 * fr, gi = m2 * fi, hr = m2 * ur, hi = m2 * ui;
+        real ar = hr, ai = hi, br = gr, bi = gi;
+        lean(t2, ar, ai, gr, gi);
+        lean(t2, br, bi, hr, hi);
+        a.r[c] = ar, a.i[c] = ai, b.r[c] = br, b.i[c] = bi;
+        real kr = er, ki = ei, lr = yr, li = yi;
+        lean(t1, kr, ki, vr, vi);
+        lean(t0, lr, li, xr, xi);
+        u.r[c] = kr, u.i[c] = ki, v.r[c] = lr, v.i[c] = li;
+    }
+}
+
+__device__ __forceinline__ void phase(Row &a, const char *slot, const Space &p) {
+    Row f;
+    take(f, slot);
+#pragma unroll
+    for (int c = 0; c < C; c++) {
+        multiply(a.r[c], a.i[c], f.r[c], f.i[c]);
+        if (INTERACTION) interact(a.r[c], a.i[c], p.interaction, false);
+    }
+}
+
+// A stage up to its z sweeps
+template <bool MASKED> __device__ __forceinline__ void in_planes(Part &a, Part &b, const Space &p, u32 open, Edges e, char *rim, int warp) {
+#pragma unroll
+    for (int r = 0; r < R; r++) {
+        even_x(a.row[r], p.t[0]), odd_x(a.row[r], p.t[1], p.m[1], e), even_x(a.row[r], p.t[2]);
+        even_x(b.row[r], p.t[0]), odd_x(b.row[r], p.t[1], p.m[1], e), even_x(b.row[r], p.t[2]);
+    }
+    even_y<MASKED>(a, p, 0, open);
+    even_y<MASKED>(b, p, 0, open);
+    __syncthreads();
+    put(rim + 0 * PART, a.row[0]), put(rim + 2 * PART, a.row[R - 1]);
+    put(rim + 4 * PART, b.row[0]), put(rim + 6 * PART, b.row[R - 1]);
+    __syncthreads();
+    odd_y<MASKED>(a, p, open, rim, 0, warp > 0, warp < WARPS - 1);
+    odd_y<MASKED>(b, p, open, rim, 1, warp > 0, warp < WARPS - 1);
+    even_y<MASKED>(a, p, 2, open);
+    even_y<MASKED>(b, p, 2, open);
+}
+
+// Which of the two planes of a pair there are, and where
+__device__ __forceinline__ u32 planes(const Space &p, int j, int (&z)[2], bool (&in)[2]) {
+    int low = 2 * j;
+    if (p.periodic[2]) low = low < 0 ? low + p.nz : low >= p.nz ? low - p.nz : low;
+    z[0] = low, z[1] = low + 1;
+    in[0] = low >= 0 && low < p.nz, in[1] = low >= 0 && low + 1 < p.nz;
+    return (in[0] ? 1 : 0) | (in[1] ? 2 : 0);
+}
+
+extern "C" __global__ void __launch_bounds__(32 * WARPS) space_steps(const Space p) {
+    extern __shared__ __align__(16) char shared[];
+    const u32 all = 0xffffffffu;
+    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+    const int strip = blockIdx.x * CORE_X, bank = blockIdx.y * CORE_Y;
+    const int first = blockIdx.z * p.chunk, last = min(first + p.chunk, (p.nz + 1) / 2);
+    if (first >= last) return;
+    const size_t plane = (size_t)p.pitch * p.ny;
+    // the next pair, a ring of phases of STEPS pairs, the exchange
+    char *next = shared + warp * (1 + N) * PAIR + lane * 16, *ring = next + PAIR;
+    char *rim = shared + WARPS * (1 + N) * PAIR + warp * RIM + lane * 16;
+
+    const int x = strip - HALO_X + lane * C;
+    int wrapped = x;
+    bool inside = x >= 0 && x < p.nx;
+    if (p.periodic[0]) {
+        wrapped = x % p.nx;
+        wrapped += wrapped < 0 ? p.nx : 0;
+        inside = true;
+    }
+    Edges e;
+    e.left = !p.periodic[0] && x == 0, e.right = !p.periodic[0] && x + C == p.nx;
+    e.any = __any_sync(all, e.left || e.right);
+    Place place;
+    place.open = 0;
+    const int low = bank - HALO_Y + warp * R;
+#pragma unroll
+    for (int r = -1; r <= R; r++) {
+        int y = low + r;
+        if (p.periodic[1]) {
+            y %= p.ny;
+            y += y < 0 ? p.ny : 0;
+        }
+        const bool there = y >= 0 && y < p.ny;
+        if (there) place.open |= 1u << (r + 1);
+        if (r >= 0 && r < R) place.at[r] = there ? (u32)y * p.pitch + wrapped : 0;
+    }
+    const bool edge_y = __syncthreads_or(place.open != (1u << (R + 2)) - 1);
+
+    Part u[N], v[N];
+#pragma unroll
+    for (int s = 0; s < N; s++)
+#pragma unroll
+        for (int r = 0; r < R; r++)
+#pragma unroll
+            for (int c = 0; c < C; c++) u[s].row[r].r[c] = u[s].row[r].i[c] = v[s].row[r].r[c] = v[s].row[r].i[c] = 0;
+    const bool stores = x >= strip && x < strip + CORE_X && x < p.nx;
+    u32 open[N + 1];  // planes there are: of the pair that enters, and of those before it
+#pragma unroll
+    for (int s = 0; s <= N; s++) open[s] = 0;
+    int z[2];
+    bool in[2];
+    for (int n = 0; n < N * 4 * R; n++) *(uint4 *)(ring + n * PART) = uint4();
+    open[0] = planes(p, first - N, z, in);
+    fetch(next, p.re, p.im, place, inside, plane, in, z);
+    // groups take turns: a pair, phases; the first phases are zero
+    asm volatile("cp.async.commit_group;" ::: "memory");
+    asm volatile("cp.async.commit_group;" ::: "memory");
+
+#pragma unroll 1
+    for (int j = first - N; j < last + N; j++) {
+        asm volatile("cp.async.wait_group 1;" ::: "memory");
+        Part a, b;
+#pragma unroll
+        for (int r = 0; r < R; r++) take(a.row[r], next + r * 2 * PART), take(b.row[r], next + (R + r) * 2 * PART);
+        const u32 coming = planes(p, j + 1, z, in);
+        fetch(next, p.re, p.im, place, inside, plane, in, z);
+        asm volatile("cp.async.commit_group;" ::: "memory");
+        bool masked = edge_y;
+#pragma unroll
+        for (int s = 0; s <= N; s++) masked |= open[s] != 3;
+#pragma unroll
+        for (int s = 0; s < N; s++) {
+            // phases of the pair that this stage completes
+            const char *here = ring + ((u32)(j - s - 1 - first + 4 * N) % N) * PAIR;
+            if (masked) {
+                in_planes<true>(a, b, p, place.open, e, rim, warp);
+#pragma unroll
+                for (int r = 0; r < R; r++) sweep_z<true>(a.row[r], b.row[r], u[s].row[r], v[s].row[r], p, open[s], open[s + 1]);
+            } else {
+                in_planes<false>(a, b, p, place.open, e, rim, warp);
+#pragma unroll
+                for (int r = 0; r < R; r++) sweep_z<false>(a.row[r], b.row[r], u[s].row[r], v[s].row[r], p, 3, 3);
+            }
+            if (s == 0) asm volatile("cp.async.wait_group 1;" ::: "memory");
+#pragma unroll
+            for (int r = 0; r < R; r++) phase(a.row[r], here + r * 2 * PART, p), phase(b.row[r], here + (R + r) * 2 * PART, p);
+        }
+        // the phases of the pair that entered, over those that the last stage has had
+        {
+            int zz[2];
+            bool ii[2];
+            planes(p, j, zz, ii);
+            fetch(ring + ((u32)(j - first + 4 * N) % N) * PAIR, p.pc, p.ps, place, inside, plane, ii, zz);
+            asm volatile("cp.async.commit_group;" ::: "memory");
+        }
+#pragma unroll
+        for (int s = N; s > 0; s--) open[s] = open[s - 1];
+        open[0] = coming;
+        const int done = j - N;
+        if (done >= first && stores) {
+#pragma unroll
+            for (int r = 0; r < R; r++) {
+                const int y = low + r;
+                if (y < bank || y >= bank + CORE_Y || y >= p.ny) continue;
+                const size_t to = (size_t)(2 * done) * plane + (size_t)y * p.pitch + x;
+                *(uint4 *)(p.re_out + to) = *(uint4 *)a.row[r].r, *(uint4 *)(p.im_out + to) = *(uint4 *)a.row[r].i;
+                if (2 * done + 1 < p.nz)
+                    *(uint4 *)(p.re_out + to + plane) = *(uint4 *)b.row[r].r, *(uint4 *)(p.im_out + to + plane) = *(uint4 *)b.row[r].i;
+            }
+        }
+    }
+}
