@@ -52,20 +52,36 @@ __device__ __forceinline__ void copy_async(char *to, const void *from, bool vali
 struct Row { real r[COLUMNS], i[COLUMNS]; };
 struct Part { Row row[ROWS]; };
 
-// Where the rows of a warp lie in a plane, and which of them do
-struct Place { u32 at[ROWS]; u32 open; };
+// Where a warp's rows begin in a plane (in shared memory, 0 for those that there are not), which there are, and a lane's column there
+struct Place { const int *rows; u32 open; int x; bool inside; };
 
-__device__ __forceinline__ void fetch(char *slot, const real *first, const real *second, const Place &place, bool inside, size_t plane, const bool (&in)[2],
-                                      const int (&z)[2]) {
+// Which of the two planes of a pair there are, and where
+__device__ __forceinline__ u32 planes(const Space &p, int j, int (&z)[2]) {
+    int low = 2 * j;
+    if (p.periodic[2]) low = low < 0 ? low + p.nz : low >= p.nz ? low - p.nz : low;
+    const bool first = low >= 0 && low < p.nz, second = low >= 0 && low + 1 < p.nz;
+    z[0] = first ? low : 0, z[1] = second ? low + 1 : 0;
+    return (first ? 1 : 0) | (second ? 2 : 0);
+}
+
+__device__ __forceinline__ void fetch(char *slot, const real *first, const real *second, const Space &p, const Place &place, int j) {
+    int z[2];
+    const u32 there = planes(p, j, z);
+    const size_t plane = (size_t)p.pitch * p.ny;
+    int rows[R];
 #pragma unroll
-    for (int k = 0; k < 2; k++)
+    for (int r = 0; r < R; r++) rows[r] = place.rows[r];
+#pragma unroll
+    for (int k = 0; k < 2; k++) {
+        const real *f = first + z[k] * plane, *g = second + z[k] * plane;
 #pragma unroll
         for (int r = 0; r < R; r++) {
-            const bool valid = inside && in[k] && (place.open >> (r + 1) & 1);
-            const size_t at = valid ? z[k] * plane + place.at[r] : 0;
-            copy_async(slot + ((k * R + r) * 2 + 0) * PART, first + at, valid);
-            copy_async(slot + ((k * R + r) * 2 + 1) * PART, second + at, valid);
+            const bool valid = place.inside && (there >> k & 1) && (place.open >> (r + 1) & 1);
+            const u32 at = rows[r] + place.x;
+            copy_async(slot + ((k * R + r) * 2 + 0) * PART, f + at, valid);
+            copy_async(slot + ((k * R + r) * 2 + 1) * PART, g + at, valid);
         }
+    }
 }
 
 __device__ __forceinline__ void put(char *slot, const Row &row) {
@@ -87,18 +103,16 @@ __device__ __forceinline__ void even_x(Row &a, real t) {
     }
 }
 
-struct Edges { bool any, left, right; };
+// Bonds to the lanes left and right: tangents, 0 where there is none, and what the site without partner is multiplied by
+struct Sides { real t[2], m[2]; };
 
-__device__ __forceinline__ void odd_x(Row &a, real t, real m, Edges e) {
+__device__ __forceinline__ void odd_x(Row &a, real t, const Sides &e) {
     const u32 all = 0xffffffffu;
-    real lr = __shfl_up_sync(all, a.r[C - 1], 1), li = __shfl_up_sync(all, a.i[C - 1], 1);
-    real rr = __shfl_down_sync(all, a.r[0], 1), ri = __shfl_down_sync(all, a.i[0], 1);
-    if (e.any) {
-        if (e.left) lr = li = 0, a.r[0] *= m, a.i[0] *= m;
-        if (e.right) rr = ri = 0, a.r[C - 1] *= m, a.i[C - 1] *= m;
-    }
-    lean(t, a.r[0], a.i[0], lr, li);
-    lean(t, a.r[C - 1], a.i[C - 1], rr, ri);
+    const real lr = __shfl_up_sync(all, a.r[C - 1], 1), li = __shfl_up_sync(all, a.i[C - 1], 1);
+    const real rr = __shfl_down_sync(all, a.r[0], 1), ri = __shfl_down_sync(all, a.i[0], 1);
+    a.r[0] *= e.m[0], a.i[0] *= e.m[0], a.r[C - 1] *= e.m[1], a.i[C - 1] *= e.m[1];
+    lean(e.t[0], a.r[0], a.i[0], lr, li);
+    lean(e.t[1], a.r[C - 1], a.i[C - 1], rr, ri);
 #pragma unroll
     for (int c = 1; c < C - 1; c += 2) {
         const real r = a.r[c], i = a.i[c];
@@ -192,11 +206,11 @@ __device__ __forceinline__ void phase(Row &a, const char *slot, const Space &p) 
 }
 
 // A stage up to its z sweeps
-template <bool MASKED> __device__ __forceinline__ void in_planes(Part &a, Part &b, const Space &p, u32 open, Edges e, char *rim, int warp) {
+template <bool MASKED> __device__ __forceinline__ void in_planes(Part &a, Part &b, const Space &p, u32 open, const Sides &e, char *rim, int warp) {
 #pragma unroll
     for (int r = 0; r < R; r++) {
-        even_x(a.row[r], p.t[0]), odd_x(a.row[r], p.t[1], p.m[1], e), even_x(a.row[r], p.t[2]);
-        even_x(b.row[r], p.t[0]), odd_x(b.row[r], p.t[1], p.m[1], e), even_x(b.row[r], p.t[2]);
+        even_x(a.row[r], p.t[0]), odd_x(a.row[r], p.t[1], e), even_x(a.row[r], p.t[2]);
+        even_x(b.row[r], p.t[0]), odd_x(b.row[r], p.t[1], e), even_x(b.row[r], p.t[2]);
     }
     even_y<MASKED>(a, p, 0, open);
     even_y<MASKED>(b, p, 0, open);
@@ -210,51 +224,57 @@ template <bool MASKED> __device__ __forceinline__ void in_planes(Part &a, Part &
     even_y<MASKED>(b, p, 2, open);
 }
 
-// Which of the two planes of a pair there are, and where
-__device__ __forceinline__ u32 planes(const Space &p, int j, int (&z)[2], bool (&in)[2]) {
-    int low = 2 * j;
-    if (p.periodic[2]) low = low < 0 ? low + p.nz : low >= p.nz ? low - p.nz : low;
-    z[0] = low, z[1] = low + 1;
-    in[0] = low >= 0 && low < p.nz, in[1] = low >= 0 && low + 1 < p.nz;
-    return (in[0] ? 1 : 0) | (in[1] ? 2 : 0);
+// A pair through all stages; `ring` at the phases of the pair that the first one completes
+template <bool MASKED>
+__device__ __forceinline__ void pipeline(Part &a, Part &b, Part (&u)[STEPS], Part (&v)[STEPS], const Space &p, int j, u32 rows,
+                                         const Sides &e, char *rim, int warp, const char *ring, int slot) {
+#pragma unroll
+    for (int s = 0; s < N; s++) {
+        in_planes<MASKED>(a, b, p, rows, e, rim, warp);
+        int z[2];
+        const u32 now = MASKED ? planes(p, j - s, z) : 3, before = MASKED ? planes(p, j - s - 1, z) : 3;
+#pragma unroll
+        for (int r = 0; r < R; r++) sweep_z<MASKED>(a.row[r], b.row[r], u[s].row[r], v[s].row[r], p, now, before);
+        if (s == 0) asm volatile("cp.async.wait_group 1;" ::: "memory");
+        const char *here = ring + (N == 1 ? 0 : (slot + s) % N) * PAIR;
+#pragma unroll
+        for (int r = 0; r < R; r++) phase(a.row[r], here + r * 2 * PART, p), phase(b.row[r], here + (R + r) * 2 * PART, p);
+    }
 }
 
 extern "C" __global__ void __launch_bounds__(32 * WARPS) space_steps(const Space p) {
     extern __shared__ __align__(16) char shared[];
-    const u32 all = 0xffffffffu;
+    __shared__ int begins[WARPS * ROWS];
     const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
     const int strip = blockIdx.x * CORE_X, bank = blockIdx.y * CORE_Y;
     const int first = blockIdx.z * p.chunk, last = min(first + p.chunk, (p.nz + 1) / 2);
     if (first >= last) return;
-    const size_t plane = (size_t)p.pitch * p.ny;
     // the next pair, a ring of phases of STEPS pairs, the exchange
     char *next = shared + warp * (1 + N) * PAIR + lane * 16, *ring = next + PAIR;
     char *rim = shared + WARPS * (1 + N) * PAIR + warp * RIM + lane * 16;
 
-    const int x = strip - HALO_X + lane * C;
-    int wrapped = x;
-    bool inside = x >= 0 && x < p.nx;
+    const int x = strip - HALO_X + lane * C, low = bank - HALO_Y + warp * R;
+    Place place = {begins + warp * R, 0, x, x >= 0 && x < p.nx};
     if (p.periodic[0]) {
-        wrapped = x % p.nx;
-        wrapped += wrapped < 0 ? p.nx : 0;
-        inside = true;
+        place.x = x % p.nx;
+        place.x += place.x < 0 ? p.nx : 0;
+        place.inside = true;
     }
-    Edges e;
-    e.left = !p.periodic[0] && x == 0, e.right = !p.periodic[0] && x + C == p.nx;
-    e.any = __any_sync(all, e.left || e.right);
-    Place place;
-    place.open = 0;
-    const int low = bank - HALO_Y + warp * R;
+    if (!place.inside) place.x = 0;
+    const bool left = !p.periodic[0] && x == 0, right = !p.periodic[0] && x + C == p.nx;
+    const Sides e = {{left ? real(0) : p.t[1], right ? real(0) : p.t[1]}, {left ? p.m[1] : real(1), right ? p.m[1] : real(1)}};
+    u32 writes = 0;  // rows of the core, in lanes of the core
 #pragma unroll
     for (int r = -1; r <= R; r++) {
         int y = low + r;
+        if (r >= 0 && r < R && x >= strip && x < strip + CORE_X && x < p.nx && y >= bank && y < bank + CORE_Y && y < p.ny) writes |= 1u << r;
         if (p.periodic[1]) {
             y %= p.ny;
             y += y < 0 ? p.ny : 0;
         }
         const bool there = y >= 0 && y < p.ny;
         if (there) place.open |= 1u << (r + 1);
-        if (r >= 0 && r < R) place.at[r] = there ? (u32)y * p.pitch + wrapped : 0;
+        if (r >= 0 && r < R && lane == 0) begins[warp * R + r] = there ? y * p.pitch : 0;
     }
     const bool edge_y = __syncthreads_or(place.open != (1u << (R + 2)) - 1);
 
@@ -265,15 +285,9 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS) space_steps(const Space
         for (int r = 0; r < R; r++)
 #pragma unroll
             for (int c = 0; c < C; c++) u[s].row[r].r[c] = u[s].row[r].i[c] = v[s].row[r].r[c] = v[s].row[r].i[c] = 0;
-    const bool stores = x >= strip && x < strip + CORE_X && x < p.nx;
-    u32 open[N + 1];  // planes there are: of the pair that enters, and of those before it
-#pragma unroll
-    for (int s = 0; s <= N; s++) open[s] = 0;
-    int z[2];
-    bool in[2];
     for (int n = 0; n < N * 4 * R; n++) *(uint4 *)(ring + n * PART) = uint4();
-    open[0] = planes(p, first - N, z, in);
-    fetch(next, p.re, p.im, place, inside, plane, in, z);
+    int slot = 0;
+    fetch(next, p.re, p.im, p, place, first - N);
     // groups take turns: a pair, phases; the first phases are zero
     asm volatile("cp.async.commit_group;" ::: "memory");
     asm volatile("cp.async.commit_group;" ::: "memory");
@@ -284,51 +298,28 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS) space_steps(const Space
         Part a, b;
 #pragma unroll
         for (int r = 0; r < R; r++) take(a.row[r], next + r * 2 * PART), take(b.row[r], next + (R + r) * 2 * PART);
-        const u32 coming = planes(p, j + 1, z, in);
-        fetch(next, p.re, p.im, place, inside, plane, in, z);
+        fetch(next, p.re, p.im, p, place, j + 1);
         asm volatile("cp.async.commit_group;" ::: "memory");
-        bool masked = edge_y;
-#pragma unroll
-        for (int s = 0; s <= N; s++) masked |= open[s] != 3;
-#pragma unroll
-        for (int s = 0; s < N; s++) {
-            // phases of the pair that this stage completes
-            const char *here = ring + ((u32)(j - s - 1 - first + 4 * N) % N) * PAIR;
-            if (masked) {
-                in_planes<true>(a, b, p, place.open, e, rim, warp);
-#pragma unroll
-                for (int r = 0; r < R; r++) sweep_z<true>(a.row[r], b.row[r], u[s].row[r], v[s].row[r], p, open[s], open[s + 1]);
-            } else {
-                in_planes<false>(a, b, p, place.open, e, rim, warp);
-#pragma unroll
-                for (int r = 0; r < R; r++) sweep_z<false>(a.row[r], b.row[r], u[s].row[r], v[s].row[r], p, 3, 3);
-            }
-            if (s == 0) asm volatile("cp.async.wait_group 1;" ::: "memory");
-#pragma unroll
-            for (int r = 0; r < R; r++) phase(a.row[r], here + r * 2 * PART, p), phase(b.row[r], here + (R + r) * 2 * PART, p);
-        }
+        // The ring holds the newest phases first at `slot`, then older ones.
+        // With an interaction the phases are most of the work, and one body serves.
+        if (INTERACTION || edge_y || (!p.periodic[2] && (j <= N || 2 * j + 1 >= p.nz)))
+            pipeline<true>(a, b, u, v, p, j, place.open, e, rim, warp, ring, slot);
+        else
+            pipeline<false>(a, b, u, v, p, j, place.open, e, rim, warp, ring, slot);
         // the phases of the pair that entered, over those that the last stage has had
-        {
-            int zz[2];
-            bool ii[2];
-            planes(p, j, zz, ii);
-            fetch(ring + ((u32)(j - first + 4 * N) % N) * PAIR, p.pc, p.ps, place, inside, plane, ii, zz);
-            asm volatile("cp.async.commit_group;" ::: "memory");
-        }
+        slot = slot == 0 ? N - 1 : slot - 1;
+        fetch(ring + slot * PAIR, p.pc, p.ps, p, place, j);
+        asm volatile("cp.async.commit_group;" ::: "memory");
+        if (j - N < first) continue;
+        const size_t plane = (size_t)p.pitch * p.ny, bottom = 2 * (j - N) * plane;
+        const bool two = 2 * (j - N) + 1 < p.nz;
+        real *re = p.re_out + bottom, *im = p.im_out + bottom;
 #pragma unroll
-        for (int s = N; s > 0; s--) open[s] = open[s - 1];
-        open[0] = coming;
-        const int done = j - N;
-        if (done >= first && stores) {
-#pragma unroll
-            for (int r = 0; r < R; r++) {
-                const int y = low + r;
-                if (y < bank || y >= bank + CORE_Y || y >= p.ny) continue;
-                const size_t to = (size_t)(2 * done) * plane + (size_t)y * p.pitch + x;
-                *(uint4 *)(p.re_out + to) = *(uint4 *)a.row[r].r, *(uint4 *)(p.im_out + to) = *(uint4 *)a.row[r].i;
-                if (2 * done + 1 < p.nz)
-                    *(uint4 *)(p.re_out + to + plane) = *(uint4 *)b.row[r].r, *(uint4 *)(p.im_out + to + plane) = *(uint4 *)b.row[r].i;
-            }
+        for (int r = 0; r < R; r++) {
+            if (!(writes >> r & 1)) continue;
+            const u32 to = place.rows[r] + place.x;
+            *(uint4 *)(re + to) = *(uint4 *)a.row[r].r, *(uint4 *)(im + to) = *(uint4 *)a.row[r].i;
+            if (two) *(uint4 *)(re + plane + to) = *(uint4 *)b.row[r].r, *(uint4 *)(im + plane + to) = *(uint4 *)b.row[r].i;
         }
     }
 }

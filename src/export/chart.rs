@@ -72,7 +72,7 @@ impl Chart {
         let mut picture = Picture::filled(width, height, theme.ground);
         let unit = (pixel(height) / 42.0).max(8.0);
         let space = |units: f32| super::overlay::ceil(unit * units);
-        let (left, top) = (space(6.0), space(5.0));
+        let (left, top) = (space(6.0), space(6.2));
         let rect = Rect {
             x: left,
             y: top,

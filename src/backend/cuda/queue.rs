@@ -256,7 +256,11 @@ impl Queue {
                 "kernel {} or one before it",
                 self.last.lock().unwrap_or_else(PoisonError::into_inner)
             ),
-            message: words(error),
+            message: format!(
+                "{}; what the device held is lost: go on from a snapshot or checkpoint, or reset (with backend = \"auto\" the \
+                 processor takes over)",
+                words(error)
+            ),
         }
     }
 

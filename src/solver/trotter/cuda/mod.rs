@@ -545,8 +545,10 @@ impl<T: OnCuda> Stepper<T> for Cuda<T> {
         } else if self.grid.rank() == 3 && self.space.is_empty() {
             words.push("two passes a step".into());
         } else if self.grid.rank() == 1 {
-            let steps = self.line_length();
-            words.push(format!("{steps} fused steps"));
+            words.push(match self.line_length() {
+                1 => "one step a launch".to_owned(),
+                steps => format!("{steps} fused steps"),
+            });
         } else {
             words.push(match self.shape() {
                 1 => "one step a launch".to_owned(),
