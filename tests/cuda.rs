@@ -47,8 +47,14 @@ const DETECTORS: &str = "[[detector]]\nname = \"line\"\nfrom = [15.0, 2.0]\nto =
     [[detector]]\nname = \"point\"\nat = [9.0, 12.0]\nmeasure = \"value\"\n\
     [[detector]]\nname = \"crest\"\nregion = { min = [3.0, 4.0], max = [14.0, 17.5] }\nmeasure = \"peak\"\n";
 
-fn cases() -> Vec<Case> {
-    let case = |name, size, edges, quantum, layers| Case {
+fn case(
+    name: &'static str,
+    size: &'static [usize],
+    edges: &'static str,
+    quantum: &'static str,
+    layers: &'static str,
+) -> Case {
+    Case {
         name,
         size,
         edges,
@@ -56,7 +62,26 @@ fn cases() -> Vec<Case> {
         layers,
         orders: &[1, 2, 4],
         imaginary: false,
-    };
+    }
+}
+
+fn cubes() -> Vec<Case> {
+    let mass = "mass = 0.9";
+    vec![
+        case("cube", &[37, 22, 19], "\"wall\"", mass, POTENTIAL),
+        case("aligned cube", &[132, 45, 19], "\"wall\"", mass, POTENTIAL),
+        case(
+            "interacting cube",
+            &[36, 40, 21],
+            "[\"periodic\", \"wall\", \"wall\"]",
+            "mass = 1.0\ninteraction = 0.8",
+            POTENTIAL,
+        ),
+        case("periodic cube", &[36, 22, 20], "\"periodic\"", mass, POTENTIAL),
+    ]
+}
+
+fn cases() -> Vec<Case> {
     let mass = "mass = 0.9";
     vec![
         case("walls around", &[304, 141], "\"wall\"", mass, POTENTIAL),
@@ -143,17 +168,10 @@ fn cases() -> Vec<Case> {
             mass,
             "[[layer]]\nsets = \"potential\"\nshape = \"everywhere\"\nvalue = \"sin(7.1*x)\"\n",
         ),
-        case("cube", &[37, 22, 19], "\"wall\"", mass, POTENTIAL),
-        case("aligned cube", &[132, 45, 19], "\"wall\"", mass, POTENTIAL),
-        case(
-            "interacting cube",
-            &[36, 40, 21],
-            "[\"periodic\", \"wall\", \"wall\"]",
-            "mass = 1.0\ninteraction = 0.8",
-            POTENTIAL,
-        ),
-        case("periodic cube", &[36, 22, 20], "\"periodic\"", mass, POTENTIAL),
     ]
+    .into_iter()
+    .chain(cubes())
+    .collect()
 }
 
 fn scene(case: &Case, order: u32, backend: &str, precision: &str, variant: &str) -> Scenario {

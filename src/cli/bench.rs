@@ -217,6 +217,10 @@ struct Machines {
 }
 
 impl Machines {
+    #[cfg_attr(
+        not(feature = "cuda"),
+        expect(clippy::unnecessary_wraps, reason = "a device may fail where there is one")
+    )]
     fn measure(cases: &[Case], quick: bool) -> anyhow::Result<Self> {
         let on = |backend: Backend| cases.iter().any(|case| case.backend == backend);
         let free = solver::free_memory().unwrap_or(4 << 30);
