@@ -247,7 +247,9 @@ mod tests {
     #[test]
     fn structs_are_as_large_as_the_kernels_declare() {
         let ptx = sources::sweeps(Precision::Single).ptx;
-        assert_eq!(declared(ptx, "sweep"), [size_of::<Sweep<f32>>()]);
+        for entry in ["sweep_x", "sweep_rows"] {
+            assert_eq!(declared(ptx, entry), [size_of::<Sweep<f32>>()]);
+        }
         assert_eq!(declared(ptx, "sweep_columns"), [size_of::<Columns<f32>>()]);
         assert_eq!(declared(ptx, "measure_rows"), [size_of::<Measure>()]);
         assert_eq!(declared(ptx, "picture")[0], size_of::<Picture>());
@@ -260,7 +262,9 @@ mod tests {
             [size_of::<Medium>(), size_of::<Closing>(), size_of::<Lattice>()]
         );
         let ptx = sources::sweeps(Precision::Double).ptx;
-        assert_eq!(declared(ptx, "sweep"), [size_of::<Sweep<f64>>()]);
+        for entry in ["sweep_x", "sweep_rows"] {
+            assert_eq!(declared(ptx, entry), [size_of::<Sweep<f64>>()]);
+        }
         assert_eq!(declared(ptx, "sweep_columns"), [size_of::<Columns<f64>>()]);
         assert_eq!(
             declared(sources::line(Precision::Single).ptx, "line_steps"),
