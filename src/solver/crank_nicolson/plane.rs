@@ -46,6 +46,9 @@ pub(super) struct Plane<T: Real> {
 
 /// N lines at work.
 struct Tile<'a, T> {
+    /// The site from which `place` counts.
+    field: *mut Complex<T>,
+    place: Place,
     psi: &'a mut [T],
     right: &'a mut [T],
     q: &'a [T],
@@ -104,26 +107,48 @@ tilewise!(f64, Avx512F64, Avx2F64, 4);
 
 impl<T: Real> Tile<'_, T> {
     /// # Safety
-    /// The machine has V's instruction set; the slices hold 2·V::N numbers a site.
+    /// The machine has V's instruction set; the slices hold 2·V::N numbers a site; the sites of `place` are good and nobody else's.
     #[inline(always)]
     #[allow(clippy::inline_always, reason = "must be compiled with the caller's features")]
     unsafe fn solve<V: Lanes<Element = T>>(&mut self) {
-        let sites = self.psi.len() / (2 * V::N);
-        let (psi, right, q) = (self.psi.as_mut_ptr(), self.right.as_mut_ptr(), self.q.as_ptr());
+        // SAFETY: the caller's.
+        unsafe {
+            self.gather::<V>();
+            self.eliminate::<V>();
+            self.substitute::<V>();
+            self.scatter::<V>();
+        }
+    }
+
+    /// D from ψ, from the first site to the last.
+    #[inline(always)]
+    #[allow(clippy::inline_always, reason = "must be compiled with the caller's features")]
+    unsafe fn eliminate<V: Lanes<Element = T>>(&mut self) {
+        let (psi, right, q) = (self.psi.as_ptr(), self.right.as_mut_ptr(), self.q.as_ptr());
         // SAFETY: all offsets stay below sites · 2N.
         unsafe {
-            let one = V::splat(T::one());
             let scale = Pair::<V>::splat(self.scale);
-            let zero = Pair::<V>::splat(Complex::default());
-            let mut above = zero;
-            for k in 0..sites {
+            let mut above = Pair::<V>::splat(Complex::default());
+            for k in 0..self.place.sites {
                 let at = k * 2 * V::N;
                 let d = scale.times_plus(Pair::load(psi.add(at)), above);
                 d.store(right.add(at));
                 above = Pair::load(q.add(at)).times(d);
             }
+        }
+    }
+
+    /// ψ ← Y − ψ with Y from D, from the last site to the first.
+    #[inline(always)]
+    #[allow(clippy::inline_always, reason = "must be compiled with the caller's features")]
+    unsafe fn substitute<V: Lanes<Element = T>>(&mut self) {
+        let (psi, right, q) = (self.psi.as_mut_ptr(), self.right.as_mut_ptr(), self.q.as_ptr());
+        let sites = self.place.sites;
+        // SAFETY: as above.
+        unsafe {
+            let one = V::splat(T::one());
             let open = self.ring.is_empty();
-            let mut below = zero;
+            let mut below = Pair::<V>::splat(Complex::default());
             for k in (0..sites).rev() {
                 let at = k * 2 * V::N;
                 below = Pair::load(q.add(at)).times(Pair::load(right.add(at)).plus(below, one));
@@ -133,16 +158,156 @@ impl<T: Real> Tile<'_, T> {
                     below.store(right.add(at));
                 }
             }
-            if !open {
-                let last = Pair::<V>::load(right.add((sites - 1) * 2 * V::N));
-                let turn = below.minus(last, one);
-                for k in 0..sites {
-                    let at = k * 2 * V::N;
-                    let zeta = Pair::<V>::load(self.ring.as_ptr().add(at));
-                    let y = Pair::load(right.add(at)).minus(zeta.times(turn), one);
-                    y.minus(Pair::load(psi.add(at)), one).store(psi.add(at));
+            if open {
+                return;
+            }
+            let last = Pair::<V>::load(right.add((sites - 1) * 2 * V::N));
+            let turn = below.minus(last, one);
+            for k in 0..sites {
+                let at = k * 2 * V::N;
+                let zeta = Pair::<V>::load(self.ring.as_ptr().add(at));
+                let y = Pair::load(right.add(at)).minus(zeta.times(turn), one);
+                y.minus(Pair::load(psi.add(at)), one).store(psi.add(at));
+            }
+        }
+    }
+
+    /// Sites that go through whole squares of N lines and N sites; all sites of whole columns.
+    #[inline(always)]
+    #[allow(clippy::inline_always, reason = "must be compiled with the caller's features")]
+    fn squared<V: Lanes<Element = T>>(&self) -> usize {
+        match (self.place.lines == V::N, self.place.along) {
+            (false, _) => 0,
+            (true, 1) => self.place.sites / V::N * V::N,
+            (true, _) => self.place.sites,
+        }
+    }
+
+    /// The field's sites into the lanes.
+    #[inline(always)]
+    #[allow(clippy::inline_always, reason = "must be compiled with the caller's features")]
+    unsafe fn gather<V: Lanes<Element = T>>(&mut self) {
+        let squared = self.squared::<V>();
+        let Place {
+            first, along, across, ..
+        } = self.place;
+        let psi = self.psi.as_mut_ptr();
+        // SAFETY: sites of the tile; offsets below sites · 2N.
+        unsafe {
+            if along == 1 {
+                for start in (0..squared).step_by(V::N) {
+                    let mut re = [V::splat(T::zero()); WIDEST];
+                    let mut im = re;
+                    for line in 0..V::N {
+                        (re[line], im[line]) = load_complex::<V>(self.field.add(first + line * across + start));
+                    }
+                    transpose(&mut re);
+                    transpose(&mut im);
+                    for k in 0..V::N {
+                        let at = (start + k) * 2 * V::N;
+                        re[k].store(psi.add(at));
+                        im[k].store(psi.add(at + V::N));
+                    }
+                }
+            } else {
+                for k in 0..squared {
+                    let (re, im) = load_complex::<V>(self.field.add(first + k * along));
+                    re.store(psi.add(k * 2 * V::N));
+                    im.store(psi.add(k * 2 * V::N + V::N));
                 }
             }
+            self.place.each(squared, V::N, |at, n| {
+                let value = *self.field.add(n);
+                *psi.add(at) = value.re;
+                *psi.add(at + V::N) = value.im;
+            });
+        }
+    }
+
+    /// The lanes back into the field.
+    #[inline(always)]
+    #[allow(clippy::inline_always, reason = "must be compiled with the caller's features")]
+    unsafe fn scatter<V: Lanes<Element = T>>(&mut self) {
+        let squared = self.squared::<V>();
+        let Place {
+            first, along, across, ..
+        } = self.place;
+        let psi = self.psi.as_ptr();
+        // SAFETY: as above.
+        unsafe {
+            if along == 1 {
+                for start in (0..squared).step_by(V::N) {
+                    let mut re = [V::splat(T::zero()); WIDEST];
+                    let mut im = re;
+                    for k in 0..V::N {
+                        let at = (start + k) * 2 * V::N;
+                        re[k] = V::load(psi.add(at));
+                        im[k] = V::load(psi.add(at + V::N));
+                    }
+                    transpose(&mut re);
+                    transpose(&mut im);
+                    for line in 0..V::N {
+                        store_complex(re[line], im[line], self.field.add(first + line * across + start));
+                    }
+                }
+            } else {
+                for k in 0..squared {
+                    let at = k * 2 * V::N;
+                    let (re, im) = (V::load(psi.add(at)), V::load(psi.add(at + V::N)));
+                    store_complex(re, im, self.field.add(first + k * along));
+                }
+            }
+            self.place.each(squared, V::N, |at, n| {
+                *self.field.add(n) = Complex::new(*psi.add(at), *psi.add(at + V::N));
+            });
+        }
+    }
+}
+
+/// Most lanes of any level.
+const WIDEST: usize = 16;
+
+/// N complex numbers that lie side by side.
+///
+/// # Safety
+/// As [`Lanes`].
+#[inline(always)]
+#[allow(clippy::inline_always, reason = "must be compiled with the caller's features")]
+unsafe fn load_complex<V: Lanes>(from: *const Complex<V::Element>) -> (V, V) {
+    let from = from.cast::<V::Element>();
+    // SAFETY: a complex number is its real and its imaginary part.
+    unsafe { V::split(V::load(from), V::load(from.add(V::N))) }
+}
+
+/// The inverse of [`load_complex`].
+///
+/// # Safety
+/// As [`Lanes`].
+#[inline(always)]
+#[allow(clippy::inline_always, reason = "must be compiled with the caller's features")]
+unsafe fn store_complex<V: Lanes>(re: V, im: V, to: *mut Complex<V::Element>) {
+    let to = to.cast::<V::Element>();
+    // SAFETY: as above.
+    unsafe {
+        let (low, high) = V::join(re, im);
+        low.store(to);
+        high.store(to.add(V::N));
+    }
+}
+
+/// Transposes N vectors of N numbers. Joining row i with row i + N/2 rotates the bits of every number's address, row then column, by one; log₂N of them
+/// exchange row and column.
+///
+/// # Safety
+/// As [`Lanes`].
+#[inline(always)]
+#[allow(clippy::inline_always, reason = "must be compiled with the caller's features")]
+unsafe fn transpose<V: Lanes>(rows: &mut [V; WIDEST]) {
+    for _ in 0..V::N.trailing_zeros() {
+        let old = *rows;
+        for i in 0..V::N / 2 {
+            // SAFETY: the caller's.
+            (rows[2 * i], rows[2 * i + 1]) = unsafe { V::join(old[i], old[i + V::N / 2]) };
         }
     }
 }
@@ -178,10 +343,13 @@ struct Place {
 }
 
 impl Place {
-    /// Calls `visit(at, n)` for every number of the tile: at in `[site][re | im][lane]`, n in the field; in squares that stay in a core's first cache.
-    fn each(&self, lanes: usize, mut visit: impl FnMut(usize, usize)) {
+    /// Calls `visit(at, n)` for every number of the tile from site `from` of its lines on: at in `[site][re | im][lane]`, n in the field; in squares that
+    /// stay in a core's first cache.
+    #[inline(always)]
+    #[allow(clippy::inline_always, reason = "must be compiled with the caller's features")]
+    fn each(&self, from: usize, lanes: usize, mut visit: impl FnMut(usize, usize)) {
         const SIDE: usize = 16;
-        for start in (0..self.sites).step_by(SIDE) {
+        for start in (from..self.sites).step_by(SIDE) {
             let end = (start + SIDE).min(self.sites);
             if self.along == 1 {
                 for line in 0..self.lines {
@@ -305,14 +473,8 @@ impl<T: Tilewise> Plane<T> {
             own_q.fill(T::zero());
             own_ring.fill(T::zero());
         }
-        place.each(lanes, |at, n| {
-            // SAFETY: the caller's.
-            let value = unsafe { *field.add(n) };
-            psi[at] = value.re;
-            psi[at + lanes] = value.im;
-        });
         let gather = |from: &[Complex<T>], to: &mut [T]| {
-            place.each(lanes, |at, n| {
+            place.each(0, lanes, |at, n| {
                 to[at] = from[base + n].re;
                 to[at + lanes] = from[base + n].im;
             });
@@ -332,6 +494,8 @@ impl<T: Tilewise> Plane<T> {
         T::solve(
             self.level,
             &mut Tile {
+                field,
+                place,
                 psi: &mut psi[..numbers],
                 right: &mut right[..numbers],
                 q,
@@ -339,10 +503,6 @@ impl<T: Tilewise> Plane<T> {
                 scale: self.scales[axis],
             },
         );
-        place.each(lanes, |at, n| {
-            // SAFETY: the caller's.
-            unsafe { *field.add(n) = Complex::new(psi[at], psi[at + lanes]) };
-        });
     }
 
     /// A pass over the rows: the end of a step whose drives are `ending`, and the beginning of one whose drives are `beginning`.
