@@ -53,6 +53,20 @@ pub trait Kernel<T: Vectors> {
 }
 
 impl Level {
+    /// Numbers of a vector.
+    #[must_use]
+    pub fn lanes<T: Vectors>(self) -> usize {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512 => T::Avx512::N,
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => T::Avx2::N,
+            #[cfg(target_arch = "aarch64")]
+            Self::Neon => T::Neon::N,
+            _ => T::Portable::N,
+        }
+    }
+
     /// Does the work with this level's instructions.
     ///
     /// # Panics

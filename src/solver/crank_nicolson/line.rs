@@ -11,18 +11,15 @@
 //! away from the joints, are read only where they are above rounding: 40 (80) between.
 //! A ring is an open line and a correction of rank one (Sherman, Morrison 1950): T = T' − off (e_0 − e_{n−1})(e_0 − e_{n−1})ᵀ keeps T' = 1 + i·Hermitian.
 
-#![allow(unsafe_code, reason = "entered with the target features of a level")]
-
+use super::blocks::{Blocks, Pass, Work};
 use super::hamiltonian::{Hamiltonian, Step};
-use super::pair::Pair;
 use super::partition::{Factorised, Thomas, Tridiagonal};
 use super::run::Propagator;
 use super::thomas::{Coefficients, interaction};
-use crate::backend::simd::{Array, Lanes, Level};
+use crate::backend::simd::{Level, Vectors};
 use crate::field::Real;
 use num_complex::{Complex, Complex64};
 use rayon::prelude::*;
-use std::ops::Range;
 
 /// Bytes of a vector of blocks that should stay in a core's cache between RD and RU.
 const CACHE: usize = 512 << 10;
@@ -122,247 +119,6 @@ struct Ring<T> {
     joints: Vec<Complex<T>>,
 }
 
-/// One vector of blocks.
-struct Blocks<'a, T> {
-    psi: &'a mut [T],
-    right: &'a mut [T],
-    q: &'a [T],
-    before: &'a [T],
-    after: &'a [T],
-    ring: &'a [T],
-    down: &'a mut [T],
-    up: &'a mut [T],
-    /// First of the vector's joints.
-    joint: [&'a [T]; 2],
-    reach: (usize, usize),
-}
-
-/// What a pass over a vector of blocks does.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Pass<T> {
-    /// SS of the step that ends.
-    substitute: bool,
-    /// RD and RU of the step that begins.
-    eliminate: bool,
-    scale: Complex<T>,
-    /// Y_0 − Y_{n−1}, for a ring.
-    turn: Option<Complex<T>>,
-}
-
-/// Passes for one precision, entered with the target features of a level.
-pub(super) trait Linewise: Real {
-    /// Lanes of a level.
-    fn lanes(level: Level) -> usize;
-    /// Runs a pass.
-    #[expect(private_interfaces, reason = "used in this file alone")]
-    fn run(level: Level, pass: &Pass<Self>, blocks: &mut Blocks<Self>);
-}
-
-macro_rules! linewise {
-    ($real:ty, $avx512:ident, $avx2:ident, $lanes:literal) => {
-        impl Linewise for $real {
-            fn lanes(level: Level) -> usize {
-                match level {
-                    #[cfg(target_arch = "x86_64")]
-                    Level::Avx512 => crate::backend::simd::$avx512::N,
-                    #[cfg(target_arch = "x86_64")]
-                    Level::Avx2 => crate::backend::simd::$avx2::N,
-                    _ => $lanes,
-                }
-            }
-
-            #[expect(private_interfaces, reason = "used in this file alone")]
-            fn run(level: Level, pass: &Pass<Self>, blocks: &mut Blocks<Self>) {
-                #[cfg(target_arch = "x86_64")]
-                {
-                    use crate::backend::simd::{$avx2, $avx512};
-                    #[target_feature(enable = "avx512f,avx2,fma")]
-                    unsafe fn avx512(pass: &Pass<$real>, blocks: &mut Blocks<$real>) {
-                        // SAFETY: the function has the features.
-                        unsafe { blocks.run::<$avx512>(pass) }
-                    }
-                    #[target_feature(enable = "avx2,fma")]
-                    unsafe fn avx2(pass: &Pass<$real>, blocks: &mut Blocks<$real>) {
-                        // SAFETY: the function has the features.
-                        unsafe { blocks.run::<$avx2>(pass) }
-                    }
-                    // SAFETY: `Level::available` has found the features.
-                    match level {
-                        Level::Avx512 => return unsafe { avx512(pass, blocks) },
-                        Level::Avx2 => return unsafe { avx2(pass, blocks) },
-                        _ => {}
-                    }
-                }
-                let _ = level;
-                // SAFETY: arrays need no features.
-                unsafe { blocks.run::<Array<$real, $lanes>>(pass) }
-            }
-        }
-    };
-}
-linewise!(f32, Avx512F32, Avx2F32, 8);
-linewise!(f64, Avx512F64, Avx2F64, 4);
-
-impl<T: Real> Blocks<'_, T> {
-    /// # Safety
-    /// The machine has V's instruction set; the slices have the geometry's sizes for V::N lanes.
-    #[inline(always)]
-    #[allow(clippy::inline_always, reason = "must be compiled with the caller's features")]
-    unsafe fn run<V: Lanes<Element = T>>(&mut self, pass: &Pass<T>) {
-        let rows = self.q.len() / (2 * V::N);
-        // SAFETY: the caller's.
-        unsafe {
-            match (pass.substitute, pass.eliminate) {
-                (false, _) => self.rd::<V>(pass, rows),
-                (true, eliminate) => {
-                    let mut last = Last::<V>::none();
-                    let (b, c) = self.reach;
-                    let (low, high) = (b.min(c), b.max(c));
-                    let one = V::splat(T::one());
-                    let mut part = |range, flags| self.ss::<V>(pass, range, flags, eliminate, one, &mut last);
-                    part(0..low, (true, false));
-                    part(low..high, (b > c, b > c));
-                    part(high..rows, (false, true));
-                }
-            }
-            if pass.eliminate {
-                self.jd::<V>(rows);
-                self.ru::<V>(rows);
-                self.ju::<V>();
-            }
-        }
-    }
-
-    /// RD alone, for the first step of a batch.
-    #[inline(always)]
-    unsafe fn rd<V: Lanes<Element = T>>(&mut self, pass: &Pass<T>, rows: usize) {
-        // SAFETY: row offsets stay below rows · 2N.
-        unsafe {
-            let scale = Pair::<V>::splat(pass.scale);
-            let mut before = Last::<V>::none();
-            for k in 0..rows {
-                let at = k * 2 * V::N;
-                let psi = Pair::load(self.psi.as_ptr().add(at));
-                let d = before.q.times_plus(before.d, scale.times(psi));
-                d.store(self.right.as_mut_ptr().add(at));
-                before = Last {
-                    q: Pair::load(self.q.as_ptr().add(at)),
-                    d,
-                };
-            }
-        }
-    }
-
-    /// JD: what the joint below receives from the last row.
-    #[inline(always)]
-    unsafe fn jd<V: Lanes<Element = T>>(&mut self, rows: usize) {
-        // SAFETY: as above; `down` has 2N numbers.
-        unsafe {
-            let at = (rows - 1) * 2 * V::N;
-            let q = Pair::<V>::load(self.q.as_ptr().add(at));
-            let d = Pair::load(self.right.as_ptr().add(at));
-            q.times(d).store(self.down.as_mut_ptr());
-        }
-    }
-
-    /// RU.
-    #[inline(always)]
-    unsafe fn ru<V: Lanes<Element = T>>(&mut self, rows: usize) {
-        // SAFETY: as above.
-        unsafe {
-            let at = (rows - 1) * 2 * V::N;
-            let mut below = Last::<V> {
-                q: Pair::load(self.q.as_ptr().add(at)),
-                d: Pair::load(self.right.as_ptr().add(at)),
-            };
-            for k in (0..rows - 1).rev() {
-                let at = k * 2 * V::N;
-                let d = below.q.times_plus(below.d, Pair::load(self.right.as_ptr().add(at)));
-                d.store(self.right.as_mut_ptr().add(at));
-                below = Last {
-                    q: Pair::load(self.q.as_ptr().add(at)),
-                    d,
-                };
-            }
-        }
-    }
-
-    /// JU: what the joint above receives from the first row.
-    #[inline(always)]
-    unsafe fn ju<V: Lanes<Element = T>>(&mut self) {
-        // SAFETY: as above; `up` has 2N numbers.
-        unsafe {
-            let q = Pair::<V>::load(self.q.as_ptr());
-            let d = Pair::load(self.right.as_ptr());
-            q.times(d).store(self.up.as_mut_ptr());
-        }
-    }
-
-    /// SS, with RD of the next step where `eliminate`; `flags` say whether B and C are above rounding.
-    #[inline(always)]
-    unsafe fn ss<V: Lanes<Element = T>>(
-        &mut self,
-        pass: &Pass<T>,
-        rows: Range<usize>,
-        flags: (bool, bool),
-        eliminate: bool,
-        one: V,
-        last: &mut Last<V>,
-    ) {
-        // SAFETY: as above; `joint` has N + 1 numbers.
-        unsafe {
-            let scale = Pair::<V>::splat(pass.scale);
-            let turn = pass.turn.map(|turn| Pair::<V>::splat(turn));
-            let left = Pair::<V>::load_apart(self.joint[0].as_ptr(), self.joint[1].as_ptr());
-            let right = Pair::<V>::load_apart(self.joint[0].as_ptr().add(1), self.joint[1].as_ptr().add(1));
-            let mut before = *last;
-            for k in rows {
-                let at = k * 2 * V::N;
-                let psi = Pair::<V>::load(self.psi.as_ptr().add(at));
-                let q = Pair::<V>::load(self.q.as_ptr().add(at));
-                let d = Pair::load(self.right.as_ptr().add(at));
-                let mut y = q.times(d);
-                if flags.0 {
-                    y = Pair::load(self.before.as_ptr().add(at)).times_plus(left, y);
-                }
-                if flags.1 {
-                    y = Pair::load(self.after.as_ptr().add(at)).times_plus(right, y);
-                }
-                if let Some(turn) = turn {
-                    y = y.minus(Pair::load(self.ring.as_ptr().add(at)).times(turn), one);
-                }
-                let psi = y.minus(psi, one);
-                psi.store(self.psi.as_mut_ptr().add(at));
-                if eliminate {
-                    let d = before.q.times_plus(before.d, scale.times(psi));
-                    d.store(self.right.as_mut_ptr().add(at));
-                    before = Last { q, d };
-                }
-            }
-            *last = before;
-        }
-    }
-}
-
-/// q and D of the row before.
-#[derive(Clone, Copy)]
-struct Last<V> {
-    q: Pair<V>,
-    d: Pair<V>,
-}
-
-impl<V: Lanes> Last<V> {
-    #[inline(always)]
-    #[allow(clippy::inline_always, reason = "must be compiled with the caller's features")]
-    unsafe fn none() -> Self {
-        // SAFETY: the caller has the features.
-        unsafe {
-            let zero = Pair::splat(Complex::default());
-            Self { q: zero, d: zero }
-        }
-    }
-}
-
 fn narrow<T: Real>(value: Complex64) -> Complex<T> {
     Complex::new(T::of(value.re), T::of(value.im))
 }
@@ -371,10 +127,10 @@ fn wide<T: Real>(value: Complex<T>) -> Complex64 {
     Complex64::new(value.re.wide(), value.im.wide())
 }
 
-impl<T: Linewise> Partitioned<T> {
+impl<T: Vectors> Partitioned<T> {
     /// A line with ψ = 0.
     pub(super) fn new(hamiltonian: Hamiltonian<T>, blocks: Option<usize>, levels: usize, level: Level) -> Self {
-        let lanes = T::lanes(level);
+        let lanes = level.lanes::<T>();
         let geometry = Geometry::new::<T>(hamiltonian.sites(), lanes, blocks);
         let numbers = geometry.numbers() * geometry.vectors;
         let zeros = |count: usize| vec![T::zero(); count];
@@ -628,10 +384,9 @@ impl<T: Linewise> Partitioned<T> {
             .for_each(|(vector, (((psi, right), down), up))| {
                 let own = vector * numbers..(vector + 1) * numbers;
                 let joints = vector * lanes..(vector + 1) * lanes + 1;
-                T::run(
-                    level,
-                    &pass,
-                    &mut Blocks {
+                level.run(Work {
+                    pass: &pass,
+                    blocks: &mut Blocks {
                         psi,
                         right,
                         q: &q[own.clone()],
@@ -643,7 +398,7 @@ impl<T: Linewise> Partitioned<T> {
                         joint: [&joint[0][joints.clone()], &joint[1][joints]],
                         reach: reach[vector],
                     },
-                );
+                });
             });
     }
 
@@ -677,7 +432,7 @@ struct Ends {
     below: Complex64,
 }
 
-impl<T: Linewise> Propagator<T> for Partitioned<T> {
+impl<T: Vectors> Propagator<T> for Partitioned<T> {
     fn variant(&self) -> &'static str {
         "n-partition"
     }

@@ -16,6 +16,7 @@
 //! References: J. Crank, P. Nicolson 1947, doi:10.1017/S0305004100023197; Y. Lutsyshyn, F. Navarrete, D. Bauer 2023, The N-shaped partition method: A novel
 //! parallel implementation of the Crank Nicolson algorithm (stages, nesting); G. Strang 1968, doi:10.1137/0705041.
 
+mod blocks;
 mod hamiltonian;
 mod line;
 mod pair;

@@ -12,7 +12,7 @@ use super::hamiltonian::Step;
 use super::pair::Pair;
 use super::run::Propagator;
 use super::thomas::Coefficients;
-use crate::backend::simd::{Array, Lanes, Level};
+use crate::backend::simd::{Kernel, Lanes, Level, Vectors};
 use crate::field::Real;
 use crate::grid::Grid;
 use crate::physics::{Quantum, Sets};
@@ -57,53 +57,14 @@ struct Tile<'a, T> {
     scale: Complex<T>,
 }
 
-/// Solves for one precision, entered with the target features of a level.
-pub(super) trait Tilewise: Real {
-    /// Lanes of a level.
-    fn lanes(level: Level) -> usize;
-    /// One Cayley factor of N lines.
-    #[expect(private_interfaces, reason = "used in this file alone")]
-    fn solve(level: Level, tile: &mut Tile<Self>);
+impl<T: Vectors> Kernel<T> for Tile<'_, T> {
+    #[inline(always)]
+    #[allow(clippy::inline_always, reason = "must be compiled with the caller's features")]
+    unsafe fn run<V: Lanes<Element = T>>(mut self) {
+        // SAFETY: the caller's.
+        unsafe { self.solve::<V>() }
+    }
 }
-
-macro_rules! tilewise {
-    ($real:ty, $avx512:ident, $avx2:ident, $lanes:literal) => {
-        impl Tilewise for $real {
-            fn lanes(level: Level) -> usize {
-                <$real as super::line::Linewise>::lanes(level)
-            }
-
-            #[expect(private_interfaces, reason = "used in this file alone")]
-            fn solve(level: Level, tile: &mut Tile<Self>) {
-                #[cfg(target_arch = "x86_64")]
-                {
-                    use crate::backend::simd::{$avx2, $avx512};
-                    #[target_feature(enable = "avx512f,avx2,fma")]
-                    unsafe fn avx512(tile: &mut Tile<$real>) {
-                        // SAFETY: the function has the features.
-                        unsafe { tile.solve::<$avx512>() }
-                    }
-                    #[target_feature(enable = "avx2,fma")]
-                    unsafe fn avx2(tile: &mut Tile<$real>) {
-                        // SAFETY: the function has the features.
-                        unsafe { tile.solve::<$avx2>() }
-                    }
-                    // SAFETY: `Level::available` has found the features.
-                    match level {
-                        Level::Avx512 => return unsafe { avx512(tile) },
-                        Level::Avx2 => return unsafe { avx2(tile) },
-                        _ => {}
-                    }
-                }
-                let _ = level;
-                // SAFETY: arrays need no features.
-                unsafe { tile.solve::<Array<$real, $lanes>>() }
-            }
-        }
-    };
-}
-tilewise!(f32, Avx512F32, Avx2F32, 8);
-tilewise!(f64, Avx512F64, Avx2F64, 4);
 
 impl<T: Real> Tile<'_, T> {
     /// # Safety
@@ -384,7 +345,7 @@ fn narrow<T: Real>(value: &Complex64) -> Complex<T> {
     Complex::new(T::of(value.re), T::of(value.im))
 }
 
-impl<T: Tilewise> Plane<T> {
+impl<T: Vectors> Plane<T> {
     /// A plane with ψ = 0.
     pub(super) fn new(scenario: &Scenario, quantum: Quantum, level: Level) -> Self {
         let grid = scenario.grid().clone();
@@ -426,7 +387,7 @@ impl<T: Tilewise> Plane<T> {
         let diagonal = step.diagonal(own, 0.0);
         if self.walls.is_empty() {
             let coefficients = Coefficients::new(step, sites, closed, |_| Some(diagonal));
-            let lanes = T::lanes(self.level);
+            let lanes = self.level.lanes::<T>();
             let spread = |all: &[Complex64]| {
                 let mut out = Vec::with_capacity(all.len() * 2 * lanes);
                 for value in all {
@@ -460,7 +421,7 @@ impl<T: Tilewise> Plane<T> {
     /// # Safety
     /// `field` points at site `base`, all sites of `place`, counted from there, are good, and nobody else uses them meanwhile.
     unsafe fn cayley(&self, axis: usize, place: Place, base: usize, field: *mut Complex<T>, scratch: &mut Scratch<T>) {
-        let lanes = T::lanes(self.level);
+        let lanes = self.level.lanes::<T>();
         let numbers = place.sites * 2 * lanes;
         let Scratch {
             psi,
@@ -491,24 +452,21 @@ impl<T: Tilewise> Plane<T> {
                 }
             }
         };
-        T::solve(
-            self.level,
-            &mut Tile {
-                field,
-                place,
-                psi: &mut psi[..numbers],
-                right: &mut right[..numbers],
-                q,
-                ring,
-                scale: self.scales[axis],
-            },
-        );
+        self.level.run(Tile {
+            field,
+            place,
+            psi: &mut psi[..numbers],
+            right: &mut right[..numbers],
+            q,
+            ring,
+            scale: self.scales[axis],
+        });
     }
 
     /// A pass over the rows: the end of a step whose drives are `ending`, and the beginning of one whose drives are `beginning`.
     fn rows(&mut self, ending: Option<&[f64]>, beginning: Option<&[f64]>) {
         let nx = self.grid.size()[0];
-        let lanes = T::lanes(self.level);
+        let lanes = self.level.lanes::<T>();
         let mut psi = std::mem::take(&mut self.psi);
         let this = &*self;
         psi.par_chunks_mut(nx * lanes).enumerate().for_each_init(
@@ -540,7 +498,7 @@ impl<T: Tilewise> Plane<T> {
     /// The y factor of all columns.
     fn columns(&mut self) {
         let [nx, ny, _] = self.grid.size();
-        let lanes = T::lanes(self.level);
+        let lanes = self.level.lanes::<T>();
         let field = Shared(self.psi.as_mut_ptr());
         let this = &*self;
         (0..nx.div_ceil(lanes)).into_par_iter().for_each_init(
@@ -560,7 +518,7 @@ impl<T: Tilewise> Plane<T> {
     }
 }
 
-impl<T: Tilewise> Propagator<T> for Plane<T> {
+impl<T: Vectors> Propagator<T> for Plane<T> {
     fn variant(&self) -> &'static str {
         "thomas"
     }
@@ -569,7 +527,7 @@ impl<T: Tilewise> Propagator<T> for Plane<T> {
         let [nx, ny, _] = self.grid.size();
         format!(
             "lines of {nx} and {ny}, {} at a time, {}",
-            T::lanes(self.level),
+            self.level.lanes::<T>(),
             self.level.title()
         )
     }

@@ -2,10 +2,10 @@
 
 use super::hamiltonian::Hamiltonian;
 use super::line::Partitioned;
-use super::plane::{Plane, Tilewise};
+use super::plane::Plane;
 use super::thomas::EndToEnd;
 use super::{METHOD, objections, quantum, step_advice};
-use crate::backend::simd::Level;
+use crate::backend::simd::{Level, Vectors};
 use crate::backend::threads;
 use crate::field::{FieldData, Precision, Real};
 use crate::grid::{Edge, Grid};
@@ -53,7 +53,7 @@ pub(super) struct Run<T: Real> {
     propagator: Box<dyn Propagator<T>>,
 }
 
-impl<T: Tilewise + super::line::Linewise> Run<T> {
+impl<T: Vectors> Run<T> {
     /// A run at t = 0.
     pub(super) fn new(scenario: &Scenario) -> Result<Self, SolverError> {
         let quantum = quantum(scenario)
@@ -77,7 +77,7 @@ impl<T: Tilewise + super::line::Linewise> Run<T> {
     }
 }
 
-fn propagator<T: Tilewise + super::line::Linewise>(scenario: &Scenario, quantum: Quantum) -> Box<dyn Propagator<T>> {
+fn propagator<T: Vectors>(scenario: &Scenario, quantum: Quantum) -> Box<dyn Propagator<T>> {
     let level = Level::best();
     if scenario.grid().rank() > 1 {
         return Box::new(Plane::new(scenario, quantum, level));
@@ -113,7 +113,7 @@ struct Sums {
     peak: f64,
 }
 
-impl<T: Tilewise + super::line::Linewise> Run<T> {
+impl<T: Vectors> Run<T> {
     fn grid(&self) -> &Grid {
         self.scenario.grid()
     }
@@ -330,7 +330,7 @@ impl<T: Tilewise + super::line::Linewise> Run<T> {
     }
 }
 
-impl<T: Tilewise + super::line::Linewise> Solver for Run<T> {
+impl<T: Vectors> Solver for Run<T> {
     fn report(&self) -> Report {
         Report {
             method: METHOD.id,

@@ -1,11 +1,11 @@
 //! The partition against elimination with pivots, for every size, number of blocks, level and width of vectors.
 
 use super::hamiltonian::Hamiltonian;
-use super::line::{Linewise, Partitioned};
+use super::line::Partitioned;
 use super::partition::{Factorised, Partition, Thomas, Tridiagonal};
 use super::run::Propagator;
 use super::thomas::EndToEnd;
-use crate::backend::simd::Level;
+use crate::backend::simd::{Level, Vectors};
 use crate::field::Real;
 use crate::solver::read_scene_text;
 use num_complex::{Complex, Complex64};
@@ -180,7 +180,7 @@ fn field<T: Real>(propagator: &dyn Propagator<T>, sites: usize) -> Vec<Complex64
 }
 
 /// 12 steps by both solvers, forwards; bits must not depend on batches.
-fn compare<T: Linewise>(
+fn compare<T: Vectors>(
     sites: usize,
     edges: &str,
     extra: &str,
