@@ -107,7 +107,8 @@ impl List {
 
 /// The line of a card that folds it: words flush left, over the whole width.
 fn header(ui: &mut Ui, sign: Icon, title: &str, width: f32) -> egui::Response {
-    let button = egui::Button::new((theme::icon(sign, 13.0), title.to_owned()))
+    // What grows pushes the words to the left.
+    let button = egui::Button::new((theme::icon(sign, 13.0), title.to_owned(), egui::Atom::grow()))
         .frame_when_inactive(false)
         .truncate()
         .min_size(egui::vec2(width, 24.0));

@@ -49,7 +49,7 @@ impl HeadStart {
             let first = options.scene.is_none() && nothing_kept;
             first.then(|| errands::read(FIRST_PRESET, &options.set).ok()).flatten()
         });
-        tracing::info!(seconds = started.elapsed().as_secs_f64(), "scene read");
+        super::meter::Meter::new(started).note("scene read");
         Self::with(opened, started)
     }
 

@@ -66,6 +66,8 @@ fn blocks(text: &str) -> Vec<Block<'_>> {
     // Whether the next line goes on with the block before it.
     let mut flows = false;
     let mut fenced: Option<String> = None;
+    // Whether the line before was indented code.
+    let mut indented = false;
     for line in text.lines() {
         let trimmed = line.trim();
         if trimmed.starts_with("```") || trimmed == "$$" {
@@ -81,6 +83,16 @@ fn blocks(text: &str) -> Vec<Block<'_>> {
             code.push_str(line);
         } else if trimmed.is_empty() {
             flows = false;
+            indented = false;
+        } else if let Some(code) = line.strip_prefix("    ").filter(|_| !flows) {
+            match blocks.last_mut() {
+                Some(Block::Code(open)) if indented => {
+                    open.push('\n');
+                    open.push_str(code);
+                }
+                _ => blocks.push(Block::Code(code.to_owned())),
+            }
+            indented = true;
         } else if trimmed.starts_with('#') {
             let level = trimmed.len() - trimmed.trim_start_matches('#').len();
             blocks.push(Block::Heading(level, trimmed.trim_start_matches('#').trim()));
@@ -165,8 +177,7 @@ fn job(text: &str, palette: &Palette, size: f32, color: Color32) -> LayoutJob {
     for (style, run) in spans(text) {
         let format = match style {
             Style::Plain => TextFormat::simple(FontId::proportional(size), color),
-            // The default family has one weight: weight shows as brightness.
-            Style::Bold => TextFormat::simple(FontId::proportional(size), palette.strong),
+            Style::Bold => TextFormat::simple(FontId::new(size, theme::strong_family()), palette.strong),
             Style::Emphasis => TextFormat {
                 italics: true,
                 ..TextFormat::simple(FontId::proportional(size), palette.strong)
@@ -184,7 +195,7 @@ mod tests {
 
     #[test]
     fn blocks_and_spans() {
-        let text = "# Title\nOne line\nand more.\n\n- first\n  goes on\n- second\n\n1. counted\n\n```\na  b\n```\n";
+        let text = "# Title\nOne line\nand more.\n\n- first\n  goes on\n- second\n\n1. counted\n\n```\na  b\n```\n\n    E = 1\n    F = 2\n\nthe end";
         assert_eq!(
             blocks(text),
             [
@@ -194,6 +205,8 @@ mod tests {
                 Block::Item("•".to_owned(), "second".to_owned()),
                 Block::Item("1.".to_owned(), "counted".to_owned()),
                 Block::Code("a  b".to_owned()),
+                Block::Code("E = 1\nF = 2".to_owned()),
+                Block::Paragraph("the end".to_owned()),
             ]
         );
         assert_eq!(

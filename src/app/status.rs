@@ -32,10 +32,10 @@ pub fn show(ui: &mut Ui, frame: &Frame, meter: &Meter) {
         };
         let rate = format!("{rate}site-steps/s");
         let about = "Sites times steps per second of stepping.";
-        cell(ui, "", &rate, "000.00 Msite-steps/s", about);
+        cell(ui, "", &rate, "00.00 Msite-steps/s", about);
         let meter_cell = |ui: &mut Ui| {
             let text = format!("{:.1} ms", meter.frame_ms());
-            cell(ui, "window", &text, "00.0 ms", &meter.about());
+            cell(ui, "window", &text, "000.0 ms", &meter.about());
         };
         // What is told first goes last when the window is narrow.
         let wide = ui.available_width();
