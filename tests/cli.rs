@@ -441,8 +441,9 @@ fn an_interrupted_run_writes_what_was_asked_for() {
         assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
-    let interrupted = std::process::Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
+    // The shell's own `kill`: a bare machine has no program of that name.
+    let interrupted = std::process::Command::new("sh")
+        .args(["-c", &format!("kill -INT {}", child.id())])
         .status()
         .unwrap();
     assert!(interrupted.success());
