@@ -1,6 +1,6 @@
 //! Host arrays of a wave, and the two floating-point types a method can run in.
 
-use num_complex::Complex;
+use num_complex::{Complex, Complex64};
 
 mod sealed {
     pub trait Sealed {}
@@ -106,6 +106,18 @@ impl Real for f64 {
     fn real_data(values: Vec<Self>) -> FieldData {
         FieldData::Float64(values)
     }
+}
+
+/// A complex number in double precision, exactly.
+#[must_use]
+pub fn wide<T: Real>(value: Complex<T>) -> Complex64 {
+    Complex64::new(value.re.wide(), value.im.wide())
+}
+
+/// The nearest complex number of a precision.
+#[must_use]
+pub fn narrow<T: Real>(value: Complex64) -> Complex<T> {
+    Complex::new(T::of(value.re), T::of(value.im))
 }
 
 /// A whole field on the host, x fastest, then y, then z. The variants are named after NPY's types.

@@ -8,6 +8,7 @@ mod common;
 use common::{Case, Feature, cases};
 use num_complex::Complex64;
 use ripplon::field::Precision;
+use ripplon::physics::reference::elimination::solve_dense;
 use ripplon::physics::reference::free::{self, Dispersion};
 use ripplon::physics::reference::trotter::SUZUKI;
 use ripplon::physics::reference::{Lattice, TrotterSplitting, distance};
@@ -107,7 +108,7 @@ fn cayley(
         }
     }
     let half = Complex64::new(0.0, dt / 2.0);
-    let mut rows: Vec<Vec<Complex64>> = (0..n)
+    let rows = (0..n)
         .map(|a| {
             let mut row: Vec<_> = h[a].iter().map(|value| half * value).collect();
             row[a] += 1.0;
@@ -116,24 +117,8 @@ fn cayley(
             row
         })
         .collect();
-    for i in 0..n {
-        let pivot = (i..n)
-            .max_by(|a, b| rows[*a][i].norm().total_cmp(&rows[*b][i].norm()))
-            .unwrap();
-        rows.swap(i, pivot);
-        for r in i + 1..n {
-            let ratio = rows[r][i] / rows[i][i];
-            if ratio != Complex64::ZERO {
-                for c in i..=n {
-                    let change = ratio * rows[i][c];
-                    rows[r][c] -= change;
-                }
-            }
-        }
-    }
-    for i in (0..n).rev() {
-        let known: Complex64 = (i + 1..n).map(|c| rows[i][c] * psi[sites[c]]).sum();
-        psi[sites[i]] = (rows[i][n] - known) / rows[i][i];
+    for (site, value) in sites.iter().zip(solve_dense(rows)) {
+        psi[*site] = value;
     }
 }
 

@@ -91,4 +91,13 @@ impl Model {
             Self::Acoustic(_) => Equation::Acoustic,
         }
     }
+
+    /// The constants of a quantum scene.
+    #[must_use]
+    pub fn quantum(&self) -> Option<Quantum> {
+        match self {
+            Self::Quantum(quantum) => Some(*quantum),
+            Self::Acoustic(_) => None,
+        }
+    }
 }

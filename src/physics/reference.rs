@@ -8,11 +8,13 @@
 //! - [`TrotterSplitting`]: the eight-sweep Trotter–Suzuki step, site by site.
 //! - [`chain`]: closed forms on the infinite chain, on rings and boxes, with a field.
 //! - [`continuum`]: closed forms of the continuum.
+//! - [`elimination`]: dense systems of equations.
 //! - [`transfer`]: transfer matrices in one dimension: transmission, averages over a packet, localisation length.
 //! - [`free`]: exact free evolution on boxes and tori.
 
 pub mod chain;
 pub mod continuum;
+pub mod elimination;
 pub mod free;
 pub mod lattice;
 pub mod transfer;

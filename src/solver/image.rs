@@ -3,6 +3,7 @@
 //! A texel covers `reduction` × `reduction` sites; a field larger than the view therefore costs the window no more than
 //! one of the view's size.
 
+use super::SolverError;
 use crate::scene::scenario::Quantity;
 use num_complex::Complex;
 use std::ops::Range;
@@ -47,6 +48,20 @@ impl ImageRequest {
         along(self.x.len(), self.max_size[0])
             .max(along(self.y.len(), self.max_size[1]))
             .max(1)
+    }
+
+    /// Says no to what a quantum field cannot be shown as.
+    ///
+    /// # Errors
+    /// [`SolverError::Unsupported`] with what can be shown.
+    pub fn require_quantum(&self) -> Result<(), SolverError> {
+        match self.quantity {
+            Quantity::Density | Quantity::Phase | Quantity::Real | Quantity::Imaginary => Ok(()),
+            _ => Err(SolverError::Unsupported(
+                "a quantum field is shown as density, phase, real or imaginary part; set view.quantity to one of them"
+                    .to_owned(),
+            )),
+        }
     }
 }
 

@@ -25,11 +25,10 @@ use super::{
     SolverState, StepAdvice, Taps, Target, Variant, Work,
 };
 use crate::backend::threads;
-use crate::field::{FieldData, Precision, Real};
+use crate::field::{FieldData, Precision, Real, narrow, wide};
 use crate::physics::reference::trotter::SUZUKI;
-use crate::physics::{Equation, Initial, Measure, Model, Observables, Quantum, Sets};
+use crate::physics::{Equation, Initial, Measure, Observables, Quantum, Sets};
 use crate::scene::Scenario;
-use crate::scene::scenario::Quantity;
 use axis::Axis;
 use kick::Kick;
 use num_complex::{Complex, Complex64};
@@ -82,13 +81,6 @@ pub static METHOD: Method = Method {
     build,
 };
 
-fn quantum(scenario: &Scenario) -> Option<Quantum> {
-    match scenario.model() {
-        Model::Quantum(quantum) => Some(*quantum),
-        Model::Acoustic(_) => None,
-    }
-}
-
 fn order(scenario: &Scenario) -> u32 {
     if scenario.solver().integer("order", 2) == 4 {
         4
@@ -104,7 +96,9 @@ fn absorbs(scenario: &Scenario) -> bool {
 }
 
 fn step_advice(scenario: &Scenario) -> StepAdvice {
-    let hopping = quantum(scenario)
+    let hopping = scenario
+        .model()
+        .quantum()
         .map_or(1.0, |q| q.hopping.abs())
         .max(f64::MIN_POSITIVE);
     let alias = 1.0 / (std::f64::consts::PI * hopping);
@@ -148,12 +142,12 @@ fn potential_span(scenario: &Scenario) -> f64 {
             .fold(0.0, f64::max),
         _ => 0.0,
     };
-    high - low + quantum(scenario).map_or(0.0, |q| q.interaction.abs()) * density
+    high - low + scenario.model().quantum().map_or(0.0, |q| q.interaction.abs()) * density
 }
 
 fn objections(scenario: &Scenario) -> Vec<String> {
     let mut all = Vec::new();
-    if let Some(quantum) = quantum(scenario)
+    if let Some(quantum) = scenario.model().quantum()
         && quantum.flux != 0.0
     {
         all.push(format!(
@@ -251,7 +245,9 @@ impl<T: Real> SplitStepFourier<T> {
         if let Some(objection) = objections(scenario).into_iter().next() {
             return Err(SolverError::Unsupported(objection));
         }
-        let quantum = quantum(scenario)
+        let quantum = scenario
+            .model()
+            .quantum()
             .ok_or_else(|| SolverError::Unsupported("split-step-fourier steps quantum scenes only".to_owned()))?;
         let time_step = scenario.time().step.unwrap_or_else(|| step_advice(scenario).auto);
         let psi = initial_field(scenario)?;
@@ -360,7 +356,7 @@ impl<T: Real> SplitStepFourier<T> {
             if tap.measure == Measure::Energy {
                 energy
             } else {
-                tap.quantum(grid, hopping, |site| wide(&psi[grid.index(site)]))
+                tap.quantum(grid, hopping, |site| wide(psi[grid.index(site)]))
             }
         });
         Ok(())
@@ -392,14 +388,6 @@ fn dispersion(scenario: &Scenario, quantum: &Quantum) -> impl Fn(f64) -> f64 + u
         Some(mass) => (q / spacing).powi(2) / (2.0 * mass),
         None => -2.0 * hopping * q.cos(),
     }
-}
-
-fn wide<T: Real>(value: &Complex<T>) -> Complex64 {
-    Complex64::new(value.re.wide(), value.im.wide())
-}
-
-fn narrow<T: Real>(value: Complex64) -> Complex<T> {
-    Complex::new(T::of(value.re), T::of(value.im))
 }
 
 fn allocate<T: Real>(sites: usize, what: &str) -> Result<Vec<Complex<T>>, SolverError> {
@@ -500,7 +488,7 @@ impl<T: Real> Solver for SplitStepFourier<T> {
                 if let Some(objection) = objections(scenario).into_iter().next() {
                     return Err(SolverError::Unsupported(objection));
                 }
-                self.quantum = quantum(scenario).unwrap_or(self.quantum);
+                self.quantum = scenario.model().quantum().unwrap_or(self.quantum);
                 self.axes = axes(scenario, &self.quantum);
                 self.kick = kick(scenario, &self.quantum);
                 self.order = order(scenario);
@@ -515,22 +503,13 @@ impl<T: Real> Solver for SplitStepFourier<T> {
     }
 
     fn image(&mut self, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError> {
-        if !matches!(
-            request.quantity,
-            Quantity::Density | Quantity::Phase | Quantity::Real | Quantity::Imaginary
-        ) {
-            return Err(SolverError::Unsupported(
-                "a quantum field is shown as density, phase, real or imaginary part; set view.quantity to one of them"
-                    .to_owned(),
-            ));
-        }
+        request.require_quantum()?;
         let grid = self.scenario.grid();
         let psi = &self.psi;
         image.fill_quantum(request, |j, out| {
             let first = grid.index([request.x.start, j, request.z]);
             for (value, psi) in out.iter_mut().zip(&psi[first..]) {
-                let wide = wide(psi);
-                *value = narrow::<f32>(wide);
+                *value = narrow(wide(*psi));
             }
         });
         Ok(())

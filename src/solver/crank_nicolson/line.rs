@@ -17,7 +17,7 @@ use super::partition::{Factorised, Thomas, Tridiagonal};
 use super::run::Propagator;
 use super::thomas::{Coefficients, interaction};
 use crate::backend::simd::{Level, Vectors};
-use crate::field::Real;
+use crate::field::{Real, narrow, wide};
 use num_complex::{Complex, Complex64};
 use rayon::prelude::*;
 
@@ -117,14 +117,6 @@ pub(super) struct Partitioned<T: Real> {
 struct Ring<T> {
     inside: Vec<T>,
     joints: Vec<Complex<T>>,
-}
-
-fn narrow<T: Real>(value: Complex64) -> Complex<T> {
-    Complex::new(T::of(value.re), T::of(value.im))
-}
-
-fn wide<T: Real>(value: Complex<T>) -> Complex64 {
-    Complex64::new(value.re.wide(), value.im.wide())
 }
 
 impl<T: Vectors> Partitioned<T> {

@@ -29,7 +29,7 @@ mod thomas;
 
 use super::{Backend, Kind, Method, Paper, ParameterSpec, Solver, SolverError, StepAdvice, Target, Variant, Work};
 use crate::field::Precision;
-use crate::physics::{Equation, Model, Quantum};
+use crate::physics::Equation;
 use crate::scene::Scenario;
 
 /// The row of the table.
@@ -93,15 +93,10 @@ pub static METHOD: Method = Method {
     build,
 };
 
-fn quantum(scenario: &Scenario) -> Option<Quantum> {
-    match scenario.model() {
-        Model::Quantum(quantum) => Some(*quantum),
-        Model::Acoustic(_) => None,
-    }
-}
-
 fn step_advice(scenario: &Scenario) -> StepAdvice {
-    let hopping = quantum(scenario)
+    let hopping = scenario
+        .model()
+        .quantum()
         .map_or(1.0, |q| q.hopping.abs())
         .max(f64::MIN_POSITIVE);
     // ε_max Δt ≲ 0.5 keeps the fastest components accurate, ε_max = 4J an axis.
@@ -114,7 +109,7 @@ fn step_advice(scenario: &Scenario) -> StepAdvice {
 }
 
 fn objections(scenario: &Scenario) -> Vec<String> {
-    let Some(quantum) = quantum(scenario) else {
+    let Some(quantum) = scenario.model().quantum() else {
         return vec!["crank-nicolson steps quantum scenes; take method = \"fdtd\"".to_owned()];
     };
     let mut all = Vec::new();

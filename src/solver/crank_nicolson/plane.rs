@@ -13,7 +13,7 @@ use super::pair::Pair;
 use super::run::Propagator;
 use super::thomas::Coefficients;
 use crate::backend::simd::{Kernel, Lanes, Level, Vectors};
-use crate::field::Real;
+use crate::field::{Real, narrow};
 use crate::grid::Grid;
 use crate::physics::{Quantum, Sets};
 use crate::scene::Scenario;
@@ -341,10 +341,6 @@ impl<T> Shared<T> {
     }
 }
 
-fn narrow<T: Real>(value: &Complex64) -> Complex<T> {
-    Complex::new(T::of(value.re), T::of(value.im))
-}
-
 impl<T: Vectors> Plane<T> {
     /// A plane with ψ = 0.
     pub(super) fn new(scenario: &Scenario, quantum: Quantum, level: Level) -> Self {
@@ -407,10 +403,10 @@ impl<T: Vectors> Plane<T> {
             let at = |k: usize| if axis == 0 { line * nx + k } else { k * nx + line };
             let coefficients = Coefficients::new(step, sites, closed, |k| (!self.walls[at(k)]).then_some(diagonal));
             for (k, value) in coefficients.q.iter().enumerate() {
-                q[at(k)] = narrow(value);
+                q[at(k)] = narrow(*value);
             }
             for (k, value) in coefficients.ring.iter().flatten().enumerate() {
-                ring[at(k)] = narrow(value);
+                ring[at(k)] = narrow(*value);
             }
         }
         Lines::Each { q, ring }
@@ -553,7 +549,7 @@ impl<T: Vectors> Propagator<T> for Plane<T> {
         for (axis, length) in [dt / 2.0, dt].into_iter().enumerate() {
             let step = Step::new(length, self.quantum.hopping, self.imaginary, lowest);
             self.lines[axis] = self.lines(axis, &step);
-            self.scales[axis] = narrow(&step.scale());
+            self.scales[axis] = narrow(step.scale());
         }
     }
 

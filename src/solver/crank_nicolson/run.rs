@@ -4,14 +4,13 @@ use super::hamiltonian::Hamiltonian;
 use super::line::Partitioned;
 use super::plane::Plane;
 use super::thomas::EndToEnd;
-use super::{METHOD, objections, quantum, step_advice};
+use super::{METHOD, objections, step_advice};
 use crate::backend::simd::{Level, Vectors};
 use crate::backend::threads;
-use crate::field::{FieldData, Precision, Real};
+use crate::field::{FieldData, Precision, Real, narrow, wide};
 use crate::grid::{Edge, Grid};
 use crate::physics::{Measure, Observables, Quantum, Sets};
 use crate::scene::Scenario;
-use crate::scene::scenario::Quantity;
 use crate::solver::{Backend, Clock, Edit, FieldImage, ImageRequest, Report, Solver, SolverError, SolverState, Taps};
 use num_complex::{Complex, Complex64};
 use rayon::prelude::*;
@@ -56,7 +55,9 @@ pub(super) struct Run<T: Real> {
 impl<T: Vectors> Run<T> {
     /// A run at t = 0.
     pub(super) fn new(scenario: &Scenario) -> Result<Self, SolverError> {
-        let quantum = quantum(scenario)
+        let quantum = scenario
+            .model()
+            .quantum()
             .ok_or_else(|| SolverError::Unsupported("crank-nicolson steps quantum scenes only".to_owned()))?;
         threads::run(|| {
             let mut run = Self {
@@ -93,14 +94,6 @@ fn propagator<T: Vectors>(scenario: &Scenario, quantum: Quantum) -> Box<dyn Prop
         blocks => Some(blocks),
     };
     Box::new(Partitioned::new(hamiltonian, blocks, count("levels").max(1), level))
-}
-
-fn wide<T: Real>(value: Complex<T>) -> Complex64 {
-    Complex64::new(value.re.wide(), value.im.wide())
-}
-
-fn narrow<T: Real>(value: Complex64) -> Complex<T> {
-    Complex::new(T::of(value.re), T::of(value.im))
 }
 
 /// What a part of a row adds to the sums.
@@ -388,7 +381,7 @@ impl<T: Vectors> Solver for Run<T> {
                 }
                 threads::run(|| {
                     let psi = self.gather();
-                    self.quantum = quantum(scenario).unwrap_or(self.quantum);
+                    self.quantum = scenario.model().quantum().unwrap_or(self.quantum);
                     self.propagator = propagator(scenario, self.quantum);
                     self.propagator.set_step(self.clock.time_step);
                     self.propagator.change(&|site, value| *value = psi[site]);
@@ -402,15 +395,7 @@ impl<T: Vectors> Solver for Run<T> {
     }
 
     fn image(&mut self, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError> {
-        if !matches!(
-            request.quantity,
-            Quantity::Density | Quantity::Phase | Quantity::Real | Quantity::Imaginary
-        ) {
-            return Err(SolverError::Unsupported(
-                "a quantum field is shown as density, phase, real or imaginary part; set view.quantity to one of them"
-                    .to_owned(),
-            ));
-        }
+        request.require_quantum()?;
         let grid = self.scenario.grid();
         let propagator = &self.propagator;
         threads::run(|| {
@@ -418,7 +403,7 @@ impl<T: Vectors> Solver for Run<T> {
                 let mut sites = vec![Complex::<T>::default(); out.len()];
                 propagator.read(grid.index([request.x.start, j, request.z]), &mut sites);
                 for (value, psi) in out.iter_mut().zip(sites) {
-                    *value = narrow::<f32>(wide(psi));
+                    *value = narrow(wide(psi));
                 }
             });
         });

@@ -6,7 +6,9 @@ use super::partition::{Factorised, Partition, Thomas, Tridiagonal};
 use super::run::Propagator;
 use super::thomas::EndToEnd;
 use crate::backend::simd::{Level, Vectors};
-use crate::field::Real;
+use crate::field::{Real, wide};
+use crate::physics::reference::distance;
+use crate::physics::reference::elimination::solve_dense;
 use crate::solver::read_scene_text;
 use num_complex::{Complex, Complex64};
 
@@ -60,10 +62,10 @@ fn backward_error(matrix: &Tridiagonal, x: &[Complex64], d: &[Complex64]) -> f64
     worst
 }
 
-/// Gaussian elimination with partial pivoting on the dense matrix.
+/// The same system as a dense matrix.
 fn dense(matrix: &Tridiagonal, d: &[Complex64]) -> Vec<Complex64> {
     let n = d.len();
-    let mut rows: Vec<Vec<Complex64>> = (0..n)
+    let rows = (0..n)
         .map(|i| {
             let mut row = vec![Complex64::ZERO; n + 1];
             row[i] = matrix.diagonal[i];
@@ -77,33 +79,7 @@ fn dense(matrix: &Tridiagonal, d: &[Complex64]) -> Vec<Complex64> {
             row
         })
         .collect();
-    for i in 0..n {
-        let pivot = (i..n)
-            .max_by(|a, b| rows[*a][i].norm().total_cmp(&rows[*b][i].norm()))
-            .unwrap();
-        rows.swap(i, pivot);
-        for r in i + 1..n {
-            let ratio = rows[r][i] / rows[i][i];
-            if ratio != Complex64::ZERO {
-                for c in i..=n {
-                    let change = ratio * rows[i][c];
-                    rows[r][c] -= change;
-                }
-            }
-        }
-    }
-    let mut x = vec![Complex64::ZERO; n];
-    for i in (0..n).rev() {
-        let known: Complex64 = (i + 1..n).map(|c| rows[i][c] * x[c]).sum();
-        x[i] = (rows[i][n] - known) / rows[i][i];
-    }
-    x
-}
-
-fn distance(a: &[Complex64], b: &[Complex64]) -> f64 {
-    let difference: f64 = a.iter().zip(b).map(|(a, b)| (a - b).norm_sqr()).sum();
-    let size: f64 = b.iter().map(Complex64::norm_sqr).sum();
-    (difference / size).sqrt()
+    solve_dense(rows)
 }
 
 /// T⁻¹ is bounded by 1, so that a solution differs from the dense one by rounding of n-fold recurrences that contract: 1e-13.
@@ -162,7 +138,7 @@ fn hamiltonian<T: Real>(sites: usize, edges: &str, extra: &str) -> Hamiltonian<T
          [[layer]]\nsets = \"potential\"\nshape = \"everywhere\"\nvalue = \"sin(3.7*x) + 0.5*cos(x*x)\"\n{extra}"
     );
     let (_, scenario) = read_scene_text(&text, None, &[]).unwrap_or_else(|faults| panic!("{}", faults.render(false)));
-    Hamiltonian::new(&scenario, super::quantum(&scenario).unwrap())
+    Hamiltonian::new(&scenario, scenario.model().quantum().unwrap())
 }
 
 fn start<T: Real>(propagator: &mut dyn Propagator<T>, sites: usize) {
@@ -176,7 +152,7 @@ fn start<T: Real>(propagator: &mut dyn Propagator<T>, sites: usize) {
 fn field<T: Real>(propagator: &dyn Propagator<T>, sites: usize) -> Vec<Complex64> {
     let mut all = vec![Complex::<T>::default(); sites];
     propagator.read(0, &mut all);
-    all.iter().map(|z| Complex64::new(z.re.wide(), z.im.wide())).collect()
+    all.iter().copied().map(wide).collect()
 }
 
 /// 12 steps by both solvers, forwards; bits must not depend on batches.

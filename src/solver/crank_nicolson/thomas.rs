@@ -5,7 +5,7 @@
 
 use super::hamiltonian::{Hamiltonian, Step};
 use super::run::Propagator;
-use crate::field::Real;
+use crate::field::{Real, narrow};
 use num_complex::{Complex, Complex64};
 
 /// q = −off/pivot of every row (0 at walls), and for a ring ζ of the correction of rank one: Y −= ζ (Y_0 − Y_{n−1}).
@@ -76,10 +76,6 @@ pub(super) struct EndToEnd<T: Real> {
     ring: Vec<Complex<T>>,
 }
 
-fn narrow<T: Real>(value: &Complex64) -> Complex<T> {
-    Complex::new(T::of(value.re), T::of(value.im))
-}
-
 impl<T: Real> EndToEnd<T> {
     /// A line with ψ = 0.
     pub(super) fn new(hamiltonian: Hamiltonian<T>) -> Self {
@@ -99,12 +95,12 @@ impl<T: Real> EndToEnd<T> {
         let coefficients = Coefficients::new(&self.step, self.psi.len(), hamiltonian.periodic, |site| {
             hamiltonian.row(&self.step, site, drives)
         });
-        self.q = coefficients.q.iter().map(narrow).collect();
-        self.ring = coefficients.ring.iter().flatten().map(narrow).collect();
+        self.q = coefficients.q.iter().copied().map(narrow).collect();
+        self.ring = coefficients.ring.iter().flatten().copied().map(narrow).collect();
     }
 
     fn step_once(&mut self) {
-        let scale = narrow::<T>(&self.step.scale());
+        let scale = narrow::<T>(self.step.scale());
         let mut above = Complex::default();
         for ((d, psi), q) in self.right.iter_mut().zip(&self.psi).zip(&self.q) {
             *d = scale * psi + above;

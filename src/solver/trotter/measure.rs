@@ -5,7 +5,7 @@
 use super::opening::Opening;
 use super::run::Run;
 use super::stepper::{Region, Totals};
-use crate::field::Real;
+use crate::field::{Real, wide};
 use crate::grid::Grid;
 use crate::physics::Observables;
 use num_complex::{Complex, Complex64};
@@ -263,8 +263,4 @@ impl Totals {
             peak: if self.norm.is_nan() { f64::NAN } else { self.peak },
         }
     }
-}
-
-fn wide<T: Real>(value: Complex<T>) -> Complex64 {
-    Complex64::new(value.re.wide(), value.im.wide())
 }

@@ -136,7 +136,7 @@ pub(super) fn sizes(scenario: &Scenario, key: &str) -> Vec<usize> {
 }
 
 pub(super) fn objections(scenario: &Scenario) -> Vec<String> {
-    let Model::Quantum(quantum) = *scenario.model() else {
+    let Some(quantum) = scenario.model().quantum() else {
         return vec!["trotter steps quantum scenes; take method = \"fdtd\"".into()];
     };
     Problem {
@@ -151,10 +151,7 @@ pub(super) fn objections(scenario: &Scenario) -> Vec<String> {
 }
 
 pub(super) fn step_advice(scenario: &Scenario) -> StepAdvice {
-    let hopping = match scenario.model() {
-        Model::Quantum(quantum) => quantum.hopping.abs(),
-        Model::Acoustic(_) => 1.0,
-    };
+    let hopping = scenario.model().quantum().map_or(1.0, |quantum| quantum.hopping.abs());
     let range = potential_range(scenario.medium());
     // S2's error per unit of time grows with (J Δt)² and with (ΔU Δt)².
     let limit = |angle: f64, phase: f64| {

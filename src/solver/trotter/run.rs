@@ -5,7 +5,7 @@ use super::problem::Problem;
 use super::scheme::Scheme;
 use super::watch::Watch;
 use crate::backend::threads;
-use crate::field::Real;
+use crate::field::{Real, narrow};
 use crate::physics::Initial;
 use crate::solver::{Clock, SolverError};
 use num_complex::{Complex, Complex64};
@@ -83,7 +83,7 @@ impl<T: Real> Run<T> {
                 *site = if walls.is_some_and(|walls| walls[row * nx + i]) {
                     Complex::default()
                 } else {
-                    Complex::new(T::of(value.re), T::of(value.im))
+                    narrow(*value)
                 };
             }
         });

@@ -6,12 +6,12 @@ use super::problem::Problem;
 use super::run::Run;
 use super::stepper::OnDevice;
 use crate::backend::threads;
-use crate::field::{FieldData, Real};
+use crate::field::{FieldData, Real, narrow};
 use crate::physics::Observables;
 use crate::scene::Scenario;
 use crate::scene::scenario::Quantity;
 use crate::solver::{Backend, Clock, Edit, FieldImage, ImageRequest, Report, Solver, SolverError, SolverState, Taps};
-use num_complex::{Complex, Complex64};
+use num_complex::Complex;
 
 impl<T: Real> Solver for Run<T> {
     fn report(&self) -> Report {
@@ -72,7 +72,7 @@ impl<T: Real> Solver for Run<T> {
     }
 
     fn image(&mut self, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError> {
-        check_quantity(request)?;
+        request.require_quantum()?;
         threads::run(|| {
             let closing = self.closing_for(request);
             if let Some(device) = self.stepper.device() {
@@ -93,7 +93,7 @@ impl<T: Real> Solver for Run<T> {
     }
 
     fn begin_image(&mut self, request: &ImageRequest) -> Result<bool, SolverError> {
-        check_quantity(request)?;
+        request.require_quantum()?;
         let Some(device) = self.stepper.device() else {
             return Ok(false);
         };
@@ -234,19 +234,6 @@ impl<T: Real> Run<T> {
     }
 }
 
-fn check_quantity(request: &ImageRequest) -> Result<(), SolverError> {
-    match request.quantity {
-        Quantity::Density | Quantity::Phase | Quantity::Real | Quantity::Imaginary => Ok(()),
-        _ => Err(SolverError::Unsupported(
-            "this method shows density, phase, real and imaginary part".into(),
-        )),
-    }
-}
-
 fn single<T: Real>(value: T) -> f32 {
     value.to_f32().unwrap_or(f32::NAN)
-}
-
-fn narrow<T: Real>(value: Complex64) -> Complex<T> {
-    Complex::new(T::of(value.re), T::of(value.im))
 }
