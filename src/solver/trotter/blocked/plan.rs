@@ -200,7 +200,9 @@ fn measure<T: Blockwise>(problem: &Problem, plans: Vec<Plan>) -> Plan {
             let seconds = begin.elapsed().as_secs_f64() / plan.fused as f64;
             least = least.min(seconds);
         }
-        least
+        // The sample's few rows make the halo along them weigh more than it does in the grid.
+        let depth = plan.fused * scheme.substeps.len();
+        least * cut(&problem.grid, plan, depth).redundancy(2 * depth) / trial.tiling.redundancy(2 * depth)
     };
     let mut timed: Vec<(f64, Plan)> = Vec::new();
     for plan in plans {

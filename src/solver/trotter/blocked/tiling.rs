@@ -99,6 +99,15 @@ impl Tiling {
     pub(super) fn rows(&self) -> usize {
         self.across.sites * self.stream.sites
     }
+
+    /// Sites that blocks read for every site of the grid, with this halo.
+    #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
+    pub(super) fn redundancy(&self, halo: usize) -> f64 {
+        [&self.x, &self.across, &self.stream]
+            .map(|axis| axis.spans.iter().map(|span| span.len(halo)).sum::<usize>() as f64 / axis.sites as f64)
+            .iter()
+            .product()
+    }
 }
 
 /// Copies of the sites beside boundaries, re and im planes.
