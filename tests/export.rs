@@ -9,7 +9,7 @@ use ripplon::export::film::{self, FilmError, Script};
 use ripplon::export::{self, About, ExportError, Format, Look, LookError, Painter, Picture, Progress};
 use ripplon::field::FieldData;
 use ripplon::grid::Grid;
-use ripplon::scene::embedded::scene_in_png;
+use ripplon::scene::embedded::{mp4_box, scene_in};
 use ripplon::scene::scenario::Quantity;
 use ripplon::scene::{Scenario, presets};
 use ripplon::solver;
@@ -115,9 +115,9 @@ fn png_keeps_every_colour_and_carries_its_scene() {
     };
     export::png::save(&path, &picture, &about).unwrap();
     assert_eq!(decode_png(&path), picture);
-    assert_eq!(scene_in_png(&path).unwrap(), about.scene);
+    assert_eq!(scene_in(&path).unwrap(), about.scene);
     export::png::save(&path, &picture, &About::default()).unwrap();
-    assert_eq!(scene_in_png(&path).unwrap(), None);
+    assert_eq!(scene_in(&path).unwrap(), None);
     assert_eq!(names(&dir), ["a.png"]);
 }
 
@@ -205,11 +205,16 @@ fn mp4_shows_nearly_the_same_colours_at_any_size() {
                 picture.set(x, y, map[(x / 16 * 40 + y / 16 * 8) % 256]);
             }
         }
-        let mut writer = export::create(&path, [width, height], 30.0, &About::default()).unwrap();
+        let about = About {
+            scene: Some("format = 1\n# ψ\n".to_owned()),
+            ..About::default()
+        };
+        let mut writer = export::create(&path, [width, height], 30.0, &about).unwrap();
         for _ in 0..5 {
             writer.push(&picture).unwrap();
         }
         writer.finish().unwrap();
+        assert_eq!(scene_in(&path).unwrap(), about.scene);
         let bytes = fs::read(&path).unwrap();
         let samples = samples(&bytes);
         assert_eq!(samples.len(), 5);
@@ -246,6 +251,35 @@ fn mp4_shows_nearly_the_same_colours_at_any_size() {
         }
         assert!(last, "no picture came out");
     }
+}
+
+/// Films cut short, or with any byte of their boxes' headers changed, give an answer or an error, and never much more than the file holds.
+#[test]
+fn broken_films_are_read_without_harm() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("a.mp4");
+    let scene = "format = 1\n";
+    let mut whole = b"\0\0\0\x10ftypisom\0\0\0\0".to_vec();
+    whole.extend(b"\0\0\0\x01mdat\0\0\0\0\0\0\0\x14abcd");
+    whole.extend(mp4_box(scene));
+    let read = |bytes: &[u8]| {
+        fs::write(&path, bytes).unwrap();
+        scene_in(&path)
+    };
+    assert_eq!(read(&whole).unwrap().as_deref(), Some(scene));
+    for length in 0..whole.len() {
+        assert_ne!(read(&whole[..length]).ok().flatten().as_deref(), Some(scene));
+    }
+    for place in 0..whole.len() - scene.len() {
+        for value in [0, 1, 0x7f, 0xff] {
+            let mut bytes = whole.clone();
+            bytes[place] = value;
+            if let Ok(Some(text)) = read(&bytes) {
+                assert!(text.len() <= scene.len(), "byte {place} = {value}");
+            }
+        }
+    }
+    assert!(read(b"\0\0\0\x10moovisom\0\0\0\0").is_err());
 }
 
 /// BT.601 or BT.709 in limited range, written down again from the standards.
@@ -590,7 +624,7 @@ fn the_command_renders_and_a_picture_finds_its_scene() {
         .success();
     let decoded = decode_png(&picture);
     assert_eq!((decoded.width, decoded.height), (301, 203));
-    let embedded = scene_in_png(&picture).unwrap().unwrap();
+    let embedded = scene_in(&picture).unwrap().unwrap();
     let read = scenario(&embedded);
     assert_eq!(read.title(), "Small");
     assert_eq!(read.time().end, Some(0.5), "with what was overridden");

@@ -313,8 +313,9 @@ fn dropped(path: PathBuf) -> Outcome {
         .unwrap_or_default();
     let failed = |text: String| Outcome::Failed("The file cannot be used".to_owned(), text);
     match ending.as_str() {
-        "png" => match embedded::scene_in_png(&path) {
+        "png" | "mp4" => match embedded::scene_in(&path) {
             Ok(Some(_)) => open_dropped(&path),
+            Ok(None) if ending == "mp4" => failed(format!("{}: this film carries no scene", path.display())),
             Ok(None) => Outcome::Dropped(Dropped::Picture(path)),
             Err(error) => failed(format!("{}: {error}", path.display())),
         },
@@ -325,7 +326,7 @@ fn dropped(path: PathBuf) -> Outcome {
         },
         "toml" => open_dropped(&path),
         _ => failed(format!(
-            "{}: drop a scene (.toml), a picture (.png) or an array (.npy)",
+            "{}: drop a scene (.toml), a picture (.png), a film of Ripplon's (.mp4) or an array (.npy)",
             path.display()
         )),
     }

@@ -160,7 +160,7 @@ impl Format {
 pub struct About {
     /// The scene's title.
     pub title: String,
-    /// The scene as text, with everything that was overridden; embedded in PNGs.
+    /// The scene as text, with everything that was overridden; embedded in PNG and MP4.
     pub scene: Option<String>,
     /// How to make it again, e.g. the command.
     pub comment: String,

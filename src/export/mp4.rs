@@ -1,16 +1,18 @@
 //! MP4 films: H.264 by OpenH264, which this file feeds picture by picture, in a container by muxide.
 //!
 //! No B-frames, a picture to start from every two seconds, colours marked as BT.709 (or BT.601 under 720 rows, where players
-//! that ignore the mark expect it), limited range.
+//! that ignore the mark expect it), limited range. A box at the end holds the scene.
 
 use super::yuv::{Matrix, Planes};
 use super::{About, ExportError, FilmWriter, Picture, aside::Aside};
+use crate::scene::embedded::mp4_box;
 use muxide::api::{Metadata, Muxer, MuxerBuilder, MuxerError, VideoCodec};
 use openh264::encoder::{
     Complexity, Encoder, EncoderConfig, FrameRate, FrameType, IntraFramePeriod, RateControlMode, UsageType, VuiConfig,
 };
 use openh264::formats::YUVSlices;
 use openh264::{OpenH264API, Timestamp};
+use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// OpenH264's limit, level 5.2: long and short side.
@@ -27,6 +29,7 @@ pub struct Mp4Writer {
     bits: Vec<u8>,
     fps: f64,
     pictures: u32,
+    scene: Option<String>,
 }
 
 impl Mp4Writer {
@@ -96,6 +99,7 @@ impl Mp4Writer {
             bits: Vec::new(),
             fps,
             pictures: 0,
+            scene: about.scene.clone(),
         })
     }
 
@@ -135,7 +139,13 @@ impl FilmWriter for Mp4Writer {
     fn finish(mut self: Box<Self>) -> Result<(), ExportError> {
         let finished = self.muxer.finish_in_place();
         finished.map_err(|error| self.muxed(error))?;
-        self.muxer.into_writer().commit()
+        let mut file = self.muxer.into_writer();
+        if let Some(scene) = &self.scene {
+            (file.seek(SeekFrom::End(0)))
+                .and_then(|_| file.write_all(&mp4_box(scene)))
+                .map_err(ExportError::io(&self.path))?;
+        }
+        file.commit()
     }
 }
 

@@ -43,7 +43,7 @@ pub fn read_text(
     read_named(text, &name, origin, overrides, table)
 }
 
-/// Reads a preset by name, or else a scene file, or else the scene that a picture written by Ripplon carries.
+/// Reads a preset by name, or else a scene file, or else the scene that a picture or film written by Ripplon carries.
 ///
 /// # Errors
 /// Everything that is wrong with it.
@@ -52,19 +52,15 @@ pub fn read_file(scene: &str, overrides: &[String], table: &dyn SolverTable) -> 
         return read_named(preset.text, preset.name, None, overrides, table);
     }
     let path = Path::new(scene);
-    if path
-        .extension()
-        .is_some_and(|ending| ending.eq_ignore_ascii_case("png"))
-        && path.is_file()
-    {
-        return match embedded::scene_in_png(path) {
+    if embedded::may_carry(path) && path.is_file() {
+        return match embedded::scene_in(path) {
             Ok(Some(text)) => read_text(&text, Some(path), overrides, table),
             Ok(None) => {
-                let message = "this picture carries no scene";
+                let message = "this file carries no scene";
                 Err(Faults::one(
                     scene,
                     message,
-                    "name a picture that Ripplon wrote, a preset or a scene file",
+                    "name a picture or film that Ripplon wrote, a preset or a scene file",
                 ))
             }
             Err(error) => Err(Faults::one(
