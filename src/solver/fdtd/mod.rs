@@ -16,12 +16,15 @@
 //! doi:10.1190/1.1440470 (dispersion); Cohen & Joly 1996, doi:10.1137/S0036142993246445 (heterogeneous media).
 
 mod absorb;
+mod change;
 pub mod cpml;
 pub mod emit;
 pub mod energy;
 pub mod lattice;
 pub mod material;
+mod observe;
 mod run;
+mod solver;
 pub mod stability;
 pub mod stencil;
 pub mod sweep;

@@ -1,0 +1,185 @@
+//! What is asked of a run: records, observables, pictures.
+
+use super::energy::Levels;
+use super::material::allocate;
+use super::run::Fdtd;
+use crate::backend::simd::Vectors;
+use crate::backend::threads;
+use crate::field::{FieldData, Real};
+use crate::grid::Grid;
+use crate::physics::{Measure, Observables};
+use crate::scene::scenario::Quantity;
+use crate::solver::{FieldImage, ImageRequest, SolverError, Taps};
+use rayon::prelude::*;
+
+impl<T: Vectors> Fdtd<T> {
+    pub(super) fn levels(&self) -> Levels<'_, T> {
+        Levels {
+            now: &self.now,
+            old: &self.old,
+            spacing: self.scenario.grid().spacing(),
+            time_step: self.clock.time_step,
+        }
+    }
+
+    pub(super) fn record(&self, taps: &mut Taps) {
+        let lattice = &self.sweep.lattice;
+        let levels = self.levels();
+        let mut energies = vec![0.0; lattice.size[0]];
+        taps.record(self.clock.time, |tap| {
+            tap.acoustic(|j, k, out| match tap.measure {
+                Measure::Energy => {
+                    self.sweep.energy_row(&levels, j, k, &mut energies);
+                    out.copy_from_slice(&energies[tap.lo[0]..tap.hi[0]]);
+                }
+                Measure::Flux => {
+                    for (i, out) in (tap.lo[0]..).zip(out) {
+                        *out = self.sweep.flux(&levels, [i, j, k], tap.across);
+                    }
+                }
+                _ => {
+                    let first = lattice.index([tap.lo[0], j, k]);
+                    for (out, value) in out.iter_mut().zip(&self.now[first..]) {
+                        *out = value.wide();
+                    }
+                }
+            })
+        });
+    }
+
+    /// Starts to keep the largest |p| of every site.
+    pub(super) fn watch_peak(&mut self) -> Result<(), SolverError> {
+        if self.peak.is_empty() {
+            self.peak = allocate(self.now.len(), "the largest pressures")?;
+            for (peak, value) in self.peak.iter_mut().zip(&self.now) {
+                *peak = value.abs();
+            }
+        }
+        Ok(())
+    }
+
+    /// See [`crate::solver::Solver::image`].
+    pub(super) fn draw(&mut self, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError> {
+        if request.quantity == Quantity::Peak {
+            self.watch_peak()?;
+        }
+        let lattice = &self.sweep.lattice;
+        let levels = self.levels();
+        let copy = |all: &[T], j: usize, out: &mut [f32]| {
+            let first = lattice.index([request.x.start, j, request.z]);
+            for (out, value) in out.iter_mut().zip(&all[first..]) {
+                *out = single(value.wide());
+            }
+        };
+        match request.quantity {
+            Quantity::Pressure => threads::run(|| image.fill_real(request, |j, out| copy(&self.now, j, out))),
+            Quantity::Peak => threads::run(|| image.fill_real(request, |j, out| copy(&self.peak, j, out))),
+            Quantity::Energy => threads::run(|| {
+                image.fill_real(request, |j, out| {
+                    let mut energies = vec![0.0; lattice.size[0]];
+                    self.sweep.energy_row(&levels, j, request.z, &mut energies);
+                    for (out, value) in out.iter_mut().zip(&energies[request.x.start..]) {
+                        *out = single(*value);
+                    }
+                });
+            }),
+            other => {
+                return Err(SolverError::Unsupported(format!(
+                    "view.quantity = \"{}\" is not a quantity of sound; choose pressure, energy or peak",
+                    other.word()
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn sums(&self) -> Observables {
+        let lattice = &self.sweep.lattice;
+        let [nx, ny, _] = lattice.size;
+        let grid = self.scenario.grid();
+        let levels = self.levels();
+        let rows: Vec<Sums> = (0..lattice.rows())
+            .into_par_iter()
+            .map_init(
+                || vec![0.0; nx],
+                |energies, row| {
+                    self.sweep.energy_row(&levels, row % ny, row / ny, energies);
+                    Sums::of_row(lattice.row(&self.now, row), energies)
+                },
+            )
+            .collect();
+        total(&rows, grid)
+    }
+
+    pub(super) fn data(&self, all: &[T]) -> FieldData {
+        T::real_data(self.sweep.lattice.packed(all))
+    }
+}
+
+/// Sums over one row.
+struct Sums {
+    square: f64,
+    /// Σ p² i and Σ p² i².
+    moments: [f64; 2],
+    energy: f64,
+    peak: f64,
+}
+
+impl Sums {
+    #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
+    fn of_row<T: Real>(row: &[T], energies: &[f64]) -> Self {
+        let mut sums = Self {
+            square: 0.0,
+            moments: [0.0; 2],
+            energy: energies.iter().sum(),
+            peak: 0.0,
+        };
+        for (i, p) in row.iter().enumerate() {
+            let (p, x) = (p.wide(), i as f64);
+            let square = p * p;
+            sums.square += square;
+            sums.moments[0] += square * x;
+            sums.moments[1] += square * x * x;
+            sums.peak = sums.peak.max(p.abs());
+        }
+        sums
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
+fn total(rows: &[Sums], grid: &Grid) -> Observables {
+    let [_, ny, _] = grid.size();
+    let mut all = Observables::default();
+    let (mut first, mut second) = ([0.0; 3], [0.0; 3]);
+    for (n, row) in rows.iter().enumerate() {
+        let (y, z) = ((n % ny) as f64, (n / ny) as f64);
+        all.norm += row.square;
+        all.energy += row.energy;
+        all.peak = all.peak.max(row.peak);
+        first[0] += row.moments[0];
+        second[0] += row.moments[1];
+        for (axis, at) in [(1, y), (2, z)] {
+            first[axis] += row.square * at;
+            second[axis] += row.square * at * at;
+        }
+    }
+    let a = grid.spacing();
+    for axis in 0..grid.rank() {
+        // Silence stands nowhere: 0, and not 0/0, which would read as a field that is no longer finite.
+        let mean = if all.norm == 0.0 { 0.0 } else { first[axis] / all.norm };
+        let square = if all.norm == 0.0 { 0.0 } else { second[axis] / all.norm };
+        all.position[axis] = mean * a;
+        all.spread[axis] = (square - mean * mean).max(0.0).sqrt() * a;
+    }
+    all.norm *= grid.cell_volume();
+    all.energy *= grid.cell_volume();
+    if !all.norm.is_finite() {
+        all.peak = f64::NAN;
+    }
+    all
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "pictures are in single precision")]
+fn single(value: f64) -> f32 {
+    value as f32
+}

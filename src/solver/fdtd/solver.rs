@@ -1,0 +1,176 @@
+//! A run as the engine sees it.
+
+use super::change::check_step;
+use super::run::Fdtd;
+use crate::backend::simd::{Level, Vectors};
+use crate::backend::threads;
+use crate::field::{FieldData, Real};
+use crate::physics::Observables;
+use crate::scene::Scenario;
+use crate::solver::{Backend, Clock, Edit, FieldImage, ImageRequest, Report, Solver, SolverError, SolverState, Taps};
+
+/// Names of the saved arrays.
+const NOW: &str = "p";
+const OLD: &str = "p_before";
+const PEAK: &str = "peak";
+
+impl<T: Vectors> Solver for Fdtd<T> {
+    fn report(&self) -> Report {
+        let layers: usize = self.layers.iter().map(|layer| layer.psi.len() + layer.zeta.len()).sum();
+        let values = self.now.len() + self.old.len() + self.peak.len() + layers;
+        Report {
+            method: "fdtd",
+            variant: "stepwise",
+            backend: Backend::Cpu,
+            precision: T::PRECISION,
+            order: 2,
+            threads: threads::count(),
+            details: format!(
+                "order {} in space, blocks of {} rows, {}",
+                2 * self.sweep.lattice.half,
+                self.sweep.block_rows(),
+                Level::best().title()
+            ),
+            batch: 1,
+            note: None,
+            memory: (values * size_of::<T>()) as u64 + self.sweep.bytes(),
+        }
+    }
+
+    fn clock(&self) -> Clock {
+        self.clock
+    }
+
+    fn advance(&mut self, steps: u64, taps: &mut Taps) -> Result<(), SolverError> {
+        threads::run(|| {
+            for _ in 0..steps {
+                self.step();
+                if !taps.is_empty() {
+                    self.record(taps);
+                }
+            }
+        });
+        Ok(())
+    }
+
+    fn edit(&mut self, scenario: &Scenario, edit: &Edit) -> Result<(), SolverError> {
+        match edit {
+            Edit::TimeStep(step) => {
+                check_step(&self.scenario, *step)?;
+                self.change_step(*step)
+            }
+            Edit::Medium => self.read_medium(scenario),
+            Edit::Conjugate => {
+                self.combine([T::one(), T::zero(), T::zero()], true);
+                self.play(1.0);
+                self.sweep.settle(&self.now, &self.old, &mut self.layers);
+                Ok(())
+            }
+        }
+    }
+
+    fn image(&mut self, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError> {
+        self.draw(request, image)
+    }
+
+    fn observables(&mut self) -> Result<Observables, SolverError> {
+        Ok(threads::run(|| self.sums()))
+    }
+
+    fn field(&mut self) -> Result<FieldData, SolverError> {
+        Ok(self.data(&self.now))
+    }
+
+    fn set_field(&mut self, field: &FieldData, clock: Clock) -> Result<(), SolverError> {
+        let sites = self.scenario.grid().sites();
+        if field.len() != sites || matches!(field, FieldData::Complex64(_) | FieldData::Complex128(_)) {
+            return Err(SolverError::StateMismatch(format!(
+                "a pressure of {sites} real values is needed, and this array holds {}",
+                field.len()
+            )));
+        }
+        check_step(&self.scenario, clock.time_step)?;
+        self.change_step(clock.time_step)?;
+        self.clock = clock;
+        self.put(field);
+        self.start_at_rest();
+        self.peak = Vec::new();
+        Ok(())
+    }
+
+    fn save(&mut self) -> Result<SolverState, SolverError> {
+        let mut arrays = vec![
+            (NOW.to_owned(), self.data(&self.now)),
+            (OLD.to_owned(), self.data(&self.old)),
+        ];
+        for layer in &self.layers {
+            let axis = ["x", "y", "z"][layer.axis];
+            arrays.push((format!("psi_{axis}"), T::real_data(layer.psi.clone())));
+            arrays.push((format!("zeta_{axis}"), T::real_data(layer.zeta.clone())));
+        }
+        if !self.peak.is_empty() {
+            arrays.push((PEAK.to_owned(), self.data(&self.peak)));
+        }
+        Ok(SolverState {
+            clock: self.clock,
+            arrays,
+            scalars: Vec::new(),
+        })
+    }
+
+    fn load(&mut self, state: &SolverState) -> Result<(), SolverError> {
+        let sites = self.scenario.grid().sites();
+        let array = |name: &str, len: usize| {
+            let found = state
+                .arrays
+                .iter()
+                .find(|(known, _)| known == name)
+                .map(|(_, data)| data);
+            match found {
+                Some(data) if data.len() == len => Ok(data),
+                Some(data) => Err(SolverError::StateMismatch(format!(
+                    "`{name}` holds {} values where {len} belong",
+                    data.len()
+                ))),
+                None => Err(SolverError::StateMismatch(format!("`{name}` is missing"))),
+            }
+        };
+        let (now, old) = (array(NOW, sites)?, array(OLD, sites)?);
+        let mut memories = Vec::new();
+        for layer in &self.layers {
+            let axis = ["x", "y", "z"][layer.axis];
+            memories.push((
+                array(&format!("psi_{axis}"), layer.psi.len())?,
+                array(&format!("zeta_{axis}"), layer.zeta.len())?,
+            ));
+        }
+        let peak = array(PEAK, sites).ok();
+        // The medium of the saved step, before the levels are those of that step.
+        self.change_step(state.clock.time_step)?;
+        for (layer, (psi, zeta)) in self.layers.iter_mut().zip(memories) {
+            copy(psi, &mut layer.psi);
+            copy(zeta, &mut layer.zeta);
+        }
+        self.clock = state.clock;
+        self.put(old);
+        std::mem::swap(&mut self.now, &mut self.old);
+        self.put(now);
+        self.peak = Vec::new();
+        if let Some(peak) = peak {
+            self.watch_peak()?;
+            let lattice = &self.sweep.lattice;
+            for row in 0..lattice.rows() {
+                for i in 0..lattice.size[0] {
+                    self.peak[row * lattice.stride + lattice.front + i] = T::of(peak.at(row * lattice.size[0] + i).re);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn copy<T: Real>(from: &FieldData, to: &mut [T]) {
+    for (i, to) in to.iter_mut().enumerate() {
+        *to = T::of(from.at(i).re);
+    }
+}
