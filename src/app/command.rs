@@ -12,6 +12,8 @@ pub enum Action {
     Save,
     /// Writes it elsewhere.
     SaveAs,
+    /// Where the user's own scenes lie.
+    ScenesFolder,
     /// Writes the picture.
     ExportPicture,
     /// Writes the field.
@@ -135,6 +137,7 @@ pub const ACTIONS: &[Entry] = &[
     entry(Action::Open, Menu::File, "Open scene…", Icon::FolderOpen, &[key(CTRL, Key::O)], "Reads a scene file (TOML). A file dropped on the window does the same."),
     entry(Action::Save, Menu::File, "Save scene", Icon::Save, &[key(CTRL, Key::S)], "Writes the scene file with all edits."),
     entry(Action::SaveAs, Menu::File, "Save scene as…", Icon::Save, &[key(CTRL_SHIFT, Key::S)], "Writes the scene to another file."),
+    entry(Action::ScenesFolder, Menu::File, "Folder of your scenes…", Icon::FolderOpen, &[], "The scene files in this folder stand in the gallery."),
     entry(Action::ExportPicture, Menu::File, "Export picture…", Icon::Image, &[key(CTRL, Key::E)], "Writes the field as PNG, at one pixel a texel, without the panels."),
     entry(Action::ExportField, Menu::File, "Export field…", Icon::FileText, &[], "Writes the field as NPY (complex64 or complex128, C order)."),
     entry(Action::SaveCheckpoint, Menu::File, "Save checkpoint…", Icon::Hourglass, &[], "Writes the whole state; `ripplon run --resume` continues it bit by bit."),

@@ -1,7 +1,7 @@
 //! The scene that is edited: draft, undo, redo, what was saved.
 
 use crate::scene::file::{ShapeFile, SignalFile};
-use crate::scene::{Faults, SceneFile};
+use crate::scene::{Faults, SceneFile, embedded};
 use std::path::{Path, PathBuf};
 
 /// Edits that can be taken back.
@@ -56,13 +56,10 @@ impl Document {
         self.path.as_deref()
     }
 
-    /// The scene file that is written anew by saving; a picture that carried the scene is left as it is.
+    /// The scene file that is written anew by saving; a picture or film that carried the scene is left as it is.
     #[must_use]
     pub fn scene_file(&self) -> Option<&Path> {
-        self.path().filter(|path| {
-            path.extension()
-                .is_none_or(|ending| !ending.eq_ignore_ascii_case("png"))
-        })
+        self.path().filter(|path| !embedded::may_carry(path))
     }
 
     /// The preset that the scene began as.
@@ -153,6 +150,25 @@ impl Document {
         }
     }
 
+    /// The scene's file was written by another program: the draft becomes `file`, which can be undone; false if it says what was known.
+    pub fn reload(&mut self, file: SceneFile) -> bool {
+        if file == self.saved {
+            return false;
+        }
+        self.gesture = false;
+        self.draft = file.clone();
+        let changed = self.touch();
+        self.gesture = false;
+        self.saved = file;
+        changed
+    }
+
+    /// Whether the scene's file says just this, as far as is known.
+    #[must_use]
+    pub fn is_saved_as(&self, file: &SceneFile) -> bool {
+        *file == self.saved
+    }
+
     /// What was written, and where.
     pub fn mark_saved(&mut self, file: SceneFile, path: PathBuf) {
         self.saved = file;
@@ -221,8 +237,16 @@ mod tests {
         assert!(!document.undo());
         assert!(document.redo() && document.redo() && !document.redo());
         assert_eq!(document.draft.title, "c");
+        // A file that another program wrote is an edit as well, and what is saved.
+        let file = SceneFile {
+            title: "elsewhere".to_owned(),
+            ..SceneFile::default()
+        };
+        assert!(document.reload(file.clone()) && !document.is_modified());
+        assert!(!document.reload(file));
+        assert!(document.undo() && document.is_modified());
+        assert_eq!(document.draft.title, "c");
         // A new edit ends what could be done again.
-        document.undo();
         titled(&mut document, "d");
         assert!(!document.can_redo());
     }

@@ -1,6 +1,8 @@
 //! Work that must not hold up the window: checking scenes, reading and writing files, dialogues, the medium's picture.
 
 use super::medium_view::medium;
+use super::shelf::OwnScene;
+use super::watcher::{Watched, Watcher};
 use crate::render::medium::MediumImage;
 use crate::scene::{Faults, Scenario, SceneFile, embedded, input};
 use crate::solver;
@@ -38,6 +40,8 @@ pub enum Ask {
     Field,
     /// Where to write the whole state.
     Checkpoint,
+    /// Where the user's own scenes lie.
+    Folder,
 }
 
 impl Ask {
@@ -50,13 +54,24 @@ impl Ask {
             Self::Picture => "Export picture",
             Self::Field => "Export field",
             Self::Checkpoint => "Save checkpoint",
+            Self::Folder => "Folder of your scenes",
         }
     }
 
     /// What its button says.
     #[must_use]
     pub fn verb(self) -> &'static str {
-        if self == Self::Open { "Open" } else { "Save" }
+        match self {
+            Self::Open => "Open",
+            Self::Folder => "Take",
+            _ => "Save",
+        }
+    }
+
+    /// Whether it names something that is there already.
+    #[must_use]
+    pub fn is_there(self) -> bool {
+        matches!(self, Self::Open | Self::Folder)
     }
 
     /// The ending of such files.
@@ -67,16 +82,18 @@ impl Ask {
             Self::Picture => "png",
             Self::Field => "npy",
             Self::Checkpoint => "ripplon",
+            Self::Folder => "",
         }
     }
 
     fn filter(self) -> (&'static str, &'static [&'static str]) {
         match self {
-            Self::Open => ("Scenes, and pictures that carry one", &["toml", "png"]),
+            Self::Open => ("Scenes, and pictures and films that carry one", &["toml", "png", "mp4"]),
             Self::Save => ("Ripplon scene", &["toml"]),
             Self::Picture => ("PNG picture", &["png"]),
             Self::Field => ("NumPy array", &["npy"]),
             Self::Checkpoint => ("Checkpoint", &["ripplon"]),
+            Self::Folder => ("Folder", &[]),
         }
     }
 }
@@ -108,6 +125,10 @@ pub enum Outcome {
     Medium(Arc<Scenario>, MediumImage),
     /// The scene was written.
     Saved(Box<SceneFile>, PathBuf),
+    /// The scene's own file, read again after another program wrote it.
+    Rewritten(PathBuf, Result<Box<SceneFile>, Faults>),
+    /// The scenes in the user's folder.
+    Shelf(Vec<OwnScene>),
     /// A file was chosen.
     Chosen(Ask, PathBuf),
     /// The system shows no dialogue: the window asks for itself, suggesting a name.
@@ -132,6 +153,7 @@ pub struct Errands {
     outcomes: Receiver<Outcome>,
     report: Sender<Outcome>,
     ctx: egui::Context,
+    watcher: Watcher,
     /// Whether the system is asked for file dialogues.
     pub system_dialogues: bool,
 }
@@ -164,7 +186,9 @@ impl Errands {
                     }
                 }
             })?;
+        let wake = ctx.clone();
         Ok(Self {
+            watcher: Watcher::start(report.clone(), move || wake.request_repaint())?,
             tasks,
             outcomes,
             report,
@@ -196,18 +220,24 @@ impl Errands {
         self.spawn(move || Some(Outcome::Opened(read(&scene, &overrides).map(Box::new))));
     }
 
+    /// Looks at files that other programs may write.
+    pub fn watch(&mut self, watched: Watched) {
+        self.watcher.watch(watched);
+    }
+
     /// Takes a file that was dropped on the window for what it is.
     pub fn take_dropped(&self, path: PathBuf) {
         self.spawn(move || Some(dropped(path)));
     }
 
-    /// Asks for a file, suggesting a name made of `title`.
-    pub fn ask(&self, ask: Ask, title: &str) {
-        let suggestion = if ask == Ask::Open {
+    /// Asks for a file, suggesting a name made of `title`, for scenes in `folder`.
+    pub fn ask(&self, ask: Ask, title: &str, folder: Option<&Path>) {
+        let suggestion = if ask.is_there() {
             String::new()
         } else {
             file_name(title, ask.ending())
         };
+        let folder = folder.map(Path::to_owned);
         if !self.system_dialogues {
             let _ = self.report.send(Outcome::NoDialogue(ask, suggestion));
             self.ctx.request_repaint();
@@ -215,12 +245,16 @@ impl Errands {
         }
         self.spawn(move || {
             let (name, endings) = ask.filter();
-            let dialogue = rfd::FileDialog::new().set_title(ask.title()).add_filter(name, endings);
+            let mut dialogue = rfd::FileDialog::new().set_title(ask.title()).add_filter(name, endings);
+            let scenes = matches!(ask, Ask::Open | Ask::Save | Ask::Folder);
+            if let Some(folder) = folder.filter(|folder| scenes && folder.is_dir()) {
+                dialogue = dialogue.set_directory(folder);
+            }
             let asked = Instant::now();
-            let path = if ask == Ask::Open {
-                dialogue.pick_file()
-            } else {
-                dialogue.set_file_name(&suggestion).save_file()
+            let path = match ask {
+                Ask::Open => dialogue.pick_file(),
+                Ask::Folder => dialogue.pick_folder(),
+                _ => dialogue.set_file_name(&suggestion).save_file(),
             };
             match path {
                 Some(path) => Some(Outcome::Chosen(ask, path)),
@@ -234,7 +268,10 @@ impl Errands {
     /// Goes on with a file that was typed in; one that would be replaced is asked about again.
     pub fn typed(&self, ask: Ask, path: PathBuf, replaces: bool) {
         self.spawn(move || {
-            Some(if ask != Ask::Open && !replaces && path.exists() {
+            Some(if ask == Ask::Folder && !path.is_dir() {
+                let text = format!("{}: there is no such folder; make it first", path.display());
+                Outcome::Failed("The folder cannot be taken".to_owned(), text)
+            } else if !ask.is_there() && !replaces && path.exists() {
                 Outcome::Taken(ask, path)
             } else {
                 Outcome::Chosen(ask, path)

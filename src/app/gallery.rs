@@ -1,10 +1,12 @@
 //! The presets with their thumbnails.
 
-use super::theme;
+use super::shelf::{Header, OwnScene};
+use super::{theme, widgets};
 use crate::scene::presets;
 use egui::{ColorImage, Sense, TextureHandle, Ui, vec2};
 use lucide_icons::Icon;
 use std::cell::OnceCell;
+use std::path::{Path, PathBuf};
 
 /// Pictures made by `ripplon render`, 200 × 112, by preset; graphs without their axes.
 const THUMBNAILS: &[(&str, &[u8])] = &[
@@ -33,16 +35,9 @@ const THUMBNAILS: &[(&str, &[u8])] = &[
     ("two-media", include_bytes!("../../assets/thumbnails/two-media.png")),
 ];
 
-/// The part of a scene file that the gallery shows.
-#[derive(Default, serde::Deserialize)]
-#[serde(default)]
-struct Header {
-    title: String,
-    tags: Vec<String>,
-}
-
 /// One entry.
 struct Entry {
+    /// A preset's name or a file's path.
     name: String,
     title: String,
     tags: Vec<String>,
@@ -53,8 +48,10 @@ struct Entry {
 /// The gallery's state.
 pub struct Gallery {
     entries: Vec<Entry>,
+    /// The user's own.
+    own: Vec<Entry>,
     filter: String,
-    /// The preset that was scrolled to.
+    /// The scene that was scrolled to.
     seen: Option<String>,
 }
 
@@ -76,6 +73,7 @@ impl Default for Gallery {
             .collect();
         Self {
             entries,
+            own: Vec::new(),
             filter: String::new(),
             seen: None,
         }
@@ -86,47 +84,99 @@ impl Gallery {
     /// Names and titles, for the palette.
     #[must_use]
     pub fn names(&self) -> Vec<(String, String)> {
-        self.entries
-            .iter()
+        (self.own.iter().chain(&self.entries))
             .map(|entry| (entry.name.clone(), entry.title.clone()))
             .collect()
     }
 
-    /// Shows the gallery; returns the preset that was chosen.
-    pub fn show(&mut self, ui: &mut Ui, present: Option<&str>) -> Option<String> {
+    /// What lies in the user's folder now.
+    pub fn set_own(&mut self, scenes: Vec<OwnScene>) {
+        let entry = |scene: OwnScene| Entry {
+            name: scene.path.to_string_lossy().into_owned(),
+            title: scene.title,
+            tags: scene.tags,
+            texture: OnceCell::new(),
+        };
+        self.own = scenes.into_iter().map(entry).collect();
+    }
+
+    /// Shows the gallery; returns the preset or file that was chosen. `present` is the one that is open.
+    pub fn show(&mut self, ui: &mut Ui, present: Option<&str>, shelves: &Shelves) -> Option<String> {
         let mut chosen = None;
         ui.add(
             egui::TextEdit::singleline(&mut self.filter)
                 .desired_width(f32::INFINITY)
                 .margin(egui::Margin::symmetric(8, 6))
-                .hint_text("Find a preset"),
+                .hint_text("Find a scene"),
         )
-        .accessible_name("Find a preset");
+        .accessible_name("Find a scene");
         let wanted = self.filter.trim().to_lowercase();
-        let mut any = false;
-        for entry in &self.entries {
-            let fits = wanted.is_empty()
+        let fits = |entry: &&Entry| {
+            wanted.is_empty()
                 || entry.title.to_lowercase().contains(&wanted)
-                || entry.tags.iter().any(|tag| tag.to_lowercase().contains(&wanted));
-            if fits {
-                any = true;
+                || entry.tags.iter().any(|tag| tag.to_lowercase().contains(&wanted))
+        };
+        let own: Vec<&Entry> = self.own.iter().filter(fits).collect();
+        let presets: Vec<&Entry> = self.entries.iter().filter(fits).collect();
+        if own.is_empty() && presets.is_empty() {
+            widgets::hint(ui, "No scene has such a name or tag.");
+        }
+        let seen = &mut self.seen;
+        let mut list = |ui: &mut Ui, entries: &[&Entry]| {
+            for entry in entries {
                 let is_present = present == Some(&entry.name);
                 let response = card(ui, entry, is_present);
-                if is_present && self.seen.as_ref() != Some(&entry.name) {
-                    self.seen = Some(entry.name.clone());
+                if is_present && seen.as_ref() != Some(&entry.name) {
+                    *seen = Some(entry.name.clone());
                     response.scroll_to_me(None);
                 }
                 if response.clicked() {
                     // It is in view.
-                    self.seen = Some(entry.name.clone());
+                    *seen = Some(entry.name.clone());
                     chosen = Some(entry.name.clone());
                 }
             }
+        };
+        if !own.is_empty() {
+            let folder = shelves.folder.unwrap_or(Path::new(""));
+            heading(ui, "Your scenes", Some(&folder.display().to_string()));
+            list(ui, &own);
         }
-        if !any {
-            super::widgets::hint(ui, "No preset has such a name or tag.");
+        if !own.is_empty() && !presets.is_empty() {
+            heading(ui, "Presets", None);
+        }
+        list(ui, &presets);
+        if wanted.is_empty() && !shelves.recent.is_empty() {
+            heading(ui, "Recent files", None);
+            for path in shelves.recent {
+                let name = path.file_name().unwrap_or_default().to_string_lossy();
+                let button = egui::Button::new((theme::icon(Icon::FileText, 15.0), name.clone(), egui::Atom::grow()))
+                    .frame_when_inactive(false)
+                    .truncate()
+                    .min_size(vec2(ui.available_width(), 24.0));
+                let response = ui.add(button).accessible_name(format!("Recent file {name}"));
+                if response.on_hover_text(path.display().to_string()).clicked() {
+                    chosen = Some(path.to_string_lossy().into_owned());
+                }
+            }
         }
         chosen
+    }
+}
+
+/// What the gallery shows beside the presets.
+pub struct Shelves<'a> {
+    /// The folder of the user's own scenes.
+    pub folder: Option<&'a Path>,
+    /// Files that were open lately.
+    pub recent: &'a [PathBuf],
+}
+
+fn heading(ui: &mut Ui, title: &str, about: Option<&str>) {
+    ui.add_space(8.0);
+    let response = ui.label(egui::RichText::new(title).size(12.0).color(theme::palette(ui).weak));
+    if let Some(about) = about {
+        response.on_hover_text(about);
     }
 }
 

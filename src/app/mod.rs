@@ -40,6 +40,7 @@ pub mod plots;
 pub mod prompt;
 pub mod scene_panel;
 pub mod settings;
+pub mod shelf;
 pub mod sound_panel;
 pub mod status;
 pub mod theme;
@@ -48,6 +49,7 @@ pub mod transport;
 pub mod units;
 pub mod view_panel;
 pub mod view_state;
+pub mod watcher;
 pub mod widgets;
 pub mod window;
 

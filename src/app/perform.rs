@@ -4,12 +4,13 @@ use super::FIRST_PRESET;
 use super::command::Action;
 use super::errands::{Ask, Opened, Outcome};
 use super::time_panel::change_speed;
+use super::watcher::Watched;
 use super::window::{App, Wishes};
 use crate::engine::{Command, Engine, Job, Status};
 use crate::export::paint::{Look, Painter};
 use crate::export::{self, About};
 use crate::scene::presets;
-use crate::scene::{Faults, Scenario};
+use crate::scene::{Faults, Scenario, SceneFile};
 use crate::solver::{self, FieldImage};
 use egui::ViewportCommand;
 use std::path::{Path, PathBuf};
@@ -21,6 +22,10 @@ const SHOW_SECONDS: f64 = 16.0;
 impl App {
     /// Takes over what came in since the last frame.
     pub(super) fn collect(&mut self, ctx: &egui::Context) {
+        self.errands.watch(Watched {
+            scene: self.document.scene_file().map(Path::to_owned),
+            folder: self.settings.own_folder().map(Path::to_owned),
+        });
         let outcomes: Vec<Outcome> = self.errands.outcomes().collect();
         for outcome in outcomes {
             self.take(outcome);
@@ -89,8 +94,11 @@ impl App {
             }
             Outcome::Saved(file, path) => {
                 self.notices.say(format!("Saved as {}", path.display()));
+                self.settings.remember(&path);
                 self.document.mark_saved(*file, path);
             }
+            Outcome::Rewritten(path, read) => self.reread(&path, read),
+            Outcome::Shelf(scenes) => self.gallery.set_own(scenes),
             Outcome::Chosen(ask, path) => self.use_file(ask, path),
             Outcome::NoDialogue(ask, suggestion) => self.prompt.open(ask, suggestion),
             Outcome::Taken(ask, path) => self.prompt.warn(ask, path),
@@ -111,6 +119,9 @@ impl App {
     /// Shows a scene that the worker has.
     pub(super) fn show(&mut self, opened: Opened) {
         let size = opened.scenario.grid().size();
+        if let Some(path) = &opened.path {
+            self.settings.remember(path);
+        }
         self.document.open(opened.file, opened.path, opened.preset);
         self.view.start_over(size);
         self.history.clear();
@@ -123,22 +134,42 @@ impl App {
         self.first_try = false;
     }
 
+    /// The open scene's file was written by another program: it is taken over, as an edit that can be undone, unless edits would be lost.
+    fn reread(&mut self, path: &Path, read: Result<Box<SceneFile>, Faults>) {
+        if self.document.scene_file() != Some(path) {
+            return;
+        }
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        match read {
+            Ok(file) if self.document.is_modified() => {
+                if !self.document.is_saved_as(&file) {
+                    self.notices.say(format!(
+                        "{name} was changed by another program; your edits are kept. Open it again to take over what it says now"
+                    ));
+                }
+            }
+            Ok(file) => {
+                if self.document.reload(*file) {
+                    self.notices
+                        .say(format!("{name} was changed by another program and read again"));
+                    self.check();
+                }
+            }
+            Err(faults) => self
+                .notices
+                .fault(format!("{name} was changed and cannot be read"), lines(&faults)),
+        }
+    }
+
+    /// Has the present draft checked, and then run.
+    fn check(&mut self) {
+        let path = self.document.path().map(Path::to_owned);
+        self.errands
+            .check(self.document.revision(), &self.document.draft, path.as_deref());
+    }
+
     fn refuse(&mut self, faults: &Faults) {
-        let lines = faults.list.iter().map(|fault| {
-            let place = fault
-                .location
-                .as_ref()
-                .map_or(String::new(), |at| format!("line {}, column {}: ", at.line, at.column));
-            let key = if fault.key.is_empty() {
-                String::new()
-            } else {
-                format!("{}: ", fault.key)
-            };
-            format!("{place}{key}{}; {}", fault.message, fault.remedy)
-        });
-        let mut all = vec![faults.origin.clone()];
-        all.extend(lines);
-        self.notices.fault("The scene cannot be opened", all);
+        self.notices.fault("The scene cannot be opened", lines(faults));
         // The scene of the last time is gone or broken: the first start's scene instead of an empty window.
         if std::mem::take(&mut self.first_try) {
             let fallback = presets::find(FIRST_PRESET).or(presets::all().first());
@@ -166,9 +197,7 @@ impl App {
     /// Sends an edit of this frame to be checked; all of a drag or of typing is one edit.
     pub(super) fn submit_edit(&mut self, ctx: &egui::Context) {
         if self.document.touch() {
-            let path = self.document.path().map(Path::to_owned);
-            self.errands
-                .check(self.document.revision(), &self.document.draft, path.as_deref());
+            self.check();
         }
         let busy = ctx.input(|input| input.pointer.any_down()) || ctx.text_edit_focused();
         if !busy {
@@ -192,18 +221,19 @@ impl App {
     /// Does one action.
     pub fn act(&mut self, ctx: &egui::Context, action: Action) {
         match action {
-            Action::Open => self.errands.ask(Ask::Open, ""),
+            Action::Open => self.ask(Ask::Open),
             Action::Save => {
                 if let Some(path) = self.document.scene_file().map(Path::to_owned) {
                     self.errands.save(&self.document.draft, path);
                 } else {
-                    self.errands.ask(Ask::Save, &self.document.draft.title);
+                    self.ask(Ask::Save);
                 }
             }
-            Action::SaveAs => self.errands.ask(Ask::Save, &self.document.draft.title),
-            Action::ExportPicture => self.errands.ask(Ask::Picture, &self.document.draft.title),
-            Action::ExportField => self.errands.ask(Ask::Field, &self.document.draft.title),
-            Action::SaveCheckpoint => self.errands.ask(Ask::Checkpoint, &self.document.draft.title),
+            Action::SaveAs => self.ask(Ask::Save),
+            Action::ScenesFolder => self.ask(Ask::Folder),
+            Action::ExportPicture => self.ask(Ask::Picture),
+            Action::ExportField => self.ask(Ask::Field),
+            Action::SaveCheckpoint => self.ask(Ask::Checkpoint),
             Action::Quit => ctx.send_viewport_cmd(ViewportCommand::Close),
             Action::Undo => self.moved(Self::undo),
             Action::Redo => self.moved(Self::redo),
@@ -255,6 +285,12 @@ impl App {
         ctx.request_repaint();
     }
 
+    /// Asks for a file or folder.
+    fn ask(&self, ask: Ask) {
+        self.errands
+            .ask(ask, &self.document.draft.title, self.settings.own_folder());
+    }
+
     fn undo(&mut self) -> bool {
         self.document.undo()
     }
@@ -265,9 +301,7 @@ impl App {
 
     fn moved(&mut self, change: fn(&mut Self) -> bool) {
         if change(self) {
-            let path = self.document.path().map(Path::to_owned);
-            self.errands
-                .check(self.document.revision(), &self.document.draft, path.as_deref());
+            self.check();
         }
     }
 
@@ -278,6 +312,10 @@ impl App {
             Ask::Save => {
                 self.document.prepare_for(&path);
                 self.errands.save(&self.document.draft, path);
+            }
+            Ask::Folder => {
+                self.notices.say(format!("Your scenes are those in {}", path.display()));
+                self.settings.folder = Some(path);
             }
             Ask::Checkpoint => self.worker.send(Command::SaveCheckpoint(path)),
             Ask::Field => self.worker.send(Command::Run(Job::new(move |engine| {
@@ -295,6 +333,23 @@ impl App {
             }
         }
     }
+}
+
+/// What is wrong with a scene, for a notice: where it stands, then fault by fault.
+fn lines(faults: &Faults) -> Vec<String> {
+    let described = faults.list.iter().map(|fault| {
+        let place = fault
+            .location
+            .as_ref()
+            .map_or(String::new(), |at| format!("line {}, column {}: ", at.line, at.column));
+        let key = if fault.key.is_empty() {
+            String::new()
+        } else {
+            format!("{}: ", fault.key)
+        };
+        format!("{place}{key}{}; {}", fault.message, fault.remedy)
+    });
+    std::iter::once(faults.origin.clone()).chain(described).collect()
 }
 
 /// Writes the field as the scene shows it, without the panels.

@@ -140,7 +140,7 @@ fn resolve(text: &str, ask: Ask) -> Option<PathBuf> {
         (Some(rest), Some(home)) => home.join(rest),
         _ => PathBuf::from(text),
     };
-    if ask != Ask::Open && path.extension().is_none() {
+    if !ask.is_there() && path.extension().is_none() {
         path.set_extension(ask.ending());
     }
     Some(std::path::absolute(&path).unwrap_or_else(|_| Path::new(text).to_owned()))

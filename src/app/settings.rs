@@ -1,9 +1,14 @@
 //! What the window remembers from start to start.
 
 use super::plots::Kind;
+use super::shelf;
+use std::path::{Path, PathBuf};
 
 /// The key in the window system's storage.
 pub const KEY: &str = "ripplon";
+
+/// Files that are remembered.
+const RECENT: usize = 6;
 
 /// What the left panel shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -33,6 +38,26 @@ pub struct Settings {
     pub dark: bool,
     /// The scene shown last: a preset's name or a file.
     pub scene: Option<String>,
+    /// Scene files, the latest first.
+    pub recent: Vec<PathBuf>,
+    /// The folder of the user's own scenes; `None` = the usual one.
+    pub folder: Option<PathBuf>,
+}
+
+impl Settings {
+    /// A file was opened or saved.
+    pub fn remember(&mut self, path: &Path) {
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        self.recent.retain(|known| *known != path);
+        self.recent.insert(0, path);
+        self.recent.truncate(RECENT);
+    }
+
+    /// The folder of the user's own scenes.
+    #[must_use]
+    pub fn own_folder(&self) -> Option<&Path> {
+        self.folder.as_deref().or_else(|| shelf::usual_folder())
+    }
 }
 
 impl Default for Settings {
@@ -45,6 +70,27 @@ impl Default for Settings {
             shown: vec![Kind::Cut, Kind::Position, Kind::Detectors],
             dark: true,
             scene: None,
+            recent: Vec::new(),
+            folder: None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_latest_file_comes_first_and_once() {
+        let mut settings = Settings::default();
+        for n in [0, 1, 2, 3, 4, 5, 6, 3] {
+            settings.remember(Path::new(&format!("/scenes/{n}.toml")));
+        }
+        let names: Vec<_> = settings
+            .recent
+            .iter()
+            .filter_map(|path| path.file_stem()?.to_str())
+            .collect();
+        assert_eq!(names, ["3", "6", "5", "4", "2", "1"]);
     }
 }

@@ -4,7 +4,7 @@ use super::canvas::{self, Canvas};
 use super::command::{self, Action};
 use super::document::Document;
 use super::errands::Errands;
-use super::gallery::Gallery;
+use super::gallery::{Gallery, Shelves};
 use super::head_start::HeadStart;
 use super::history::History;
 use super::menu::{self, Can};
@@ -23,6 +23,7 @@ use crate::engine::{Command, Frame, Worker};
 use crate::render::medium::MediumImage;
 use crate::scene::Scenario;
 use egui::{Margin, Panel, ScrollArea, Ui};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -162,6 +163,13 @@ impl App {
         self
     }
 
+    /// The same, with the user's own scenes in this folder.
+    #[must_use]
+    pub fn with_own_scenes(mut self, folder: &Path) -> Self {
+        self.settings.folder = Some(folder.to_owned());
+        self
+    }
+
     /// The latest frame that the window has.
     #[must_use]
     pub fn frame(&self) -> &Frame {
@@ -266,7 +274,13 @@ impl App {
                 ui.set_max_width(ui.available_width() - 8.0);
                 match self.settings.tab {
                     LeftTab::Gallery => {
-                        wishes.preset = self.gallery.show(ui, self.document.preset());
+                        let open = self.document.path().map(|path| path.to_string_lossy());
+                        let present = open.as_deref().or(self.document.preset());
+                        let shelves = Shelves {
+                            folder: self.settings.own_folder(),
+                            recent: &self.settings.recent,
+                        };
+                        wishes.preset = self.gallery.show(ui, present, &shelves);
                     }
                     LeftTab::Scene => scene_panel::show(ui, &mut self.document),
                 }

@@ -6,6 +6,7 @@ use egui::{DroppedFile, Key, Modifiers};
 use egui_kittest::kittest::Queryable;
 use ripplon::app::{App, AppOptions};
 use ripplon::physics::Sets;
+use ripplon::scene::file::ValueFile;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -222,4 +223,63 @@ fn the_next_start_shows_the_last_scene_and_panels() {
     let kept = again.app().settings();
     assert_eq!((kept.dark, kept.tab, kept.plots), (false, settings.tab, false));
     assert_eq!(again.app().document().path(), window.app().document().path());
+}
+
+#[test]
+fn a_scene_is_read_again_when_another_program_writes_it() {
+    let mut window = Window::open();
+    let path = window.app().document().path().unwrap().to_owned();
+    window.key(Key::Period);
+    window.wait("one step", |app| app.frame().clock.steps == 1);
+    std::fs::write(&path, SCENE.replace("value = 0.4", "value = 0.25")).unwrap();
+    let potential = |app: &App| {
+        let layer = &app.document().draft.layers[1];
+        layer.value.clone()
+    };
+    window.wait("the new value", |app| potential(app) == Some(ValueFile::Number(0.25)));
+    assert!(!window.app().document().is_modified());
+    window.wait("the run", |app| {
+        let scenario = app.frame().scenario.as_ref().unwrap();
+        scenario.file().layers[1].value == Some(ValueFile::Number(0.25))
+    });
+    assert_eq!(window.steps(), 1, "the run goes on");
+    // It can be taken back; then there are edits, and what others write does not replace them.
+    window.keys(Modifiers::COMMAND, Key::Z);
+    window.wait("the old value", |app| potential(app) == Some(ValueFile::Number(0.4)));
+    assert!(window.app().document().is_modified());
+    std::fs::write(&path, SCENE.replace("value = 0.4", "value = 0.125")).unwrap();
+    window.wait("the notice", |app| {
+        app.notices()
+            .list()
+            .iter()
+            .any(|notice| notice.title.contains("your edits are kept"))
+    });
+    assert_eq!(potential(window.app()), Some(ValueFile::Number(0.4)));
+    std::fs::write(&path, "format = 1\nnonsense").unwrap();
+    window.wait("the fault", |app| {
+        app.notices().list().iter().any(|notice| notice.fault)
+    });
+}
+
+#[test]
+fn own_scenes_and_recent_files_stand_in_the_gallery() {
+    let mut window = Window::open();
+    let own = window.folder.path().join("own");
+    std::fs::write(own.join("mine.toml"), SCENE.replace("Test scene", "My own scene")).unwrap();
+    for _ in 0..400 {
+        if window.harness.query_by_label("My own scene").is_some() {
+            break;
+        }
+        window.settle();
+    }
+    window.click("My own scene");
+    window.wait("the scene", |app| app.document().draft.title == "My own scene");
+    window.settle();
+    assert_eq!(window.app().settings().recent.len(), 2);
+    let recent = window.harness.get_by_label("Recent file scene.toml");
+    recent.scroll_to_me();
+    window.settle();
+    window.click("Recent file scene.toml");
+    window.wait("the first scene", |app| app.document().draft.title == "Test scene");
+    assert!(window.app().settings().recent[0].ends_with("scene.toml"));
 }

@@ -77,13 +77,15 @@ impl Window {
             scene: Some(scene.to_owned()),
             ..AppOptions::default()
         };
+        let own = folder.path().join("own");
+        std::fs::create_dir(&own).unwrap();
         let harness = Harness::builder()
             .with_size([1280.0, 800.0])
             .wgpu()
             .build_eframe(move |cc| {
                 // No test opens a dialogue of the system.
                 let app = App::new(cc, options, Instant::now()).unwrap();
-                app.paused().with_own_dialogues()
+                app.paused().with_own_dialogues().with_own_scenes(&own)
             });
         Self { harness, folder }
     }
