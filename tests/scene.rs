@@ -600,6 +600,13 @@ shape = "polygon"
 points = [[1, 1], [2, 1], [2, 2.5]]
 value = 0.1
 
+[[layer]]
+sets = "wall"
+shape = "stroke"
+points = [[3, 1.25], [4, 1]]
+radius = 0.75
+value = 0
+
 [[detector]]
 name = "line \u00e4"
 from = [20, 1]

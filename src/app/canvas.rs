@@ -6,7 +6,7 @@ use super::pictures::{Bar, Pictures};
 use super::theme;
 use super::units::{Unit, Units};
 use super::view_state::ViewState;
-use super::{field_view, graph_view, view_panel};
+use super::{field_view, graph_view, toolbar, view_panel};
 use crate::engine::{Frame, Status};
 use crate::render::medium::MediumImage;
 use crate::scene::Scenario;
@@ -87,6 +87,7 @@ pub fn show(
         render: pictures.map(|pictures| (&pictures.render, &pictures.field, &pictures.medium)),
         frame,
         scenario,
+        draft: &canvas.document.draft,
         legend: Legend {
             map,
             texture,
@@ -99,6 +100,9 @@ pub fn show(
         bare: canvas.bare,
     };
     field_view::show(ui, view, &sources);
+    if !canvas.bare {
+        toolbar::show(ui, picture_area, &mut view.tools, &canvas.document.draft);
+    }
     banners(ui, picture_area, frame, canvas.document);
     let plane = view.plane.min(size[2] - 1);
     Some(

@@ -26,6 +26,16 @@ pub enum Action {
     Undo,
     /// Does it again.
     Redo,
+    /// The pointer moves the view.
+    MoveTool,
+    /// It starts packets or pulses.
+    PacketTool,
+    /// It places sources.
+    SourceTool,
+    /// It paints.
+    BrushTool,
+    /// It places detectors.
+    ProbeTool,
     /// Runs or pauses.
     PlayPause,
     /// One step.
@@ -144,6 +154,11 @@ pub const ACTIONS: &[Entry] = &[
     entry(Action::Quit, Menu::File, "Quit", Icon::X, &[key(CTRL, Key::Q)], "Ends the program."),
     entry(Action::Undo, Menu::Edit, "Undo", Icon::Undo2, &[key(CTRL, Key::Z)], "Takes back the last edit of the scene."),
     entry(Action::Redo, Menu::Edit, "Redo", Icon::Redo2, &[key(CTRL_SHIFT, Key::Z), key(CTRL, Key::Y)], "Does the edit again."),
+    entry(Action::MoveTool, Menu::Edit, "Tool: move the view", Icon::Hand, &[key(NONE, Key::V)], "Drag moves the view, the wheel zooms."),
+    entry(Action::PacketTool, Menu::Edit, "Tool: packet or pulse", Icon::MoveUpRight, &[key(NONE, Key::P)], "Press where it shall start; a packet gets its momentum by dragging."),
+    entry(Action::SourceTool, Menu::Edit, "Tool: source of sound", Icon::Volume2, &[key(NONE, Key::O)], "Click where it shall stand."),
+    entry(Action::BrushTool, Menu::Edit, "Tool: brush", Icon::Brush, &[key(NONE, Key::B)], "Left paints, right takes away; Shift draws a line, Ctrl a box."),
+    entry(Action::ProbeTool, Menu::Edit, "Tool: probe", Icon::Pipette, &[key(NONE, Key::D)], "Click where a detector shall stand."),
     entry(Action::PlayPause, Menu::Run, "Play or pause", Icon::Play, &[key(NONE, Key::Space), key(NONE, Key::K)], "Lets time run, or stops it after the present batch of steps."),
     entry(Action::Step, Menu::Run, "One step", Icon::StepForward, &[key(NONE, Key::Period)], "Takes one step, bit for bit what playing does."),
     entry(Action::Reverse, Menu::Run, "Turn time round", Icon::ArrowLeftRight, &[key(NONE, Key::T)], "Δt becomes −Δt: a unitary scheme runs back to where it came from."),

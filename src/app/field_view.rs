@@ -3,12 +3,13 @@
 use super::camera::covered;
 use super::overlay::{self, Legend, Room};
 use super::theme::OVER_PICTURE;
+use super::tools::{self, Ground};
 use super::units::Units;
 use super::view_state::{Cut, ViewState};
 use super::widgets::{figure, steady};
 use crate::engine::Frame;
 use crate::render::{FieldPicture, MediumPicture, Placement, field::Coloring, medium::MediumImage};
-use crate::scene::Scenario;
+use crate::scene::{Scenario, SceneFile};
 use eframe::egui_wgpu::RenderState;
 use egui::{Align2, CursorIcon, PointerButton, Rect, Response, Sense, Stroke, Ui, pos2};
 
@@ -20,6 +21,8 @@ pub struct Sources<'a> {
     pub frame: &'a Frame,
     /// Its scene.
     pub scenario: &'a Scenario,
+    /// The scene under edit.
+    pub draft: &'a SceneFile,
     /// The colours and their meaning.
     pub legend: Legend<'a>,
     /// The medium over the field.
@@ -36,9 +39,12 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     let size = sources.scenario.grid().size();
     let sites = [size[0], size[1]];
     view.camera.settle(area, sites);
-    let on_cut = !sources.bare && cut_drag(ui, view, area, sites, &response);
+    let on_cut =
+        !sources.bare && !view.tools.holds(PointerButton::Primary) && cut_drag(ui, view, area, sites, &response);
     navigate(ui, view, area, sites, &response, on_cut);
     view.camera.settle(area, sites);
+    let ground = ground(view, sources, sites);
+    tools::interact(ui, view, area, &ground, &response);
 
     let painter = ui.painter_at(area);
     let grid_rect = view.camera.rect(area, [0.0, 0.0], sites.map(|n| n as f64));
@@ -67,19 +73,37 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     let spacing = sources.scenario.grid().spacing();
     overlay::scale_bar(&painter, room, &view.camera, spacing, sources.units.length);
     read_out(&painter, view, room, sources, &response);
+    let pointer = response.hover_pos().or(response.interact_pointer_pos());
+    tools::draw(&painter, &view.camera, &view.tools, area, &ground, pointer);
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, "Picture of the field"));
     response
+}
+
+/// What the tools must know of the scene.
+fn ground<'a>(view: &ViewState, sources: &Sources<'a>, sites: [usize; 2]) -> Ground<'a> {
+    let grid = sources.scenario.grid();
+    Ground {
+        file: sources.draft,
+        spacing: grid.spacing(),
+        hopping: sources.scenario.model().quantum().map(|quantum| quantum.hopping),
+        sites,
+        z: (grid.rank() == 3).then(|| view.plane as f64 * grid.spacing()),
+        length: sources.units.length,
+    }
 }
 
 fn navigate(ui: &Ui, view: &mut ViewState, area: Rect, sites: [usize; 2], response: &Response, on_cut: bool) {
     let held = [PointerButton::Primary, PointerButton::Secondary, PointerButton::Middle]
         .into_iter()
-        .any(|button| response.dragged_by(button) && !(on_cut && button == PointerButton::Primary));
+        .any(|button| {
+            let taken = view.tools.holds(button) || (on_cut && button == PointerButton::Primary);
+            response.dragged_by(button) && !taken
+        });
     if held {
         view.camera.pan(response.drag_delta());
         ui.ctx().set_cursor_icon(CursorIcon::Grabbing);
     }
-    if response.double_clicked() {
+    if response.double_clicked() && !view.tools.holds(PointerButton::Primary) {
         view.camera.fit();
     }
     if let Some(pointer) = response.hover_pos() {

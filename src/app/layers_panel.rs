@@ -191,6 +191,7 @@ fn shape_rows(ui: &mut Ui, shape: &mut ShapeFile, rank: usize, extent: &[f64]) {
         (_, ShapeFile::Image { .. }) => &["image", "everywhere", "box", "disk"],
         (_, ShapeFile::Array { .. }) => &["array", "everywhere", "box", "disk"],
         (_, ShapeFile::Polygon { .. }) => &["polygon", "everywhere", "box", "disk", "ring", "slits"],
+        (_, ShapeFile::Stroke { .. }) => &["stroke", "everywhere", "box", "disk", "ring", "slits"],
         (1, _) => &["everywhere", "box"],
         _ => &["everywhere", "box", "disk", "ring", "slits"],
     };
@@ -226,6 +227,10 @@ fn shape_rows(ui: &mut Ui, shape: &mut ShapeFile, rank: usize, extent: &[f64]) {
             length(ui, "Thickness", thickness, speed);
             length(ui, "Opening", opening, speed);
             slit_centers(ui, centers, speed, extent);
+        }
+        ShapeFile::Stroke { points, radius } => {
+            hint(ui, &format!("A stroke of the brush through {} points.", points.len()));
+            length(ui, "Radius", radius, speed);
         }
         ShapeFile::Polygon { points } => hint(ui, &format!("{} corners, given in the scene file.", points.len())),
         ShapeFile::Image { file } | ShapeFile::Array { file } => hint(ui, &format!("From {}.", file.display())),

@@ -45,6 +45,8 @@ pub mod sound_panel;
 pub mod status;
 pub mod theme;
 pub mod time_panel;
+pub mod toolbar;
+pub mod tools;
 pub mod transport;
 pub mod units;
 pub mod view_panel;

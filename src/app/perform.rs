@@ -4,6 +4,7 @@ use super::FIRST_PRESET;
 use super::command::Action;
 use super::errands::{Ask, Opened, Outcome};
 use super::time_panel::change_speed;
+use super::tools::Tool;
 use super::watcher::Watched;
 use super::window::{App, Wishes};
 use crate::engine::{Command, Engine, Job, Status};
@@ -124,6 +125,7 @@ impl App {
         }
         self.document.open(opened.file, opened.path, opened.preset);
         self.view.start_over(size);
+        self.view.tools.start_over(&self.document.draft);
         self.history.clear();
         self.notices.clear("The scene cannot be opened");
         self.steps_per_frame = Some(pace(&opened.scenario));
@@ -255,6 +257,9 @@ impl App {
                 self.steps_per_frame = change_speed(self.steps_per_frame, running, action == Action::Faster);
                 self.worker.send(Command::StepsPerFrame(self.steps_per_frame));
             }
+            Action::MoveTool | Action::PacketTool | Action::SourceTool | Action::BrushTool | Action::ProbeTool => {
+                self.take_tool(action);
+            }
             _ => self.act_on_window(ctx, action),
         }
     }
@@ -283,6 +288,22 @@ impl App {
             _ => {}
         }
         ctx.request_repaint();
+    }
+
+    /// Takes a tool into the hand, where the scene has it.
+    fn take_tool(&mut self, action: Action) {
+        let sound = self.document.draft.acoustic.is_some();
+        let tool = match action {
+            Action::PacketTool if sound => Tool::Pulse,
+            Action::PacketTool => Tool::Packet,
+            Action::SourceTool => Tool::Source,
+            Action::BrushTool => Tool::Brush,
+            Action::ProbeTool => Tool::Probe,
+            _ => Tool::Move,
+        };
+        if tool.fits(sound) {
+            self.view.tools.tool = tool;
+        }
     }
 
     /// Asks for a file or folder.

@@ -2,6 +2,7 @@
 
 use super::camera::Camera;
 use super::canvas::RangeKey;
+use super::tools::Tools;
 use crate::colormap::Levels;
 use crate::engine::RangeKeeper;
 use crate::scene::scenario::ColorRange;
@@ -24,6 +25,8 @@ pub struct ViewState {
     pub camera: Camera,
     /// The plane of a 3D field.
     pub plane: usize,
+    /// What the pointer does.
+    pub tools: Tools,
     /// Square root of the brightness scale.
     pub root: bool,
     /// Shows potential and walls.
@@ -51,6 +54,7 @@ impl Default for ViewState {
         Self {
             camera: Camera::default(),
             plane: 0,
+            tools: Tools::default(),
             root: false,
             show_medium: true,
             show_detectors: true,

@@ -14,10 +14,11 @@ use super::palette::{Choice, CommandPalette};
 use super::pictures::{Bar, Pictures};
 use super::prompt::PathPrompt;
 use super::settings::{KEY, LeftTab, Settings};
+use super::tools::Tool;
 use super::view_state::ViewState;
 use super::{
-    AppOptions, checks_panel, dropped, help, method_panel, plots, scene_panel, status, theme, time_panel, transport,
-    view_panel,
+    AppOptions, checks_panel, dropped, help, method_panel, plots, scene_panel, status, theme, time_panel, tools,
+    transport, view_panel,
 };
 use crate::engine::{Command, Frame, Worker};
 use crate::render::medium::MediumImage;
@@ -344,6 +345,9 @@ impl App {
                 request
             })
             .inner;
+        for work in self.view.tools.take_work() {
+            tools::apply(&mut self.document.draft, work);
+        }
         if !self.worker.last_frame().image.value.is_empty() && self.meter.picture() {
             // The next frame tells when this one was done.
             ui.ctx().request_repaint();
@@ -382,6 +386,10 @@ impl eframe::App for App {
         self.collect(&ctx);
         if !self.help && !self.palette.is_open() && !self.prompt.is_open() {
             wishes.actions.extend(command::pressed(&ctx));
+            let in_hand = self.view.tools.tool != Tool::Move && !ctx.text_edit_focused();
+            if in_hand && ctx.input_mut(|input| input.consume_key(egui::Modifiers::NONE, egui::Key::Escape)) {
+                self.view.tools.tool = Tool::Move;
+            }
         }
         for path in dropped::files(&ctx) {
             self.errands.take_dropped(path);

@@ -126,6 +126,13 @@ pub enum Shape {
         /// Its corners, in order.
         points: Vec<[f64; 2]>,
     },
+    /// Within `radius` of a line through points in the x–y plane: what a brush leaves. One point is a dot.
+    Stroke {
+        /// The line's points, in order; at least one.
+        points: Vec<[f64; 2]>,
+        /// Half its width.
+        radius: f64,
+    },
     /// A screen across x with openings: x within `thickness` around `x`, except where y is within half an `opening` of
     /// a slit's centre.
     Slits {

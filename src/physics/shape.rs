@@ -53,6 +53,9 @@ impl Shape {
                 d >= inner - slack && d <= outer + slack
             }
             Self::Polygon { points } => crossings(points, at[1]).filter(|x| *x > at[0]).count() % 2 == 1,
+            Self::Stroke { points, radius } => {
+                segments(points).any(|segment| from_segment([at[0], at[1]], segment) <= radius + slack)
+            }
             Self::Slits {
                 x,
                 thickness,
@@ -121,6 +124,11 @@ impl Shape {
                 let most = |n: usize| points.iter().map(|point| point[n]).fold(-FAR, f64::max);
                 ([least(0), least(1), -FAR], [most(0), most(1), FAR])
             }
+            Self::Stroke { points, radius } => {
+                let least = |n: usize| points.iter().map(|point| point[n] - radius).fold(FAR, f64::min);
+                let most = |n: usize| points.iter().map(|point| point[n] + radius).fold(-FAR, f64::max);
+                ([least(0), least(1), -FAR], [most(0), most(1), FAR])
+            }
             Self::Slits { x, thickness, .. } => ([x - thickness / 2.0, -FAR, -FAR], [x + thickness / 2.0, FAR, FAR]),
         })
     }
@@ -176,6 +184,7 @@ impl Shape {
                 between(center[0] - half, center[0] + half);
                 self.split(grid, [j, k], chord(center, *inner), center[0], spans);
             }
+            Self::Stroke { points, radius } => stroke_spans(grid, points, *radius, row[1], spans),
             Self::Polygon { points } => {
                 let mut limits: Vec<f64> = crossings(points, row[1]).collect();
                 limits.sort_by(f64::total_cmp);
@@ -228,6 +237,57 @@ impl Samples {
         let column = site[0] * self.size[0] / nx;
         let row = (ny - 1 - site[1]) * self.size[1] / ny;
         self.values.get(column + self.size[0] * row).copied().unwrap_or(0.0)
+    }
+}
+
+/// The segments of a line through points; a single point is one without length.
+fn segments(points: &[[f64; 2]]) -> impl Iterator<Item = [[f64; 2]; 2]> {
+    let dot = match points {
+        [point] => Some([*point, *point]),
+        _ => None,
+    };
+    dot.into_iter().chain(points.windows(2).map(|pair| [pair[0], pair[1]]))
+}
+
+/// Distance of a point from a segment.
+fn from_segment([x, y]: [f64; 2], [[x0, y0], [x1, y1]]: [[f64; 2]; 2]) -> f64 {
+    let (dx, dy) = (x1 - x0, y1 - y0);
+    let square = dx * dx + dy * dy;
+    let along = if square > 0.0 {
+        (((x - x0) * dx + (y - y0) * dy) / square).clamp(0.0, 1.0)
+    } else {
+        0.0
+    };
+    (x - x0 - along * dx).hypot(y - y0 - along * dy)
+}
+
+/// The sites at height `y` within `radius` of a line, as ranges that do not overlap. What lies around one segment is convex: one range.
+fn stroke_spans(grid: &Grid, points: &[[f64; 2]], radius: f64, y: f64, spans: &mut Vec<Range<usize>>) {
+    let (first, slack) = (spans.len(), slack(grid));
+    for segment in segments(points) {
+        let [[x0, y0], [x1, y1]] = segment;
+        if y < y0.min(y1) - radius - slack || y > y0.max(y1) + radius + slack {
+            continue;
+        }
+        let mut sites = about(x0.min(x1) - radius, x0.max(x1) + radius, 0, grid);
+        let near = |i: usize| from_segment([position([i, 0, 0], grid)[0], y], segment) <= radius + slack;
+        while !sites.is_empty() && !near(sites.start) {
+            sites.start += 1;
+        }
+        while !sites.is_empty() && !near(sites.end - 1) {
+            sites.end -= 1;
+        }
+        if !sites.is_empty() {
+            spans.push(sites);
+        }
+    }
+    let mut own = spans.split_off(first);
+    own.sort_by_key(|sites| sites.start);
+    for sites in own {
+        match spans[first..].last_mut() {
+            Some(last) if sites.start <= last.end => last.end = last.end.max(sites.end),
+            _ => spans.push(sites),
+        }
     }
 }
 

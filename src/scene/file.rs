@@ -226,6 +226,13 @@ pub enum ShapeFile {
         /// Corners in order.
         points: Vec<[f64; 2]>,
     },
+    /// `stroke`.
+    Stroke {
+        /// Points of the line.
+        points: Vec<[f64; 2]>,
+        /// Half its width.
+        radius: f64,
+    },
     /// `slits`.
     Slits {
         /// Middle of the screen along x.
@@ -259,6 +266,7 @@ impl ShapeFile {
             Self::Disk { .. } => "disk",
             Self::Ring { .. } => "ring",
             Self::Polygon { .. } => "polygon",
+            Self::Stroke { .. } => "stroke",
             Self::Slits { .. } => "slits",
             Self::Image { .. } => "image",
             Self::Array { .. } => "array",

@@ -228,12 +228,13 @@ fn pulse(mut section: Section<'_>, found: &mut Found) -> PulseFile {
 }
 
 /// Every shape's word with its keys.
-const SHAPES: [(&str, &[&str]); 8] = [
+const SHAPES: [(&str, &[&str]); 9] = [
     ("everywhere", &[]),
     ("box", &["min", "max"]),
     ("disk", &["center", "radius"]),
     ("ring", &["center", "inner", "outer"]),
     ("polygon", &["points"]),
+    ("stroke", &["points", "radius"]),
     ("slits", &["x", "thickness", "centers", "opening"]),
     ("image", &["file"]),
     ("array", &["file"]),
@@ -305,6 +306,10 @@ fn shape(word: &str, section: &mut Section<'_>, found: &mut Found) -> ShapeFile 
         },
         "polygon" => ShapeFile::Polygon {
             points: section.need("points", "[[0.0, 0.0], [8.0, 0.0], [4.0, 6.0]]", found),
+        },
+        "stroke" => ShapeFile::Stroke {
+            points: section.need("points", "[[0.0, 0.0], [8.0, 0.0]]", found),
+            radius: section.need("radius", "2.0", found),
         },
         "slits" => ShapeFile::Slits {
             x: section.need("x", "100.0", found),

@@ -263,6 +263,9 @@ fn layer_keys(layer: &LayerFile) -> Vec<(&'static str, String)> {
             ]);
         }
         ShapeFile::Polygon { points: list } => keys.push(("points", points(list))),
+        ShapeFile::Stroke { points: list, radius } => {
+            keys.extend([("points", points(list)), ("radius", float(*radius))]);
+        }
         ShapeFile::Slits {
             x,
             thickness,

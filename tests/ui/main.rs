@@ -4,6 +4,7 @@
 
 mod files;
 mod looks;
+mod tools;
 mod window;
 
 use egui::accesskit::Role;

@@ -84,6 +84,8 @@ fn shapes(rank: usize) -> BoxedStrategy<Shape> {
         round,
         Just(Shape::Image(pixels)),
         prop::collection::vec([coordinate(), coordinate()], 3..7).prop_map(|points| Shape::Polygon { points }),
+        (prop::collection::vec([coordinate(), coordinate()], 1..5), 0.1..6.0f64)
+            .prop_map(|(points, radius)| { Shape::Stroke { points, radius } }),
         (
             coordinate(),
             0.1..6.0f64,

@@ -161,23 +161,16 @@ impl Builder<'_> {
                     outer: *outer,
                 }
             }
-            ShapeFile::Polygon { points } => {
-                if rank == 1 {
-                    let message = "a polygon needs a grid of at least two axes";
-                    self.found.value(key("shape"), message, "use shape = \"box\"");
-                    return None;
+            ShapeFile::Polygon { points } => Shape::Polygon {
+                points: self.points(path, "a polygon", points, 3, rank)?,
+            },
+            ShapeFile::Stroke { points, radius } => {
+                let good = self.positive(&key("radius"), *radius);
+                let points = self.points(path, "a stroke", points, 1, rank);
+                Shape::Stroke {
+                    points: points.filter(|_| good)?,
+                    radius: *radius,
                 }
-                if points.len() < 3 {
-                    let message = format!("{} are no polygon", count(points.len(), "point"));
-                    self.found.value(key("points"), message, "write at least three points");
-                    return None;
-                }
-                if points.iter().flatten().any(|number| !number.is_finite()) {
-                    self.found
-                        .value(key("points"), "a coordinate is not finite", "write numbers");
-                    return None;
-                }
-                Shape::Polygon { points: points.clone() }
             }
             ShapeFile::Slits {
                 x,
@@ -212,6 +205,32 @@ impl Builder<'_> {
                 Shape::Array(self.samples_or_fault(&key("file"), samples)?)
             }
         })
+    }
+
+    /// The points of a figure in the plane: at least `least`, finite, on a grid that has a plane.
+    fn points(
+        &mut self,
+        path: &str,
+        figure: &str,
+        points: &[[f64; 2]],
+        least: usize,
+        rank: usize,
+    ) -> Option<Vec<[f64; 2]>> {
+        let key = format!("{path}.points");
+        if rank == 1 {
+            let message = format!("{figure} needs a grid of at least two axes");
+            self.found
+                .value(format!("{path}.shape"), message, "use shape = \"box\"");
+        } else if points.len() < least {
+            let message = format!("{} make no {}", count(points.len(), "point"), &figure[2..]);
+            self.found
+                .value(key, message, format!("write at least {}", count(least, "point")));
+        } else if points.iter().flatten().any(|number| !number.is_finite()) {
+            self.found.value(key, "a coordinate is not finite", "write numbers");
+        } else {
+            return Some(points.to_vec());
+        }
+        None
     }
 
     fn samples_or_fault(&mut self, key: &str, samples: Result<Samples, input::InputError>) -> Option<Arc<Samples>> {

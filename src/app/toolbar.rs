@@ -1,0 +1,106 @@
+//! The strip of tools at the left of the picture, and what the brush paints.
+
+use super::theme;
+use super::tools::{TOOLS, Tool, Tools, equation};
+use super::widgets::choice;
+use crate::physics::Sets;
+use crate::scene::SceneFile;
+use egui::{Align2, DragValue, Rect, Ui, vec2};
+
+/// Shows the strip over `area`.
+pub fn show(ui: &mut Ui, area: Rect, tools: &mut Tools, file: &SceneFile) {
+    let sound = file.acoustic.is_some();
+    plate(
+        ui,
+        "tools",
+        Align2::LEFT_CENTER,
+        area.left_center() + vec2(16.0, 0.0),
+        |ui| {
+            ui.spacing_mut().item_spacing = vec2(4.0, 4.0);
+            ui.vertical(|ui| {
+                for row in TOOLS.iter().filter(|row| row.fits[usize::from(sound)]) {
+                    let button = egui::Button::selectable(tools.tool == row.tool, theme::icon(row.icon, 17.0))
+                        .min_size(vec2(32.0, 32.0));
+                    let response = ui.add(button).accessible_name(format!("Tool: {}", row.title));
+                    if response.clicked() {
+                        tools.tool = row.tool;
+                    }
+                    response.on_hover_ui(|ui| {
+                        ui.strong(row.title);
+                        ui.label(row.about);
+                    });
+                }
+            });
+        },
+    );
+    if tools.tool == Tool::Brush {
+        plate(
+            ui,
+            "brush",
+            Align2::CENTER_TOP,
+            area.center_top() + vec2(0.0, 12.0),
+            |ui| {
+                ui.horizontal(|ui| brush(ui, tools, file));
+            },
+        );
+    }
+}
+
+fn plate(ui: &mut Ui, name: &str, pivot: Align2, at: egui::Pos2, contents: impl FnOnce(&mut Ui)) {
+    egui::Area::new(egui::Id::unique(("plate", name)))
+        .order(egui::Order::Middle)
+        .pivot(pivot)
+        .fixed_pos(at)
+        .show(ui.ctx(), |ui| {
+            let fill = theme::palette(ui).panel.gamma_multiply(0.92);
+            egui::Frame::new()
+                .fill(fill)
+                .corner_radius(6)
+                .inner_margin(4)
+                .show(ui, contents);
+        });
+}
+
+fn brush(ui: &mut Ui, tools: &mut Tools, file: &SceneFile) {
+    let equation = equation(file);
+    let paint = &mut tools.paint;
+    let all = Sets::ALL
+        .iter()
+        .filter(|(_, sets)| sets.fits(equation))
+        .map(|(word, sets)| (*sets, (*word).to_owned(), String::new()));
+    let before = paint.sets;
+    ui.scope(|ui| {
+        ui.set_max_width(120.0);
+        choice(ui, "What the brush paints", &mut paint.sets, all);
+    });
+    if paint.sets != before {
+        // A value that shows: another one than the background's.
+        paint.value = match paint.sets {
+            Sets::Speed => file.acoustic.as_ref().map_or(343.0, |acoustic| 0.5 * acoustic.speed),
+            Sets::Density => file.acoustic.as_ref().map_or(1.2, |acoustic| 4.0 * acoustic.density),
+            Sets::Potential | Sets::Absorption | Sets::Wall => 0.5,
+        };
+    }
+    if paint.sets != Sets::Wall {
+        let speed = (paint.value.abs() / 100.0).max(1e-3);
+        let range = match paint.sets {
+            Sets::Speed | Sets::Density => f64::MIN_POSITIVE..=f64::MAX,
+            Sets::Absorption => 0.0..=f64::MAX,
+            Sets::Potential | Sets::Wall => f64::MIN..=f64::MAX,
+        };
+        let value = DragValue::new(&mut paint.value)
+            .speed(speed)
+            .range(range)
+            .max_decimals(6);
+        ui.add(value.prefix("value "))
+            .accessible_name("Value that the brush paints")
+            .on_hover_text("In the unit of the quantity: U, m/s, kg/m³, or the rate at which an amplitude falls.");
+    }
+    let radius = DragValue::new(&mut paint.radius)
+        .speed(0.1)
+        .range(0.5..=256.0)
+        .max_decimals(1);
+    ui.add(radius.prefix("radius ").suffix(" sites"))
+        .accessible_name("Radius of the brush in sites")
+        .on_hover_text("Left paints, right takes away; Shift draws a straight line, Ctrl a box.");
+}
