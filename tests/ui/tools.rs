@@ -104,7 +104,6 @@ fn a_painted_wall_stops_the_wave() {
             );
             assert_eq!(window.steps(), 3, "the run goes on");
         }
-        window.app().frame();
         window.click("Play");
         window.wait("the passage", |app| app.frame().clock.time > 26.0);
         window.beyond(62)
@@ -157,8 +156,7 @@ fn ten_edits_are_taken_back_to_the_same_bytes() {
     let text = |window: &Window| window.app().document().draft.to_toml();
     let start = text(&window);
     window.key(Key::B);
-    for n in 0..4 {
-        let x = 10.0 + 8.0 * n as f32;
+    for x in [10.0, 18.0, 26.0, 34.0] {
         window.drag(
             PointerButton::Primary,
             Modifiers::NONE,
