@@ -2,7 +2,7 @@
 
 use super::errands::Dropped;
 use super::theme;
-use crate::physics::{Mode, Sets};
+use crate::physics::Sets;
 use crate::scene::SceneFile;
 use crate::scene::file::{LayerFile, ShapeFile, ValueFile};
 use std::path::{Path, PathBuf};
@@ -19,14 +19,15 @@ pub fn add(file: &mut SceneFile, dropped: Dropped) -> String {
             } else {
                 (Sets::Potential, Some(ValueFile::Number(0.5)))
             };
-            file.layers.push(layer(sets, value, ShapeFile::Image { file: path }));
+            file.layers
+                .push(LayerFile::new(sets, ShapeFile::Image { file: path }, value));
             let what = if sound { "walls" } else { "a potential" };
             format!("{name} is now {what}: the last layer of the scene")
         }
         Dropped::Array(path) if !sound => {
             let name = short(&path);
             file.layers
-                .push(layer(Sets::Potential, None, ShapeFile::Array { file: path }));
+                .push(LayerFile::new(Sets::Potential, ShapeFile::Array { file: path }, None));
             format!("{name} is now a potential: the last layer of the scene")
         }
         Dropped::Array(path) | Dropped::Wave(path) => {
@@ -36,16 +37,6 @@ pub fn add(file: &mut SceneFile, dropped: Dropped) -> String {
             file.initial = Some(path);
             format!("The field now starts as {name}")
         }
-    }
-}
-
-fn layer(sets: Sets, value: Option<ValueFile>, shape: ShapeFile) -> LayerFile {
-    LayerFile {
-        sets,
-        shape,
-        value,
-        mode: Mode::Set,
-        drive: None,
     }
 }
 

@@ -47,16 +47,11 @@ pub fn show(ui: &mut Ui, file: &mut SceneFile) {
 
 /// A box in the middle of the grid.
 fn new_layer(sets: Sets, extent: &[f64], value: f64) -> LayerFile {
-    LayerFile {
-        sets,
-        shape: ShapeFile::Box {
-            min: extent.iter().map(|length| tidy(length * 0.45)).collect(),
-            max: extent.iter().map(|length| tidy(length * 0.55)).collect(),
-        },
-        value: Some(ValueFile::Number(value)),
-        mode: Mode::Set,
-        drive: None,
-    }
+    let shape = ShapeFile::Box {
+        min: extent.iter().map(|length| tidy(length * 0.45)).collect(),
+        max: extent.iter().map(|length| tidy(length * 0.55)).collect(),
+    };
+    LayerFile::new(sets, shape, Some(ValueFile::Number(value)))
 }
 
 /// A number with three digits, as a person would write it.

@@ -1,6 +1,6 @@
 //! What the pointer does over the picture: moves the view, sets a packet going, paints the medium, places pulses, sources and probes.
 //!
-//! A tool changes nothing by itself: it leaves [`Stroke`]s of work for the window, which makes them edits of the scene.
+//! A tool changes nothing by itself: it leaves [`Work`] for the window, which makes it an edit of the scene.
 
 use super::camera::Camera;
 use super::layers_panel::tidy;
@@ -8,7 +8,7 @@ use super::theme::{self, OVER_PICTURE};
 use super::units::Unit;
 use super::view_state::ViewState;
 use super::widgets::figure;
-use crate::physics::{Measure, Mode, Sets};
+use crate::physics::{Equation, Measure, Sets};
 use crate::scene::SceneFile;
 use crate::scene::file::{
     DetectorFile, LayerFile, PacketFile, PulseFile, RegionFile, ShapeFile, SignalFile, SourceFile, SourcePlace,
@@ -224,23 +224,17 @@ impl Tools {
             (false, Sets::Wall) => None,
             (false, _) => Some(ValueFile::Number(value)),
         };
-        LayerFile {
-            sets,
-            shape,
-            value,
-            mode: Mode::Set,
-            drive: None,
-        }
+        LayerFile::new(sets, shape, value)
     }
 }
 
 /// The equation of a draft.
 #[must_use]
-pub fn equation(file: &SceneFile) -> crate::physics::Equation {
+pub fn equation(file: &SceneFile) -> Equation {
     if file.acoustic.is_some() {
-        crate::physics::Equation::Acoustic
+        Equation::Acoustic
     } else {
-        crate::physics::Equation::Schrodinger
+        Equation::Schrodinger
     }
 }
 

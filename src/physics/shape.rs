@@ -37,6 +37,17 @@ fn about(low: f64, high: f64, axis: usize, grid: &Grid) -> Range<usize> {
     first as usize..last as usize
 }
 
+/// A range without the sites at its ends that do not belong; a guess that is a little too wide becomes exact.
+fn trimmed(mut sites: Range<usize>, belongs: impl Fn(usize) -> bool) -> Range<usize> {
+    while !sites.is_empty() && !belongs(sites.start) {
+        sites.start += 1;
+    }
+    while !sites.is_empty() && !belongs(sites.end - 1) {
+        sites.end -= 1;
+    }
+    sites
+}
+
 impl Shape {
     /// Whether a site belongs to it. Pictures: where the grey level is not 0.
     #[must_use]
@@ -153,14 +164,7 @@ impl Shape {
             return;
         }
         let mut between = |low: f64, high: f64| {
-            let mut sites = about(low, high, 0, grid);
-            // The guess is at most two sites too wide; only sites that belong stay.
-            while !sites.is_empty() && !self.contains([sites.start, j, k], grid) {
-                sites.start += 1;
-            }
-            while !sites.is_empty() && !self.contains([sites.end - 1, j, k], grid) {
-                sites.end -= 1;
-            }
+            let sites = trimmed(about(low, high, 0, grid), |i| self.contains([i, j, k], grid));
             if !sites.is_empty() {
                 spans.push(sites);
             }
@@ -190,15 +194,9 @@ impl Shape {
                 limits.sort_by(f64::total_cmp);
                 for pair in limits.as_chunks().0 {
                     let &[low, high] = pair;
-                    let mut sites = about(low, high, 0, grid);
                     // Inside is low ≤ x < high, as in `contains`.
                     let inside = |i: usize| (low..high).contains(&position([i, j, k], grid)[0]);
-                    while !sites.is_empty() && !inside(sites.start) {
-                        sites.start += 1;
-                    }
-                    while !sites.is_empty() && !inside(sites.end - 1) {
-                        sites.end -= 1;
-                    }
+                    let sites = trimmed(about(low, high, 0, grid), inside);
                     if !sites.is_empty() {
                         spans.push(sites);
                     }
@@ -211,13 +209,8 @@ impl Shape {
     fn split(&self, grid: &Grid, [j, k]: [usize; 2], half: f64, middle: f64, spans: &mut Vec<Range<usize>>) {
         let Some(outer) = spans.pop() else { return };
         let hole = about(middle - half, middle + half, 0, grid);
-        let mut hole = hole.start.clamp(outer.start, outer.end)..hole.end.clamp(outer.start, outer.end);
-        while !hole.is_empty() && self.contains([hole.start, j, k], grid) {
-            hole.start += 1;
-        }
-        while !hole.is_empty() && self.contains([hole.end - 1, j, k], grid) {
-            hole.end -= 1;
-        }
+        let hole = hole.start.clamp(outer.start, outer.end)..hole.end.clamp(outer.start, outer.end);
+        let hole = trimmed(hole, |i| !self.contains([i, j, k], grid));
         if hole.is_empty() {
             spans.push(outer);
             return;
@@ -269,14 +262,8 @@ fn stroke_spans(grid: &Grid, points: &[[f64; 2]], radius: f64, y: f64, spans: &m
         if y < y0.min(y1) - radius - slack || y > y0.max(y1) + radius + slack {
             continue;
         }
-        let mut sites = about(x0.min(x1) - radius, x0.max(x1) + radius, 0, grid);
         let near = |i: usize| from_segment([position([i, 0, 0], grid)[0], y], segment) <= radius + slack;
-        while !sites.is_empty() && !near(sites.start) {
-            sites.start += 1;
-        }
-        while !sites.is_empty() && !near(sites.end - 1) {
-            sites.end -= 1;
-        }
+        let sites = trimmed(about(x0.min(x1) - radius, x0.max(x1) + radius, 0, grid), near);
         if !sites.is_empty() {
             spans.push(sites);
         }

@@ -289,6 +289,20 @@ pub struct LayerFile {
     pub drive: Option<String>,
 }
 
+impl LayerFile {
+    /// A layer that sets a value and is not driven.
+    #[must_use]
+    pub fn new(sets: Sets, shape: ShapeFile, value: Option<ValueFile>) -> Self {
+        Self {
+            sets,
+            shape,
+            value,
+            mode: Mode::Set,
+            drive: None,
+        }
+    }
+}
+
 /// Where a source stands.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SourcePlace {
