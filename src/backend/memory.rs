@@ -16,10 +16,23 @@ pub fn zeros<T: Real>(count: usize) -> Vec<T> {
     numbers
 }
 
+/// As [`zeros`], or `None` where there is no memory for them.
+#[must_use]
+pub fn try_zeros<T: Real>(count: usize) -> Option<Vec<T>> {
+    let mut numbers: Vec<T> = Vec::new();
+    numbers.try_reserve_exact(count).ok()?;
+    // Before the pages are touched.
+    if count * size_of::<T>() >= LARGE {
+        ask_for_large_pages(numbers.spare_capacity_mut());
+    }
+    numbers.resize(count, T::zero());
+    Some(numbers)
+}
+
 /// Advises the kernel; what it makes of it changes speed only.
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code, reason = "a system call that the standard library does not offer")]
-fn ask_for_large_pages<T: Real>(numbers: &mut [T]) {
+fn ask_for_large_pages<T>(numbers: &mut [T]) {
     use std::ffi::{c_int, c_void};
     const PAGE: usize = 4096;
     /// `MADV_HUGEPAGE` of Linux, the same on all its architectures but PA-RISC, which Rust's tier 1 and 2 lack.
@@ -38,7 +51,7 @@ fn ask_for_large_pages<T: Real>(numbers: &mut [T]) {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn ask_for_large_pages<T: Real>(_: &mut [T]) {}
+fn ask_for_large_pages<T>(_: &mut [T]) {}
 
 #[cfg(test)]
 mod tests {

@@ -27,9 +27,12 @@ pub struct BenchArgs {
     /// Only this precision
     #[arg(long, value_name = "P")]
     precision: Option<String>,
-    /// The order in the time step (a method without it takes its nearest)
-    #[arg(long, value_name = "N", default_value_t = 2)]
-    order: u32,
+    /// Orders, e.g. 2 4 8: in space for finite differences, in the time step elsewhere (a method without it takes its nearest)
+    #[arg(long, value_name = "N", num_args = 1.., default_values_t = [2])]
+    order: Vec<u32>,
+    /// The same medium everywhere, instead of a potential or speed for every site
+    #[arg(long)]
+    uniform: bool,
     /// Grid sizes, e.g. 512x512 4096x4096 (default: 512², 1024², 2048² and 4096², with `--backend cuda` 8192² and 16384² as well)
     #[arg(long, value_name = "SIZE", num_args = 1.., value_parser = parse_size)]
     size: Vec<Size>,
@@ -89,8 +92,11 @@ pub(super) fn run(args: &BenchArgs) -> anyhow::Result<()> {
     let mut entries: Vec<Entry> = Vec::new();
     println!("{}", headings());
     for size in &sizes(args) {
-        for case in cases.iter().filter(|case| case.method.ranks.contains(&size.0.len())) {
-            match measured(case, size, seconds, &machines, args.frames) {
+        // A variant asked for by name says itself why it does not work there.
+        let named = args.variant.is_some();
+        let works = |case: &&Case| case.method.ranks.contains(&size.0.len()) && (named || bench::fits(case, &size.0));
+        for case in cases.iter().filter(works) {
+            match measured(case, size, seconds, &machines, args) {
                 Ok(entry) => entries.push(entry),
                 Err(error) => eprintln!("{} {} {size}: {error}", case.method.id, case.variant),
             }
@@ -134,11 +140,11 @@ fn measured(
     size: &Size,
     seconds: f64,
     machines: &Machines,
-    frames: Option<u32>,
+    args: &BenchArgs,
 ) -> Result<Entry, crate::engine::EngineError> {
-    let (mut entry, details) = bench::measure(case, &size.0, seconds, machines.bounds(case))?;
+    let (mut entry, details) = bench::measure(case, &size.0, seconds, machines.bounds(case), args.uniform)?;
     println!("{}", line(&entry, size, &details));
-    if let Some(frames) = frames {
+    if let Some(frames) = args.frames {
         let shown = bench::measure_shown(case, &size.0, 2.0 * seconds, f64::from(frames))?;
         println!(
             "    shown {:.1} times a second at up to {} × {}: {} site-steps/s, {:.1}% of the rate above",
@@ -293,7 +299,17 @@ impl Machines {
 
 /// The combinations that the arguments leave.
 fn chosen(args: &BenchArgs) -> Result<Vec<Case>, InputError> {
-    let mut cases = bench::cases(args.order);
+    let mut cases: Vec<Case> = Vec::new();
+    for case in args.order.iter().flat_map(|order| bench::cases(*order)) {
+        let same = |known: &Case| {
+            std::ptr::eq(known.method, case.method)
+                && (known.backend, known.variant, known.precision, known.order)
+                    == (case.backend, case.variant, case.precision, case.order)
+        };
+        if !cases.iter().any(same) {
+            cases.push(case);
+        }
+    }
     keep(&mut cases, "--method", args.method.as_ref(), |case| case.method.id)?;
     keep(&mut cases, "--backend", args.backend.as_ref(), |case| {
         case.backend.word()

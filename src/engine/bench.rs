@@ -6,7 +6,7 @@ use crate::backend::ceilings::Ceilings;
 use crate::field::{FieldData, Precision, Real};
 use crate::physics::Equation;
 use crate::scene::Scenario;
-use crate::solver::{self, Backend, Clock, ImageRequest, METHODS, Method, Solver, SolverError, Taps, Work};
+use crate::solver::{self, Backend, Clock, ImageRequest, Kind, METHODS, Method, Solver, SolverError, Taps, Work};
 use num_complex::Complex;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -22,8 +22,18 @@ pub struct Case {
     pub variant: &'static str,
     /// In which precision.
     pub precision: Precision,
-    /// The order in Δt.
+    /// The order that the method's parameter `order` chooses: in space for finite differences, in Δt elsewhere.
     pub order: u32,
+}
+
+/// The orders that a method's parameter chooses from, or the one it has.
+#[must_use]
+pub fn orders(method: &Method) -> Vec<u32> {
+    let parameter = method.parameters.iter().find(|parameter| parameter.key == "order");
+    match parameter.map(|parameter| parameter.kind) {
+        Some(Kind::OneOf { values, .. }) => values.iter().filter_map(|value| u32::try_from(*value).ok()).collect(),
+        _ => method.orders.to_vec(),
+    }
 }
 
 /// Every combination that the table offers, in its order; `order` is each method's own nearest to the one asked for.
@@ -31,7 +41,7 @@ pub struct Case {
 pub fn cases(order: u32) -> Vec<Case> {
     let mut all = Vec::new();
     for method in METHODS {
-        let nearest = method.orders.iter().copied().min_by_key(|own| own.abs_diff(order));
+        let nearest = orders(method).into_iter().min_by_key(|own| own.abs_diff(order));
         for target in method.present_targets() {
             for variant in target.variants {
                 for &precision in target.precisions {
@@ -60,7 +70,7 @@ pub struct Entry {
     pub backend: &'static str,
     /// In which precision.
     pub precision: &'static str,
-    /// The order in Δt.
+    /// The order asked for: see [`Case::order`].
     pub order: u32,
     /// Sites along x, y, z.
     pub size: Vec<usize>,
@@ -110,7 +120,7 @@ impl Bounds {
     }
 }
 
-/// The scene of a case: walls, and a potential that differs from site to site in no pattern that a method could use.
+/// The scene of a case: walls, and a potential or speed that differs from site to site in no pattern that a method could use.
 #[must_use]
 pub fn scene(case: &Case, size: &[usize], extra: &str) -> String {
     let list = |values: Vec<String>| format!("[{}]", values.join(", "));
@@ -131,7 +141,7 @@ pub fn scene(case: &Case, size: &[usize], extra: &str) -> String {
         Equation::Schrodinger => "sets = \"potential\"\nvalue = \"0.5*sin(91.7*x + 53.3*y*y + 17.9*z*z)\"",
         Equation::Acoustic => "sets = \"speed\"\nvalue = \"1 + 0.2*sin(91.7*x + 53.3*y*y + 17.9*z*z)\"",
     };
-    let order = if case.method.orders.len() > 1 {
+    let order = if case.method.parameters.iter().any(|parameter| parameter.key == "order") {
         format!("order = {}", case.order)
     } else {
         String::new()
@@ -145,6 +155,13 @@ pub fn scene(case: &Case, size: &[usize], extra: &str) -> String {
         case.precision.word(),
         case.variant
     )
+}
+
+/// Whether a case works on a grid of `size`.
+#[must_use]
+pub fn fits(case: &Case, size: &[usize]) -> bool {
+    let text = scene(case, size, "");
+    case.method.ranks.contains(&size.len()) && solver::read_scene_text(without_medium(&text), None, &[]).is_ok()
 }
 
 #[expect(clippy::cast_precision_loss, reason = "numbers of sites")]
@@ -203,14 +220,27 @@ pub fn prepare(case: &Case, text: &str, seed: u64) -> Result<(Scenario, Box<dyn 
     Ok((scenario, solver))
 }
 
-/// Measures a case on a grid of `size` for about `seconds`, warm. Also gives what ran, as the method puts it.
+/// A text that [`scene`] made, with the same medium everywhere.
+fn without_medium(text: &str) -> &str {
+    text.split("[[layer]]").next().unwrap_or(text)
+}
+
+/// Measures a case on a grid of `size` for about `seconds`, warm; `uniform`: with the same medium everywhere. Also gives what ran, as the method puts it.
 ///
 /// # Errors
 /// What keeps the case from running.
 #[expect(clippy::cast_precision_loss, reason = "counts of site-steps")]
-pub fn measure(case: &Case, size: &[usize], seconds: f64, bounds: Bounds) -> Result<(Entry, String), EngineError> {
+pub fn measure(
+    case: &Case,
+    size: &[usize],
+    seconds: f64,
+    bounds: Bounds,
+    uniform: bool,
+) -> Result<(Entry, String), EngineError> {
     const REPETITIONS: u32 = 7;
-    let (scenario, mut solver) = prepare(case, &scene(case, size, ""), 1)?;
+    let text = scene(case, size, "");
+    let text = if uniform { without_medium(&text) } else { &text };
+    let (scenario, mut solver) = prepare(case, text, 1)?;
     let mut taps = Taps::default();
     let sites = scenario.grid().sites() as f64;
     // One repetition takes a ninth of the time, which leaves two for warming up.
@@ -239,7 +269,7 @@ pub fn measure(case: &Case, size: &[usize], seconds: f64, bounds: Bounds) -> Res
         variant: report.variant,
         backend: report.backend.word(),
         precision: report.precision.word(),
-        order: report.order,
+        order: case.order,
         size: size.to_vec(),
         threads: report.threads,
         site_steps_per_s: median,

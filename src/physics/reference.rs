@@ -10,6 +10,7 @@
 //! - [`continuum`]: closed forms of the continuum.
 //! - [`elimination`]: dense systems of equations.
 //! - [`transfer`]: transfer matrices in one dimension: transmission, averages over a packet, localisation length.
+//! - [`leapfrog`]: the leapfrog step of sound, site by site.
 //! - [`free`]: exact free evolution on boxes and tori.
 
 pub mod chain;
@@ -17,6 +18,7 @@ pub mod continuum;
 pub mod elimination;
 pub mod free;
 pub mod lattice;
+pub mod leapfrog;
 pub mod transfer;
 pub mod trotter;
 

@@ -16,10 +16,11 @@ mod media;
 mod modes;
 mod runs;
 mod sources;
+mod tiles;
 
 use ripplon::field::FieldData;
 use ripplon::scene::Scenario;
-use ripplon::solver::{self, Clock, Solver, Taps, read_scene_text};
+use ripplon::solver::{self, Backend, Clock, Solver, Taps, read_scene_text};
 
 /// c and a of most tests: no powers of two, so that no factor hides.
 const SPEED: f64 = 343.0;
@@ -56,6 +57,23 @@ fn step(courant: f64) -> f64 {
 fn build(scenario: &Scenario) -> Box<dyn Solver> {
     let method = solver::find("fdtd").expect("the method is in the table");
     (method.build)(scenario).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The variants of the table that work in so many dimensions, on the processor.
+fn variants(rank: usize) -> Vec<&'static str> {
+    let method = solver::find("fdtd").expect("the method is in the table");
+    let target = method.targets.iter().find(|target| target.backend == Backend::Cpu);
+    let all = target
+        .expect("it runs on processors")
+        .variants
+        .iter()
+        .map(|variant| variant.id);
+    let size = vec![8; rank];
+    let accepted = |variant: &str| {
+        let solver = format!("method = \"fdtd\"\nbackend = \"cpu\"\nvariant = \"{variant}\"");
+        try_scene(&sections(&size, "\"wall\"", 0.3, &solver)).is_ok()
+    };
+    all.filter(|variant| accepted(variant)).collect()
 }
 
 fn advance(solver: &mut dyn Solver, steps: u64) {

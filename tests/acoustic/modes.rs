@@ -1,6 +1,6 @@
 //! Modes of the scheme: exact to round-off.
 
-use crate::{ORDERS, advance, build, largest_difference, scene, sections, start, values};
+use crate::{ORDERS, advance, build, largest_difference, scene, sections, start, values, variants};
 use std::f64::consts::PI;
 
 const COEFFICIENTS: [&[f64]; 4] = [
@@ -24,12 +24,27 @@ fn phase_step(order: usize, courant: f64, kappas: &[f64]) -> f64 {
 
 /// Lets a product of one function per axis run and compares it with cos(nωΔt) times itself.
 fn check(size: &[usize], edges: &str, order: usize, kappas: &[f64], shape: impl Fn(f64, f64) -> f64) {
+    for variant in variants(size.len()) {
+        check_variant(variant, size, edges, order, kappas, &shape);
+    }
+}
+
+fn check_variant(
+    variant: &str,
+    size: &[usize],
+    edges: &str,
+    order: usize,
+    kappas: &[f64],
+    shape: impl Fn(f64, f64) -> f64,
+) {
     let courant = 0.4 / (size.len() as f64).sqrt();
     let text = sections(
         size,
         edges,
         courant,
-        &format!("precision = \"double\"\norder = {order}"),
+        &format!(
+            "precision = \"double\"\norder = {order}\nmethod = \"fdtd\"\nbackend = \"cpu\"\nvariant = \"{variant}\""
+        ),
     );
     let scenario = scene(&text);
     let mut solver = build(&scenario);
@@ -51,7 +66,10 @@ fn check(size: &[usize], edges: &str, order: usize, kappas: &[f64], shape: impl 
     let error = largest_difference(&values(solver.as_mut()), &expected);
     // A rounding of 1e-16 a step moves the velocity; a mode of ωΔt turns it into at most 1/(ωΔt) of pressure, and 500 of them add up as
     // a random walk: 1e-16 · 22 · 10. Phases add 500 roundings of ωΔt: 5e-14.
-    assert!(error < 3e-13, "order {order}, {size:?} {edges}, {kappas:?}: {error:e}");
+    assert!(
+        error < 3e-13,
+        "{variant}, order {order}, {size:?} {edges}, {kappas:?}: {error:e}"
+    );
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! Numbers that start on a cache line.
 
+use crate::backend::memory;
 use crate::field::Real;
 use std::ops::{Deref, DerefMut};
 
 /// Bytes of a cache line, and of the widest vector.
 const LINE: usize = 64;
+const PAGE: usize = 4096;
 
 /// A slice whose first number stands at the start of a cache line, so that vectors at multiples of their length never straddle
 /// two.
@@ -24,6 +26,19 @@ impl<T: Real> Aligned<T> {
         let numbers = vec![T::zero(); len + spare];
         let start = numbers.as_ptr().align_offset(LINE).min(spare);
         Self { numbers, start, len }
+    }
+
+    /// `len` zeros in large pages that begin `lines` cache lines behind the start of a page of 4096 bytes, or `None` where there is no memory for them.
+    ///
+    /// Arrays that a loop walks through side by side should not begin at equal places of a page: a load that lies
+    /// behind a store in the lowest 12 bits of its address waits for it.
+    #[must_use]
+    pub fn try_zeros(len: usize, lines: usize) -> Option<Self> {
+        let spare = (PAGE + lines * LINE) / size_of::<T>();
+        let numbers: Vec<T> = memory::try_zeros(len + spare)?;
+        let start = numbers.as_ptr().align_offset(PAGE) + lines * LINE / size_of::<T>();
+        let start = start.min(spare);
+        Some(Self { numbers, start, len })
     }
 
     /// Bytes held.
@@ -59,6 +74,11 @@ mod tests {
             assert_eq!((singles.len(), doubles.len()), (len, len));
             assert!(singles.as_ptr().addr().is_multiple_of(LINE));
             assert!(doubles.as_ptr().addr().is_multiple_of(LINE));
+            for lines in [0, 5, 32] {
+                let numbers = Aligned::<f32>::try_zeros(len, lines).unwrap();
+                assert_eq!(numbers.len(), len);
+                assert_eq!(numbers.as_ptr().addr() % PAGE, lines * LINE);
+            }
         }
     }
 }

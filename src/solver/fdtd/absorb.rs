@@ -1,11 +1,13 @@
 //! What the absorbing layers add to a step ([`super::cpml`]).
 
-use super::cpml::Layer;
+use super::cpml::{Layer, Shape};
 use super::lattice::{Ghost, ghost};
+use super::share::View;
 use super::stencil::{COEFFICIENTS, STAGGERED};
-use super::sweep::{Shared, Sweep};
+use super::sweep::{Memory, Sweep};
 use crate::field::Real;
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Most sites that a stencil reads along one axis.
 const REACH: usize = 9;
@@ -14,20 +16,20 @@ const REACH: usize = 9;
 type Lines<'a, T> = [&'a [T]; REACH];
 
 impl<T: Real> Sweep<T> {
-    fn lines<'a>(&self, all: &'a [T], axis: usize, j: usize, k: usize) -> Lines<'a, T> {
+    fn lines<'a>(&self, all: View<'a, T>, axis: usize, j: usize, k: usize) -> Lines<'a, T> {
         let lattice = &self.lattice;
         let (nx, half) = (lattice.size[0], lattice.half);
         let row = j + lattice.size[1] * k;
         std::array::from_fn(|place| {
             if place > 2 * half {
-                return lattice.row(all, row);
+                return all.slice(lattice.sites(row));
             }
             if axis == 0 {
-                return &lattice.row_with_ghosts(all, row)[place..place + nx];
+                return &all.slice(lattice.span(row))[place..place + nx];
             }
             match lattice.neighbour_row(j, k, axis, place.cast_signed() - half.cast_signed()) {
-                Ghost::Same(other) | Ghost::Negative(other) => lattice.row(all, other),
-                Ghost::Zero => lattice.row(all, row),
+                Ghost::Same(other) | Ghost::Negative(other) => all.slice(lattice.sites(other)),
+                Ghost::Zero => all.slice(lattice.sites(row)),
             }
         })
     }
@@ -104,50 +106,74 @@ impl<T: Real> Sweep<T> {
     }
 
     /// ψ ← Aψ + Bg on the faces of a layer across y or z; along x this is done with the rest of the row.
-    pub(super) fn update_flux_memory(&self, now: &[T], layer: &mut Layer<T>) {
-        let axis = layer.axis;
-        if axis == 0 {
+    pub(super) fn update_flux_memory(&self, now: View<'_, T>, layer: &mut Layer<T>) {
+        let Layer { shape, psi, .. } = layer;
+        if shape.axis == 0 {
             return;
         }
         let [nx, ny, _] = self.lattice.size;
-        let slots = layer.slots();
-        let mut psi = std::mem::take(&mut layer.psi);
-        let shape = &*layer;
+        let slots = shape.slots();
         psi.par_chunks_mut(nx).enumerate().for_each(|(place, psi)| {
-            let (slot, j, k) = if axis == 1 {
-                let slot = place % slots;
-                (slot, shape.face_site(slot), place / slots)
+            let (slot, beside) = if shape.axis == 1 {
+                (place % slots, place / slots)
             } else {
-                let slot = place / ny;
-                (slot, place % ny, shape.face_site(slot))
+                (place / ny, place % ny)
             };
-            let p = self.lines(now, axis, j, k);
-            let rho = self.density_lines(axis, j, k);
-            let [a, b] = shape.face(slot);
-            for (i, psi) in psi.iter_mut().enumerate() {
-                *psi = a * *psi + b * self.face_flux(&p, rho.as_ref(), [i, j, k], axis);
-            }
+            self.update_flux_row(now, shape, slot, beside, psi);
         });
-        layer.psi = psi;
+    }
+
+    /// ψ ← Aψ + Bg on one row of faces across y or z; `beside` is its place along the other of these axes.
+    pub(super) fn update_flux_row(
+        &self,
+        now: View<'_, T>,
+        shape: &Shape<T>,
+        slot: usize,
+        beside: usize,
+        psi: &mut [T],
+    ) {
+        let (axis, face) = (shape.axis, shape.face_site(slot));
+        let [j, k] = if axis == 1 { [face, beside] } else { [beside, face] };
+        let p = self.lines(now, axis, j, k);
+        let rho = self.density_lines(axis, j, k);
+        let [a, b] = shape.face(slot);
+        for (i, psi) in psi.iter_mut().enumerate() {
+            *psi = a * *psi + b * self.face_flux(&p, rho.as_ref(), [i, j, k], axis);
+        }
+    }
+
+    /// Where the values of a slot lie for a row of sites across y or z; `beside` as in [`Self::update_flux_row`].
+    pub(super) fn slot_range(&self, shape: &Shape<T>, slot: usize, beside: usize) -> Range<usize> {
+        let [nx, ny, _] = self.lattice.size;
+        let place = if shape.axis == 1 {
+            beside * shape.slots() + slot
+        } else {
+            slot * ny + beside
+        };
+        place * nx..(place + 1) * nx
     }
 
     fn density_lines(&self, axis: usize, j: usize, k: usize) -> Option<Lines<'_, T>> {
-        (!self.material.density.is_empty()).then(|| self.lines(&self.material.density, axis, j, k))
+        (!self.material.density.is_empty()).then(|| self.lines(View::of(&self.material.density), axis, j, k))
     }
 
     /// Adds square · (Dψ + ζ) of one axis to a row. `change` is scratch as long as a row.
     #[expect(clippy::too_many_arguments, reason = "one call site")]
     pub(super) fn absorb(
         &self,
-        now: &[T],
+        now: View<'_, T>,
         sites: &mut [T],
         [j, k]: [usize; 2],
-        layer: &Layer<T>,
-        [psi, zeta]: [&Shared<T>; 2],
+        memory: &Memory<'_, T>,
         square: impl Fn(usize) -> T,
         change: &mut [T],
     ) {
-        let [nx, ny, _] = self.lattice.size;
+        let Memory {
+            shape: layer,
+            psi,
+            zeta,
+        } = memory;
+        let ny = self.lattice.size[1];
         let (half, slots, axis) = (self.lattice.half, layer.slots(), layer.axis);
         if axis == 0 {
             let range = (j + ny * k) * slots..(j + ny * k + 1) * slots;
@@ -157,14 +183,11 @@ impl<T: Real> Sweep<T> {
             self.absorb_along_row(now, sites, [j, k], layer, psi, zeta, square);
             return;
         }
-        let at = if axis == 1 { j } else { k };
+        let (at, beside) = if axis == 1 { (j, k) } else { (k, j) };
         if !layer.touches(at, half) {
             return;
         }
-        let range = |slot: usize| {
-            let place = if axis == 1 { k * slots + slot } else { slot * ny + j };
-            place * nx..(place + 1) * nx
-        };
+        let range = |slot: usize| self.slot_range(layer, slot, beside);
         change.fill(T::zero());
         for m in 1..=half {
             let weight = T::of(STAGGERED[half][m - 1]);
@@ -175,7 +198,7 @@ impl<T: Real> Sweep<T> {
                 };
                 let weight = if odd { -weight } else { weight };
                 #[allow(unsafe_code, reason = "see `Shared`")]
-                // SAFETY: nobody writes ψ of these axes during the sweep.
+                // SAFETY: these ψ are written before the rows that read them are stepped, and again only after.
                 let psi = unsafe { &*psi.slice(range(slot)) };
                 for (change, psi) in change.iter_mut().zip(psi) {
                     *change += weight * *psi;
@@ -204,10 +227,10 @@ impl<T: Real> Sweep<T> {
     #[expect(clippy::too_many_arguments, reason = "one call site")]
     fn absorb_along_row(
         &self,
-        now: &[T],
+        now: View<'_, T>,
         sites: &mut [T],
         [j, k]: [usize; 2],
-        layer: &Layer<T>,
+        layer: &Shape<T>,
         psi: &mut [T],
         zeta: &mut [T],
         square: impl Fn(usize) -> T,
@@ -258,11 +281,11 @@ impl<T: Real> Sweep<T> {
                     let site = [i, j, k];
                     let Some(layer) = layers
                         .iter_mut()
-                        .find(|layer| layer.cell_slot(site[layer.axis]).is_some())
+                        .find(|layer| layer.shape.cell_slot(site[layer.shape.axis]).is_some())
                     else {
                         continue;
                     };
-                    let Some(slot) = layer.cell_slot(site[layer.axis]) else {
+                    let Some(slot) = layer.shape.cell_slot(site[layer.shape.axis]) else {
                         continue;
                     };
                     let square = if self.material.squares.is_empty() {
@@ -271,10 +294,10 @@ impl<T: Real> Sweep<T> {
                         self.material.squares[self.lattice.index(site)]
                     };
                     if square > T::zero() {
-                        let [a, b] = layer.cell(slot);
-                        let place = match layer.axis {
-                            0 => row * layer.slots() + slot,
-                            1 => (k * layer.slots() + slot) * nx + i,
+                        let [a, b] = layer.shape.cell(slot);
+                        let place = match layer.shape.axis {
+                            0 => row * layer.shape.slots() + slot,
+                            1 => (k * layer.shape.slots() + slot) * nx + i,
                             _ => (slot * ny + j) * nx + i,
                         };
                         layer.zeta[place] = b / a * (p[i] - q[i]) / square;

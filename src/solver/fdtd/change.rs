@@ -24,8 +24,7 @@ impl<T: Vectors> Fdtd<T> {
             1.0 - ratio * ratio,
             ratio * (ratio + 1.0) / 2.0,
         ];
-        self.combine(weights.map(T::of), true);
-        self.play(weights[0]);
+        self.combine(weights.map(T::of), true, weights[0]);
         self.clock.time_step = time_step;
         self.set_layer_step();
         let walls = std::mem::take(&mut self.sweep.walls);
@@ -78,13 +77,13 @@ impl<T: Vectors> Fdtd<T> {
                 continue;
             }
             for level in [&mut self.now, &mut self.old] {
-                let all = &mut level[row * lattice.stride..(row + 1) * lattice.stride];
-                for (value, wall) in all[lattice.front..].iter_mut().zip(walls) {
+                let span = &mut level[lattice.span(row)];
+                for (value, wall) in span[lattice.half..].iter_mut().zip(walls) {
                     if *wall {
                         *value = T::zero();
                     }
                 }
-                lattice.fill_ghosts(all, true);
+                lattice.fill_ghosts(span, true);
             }
         }
     }

@@ -26,9 +26,21 @@ fn reflection(width: usize) -> f64 {
     10f64.powf(-(2.0 + width as f64 / 5.0).clamp(2.0, 7.0))
 }
 
-/// The two layers of one axis.
+/// The two layers of one axis with what they remember.
 #[derive(Clone)]
 pub struct Layer<T> {
+    /// Where they lie and what they do.
+    pub shape: Shape<T>,
+    /// ψ, slot by slot: `width` slots at the low end from outside in, then as many at the high end. Slots of the x axis lie side by side in a row of
+    /// the grid; slots of y and z are rows.
+    pub psi: Vec<T>,
+    /// ζ in the same order.
+    pub zeta: Vec<T>,
+}
+
+/// Where the two layers of one axis lie and what they do.
+#[derive(Clone)]
+pub struct Shape<T> {
     /// The axis.
     pub axis: usize,
     width: usize,
@@ -37,11 +49,6 @@ pub struct Layer<T> {
     faces: Vec<[T; 2]>,
     /// A and B of sites, by depth: [0] is the outermost.
     cells: Vec<[T; 2]>,
-    /// ψ, slot by slot: `width` slots at the low end from outside in, then as many at the high end. Slots of the x axis lie side by side in a row of
-    /// the grid; slots of y and z are rows.
-    pub psi: Vec<T>,
-    /// ζ in the same order.
-    pub zeta: Vec<T>,
 }
 
 impl<T: Real> Layer<T> {
@@ -49,16 +56,20 @@ impl<T: Real> Layer<T> {
     pub fn new(lattice: &Lattice, axis: usize, width: usize) -> Result<Self, SolverError> {
         let slots = 2 * width * (lattice.size.iter().product::<usize>() / lattice.size[axis]);
         Ok(Self {
-            axis,
-            width,
-            sites: lattice.size[axis],
-            faces: Vec::new(),
-            cells: Vec::new(),
+            shape: Shape {
+                axis,
+                width,
+                sites: lattice.size[axis],
+                faces: Vec::new(),
+                cells: Vec::new(),
+            },
             psi: allocate(slots, "the absorbing layers")?,
             zeta: allocate(slots, "the absorbing layers")?,
         })
     }
+}
 
+impl<T: Real> Shape<T> {
     /// Sets A and B for a Courant number cΔt/a.
     #[expect(clippy::cast_precision_loss, reason = "widths are small")]
     pub fn set_step(&mut self, courant: f64) {
@@ -135,6 +146,11 @@ impl<T: Real> Layer<T> {
     /// Whether the layers add anything at a site for a stencil of this half width: beyond the layer's own sites, those whose
     /// difference reaches a face in it.
     pub fn touches(&self, at: usize, half: usize) -> bool {
-        at < self.width + half || at + self.width + half >= self.sites
+        touches(self.width, self.sites, at, half)
     }
+}
+
+/// As [`Shape::touches`], for layers of `width` sites on an axis of `sites`.
+pub fn touches(width: usize, sites: usize, at: usize, half: usize) -> bool {
+    at < width + half || at + width + half >= sites
 }

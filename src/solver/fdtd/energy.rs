@@ -8,7 +8,7 @@
 //!
 //! Source: the summation by parts of leapfrog, e.g. Joly 2003, doi:10.1007/978-3-642-55483-4_6, §3.
 
-use super::lattice::Ghost;
+use super::lattice::{Ghost, Lattice};
 use super::stencil::COEFFICIENTS;
 use super::sweep::Sweep;
 use crate::field::Real;
@@ -20,10 +20,40 @@ pub struct Levels<'a, T> {
     pub now: &'a [T],
     /// pⁿ⁻¹ with ghosts.
     pub old: &'a [T],
+    /// Where only some rows are there: the place of each row in the arrays, which then begin with its first ghosts.
+    pub slots: Option<&'a [u32]>,
+    /// Values from one row to the next.
+    pub stride: usize,
     /// a.
     pub spacing: f64,
     /// Δt with its sign.
     pub time_step: f64,
+}
+
+impl<T: Real> Levels<'_, T> {
+    /// Where the value with this index of a whole array lies.
+    fn place(&self, index: usize) -> usize {
+        match self.slots {
+            None => index,
+            Some(slots) => {
+                let from_first_ghost = index - Lattice::BETWEEN;
+                let row = from_first_ghost / self.stride;
+                slots[row] as usize * self.stride + from_first_ghost % self.stride
+            }
+        }
+    }
+
+    /// pⁿ and pⁿ⁻¹ by index of a whole array.
+    pub fn at(&self, index: usize) -> (f64, f64) {
+        let place = self.place(index);
+        (self.now[place].wide(), self.old[place].wide())
+    }
+
+    /// pⁿ and pⁿ⁻¹ of `count` values from an index of a whole array on, all in one row.
+    pub fn run(&self, index: usize, count: usize) -> (&[T], &[T]) {
+        let place = self.place(index);
+        (&self.now[place..place + count], &self.old[place..place + count])
+    }
 }
 
 impl<T: Real> Sweep<T> {
@@ -32,8 +62,7 @@ impl<T: Real> Sweep<T> {
         let lattice = &self.lattice;
         let row = j + lattice.size[1] * k;
         let first = lattice.index([0, j, k]);
-        let wide = |all: &[T], index: usize| all[index].wide();
-        let (now, old) = (lattice.row(levels.now, row), lattice.row(levels.old, row));
+        let (now, old) = levels.run(first, lattice.size[0]);
         let moving = |i: usize| {
             let kappa = self.material.kappa(first + i);
             let change = (now[i] - old[i]).wide();
@@ -50,7 +79,7 @@ impl<T: Real> Sweep<T> {
             j,
             k,
             |i, weight, (p, q), share| {
-                let (dp, dq) = (p - wide(levels.now, first + i), q - wide(levels.old, first + i));
+                let (dp, dq) = (p - now[i].wide(), q - old[i].wide());
                 out[i] += share * weight * dp * dq / 4.0;
             },
             levels,
@@ -59,8 +88,8 @@ impl<T: Real> Sweep<T> {
             let density = self.material.uniform_density;
             self.walls.for_each(row, |i, terms| {
                 for term in terms {
-                    let dp = wide(levels.now, term.from) - wide(levels.now, first + i);
-                    let dq = wide(levels.old, term.from) - wide(levels.old, first + i);
+                    let (p, q) = levels.at(term.from);
+                    let (dp, dq) = (p - now[i].wide(), q - old[i].wide());
                     out[i] += term.weight.wide() * dp * dq / (4.0 * density);
                 }
             });
@@ -86,7 +115,7 @@ impl<T: Real> Sweep<T> {
         let [nx, ny, _] = lattice.size;
         let row = j + ny * k;
         let first = lattice.index([0, j, k]);
-        let at = |index: usize| (levels.now[index].wide(), levels.old[index].wide());
+        let at = |index: usize| levels.at(index);
         for distance in 1..=lattice.half {
             let coefficient = COEFFICIENTS[lattice.half][distance];
             for offset in [-distance.cast_signed(), distance.cast_signed()] {
@@ -138,7 +167,7 @@ impl<T: Real> Sweep<T> {
             return 0.0;
         }
         let (here, there) = (lattice.index(site), lattice.index(next));
-        let at = |index: usize| (levels.now[index].wide(), levels.old[index].wide());
+        let at = |index: usize| levels.at(index);
         let ((p, q), (p1, q1)) = (at(here), at(there));
         let rate = ((p - q) + (p1 - q1)) / (2.0 * levels.time_step);
         let slope = ((p1 - p) + (q1 - q)) / (2.0 * levels.spacing);

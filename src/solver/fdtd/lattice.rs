@@ -2,6 +2,7 @@
 
 use crate::field::Real;
 use crate::grid::{Edge, Grid};
+use std::ops::Range;
 
 /// What stands for a site beyond an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +56,8 @@ pub struct Lattice {
     pub rank: usize,
     /// Edges per axis.
     pub edges: [Edge; 3],
+    /// Sites of an absorbing layer.
+    pub absorb_width: usize,
     /// Half width of the stencil.
     pub half: usize,
     /// Values from one row to the next.
@@ -64,14 +67,20 @@ pub struct Lattice {
 }
 
 impl Lattice {
+    /// Values before the first site of the first row, and the least between two rows: a cache line of single precision.
+    pub const FRONT: usize = 16;
+    /// Values between rows that belong to the row before: the ghosts at its end. Those of the row behind follow.
+    pub const BETWEEN: usize = Self::FRONT / 2;
+
     /// The lattice of `grid` for a stencil of half width `half`.
     #[must_use]
     pub fn new(grid: &Grid, half: usize) -> Self {
         // Rows start on cache lines, and an odd number of lines apart: rows of neighbouring planes then do not compete
         // for the same cache sets when a side is a power of two.
-        const LINE: usize = 16;
+        const LINE: usize = Lattice::FRONT;
         let front = LINE;
-        let mut lines = (front + grid.size()[0] + half).div_ceil(LINE);
+        // The line between two rows holds ghosts of both: half is at most 4.
+        let mut lines = (front + grid.size()[0]).div_ceil(LINE);
         if grid.rows() > 1 && lines.is_multiple_of(2) {
             lines += 1;
         }
@@ -79,10 +88,17 @@ impl Lattice {
             size: grid.size(),
             rank: grid.rank(),
             edges: grid.edges(),
+            absorb_width: grid.absorb_width(),
             half,
             stride: lines * LINE,
             front,
         }
+    }
+
+    /// Whether an axis ends in absorbing layers.
+    #[must_use]
+    pub fn is_absorbing(&self, axis: usize) -> bool {
+        self.edges[axis] == Edge::Absorb && self.absorb_width > 0
     }
 
     /// Number of rows.
@@ -91,10 +107,24 @@ impl Lattice {
         self.size[1] * self.size[2]
     }
 
-    /// Values of an array.
+    /// Values of an array; behind the last row there is room for its ghosts.
     #[must_use]
     pub fn values(&self) -> usize {
-        self.rows() * self.stride
+        self.rows() * self.stride + self.front
+    }
+
+    /// Where the sites of a row lie in an array.
+    #[must_use]
+    pub fn sites(&self, row: usize) -> Range<usize> {
+        let first = row * self.stride + self.front;
+        first..first + self.size[0]
+    }
+
+    /// Where the sites of a row lie with `half` ghosts at either end.
+    #[must_use]
+    pub fn span(&self, row: usize) -> Range<usize> {
+        let sites = self.sites(row);
+        sites.start - self.half..sites.end + self.half
     }
 
     /// Place of a site.
@@ -106,13 +136,13 @@ impl Lattice {
     /// The sites of row `row` of an array.
     #[must_use]
     pub fn row<'a, T>(&self, all: &'a [T], row: usize) -> &'a [T] {
-        &all[row * self.stride + self.front..][..self.size[0]]
+        &all[self.sites(row)]
     }
 
     /// The sites of row `row` with `half` ghosts at either end.
     #[must_use]
     pub fn row_with_ghosts<'a, T>(&self, all: &'a [T], row: usize) -> &'a [T] {
-        &all[row * self.stride + self.front - self.half..][..self.size[0] + 2 * self.half]
+        &all[self.span(row)]
     }
 
     /// What stands for row (j, k) moved by `offset` along `axis` (1 or 2).
@@ -128,26 +158,46 @@ impl Lattice {
         }
     }
 
-    /// Writes the ghosts of a row (`stride` values). `odd` says whether soft edges change the sign, as they do for the pressure and
+    /// Writes the ghosts of a row with both its ends ([`Self::span`]). `odd` says whether soft edges change the sign, as they do for the pressure and
     /// not for the medium.
-    pub fn fill_ghosts<T: Real>(&self, row: &mut [T], odd: bool) {
-        let n = self.size[0];
-        for k in 1..=self.half {
-            for (place, at) in [
-                (self.front - k, -k.cast_signed()),
-                (self.front + n - 1 + k, (n - 1 + k).cast_signed()),
+    pub fn fill_ghosts<T: Real>(&self, span: &mut [T], odd: bool) {
+        for mirror in self.mirrors(odd) {
+            mirror.apply(span);
+        }
+    }
+
+    /// Where the ghosts of a row come from; `odd` as for [`Self::fill_ghosts`].
+    #[must_use]
+    pub fn mirrors(&self, odd: bool) -> Vec<Mirror> {
+        let (n, half) = (self.size[0], self.half);
+        let edge = if odd || self.edges[0] != Edge::Soft {
+            self.edges[0]
+        } else {
+            Edge::Wall
+        };
+        let mut all = Vec::new();
+        for k in 1..=half {
+            for (to, at) in [
+                (half - k, -k.cast_signed()),
+                (half + n - 1 + k, (n - 1 + k).cast_signed()),
             ] {
-                let edge = if odd || self.edges[0] != Edge::Soft {
-                    self.edges[0]
-                } else {
-                    Edge::Wall
+                let (from, sign) = match ghost(edge, n, at) {
+                    Ghost::Same(i) => (half + i, 1),
+                    Ghost::Negative(i) => (half + i, -1),
+                    Ghost::Zero => (half, 0),
                 };
-                row[place] = match ghost(edge, n, at) {
-                    Ghost::Same(i) => row[self.front + i],
-                    Ghost::Negative(i) => -row[self.front + i],
-                    Ghost::Zero => T::zero(),
-                };
+                all.push(Mirror { to, from, sign });
             }
+        }
+        all
+    }
+
+    /// [`Self::fill_ghosts`] of every row.
+    pub fn fill_all_ghosts<T: Real>(&self, all: &mut [T], odd: bool) {
+        let mirrors = self.mirrors(odd);
+        for row in 0..self.rows() {
+            let span = &mut all[self.span(row)];
+            mirrors.iter().for_each(|mirror| mirror.apply(span));
         }
     }
 
@@ -159,6 +209,29 @@ impl Lattice {
             out.extend_from_slice(self.row(all, row));
         }
         out
+    }
+}
+
+/// A ghost at an end of a row and the site that it repeats; places count from the first ghost ([`Lattice::span`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mirror {
+    /// The ghost.
+    pub to: usize,
+    /// The site.
+    pub from: usize,
+    /// 1, −1, or 0 for a ghost that is 0.
+    pub sign: i8,
+}
+
+impl Mirror {
+    /// Writes the ghost.
+    #[inline]
+    pub fn apply<T: Real>(self, span: &mut [T]) {
+        span[self.to] = match self.sign {
+            0 => T::zero(),
+            1 => span[self.from],
+            _ => -span[self.from],
+        };
     }
 }
 

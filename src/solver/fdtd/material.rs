@@ -32,6 +32,18 @@ pub struct Material<T> {
 }
 
 impl<T: Real> Material<T> {
+    /// λ² everywhere, density 1, no damping.
+    pub fn uniform(square: T) -> Self {
+        Self {
+            square,
+            squares: Vec::new(),
+            density: Vec::new(),
+            uniform_density: 1.0,
+            damping: Vec::new(),
+            damped_rows: Vec::new(),
+        }
+    }
+
     /// Reads the medium for a step of `time_step`; `walls` says where walls stand (empty: nowhere).
     pub fn new(scenario: &Scenario, lattice: &Lattice, walls: &[bool], time_step: f64) -> Result<Self, SolverError> {
         let Some(acoustic) = constants(scenario) else {
@@ -40,12 +52,8 @@ impl<T: Real> Material<T> {
         let medium = scenario.medium();
         let ratio = time_step / scenario.grid().spacing();
         let mut material = Self {
-            square: T::of((acoustic.speed * ratio).powi(2)),
-            squares: Vec::new(),
-            density: Vec::new(),
             uniform_density: acoustic.density,
-            damping: Vec::new(),
-            damped_rows: Vec::new(),
+            ..Self::uniform(T::of((acoustic.speed * ratio).powi(2)))
         };
         let [nx, ny, _] = lattice.size;
         let front = lattice.front;
@@ -54,7 +62,7 @@ impl<T: Real> Material<T> {
             material.density = allocate(lattice.values(), "the density")?;
             material
                 .density
-                .par_chunks_mut(lattice.stride)
+                .par_chunks_exact_mut(lattice.stride)
                 .enumerate()
                 .for_each_init(
                     || vec![0.0; nx],
@@ -64,15 +72,15 @@ impl<T: Real> Material<T> {
                             let wall = walls.get(row * nx + i).copied().unwrap_or(false);
                             out[front + i] = if wall { T::infinity() } else { T::of(*value) };
                         }
-                        lattice.fill_ghosts(out, false);
                     },
                 );
+            lattice.fill_all_ghosts(&mut material.density, false);
         }
         if with_density || medium.has(Sets::Speed) {
             material.squares = allocate(lattice.values(), "the sound speed")?;
             material
                 .squares
-                .par_chunks_mut(lattice.stride)
+                .par_chunks_exact_mut(lattice.stride)
                 .enumerate()
                 .for_each_init(
                     || (vec![0.0; nx], vec![1.0; nx]),

@@ -23,13 +23,18 @@ pub mod energy;
 pub mod lattice;
 pub mod material;
 mod observe;
+mod plan;
 mod run;
+mod share;
+mod sites;
 mod solver;
 pub mod stability;
 pub mod stencil;
 pub mod sweep;
+mod torre;
 pub mod walls;
 
+use self::plan::{MOST_DTS, MOST_STEPS};
 use super::{Backend, Kind, Method, Paper, ParameterSpec, Solver, SolverError, StepAdvice, Target, Variant, Work};
 use crate::field::Precision;
 use crate::grid::Edge;
@@ -48,22 +53,56 @@ pub static METHOD: Method = Method {
     targets: &[Target {
         backend: Backend::Cpu,
         precisions: &[Precision::Single, Precision::Double],
-        variants: &[Variant {
-            id: "stepwise",
-            about: "One pass over the grid a step, in place over the older level, plane by plane through the cache.",
-        }],
+        variants: &[
+            Variant {
+                id: "stepwise",
+                about: "One pass over the grid a step, in place over the older level, plane by plane through the cache.",
+            },
+            Variant {
+                id: "tiled",
+                about: "Two dimensions: diamonds of rows and steps that stay in a core's cache. The same to the bit.",
+            },
+            Variant {
+                id: "diamond-torre",
+                about: "Three dimensions: many steps of a diamond of rows, which slides through the grid as they go. The same to the bit.",
+            },
+        ],
     }],
-    parameters: &[ParameterSpec {
-        key: "order",
-        title: "Order in space",
-        about: "Error of a wave's speed ∝ (a/wavelength)^order, on top of an error ∝ Δt². Orders 4 to 8 pay with a small Δt: at half the \
+    parameters: &[
+        ParameterSpec {
+            key: "order",
+            title: "Order in space",
+            about: "Error of a wave's speed ∝ (a/wavelength)^order, on top of an error ∝ Δt². Orders 4 to 8 pay with a small Δt: at half the \
                 stability limit and 10 points a wavelength, order 2 is 1.4 % slow and order 4 within 0.1 %. Levchenko et al. 2016.",
-        kind: Kind::OneOf {
-            values: &[2, 4, 6, 8],
-            default: 2,
+            kind: Kind::OneOf {
+                values: &[2, 4, 6, 8],
+                default: 2,
+            },
+            variants: &[],
         },
-        variants: &[],
-    }],
+        ParameterSpec {
+            key: "dts",
+            title: "Diamond tile size",
+            about: "Rows of a diamond: its width is order · dts. Within a tower a site and step cost 4/dts numbers of memory traffic instead of 3; the \
+                    tile, 2 · order² · dts²/4 rows of both levels in three dimensions, should stay in a core's cache. Levchenko et al. 2016, §4.",
+            kind: Kind::Count {
+                min: 1,
+                max: MOST_DTS as i64,
+            },
+            variants: &["tiled", "diamond-torre"],
+        },
+        ParameterSpec {
+            key: "tower",
+            title: "Steps of a tower",
+            about: "Steps that a tile takes before the next begins. Loading and leaving a tower cost 4/steps numbers a site and step. Pictures and edits wait \
+                    for the end of a tower; fewer steps at a time make shorter ones.",
+            kind: Kind::Count {
+                min: 1,
+                max: MOST_STEPS as i64,
+            },
+            variants: &["tiled", "diamond-torre"],
+        },
+    ],
     papers: &[
         Paper {
             citation: "V. Levchenko, A. Perepelkina, A. Zakirov 2016, DiamondTorre algorithm for high-performance wave modeling",
@@ -125,6 +164,14 @@ fn objections(scenario: &Scenario) -> Vec<String> {
             "a layer that sets {:?} has a drive: the medium of sound does not change in time; remove `drive`",
             layer.sets
         ));
+    }
+    for (variant, rank) in [("tiled", 2), ("diamond-torre", 3)] {
+        if scenario.solver().variant == variant && grid.rank() != rank {
+            all.push(format!(
+                "variant = \"{variant}\" works in {rank} dimensions, and the grid has {}; take \"auto\"",
+                grid.rank()
+            ));
+        }
     }
     for axis in 0..grid.rank() {
         let sites = grid.size()[axis];

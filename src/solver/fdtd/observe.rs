@@ -17,29 +17,31 @@ impl<T: Vectors> Fdtd<T> {
         Levels {
             now: &self.now,
             old: &self.old,
+            slots: None,
+            stride: self.sweep.lattice.stride,
             spacing: self.scenario.grid().spacing(),
             time_step: self.clock.time_step,
         }
     }
 
-    pub(super) fn record(&self, taps: &mut Taps) {
+    /// Appends what the detectors see at `time`, when `levels` stand.
+    pub(super) fn record(&self, levels: &Levels<'_, T>, time: f64, taps: &mut Taps) {
         let lattice = &self.sweep.lattice;
-        let levels = self.levels();
         let mut energies = vec![0.0; lattice.size[0]];
-        taps.record(self.clock.time, |tap| {
+        taps.record(time, |tap| {
             tap.acoustic(|j, k, out| match tap.measure {
                 Measure::Energy => {
-                    self.sweep.energy_row(&levels, j, k, &mut energies);
+                    self.sweep.energy_row(levels, j, k, &mut energies);
                     out.copy_from_slice(&energies[tap.lo[0]..tap.hi[0]]);
                 }
                 Measure::Flux => {
                     for (i, out) in (tap.lo[0]..).zip(out) {
-                        *out = self.sweep.flux(&levels, [i, j, k], tap.across);
+                        *out = self.sweep.flux(levels, [i, j, k], tap.across);
                     }
                 }
                 _ => {
-                    let first = lattice.index([tap.lo[0], j, k]);
-                    for (out, value) in out.iter_mut().zip(&self.now[first..]) {
+                    let (now, _) = levels.run(lattice.index([tap.lo[0], j, k]), out.len());
+                    for (out, value) in out.iter_mut().zip(now) {
                         *out = value.wide();
                     }
                 }
@@ -51,7 +53,7 @@ impl<T: Vectors> Fdtd<T> {
     pub(super) fn watch_peak(&mut self) -> Result<(), SolverError> {
         if self.peak.is_empty() {
             self.peak = allocate(self.now.len(), "the largest pressures")?;
-            for (peak, value) in self.peak.iter_mut().zip(&self.now) {
+            for (peak, value) in self.peak.iter_mut().zip(self.now.iter()) {
                 *peak = value.abs();
             }
         }

@@ -3,32 +3,93 @@
 use super::change::check_step;
 use super::cpml::Layer;
 use super::emit::Emitters;
+use super::energy::Levels;
 use super::lattice::Lattice;
-use super::material::{Material, allocate, constants, read_walls};
-use super::sweep::{Mode, Sweep};
+use super::material::{Material, constants, read_walls};
+use super::plan::{Given, Plan, fastest};
+use super::share::Shared;
+use super::sites::{Acts, Records};
+use super::sweep::{Memory, Mode, Sweep};
+use super::torre::{Pass, Tiling};
 use super::walls::Walls;
 use super::{half, objections, step_advice};
-use crate::backend::simd::Vectors;
+use crate::backend::simd::{Aligned, Vectors};
 use crate::backend::threads;
 use crate::field::FieldData;
 use crate::grid::Edge;
 use crate::scene::Scenario;
 use crate::scene::scenario::Quantity;
-use crate::solver::{Clock, SolverError};
+use crate::solver::{Clock, SolverError, Taps};
 use num_complex::Complex64;
 use rayon::prelude::*;
+
+/// The order in which rows and steps come; it changes speed only.
+pub(super) enum Way {
+    /// Step by step over the whole grid.
+    Stepwise {
+        /// Why not otherwise, where a scene asked for that.
+        note: Option<String>,
+    },
+    /// Tower by tower.
+    Towers {
+        /// The variant's id.
+        variant: &'static str,
+        plan: Plan,
+        tiling: Tiling,
+    },
+}
+
+impl Way {
+    /// What a scene asks for.
+    fn new<T: Vectors>(scenario: &Scenario, lattice: &Lattice) -> Self {
+        let large = scenario.grid().sites() >= LEAST_TILED;
+        let variant = match (scenario.solver().variant.as_str(), lattice.rank) {
+            ("diamond-torre", _) => TORRE,
+            ("tiled", _) => TILED,
+            ("auto", 2) if large => TILED,
+            ("auto", 3) if large => TORRE,
+            _ => return Self::Stepwise { note: None },
+        };
+        let whole = |key: &str| {
+            usize::try_from(scenario.solver().integer(key, 0))
+                .ok()
+                .filter(|n| *n > 0)
+        };
+        let given = Given {
+            dts: whole("dts"),
+            tower: whole("tower"),
+        };
+        let plan = fastest::<T>(lattice, given);
+        match Tiling::new(lattice, plan.dts) {
+            Some(tiling) => Self::Towers { variant, plan, tiling },
+            None => Self::Stepwise {
+                note: Some(
+                    "a torus in y and z has no place where towers could start: it is stepped as a whole".to_owned(),
+                ),
+            },
+        }
+    }
+}
+
+/// Ids of the variants that take many steps of a part at a time.
+const TORRE: &str = "diamond-torre";
+const TILED: &str = "tiled";
+/// Smaller grids stay in the caches anyway.
+const LEAST_TILED: usize = 1 << 19;
 
 /// A run of one scenario.
 pub struct Fdtd<T: Vectors> {
     pub(super) scenario: Scenario,
+    /// The order in which rows and steps come.
+    pub(super) way: Way,
     pub(super) clock: Clock,
     pub(super) sweep: Sweep<T>,
     pub(super) layers: Vec<Layer<T>>,
     pub(super) emitters: Emitters,
     /// pⁿ with ghosts.
-    pub(super) now: Vec<T>,
+    pub(super) now: Aligned<T>,
     /// pⁿ⁻¹ with ghosts: the level that the next step overwrites.
-    pub(super) old: Vec<T>,
+    pub(super) old: Aligned<T>,
     /// Largest |p| so far, once somebody asked for it; otherwise empty.
     pub(super) peak: Vec<T>,
 }
@@ -42,10 +103,7 @@ impl<T: Vectors> Fdtd<T> {
         let time_step = scenario.time().step.unwrap_or_else(|| step_advice(scenario).auto);
         check_step(scenario, time_step)?;
         let lattice = Lattice::new(scenario.grid(), half(scenario));
-        let (now, old) = (
-            allocate(lattice.values(), "the pressure")?,
-            allocate(lattice.values(), "the pressure")?,
-        );
+        let (now, old) = (level(&lattice, 0)?, level(&lattice, BESIDE)?);
         let sweep = threads::run(|| sweep_of(scenario, lattice, time_step))?;
         let grid = scenario.grid();
         let mut layers = Vec::new();
@@ -56,6 +114,7 @@ impl<T: Vectors> Fdtd<T> {
         }
         let mut run = Self {
             emitters: Emitters::new(grid, scenario.sources()),
+            way: Way::new::<T>(scenario, &sweep.lattice),
             scenario: scenario.clone(),
             clock: Clock {
                 steps: 0,
@@ -81,7 +140,7 @@ impl<T: Vectors> Fdtd<T> {
         let speed = constants(&self.scenario).map_or(0.0, |acoustic| acoustic.speed);
         let courant = speed * self.clock.time_step / self.scenario.grid().spacing();
         for layer in &mut self.layers {
-            layer.set_step(courant);
+            layer.shape.set_step(courant);
         }
     }
 
@@ -103,18 +162,20 @@ impl<T: Vectors> Fdtd<T> {
         let [nx, ny, _] = lattice.size;
         let now = &mut self.now;
         threads::run(|| {
-            now.par_chunks_mut(lattice.stride).enumerate().for_each(|(n, all)| {
-                let out = &mut all[lattice.front..lattice.front + nx];
-                row(n % ny, n / ny, out);
-                if let Some(walls) = mask.get(n * nx..(n + 1) * nx) {
-                    for (value, wall) in out.iter_mut().zip(walls) {
-                        if *wall {
-                            *value = T::zero();
+            now.par_chunks_exact_mut(lattice.stride)
+                .enumerate()
+                .for_each(|(n, all)| {
+                    let out = &mut all[lattice.front..lattice.front + nx];
+                    row(n % ny, n / ny, out);
+                    if let Some(walls) = mask.get(n * nx..(n + 1) * nx) {
+                        for (value, wall) in out.iter_mut().zip(walls) {
+                            if *wall {
+                                *value = T::zero();
+                            }
                         }
                     }
-                }
-                lattice.fill_ghosts(all, true);
-            });
+                });
+            lattice.fill_all_ghosts(now, true);
         });
     }
 
@@ -122,48 +183,110 @@ impl<T: Vectors> Fdtd<T> {
     pub(super) fn start_at_rest(&mut self) {
         self.old.copy_from_slice(&self.now);
         let half = T::of(0.5);
-        self.combine([half, half, T::zero()], false);
+        self.combine([half, half, T::zero()], false, 0.0);
         for layer in &mut self.layers {
             layer.psi.fill(T::zero());
         }
         self.sweep.settle(&self.now, &self.old, &mut self.layers);
     }
 
-    /// pⁿ⁻¹ ← w₀pⁿ⁺¹ + w₁pⁿ + w₂pⁿ⁻¹, without sources.
-    pub(super) fn combine(&mut self, weights: [T; 3], damped: bool) {
+    /// pⁿ⁻¹ ← w₀pⁿ⁺¹ + w₁pⁿ + w₂pⁿ⁻¹, sources played with the weight `played`.
+    pub(super) fn combine(&mut self, weights: [T; 3], damped: bool, played: f64) {
+        let acts = self.acts(self.clock.time, played);
         let (sweep, layers) = (&self.sweep, &mut self.layers);
         let (now, old) = (&self.now, &mut self.old);
-        threads::run(|| sweep.run(now, old, layers, None, Mode::Combine { weights, damped }));
+        threads::run(|| sweep.run(now, old, layers, None, Mode::Combine { weights, damped }, &acts));
     }
 
-    /// Adds `weight` · Δt² S(tₙ)/a^d to the level that was just written.
-    pub(super) fn play(&mut self, weight: f64) {
-        let lattice = &self.sweep.lattice;
-        let [nx, ny, _] = lattice.size;
-        let square = weight * self.clock.time_step * self.clock.time_step;
-        let (old, mask, peak) = (&mut self.old, &self.sweep.mask, &mut self.peak);
-        self.emitters.play(self.clock.time, |[i, j, k], strength| {
-            let row = j + ny * k;
-            if mask.get(row * nx + i).copied().unwrap_or(false) {
-                return;
+    /// What sources add to the step from `time`.
+    pub(super) fn acts(&self, time: f64, weight: f64) -> Acts<T> {
+        if weight == 0.0 {
+            return Acts::default();
+        }
+        let Sweep { lattice, mask, .. } = &self.sweep;
+        Acts::new(&self.emitters, lattice, mask, (time, self.clock.time_step), weight)
+    }
+
+    /// Steps and records; in the pool.
+    pub(super) fn take(&mut self, steps: u64, taps: &mut Taps) {
+        let mut records = match &self.way {
+            Way::Towers { .. } => Records::new(&self.sweep.lattice, taps),
+            Way::Stepwise { .. } => Records::new(&self.sweep.lattice, &Taps::default()),
+        };
+        let mut left = steps;
+        while left > 0 {
+            let longest = match &self.way {
+                Way::Towers { plan, .. } => plan.tower.min(records.longest()),
+                Way::Stepwise { .. } => 1,
+            };
+            let now = longest.min(usize::try_from(left).unwrap_or(longest));
+            if now > 1 {
+                self.pass(now, &mut records, taps);
+            } else {
+                self.step();
+                if !taps.is_empty() {
+                    self.record(&self.levels(), self.clock.time, taps);
+                }
             }
-            let place = lattice.index([i, j, k]);
-            old[place] += T::of(square * strength);
-            if let Some(peak) = peak.get_mut(place) {
-                *peak = peak.max(old[place].abs());
-            }
-            if i < lattice.half || i + lattice.half >= nx {
-                lattice.fill_ghosts(&mut old[row * lattice.stride..(row + 1) * lattice.stride], true);
-            }
-        });
+            left -= now as u64;
+        }
+    }
+
+    /// Many steps, tower by tower; in the pool.
+    fn pass(&mut self, steps: usize, records: &mut Records<T>, taps: &mut Taps) {
+        let Way::Towers { tiling, .. } = &self.way else { return };
+        let mut times = Vec::with_capacity(steps);
+        let mut time = self.clock.time;
+        let mut acts = Vec::with_capacity(steps);
+        for _ in 0..steps {
+            acts.push(self.acts(time, 1.0));
+            time += self.clock.time_step;
+            times.push(time);
+        }
+        let mut visited = vec![false; self.sweep.lattice.rows()];
+        for row in acts.iter().flat_map(Acts::rows).chain(records.rows().iter().copied()) {
+            visited[row] = true;
+        }
+        records.begin(&self.now, steps);
+        let keeper = records.writer();
+        let memories = Memory::of(&mut self.layers);
+        self.sweep.towers(
+            tiling,
+            &Pass {
+                levels: [Shared::new(&mut self.now), Shared::new(&mut self.old)],
+                memories: &memories,
+                acts: &acts,
+                visited: &visited,
+                peak: (!self.peak.is_empty()).then_some(Shared::new(&mut self.peak)),
+                keeper: &keeper,
+            },
+        );
+        if steps % 2 == 1 {
+            std::mem::swap(&mut self.now, &mut self.old);
+        }
+        self.clock.steps += steps as u64;
+        self.clock.time = time;
+        if taps.is_empty() {
+            return;
+        }
+        for (n, time) in times.into_iter().enumerate() {
+            let ((old, slots), (now, _)) = (records.level(n), records.level(n + 1));
+            let levels = Levels {
+                now,
+                old,
+                slots: Some(slots),
+                ..self.levels()
+            };
+            self.record(&levels, time, taps);
+        }
     }
 
     /// One step; in the pool.
     pub(super) fn step(&mut self) {
+        let acts = self.acts(self.clock.time, 1.0);
         let peak = (!self.peak.is_empty()).then_some(&mut self.peak[..]);
         self.sweep
-            .run(&self.now, &mut self.old, &mut self.layers, peak, Mode::Step);
-        self.play(1.0);
+            .run(&self.now, &mut self.old, &mut self.layers, peak, Mode::Step, &acts);
         std::mem::swap(&mut self.now, &mut self.old);
         self.clock.steps += 1;
         self.clock.time += self.clock.time_step;
@@ -179,6 +302,19 @@ impl<T: Vectors> Fdtd<T> {
             }
         });
     }
+}
+
+/// Cache lines by which the older level is shifted in its page against the newer one, so that stores into one never lie at the
+/// places of a page that the next loads from the other read.
+const BESIDE: usize = 37;
+
+/// A level of the pressure.
+fn level<T: Vectors>(lattice: &Lattice, lines: usize) -> Result<Aligned<T>, SolverError> {
+    Aligned::try_zeros(lattice.values(), lines).ok_or_else(|| SolverError::OutOfMemory {
+        what: "the pressure".to_owned(),
+        needed: (lattice.values() * size_of::<T>()) as u64,
+        available: 0,
+    })
 }
 
 /// A sweep with the medium of a scene.

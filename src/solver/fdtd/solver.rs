@@ -1,7 +1,7 @@
 //! A run as the engine sees it.
 
 use super::change::check_step;
-use super::run::Fdtd;
+use super::run::{Fdtd, Way};
 use crate::backend::simd::{Level, Vectors};
 use crate::backend::threads;
 use crate::field::{FieldData, Real};
@@ -18,21 +18,41 @@ impl<T: Vectors> Solver for Fdtd<T> {
     fn report(&self) -> Report {
         let layers: usize = self.layers.iter().map(|layer| layer.psi.len() + layer.zeta.len()).sum();
         let values = self.now.len() + self.old.len() + self.peak.len() + layers;
+        let half = self.sweep.lattice.half;
+        let simd = Level::best().title();
+        let (variant, details, batch, note) = match &self.way {
+            Way::Stepwise { note } => (
+                "stepwise",
+                format!(
+                    "order {} in space, blocks of {} rows, {simd}",
+                    2 * half,
+                    self.sweep.block_rows()
+                ),
+                1,
+                note.clone(),
+            ),
+            Way::Towers { variant, plan, .. } => (
+                *variant,
+                format!(
+                    "order {} in space, dts {}, towers of {} steps, {simd}",
+                    2 * half,
+                    plan.dts,
+                    plan.tower
+                ),
+                plan.tower as u64,
+                None,
+            ),
+        };
         Report {
             method: "fdtd",
-            variant: "stepwise",
+            variant,
             backend: Backend::Cpu,
             precision: T::PRECISION,
             order: 2,
             threads: threads::count(),
-            details: format!(
-                "order {} in space, blocks of {} rows, {}",
-                2 * self.sweep.lattice.half,
-                self.sweep.block_rows(),
-                Level::best().title()
-            ),
-            batch: 1,
-            note: None,
+            details,
+            batch,
+            note,
             memory: (values * size_of::<T>()) as u64 + self.sweep.bytes(),
         }
     }
@@ -42,14 +62,7 @@ impl<T: Vectors> Solver for Fdtd<T> {
     }
 
     fn advance(&mut self, steps: u64, taps: &mut Taps) -> Result<(), SolverError> {
-        threads::run(|| {
-            for _ in 0..steps {
-                self.step();
-                if !taps.is_empty() {
-                    self.record(taps);
-                }
-            }
-        });
+        threads::run(|| self.take(steps, taps));
         Ok(())
     }
 
@@ -61,8 +74,7 @@ impl<T: Vectors> Solver for Fdtd<T> {
             }
             Edit::Medium => self.read_medium(scenario),
             Edit::Conjugate => {
-                self.combine([T::one(), T::zero(), T::zero()], true);
-                self.play(1.0);
+                self.combine([T::one(), T::zero(), T::zero()], true, 1.0);
                 self.sweep.settle(&self.now, &self.old, &mut self.layers);
                 Ok(())
             }
@@ -104,7 +116,7 @@ impl<T: Vectors> Solver for Fdtd<T> {
             (OLD.to_owned(), self.data(&self.old)),
         ];
         for layer in &self.layers {
-            let axis = ["x", "y", "z"][layer.axis];
+            let axis = ["x", "y", "z"][layer.shape.axis];
             arrays.push((format!("psi_{axis}"), T::real_data(layer.psi.clone())));
             arrays.push((format!("zeta_{axis}"), T::real_data(layer.zeta.clone())));
         }
@@ -138,7 +150,7 @@ impl<T: Vectors> Solver for Fdtd<T> {
         let (now, old) = (array(NOW, sites)?, array(OLD, sites)?);
         let mut memories = Vec::new();
         for layer in &self.layers {
-            let axis = ["x", "y", "z"][layer.axis];
+            let axis = ["x", "y", "z"][layer.shape.axis];
             memories.push((
                 array(&format!("psi_{axis}"), layer.psi.len())?,
                 array(&format!("zeta_{axis}"), layer.zeta.len())?,

@@ -6,6 +6,7 @@
     reason = "vector instructions; kernels must end up in the one function that has the target features"
 )]
 
+use super::lattice::Mirror;
 use crate::backend::simd::{self, Lanes, Level, Vectors};
 use crate::field::Real;
 use num_traits::Float;
@@ -63,19 +64,41 @@ pub struct Rows<'a, T> {
     pub z: [[&'a [T]; 2]; 4],
 }
 
-/// λ² of a row.
-pub enum Speed<'a, T> {
-    /// The same at every site.
-    Uniform(T),
-    /// One value a site.
-    Sites(&'a [T]),
+/// Steps rows in place: `out` holds pⁿ⁻¹ and gets pⁿ⁺¹ = pⁿ + ((pⁿ − pⁿ⁻¹) + λ² L pⁿ), ghosts at both ends included. The inner bracket is small where
+/// the wave is well resolved, so that single precision loses one rounding a step and not two.
+///
+/// # Safety
+/// See [`Lines`].
+pub type Kernel<T> = unsafe fn(lines: &Lines<'_, T>);
+
+/// Rows of equal length, and the rows beside each of them, which lie `step` further on for every next row.
+///
+/// Every row must hold `sites` values from its pointer on, `now` and `out` the half width of the stencil more at either end; nobody else may write what is
+/// read or touch what is written.
+pub struct Lines<'a, T> {
+    /// pⁿ at the first site of the first row.
+    pub now: *const T,
+    /// pⁿ⁻¹ there, which becomes pⁿ⁺¹.
+    pub out: *mut T,
+    /// Rows k + 1 sites down and up along y, at [k], in 2D and 3D.
+    pub y: [[*const T; 2]; 4],
+    /// The same along z, in 3D.
+    pub z: [[*const T; 2]; 4],
+    /// λ² at the first site of the first row, if every site has its own.
+    pub squares: Option<*const T>,
+    /// λ² otherwise.
+    pub square: T,
+    /// Sites of a row.
+    pub sites: usize,
+    /// Rows.
+    pub count: usize,
+    /// Values from a row to the next.
+    pub step: usize,
+    /// The ghosts at both ends.
+    pub mirrors: &'a [Mirror],
 }
 
-/// Steps a row in place: `old` holds pⁿ⁻¹ and gets pⁿ⁺¹ = pⁿ + ((pⁿ − pⁿ⁻¹) + λ² L pⁿ). The inner bracket is small where the wave is
-/// well resolved, so that single precision loses one rounding a step and not two.
-pub type Kernel<T> = fn(old: &mut [T], rows: &Rows<'_, T>, speed: &Speed<'_, T>);
-
-/// As [`Kernel`] for order 2 with a density per site: pⁿ⁺¹ = pⁿ + ((pⁿ − pⁿ⁻¹) + κ Σ 2 (p′ − p)/(ρ + ρ′)), κ = ρc²Δt²/a².
+/// As [`Kernel`] for a row without its ghosts, order 2, with a density per site: pⁿ⁺¹ = pⁿ + ((pⁿ − pⁿ⁻¹) + κ Σ 2 (p′ − p)/(ρ + ρ′)), κ = ρc²Δt²/a².
 pub type DensityKernel<T> = fn(old: &mut [T], rows: &Rows<'_, T>, density: &Rows<'_, T>, kappa: &[T]);
 
 /// The fastest kernel of half width `half` (1 to 4) in `rank` dimensions.
@@ -91,9 +114,9 @@ pub fn kernel<T: Vectors>(half: usize, rank: usize) -> Kernel<T> {
 
 fn by_rank<T: Vectors, const H: usize>(rank: usize) -> Kernel<T> {
     match rank {
-        1 => step_row::<T, H, 1>,
-        2 => step_row::<T, H, 2>,
-        _ => step_row::<T, H, 3>,
+        1 => step_lines::<T, H, 1>,
+        2 => step_lines::<T, H, 2>,
+        _ => step_lines::<T, H, 3>,
     }
 }
 
@@ -107,8 +130,10 @@ pub fn density_kernel<T: Vectors>(rank: usize) -> DensityKernel<T> {
     }
 }
 
-fn step_row<T: Vectors, const H: usize, const D: usize>(old: &mut [T], rows: &Rows<'_, T>, speed: &Speed<'_, T>) {
-    Level::best().run(Step::<T, H, D> { old, rows, speed });
+/// # Safety
+/// See [`Lines`].
+unsafe fn step_lines<T: Vectors, const H: usize, const D: usize>(lines: &Lines<'_, T>) {
+    Level::best().run(Step::<T, H, D> { lines });
 }
 
 fn step_density_row<T: Vectors, const D: usize>(old: &mut [T], rows: &Rows<'_, T>, density: &Rows<'_, T>, kappa: &[T]) {
@@ -122,16 +147,35 @@ fn step_density_row<T: Vectors, const D: usize>(old: &mut [T], rows: &Rows<'_, T
 
 /// See [`Kernel`].
 struct Step<'a, T, const H: usize, const D: usize> {
-    old: &'a mut [T],
-    rows: &'a Rows<'a, T>,
-    speed: &'a Speed<'a, T>,
+    lines: &'a Lines<'a, T>,
 }
 
 impl<T: Vectors, const H: usize, const D: usize> simd::Kernel<T> for Step<'_, T, H, D> {
     #[inline(always)]
     unsafe fn run<L: Lanes<Element = T>>(self) {
-        // SAFETY: the caller's contract.
-        unsafe { row::<L, H, D>(self.old, self.rows, self.speed) }
+        let lines = self.lines;
+        for n in 0..lines.count {
+            let far = n * lines.step;
+            let own = lines.now.wrapping_add(far);
+            let beside = |rows: &[[*const T; 2]; 4], used: bool| -> [[*const T; 2]; H] {
+                std::array::from_fn(|k| rows[k].map(|row| if used { row.wrapping_add(far) } else { own }))
+            };
+            let neighbours = Neighbours {
+                x: own.wrapping_sub(H),
+                y: beside(&lines.y, D > 1),
+                z: beside(&lines.z, D > 2),
+            };
+            // SAFETY: the pointers reach what is read and written ([`Lines`]); instructions are the caller's contract.
+            unsafe {
+                let out = lines.out.add(far);
+                let squares = lines.squares.map(|squares| squares.add(far));
+                row::<L, H, D>(out, lines.sites, &neighbours, lines.square, squares);
+                let span = std::slice::from_raw_parts_mut(out.sub(H), lines.sites + 2 * H);
+                for mirror in lines.mirrors {
+                    mirror.apply(span);
+                }
+            }
+        }
     }
 }
 
@@ -171,27 +215,29 @@ fn starts<T, const H: usize>(from: &[[&[T]; 2]; 4], used: bool, own: &[T], n: us
     })
 }
 
-/// See [`Kernel`].
+/// The rows that a step of one row reads.
+struct Neighbours<T, const H: usize> {
+    /// From H sites before the first.
+    x: *const T,
+    y: [[*const T; 2]; H],
+    z: [[*const T; 2]; H],
+}
+
+/// See [`Kernel`]: n values at `out`; λ² is `uniform` where there are no `squares`.
 ///
 /// # Safety
-/// The processor must have the instructions of `L`.
+/// The processor must have the instructions of `L`; every row must hold n values (`x` 2H more).
 #[inline(always)]
 unsafe fn row<L: Lanes, const H: usize, const D: usize>(
-    old: &mut [L::Element],
-    rows: &Rows<'_, L::Element>,
-    speed: &Speed<'_, L::Element>,
+    out: *mut L::Element,
+    n: usize,
+    neighbours: &Neighbours<L::Element, H>,
+    uniform: L::Element,
+    squares: Option<*const L::Element>,
 ) {
-    let n = old.len();
-    let x = rows.x[..n + 2 * H].as_ptr();
-    let y: [[*const L::Element; 2]; H] = starts(&rows.y, D > 1, rows.x, n);
-    let z: [[*const L::Element; 2]; H] = starts(&rows.z, D > 2, rows.x, n);
-    let (uniform, squares) = match speed {
-        Speed::Uniform(square) => (*square, None),
-        Speed::Sites(squares) => (L::Element::of(0.0), Some(squares[..n].as_ptr())),
-    };
+    let Neighbours { x, y, z } = *neighbours;
     let weights: [L::Element; H] = std::array::from_fn(|k| L::Element::of(COEFFICIENTS[H][k + 1]));
     let centre = L::Element::of(f64::from([0u8, 2, 4, 6][D]) * COEFFICIENTS[H][0]);
-    let out = old.as_mut_ptr();
     let whole = n - n % L::N;
     // SAFETY: every row holds n values (`x` 2H more) from its start on, and i + N ≤ n; instructions as the caller promises.
     unsafe {

@@ -1,9 +1,14 @@
-//! One step over the whole grid, in place over the older level.
+//! One step of rows, in place over the older level, and a sweep of such over the whole grid.
+//!
+//! A row is the unit of work of every variant: whatever order rows and steps come in, [`Sweep::rows`] does the same operations on the same
+//! numbers, so that all variants agree to the bit.
 
-use super::cpml::Layer;
-use super::lattice::{Ghost, Lattice};
+use super::cpml::{Layer, Shape, touches};
+use super::lattice::{Ghost, Lattice, Mirror};
 use super::material::Material;
-use super::stencil::{DensityKernel, Kernel, Rows, Speed, density_kernel, kernel};
+use super::share::{Shared, View};
+use super::sites::{Acts, Keeper};
+use super::stencil::{DensityKernel, Kernel, Lines, Rows, density_kernel, kernel};
 use super::walls::Walls;
 use crate::backend::simd::Vectors;
 use crate::backend::threads;
@@ -30,6 +35,10 @@ pub struct Sweep<T> {
     density_kernel: DensityKernel<T>,
     zero: Vec<T>,
     blocks: Vec<Block>,
+    /// Rows that take nothing but the kernel: inside the grid, far from walls and layers, undamped.
+    plain: Vec<bool>,
+    /// Where the ghosts of a row come from.
+    mirrors: Vec<Mirror>,
 }
 
 /// Rows y of planes z, swept plane by plane, so that the planes that a stencil reads stay in cache.
@@ -53,7 +62,7 @@ pub enum Mode<T> {
 }
 
 /// Memory of one task.
-struct Scratch<T> {
+pub(super) struct Scratch<T> {
     before: Vec<T>,
     /// Negated rows beyond soft edges.
     negative: Vec<T>,
@@ -61,33 +70,62 @@ struct Scratch<T> {
     change: Vec<T>,
 }
 
-/// An array of which every task writes other parts.
-pub(super) struct Shared<T> {
-    start: *mut T,
-    len: usize,
-}
-
-#[allow(unsafe_code, reason = "blocks of rows of one array are written by several threads")]
-// SAFETY: only `slice` reaches the array, and its callers keep their ranges apart.
-unsafe impl<T: Send> Sync for Shared<T> {}
-
-impl<T> Shared<T> {
-    fn new(all: &mut [T]) -> Self {
+impl<T: Real> Scratch<T> {
+    pub(super) fn new(lattice: &Lattice) -> Self {
         Self {
-            start: all.as_mut_ptr(),
-            len: all.len(),
+            before: vec![T::zero(); lattice.size[0]],
+            negative: Vec::new(),
+            change: vec![T::zero(); lattice.size[0]],
         }
     }
+}
 
-    /// A part of the array.
-    ///
-    /// # Safety
-    /// No two slices that live at the same time may overlap, and the array must outlive them.
-    #[allow(unsafe_code, clippy::mut_from_ref, reason = "see the type")]
-    pub(super) unsafe fn slice(&self, range: Range<usize>) -> &mut [T] {
-        assert!(range.start <= range.end && range.end <= self.len);
-        // SAFETY: in bounds by the line above; the caller keeps ranges apart.
-        unsafe { std::slice::from_raw_parts_mut(self.start.add(range.start), range.len()) }
+/// An absorbing layer and its memories, for several tasks.
+pub(super) struct Memory<'a, T> {
+    pub(super) shape: &'a Shape<T>,
+    pub(super) psi: Shared<'a, T>,
+    pub(super) zeta: Shared<'a, T>,
+}
+
+impl<'a, T> Memory<'a, T> {
+    /// The layers of a run.
+    pub(super) fn of(layers: &'a mut [Layer<T>]) -> Vec<Self> {
+        layers
+            .iter_mut()
+            .map(|Layer { shape, psi, zeta }| Self {
+                shape,
+                psi: Shared::new(psi),
+                zeta: Shared::new(zeta),
+            })
+            .collect()
+    }
+}
+
+/// One step, as its rows see it.
+pub(super) struct Stage<'a, T> {
+    /// pⁿ.
+    pub(super) now: View<'a, T>,
+    /// pⁿ⁻¹, which gets what `mode` says.
+    pub(super) old: Shared<'a, T>,
+    pub(super) mode: Mode<T>,
+    pub(super) memories: &'a [Memory<'a, T>],
+    /// What sources add.
+    pub(super) acts: &'a Acts<T>,
+    /// Rows where something happens at single sites; empty: anywhere.
+    pub(super) visited: &'a [bool],
+    /// Largest |p| so far.
+    pub(super) peak: Option<Shared<'a, T>>,
+    /// Where detectors' rows are kept, and as which level.
+    pub(super) keeper: Option<(&'a Keeper<'a, T>, usize)>,
+}
+
+impl<T: Real> Stage<'_, T> {
+    /// Whether something may happen at single sites of a row.
+    fn visits(&self, row: usize) -> bool {
+        match self.visited.get(row) {
+            Some(visited) => *visited,
+            None => !self.acts.is_empty(),
+        }
     }
 }
 
@@ -98,11 +136,14 @@ impl<T: Real> Sweep<T> {
         T: Vectors,
     {
         let blocks = blocks(&lattice, size_of::<T>(), threads::count());
+        let plain = plain_rows(&lattice, &material, &walls);
         Self {
             kernel: kernel(lattice.half, lattice.rank),
             density_kernel: density_kernel(lattice.rank),
             zero: vec![T::zero(); lattice.stride],
             blocks,
+            plain,
+            mirrors: lattice.mirrors(true),
             lattice,
             material,
             mask,
@@ -117,53 +158,45 @@ impl<T: Real> Sweep<T> {
 
     /// Bytes held.
     pub fn bytes(&self) -> u64 {
-        self.material.bytes() + self.walls.bytes() + self.mask.len() as u64
+        self.material.bytes() + self.walls.bytes() + (self.mask.len() + self.plain.len()) as u64
     }
 
     /// Steps: `old` holds pⁿ⁻¹ and gets what `mode` says; `now` is pⁿ, with ghosts along x filled. To be called in the pool.
-    pub fn run(&self, now: &[T], old: &mut [T], layers: &mut [Layer<T>], peak: Option<&mut [T]>, mode: Mode<T>) {
-        let absorbing = matches!(mode, Mode::Step);
-        if absorbing {
+    pub(super) fn run(
+        &self,
+        now: &[T],
+        old: &mut [T],
+        layers: &mut [Layer<T>],
+        peak: Option<&mut [T]>,
+        mode: Mode<T>,
+        acts: &Acts<T>,
+    ) {
+        let now = View::of(now);
+        let mut memories = Vec::new();
+        if matches!(mode, Mode::Step) {
             for layer in layers.iter_mut() {
                 self.update_flux_memory(now, layer);
             }
+            memories = Memory::of(layers);
         }
-        let older = Shared::new(old);
-        let peaks = peak.map(Shared::new);
-        let memories: Vec<(&Layer<T>, Shared<T>, Shared<T>)> = if absorbing {
-            layers
-                .iter_mut()
-                .map(|layer| {
-                    let (psi, zeta) = (Shared::new(&mut layer.psi), Shared::new(&mut layer.zeta));
-                    (&*layer, psi, zeta)
-                })
-                .collect()
-        } else {
-            Vec::new()
+        let stage = Stage {
+            now,
+            old: Shared::new(old),
+            mode,
+            memories: &memories,
+            acts,
+            visited: &[],
+            peak: peak.map(Shared::new),
+            keeper: None,
         };
-        let scratch = || Scratch {
-            before: vec![T::zero(); self.lattice.size[0]],
-            negative: Vec::new(),
-            change: vec![T::zero(); self.lattice.size[0]],
-        };
+        let scratch = || Scratch::new(&self.lattice);
         let work = |scratch: &mut Scratch<T>, block: &Block| {
             for k in block.z.clone() {
-                for j in block.y.clone() {
-                    let row = j + self.lattice.size[1] * k;
-                    let range = row * self.lattice.stride..(row + 1) * self.lattice.stride;
-                    #[allow(unsafe_code, reason = "see `Shared`")]
-                    // SAFETY: every row belongs to one block, and a block to one task.
-                    let out = unsafe { older.slice(range.clone()) };
-                    self.row(now, out, j, k, mode, &memories, scratch);
-                    if let Some(peaks) = &peaks {
-                        #[allow(unsafe_code, reason = "see `Shared`")]
-                        // SAFETY: as above.
-                        let peak = unsafe { peaks.slice(range) };
-                        for (largest, value) in peak.iter_mut().zip(&*out) {
-                            *largest = largest.max(value.abs());
-                        }
-                    }
-                }
+                #[allow(unsafe_code, reason = "see `Shared`")]
+                // SAFETY: every row belongs to one block, and a block to one task; nobody writes pⁿ.
+                unsafe {
+                    self.rows(&stage, [block.y.start, k], 1, block.y.len(), scratch);
+                };
             }
         };
         if let [block] = &self.blocks[..] {
@@ -173,34 +206,138 @@ impl<T: Real> Sweep<T> {
         }
     }
 
-    /// One row, with its ghosts.
-    #[expect(clippy::too_many_arguments, reason = "one call site")]
-    fn row(
+    /// Steps `count` rows from row (j, k) on along y (`along` = 1) or z (2), with their ghosts and all that happens in them.
+    ///
+    /// # Safety
+    /// Nobody else may touch these rows of `stage.old`, nor write the rows of `stage.now` within reach of the stencil or the memories of the absorbing
+    /// layers that they read.
+    #[allow(unsafe_code, reason = "see `Shared`")]
+    pub(super) unsafe fn rows(
         &self,
-        now: &[T],
-        out: &mut [T],
-        j: usize,
-        k: usize,
-        mode: Mode<T>,
-        memories: &[(&Layer<T>, Shared<T>, Shared<T>)],
+        stage: &Stage<'_, T>,
+        first: [usize; 2],
+        along: usize,
+        count: usize,
         scratch: &mut Scratch<T>,
     ) {
+        let step = if along == 1 { 1 } else { self.lattice.size[1] };
+        let start = first[0] + self.lattice.size[1] * first[1];
+        let simple = |n: usize| self.plain[start + n * step] && matches!(stage.mode, Mode::Step);
+        let mut n = 0;
+        while n < count {
+            let run = (n..count).take_while(|n| simple(*n)).count();
+            if run > 0 {
+                self.plain_run(stage, start + n * step, step, run);
+                n += run;
+                continue;
+            }
+            let mut at = first;
+            at[along - 1] += n;
+            let row = start + n * step;
+            // SAFETY: the caller's promise.
+            let span = unsafe { stage.old.slice(self.lattice.span(row)) };
+            self.row(stage, span, at, scratch);
+            self.visit(stage, row, span);
+            n += 1;
+        }
+    }
+
+    /// Rows that take the kernel alone.
+    fn plain_run(&self, stage: &Stage<'_, T>, start: usize, step: usize, count: usize) {
         let lattice = &self.lattice;
-        let (nx, front) = (lattice.size[0], lattice.front);
+        let last = start + (count - 1) * step;
+        let stride = lattice.stride;
+        let reach = lattice.half * [0, 1, lattice.size[1]][lattice.rank - 1];
+        let read = lattice.span(start - reach.min(start)).start..lattice.span(last + reach).end;
+        let squares = (!self.material.squares.is_empty())
+            .then(|| self.material.squares[lattice.sites(start).start..lattice.sites(last).end].as_ptr());
+        #[allow(unsafe_code, reason = "see `Shared`")]
+        // SAFETY: `read` covers all that the stencil reaches from plain rows, which are inside the grid; the rest is the promise of `rows`.
+        unsafe {
+            let now = stage.now.pointer(read, lattice.sites(start).start);
+            let out = stage.old.pointer(
+                lattice.span(start).start..lattice.span(last).end,
+                lattice.sites(start).start,
+            );
+            let beside = |across: usize| {
+                std::array::from_fn(|k| {
+                    let far = if k < lattice.half { (k + 1) * across } else { 0 };
+                    [now.wrapping_sub(far), now.wrapping_add(far)]
+                })
+            };
+            (self.kernel)(&Lines {
+                now,
+                out,
+                y: beside(stride),
+                z: beside(stride * lattice.size[1]),
+                squares,
+                square: self.material.square,
+                sites: lattice.size[0],
+                count,
+                step: step * stride,
+                mirrors: &self.mirrors,
+            });
+        }
+        if stage.peak.is_none() && (start..=last).step_by(step).all(|row| !stage.visits(row)) {
+            return;
+        }
+        for row in (start..=last).step_by(step) {
+            #[allow(unsafe_code, reason = "see `Shared`")]
+            // SAFETY: the promise of `rows`.
+            let span = unsafe { stage.old.slice(lattice.span(row)) };
+            self.visit(stage, row, span);
+        }
+    }
+
+    /// What happens at single sites of a row that was just stepped.
+    fn visit(&self, stage: &Stage<'_, T>, row: usize, span: &mut [T]) {
+        let half = self.lattice.half;
+        let visited = stage.visits(row);
+        if visited {
+            let n = span.len();
+            if stage.acts.apply(row, &mut span[half..n - half]) {
+                self.fill_ghosts(span);
+            }
+        }
+        if let Some(peak) = &stage.peak {
+            #[allow(unsafe_code, reason = "see `Shared`")]
+            // SAFETY: the row belongs to this task, as in the older level.
+            let peak = unsafe { peak.slice(self.lattice.span(row)) };
+            for (largest, value) in peak.iter_mut().zip(&*span) {
+                *largest = largest.max(value.abs());
+            }
+        }
+        if let Some((keeper, level)) = stage.keeper.filter(|_| visited) {
+            keeper.keep(row, level, half, span);
+        }
+    }
+
+    /// The ghosts of a row of the pressure.
+    fn fill_ghosts(&self, span: &mut [T]) {
+        for mirror in &self.mirrors {
+            mirror.apply(span);
+        }
+    }
+
+    /// One row, with its ghosts.
+    fn row(&self, stage: &Stage<'_, T>, span: &mut [T], [j, k]: [usize; 2], scratch: &mut Scratch<T>) {
+        let lattice = &self.lattice;
+        let (nx, half) = (lattice.size[0], lattice.half);
         let row = j + lattice.size[1] * k;
+        let (now, mode) = (stage.now, stage.mode);
         let damping = match mode {
             Mode::Combine { damped: false, .. } => None,
             _ => self.material.damping(lattice, row),
         };
-        let sites = &mut out[front..front + nx];
         if damping.is_some() || matches!(mode, Mode::Combine { .. }) {
-            scratch.before.copy_from_slice(sites);
+            scratch.before.copy_from_slice(&span[half..half + nx]);
         }
-        self.plain_row(now, sites, j, k, &mut scratch.negative);
+        self.plain_row(now, span, j, k, &mut scratch.negative);
+        let sites = &mut span[half..half + nx];
         let squares = (!self.material.squares.is_empty()).then(|| lattice.row(&self.material.squares, row));
         let square = |i: usize| squares.map_or(self.material.square, |squares| squares[i]);
-        for (layer, psi, zeta) in memories {
-            self.absorb(now, sites, [j, k], layer, [psi, zeta], square, &mut scratch.change);
+        for memory in stage.memories {
+            self.absorb(now, sites, [j, k], memory, square, &mut scratch.change);
         }
         self.walls.apply(row, now, square, sites);
         if let Some(damping) = damping {
@@ -212,40 +349,52 @@ impl<T: Real> Sweep<T> {
             weights: [w0, w1, w2], ..
         } = mode
         {
-            let here = lattice.row(now, row);
+            let here = now.slice(lattice.sites(row));
             for ((new, here), before) in sites.iter_mut().zip(here).zip(&scratch.before) {
                 *new = w0 * *new + w1 * *here + w2 * *before;
             }
         }
-        lattice.fill_ghosts(out, true);
+        self.fill_ghosts(span);
     }
 
-    /// The step of a row without walls, layers and damping.
-    fn plain_row(&self, now: &[T], sites: &mut [T], j: usize, k: usize, negative: &mut Vec<T>) {
+    /// The step of a row without walls, layers and damping; its ghosts may be wrong afterwards.
+    fn plain_row(&self, now: View<'_, T>, span: &mut [T], j: usize, k: usize, negative: &mut Vec<T>) {
         let lattice = &self.lattice;
+        let (nx, half) = (lattice.size[0], lattice.half);
         let row = j + lattice.size[1] * k;
         self.negate_ghosts(now, j, k, negative);
         let rows = self.neighbours(now, j, k, negative);
-        if self.material.density.is_empty() {
-            let speed = if self.material.squares.is_empty() {
-                Speed::Uniform(self.material.square)
-            } else {
-                Speed::Sites(lattice.row(&self.material.squares, row))
-            };
-            (self.kernel)(sites, &rows, &speed);
-        } else {
+        let squares = (!self.material.squares.is_empty()).then(|| lattice.row(&self.material.squares, row));
+        if !self.material.density.is_empty() {
             let density = self.density_rows(j, k);
-            let kappa = lattice.row(&self.material.squares, row);
-            (self.density_kernel)(sites, &rows, &density, kappa);
+            (self.density_kernel)(&mut span[half..half + nx], &rows, &density, squares.unwrap_or(&[]));
+            return;
+        }
+        let lines = Lines {
+            now: rows.x[half..].as_ptr(),
+            out: span[half..].as_mut_ptr(),
+            y: rows.y.map(|pair| pair.map(<[T]>::as_ptr)),
+            z: rows.z.map(|pair| pair.map(<[T]>::as_ptr)),
+            squares: squares.map(<[T]>::as_ptr),
+            square: self.material.square,
+            sites: nx,
+            count: 1,
+            step: 0,
+            mirrors: &[],
+        };
+        #[allow(unsafe_code, reason = "one kernel for many rows and for one")]
+        // SAFETY: all rows are slices of `nx` values, those of the row itself with `half` ghosts at either end; `span` is this task's.
+        unsafe {
+            (self.kernel)(&lines);
         }
     }
 
     /// Collects −p of rows that an odd mirror puts beyond a soft edge, in the order in which `neighbours` wants them.
-    fn negate_ghosts(&self, now: &[T], j: usize, k: usize, negative: &mut Vec<T>) {
+    fn negate_ghosts(&self, now: View<'_, T>, j: usize, k: usize, negative: &mut Vec<T>) {
         negative.clear();
         self.for_each_neighbour(j, k, |_, _, _, ghost| {
             if let Ghost::Negative(other) = ghost {
-                negative.extend(self.lattice.row(now, other).iter().map(|value| -*value));
+                negative.extend(now.slice(self.lattice.sites(other)).iter().map(|value| -*value));
             }
         });
     }
@@ -263,17 +412,17 @@ impl<T: Real> Sweep<T> {
         }
     }
 
-    fn neighbours<'a>(&'a self, now: &'a [T], j: usize, k: usize, negative: &'a [T]) -> Rows<'a, T> {
+    fn neighbours<'a>(&'a self, now: View<'a, T>, j: usize, k: usize, negative: &'a [T]) -> Rows<'a, T> {
         let nx = self.lattice.size[0];
         let mut rows = Rows {
-            x: self.lattice.row_with_ghosts(now, j + self.lattice.size[1] * k),
+            x: now.slice(self.lattice.span(j + self.lattice.size[1] * k)),
             y: [[&self.zero[..nx]; 2]; 4],
             z: [[&self.zero[..nx]; 2]; 4],
         };
         let mut negatives = negative.chunks_exact(nx);
         self.for_each_neighbour(j, k, |axis, distance, side, ghost| {
             let row = match ghost {
-                Ghost::Same(other) => self.lattice.row(now, other),
+                Ghost::Same(other) => now.slice(self.lattice.sites(other)),
                 Ghost::Negative(_) => negatives.next().unwrap_or(&self.zero[..nx]),
                 Ghost::Zero => &self.zero[..nx],
             };
@@ -301,6 +450,25 @@ impl<T: Real> Sweep<T> {
         });
         rows
     }
+}
+
+/// The rows that take nothing but the kernel.
+fn plain_rows<T: Real>(lattice: &Lattice, material: &Material<T>, walls: &Walls<T>) -> Vec<bool> {
+    if !material.density.is_empty() || lattice.is_absorbing(0) {
+        return vec![false; lattice.rows()];
+    }
+    let half = lattice.half;
+    (0..lattice.rows())
+        .map(|row| {
+            let at = [0, row % lattice.size[1], row / lattice.size[1]];
+            let inside = (1..lattice.rank).all(|axis| {
+                let n = lattice.size[axis];
+                (half..n.saturating_sub(half)).contains(&at[axis])
+                    && !(lattice.is_absorbing(axis) && touches(lattice.absorb_width, n, at[axis], half))
+            });
+            inside && !walls.concern(row) && material.damping(lattice, row).is_none()
+        })
+        .collect()
 }
 
 /// Cuts the grid so that the planes which a block reads stay in a core's cache, and every thread has several blocks.

@@ -9,6 +9,7 @@
 //! one.
 
 use super::lattice::{Ghost, Lattice, ghost};
+use super::share::View;
 use super::stencil::COEFFICIENTS;
 use crate::field::Real;
 use crate::grid::Edge;
@@ -31,9 +32,14 @@ struct Site {
 }
 
 /// Corrections and wall sites by rows.
-#[derive(Default)]
 pub struct Walls<T> {
     rows: Vec<Row<T>>,
+}
+
+impl<T> Default for Walls<T> {
+    fn default() -> Self {
+        Self { rows: Vec::new() }
+    }
 }
 
 struct Row<T> {
@@ -56,12 +62,12 @@ impl<T: Real> Walls<T> {
     }
 
     /// Adds square(i) · correction of L p to the sites of `out`, a row of `lattice.size[0]` sites, and clears wall sites.
-    pub fn apply(&self, row: usize, field: &[T], square: impl Fn(usize) -> T, out: &mut [T]) {
+    pub(super) fn apply(&self, row: usize, field: View<'_, T>, square: impl Fn(usize) -> T, out: &mut [T]) {
         let Some(row) = self.rows.get(row) else { return };
         for site in &row.sites {
             let sum: T = row.terms[site.terms.clone()]
                 .iter()
-                .map(|term| term.weight * field[term.from])
+                .map(|term| term.weight * field.at(term.from))
                 .sum();
             out[site.x] += square(site.x) * sum;
         }
@@ -77,6 +83,13 @@ impl<T: Real> Walls<T> {
                 visit(site.x, &row.terms[site.terms.clone()]);
             }
         }
+    }
+
+    /// Whether a row holds walls or sites that one corrects.
+    pub fn concern(&self, row: usize) -> bool {
+        self.rows
+            .get(row)
+            .is_some_and(|row| !row.spans.is_empty() || !row.sites.is_empty())
     }
 
     /// Bytes held.

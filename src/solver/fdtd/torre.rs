@@ -1,0 +1,373 @@
+//! Many steps of a part of the grid at a time: towers on diamonds (3D), diamonds of rows and steps (2D).
+//!
+//! Row (c, w) of step t - c along the axis that the diamonds cross, w along the one that the wave front follows - belongs to the tower
+//! (i, j) whose strips hold u = w + c − st and v = w − c − st. A stencil of half width s reads rows whose u and v are no smaller, and
+//! overwrites a level that only rows with u and v no larger still need. So towers with i + j descending, in any order or at once where it is
+//! equal, each with t ascending, give what steps over the whole grid give, to the bit, in place on two levels (Levchenko et al. 2016, §4).
+//! A tower is a diamond of (W/s)²/2 s² rows that slides by s a step along w; c stays. In two dimensions there is one w, and a tower is a diamond in c and t.
+//!
+//! Where c is periodic, strips repeat with its period: shifting c by it moves a tower to (i + M, j − M), its own image. Strips may have any
+//! widths, so that no size is excluded. Along w there is no period: a front must start somewhere. Fronts follow z, or y where z is periodic and y is not.
+//!
+//! Absorbing layers across y and z ([`super::cpml`]) have a second stencil in series with the first: ψ of a face reads rows
+//! up to half a stencil beyond it, and a row reads ψ of the faces in its stencil, 2h − 1 rows in all; that is s then. A row of ψ at face f (between f
+//! and f + 1) is renewed for step t in the tower of u + h, v + h (across w) or u + h, v + h − 1 (across c), with f in place of the row: this comes after
+//! all rows that it reads and before all rows that read it, and no row of another step comes between.
+//!
+//! Traffic, s = h, W = 2hD: 4/D words a site and step within a tower, and 4/N_t for loading and leaving it, against 3 step by step.
+
+use super::lattice::Lattice;
+use super::share::Shared;
+use super::sites::{Acts, Keeper};
+use super::sweep::{Memory, Mode, Scratch, Stage, Sweep};
+use crate::field::Real;
+use crate::grid::Edge;
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Strips of one coordinate: strip n is start(n) ≤ u < start(n + 1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Strips {
+    /// `count` strips to every `length`.
+    count: i64,
+    length: i64,
+}
+
+impl Strips {
+    fn start(self, n: i64) -> i64 {
+        (n * self.length).div_euclid(self.count)
+    }
+
+    fn strip(self, n: i64) -> Range<i64> {
+        self.start(n)..self.start(n + 1)
+    }
+
+    /// The strip that holds a place.
+    fn holding(self, at: i64) -> i64 {
+        let mut n = (at * self.count).div_euclid(self.length);
+        while self.start(n) > at {
+            n -= 1;
+        }
+        while self.start(n + 1) <= at {
+            n += 1;
+        }
+        n
+    }
+}
+
+/// How a grid is cut into towers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Tiling {
+    /// s: rows by which a step leans.
+    slope: i64,
+    /// Axis of the diamonds' width, 1 or 2.
+    cross: usize,
+    /// Axis of the front, 2 or 1.
+    front: usize,
+    /// Rows along them.
+    crossing: i64,
+    fronts: i64,
+    periodic: bool,
+    strips: Strips,
+}
+
+/// A tower: its strips of u and v.
+#[derive(Clone, Debug)]
+pub(super) struct Tower {
+    u: Range<i64>,
+    v: Range<i64>,
+    /// Steps in which it may have rows.
+    steps: Range<i64>,
+}
+
+/// Rows by which a step reaches: the stencil's half width, and with absorbing layers across y or z that of both stencils.
+pub(super) fn slope(lattice: &Lattice) -> usize {
+    let layered = (1..lattice.rank).any(|axis| lattice.is_absorbing(axis));
+    if layered { 2 * lattice.half - 1 } else { lattice.half }
+}
+
+impl Tiling {
+    /// Towers of width 2 · slope · `dts`; `None` where no front can start, since y and z are periodic, or where there are no rows.
+    #[expect(clippy::cast_possible_wrap, reason = "sizes are far below 2^63")]
+    pub(super) fn new(lattice: &Lattice, dts: usize) -> Option<Self> {
+        let periodic = |axis: usize| lattice.edges[axis] == Edge::Periodic && lattice.size[axis] > 1;
+        if lattice.rank < 2 || (periodic(1) && periodic(2)) {
+            return None;
+        }
+        let (cross, front) = if periodic(2) { (2, 1) } else { (1, 2) };
+        let (crossing, slope) = (lattice.size[cross] as i64, slope(lattice) as i64);
+        let width = 2 * slope * dts as i64;
+        let strips = if periodic(cross) {
+            Strips {
+                count: (crossing / width).max(1),
+                length: crossing,
+            }
+        } else {
+            Strips {
+                count: 1,
+                length: width,
+            }
+        };
+        Some(Self {
+            slope,
+            cross,
+            front,
+            crossing,
+            fronts: lattice.size[front] as i64,
+            periodic: periodic(cross),
+            strips,
+        })
+    }
+
+    /// The towers of a pass of `steps` steps, by levels that follow one another.
+    pub(super) fn levels(&self, steps: usize) -> Vec<Vec<Tower>> {
+        let steps = steps.cast_signed() as i64;
+        let strips = self.strips;
+        let lean = self.slope * steps;
+        // u + v = 2(w − st), u − v = 2c.
+        let last = 2 * strips.holding(self.fronts + self.crossing) + 2;
+        let first = 2 * strips.holding(-lean - self.crossing) - 2;
+        let mut levels = Vec::new();
+        for sum in (first..=last).rev() {
+            let candidates = if self.periodic {
+                0..strips.count
+            } else {
+                // 2c = u − v lies between 0 and 2 `crossing`, faces a strip further out: that bounds i − j, and i + j is given.
+                (sum - 2 * self.crossing / strips.length - 4).div_euclid(2)..(sum + 5).div_euclid(2)
+            };
+            let towers: Vec<Tower> = candidates.filter_map(|j| self.tower(sum - j, j, steps)).collect();
+            if !towers.is_empty() {
+                levels.push(towers);
+            }
+        }
+        levels
+    }
+
+    /// Tower (i, j), if it may have rows.
+    fn tower(&self, i: i64, j: i64, steps: i64) -> Option<Tower> {
+        let (u, v) = (self.strips.strip(i), self.strips.strip(j));
+        let (most, least) = (u.end - 1 + v.end - 1, u.start + v.start);
+        if !self.periodic {
+            let c = (u.start - (v.end - 1)).div_euclid(2)..=(u.end - 1 - v.start).div_euclid(2);
+            // Faces are looked up as rows up to h + 1 further out, as the rows that need them are: the slope covers both.
+            if *c.end() + self.slope + 1 < 0 || *c.start() - self.slope - 1 >= self.crossing {
+                return None;
+            }
+        }
+        // 0 ≤ w = (u + v)/2 + st < fronts, with room for faces.
+        let from = (-most).div_euclid(2 * self.slope) - 2;
+        let to = (2 * self.fronts - least).div_euclid(2 * self.slope) + 2;
+        let steps = from.max(1)..(to + 1).min(steps + 1);
+        (!steps.is_empty()).then_some(Tower { u, v, steps })
+    }
+
+    /// The c of a tower at step t and place w of the front, not yet wrapped or clipped.
+    fn run(&self, tower: &Tower, t: i64, w: i64) -> Range<i64> {
+        let at = w - self.slope * t;
+        (tower.u.start - at).max(at - tower.v.end + 1)..(tower.u.end - at).min(at - tower.v.start + 1)
+    }
+
+    /// The w at which a tower has rows at step t, clipped to `0..fronts` widened by `margin` at the low end.
+    fn fronts(&self, tower: &Tower, t: i64, margin: i64) -> Range<i64> {
+        let lean = self.slope * t;
+        let from = (tower.u.start + tower.v.start).div_euclid(2) + lean;
+        let to = (tower.u.end + tower.v.end - 2).div_euclid(2) + lean + 1;
+        from.max(-margin)..to.min(self.fronts + margin)
+    }
+
+    /// Calls `visit(start, count)` for the parts of a range of c that lie in the grid.
+    fn wrapped(&self, c: Range<i64>, mut visit: impl FnMut(usize, usize)) {
+        let n = self.crossing;
+        let mut part = |from: i64, to: i64| {
+            if let (Ok(start), Ok(count)) = (usize::try_from(from), usize::try_from(to - from))
+                && count > 0
+            {
+                visit(start, count);
+            }
+        };
+        if !self.periodic {
+            part(c.start.max(0), c.end.min(n));
+            return;
+        }
+        let mut at = c.start;
+        while at < c.end {
+            let place = at.rem_euclid(n);
+            let end = (at + n - place).min(c.end);
+            part(place, place + end - at);
+            at = end;
+        }
+    }
+}
+
+/// A pass of several steps.
+pub(super) struct Pass<'a, T> {
+    /// The levels: pⁿ, then pⁿ⁻¹; step t writes level t mod 2.
+    pub(super) levels: [Shared<'a, T>; 2],
+    pub(super) memories: &'a [Memory<'a, T>],
+    /// What sources add, one step after the other.
+    pub(super) acts: &'a [Acts<T>],
+    /// Rows where something happens at single sites.
+    pub(super) visited: &'a [bool],
+    pub(super) peak: Option<Shared<'a, T>>,
+    pub(super) keeper: &'a Keeper<'a, T>,
+}
+
+impl<T: Real> Sweep<T> {
+    /// Takes all steps of a pass, tower by tower. To be called in the pool.
+    pub(super) fn towers(&self, tiling: &Tiling, pass: &Pass<'_, T>) {
+        for level in tiling.levels(pass.acts.len()) {
+            level.par_iter().with_max_len(1).for_each_init(
+                || Scratch::new(&self.lattice),
+                |scratch, tower| self.tower(tiling, pass, tower, scratch),
+            );
+        }
+    }
+
+    /// All steps of a tower.
+    fn tower(&self, tiling: &Tiling, pass: &Pass<'_, T>, tower: &Tower, scratch: &mut Scratch<T>) {
+        for t in tower.steps.clone() {
+            let Ok(step) = usize::try_from(t) else { continue };
+            let [newer, older] = [(step + 1) % 2, step % 2].map(|n| pass.levels[n]);
+            #[allow(unsafe_code, reason = "see `Shared`")]
+            let stage = Stage {
+                // SAFETY: what a tower reads of either level no other tower writes at the same time (head of this file).
+                now: unsafe { newer.view() },
+                old: older,
+                mode: Mode::Step,
+                memories: pass.memories,
+                acts: &pass.acts[step - 1],
+                visited: pass.visited,
+                peak: pass.peak,
+                keeper: Some((pass.keeper, step)),
+            };
+            for memory in pass.memories.iter().filter(|memory| memory.shape.axis > 0) {
+                self.renew_faces(tiling, &stage, memory, tower, t);
+            }
+            for w in tiling.fronts(tower, t, 0) {
+                let Ok(front) = usize::try_from(w) else { continue };
+                tiling.wrapped(tiling.run(tower, t, w), |start, count| {
+                    let first = if tiling.cross == 1 {
+                        [start, front]
+                    } else {
+                        [front, start]
+                    };
+                    #[allow(unsafe_code, reason = "see `Shared`")]
+                    // SAFETY: as above; rows of a step belong to one tower.
+                    unsafe {
+                        self.rows(&stage, first, tiling.cross, count, scratch);
+                    };
+                });
+            }
+        }
+    }
+
+    /// Renews ψ of the faces of a layer that belong to step t of a tower.
+    fn renew_faces(&self, tiling: &Tiling, stage: &Stage<'_, T>, memory: &Memory<'_, T>, tower: &Tower, t: i64) {
+        let shape = memory.shape;
+        let half = self.lattice.half.cast_signed() as i64;
+        let renew = |slot: usize, beside: usize| {
+            #[allow(unsafe_code, reason = "see `Shared`")]
+            // SAFETY: a row of faces of a step belongs to one tower, and comes before and after the rows that read it.
+            let psi = unsafe { memory.psi.slice(self.slot_range(shape, slot, beside)) };
+            self.update_flux_row(stage.now, shape, slot, beside, psi);
+        };
+        for slot in 0..shape.slots() {
+            let face = shape.face_site(slot).cast_signed() as i64;
+            if shape.axis == tiling.front {
+                // u = f + c − st + h, v = f − c − st + h.
+                tiling.wrapped(tiling.run(tower, t, face + half), |start, count| {
+                    (start..start + count).for_each(|c| renew(slot, c));
+                });
+                continue;
+            }
+            // u = w + f − st + h, v = w − f − st + h − 1.
+            let lean = tiling.slope * t;
+            let from = (tower.u.start - face - half).max(tower.v.start + face - half + 1) + lean;
+            let to = (tower.u.end - face - half).min(tower.v.end + face - half + 1) + lean;
+            for w in from.max(0)..to.min(tiling.fronts) {
+                if let Ok(w) = usize::try_from(w) {
+                    renew(slot, w);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grid::Grid;
+    use std::collections::HashMap;
+
+    /// The level and the tower in which a row comes, by (t, c, w).
+    fn places(tiling: &Tiling, steps: usize) -> HashMap<(i64, i64, i64), (usize, usize)> {
+        let mut all = HashMap::new();
+        for (level, towers) in tiling.levels(steps).iter().enumerate() {
+            for (n, tower) in towers.iter().enumerate() {
+                for t in tower.steps.clone() {
+                    for w in tiling.fronts(tower, t, 0) {
+                        tiling.wrapped(tiling.run(tower, t, w), |start, count| {
+                            for c in start..start + count {
+                                let row = (t, c.cast_signed() as i64, w);
+                                assert!(all.insert(row, (level, n)).is_none(), "{row:?} comes twice");
+                            }
+                        });
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    /// Every row comes once a step, after all that it reads: in an earlier level, or earlier in the same tower.
+    #[test]
+    fn rows_come_once_and_after_what_they_read() {
+        let steps = 9;
+        for (size, edges) in [
+            (&[4, 13, 11][..], [Edge::Wall; 3]),
+            (&[4, 14, 9], [Edge::Wall, Edge::Periodic, Edge::Soft]),
+            (&[4, 9, 10], [Edge::Wall, Edge::Soft, Edge::Periodic]),
+            (&[4, 5, 17], [Edge::Wall, Edge::Periodic, Edge::Absorb]),
+            (&[4, 23], [Edge::Wall; 3]),
+            (&[4, 20], [Edge::Periodic; 3]),
+        ] {
+            for (half, dts) in [(1, 1), (1, 3), (2, 1), (2, 2), (4, 1)] {
+                let lattice = Lattice::new(&Grid::new(size, 1.0).with_edges(edges, 2), half);
+                let tiling = Tiling::new(&lattice, dts).unwrap();
+                let all = places(&tiling, steps);
+                let rows = lattice.rows() * steps;
+                assert_eq!(all.len(), rows, "{size:?} {edges:?} {half} {dts}");
+                let reach = tiling.slope;
+                for (&(t, c, w), &(level, tower)) in &all {
+                    for offset in -reach..=reach {
+                        let beside = if tiling.periodic {
+                            (c + offset).rem_euclid(tiling.crossing)
+                        } else {
+                            c + offset
+                        };
+                        for read in [(t - 1, beside, w), (t - 1, c, w + offset)] {
+                            if let Some(&(earlier, other)) = all.get(&read) {
+                                assert!(
+                                    earlier < level || (earlier, other) == (level, tower),
+                                    "{size:?} {edges:?}"
+                                );
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn strips_cover_the_line() {
+        for (count, length) in [(1, 6), (3, 20), (4, 7), (5, 5)] {
+            let strips = Strips { count, length };
+            for at in -50..50 {
+                assert!(strips.strip(strips.holding(at)).contains(&at));
+                let n = strips.holding(at);
+                assert_eq!(strips.start(n + count), strips.start(n) + length);
+            }
+        }
+    }
+}
