@@ -171,7 +171,9 @@ fn sound(case: &Case, size: &[usize], edges: &'static str) -> Result<Check, Engi
         scenario
             .medium()
             .speed_row(acoustic.speed, row % ny, row / ny, 0..nx, out);
-        out.iter_mut().for_each(|c| *c *= clock.time_step / grid.spacing());
+        for courant in out.iter_mut() {
+            *courant *= clock.time_step / grid.spacing();
+        }
     }
     let real = |field: FieldData| field.to_complex128();
     let start = bench::random_field(Equation::Acoustic, case.precision, grid.sites(), SEED);

@@ -158,7 +158,6 @@ impl<T: Real> Sweep<T> {
     }
 
     /// Adds square · (Dψ + ζ) of one axis to a row. `change` is scratch as long as a row.
-    #[expect(clippy::too_many_arguments, reason = "one call site")]
     pub(super) fn absorb(
         &self,
         now: View<'_, T>,

@@ -197,7 +197,9 @@ impl Lattice {
         let mirrors = self.mirrors(odd);
         for row in 0..self.rows() {
             let span = &mut all[self.span(row)];
-            mirrors.iter().for_each(|mirror| mirror.apply(span));
+            for mirror in &mirrors {
+                mirror.apply(span);
+            }
         }
     }
 

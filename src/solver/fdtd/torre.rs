@@ -150,7 +150,7 @@ impl Tiling {
         if !self.periodic {
             let c = (u.start - (v.end - 1)).div_euclid(2)..=(u.end - 1 - v.start).div_euclid(2);
             // Faces are looked up as rows up to h + 1 further out, as the rows that need them are: the slope covers both.
-            if *c.end() + self.slope + 1 < 0 || *c.start() - self.slope - 1 >= self.crossing {
+            if *c.end() + self.slope + 1 < 0 || *c.start() - self.slope > self.crossing {
                 return None;
             }
         }
@@ -167,12 +167,12 @@ impl Tiling {
         (tower.u.start - at).max(at - tower.v.end + 1)..(tower.u.end - at).min(at - tower.v.start + 1)
     }
 
-    /// The w at which a tower has rows at step t, clipped to `0..fronts` widened by `margin` at the low end.
-    fn fronts(&self, tower: &Tower, t: i64, margin: i64) -> Range<i64> {
+    /// The w at which a tower has rows at step t, clipped to the grid.
+    fn fronts(&self, tower: &Tower, t: i64) -> Range<i64> {
         let lean = self.slope * t;
         let from = (tower.u.start + tower.v.start).div_euclid(2) + lean;
         let to = (tower.u.end + tower.v.end - 2).div_euclid(2) + lean + 1;
-        from.max(-margin)..to.min(self.fronts + margin)
+        from.max(0)..to.min(self.fronts)
     }
 
     /// Calls `visit(start, count)` for the parts of a range of c that lie in the grid.
@@ -243,7 +243,7 @@ impl<T: Real> Sweep<T> {
             for memory in pass.memories.iter().filter(|memory| memory.shape.axis > 0) {
                 self.renew_faces(tiling, &stage, memory, tower, t);
             }
-            for w in tiling.fronts(tower, t, 0) {
+            for w in tiling.fronts(tower, t) {
                 let Ok(front) = usize::try_from(w) else { continue };
                 tiling.wrapped(tiling.run(tower, t, w), |start, count| {
                     let first = if tiling.cross == 1 {
@@ -305,7 +305,7 @@ mod tests {
         for (level, towers) in tiling.levels(steps).iter().enumerate() {
             for (n, tower) in towers.iter().enumerate() {
                 for t in tower.steps.clone() {
-                    for w in tiling.fronts(tower, t, 0) {
+                    for w in tiling.fronts(tower, t) {
                         tiling.wrapped(tiling.run(tower, t, w), |start, count| {
                             for c in start..start + count {
                                 let row = (t, c.cast_signed() as i64, w);
