@@ -162,7 +162,7 @@ fn strict_makes_a_wrong_or_unreached_prediction_a_failure() {
 fn files_are_written_as_asked() {
     let place = Place::new();
     place
-        .ripplon("run small.toml --save psi.npy --observables o.csv --sample 10 --detectors d.csv")
+        .ripplon("run small.toml --save psi.npy --observables o.csv --sample 10 --detectors d.csv --spectra s.csv")
         .expect(0, &[]);
     let npy = fs::read(place.path("psi.npy")).unwrap();
     assert!(npy.starts_with(b"\x93NUMPY"));
@@ -175,6 +175,14 @@ fn files_are_written_as_asked() {
     assert_eq!(lines[0], "step,t,norm,energy,x,y,spread_x,spread_y,peak");
     let steps: Vec<&str> = lines[1..].iter().map(|line| line.split(',').next().unwrap()).collect();
     assert_eq!(steps, ["0", "10", "20", "30", "40"]);
+
+    let spectra = place.text("s.csv");
+    let lines: Vec<&str> = spectra.lines().collect();
+    assert_eq!(lines[0], "omega,right-half,left");
+    // 40 records of 0.02: 21 frequencies, 2π/0.8 apart.
+    assert_eq!(lines.len(), 22);
+    let second: f64 = lines[2].split(',').next().unwrap().parse().unwrap();
+    assert!((second - std::f64::consts::TAU / 0.8).abs() < 1e-9, "{second}");
 
     let detectors = place.text("d.csv");
     let lines: Vec<&str> = detectors.lines().collect();
@@ -316,7 +324,7 @@ fn wrong_input_exits_with_2_and_says_what_to_change() {
 #[test]
 fn files_that_cannot_be_written_are_noticed_before_the_run() {
     let place = Place::new();
-    for option in ["--save", "--observables", "--detectors", "--checkpoint"] {
+    for option in ["--save", "--observables", "--detectors", "--spectra", "--checkpoint"] {
         let run = place.ripplon(&format!("run small.toml {option} no/such/dir/file"));
         run.expect(2, &["no/such/dir/file"]);
         assert!(!run.out().contains("steps to"), "it ran: {}", run.out());

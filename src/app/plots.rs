@@ -15,6 +15,9 @@ use std::ops::RangeInclusive;
 /// Height of a line of a plot's caption.
 const LINE: f32 = 16.0;
 
+/// Powers below this share of the strongest line are drawn as this.
+const LEAST_POWER: f64 = 1e-12;
+
 /// Height of a plot's title, of the names of its lines, and of the gap below.
 const CAPTION: f32 = 40.0;
 
@@ -33,11 +36,13 @@ pub enum Kind {
     Energy,
     /// The detectors.
     Detectors,
+    /// The detectors' power by frequency.
+    Spectrum,
 }
 
 impl Kind {
     /// Every plot with its title and what it shows.
-    pub const ALL: [(Self, &'static str, &'static str); 6] = [
+    pub const ALL: [(Self, &'static str, &'static str); 7] = [
         (
             Self::Cut,
             "Line cut",
@@ -64,6 +69,11 @@ impl Kind {
             "Mean of H per norm, with (g/2)|ψ|⁴ where the wave interacts (sound: the energy that the scheme conserves).",
         ),
         (Self::Detectors, "Detectors", "What the scene's detectors record."),
+        (
+            Self::Spectrum,
+            "Spectrum",
+            "What the scene's detectors record, by frequency: mean off, Hann window, FFT. Decades of the power, down to 10⁻¹² of the strongest line.",
+        ),
     ];
 
     /// The title in a scene of this equation.
@@ -90,7 +100,7 @@ pub fn show(ui: &mut Ui, shown: &mut Vec<Kind>, view: &mut ViewState, history: &
     let has_detectors = !scenario.detectors().is_empty();
     let offered = |kind: Kind| match kind {
         Kind::Cut => rank > 1,
-        Kind::Detectors => has_detectors,
+        Kind::Detectors | Kind::Spectrum => has_detectors,
         _ => true,
     };
     ui.horizontal(|ui| {
@@ -195,6 +205,7 @@ fn lines(kind: Kind, sources: &Sources<'_>, most: usize) -> Vec<Named> {
             .enumerate()
             .map(|(n, detector)| (detector.name.clone(), over_time(FIXED + n, 1.0)))
             .collect(),
+        Kind::Spectrum => spectra(frame, units, most),
     }
 }
 
@@ -204,11 +215,14 @@ fn heading(kind: Kind, title: &str, sources: &Sources<'_>) -> String {
     let over = match (kind, sources.view.cut) {
         (Kind::Cut, Cut::Row) => units.length.after("x"),
         (Kind::Cut, Cut::Column) => units.length.after("y"),
+        (Kind::Spectrum, _) if sound(sources.frame) => "f (Hz)".to_owned(),
+        (Kind::Spectrum, _) => "ω".to_owned(),
         _ => units.time.after("t"),
     };
     let what = match kind {
         Kind::Position | Kind::Spread => units.length.after(title),
         Kind::Energy if sound(sources.frame) => format!("{title} (J)"),
+        Kind::Spectrum => "log₁₀ power".to_owned(),
         _ => title.to_owned(),
     };
     format!("{what} over {over}")
@@ -355,6 +369,44 @@ fn bounds(kind: Kind, lines: &[(String, Vec<[f64; 2]>)], view: &ViewState) -> Pl
     }
     let air = 0.06 * (high[1] - low[1]);
     PlotBounds::from_min_max([low[0], low[1] - air], [high[0], high[1] + air])
+}
+
+/// Decades of power over frequency, one line a detector, as far as any of them has something to say: f in sound, ω = 2πf in quantum scenes.
+fn spectra(frame: &Frame, units: &Units, most: usize) -> Vec<Named> {
+    let Some(scenario) = &frame.scenario else {
+        return Vec::new();
+    };
+    let per_cycle = if units.time.name.is_empty() {
+        std::f64::consts::TAU
+    } else {
+        1.0
+    };
+    let found = frame.spectra.iter().flatten();
+    let highest = found
+        .map(|one| one.reach(LEAST_POWER) as f64 * one.step)
+        .fold(0.0, f64::max)
+        * 1.1;
+    let named = scenario.detectors().iter().zip(frame.spectra.iter());
+    named
+        .map(|(detector, spectrum)| {
+            let points = spectrum.as_ref().map_or(Vec::new(), |spectrum| {
+                let shown = ((highest / spectrum.step) as usize).min(spectrum.power.len());
+                let together = shown.div_ceil(most).max(1);
+                let largest = spectrum.power.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+                // Of frequencies that share a pixel the strongest is seen.
+                let part = |(n, powers): (usize, &[f64])| {
+                    let place = (n * together) as f64 + (powers.len() - 1) as f64 / 2.0;
+                    let power = powers.iter().copied().fold(0.0, f64::max);
+                    [
+                        place * spectrum.step * per_cycle,
+                        power.max(largest * LEAST_POWER).log10(),
+                    ]
+                };
+                spectrum.power[..shown].chunks(together).enumerate().map(part).collect()
+            });
+            (detector.name.clone(), points)
+        })
+        .collect()
 }
 
 /// Values along the cut, over lengths.

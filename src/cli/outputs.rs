@@ -6,7 +6,7 @@ use crate::engine::Engine;
 use crate::export::aside::Aside;
 use crate::export::csv::CsvWriter;
 use crate::export::npy;
-use crate::physics::Observables;
+use crate::physics::{Equation, Observables, Spectrum};
 use std::path::PathBuf;
 
 /// Open files; each appears in its place when it is complete.
@@ -15,6 +15,7 @@ pub(super) struct Outputs {
     /// Rows of the engine's log that were written.
     written: usize,
     detectors: Option<CsvWriter>,
+    spectra: Option<CsvWriter>,
     field: Option<PathBuf>,
 }
 
@@ -24,10 +25,14 @@ impl Outputs {
     /// # Errors
     /// [`InputError`] with the first file that cannot.
     pub(super) fn check(args: &RunArgs) -> Result<(), InputError> {
-        for path in [&args.save, &args.observables, &args.detectors, &args.checkpoint]
-            .into_iter()
-            .flatten()
-        {
+        let all = [
+            &args.save,
+            &args.observables,
+            &args.detectors,
+            &args.spectra,
+            &args.checkpoint,
+        ];
+        for path in all.into_iter().flatten() {
             Aside::create(path).map_err(|error| InputError(error.to_string()))?;
         }
         Ok(())
@@ -47,24 +52,29 @@ impl Outputs {
                 Some(CsvWriter::create(path, &columns)?)
             }
         };
-        let detectors = match &args.detectors {
-            None => None,
-            Some(_) if scenario.detectors().is_empty() => {
-                return Err(InputError(
-                    "--detectors: the scene has none; add a [[detector]], or use --observables".to_owned(),
-                )
+        let of_detectors = |option: &str, path: &Option<PathBuf>, first: &[&'static str]| -> anyhow::Result<_> {
+            let Some(path) = path else { return Ok(None) };
+            if scenario.detectors().is_empty() {
+                return Err(InputError(format!(
+                    "{option}: the scene has none; add a [[detector]], or use --observables"
+                ))
                 .into());
             }
-            Some(path) => {
-                let names = scenario.detectors().iter().map(|detector| detector.name.as_str());
-                let columns: Vec<&str> = ["step", "t"].into_iter().chain(names).collect();
-                Some(CsvWriter::create(path, &columns)?)
-            }
+            let names = scenario.detectors().iter().map(|detector| detector.name.as_str());
+            let columns: Vec<&str> = first.iter().copied().chain(names).collect();
+            Ok(Some(CsvWriter::create(path, &columns)?))
         };
+        let detectors = of_detectors("--detectors", &args.detectors, &["step", "t"])?;
+        let frequency = match scenario.model().equation() {
+            Equation::Schrodinger => "omega",
+            Equation::Acoustic => "frequency",
+        };
+        let spectra = of_detectors("--spectra", &args.spectra, &[frequency])?;
         let mut outputs = Self {
             observables,
             written: 0,
             detectors,
+            spectra,
             field: args.save.clone(),
         };
         outputs.rows(engine)?;
@@ -108,6 +118,10 @@ impl Outputs {
             }
             csv.finish()?;
         }
+        if let Some(mut csv) = self.spectra.take() {
+            write_spectra(&mut csv, engine)?;
+            csv.finish()?;
+        }
         Ok(())
     }
 
@@ -120,4 +134,26 @@ impl Outputs {
         }
         Ok(())
     }
+}
+
+/// One row a frequency, one column a detector; nothing where a run was too short to have frequencies.
+#[expect(clippy::cast_precision_loss, reason = "numbers of records are far below 2^53")]
+fn write_spectra(csv: &mut CsvWriter, engine: &Engine) -> anyhow::Result<()> {
+    let taps = engine.taps();
+    let spectra: Vec<Spectrum> = (0..taps.taps().len())
+        .filter_map(|place| Spectrum::of(taps.times(), taps.values(place), usize::MAX))
+        .collect();
+    let Some(first) = spectra.first().filter(|_| spectra.len() == taps.taps().len()) else {
+        return Ok(());
+    };
+    let per_cycle = match engine.scenario().model().equation() {
+        Equation::Schrodinger => std::f64::consts::TAU,
+        Equation::Acoustic => 1.0,
+    };
+    for place in 0..first.power.len() {
+        let mut row = vec![place as f64 * first.step * per_cycle];
+        row.extend(spectra.iter().map(|spectrum| spectrum.power[place]));
+        csv.row(&row)?;
+    }
+    Ok(())
 }

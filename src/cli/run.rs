@@ -37,6 +37,9 @@ pub struct RunArgs {
     /// Write what the detectors recorded at every step as CSV
     #[arg(long, value_name = "F.csv")]
     pub(super) detectors: Option<PathBuf>,
+    /// Write the spectra of what the detectors recorded as CSV: power by frequency (omega in quantum scenes, Hz in sound)
+    #[arg(long, value_name = "F.csv")]
+    pub(super) spectra: Option<PathBuf>,
     /// Write a checkpoint at the end and when interrupted
     #[arg(long, value_name = "F")]
     pub(super) checkpoint: Option<PathBuf>,

@@ -1,7 +1,7 @@
 //! What the worker shows of a run.
 
 use super::Verdict;
-use crate::physics::Observables;
+use crate::physics::{Observables, Spectrum};
 use crate::scene::Scenario;
 use crate::solver::{Clock, FieldImage, Report};
 use std::sync::Arc;
@@ -60,6 +60,8 @@ pub struct Frame {
     pub drift: f64,
     /// Latest value of each detector; empty before the first step.
     pub detectors: Vec<f64>,
+    /// The spectrum of each detector's record, twice a second at most; `None` for one that is too short.
+    pub spectra: Arc<[Option<Spectrum>]>,
     /// One verdict per expectation of the scene.
     pub verdicts: Vec<Verdict>,
     /// Whether there is a snapshot to go back to.

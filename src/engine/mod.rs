@@ -16,6 +16,7 @@ pub mod range;
 mod resume;
 mod runner;
 pub mod selftest;
+mod spectra;
 pub mod worker;
 
 pub use build::Estimate;

@@ -2,6 +2,7 @@
 
 use super::frame::Notice;
 use super::pacing::{FRAME, Meter, Pacing, Ration};
+use super::spectra::Spectra;
 use super::{Change, Command, Engine, EngineError, Frame, Status};
 use crate::scene::Scenario;
 use crate::solver::{Clock, FieldImage, ImageRequest, Report};
@@ -65,6 +66,7 @@ pub(super) struct Runner {
     pictures: Meter,
     last_picture: Instant,
     observables: Ration,
+    spectra: Spectra,
 }
 
 impl Runner {
@@ -107,6 +109,7 @@ impl Runner {
             pictures: Meter::default(),
             last_picture: now,
             observables: Ration::new(10.0, 0.05),
+            spectra: Spectra::default(),
         }
     }
 
@@ -387,6 +390,7 @@ impl Runner {
         self.stale = true;
         self.left_in_frame = 0;
         self.observables = Ration::new(10.0, 0.05);
+        self.spectra = Spectra::default();
         self.start_frame();
     }
 
@@ -436,6 +440,7 @@ impl Runner {
             engine.observables()?;
             self.observables.spent(self.start.elapsed(), begin.elapsed());
         }
+        self.spectra.take(engine, now, false);
         Ok(())
     }
 
@@ -448,6 +453,9 @@ impl Runner {
             && let Err(error) = engine.observables()
         {
             self.fail(error.to_string());
+        }
+        if let Some(engine) = &self.engine {
+            self.spectra.take(engine, self.start.elapsed(), true);
         }
     }
 
@@ -508,6 +516,7 @@ impl Runner {
         frame.steps_per_frame = self.steps_shown;
         frame.notice.clone_from(&self.notice);
         frame.detectors.clear();
+        frame.spectra = self.spectra.latest();
         frame.verdicts.clear();
         if let Some(engine) = &self.engine {
             frame.clock = clock.unwrap_or_else(|| engine.clock());

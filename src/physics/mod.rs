@@ -10,6 +10,7 @@ pub mod packet;
 pub mod reference;
 mod shape;
 pub mod source;
+pub mod spectrum;
 
 pub use detector::{Detector, Measure, Region};
 pub use expression::Expression;
@@ -18,6 +19,7 @@ pub use medium::Medium;
 pub use observables::Observables;
 pub use packet::{Initial, Packet, Pulse};
 pub use source::{Signal, Source};
+pub use spectrum::Spectrum;
 
 /// The equation that a scene and a method stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

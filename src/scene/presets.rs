@@ -32,6 +32,14 @@ static PRESETS: &[Preset] = &[
         text: include_str!("../../presets/double-barrier.toml"),
     },
     Preset {
+        name: "resonance-line",
+        text: include_str!("../../presets/resonance-line.toml"),
+    },
+    Preset {
+        name: "ring",
+        text: include_str!("../../presets/ring.toml"),
+    },
+    Preset {
         name: "coherent-state",
         text: include_str!("../../presets/coherent-state.toml"),
     },
@@ -50,6 +58,10 @@ static PRESETS: &[Preset] = &[
     Preset {
         name: "anderson",
         text: include_str!("../../presets/anderson.toml"),
+    },
+    Preset {
+        name: "laser-atom",
+        text: include_str!("../../presets/laser-atom.toml"),
     },
     Preset {
         name: "tube",

@@ -1,0 +1,51 @@
+//! The detectors' spectra while a run goes on, taken anew as rarely as keeps the run's pace.
+
+use super::Engine;
+use super::pacing::Ration;
+use crate::physics::Spectrum;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Records that a spectrum shown live looks back over: a few milliseconds of work.
+const MOST: usize = 1 << 16;
+
+/// One spectrum a detector.
+pub(super) struct Spectra {
+    list: Arc<[Option<Spectrum>]>,
+    /// How many records they are of.
+    records: usize,
+    ration: Ration,
+}
+
+impl Default for Spectra {
+    fn default() -> Self {
+        Self {
+            list: Arc::default(),
+            records: 0,
+            // Twice a second, and at most a fiftieth of the time.
+            ration: Ration::new(2.0, 0.02),
+        }
+    }
+}
+
+impl Spectra {
+    /// Those taken last.
+    pub(super) fn latest(&self) -> Arc<[Option<Spectrum>]> {
+        Arc::clone(&self.list)
+    }
+
+    /// Takes them again if there are other records and, unless `at_once`, if it is time; `now` counts from any fixed moment.
+    pub(super) fn take(&mut self, engine: &Engine, now: Duration, at_once: bool) {
+        let taps = engine.taps();
+        let records = taps.times().len();
+        if records == self.records || !(at_once || self.ration.allows(now)) {
+            return;
+        }
+        let begin = Instant::now();
+        self.list = (0..taps.taps().len())
+            .map(|place| Spectrum::of(taps.times(), taps.values(place), MOST))
+            .collect();
+        self.records = records;
+        self.ration.spent(now, begin.elapsed());
+    }
+}
