@@ -37,3 +37,42 @@ fn observed_orders_are_the_declared_ones() {
     }
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
+
+/// Crank–Nicolson comes to what two other schemes say, as Δt². Those err by Δt⁴ (Trotter of order 4) and, with the smaller step, a sixteenth of the leading term
+/// (split-step Fourier): a quarter of the step leaves a sixteenth of the difference, within a fifth.
+#[test]
+fn crank_nicolson_meets_trotter_and_fourier_as_the_step_falls() {
+    let double = |method: &str, order: u32, rank: usize, variant: Option<&str>| {
+        let found = cases().into_iter().find(|case| {
+            case.precision == Precision::Double
+                && case.method.id == method
+                && case.order == order
+                && case.rank == rank
+                && variant.is_none_or(|variant| case.variant == variant)
+        });
+        found.unwrap_or_else(|| panic!("{method} of order {order} in {rank} dimensions"))
+    };
+    let at = |case: &common::Case, step: f64, steps: u64| {
+        common::run(&common::scenario(case, Feature::Periodic, step, ""), steps)
+    };
+    for rank in [1, 2] {
+        let fourier_order = if cases().iter().any(|case| case.method.id == "split-step-fourier" && case.order == 4) {
+            4
+        } else {
+            2
+        };
+        let others = [
+            at(&double("trotter", 4, rank, Some("naive")), 0.0125, 160),
+            at(&double("split-step-fourier", fourier_order, rank, None), 0.003_125, 640),
+        ];
+        let variants: &[&str] = if rank == 1 { &["thomas", "n-partition"] } else { &["thomas"] };
+        for variant in variants {
+            let case = double("crank-nicolson", 2, rank, Some(variant));
+            let (coarse, fine) = (at(&case, 0.05, 40), at(&case, 0.0125, 160));
+            for (other, name) in others.iter().zip(["trotter", "split-step-fourier"]) {
+                let ratio = distance(&coarse, other) / distance(&fine, other);
+                assert!((ratio / 16.0 - 1.0).abs() < 0.2, "{case} against {name}: {ratio}");
+            }
+        }
+    }
+}

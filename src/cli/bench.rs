@@ -1,5 +1,7 @@
 //! `ripplon bench`: the methods beside this machine's own ceilings.
 
+mod blocks;
+
 use super::InputError;
 use crate::backend::ceilings::Ceilings;
 use crate::engine::bench::{self, Bounds, Case, Entry};
@@ -36,6 +38,15 @@ pub struct BenchArgs {
     /// Grid sizes, e.g. 512x512 4096x4096 (default: 512², 1024², 2048² and 4096², with `--backend cuda` 8192² and 16384² as well)
     #[arg(long, value_name = "SIZE", num_args = 1.., value_parser = parse_size)]
     size: Vec<Size>,
+    /// Blocks that n-partition cuts a line into (default: its own choice)
+    #[arg(long, value_name = "N")]
+    blocks: Option<u32>,
+    /// Levels of n-partition
+    #[arg(long, value_name = "N")]
+    levels: Option<u32>,
+    /// Draw the time of a step of n-partition against the number of blocks, for one, two and three levels, instead of measuring the table (default: 300000 rows)
+    #[arg(long, value_name = "F.png", conflicts_with_all = ["plot", "json", "frames", "blocks", "levels"])]
+    blocks_plot: Option<PathBuf>,
     /// Half a second instead of three per figure, and the two middle sizes only
     #[arg(long)]
     quick: bool,
@@ -73,6 +84,9 @@ fn parse_size(text: &str) -> Result<Size, String> {
 }
 
 pub(super) fn run(args: &BenchArgs) -> anyhow::Result<()> {
+    if let Some(path) = &args.blocks_plot {
+        return blocks::run(args, path);
+    }
     let cases = chosen(args)?;
     // A file that cannot be written is found out now.
     let json = args
@@ -142,7 +156,8 @@ fn measured(
     machines: &Machines,
     args: &BenchArgs,
 ) -> Result<Entry, crate::engine::EngineError> {
-    let (mut entry, details) = bench::measure(case, &size.0, seconds, machines.bounds(case), args.uniform)?;
+    let extra = partition_keys(case, args);
+    let (mut entry, details) = bench::measure(case, &size.0, &extra, seconds, machines.bounds(case), args.uniform)?;
     println!("{}", line(&entry, size, &details));
     if let Some(frames) = args.frames {
         let shown = bench::measure_shown(case, &size.0, 2.0 * seconds, f64::from(frames))?;
@@ -157,6 +172,15 @@ fn measured(
         entry.shown = Some(shown);
     }
     Ok(entry)
+}
+
+/// The keys of `[solver]` that `--blocks` and `--levels` stand for, where the method has them.
+fn partition_keys(case: &Case, args: &BenchArgs) -> String {
+    let line = |key: &str, value: Option<u32>| match value {
+        Some(value) if case.takes(key) => format!("{key} = {value}\n"),
+        _ => String::new(),
+    };
+    line("blocks", args.blocks) + &line("levels", args.levels)
 }
 
 /// Throughput against the number of sites, one line a method, variant, back end and precision.

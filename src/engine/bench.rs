@@ -26,6 +26,15 @@ pub struct Case {
     pub order: u32,
 }
 
+impl Case {
+    /// Whether its variant has this parameter.
+    #[must_use]
+    pub fn takes(&self, key: &str) -> bool {
+        let parameters = self.method.parameters.iter();
+        parameters.filter(|one| one.key == key).any(|one| one.variants.is_empty() || one.variants.contains(&self.variant))
+    }
+}
+
 /// The orders that a method's parameter chooses from, or the one it has.
 #[must_use]
 pub fn orders(method: &Method) -> Vec<u32> {
@@ -225,7 +234,7 @@ fn without_medium(text: &str) -> &str {
     text.split("[[layer]]").next().unwrap_or(text)
 }
 
-/// Measures a case on a grid of `size` for about `seconds`, warm; `uniform`: with the same medium everywhere. Also gives what ran, as the method puts it.
+/// Measures a case on a grid of `size` for about `seconds`, warm, with `extra` lines in `[solver]`; `uniform`: with the same medium everywhere. Also gives what ran, as the method puts it.
 ///
 /// # Errors
 /// What keeps the case from running.
@@ -233,12 +242,13 @@ fn without_medium(text: &str) -> &str {
 pub fn measure(
     case: &Case,
     size: &[usize],
+    extra: &str,
     seconds: f64,
     bounds: Bounds,
     uniform: bool,
 ) -> Result<(Entry, String), EngineError> {
     const REPETITIONS: u32 = 7;
-    let text = scene(case, size, "");
+    let text = scene(case, size, extra);
     let text = if uniform { without_medium(&text) } else { &text };
     let (scenario, mut solver) = prepare(case, text, 1)?;
     let mut taps = Taps::default();

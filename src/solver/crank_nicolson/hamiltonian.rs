@@ -122,6 +122,26 @@ impl<T: Real> Hamiltonian<T> {
         }
     }
 
+    /// A line of `sites` without potential, open, J = 1: to measure on.
+    pub(super) fn uniform(sites: usize) -> Self {
+        Self {
+            quantum: Quantum {
+                hopping: 1.0,
+                diagonal: 2.0,
+                mass: None,
+                interaction: 0.0,
+                flux: 0.0,
+            },
+            imaginary: false,
+            periodic: false,
+            energy: vec![T::of(2.0); sites],
+            absorption: Vec::new(),
+            walls: Vec::new(),
+            driven: Vec::new(),
+            least: 2.0,
+        }
+    }
+
     /// Sites.
     pub(super) fn sites(&self) -> usize {
         self.energy.len()

@@ -12,6 +12,7 @@
 //! A ring is an open line and a correction of rank one (Sherman, Morrison 1950): T = T' − off (e_0 − e_{n−1})(e_0 − e_{n−1})ᵀ keeps T' = 1 + i·Hermitian.
 
 use super::blocks::{Blocks, Pass, Work};
+use super::delta::delta;
 use super::hamiltonian::{Hamiltonian, Step};
 use super::partition::{Factorised, Thomas, Tridiagonal};
 use super::run::Propagator;
@@ -23,6 +24,8 @@ use rayon::prelude::*;
 
 /// Bytes of a vector of blocks that should stay in a core's cache between RD and RU.
 const CACHE: usize = 512 << 10;
+/// Rows from which on it matters how many blocks there are.
+const LONG: usize = 1 << 14;
 
 /// Where the rows of a line are.
 #[derive(Clone, Copy, Debug)]
@@ -44,13 +47,8 @@ enum Place {
 }
 
 impl Geometry {
-    fn new<T: Real>(sites: usize, lanes: usize, blocks: Option<usize>) -> Self {
-        let fits = CACHE / (10 * lanes * size_of::<T>());
-        let rows = match blocks {
-            Some(blocks) => (sites - 1).div_ceil(blocks.max(1)),
-            None => (sites - 1).div_ceil(lanes).min(fits),
-        };
-        let rows = rows.saturating_sub(1).max(1);
+    fn new(sites: usize, lanes: usize, blocks: usize) -> Self {
+        let rows = (sites - 1).div_ceil(blocks.max(1)).saturating_sub(1).max(1);
         let blocks = (sites - 1).div_ceil(rows + 1).max(1);
         Self {
             sites,
@@ -85,6 +83,23 @@ impl Geometry {
     fn site(&self, vector: usize, row: usize, lane: usize) -> usize {
         (vector * self.lanes + lane) * (self.rows + 1) + 1 + row
     }
+}
+
+/// δ√n blocks, but no fewer than fill a vector, and than keep a vector of blocks in a core's cache.
+fn best_blocks<T: Vectors>(sites: usize, level: Level) -> usize {
+    let lanes = level.lanes::<T>();
+    if sites < LONG {
+        return lanes;
+    }
+    let fits = CACHE / (10 * lanes * size_of::<T>());
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "counts of blocks"
+    )]
+    let root = (delta::<T>(level) * (sites as f64).sqrt()).round() as usize;
+    root.max(lanes).max((sites - 1).div_ceil(fits))
 }
 
 /// A line cut into blocks.
@@ -123,7 +138,8 @@ impl<T: Vectors> Partitioned<T> {
     /// A line with ψ = 0.
     pub(super) fn new(hamiltonian: Hamiltonian<T>, blocks: Option<usize>, levels: usize, level: Level) -> Self {
         let lanes = level.lanes::<T>();
-        let geometry = Geometry::new::<T>(hamiltonian.sites(), lanes, blocks);
+        let blocks = blocks.unwrap_or_else(|| best_blocks::<T>(hamiltonian.sites(), level));
+        let geometry = Geometry::new(hamiltonian.sites(), lanes, blocks);
         let numbers = geometry.numbers() * geometry.vectors;
         let zeros = |count: usize| vec![T::zero(); count];
         let joints = geometry.blocks() + 1;

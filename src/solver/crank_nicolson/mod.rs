@@ -17,6 +17,7 @@
 //! parallel implementation of the Crank Nicolson algorithm (stages, nesting); G. Strang 1968, doi:10.1137/0705041.
 
 mod blocks;
+mod delta;
 mod hamiltonian;
 mod line;
 mod pair;
@@ -59,8 +60,8 @@ pub static METHOD: Method = Method {
         ParameterSpec {
             key: "blocks",
             title: "Blocks",
-            about: "Blocks that the line is cut into. Few make long recurrences on few lanes, many a long reduced system of joints: the optimum grows as √n. auto: blocks whose \
-                    coefficients stay in a core's cache.",
+            about: "Blocks that the line is cut into. Few make long recurrences on few lanes, many a long reduced system of joints: the optimum grows as √n. auto: δ√n \
+                    with δ measured once on this machine, and no fewer than keep a vector of blocks in a core's cache.",
             kind: Kind::Count { min: 2, max: 1 << 24 },
             variants: &["n-partition"],
         },
@@ -92,6 +93,20 @@ pub static METHOD: Method = Method {
     work,
     build,
 };
+
+/// The number of blocks in which a line of `rows` rows is expected to be fastest on this machine's processor with `levels` levels: δ n^(levels/(levels+1)), δ measured once.
+#[must_use]
+pub fn optimal_blocks(precision: Precision, rows: usize, levels: u32) -> f64 {
+    let level = crate::backend::simd::Level::best();
+    let delta = crate::backend::threads::run(|| match precision {
+        Precision::Single => delta::delta::<f32>(level),
+        Precision::Double => delta::delta::<f64>(level),
+    });
+    let levels = f64::from(levels);
+    #[expect(clippy::cast_precision_loss, reason = "counts of rows")]
+    let rows = rows as f64;
+    delta * rows.powf(levels / (levels + 1.0))
+}
 
 fn step_advice(scenario: &Scenario) -> StepAdvice {
     let hopping = scenario

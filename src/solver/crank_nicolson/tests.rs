@@ -214,6 +214,51 @@ fn vectors_of_blocks_agree_with_the_serial_line() {
     }
 }
 
+/// No potential, 10⁶ everywhere and at random, and steps far beyond what is sensible. Both solve backward stably: a step errs by some ε‖T‖, ‖T⁻¹‖ ≤ 1, ‖T‖ ≤ 1 + Δt/2·(4J + E).
+#[test]
+fn pathological_lines_are_solved_alike() {
+    let layer = |value: &str| format!("[[layer]]\nsets = \"potential\"\nshape = \"everywhere\"\nvalue = \"{value}\"\n");
+    for (value, height) in [("0", 0.0), ("1e6", 1e6), ("1e6*(2*random(x) - 1)", 1e6), ("-2", 2.0)] {
+        for dt in [1e-3, 1.0, 1e4] {
+            let allowed = 192.0 * f64::EPSILON * (1.0 + dt / 2.0 * (4.0 + height));
+            // Beyond this rounding is as large as ψ.
+            if allowed > 1e-3 {
+                continue;
+            }
+            for (edges, sites) in [("wall", 71), ("periodic", 70)] {
+                for (blocks, levels) in [(None, 1), (Some(5), 2), (Some(35), 4)] {
+                    compare::<f64>(sites, edges, &layer(value), blocks, levels, dt, allowed);
+                }
+            }
+        }
+    }
+}
+
+/// Whatever the step and the potential, ψ stays finite and keeps its norm: every pivot has a real part of at least 1. Per step ‖ψ‖ errs by rounding of ψ alone
+/// where 2T⁻¹ψ is small, and by ε‖T‖‖T⁻¹‖ at worst, which the sum of 12 steps stays a hundred times below here.
+#[test]
+fn giant_steps_stay_finite() {
+    let extra = "[[layer]]\nsets = \"potential\"\nshape = \"everywhere\"\nvalue = \"1e6*(2*random(x) - 1)\"\n";
+    for dt in [1e3, 1e6, -1e6] {
+        let mut line = Partitioned::new(hamiltonian::<f64>(1001, "wall", extra), Some(40), 2, Level::best());
+        line.set_step(dt);
+        start(&mut line, 1001);
+        let norm = |line: &Partitioned<f64>| field(line, 1001).iter().map(Complex64::norm_sqr).sum::<f64>();
+        let before = norm(&line);
+        line.advance(0.0, 12);
+        assert!((norm(&line) / before - 1.0).abs() < 1e-6, "{dt}: {}", norm(&line) / before);
+    }
+}
+
+/// As long as a real line, in every number of levels.
+#[test]
+fn a_long_line_agrees_with_the_serial_one() {
+    for levels in 1..=4 {
+        compare::<f64>(100_003, "wall", "", None, levels, 0.3, 1e-12);
+    }
+    compare::<f32>(100_003, "wall", "", Some(777), 3, 0.3, 1e-4);
+}
+
 /// Norm over 10⁵ steps in double precision: 10⁵ · tens of 1e-16, falling at random.
 #[test]
 fn the_norm_stays() {
