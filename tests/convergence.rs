@@ -56,7 +56,10 @@ fn crank_nicolson_meets_trotter_and_fourier_as_the_step_falls() {
         common::run(&common::scenario(case, Feature::Periodic, step, ""), steps)
     };
     for rank in [1, 2] {
-        let fourier_order = if cases().iter().any(|case| case.method.id == "split-step-fourier" && case.order == 4) {
+        let fourier_order = if cases()
+            .iter()
+            .any(|case| case.method.id == "split-step-fourier" && case.order == 4)
+        {
             4
         } else {
             2
@@ -65,7 +68,11 @@ fn crank_nicolson_meets_trotter_and_fourier_as_the_step_falls() {
             at(&double("trotter", 4, rank, Some("naive")), 0.0125, 160),
             at(&double("split-step-fourier", fourier_order, rank, None), 0.003_125, 640),
         ];
-        let variants: &[&str] = if rank == 1 { &["thomas", "n-partition"] } else { &["thomas"] };
+        let variants: &[&str] = if rank == 1 {
+            &["thomas", "n-partition"]
+        } else {
+            &["thomas"]
+        };
         for variant in variants {
             let case = double("crank-nicolson", 2, rank, Some(variant));
             let (coarse, fine) = (at(&case, 0.05, 40), at(&case, 0.0125, 160));

@@ -31,7 +31,9 @@ impl Case {
     #[must_use]
     pub fn takes(&self, key: &str) -> bool {
         let parameters = self.method.parameters.iter();
-        parameters.filter(|one| one.key == key).any(|one| one.variants.is_empty() || one.variants.contains(&self.variant))
+        parameters
+            .filter(|one| one.key == key)
+            .any(|one| one.variants.is_empty() || one.variants.contains(&self.variant))
     }
 }
 

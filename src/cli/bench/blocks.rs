@@ -17,11 +17,17 @@ pub(super) fn run(args: &BenchArgs, path: &Path) -> anyhow::Result<()> {
     let rows = match args.size.as_slice() {
         [] => ROWS,
         [Size(size)] if size.len() == 1 && size[0] >= 64 => size[0],
-        _ => return Err(InputError("--blocks-plot: one line of at least 64 rows, e.g. --size 300000".to_owned()).into()),
+        _ => {
+            return Err(
+                InputError("--blocks-plot: one line of at least 64 rows, e.g. --size 300000".to_owned()).into(),
+            );
+        }
     };
     let mut cases = bench::cases(2);
     cases.retain(|case| case.backend == Backend::Cpu && case.takes("blocks"));
-    keep(&mut cases, "--precision", args.precision.as_ref(), |case| case.precision.word())?;
+    keep(&mut cases, "--precision", args.precision.as_ref(), |case| {
+        case.precision.word()
+    })?;
     let Some(case) = cases.first() else {
         return Err(InputError("--blocks-plot: no method has blocks".to_owned()).into());
     };
@@ -46,7 +52,11 @@ pub(super) fn run(args: &BenchArgs, path: &Path) -> anyhow::Result<()> {
             points.push((across, step));
         }
         series.push(Series {
-            label: if level == 1 { "1 level".to_owned() } else { format!("{level} levels") },
+            label: if level == 1 {
+                "1 level".to_owned()
+            } else {
+                format!("{level} levels")
+            },
             points,
             broken: false,
         });
@@ -58,7 +68,11 @@ pub(super) fn run(args: &BenchArgs, path: &Path) -> anyhow::Result<()> {
     let title = format!("A step of {rows} rows against the number of blocks, {word} precision");
     let chart = Chart {
         title: title.clone(),
-        subtitle: format!("{}, {} threads; best of seven repetitions; below: predicted optima", processor_name(), threads::count()),
+        subtitle: format!(
+            "{}, {} threads; best of seven repetitions; below: predicted optima",
+            processor_name(),
+            threads::count()
+        ),
         marks,
         along: "blocks".to_owned(),
         up: "seconds a step".to_owned(),
@@ -75,5 +89,8 @@ pub(super) fn run(args: &BenchArgs, path: &Path) -> anyhow::Result<()> {
 
 /// Powers of two from 16 blocks to blocks of four rows.
 fn candidates(rows: usize) -> Vec<usize> {
-    (4..).map(|power| 1usize << power).take_while(|blocks| *blocks <= rows / 4).collect()
+    (4..usize::BITS)
+        .map(|power| 1usize << power)
+        .take_while(|blocks| *blocks <= rows / 4)
+        .collect()
 }

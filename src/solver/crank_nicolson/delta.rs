@@ -86,7 +86,11 @@ fn measured<T: Vectors>(level: Level) -> f64 {
 
 /// The file that later runs read.
 fn file() -> Option<PathBuf> {
-    let place = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let place = |name: &str| {
+        std::env::var_os(name)
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)
+    };
     let cache = place("XDG_CACHE_HOME")
         .or_else(|| place("LOCALAPPDATA"))
         .or_else(|| place("HOME").map(|home| home.join(".cache")))?;
@@ -95,7 +99,9 @@ fn file() -> Option<PathBuf> {
 
 fn read(key: &str) -> Option<f64> {
     let text = std::fs::read_to_string(file()?).ok()?;
-    let value = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(" = "))?;
+    let value = text
+        .lines()
+        .find_map(|line| line.strip_prefix(key)?.strip_prefix(" = "))?;
     let value: f64 = value.parse().ok()?;
     TRIED.contains(&value).then_some(value)
 }

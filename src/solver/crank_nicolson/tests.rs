@@ -246,7 +246,11 @@ fn giant_steps_stay_finite() {
         let norm = |line: &Partitioned<f64>| field(line, 1001).iter().map(Complex64::norm_sqr).sum::<f64>();
         let before = norm(&line);
         line.advance(0.0, 12);
-        assert!((norm(&line) / before - 1.0).abs() < 1e-6, "{dt}: {}", norm(&line) / before);
+        assert!(
+            (norm(&line) / before - 1.0).abs() < 1e-6,
+            "{dt}: {}",
+            norm(&line) / before
+        );
     }
 }
 
