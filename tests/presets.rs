@@ -141,12 +141,10 @@ fn predict(name: &str, scenario: &Scenario) -> Vec<f64> {
             });
             vec![passed, 1.0 - passed]
         }
-        "double-barrier" => {
-            let passed = packets(scenario)
-                .iter()
-                .map(|packet| 0.5 * through_pair(packet, hopping));
-            passed.collect()
-        }
+        "double-barrier" => packets(scenario)
+            .iter()
+            .map(|packet| 0.5 * through_pair(packet, hopping))
+            .collect(),
         "resonance-line" => {
             let passed = through_pair(&packet, hopping);
             vec![passed, 1.0 - passed]

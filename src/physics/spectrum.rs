@@ -83,7 +83,8 @@ fn evenly(times: &[f64], values: &[f64]) -> Option<(Vec<f64>, f64)> {
     let mut even = Vec::new();
     let mut upper = times.len() - 1;
     let mut time = last;
-    while (time - first) * back >= 0.0 {
+    // Times are sums of steps: the oldest may lie beyond its multiple by their rounding.
+    while (time - first) * back >= -1e-6 * widest {
         while upper > 1 && (times[upper - 1] - time) * back >= 0.0 {
             upper -= 1;
         }
