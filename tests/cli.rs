@@ -202,7 +202,7 @@ fn files_are_written_as_asked() {
     }
     assert_eq!(
         place.files(),
-        ["d.csv", "o.csv", "psi.npy", "small.toml"],
+        ["d.csv", "o.csv", "psi.npy", "s.csv", "small.toml"],
         "nothing is left aside"
     );
 }

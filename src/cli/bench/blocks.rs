@@ -37,13 +37,21 @@ pub(super) fn run(args: &BenchArgs, path: &Path) -> anyhow::Result<()> {
         fma: f64::INFINITY,
     };
     let mut series = Vec::new();
-    let mut marks: Vec<(f64, String)> = Vec::new();
+    // The ends of the axis, then the predictions.
+    let all = candidates(rows);
+    #[expect(clippy::cast_precision_loss, reason = "counts of rows")]
+    let mut marks: Vec<(f64, String)> = [all.first(), all.last()]
+        .into_iter()
+        .flatten()
+        .map(|blocks| (*blocks as f64, blocks.to_string()))
+        .collect();
     for level in 1..=3u32 {
         let predicted = crank_nicolson::optimal_blocks(case.precision, rows, level);
-        marks.push((predicted, ["δn^1/2", "δn^2/3", "δn^3/4"][level as usize - 1].to_owned()));
+        let power = ["½", "⅔", "¾"][level as usize - 1];
+        marks.push((predicted, format!("δn^{power} = {predicted:.0}")));
         println!("levels = {level}, predicted optimum: {predicted:.0} blocks");
         let mut points = Vec::new();
-        for blocks in candidates(rows) {
+        for &blocks in &all {
             let extra = format!("blocks = {blocks}\nlevels = {level}\n");
             let (entry, _) = bench::measure(case, &[rows], &extra, seconds, nothing)?;
             #[expect(clippy::cast_precision_loss, reason = "counts of rows")]
