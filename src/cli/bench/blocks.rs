@@ -53,7 +53,7 @@ pub(super) fn run(args: &BenchArgs, path: &Path) -> anyhow::Result<()> {
         let mut points = Vec::new();
         for &blocks in &all {
             let extra = format!("blocks = {blocks}\nlevels = {level}\n");
-            let (entry, _) = bench::measure(case, &[rows], &extra, seconds, nothing)?;
+            let (entry, _) = bench::measure(case, &[rows], &extra, seconds, nothing, false)?;
             #[expect(clippy::cast_precision_loss, reason = "counts of rows")]
             let (across, step) = (blocks as f64, rows as f64 / entry.max);
             println!("{blocks:>10} blocks {:>10}s a step", si(step));
