@@ -11,96 +11,20 @@
 //! away from the joints, are read only where they are above rounding: 40 (80) between.
 //! A ring is an open line and a correction of rank one (Sherman, Morrison 1950): T = T' − off (e_0 − e_{n−1})(e_0 − e_{n−1})ᵀ keeps T' = 1 + i·Hermitian.
 
+mod factorise;
+mod geometry;
+
+use self::geometry::{Geometry, Place, best_blocks};
 use super::blocks::{Blocks, Pass, Work};
-use super::delta::delta;
 use super::hamiltonian::{Hamiltonian, Step};
+use super::large;
 use super::partition::{Factorised, Thomas, Tridiagonal};
 use super::run::Propagator;
-use super::thomas::{Coefficients, interaction};
-use crate::backend::simd::{Level, Vectors};
+use super::thomas::interaction;
+use crate::backend::simd::{Aligned, Level, Vectors};
 use crate::field::{Real, narrow, wide};
 use num_complex::{Complex, Complex64};
 use rayon::prelude::*;
-
-/// Bytes of a vector of blocks that should stay in a core's cache between RD and RU.
-const CACHE: usize = 512 << 10;
-/// Rows from which on it matters how many blocks there are.
-const LONG: usize = 1 << 14;
-
-/// Where the rows of a line are.
-#[derive(Clone, Copy, Debug)]
-struct Geometry {
-    sites: usize,
-    /// Blocks side by side in a vector.
-    lanes: usize,
-    /// Rows of a block.
-    rows: usize,
-    /// Vectors of blocks.
-    vectors: usize,
-}
-
-/// A row's place.
-enum Place {
-    Joint(usize),
-    /// Offset of the real part.
-    Inside(usize),
-}
-
-impl Geometry {
-    fn new(sites: usize, lanes: usize, blocks: usize) -> Self {
-        let rows = (sites - 1).div_ceil(blocks.max(1)).saturating_sub(1).max(1);
-        let blocks = (sites - 1).div_ceil(rows + 1).max(1);
-        Self {
-            sites,
-            lanes,
-            rows,
-            vectors: blocks.div_ceil(lanes),
-        }
-    }
-
-    /// Numbers of one vector of blocks.
-    fn numbers(&self) -> usize {
-        self.rows * 2 * self.lanes
-    }
-
-    fn blocks(&self) -> usize {
-        self.vectors * self.lanes
-    }
-
-    fn place(&self, site: usize) -> Place {
-        let (block, row) = (site / (self.rows + 1), site % (self.rows + 1));
-        if row == 0 {
-            Place::Joint(block)
-        } else {
-            Place::Inside(self.offset(block / self.lanes, row - 1) + block % self.lanes)
-        }
-    }
-
-    fn offset(&self, vector: usize, row: usize) -> usize {
-        (vector * self.rows + row) * 2 * self.lanes
-    }
-
-    fn site(&self, vector: usize, row: usize, lane: usize) -> usize {
-        (vector * self.lanes + lane) * (self.rows + 1) + 1 + row
-    }
-}
-
-/// δ√n blocks, but no fewer than fill a vector, and than keep a vector of blocks in a core's cache.
-fn best_blocks<T: Vectors>(sites: usize, level: Level) -> usize {
-    let lanes = level.lanes::<T>();
-    if sites < LONG {
-        return lanes;
-    }
-    let fits = CACHE / (10 * lanes * size_of::<T>());
-    #[expect(
-        clippy::cast_precision_loss,
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "counts of blocks"
-    )]
-    let root = (delta::<T>(level) * (sites as f64).sqrt()).round() as usize;
-    root.max(lanes).max((sites - 1).div_ceil(fits))
-}
 
 /// A line cut into blocks.
 pub(super) struct Partitioned<T: Real> {
@@ -109,13 +33,13 @@ pub(super) struct Partitioned<T: Real> {
     level: Level,
     levels: usize,
     geometry: Geometry,
-    psi: Vec<T>,
+    psi: Aligned<T>,
     /// D.
-    right: Vec<T>,
-    q: Vec<T>,
+    right: Aligned<T>,
+    q: Aligned<T>,
     /// B and C.
-    before: Vec<T>,
-    after: Vec<T>,
+    before: Aligned<T>,
+    after: Aligned<T>,
     /// Per vector: rows before which B, and from which C, is above rounding.
     reach: Vec<(usize, usize)>,
     joint_psi: Vec<Complex<T>>,
@@ -130,7 +54,7 @@ pub(super) struct Partitioned<T: Real> {
 
 /// ζ of the rank-one correction in the layout of the line: ψ −= ζ (Y_0 − Y_{n−1}), Y the solution of the open line.
 struct Ring<T> {
-    inside: Vec<T>,
+    inside: Aligned<T>,
     joints: Vec<Complex<T>>,
 }
 
@@ -149,11 +73,12 @@ impl<T: Vectors> Partitioned<T> {
             level,
             levels,
             geometry,
-            psi: zeros(numbers),
-            right: zeros(numbers),
-            q: zeros(numbers),
-            before: zeros(numbers),
-            after: zeros(numbers),
+            // A pass walks through all five side by side: they begin at different places of a page.
+            psi: large(numbers, 0),
+            right: large(numbers, 13),
+            q: large(numbers, 26),
+            before: large(numbers, 39),
+            after: large(numbers, 52),
             reach: vec![(0, 0); geometry.vectors],
             joint_psi: vec![Complex::default(); joints],
             joint: [zeros(joints), zeros(joints)],
@@ -176,138 +101,6 @@ impl<T: Vectors> Partitioned<T> {
         } else {
             row
         })
-    }
-
-    /// All coefficients, in double precision, for drives worth `drives`.
-    fn factorise(&mut self, drives: &[f64]) {
-        let geometry = self.geometry;
-        let joints = geometry.blocks() + 1;
-        let mut coefficients = std::mem::take(&mut self.q);
-        let mut before = std::mem::take(&mut self.before);
-        let mut after = std::mem::take(&mut self.after);
-        let numbers = geometry.numbers();
-        let this = &*self;
-        let ends: Vec<(Vec<Ends>, (usize, usize))> = coefficients
-            .par_chunks_mut(numbers)
-            .zip(before.par_chunks_mut(numbers))
-            .zip(after.par_chunks_mut(numbers))
-            .enumerate()
-            .map(|(vector, ((q, before), after))| this.factorise_vector(vector, drives, q, before, after))
-            .collect();
-        self.q = coefficients;
-        self.before = before;
-        self.after = after;
-        let mut reduced = Tridiagonal::zeros(joints);
-        for w in 0..joints {
-            reduced.diagonal[w] = self.diagonal(w * (geometry.rows + 1), drives).unwrap_or(Complex64::ONE);
-        }
-        let stands = |w: usize| self.diagonal(w * (geometry.rows + 1), drives).is_some();
-        for (w, ends) in ends.iter().flat_map(|(ends, _)| ends).enumerate() {
-            if stands(w) {
-                reduced.upper[w] = ends.upper;
-                reduced.diagonal[w] += ends.above;
-            }
-            if stands(w + 1) {
-                reduced.lower[w + 1] = ends.lower;
-                reduced.diagonal[w + 1] += ends.below;
-            }
-        }
-        self.reach = ends.into_iter().map(|(_, reach)| reach).collect();
-        self.reduced = Factorised::new(&reduced, self.levels - 1);
-    }
-
-    /// q, B and C of a vector of blocks, what they add to the joints' rows, and where B and C are above rounding.
-    fn factorise_vector(
-        &self,
-        vector: usize,
-        drives: &[f64],
-        q: &mut [T],
-        before: &mut [T],
-        after: &mut [T],
-    ) -> (Vec<Ends>, (usize, usize)) {
-        let Geometry { rows, lanes, .. } = self.geometry;
-        let off = self.step.off;
-        // What is below a hundredth of a unit in the last place of the largest possible term.
-        let negligible = if T::PRECISION == crate::field::Precision::Single {
-            1e-12
-        } else {
-            1e-24
-        } * off.norm().min(1.0);
-        let mut ends = Vec::with_capacity(lanes);
-        let mut reach = (0, rows);
-        let mut inverse = vec![Complex64::ZERO; rows];
-        let mut lower = vec![Complex64::ZERO; rows];
-        for lane in 0..lanes {
-            let mut above = Complex64::ZERO;
-            for k in 0..rows {
-                let ratio = -off * above;
-                inverse[k] = match self.diagonal(self.geometry.site(vector, k, lane), drives) {
-                    Some(diagonal) => (diagonal + ratio * off).inv(),
-                    None => Complex64::ZERO,
-                };
-                lower[k] = if k == 0 { off } else { ratio * lower[k - 1] };
-                above = inverse[k];
-            }
-            let ratio = |k: usize| -off * inverse[k];
-            let last = ratio(rows - 1);
-            let mut end = Ends {
-                lower: last * lower[rows - 1],
-                below: last * off,
-                ..Ends::default()
-            };
-            let mut upper = off;
-            for k in (0..rows).rev() {
-                if k + 1 < rows {
-                    lower[k] = lower[k] + ratio(k + 1) * lower[k + 1];
-                    upper *= ratio(k + 1);
-                }
-                let own = ratio(k);
-                let (b, c) = (-own * lower[k], -own * upper);
-                let at = k * 2 * lanes + lane;
-                for (to, value) in [(&mut *q, own), (&mut *before, b), (&mut *after, c)] {
-                    to[at] = T::of(value.re);
-                    to[at + lanes] = T::of(value.im);
-                }
-                if b.norm() > negligible {
-                    reach.0 = reach.0.max(k + 1);
-                }
-                if c.norm() > negligible {
-                    reach.1 = reach.1.min(k);
-                }
-            }
-            end.upper = ratio(0) * upper;
-            end.above = ratio(0) * lower[0];
-            ends.push(end);
-        }
-        (ends, reach)
-    }
-
-    /// ζ of a ring at every row, by elimination from end to end.
-    fn close_ring(&mut self, drives: &[f64]) {
-        self.ring = None;
-        if !self.hamiltonian.closes() {
-            return;
-        }
-        let sites = self.geometry.sites;
-        let hamiltonian = &self.hamiltonian;
-        let coefficients = Coefficients::new(&self.step, sites, true, |site| {
-            hamiltonian.row(&self.step, site, drives)
-        });
-        let mut ring = Ring {
-            inside: vec![T::zero(); self.psi.len()],
-            joints: vec![Complex::default(); self.joint_psi.len()],
-        };
-        for (site, zeta) in coefficients.ring.into_iter().flatten().enumerate() {
-            let zeta = narrow::<T>(zeta);
-            match self.geometry.place(site) {
-                Place::Joint(joint) => ring.joints[joint] = zeta,
-                Place::Inside(at) => {
-                    ring.inside[at] = zeta.re;
-                    ring.inside[at + self.geometry.lanes] = zeta.im;
-                }
-            }
-        }
-        self.ring = Some(ring);
     }
 
     /// RS, and ψ of the joints; returns Y_0 − Y_{n−1} of a ring.
@@ -381,7 +174,7 @@ impl<T: Vectors> Partitioned<T> {
         let numbers = self.geometry.numbers();
         let level = self.level;
         let (q, before, after, joint, reach) = (&self.q, &self.before, &self.after, &self.joint, &self.reach);
-        let ring = self.ring.as_ref().map_or(&[][..], |ring| &ring.inside);
+        let ring = self.ring.as_ref().map_or(&[][..], |ring| &ring.inside[..]);
         self.psi
             .par_chunks_mut(numbers)
             .zip(self.right.par_chunks_mut(numbers))
@@ -427,17 +220,6 @@ impl<T: Vectors> Partitioned<T> {
         let imaginary = self.step.imaginary;
         self.change(&|_, psi| *psi *= interaction(strength, imaginary, *psi));
     }
-}
-
-/// What a block adds to the rows of its joints.
-#[derive(Clone, Copy, Default)]
-struct Ends {
-    /// Upper coefficient and addition to the diagonal of the joint before.
-    upper: Complex64,
-    above: Complex64,
-    /// Lower coefficient and addition to the diagonal of the joint after.
-    lower: Complex64,
-    below: Complex64,
 }
 
 impl<T: Vectors> Propagator<T> for Partitioned<T> {

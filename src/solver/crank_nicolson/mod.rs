@@ -23,10 +23,13 @@ mod line;
 mod pair;
 mod partition;
 mod plane;
+#[cfg(test)]
+mod plane_tests;
 mod run;
 #[cfg(test)]
 mod tests;
 mod thomas;
+mod tile;
 
 use super::{Backend, Kind, Method, Paper, ParameterSpec, Solver, SolverError, StepAdvice, Target, Variant, Work};
 use crate::field::Precision;
@@ -106,6 +109,12 @@ pub fn optimal_blocks(precision: Precision, rows: usize, levels: u32) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "counts of rows")]
     let rows = rows as f64;
     delta * rows.powf(levels / (levels + 1.0))
+}
+
+/// `len` zeros in large pages that begin `lines` cache lines behind the start of a page, where the system gives them.
+fn large<T: crate::field::Real>(len: usize, lines: usize) -> crate::backend::simd::Aligned<T> {
+    use crate::backend::simd::Aligned;
+    Aligned::try_zeros(len, lines).unwrap_or_else(|| Aligned::zeros(len))
 }
 
 fn step_advice(scenario: &Scenario) -> StepAdvice {

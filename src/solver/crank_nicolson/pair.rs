@@ -25,6 +25,29 @@ impl<V: Lanes> Pair<V> {
         unsafe { Self::load_apart(from, from.add(V::N)) }
     }
 
+    /// Of complex numbers that lie side by side.
+    #[inline(always)]
+    pub(super) unsafe fn load_beside(from: *const Complex<V::Element>) -> Self {
+        let from = from.cast::<V::Element>();
+        // SAFETY: the type's contract; a complex number is its real and its imaginary part.
+        unsafe {
+            let (re, im) = V::split(V::load(from), V::load(from.add(V::N)));
+            Self { re, im }
+        }
+    }
+
+    /// As complex numbers side by side.
+    #[inline(always)]
+    pub(super) unsafe fn store_beside(self, to: *mut Complex<V::Element>) {
+        let to = to.cast::<V::Element>();
+        // SAFETY: as above.
+        unsafe {
+            let (low, high) = V::join(self.re, self.im);
+            low.store(to);
+            high.store(to.add(V::N));
+        }
+    }
+
     /// Real and imaginary parts from different places.
     #[inline(always)]
     pub(super) unsafe fn load_apart(re: *const V::Element, im: *const V::Element) -> Self {
@@ -81,18 +104,6 @@ impl<V: Lanes> Pair<V> {
         }
     }
 
-    /// self + b.
-    #[inline(always)]
-    pub(super) unsafe fn plus(self, b: Self, one: V) -> Self {
-        // SAFETY: the type's contract.
-        unsafe {
-            Self {
-                re: b.re.times_plus(one, self.re),
-                im: b.im.times_plus(one, self.im),
-            }
-        }
-    }
-
     /// self − b.
     #[inline(always)]
     pub(super) unsafe fn minus(self, b: Self, one: V) -> Self {
@@ -102,6 +113,25 @@ impl<V: Lanes> Pair<V> {
                 re: b.re.minus_times(one, self.re),
                 im: b.im.minus_times(one, self.im),
             }
+        }
+    }
+}
+
+/// Most lanes of any level.
+pub(super) const WIDEST: usize = 16;
+
+/// Transposes N vectors of N numbers. Joining row i with row i + N/2 rotates the bits of every number's address, row then column, by one; log₂N of them
+/// exchange row and column.
+///
+/// # Safety
+/// As [`Lanes`].
+#[inline(always)]
+pub(super) unsafe fn transpose<V: Lanes>(rows: &mut [V; WIDEST]) {
+    for _ in 0..V::N.trailing_zeros() {
+        let old = *rows;
+        for i in 0..V::N / 2 {
+            // SAFETY: the caller's.
+            (rows[2 * i], rows[2 * i + 1]) = unsafe { V::join(old[i], old[i + V::N / 2]) };
         }
     }
 }

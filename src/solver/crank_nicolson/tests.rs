@@ -263,6 +263,7 @@ fn a_long_line_agrees_with_the_serial_one() {
         compare::<f64>(100_003, "wall", "", None, levels, 0.3, 1e-12);
     }
     compare::<f32>(100_003, "wall", "", Some(777), 3, 0.3, 1e-4);
+    compare::<f64>(1_000_000, "periodic", "", None, 3, 0.3, 1e-12);
 }
 
 /// Norm over 10⁵ steps in double precision: 10⁵ · tens of 1e-16, falling at random.

@@ -1,0 +1,84 @@
+//! Which block, vector, lane and row a site of the line is in.
+
+use crate::backend::simd::{Level, Vectors};
+use crate::solver::crank_nicolson::delta::delta;
+
+/// Bytes of a vector of blocks that should stay in a core's cache between RD and RU.
+const CACHE: usize = 512 << 10;
+/// Rows from which on it matters how many blocks there are.
+const LONG: usize = 1 << 14;
+
+/// Where the rows of a line are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Geometry {
+    pub sites: usize,
+    /// Blocks side by side in a vector.
+    pub lanes: usize,
+    /// Rows of a block.
+    pub rows: usize,
+    /// Vectors of blocks.
+    pub vectors: usize,
+}
+
+/// A row's place.
+pub(super) enum Place {
+    Joint(usize),
+    /// Offset of the real part.
+    Inside(usize),
+}
+
+impl Geometry {
+    pub fn new(sites: usize, lanes: usize, blocks: usize) -> Self {
+        let rows = (sites - 1).div_ceil(blocks.max(1)).saturating_sub(1).max(1);
+        let blocks = (sites - 1).div_ceil(rows + 1).max(1);
+        Self {
+            sites,
+            lanes,
+            rows,
+            vectors: blocks.div_ceil(lanes),
+        }
+    }
+
+    /// Numbers of one vector of blocks.
+    pub fn numbers(&self) -> usize {
+        self.rows * 2 * self.lanes
+    }
+
+    pub fn blocks(&self) -> usize {
+        self.vectors * self.lanes
+    }
+
+    pub fn place(&self, site: usize) -> Place {
+        let (block, row) = (site / (self.rows + 1), site % (self.rows + 1));
+        if row == 0 {
+            Place::Joint(block)
+        } else {
+            Place::Inside(self.offset(block / self.lanes, row - 1) + block % self.lanes)
+        }
+    }
+
+    pub fn offset(&self, vector: usize, row: usize) -> usize {
+        (vector * self.rows + row) * 2 * self.lanes
+    }
+
+    pub fn site(&self, vector: usize, row: usize, lane: usize) -> usize {
+        (vector * self.lanes + lane) * (self.rows + 1) + 1 + row
+    }
+}
+
+/// δ√n blocks, but no fewer than fill a vector, and than keep a vector of blocks in a core's cache.
+pub(super) fn best_blocks<T: Vectors>(sites: usize, level: Level) -> usize {
+    let lanes = level.lanes::<T>();
+    if sites < LONG {
+        return lanes;
+    }
+    let fits = CACHE / (10 * lanes * size_of::<T>());
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "counts of blocks"
+    )]
+    let root = (delta::<T>(level) * (sites as f64).sqrt()).round() as usize;
+    root.max(lanes).max((sites - 1).div_ceil(fits))
+}
