@@ -225,7 +225,7 @@ fn work(scenario: &Scenario) -> Work {
 
 fn build(scenario: &Scenario) -> Result<Box<dyn Solver>, SolverError> {
     Ok(match scenario.solver().precision {
-        Precision::Single => Box::new(run::Fdtd::<f32>::new(scenario)?),
-        Precision::Double => Box::new(run::Fdtd::<f64>::new(scenario)?),
+        Precision::Single => Box::new(run::Fdtd::<f32>::new(scenario)?.in_its_order()),
+        Precision::Double => Box::new(run::Fdtd::<f64>::new(scenario)?.in_its_order()),
     })
 }

@@ -26,10 +26,7 @@ use rayon::prelude::*;
 /// The order in which rows and steps come; it changes speed only.
 pub(super) enum Way {
     /// Step by step over the whole grid.
-    Stepwise {
-        /// Why not otherwise, where a scene asked for that.
-        note: Option<String>,
-    },
+    Stepwise,
     /// Tower by tower.
     Towers {
         /// The variant's id.
@@ -40,15 +37,15 @@ pub(super) enum Way {
 }
 
 impl Way {
-    /// What a scene asks for.
-    fn new<T: Vectors>(scenario: &Scenario, lattice: &Lattice) -> Self {
+    /// What a scene asks for, or why that is not possible.
+    fn new<T: Vectors>(scenario: &Scenario, lattice: &Lattice) -> Result<Self, String> {
         let large = scenario.grid().sites() >= LEAST_TILED;
         let variant = match (scenario.solver().variant.as_str(), lattice.rank) {
             ("diamond-torre", _) => TORRE,
             ("tiled", _) => TILED,
             ("auto", 2) if large => TILED,
             ("auto", 3) if large => TORRE,
-            _ => return Self::Stepwise { note: None },
+            _ => return Ok(Self::Stepwise),
         };
         let whole = |key: &str| {
             usize::try_from(scenario.solver().integer(key, 0))
@@ -61,12 +58,10 @@ impl Way {
         };
         let plan = fastest::<T>(lattice, given);
         match Tiling::new(lattice, plan.dts) {
-            Some(tiling) => Self::Towers { variant, plan, tiling },
-            None => Self::Stepwise {
-                note: Some(
-                    "a torus in y and z has no place where towers could start: it is stepped as a whole".to_owned(),
-                ),
-            },
+            Some(tiling) => Ok(Self::Towers { variant, plan, tiling }),
+            None => {
+                Err("a torus in y and z has no place where towers could start: it is stepped as a whole".to_owned())
+            }
         }
     }
 }
@@ -92,10 +87,12 @@ pub struct Fdtd<T: Vectors> {
     pub(super) old: Aligned<T>,
     /// Largest |p| so far, once somebody asked for it; otherwise empty.
     pub(super) peak: Vec<T>,
+    /// What the user should know beside.
+    pub(super) note: Option<String>,
 }
 
 impl<T: Vectors> Fdtd<T> {
-    /// A run at t = 0.
+    /// A run at t = 0, step by step.
     pub fn new(scenario: &Scenario) -> Result<Self, SolverError> {
         if let Some(objection) = objections(scenario).into_iter().next() {
             return Err(SolverError::Unsupported(objection));
@@ -114,7 +111,7 @@ impl<T: Vectors> Fdtd<T> {
         }
         let mut run = Self {
             emitters: Emitters::new(grid, scenario.sources()),
-            way: Way::new::<T>(scenario, &sweep.lattice),
+            way: Way::Stepwise,
             scenario: scenario.clone(),
             clock: Clock {
                 steps: 0,
@@ -126,6 +123,7 @@ impl<T: Vectors> Fdtd<T> {
             now,
             old,
             peak: Vec::new(),
+            note: None,
         };
         run.set_layer_step();
         run.fill_initial();
@@ -134,6 +132,16 @@ impl<T: Vectors> Fdtd<T> {
             run.watch_peak()?;
         }
         Ok(run)
+    }
+
+    /// The same run, by the variant that its scene asks for.
+    #[must_use]
+    pub(super) fn in_its_order(mut self) -> Self {
+        match Way::new::<T>(&self.scenario, &self.sweep.lattice) {
+            Ok(way) => self.way = way,
+            Err(why) => self.note = Some(why),
+        }
+        self
     }
 
     pub(super) fn set_layer_step(&mut self) {
@@ -211,13 +219,13 @@ impl<T: Vectors> Fdtd<T> {
     pub(super) fn take(&mut self, steps: u64, taps: &mut Taps) {
         let mut records = match &self.way {
             Way::Towers { .. } => Records::new(&self.sweep.lattice, taps),
-            Way::Stepwise { .. } => Records::new(&self.sweep.lattice, &Taps::default()),
+            Way::Stepwise => Records::new(&self.sweep.lattice, &Taps::default()),
         };
         let mut left = steps;
         while left > 0 {
             let longest = match &self.way {
                 Way::Towers { plan, .. } => plan.tower.min(records.longest()),
-                Way::Stepwise { .. } => 1,
+                Way::Stepwise => 1,
             };
             let now = longest.min(usize::try_from(left).unwrap_or(longest));
             if now > 1 {
@@ -306,10 +314,10 @@ impl<T: Vectors> Fdtd<T> {
 
 /// Cache lines by which the older level is shifted in its page against the newer one, so that stores into one never lie at the
 /// places of a page that the next loads from the other read.
-const BESIDE: usize = 37;
+pub(super) const BESIDE: usize = 37;
 
 /// A level of the pressure.
-fn level<T: Vectors>(lattice: &Lattice, lines: usize) -> Result<Aligned<T>, SolverError> {
+pub(super) fn level<T: Vectors>(lattice: &Lattice, lines: usize) -> Result<Aligned<T>, SolverError> {
     Aligned::try_zeros(lattice.values(), lines).ok_or_else(|| SolverError::OutOfMemory {
         what: "the pressure".to_owned(),
         needed: (lattice.values() * size_of::<T>()) as u64,

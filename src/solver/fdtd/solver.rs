@@ -20,8 +20,8 @@ impl<T: Vectors> Solver for Fdtd<T> {
         let values = self.now.len() + self.old.len() + self.peak.len() + layers;
         let half = self.sweep.lattice.half;
         let simd = Level::best().title();
-        let (variant, details, batch, note) = match &self.way {
-            Way::Stepwise { note } => (
+        let (variant, details, batch) = match &self.way {
+            Way::Stepwise => (
                 "stepwise",
                 format!(
                     "order {} in space, blocks of {} rows, {simd}",
@@ -29,7 +29,6 @@ impl<T: Vectors> Solver for Fdtd<T> {
                     self.sweep.block_rows()
                 ),
                 1,
-                note.clone(),
             ),
             Way::Towers { variant, plan, .. } => (
                 *variant,
@@ -40,7 +39,6 @@ impl<T: Vectors> Solver for Fdtd<T> {
                     plan.tower
                 ),
                 plan.tower as u64,
-                None,
             ),
         };
         Report {
@@ -52,7 +50,7 @@ impl<T: Vectors> Solver for Fdtd<T> {
             threads: threads::count(),
             details,
             batch,
-            note,
+            note: self.note.clone(),
             memory: (values * size_of::<T>()) as u64 + self.sweep.bytes(),
         }
     }
