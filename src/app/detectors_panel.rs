@@ -2,11 +2,12 @@
 
 use super::cards::List;
 use super::layers_panel::{point, tidy};
-use super::widgets::{button, choice, hint, row};
+use super::sound::SoundWish;
+use super::widgets::{button, choice, figure, hint, row};
 use crate::physics::Measure;
 use crate::scene::SceneFile;
 use crate::scene::file::{DetectorFile, RegionFile};
-use egui::Ui;
+use egui::{DragValue, Ui};
 use lucide_icons::Icon;
 
 const LIST: List = List {
@@ -15,13 +16,17 @@ const LIST: List = List {
     needed: false,
 };
 
-/// Shows the list; edits `file`.
-pub fn show(ui: &mut Ui, file: &mut SceneFile) {
+/// Shows the list; edits `file`, and returns what shall be heard.
+pub fn show(ui: &mut Ui, file: &mut SceneFile) -> Option<SoundWish> {
     let extent: Vec<f64> = file.grid.size.iter().map(|&n| n as f64 * file.grid.spacing).collect();
     let sound = file.acoustic.is_some();
     let before: Vec<String> = names(&file.detectors);
+    let mut wish = None;
     LIST.show(ui, &mut file.detectors, title, |ui, detector| {
         body(ui, detector, &extent, sound);
+        if sound {
+            wish = sound_rows(ui, &detector.name).or(wish.take());
+        }
     });
     unite_names(&mut file.detectors, &before);
     follow(file, &before);
@@ -40,6 +45,44 @@ pub fn show(ui: &mut Ui, file: &mut SceneFile) {
             measure: None,
         });
     }
+    wish
+}
+
+/// What was recorded, as sound: how fast, into a file, or to be heard.
+fn sound_rows(ui: &mut Ui, detector: &str) -> Option<SoundWish> {
+    let id = egui::Id::unique("speed of sounds");
+    let mut speed = ui.data(|data| data.get_temp(id)).unwrap_or(1.0);
+    row(
+        ui,
+        "Heard at",
+        "How many times as fast as in the scene: 1 is as it is; 0.01 makes 100 kHz a tone of 1 kHz, and 10 ms a second.",
+        |ui| {
+            let drag = DragValue::new(&mut speed)
+                .range(1e-9..=1e9)
+                .speed(speed / 50.0)
+                .suffix(" ×")
+                .custom_formatter(|value, _| figure(value, 3))
+                .custom_parser(|text| text.trim().trim_end_matches('×').trim().parse().ok());
+            ui.name_inputs("Heard at", |ui| ui.add(drag));
+        },
+    );
+    ui.data_mut(|data| data.insert_temp(id, speed));
+    ui.horizontal(|ui| {
+        let listens = ui
+            .add(button(Icon::Play, "Listen"))
+            .on_hover_text("Opens what was recorded so far with the system's player.")
+            .clicked();
+        let saves = ui
+            .add(button(Icon::Save, "Save WAV…"))
+            .on_hover_text("48 kHz, 16 bits, as loud as the file can hold; the factor is told.")
+            .clicked();
+        (listens || saves).then(|| SoundWish {
+            detector: detector.to_owned(),
+            speed,
+            listens,
+        })
+    })
+    .inner
 }
 
 fn names(detectors: &[DetectorFile]) -> Vec<String> {

@@ -30,6 +30,14 @@ pub fn add(file: &mut SceneFile, dropped: Dropped) -> String {
                 .push(LayerFile::new(Sets::Potential, ShapeFile::Array { file: path }, None));
             format!("{name} is now a potential: the last layer of the scene")
         }
+        Dropped::Sound(path) if !sound => {
+            format!("{} is a sound, and a quantum scene has no sources of it", short(&path))
+        }
+        Dropped::Sound(path) => {
+            let name = short(&path);
+            file.sources.push(super::sound_panel::player(file, path));
+            format!("{name} is now a source in the middle: the last one of the scene")
+        }
         Dropped::Array(path) | Dropped::Wave(path) => {
             let name = short(&path);
             file.packets.clear();

@@ -42,6 +42,8 @@ pub enum Ask {
     Checkpoint,
     /// Where the user's own scenes lie.
     Folder,
+    /// Where to write what a detector recorded, as WAV.
+    Sound,
 }
 
 impl Ask {
@@ -55,6 +57,7 @@ impl Ask {
             Self::Field => "Export field",
             Self::Checkpoint => "Save checkpoint",
             Self::Folder => "Folder of your scenes",
+            Self::Sound => "Save sound",
         }
     }
 
@@ -83,6 +86,7 @@ impl Ask {
             Self::Field => "npy",
             Self::Checkpoint => "ripplon",
             Self::Folder => "",
+            Self::Sound => "wav",
         }
     }
 
@@ -94,6 +98,7 @@ impl Ask {
             Self::Field => ("NumPy array", &["npy"]),
             Self::Checkpoint => ("Checkpoint", &["ripplon"]),
             Self::Folder => ("Folder", &[]),
+            Self::Sound => ("WAV sound", &["wav"]),
         }
     }
 }
@@ -107,6 +112,8 @@ pub enum Dropped {
     Array(PathBuf),
     /// An array of complex numbers: ψ at t = 0.
     Wave(PathBuf),
+    /// A sound: a source.
+    Sound(PathBuf),
 }
 
 /// What came of an errand.
@@ -361,9 +368,10 @@ fn dropped(path: PathBuf) -> Outcome {
             Ok(false) => Outcome::Dropped(Dropped::Array(path)),
             Err(error) => failed(format!("{error}; {}", error.remedy())),
         },
+        "wav" => Outcome::Dropped(Dropped::Sound(path)),
         "toml" => open_dropped(&path),
         _ => failed(format!(
-            "{}: drop a scene (.toml), a picture (.png), a film of Ripplon's (.mp4) or an array (.npy)",
+            "{}: drop a scene (.toml), a picture (.png), a film of Ripplon's (.mp4), an array (.npy) or a sound (.wav)",
             path.display()
         )),
     }
@@ -387,7 +395,7 @@ fn write_aside(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
 }
 
 /// A title as a file's name.
-fn file_name(title: &str, ending: &str) -> String {
+pub(super) fn file_name(title: &str, ending: &str) -> String {
     let words: Vec<&str> = title
         .split(|c: char| !c.is_alphanumeric())
         .filter(|word| !word.is_empty())

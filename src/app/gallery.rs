@@ -11,34 +11,31 @@ use std::path::{Path, PathBuf};
 /// Pictures made by `ripplon render`, 200 × 112, by preset; graphs without their axes.
 const THUMBNAILS: &[(&str, &[u8])] = &[
     ("anderson", include_bytes!("../../assets/thumbnails/anderson.png")),
-    (
-        "bloch-oscillation",
-        include_bytes!("../../assets/thumbnails/bloch-oscillation.png"),
-    ),
+    ("bloch-oscillation", include_bytes!("../../assets/thumbnails/bloch-oscillation.png")),
     ("box-revival", include_bytes!("../../assets/thumbnails/box-revival.png")),
     ("clap-3d", include_bytes!("../../assets/thumbnails/clap-3d.png")),
-    (
-        "coherent-state",
-        include_bytes!("../../assets/thumbnails/coherent-state.png"),
-    ),
+    ("coherent-state", include_bytes!("../../assets/thumbnails/coherent-state.png")),
     ("cyclotron", include_bytes!("../../assets/thumbnails/cyclotron.png")),
-    (
-        "double-barrier",
-        include_bytes!("../../assets/thumbnails/double-barrier.png"),
-    ),
+    ("doppler", include_bytes!("../../assets/thumbnails/doppler.png")),
+    ("double-barrier", include_bytes!("../../assets/thumbnails/double-barrier.png")),
     ("double-slit", include_bytes!("../../assets/thumbnails/double-slit.png")),
+    ("elliptic-room", include_bytes!("../../assets/thumbnails/elliptic-room.png")),
     ("free-packet", include_bytes!("../../assets/thumbnails/free-packet.png")),
     ("laser-atom", include_bytes!("../../assets/thumbnails/laser-atom.png")),
+    ("mach", include_bytes!("../../assets/thumbnails/mach.png")),
     ("one-site", include_bytes!("../../assets/thumbnails/one-site.png")),
     ("pond", include_bytes!("../../assets/thumbnails/pond.png")),
-    (
-        "resonance-line",
-        include_bytes!("../../assets/thumbnails/resonance-line.png"),
-    ),
+    ("resonance-line", include_bytes!("../../assets/thumbnails/resonance-line.png")),
     ("ring", include_bytes!("../../assets/thumbnails/ring.png")),
+    ("room-modes", include_bytes!("../../assets/thumbnails/room-modes.png")),
+    ("sea-floor", include_bytes!("../../assets/thumbnails/sea-floor.png")),
+    ("snell", include_bytes!("../../assets/thumbnails/snell.png")),
+    ("talbot", include_bytes!("../../assets/thumbnails/talbot.png")),
     ("tube", include_bytes!("../../assets/thumbnails/tube.png")),
     ("tunnelling", include_bytes!("../../assets/thumbnails/tunnelling.png")),
     ("two-media", include_bytes!("../../assets/thumbnails/two-media.png")),
+    ("waveguide", include_bytes!("../../assets/thumbnails/waveguide.png")),
+    ("zone-plate", include_bytes!("../../assets/thumbnails/zone-plate.png")),
 ];
 
 /// One entry.

@@ -9,6 +9,7 @@
     reason = "points, pixels and site numbers are far below 2^24, and what is shown is rounded anyway"
 )]
 
+pub mod array_panel;
 pub mod camera;
 pub mod canvas;
 pub mod cards;
@@ -41,6 +42,7 @@ pub mod prompt;
 pub mod scene_panel;
 pub mod settings;
 pub mod shelf;
+pub mod sound;
 pub mod sound_panel;
 pub mod status;
 pub mod theme;

@@ -218,6 +218,15 @@ impl App {
         for action in wishes.actions {
             self.act(ctx, action);
         }
+        if let Some(wish) = wishes.sound {
+            if wish.listens {
+                self.worker
+                    .send(Command::Run(Job::new(move |engine| wish.play(engine))));
+            } else {
+                self.errands.ask(Ask::Sound, &wish.detector);
+                self.sound = Some(wish);
+            }
+        }
     }
 
     /// Does one action.
@@ -344,6 +353,14 @@ impl App {
                 export::npy::save(&path, engine.scenario().grid(), &field).map_err(|error| error.to_string())?;
                 Ok(format!("Field written to {}", path.display()))
             }))),
+            Ask::Sound => {
+                if let Some(wish) = self.sound.clone() {
+                    self.worker.send(Command::Run(Job::new(move |engine| {
+                        let written = wish.write(engine, &path)?;
+                        Ok(format!("Sound written to {}: {written}", path.display()))
+                    })));
+                }
+            }
             Ask::Picture => {
                 let text = self.document.draft.to_toml();
                 let plane = self.view.plane;

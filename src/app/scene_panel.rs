@@ -1,6 +1,7 @@
 //! The scene: what it is about, its packets, layers and detectors.
 
 use super::document::Document;
+use super::sound::SoundWish;
 use super::widgets::{figure, hint, row, section};
 use super::{detectors_panel, layers_panel, markdown, packets_panel, sound_panel, theme};
 use crate::grid::Edge;
@@ -9,8 +10,8 @@ use crate::scene::file::EdgesFile;
 use egui::Ui;
 use lucide_icons::Icon;
 
-/// Shows the panel; edits the document's draft.
-pub fn show(ui: &mut Ui, document: &mut Document) {
+/// Shows the panel; edits the document's draft, and returns what shall be heard.
+pub fn show(ui: &mut Ui, document: &mut Document) -> Option<SoundWish> {
     let palette = theme::palette(ui);
     let title = if document.draft.title.is_empty() {
         "Untitled"
@@ -48,9 +49,11 @@ pub fn show(ui: &mut Ui, document: &mut Document) {
         "Medium and walls"
     };
     section(ui, Icon::Layers, name, true, |ui| layers_panel::show(ui, file));
+    let mut sound = None;
     section(ui, Icon::Target, "Detectors", false, |ui| {
-        detectors_panel::show(ui, file);
+        sound = detectors_panel::show(ui, file);
     });
+    sound
 }
 
 /// Why the draft does not run.

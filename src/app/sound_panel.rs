@@ -1,5 +1,6 @@
 //! What a sound field starts as and what feeds it: pulses and sources.
 
+use super::array_panel;
 use super::cards::List;
 use super::layers_panel::{length, point, tidy};
 use super::widgets::{button, choice, figure, hint, row};
@@ -7,6 +8,7 @@ use crate::scene::SceneFile;
 use crate::scene::file::{PulseFile, SignalFile, SourceFile, SourcePlace};
 use egui::{DragValue, Ui};
 use lucide_icons::Icon;
+use std::path::PathBuf;
 
 const PULSES: List = List {
     noun: "pulse",
@@ -75,7 +77,7 @@ pub fn sources(ui: &mut Ui, file: &mut SceneFile) {
     // Sixteen sites a wavelength: high enough to be seen, low enough for the grid.
     let frequency = tidy(speed / (16.0 * file.grid.spacing));
     SOURCES.show(ui, &mut file.sources, title, |ui, source| {
-        place_rows(ui, &mut source.place, &extent);
+        place_rows(ui, &mut source.place, &extent, speed);
         signal_rows(ui, &mut source.signal, frequency);
         let about = "Factor of the signal; a point plays amplitude · s(t) · δ(r − r₀).";
         number(ui, "Amplitude", about, &mut source.amplitude);
@@ -130,13 +132,14 @@ fn place_word(place: &SourcePlace) -> &'static str {
     }
 }
 
-fn place_rows(ui: &mut Ui, place: &mut SourcePlace, extent: &[f64]) {
+fn place_rows(ui: &mut Ui, place: &mut SourcePlace, extent: &[f64], speed: f64) {
     let mut word = place_word(place);
-    let mut offered = vec!["point", "line"];
-    if word == "array" {
-        offered.push("array");
-    }
-    let all = offered.into_iter().map(|word| (word, word.to_owned(), String::new()));
+    let all = [
+        ("point", "One place."),
+        ("line", "Sends the wave of a point in one dimension less."),
+        ("array", "A row of points with delays, which steer its wave."),
+    ]
+    .map(|(word, about)| (word, word.to_owned(), about.to_owned()));
     if extent.len() > 1
         && row(ui, "Place", "Where it stands.", |ui| {
             choice(ui, "Place", &mut word, all)
@@ -147,21 +150,20 @@ fn place_rows(ui: &mut Ui, place: &mut SourcePlace, extent: &[f64]) {
             from[1] = tidy(extent[1] * 0.25);
             to[1] = tidy(extent[1] * 0.75);
             SourcePlace::Line { from, to }
+        } else if word == "array" {
+            array_panel::fresh(extent, speed)
         } else {
             SourcePlace::Point(middle(extent))
         };
     }
-    let speed = pace(extent);
+    let pace = pace(extent);
     match place {
-        SourcePlace::Point(at) => point(ui, "At", at, speed),
+        SourcePlace::Point(at) => point(ui, "At", at, pace),
         SourcePlace::Line { from, to } => {
-            point(ui, "From", from, speed);
-            point(ui, "To", to, speed);
+            point(ui, "From", from, pace);
+            point(ui, "To", to, pace);
         }
-        SourcePlace::Points { points, .. } => hint(
-            ui,
-            &format!("{} elements with their delays, given in the scene file.", points.len()),
-        ),
+        SourcePlace::Points { .. } => array_panel::show(ui, place, speed, pace),
     }
 }
 
@@ -177,18 +179,14 @@ fn signal_word(signal: &SignalFile) -> &'static str {
 
 fn signal_rows(ui: &mut Ui, signal: &mut SignalFile, usual: f64) {
     let mut word = signal_word(signal);
-    let mut offered = vec![
+    let all = [
         ("ricker", "One short wavelet."),
         ("sine", "A tone that goes on."),
         ("burst", "Some periods under a Hann window."),
         ("chirp", "From one frequency to another."),
-    ];
-    if word == "file" {
-        offered.push(("file", "Samples of a file."));
-    }
-    let all = offered
-        .into_iter()
-        .map(|(word, about)| (word, word.to_owned(), about.to_owned()));
+        ("file", "A recording: WAV or NPY."),
+    ]
+    .map(|(word, about)| (word, word.to_owned(), about.to_owned()));
     let changed = row(ui, "Signal", "What it plays.", |ui| {
         choice(ui, "Signal", &mut word, all)
     });
@@ -207,6 +205,10 @@ fn signal_rows(ui: &mut Ui, signal: &mut SignalFile, usual: f64) {
                 frequency: frequency / 4.0,
                 to_frequency: frequency,
                 duration: tidy(20.0 / frequency),
+            },
+            "file" => SignalFile::File {
+                file: PathBuf::from("sound.wav"),
+                rate: None,
             },
             _ => SignalFile::Ricker { frequency },
         };
@@ -228,7 +230,44 @@ fn signal_rows(ui: &mut Ui, signal: &mut SignalFile, usual: f64) {
             number(ui, "To", "Last frequency in Hz.", to_frequency);
             number(ui, "Duration (s)", "How long it lasts.", duration);
         }
-        SignalFile::File { file, .. } => hint(ui, &format!("From {}.", file.display())),
+        SignalFile::File { file, rate } => file_rows(ui, file, rate),
+    }
+}
+
+/// A recording's file, and the rate that NPY files do not hold.
+fn file_rows(ui: &mut Ui, file: &mut PathBuf, rate: &mut Option<f64>) {
+    let about = "WAV, or NPY of one axis. Beside the scene, or a whole path; a WAV file can be dropped on the window as well.";
+    let mut text = file.display().to_string();
+    let changed = row(ui, "File", about, |ui| {
+        ui.add(egui::TextEdit::singleline(&mut text).desired_width(f32::INFINITY))
+            .accessible_name("File of the signal")
+            .changed()
+    });
+    if changed {
+        *file = PathBuf::from(text);
+    }
+    let own = file.extension().is_none_or(|ending| !ending.eq_ignore_ascii_case("npy"));
+    if own && rate.is_none() {
+        hint(ui, "Played at the file's own rate.");
+    } else {
+        let mut samples = rate.unwrap_or(48_000.0);
+        number(ui, "Rate (Hz)", "Samples a second.", &mut samples);
+        *rate = Some(samples);
+    }
+}
+
+/// A source in the middle that plays a recording.
+#[must_use]
+pub fn player(scene: &SceneFile, file: PathBuf) -> SourceFile {
+    let extent = extent(scene);
+    let speed = scene.acoustic.as_ref().map_or(343.0, |acoustic| acoustic.speed);
+    let frequency = tidy(speed / (16.0 * scene.grid.spacing));
+    SourceFile {
+        place: SourcePlace::Point(middle(&extent)),
+        signal: SignalFile::File { file, rate: None },
+        amplitude: loud(speed, frequency, extent.len()),
+        delay: 0.0,
+        velocity: Vec::new(),
     }
 }
 

@@ -78,6 +78,11 @@ fn step_rows(ui: &mut Ui, file: &mut SceneFile, advice: &StepAdvice, time_step: 
         auto = false;
     }
     range_bar(ui, advice, low, high, step);
+    if let Some(limit) = advice.stability_limit.filter(|limit| limit.is_finite()) {
+        row(ui, "", "", |ui| {
+            hint(ui, &format!("Stable up to {} in this medium.", unit.show(limit, 4)));
+        });
+    }
     row(ui, "", "", |ui| {
         if ui
             .checkbox(&mut auto, "automatic Δt")
@@ -87,8 +92,12 @@ fn step_rows(ui: &mut Ui, file: &mut SceneFile, advice: &StepAdvice, time_step: 
             file.time.step = if auto { None } else { Some(step) };
         }
     });
-    if advice.stability_limit.is_some_and(|limit| step > limit) {
-        warning(ui, "Beyond the stability limit: the field will blow up.");
+    if let Some(limit) = advice.stability_limit.filter(|limit| step > *limit) {
+        let most = unit.show(0.98 * limit, 3);
+        warning(
+            ui,
+            &format!("Unstable in this medium, and not applied: choose at most {most}, or automatic Δt."),
+        );
     } else if step > advice.sensible * 1.0001 {
         warning(ui, "Beyond the sensible range: stable, but no longer accurate.");
     }

@@ -14,6 +14,7 @@ use super::palette::{Choice, CommandPalette};
 use super::pictures::{Bar, Pictures};
 use super::prompt::PathPrompt;
 use super::settings::{KEY, LeftTab, Settings};
+use super::sound::SoundWish;
 use super::tools::Tool;
 use super::view_state::ViewState;
 use super::{
@@ -61,6 +62,8 @@ pub struct App {
     /// The last scene that was asked for, to fall back from.
     pub(super) first_try: bool,
     pub(super) title: String,
+    /// The detector whose sound a file is being asked for.
+    pub(super) sound: Option<SoundWish>,
 }
 
 /// What a frame's panels ask for.
@@ -69,6 +72,7 @@ pub(super) struct Wishes {
     pub(super) actions: Vec<Action>,
     pub(super) preset: Option<String>,
     pub(super) command: Option<Command>,
+    pub(super) sound: Option<SoundWish>,
 }
 
 impl App {
@@ -143,6 +147,7 @@ impl App {
             noticed: 0,
             first_try: true,
             title: String::new(),
+            sound: None,
         };
         if let Some(opened) = head_start.opened {
             app.show(opened);
@@ -283,7 +288,7 @@ impl App {
                         };
                         wishes.preset = self.gallery.show(ui, present, &shelves);
                     }
-                    LeftTab::Scene => scene_panel::show(ui, &mut self.document),
+                    LeftTab::Scene => wishes.sound = scene_panel::show(ui, &mut self.document),
                 }
             });
     }

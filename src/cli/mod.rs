@@ -14,6 +14,7 @@ mod render;
 mod run;
 mod scene;
 mod selftest;
+mod sound;
 
 use clap::{Args, Parser, Subcommand};
 use std::process::ExitCode;

@@ -1,6 +1,7 @@
 //! `ripplon run`: a scene without a window.
 
 use super::outputs::Outputs;
+use super::sound::{self, SoundArgs};
 use super::{InputError, Interrupt, SceneArgs, scene};
 use crate::engine::{Engine, RunEnd, Verdict};
 use crate::scene::Scenario;
@@ -40,6 +41,8 @@ pub struct RunArgs {
     /// Write the spectra of what the detectors recorded as CSV: power by frequency (omega in quantum scenes, Hz in sound)
     #[arg(long, value_name = "F.csv")]
     pub(super) spectra: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) sounds: SoundArgs,
     /// Write a checkpoint at the end and when interrupted
     #[arg(long, value_name = "F")]
     pub(super) checkpoint: Option<PathBuf>,
@@ -58,6 +61,7 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
     let scenario = scene::load(&args.scene)?;
     // Found out now rather than after an hour.
     Outputs::check(args)?;
+    let sounds = sound::wanted(&args.sounds, &scenario)?;
     let mut engine = match &args.resume {
         None => Engine::new(Arc::clone(&scenario))?,
         Some(path) => {
@@ -92,6 +96,9 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
     }
     println!("{}", summary(&engine, &end));
     outputs.finish(&mut engine)?;
+    for line in sound::write(&sounds, &engine)? {
+        println!("{line}");
+    }
     if let Some(path) = &args.checkpoint {
         engine.save_checkpoint(path)?;
     }

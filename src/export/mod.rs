@@ -1,4 +1,4 @@
-//! Pictures, films and data: one file per format.
+//! Pictures, films, sounds and data: one file per format.
 //!
 //! Everything is written aside and renamed when it is complete ([`aside::Aside`]): a cancelled or failed export leaves nothing
 //! half-written. All formats share one [`Progress`], through which another thread can watch and cancel.
@@ -23,6 +23,7 @@ pub mod shade;
 pub mod text;
 pub mod theme;
 pub mod ticks;
+pub mod wav;
 #[cfg(feature = "h264")]
 mod yuv;
 

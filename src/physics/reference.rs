@@ -6,6 +6,7 @@
 //!
 //! - [`Lattice`]: the Hamiltonian of any scene, applied, exponentiated, integrated.
 //! - [`TrotterSplitting`]: the eight-sweep Trotter–Suzuki step, site by site.
+//! - [`acoustics`]: closed forms of sound, and steady tones of the acoustic scheme.
 //! - [`chain`]: closed forms on the infinite chain, on rings and boxes, with a field.
 //! - [`continuum`]: closed forms of the continuum.
 //! - [`elimination`]: dense systems of equations.
@@ -13,6 +14,7 @@
 //! - [`leapfrog`]: the leapfrog step of sound, site by site.
 //! - [`free`]: exact free evolution on boxes and tori.
 
+pub mod acoustics;
 pub mod chain;
 pub mod continuum;
 pub mod elimination;

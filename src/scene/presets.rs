@@ -79,6 +79,42 @@ static PRESETS: &[Preset] = &[
         name: "clap-3d",
         text: include_str!("../../presets/clap-3d.toml"),
     },
+    Preset {
+        name: "snell",
+        text: include_str!("../../presets/snell.toml"),
+    },
+    Preset {
+        name: "sea-floor",
+        text: include_str!("../../presets/sea-floor.toml"),
+    },
+    Preset {
+        name: "room-modes",
+        text: include_str!("../../presets/room-modes.toml"),
+    },
+    Preset {
+        name: "waveguide",
+        text: include_str!("../../presets/waveguide.toml"),
+    },
+    Preset {
+        name: "elliptic-room",
+        text: include_str!("../../presets/elliptic-room.toml"),
+    },
+    Preset {
+        name: "zone-plate",
+        text: include_str!("../../presets/zone-plate.toml"),
+    },
+    Preset {
+        name: "talbot",
+        text: include_str!("../../presets/talbot.toml"),
+    },
+    Preset {
+        name: "doppler",
+        text: include_str!("../../presets/doppler.toml"),
+    },
+    Preset {
+        name: "mach",
+        text: include_str!("../../presets/mach.toml"),
+    },
 ];
 
 /// Every preset, in the order that lists show them.

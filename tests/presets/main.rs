@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
+mod sound;
+
 use num_complex::Complex64;
 use ripplon::engine::{Engine, Verdict};
 use ripplon::grid::Edge;
@@ -109,7 +111,7 @@ fn moments(density: &[f64]) -> (f64, f64) {
 fn predict(name: &str, scenario: &Scenario) -> Vec<f64> {
     let at: Vec<f64> = scenario.expectations().iter().map(|e| e.at).collect();
     if let Model::Acoustic(acoustic) = scenario.model() {
-        return predict_sound(name, scenario, acoustic.speed, &at);
+        return sound::predict(name, scenario, acoustic.speed, &at);
     }
     let packet = packets(scenario)[0];
     let hopping = quantum(scenario).hopping;
@@ -341,61 +343,6 @@ fn harper(scenario: &Scenario, time: f64) -> (f64, f64) {
         .map(|j| psi[j..].iter().step_by(ny).map(Complex64::norm_sqr).sum())
         .collect();
     (moments(&along_x).0, moments(&along_y).0)
-}
-
-/// Pressures of a Gaussian pulse from the solutions of d'Alembert, Poisson and Kirchhoff.
-fn predict_sound(name: &str, scenario: &Scenario, speed: f64, at: &[f64]) -> Vec<f64> {
-    let Initial::Pulses(pulses) = scenario.initial() else {
-        panic!("pulses")
-    };
-    let pulse = pulses[0];
-    let gauss = |r: f64| pulse.amplitude * (-r * r / (2.0 * pulse.width * pulse.width)).exp();
-    let place = |n: usize| match scenario.detectors()[n].region {
-        ripplon::physics::Region::Point(at) => at[0],
-        ref other => panic!("a point, not {other:?}"),
-    };
-    let tube = |x: f64, t: f64| {
-        let d = x - pulse.center[0];
-        f64::midpoint(gauss(d - speed * t), gauss(d + speed * t))
-    };
-    let spacing = scenario.grid().spacing();
-    match name {
-        "tube" => {
-            // The rigid end mirrors half a spacing outside the last site.
-            #[expect(clippy::cast_precision_loss, reason = "sites")]
-            let wall = (scenario.grid().size()[0] as f64 - 0.5) * spacing;
-            let x = place(1);
-            vec![tube(place(0), at[0]), tube(x, at[1]) + tube(2.0 * wall - x, at[1])]
-        }
-        "two-media" => {
-            let ratio = 2.88 / 1.2;
-            let face = 1399.5 * spacing;
-            let echo = (ratio - 1.0) / (ratio + 1.0) * tube(2.0 * face - place(0), at[0]);
-            vec![echo, 2.0 * ratio / (ratio + 1.0) * tube(place(1), at[1])]
-        }
-        "pond" => {
-            // Dawson's integral by the trapezoidal rule.
-            let u = speed * at[0] / (std::f64::consts::SQRT_2 * pulse.width);
-            let n = 100_000;
-            let step = u / f64::from(n);
-            let sum: f64 = (0..=n)
-                .map(|i| {
-                    let x = f64::from(i) * step;
-                    let weight = if i == 0 || i == n { 0.5 } else { 1.0 };
-                    weight * (x * x - u * u).exp()
-                })
-                .sum();
-            vec![1.0 - 2.0 * u * sum * step]
-        }
-        "clap-3d" => {
-            let front = |t: f64| speed * t;
-            let middle = gauss(front(at[0])) * (1.0 - (front(at[0]) / pulse.width).powi(2));
-            let r = place(1) - pulse.center[0];
-            let part = |x: f64| x * gauss(x);
-            vec![middle, (part(r - front(at[1])) + part(r + front(at[1]))) / (2.0 * r)]
-        }
-        other => panic!("no prediction of {other}"),
-    }
 }
 
 /// The number in the file is the prediction, written with four digits or more.

@@ -1,0 +1,324 @@
+//! What the acoustic presets predict, from closed forms.
+
+#![expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "sites and steps"
+)]
+
+use num_complex::Complex64;
+use ripplon::physics::reference::acoustics::{self, Tone};
+use ripplon::physics::source::Place;
+use ripplon::physics::{Initial, Pulse, Region, Source};
+use ripplon::scene::Scenario;
+use std::f64::consts::{PI, TAU};
+
+/// What the exact solutions say about each expectation, in the order of the file; `at` are their times.
+pub fn predict(name: &str, scenario: &Scenario, speed: f64, at: &[f64]) -> Vec<f64> {
+    let spacing = scenario.grid().spacing();
+    match name {
+        "tube" | "two-media" => in_a_tube(name, scenario, speed, at),
+        "pond" => {
+            let pulse = pulse(scenario);
+            (0..3)
+                .map(|n| {
+                    let r = distance(point(scenario, n), pulse.center);
+                    acoustics::pulse_2d(r, speed * at[n], pulse.width)
+                })
+                .collect()
+        }
+        "clap-3d" => {
+            let pulse = pulse(scenario);
+            (0..3)
+                .map(|n| {
+                    let r = distance(point(scenario, n), pulse.center);
+                    acoustics::pulse_3d(r, speed * at[n], pulse.width)
+                })
+                .collect()
+        }
+        "room-modes" => room_modes(scenario, speed, at),
+        "waveguide" => waveguide(scenario, speed, at),
+        "talbot" => talbot(scenario, speed, at),
+        "snell" => snell(scenario, speed, at),
+        "zone-plate" => {
+            // The wall's formula, again: open where the way is longer by 0 to ½, 1 to 3/2, … wavelengths.
+            let source = &scenario.sources()[0];
+            let frequency = source.signal.highest_frequency();
+            let (wavelength, depth) = (speed / frequency, 2.2);
+            let radius = |n: f64| (n * wavelength * depth + (n * wavelength / 2.0).powi(2)).sqrt();
+            let mut openings = vec![[-radius(1.0), radius(1.0)]];
+            for n in [2.0, 4.0, 6.0] {
+                let outer = radius(n + 1.0).min(1.36);
+                if radius(n) < outer {
+                    openings.extend([[radius(n), outer], [-outer, -radius(n)]]);
+                }
+            }
+            let (pressure, velocity) = acoustics::screen(wavelength, depth, &openings);
+            println!("zone plate: {:.4} and {:.4} times", pressure.norm(), velocity.norm());
+            let incident = source.amplitude / (2.0 * speed * TAU * frequency);
+            vec![incident * f64::midpoint(pressure.norm(), velocity.norm())]
+        }
+        "elliptic-room" => {
+            let pulse = pulse(scenario);
+            let focus = 2.0 * 8.5 / speed;
+            at.iter()
+                .map(|t| acoustics::elliptic_focus(0.6, speed * (t - focus), pulse.width))
+                .collect()
+        }
+        "doppler" | "mach" => at.iter().enumerate().map(|(n, t)| moving(scenario, speed, n, *t)).collect(),
+        "sea-floor" => {
+            let source = &scenario.sources()[0];
+            let [x, y, _] = element(source, 0);
+            let offset = (point(scenario, 0)[0] - x).abs();
+            // Boundaries lie half a spacing above the last site of a layer; impedances as the densities.
+            let depths = [y - 2.1 - spacing / 2.0, y - 1.1 - spacing / 2.0];
+            let (first, second) = (acoustics::interface(1000.0, 1500.0).0, acoustics::interface(1500.0, 2000.0).0);
+            let shares = [1.0, first, (1.0 - first * first) * second];
+            let ways = [offset, offset.hypot(2.0 * depths[0]), offset.hypot(2.0 * depths[1])];
+            at.iter()
+                .map(|t| {
+                    let echo = |n: usize| acoustics::point_3d(speed, ways[n], *t, |t| source.signal.at(t));
+                    source.amplitude * (0..3).map(|n| shares[n] * echo(n)).sum::<f64>()
+                })
+                .collect()
+        }
+        other => panic!("no prediction of {other}"),
+    }
+}
+
+fn pulse(scenario: &Scenario) -> Pulse {
+    match scenario.initial() {
+        Initial::Pulses(pulses) => pulses[0],
+        other => panic!("pulses, not {other:?}"),
+    }
+}
+
+fn point(scenario: &Scenario, detector: usize) -> [f64; 3] {
+    match scenario.detectors()[detector].region {
+        Region::Point(at) => at,
+        ref other => panic!("a point, not {other:?}"),
+    }
+}
+
+fn distance(a: [f64; 3], b: [f64; 3]) -> f64 {
+    (0..3).map(|axis| (a[axis] - b[axis]).powi(2)).sum::<f64>().sqrt()
+}
+
+fn element(source: &Source, n: usize) -> [f64; 3] {
+    match &source.place {
+        Place::Points(elements) => elements[n].at,
+        Place::Line { .. } => panic!("points, not a line"),
+    }
+}
+
+fn site(scenario: &Scenario, length: f64) -> usize {
+    (length / scenario.grid().spacing()).round() as usize
+}
+
+/// d'Alembert, with a rigid end half a spacing outside the last site, and with a boundary half a spacing before a layer.
+fn in_a_tube(name: &str, scenario: &Scenario, speed: f64, at: &[f64]) -> Vec<f64> {
+    let pulse = pulse(scenario);
+    let spacing = scenario.grid().spacing();
+    let gauss = |r: f64| pulse.amplitude * (-r * r / (2.0 * pulse.width * pulse.width)).exp();
+    let tube = |x: f64, t: f64| {
+        let d = x - pulse.center[0];
+        f64::midpoint(gauss(d - speed * t), gauss(d + speed * t))
+    };
+    let place = |n: usize| point(scenario, n)[0];
+    if name == "tube" {
+        let wall = (scenario.grid().size()[0] as f64 - 0.5) * spacing;
+        let x = place(1);
+        return vec![tube(place(0), at[0]), tube(x, at[1]) + tube(2.0 * wall - x, at[1])];
+    }
+    let (back, on) = acoustics::interface(1.2, 2.88);
+    let face = 1399.5 * spacing;
+    vec![back * tube(2.0 * face - place(0), at[0]), on * tube(place(1), at[1])]
+}
+
+/// Δt and steps of a time.
+fn steps(scenario: &Scenario, at: f64) -> (f64, f64) {
+    let step = scenario.time().step.unwrap();
+    (step, (at / step).round())
+}
+
+fn room_modes(scenario: &Scenario, speed: f64, at: &[f64]) -> Vec<f64> {
+    let [nx, ny, _] = scenario.grid().size();
+    let spacing = scenario.grid().spacing();
+    let source = &scenario.sources()[0];
+    let heard: [&[[usize; 2]]; 3] = [&[[199, 159]], &[[199, 0]], &[[99, 40], [100, 40]]];
+    at.iter()
+        .zip(heard)
+        .map(|(t, heard)| {
+            let (step, count) = steps(scenario, *t);
+            let weight = source.amplitude * (step / spacing).powi(2);
+            acoustics::rigid_room([nx, ny], speed * step / spacing, [0, 0], heard, count as u32, |n| {
+                weight * source.signal.at(f64::from(n) * step)
+            })
+        })
+        .collect()
+}
+
+/// p of a tone sin(ωt) from the complex pressure of e^(−iωt).
+fn sine(pressure: Complex64, phase: f64) -> f64 {
+    (Complex64::i() * pressure * Complex64::cis(-phase)).re
+}
+
+/// Modes across the duct, cos(πm(i+½)/N), each a wave along it.
+fn waveguide(scenario: &Scenario, speed: f64, at: &[f64]) -> Vec<f64> {
+    let sites = 48;
+    let spacing = scenario.grid().spacing();
+    let source_x = 60;
+    (0..at.len())
+        .map(|n| {
+            let (step, count) = steps(scenario, at[n]);
+            let [x, y, _] = point(scenario, n);
+            let source = &scenario.sources()[if n < 2 { 0 } else { 2 }];
+            let row = site(scenario, y) - if n < 2 { 0 } else { 52 };
+            let turn = TAU * source.signal.highest_frequency() * step;
+            let tone = Tone {
+                turn: Complex64::from(turn),
+                courant: speed * step / spacing,
+            };
+            // A line of amplitude A per metre plays A/a at each of its sites: + in the upper half, − in the lower.
+            let strength = source.amplitude / spacing * step * step;
+            let shape = |m: usize, j: usize| (PI * m as f64 * (j as f64 + 0.5) / sites as f64).cos();
+            let pressure: Complex64 = (1..sites)
+                .map(|m| {
+                    let part = (0..sites)
+                        .map(|j| if j < sites / 2 { -shape(m, j) } else { shape(m, j) })
+                        .sum::<f64>()
+                        * 2.0
+                        / sites as f64;
+                    let z = tone.decay(4.0 * (PI * m as f64 / (2.0 * sites as f64)).sin().powi(2));
+                    let way = site(scenario, x).abs_diff(source_x) as i32;
+                    tone.amplitude(z) * z.powi(way) * (strength * part * shape(m, row))
+                })
+                .sum();
+            sine(pressure, turn * count)
+        })
+        .collect()
+}
+
+/// Orders of the grating, each a plane wave.
+fn talbot(scenario: &Scenario, speed: f64, at: &[f64]) -> Vec<f64> {
+    let (period, half) = (66i32, 8i32);
+    let spacing = scenario.grid().spacing();
+    let source = &scenario.sources()[0];
+    at.iter()
+        .enumerate()
+        .map(|(n, t)| {
+            let (step, count) = steps(scenario, *t);
+            let [x, y, _] = point(scenario, n);
+            let turn = TAU * source.signal.highest_frequency() * step;
+            let tone = Tone {
+                turn: Complex64::from(turn),
+                courant: speed * step / spacing,
+            };
+            let strength = source.amplitude / spacing * step * step;
+            let way = site(scenario, x) as i32 - 35;
+            let row = site(scenario, y) as i32 - 33;
+            let pressure: Complex64 = (-period / 2 + 1..=period / 2)
+                .map(|m| {
+                    let angle = TAU * f64::from(m) / f64::from(period);
+                    let part: f64 = (-half..=half).map(|j| (angle * f64::from(j)).cos()).sum::<f64>() / f64::from(period);
+                    let z = tone.decay(4.0 * (angle / 2.0).sin().powi(2));
+                    tone.amplitude(z) * z.powi(way) * (strength * part * (angle * f64::from(row)).cos())
+                })
+                .sum();
+            sine(pressure, turn * count)
+        })
+        .collect()
+}
+
+/// Every wave number along the boundary by itself. The tone swells a little, so that waves along the boundary, whose sum would go on for ever, come from a finite
+/// past.
+fn snell(scenario: &Scenario, speed: f64, at: &[f64]) -> Vec<f64> {
+    let spacing = scenario.grid().spacing();
+    let (boundary, height) = (115, 225);
+    at.iter()
+        .enumerate()
+        .map(|(n, t)| {
+            let (step, count) = steps(scenario, *t);
+            let [x, y, _] = point(scenario, n);
+            let (i, j) = (site(scenario, x) as f64, site(scenario, y) as i32);
+            let frequency = scenario.sources()[0].signal.highest_frequency();
+            let turn = Complex64::from(TAU * frequency * step) * Complex64::new(1.0, 2e-5);
+            let tone = |speed: f64| Tone {
+                turn,
+                courant: speed * step / spacing,
+            };
+            let (slow, fast) = (tone(speed), tone(2.0 * speed));
+            let pieces = 1 << 18;
+            let width = TAU / f64::from(pieces);
+            let sum: Complex64 = (0..pieces)
+                .map(|n| {
+                    // Half a period of the sum's own, so that no wave number falls on a branch point.
+                    let k = (f64::from(n) + 0.5) * width - PI;
+                    let across = 4.0 * (k / 2.0).sin().powi(2);
+                    let (z1, z2) = (slow.decay(across), fast.decay(across));
+                    let (back, on) = acoustics::lattice_interface(z1, z2);
+                    let there = slow.amplitude(z1) * z1.powi(height - boundary);
+                    let along = if j < boundary {
+                        there * on * z2.powi(boundary - 1 - j)
+                    } else {
+                        slow.amplitude(z1) * z1.powi((height - j).abs()) + there * back * z1.powi(j - boundary)
+                    };
+                    along * array(scenario, k, i, frequency) / f64::from(pieces)
+                })
+                .sum();
+            let strength = scenario.sources()[0].amplitude * (step / spacing).powi(2);
+            sine(sum * strength, TAU * frequency * step * count)
+        })
+        .collect()
+}
+
+/// Σ e^(ik(i − x)) e^(iω delay) over both arrays; elements and delays of a row are evenly spaced.
+fn array(scenario: &Scenario, k: f64, i: f64, frequency: f64) -> Complex64 {
+    scenario
+        .sources()
+        .iter()
+        .map(|source| {
+            let Place::Points(elements) = &source.place else {
+                panic!("an array")
+            };
+            let phase = |n: usize| {
+                k * (i - elements[n].at[0] / scenario.grid().spacing()) + TAU * frequency * elements[n].delay
+            };
+            let turn = Complex64::cis(phase(1) - phase(0));
+            let mut wave = Complex64::cis(phase(0));
+            let mut sum = Complex64::ZERO;
+            for _ in elements {
+                sum += wave;
+                wave *= turn;
+            }
+            sum
+        })
+        .sum()
+}
+
+/// Retarded integral of each element of a moving source; 0 for a region ahead of the cone.
+fn moving(scenario: &Scenario, speed: f64, detector: usize, t: f64) -> f64 {
+    let Region::Point(at) = scenario.detectors()[detector].region else {
+        return 0.0;
+    };
+    let source = &scenario.sources()[0];
+    let Place::Points(elements) = &source.place else {
+        panic!("points")
+    };
+    let plane = |v: [f64; 3]| [v[0], v[1]];
+    elements
+        .iter()
+        .map(|element| {
+            source.amplitude
+                * acoustics::moving_point_2d(
+                    speed,
+                    plane(element.at),
+                    plane(source.velocity),
+                    plane(at),
+                    t,
+                    |t| source.signal.at(t),
+                )
+        })
+        .sum()
+}
