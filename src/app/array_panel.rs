@@ -105,18 +105,26 @@ pub fn show(ui: &mut Ui, place: &mut SourcePlace, speed: f64, pace: f64) {
     let Some(before) = Row::of(points, delays, speed) else {
         hint(
             ui,
-            &format!("{} elements that are no even row, as the scene file gives them.", points.len()),
+            &format!(
+                "{} elements that are no even row, as the scene file gives them.",
+                points.len()
+            ),
         );
         return;
     };
     let mut now = before.clone();
     point(ui, "First", &mut now.from, pace);
     point(ui, "Last", &mut now.to, pace);
-    row(ui, "Elements", "Half a wavelength apart or closer, or there are several beams.", |ui| {
-        ui.name_inputs("Elements", |ui| {
-            ui.add(DragValue::new(&mut now.count).range(2..=MOST).speed(0.1))
-        });
-    });
+    row(
+        ui,
+        "Elements",
+        "Half a wavelength apart or closer, or there are several beams.",
+        |ui| {
+            ui.name_inputs("Elements", |ui| {
+                ui.add(DragValue::new(&mut now.count).range(2..=MOST).speed(0.1))
+            });
+        },
+    );
     let about = "Angle θ between the wave and the normal of the row: from one element to the next the delay is d sin θ/c, with the c of [acoustic].";
     row(ui, "Steered by", about, |ui| {
         ui.name_inputs("Steered by", |ui| {

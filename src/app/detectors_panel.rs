@@ -57,9 +57,10 @@ fn sound_rows(ui: &mut Ui, detector: &str) -> Option<SoundWish> {
         "Heard at",
         "How many times as fast as in the scene: 1 is as it is; 0.01 makes 100 kHz a tone of 1 kHz, and 10 ms a second.",
         |ui| {
+            let pace = speed / 50.0;
             let drag = DragValue::new(&mut speed)
                 .range(1e-9..=1e9)
-                .speed(speed / 50.0)
+                .speed(pace)
                 .suffix(" ×")
                 .custom_formatter(|value, _| figure(value, 3))
                 .custom_parser(|text| text.trim().trim_end_matches('×').trim().parse().ok());

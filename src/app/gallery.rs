@@ -11,15 +11,27 @@ use std::path::{Path, PathBuf};
 /// Pictures made by `ripplon render`, 200 × 112, by preset; graphs without their axes.
 const THUMBNAILS: &[(&str, &[u8])] = &[
     ("anderson", include_bytes!("../../assets/thumbnails/anderson.png")),
-    ("bloch-oscillation", include_bytes!("../../assets/thumbnails/bloch-oscillation.png")),
+    (
+        "bloch-oscillation",
+        include_bytes!("../../assets/thumbnails/bloch-oscillation.png"),
+    ),
     ("box-revival", include_bytes!("../../assets/thumbnails/box-revival.png")),
     ("clap-3d", include_bytes!("../../assets/thumbnails/clap-3d.png")),
-    ("coherent-state", include_bytes!("../../assets/thumbnails/coherent-state.png")),
+    (
+        "coherent-state",
+        include_bytes!("../../assets/thumbnails/coherent-state.png"),
+    ),
     ("cyclotron", include_bytes!("../../assets/thumbnails/cyclotron.png")),
     ("doppler", include_bytes!("../../assets/thumbnails/doppler.png")),
-    ("double-barrier", include_bytes!("../../assets/thumbnails/double-barrier.png")),
+    (
+        "double-barrier",
+        include_bytes!("../../assets/thumbnails/double-barrier.png"),
+    ),
     ("double-slit", include_bytes!("../../assets/thumbnails/double-slit.png")),
-    ("elliptic-room", include_bytes!("../../assets/thumbnails/elliptic-room.png")),
+    (
+        "elliptic-room",
+        include_bytes!("../../assets/thumbnails/elliptic-room.png"),
+    ),
     ("free-packet", include_bytes!("../../assets/thumbnails/free-packet.png")),
     ("laser-atom", include_bytes!("../../assets/thumbnails/laser-atom.png")),
     ("mach", include_bytes!("../../assets/thumbnails/mach.png")),

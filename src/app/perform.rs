@@ -223,7 +223,7 @@ impl App {
                 self.worker
                     .send(Command::Run(Job::new(move |engine| wish.play(engine))));
             } else {
-                self.errands.ask(Ask::Sound, &wish.detector);
+                self.errands.ask(Ask::Sound, &wish.detector, None);
                 self.sound = Some(wish);
             }
         }

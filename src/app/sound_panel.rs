@@ -236,7 +236,8 @@ fn signal_rows(ui: &mut Ui, signal: &mut SignalFile, usual: f64) {
 
 /// A recording's file, and the rate that NPY files do not hold.
 fn file_rows(ui: &mut Ui, file: &mut PathBuf, rate: &mut Option<f64>) {
-    let about = "WAV, or NPY of one axis. Beside the scene, or a whole path; a WAV file can be dropped on the window as well.";
+    let about =
+        "WAV, or NPY of one axis. Beside the scene, or a whole path; a WAV file can be dropped on the window as well.";
     let mut text = file.display().to_string();
     let changed = row(ui, "File", about, |ui| {
         ui.add(egui::TextEdit::singleline(&mut text).desired_width(f32::INFINITY))
@@ -246,7 +247,9 @@ fn file_rows(ui: &mut Ui, file: &mut PathBuf, rate: &mut Option<f64>) {
     if changed {
         *file = PathBuf::from(text);
     }
-    let own = file.extension().is_none_or(|ending| !ending.eq_ignore_ascii_case("npy"));
+    let own = file
+        .extension()
+        .is_none_or(|ending| !ending.eq_ignore_ascii_case("npy"));
     if own && rate.is_none() {
         hint(ui, "Played at the file's own rate.");
     } else {

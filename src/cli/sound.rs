@@ -68,7 +68,10 @@ pub(super) fn wanted(args: &SoundArgs, scenario: &Scenario) -> Result<Sounds, In
                 ));
             }
             None => {
-                let names: Vec<String> = detectors.iter().map(|detector| format!("{:?}", detector.name)).collect();
+                let names: Vec<String> = detectors
+                    .iter()
+                    .map(|detector| format!("{:?}", detector.name))
+                    .collect();
                 return Err(InputError(format!(
                     "--wav {text}: begin with a detector's name and `=`; there are {}",
                     names.join(", ")

@@ -111,8 +111,8 @@ impl Written {
 /// If there are not two records, the sound would last longer than an hour, or the file cannot be written.
 pub fn save(path: &Path, times: &[f64], values: &[f64], options: &WavOptions) -> Result<Written, ExportError> {
     let fault = |message: String| ExportError::Encoder { format: "WAV", message };
-    let (step, record) = even(times, values)
-        .ok_or_else(|| fault("there are no two records yet; let the scene run first".to_owned()))?;
+    let (step, record) =
+        even(times, values).ok_or_else(|| fault("there are no two records yet; let the scene run first".to_owned()))?;
     let rate = options.speed / step;
     let seconds = record.len() as f64 / rate;
     // NaN is refused as well.
@@ -216,7 +216,11 @@ fn resample(record: &[f64], from: f64, to: f64) -> Vec<f64> {
         .into_par_iter()
         .map(|n| {
             let t = n as f64 / to;
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates at the ends")]
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "saturates at the ends"
+            )]
             let (first, last) = (
                 ((t - half) * from).ceil().max(0.0) as usize,
                 (((t + half) * from).floor() as usize).min(record.len() - 1),

@@ -10,7 +10,7 @@
 use num_complex::Complex64;
 use ripplon::physics::reference::acoustics::{self, Tone};
 use ripplon::physics::source::Place;
-use ripplon::physics::{Initial, Pulse, Region, Source};
+use ripplon::physics::{Initial, Pulse, Region, Signal, Source};
 use ripplon::scene::Scenario;
 use std::f64::consts::{PI, TAU};
 
@@ -48,14 +48,10 @@ pub fn predict(name: &str, scenario: &Scenario, speed: f64, at: &[f64]) -> Vec<f
             let (wavelength, depth) = (speed / frequency, 2.2);
             let radius = |n: f64| (n * wavelength * depth + (n * wavelength / 2.0).powi(2)).sqrt();
             let mut openings = vec![[-radius(1.0), radius(1.0)]];
-            for n in [2.0, 4.0, 6.0] {
-                let outer = radius(n + 1.0).min(1.36);
-                if radius(n) < outer {
-                    openings.extend([[radius(n), outer], [-outer, -radius(n)]]);
-                }
+            for n in [2.0, 4.0] {
+                openings.extend([[radius(n), radius(n + 1.0)], [-radius(n + 1.0), -radius(n)]]);
             }
             let (pressure, velocity) = acoustics::screen(wavelength, depth, &openings);
-            println!("zone plate: {:.4} and {:.4} times", pressure.norm(), velocity.norm());
             let incident = source.amplitude / (2.0 * speed * TAU * frequency);
             vec![incident * f64::midpoint(pressure.norm(), velocity.norm())]
         }
@@ -66,14 +62,21 @@ pub fn predict(name: &str, scenario: &Scenario, speed: f64, at: &[f64]) -> Vec<f
                 .map(|t| acoustics::elliptic_focus(0.6, speed * (t - focus), pulse.width))
                 .collect()
         }
-        "doppler" | "mach" => at.iter().enumerate().map(|(n, t)| moving(scenario, speed, n, *t)).collect(),
+        "doppler" | "mach" => at
+            .iter()
+            .enumerate()
+            .map(|(n, t)| moving(scenario, speed, n, *t))
+            .collect(),
         "sea-floor" => {
             let source = &scenario.sources()[0];
             let [x, y, _] = element(source, 0);
             let offset = (point(scenario, 0)[0] - x).abs();
             // Boundaries lie half a spacing above the last site of a layer; impedances as the densities.
             let depths = [y - 2.1 - spacing / 2.0, y - 1.1 - spacing / 2.0];
-            let (first, second) = (acoustics::interface(1000.0, 1500.0).0, acoustics::interface(1500.0, 2000.0).0);
+            let (first, second) = (
+                acoustics::interface(1000.0, 1500.0).0,
+                acoustics::interface(1500.0, 2000.0).0,
+            );
             let shares = [1.0, first, (1.0 - first * first) * second];
             let ways = [offset, offset.hypot(2.0 * depths[0]), offset.hypot(2.0 * depths[1])];
             at.iter()
@@ -164,45 +167,53 @@ fn sine(pressure: Complex64, phase: f64) -> f64 {
     (Complex64::i() * pressure * Complex64::cis(-phase)).re
 }
 
-/// Modes across the duct, cos(πm(i+½)/N), each a wave along it.
+/// Modes across the duct, cos(πm(i+½)/N), each a wave along it. While it lasts, a burst of n periods is three tones, of f and f ± f/n.
 fn waveguide(scenario: &Scenario, speed: f64, at: &[f64]) -> Vec<f64> {
-    let sites = 48;
+    let (sites, source_x) = (24, 30);
     let spacing = scenario.grid().spacing();
-    let source_x = 60;
     (0..at.len())
         .map(|n| {
             let (step, count) = steps(scenario, at[n]);
             let [x, y, _] = point(scenario, n);
             let source = &scenario.sources()[if n < 2 { 0 } else { 2 }];
-            let row = site(scenario, y) - if n < 2 { 0 } else { 52 };
-            let turn = TAU * source.signal.highest_frequency() * step;
-            let tone = Tone {
-                turn: Complex64::from(turn),
-                courant: speed * step / spacing,
+            let Signal::Burst { frequency, cycles } = source.signal else {
+                panic!("a burst")
             };
+            let row = site(scenario, y) - if n < 2 { 0 } else { 26 };
+            let way = site(scenario, x).abs_diff(source_x) as i32;
             // A line of amplitude A per metre plays A/a at each of its sites: + in the upper half, − in the lower.
             let strength = source.amplitude / spacing * step * step;
             let shape = |m: usize, j: usize| (PI * m as f64 * (j as f64 + 0.5) / sites as f64).cos();
-            let pressure: Complex64 = (1..sites)
-                .map(|m| {
-                    let part = (0..sites)
-                        .map(|j| if j < sites / 2 { -shape(m, j) } else { shape(m, j) })
-                        .sum::<f64>()
-                        * 2.0
-                        / sites as f64;
-                    let z = tone.decay(4.0 * (PI * m as f64 / (2.0 * sites as f64)).sin().powi(2));
-                    let way = site(scenario, x).abs_diff(source_x) as i32;
-                    tone.amplitude(z) * z.powi(way) * (strength * part * shape(m, row))
+            let tones = [(0.5, 1.0), (-0.25, 1.0 + 1.0 / cycles), (-0.25, 1.0 - 1.0 / cycles)];
+            tones
+                .iter()
+                .map(|(weight, factor)| {
+                    let turn = TAU * frequency * factor * step;
+                    let tone = Tone {
+                        turn: Complex64::from(turn),
+                        courant: speed * step / spacing,
+                    };
+                    let pressure: Complex64 = (1..sites)
+                        .map(|m| {
+                            let part = (0..sites)
+                                .map(|j| if j < sites / 2 { -shape(m, j) } else { shape(m, j) })
+                                .sum::<f64>()
+                                * 2.0
+                                / sites as f64;
+                            let z = tone.decay(4.0 * (PI * m as f64 / (2.0 * sites as f64)).sin().powi(2));
+                            tone.amplitude(z) * z.powi(way) * (strength * part * shape(m, row))
+                        })
+                        .sum();
+                    weight * sine(pressure, turn * count)
                 })
-                .sum();
-            sine(pressure, turn * count)
+                .sum()
         })
         .collect()
 }
 
 /// Orders of the grating, each a plane wave.
 fn talbot(scenario: &Scenario, speed: f64, at: &[f64]) -> Vec<f64> {
-    let (period, half) = (66i32, 8i32);
+    let (period, half) = (66i32, 14i32);
     let spacing = scenario.grid().spacing();
     let source = &scenario.sources()[0];
     at.iter()
@@ -221,7 +232,8 @@ fn talbot(scenario: &Scenario, speed: f64, at: &[f64]) -> Vec<f64> {
             let pressure: Complex64 = (-period / 2 + 1..=period / 2)
                 .map(|m| {
                     let angle = TAU * f64::from(m) / f64::from(period);
-                    let part: f64 = (-half..=half).map(|j| (angle * f64::from(j)).cos()).sum::<f64>() / f64::from(period);
+                    let part: f64 =
+                        (-half..=half).map(|j| (angle * f64::from(j)).cos()).sum::<f64>() / f64::from(period);
                     let z = tone.decay(4.0 * (angle / 2.0).sin().powi(2));
                     tone.amplitude(z) * z.powi(way) * (strength * part * (angle * f64::from(row)).cos())
                 })
@@ -297,28 +309,23 @@ fn array(scenario: &Scenario, k: f64, i: f64, frequency: f64) -> Complex64 {
         .sum()
 }
 
-/// Retarded integral of each element of a moving source; 0 for a region ahead of the cone.
+/// Retarded integral of each element of a moving source; of a region, the larger of its two corners.
 fn moving(scenario: &Scenario, speed: f64, detector: usize, t: f64) -> f64 {
-    let Region::Point(at) = scenario.detectors()[detector].region else {
-        return 0.0;
-    };
     let source = &scenario.sources()[0];
     let Place::Points(elements) = &source.place else {
         panic!("points")
     };
     let plane = |v: [f64; 3]| [v[0], v[1]];
-    elements
-        .iter()
-        .map(|element| {
-            source.amplitude
-                * acoustics::moving_point_2d(
-                    speed,
-                    plane(element.at),
-                    plane(source.velocity),
-                    plane(at),
-                    t,
-                    |t| source.signal.at(t),
-                )
-        })
-        .sum()
+    let (start, velocity) = (|n: usize| plane(elements[n].at), plane(source.velocity));
+    let heard = |at: [f64; 3]| -> f64 {
+        (0..elements.len())
+            .map(|n| acoustics::moving_point_2d(speed, start(n), velocity, plane(at), t, |t| source.signal.at(t)))
+            .sum::<f64>()
+            * source.amplitude
+    };
+    match scenario.detectors()[detector].region {
+        Region::Point(at) => heard(at),
+        Region::Box { min, max } => heard(min).abs().max(heard(max).abs()),
+        ref other => panic!("a point or a region, not {other:?}"),
+    }
 }

@@ -21,14 +21,14 @@ pub fn interface(from: f64, to: f64) -> (f64, f64) {
 /// Source: Morse & Feshbach 1953, Methods of Theoretical Physics, §11.2 (Poisson's solution by Hankel transform).
 #[must_use]
 pub fn pulse_2d(r: f64, ct: f64, width: f64) -> f64 {
-    // Beyond k = 9/w nothing is left; smooth and even at 0, so that the midpoint rule converges faster than any power.
-    let pieces = 4000 + (40.0 * (r + ct) / width) as u32;
+    // Beyond k = 9/w nothing is left, and the midpoint rule of step h leaves h²w²/24 of the slope at 0: below 1e-6.
+    let pieces = 2000 + (16.0 * (r + ct) / width) as u32;
     let step = 9.0 / (width * f64::from(pieces));
     (0..pieces)
         .map(|n| {
             let k = (f64::from(n) + 0.5) * step;
             let weight = width * width * k * (-(width * k).powi(2) / 2.0).exp();
-            weight * bessel_j(0, k * r)[0] * (k * ct).cos()
+            weight * bessel_j0(k * r) * (k * ct).cos()
         })
         .sum::<f64>()
         * step
@@ -163,7 +163,12 @@ pub fn screen(wavelength: f64, depth: f64, openings: &[[f64; 2]]) -> (Complex64,
     (pressure, velocity)
 }
 
-/// H⁽¹⁾ of order 0 or 1 far out, x ≥ 20, to 1e-6: five terms of the expansion for large arguments.
+/// J₀(x), x ≥ 0, to 1e-8.
+fn bessel_j0(x: f64) -> f64 {
+    if x < 30.0 { bessel_j(0, x)[0] } else { hankel(0, x).re }
+}
+
+/// H⁽¹⁾ of order 0 or 1 far out, x ≥ 20, to 1e-7: five terms of the expansion for large arguments.
 ///
 /// Source: Abramowitz & Stegun 1964, §9.2.5–9.2.10.
 fn hankel(order: u32, x: f64) -> Complex64 {
@@ -234,9 +239,8 @@ pub fn rigid_room(
     signal: impl Fn(u32) -> f64,
 ) -> f64 {
     let played: Vec<f64> = (0..steps).map(signal).collect();
-    let shape = |axis: usize, mode: usize, site: usize| {
-        (PI * mode as f64 * (site as f64 + 0.5) / size[axis] as f64).cos()
-    };
+    let shape =
+        |axis: usize, mode: usize, site: usize| (PI * mode as f64 * (site as f64 + 0.5) / size[axis] as f64).cos();
     let sine = |axis: usize, mode: usize| (PI * mode as f64 / (2.0 * size[axis] as f64)).sin().powi(2);
     let mut total = 0.0;
     for m in 0..size[0] {
@@ -282,7 +286,7 @@ mod tests {
                 assert!((time - space).abs() < 3e-4, "{dimension}D at {r}, {ct}: {time} {space}");
             }
         }
-        assert!((pulse_2d(0.6, 0.0, width) - (-0.36f64 / 0.98).exp()).abs() < 1e-10);
+        assert!((pulse_2d(0.6, 0.0, width) - (-0.36f64 / 0.98).exp()).abs() < 1e-6);
         assert!((pulse_3d(1e-6, 0.5, width) - pulse_3d(0.0, 0.5, width)).abs() < 1e-9);
     }
 
@@ -290,8 +294,8 @@ mod tests {
     #[test]
     fn crests_fall_by_the_law_of_their_dimension() {
         let crest = |pulse: fn(f64, f64, f64) -> f64, r: f64| {
-            (0..400)
-                .map(|n| pulse(r, r - 2.0 + f64::from(n) * 0.01, 1.0))
+            (0..40)
+                .map(|n| pulse(r, r - 0.8 + f64::from(n) * 0.04, 1.0))
                 .fold(0.0, f64::max)
         };
         // The next term is of order w/r.
@@ -342,12 +346,17 @@ mod tests {
     fn a_moving_tone_is_shifted() {
         let (c, v, f) = (343.0, 100.0, 500.0);
         for (x, factor) in [(60.0, 1.0 / (1.0 - v / c)), (-60.0, 1.0 / (1.0 + v / c))] {
-            let p = |t: f64| moving_point_2d(c, [0.0; 2], [v, 0.0], [x, 0.0], t, |t| (TAU * f * t).sin());
+            // Faded in: a sudden start has an offset, which lingers in two dimensions.
+            let tone = |t: f64| (TAU * f * t).sin() * (1.0 - (-(f * t / 4.0).powi(2)).exp());
+            let p = |t: f64| moving_point_2d(c, [0.0; 2], [v, 0.0], [x, 0.0], t, tone);
             let period = 1.0 / (f * factor);
             let (a, b, d) = (p(0.3), p(0.3 + period), p(0.3 + period / 2.0));
             // The distance changes by v/f in a period of the way of some 30 m: 1 % of the height.
             let height = a.abs().max(p(0.3 + period / 4.0).abs());
-            assert!((a - b).abs() < 0.03 * height && (a + d).abs() < 0.03 * height, "{a} {b} {d}");
+            assert!(
+                (a - b).abs() < 0.03 * height && (a + d).abs() < 0.03 * height,
+                "{a} {b} {d}"
+            );
         }
     }
 
@@ -355,20 +364,20 @@ mod tests {
     fn the_circle_collects_everything() {
         assert!((elliptic_gain(0.0) - 1.0).abs() < 1e-12);
         assert!(elliptic_gain(0.6) < 1.0);
-        // The circle's modes: p(0, t) = Σ aₙ cos(ckₙt), kₙ the zeros of J₁, aₙ ∝ exp(−w²k²/2)/J₀²(kR).
+        // The circle's modes: p(0, t) = Σ aₙ cos(ckₙt), kₙ the zeros of J₁, aₙ = 2w² exp(−w²k²/2)/J₀²(k), R = 1.
         let (w, x) = (0.02, -0.02);
-        let mut sum = w * w;
+        let mut sum = 2.0 * w * w;
         for n in 1..120 {
             let guess = (f64::from(n) + 0.25) * PI;
             let k = (0..6).fold(guess, |k, _| {
                 let j = bessel_j(2, k);
                 k - j[1] / ((j[0] - j[2]) / 2.0)
             });
-            sum += w * w * (-w * w * k * k / 2.0).exp() / bessel_j(0, k)[0].powi(2) * (k * (2.0 + x)).cos();
+            sum += 2.0 * w * w * (-w * w * k * k / 2.0).exp() / bessel_j(0, k)[0].powi(2) * (k * (2.0 + x)).cos();
         }
-        // Σ over modes of weight 2/R²J₀² · ½w²: the next term of the zeros, 3/(8k), turns it by 3w/4 = 1.5 %.
+        // The next term of the zeros, 3/(8k), turns the phase by 3/(4k): w/R · ¾ √(π/2) exp(−½) = 1.1 % at x = −w.
         let expected = elliptic_focus(0.0, x, w);
-        assert!((sum - expected).abs() < 0.03, "{sum} {expected}");
+        assert!((sum - expected).abs() < 0.02, "{sum} {expected}");
     }
 
     /// A whole plane of openings lets the plane wave through.
@@ -416,11 +425,13 @@ mod tests {
     fn a_room_answers_at_its_mode() {
         let (size, courant) = ([6, 5], 0.5);
         let turn = 2.0 * (courant * (PI / 12.0).sin()).asin();
-        let steps = 2000;
-        let heard = rigid_room(size, courant, [0, 0], &[[0, 0]], steps, |n| (turn * f64::from(n)).sin());
-        // qⁿ = −n cos(ωn)/(2 sin ω) + bounded, of share 2/6 · 1/5 · cos²(π/12).
+        let steps = (80.25 * TAU / turn).round() as u32;
+        let n = f64::from(steps);
+        let heard = rigid_room(size, courant, [0, 0], &[[0, 0]], steps, |n| (turn * f64::from(n)).cos());
+        // qⁿ = n sin(ωn)/(2 sin ω) of share 2/6 · 1/5 · cos²(π/12); the mean of the cosine from n = 0 on is ½, which the whole room takes up; the
+        // other modes stay below a hundredth of n.
         let share = 2.0 / 30.0 * (PI / 12.0).cos().powi(2);
-        let expected = -share * f64::from(steps) * (turn * f64::from(steps)).cos() / (2.0 * turn.sin());
+        let expected = share * n * (turn * n).sin() / (2.0 * turn.sin()) + n / 60.0;
         assert!((heard / expected - 1.0).abs() < 0.02, "{heard} {expected}");
     }
 }
