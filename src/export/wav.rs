@@ -8,6 +8,13 @@
 //! Reference: Kaiser 1974, Nonrecursive digital filter design using the I₀-sinh window function; Smith & Gossett 1984,
 //! doi:10.1109/ICASSP.1984.1172555 (resampling by any ratio).
 
+#![allow(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "numbers of samples are far below 2^52, positive, and limited before they are rounded"
+)]
+
 use super::{ExportError, aside::Aside};
 use hound::{SampleFormat, WavSpec, WavWriter};
 use rayon::prelude::*;
@@ -115,8 +122,7 @@ pub fn save(path: &Path, times: &[f64], values: &[f64], options: &WavOptions) ->
         even(times, values).ok_or_else(|| fault("there are no two records yet; let the scene run first".to_owned()))?;
     let rate = options.speed / step;
     let seconds = record.len() as f64 / rate;
-    // NaN is refused as well.
-    if !(seconds <= LONGEST) {
+    if seconds.is_nan() || seconds > LONGEST {
         return Err(fault(format!(
             "the sound would last {seconds:.0} s, and the longest is {LONGEST} s; play it faster than {} times",
             options.speed
@@ -128,7 +134,9 @@ pub fn save(path: &Path, times: &[f64], values: &[f64], options: &WavOptions) ->
         return Err(fault("the record holds values that are not finite".to_owned()));
     }
     let gain = if largest > 0.0 { PEAK / largest } else { 1.0 };
-    sound.iter_mut().for_each(|value| *value *= gain);
+    for value in &mut sound {
+        *value *= gain;
+    }
     write(path, &sound, options)?;
     Ok(Written {
         seconds,
@@ -183,7 +191,7 @@ fn even(times: &[f64], values: &[f64]) -> Option<(f64, Vec<f64>)> {
         .map(|pair| (pair[1] - pair[0]).abs())
         .fold(f64::INFINITY, f64::min);
     let length = (times.last()? - times.first()?).abs();
-    if times.len() < 2 || !(step > 0.0) {
+    if times.len() < 2 || step.is_nan() || step <= 0.0 {
         return None;
     }
     // Thinned records lie further apart; times of equal steps differ by rounding only.

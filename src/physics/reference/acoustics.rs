@@ -3,6 +3,13 @@
 //! The tones are those of pⁿ⁺¹ − 2pⁿ + pⁿ⁻¹ = λ²Lp + Δt²S, exact in the scheme's own Δt and a, so that a run may be held against them without a
 //! tolerance for dispersion. A tone is e^(−iωt); waves that run away from their source are zⁿ at a distance of n sites, |z| ≤ 1.
 
+#![expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "numbers of sites, steps and pieces are far below 2^52 and positive"
+)]
+
 use super::chain::bessel_j;
 use num_complex::Complex64;
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
