@@ -358,6 +358,10 @@ extern "C" __global__ void measure_rows(const Measure p) {
     const int lane = threadIdx.x & 31;
     const int rows_y = p.hi[1] - p.lo[1], rows = rows_y * (p.hi[2] - p.lo[2]);
     const int size[3] = {g.nx, g.ny, g.nz};
+    // Over the whole grid every bond is the upward one of one site, and counts twice there.
+    bool whole = true;
+    for (int axis = 0; axis < 3; axis++) whole = whole && p.lo[axis] == 0 && p.hi[axis] == size[axis];
+    const int sides = whole ? 1 : 2;
     for (int row = blockIdx.x * (blockDim.x >> 5) + (threadIdx.x >> 5); row < rows; row += gridDim.x * (blockDim.x >> 5)) {
         const int j = p.lo[1] + row % rows_y, k = p.lo[2] + row / rows_y;
         const size_t base = offset(g, j + g.ny * k);
@@ -372,7 +376,7 @@ extern "C" __global__ void measure_rows(const Measure p) {
             const int at[3] = {i, j, k};
             double hops = 0;
             for (int axis = 0; axis < 3; axis++)
-                for (int side = 0; side < 2; side++) {
+                for (int side = 0; side < sides; side++) {
                     if (!p.energy && (axis != p.across || side)) continue;
                     int to = at[axis] + (side ? -1 : 1);
                     if (to < 0 || to >= size[axis]) {
@@ -387,7 +391,7 @@ extern "C" __global__ void measure_rows(const Measure p) {
                 }
             double diagonal = p.medium.energy[n] + 0.5 * p.interaction * d;
             for (int q = 0; q < p.medium.drives; q++) diagonal += p.drives[q] * (double)p.medium.driven[q][n];
-            energy += d * diagonal - p.hopping * hops;
+            energy += d * diagonal - p.hopping * (whole ? 2 * hops : hops);
         }
         norm = sum_of_warp(norm), energy = sum_of_warp(energy), x = sum_of_warp(x), xx = sum_of_warp(xx), current = sum_of_warp(current);
         peak = max_of_warp(peak);
@@ -433,8 +437,35 @@ struct Picture {
     float *value, *phase;
 };
 
+// The mean density of a texel, V neighbouring sites a lane and load: squares add up in the field's precision over some rows, then in double precision
+__device__ __forceinline__ double density_in_vectors(const Picture &p, int xa, int xb, int ya, int yb, int lane, int group) {
+    enum { ROWS = 4 };
+    double square = 0;
+    for (int x = xa + lane * V; x < xb; x += group * V)
+        for (int y = ya; y < yb; y += ROWS) {
+            const size_t at = offset(p.grid, y + p.grid.ny * p.z) + x;
+            __align__(16) real r[ROWS][V], i[ROWS][V];
+#pragma unroll
+            for (int k = 0; k < ROWS; k++)
+                if (y + k < yb) {
+                    load(r[k], p.re + at + (size_t)k * p.grid.pitch), load(i[k], p.im + at + (size_t)k * p.grid.pitch);
+                } else {
+#pragma unroll
+                    for (int c = 0; c < V; c++) r[k][c] = i[k][c] = 0;
+                }
+            real sum = 0;
+#pragma unroll
+            for (int k = 0; k < ROWS; k++)
+#pragma unroll
+                for (int c = 0; c < V; c++)
+                    if (x + c < xb) sum = fused(r[k][c], r[k][c], fused(i[k][c], i[k][c], sum));
+            square += sum;
+        }
+    return square;
+}
+
 // One texel a group of `group` lanes (a power of two up to 32): a mean over reduction x reduction sites
-extern "C" __global__ void picture(const Picture p, int group) {
+extern "C" __global__ void picture(const Picture p, int group, int in_vectors) {
     const int texel = (blockIdx.x * blockDim.x + threadIdx.x) / group, lane = threadIdx.x % group;
     const bool mine = texel < p.width * p.height;
     const int u = mine ? texel % p.width : 0, v = mine ? texel / p.width : 0;
@@ -442,7 +473,8 @@ extern "C" __global__ void picture(const Picture p, int group) {
     double square = 0, r = 0, i = 0;
     // Columns outside and ROWS rows at once inside: so many loads are under way at a time.
     enum { ROWS = 4 };
-    for (int x = xa + lane; x < xb; x += group)
+    if (in_vectors) square = density_in_vectors(p, xa, xb, ya, yb, lane, group);
+    for (int x = xa + lane; x < xb && !in_vectors; x += group)
         for (int y = ya; y < yb; y += ROWS) {
             const size_t at = offset(p.grid, y + p.grid.ny * p.z) + x;
             Complex z[ROWS];

@@ -40,6 +40,9 @@ const POTENTIAL: &str = "[[layer]]\nsets = \"potential\"\nshape = \"everywhere\"
 const WALLS: &str = "[[layer]]\nsets = \"potential\"\nshape = \"everywhere\"\nvalue = \"1.3*sin(37.1*x + 91.7*y + 17.3*x*y)\"\n\
     [[layer]]\nsets = \"wall\"\nshape = \"disk\"\ncenter = [30.0, 20.0]\nradius = 7.3\nvalue = 1\n\
     [[layer]]\nsets = \"wall\"\nshape = \"slits\"\nx = 60.0\nthickness = 1.2\ncenters = [15.0, 30.0]\nopening = 4.0\nvalue = 1\n";
+const BOXES: &str = "[[layer]]\nsets = \"potential\"\nshape = \"everywhere\"\nvalue = \"1.3*sin(37.1*x + 91.7*y + 13.3*z + 17.3*x*y)\"\n\
+    [[layer]]\nsets = \"wall\"\nshape = \"box\"\nmin = [8.0, 6.0, 1.0]\nmax = [12.0, 9.0, 3.5]\nvalue = 1\n\
+    [[layer]]\nsets = \"wall\"\nshape = \"box\"\nmin = [15.5, 0.0, 2.0]\nmax = [16.0, 30.0, 4.0]\nvalue = 1\n";
 const DRIVEN: &str = "[[layer]]\nsets = \"potential\"\nshape = \"everywhere\"\nvalue = \"0.7*sin(7.1*x + 9.7*y)\"\n\
     [[layer]]\nsets = \"potential\"\nshape = \"disk\"\ncenter = [20.0, 20.0]\nradius = 9.0\nvalue = 0.9\nmode = \"add\"\ndrive = \"sin(3*t)\"\n";
 
@@ -78,6 +81,50 @@ fn cubes() -> Vec<Case> {
             POTENTIAL,
         ),
         case("periodic cube", &[36, 22, 20], "\"periodic\"", mass, POTENTIAL),
+        case("tiles of a cube", &[120, 100, 23], "\"wall\"", mass, POTENTIAL),
+        case("obstacles in a cube", &[133, 70, 14], "\"wall\"", mass, BOXES),
+        case(
+            "obstacles in a periodic cube",
+            &[132, 62, 12],
+            "\"periodic\"",
+            mass,
+            BOXES,
+        ),
+        case(
+            "flux through a cube",
+            &[40, 36, 11],
+            "\"wall\"",
+            "hopping = 1.0\nflux = 0.013",
+            BOXES,
+        ),
+        case(
+            "interaction and obstacles in a cube",
+            &[72, 60, 10],
+            "\"wall\"",
+            "mass = 1.0\ninteraction = 0.8",
+            BOXES,
+        ),
+        Case {
+            orders: &[1, 2],
+            ..case(
+                "absorbing cube",
+                &[64, 56, 20],
+                "\"absorb\"\nabsorb_width = 3",
+                mass,
+                POTENTIAL,
+            )
+        },
+        Case {
+            orders: &[1, 2],
+            imaginary: true,
+            ..case(
+                "ground state of a cube",
+                &[41, 36, 12],
+                "\"wall\"",
+                "mass = 1.0\ninteraction = 0.8",
+                POTENTIAL,
+            )
+        },
     ]
 }
 
@@ -652,4 +699,57 @@ fn without_room_the_processor_steps_in_where_it_may() {
         "{note}"
     );
     elsewhere.advance(2, &mut Taps::default()).expect("steps");
+}
+
+/// A device lost in mid-run: an error that names the kernel, the snapshot kept; the processor goes on from it where the scene leaves that open.
+#[test]
+fn a_lost_device_costs_nothing_that_was_kept() {
+    const NAME: &str = "a_lost_device_costs_nothing_that_was_kept";
+    if skip() {
+        return;
+    }
+    if std::env::var_os(ROLE).is_none() {
+        // In a process of its own: the other tests need the device.
+        again(NAME, &[]);
+        return;
+    }
+    let large = Case {
+        size: &[320, 256],
+        ..cases().swap_remove(0)
+    };
+    for (backend, goes_on) in [("auto", true), ("cuda", false)] {
+        let scenario = std::sync::Arc::new(scene(&large, 2, backend, "double", "auto"));
+        let mut engine = ripplon::engine::Engine::new(scenario).expect("the device is there");
+        assert_eq!(engine.report().backend, Backend::Cuda);
+        engine.advance(7).expect("steps");
+        let before = engine.field().expect("a field");
+        engine.snapshot().expect("a snapshot");
+        cuda::lose_device_after(Some(3));
+        let error = engine.advance(100).expect_err("the device is lost").to_string();
+        assert!(error.contains("kernel") && error.contains("ECC"), "{error}");
+        assert!(engine.failure().is_some() && engine.has_snapshot());
+        assert!(engine.advance(1).is_err(), "it stays where it is");
+        if goes_on {
+            engine.restore().expect("the processor takes over");
+            assert_eq!(engine.report().backend, Backend::Cpu);
+            let note = engine.report().note.unwrap_or_default();
+            assert!(note.contains("not on the NVIDIA device"), "{note}");
+        } else {
+            let refused = engine
+                .restore()
+                .err()
+                .map(|error| error.to_string())
+                .unwrap_or_default();
+            assert!(refused.contains("cuda"), "{refused}");
+            assert!(engine.has_snapshot());
+            cuda::lose_device_after(None);
+            engine.restore().expect("it is back");
+            assert_eq!(engine.report().backend, Backend::Cuda);
+        }
+        assert_eq!(engine.clock().steps, 7);
+        // Open and closed once more: a few roundings.
+        assert!(distance(&engine.field().expect("a field"), &before) < 1e-14);
+        engine.advance(5).expect("it goes on");
+        cuda::lose_device_after(None);
+    }
 }

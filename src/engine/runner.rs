@@ -5,7 +5,7 @@ use super::pacing::{FRAME, Meter, Pacing, Ration};
 use super::spectra::Spectra;
 use super::{Change, Command, Engine, EngineError, Frame, Status};
 use crate::scene::Scenario;
-use crate::solver::{Clock, FieldImage, ImageRequest, Report};
+use crate::solver::{Backend, Clock, FieldImage, ImageRequest, Report};
 use crossbeam_channel::{Receiver, RecvTimeoutError, TryRecvError};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -56,6 +56,9 @@ pub(super) struct Runner {
     begun: Option<(Clock, u64)>,
     /// When the batch before this one was over, while pictures are drawn beside stepping.
     batch_end: Option<Instant>,
+    /// Whether the solver draws while it goes on; when it may begin the next picture.
+    beside: bool,
+    next_picture: Instant,
     serial: u64,
     image_serial: u64,
     steps_shown: u64,
@@ -100,6 +103,8 @@ impl Runner {
             drawn: false,
             begun: None,
             batch_end: None,
+            beside: false,
+            next_picture: now,
             serial: 0,
             image_serial: 0,
             steps_shown: 0,
@@ -153,7 +158,9 @@ impl Runner {
         }
         let whole_frame = self.left_in_frame == 0;
         let wanted = self.stale || (self.is_stepping() && whole_frame && consumed);
-        if wanted && (self.stale || !self.drawn) && !self.begin() {
+        // Batches of such a solver are shorter than a frame, and a picture costs all steps that it takes the place of: no more of them than are shown.
+        let early = self.beside && !self.stale && Instant::now() < self.next_picture;
+        if wanted && !early && (self.stale || !self.drawn) && !self.begin() {
             self.refresh_observables();
             self.draw();
             self.publish();
@@ -170,9 +177,13 @@ impl Runner {
             return false;
         };
         // What cannot be begun is drawn at once, and says there what is wrong.
-        if !fits(request, engine.scenario()) || !engine.begin_image(request).unwrap_or(false) {
+        self.beside = fits(request, engine.scenario()) && engine.begin_image(request).unwrap_or(false);
+        if !self.beside {
             return false;
         }
+        // A turn that came late does not make the next picture late as well.
+        self.next_picture =
+            (self.next_picture + FRAME).max(Instant::now().checked_sub(FRAME).unwrap_or(self.next_picture));
         self.begun = Some((engine.clock(), std::mem::take(&mut self.steps_in_frame)));
         self.drawn = true;
         true
@@ -385,12 +396,18 @@ impl Runner {
             self.say(true, note);
         }
         self.pacing.forget();
+        self.beside = false;
         self.rate = Meter::default();
         self.drawn = false;
         self.stale = true;
         self.left_in_frame = 0;
-        self.observables = Ration::new(10.0, 0.05);
         self.spectra = Spectra::default();
+        // They stop the flow of batches to a device.
+        let device = self
+            .report
+            .as_ref()
+            .is_some_and(|report| report.backend != Backend::Cpu);
+        self.observables = Ration::new(10.0, if device { 0.02 } else { 0.05 });
         self.start_frame();
     }
 
@@ -413,7 +430,8 @@ impl Runner {
             self.left_in_frame.min(self.pacing.steps_per_piece())
         } else {
             let batch = self.report.as_ref().map_or(1, |report| report.batch.max(1));
-            whole_batches(self.pacing.steps_per_frame(), batch)
+            let steps = self.pacing.steps_per_frame();
+            whole_batches(if self.beside { steps.div_ceil(2) } else { steps }, batch)
         };
         // While a picture is drawn beside it, a batch returns when the one before it is done: what counts is from end to end.
         let begin = self.batch_end.take().unwrap_or_else(Instant::now);

@@ -5,10 +5,13 @@
 //! from the CUDA C++ beside it.
 
 mod ceilings;
+mod fault;
 mod nvrtc;
 mod queue;
 
 pub use ceilings::DeviceCeilings;
+#[doc(hidden)]
+pub use fault::lose_device_after;
 pub use nvrtc::{Program, cache, compiled, compiler};
 pub use queue::{
     Buffer, DeviceRepr, Kernel, Kind, Landing, LaunchArgs, Mark, PushKernelArg, Queue, Source, ValidAsZeroBits,
@@ -145,6 +148,14 @@ impl Device {
             .ok()
             .and_then(|text| text.trim().parse().ok());
         free.min(limit.unwrap_or(u64::MAX))
+    }
+
+    /// Bytes of shared memory that a block may have.
+    #[must_use]
+    pub fn most_shared(&self) -> u32 {
+        let attribute = sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
+        let most = self.context.attribute(attribute).unwrap_or(48 * 1024);
+        u32::try_from(most).unwrap_or(0)
     }
 
     fn module(&self, source: Source) -> Result<Arc<CudaModule>, CudaError> {

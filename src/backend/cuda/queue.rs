@@ -1,6 +1,6 @@
 //! One stream of work on a device: buffers, kernels, copies.
 
-use super::{CudaError, Device, failed, words};
+use super::{CudaError, Device, failed, fault, words};
 use cudarc::driver::{CudaEvent, CudaFunction, CudaSlice, CudaStream, DevicePtr, LaunchConfig, PinnedHostSlice, sys};
 pub use cudarc::driver::{DeviceRepr, LaunchArgs, PushKernelArg, ValidAsZeroBits};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -301,14 +301,6 @@ impl Queue {
         })
     }
 
-    /// Bytes of shared memory that a block may have.
-    #[must_use]
-    pub fn most_shared(&self) -> u32 {
-        let attribute = sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
-        let most = self.device.context.attribute(attribute).unwrap_or(48 * 1024);
-        u32::try_from(most).unwrap_or(0)
-    }
-
     /// Blocks of a kernel that one multiprocessor holds.
     ///
     /// # Errors
@@ -337,6 +329,9 @@ impl Queue {
         arguments: impl FnOnce(&mut LaunchArgs<'a>),
     ) -> Result<(), CudaError> {
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = kernel.name;
+        if fault::strikes() {
+            return Err(failed(format!("kernel {}", kernel.name), &fault::LOST));
+        }
         let mut launch = self.stream.launch_builder(&kernel.function);
         arguments(&mut launch);
         let config = LaunchConfig {
@@ -355,6 +350,9 @@ impl Queue {
     /// # Errors
     /// If any of it failed.
     pub fn finish(&self) -> Result<(), CudaError> {
+        if fault::lasts() {
+            return Err(self.late(&fault::LOST));
+        }
         self.stream.synchronize().map_err(|error| self.late(&error))
     }
 }

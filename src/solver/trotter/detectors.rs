@@ -2,7 +2,7 @@
 
 use super::measure::ReadRow;
 use super::opening::Opening;
-use super::run::Run;
+use super::run::{KEPT, Run};
 use super::stepper::{Region, Totals};
 use super::watch::Watch;
 use crate::field::Real;
@@ -16,10 +16,7 @@ impl<T: Real> Run<T> {
     /// Takes steps and records every one of them.
     pub(super) fn advance_recording(&mut self, steps: u64, taps: &mut Taps) {
         if self.stepper.device().is_some() {
-            for _ in 0..steps {
-                self.single_step();
-                self.record_on_device(taps);
-            }
+            self.advance_recording_on_device(steps, taps);
             return;
         }
         let watch = match self.watch.take() {
@@ -88,19 +85,48 @@ impl<T: Real> Run<T> {
         value(&totals, &self.problem.grid, tap)
     }
 
-    fn record_on_device(&self, taps: &mut Taps) {
-        let closing = self.closing();
-        let drives = self.media.drives_at(self.time());
-        taps.record(self.time(), |tap| {
-            let empty = (0..3).any(|axis| tap.lo[axis] >= tap.hi[axis]);
-            match self.stepper.device() {
-                Some(device) if !empty => {
-                    let totals = device.totals(&region(tap), closing.as_ref(), &drives);
-                    value(&totals, &self.problem.grid, tap)
+    /// The same on a device: sums are put in after every step and stay there, and come to the host once a batch, so that steps do not wait for them.
+    fn advance_recording_on_device(&mut self, steps: u64, taps: &mut Taps) {
+        let all = taps.taps().to_vec();
+        let empty = |tap: &Tap| (0..3).any(|axis| tap.lo[axis] >= tap.hi[axis]);
+        let asked = all.iter().filter(|tap| !empty(tap)).count();
+        let most = (KEPT / asked.max(1)).max(1) as u64;
+        let mut left = steps;
+        while left > 0 {
+            // More detectors than places: one step at a time, as many detectors as fit.
+            let count = left.min(most);
+            let first = self.steps();
+            let mut totals = Vec::new();
+            let mut put = 0;
+            for _ in 0..count {
+                self.single_step();
+                let closing = self.closing();
+                let drives = self.media.drives_at(self.time());
+                let Some(device) = self.stepper.device() else { return };
+                for tap in all.iter().filter(|tap| !empty(tap)) {
+                    if put == KEPT {
+                        totals.extend(device.kept_totals(put));
+                        put = 0;
+                    }
+                    device.keep_totals(put, &region(tap), closing.as_ref(), &drives);
+                    put += 1;
                 }
-                _ => 0.0,
             }
-        });
+            if let Some(device) = self.stepper.device() {
+                totals.extend(device.kept_totals(put));
+            }
+            let mut totals = totals.iter();
+            for n in first + 1..=first + count {
+                let values: Vec<f64> = (all.iter())
+                    .map(|tap| match (empty(tap), &self.problem.grid) {
+                        (true, _) => 0.0,
+                        (false, grid) => totals.next().map_or(f64::NAN, |totals| value(totals, grid, tap)),
+                    })
+                    .collect();
+                taps.push(self.time_at(n), &values);
+            }
+            left -= count;
+        }
     }
 }
 

@@ -13,6 +13,7 @@ use rayon::prelude::*;
 use std::ops::Range;
 
 pub(super) use super::opening::Opening;
+pub(super) use super::stepper::KEPT;
 #[cfg(feature = "cuda")]
 pub(super) use super::stepper::Totals;
 pub(super) use super::stepper::{Correction, OnDevice, Region, RowChange, Stepper};

@@ -74,6 +74,9 @@ pub(super) trait Stepper<T: Real>: Send + Sync {
     }
 }
 
+/// Sums that a device keeps for [`OnDevice::kept_totals`].
+pub(super) const KEPT: usize = 4096;
+
 /// What a stepper whose field is on a device does without moving it to the host. A failure is kept until [`OnDevice::fault`] is asked.
 pub(super) trait OnDevice<T: Real>: Sync {
     /// Where it runs.
@@ -90,6 +93,10 @@ pub(super) trait OnDevice<T: Real>: Sync {
     fn normalise(&self, weight: f64);
     /// Sums over a region.
     fn totals(&self, region: &Region, closing: Option<&Opening>, drives: &[f64]) -> Totals;
+    /// The same, kept on the device at `place`, below [`KEPT`], until [`OnDevice::kept_totals`] asks for it. The region is not empty.
+    fn keep_totals(&self, place: usize, region: &Region, closing: Option<&Opening>, drives: &[f64]);
+    /// The sums at the first `count` places; NaN if the device failed.
+    fn kept_totals(&self, count: usize) -> Vec<Totals>;
     /// The picture of a field.
     fn picture(&self, request: &ImageRequest, closing: Option<&Opening>, image: &mut FieldImage);
     /// Begins a picture that [`OnDevice::take_picture`] gives; later steps do not change it.

@@ -1,11 +1,12 @@
 //! Steps on the device.
 
 use super::params::{self, whole};
-use super::sources::{self, LINE_CORE, LINE_STEPS, Shape};
+use super::sources::{LINE_CORE, LINE_STEPS, Shape};
 use super::{Cuda, OnCuda};
 use crate::backend::cuda::{Buffer, CudaError, Kernel, PushKernelArg, Queue};
 use crate::field::Precision;
 use crate::solver::trotter::scheme::{Scheme, Substep};
+use std::time::Instant;
 
 /// Blocks of a kernel that goes through all sites with a stride.
 const BLOCKS: u32 = 4096;
@@ -32,9 +33,8 @@ impl Fused {
         })
     }
 
-    /// Blocks along x, row pairs of a chunk, and what share of the work is not halo.
-    /// `planes` share the device.
-    fn layout(&self, nx: u32, ny: u32, planes: u32) -> (u32, u32, f64) {
+    /// Blocks along x, and row pairs of a chunk. `planes` share the device.
+    fn layout(&self, nx: u32, ny: u32, planes: u32) -> (u32, u32) {
         let core = self.shape.core();
         let strips = nx.div_ceil(core);
         let across = strips.div_ceil(2);
@@ -42,77 +42,79 @@ impl Fused {
         // All blocks at once, but no chunk so short that most of it is halo.
         let chunks = (self.capacity / across / planes).max(1);
         let whole = pairs.div_ceil(chunks).max(self.shape.steps);
-        let waves = (f64::from(across * pairs.div_ceil(whole)) / f64::from(self.capacity))
-            .max(1.0)
-            .ceil();
         let chunk = if self.shape.steps == 1 {
             // Bound by memory: several blocks one after the other even out what single ones wait for.
             pairs.div_ceil(4 * chunks).max(SHORT).min(whole)
         } else {
             whole
         };
-        let columns = f64::from(nx) / f64::from(strips * 32 * self.shape.columns);
-        let rows = f64::from(chunk) / f64::from(chunk + 2 * self.shape.steps);
-        (across, chunk, columns * rows / waves)
-    }
-}
-
-/// A shape of three dimensions, loaded.
-pub(super) struct Space {
-    pub shape: sources::Space,
-    kernel: Kernel,
-    /// Blocks that the device holds at once.
-    capacity: u32,
-}
-
-impl Space {
-    pub(super) fn new(queue: &Queue, shape: sources::Space) -> Result<Self, CudaError> {
-        let kernel = queue.kernel(shape.source, "space_steps", shape.shared())?;
-        let capacity = queue.occupancy(&kernel, sources::Space::threads())? * queue.device().multiprocessors;
-        Ok(Self {
-            shape,
-            kernel,
-            capacity: capacity.max(1),
-        })
-    }
-
-    /// Tiles along x and y, and the pairs of planes of a block for which all blocks, wave by wave, are done first.
-    fn layout(&self, [nx, ny, nz]: [u32; 3]) -> (u32, u32, u32) {
-        let [columns, rows] = self.shape.core();
-        let (across, along) = (nx.div_ceil(columns), ny.div_ceil(rows));
-        let pairs = nz.div_ceil(2);
-        let time = |chunk: u32| {
-            let blocks = u64::from(across * along) * u64::from(pairs.div_ceil(chunk));
-            blocks.div_ceil(u64::from(self.capacity)) * u64::from(chunk + 2 * self.shape.steps)
-        };
-        let chunk = (1..=pairs.min(64))
-            .map(|count| pairs.div_ceil(count))
-            .min_by_key(|&chunk| time(chunk));
-        (across, along, chunk.unwrap_or(pairs))
+        (across, chunk)
     }
 }
 
 impl<T: OnCuda> Cuda<T> {
     /// Steps a launch where many are asked for.
     pub(super) fn shape(&self) -> u32 {
-        if let Some(space) = self.space.first() {
-            return space.shape.steps;
+        if self.space.is_empty() {
+            self.best(u64::MAX).map_or(1, |fused| fused.shape.steps)
+        } else {
+            self.best_space(u64::MAX).map_or(1, |space| space.shape.steps)
         }
-        self.best(u64::MAX).map_or(1, |fused| fused.shape.steps)
     }
 
-    /// The kernel to take for a run of `steps` equal steps.
+    /// The kernel to take for a run of `steps` equal steps: the fastest, or where none was measured the one with most steps.
     fn best(&self, steps: u64) -> Option<&Fused> {
-        let [nx, ny, _] = self.grid.size();
-        let (nx, ny) = (
-            u32::try_from(nx).unwrap_or(u32::MAX),
-            u32::try_from(ny).unwrap_or(u32::MAX),
-        );
-        let worth = |fused: &Fused| fused.shape.rate * fused.layout(nx, ny, 1).2;
-        self.fused
-            .iter()
+        let seconds = |fused: &&Fused| {
+            let known = self.measured.get(fused.shape.source.name);
+            known.copied().unwrap_or(1.0 / f64::from(fused.shape.steps))
+        };
+        (self.fused.iter())
             .filter(|fused| u64::from(fused.shape.steps) <= steps)
-            .max_by(|a, b| worth(a).total_cmp(&worth(b)))
+            .min_by(|a, b| seconds(a).total_cmp(&seconds(b)))
+    }
+
+    /// Which number of steps a launch is the fastest on this device, for this grid and precision: each candidate steps what is there into the planes that
+    /// the next step overwrites in any case. All of them give the same bits, so that it does not matter which one a run takes.
+    pub(super) fn compare(&mut self, scheme: &Scheme) -> Result<(), CudaError> {
+        if self.variant != "fused" || self.asked_steps.is_some() || self.fused.len() + self.space.len() < 2 {
+            return Ok(());
+        }
+        let substep = &scheme.substeps[0];
+        let mut measured = Vec::new();
+        for fused in &self.fused {
+            if !self.measured.contains_key(fused.shape.source.name) {
+                let seconds = self.time(fused.shape.steps, || self.launch_fused(fused, substep))?;
+                measured.push((fused.shape.source.name, seconds));
+            }
+        }
+        for space in &self.space {
+            if !self.measured.contains_key(space.shape.source.name) {
+                let seconds = self.time(space.shape.steps, || self.launch_space(space, substep))?;
+                measured.push((space.shape.source.name, seconds));
+            }
+        }
+        self.measured.extend(measured);
+        Ok(())
+    }
+
+    /// Seconds a step, waiting included, of launches of so many.
+    fn time(&self, steps: u32, launch: impl Fn() -> Result<(), CudaError>) -> Result<f64, CudaError> {
+        launch()?;
+        self.queue.finish()?;
+        let mut count = 1;
+        loop {
+            let start = Instant::now();
+            for _ in 0..count {
+                launch()?;
+            }
+            self.queue.finish()?;
+            let took = start.elapsed().as_secs_f64();
+            // Long enough that waiting for the end does not count.
+            if took > 1e-3 || count > 1000 {
+                return Ok(took / f64::from(count * steps));
+            }
+            count *= 4;
+        }
     }
 
     /// `count` sub-steps from sub-step `first` on.
@@ -165,7 +167,7 @@ impl<T: OnCuda> Cuda<T> {
             grid: self.lattice,
             tangents: substep.angles.map(|angle| T::of(angle.tan())),
             secants: substep.angles.map(|angle| T::of(1.0 / angle.cos())),
-            interaction: T::of(self.interaction * substep.phase_time / (substep.excess * substep.excess)),
+            interaction: T::of(substep.interaction(self.interaction)),
         };
         let [nx, ny, _] = self.grid.size();
         let grid = (
@@ -185,56 +187,25 @@ impl<T: OnCuda> Cuda<T> {
         u64::from(launched.is_some())
     }
 
-    /// At most `most` equal sub-steps in three dimensions in one launch; returns how many.
-    #[allow(unsafe_code, reason = "a kernel launch")]
-    fn space_steps(&mut self, substep: &Substep, most: u64) -> u64 {
-        let Some(out) = &self.other else { return 0 };
-        let Some(space) = self.space.iter().find(|space| u64::from(space.shape.steps) <= most) else {
-            return 0;
-        };
-        let steps = space.shape.steps;
-        let (across, along, chunk) = space.layout(self.grid.size().map(|n| u32::try_from(n).unwrap_or(u32::MAX)));
-        let parameters = params::Space {
-            field: addresses(&self.field),
-            out: addresses(out),
-            table: addresses(&self.tables[substep.table]),
-            grid: self.lattice,
-            chunk: i32::try_from(chunk).unwrap_or(i32::MAX),
-            tangents: substep.angles.map(|angle| T::of(angle.tan())),
-            secants: substep.angles.map(|angle| T::of(1.0 / angle.cos())),
-            interaction: T::of(self.interaction * substep.phase_time / (substep.excess * substep.excess)),
-        };
-        let pairs = u32::try_from(self.grid.size()[2].div_ceil(2)).unwrap_or(0);
-        let blocks = (across, along, pairs.div_ceil(chunk));
-        let launched = self.attempt(|| {
-            self.before_writing(Some(out[0].address()))?;
-            // SAFETY: the parameters are those of `space_steps`; all planes are pitch × ny × nz, and the kernel reads and writes sites of the grid
-            // only, of which a row has a multiple of 16 bytes.
-            unsafe {
-                self.queue
-                    .launch(&space.kernel, blocks, sources::Space::threads(), |launch| {
-                        launch.arg(&parameters);
-                    })
-            }
-        });
-        if launched.is_none() {
-            return 0;
-        }
-        if let Some(out) = &mut self.other {
-            std::mem::swap(&mut self.field, out);
-        }
-        u64::from(steps)
-    }
-
     /// At most `most` equal sub-steps in one launch; returns how many. In three dimensions the x and y sweeps of one.
-    #[allow(unsafe_code, reason = "a kernel launch")]
     fn fused_steps(&mut self, substep: &Substep, most: u64) -> u64 {
-        let [nx, ny, nz] = self.grid.size();
-        let planes = u32::try_from(nz).unwrap_or(u32::MAX);
         let Some(out) = &self.other else { return 0 };
         let Some(fused) = self.best(most) else { return 0 };
         let steps = fused.shape.steps;
-        let (across, chunk, _) = fused.layout(u32::try_from(nx).unwrap_or(0), u32::try_from(ny).unwrap_or(0), planes);
+        let launched = self.attempt(|| {
+            self.before_writing(Some(out[0].address()))?;
+            self.launch_fused(fused, substep)
+        });
+        self.after_launch(launched.is_some(), steps)
+    }
+
+    /// Puts in a launch of `fused`.
+    #[allow(unsafe_code, reason = "a kernel launch")]
+    fn launch_fused(&self, fused: &Fused, substep: &Substep) -> Result<(), CudaError> {
+        let Some(out) = &self.other else { return Ok(()) };
+        let [nx, ny, nz] = self.grid.size();
+        let planes = u32::try_from(nz).unwrap_or(u32::MAX);
+        let (across, chunk) = fused.layout(u32::try_from(nx).unwrap_or(0), u32::try_from(ny).unwrap_or(0), planes);
         let imaginary = self.flags.imaginary;
         let tangent = |angle: f64| T::of(if imaginary { angle.tanh() } else { angle.tan() });
         let secant = |angle: f64| T::of(1.0 / if imaginary { angle.cosh() } else { angle.cos() });
@@ -256,27 +227,17 @@ impl<T: OnCuda> Cuda<T> {
             secants: substep.angles.map(secant),
             outer_tangents: outer.map(tangent),
             outer_secants: outer.map(secant),
-            interaction: T::of(self.interaction * substep.phase_time / (substep.excess * substep.excess)),
+            interaction: T::of(substep.interaction(self.interaction)),
         };
         let pairs = u32::try_from(ny.div_ceil(2)).unwrap_or(0);
-        let launched = self.attempt(|| {
-            self.before_writing(Some(out[0].address()))?;
-            // SAFETY: the parameters are those of `fused_steps`; all planes are pitch × ny, and the kernel reads and writes rows 0..ny and columns
-            // 0..pitch of them only.
-            unsafe {
-                self.queue
-                    .launch(&fused.kernel, (across, pairs.div_ceil(chunk), planes), 64, |launch| {
-                        launch.arg(&parameters);
-                    })
-            }
-        });
-        if launched.is_none() {
-            return 0;
+        // SAFETY: the parameters are those of `fused_steps`; all planes are pitch × ny, and the kernel reads and writes rows 0..ny and columns 0..pitch of
+        // them only.
+        unsafe {
+            self.queue
+                .launch(&fused.kernel, (across, pairs.div_ceil(chunk), planes), 64, |launch| {
+                    launch.arg(&parameters);
+                })
         }
-        if let Some(out) = &mut self.other {
-            std::mem::swap(&mut self.field, out);
-        }
-        u64::from(steps)
     }
 
     /// Steps of a line that go into one launch.
@@ -306,7 +267,7 @@ impl<T: OnCuda> Cuda<T> {
             steps: i32::try_from(steps).unwrap_or(1),
             tangents: substep.angles.map(|angle| T::of(angle.tan())),
             secants: substep.angles.map(|angle| T::of(1.0 / angle.cos())),
-            interaction: T::of(self.interaction * substep.phase_time / (substep.excess * substep.excess)),
+            interaction: T::of(substep.interaction(self.interaction)),
         };
         let blocks = u32::try_from(nx.div_ceil(LINE_CORE).div_ceil(4)).unwrap_or(u32::MAX);
         let launched = self.attempt(|| {
@@ -318,13 +279,7 @@ impl<T: OnCuda> Cuda<T> {
                 })
             }
         });
-        if launched.is_none() {
-            return 0;
-        }
-        if let Some(out) = &mut self.other {
-            std::mem::swap(&mut self.field, out);
-        }
-        steps
+        self.after_launch(launched.is_some(), u32::try_from(steps).unwrap_or(1))
     }
 
     /// One sub-step, a kernel a sweep.
@@ -350,7 +305,7 @@ impl<T: OnCuda> Cuda<T> {
                 self.sweep(axis, false, e);
             }
         }
-        let interaction = self.interaction * substep.phase_time / (substep.excess * substep.excess);
+        let interaction = substep.interaction(self.interaction);
         self.phases(substep.table, interaction, scheme.imaginary);
     }
 

@@ -6,7 +6,7 @@ use super::{Ahead, Cuda, OnCuda, Sums, solver_error};
 use crate::backend::cuda::{Buffer, CudaError, PushKernelArg, Queue};
 use crate::scene::scenario::Quantity;
 use crate::solver::trotter::media::{Exponent, Media};
-use crate::solver::trotter::run::{OnDevice, Opening, Region, Totals};
+use crate::solver::trotter::run::{KEPT, OnDevice, Opening, Region, Totals};
 use crate::solver::{Backend, FieldImage, ImageRequest, SolverError};
 use std::sync::{MutexGuard, PoisonError};
 
@@ -62,15 +62,16 @@ impl<T: OnCuda> Cuda<T> {
         self.ahead.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Sums over a region, to the address `to` on the device.
     #[allow(unsafe_code, reason = "kernel launches")]
-    fn measure(
+    fn reduce(
         &self,
         queue: &Queue,
         sums: &Sums<T>,
         region: &Region,
-        closing: Option<&Opening>,
-        drives: &[f64],
-    ) -> Result<[f64; SUMS], CudaError> {
+        (closing, drives): (Option<&Opening>, &[f64]),
+        to: u64,
+    ) -> Result<(), CudaError> {
         let rows = (region.hi[1] - region.lo[1]) * (region.hi[2] - region.lo[2]);
         let parameters = params::Measure {
             field: addresses(&self.field),
@@ -88,16 +89,28 @@ impl<T: OnCuda> Cuda<T> {
             rows: sums.rows.address(),
         };
         let blocks = u32::try_from(rows.div_ceil(4)).unwrap_or(u32::MAX).min(65535);
-        let (from, count, to) = (sums.rows.address(), whole(rows), sums.totals.address());
-        // SAFETY: the arguments are those of the kernels; `rows` has room for every row of the grid, `totals` for one.
+        let (from, count) = (sums.rows.address(), whole(rows));
+        // SAFETY: the arguments are those of the kernels; `rows` has room for every row of the grid, and at `to` there is room for one.
         unsafe {
             queue.launch(self.kernel("measure_rows"), (blocks, 1, 1), 128, |launch| {
                 launch.arg(&parameters);
             })?;
             queue.launch(self.kernel("measure_total"), (1, 1, 1), 256, |launch| {
                 launch.arg(&from).arg(&count).arg(&to);
-            })?;
+            })
         }
+    }
+
+    /// Sums over a region, now.
+    fn measure(
+        &self,
+        queue: &Queue,
+        sums: &Sums<T>,
+        region: &Region,
+        closing: Option<&Opening>,
+        drives: &[f64],
+    ) -> Result<[f64; SUMS], CudaError> {
+        self.reduce(queue, sums, region, (closing, drives), sums.totals.address())?;
         let mut numbers = [0.0; SUMS];
         queue.download("sums", &sums.totals, &mut numbers)?;
         Ok(numbers)
@@ -147,13 +160,24 @@ impl<T: OnCuda> Cuda<T> {
             value,
             phase,
         };
-        let group = image.reduction.next_power_of_two().min(32);
+        // Whole vectors a lane where the texels consist of them and nothing has to be closed.
+        let vector = 16 / size_of::<T>();
+        let in_vectors = request.quantity == Quantity::Density
+            && closing.is_none()
+            && image.reduction.is_multiple_of(vector)
+            && request.x.start.is_multiple_of(vector);
+        let loads = if in_vectors {
+            image.reduction / vector
+        } else {
+            image.reduction
+        };
+        let group = loads.next_power_of_two().min(32);
         let blocks = u32::try_from((texels * group).div_ceil(256)).unwrap_or(u32::MAX);
-        let group = whole(group);
+        let (group, in_vectors) = (whole(group), i32::from(in_vectors));
         // SAFETY: the arguments are those of `picture`; both outputs have room for every texel, and the region lies in the grid.
         unsafe {
             queue.launch(self.kernel("picture"), (blocks, 1, 1), 256, |launch| {
-                launch.arg(&parameters).arg(&group);
+                launch.arg(&parameters).arg(&group).arg(&in_vectors);
             })
         }
     }
@@ -187,6 +211,18 @@ impl<T: OnCuda> Cuda<T> {
         }
         ahead.pending = true;
         Ok(())
+    }
+}
+
+/// What `measure_total` gives, by name.
+fn totals_of([norm, energy, x, xx, y, yy, z, zz, peak, current]: [f64; SUMS]) -> Totals {
+    Totals {
+        norm,
+        energy,
+        first: [x, y, z],
+        second: [xx, yy, zz],
+        peak,
+        current,
     }
 }
 
@@ -302,15 +338,35 @@ impl<T: OnCuda> OnDevice<T> for Cuda<T> {
         let numbers = self
             .attempt(|| self.measure(self.aside()?, &sums, region, closing, drives))
             .unwrap_or([f64::NAN; SUMS]);
-        let [norm, energy, x, xx, y, yy, z, zz, peak, current] = numbers;
-        Totals {
-            norm,
-            energy,
-            first: [x, y, z],
-            second: [xx, yy, zz],
-            peak,
-            current,
+        totals_of(numbers)
+    }
+
+    fn keep_totals(&self, place: usize, region: &Region, closing: Option<&Opening>, drives: &[f64]) {
+        let mut sums = self.sums();
+        self.attempt(|| {
+            if sums.kept.is_none() {
+                sums.kept = Some(self.queue.zeros("records", KEPT * SUMS)?);
+            }
+            let Some(kept) = &sums.kept else { return Ok(()) };
+            if place >= KEPT {
+                return Err(CudaError::Call {
+                    what: "keeping a record".into(),
+                    message: format!("place {place} of {KEPT}"),
+                });
+            }
+            let to = kept.address() + (place * SUMS * size_of::<f64>()) as u64;
+            self.reduce(&self.queue, &sums, region, (closing, drives), to)
+        });
+    }
+
+    fn kept_totals(&self, count: usize) -> Vec<Totals> {
+        let sums = self.sums();
+        let mut numbers = vec![f64::NAN; count * SUMS];
+        if let Some(kept) = &sums.kept {
+            self.attempt(|| self.queue.download("records", kept, &mut numbers));
         }
+        let records = numbers.as_chunks::<SUMS>().0.iter();
+        records.map(|record| totals_of(*record)).collect()
     }
 
     fn picture(&self, request: &ImageRequest, closing: Option<&Opening>, image: &mut FieldImage) {

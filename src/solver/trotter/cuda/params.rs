@@ -227,7 +227,7 @@ pub(super) fn whole(count: usize) -> i32 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sources;
+    use super::super::{sources, space};
     use super::*;
     use crate::field::Precision;
 
@@ -279,7 +279,7 @@ mod tests {
             (Precision::Double, size_of::<Fused<f64>>()),
         ] {
             for interacts in [false, true] {
-                for shape in sources::space(precision, interacts) {
+                for shape in space::shapes(precision, interacts) {
                     let size = match precision {
                         Precision::Single => size_of::<Space<f32>>(),
                         Precision::Double => size_of::<Space<f64>>(),

@@ -4,15 +4,6 @@
 use crate::backend::cuda::{self, CudaError, Program, Source};
 use crate::field::Precision;
 
-macro_rules! source {
-    ($name:literal) => {
-        Source {
-            name: $name,
-            ptx: include_str!(concat!("../../../../kernels/ptx/", $name, ".ptx")),
-        }
-    };
-}
-
 /// One shape of `fused_steps`.
 #[derive(Clone, Copy)]
 pub(super) struct Shape {
@@ -255,58 +246,6 @@ pub(super) fn bare(precision: Precision) -> Shape {
         Precision::Double => (source!("trotter_fused_f64_1_bare"), 2),
     };
     shape(source, 1, columns, PLAIN, 100.0)
-}
-
-/// One shape of `space_steps`.
-#[derive(Clone, Copy)]
-pub(super) struct Space {
-    pub source: Source,
-    /// Steps a launch.
-    pub steps: u32,
-    /// Columns a lane.
-    columns: u32,
-}
-
-/// Warps of a block of `trotter_space.cu`, and rows of each.
-const WARPS: u32 = 8;
-const ROWS: u32 = 4;
-
-impl Space {
-    /// Columns and rows that a block writes.
-    pub(super) fn core(&self) -> [u32; 2] {
-        let halo = (2 * self.steps).div_ceil(self.columns) * self.columns;
-        [32 * self.columns - 2 * halo, WARPS * ROWS - 4 * self.steps]
-    }
-
-    /// Threads of a block.
-    pub(super) fn threads() -> u32 {
-        32 * WARPS
-    }
-
-    /// Shared memory of a block as `trotter_space.cu` counts it: a pair of planes and the phases of each stage; rows at the rims of warps.
-    pub(super) fn shared(&self) -> u32 {
-        let part = 32 * 16;
-        WARPS * ((1 + self.steps) * 2 * ROWS * 2 * part + 8 * part)
-    }
-}
-
-/// Whole steps in three dimensions, most steps a launch first.
-pub(super) fn space(precision: Precision, interacts: bool) -> [Space; 2] {
-    let (two, one, columns) = match (precision, interacts) {
-        (Precision::Single, false) => (source!("trotter_space_f32_2"), source!("trotter_space_f32_1"), 4),
-        (Precision::Single, true) => (
-            source!("trotter_space_f32_2_interaction"),
-            source!("trotter_space_f32_1_interaction"),
-            4,
-        ),
-        (Precision::Double, false) => (source!("trotter_space_f64_2"), source!("trotter_space_f64_1"), 2),
-        (Precision::Double, true) => (
-            source!("trotter_space_f64_2_interaction"),
-            source!("trotter_space_f64_1_interaction"),
-            2,
-        ),
-    };
-    [(two, 2), (one, 1)].map(|(source, steps)| Space { source, steps, columns })
 }
 
 /// Steps of a line.

@@ -1,0 +1,197 @@
+//! Which runs go to the device, and which variant does them there.
+
+use super::params::{MOST_DRIVES, SUMS};
+use super::{Cuda, OnCuda, TARGET};
+use crate::backend::cuda;
+use crate::field::Precision;
+use crate::grid::Edge;
+use crate::physics::Sets;
+use crate::scene::Scenario;
+use crate::scene::scenario::BackendChoice;
+use crate::solver::trotter::problem::{self, Problem};
+use crate::solver::trotter::run::Run;
+use crate::solver::{Solver, SolverError};
+
+/// Below this a launch costs more than the sites it steps, and the processor is faster.
+const FEWEST_SITES: usize = 1 << 16;
+
+/// What [`build`] came to.
+pub(in super::super) enum Built {
+    /// A run on the device.
+    Device(Box<dyn Solver>),
+    /// The processor is to do it, with something to say about it.
+    Elsewhere(Option<String>),
+}
+
+/// A run on the device where the scene asks for it, or leaves it open and it is the better place.
+pub(in super::super) fn build(scenario: &Scenario) -> Result<Built, SolverError> {
+    let choice = scenario.solver();
+    let asked = choice.backend == BackendChoice::Cuda;
+    let known = |id: &str| TARGET.variants.iter().any(|variant| variant.id == id);
+    let only_here = known(&choice.variant) && choice.variant != "naive";
+    let open = choice.backend == BackendChoice::Auto
+        && (choice.variant == "auto" || only_here)
+        && (only_here || scenario.grid().sites() >= FEWEST_SITES)
+        && cuda::device().is_ok();
+    if !asked && !open {
+        return Ok(Built::Elsewhere(None));
+    }
+    if choice.variant != "auto" && !known(&choice.variant) {
+        return Err(SolverError::Unsupported(format!(
+            "trotter has no variant `{}` on cuda; take one of auto, naive, full-step, fused",
+            choice.variant
+        )));
+    }
+    let built = match choice.precision {
+        Precision::Single => build_in::<f32>(scenario),
+        Precision::Double => build_in::<f64>(scenario),
+    };
+    match built {
+        Err(error) if !asked && !only_here => {
+            tracing::warn!("on the processor instead of the NVIDIA device: {error}");
+            Ok(Built::Elsewhere(Some(format!("not on the NVIDIA device: {error}"))))
+        }
+        built => built.map(Built::Device),
+    }
+}
+
+fn build_in<T: OnCuda>(scenario: &Scenario) -> Result<Box<dyn Solver>, SolverError> {
+    let problem = Problem::new(scenario)?;
+    let steps = problem::sizes(scenario, "fused_steps").first().copied();
+    let stepper = Cuda::<T>::new(&problem, &scenario.solver().variant, steps)?;
+    let run = Run::new(problem, scenario.initial(), Box::new(stepper)).ready()?;
+    Ok(Box::new(run))
+}
+
+/// Whether the device can hold a run, found out before any of it is made: a device shared with others is not filled in vain.
+pub(super) fn check_room(problem: &Problem, variant: &str, precision: Precision, free: u64) -> Result<(), SolverError> {
+    let grid = &problem.grid;
+    let [nx, ny, nz] = grid.size().map(|n| n as u64);
+    let medium = &problem.medium;
+    if medium.drives().len() > MOST_DRIVES {
+        return Err(SolverError::Unsupported(format!(
+            "the device knows {MOST_DRIVES} different drives, and the scene has {}; take backend = \"cpu\"",
+            medium.drives().len()
+        )));
+    }
+    let count = nx.next_multiple_of(32).saturating_mul(ny).saturating_mul(nz);
+    if u32::try_from(count).is_err() || ny * nz > i32::MAX as u64 / 2 {
+        return Err(SolverError::Unsupported(format!(
+            "the device counts sites in 32 bits, and {grid} has {}; take a smaller grid or backend = \"cpu\"",
+            grid.sites()
+        )));
+    }
+    let fields = if variant == "naive" { 1 } else { 2 };
+    let tables = if problem.order == 4 || problem.imaginary { 2 } else { 1 };
+    let absorbs = medium.has(Sets::Absorption) || grid.edges()[..grid.rank()].contains(&Edge::Absorb);
+    let planes = 2 * (fields + tables) + 1 + u64::from(absorbs) + medium.drives().len() as u64;
+    let walls = u64::from(medium.has(Sets::Wall));
+    let needed = count * (planes * precision.bytes() as u64 + walls) + ny * nz * (8 * SUMS) as u64;
+    if needed > free {
+        return Err(SolverError::OutOfMemory {
+            what: format!(
+                "cuda: trotter {variant} on {grid} sites in {} precision",
+                precision.word()
+            ),
+            needed,
+            available: free,
+        });
+    }
+    Ok(())
+}
+
+/// The variant that runs, and why it is not the one asked for.
+pub(super) fn chosen(problem: &Problem, asked: &str, precision: Precision) -> (&'static str, Option<String>) {
+    let grid = &problem.grid;
+    let lanes = 16 / precision.bytes();
+    let asked = match asked {
+        "naive" => return ("naive", None),
+        "full-step" => "full-step",
+        _ => "fused",
+    };
+    if grid.rank() == 1 {
+        if problem.imaginary {
+            let because = format!("{asked} has no imaginary time in one dimension, this is one kernel a sweep");
+            return ("naive", Some(because));
+        }
+        return (asked, None);
+    }
+    let [nx, ny, nz] = grid.size();
+    if grid.is_periodic(0) && nx % lanes != 0 {
+        let because =
+            format!("{asked} wants a multiple of {lanes} sites along a periodic x, this is one kernel a sweep");
+        return ("naive", Some(because));
+    }
+    // Rows wrap once at most.
+    if grid.is_periodic(1) && ny < 32 {
+        let because = format!("{asked} wants 32 sites along a periodic y, this is one kernel a sweep");
+        return ("naive", Some(because));
+    }
+    if grid.rank() == 3 {
+        let commuting = problem.quantum.flux == 0.0 && !problem.medium.has(Sets::Wall);
+        if !commuting || problem.imaginary || nz > 65535 {
+            let because = "walls inside, flux and imaginary time run one kernel a sweep in three dimensions";
+            return ("naive", Some(because.into()));
+        }
+        if asked == "fused" && (nx % lanes != 0 || nz < 8) {
+            let because =
+                format!("steps are fused in three dimensions where x has a multiple of {lanes} sites and z 8");
+            return ("full-step", Some(because));
+        }
+    }
+    (asked, None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grid::Grid;
+    use crate::solver::read_scene_text;
+
+    fn problem(size: &str, layers: &str) -> Problem {
+        let text = format!(
+            "format = 1\ntitle = \"room\"\n[grid]\nsize = {size}\nspacing = 1.0\n[quantum]\nhopping = 1.0\n[time]\nstep = 0.1\n\
+             [[packet]]\ncenter = [4.0, 4.0]\nwidth = [2.0, 2.0]\n{layers}"
+        );
+        match read_scene_text(&text, None, &[]) {
+            Ok((_, scenario)) => Problem::new(&scenario).unwrap(),
+            Err(faults) => panic!("{faults}"),
+        }
+    }
+
+    fn said(problem: &Problem, variant: &str, precision: Precision, free: u64) -> String {
+        let refused = check_room(problem, variant, precision, free).err();
+        refused.map(|error| error.to_string()).unwrap_or_default()
+    }
+
+    #[test]
+    fn room_is_counted_before_it_is_taken() {
+        let plain = problem("[64, 32]", "");
+        // Field, its second half, phases: 2 planes each; energies; ten sums a row.
+        let needed = 64 * 32 * 4 * 7 + 32 * 80;
+        assert_eq!(said(&plain, "fused", Precision::Single, needed), "");
+        let short = said(&plain, "fused", Precision::Single, needed - 1);
+        assert!(
+            short.contains(&format!("{needed} bytes")) && short.contains("64 × 32"),
+            "{short}"
+        );
+        assert_eq!(said(&plain, "naive", Precision::Single, needed - 64 * 32 * 8), "");
+        assert!(!said(&plain, "fused", Precision::Double, needed).is_empty());
+    }
+
+    #[test]
+    fn grids_and_drives_beyond_the_device_are_refused_with_a_remedy() {
+        let mut huge = problem("[64, 32]", "");
+        huge.grid = Grid::new(&[1 << 17, 1 << 16], 1.0);
+        let text = said(&huge, "fused", Precision::Single, u64::MAX);
+        assert!(text.contains("32 bits") && text.contains("smaller grid"), "{text}");
+        let drive = |n: usize| {
+            format!(
+                "[[layer]]\nsets = \"potential\"\nshape = \"everywhere\"\nvalue = 0.1\nmode = \"add\"\ndrive = \"sin({n}*t)\"\n"
+            )
+        };
+        let driven = problem("[64, 32]", &(1..=5).map(drive).collect::<String>());
+        let text = said(&driven, "fused", Precision::Single, u64::MAX);
+        assert!(text.contains("4 different drives") && text.contains("cpu"), "{text}");
+    }
+}

@@ -1,0 +1,85 @@
+//! Walls, constants and kernels of a run.
+
+use super::sources::Flags;
+use super::{Cuda, OnCuda, launch, sources, space};
+use crate::backend::cuda::CudaError;
+use crate::solver::trotter::problem::Problem;
+use crate::solver::trotter::scheme::Scheme;
+
+impl<T: OnCuda> Cuda<T> {
+    pub(super) fn take_over(
+        &mut self,
+        problem: &Problem,
+        scheme: &Scheme,
+        walls: Option<&[bool]>,
+    ) -> Result<(), CudaError> {
+        // Walls and tables may be replaced, and the picture under way may read them.
+        self.side.finish()?;
+        let count = self.pitch * self.grid.rows();
+        while self.tables.len() < scheme.tables.len() {
+            self.tables
+                .push([self.queue.zeros("phases", count)?, self.queue.zeros("phases", count)?]);
+        }
+        self.tables.truncate(scheme.tables.len());
+        self.walls = match walls {
+            Some(walls) => {
+                let bytes: Vec<u8> = self.padded(walls, false).into_iter().map(u8::from).collect();
+                let buffer = self.queue.zeros("walls", count)?;
+                self.queue.upload("walls", &bytes, &buffer)?;
+                Some(buffer)
+            }
+            None => None,
+        };
+        let quantum = &problem.quantum;
+        (self.flux, self.hopping, self.interaction) = (quantum.flux, quantum.hopping, quantum.interaction);
+        self.flags = Flags {
+            nested: scheme.substeps[0].outer.is_some(),
+            flux: quantum.flux != 0.0,
+            interaction: quantum.interaction != 0.0,
+            imaginary: scheme.imaginary,
+        };
+        let ny = self.grid.size()[1];
+        #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
+        let gauge = |y: usize| (-std::f64::consts::TAU * quantum.flux * y as f64).sin_cos();
+        let cosines: Vec<T> = (0..ny).map(|y| T::of(gauge(y).1)).collect();
+        let sines: Vec<T> = (0..ny).map(|y| T::of(gauge(y).0)).collect();
+        let planes = [
+            self.queue.zeros("bond phases", ny)?,
+            self.queue.zeros("bond phases", ny)?,
+        ];
+        self.queue.upload("bond phases", &cosines, &planes[0])?;
+        self.queue.upload("bond phases", &sines, &planes[1])?;
+        self.gauge = Some(planes);
+        self.fused.clear();
+        if self.variant != "naive" && self.grid.rank() == 1 {
+            self.line = Some(self.queue.kernel(sources::line(T::PRECISION), "line_steps", 0)?);
+        } else if self.variant != "naive" && self.grid.rank() == 3 {
+            let [nx, ..] = self.grid.size();
+            let most = self.queue.device().most_shared();
+            let aligned = nx % (16 / T::PRECISION.bytes()) == 0;
+            self.space.clear();
+            for shape in space::shapes(T::PRECISION, self.flags.interaction) {
+                let asked = (shape.steps == 1 || self.variant == "fused")
+                    && self.asked_steps.is_none_or(|steps| shape.steps as usize <= steps);
+                if asked && aligned && shape.shared() <= most {
+                    self.space.push(space::Loaded::new(&self.queue, shape)?);
+                }
+            }
+            if self.space.is_empty() {
+                let shape = sources::bare(T::PRECISION);
+                self.fused.push(launch::Fused::new(&self.queue, shape, T::PRECISION)?);
+            }
+        } else if self.variant != "naive" {
+            let shapes = match self.asked_steps {
+                Some(steps) if self.variant == "fused" => sources::shapes_of(T::PRECISION, self.flags, steps)?,
+                _ => sources::shapes(T::PRECISION, self.flags),
+            };
+            for shape in shapes {
+                if shape.steps == 1 || self.variant == "fused" {
+                    self.fused.push(launch::Fused::new(&self.queue, shape, T::PRECISION)?);
+                }
+            }
+        }
+        self.compare(scheme)
+    }
+}
