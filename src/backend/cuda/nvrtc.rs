@@ -9,13 +9,8 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// What the driver must at least be able to read; it compiles it for the device at hand.
-const OPTIONS: [&str; 4] = [
-    "--gpu-architecture=compute_80",
-    "--std=c++17",
-    "-ftz=true",
-    "--fmad=true",
-];
+/// Beside the architecture.
+const OPTIONS: [&str; 3] = ["--std=c++17", "-ftz=true", "--fmad=true"];
 /// NVRTC writes this version at most as far as these kernels need; see `kernels/build`.
 const PTX_VERSION: &str = ".version 8.3";
 
@@ -70,11 +65,25 @@ pub fn compiled(program: &Program, cache: Option<&Path>) -> Result<Source, CudaE
 }
 
 impl Program {
+    /// What the driver must at least be able to read; it compiles it for the device at hand. Clusters of blocks came with capability 9.0.
+    fn architecture(&self) -> &'static str {
+        let clusters = |(name, value): &(&str, String)| *name == "CLUSTER" && value != "1";
+        if self.defines.iter().any(clusters) {
+            "--gpu-architecture=compute_90"
+        } else {
+            "--gpu-architecture=compute_80"
+        }
+    }
+
     /// Another text, option or define gives another name.
     fn file_name(&self) -> String {
         let mut sum = crc32fast::Hasher::new();
         let headers = self.headers.iter().flat_map(|(name, text)| [*name, *text]);
-        for part in [self.source].into_iter().chain(headers).chain(OPTIONS) {
+        for part in [self.source, self.architecture()]
+            .into_iter()
+            .chain(headers)
+            .chain(OPTIONS)
+        {
             sum.update(part.as_bytes());
         }
         for (name, value) in &self.defines {
@@ -239,8 +248,9 @@ impl Compiler {
         let names: Vec<CString> = program.headers.iter().map(|(name, _)| c_text(name)).collect();
         let texts: Vec<CString> = program.headers.iter().map(|(_, text)| c_text(text)).collect();
         let defines = program.defines.iter().map(|(name, value)| format!("-D{name}={value}"));
-        let options: Vec<CString> = OPTIONS
+        let options: Vec<CString> = [program.architecture()]
             .iter()
+            .chain(&OPTIONS)
             .map(ToString::to_string)
             .chain(defines)
             .map(|o| c_text(&o))

@@ -131,21 +131,31 @@ impl Queue {
     ///
     /// # Errors
     /// If `from` is longer than the buffer, or the copy fails.
-    #[allow(unsafe_code, reason = "the driver copies through addresses")]
     pub fn upload<T: Kind>(&self, what: &str, from: &[T], to: &Buffer<T>) -> Result<(), CudaError> {
+        self.upload_at(what, from, to, 0)
+    }
+
+    /// As [`Queue::upload`], to the places of the buffer from `at` on.
+    ///
+    /// # Errors
+    /// If `from` does not fit, or the copy fails.
+    #[allow(unsafe_code, reason = "the driver copies through addresses")]
+    pub fn upload_at<T: Kind>(&self, what: &str, from: &[T], to: &Buffer<T>, at: usize) -> Result<(), CudaError> {
         let what = || format!("copying {what} to the device");
-        if from.len() > to.slice.len() {
+        let room = to.slice.len().saturating_sub(at);
+        if from.len() > room {
             return Err(CudaError::Call {
                 what: what(),
-                message: format!("{} values do not fit into {}", from.len(), to.slice.len()),
+                message: format!("{} values do not fit into {room}", from.len()),
             });
         }
+        let address = to.address + (at * size_of::<T>()) as u64;
         self.device
             .context
             .bind_to_thread()
             .map_err(|error| failed(what(), &error))?;
-        // SAFETY: the buffer is at least as long as `from`, which lives until `finish` has waited for the copy.
-        unsafe { cudarc::driver::result::memcpy_htod_async(to.address, from, self.stream.cu_stream()) }
+        // SAFETY: the buffer has room for `from`, which lives until `finish` has waited for the copy.
+        unsafe { cudarc::driver::result::memcpy_htod_async(address, from, self.stream.cu_stream()) }
             .map_err(|error| failed(what(), &error))?;
         self.finish()
     }
@@ -155,8 +165,16 @@ impl Queue {
     /// # Errors
     /// If the copy or anything before it failed.
     pub fn download<T: Kind>(&self, what: &str, from: &Buffer<T>, to: &mut [T]) -> Result<(), CudaError> {
+        self.download_at(what, from, 0, to)
+    }
+
+    /// As [`Queue::download`], from the places of the buffer from `at` on, of which there must be as many as `to` holds.
+    ///
+    /// # Errors
+    /// If the copy or anything before it failed.
+    pub fn download_at<T: Kind>(&self, what: &str, from: &Buffer<T>, at: usize, to: &mut [T]) -> Result<(), CudaError> {
         self.stream
-            .memcpy_dtoh(&from.slice.slice(..to.len()), to)
+            .memcpy_dtoh(&from.slice.slice(at..at + to.len()), to)
             .map_err(|error| failed(format!("copying {what} from the device"), &error))?;
         self.finish()
     }

@@ -18,6 +18,8 @@
 mod absorb;
 mod change;
 pub mod cpml;
+#[cfg(feature = "cuda")]
+mod cuda;
 pub mod emit;
 pub mod energy;
 pub mod lattice;
@@ -50,24 +52,28 @@ pub static METHOD: Method = Method {
     equation: Equation::Acoustic,
     orders: &[2],
     ranks: &[1, 2, 3],
-    targets: &[Target {
-        backend: Backend::Cpu,
-        precisions: &[Precision::Single, Precision::Double],
-        variants: &[
-            Variant {
-                id: "stepwise",
-                about: "One pass over the grid a step, in place over the older level, plane by plane through the cache.",
-            },
-            Variant {
-                id: "tiled",
-                about: "Two dimensions: diamonds of rows and steps that stay in a core's cache. The same to the bit.",
-            },
-            Variant {
-                id: "diamond-torre",
-                about: "Three dimensions: many steps of a diamond of rows, which slides through the grid as they go. The same to the bit.",
-            },
-        ],
-    }],
+    targets: &[
+        Target {
+            backend: Backend::Cpu,
+            precisions: &[Precision::Single, Precision::Double],
+            variants: &[
+                Variant {
+                    id: "stepwise",
+                    about: "One pass over the grid a step, in place over the older level, plane by plane through the cache.",
+                },
+                Variant {
+                    id: "tiled",
+                    about: "Two dimensions: diamonds of rows and steps that stay in a core's cache. The same to the bit.",
+                },
+                Variant {
+                    id: "diamond-torre",
+                    about: "Three dimensions: many steps of a diamond of rows, which slides through the grid as they go. The same to the bit.",
+                },
+            ],
+        },
+        #[cfg(feature = "cuda")]
+        cuda::TARGET,
+    ],
     parameters: &[
         ParameterSpec {
             key: "order",
@@ -224,8 +230,15 @@ fn work(scenario: &Scenario) -> Work {
 }
 
 fn build(scenario: &Scenario) -> Result<Box<dyn Solver>, SolverError> {
+    #[cfg(feature = "cuda")]
+    let note = match cuda::build(scenario)? {
+        cuda::Built::Device(solver) => return Ok(solver),
+        cuda::Built::Elsewhere(note) => note,
+    };
+    #[cfg(not(feature = "cuda"))]
+    let note = None;
     Ok(match scenario.solver().precision {
-        Precision::Single => Box::new(run::Fdtd::<f32>::new(scenario)?.in_its_order()),
-        Precision::Double => Box::new(run::Fdtd::<f64>::new(scenario)?.in_its_order()),
+        Precision::Single => Box::new(run::Fdtd::<f32>::new(scenario)?.in_its_order(note)),
+        Precision::Double => Box::new(run::Fdtd::<f64>::new(scenario)?.in_its_order(note)),
     })
 }

@@ -134,12 +134,13 @@ impl<T: Vectors> Fdtd<T> {
         Ok(run)
     }
 
-    /// The same run, by the variant that its scene asks for.
+    /// The same run, by the variant that its scene asks for, with what there is to say beside.
     #[must_use]
-    pub(super) fn in_its_order(mut self) -> Self {
+    pub(super) fn in_its_order(mut self, note: Option<String>) -> Self {
+        self.note = note;
         match Way::new::<T>(&self.scenario, &self.sweep.lattice) {
             Ok(way) => self.way = way,
-            Err(why) => self.note = Some(why),
+            Err(why) => self.note = Some(self.note.map_or_else(|| why.clone(), |note| format!("{note}; {why}"))),
         }
         self
     }

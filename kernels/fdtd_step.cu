@@ -1,0 +1,358 @@
+// One step of finite differences for sound, site operations, sums and pictures. REAL is float or double; blocks have 256 threads unless said otherwise.
+//
+// Plain media (one speed, or one a site): `plain_<h>`. A warp takes 128 columns, 4 a lane, and walks along z with 2h + 1 planes in registers;
+// neighbours along x come from the lanes beside, those along y from the first-level cache. Read once, written once: 12 bytes a site in single
+// precision, 16 with a speed per site. Everything else: `general_<h>`, one thread a site.
+#include "fdtd.cuh"
+
+enum { COLUMNS = 4, ROWS = 8 };
+
+struct Vec {
+    real v[COLUMNS];
+};
+
+__device__ __forceinline__ Vec load4(const float *p) {
+    const float4 f = *(const float4 *)p;
+    return {{(real)f.x, (real)f.y, (real)f.z, (real)f.w}};
+}
+__device__ __forceinline__ Vec load4(const double *p) {
+    const double2 a = ((const double2 *)p)[0], b = ((const double2 *)p)[1];
+    return {{(real)a.x, (real)a.y, (real)b.x, (real)b.y}};
+}
+__device__ __forceinline__ void store4(float *p, const Vec &a) { *(float4 *)p = make_float4(a.v[0], a.v[1], a.v[2], a.v[3]); }
+__device__ __forceinline__ void store4(double *p, const Vec &a) {
+    ((double2 *)p)[0] = make_double2(a.v[0], a.v[1]);
+    ((double2 *)p)[1] = make_double2(a.v[2], a.v[3]);
+}
+
+// Four columns from x on of a row, which may stand beyond an edge
+__device__ __forceinline__ Vec columns_of(const Step &s, const real *row, int x) {
+    const int nx = s.grid.size[0];
+    if (x >= 0 && x + COLUMNS <= nx) return load4(row + x);
+    Vec out;
+#pragma unroll
+    for (int c = 0; c < COLUMNS; c++) {
+        int sign;
+        const int to = ghost(s.grid.edge[0], nx, x + c, sign);
+        out.v[c] = signed_value(row[to], sign);
+    }
+    return out;
+}
+
+__device__ __forceinline__ Vec signed_vec(Vec a, int sign) {
+    if (sign != 1)
+#pragma unroll
+        for (int c = 0; c < COLUMNS; c++) a.v[c] = signed_value(a.v[c], sign);
+    return a;
+}
+
+template <int H, int D> __device__ __forceinline__ void plain(const Step &s) {
+    const Grid &g = s.grid;
+    const Medium &m = s.medium;
+    const int nx = g.size[0], ny = g.size[1], nz = g.size[2];
+    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+    const int x = COLUMNS * (32 * (D == 1 ? ROWS * blockIdx.x + warp : blockIdx.x) + lane);
+    const int y = D == 1 ? 0 : blockIdx.y * ROWS + warp;
+    if (y >= ny) return;  // whole warps
+    const bool mine = x < nx;
+    const bool near = x < nx + COLUMNS;  // what a lane beside may ask for
+    int rows[2 * H], signs[2 * H];
+    if (D > 1)
+#pragma unroll
+        for (int k = 0; k < 2 * H; k++) rows[k] = ghost(g.edge[1], ny, k < H ? y - 1 - k : y + 1 + k - H, signs[k]) * g.pitch;
+    const size_t plane = (size_t)ny * g.pitch;
+    const real *own = s.now + (size_t)y * g.pitch;
+    const int first = D > 2 ? blockIdx.z * s.chunk : 0, last = D > 2 ? min(first + s.chunk, nz) : 1;
+    const Vec none = {{0, 0, 0, 0}};
+    auto at = [&](int z) {
+        int sign;
+        const int to = ghost(g.edge[2], nz, z, sign);
+        return near ? signed_vec(columns_of(s, own + to * plane, x), sign) : none;
+    };
+    Vec line[2 * H + 1];
+    if (D > 2) {
+#pragma unroll
+        for (int k = 0; k < 2 * H; k++) line[k + 1] = at(first - H + k);
+    }
+    for (int z = first; z < last; z++) {
+        if (D > 2) {
+#pragma unroll
+            for (int k = 0; k < 2 * H; k++) line[k] = line[k + 1];
+            line[2 * H] = at(z + H);
+        } else
+            line[H] = near ? columns_of(s, own, x) : none;
+        const Vec here = line[H];
+        const real *row = own + z * plane;
+        // H columns at either side
+        real window[COLUMNS + 2 * H];
+#pragma unroll
+        for (int c = 0; c < COLUMNS; c++) window[H + c] = here.v[c];
+#pragma unroll
+        for (int k = 0; k < H; k++) {
+            window[k] = __shfl_up_sync(0xffffffffu, here.v[COLUMNS - H + k], 1);
+            window[H + COLUMNS + k] = __shfl_down_sync(0xffffffffu, here.v[k], 1);
+        }
+        if (lane == 0 && mine) {
+            const Vec left = columns_of(s, row, x - COLUMNS);
+#pragma unroll
+            for (int k = 0; k < H; k++) window[k] = left.v[COLUMNS - H + k];
+        }
+        if (lane == 31 && mine) {
+            const Vec right = columns_of(s, row, x + COLUMNS);
+#pragma unroll
+            for (int k = 0; k < H; k++) window[H + COLUMNS + k] = right.v[k];
+        }
+        if (!mine) continue;
+        const size_t place = (size_t)y * g.pitch + z * plane + x;
+        const Vec before = load4(s.old + place);
+        Vec squares = {{m.square, m.square, m.square, m.square}};
+        if (m.squares) squares = load4(m.squares + place);
+        Vec sum, next;
+#pragma unroll
+        for (int c = 0; c < COLUMNS; c++) sum.v[c] = times((real)(2 * D * coefficient(H, 0)), here.v[c]);
+#pragma unroll
+        for (int k = 1; k <= H; k++) {
+            Vec below = none, above = none;
+            if (D > 1) {
+                below = signed_vec(load4(s.now + z * plane + rows[k - 1] + x), signs[k - 1]);
+                above = signed_vec(load4(s.now + z * plane + rows[H + k - 1] + x), signs[H + k - 1]);
+            }
+#pragma unroll
+            for (int c = 0; c < COLUMNS; c++) {
+                real pairs = plus(window[H + c - k], window[H + c + k]);
+                if (D > 1) pairs = plus(pairs, plus(below.v[c], above.v[c]));
+                if (D > 2) pairs = plus(pairs, plus(line[H - k].v[c], line[H + k].v[c]));
+                sum.v[c] = fused((real)coefficient(H, k), pairs, sum.v[c]);
+            }
+        }
+#pragma unroll
+        for (int c = 0; c < COLUMNS; c++) next.v[c] = plus(here.v[c], fused(squares.v[c], sum.v[c], minus(here.v[c], before.v[c])));
+        store4(s.old + place, next);
+        if (s.peak) {
+            Vec peak = load4(s.peak + place);
+#pragma unroll
+            for (int c = 0; c < COLUMNS; c++) peak.v[c] = max(peak.v[c], abs(next.v[c]));
+            store4(s.peak + place, peak);
+        }
+    }
+}
+
+template <int H> __device__ __forceinline__ void general(const Step &s) {
+    const Grid &g = s.grid;
+    const int i = blockIdx.x * 32 + (threadIdx.x & 31);
+    if (i >= g.size[0]) return;
+    const int rows = g.size[1] * g.size[2];
+    for (int row = blockIdx.y * ROWS + (threadIdx.x >> 5); row < rows; row += gridDim.y * ROWS)
+        Site<H, false>(s, s.now, s.old, i, row % g.size[1], row / g.size[1]).advance();
+}
+
+// psi of the faces of one axis' layers goes on by a step
+template <int H> __device__ __forceinline__ void memories(const Step &s, int n) {
+    const Layer &l = s.medium.layer[n];
+    const int *size = s.grid.size, slots = 2 * l.width, sites = size[l.axis];
+    const int extent[3] = {l.axis == 0 ? slots : size[0], l.axis == 1 ? slots : size[1], l.axis == 2 ? slots : size[2]};
+    const size_t count = (size_t)extent[0] * extent[1] * extent[2];
+    for (size_t place = blockIdx.x * (size_t)blockDim.x + threadIdx.x; place < count; place += (size_t)gridDim.x * blockDim.x) {
+        int at[3] = {(int)(place % extent[0]), (int)(place / extent[0] % extent[1]), (int)(place / extent[0] / extent[1])};
+        const int slot = at[l.axis];
+        at[l.axis] = slot < l.width ? slot : sites - 2 - (slot - l.width);
+        const Site<H, false> site(s, s.now, s.old, at[0], at[1], at[2]);
+        real *psi = l.psi + site.slot_place(l, slot);
+        *psi = fused(l.faces[2 * (slot % l.width) + 1], site.face_flux(l.axis), times(l.faces[2 * (slot % l.width)], *psi));
+    }
+}
+
+#define ENTRIES(H)                                                                                                         \
+    extern "C" __global__ void __launch_bounds__(256) plain_##H(const __grid_constant__ Step s) {                          \
+        if (s.grid.rank == 1)                                                                                              \
+            plain<H, 1>(s);                                                                                                \
+        else if (s.grid.rank == 2)                                                                                         \
+            plain<H, 2>(s);                                                                                                \
+        else                                                                                                               \
+            plain<H, 3>(s);                                                                                                \
+    }                                                                                                                      \
+    extern "C" __global__ void __launch_bounds__(256) general_##H(const __grid_constant__ Step s) { general<H>(s); }       \
+    extern "C" __global__ void __launch_bounds__(256) memories_##H(const __grid_constant__ Step s, int n) { memories<H>(s, n); }
+ENTRIES(1)
+ENTRIES(2)
+ENTRIES(3)
+ENTRIES(4)
+
+// One block of 1024: signals are added to the level just written, then sites are gathered from it
+extern "C" __global__ void __launch_bounds__(1024) operate(const Sites o, real *level, real *peak, int step) {
+    const u32 begin = o.steps[step], end = o.steps[step + 1];
+    for (u32 n = begin + threadIdx.x; n < end; n += blockDim.x) {
+        const u32 place = o.places[n];
+        if (n > begin && o.places[n - 1] == place) continue;
+        // Several sources at one site add up in their order.
+        real value = level[place];
+        for (u32 other = n; other < end && o.places[other] == place; other++) value = plus(value, o.values[other]);
+        level[place] = value;
+        if (peak) peak[place] = max(peak[place], abs(value));
+    }
+    __syncthreads();
+    for (int n = threadIdx.x; n < o.count; n += blockDim.x) o.record[(size_t)step * o.count + n] = level[o.gathers[n]];
+}
+
+// ---- energy, sums, pictures ----
+
+struct Look {
+    Step step;             // `now` and `old` are the two levels
+    int lo[3], hi[3];      // the region
+    int across;            // the axis of the flux, -1: none
+    int half;
+    int energy;            // whether it is wanted
+    double spacing, time_step;
+};
+
+enum { SQUARE, ENERGY, X, XX, Y, YY, Z, ZZ, PEAK, FLUX, SUM, SUMS };
+
+struct Pair {
+    double p, q;
+};
+
+__device__ __forceinline__ double kappa(const Medium &m, size_t place) {
+    const double own = m.squares ? (double)m.squares[place] : (double)m.square;
+    return m.density ? own : own * m.uniform_density;
+}
+
+// 1/rho between two sites
+__device__ __forceinline__ double bond(const Medium &m, size_t here, size_t there) {
+    return m.density ? 2 / ((double)m.density[here] + (double)m.density[there]) : 1 / m.uniform_density;
+}
+
+// The energy of a site per a^d (src/solver/fdtd/energy.rs)
+__device__ double energy(const Look &l, const int *at) {
+    const Step &s = l.step;
+    const Medium &m = s.medium;
+    const Grid &g = s.grid;
+    const size_t here = place_of(g, at[0], at[1], at[2]);
+    const u8 mark = m.mask ? m.mask[here] : (u8)0;
+    if (mark & WALL) return 0;
+    const Pair own = {(double)s.now[here], (double)s.old[here]};
+    const double stiffness = kappa(m, here), change = own.p - own.q;
+    double sum = stiffness == 0 ? 0 : change * change / (2 * stiffness);
+    for (int axis = 0; axis < g.rank; axis++)
+        for (int k = 1; k <= l.half; k++)
+            for (int side = -1; side <= 1; side += 2) {
+                int sign, to[3] = {at[0], at[1], at[2]};
+                to[axis] = ghost(g.edge[axis], g.size[axis], at[axis] + side * k, sign);
+                const size_t other = place_of(g, to[0], to[1], to[2]);
+                const double p = sign * (double)s.now[other], q = sign * (double)s.old[other];
+                // The bond to the zero outside a soft edge is counted by no other site.
+                const double share = sign ? 1 : 2;
+                sum += share * coefficient(l.half, k) * bond(m, here, sign > 0 ? other : here) * (p - own.p) * (q - own.q) / 4;
+            }
+    if (mark & CORRECTED && !m.density) {
+        const int row = at[1] + g.size[1] * at[2];
+        for (u32 n = m.rows[row]; n < m.rows[row + 1]; n++)
+            if (m.columns[n] == (u32)at[0])
+                for (u32 t = m.firsts[n]; t < m.firsts[n + 1]; t++)
+                    sum += (double)m.weights[t] * ((double)s.now[m.from[t]] - own.p) * ((double)s.old[m.from[t]] - own.q) / (4 * m.uniform_density);
+    }
+    return sum / (l.spacing * l.spacing);
+}
+
+// What flows to the next site along an axis per a^(d-1)
+__device__ double flux(const Look &l, const int *at, int axis) {
+    const Step &s = l.step;
+    const Medium &m = s.medium;
+    const Grid &g = s.grid;
+    if (at[axis] + 1 >= g.size[axis]) return 0;
+    int to[3] = {at[0], at[1], at[2]};
+    to[axis]++;
+    const size_t here = place_of(g, at[0], at[1], at[2]), there = place_of(g, to[0], to[1], to[2]);
+    if (m.mask && (m.mask[here] | m.mask[there]) & WALL) return 0;
+    const double p = s.now[here], q = s.old[here], p1 = s.now[there], q1 = s.old[there];
+    const double rate = ((p - q) + (p1 - q1)) / (2 * l.time_step), slope = ((p1 - p) + (q1 - q)) / (2 * l.spacing);
+    return -bond(m, here, there) * rate * slope;
+}
+
+__device__ __forceinline__ double sum_of_warp(double x) {
+#pragma unroll
+    for (int d = 16; d; d >>= 1) x += __shfl_xor_sync(0xffffffffu, x, d);
+    return x;
+}
+__device__ __forceinline__ double max_of_warp(double x) {
+#pragma unroll
+    for (int d = 16; d; d >>= 1) x = fmax(x, __shfl_xor_sync(0xffffffffu, x, d));
+    return x;
+}
+
+// Sums over rows of a region, warp by warp: SUMS numbers a warp
+extern "C" __global__ void __launch_bounds__(256) measure(const __grid_constant__ Look l, double *parts) {
+    const Grid &g = l.step.grid;
+    const int lane = threadIdx.x & 31, warp = blockIdx.x * (blockDim.x >> 5) + (threadIdx.x >> 5), warps = gridDim.x * (blockDim.x >> 5);
+    const int rows_y = l.hi[1] - l.lo[1], rows = rows_y * (l.hi[2] - l.lo[2]);
+    double all[SUMS] = {};
+    bool odd = false;  // a value that is no number
+    for (int row = warp; row < rows; row += warps) {
+        const int j = l.lo[1] + row % rows_y, k = l.lo[2] + row / rows_y;
+        double square = 0, x = 0, xx = 0;
+        for (int i = l.lo[0] + lane; i < l.hi[0]; i += 32) {
+            const int at[3] = {i, j, k};
+            const double p = l.step.now[place_of(g, i, j, k)], p2 = p * p;
+            square += p2, x += i * p2, xx += (double)i * i * p2;
+            all[PEAK] = fmax(all[PEAK], fabs(p)), all[SUM] += p;
+            odd = odd || p != p;
+            if (l.energy) all[ENERGY] += energy(l, at);
+            if (l.across >= 0) all[FLUX] += flux(l, at, l.across);
+        }
+        all[SQUARE] += square, all[X] += x, all[XX] += xx;
+        all[Y] += j * square, all[YY] += (double)j * j * square, all[Z] += k * square, all[ZZ] += (double)k * k * square;
+    }
+    if (odd) all[PEAK] = __longlong_as_double(0x7ff0000000000000LL);
+#pragma unroll
+    for (int q = 0; q < SUMS; q++) {
+        all[q] = q == PEAK ? max_of_warp(all[q]) : sum_of_warp(all[q]);
+        if (lane == 0) parts[(size_t)warp * SUMS + q] = all[q];
+    }
+}
+
+// Adds the parts, always in the same order; one block of 256
+extern "C" __global__ void measure_total(const double *parts, int count, double *out) {
+    __shared__ double part[256];
+    for (int q = 0; q < SUMS; q++) {
+        double sum = 0;
+        for (int n = threadIdx.x; n < count; n += 256) sum = q == PEAK ? fmax(sum, parts[(size_t)n * SUMS + q]) : sum + parts[(size_t)n * SUMS + q];
+        part[threadIdx.x] = sum;
+        __syncthreads();
+        for (int d = 128; d; d >>= 1) {
+            if (threadIdx.x < d) part[threadIdx.x] = q == PEAK ? fmax(part[threadIdx.x], part[threadIdx.x + d]) : part[threadIdx.x] + part[threadIdx.x + d];
+            __syncthreads();
+        }
+        if (threadIdx.x == 0) out[q] = part[0];
+        __syncthreads();
+    }
+}
+
+struct Picture {
+    Look look;
+    int x0, x1, y0, y1, z, reduction, width, height;
+    int quantity;  // 0 pressure, 1 energy, 2 peak
+    float *value;
+};
+
+// One texel a group of `group` lanes (a power of two up to 32): a mean over reduction x reduction sites, or the largest
+extern "C" __global__ void __launch_bounds__(256) picture(const __grid_constant__ Picture p, int group) {
+    const Step &s = p.look.step;
+    const int texel = (blockIdx.x * blockDim.x + threadIdx.x) / group, lane = threadIdx.x % group;
+    const bool mine = texel < p.width * p.height;
+    const int u = mine ? texel % p.width : 0, v = mine ? texel / p.width : 0;
+    const int xa = p.x0 + u * p.reduction, xb = min(xa + p.reduction, p.x1), ya = p.y0 + v * p.reduction, yb = min(ya + p.reduction, p.y1);
+    double sum = 0;
+    for (int y = ya; y < yb; y++)
+        for (int x = xa + lane; x < xb; x += group) {
+            const int at[3] = {x, y, p.z};
+            const size_t place = place_of(s.grid, x, y, p.z);
+            if (p.quantity == 2)
+                sum = fmax(sum, (double)s.peak[place]);
+            else
+                sum += p.quantity == 1 ? energy(p.look, at) : (double)s.now[place];
+        }
+    for (int d = group >> 1; d; d >>= 1) {
+        const double other = __shfl_xor_sync(0xffffffffu, sum, d);
+        sum = p.quantity == 2 ? fmax(sum, other) : sum + other;
+    }
+    if (mine && lane == 0) p.value[texel] = p.quantity == 2 ? sum : sum / ((double)(xb - xa) * (yb - ya));
+}

@@ -1,0 +1,376 @@
+//! Finite differences on an NVIDIA device.
+//!
+//! The host's run ([`Fdtd`]) reads scenes, starts, changes Δt and medium, and saves; between such events its levels lie on the device, where they are
+//! stepped, recorded, summed and drawn. States are those of the processor: checkpoints go from one to the other.
+//!
+//! - `stepwise`: one kernel a step (`kernels/fdtd_step.cu`), in place over the older level. Where neither walls, density, absorption nor absorbing
+//!   edges ask for more, a warp walks along z with the planes of its stencil in registers.
+//!
+//! - `diamond-torre`: many steps a launch in three dimensions, in towers of diamonds ([`torre`], `kernels/fdtd_torre.cu`). Plain stretches of a tower
+//!   are straight-line code in registers; at edges along z, walls, absorption, sources and detectors it goes on site by site. The same bits.
+//!
+//! Sources, and detectors that read single sites, are one list of operations on sites that a kernel works off after each step; regions, energy and
+//! flux are summed on the device. Records come back once a batch.
+//!
+//! Pictures and sums have a stream of their own, so that a picture that was begun is reduced and copied while stepping goes on; the step that would
+//! overwrite the level it reads waits on the device.
+//!
+//! Bound: a step moves 12 bytes a site in single precision (pⁿ and pⁿ⁻¹ read, pⁿ⁺¹ written), 16 with a speed per site: 355 G site-steps/s on an H200.
+
+mod look;
+mod params;
+mod solver;
+mod sources;
+mod steps;
+mod store;
+mod torre;
+
+use super::half;
+use super::lattice::Lattice;
+use super::run::{BESIDE, Fdtd, level};
+use crate::backend::cuda::{self, Buffer, CudaError, Kernel, Landing, Mark, Queue};
+use crate::backend::simd::{Aligned, Vectors};
+use crate::field::Precision;
+use crate::grid::Edge;
+use crate::physics::Sets;
+use crate::scene::Scenario;
+use crate::scene::scenario::BackendChoice;
+use crate::solver::{Backend, FieldImage, Solver, SolverError, Target, Variant};
+use params::SUMS;
+use steps::Operations;
+
+/// A real that the device can hold.
+pub(super) trait OnCuda: Vectors + cuda::Kind {}
+impl OnCuda for f32 {}
+impl OnCuda for f64 {}
+
+/// The row of targets.
+pub(super) const TARGET: Target = Target {
+    backend: Backend::Cuda,
+    precisions: &[Precision::Single, Precision::Double],
+    variants: &[
+        Variant {
+            id: "stepwise",
+            about: "One kernel a step, in place over the older level; it does everything.",
+        },
+        Variant {
+            id: "diamond-torre",
+            about: "Three dimensions: many steps a launch, a diamond of rows in registers that slides through the grid. The same to the bit.",
+        },
+    ],
+};
+
+/// Below this a launch costs more than the sites it steps, and the processor is faster.
+const FEWEST_SITES: usize = 1 << 16;
+/// Warps that share the sums of a region.
+const WARPS: usize = 8 * 1056;
+
+/// What [`build`] came to.
+pub(super) enum Built {
+    /// A run on the device.
+    Device(Box<dyn Solver>),
+    /// The processor is to do it, with something to say about it.
+    Elsewhere(Option<String>),
+}
+
+/// A run on the device where the scene asks for it, or leaves it open and it is the better place.
+pub(super) fn build(scenario: &Scenario) -> Result<Built, SolverError> {
+    let choice = scenario.solver();
+    let asked = choice.backend == BackendChoice::Cuda;
+    let known = choice.variant == "auto" || TARGET.variants.iter().any(|variant| variant.id == choice.variant);
+    let open = choice.backend == BackendChoice::Auto
+        && choice.variant == "auto"
+        && scenario.grid().sites() >= FEWEST_SITES
+        && cuda::device().is_ok();
+    if !asked && !open {
+        return Ok(Built::Elsewhere(None));
+    }
+    if !known {
+        let ids: Vec<&str> = TARGET.variants.iter().map(|variant| variant.id).collect();
+        return Err(SolverError::Unsupported(format!(
+            "fdtd has no variant `{}` on cuda; take one of auto, {}",
+            choice.variant,
+            ids.join(", ")
+        )));
+    }
+    let built = match choice.precision {
+        Precision::Single => Cuda::<f32>::boxed(scenario),
+        Precision::Double => Cuda::<f64>::boxed(scenario),
+    };
+    match built {
+        Err(error) if !asked => {
+            tracing::warn!("on the processor instead of the NVIDIA device: {error}");
+            Ok(Built::Elsewhere(Some(format!("not on the NVIDIA device: {error}"))))
+        }
+        built => built.map(Built::Device),
+    }
+}
+
+/// Kernels of `fdtd_step.cu` for one order.
+struct Kernels {
+    plain: Kernel,
+    general: Kernel,
+    memories: Kernel,
+    operate: Kernel,
+    measure: Kernel,
+    measure_total: Kernel,
+    picture: Kernel,
+}
+
+impl Kernels {
+    fn new(queue: &Queue, precision: Precision, half: usize) -> Result<Self, CudaError> {
+        let source = sources::step(precision);
+        let of_order = |all: [&'static str; 4]| queue.kernel(source, all[half - 1], 0);
+        Ok(Self {
+            plain: of_order(["plain_1", "plain_2", "plain_3", "plain_4"])?,
+            general: of_order(["general_1", "general_2", "general_3", "general_4"])?,
+            memories: of_order(["memories_1", "memories_2", "memories_3", "memories_4"])?,
+            operate: queue.kernel(source, "operate", 0)?,
+            measure: queue.kernel(source, "measure", 0)?,
+            measure_total: queue.kernel(source, "measure_total", 0)?,
+            picture: queue.kernel(source, "picture", 0)?,
+        })
+    }
+}
+
+/// A run whose levels are on the device.
+pub(super) struct Cuda<T: OnCuda> {
+    /// Everything but the levels, which it holds only while something is changed.
+    host: Fdtd<T>,
+    queue: Queue,
+    /// Pictures and sums.
+    side: Queue,
+    kernels: Kernels,
+    pitch: usize,
+    now: Buffer<T>,
+    old: Buffer<T>,
+    peak: Option<Buffer<T>>,
+    medium: store::Medium<T>,
+    operations: Operations<T>,
+    torre: Option<torre::Torre>,
+    /// Why it is not stepped by towers though that was asked for.
+    because: Option<String>,
+    parts: Buffer<f64>,
+    totals: Buffer<f64>,
+    value: Option<Buffer<f32>>,
+    ahead: Ahead,
+}
+
+/// A picture under way while steps go on.
+#[derive(Default)]
+struct Ahead {
+    /// Whether one was begun and not taken.
+    pending: bool,
+    /// Its layout; the values arrive below.
+    image: FieldImage,
+    value: Option<Landing<f32>>,
+    /// The levels that it reads, until steps have been told to wait for it.
+    reads: Option<([u64; 2], Mark)>,
+    /// Behind the last batch of steps.
+    batch: Option<Mark>,
+}
+
+impl<T: OnCuda> Drop for Cuda<T> {
+    /// Buffers go with the queue that made them, whatever the other one still reads.
+    fn drop(&mut self) {
+        let _ = self.queue.finish();
+        let _ = self.side.finish();
+    }
+}
+
+impl<T: OnCuda> Cuda<T> {
+    fn boxed(scenario: &Scenario) -> Result<Box<dyn Solver>, SolverError> {
+        Ok(Box::new(Self::new(scenario)?))
+    }
+
+    fn new(scenario: &Scenario) -> Result<Self, SolverError> {
+        let device = cuda::device().map_err(|reason| SolverError::Backend {
+            backend: "cuda",
+            message: reason.to_owned(),
+        })?;
+        check_room(scenario, device.free_memory())?;
+        let host = Fdtd::<T>::new(scenario)?;
+        let make = |host: Fdtd<T>| -> Result<Self, CudaError> {
+            let (queue, side) = (Queue::new(device)?, Queue::new(device)?);
+            let lattice = &host.sweep.lattice;
+            let pitch = pitch(lattice.size[0]);
+            let count = pitch * lattice.rows();
+            let mut run = Self {
+                kernels: Kernels::new(&queue, T::PRECISION, lattice.half)?,
+                now: queue.zeros("the pressure", count)?,
+                old: queue.zeros("the pressure", count)?,
+                peak: None,
+                medium: store::Medium::new(&queue, &host, pitch)?,
+                operations: Operations::new(&queue)?,
+                torre: None,
+                because: None,
+                parts: queue.zeros("sums over rows", WARPS * SUMS)?,
+                totals: queue.zeros("sums", SUMS)?,
+                value: None,
+                ahead: Ahead::default(),
+                host,
+                queue,
+                side,
+                pitch,
+            };
+            run.push_levels()?;
+            Ok(run)
+        };
+        let mut run = make(host).map_err(solver_error)?;
+        run.choose_towers()?;
+        Ok(run)
+    }
+
+    /// Makes the kernel of towers ready where the scene's variant and medium want it.
+    fn choose_towers(&mut self) -> Result<(), SolverError> {
+        let scenario = &self.host.scenario;
+        let variant = scenario.solver().variant.as_str();
+        (self.torre, self.because) = (None, None);
+        if variant == "stepwise" || (variant == "auto" && (scenario.grid().rank() < 3 || !self.medium.is_plain())) {
+            return Ok(());
+        }
+        match torre::fitting::<T>(&self.queue, scenario, self.host.sweep.lattice.half)? {
+            Ok(torre) => self.torre = Some(torre),
+            Err(why) => self.because = (variant != "auto").then_some(why),
+        }
+        Ok(())
+    }
+
+    /// The host's levels and largest values, to the device; the host lets go of them.
+    fn push_levels(&mut self) -> Result<(), CudaError> {
+        // A picture under way may read what is overwritten.
+        self.side.finish()?;
+        let lattice = self.host.sweep.lattice.clone();
+        let shape = [lattice.size[0], lattice.rows(), self.pitch];
+        let push = |what: &str, from: &[T], to: &Buffer<T>| {
+            store::push_rows(&self.queue, what, shape, to, |row, out| {
+                out.copy_from_slice(lattice.row(from, row));
+            })
+        };
+        push("the pressure", &self.host.now, &self.now)?;
+        push("the pressure", &self.host.old, &self.old)?;
+        if self.host.peak.is_empty() {
+            self.peak = None;
+        } else {
+            if self.peak.is_none() {
+                self.peak = Some(self.queue.zeros("the largest pressures", shape[2] * shape[1])?);
+            }
+            if let Some(to) = &self.peak {
+                push("the largest pressures", &self.host.peak, to)?;
+            }
+        }
+        self.let_go();
+        Ok(())
+    }
+
+    /// Frees the host's levels.
+    fn let_go(&mut self) {
+        (self.host.now, self.host.old) = (Aligned::zeros(0), Aligned::zeros(0));
+        self.host.peak = Vec::new();
+    }
+
+    /// The state, to the host.
+    fn pull(&mut self) -> Result<(), SolverError> {
+        let lattice = self.host.sweep.lattice.clone();
+        let pull = |from: &Buffer<T>, what: &str, to: &mut [T]| {
+            store::pull_rows(&self.queue, what, &lattice, self.pitch, from, to).map_err(solver_error)
+        };
+        (self.host.now, self.host.old) = (level(&lattice, 0)?, level(&lattice, BESIDE)?);
+        pull(&self.now, "the pressure", &mut self.host.now)?;
+        pull(&self.old, "the pressure", &mut self.host.old)?;
+        self.host.peak = Vec::new();
+        if let Some(peak) = &self.peak {
+            self.host.peak = super::material::allocate(lattice.values(), "the largest pressures")?;
+            pull(peak, "the largest pressures", &mut self.host.peak)?;
+        }
+        self.medium
+            .pull_layers(&self.queue, &mut self.host)
+            .map_err(solver_error)
+    }
+
+    /// Changes the run on the host, and takes over what came of it; what fails there leaves the device as it was.
+    fn on_host<R>(&mut self, change: impl FnOnce(&mut Fdtd<T>) -> Result<R, SolverError>) -> Result<R, SolverError> {
+        self.pull()?;
+        let result = change(&mut self.host);
+        let mut push = || -> Result<(), CudaError> {
+            self.side.finish()?;
+            self.medium = store::Medium::new(&self.queue, &self.host, self.pitch)?;
+            self.push_levels()
+        };
+        push().map_err(solver_error)?;
+        // Another medium may want another kernel.
+        self.choose_towers()?;
+        result
+    }
+}
+
+/// Numbers from one row to the next: whole lines of 128 bytes.
+fn pitch(nx: usize) -> usize {
+    nx.next_multiple_of(32)
+}
+
+/// Whether the device can hold a run, found out before any of it is made: a device shared with others is not filled in vain.
+fn check_room(scenario: &Scenario, free: u64) -> Result<(), SolverError> {
+    let (grid, medium) = (scenario.grid(), scenario.medium());
+    let [nx, ny, nz] = grid.size();
+    let count = (pitch(nx) as u64).saturating_mul(ny as u64).saturating_mul(nz as u64);
+    if u32::try_from(count).is_err() || ny * nz > i32::MAX as usize / 2 {
+        return Err(SolverError::Unsupported(format!(
+            "the device counts sites in 32 bits, and {grid} has {}; take a smaller grid or backend = \"cpu\"",
+            grid.sites()
+        )));
+    }
+    let precision = scenario.solver().precision;
+    let mut planes = 2;
+    for wanted in [
+        medium.has(Sets::Speed) || medium.has(Sets::Density),
+        medium.has(Sets::Density),
+        medium.has(Sets::Absorption),
+        scenario.view().quantity == crate::scene::scenario::Quantity::Peak,
+    ] {
+        planes += u64::from(wanted);
+    }
+    let layers: usize = (0..grid.rank())
+        .filter(|axis| grid.edges()[*axis] == Edge::Absorb)
+        .map(|axis| 4 * grid.absorb_width() * (grid.sites() / grid.size()[axis]))
+        .sum();
+    let walls = u64::from(medium.has(Sets::Wall));
+    let needed =
+        (count * planes + layers as u64) * precision.bytes() as u64 + count * walls + (WARPS * SUMS * 8) as u64;
+    if needed > free {
+        return Err(SolverError::OutOfMemory {
+            what: format!(
+                "cuda: fdtd of order {} on {grid} sites in {} precision",
+                2 * half(scenario),
+                precision.word()
+            ),
+            needed,
+            available: free,
+        });
+    }
+    Ok(())
+}
+
+fn solver_error(error: CudaError) -> SolverError {
+    match error {
+        CudaError::OutOfMemory {
+            what,
+            needed,
+            available,
+        } => SolverError::OutOfMemory {
+            what: format!("cuda: {what}"),
+            needed,
+            available,
+        },
+        CudaError::NotCompiled(message) => SolverError::Unsupported(message),
+        CudaError::Call { .. } => SolverError::Backend {
+            backend: "cuda",
+            message: error.to_string(),
+        },
+    }
+}
+
+/// As kernels take the grid.
+fn grid_of(lattice: &Lattice, pitch: usize) -> params::Grid {
+    params::Grid::new(lattice, pitch)
+}

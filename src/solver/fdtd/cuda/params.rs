@@ -1,0 +1,178 @@
+//! Parameters of the kernels, as `kernels/fdtd.cuh` and `kernels/fdtd_step.cu` declare them. Addresses are of the device; 0 = null.
+
+use super::super::lattice::Lattice;
+use crate::backend::cuda::DeviceRepr;
+use crate::field::Real;
+use crate::grid::Edge;
+
+/// Numbers of `measure_total`: Σp², energy, x, xx, y, yy, z, zz, peak, flux, Σp.
+pub(super) const SUMS: usize = 11;
+
+macro_rules! plain {
+    ($($name:ident $(<$t:ident>)?),*) => {$(
+        // SAFETY: `repr(C)`, `Copy`, and made of numbers only.
+        #[allow(unsafe_code, reason = "promises that the bytes are what the kernel declares")]
+        unsafe impl $(<$t: Real>)? DeviceRepr for $name $(<$t>)? {}
+    )*};
+}
+plain!(Step<T>, Sites, Torre<T>, Look<T>, Picture<T>);
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Grid {
+    pub size: [i32; 3],
+    pub pitch: i32,
+    pub rank: i32,
+    pub edge: [i32; 3],
+}
+
+impl Grid {
+    pub(super) fn new(lattice: &Lattice, pitch: usize) -> Self {
+        Self {
+            size: lattice.size.map(whole),
+            pitch: whole(pitch),
+            rank: whole(lattice.rank),
+            edge: lattice.edges.map(|edge| match edge {
+                Edge::Wall | Edge::Absorb => 0,
+                Edge::Soft => 1,
+                Edge::Periodic => 2,
+            }),
+        }
+    }
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Layer {
+    pub faces: u64,
+    pub cells: u64,
+    pub psi: u64,
+    pub zeta: u64,
+    pub axis: i32,
+    pub width: i32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Medium<T> {
+    pub squares: u64,
+    pub density: u64,
+    pub damping: u64,
+    pub mask: u64,
+    pub rows: u64,
+    pub columns: u64,
+    pub firsts: u64,
+    pub from: u64,
+    pub weights: u64,
+    pub uniform_density: f64,
+    pub square: T,
+    pub layers: i32,
+    pub layer: [Layer; 3],
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Step<T> {
+    pub now: u64,
+    pub old: u64,
+    pub peak: u64,
+    pub grid: Grid,
+    pub medium: Medium<T>,
+    pub chunk: i32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Sites {
+    pub steps: u64,
+    pub places: u64,
+    pub values: u64,
+    pub gathers: u64,
+    pub record: u64,
+    pub count: i32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Torre<T> {
+    pub step: Step<T>,
+    pub sites: Sites,
+    pub special: u64,
+    pub counter: u64,
+    pub periods: i32,
+    pub first: i32,
+    pub towers: i32,
+    pub even: i32,
+    pub odd: i32,
+    pub plain: i32,
+    pub step_of_batch: i32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Look<T> {
+    pub step: Step<T>,
+    pub lo: [i32; 3],
+    pub hi: [i32; 3],
+    pub across: i32,
+    pub half: i32,
+    pub energy: i32,
+    pub spacing: f64,
+    pub time_step: f64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Picture<T> {
+    pub look: Look<T>,
+    pub x: [i32; 2],
+    pub y: [i32; 2],
+    pub z: i32,
+    pub reduction: i32,
+    pub size: [i32; 2],
+    pub quantity: i32,
+    pub value: u64,
+}
+
+/// Counts on the device are 32 bits; grids beyond were refused.
+pub(super) fn whole(count: usize) -> i32 {
+    i32::try_from(count).unwrap_or(i32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sources;
+    use super::*;
+    use crate::field::Precision;
+
+    /// Bytes of a kernel's parameters, as the PTX declares them.
+    fn declared(ptx: &str, entry: &str) -> Vec<usize> {
+        let start = ptx.find(&format!(".entry {entry}(")).unwrap();
+        let list = &ptx[start..start + ptx[start..].find(')').unwrap()];
+        list.lines()
+            .filter(|line| line.contains(".param") && line.contains('['))
+            .map(|line| {
+                let size = line.rsplit('[').next().unwrap();
+                size[..size.find(']').unwrap()].parse().unwrap()
+            })
+            .collect()
+    }
+
+    fn check<T: Real>(precision: Precision) {
+        let ptx = sources::step(precision).ptx;
+        for half in 1..=4 {
+            assert_eq!(declared(ptx, &format!("plain_{half}")), [size_of::<Step<T>>()]);
+            assert_eq!(declared(ptx, &format!("general_{half}")), [size_of::<Step<T>>()]);
+            assert_eq!(declared(ptx, &format!("memories_{half}"))[0], size_of::<Step<T>>());
+        }
+        assert_eq!(declared(ptx, "operate")[0], size_of::<Sites>());
+        assert_eq!(declared(ptx, "measure")[0], size_of::<Look<T>>());
+        assert_eq!(declared(ptx, "picture")[0], size_of::<Picture<T>>());
+    }
+
+    #[test]
+    fn structs_are_as_large_as_the_kernels_declare() {
+        check::<f32>(Precision::Single);
+        check::<f64>(Precision::Double);
+    }
+}

@@ -1,0 +1,103 @@
+//! A run on the device as the engine sees it.
+
+use super::{Cuda, OnCuda, solver_error, torre};
+use crate::backend::cuda::Buffer;
+use crate::field::{FieldData, Real};
+use crate::physics::Observables;
+use crate::scene::Scenario;
+use crate::solver::{Backend, Clock, Edit, FieldImage, ImageRequest, Report, Solver, SolverError, SolverState, Taps};
+
+impl<T: OnCuda> Solver for Cuda<T> {
+    fn report(&self) -> Report {
+        let device = self.queue.device();
+        let levels = self.now.bytes() + self.old.bytes() + self.peak.as_ref().map_or(0, Buffer::bytes);
+        let kernel = match (&self.torre, &self.because) {
+            (Some(torre), _) => torre.describe(),
+            (None, Some(because)) => format!("one step a launch: {because}"),
+            (None, None) if self.medium.is_plain() => "planes in registers".to_owned(),
+            (None, None) => "one thread a site".to_owned(),
+        };
+        Report {
+            method: "fdtd",
+            variant: if self.torre.is_some() {
+                "diamond-torre"
+            } else {
+                "stepwise"
+            },
+            backend: Backend::Cuda,
+            precision: T::PRECISION,
+            order: 2,
+            threads: device.multiprocessors as usize,
+            details: format!(
+                "{}, order {} in space, {kernel}",
+                device.name,
+                2 * self.host.sweep.lattice.half
+            ),
+            batch: self.torre.as_ref().map_or(1, |torre| torre.steps as u64),
+            note: None,
+            memory: (levels
+                + self.medium.bytes()
+                + self.parts.bytes()
+                + self.torre.as_ref().map_or(0, torre::Torre::bytes)) as u64,
+        }
+    }
+
+    fn clock(&self) -> Clock {
+        self.host.clock
+    }
+
+    fn advance(&mut self, steps: u64, taps: &mut Taps) -> Result<(), SolverError> {
+        self.go(steps, taps)
+    }
+
+    fn edit(&mut self, scenario: &Scenario, edit: &Edit) -> Result<(), SolverError> {
+        self.on_host(|host| host.edit(scenario, edit))
+    }
+
+    fn image(&mut self, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError> {
+        self.picture(request, image)
+    }
+
+    fn begin_image(&mut self, request: &ImageRequest) -> Result<bool, SolverError> {
+        self.begin_picture(request)?;
+        Ok(true)
+    }
+
+    fn take_image(&mut self, image: &mut FieldImage) -> Result<bool, SolverError> {
+        self.take_picture(image)
+    }
+
+    fn observables(&mut self) -> Result<Observables, SolverError> {
+        self.sums()
+    }
+
+    fn field(&mut self) -> Result<FieldData, SolverError> {
+        let lattice = &self.host.sweep.lattice;
+        let [nx, rows] = [lattice.size[0], lattice.rows()];
+        let mut padded = vec![T::zero(); rows * self.pitch];
+        self.queue
+            .download("the pressure", &self.now, &mut padded)
+            .map_err(solver_error)?;
+        let mut all = Vec::with_capacity(nx * rows);
+        for row in padded.chunks_exact(self.pitch) {
+            all.extend_from_slice(&row[..nx]);
+        }
+        Ok(<T as Real>::real_data(all))
+    }
+
+    fn set_field(&mut self, field: &FieldData, clock: Clock) -> Result<(), SolverError> {
+        self.on_host(|host| host.set_field(field, clock))
+    }
+
+    fn save(&mut self) -> Result<SolverState, SolverError> {
+        self.pull()?;
+        let state = self.host.save();
+        self.let_go();
+
+        state
+    }
+
+    fn load(&mut self, state: &SolverState) -> Result<(), SolverError> {
+        self.on_host(|host| host.load(state))
+    }
+}

@@ -1,0 +1,81 @@
+//! The kernels in the binary, made by `kernels/build` from `kernels/fdtd_*.cu` and `kernels/fdtd.cuh`.
+
+use super::torre::{BLOCK, Shape};
+use crate::backend::cuda::{Program, Source};
+use crate::field::Precision;
+
+macro_rules! source {
+    ($name:literal) => {
+        Source {
+            name: $name,
+            ptx: include_str!(concat!("../../../../kernels/ptx/", $name, ".ptx")),
+        }
+    };
+}
+
+/// Single steps, site operations, sums, pictures.
+pub(super) fn step(precision: Precision) -> Source {
+    match precision {
+        Precision::Single => source!("fdtd_step_f32"),
+        Precision::Double => source!("fdtd_step_f64"),
+    }
+}
+
+/// Towers of shapes that are in the binary: single precision, half the order, dts, blocks along x, speed per site.
+static TOWERS: &[(Shape, Source)] = &[
+    (shape(1, 4, 1, false), source!("fdtd_torre_f32_1_4_1")),
+    (shape(1, 4, 2, false), source!("fdtd_torre_f32_1_4_2")),
+    (shape(1, 4, 4, false), source!("fdtd_torre_f32_1_4_4")),
+    (shape(1, 4, 1, true), source!("fdtd_torre_f32_1_4_1_sites")),
+    (shape(1, 4, 2, true), source!("fdtd_torre_f32_1_4_2_sites")),
+    (shape(1, 4, 4, true), source!("fdtd_torre_f32_1_4_4_sites")),
+    (shape(2, 2, 1, false), source!("fdtd_torre_f32_2_2_1")),
+    (shape(2, 2, 2, false), source!("fdtd_torre_f32_2_2_2")),
+    (shape(2, 2, 4, false), source!("fdtd_torre_f32_2_2_4")),
+];
+
+const fn shape(half: usize, dts: usize, cluster: usize, sites: bool) -> Shape {
+    Shape {
+        half,
+        dts,
+        cluster,
+        sites,
+    }
+}
+
+/// The towers of a shape, if they are in the binary.
+pub(super) fn torre(precision: Precision, wanted: Shape) -> Option<Source> {
+    let found = TOWERS.iter().find(|(shape, _)| *shape == wanted)?;
+    (precision == Precision::Single).then_some(found.1)
+}
+
+/// Towers of any shape, as text and defines; `kernels/build` has the same.
+pub(super) fn program(precision: Precision, shape: Shape) -> Program {
+    let (real, short) = match precision {
+        Precision::Single => ("float", "f32"),
+        Precision::Double => ("double", "f64"),
+    };
+    let Shape {
+        half,
+        dts,
+        cluster,
+        sites,
+    } = shape;
+    Program {
+        name: format!(
+            "fdtd_torre_{short}_{half}_{dts}_{cluster}{}",
+            if sites { "_sites" } else { "" }
+        ),
+        file: "fdtd_torre.cu",
+        source: include_str!("../../../../kernels/fdtd_torre.cu"),
+        headers: &[("fdtd.cuh", include_str!("../../../../kernels/fdtd.cuh"))],
+        defines: vec![
+            ("REAL", real.to_owned()),
+            ("HALF", half.to_string()),
+            ("DTS", dts.to_string()),
+            ("CLUSTER", cluster.to_string()),
+            ("SITES", u8::from(sites).to_string()),
+            ("BLOCK", BLOCK.to_string()),
+        ],
+    }
+}

@@ -1,0 +1,281 @@
+//! What a run holds on the device, and how it goes there and back.
+//!
+//! Levels are `pitch` × ny × nz numbers, x fastest, pitch = nx rounded up to 32, without ghosts; the layers' memories lie as on the host.
+
+use super::super::lattice::Lattice;
+use super::super::run::Fdtd;
+use super::super::walls::Term;
+use super::OnCuda;
+use super::params::{self, whole};
+use crate::backend::cuda::{Buffer, CudaError, Kind, Queue};
+use rayon::prelude::*;
+
+/// Numbers that are copied at once.
+const PIECE: usize = 16 << 20;
+
+/// The medium on the device.
+pub(super) struct Medium<T: OnCuda> {
+    squares: Option<Buffer<T>>,
+    density: Option<Buffer<T>>,
+    damping: Option<Buffer<T>>,
+    mask: Option<Buffer<u8>>,
+    /// Rows, columns, firsts, places of the corrections near walls.
+    corrections: Option<[Buffer<u32>; 4]>,
+    weights: Option<Buffer<T>>,
+    layers: Vec<Layer<T>>,
+    uniform_density: f64,
+    square: T,
+    /// Rows with walls, sites beside walls or absorption; empty: none.
+    special: Vec<bool>,
+}
+
+struct Layer<T: OnCuda> {
+    axis: usize,
+    width: usize,
+    faces: Buffer<T>,
+    cells: Buffer<T>,
+    psi: Buffer<T>,
+    zeta: Buffer<T>,
+}
+
+fn address<V: Kind>(buffer: Option<&Buffer<V>>) -> u64 {
+    buffer.map_or(0, Buffer::address)
+}
+
+/// Copies rows that `row` writes (`nx` values each).
+pub(super) fn push_rows<V: Kind + Default>(
+    queue: &Queue,
+    what: &str,
+    [nx, rows, pitch]: [usize; 3],
+    to: &Buffer<V>,
+    row: impl Fn(usize, &mut [V]) + Sync,
+) -> Result<(), CudaError> {
+    let piece = (PIECE / pitch).clamp(1, rows);
+    let mut staged = vec![V::default(); piece * pitch];
+    for first in (0..rows).step_by(piece) {
+        let count = piece.min(rows - first);
+        staged[..count * pitch]
+            .par_chunks_mut(pitch)
+            .enumerate()
+            .for_each(|(n, out)| row(first + n, &mut out[..nx]));
+        queue.upload_at(what, &staged[..count * pitch], to, first * pitch)?;
+    }
+    Ok(())
+}
+
+/// Copies a level into an array that lies as `lattice` says, ghosts included.
+pub(super) fn pull_rows<T: OnCuda>(
+    queue: &Queue,
+    what: &str,
+    lattice: &Lattice,
+    pitch: usize,
+    from: &Buffer<T>,
+    to: &mut [T],
+) -> Result<(), CudaError> {
+    let (nx, rows) = (lattice.size[0], lattice.rows());
+    let piece = (PIECE / pitch).clamp(1, rows);
+    let mut staged = vec![T::zero(); piece * pitch];
+    for first in (0..rows).step_by(piece) {
+        let count = piece.min(rows - first);
+        queue.download_at(what, from, first * pitch, &mut staged[..count * pitch])?;
+        to[first * lattice.stride..(first + count) * lattice.stride]
+            .par_chunks_exact_mut(lattice.stride)
+            .zip(staged.par_chunks(pitch))
+            .for_each(|(to, from)| to[lattice.front..lattice.front + nx].copy_from_slice(&from[..nx]));
+    }
+    lattice.fill_all_ghosts(to, true);
+    Ok(())
+}
+
+/// The corrections near walls as flat lists.
+struct Corrections<T> {
+    rows: Vec<u32>,
+    columns: Vec<u32>,
+    firsts: Vec<u32>,
+    from: Vec<u32>,
+    weights: Vec<T>,
+}
+
+impl<T: OnCuda> Corrections<T> {
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "grids of more than 2^32 sites were refused"
+    )]
+    fn new(host: &Fdtd<T>, pitch: usize, mask: &mut [u8]) -> Self {
+        let lattice = &host.sweep.lattice;
+        let mut all = Self {
+            rows: vec![0],
+            columns: Vec::new(),
+            firsts: vec![0],
+            from: Vec::new(),
+            weights: Vec::new(),
+        };
+        for row in 0..lattice.rows() {
+            host.sweep.walls.for_each(row, |x, terms| {
+                mask[row * lattice.size[0] + x] |= 2;
+                all.columns.push(x as u32);
+                for Term { from, weight } in terms {
+                    let place = from / lattice.stride * pitch + from % lattice.stride - lattice.front;
+                    all.from.push(place as u32);
+                    all.weights.push(*weight);
+                }
+                all.firsts.push(all.from.len() as u32);
+            });
+            all.rows.push(all.columns.len() as u32);
+        }
+        all
+    }
+}
+
+/// A buffer with these values; one without any is not made.
+fn list<V: Kind>(queue: &Queue, what: &str, values: &[V]) -> Result<Buffer<V>, CudaError> {
+    let buffer = queue.zeros(what, values.len().max(1))?;
+    queue.upload(what, values, &buffer)?;
+    Ok(buffer)
+}
+
+impl<T: OnCuda> Medium<T> {
+    /// The medium that `host` has read.
+    pub(super) fn new(queue: &Queue, host: &Fdtd<T>, pitch: usize) -> Result<Self, CudaError> {
+        let (lattice, material) = (&host.sweep.lattice, &host.sweep.material);
+        let [nx, rows] = [lattice.size[0], lattice.rows()];
+        let shape = [nx, rows, pitch];
+        let plane = |what: &str, all: &[T]| -> Result<Option<Buffer<T>>, CudaError> {
+            if all.is_empty() {
+                return Ok(None);
+            }
+            let buffer = queue.zeros(what, pitch * rows)?;
+            push_rows(queue, what, shape, &buffer, |row, out| {
+                out.copy_from_slice(lattice.row(all, row));
+            })?;
+            Ok(Some(buffer))
+        };
+        let damped = (0..rows).any(|row| material.damping(lattice, row).is_some());
+        let damping = if damped {
+            let buffer = queue.zeros("the absorption", pitch * rows)?;
+            push_rows(queue, "the absorption", shape, &buffer, |row, out| {
+                match material.damping(lattice, row) {
+                    Some(values) => out.copy_from_slice(values),
+                    None => out.fill(T::zero()),
+                }
+            })?;
+            Some(buffer)
+        } else {
+            None
+        };
+        let mut special = Vec::new();
+        if damped || !host.sweep.mask.is_empty() {
+            special.extend((0..rows).map(|row| material.damping(lattice, row).is_some()));
+        }
+        let (mut mask, mut corrections, mut weights) = (None, None, None);
+        if !host.sweep.mask.is_empty() {
+            let mut marks: Vec<u8> = host.sweep.mask.iter().map(|wall| u8::from(*wall)).collect();
+            let found = Corrections::new(host, pitch, &mut marks);
+            let buffer = queue.zeros("walls", pitch * rows)?;
+            push_rows(queue, "walls", shape, &buffer, |row, out| {
+                out.copy_from_slice(&marks[row * nx..(row + 1) * nx]);
+            })?;
+            mask = Some(buffer);
+            for (special, marks) in special.iter_mut().zip(marks.chunks_exact(nx)) {
+                *special |= marks.iter().any(|mark| *mark != 0);
+            }
+            let lists = [&found.rows, &found.columns, &found.firsts, &found.from];
+            let [a, b, c, d] = lists.map(|values| list(queue, "sites beside walls", values));
+            corrections = Some([a?, b?, c?, d?]);
+            weights = Some(list(queue, "sites beside walls", &found.weights)?);
+        }
+        let mut layers = Vec::new();
+        for layer in &host.layers {
+            let width = layer.shape.slots() / 2;
+            let pairs = |at: &dyn Fn(usize) -> [T; 2]| (0..width).flat_map(at).collect::<Vec<T>>();
+            layers.push(Layer {
+                axis: layer.shape.axis,
+                width,
+                faces: list(queue, "the absorbing layers", &pairs(&|slot| layer.shape.face(slot)))?,
+                cells: list(queue, "the absorbing layers", &pairs(&|slot| layer.shape.cell(slot)))?,
+                psi: list(queue, "the absorbing layers", &layer.psi)?,
+                zeta: list(queue, "the absorbing layers", &layer.zeta)?,
+            });
+        }
+        Ok(Self {
+            squares: plane("the sound speed", &material.squares)?,
+            density: plane("the density", &material.density)?,
+            damping,
+            mask,
+            corrections,
+            weights,
+            layers,
+            uniform_density: material.uniform_density,
+            square: material.square,
+            special,
+        })
+    }
+
+    /// What the absorbing layers remember, back to the host.
+    pub(super) fn pull_layers(&self, queue: &Queue, host: &mut Fdtd<T>) -> Result<(), CudaError> {
+        for (layer, there) in host.layers.iter_mut().zip(&self.layers) {
+            queue.download("the absorbing layers", &there.psi, &mut layer.psi)?;
+            queue.download("the absorbing layers", &there.zeta, &mut layer.zeta)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the plain kernels do.
+    pub(super) fn is_plain(&self) -> bool {
+        self.density.is_none() && self.damping.is_none() && self.mask.is_none() && self.layers.is_empty()
+    }
+
+    /// Rows where a step does more than the plain kernels; empty: none.
+    pub(super) fn special_rows(&self) -> &[bool] {
+        &self.special
+    }
+
+    /// Axes of the absorbing layers, with the numbers of one of their memories.
+    pub(super) fn layers(&self) -> impl Iterator<Item = usize> {
+        self.layers.iter().map(|layer| layer.psi.bytes() / size_of::<T>())
+    }
+
+    /// As the kernels take it.
+    pub(super) fn parameters(&self) -> params::Medium<T> {
+        let mut layer = [params::Layer::default(); 3];
+        for (to, from) in layer.iter_mut().zip(&self.layers) {
+            *to = params::Layer {
+                faces: from.faces.address(),
+                cells: from.cells.address(),
+                psi: from.psi.address(),
+                zeta: from.zeta.address(),
+                axis: whole(from.axis),
+                width: whole(from.width),
+            };
+        }
+        let [rows, columns, firsts, from] = self
+            .corrections
+            .as_ref()
+            .map_or([0; 4], |lists| [0, 1, 2, 3].map(|n: usize| lists[n].address()));
+        params::Medium {
+            squares: address(self.squares.as_ref()),
+            density: address(self.density.as_ref()),
+            damping: address(self.damping.as_ref()),
+            mask: address(self.mask.as_ref()),
+            rows,
+            columns,
+            firsts,
+            from,
+            weights: address(self.weights.as_ref()),
+            uniform_density: self.uniform_density,
+            square: self.square,
+            layers: whole(self.layers.len()),
+            layer,
+        }
+    }
+
+    /// Bytes held.
+    pub(super) fn bytes(&self) -> usize {
+        let planes = [&self.squares, &self.density, &self.damping, &self.weights];
+        let layers = self.layers.iter().map(|layer| layer.psi.bytes() + layer.zeta.bytes());
+        planes.into_iter().flatten().map(Buffer::bytes).sum::<usize>()
+            + self.mask.as_ref().map_or(0, Buffer::bytes)
+            + self.corrections.iter().flatten().map(Buffer::bytes).sum::<usize>()
+            + layers.sum::<usize>()
+    }
+}
