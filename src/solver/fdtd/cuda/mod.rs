@@ -217,23 +217,22 @@ impl<T: OnCuda> Cuda<T> {
             Ok(run)
         };
         let mut run = make(host).map_err(solver_error)?;
-        run.choose_towers()?;
+        run.choose_towers();
         Ok(run)
     }
 
     /// Makes the kernel of towers ready where the scene's variant and medium want it.
-    fn choose_towers(&mut self) -> Result<(), SolverError> {
+    fn choose_towers(&mut self) {
         let scenario = &self.host.scenario;
         let variant = scenario.solver().variant.as_str();
         (self.torre, self.because) = (None, None);
         if variant == "stepwise" || (variant == "auto" && (scenario.grid().rank() < 3 || !self.medium.is_plain())) {
-            return Ok(());
+            return;
         }
-        match torre::fitting::<T>(&self.queue, scenario, self.host.sweep.lattice.half)? {
+        match torre::fitting::<T>(&self.queue, scenario, self.host.sweep.lattice.half) {
             Ok(torre) => self.torre = Some(torre),
             Err(why) => self.because = (variant != "auto").then_some(why),
         }
-        Ok(())
     }
 
     /// The host's levels and largest values, to the device; the host lets go of them.
@@ -299,7 +298,7 @@ impl<T: OnCuda> Cuda<T> {
         };
         push().map_err(solver_error)?;
         // Another medium may want another kernel.
-        self.choose_towers()?;
+        self.choose_towers();
         result
     }
 }

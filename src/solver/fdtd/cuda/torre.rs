@@ -11,7 +11,6 @@ use crate::field::Precision;
 use crate::grid::Edge;
 use crate::physics::Sets;
 use crate::scene::Scenario;
-use crate::solver::SolverError;
 
 /// Threads of a block at most: each may have all the registers that there are.
 pub(super) const BLOCK: usize = 256;
@@ -314,41 +313,40 @@ impl<T: OnCuda> Cuda<T> {
     }
 }
 
-/// The tower kernel for a scene, or why there is none.
-pub(super) fn fitting<T: OnCuda>(
-    queue: &Queue,
-    scenario: &Scenario,
-    half: usize,
-) -> Result<Result<Torre, String>, SolverError> {
+/// The tower kernel for a scene.
+///
+/// # Errors
+/// Why there is none, in words for people.
+pub(super) fn fitting<T: OnCuda>(queue: &Queue, scenario: &Scenario, half: usize) -> Result<Torre, String> {
     let choice = scenario.solver();
     let number = |key: &str, default: i64| usize::try_from(choice.integer(key, default)).unwrap_or(1);
     let grid = scenario.grid();
     let shape = Shape {
         half,
-        dts: number("dts", i64::try_from(best_dts(half, T::PRECISION)).unwrap_or(1)),
+        dts: number("dts", best_dts(half, T::PRECISION)),
         cluster: blocks_along_x(grid.size()[0]),
         sites: scenario.medium().has(Sets::Speed),
     };
     if let Some(why) = objection(scenario, shape, queue.device().capability) {
-        return Ok(Err(why));
+        return Err(why);
     }
     if shape.shared(T::PRECISION) > queue.device().most_shared() as usize {
-        return Ok(Err(format!(
+        return Err(format!(
             "dts = {} at order {} needs more shared memory than a block of this device has; take a smaller one, or \"auto\"",
             shape.dts,
             2 * half
-        )));
+        ));
     }
     if choice.variant == "auto" && !is_quick(shape, T::PRECISION, scenario) {
-        return Ok(Err("single steps are faster".to_owned()));
+        return Err("single steps are faster".to_owned());
     }
     // What enters and leaves at both ends of z costs as many planes as a tower has steps.
     let steps = number("tower", if grid.size()[2] < 1024 { 64 } else { 128 });
-    Ok(Torre::new(queue, T::PRECISION, shape, grid.size(), grid.edges()[1], steps).map_err(|error| error.to_string()))
+    Torre::new(queue, T::PRECISION, shape, grid.size(), grid.edges()[1], steps).map_err(|error| error.to_string())
 }
 
 /// The diamond that fills the registers.
-fn best_dts(half: usize, precision: Precision) -> usize {
+fn best_dts(half: usize, precision: Precision) -> i64 {
     match (half, precision) {
         (1, Precision::Single) => 4,
         (1, Precision::Double) => 3,
@@ -358,6 +356,13 @@ fn best_dts(half: usize, precision: Precision) -> usize {
 }
 
 #[cfg(test)]
+#[allow(
+    clippy::cast_possible_wrap,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::many_single_char_names,
+    reason = "small numbers, and the names of the kernel"
+)]
 mod tests {
     use super::*;
     use crate::solver::fdtd::lattice::{Ghost, ghost};
