@@ -184,11 +184,14 @@ extern "C" __global__ void __launch_bounds__(1024) operate(const Sites o, real *
     for (u32 n = begin + threadIdx.x; n < end; n += blockDim.x) {
         const u32 place = o.places[n];
         if (n > begin && o.places[n - 1] == place) continue;
-        // Several sources at one site add up in their order.
-        real value = level[place];
-        for (u32 other = n; other < end && o.places[other] == place; other++) value = plus(value, o.values[other]);
+        // Several sources at one site add up in their order, and each sum counts for the peak, as on the processor.
+        real value = level[place], largest = 0;
+        for (u32 other = n; other < end && o.places[other] == place; other++) {
+            value = plus(value, o.values[other]);
+            largest = max(largest, abs(value));
+        }
         level[place] = value;
-        if (peak) peak[place] = max(peak[place], abs(value));
+        if (peak) peak[place] = max(peak[place], largest);
     }
     __syncthreads();
     for (int n = threadIdx.x; n < o.count; n += blockDim.x) o.record[(size_t)step * o.count + n] = level[o.gathers[n]];
