@@ -179,22 +179,23 @@ ENTRIES(3)
 ENTRIES(4)
 
 // One block of 1024: signals are added to the level just written, then sites are gathered from it
-extern "C" __global__ void __launch_bounds__(1024) operate(const Sites o, real *level, real *peak, int step) {
+extern "C" __global__ void __launch_bounds__(1024) operate(const Sites o, real *level, int step) {
     const u32 begin = o.steps[step], end = o.steps[step + 1];
     for (u32 n = begin + threadIdx.x; n < end; n += blockDim.x) {
         const u32 place = o.places[n];
         if (n > begin && o.places[n - 1] == place) continue;
-        // Several sources at one site add up in their order, and each sum counts for the peak, as on the processor.
-        real value = level[place], largest = 0;
-        for (u32 other = n; other < end && o.places[other] == place; other++) {
-            value = plus(value, o.values[other]);
-            largest = max(largest, abs(value));
-        }
+        // Several sources at one site add up in their order.
+        real value = level[place];
+        for (u32 other = n; other < end && o.places[other] == place; other++) value = plus(value, o.values[other]);
         level[place] = value;
-        if (peak) peak[place] = max(peak[place], largest);
     }
     __syncthreads();
     for (int n = threadIdx.x; n < o.count; n += blockDim.x) o.record[(size_t)step * o.count + n] = level[o.gathers[n]];
+}
+
+// The largest |p| after a step with signals, which a step cannot know
+extern "C" __global__ void __launch_bounds__(256) peaks(const real *level, real *peak, u32 count) {
+    for (u32 n = blockIdx.x * blockDim.x + threadIdx.x; n < count; n += gridDim.x * blockDim.x) peak[n] = max(peak[n], abs(level[n]));
 }
 
 // ---- energy, sums, pictures ----

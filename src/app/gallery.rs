@@ -37,7 +37,10 @@ const THUMBNAILS: &[(&str, &[u8])] = &[
     ("mach", include_bytes!("../../assets/thumbnails/mach.png")),
     ("one-site", include_bytes!("../../assets/thumbnails/one-site.png")),
     ("pond", include_bytes!("../../assets/thumbnails/pond.png")),
-    ("resonance-line", include_bytes!("../../assets/thumbnails/resonance-line.png")),
+    (
+        "resonance-line",
+        include_bytes!("../../assets/thumbnails/resonance-line.png"),
+    ),
     ("ring", include_bytes!("../../assets/thumbnails/ring.png")),
     ("room-modes", include_bytes!("../../assets/thumbnails/room-modes.png")),
     ("sea-floor", include_bytes!("../../assets/thumbnails/sea-floor.png")),

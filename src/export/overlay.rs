@@ -95,6 +95,25 @@ pub fn sign(quantity: Quantity) -> &'static str {
     }
 }
 
+/// A text with its end cut off, and `…` for it, until it fits; nothing where less than three letters would be left.
+fn shortened(text: &str, fits: impl Fn(&str) -> bool) -> String {
+    let mut kept = text;
+    let mut shown = text.to_owned();
+    while !fits(&shown) {
+        let Some((end, _)) = kept.char_indices().next_back() else {
+            break;
+        };
+        kept = kept[..end].trim_end();
+        shown = if kept.chars().count() < 3 {
+            kept = "";
+            String::new()
+        } else {
+            format!("{kept}…")
+        };
+    }
+    shown
+}
+
 impl Legend<'_> {
     /// Draws everything around a field that stands at `field`.
     pub fn draw(&self, picture: &mut Picture, field: Rect, unit: f32, theme: &Theme) {
@@ -116,19 +135,7 @@ impl Legend<'_> {
         let right = pixel(field.x + field.width);
         let room = right - pixel(field.x) - clock_style.width(&clock) - unit;
         let style = theme.title(unit * 1.15);
-        let mut title = self.title.to_owned();
-        while !title.is_empty() && style.width(&title) > room {
-            title.pop();
-            while title.ends_with([' ', '…']) {
-                title.pop();
-            }
-            if !title.is_empty() {
-                title.push('…');
-            }
-            if title.chars().count() < 4 {
-                title.clear();
-            }
-        }
+        let title = shortened(self.title, |title| style.width(title) <= room);
         style.draw(picture, pixel(field.x), base, Align::Left, &title);
         clock_style.draw(picture, right, base, Align::Right, &clock);
     }
@@ -286,4 +293,22 @@ pub(super) fn ceil(value: f32) -> usize {
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
 pub(super) fn floor(value: f32) -> usize {
     value.floor().max(0.0) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shortened;
+
+    #[test]
+    fn titles_are_cut_until_they_fit() {
+        let cut = |text: &str, room: usize| shortened(text, |shown| shown.chars().count() <= room);
+        assert_eq!(cut("A lens", 6), "A lens");
+        assert_eq!(cut("A lens made of holes", 15), "A lens made of…");
+        // A blank before the dots goes, and so does a letter more than the dots take.
+        assert_eq!(cut("A lens made of holes", 8), "A lens…");
+        assert_eq!(cut("Too narrow", 4), "Too…");
+        assert_eq!(cut("Too narrow", 3), "");
+        assert_eq!(cut("ψφχω", 0), "");
+        assert_eq!(cut("", 0), "");
+    }
 }

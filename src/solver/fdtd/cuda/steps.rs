@@ -230,7 +230,13 @@ impl<T: OnCuda> Cuda<T> {
     #[allow(unsafe_code, reason = "kernel launches")]
     fn step(&mut self, n: i32) -> Result<(), CudaError> {
         self.before_writing(self.old.address())?;
-        let parameters = self.step_parameters();
+        let mut parameters = self.step_parameters();
+        // What sources add to counts for the largest pressures, not what was there before.
+        let peak = parameters.peak;
+        let peaks_after = peak != 0 && self.operations.adds;
+        if peaks_after {
+            parameters.peak = 0;
+        }
         let [nx, ny, nz] = self.host.sweep.lattice.size;
         let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         // SAFETY: the parameters are those of the kernels; all planes hold `pitch` × ny × nz numbers, the lists what their ends say, and the
@@ -265,9 +271,15 @@ impl<T: OnCuda> Cuda<T> {
             }
             if !self.operations.is_empty() {
                 let sites = self.operations.parameters();
-                let (level, peak) = (parameters.old, parameters.peak);
                 self.queue.launch(&self.kernels.operate, (1, 1, 1), 1024, |launch| {
-                    launch.arg(&sites).arg(&level).arg(&peak).arg(&n);
+                    launch.arg(&sites).arg(&parameters.old).arg(&n);
+                })?;
+            }
+            if peaks_after {
+                let numbers = count(self.pitch * ny * nz);
+                let blocks = numbers.div_ceil(256).min(8192);
+                self.queue.launch(&self.kernels.peaks, (blocks, 1, 1), 256, |launch| {
+                    launch.arg(&parameters.old).arg(&peak).arg(&numbers);
                 })?;
             }
         }
