@@ -6,7 +6,7 @@ pressure kept; Devito keeps three (its TimeFunction), compiled by gcc -O3 -march
 
     python3 -m venv /tmp/devito && /tmp/devito/bin/pip install devito
     cargo build --release
-    /tmp/devito/bin/python benches/peers/devito.py [--size 384] [--threads 2] [--orders 2 4 8] [--ripplon target/release/ripplon]
+    /tmp/devito/bin/python benches/peers/beside_devito.py [--size 384] [--threads 2] [--orders 2 4 8] [--ripplon target/release/ripplon]
 
 Devito needs a C compiler (gcc) on PATH. Each side is measured `--rounds` times in turn; the table shows the best of each, since what disturbs a
 measurement only makes it slower. The last column is the rate over what 12 B a cell (8 read, 4 written) allow at the in-place rate of `ripplon bench`.
