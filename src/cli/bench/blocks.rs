@@ -47,8 +47,8 @@ pub(super) fn run(args: &BenchArgs, path: &Path) -> anyhow::Result<()> {
         .collect();
     for level in 1..=3u32 {
         let predicted = crank_nicolson::optimal_blocks(case.precision, rows, level);
-        let power = ["½", "⅔", "¾"][level as usize - 1];
-        marks.push((predicted, format!("δn^{power} = {predicted:.0}")));
+        let power = ["1/2", "2/3", "3/4"][level as usize - 1];
+        marks.push((predicted, format!("δn^{power}: {predicted:.0}")));
         println!("levels = {level}, predicted optimum: {predicted:.0} blocks");
         let mut points = Vec::new();
         for &blocks in &all {
