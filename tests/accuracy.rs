@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::{Case, Feature, cases};
+use common::{Case, Feature, cases, sound};
 use num_complex::Complex64;
 use ripplon::field::Precision;
 use ripplon::physics::reference::elimination::solve_dense;
@@ -281,4 +281,103 @@ fn split_step_fourier_with_a_mass_is_the_continuum() {
         .collect();
     // Where the ring closes the packet is below e^{−(20/4)²} = 1e-11, and so is its spectrum at π/a.
     assert!(distance(&psi, &exact) < 1e-9, "{}", distance(&psi, &exact));
+}
+
+/// The scheme that an acoustic row declares, by plain code on the lattice of masses and springs.
+fn sound_scheme(case: &Case, scenario: &Scenario, step: f64) -> Vec<f64> {
+    let lattice = sound::lattice(scenario);
+    let mut p = sound::noise(scenario);
+    let rest = vec![0.0; p.len()];
+    match case.method.id {
+        "oscillators" => {
+            let mut rate = rest;
+            lattice.advance_pairs(&mut p, &mut rate, case.order, step, STEPS);
+        }
+        "fdtd" => {
+            let rates = damping(scenario);
+            let pull = lattice.acceleration(&p, &rest);
+            let mut before: Vec<f64> = p.iter().zip(&pull).map(|(p, a)| p + step * step * a / 2.0).collect();
+            for _ in 0..STEPS {
+                let pull = lattice.acceleration(&p, &rest);
+                for (n, before) in before.iter_mut().enumerate() {
+                    let damped = rates[n] * step;
+                    *before = (2.0 * p[n] + step * step * pull[n] - (1.0 - damped) * *before) / (1.0 + damped);
+                }
+                std::mem::swap(&mut p, &mut before);
+            }
+        }
+        other => panic!("the row `{other}` of the table has no accuracy case: write its scheme out here"),
+    }
+    p
+}
+
+/// γ per site.
+fn damping(scenario: &Scenario) -> Vec<f64> {
+    let [nx, ny, _] = scenario.grid().size();
+    let mut rates = vec![0.0; scenario.grid().sites()];
+    for (row, rates) in rates.chunks_mut(nx).enumerate() {
+        scenario.medium().damping_row(row % ny, row / ny, 0..nx, rates);
+    }
+    rates
+}
+
+/// Against its own scheme to rounding, in blocks of any size. Against the exact motion of the lattice to the splitting error: as in `splitting_bound`, where every
+/// part of H (the bonds of one parity along an axis) moves q and v/ω by at most 2c/a ≤ 2.8 of this medium; leapfrog is within the same bound.
+#[test]
+fn every_acoustic_row_agrees_with_its_own_scheme_and_with_the_exact_motion() {
+    const STEP: f64 = 0.02;
+    let mut wrong = Vec::new();
+    let mut checked = 0;
+    for case in sound::cases() {
+        let blocks = case
+            .method
+            .parameters
+            .iter()
+            .any(|p| p.key == "fused_steps" && p.variants.contains(&case.variant));
+        let plans: &[(usize, usize)] = if blocks {
+            &[(0, 0), (16, 1), (16, 3), (80, 2)]
+        } else {
+            &[(0, 0)]
+        };
+        for feature in sound::Feature::ALL {
+            let Some(plain) = sound::scenario(&case, feature, STEP, "") else {
+                continue;
+            };
+            let scheme = sound_scheme(&case, &plain, STEP);
+            let exact = sound::exact(&plain, STEP * f64::from(STEPS));
+            for &(block, fused) in plans {
+                let sizes = vec![block; case.rank];
+                let extra = if block == 0 {
+                    String::new()
+                } else {
+                    format!("block = {sizes:?}\nfused_steps = {fused}\n")
+                };
+                let Some(scenario) = sound::scenario(&case, feature, STEP, &extra) else {
+                    continue;
+                };
+                let p = sound::run(&scenario, u64::from(STEPS));
+                checked += 1;
+                let rounding = sound::rounding(&case, STEPS);
+                let parity = sound::distance(&p, &scheme);
+                if parity.is_nan() || parity > rounding {
+                    wrong.push(format!(
+                        "{case} {feature:?} {block}/{fused}: {parity:.2e} from its scheme, allowed {rounding:.2e}"
+                    ));
+                }
+                let substeps = if case.order == 4 { 8.0 * SUZUKI - 1.0 } else { 1.0 };
+                let s = 2.0 * axes(&case) * 2.8 * substeps * STEP;
+                let factorial: f64 = (1..=case.order + 1).map(f64::from).product();
+                let allowed =
+                    2.0 * f64::from(STEPS) * s.powf(f64::from(case.order + 1)) / factorial * s.exp() + rounding;
+                let error = sound::distance(&p, &exact);
+                if error.is_nan() || error > allowed {
+                    wrong.push(format!(
+                        "{case} {feature:?}: {error:.2e} from the exact motion, allowed {allowed:.2e}"
+                    ));
+                }
+            }
+        }
+    }
+    assert!(checked >= 100, "the table shrank to {checked} cases");
+    assert!(wrong.is_empty(), "{} of {checked}:\n{}", wrong.len(), wrong.join("\n"));
 }

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Feature, cases};
+use common::{Feature, cases, sound};
 use ripplon::field::{FieldData, Precision};
 use ripplon::physics::reference::{distance, norm};
 use ripplon::solver::{Edit, Solver, Taps};
@@ -228,5 +228,72 @@ fn detectors_see_every_step_and_change_no_bit() {
             "{case}: {:?}",
             taps.values(0)
         );
+    }
+}
+
+/// Acoustic rows: the energy swings within O(Δt^order) and does not drift; S(−Δt)S(Δt) = 1 and the reversed rate lead back to the start; batches, pictures and saved
+/// states change no bit.
+#[test]
+fn acoustic_rows_conserve_run_back_and_keep_their_bits() {
+    for case in sound::cases() {
+        let single = case.precision == Precision::Single;
+        for feature in sound::Feature::ALL {
+            let Some(scenario) = sound::scenario(&case, feature, 0.1, "") else {
+                continue;
+            };
+            let mut solver = sound::build(&scenario);
+            let start = sound::values(solver.as_mut());
+            let mut swing = 0.0f64;
+            let before = solver.observables().unwrap().energy;
+            for _ in 0..20 {
+                advance(solver.as_mut(), 10);
+                swing = swing.max((solver.observables().unwrap().energy / before - 1.0).abs());
+            }
+            let lossless = feature != sound::Feature::Damped;
+            if lossless {
+                // Noise has most of its energy near the shortest waves, ωΔt ≤ 0.1 · 2√3 · 1.4: (ωΔt)²/8 for a splitting in halves; leapfrog's own energy is exact.
+                let allowed = match (case.method.id, single) {
+                    ("fdtd", false) => 1e-12,
+                    ("fdtd", true) => 1e-4,
+                    _ if case.order == 4 => 1e-3,
+                    _ => 0.03,
+                };
+                assert!(swing < allowed, "{case} {feature:?}: {swing:.2e}");
+            }
+            let at_once = sound::run(&scenario, 60);
+            let mut pieces = sound::build(&scenario);
+            for steps in [1, 1, 5, 16] {
+                advance(pieces.as_mut(), steps);
+                pieces.observables().unwrap();
+            }
+            let state = pieces.save().unwrap();
+            let mut other = sound::build(&scenario);
+            advance(other.as_mut(), 3);
+            other.load(&state).unwrap();
+            assert_eq!(other.clock(), pieces.clock());
+            advance(other.as_mut(), 37);
+            assert!(
+                sound::values(other.as_mut()) == at_once,
+                "{case} {feature:?}: other bits"
+            );
+            if !lossless {
+                continue;
+            }
+            // Rounding of 400 steps, as in `rounding`.
+            let allowed = if single { sound::rounding(&case, 400) } else { 1e-11 };
+            solver.edit(&scenario, &Edit::TimeStep(-0.1)).unwrap();
+            advance(solver.as_mut(), 200);
+            let miss = sound::distance(&sound::values(solver.as_mut()), &start);
+            assert!(miss < allowed, "{case} {feature:?}: {miss:.2e} after −Δt");
+            let mut solver = sound::build(&scenario);
+            advance(solver.as_mut(), 200);
+            solver.edit(&scenario, &Edit::Conjugate).unwrap();
+            advance(solver.as_mut(), 200);
+            let miss = sound::distance(&sound::values(solver.as_mut()), &start);
+            assert!(
+                miss < allowed,
+                "{case} {feature:?}: {miss:.2e} after turning the rate round"
+            );
+        }
     }
 }

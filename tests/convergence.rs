@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Feature, cases};
+use common::{Feature, cases, sound};
 use ripplon::field::Precision;
 use ripplon::physics::reference::distance;
 
@@ -82,4 +82,41 @@ fn crank_nicolson_meets_trotter_and_fourier_as_the_step_falls() {
             }
         }
     }
+}
+
+/// The same for acoustic rows, on the lattice of masses and springs; damping is split off to order 2.
+#[test]
+fn observed_orders_of_acoustic_rows_are_the_declared_ones() {
+    let mut wrong = Vec::new();
+    for case in sound::cases()
+        .into_iter()
+        .filter(|case| case.precision == Precision::Double)
+    {
+        for feature in sound::Feature::ALL {
+            let order = if feature == sound::Feature::Damped {
+                2
+            } else {
+                case.order
+            };
+            // Steps of the shortest waves' periods: 2π/2√d.
+            let (step, steps) = if order == 2 { (0.04, 25) } else { (0.1, 10) };
+            let Some(coarse) = sound::scenario(&case, feature, step, "") else {
+                continue;
+            };
+            let Some(fine) = sound::scenario(&case, feature, step / 2.0, "") else {
+                continue;
+            };
+            #[expect(clippy::cast_precision_loss, reason = "a small count")]
+            let exact = sound::exact(&coarse, step * steps as f64);
+            let error = sound::distance(&sound::run(&coarse, steps), &exact);
+            let half = sound::distance(&sound::run(&fine, 2 * steps), &exact);
+            let found = (error / half).log2();
+            if found.is_nan() || (found - f64::from(order)).abs() > 0.1 {
+                wrong.push(format!(
+                    "{case} {feature:?}: order {found:.3} (errors {error:.2e}, {half:.2e})"
+                ));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }

@@ -7,6 +7,7 @@
 //! - [`Lattice`]: the Hamiltonian of any scene, applied, exponentiated, integrated.
 //! - [`TrotterSplitting`]: the eight-sweep Trotter–Suzuki step, site by site.
 //! - [`acoustics`]: closed forms of sound, and steady tones of the acoustic scheme.
+//! - [`OscillatorLattice`]: sound as masses and springs, exactly and pair by pair.
 //! - [`chain`]: closed forms on the infinite chain, on rings and boxes, with a field.
 //! - [`continuum`]: closed forms of the continuum.
 //! - [`elimination`]: dense systems of equations.
@@ -21,10 +22,12 @@ pub mod elimination;
 pub mod free;
 pub mod lattice;
 pub mod leapfrog;
+pub mod oscillators;
 pub mod transfer;
 pub mod trotter;
 
 pub use lattice::Lattice;
+pub use oscillators::OscillatorLattice;
 pub use trotter::TrotterSplitting;
 
 use super::Initial;

@@ -72,6 +72,17 @@ impl SolverChoice {
             _ => default,
         }
     }
+
+    /// Whole numbers of a parameter, one an axis; none where the scene says nothing or `auto`.
+    #[must_use]
+    pub fn sizes(&self, key: &str) -> Vec<usize> {
+        let whole = |value: &i64| usize::try_from(*value).ok();
+        match self.parameters.get(key) {
+            Some(Parameter::Integer(value)) => whole(value).into_iter().collect(),
+            Some(Parameter::Integers(values)) => values.iter().filter_map(whole).collect(),
+            _ => Vec::new(),
+        }
+    }
 }
 
 /// `[time]`.

@@ -8,8 +8,10 @@ mod check;
 pub mod crank_nicolson;
 pub mod fdtd;
 pub mod image;
+pub mod oscillators;
 pub mod split_step_fourier;
 pub mod taps;
+mod tiling;
 pub mod trotter;
 
 use crate::field::{FieldData, Precision};
@@ -26,6 +28,7 @@ pub static METHODS: &[&Method] = &[
     &crank_nicolson::METHOD,
     &split_step_fourier::METHOD,
     &fdtd::METHOD,
+    &oscillators::METHOD,
 ];
 
 /// Hardware that a method can run on.

@@ -3,6 +3,8 @@
 #![allow(dead_code, reason = "each suite uses its part")]
 #![allow(clippy::unwrap_used, clippy::cast_precision_loss, reason = "tests on small grids")]
 
+pub mod sound;
+
 use num_complex::Complex64;
 use ripplon::field::Precision;
 use ripplon::physics::reference::{Lattice, initial_state, norm};

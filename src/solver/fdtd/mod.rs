@@ -24,7 +24,7 @@ pub mod emit;
 pub mod energy;
 pub mod lattice;
 pub mod material;
-mod observe;
+pub(super) mod observe;
 mod plan;
 mod run;
 mod share;

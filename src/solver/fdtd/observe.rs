@@ -119,7 +119,7 @@ impl<T: Vectors> Fdtd<T> {
 }
 
 /// Sums over one row.
-struct Sums {
+pub(in crate::solver) struct Sums {
     square: f64,
     /// Σ p² i and Σ p² i².
     moments: [f64; 2],
@@ -129,7 +129,8 @@ struct Sums {
 
 impl Sums {
     #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
-    fn of_row<T: Real>(row: &[T], energies: &[f64]) -> Self {
+    /// Sums over a row whose energies per a^d are known.
+    pub(in crate::solver) fn of_row<T: Real>(row: &[T], energies: &[f64]) -> Self {
         let mut sums = Self {
             square: 0.0,
             moments: [0.0; 2],
@@ -149,7 +150,7 @@ impl Sums {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
-fn total(rows: &[Sums], grid: &Grid) -> Observables {
+pub(in crate::solver) fn total(rows: &[Sums], grid: &Grid) -> Observables {
     let [_, ny, _] = grid.size();
     let mut all = Observables::default();
     let (mut first, mut second) = ([0.0; 3], [0.0; 3]);
@@ -187,6 +188,6 @@ pub(super) fn finished(mut all: Observables, first: [f64; 3], second: [f64; 3], 
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "pictures are in single precision")]
-fn single(value: f64) -> f32 {
+pub(in crate::solver) fn single(value: f64) -> f32 {
     value as f32
 }

@@ -171,8 +171,8 @@ fn build_in<T: blocked::Blockwise>(scenario: &Scenario, note: Option<String>) ->
         "naive" => Box::new(naive::Naive::new(&problem.grid)),
         "vector" => Box::new(vector::Vector::new(&problem.grid, Level::best())),
         "blocked" | "auto" => {
-            let fused = problem::sizes(scenario, "fused_steps").first().copied();
-            let block = problem::sizes(scenario, "block");
+            let fused = scenario.solver().sizes("fused_steps").first().copied();
+            let block = scenario.solver().sizes("block");
             let plan = blocked::fastest::<T>(&problem, &block, fused);
             let substeps = if problem.order == 4 { 5 } else { 1 };
             Box::new(blocked::Blocked::new(&problem.grid, plan, substeps))

@@ -4,7 +4,7 @@
 use crate::field::Real;
 use crate::grid::{Edge, Grid};
 use crate::physics::{Medium, Model, Quantum, Sets};
-use crate::scene::{Parameter, Scenario};
+use crate::scene::Scenario;
 use crate::solver::{SolverError, StepAdvice};
 use num_complex::Complex;
 use std::f64::consts::{FRAC_PI_2, TAU};
@@ -123,16 +123,6 @@ impl Problem {
 /// The order that a scenario asks for.
 pub(super) fn order(scenario: &Scenario) -> u32 {
     u32::try_from(scenario.solver().integer("order", 2)).unwrap_or(2)
-}
-
-/// A size parameter's entries, or none for `auto`.
-pub(super) fn sizes(scenario: &Scenario, key: &str) -> Vec<usize> {
-    let whole = |value: &i64| usize::try_from(*value).ok();
-    match scenario.solver().parameters.get(key) {
-        Some(Parameter::Integer(value)) => whole(value).into_iter().collect(),
-        Some(Parameter::Integers(values)) => values.iter().filter_map(whole).collect(),
-        _ => Vec::new(),
-    }
 }
 
 pub(super) fn objections(scenario: &Scenario) -> Vec<String> {

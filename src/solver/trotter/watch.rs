@@ -15,13 +15,12 @@ use crate::field::Real;
 use crate::grid::Grid;
 use crate::physics::Measure;
 use crate::solver::taps::Tap;
+use crate::solver::tiling::CHUNK;
 use num_complex::Complex;
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Columns of a partial sum.
-pub(super) const CHUNK: usize = 64;
 /// Buffers may always be as large as this.
 const LEAST_ROOM: usize = 4 << 20;
 /// No weights for a chunk.

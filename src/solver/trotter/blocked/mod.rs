@@ -1,7 +1,7 @@
 //! Variant `blocked`: several whole steps on a block that stays in cache (after Bederián and Dente 2011, section 4.6).
 //!
 //! Layout: planes re and im, x fastest, in place; phases c and s alike. See [`tile`] for the pipeline, [`kernel`] for the arithmetic and
-//! its bound, [`tiling`] for halos and frames. Deviations from the paper: column pairing (halo 2 instead of 3 to 4
+//! its bound, [`tiling`](crate::solver::tiling) for halos and frames. Deviations from the paper: column pairing (halo 2 instead of 3 to 4
 //! sites a step), six sweeps instead of eight, tan form, blocks streamed through a pipeline of row pairs instead of held whole, in place
 //! with saved frames instead of two copies of the field.
 //!
@@ -10,11 +10,11 @@
 
 mod bits;
 mod columns;
+mod frames;
 mod kernel;
 mod plan;
 mod rows;
 mod tile;
-mod tiling;
 
 use super::problem::Problem;
 use super::run::{Correction, RowChange, Stepper};
@@ -24,17 +24,18 @@ use crate::backend::memory::zeros;
 use crate::backend::threads;
 use crate::field::Real;
 use crate::grid::Grid;
+pub(super) use crate::solver::tiling::Plan;
+use crate::solver::tiling::{Tiling, cut};
 use bits::SiteBits;
 use columns::{ACROSS, PLAIN, STREAM, Sweep, X};
+use frames::Frames;
 use num_complex::Complex;
-use plan::cut;
-pub(super) use plan::{Plan, fastest};
+pub(super) use plan::fastest;
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 pub(super) use tile::Blockwise;
 use tile::{Block, Pass, Scratch, Stage};
-use tiling::{Frames, Tiling};
 
 /// The field in planes.
 pub(super) struct Blocked<T> {

@@ -5,8 +5,8 @@
 use super::columns::{FLAG, NONE, PLAIN, level};
 use super::kernel::{AHEAD, join_row, split_row};
 use super::tile::Worker;
-use super::tiling::{Axis, Span, copy_wrapped};
 use crate::backend::simd::Lanes;
+use crate::solver::tiling::{Axis, Span};
 use std::ops::Range;
 
 // As in `tile`: pointers stay inside what `Worker::new` laid out; the machine has L's instruction set.
@@ -18,12 +18,10 @@ impl<L: Lanes> Worker<'_, L> {
             let width = self.block.x.len(self.halo);
             natural.fill(0);
             let bits = &self.pass.bits.x;
-            copy_wrapped(
-                &self.pass.tiling.x,
-                bits,
-                self.block.x.start(self.halo),
-                &mut natural[..width],
-            );
+            self.pass
+                .tiling
+                .x
+                .copy(bits, self.block.x.start(self.halo), &mut natural[..width]);
             let apart = std::slice::from_raw_parts_mut(self.x_bits, 2 * self.k);
             split_bytes(natural, apart);
         }
@@ -58,7 +56,7 @@ impl<L: Lanes> Worker<'_, L> {
                 _ => None,
             };
             if let Some(row) = whole_row {
-                copy_wrapped(&tiling.x, row, x.start(halo), &mut out[..width]);
+                tiling.x.copy(row, x.start(halo), &mut out[..width]);
                 out[width..].fill(L::Element::default());
                 split_row::<L>(self.row, to, 0..self.k);
                 return;
@@ -131,7 +129,7 @@ impl<L: Lanes> Worker<'_, L> {
                         let from = numbers.as_ptr().add(start.cast_unsigned());
                         split_row::<L>(from, to.add(plane * L::N), 0..k);
                     } else {
-                        copy_wrapped(&tiling.x, numbers, start, &mut natural[..width]);
+                        tiling.x.copy(numbers, start, &mut natural[..width]);
                         split_row::<L>(self.row, to.add(plane * L::N), 0..k);
                     }
                 }
@@ -139,7 +137,9 @@ impl<L: Lanes> Worker<'_, L> {
             if let Some(sites) = &self.pass.bits.sites {
                 let natural = std::slice::from_raw_parts_mut(self.row_bits, 2 * k);
                 natural[width..].fill(0);
-                copy_wrapped(&tiling.x, &sites[row * tiling.stride..], start, &mut natural[..width]);
+                tiling
+                    .x
+                    .copy(&sites[row * tiling.stride..], start, &mut natural[..width]);
                 split_bytes(natural, bits);
             } else {
                 let rest = self.pass.bits.across[a] & self.pass.bits.stream[s];

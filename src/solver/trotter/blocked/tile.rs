@@ -10,12 +10,13 @@
 use super::super::watch::Watch;
 use super::bits::SiteBits;
 use super::columns::{ACROSS, ANY, FLAG, FLUX, IMAGINARY, Sweep};
+use super::frames::Frames;
 use super::kernel::{
     OUTER, PairRows, STREAM_ONLY, WHOLE, alone_row, between_rows, interact_row, phase_row, stream_rows, x_row,
 };
-use super::tiling::{Frames, Span, Tiling};
 use crate::backend::simd::{Array, Lanes, Level, Vectors};
 use crate::field::Real;
+use crate::solver::tiling::{Span, Tiling};
 
 /// A sub-step's coefficients.
 #[derive(Clone, Debug)]

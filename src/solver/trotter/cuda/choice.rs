@@ -8,7 +8,7 @@ use crate::grid::Edge;
 use crate::physics::Sets;
 use crate::scene::Scenario;
 use crate::scene::scenario::BackendChoice;
-use crate::solver::trotter::problem::{self, Problem};
+use crate::solver::trotter::problem::Problem;
 use crate::solver::trotter::run::Run;
 use crate::solver::{Solver, SolverError};
 
@@ -57,7 +57,7 @@ pub(in super::super) fn build(scenario: &Scenario) -> Result<Built, SolverError>
 
 fn build_in<T: OnCuda>(scenario: &Scenario) -> Result<Box<dyn Solver>, SolverError> {
     let problem = Problem::new(scenario)?;
-    let steps = problem::sizes(scenario, "fused_steps").first().copied();
+    let steps = scenario.solver().sizes("fused_steps").first().copied();
     let stepper = Cuda::<T>::new(&problem, &scenario.solver().variant, steps)?;
     let run = Run::new(problem, scenario.initial(), Box::new(stepper)).ready()?;
     Ok(Box::new(run))

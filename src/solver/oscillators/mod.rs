@@ -1,0 +1,211 @@
+//! Pair partitioning of coupled oscillators: sound as a product of exact two-body motions.
+//!
+//! - Equation: p_tt = K∇·(ρ⁻¹∇p) + S − 2γp_t, K = ρc²; c, ρ and γ per site, as a lattice of masses a^d/K and springs a^(d−2)/ρ ([`springs`]).
+//! - Scheme: H = Σ P²/2m + Σ ½k(q − q′)². Every bond is given an equal share of the kinetic energy of its two sites, and moves exactly, alone with masses 2d·m
+//!   ([`pair`]); bonds of one parity along an axis touch no common site. A step is a palindrome of sweeps over them ([`scheme`]), between which
+//!   single sites are visited ([`visits`]). A site without a partner in a sweep still owns its share: it drifts (rigid) or swings (soft).
+//! - Layout: two arrays, q (pressure) and p (momentum; dq/dt in the background), even columns of a row before odd ones ([`layout`]).
+//! - Order: 2 or 4 in Δt, 2 in a; damping is split off to order 2. Symplectic and, for −Δt, its own inverse. Lattice: ω = 2(c/a)√(Σ sin²(kᵢa/2)).
+//! - Stability: cΔt/a < 1.7207 in 1D, 1.1107 in 2D ([`stability`]): 1.6 to 1.7 times what finite differences of order 2 allow.
+//! - Cost, 2D order 2: 7 sweeps of 5 instructions a site and step; 16 B (single) read and written a pass, and 16 B of coefficients a sweep in a medium.
+//! - Limits: 1D and 2D; a periodic axis needs an even number of sites. An absorbing edge is a layer of damping, γ = 9c/L·ξ², not a CPML: waves that are long beside its
+//!   width come back. With Δt < 0 what is damped is damped as well.
+//!
+//! H. L. Calvo, E. P. Danieli, H. M. Pastawski, Physica B 398 (2007) 317, cond-mat/0702301; M. Suzuki, Phys. Lett. A 146 (1990) 319.
+
+mod blocked;
+mod field;
+mod layout;
+mod measure;
+mod naive;
+mod pair;
+mod plan;
+mod rows;
+mod run;
+mod scheme;
+mod solver;
+mod springs;
+mod stability;
+mod visits;
+
+use super::{Backend, Kind, Method, Paper, ParameterSpec, Solver, SolverError, StepAdvice, Target, Variant, Work};
+use crate::field::Precision;
+use crate::grid::Edge;
+use crate::physics::{Equation, Sets};
+use crate::scene::Scenario;
+
+/// The row of the table.
+pub static METHOD: Method = Method {
+    id: "oscillators",
+    title: "Coupled oscillators (pair partitioning)",
+    about: "Sound as masses and springs, turned pair by pair, each exactly: symplectic, exactly reversible, of order 2 or 4 in Δt, stable for steps 1.6 times as \
+            long as those of finite differences. The choice for time reversal; finite differences are faster.",
+    equation: Equation::Acoustic,
+    orders: &[2, 4],
+    ranks: &[1, 2],
+    targets: &[Target {
+        backend: Backend::Cpu,
+        precisions: &[Precision::Single, Precision::Double],
+        variants: &[
+            Variant {
+                id: "naive",
+                about: "one pass over memory per sweep; the readable reference",
+            },
+            Variant {
+                id: "blocked",
+                about: "several whole steps on blocks that stay in cache; the fastest",
+            },
+        ],
+    }],
+    parameters: &[
+        ParameterSpec {
+            key: "order",
+            title: "Order",
+            about: "Error per unit of time ∝ Δt^order. 2: a palindrome of sweeps; 4: five of them (Suzuki 1990), five times the work. The lattice itself \
+                    is of order 2 in a.",
+            kind: Kind::OneOf {
+                values: &[2, 4],
+                default: 2,
+            },
+            variants: &[],
+        },
+        ParameterSpec {
+            key: "block",
+            title: "Block",
+            about: "Sites of a block that stays in cache, per axis, halo included. Larger blocks have less halo (2 sites a sub-step and side), smaller ones \
+                    fit a nearer cache.",
+            kind: Kind::Sizes { min: 16, max: 65536 },
+            variants: &["blocked"],
+        },
+        ParameterSpec {
+            key: "fused_steps",
+            title: "Fused steps",
+            about: "Steps that a block takes in cache before it goes back to memory. Never changes the result, not by a bit.",
+            kind: Kind::Count { min: 1, max: 64 },
+            variants: &["blocked"],
+        },
+    ],
+    papers: &[
+        Paper {
+            citation: "H. L. Calvo, E. P. Danieli, H. M. Pastawski, Time reversal mirror and perfect inverse filter in a microscopic model for sound \
+                       propagation, Physica B 398 (2007) 317, cond-mat/0702301",
+            doi: "",
+        },
+        Paper {
+            citation: "C. S. Bederián and A. D. Dente, Boosting quantum evolutions using Trotter-Suzuki algorithms on GPUs (2011)",
+            doi: "",
+        },
+        Paper {
+            citation: "M. Suzuki, Fractal decomposition of exponential operators, Phys. Lett. A 146 (1990) 319",
+            doi: "10.1016/0375-9601(90)90962-N",
+        },
+    ],
+    step_advice,
+    objections,
+    memory,
+    work,
+    build,
+};
+
+/// The order in Δt.
+fn order(scenario: &Scenario) -> u32 {
+    if scenario.solver().integer("order", 2) == 4 {
+        4
+    } else {
+        2
+    }
+}
+
+fn step_advice(scenario: &Scenario) -> StepAdvice {
+    let limit = stability::limit(scenario, order(scenario));
+    StepAdvice {
+        auto: 0.5 * limit,
+        sensible: 0.95 * limit,
+        stability_limit: Some(limit),
+        because: "Stable while ω₀Δt < 1.7207 in 1D (π/2 at order 4) and 1.1107 in 2D, ω₀ = c/a, at every site. The error per unit of time grows as Δt^order.",
+    }
+}
+
+fn objections(scenario: &Scenario) -> Vec<String> {
+    let mut all = Vec::new();
+    let (grid, medium) = (scenario.grid(), scenario.medium());
+    if let Some(layer) = medium.layers().iter().find(|layer| layer.drive.is_some()) {
+        all.push(format!(
+            "a layer that sets {:?} has a drive: the medium of sound does not change in time; remove `drive`",
+            layer.sets
+        ));
+    }
+    for axis in 0..grid.rank() {
+        let sites = grid.size()[axis];
+        let name = ["x", "y", "z"][axis];
+        if grid.is_periodic(axis) && !sites.is_multiple_of(2) {
+            all.push(format!(
+                "{sites} sites along the periodic axis {name}: pairs close on themselves only over an even number; choose {} or {}",
+                sites - 1,
+                sites + 1
+            ));
+        }
+        if grid.edges()[axis] == Edge::Absorb && 2 * grid.absorb_width() + 1 > sites {
+            all.push(format!(
+                "absorb_width = {} leaves nothing of an axis of {sites} sites; choose at most {}",
+                grid.absorb_width(),
+                (sites - 1) / 2
+            ));
+        }
+    }
+    all
+}
+
+/// Says no to a Δt beyond the limit.
+fn check_step(scenario: &Scenario, time_step: f64) -> Result<(), SolverError> {
+    let limit = stability::limit(scenario, order(scenario));
+    if time_step.abs() <= limit {
+        return Ok(());
+    }
+    Err(SolverError::Unsupported(format!(
+        "Δt = {time_step:e} is unstable in this medium: the limit is {limit:e}; choose at most {:e}, or step = \"auto\"",
+        0.95 * limit
+    )))
+}
+
+/// Whether pairs differ from bond to bond.
+fn varies(scenario: &Scenario) -> bool {
+    [Sets::Speed, Sets::Density, Sets::Wall]
+        .into_iter()
+        .any(|sets| scenario.medium().has(sets))
+}
+
+/// Two copies of the field, coefficients per bond (two lengths of sub-steps at order 4), damping, walls.
+fn memory(scenario: &Scenario) -> u64 {
+    let grid = scenario.grid();
+    let medium = scenario.medium();
+    let absorbs = medium.has(Sets::Absorption) || grid.edges()[..grid.rank()].contains(&Edge::Absorb);
+    let tables = if order(scenario) == 4 { 2 } else { 1 };
+    let coefficients = if varies(scenario) { 4 * grid.rank() * tables } else { 0 };
+    let reals = 4 + coefficients + usize::from(absorbs);
+    let walls = usize::from(medium.has(Sets::Wall));
+    (grid.sites() * (reals * scenario.solver().precision.bytes() + walls)) as u64
+}
+
+/// Ten instructions a pair: five a site and sweep. q and p read and written; coefficients, where they differ, read once.
+#[expect(clippy::cast_precision_loss, reason = "small numbers")]
+fn work(scenario: &Scenario) -> Work {
+    let rank = scenario.grid().rank();
+    let (substeps, tables) = if order(scenario) == 4 { (5.0, 2.0) } else { (1.0, 1.0) };
+    let coefficients = if varies(scenario) {
+        4.0 * rank as f64 * tables
+    } else {
+        0.0
+    };
+    Work {
+        instructions: substeps * 5.0 * scheme::sweeps(rank).len() as f64,
+        bytes: (4.0 + coefficients) * scenario.solver().precision.bytes() as f64,
+    }
+}
+
+fn build(scenario: &Scenario) -> Result<Box<dyn Solver>, SolverError> {
+    Ok(match scenario.solver().precision {
+        Precision::Single => Box::new(run::Oscillators::<f32>::new(scenario, None)?),
+        Precision::Double => Box::new(run::Oscillators::<f64>::new(scenario, None)?),
+    })
+}
