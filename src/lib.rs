@@ -1,6 +1,6 @@
 //! Ripplon: a desktop laboratory for waves.
 //!
-//! Layers, from the bottom: [`units`], [`grid`], [`field`]; [`physics`]; [`scene`] and [`backend`]; [`solver`]; [`engine`]; [`export`] and
+//! Layers, from the bottom: [`units`], [`grid`], [`field`]; [`physics`]; [`scene`] and [`backend`]; [`solver`]; [`space`]; [`engine`]; [`export`] and
 //! `render`; `app` and [`cli`]. Arrows point down only; `tests/architecture.rs` enforces it.
 
 #[cfg(feature = "gui")]
@@ -18,4 +18,5 @@ pub mod physics;
 pub mod render;
 pub mod scene;
 pub mod solver;
+pub mod space;
 pub mod units;

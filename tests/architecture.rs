@@ -12,6 +12,7 @@ const LAYERS: &[&[&str]] = &[
     &["physics"],
     &["scene", "backend"],
     &["solver"],
+    &["space"],
     &["engine"],
     &["render", "export"],
     &["app", "cli"],

@@ -50,6 +50,8 @@ fn every_shader_is_used_by_its_drawable() {
         ("field", ripplon::render::field::SOURCE),
         ("medium", ripplon::render::medium::SOURCE),
         ("curve", ripplon::render::curve::SOURCE),
+        ("enlarge", ripplon::render::enlarge::SOURCE),
+        ("volume", ripplon::render::volume::SOURCE),
     ] {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("kernels/{name}.wgsl"));
         assert_eq!(std::fs::read_to_string(path).unwrap(), source);
@@ -73,6 +75,16 @@ fn uniforms_have_the_size_that_is_written() {
             "curve",
             ripplon::render::curve::SOURCE,
             ripplon::render::curve::UNIFORM_BYTES,
+        ),
+        (
+            "enlarge",
+            ripplon::render::enlarge::SOURCE,
+            ripplon::render::enlarge::UNIFORM_BYTES,
+        ),
+        (
+            "volume",
+            ripplon::render::volume::SOURCE,
+            ripplon::render::volume::UNIFORM_BYTES,
         ),
     ] {
         let module = naga::front::wgsl::parse_str(source).unwrap();

@@ -11,6 +11,7 @@ use num_complex::Complex32;
 use proptest::prelude::*;
 use ripplon::field::FieldData;
 use ripplon::physics::{Initial, Sets};
+use ripplon::scene::scenario::{Opacity, Orbit, ViewMode};
 use ripplon::scene::{Faults, Scenario, SceneFile, presets};
 use ripplon::solver;
 use std::path::{Path, PathBuf};
@@ -425,6 +426,76 @@ fn recording_and_predictions() {
     );
 }
 
+/// A scene of three dimensions with a view of its own.
+fn in_space(view: &str) -> String {
+    format!(
+        "format = 1\n[grid]\nsize = [16, 12, 8]\nspacing = 0.5\n[quantum]\n[[packet]]\ncenter = [3, 3, 2]\nwidth = [1]\n[view]\n{view}\n"
+    )
+}
+
+#[test]
+fn views_of_three_dimensions() {
+    let (file, scenario) = read(&in_space(
+        "mode = \"volume\"\ncamera = { azimuth = -40.5, elevation = 10, zoom = 2, target = [1, 2, 3] }\nslices = [0, 5.5, 3.5]\n\
+         opacity = [[0, 0], [0.5, 0.25], [1, 1]]\nshading = true",
+    ))
+    .unwrap();
+    let view = scenario.view();
+    assert_eq!(view.mode, ViewMode::Volume);
+    let orbit = Orbit {
+        azimuth: -40.5,
+        elevation: 10.0,
+        zoom: 2.0,
+        target: Some([1.0, 2.0, 3.0]),
+    };
+    assert_eq!((view.camera, file.view.camera), (orbit, Some(orbit)));
+    assert_eq!(view.slices, Some([0.0, 5.5, 3.5]));
+    assert_eq!(view.opacity.points(), [[0.0, 0.0], [0.5, 0.25], [1.0, 1.0]]);
+    assert!(view.shading);
+    let plain = read(&in_space("opacity = \"shells\"\ncamera = {}")).unwrap().1;
+    assert_eq!(
+        (plain.view().mode, plain.view().camera),
+        (ViewMode::Plane, Orbit::default())
+    );
+    assert_eq!((&plain.view().opacity, plain.view().slices), (&Opacity::Shells, None));
+
+    for (view, place, part) in [
+        ("mode = \"volum\"", "10:8", "did you mean \"volume\"?"),
+        ("camera = { azimut = 3 }", "10:12", "did you mean `azimuth`?"),
+        ("camera = { elevation = 91 }", "10:24", "91.0 is not between -90 and 90"),
+        ("camera = { zoom = 0 }", "10:19", "not between 0.25 and 40"),
+        ("camera = { target = [1, 2] }", "10:21", "2 numbers where 3 belong"),
+        ("slices = [1, 2]", "10:10", "2 numbers where 3 belong"),
+        (
+            "slices = [1, 2, 9]",
+            "10:17",
+            "9.0 is outside the grid, which reaches from 0 to 3.5",
+        ),
+        ("opacity = \"soft2\"", "10:11", "did you mean \"soft\"?"),
+        ("opacity = [[0, 0], [1, 2]]", "10:11", "no curve of 2 to 8 points"),
+        ("opacity = [[0.5, 0], [0.4, 1]]", "10:11", "no curve of 2 to 8 points"),
+        ("opacity = [[0, 0]]", "10:11", "no curve of 2 to 8 points"),
+        ("shading = 1", "10:11", "not true or false"),
+    ] {
+        fault(&in_space(view), place, &[part]);
+    }
+    fault(
+        &format!("{FREE}\n[view]\nmode = \"slices\"\n"),
+        "42:8",
+        &["three dimensions"],
+    );
+    fault(
+        &format!("{FREE}\n[view]\ncamera = {{}}\n"),
+        "42:10",
+        &["three dimensions"],
+    );
+    fault(
+        &format!("{FREE}\n[view]\nslices = [1, 1]\n"),
+        "42:10",
+        &["three dimensions"],
+    );
+}
+
 #[test]
 fn solvers() {
     let solver = |new: &str| with(FREE, "method = \"trotter\"", new);
@@ -627,8 +698,17 @@ to = [20, 9]
         "at = [0.2, 0.2]",
         "points = [[0.1, 0.1], [0.2, 0.1]]\ndelays = [0.0, 1e-5]\nvelocity = [1, 0]",
     );
+    let space = [
+        "mode = \"slices\"\ncamera = { azimuth = 1e-7, target = [1, 2.5, 3] }\nslices = [0.1, 0.2, 0.3]",
+        "mode = \"volume\"\nopacity = \"solid\"\nshading = true\ncamera = {}",
+        "opacity = [[0, 0], [0.25, 1], [1, 0.125]]",
+    ]
+    .map(in_space);
     let texts = presets::all().iter().map(|preset| preset.text.to_owned());
-    for text in texts.chain([FREE.to_owned(), SOUND.to_owned(), everything, awkward, sound]) {
+    for text in texts
+        .chain(space)
+        .chain([FREE.to_owned(), SOUND.to_owned(), everything, awkward, sound])
+    {
         let (file, scenario) = read(&text).unwrap_or_else(|faults| panic!("{faults}"));
         let written = file.to_toml();
         let (file_again, scenario_again) = read(&written).unwrap_or_else(|faults| panic!("{written}\n{faults}"));

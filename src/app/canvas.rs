@@ -5,13 +5,14 @@ use super::overlay::Legend;
 use super::pictures::{Bar, Pictures};
 use super::theme;
 use super::units::{Unit, Units};
-use super::view_state::ViewState;
-use super::{field_view, graph_view, toolbar, view_panel};
+use super::view_state::{ViewState, Wanted};
+use super::{field_view, graph_view, space_view, toolbar, view_panel};
 use crate::engine::{Frame, Status};
 use crate::render::medium::MediumImage;
 use crate::scene::Scenario;
 use crate::scene::scenario::{ColorRange, Quantity};
-use crate::solver::ImageRequest;
+use crate::solver::{ImageRequest, VolumeRequest};
+use crate::space::{MediumVolume, Mode};
 use egui::{Align2, Rect, Ui, vec2};
 use lucide_icons::Icon;
 
@@ -23,6 +24,8 @@ pub struct Canvas<'a> {
     pub document: &'a Document,
     /// The medium over the field.
     pub medium: &'a MediumImage,
+    /// The same in space.
+    pub space: &'a MediumVolume,
     /// The panels are hidden.
     pub bare: bool,
 }
@@ -44,7 +47,7 @@ pub fn show(
     view: &mut ViewState,
     pictures: Option<&mut Pictures>,
     bar: &mut Bar,
-) -> Option<ImageRequest> {
+) -> Option<Wanted> {
     let area = ui.max_rect();
     ui.painter().rect_filled(area, 0.0, theme::of(true).canvas);
     let frame = canvas.frame;
@@ -53,18 +56,28 @@ pub fn show(
         return None;
     };
     let rank = scenario.grid().rank();
-    update_levels(ui, view, canvas, rank);
+    update_levels(ui, view, canvas, scenario);
     let (map, texture) = bar.texture(ui.ctx(), &canvas.document.draft);
+    let quantity = asked_quantity(canvas.document, rank);
+    let units = Units::of(scenario, frame.clock.time_step);
+    let legend = Legend {
+        map,
+        texture,
+        levels: view.levels,
+        gamma: view.gamma(),
+        title: view_panel::title(quantity),
+    };
+    if let Some(mode) = mode(canvas.document, scenario) {
+        return Some(in_space(ui, canvas, scenario, view, pictures, (mode, legend)));
+    }
     let pictures = pictures.map(|pictures| {
-        let quantity = asked_quantity(canvas.document, rank);
         pictures.take_map(map, quantity == Quantity::Phase);
         pictures.take(frame, rank);
         &*pictures
     });
-    let units = Units::of(scenario, frame.clock.time_step);
-    let quantity = asked_quantity(canvas.document, rank);
     let size = scenario.grid().size();
     let scale = ui.ctx().pixels_per_point();
+    let flat = |image| Some(Wanted { image, volume: None });
     if rank == 1 {
         let sources = graph_view::Sources {
             render: pictures.map(|pictures| (&pictures.render, &pictures.curve)),
@@ -77,7 +90,7 @@ pub fn show(
         graph_view::show(ui, view, &sources);
         let strip = graph_view::strip(graph_view::plot_area(area));
         banners(ui, area, frame, canvas.document);
-        return Some(view.camera.request(strip, scale, [size[0], 1], 0, quantity));
+        return flat(view.camera.request(strip, scale, [size[0], 1], 0, quantity));
     }
     if rank == 3 {
         plane_slider(ui, view, scenario, units.length);
@@ -88,13 +101,7 @@ pub fn show(
         frame,
         scenario,
         draft: &canvas.document.draft,
-        legend: Legend {
-            map,
-            texture,
-            levels: view.levels,
-            gamma: view.gamma(),
-            title: view_panel::title(quantity),
-        },
+        legend,
         medium: canvas.medium,
         units,
         bare: canvas.bare,
@@ -104,11 +111,71 @@ pub fn show(
         toolbar::show(ui, picture_area, &mut view.tools, &canvas.document.draft);
     }
     banners(ui, picture_area, frame, canvas.document);
-    let plane = view.plane.min(size[2] - 1);
-    Some(
+    let plane = view.plane().min(size[2] - 1);
+    flat(
         view.camera
             .request(picture_area, scale, [size[0], size[1]], plane, quantity),
     )
+}
+
+/// The mode in space that the scene is shown in; `None` for a plane.
+fn mode(document: &Document, scenario: &Scenario) -> Option<Mode> {
+    Mode::of(document.draft.view.mode).filter(|_| scenario.grid().rank() == 3)
+}
+
+/// Most texels of a volume along its longest side: on graphics hardware; in software at rest, and while it runs.
+const TEXELS: [usize; 3] = [256, 192, 96];
+
+/// Texels of the plane that the line cut is taken from while the field is shown in space.
+const CUT_TEXELS: usize = 512;
+
+/// Shows the field in its box.
+fn in_space(
+    ui: &mut Ui,
+    canvas: &Canvas<'_>,
+    scenario: &Scenario,
+    view: &mut ViewState,
+    mut pictures: Option<&mut Pictures>,
+    (mode, legend): (Mode, Legend<'_>),
+) -> Wanted {
+    let frame = canvas.frame;
+    if let Some(pictures) = pictures.as_deref_mut() {
+        pictures.take_volume(frame);
+    }
+    let [hardware, resting, running] = TEXELS;
+    let most = match &pictures {
+        Some(pictures) if pictures.is_software() && frame.status == Status::Running => running,
+        Some(pictures) if pictures.is_software() => resting,
+        _ => hardware,
+    };
+    let area = ui.available_rect_before_wrap();
+    let nothing = MediumVolume::default();
+    let draft = &canvas.document.draft.view;
+    let sources = space_view::Sources {
+        frame,
+        scenario,
+        mode,
+        legend,
+        medium: if view.show_medium { canvas.space } else { &nothing },
+        units: Units::of(scenario, frame.clock.time_step),
+        opacity: &draft.opacity.points(),
+        shading: draft.shading,
+    };
+    space_view::show(ui, view, pictures, &sources);
+    banners(ui, area, frame, canvas.document);
+    let quantity = asked_quantity(canvas.document, 3);
+    let sites = scenario.grid().size();
+    let [nx, ny, nz] = sites;
+    Wanted {
+        image: ImageRequest {
+            quantity,
+            x: 0..nx,
+            y: 0..ny,
+            z: view.plane().min(nz - 1),
+            max_size: [CUT_TEXELS; 2],
+        },
+        volume: Some(VolumeRequest { quantity, sites, most }),
+    }
 }
 
 fn graph_title(quantity: Quantity) -> &'static str {
@@ -119,7 +186,8 @@ fn graph_title(quantity: Quantity) -> &'static str {
 }
 
 /// The colour range of the picture shown, once per new picture.
-fn update_levels(ui: &Ui, view: &mut ViewState, canvas: &Canvas<'_>, rank: usize) {
+fn update_levels(ui: &Ui, view: &mut ViewState, canvas: &Canvas<'_>, scenario: &Scenario) {
+    let rank = scenario.grid().rank();
     let range = canvas.document.draft.view.range;
     view.range.set_mode(range);
     let now = ui.input(|input| input.time);
@@ -129,7 +197,10 @@ fn update_levels(ui: &Ui, view: &mut ViewState, canvas: &Canvas<'_>, rank: usize
         return;
     }
     let seconds = (now - view.shown_at).clamp(0.0, 1.0) as f32;
-    view.levels = view.range.levels(&canvas.frame.image, seconds);
+    view.levels = match (&canvas.frame.volume, mode(canvas.document, scenario)) {
+        (Some(volume), Some(_)) => view.range.levels_of(volume.quantity, volume.top, seconds),
+        _ => view.range.levels(&canvas.frame.image, seconds),
+    };
     // A graph is asked for as |ψ|; its range by hand is meant as |ψ|².
     if rank == 1 && canvas.frame.image.quantity == Some(Quantity::Phase) && matches!(range, ColorRange::Fixed(..)) {
         view.levels.high = view.levels.high.max(0.0).sqrt();
@@ -156,7 +227,8 @@ impl RangeKey {
 fn plane_slider(ui: &mut Ui, view: &mut ViewState, scenario: &Scenario, unit: Unit) {
     let grid = scenario.grid();
     let last = grid.size()[2] - 1;
-    view.plane = view.plane.min(last);
+    let plane = &mut view.slices[2];
+    *plane = (*plane).min(last);
     egui::Panel::right("plane")
         .resizable(false)
         .exact_size(72.0)
@@ -166,14 +238,10 @@ fn plane_slider(ui: &mut Ui, view: &mut ViewState, scenario: &Scenario, unit: Un
                 ui.label("z");
                 ui.spacing_mut().slider_width = (ui.available_height() - 72.0).max(64.0);
                 ui.name_inputs("Plane", |ui| {
-                    ui.add(
-                        egui::Slider::new(&mut view.plane, 0..=last)
-                            .vertical()
-                            .show_value(false),
-                    )
+                    ui.add(egui::Slider::new(plane, 0..=last).vertical().show_value(false))
                 });
-                ui.label(unit.show(view.plane as f64 * grid.spacing(), 3));
-                let text = format!("{} of {}", view.plane + 1, last + 1);
+                ui.label(unit.show(*plane as f64 * grid.spacing(), 3));
+                let text = format!("{} of {}", *plane + 1, last + 1);
                 ui.label(egui::RichText::new(text).size(11.0).color(theme::palette(ui).weak));
             });
         });

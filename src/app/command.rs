@@ -54,6 +54,12 @@ pub enum Action {
     Faster,
     /// The whole grid in view.
     Fit,
+    /// One plane of a 3D field.
+    ShowPlane,
+    /// Three slices of a 3D field.
+    ShowSlices,
+    /// A 3D field as a volume.
+    ShowVolume,
     /// The picture alone.
     HidePanels,
     /// Gallery and scene.
@@ -168,6 +174,9 @@ pub const ACTIONS: &[Entry] = &[
     entry(Action::Slower, Menu::Run, "Slower", Icon::ChevronDown, &[key(NONE, Key::Minus)], "Half as many steps per frame; Δt stays."),
     entry(Action::Faster, Menu::Run, "Faster", Icon::ChevronUp, &[key(NONE, Key::Plus), key(NONE, Key::Equals)], "Twice as many steps per frame; Δt stays."),
     entry(Action::Fit, Menu::View, "Fit to window", Icon::Scan, &[key(NONE, Key::Num0), key(NONE, Key::Home)], "Shows the whole grid. A double click on the picture does the same."),
+    entry(Action::ShowPlane, Menu::View, "Plane", Icon::Square, &[key(NONE, Key::Num1)], "Shows one plane of a scene of three dimensions."),
+    entry(Action::ShowSlices, Menu::View, "Slices", Icon::Layers, &[key(NONE, Key::Num2)], "Shows three planes of a scene of three dimensions in its box."),
+    entry(Action::ShowVolume, Menu::View, "Volume", Icon::Box, &[key(NONE, Key::Num3)], "Shows the whole field of a scene of three dimensions, seen through."),
     entry(Action::HidePanels, Menu::View, "Hide panels", Icon::Eye, &[key(NONE, Key::H)], "Leaves the picture alone; again brings the panels back."),
     entry(Action::LeftPanel, Menu::View, "Gallery and scene", Icon::PanelLeft, &[key(CTRL, Key::Num1)], "Folds the left panel."),
     entry(Action::RightPanel, Menu::View, "Method and view", Icon::PanelRight, &[key(CTRL, Key::Num2)], "Folds the right panel."),

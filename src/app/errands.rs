@@ -6,6 +6,7 @@ use super::watcher::{Watched, Watcher};
 use crate::render::medium::MediumImage;
 use crate::scene::{Faults, Scenario, SceneFile, embedded, input};
 use crate::solver;
+use crate::space::MediumVolume;
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -130,6 +131,8 @@ pub enum Outcome {
     Opened(Result<Box<Opened>, Faults>),
     /// The medium of a scenario as a picture.
     Medium(Arc<Scenario>, MediumImage),
+    /// The medium of a scenario in space.
+    Space(Arc<Scenario>, MediumVolume),
     /// The scene was written.
     Saved(Box<SceneFile>, PathBuf),
     /// The scene's own file, read again after another program wrote it.
@@ -152,6 +155,7 @@ pub enum Outcome {
 enum Task {
     Check(u64, Box<SceneFile>, Option<PathBuf>),
     Medium(Arc<Scenario>, usize),
+    Space(Arc<Scenario>),
 }
 
 /// Sends work away and collects what came of it.
@@ -178,14 +182,15 @@ impl Errands {
             .name("ripplon-errands".to_owned())
             .spawn(move || {
                 while let Ok(first) = todo.recv() {
-                    let (mut check, mut medium) = (None, None);
+                    let (mut check, mut medium, mut space) = (None, None, None);
                     for task in std::iter::once(first).chain(todo.try_iter()) {
                         match task {
                             Task::Check(..) => check = Some(task),
                             Task::Medium(..) => medium = Some(task),
+                            Task::Space(..) => space = Some(task),
                         }
                     }
-                    for task in [check, medium].into_iter().flatten() {
+                    for task in [check, medium, space].into_iter().flatten() {
                         if done.send(perform(task)).is_err() {
                             return;
                         }
@@ -220,6 +225,11 @@ impl Errands {
     /// Makes the medium's picture of a plane.
     pub fn medium(&self, scenario: &Arc<Scenario>, plane: usize) {
         let _ = self.tasks.send(Task::Medium(scenario.clone(), plane));
+    }
+
+    /// Makes the medium's volume.
+    pub fn space(&self, scenario: &Arc<Scenario>) {
+        let _ = self.tasks.send(Task::Space(scenario.clone()));
     }
 
     /// Reads a preset or a file with overrides.
@@ -330,6 +340,10 @@ fn perform(task: Task) -> Outcome {
         Task::Medium(scenario, plane) => {
             let image = medium(&scenario, plane);
             Outcome::Medium(scenario, image)
+        }
+        Task::Space(scenario) => {
+            let volume = MediumVolume::of(&scenario);
+            Outcome::Space(scenario, volume)
         }
     }
 }

@@ -87,7 +87,7 @@ fn ground<'a>(view: &ViewState, sources: &Sources<'a>, sites: [usize; 2]) -> Gro
         spacing: grid.spacing(),
         hopping: sources.scenario.model().quantum().map(|quantum| quantum.hopping),
         sites,
-        z: (grid.rank() == 3).then(|| view.plane as f64 * grid.spacing()),
+        z: (grid.rank() == 3).then(|| view.plane() as f64 * grid.spacing()),
         length: sources.units.length,
     }
 }

@@ -5,9 +5,11 @@ use super::theme;
 use egui::vec2;
 
 /// Gestures of the mouse.
-const GESTURES: [(&str, &str); 6] = [
+const GESTURES: [(&str, &str); 8] = [
     ("Wheel", "zoom at the pointer"),
     ("Drag", "move the picture (any button)"),
+    ("Drag in space", "turn (left), move (right)"),
+    ("Drag a knob", "move a slice; arrow keys turn"),
     ("Double click", "the whole grid in view"),
     ("Drag the dashed line", "move the line cut"),
     ("Drag a number", "change it; a double click types it"),

@@ -1,66 +1,11 @@
 //! The medium of a scene as a picture: potential of quantum scenes, sound speed or density of acoustic ones, and walls.
 
-use crate::physics::{Model, Sets};
 use crate::render::medium::MediumImage;
 use crate::scene::Scenario;
-use std::ops::Range;
+use crate::space::Subject;
 
 /// Texels along the longer side of the picture.
 const TEXELS: usize = 1024;
-
-/// What the picture shows beside the walls, and how its rows are read.
-enum Subject {
-    Potential(Vec<f64>),
-    /// Relative to the background.
-    Speed(f64),
-    Density(f64),
-}
-
-impl Subject {
-    fn of(scenario: &Scenario) -> Self {
-        match scenario.model() {
-            Model::Quantum(_) => {
-                // Drives stand at t = 0.
-                let drives = scenario.medium().drives();
-                Self::Potential(drives.iter().map(|drive| drive.eval(&[0.0])).collect())
-            }
-            // Where both vary the speed is shown: it bends and delays what is seen.
-            Model::Acoustic(acoustic) if scenario.medium().has(Sets::Speed) => Self::Speed(acoustic.speed),
-            Model::Acoustic(acoustic) => Self::Density(acoustic.density),
-        }
-    }
-
-    /// Its name, its unit with a leading space, and the value that counts as nothing.
-    fn name(&self) -> (&'static str, &'static str, f64) {
-        match self {
-            Self::Potential(_) => ("potential", "", 0.0),
-            Self::Speed(base) => ("sound speed", " m/s", *base),
-            Self::Density(base) => ("density", " kg/m³", *base),
-        }
-    }
-
-    /// Values less the background, of sites `x` of row (j, k).
-    fn row(&self, scenario: &Scenario, [j, k]: [usize; 2], x: Range<usize>, part: &mut [f64], out: &mut [f64]) {
-        let medium = scenario.medium();
-        match self {
-            Self::Potential(drives) => {
-                medium.potential_row(None, j, k, x.clone(), out);
-                for (group, factor) in drives.iter().enumerate() {
-                    medium.potential_row(Some(group), j, k, x.clone(), part);
-                    for (sum, part) in out.iter_mut().zip(&*part) {
-                        *sum += factor * part;
-                    }
-                }
-            }
-            Self::Speed(base) => medium.speed_row(*base, j, k, x, out),
-            Self::Density(base) => medium.density_row(*base, j, k, x, out),
-        }
-        let (_, _, base) = self.name();
-        for value in out {
-            *value -= base;
-        }
-    }
-}
 
 /// Medium and walls of one plane, sampled at most [`TEXELS`] along an axis.
 #[must_use]
@@ -73,7 +18,8 @@ pub fn medium(scenario: &Scenario, plane: usize) -> MediumImage {
     let size = [nx.min(TEXELS), ny.min(TEXELS)];
     // Texel n shows the site under its middle.
     let site = |n: usize, texels: usize, sites: usize| (2 * n + 1) * sites / (2 * texels);
-    let subject = Subject::of(scenario);
+    // Drives stand at t = 0.
+    let subject = Subject::of(scenario, 0.0);
     let mut texels = Vec::with_capacity(size[0] * size[1]);
     let (mut sum, mut part, mut walls) = (vec![0.0; nx], vec![0.0; nx], vec![false; nx]);
     let mut limit: f64 = 0.0;
@@ -95,7 +41,7 @@ pub fn medium(scenario: &Scenario, plane: usize) -> MediumImage {
             *level = (*level / limit as f32).clamp(-1.0, 1.0);
         }
     }
-    let (title, unit, base) = subject.name();
+    let (title, _, unit, base) = subject.name();
     MediumImage {
         size,
         sites: [nx, ny],

@@ -37,7 +37,7 @@ impl Room {
 }
 
 /// Text on a shade.
-fn plate(painter: &Painter, room: Room, align: Align2, text: String, font: FontId) {
+pub fn plate(painter: &Painter, room: Room, align: Align2, text: String, font: FontId) {
     let galley = painter.layout_no_wrap(text, font, OVER_PICTURE);
     let rect = room.corner(align, galley.size() + vec2(16.0, 8.0));
     painter.rect_filled(rect, 4.0, SHADE);

@@ -11,8 +11,9 @@ use crate::engine::{Command, Engine, Job, Status};
 use crate::export::paint::{Look, Painter};
 use crate::export::{self, About};
 use crate::scene::presets;
+use crate::scene::scenario::ViewMode;
 use crate::scene::{Faults, Scenario, SceneFile};
-use crate::solver::{self, FieldImage};
+use crate::solver;
 use egui::ViewportCommand;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -48,7 +49,7 @@ impl App {
             }
         }
         if let Some(scenario) = &frame.scenario {
-            let wanted = (scenario.clone(), self.view.plane);
+            let wanted = (scenario.clone(), self.view.plane());
             let known = self
                 .medium_of
                 .as_ref()
@@ -58,6 +59,7 @@ impl App {
                 self.medium_of = Some(wanted);
             }
         }
+        self.ask_for_space();
         let title = match &self.document.draft.title {
             title if title.is_empty() => "Ripplon".to_owned(),
             title => format!("{title} – Ripplon"),
@@ -65,6 +67,20 @@ impl App {
         if title != self.title {
             ctx.send_viewport_cmd(ViewportCommand::Title(title.clone()));
             self.title = title;
+        }
+    }
+
+    /// Has the medium of a scene of three dimensions made anew where it has changed.
+    fn ask_for_space(&mut self) {
+        let Some(scenario) = &self.worker.last_frame().scenario else {
+            return;
+        };
+        let known = self.space_of.as_ref().is_some_and(|of| {
+            Arc::ptr_eq(of, scenario) || (of.medium() == scenario.medium() && of.model() == scenario.model())
+        });
+        if !known {
+            self.errands.space(scenario);
+            self.space_of = Some(scenario.clone());
         }
     }
 
@@ -93,6 +109,18 @@ impl App {
                     self.medium = image;
                 }
             }
+            Outcome::Space(of, volume) => {
+                if self
+                    .space_of
+                    .as_ref()
+                    .is_some_and(|scenario| Arc::ptr_eq(scenario, &of))
+                {
+                    if let Some(pictures) = &mut self.pictures {
+                        pictures.take_medium_volume(&volume);
+                    }
+                    self.space = volume;
+                }
+            }
             Outcome::Saved(file, path) => {
                 self.notices.say(format!("Saved as {}", path.display()));
                 self.settings.remember(&path);
@@ -119,12 +147,11 @@ impl App {
 
     /// Shows a scene that the worker has.
     pub(super) fn show(&mut self, opened: Opened) {
-        let size = opened.scenario.grid().size();
         if let Some(path) = &opened.path {
             self.settings.remember(path);
         }
         self.document.open(opened.file, opened.path, opened.preset);
-        self.view.start_over(size);
+        self.view.start_over(&opened.scenario);
         self.view.tools.start_over(&self.document.draft);
         self.history.clear();
         self.notices.clear("The scene cannot be opened");
@@ -191,7 +218,7 @@ impl App {
             .as_ref()
             .is_none_or(|present| present.grid().size() != size);
         if other {
-            self.view.start_over(size);
+            self.view.start_over(&scenario);
         }
         self.worker.send(Command::Update(scenario));
     }
@@ -234,13 +261,17 @@ impl App {
         match action {
             Action::Open => self.ask(Ask::Open),
             Action::Save => {
+                self.keep_view();
                 if let Some(path) = self.document.scene_file().map(Path::to_owned) {
                     self.errands.save(&self.document.draft, path);
                 } else {
                     self.ask(Ask::Save);
                 }
             }
-            Action::SaveAs => self.ask(Ask::Save),
+            Action::SaveAs => {
+                self.keep_view();
+                self.ask(Ask::Save);
+            }
             Action::ScenesFolder => self.ask(Ask::Folder),
             Action::ExportPicture => self.ask(Ask::Picture),
             Action::ExportField => self.ask(Ask::Field),
@@ -275,7 +306,13 @@ impl App {
 
     fn act_on_window(&mut self, ctx: &egui::Context, action: Action) {
         match action {
-            Action::Fit => self.view.camera.fit(),
+            Action::Fit => {
+                self.view.camera.fit();
+                self.view.fit_in_space();
+            }
+            Action::ShowPlane => self.show_as(ViewMode::Plane),
+            Action::ShowSlices => self.show_as(ViewMode::Slices),
+            Action::ShowVolume => self.show_as(ViewMode::Volume),
             Action::HidePanels => self.bare = !self.bare,
             Action::LeftPanel => self.settings.left = !self.settings.left,
             Action::RightPanel => self.settings.right = !self.settings.right,
@@ -321,6 +358,27 @@ impl App {
             .ask(ask, &self.document.draft.title, self.settings.own_folder());
     }
 
+    /// Shows a scene of three dimensions in another way.
+    fn show_as(&mut self, mode: ViewMode) {
+        let rank = self.document.draft.grid.size.len();
+        if rank == 3 {
+            self.document.draft.view.mode = mode;
+        } else {
+            let text = format!(
+                "Only scenes of three dimensions are shown as {}; this one has {rank}",
+                mode.word()
+            );
+            self.notices.say(text);
+        }
+    }
+
+    /// The draft gets camera and slices as they are, so that they are saved with it.
+    fn keep_view(&mut self) {
+        if let Some(scenario) = &self.worker.last_frame().scenario {
+            self.view.write_into(&mut self.document.draft.view, scenario);
+        }
+    }
+
     fn undo(&mut self) -> bool {
         self.document.undo()
     }
@@ -362,10 +420,20 @@ impl App {
                 }
             }
             Ask::Picture => {
+                self.keep_view();
                 let text = self.document.draft.to_toml();
-                let plane = self.view.plane;
+                let (plane, orbit) = (self.view.plane(), self.view.orbit);
+                let slices = self.view.slices;
                 self.worker.send(Command::Run(Job::new(move |engine| {
-                    picture(engine, &path, &text, plane)?;
+                    let grid = engine.scenario().grid();
+                    let mut look = Look::of(engine.scenario());
+                    look.overlay = true;
+                    look.orbit = orbit;
+                    if grid.rank() == 3 {
+                        look.plane = Some(plane);
+                        look.slices = slices.map(|site| site as f64 * grid.spacing());
+                    }
+                    picture(engine, &path, &text, &look)?;
                     Ok(format!("Picture written to {}", path.display()))
                 })));
             }
@@ -391,24 +459,17 @@ fn lines(faults: &Faults) -> Vec<String> {
 }
 
 /// Writes the field as the scene shows it, without the panels.
-fn picture(engine: &mut Engine, path: &Path, scene: &str, plane: usize) -> Result<(), String> {
+fn picture(engine: &mut Engine, path: &Path, scene: &str, look: &Look) -> Result<(), String> {
     let scenario = engine.scenario().clone();
     let clock = engine.clock();
-    let look = Look {
-        plane: (scenario.grid().rank() == 3).then_some(plane),
-        overlay: true,
-        ..Look::of(&scenario)
-    };
-    let mut painter = Painter::new(scenario.clone(), &look, clock.time_step).map_err(|error| error.to_string())?;
-    let mut image = FieldImage::default();
-    let request = painter.request().clone();
-    engine.image(&request, &mut image).map_err(|error| error.to_string())?;
+    let mut painter = Painter::new(scenario.clone(), look, clock.time_step).map_err(|error| error.to_string())?;
     let about = About {
         title: scenario.title().to_owned(),
         scene: Some(scene.to_owned()),
         comment: format!("Ripplon, t = {}", clock.time),
     };
-    export::png::save(path, painter.paint(&image, &clock, 0.0), &about).map_err(|error| error.to_string())
+    let painted = painter.shoot(engine, 0.0).map_err(|error| error.to_string())?;
+    export::png::save(path, painted, &about).map_err(|error| error.to_string())
 }
 
 /// Steps per frame with which a scene reaches its end in [`SHOW_SECONDS`] at 60 pictures a second.

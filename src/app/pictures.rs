@@ -3,8 +3,9 @@
 use super::view_panel;
 use crate::colormap::{self, Colormap, Kind};
 use crate::engine::Frame;
-use crate::render::{Curve, FieldPicture, MediumPicture, medium::MediumImage};
+use crate::render::{Curve, FieldPicture, MediumPicture, VolumePicture, medium::MediumImage};
 use crate::scene::SceneFile;
+use crate::space::MediumVolume;
 use eframe::egui_wgpu::RenderState;
 
 /// The drawables with the graphics device.
@@ -17,6 +18,10 @@ pub struct Pictures {
     pub medium: MediumPicture,
     /// 1D fields.
     pub curve: Curve,
+    /// 3D fields in space.
+    pub volume: VolumePicture,
+    /// The picture that the volume was uploaded with.
+    volume_serial: Option<u64>,
     serial: Option<(u64, usize)>,
     map: Option<(&'static str, bool)>,
 }
@@ -29,6 +34,8 @@ impl Pictures {
             field: FieldPicture::new(render),
             medium: MediumPicture::new(render),
             curve: Curve::new(render),
+            volume: VolumePicture::new(render),
+            volume_serial: None,
             render: render.clone(),
             serial: None,
             map: None,
@@ -47,6 +54,26 @@ impl Pictures {
         } else {
             self.field.upload(&self.render, &frame.image);
         }
+    }
+
+    /// Uploads a frame's volume, once.
+    pub fn take_volume(&mut self, frame: &Frame) {
+        let Some(volume) = &frame.volume else { return };
+        if self.volume_serial != Some(frame.image_serial) {
+            self.volume_serial = Some(frame.image_serial);
+            self.volume.upload(&self.render, volume);
+        }
+    }
+
+    /// Uploads the medium in space.
+    pub fn take_medium_volume(&mut self, medium: &MediumVolume) {
+        self.volume.upload_medium(&self.render, medium);
+    }
+
+    /// Whether the adapter is the processor itself.
+    #[must_use]
+    pub fn is_software(&self) -> bool {
+        self.render.adapter.get_info().device_type == wgpu::DeviceType::Cpu
     }
 
     /// Uploads the medium.

@@ -1,10 +1,11 @@
 //! What is shown and in which colours.
 
+use super::space_panel;
 use super::view_state::ViewState;
 use super::widgets::{choice, hint, row, section};
 use crate::colormap::{self, COLORMAPS, Kind};
-use crate::scene::SceneFile;
 use crate::scene::scenario::{ColorRange, Quantity};
+use crate::scene::{Scenario, SceneFile};
 use egui::Ui;
 use lucide_icons::Icon;
 
@@ -69,8 +70,12 @@ pub fn map(file: &SceneFile) -> &'static colormap::Colormap {
 }
 
 /// Shows the section; edits `file` and `view`.
-pub fn show(ui: &mut Ui, file: &mut SceneFile, view: &mut ViewState, rank: usize) {
+pub fn show(ui: &mut Ui, file: &mut SceneFile, view: &mut ViewState, scenario: Option<&Scenario>) {
+    let rank = scenario.map_or(2, |scenario| scenario.grid().rank());
     section(ui, Icon::Eye, "View", true, |ui| {
+        if rank == 3 {
+            space_panel::mode_row(ui, file);
+        }
         let mut shown = quantity(file);
         let all = quantities(file)
             .iter()
@@ -89,6 +94,9 @@ pub fn show(ui: &mut Ui, file: &mut SceneFile, view: &mut ViewState, rank: usize
             map_row(ui, file, shown.map_kind());
         }
         range_rows(ui, file, view);
+        if let Some(scenario) = scenario.filter(|_| rank == 3) {
+            space_panel::rows(ui, file, view, scenario);
+        }
         if rank > 1 && shown.map_kind() != Kind::Diverging {
             let about = "Linear: brightness in proportion to the value. Root: its square root, which shows faint waves beside strong ones; the colour bar is labelled accordingly.";
             row(ui, "Brightness", about, |ui| {

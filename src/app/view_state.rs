@@ -2,11 +2,14 @@
 
 use super::camera::Camera;
 use super::canvas::RangeKey;
+use super::refine::Refinement;
 use super::tools::Tools;
 use crate::colormap::Levels;
 use crate::engine::RangeKeeper;
-use crate::scene::scenario::ColorRange;
-use crate::solver::ImageRequest;
+use crate::scene::Scenario;
+use crate::scene::file::ViewFile;
+use crate::scene::scenario::{ColorRange, Orbit};
+use crate::solver::{ImageRequest, VolumeRequest};
 
 /// Along which axis the field is cut.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,13 +21,26 @@ pub enum Cut {
     Column,
 }
 
+/// What the worker is asked to show.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wanted {
+    /// The picture: the field, or a plane of it.
+    pub image: ImageRequest,
+    /// The volume, where one is shown.
+    pub volume: Option<VolumeRequest>,
+}
+
 /// The state of the view.
 #[derive(Debug)]
 pub struct ViewState {
     /// Pan and zoom.
     pub camera: Camera,
-    /// The plane of a 3D field.
-    pub plane: usize,
+    /// Where the slices of a 3D field stand, in sites; the last is the plane.
+    pub slices: [usize; 3],
+    /// From where a 3D field is looked at.
+    pub orbit: Orbit,
+    /// How finely it is drawn.
+    pub refinement: Refinement,
     /// What the pointer does.
     pub tools: Tools,
     /// Square root of the brightness scale.
@@ -38,7 +54,7 @@ pub struct ViewState {
     /// Place of the cut in sites.
     pub cut_at: f64,
     /// What the worker was asked for last.
-    pub asked: Option<ImageRequest>,
+    pub asked: Option<Wanted>,
     /// Keeps the colour range.
     pub range: RangeKeeper,
     /// The colour range of the picture shown.
@@ -53,7 +69,9 @@ impl Default for ViewState {
     fn default() -> Self {
         Self {
             camera: Camera::default(),
-            plane: 0,
+            slices: [0; 3],
+            orbit: Orbit::default(),
+            refinement: Refinement::default(),
             tools: Tools::default(),
             root: false,
             show_medium: true,
@@ -70,15 +88,59 @@ impl Default for ViewState {
 }
 
 impl ViewState {
-    /// Another scene: the whole grid, its middle plane, a cut through the middle.
-    pub fn start_over(&mut self, size: [usize; 3]) {
+    /// Another scene: the whole grid, the planes and the camera that it names, a cut through the middle.
+    pub fn start_over(&mut self, scenario: &Scenario) {
+        let grid = scenario.grid();
+        let size = grid.size();
         self.camera = Camera::default();
-        self.plane = size[2] / 2;
+        self.orbit = scenario.view().camera;
+        self.slices = size.map(|sites| sites / 2);
+        if let Some(lengths) = scenario.view().slices {
+            self.slices = std::array::from_fn(|axis| {
+                let site = (lengths[axis] / grid.spacing()).round().max(0.0) as usize;
+                site.min(size[axis] - 1)
+            });
+        }
         self.cut = Cut::Row;
         self.cut_at = size[1] as f64 / 2.0;
         self.asked = None;
         self.range.reset();
         self.shown = None;
+    }
+
+    /// The plane of a 3D field.
+    #[must_use]
+    pub fn plane(&self) -> usize {
+        self.slices[2]
+    }
+
+    /// The whole box in view, from where it is looked at.
+    pub fn fit_in_space(&mut self) {
+        self.orbit.zoom = 1.0;
+        self.orbit.target = None;
+    }
+
+    /// Writes camera and slices into a scene that is to be saved; flat scenes have neither.
+    pub fn write_into(&self, file: &mut ViewFile, scenario: &Scenario) {
+        let grid = scenario.grid();
+        if grid.rank() != 3 {
+            return;
+        }
+        // Thousandths of a degree, so that the file has no needless digits.
+        let short = |value: f64| (value * 1000.0).round() / 1000.0;
+        let camera = Orbit {
+            azimuth: short(self.orbit.azimuth),
+            elevation: short(self.orbit.elevation),
+            zoom: short(self.orbit.zoom),
+            target: self.orbit.target,
+        };
+        file.camera = (camera != Orbit::default()).then_some(camera);
+        let middle = grid.size().map(|sites| sites / 2);
+        file.slices = if self.slices == middle {
+            Vec::new()
+        } else {
+            self.slices.iter().map(|site| *site as f64 * grid.spacing()).collect()
+        };
     }
 
     /// Exponent of the brightness scale.

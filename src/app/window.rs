@@ -24,6 +24,8 @@ use super::{
 use crate::engine::{Command, Frame, Worker};
 use crate::render::medium::MediumImage;
 use crate::scene::Scenario;
+use crate::scene::scenario::Orbit;
+use crate::space::MediumVolume;
 use egui::{Margin, Panel, ScrollArea, Ui};
 use std::path::Path;
 use std::sync::Arc;
@@ -54,6 +56,9 @@ pub struct App {
     pub(super) medium: MediumImage,
     /// The scenario and plane that the medium's picture was asked for.
     pub(super) medium_of: Option<(Arc<Scenario>, usize)>,
+    /// The medium of a scene of three dimensions, and the scene that it was asked for.
+    pub(super) space: MediumVolume,
+    pub(super) space_of: Option<Arc<Scenario>>,
     pub(super) steps_per_frame: Option<u64>,
     /// Runs as soon as the first scene is there.
     pub(super) plays_first: bool,
@@ -142,6 +147,8 @@ impl App {
             bar: Bar::default(),
             medium: MediumImage::default(),
             medium_of: None,
+            space: MediumVolume::default(),
+            space_of: None,
             steps_per_frame: None,
             plays_first: true,
             noticed: 0,
@@ -198,6 +205,12 @@ impl App {
     #[must_use]
     pub fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// From where a scene of three dimensions is looked at.
+    #[must_use]
+    pub fn orbit(&self) -> Orbit {
+        self.view.orbit
     }
 
     /// Whether the picture stands alone.
@@ -299,9 +312,8 @@ impl App {
             ui.set_max_width(ui.available_width() - 8.0);
             let scenario = frame.scenario.as_deref();
             let report = frame.report.as_deref();
-            let rank = scenario.map_or(2, |scenario| scenario.grid().rank());
             let file = &mut self.document.draft;
-            view_panel::show(ui, file, &mut self.view, rank);
+            view_panel::show(ui, file, &mut self.view, scenario);
             let step = frame.clock.time_step;
             wishes.command = time_panel::show(ui, file, scenario, step, &mut self.steps_per_frame);
             method_panel::show(ui, file, scenario, report);
@@ -343,6 +355,7 @@ impl App {
                     frame: self.worker.last_frame(),
                     document: &self.document,
                     medium: &self.medium,
+                    space: &self.space,
                     bare: self.bare,
                 };
                 let request = canvas::show(ui, &canvas, &mut self.view, self.pictures.as_mut(), &mut self.bar);
@@ -357,10 +370,15 @@ impl App {
             // The next frame tells when this one was done.
             ui.ctx().request_repaint();
         }
-        if request.is_some() && request != self.view.asked {
-            self.view.asked.clone_from(&request);
-            if let Some(request) = request {
-                self.worker.send(Command::View(request));
+        if let Some(wanted) = request
+            && self.view.asked.as_ref() != Some(&wanted)
+        {
+            let before = self.view.asked.replace(wanted.clone());
+            if before.as_ref().is_none_or(|before| before.volume != wanted.volume) {
+                self.worker.send(Command::Volume(wanted.volume));
+            }
+            if before.is_none_or(|before| before.image != wanted.image) {
+                self.worker.send(Command::View(wanted.image));
             }
         }
     }

@@ -53,6 +53,10 @@ pub struct BenchArgs {
     /// Also step while N pictures a second are shown, as in a window
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=240))]
     frames: Option<u32>,
+    /// Instead: pictures a second of a field of N³ sites in space, on this machine's graphics adapter
+    #[cfg(feature = "gui")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(8..=1024))]
+    volume: Option<u32>,
     /// Also draw throughput against system size, one line a variant
     #[arg(long, value_name = "F.png")]
     plot: Option<PathBuf>,
@@ -86,6 +90,10 @@ fn parse_size(text: &str) -> Result<Size, String> {
 pub(super) fn run(args: &BenchArgs) -> anyhow::Result<()> {
     if let Some(path) = &args.blocks_plot {
         return blocks::run(args, path);
+    }
+    #[cfg(feature = "gui")]
+    if let Some(sites) = args.volume {
+        return super::bench_volume::run(sites as usize);
     }
     let cases = chosen(args)?;
     // A file that cannot be written is found out now.

@@ -3,6 +3,8 @@
 //! 0 = done, 1 = failed while running, 2 = the input is wrong (scene, arguments, files that cannot be read or written).
 
 mod bench;
+#[cfg(feature = "gui")]
+mod bench_volume;
 mod check;
 #[cfg(feature = "gui")]
 mod display;

@@ -5,7 +5,7 @@ use crate::engine::Engine;
 use crate::export::film::{self, Script};
 use crate::export::{self, About, Format, Look, Painter, Progress};
 use crate::scene::Scenario;
-use crate::scene::scenario::Quantity;
+use crate::scene::scenario::{Quantity, ViewMode};
 use crate::solver;
 use crate::units;
 use clap::Args;
@@ -40,8 +40,11 @@ pub struct RenderArgs {
     /// The time of a picture, or of a film's end (default: the scene's end)
     #[arg(long, value_name = "T", allow_negative_numbers = true)]
     at: Option<f64>,
-    /// The plane of a 3D scene along z, from 0 (default: the middle one)
-    #[arg(long, value_name = "K")]
+    /// How a 3D scene is shown instead of the scene's own view: plane, slices or volume
+    #[arg(long, value_name = "V", value_parser = parse_view)]
+    view: Option<ViewMode>,
+    /// The plane of a 3D scene along z, from 0 (default: the scene's own, or the middle one)
+    #[arg(long, value_name = "K", conflicts_with = "view")]
     plane: Option<usize>,
     /// Add title, clock, colour bar and scale bar
     #[arg(long)]
@@ -57,6 +60,15 @@ fn parse_size(text: &str) -> Result<[usize; 2], String> {
         Some([width, height]) => Ok([*width, *height]),
         _ => Err("width and height in pixels, e.g. 1280x720".to_owned()),
     }
+}
+
+fn parse_view(text: &str) -> Result<ViewMode, String> {
+    let all = ViewMode::ALL;
+    let known = all.iter().find(|(word, _)| *word == text);
+    known.map(|(_, mode)| *mode).ok_or_else(|| {
+        let words: Vec<&str> = all.iter().map(|(word, _)| *word).collect();
+        format!("there are {}", words.join(", "))
+    })
 }
 
 fn parse_quantity(text: &str) -> Result<Quantity, String> {
@@ -126,6 +138,20 @@ fn look(args: &RenderArgs, scenario: &Scenario) -> anyhow::Result<Look> {
     let mut look = Look::of(scenario);
     look.size = args.size;
     look.plane = args.plane;
+    if args.plane.is_some() {
+        look.mode = ViewMode::Plane;
+    }
+    if let Some(mode) = args.view {
+        let rank = scenario.grid().rank();
+        if rank != 3 && mode != ViewMode::Plane {
+            return Err(InputError(format!(
+                "--view {} needs a scene of three dimensions, and this one has {rank}; leave it out",
+                mode.word()
+            ))
+            .into());
+        }
+        look.mode = mode;
+    }
     look.overlay = args.overlay;
     if let Some(quantity) = args.quantity {
         if !quantity.fits(scenario.model().equation()) {

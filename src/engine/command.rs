@@ -2,7 +2,7 @@
 
 use super::Engine;
 use crate::scene::Scenario;
-use crate::solver::ImageRequest;
+use crate::solver::{ImageRequest, VolumeRequest};
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -62,6 +62,8 @@ pub enum Command {
     StepsPerFrame(Option<u64>),
     /// What the frames shall show.
     View(ImageRequest),
+    /// The volume that the frames shall carry beside the picture; `None` = no volume.
+    Volume(Option<VolumeRequest>),
     /// Writes a checkpoint.
     SaveCheckpoint(PathBuf),
     /// Work that needs the engine, e.g. an export of the field.
@@ -73,7 +75,7 @@ pub enum Command {
 impl Command {
     /// Whether it only says how the next frames shall be.
     pub(super) fn is_setting(&self) -> bool {
-        matches!(self, Self::View(_) | Self::StepsPerFrame(_))
+        matches!(self, Self::View(_) | Self::Volume(_) | Self::StepsPerFrame(_))
     }
 
     /// Whether a later command of the same kind makes this one pointless, with nothing in between that it acts on.
@@ -81,6 +83,7 @@ impl Command {
         matches!(
             (self, later),
             (Self::View(_), Self::View(_))
+                | (Self::Volume(_), Self::Volume(_))
                 | (Self::StepsPerFrame(_), Self::StepsPerFrame(_))
                 | (Self::Update(_), Self::Update(_) | Self::Load(_))
                 | (Self::Load(_), Self::Load(_))

@@ -7,7 +7,9 @@ use super::log::{ObservableLog, Row};
 use crate::field::FieldData;
 use crate::physics::{Equation, Observables};
 use crate::scene::Scenario;
-use crate::solver::{Clock, Edit, FieldImage, ImageRequest, Report, Solver, SolverError, SolverState, Taps};
+use crate::solver::{
+    Clock, Edit, FieldImage, FieldVolume, ImageRequest, Report, Solver, SolverError, SolverState, Taps, VolumeRequest,
+};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -316,6 +318,18 @@ impl Engine {
             self.check_image(image)?;
         }
         Ok(taken)
+    }
+
+    /// Reduces a field of three dimensions to a volume.
+    ///
+    /// # Errors
+    /// As [`Engine::image`].
+    pub fn volume(&mut self, request: &VolumeRequest, volume: &mut FieldVolume) -> Result<(), EngineError> {
+        self.solver.volume(request, volume)?;
+        if self.failure.is_none() && volume.top.is_nan() {
+            return Err(self.not_finite());
+        }
+        Ok(())
     }
 
     fn check_image(&mut self, image: &FieldImage) -> Result<(), EngineError> {

@@ -3,7 +3,7 @@
 use super::Verdict;
 use crate::physics::{Observables, Spectrum};
 use crate::scene::Scenario;
-use crate::solver::{Clock, FieldImage, Report};
+use crate::solver::{Clock, FieldImage, FieldVolume, Report};
 use std::sync::Arc;
 
 /// Whether a run goes on.
@@ -46,6 +46,8 @@ pub struct Frame {
     pub report: Option<Arc<Report>>,
     /// The picture.
     pub image: FieldImage,
+    /// The volume, where one was asked for; shared, not copied.
+    pub volume: Option<Arc<FieldVolume>>,
     /// Counts pictures: the same number, the same picture.
     pub image_serial: u64,
     /// Whole-field sums, with the steps they were taken at (they are taken less often than pictures on large grids).

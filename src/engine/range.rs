@@ -42,11 +42,22 @@ impl RangeKeeper {
 
     /// The levels for the next picture, `seconds` of viewing time after the last one.
     pub fn levels(&mut self, image: &FieldImage, seconds: f32) -> Levels {
-        if self.quantity != image.quantity {
-            self.quantity = image.quantity;
+        let now = image
+            .value
+            .iter()
+            .map(|v| v.abs())
+            .filter(|v| v.is_finite())
+            .fold(0.0f32, f32::max);
+        self.levels_of(image.quantity, now, seconds)
+    }
+
+    /// The same for a picture whose largest size of a value is `now`.
+    pub fn levels_of(&mut self, quantity: Option<Quantity>, now: f32, seconds: f32) -> Levels {
+        if self.quantity != quantity {
+            self.quantity = quantity;
             self.top = None;
         }
-        let signed = image.quantity.is_some_and(|q| q.map_kind() == Kind::Diverging);
+        let signed = quantity.is_some_and(|q| q.map_kind() == Kind::Diverging);
         if let ColorRange::Fixed(low, high) = self.mode {
             #[expect(clippy::cast_possible_truncation, reason = "pictures are in single precision")]
             return Levels {
@@ -54,12 +65,6 @@ impl RangeKeeper {
                 high: high as f32,
             };
         }
-        let now = image
-            .value
-            .iter()
-            .map(|v| v.abs())
-            .filter(|v| v.is_finite())
-            .fold(0.0f32, f32::max);
         let top = match (self.mode, self.top) {
             (_, None | Some(0.0)) => now,
             (ColorRange::Locked, Some(top)) => top,

@@ -5,7 +5,8 @@ use super::pacing::{FRAME, Meter, Pacing, Ration};
 use super::spectra::Spectra;
 use super::{Change, Command, Engine, EngineError, Frame, Status};
 use crate::scene::Scenario;
-use crate::solver::{Backend, Clock, FieldImage, ImageRequest, Report};
+use crate::solver::volume::Scratch;
+use crate::solver::{Backend, Clock, FieldImage, FieldVolume, ImageRequest, Report, VolumeRequest};
 use crossbeam_channel::{Receiver, RecvTimeoutError, TryRecvError};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -39,6 +40,7 @@ pub(super) struct Runner {
     /// Until when the present frame lasts.
     deadline: Instant,
     request: Option<ImageRequest>,
+    volume_request: Option<VolumeRequest>,
     failure: Option<Arc<str>>,
     notice: Option<Notice>,
     quit: bool,
@@ -50,6 +52,10 @@ pub(super) struct Runner {
     /// The last good picture, and the one being drawn.
     good: FieldImage,
     drawing: FieldImage,
+    /// The last good volume, and those that frames may still hold; whichever only this list holds is drawn into next.
+    volume: Option<Arc<FieldVolume>>,
+    volumes: Vec<Arc<FieldVolume>>,
+    scratch: Scratch,
     /// Whether `good` shows the present state.
     drawn: bool,
     /// The clock and the steps of a picture that the solver draws while it goes on.
@@ -93,6 +99,7 @@ impl Runner {
             steps_per_frame: None,
             deadline: now,
             request: None,
+            volume_request: None,
             failure: None,
             notice: None,
             quit: false,
@@ -100,6 +107,9 @@ impl Runner {
             stale: false,
             good: FieldImage::default(),
             drawing: FieldImage::default(),
+            volume: None,
+            volumes: Vec::new(),
+            scratch: Scratch::default(),
             drawn: false,
             begun: None,
             batch_end: None,
@@ -170,7 +180,8 @@ impl Runner {
 
     /// Has the solver draw the present state while it takes the next batch, where it can; the frame follows after that batch.
     fn begin(&mut self) -> bool {
-        if self.stale || !self.is_stepping() {
+        // A volume is drawn at once, and its plane with it.
+        if self.stale || !self.is_stepping() || self.volume_request.is_some() {
             return false;
         }
         let (Some(engine), Some(request)) = (&mut self.engine, &self.request) else {
@@ -264,6 +275,17 @@ impl Runner {
             }
             return;
         }
+        if let Command::Volume(request) = command {
+            if self.volume_request != request {
+                self.volume_request = request;
+                if request.is_none() {
+                    self.forget_volume();
+                }
+                self.drawn = false;
+                self.stale = true;
+            }
+            return;
+        }
         tracing::debug!(?command, "command");
         self.stale = true;
         match command {
@@ -302,7 +324,7 @@ impl Runner {
                 }
             }
             Command::Quit => self.quit = true,
-            Command::View(_) => {}
+            Command::View(_) | Command::Volume(_) => {}
         }
     }
 
@@ -314,6 +336,7 @@ impl Runner {
         self.failure = None;
         self.by_hand = 0;
         self.request = None;
+        self.forget_volume();
         self.publish();
         match Engine::new(scenario) {
             Ok(engine) => {
@@ -339,6 +362,7 @@ impl Runner {
                     && (before.grid() != scenario.grid() || before.model().equation() != scenario.model().equation())
                 {
                     self.request = None;
+                    self.forget_volume();
                 }
                 if change == Change::Kept {
                     self.drawn = false;
@@ -356,6 +380,14 @@ impl Runner {
                 }
             }
         }
+    }
+
+    /// Another grid: the window asks anew.
+    fn forget_volume(&mut self) {
+        self.volume_request = None;
+        self.volume = None;
+        self.volumes.clear();
+        self.scratch = Scratch::default();
     }
 
     fn reset(&mut self) {
@@ -490,7 +522,14 @@ impl Runner {
             request => request.insert(whole_view(scenario)),
         };
         let begin = Instant::now();
-        match engine.image(request, &mut self.drawing) {
+        let done = engine.image(request, &mut self.drawing);
+        let sites = engine.scenario().grid().size();
+        let done = match self.volume_request.filter(|request| request.sites == sites) {
+            Some(request) if done.is_ok() => draw_volume(engine, &request, (&mut self.volumes, &mut self.scratch))
+                .map(|volume| self.volume = Some(volume)),
+            _ => done,
+        };
+        match done {
             Ok(()) => {
                 self.drawn = true;
                 self.pacing.drawn(begin.elapsed());
@@ -528,6 +567,7 @@ impl Runner {
         if frame.image_serial != self.image_serial {
             frame.image.copy_from(&self.good);
             frame.image_serial = self.image_serial;
+            frame.volume.clone_from(&self.volume);
         }
         frame.rate = self.rate.rate();
         frame.frames_per_second = self.pictures.rate();
@@ -572,6 +612,25 @@ impl Runner {
         });
         self.stale = true;
     }
+}
+
+/// Draws a volume into memory that no frame holds any more; a few volumes take turns.
+fn draw_volume(
+    engine: &mut Engine,
+    request: &VolumeRequest,
+    (volumes, scratch): (&mut Vec<Arc<FieldVolume>>, &mut Scratch),
+) -> Result<Arc<FieldVolume>, EngineError> {
+    let free = volumes.iter().position(|volume| Arc::strong_count(volume) == 1);
+    let mut volume = free.map_or_else(Arc::default, |place| volumes.swap_remove(place));
+    // Nobody else holds it.
+    if let Some(volume) = Arc::get_mut(&mut volume) {
+        std::mem::swap(&mut volume.scratch, scratch);
+        let done = engine.volume(request, volume);
+        std::mem::swap(&mut volume.scratch, scratch);
+        done?;
+    }
+    volumes.push(Arc::clone(&volume));
+    Ok(volume)
 }
 
 /// The most steps up to `steps` that are whole batches; `steps` where there is none.

@@ -2,7 +2,6 @@
 
 use super::{ExportError, FilmWriter, Painter, Progress};
 use crate::engine::{Engine, EngineError};
-use crate::solver::FieldImage;
 use std::ops::ControlFlow;
 
 /// Why a film was not made.
@@ -63,7 +62,6 @@ pub fn shoot(
     script: &Script,
     progress: &Progress,
 ) -> Result<(), FilmError> {
-    let mut image = FieldImage::default();
     #[expect(clippy::cast_possible_truncation, reason = "seconds between two pictures")]
     let seconds = (1.0 / script.fps) as f32;
     for n in 0..script.pictures.max(1) {
@@ -77,8 +75,7 @@ pub fn shoot(
         if !end.reached {
             return Err(ExportError::Cancelled.into());
         }
-        engine.image(painter.request(), &mut image)?;
-        let picture = painter.paint(&image, &engine.clock(), seconds);
+        let picture = painter.shoot(engine, seconds)?;
         writer.push(picture)?;
         progress.advance()?;
     }

@@ -17,8 +17,10 @@ pub struct Graph<'a> {
     pub range: [f32; 2],
     /// Lengths at the left and right edge.
     pub span: [f64; 2],
-    /// The potential; empty where there is none.
-    pub potential: &'a [f32],
+    /// The medium less its background: potential, sound speed or density; empty where there is none.
+    pub medium: &'a [f32],
+    /// The sign of the medium, its unit with a leading space, and its background.
+    pub medium_name: (&'a str, &'a str, f64),
     /// Columns that stand in a wall; empty where there is none.
     pub walls: &'a [bool],
     /// What the curve is.
@@ -42,7 +44,7 @@ impl Graph<'_> {
             };
             picture.fill(column, theme.wall, 0.55);
         }
-        self.potential(picture, rect, unit, theme);
+        self.medium(picture, rect, unit, theme);
         let base = to_y(0.0_f32.clamp(low, high));
         for (x, (value, color)) in self.values.iter().zip(self.colors).enumerate() {
             let y = to_y(value.clamp(low, high));
@@ -101,9 +103,9 @@ impl Graph<'_> {
             .draw(picture, middle, below + 2.5 * unit, Align::Center, title.trim());
     }
 
-    fn potential(&self, picture: &mut Picture, rect: Rect, unit: f32, theme: &Theme) {
+    fn medium(&self, picture: &mut Picture, rect: Rect, unit: f32, theme: &Theme) {
         let (low, high) = self
-            .potential
+            .medium
             .iter()
             .fold((0.0f32, 0.0f32), |(lo, hi), &v| (lo.min(v), hi.max(v)));
         if high - low <= 0.0 {
@@ -112,7 +114,7 @@ impl Graph<'_> {
         // Four fifths of the height, from the lower edge up.
         let height = pixel(rect.height);
         let ys: Vec<f32> = self
-            .potential
+            .medium
             .iter()
             .map(|u| pixel(rect.y) + height * (1.0 - 0.8 * (u - low) / (high - low)))
             .collect();
@@ -121,10 +123,12 @@ impl Graph<'_> {
             column(picture, rect, x, [*y, bottom], theme.hill, 0.07);
         }
         stairs(picture, rect, &ys, theme.quiet, (unit / 14.0).max(1.0));
-        let label = if low < 0.0 {
-            format!("U from {} to {}", short(f64::from(low)), short(f64::from(high)))
+        let (sign, unit_name, base) = self.medium_name;
+        let value = |level: f32| short(base + f64::from(level));
+        let label = if low < 0.0 || base != 0.0 {
+            format!("{sign} from {} to {}{unit_name}", value(low), value(high))
         } else {
-            format!("U ≤ {}", short(f64::from(high)))
+            format!("{sign} ≤ {}{unit_name}", value(high))
         };
         let right = pixel(rect.x + rect.width);
         theme

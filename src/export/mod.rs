@@ -9,6 +9,7 @@ pub mod csv;
 pub mod film;
 pub mod gif;
 pub mod graph;
+pub mod march;
 #[cfg(feature = "h264")]
 pub mod mp4;
 pub mod npy;
@@ -20,6 +21,7 @@ pub mod progress;
 pub mod resample;
 pub mod sequence;
 pub mod shade;
+pub mod space;
 pub mod text;
 pub mod theme;
 pub mod ticks;

@@ -115,16 +115,26 @@ fn shortened(text: &str, fits: impl Fn(&str) -> bool) -> String {
 }
 
 impl Legend<'_> {
-    /// Draws everything around a field that stands at `field`.
-    pub fn draw(&self, picture: &mut Picture, field: Rect, unit: f32, theme: &Theme) {
-        let base = pixel(field.y) - 0.95 * unit;
-        self.head(picture, field, base, unit, theme);
-        frame(picture, field, theme);
+    /// Draws title, clock and colours around a field in space, whose lengths stand at its box.
+    pub fn draw_in_space(&self, picture: &mut Picture, field: Rect, unit: f32, theme: &Theme) {
+        self.head(picture, field, pixel(field.y) - 0.95 * unit, unit, theme);
+        self.colors(picture, field, unit, theme);
+    }
+
+    fn colors(&self, picture: &mut Picture, field: Rect, unit: f32, theme: &Theme) {
         if self.map.kind == Kind::Cyclic {
             self.wheel(picture, field, unit, theme);
         } else {
             self.bar(picture, field, unit, theme);
         }
+    }
+
+    /// Draws everything around a field that stands at `field`.
+    pub fn draw(&self, picture: &mut Picture, field: Rect, unit: f32, theme: &Theme) {
+        let base = pixel(field.y) - 0.95 * unit;
+        self.head(picture, field, base, unit, theme);
+        frame(picture, field, theme);
+        self.colors(picture, field, unit, theme);
         self.scale_bar(picture, field, unit, theme);
     }
 
@@ -248,9 +258,12 @@ impl Legend<'_> {
 }
 
 /// 1, 2 or 5 times a power of ten, without needless digits.
-fn plain(value: f64) -> String {
-    if (1e-3..1e5).contains(&value) {
-        let text = format!("{value:.3}");
+pub(super) fn plain(value: f64) -> String {
+    if value.abs() < 1e-12 {
+        return "0".to_owned();
+    }
+    if (1e-3..1e5).contains(&value.abs()) {
+        let text = format!("{value:.3}").replace('-', "−");
         text.trim_end_matches('0').trim_end_matches('.').to_owned()
     } else {
         short(value)

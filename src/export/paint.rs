@@ -5,14 +5,16 @@ use super::overlay::{self, Legend, Margins};
 use super::picture::{Picture, Rect};
 use super::resample::{Axis, resample};
 use super::shade::Shade;
+use super::space::Space;
 use super::text::Align;
 use super::theme::Theme;
 use crate::colormap::{self, Colormap, ColormapError, Kind, Levels, dimmed, phase_entry};
-use crate::engine::RangeKeeper;
+use crate::engine::{Engine, EngineError, RangeKeeper};
 use crate::physics::{Equation, Sets};
 use crate::scene::Scenario;
-use crate::scene::scenario::{ColorRange, Quantity};
-use crate::solver::{Clock, FieldImage, ImageRequest};
+use crate::scene::scenario::{ColorRange, Opacity, Orbit, Quantity, ViewMode};
+use crate::solver::{Clock, FieldImage, FieldVolume, ImageRequest};
+use crate::space::Subject;
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -20,6 +22,8 @@ use std::sync::Arc;
 const NATURAL: usize = 1280;
 /// Size of a graph whose size is not given.
 const GRAPH: [usize; 2] = [1280, 640];
+/// Size of a field in space whose size is not given.
+const SPACE: [usize; 2] = [1280, 960];
 
 /// How a scene is to be shown.
 #[derive(Clone, Debug)]
@@ -32,8 +36,18 @@ pub struct Look {
     pub range: ColorRange,
     /// Pixels; `None` = whole pixels a site, or whole sites a pixel.
     pub size: Option<[usize; 2]>,
-    /// The plane of a 3D field; `None` = the middle one.
+    /// The plane of a 3D field; `None` = that of `slices`.
     pub plane: Option<usize>,
+    /// How a 3D field is shown.
+    pub mode: ViewMode,
+    /// From where it is looked at.
+    pub orbit: Orbit,
+    /// Lengths at which its slices stand.
+    pub slices: [f64; 3],
+    /// How opaque its values are.
+    pub opacity: Opacity,
+    /// Whether it is lit along its gradients.
+    pub shading: bool,
     /// Title, clock, colour bar and scale bar.
     pub overlay: bool,
 }
@@ -49,9 +63,23 @@ impl Look {
             range: view.range,
             size: None,
             plane: None,
+            mode: view.mode,
+            orbit: view.camera,
+            slices: view.slices.unwrap_or_else(|| {
+                let grid = scenario.grid();
+                // The middle site, where the window's slices stand at first.
+                grid.size().map(|sites| index(sites / 2) * grid.spacing())
+            }),
+            opacity: view.opacity.clone(),
+            shading: view.shading,
             overlay: false,
         }
     }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "numbers of sites")]
+fn index(sites: usize) -> f64 {
+    sites as f64
 }
 
 /// Why a scene cannot be shown as asked.
@@ -105,10 +133,14 @@ pub struct Painter {
     request: ImageRequest,
     keeper: RangeKeeper,
     shade: Option<Shade>,
+    space: Option<Space>,
     /// The picture before anything that changes.
     picture: Picture,
     /// Decimals of the clock.
     decimals: usize,
+    /// What the engine drew last.
+    image: FieldImage,
+    volume: FieldVolume,
 }
 
 impl Painter {
@@ -130,11 +162,18 @@ impl Painter {
         } else {
             named
         };
-        let plane = look.plane.unwrap_or(nz / 2);
+        let of_slices = (look.slices[2] / grid.spacing()).round().clamp(0.0, index(nz - 1));
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "clamped to the grid"
+        )]
+        let plane = look.plane.unwrap_or(of_slices as usize);
         if plane >= nz {
             return Err(LookError::Plane { plane, last: nz - 1 });
         }
-        let (size, field, unit) = layout([nx, ny], line, look)?;
+        let in_space = grid.rank() == 3 && look.mode != ViewMode::Plane;
+        let (size, field, unit) = layout([nx, ny], line, in_space, look)?;
         let request = ImageRequest {
             quantity: shown,
             x: 0..nx,
@@ -148,7 +187,9 @@ impl Painter {
             },
         };
         let theme = Theme::of(named);
-        let shade = if line {
+        let unit_name = if quantum { "" } else { "m" };
+        let space = Space::new(&scenario, look, field.width.max(field.height), unit_name);
+        let shade = if line || space.is_some() {
             None
         } else {
             Shade::new(scenario.medium(), &request, [field.width, field.height])
@@ -164,8 +205,11 @@ impl Painter {
             unit,
             request,
             shade,
+            space,
             picture: Picture::filled(size[0], size[1], theme.ground),
             decimals,
+            image: FieldImage::default(),
+            volume: FieldVolume::default(),
             scenario,
         })
     }
@@ -186,6 +230,43 @@ impl Painter {
     #[must_use]
     pub fn request(&self) -> &ImageRequest {
         &self.request
+    }
+
+    /// Has an engine draw what is shown of its present state, and paints it, `seconds` of the film after the last picture.
+    ///
+    /// # Errors
+    /// If the engine cannot draw it.
+    pub fn shoot(&mut self, engine: &mut Engine, seconds: f32) -> Result<&Picture, EngineError> {
+        let clock = engine.clock();
+        if let Some(space) = &mut self.space {
+            let mut volume = std::mem::take(&mut self.volume);
+            engine.volume(space.request(), &mut volume)?;
+            self.paint_space(&volume, &clock, seconds);
+            self.volume = volume;
+            return Ok(&self.picture);
+        }
+        let mut image = std::mem::take(&mut self.image);
+        engine.image(&self.request, &mut image)?;
+        self.paint(&image, &clock, seconds);
+        self.image = image;
+        Ok(&self.picture)
+    }
+
+    /// Paints a field in space.
+    fn paint_space(&mut self, volume: &FieldVolume, clock: &Clock, seconds: f32) {
+        let levels = self.keeper.levels_of(volume.quantity, volume.top, seconds);
+        let (width, height) = (self.picture.width, self.picture.height);
+        self.picture = Picture::filled(width, height, self.theme.ground);
+        let field = self.field;
+        if let Some(space) = &mut self.space {
+            let of = (volume, self.map, levels);
+            space.paint(&mut self.picture, field, of, (self.unit, self.theme));
+        }
+        if self.look.overlay {
+            let scenario = Arc::clone(&self.scenario);
+            let legend = self.legend(&scenario, levels, clock);
+            legend.draw_in_space(&mut self.picture, field, self.unit, self.theme);
+        }
     }
 
     /// Paints what the solver gave for [`Painter::request`], `seconds` of the film after the last picture.
@@ -275,7 +356,8 @@ impl Painter {
         // Some air above (and below) the curve.
         let air = 0.08 * (levels.high - levels.low);
         let bottom = if levels.low < 0.0 { levels.low - air } else { levels.low };
-        let (potential, walls) = self.line_medium(clock.time);
+        let subject = Subject::of(&self.scenario, clock.time);
+        let (medium, walls) = self.line_medium(&subject);
         let quantity = if phases { Quantity::Density } else { self.look.quantity };
         let spacing = self.scenario.grid().spacing();
         #[expect(clippy::cast_precision_loss, reason = "numbers of sites")]
@@ -285,7 +367,11 @@ impl Painter {
             colors: &colors,
             range: [bottom, levels.high + air],
             span: [-0.5 * spacing, (sites - 0.5) * spacing],
-            potential: &potential,
+            medium: &medium,
+            medium_name: {
+                let (_, sign, unit, base) = subject.name();
+                (sign, unit, base)
+            },
             walls: &walls,
             sign: overlay::sign(quantity),
             along: self.along(),
@@ -341,25 +427,18 @@ impl Painter {
         style.draw(&mut self.picture, right + 0.4 * unit, base, Align::Left, "π");
     }
 
-    /// Potential and walls per column of a graph.
-    fn line_medium(&self, time: f64) -> (Vec<f32>, Vec<bool>) {
+    /// The medium less its background, and walls, per column of a graph.
+    fn line_medium(&self, subject: &Subject) -> (Vec<f32>, Vec<bool>) {
         let medium = self.scenario.medium();
         let sites = self.request.x.len();
         let columns = self.field.width;
         let site = |x: usize| ((2 * x + 1) * sites / (2 * columns)).min(sites - 1);
-        let mut potential = Vec::new();
-        if medium.has(Sets::Potential) {
-            let mut row = vec![0.0; sites];
-            medium.potential_row(None, 0, 0, 0..sites, &mut row);
-            for (group, drive) in self.drives(time).iter().enumerate() {
-                let mut part = vec![0.0; sites];
-                medium.potential_row(Some(group), 0, 0, 0..sites, &mut part);
-                for (sum, value) in row.iter_mut().zip(&part) {
-                    *sum += drive * value;
-                }
-            }
+        let mut levels = Vec::new();
+        if subject.is_set(&self.scenario) {
+            let (mut row, mut part) = (vec![0.0; sites], vec![0.0; sites]);
+            subject.row(&self.scenario, [0, 0], 0..sites, &mut part, &mut row);
             #[expect(clippy::cast_possible_truncation, reason = "drawn in pixels")]
-            potential.extend((0..columns).map(|x| row[site(x)] as f32));
+            levels.extend((0..columns).map(|x| row[site(x)] as f32));
         }
         let mut walls = Vec::new();
         if medium.has(Sets::Wall) {
@@ -367,7 +446,7 @@ impl Painter {
             medium.wall_row(0, 0, 0..sites, &mut row);
             walls.extend((0..columns).map(|x| row[site(x)]));
         }
-        (potential, walls)
+        (levels, walls)
     }
 
     fn drives(&self, time: f64) -> Vec<f64> {
@@ -422,7 +501,7 @@ fn byte(brightness: f32) -> usize {
 }
 
 /// Canvas, field and text size.
-fn layout([nx, ny]: [usize; 2], line: bool, look: &Look) -> Result<([usize; 2], Rect, f32), LookError> {
+fn layout([nx, ny]: [usize; 2], line: bool, in_space: bool, look: &Look) -> Result<([usize; 2], Rect, f32), LookError> {
     #[expect(clippy::cast_precision_loss, reason = "numbers of pixels")]
     let unit_of = |[width, height]: [usize; 2]| {
         let shorter = width.min(height).min(2 * width.max(height) / 3) as f32;
@@ -435,7 +514,7 @@ fn layout([nx, ny]: [usize; 2], line: bool, look: &Look) -> Result<([usize; 2], 
         (false, false) => Margins::default(),
     };
     let longer = nx.max(ny);
-    let natural = if line {
+    let natural = if line || in_space {
         None
     } else if longer <= NATURAL {
         Some([nx, ny].map(|n| n * (NATURAL / longer)))
@@ -459,7 +538,7 @@ fn layout([nx, ny]: [usize; 2], line: bool, look: &Look) -> Result<([usize; 2], 
         ];
         return Ok((canvas, field, unit));
     }
-    let [width, height] = look.size.unwrap_or(GRAPH);
+    let [width, height] = look.size.unwrap_or(if in_space { SPACE } else { GRAPH });
     if width.max(height) > MOST {
         return Err(LookError::TooLarge {
             width,
@@ -474,7 +553,11 @@ fn layout([nx, ny]: [usize; 2], line: bool, look: &Look) -> Result<([usize; 2], 
         return Err(LookError::TooSmall { width, height, least });
     }
     let inside = room.inside(width, height);
-    let field = if line { inside } else { fitted(inside, [nx, ny]) };
+    let field = if line || in_space {
+        inside
+    } else {
+        fitted(inside, [nx, ny])
+    };
     Ok(([width, height], field, unit))
 }
 

@@ -190,11 +190,17 @@ impl Pipeline {
     #[must_use]
     pub fn bind(&self, device: &wgpu::Device, textures: &[&Texture]) -> wgpu::BindGroup {
         let views: Vec<wgpu::TextureView> = textures.iter().map(|texture| texture.view()).collect();
+        self.bind_views(device, &views)
+    }
+
+    /// The same for textures that are made elsewhere.
+    #[must_use]
+    pub fn bind_views(&self, device: &wgpu::Device, views: &[wgpu::TextureView]) -> wgpu::BindGroup {
         let mut entries = vec![wgpu::BindGroupEntry {
             binding: 0,
             resource: self.uniforms.as_entire_binding(),
         }];
-        entries.extend((1..).zip(&views).map(|(binding, view)| wgpu::BindGroupEntry {
+        entries.extend((1..).zip(views).map(|(binding, view)| wgpu::BindGroupEntry {
             binding,
             resource: wgpu::BindingResource::TextureView(view),
         }));

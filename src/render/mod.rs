@@ -11,13 +11,18 @@
 )]
 
 pub mod curve;
+pub mod enlarge;
 pub mod field;
 pub mod gpu;
+#[cfg(not(target_family = "wasm"))]
+pub mod headless;
 pub mod medium;
+pub mod volume;
 
 pub use curve::Curve;
 pub use field::FieldPicture;
 pub use medium::MediumPicture;
+pub use volume::VolumePicture;
 
 /// A map from framebuffer pixels to texels of a picture.
 #[derive(Clone, Copy, Debug, PartialEq)]

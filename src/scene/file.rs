@@ -2,7 +2,7 @@
 //!
 //! Lists of coordinates have one number per axis of the grid. Nothing here is checked; [`super::build`] does that.
 
-use super::scenario::{ColorRange, Parameter, Quantity, SolverChoice, TimeSpec};
+use super::scenario::{ColorRange, Opacity, Orbit, Parameter, Quantity, SolverChoice, TimeSpec, ViewMode};
 use crate::field::Precision;
 use crate::grid::Edge;
 use crate::physics::{Measure, Mode, Sets};
@@ -491,6 +491,16 @@ pub struct ViewFile {
     pub colormap: String,
     /// The range.
     pub range: ColorRange,
+    /// How a scene of three dimensions is shown.
+    pub mode: ViewMode,
+    /// From where; `None` = the whole box from its upper right.
+    pub camera: Option<Orbit>,
+    /// Lengths at which the three slices stand; empty = the middle.
+    pub slices: Vec<f64>,
+    /// How opaque values are in a volume.
+    pub opacity: Opacity,
+    /// Whether a volume is lit along its gradients.
+    pub shading: bool,
 }
 
 impl Default for ViewFile {
@@ -499,6 +509,11 @@ impl Default for ViewFile {
             quantity: None,
             colormap: "auto".to_owned(),
             range: ColorRange::Auto,
+            mode: ViewMode::Plane,
+            camera: None,
+            slices: Vec::new(),
+            opacity: Opacity::Soft,
+            shading: false,
         }
     }
 }

@@ -12,8 +12,10 @@ pub mod embedded;
 mod fault;
 pub mod file;
 pub mod input;
+mod look;
 pub mod presets;
 mod read;
+mod read_view;
 pub mod scenario;
 mod write;
 

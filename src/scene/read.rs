@@ -7,7 +7,8 @@ use super::file::{
     PacketFile, PulseFile, QuantumFile, RegionFile, SceneFile, ShapeFile, SignalFile, SolverFile, SourceFile,
     SourcePlace, TransducersFile, ValueFile, ViewFile,
 };
-use super::scenario::{BackendChoice, ColorRange, Parameter, Quantity, TimeSpec};
+use super::read_view::view;
+use super::scenario::{BackendChoice, Parameter, TimeSpec};
 use crate::field::Precision;
 use crate::grid::Edge;
 use crate::physics::{Measure, Mode, Sets};
@@ -542,28 +543,6 @@ fn transducers(mut section: Section<'_>, found: &mut Found) -> TransducersFile {
     };
     section.close(found, |_| None);
     transducers
-}
-
-fn view(mut section: Section<'_>, found: &mut Found) -> ViewFile {
-    let quantity = section.word("quantity", &Quantity::ALL, found);
-    let colormap = section.get("colormap", found).unwrap_or_else(|| "auto".to_owned());
-    let path = section.name("range");
-    let range = match section.node("range") {
-        None => ColorRange::Auto,
-        Some(node) if matches!(node.value, Value::Array(_)) => {
-            <[f64; 2]>::decode(node, &path, found).map_or(ColorRange::Auto, |[low, high]| ColorRange::Fixed(low, high))
-        }
-        Some(node) => {
-            let words = [("auto", ColorRange::Auto), ("locked", ColorRange::Locked)];
-            super::decode::word(node, &path, found, &words).unwrap_or(ColorRange::Auto)
-        }
-    };
-    section.close(found, |_| None);
-    ViewFile {
-        quantity,
-        colormap,
-        range,
-    }
 }
 
 fn expect(mut section: Section<'_>, found: &mut Found) -> ExpectFile {

@@ -1,6 +1,7 @@
 //! A scene after validation.
 
 use super::file::SceneFile;
+pub use super::look::{Opacity, Orbit, ViewMode};
 use crate::colormap::Kind;
 use crate::field::Precision;
 use crate::grid::Grid;
@@ -188,6 +189,16 @@ pub struct View {
     pub colormap: String,
     /// The range.
     pub range: ColorRange,
+    /// How a scene of three dimensions is shown.
+    pub mode: ViewMode,
+    /// From where.
+    pub camera: Orbit,
+    /// Lengths along x, y, z at which the slices stand; the last is that of the plane. `None` = the middle of the grid.
+    pub slices: Option<[f64; 3]>,
+    /// How opaque values are in a volume.
+    pub opacity: Opacity,
+    /// Whether a volume is lit along its gradients.
+    pub shading: bool,
 }
 
 /// What a prediction is about.

@@ -6,7 +6,7 @@ use super::file::{
     QuantumFile, RegionFile, SceneFile, ShapeFile, SignalFile, SolverFile, SourceFile, SourcePlace, TransducersFile,
     ValueFile, ViewFile,
 };
-use super::scenario::{BackendChoice, ColorRange, Parameter, TimeSpec};
+use super::scenario::{BackendChoice, ColorRange, Opacity, Orbit, Parameter, TimeSpec, ViewMode};
 use crate::field::Precision;
 use crate::grid::Edge;
 use crate::physics::Mode;
@@ -418,6 +418,39 @@ fn view(w: &mut Writer, view: &ViewFile) {
         ColorRange::Locked => w.key("range", text("locked")),
         ColorRange::Fixed(low, high) => w.key("range", floats(&[low, high])),
     }
+    w.key_unless(view.mode == ViewMode::Plane, "mode", text(view.mode.word()));
+    if let Some(camera) = &view.camera {
+        let whole = Orbit::default();
+        let mut keys = Vec::new();
+        for (key, value, usual) in [
+            ("azimuth", camera.azimuth, whole.azimuth),
+            ("elevation", camera.elevation, whole.elevation),
+            ("zoom", camera.zoom, whole.zoom),
+        ] {
+            if value != usual {
+                keys.push(format!("{key} = {}", float(value)));
+            }
+        }
+        if let Some(target) = &camera.target {
+            keys.push(format!("target = {}", floats(target)));
+        }
+        let keys = keys.join(", ");
+        w.key(
+            "camera",
+            if keys.is_empty() {
+                "{}".to_owned()
+            } else {
+                format!("{{ {keys} }}")
+            },
+        );
+    }
+    w.key_unless(view.slices.is_empty(), "slices", floats(&view.slices));
+    match &view.opacity {
+        Opacity::Soft => {}
+        Opacity::Points(list) => w.key("opacity", points(list)),
+        preset => w.key("opacity", text(preset.word().unwrap_or("soft"))),
+    }
+    w.key_unless(!view.shading, "shading", true);
 }
 
 fn expect_item(w: &mut Writer, expect: &ExpectFile) {

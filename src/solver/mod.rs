@@ -13,6 +13,7 @@ pub mod split_step_fourier;
 pub mod taps;
 mod tiling;
 pub mod trotter;
+pub mod volume;
 
 use crate::field::{FieldData, Precision};
 use crate::physics::{Equation, Observables};
@@ -21,6 +22,7 @@ use crate::scene::Scenario;
 pub use check::{Table, free_memory, read_scene, read_scene_text, validate_scene};
 pub use image::{FieldImage, ImageRequest};
 pub use taps::Taps;
+pub use volume::{FieldVolume, VolumeRequest};
 
 /// Every method, in the order that lists show them.
 pub static METHODS: &[&Method] = &[
@@ -340,6 +342,14 @@ pub trait Solver: Send {
     /// If the back end fails.
     fn take_image(&mut self, _image: &mut FieldImage) -> Result<bool, SolverError> {
         Ok(false)
+    }
+
+    /// Reduces a field of three dimensions to a volume, by default plane by plane with [`Solver::image`]. `volume` keeps its allocations.
+    ///
+    /// # Errors
+    /// If the back end fails, or the quantity does not fit the equation.
+    fn volume(&mut self, request: &VolumeRequest, volume: &mut FieldVolume) -> Result<(), SolverError> {
+        volume.fill(request, |plane, image| self.image(plane, image))
     }
 
     /// Sums over the field; NaN where the field is not finite.

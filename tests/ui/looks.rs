@@ -14,6 +14,7 @@ fn colors(window: &mut Window) -> usize {
     let rect = window
         .harness
         .query_by_label("Picture of the field")
+        .or_else(|| window.harness.query_by_label("Field in space"))
         .unwrap_or_else(|| window.harness.get_by_label("Graph of the field"))
         .rect();
     let image = window.harness.render().unwrap();
@@ -61,7 +62,7 @@ fn every_preset_loads_and_shows_a_picture() {
 
 /// Whether pictures of this machine can be compared: Mesa's software Vulkan computes the same everywhere but for
 /// rounding; other drivers place lines and blend in their own ways.
-fn comparable() -> bool {
+pub fn comparable() -> bool {
     let state = create_render_state(default_wgpu_setup(), egui_wgpu_options());
     let info = state.adapter.get_info();
     let software = info.driver.contains("llvmpipe") || info.name.contains("llvmpipe");
@@ -83,12 +84,12 @@ fn egui_wgpu_options() -> eframe::egui_wgpu::RendererOptions {
 /// 255. The colour distance of two levels in every channel is 35215 · (2/255)² ≈ 2.2 on the comparison's scale, that of a
 /// moved line or letter hundreds. Contour lines one pixel wide flip single pixels where their slope is rounded: at most
 /// the pixels of one such line.
-fn tolerance() -> SnapshotOptions {
+pub fn tolerance() -> SnapshotOptions {
     SnapshotOptions::new().threshold(2.5).max_failed_pixels(60)
 }
 
 /// Hides what differs from machine to machine: rates, memory and times in the status line, and the number of threads.
-fn mask(window: &mut Window) {
+pub fn mask(window: &mut Window) {
     let bar = egui::Rect::from_min_max(egui::pos2(0.0, 768.0), egui::pos2(1280.0, 800.0));
     let threads = window.harness.get_by_label_contains("Running: ").rect();
     window.harness.mask(bar);

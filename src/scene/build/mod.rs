@@ -3,10 +3,11 @@
 mod layers;
 mod recording;
 mod state;
+mod view;
 
 use super::decode::{Found, nearest};
 use super::file::{ABSORB_WIDTH, EdgesFile, SceneFile};
-use super::scenario::{ColorRange, Quantity, Scenario, SolverChoice, View};
+use super::scenario::{Scenario, SolverChoice};
 use crate::grid::{Edge, Grid};
 use crate::physics::{Acoustic, Equation, Medium, Model, Quantum};
 use std::path::{Path, PathBuf};
@@ -370,41 +371,6 @@ impl<'a> Builder<'a> {
             let message = "true, but sound has no imaginary time";
             self.found
                 .value("time.imaginary", message, "remove it; it belongs to quantum scenes");
-        }
-    }
-
-    fn view(&mut self, equation: Option<Equation>) -> View {
-        let given = &self.file.view;
-        let quantity = given.quantity.unwrap_or(match equation {
-            Some(Equation::Acoustic) => Quantity::Pressure,
-            _ => Quantity::Density,
-        });
-        if let Some(equation) = equation.filter(|equation| !quantity.fits(*equation)) {
-            let fitting: Vec<&str> = Quantity::ALL
-                .iter()
-                .filter(|(_, other)| other.fits(equation))
-                .map(|(word, _)| *word)
-                .collect();
-            let message = format!("\"{}\" cannot be shown of {} scene", quantity.word(), article(equation));
-            self.found
-                .value("view.quantity", message, format!("possible are {}", fitting.join(", ")));
-        }
-        if let Err(error) = crate::colormap::resolve(&given.colormap, quantity.map_kind()) {
-            let remedy = "`ripplon list colormaps` shows them";
-            self.found.value("view.colormap", error.to_string(), remedy);
-        }
-        if let ColorRange::Fixed(low, high) = given.range
-            && !(low < high && low.is_finite() && high.is_finite())
-        {
-            let (low, high) = (super::write::float(low), super::write::float(high));
-            let message = format!("{low} is not below {high}");
-            self.found
-                .value("view.range", message, "write [low, high], \"auto\" or \"locked\"");
-        }
-        View {
-            quantity,
-            colormap: given.colormap.clone(),
-            range: given.range,
         }
     }
 }

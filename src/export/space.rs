@@ -1,0 +1,227 @@
+//! A scene of three dimensions in its box: what [`super::march`] gives, with edges, scales and what the surfaces are.
+
+use super::march::{Marcher, Numbers};
+use super::overlay::signed;
+use super::paint::Look;
+use super::picture::{Picture, Rect};
+use super::text::Align;
+use super::theme::Theme;
+use crate::colormap::{Colormap, Levels};
+use crate::scene::Scenario;
+use crate::solver::{FieldVolume, VolumeRequest};
+use crate::space::frame::{AXES, outline, scales, wires};
+use crate::space::stage::Plan;
+use crate::space::{Camera, MediumVolume, Mode, Shape, Stage};
+
+/// Most texels of a field along its longest side.
+const MOST: usize = 512;
+
+/// The picture in space of one scene.
+pub struct Space {
+    shape: Shape,
+    mode: Mode,
+    look: Look,
+    medium: MediumVolume,
+    numbers: Numbers,
+    request: VolumeRequest,
+    /// Unit of lengths, e.g. `m`.
+    unit_name: &'static str,
+}
+
+impl Space {
+    /// The picture of a scene as `look` shows it; `None` where it is shown as a plane or has fewer dimensions. `longer` is the longer side of the
+    /// picture in pixels.
+    #[must_use]
+    pub fn new(scenario: &Scenario, look: &Look, longer: usize, unit_name: &'static str) -> Option<Self> {
+        let mode = Mode::of(look.mode).filter(|_| scenario.grid().rank() == 3)?;
+        let medium = MediumVolume::of(scenario);
+        Some(Self {
+            shape: Shape::of(scenario.grid()),
+            mode,
+            look: look.clone(),
+            numbers: Numbers::of_medium(&medium),
+            medium,
+            request: VolumeRequest {
+                quantity: look.quantity,
+                sites: scenario.grid().size(),
+                most: longer.clamp(64, MOST),
+            },
+            unit_name,
+        })
+    }
+
+    /// What the solver shall reduce.
+    #[must_use]
+    pub fn request(&self) -> &VolumeRequest {
+        &self.request
+    }
+
+    /// The stage over a viewport of `pixels`.
+    #[must_use]
+    pub fn stage(&self, field: &FieldVolume, map: &Colormap, levels: Levels, pixels: [f32; 2]) -> Stage {
+        let plan = Plan {
+            shape: self.shape,
+            orbit: &self.look.orbit,
+            viewport: pixels,
+            mode: self.mode,
+            slices: self.look.slices,
+            texels_per_step: 0.5,
+            map,
+            levels,
+            gamma: 1.0,
+            opacity: &self.look.opacity.points(),
+            shading: self.look.shading,
+        };
+        Stage::new(&plan, field, Some(&self.medium))
+    }
+
+    /// Paints the field into a rectangle of a picture; axes only where the look has an overlay.
+    pub fn paint(
+        &mut self,
+        picture: &mut Picture,
+        rect: Rect,
+        (field, map, levels): (&FieldVolume, &Colormap, Levels),
+        (unit, theme): (f32, &Theme),
+    ) {
+        let pixels = [super::overlay::pixel(rect.width), super::overlay::pixel(rect.height)];
+        let stage = self.stage(field, map, levels, pixels);
+        let camera = stage.camera;
+        let thick = (unit / 14.0).max(1.0);
+        self.edges(picture, rect, &camera, (thick, theme), false);
+        self.numbers.take_field(field);
+        let colors = Marcher::new(&stage, field, &self.medium, &self.numbers).picture();
+        for (n, color) in colors.iter().enumerate() {
+            let (x, y) = (rect.x + n % rect.width, rect.y + n / rect.width);
+            let under = picture.at(x, y);
+            picture.set(x, y, over(under, *color));
+        }
+        if self.mode == Mode::Slices {
+            for axis in 0..3 {
+                if let Some(corners) = outline(&self.shape, &camera, axis, stage.slices[axis]) {
+                    for n in 0..4 {
+                        segment(
+                            picture,
+                            rect,
+                            [corners[n], corners[(n + 1) % 4]],
+                            theme.line,
+                            (thick, 0.8),
+                        );
+                    }
+                }
+            }
+        }
+        self.edges(picture, rect, &camera, (thick, theme), true);
+        if self.look.overlay {
+            self.axes(picture, rect, &camera, unit, theme);
+            let label = self.medium.label();
+            if self.mode == Mode::Volume && !label.is_empty() {
+                let (x, y) = (
+                    super::overlay::pixel(rect.x),
+                    super::overlay::pixel(rect.y + rect.height),
+                );
+                let style = theme.label(unit * 0.85);
+                style.draw(picture, x + 0.5 * unit, y - 0.6 * unit, Align::Left, &label);
+            }
+        }
+    }
+
+    fn edges(&self, picture: &mut Picture, rect: Rect, camera: &Camera, (thick, theme): (f32, &Theme), front: bool) {
+        let strength = if front { 0.75 } else { 0.35 };
+        for wire in wires(&self.shape, camera)
+            .into_iter()
+            .filter(|wire| wire.front == front)
+        {
+            segment(picture, rect, wire.ends, theme.line, (thick, strength));
+        }
+    }
+
+    fn axes(&self, picture: &mut Picture, rect: Rect, camera: &Camera, unit: f32, theme: &Theme) {
+        let style = theme.label(unit * 0.8);
+        let origin = [super::overlay::pixel(rect.x), super::overlay::pixel(rect.y)];
+        for scale in scales(&self.shape, camera, 1.0, 4.0 * unit) {
+            let [u, v] = scale.outward;
+            let mut widest = 0.0f32;
+            // The middle of a text of this width beside a place, and the base line for it.
+            let beside = |at: [f32; 2], width: f32, height: f32, gap: f32| {
+                let reach = gap + 0.5 * (u.abs() * width + v.abs() * height);
+                [
+                    origin[0] + at[0] + u * reach,
+                    origin[1] + at[1] + v * reach + 0.36 * height,
+                ]
+            };
+            for (at, value) in &scale.ticks {
+                let end = [at[0] + 0.3 * unit * u, at[1] + 0.3 * unit * v];
+                segment(picture, rect, [*at, end], theme.quiet, ((unit / 16.0).max(1.0), 0.9));
+                let text = super::overlay::plain(*value);
+                let width = style.width(&text);
+                widest = widest.max(u.abs() * width + v.abs() * 0.8 * unit);
+                let [x, y] = beside(*at, width, 0.8 * unit, 0.5 * unit);
+                style.draw(picture, x, y, Align::Center, &text);
+            }
+            let title = match self.unit_name {
+                "" => AXES[scale.axis].to_owned(),
+                name => format!("{} / {name}", AXES[scale.axis]),
+            };
+            let style = theme.label(unit * 0.95);
+            let [x, y] = beside(scale.middle, style.width(&title), 0.95 * unit, 0.9 * unit + widest);
+            style.draw(picture, x, y, Align::Center, &title);
+        }
+    }
+}
+
+/// A premultiplied colour over another.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0…255")]
+fn over(under: [u8; 3], color: [f32; 4]) -> [u8; 3] {
+    std::array::from_fn(|n| {
+        let value = 255.0 * color[n] + (1.0 - color[3]) * f32::from(under[n]);
+        (value + 0.5).clamp(0.0, 255.0) as u8
+    })
+}
+
+/// A line in a rectangle, `thick` pixels wide with soft sides: each pixel is covered by its distance from it.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    reason = "positions inside a picture"
+)]
+fn segment(
+    picture: &mut Picture,
+    rect: Rect,
+    [from, to]: [[f32; 2]; 2],
+    color: [u8; 3],
+    (thick, strength): (f32, f32),
+) {
+    let (dx, dy) = (to[0] - from[0], to[1] - from[1]);
+    let square = (dx * dx + dy * dy).max(1e-9);
+    let reach = 0.5 * thick + 1.0;
+    let (width, height) = (super::overlay::pixel(rect.width), super::overlay::pixel(rect.height));
+    // Row by row, or column by column, only the pixels beside the line.
+    let steep = dy.abs() > dx.abs();
+    let (start, end, most) = if steep {
+        (from[1], to[1], height)
+    } else {
+        (from[0], to[0], width)
+    };
+    let across = reach * square.sqrt() / (if steep { dy.abs() } else { dx.abs() }).max(1e-6);
+    let first = (start.min(end) - reach).max(0.0).floor() as i64;
+    let last = (start.max(end) + reach).min(most - 1.0).floor() as i64;
+    for main in first..=last {
+        let along = main as f32 + 0.5;
+        let middle = if steep {
+            from[0] + (along - from[1]) * dx / dy
+        } else {
+            from[1] + (along - from[0]) * dy / dx.abs().max(1e-6).copysign(dx)
+        };
+        for side in (middle - across).floor() as i64..=(middle + across).ceil() as i64 {
+            let (x, y) = if steep { (side, main) } else { (main, side) };
+            let (px, py) = (x as f32 + 0.5 - from[0], y as f32 + 0.5 - from[1]);
+            let part = ((px * dx + py * dy) / square).clamp(0.0, 1.0);
+            let distance = (px - part * dx).hypot(py - part * dy);
+            let cover = (0.5 * thick + 0.5 - distance).clamp(0.0, 1.0);
+            let inside = x >= 0 && y >= 0 && (x as f32) < width && (y as f32) < height;
+            if inside && cover > 0.0 {
+                picture.blend(x + signed(rect.x), y + signed(rect.y), color, cover * strength);
+            }
+        }
+    }
+}

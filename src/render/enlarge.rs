@@ -1,0 +1,99 @@
+//! A picture that was drawn at another resolution, laid over the window.
+
+use super::Placement;
+use super::gpu::Pipeline;
+use eframe::egui_wgpu::RenderState;
+
+/// The shader.
+pub const SOURCE: &str = include_str!("../../kernels/enlarge.wgsl");
+
+/// Bytes of its uniforms.
+pub const UNIFORM_BYTES: usize = size_of::<Uniforms>();
+
+/// Format of the pictures: gamma-space, premultiplied.
+pub const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8Unorm;
+
+#[repr(C)]
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+struct Uniforms {
+    origin: [f32; 2],
+    step: [f32; 2],
+    size: [f32; 2],
+    linear_target: u32,
+    unused: u32,
+}
+
+/// A target to draw into, and the pipeline that shows it.
+pub struct Enlarged {
+    pipeline: Pipeline,
+    target: Option<(wgpu::TextureView, wgpu::BindGroup, [u32; 2])>,
+}
+
+impl Enlarged {
+    /// Compiles the shader; there is no target yet.
+    #[must_use]
+    pub fn new(render: &RenderState) -> Self {
+        let blend = wgpu::BlendState::PREMULTIPLIED_ALPHA_BLENDING;
+        Self {
+            pipeline: Pipeline::new(render, "enlarge", SOURCE, 1, UNIFORM_BYTES, blend),
+            target: None,
+        }
+    }
+
+    /// The target's texture; `None` before there is one.
+    #[must_use]
+    pub fn picture(&self) -> Option<&wgpu::Texture> {
+        self.target.as_ref().map(|(view, _, _)| view.texture())
+    }
+
+    /// The target of this size, made anew where the size is another one.
+    pub fn target(&mut self, render: &RenderState, size: [u32; 2]) -> wgpu::TextureView {
+        if let Some((view, _, known)) = &self.target
+            && *known == size
+        {
+            return view.clone();
+        }
+        let texture = render.device.create_texture(&wgpu::TextureDescriptor {
+            label: Some("picture in space"),
+            size: wgpu::Extent3d {
+                width: size[0],
+                height: size[1],
+                depth_or_array_layers: 1,
+            },
+            mip_level_count: 1,
+            sample_count: 1,
+            dimension: wgpu::TextureDimension::D2,
+            format: FORMAT,
+            usage: wgpu::TextureUsages::TEXTURE_BINDING
+                | wgpu::TextureUsages::RENDER_ATTACHMENT
+                | wgpu::TextureUsages::COPY_SRC,
+            view_formats: &[],
+        });
+        let view = texture.create_view(&wgpu::TextureViewDescriptor::default());
+        let bind_group = self.pipeline.bind_views(&render.device, std::slice::from_ref(&view));
+        self.target = Some((view.clone(), bind_group, size));
+        view
+    }
+
+    /// The callback that lays the target over `rect`; `None` before there is one.
+    #[must_use]
+    pub fn callback(
+        &self,
+        render: &RenderState,
+        rect: egui::Rect,
+        pixels_per_point: f32,
+    ) -> Option<egui::PaintCallback> {
+        let (_, bind_group, size) = self.target.as_ref()?;
+        let size = size.map(|n| n as f32);
+        let upright = Placement::new(rect, size, pixels_per_point);
+        // Rows of a placement run upwards, those of the target downwards.
+        let uniforms = Uniforms {
+            origin: [upright.origin[0], size[1] - upright.origin[1]],
+            step: [upright.step[0], -upright.step[1]],
+            size,
+            linear_target: self.pipeline.linear_target(),
+            unused: 0,
+        };
+        Some(self.pipeline.callback(render, rect, bind_group, &uniforms))
+    }
+}

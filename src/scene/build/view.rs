@@ -1,0 +1,117 @@
+//! `[view]`: what is shown, in which colours, and from where.
+
+use super::super::file::ViewFile;
+use super::super::scenario::{ColorRange, Opacity, Quantity, View, ViewMode};
+use super::{Builder, article, count};
+use crate::physics::Equation;
+
+impl Builder<'_> {
+    pub(super) fn view(&mut self, equation: Option<Equation>) -> View {
+        let given = &self.file.view;
+        let quantity = given.quantity.unwrap_or(match equation {
+            Some(Equation::Acoustic) => Quantity::Pressure,
+            _ => Quantity::Density,
+        });
+        if let Some(equation) = equation.filter(|equation| !quantity.fits(*equation)) {
+            let fitting: Vec<&str> = Quantity::ALL
+                .iter()
+                .filter(|(_, other)| other.fits(equation))
+                .map(|(word, _)| *word)
+                .collect();
+            let message = format!("\"{}\" cannot be shown of {} scene", quantity.word(), article(equation));
+            self.found
+                .value("view.quantity", message, format!("possible are {}", fitting.join(", ")));
+        }
+        if let Err(error) = crate::colormap::resolve(&given.colormap, quantity.map_kind()) {
+            let remedy = "`ripplon list colormaps` shows them";
+            self.found.value("view.colormap", error.to_string(), remedy);
+        }
+        if let ColorRange::Fixed(low, high) = given.range
+            && !(low < high && low.is_finite() && high.is_finite())
+        {
+            let (low, high) = (super::super::write::float(low), super::super::write::float(high));
+            let message = format!("{low} is not below {high}");
+            self.found
+                .value("view.range", message, "write [low, high], \"auto\" or \"locked\"");
+        }
+        self.space(given);
+        View {
+            quantity,
+            colormap: given.colormap.clone(),
+            range: given.range,
+            mode: given.mode,
+            camera: given.camera.unwrap_or_default(),
+            slices: <[f64; 3]>::try_from(given.slices.clone()).ok(),
+            opacity: given.opacity.clone(),
+            shading: given.shading,
+        }
+    }
+
+    /// What is wrong with the view of three dimensions.
+    fn space(&mut self, given: &ViewFile) {
+        let rank = self.file.grid.size.len();
+        let flat = "needs a scene of three dimensions";
+        let found = &mut self.found;
+        if rank != 3 && given.mode != ViewMode::Plane {
+            let message = format!("\"{}\" {flat}, and this one has {rank}", given.mode.word());
+            found.value(
+                "view.mode",
+                message,
+                "write \"plane\", or give `grid.size` three numbers",
+            );
+        }
+        if let Some(camera) = given.camera {
+            if rank != 3 {
+                found.value("view.camera", flat, "remove it, or give `grid.size` three numbers");
+            }
+            let mut within = |key: &str, value: f64, low: f64, high: f64| {
+                if !(low..=high).contains(&value) {
+                    let value = super::super::write::float(value);
+                    let message = format!("{value} is not between {low} and {high}");
+                    found.value(format!("view.camera.{key}"), message, "choose a value in between");
+                }
+            };
+            within("azimuth", camera.azimuth, -360.0, 360.0);
+            within("elevation", camera.elevation, -90.0, 90.0);
+            within("zoom", camera.zoom, 0.25, 40.0);
+        }
+        if !given.slices.is_empty() && (rank != 3 || given.slices.len() != 3) {
+            let message = format!(
+                "{} where 3 belong in a scene of three dimensions",
+                count(given.slices.len(), "number")
+            );
+            found.value(
+                "view.slices",
+                message,
+                "write the lengths along x, y and z, e.g. [1.0, 1.0, 0.5]",
+            );
+        } else {
+            let spacing = self.file.grid.spacing;
+            for (axis, (at, sites)) in given.slices.iter().zip(&self.file.grid.size).enumerate() {
+                #[expect(clippy::cast_precision_loss, reason = "numbers of sites")]
+                let last = sites.saturating_sub(1) as f64 * spacing;
+                // Half a spacing of tolerance: the cells of the outermost sites reach that far.
+                if !(-0.5 * spacing..=last + 0.5 * spacing).contains(at) {
+                    let (at, last) = (super::super::write::float(*at), super::super::write::float(last));
+                    let message = format!("{at} is outside the grid, which reaches from 0 to {last}");
+                    found.value(
+                        format!("view.slices.{axis}"),
+                        message,
+                        "choose a length within the grid",
+                    );
+                }
+            }
+        }
+        if let Opacity::Points(points) = &given.opacity {
+            let most = Opacity::MOST_POINTS;
+            let inside = points.iter().flatten().all(|number| (0.0..=1.0).contains(number));
+            let rising = points.windows(2).all(|pair| pair[0][0] <= pair[1][0]);
+            if !(2..=most).contains(&points.len()) || !inside || !rising {
+                let message = format!("this is no curve of 2 to {most} points from 0 to 1 whose first numbers rise");
+                let remedy =
+                    "write pairs of size and opacity, e.g. [[0, 0], [0.1, 0], [1, 0.6]], or a preset in quotes";
+                found.value("view.opacity", message, remedy);
+            }
+        }
+    }
+}
