@@ -36,6 +36,9 @@ const PACKET: &str = "format = 1\n[grid]\nsize = [24, 20, 16]\nspacing = 0.5\n[q
     [[layer]]\nsets = \"potential\"\nshape = \"box\"\nmin = [6.0, 3.0, 2.0]\nmax = [8.0, 7.0, 6.0]\nvalue = -0.5\n\
     [view]\nmode = \"volume\"\nquantity = \"phase\"\n";
 
+/// The wall of `PACKET`.
+const WALL: &str = "[[layer]]\nsets = \"wall\"\nshape = \"box\"\nmin = [9.0, 0.0, 0.0]\nmax = [9.5, 5.0, 7.5]\n";
+
 fn request(scenario: &Scenario, quantity: Quantity, most: usize) -> VolumeRequest {
     VolumeRequest {
         quantity,
@@ -50,11 +53,12 @@ fn every_method_gives_the_volume_of_its_field() {
         let choice = format!("solver.method={}", method.id);
         let quantum = method.equation.word() != scenario(CLAP, &[]).model().equation().word();
         let (text, quantity) = if quantum {
-            (PACKET, Quantity::Phase)
+            // Plane waves know no walls.
+            (PACKET.replace(WALL, ""), Quantity::Phase)
         } else {
-            (CLAP, Quantity::Pressure)
+            (CLAP.to_owned(), Quantity::Pressure)
         };
-        let scenario = scenario(text, &[&choice, "solver.backend=cpu"]);
+        let scenario = scenario(&text, &[&choice, "solver.backend=cpu"]);
         let mut engine = Engine::new(Arc::clone(&scenario)).unwrap();
         engine.advance(7).unwrap();
         let field = engine.field().unwrap();
@@ -197,6 +201,7 @@ fn a_pulse_in_the_middle_is_a_round_shell() {
         }
     }
     // The shell has gone 12 of 20.5 sites: along the row through the middle the strongest colour is near its radius, and nothing is beyond it.
+    // In the row stand two edges of the box a side: the far ones at 18.3 and the near ones at 23.2 sites, as the perspective has them.
     let scale = Stage::new(
         &ripplon::space::stage::Plan {
             shape: ripplon::space::Shape::of(scenario.grid()),
@@ -222,7 +227,7 @@ fn a_pulse_in_the_middle_is_a_round_shell() {
         let count = columns.clone().count();
         columns.map(|x| f64::from(strength(&picture, x, 100))).sum::<f64>() / count as f64
     };
-    let (shell, beyond) = (mean(columns(9.0, 14.0)), mean(columns(17.5, 19.5)));
+    let (shell, beyond) = (mean(columns(9.0, 14.0)), mean(columns(19.2, 22.2)));
     assert!(shell > 30.0 && beyond < 3.0, "shell {shell}, beyond {beyond}");
 }
 
@@ -230,24 +235,25 @@ fn a_pulse_in_the_middle_is_a_round_shell() {
 fn slices_show_the_field_where_they_stand() {
     let scenario = scenario(CLAP, &["view.mode=slices"]);
     let look = |slices: [f64; 3]| Look {
-        size: Some([200, 160]),
+        size: Some([400, 320]),
         slices,
         ..Look::of(&scenario)
     };
     let through = painted(&scenario, &look([20.0; 3]), 0);
     let beside = painted(&scenario, &look([3.0, 37.0, 3.0]), 0);
     let bright = |picture: &Picture| {
-        let pixels = (0..160).flat_map(|y| (0..200).map(move |x| (x, y)));
+        let pixels = (0..320).flat_map(|y| (0..400).map(move |x| (x, y)));
         pixels.filter(|(x, y)| picture.at(*x, *y)[0] > 180).count()
     };
-    assert!(bright(&through) > 50, "the pulse is amber: {}", bright(&through));
+    // It is above 4/5 of its height within 0.67 widths, 5.3 pixels: 89 pixels from the front, and more than a third of them aslant.
+    assert!(bright(&through) > 30, "the pulse is amber: {}", bright(&through));
     assert_eq!(bright(&beside), 0, "nothing there yet");
 }
 
 #[test]
 fn looks_differ_as_they_say() {
     let scenario = scenario(PACKET, &[]);
-    let size = Some([160, 120]);
+    let size = Some([220, 170]);
     let base = Look {
         size,
         ..Look::of(&scenario)
