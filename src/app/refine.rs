@@ -54,6 +54,8 @@ pub struct Refinement {
     /// When something moved last.
     moved: f64,
     shown: Option<Shown>,
+    /// The largest scale at which what is shown was drawn at rest; 0 = not yet.
+    rested: f32,
 }
 
 impl Refinement {
@@ -67,10 +69,10 @@ impl Refinement {
         };
     }
 
-    /// Whether no picture was measured yet.
+    /// Whether what is shown was drawn at rest with every pixel.
     #[must_use]
-    pub fn is_new(&self) -> bool {
-        self.rate == 0.0
+    pub fn is_full(&self) -> bool {
+        self.rested >= 1.0
     }
 
     /// What is shown at `time` seconds; another picture than before counts as movement.
@@ -78,6 +80,7 @@ impl Refinement {
         if self.shown.as_ref() != Some(&shown) {
             self.shown = Some(shown);
             self.moved = time;
+            self.rested = 0.0;
         }
     }
 
@@ -88,16 +91,18 @@ impl Refinement {
         (left > 0.0).then_some(left)
     }
 
-    /// What a picture of `pixels` at `time` is drawn with, of a field with `texels` along its longest side.
+    /// What a picture of `pixels` at `time` is drawn with, of a field with `texels` along its longest side. At rest it only becomes finer:
+    /// a small picture measured first makes a device look slower than it is.
     #[must_use]
-    pub fn fineness(&self, pixels: f64, texels: usize, time: f64) -> Fineness {
+    pub fn fineness(&mut self, pixels: f64, texels: usize, time: f64) -> Fineness {
         let full = pixels * texels as f64;
+        let rate = self.rate;
         let fitting = |seconds: f64, texels_per_step: f32| {
-            if self.rate == 0.0 {
+            if rate == 0.0 {
                 return FIRST;
             }
             let cost = full / f64::from(texels_per_step);
-            (seconds * self.rate / cost).sqrt().clamp(COARSEST, 1.0)
+            (seconds * rate / cost).sqrt().clamp(COARSEST, 1.0)
         };
         let [fine, coarse] = STEPS;
         let whole = |scale: f64, texels_per_step| Fineness {
@@ -106,7 +111,12 @@ impl Refinement {
             texels_per_step,
         };
         if self.until_rest(time).is_none() {
-            return whole(fitting(PATIENCE, fine), fine);
+            let resting = whole(fitting(PATIENCE, fine), fine);
+            self.rested = self.rested.max(resting.scale);
+            return Fineness {
+                scale: self.rested,
+                ..resting
+            };
         }
         let scale = fitting(BUDGET, fine);
         if scale >= 1.0 {
@@ -156,9 +166,17 @@ mod tests {
             }
         );
         refinement.shows(shown(1), 10.3);
+        assert!(refinement.is_full());
+        // A slower picture makes the next one at rest no coarser.
+        refinement.measured(2e8, 100.0);
+        assert_eq!(refinement.fineness(pixels, 100, 10.4), resting);
+        refinement.measured(2e8, 0.5);
         assert!(refinement.until_rest(10.1).is_some() && refinement.until_rest(10.3).is_none());
         refinement.shows(shown(2), 10.5);
-        assert!(refinement.until_rest(10.5).is_some(), "another picture");
+        assert!(
+            refinement.until_rest(10.5).is_some() && !refinement.is_full(),
+            "another picture"
+        );
         // Sixteen times as many pixels are not.
         assert!(refinement.fineness(16.0 * pixels, 100, 11.0).scale < 1.0);
     }

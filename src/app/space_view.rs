@@ -205,9 +205,7 @@ fn paint(
     view.refinement.shows(shown, time);
     let texels = field.size.into_iter().max().unwrap_or(1);
     let fineness = view.refinement.fineness(f64::from(pixels.x * pixels.y), texels, time);
-    if view.refinement.is_new() {
-        ui.ctx().request_repaint();
-    } else if let Some(seconds) = view.refinement.until_rest(time) {
+    if let Some(seconds) = view.refinement.until_rest(time) {
         ui.ctx().request_repaint_after_secs(seconds as f32 + 0.01);
     }
     let plan = Plan {
@@ -225,6 +223,10 @@ fn paint(
     };
     let stage = Stage::new(&plan, field, Some(sources.medium));
     pictures.volume.draw(&pictures.render, &stage);
+    if pictures.volume.is_awaited() {
+        // What it took says how fine the next one may be.
+        ui.ctx().request_repaint_after_secs(0.01);
+    }
     ui.painter().extend(
         (pictures.volume)
             .callback(&pictures.render, area, scale)

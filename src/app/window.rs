@@ -213,6 +213,12 @@ impl App {
         self.view.orbit
     }
 
+    /// Whether the picture in space is drawn with every pixel.
+    #[must_use]
+    pub fn is_space_full(&self) -> bool {
+        self.view.refinement.is_full()
+    }
+
     /// Whether the picture stands alone.
     #[must_use]
     pub fn is_bare(&self) -> bool {

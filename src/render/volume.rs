@@ -127,6 +127,7 @@ pub struct VolumePicture {
     /// Nanoseconds of the picture drawn last; 0 while it is under way.
     took: Arc<AtomicU64>,
     cost: f64,
+    awaited: bool,
 }
 
 impl VolumePicture {
@@ -184,6 +185,7 @@ impl VolumePicture {
             drawn: None,
             took: Arc::new(AtomicU64::new(0)),
             cost: 0.0,
+            awaited: false,
         }
     }
 
@@ -265,6 +267,13 @@ impl VolumePicture {
         render.queue.submit([encoder.finish()]);
         self.cost = f64::from(size[0]) * f64::from(size[1]) / f64::from(stage.step);
         self.drawn = Some((self.uploads, stage.clone()));
+        self.awaited = true;
+    }
+
+    /// Whether it is not known yet what the picture drawn last took.
+    #[must_use]
+    pub fn is_awaited(&self) -> bool {
+        self.awaited
     }
 
     /// Pixels × steps per longest side of the picture drawn last with the seconds that it took, once they are known.
@@ -272,6 +281,7 @@ impl VolumePicture {
         // Lets the device report what is done; a lost device is reported elsewhere.
         let _ = render.device.poll(wgpu::PollType::Poll);
         let nanoseconds = self.took.swap(0, Ordering::Relaxed);
+        self.awaited &= nanoseconds == 0;
         (nanoseconds > 0).then_some((self.cost, nanoseconds as f64 * 1e-9))
     }
 

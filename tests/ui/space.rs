@@ -47,12 +47,11 @@ fn open() -> Window {
     window
 }
 
-/// Long enough for a picture at rest.
+/// Until the picture is drawn with every pixel.
 fn rest(window: &mut Window) {
-    let until = std::time::Instant::now() + std::time::Duration::from_millis(600);
-    while std::time::Instant::now() < until {
-        window.settle();
-    }
+    window.settle();
+    window.wait("the picture at rest", App::is_space_full);
+    window.settle();
 }
 
 fn mode(app: &App) -> ViewMode {
