@@ -16,6 +16,9 @@ use crate::space::{Camera, MediumVolume, Mode, Shape, Stage};
 /// Most texels of a field along its longest side.
 const MOST: usize = 512;
 
+/// Steps of a ray along the longest side at least: longer ones through coarse fields would make stairs of the rims of surfaces.
+const STEPS: f32 = 256.0;
+
 /// The picture in space of one scene.
 pub struct Space {
     shape: Shape,
@@ -59,13 +62,14 @@ impl Space {
     /// The stage over a viewport of `pixels`.
     #[must_use]
     pub fn stage(&self, field: &FieldVolume, map: &Colormap, levels: Levels, pixels: [f32; 2]) -> Stage {
+        let texels = super::overlay::pixel(field.size.into_iter().max().unwrap_or(1));
         let plan = Plan {
             shape: self.shape,
             orbit: &self.look.orbit,
             viewport: pixels,
             mode: self.mode,
             slices: self.look.slices,
-            texels_per_step: 0.5,
+            texels_per_step: (texels / STEPS).min(0.5),
             map,
             levels,
             gamma: 1.0,
