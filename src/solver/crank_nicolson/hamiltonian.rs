@@ -44,6 +44,12 @@ impl Step {
         }
     }
 
+    /// What is taken off the diagonal of H in imaginary time.
+    #[cfg(feature = "cuda")]
+    pub(super) fn lowest(&self) -> f64 {
+        self.lowest
+    }
+
     /// −2/off: what the right-hand side is multiplied with, so that one coefficient q = −off/pivot serves elimination and solution.
     pub(super) fn scale(&self) -> Complex64 {
         -2.0 / self.off
@@ -161,6 +167,36 @@ impl<T: Real> Hamiltonian<T> {
     pub(super) fn energy_at(&self, site: usize, drives: &[f64]) -> f64 {
         let driven = self.driven.iter().zip(drives);
         self.energy[site].wide() + driven.map(|((_, part), drive)| part[site].wide() * drive).sum::<f64>()
+    }
+
+    /// Diagonal of H at a site without drives.
+    #[cfg(feature = "cuda")]
+    pub(super) fn still_at(&self, site: usize) -> T {
+        self.energy[site]
+    }
+
+    /// Drives.
+    #[cfg(feature = "cuda")]
+    pub(super) fn drives(&self) -> usize {
+        self.driven.len()
+    }
+
+    /// What drive `n` adds to the diagonal at a site, a unit of it.
+    #[cfg(feature = "cuda")]
+    pub(super) fn driven_at(&self, n: usize, site: usize) -> T {
+        self.driven[n].1[site]
+    }
+
+    /// Whether something absorbs.
+    #[cfg(feature = "cuda")]
+    pub(super) fn absorbs(&self) -> bool {
+        !self.absorption.is_empty()
+    }
+
+    /// Absorption at a site where something absorbs.
+    #[cfg(feature = "cuda")]
+    pub(super) fn absorption_at(&self, site: usize) -> T {
+        self.absorption[site]
     }
 
     /// Whether a wall stands there.

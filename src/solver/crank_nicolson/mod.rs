@@ -17,6 +17,8 @@
 //! parallel implementation of the Crank Nicolson algorithm (stages, nesting); G. Strang 1968, doi:10.1137/0705041.
 
 mod blocks;
+#[cfg(feature = "cuda")]
+mod cuda;
 mod delta;
 mod hamiltonian;
 mod line;
@@ -31,10 +33,16 @@ mod tests;
 mod thomas;
 mod tile;
 
+#[cfg(not(feature = "cuda"))]
+use crate::backend::simd::Vectors as Number;
+#[cfg(feature = "cuda")]
+use cuda::OnCuda as Number;
+
 use super::{Backend, Kind, Method, Paper, ParameterSpec, Solver, SolverError, StepAdvice, Target, Variant, Work};
 use crate::field::Precision;
 use crate::physics::Equation;
 use crate::scene::Scenario;
+use crate::scene::scenario::BackendChoice;
 
 /// The row of the table.
 pub static METHOD: Method = Method {
@@ -45,20 +53,24 @@ pub static METHOD: Method = Method {
     equation: Equation::Schrodinger,
     orders: &[2],
     ranks: &[1, 2],
-    targets: &[Target {
-        backend: Backend::Cpu,
-        precisions: &[Precision::Single, Precision::Double],
-        variants: &[
-            Variant {
-                id: "thomas",
-                about: "Elimination from end to end; in 2D a vector of lines at a time.",
-            },
-            Variant {
-                id: "n-partition",
-                about: "The line is cut at joint rows into blocks, a vector of blocks at a time. In 2D the many lines are parallel already, and each is eliminated end to end.",
-            },
-        ],
-    }],
+    targets: &[
+        Target {
+            backend: Backend::Cpu,
+            precisions: &[Precision::Single, Precision::Double],
+            variants: &[
+                Variant {
+                    id: "thomas",
+                    about: "Elimination from end to end; in 2D a vector of lines at a time.",
+                },
+                Variant {
+                    id: "n-partition",
+                    about: "The line is cut at joint rows into blocks, a vector of blocks at a time. In 2D the many lines are parallel already, and each is eliminated end to end.",
+                },
+            ],
+        },
+        #[cfg(feature = "cuda")]
+        cuda::TARGET,
+    ],
     parameters: &[
         ParameterSpec {
             key: "blocks",
@@ -143,6 +155,12 @@ fn objections(scenario: &Scenario) -> Vec<String> {
             quantum.flux
         ));
     }
+    if scenario.solver().backend == BackendChoice::Cuda && scenario.grid().rank() > 1 {
+        all.push(
+            "crank-nicolson steps lines only on NVIDIA devices; take solver.backend = \"cpu\", or method = \"trotter\""
+                .to_owned(),
+        );
+    }
     if scenario.time().imaginary && scenario.time().step.is_some_and(|step| step < 0.0) {
         all.push("imaginary time does not run backwards; take a positive step".to_owned());
     }
@@ -160,6 +178,13 @@ fn memory(scenario: &Scenario) -> u64 {
 fn work(scenario: &Scenario) -> Work {
     #[expect(clippy::cast_precision_loss, reason = "4 or 8")]
     let real = scenario.solver().precision.bytes() as f64;
+    if scenario.solver().backend == BackendChoice::Cuda {
+        // ψ read and written, E read; of joints 20 numbers a thread of eight rows.
+        return Work {
+            instructions: 40.0,
+            bytes: 6.25 * real,
+        };
+    }
     if scenario.grid().rank() == 1 {
         // ψ and the right-hand side read and written, q, B and C read.
         Work {

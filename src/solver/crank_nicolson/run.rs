@@ -4,7 +4,7 @@ use super::hamiltonian::Hamiltonian;
 use super::line::Partitioned;
 use super::plane::Plane;
 use super::thomas::EndToEnd;
-use super::{METHOD, objections, step_advice};
+use super::{METHOD, Number, objections, step_advice};
 use crate::backend::simd::{Level, Vectors};
 use crate::backend::threads;
 use crate::field::{FieldData, Precision, Real, narrow, wide};
@@ -40,6 +40,24 @@ pub(super) trait Propagator<T: Real>: Send + Sync {
     fn drives_at(&self, time: f64) -> Vec<f64>;
     /// Diagonal of H at a site, without interaction.
     fn energy_at(&self, site: usize, drives: &[f64]) -> f64;
+    /// Where it steps.
+    fn backend(&self) -> Backend {
+        Backend::Cpu
+    }
+    /// How many work at it.
+    fn workers(&self) -> usize {
+        threads::count()
+    }
+    /// Makes ψ as it stands ready for [`Self::read`].
+    fn fetch(&mut self) {}
+    /// Scales ψ to Σ|ψ|² = `weight`, if it can do so where ψ lies.
+    fn scale_to(&mut self, _weight: f64) -> bool {
+        false
+    }
+    /// What has gone wrong since it was asked last.
+    fn fault(&mut self) -> Result<(), SolverError> {
+        Ok(())
+    }
 }
 
 /// A Crank–Nicolson run.
@@ -50,9 +68,11 @@ pub(super) struct Run<T: Real> {
     /// Σ|ψ|² that imaginary time restores after each step, and single precision every [`NORM_EVERY`].
     weight: f64,
     propagator: Box<dyn Propagator<T>>,
+    /// What the user should know beside.
+    note: Option<String>,
 }
 
-impl<T: Vectors> Run<T> {
+impl<T: Number> Run<T> {
     /// A run at t = 0.
     pub(super) fn new(scenario: &Scenario) -> Result<Self, SolverError> {
         let quantum = scenario
@@ -60,8 +80,10 @@ impl<T: Vectors> Run<T> {
             .quantum()
             .ok_or_else(|| SolverError::Unsupported("crank-nicolson steps quantum scenes only".to_owned()))?;
         threads::run(|| {
+            let (propagator, note) = propagator(scenario, quantum)?;
             let mut run = Self {
-                propagator: propagator(scenario, quantum),
+                propagator,
+                note,
                 scenario: scenario.clone(),
                 quantum,
                 clock: Clock {
@@ -73,12 +95,27 @@ impl<T: Vectors> Run<T> {
             };
             run.propagator.set_step(run.clock.time_step);
             run.set_initial();
+            run.propagator.fault()?;
             Ok(run)
         })
     }
 }
 
-fn propagator<T: Vectors>(scenario: &Scenario, quantum: Quantum) -> Box<dyn Propagator<T>> {
+/// A field and its steps, and what there is to say about the choice.
+type Chosen<T> = (Box<dyn Propagator<T>>, Option<String>);
+
+fn propagator<T: Number>(scenario: &Scenario, quantum: Quantum) -> Result<Chosen<T>, SolverError> {
+    #[cfg(feature = "cuda")]
+    let note = match super::cuda::propagator(scenario, quantum)? {
+        (Some(device), note) => return Ok((device, note)),
+        (None, note) => note,
+    };
+    #[cfg(not(feature = "cuda"))]
+    let note = None;
+    Ok((on_processor(scenario, quantum), note))
+}
+
+fn on_processor<T: Vectors>(scenario: &Scenario, quantum: Quantum) -> Box<dyn Propagator<T>> {
     let level = Level::best();
     if scenario.grid().rank() > 1 {
         return Box::new(Plane::new(scenario, quantum, level));
@@ -106,7 +143,7 @@ struct Sums {
     peak: f64,
 }
 
-impl<T: Vectors> Run<T> {
+impl<T: Number> Run<T> {
     fn grid(&self) -> &Grid {
         self.scenario.grid()
     }
@@ -134,6 +171,9 @@ impl<T: Vectors> Run<T> {
 
     /// Scales ψ to Σ|ψ|² = `weight`.
     fn scale_to(&mut self, weight: f64) {
+        if self.propagator.scale_to(weight) {
+            return;
+        }
         let now = self.sums(None).0.norm;
         if now > 0.0 {
             let scale = T::of((weight / now).sqrt());
@@ -323,18 +363,18 @@ impl<T: Vectors> Run<T> {
     }
 }
 
-impl<T: Vectors> Solver for Run<T> {
+impl<T: Number> Solver for Run<T> {
     fn report(&self) -> Report {
         Report {
             method: METHOD.id,
             variant: self.propagator.variant(),
-            backend: Backend::Cpu,
+            backend: self.propagator.backend(),
             precision: T::PRECISION,
             order: 2,
-            threads: threads::count(),
+            threads: self.propagator.workers(),
             details: self.propagator.details(),
             batch: 1,
-            note: None,
+            note: self.note.clone(),
             memory: self.propagator.memory() as u64,
         }
     }
@@ -350,11 +390,12 @@ impl<T: Vectors> Solver for Run<T> {
             } else {
                 for _ in 0..steps {
                     self.steps(1);
+                    self.propagator.fetch();
                     self.record(taps);
                 }
             }
-        });
-        Ok(())
+            self.propagator.fault()
+        })
     }
 
     fn edit(&mut self, scenario: &Scenario, edit: &Edit) -> Result<(), SolverError> {
@@ -380,22 +421,29 @@ impl<T: Vectors> Solver for Run<T> {
                     return Err(SolverError::Unsupported(objection));
                 }
                 threads::run(|| {
+                    self.propagator.fetch();
+                    self.propagator.fault()?;
                     let psi = self.gather();
-                    self.quantum = scenario.model().quantum().unwrap_or(self.quantum);
-                    self.propagator = propagator(scenario, self.quantum);
-                    self.propagator.set_step(self.clock.time_step);
-                    self.propagator.change(&|site, value| *value = psi[site]);
+                    let quantum = scenario.model().quantum().unwrap_or(self.quantum);
+                    let (mut propagator, note) = propagator(scenario, quantum)?;
+                    propagator.set_step(self.clock.time_step);
+                    propagator.change(&|site, value| *value = psi[site]);
+                    propagator.fault()?;
+                    (self.propagator, self.note, self.quantum) = (propagator, note, quantum);
                     self.scenario = scenario.clone();
                     self.weight = self.sums(None).0.norm;
-                });
+                    Ok::<(), SolverError>(())
+                })?;
             }
             Edit::Conjugate => threads::run(|| self.propagator.change(&|_, psi| *psi = psi.conj())),
         }
-        Ok(())
+        self.propagator.fault()
     }
 
     fn image(&mut self, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError> {
         request.require_quantum()?;
+        self.propagator.fetch();
+        self.propagator.fault()?;
         let grid = self.scenario.grid();
         let propagator = &self.propagator;
         threads::run(|| {
@@ -411,10 +459,14 @@ impl<T: Vectors> Solver for Run<T> {
     }
 
     fn observables(&mut self) -> Result<Observables, SolverError> {
+        self.propagator.fetch();
+        self.propagator.fault()?;
         Ok(threads::run(|| self.measure()))
     }
 
     fn field(&mut self) -> Result<FieldData, SolverError> {
+        self.propagator.fetch();
+        self.propagator.fault()?;
         Ok(T::complex_data(threads::run(|| self.gather())))
     }
 
@@ -434,7 +486,7 @@ impl<T: Vectors> Solver for Run<T> {
             }
             self.clock = clock;
         });
-        Ok(())
+        self.propagator.fault()
     }
 
     fn save(&mut self) -> Result<SolverState, SolverError> {

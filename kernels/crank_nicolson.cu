@@ -1,0 +1,531 @@
+// Crank-Nicolson on a line by the N-shaped partition, nested: threads, blocks, the line.
+//
+// System: with psi' = 2 T^-1 psi - psi, T tridiagonal and both of its off-diagonals `off` everywhere, Y = 2 T^-1 psi solves
+//     a_k Y_k = d_k + Y_(k-1) + Y_(k+1),   a = -T_kk / off,   d = -2 psi / off.
+// Joints: the n rows are dealt out to all threads of all blocks, ROWS or fewer to each, consecutive rows to consecutive threads; the first row of a thread
+// is a joint. A thread eliminates its other rows downwards (RD: D, p, q) and hands what is left to the joints beside them (JD to the one after, JU to its own;
+// JU takes the sum over rows that RU would leave in the first of them, so that RU writes nothing). What remains couples joints only,
+//     A_t Y_t = D_t + v_(t-1) Y_(t-1) + v_t Y_(t+1),
+// and is partitioned again: blocks of one row each, over and over (cyclic reduction), by shuffles in a warp, then over the warps of a block, until the first
+// joint of the block is left; those of all blocks are solved by one block (`rs`), partitioned in the same way. SS goes back down the levels.
+//
+// A launch of `line_step` is SS of a step and RD, JD, JU of the next. Pivots of rows are made anew from E in every launch; those of joints are kept, 40 bytes a
+// thread (80 in double precision).
+// Lines are filled up with walls; rings need no correction: the joint after the last is the first.
+//
+// Bytes a row and step, single (double): psi in and out 16 (32), E 4 (8), joints 40/ROWS (80/ROWS); absorption 4 (8) if there is any. Operations: 40
+// multiply-adds, one reciprocal.
+// Layout: psi interleaved, x fastest; E infinite where a wall stands. Limits: rs takes 1024 x TOP blocks of 256 x ROWS rows.
+//
+// Reference: Y. Lutsyshyn, F. Navarrete, D. Bauer 2023, The N-shaped partition method, sections 3 and 4.
+// Compile with -DREAL, -DROWS, -DTOP.
+#include "trotter.cuh"
+
+#ifndef ROWS
+#define ROWS 16
+#endif
+#ifndef TOP
+#define TOP 8
+#endif
+
+struct __align__(2 * sizeof(real)) Complex { real r, i; };
+
+__device__ __forceinline__ Complex make(real r, real i) { Complex z = {r, i}; return z; }
+__device__ __forceinline__ Complex operator+(Complex a, Complex b) { return make(a.r + b.r, a.i + b.i); }
+__device__ __forceinline__ Complex operator-(Complex a, Complex b) { return make(a.r - b.r, a.i - b.i); }
+__device__ __forceinline__ Complex operator*(Complex a, Complex b) {
+    return make(fused(a.r, b.r, -a.i * b.i), fused(a.r, b.i, a.i * b.r));
+}
+// c + a b, c - a b
+__device__ __forceinline__ Complex add(Complex c, Complex a, Complex b) {
+    return make(fused(a.r, b.r, fused(-a.i, b.i, c.r)), fused(a.r, b.i, fused(a.i, b.r, c.i)));
+}
+__device__ __forceinline__ Complex less(Complex c, Complex a, Complex b) {
+    return make(fused(-a.r, b.r, fused(a.i, b.i, c.r)), fused(-a.r, b.i, fused(-a.i, b.r, c.i)));
+}
+__device__ __forceinline__ float reciprocal(float x) {
+    float y;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+__device__ __forceinline__ double reciprocal(double x) { return __drcp_rn(x); }
+__device__ __forceinline__ Complex inverse(Complex a) {
+    const real s = reciprocal(fused(a.r, a.r, a.i * a.i));
+    return make(a.r * s, -a.i * s);
+}
+__device__ __forceinline__ Complex shuffled(u32 mask, Complex a, int from, int width) {
+    return make(__shfl_sync(mask, a.r, from, width), __shfl_sync(mask, a.i, from, width));
+}
+
+// A pivot that nothing gets past: a wall, or what is not there
+#define WALL (sizeof(real) == 4 ? real(1e18) : real(1e150))
+
+// The rows of a thread between its joint (row 0) and the next thread's; v couples row k to row k + 1, and is 1 if UNIT. Tests of rows that are there
+// for sure would keep the compiler from mixing rows.
+template <int M, int LEAST, bool UNIT> struct Rows {
+    int count;                    // rows with the joint, LEAST or more
+    Complex q[M], v[UNIT ? 1 : M];
+
+    __device__ __forceinline__ bool is_behind(int k) const { return k >= LEAST && k >= count; }
+    __device__ __forceinline__ Complex lean(int k, Complex a) const { return UNIT ? a : v[k] * a; }
+
+    // RD of the matrix: pivots of the rows behind the joint; row 0 of `a` is not read
+    __device__ __forceinline__ void pivots(const Complex (&a)[M]) {
+#pragma unroll
+        for (int k = 1; k < M; k++) {
+            if (is_behind(k)) continue;
+            Complex pivot = a[k];
+            if (k > 1) pivot = UNIT ? pivot - q[k - 1] : less(pivot, v[k - 1] * v[k - 1], q[k - 1]);
+            q[k] = inverse(pivot);
+        }
+    }
+
+    // JD and JU of the matrix: what is taken off the diagonals of the joint before and of the one after, and what couples them
+    __device__ __forceinline__ void joins(Complex &before, Complex &after, Complex &between) const {
+        before = after = make(0, 0);
+        Complex p = UNIT ? make(1, 0) : v[0];
+#pragma unroll
+        for (int k = 1; k < M; k++) {
+            if (is_behind(k)) continue;
+            const Complex w = p * q[k];
+            before = add(before, p, w);
+            after = UNIT ? q[k] : v[k] * (v[k] * q[k]);
+            p = UNIT ? w : v[k] * w;
+        }
+        between = p;
+    }
+
+    // RD, JD and JU of a right-hand side: what joins those of the joints before and after
+    __device__ __forceinline__ void eliminate(const Complex (&d)[M], Complex &before, Complex &after) const {
+        before = after = make(0, 0);
+        Complex p = UNIT ? make(1, 0) : v[0], D = make(0, 0);
+#pragma unroll
+        for (int k = 1; k < M; k++) {
+            if (is_behind(k)) continue;
+            D = k == 1 ? d[1] : d[k] + after;
+            const Complex w = p * q[k];
+            before = add(before, w, D);
+            after = UNIT ? q[k] * D : v[k] * (q[k] * D);
+            p = UNIT ? w : v[k] * w;
+        }
+    }
+
+    // SS: Y of the rows behind the joint, over their right-hand sides
+    __device__ __forceinline__ void substitute(Complex (&d)[M], Complex left, Complex right) const {
+#pragma unroll
+        for (int k = 1; k < M; k++) {
+            if (is_behind(k)) continue;
+            d[k] = d[k] + lean(k - 1, k == 1 ? left : q[k - 1] * d[k - 1]);
+        }
+        Complex next = right;
+#pragma unroll
+        for (int k = M - 1; k > 0; k--) {
+            if (is_behind(k)) continue;
+            next = q[k] * (d[k] + lean(k, next));
+            d[k] = next;
+        }
+    }
+};
+
+// One joint of each lane of a group of `width` lanes: lane 0 stays, the others go, odd multiples of 1, 2, 4, ... in turn.
+struct Reduction {
+    Complex q, b, c;              // of this lane, when it went: its pivot's inverse, times its couplings before and after
+    u32 mask;
+    int lane, width;
+
+    // Leaves in `a` and `v` of lane 0 its diagonal and its coupling to the next group's; `next` is taken off the diagonal of that.
+    __device__ __forceinline__ void factorise(Complex &a, Complex &v, Complex &next) {
+        next = make(0, 0);
+        q = b = c = make(0, 0);
+        for (int s = 1; s < width; s *= 2) {
+            const bool goes = (lane & (2 * s - 1)) == s, stays = (lane & (2 * s - 1)) == 0;
+            const Complex before = shuffled(mask, v, lane - s, width);
+            const Complex own = inverse(a), own_c = own * v;
+            if (goes) q = own, b = own * before, c = own_c;
+            const Complex right_q = shuffled(mask, own, lane + s, width), right_c = shuffled(mask, own_c, lane + s, width);
+            const Complex left = shuffled(mask, own_c * v, lane - s, width);
+            if (stays) {
+                a = less(a, v * v, right_q);
+                v = v * right_c;
+                if (lane == 0) next = next + left;
+                else a = a - left;
+            }
+        }
+    }
+
+    // Right-hand sides: leaves that of lane 0, and in `next` what joins the next group's
+    __device__ __forceinline__ void eliminate(Complex &d, Complex &next) const {
+        next = make(0, 0);
+        for (int s = 1; s < width; s *= 2) {
+            const bool stays = (lane & (2 * s - 1)) == 0;
+            const Complex right = shuffled(mask, b * d, lane + s, width), left = shuffled(mask, c * d, lane - s, width);
+            if (stays) {
+                d = d + right;
+                if (lane == 0) next = next + left;
+                else d = d + left;
+            }
+        }
+    }
+
+    // Y of all lanes from that of lane 0 and of the next group's; `y` enters with lane 0's, and d as `eliminate` left it
+    __device__ __forceinline__ void substitute(Complex &y, Complex d, Complex right) const {
+        for (int s = width / 2; s > 0; s /= 2) {
+            const Complex before = shuffled(mask, y, lane - s, width);
+            Complex after = shuffled(mask, y, lane + s, width);
+            if (lane + s >= width) after = right;
+            if ((lane & (2 * s - 1)) == s) y = add(add(q * d, b, before), c, after);
+        }
+    }
+};
+
+// All joints of a block, whose threads are a power of two
+struct Joints {
+    Reduction inner, outer;       // lanes of a warp, warps of the block (in the first warp)
+    int warps;
+    Complex *shared;              // 6 x 32 numbers
+
+    __device__ __forceinline__ void begin(Complex *space) {
+        shared = space;
+        const int threads = blockDim.x, lanes = min(threads, 32);
+        inner.mask = lanes == 32 ? 0xffffffffu : (1u << lanes) - 1;
+        inner.lane = threadIdx.x & 31, inner.width = lanes;
+        warps = threads / lanes;
+        outer.mask = warps == 32 ? 0xffffffffu : (1u << warps) - 1;
+        outer.lane = threadIdx.x, outer.width = warps;
+    }
+    __device__ __forceinline__ int warp() const { return threadIdx.x >> 5; }
+    __device__ __forceinline__ bool leads() const { return (threadIdx.x & 31) == 0; }
+    __device__ __forceinline__ bool in_first() const { return threadIdx.x < warps; }
+
+    // What the thread before has; the block's first thread gets zero, and `last` is what the last thread has, for it
+    __device__ __forceinline__ Complex from_before(Complex a, Complex &last) {
+        Complex before = shuffled(inner.mask, a, inner.lane - 1, inner.width);
+        __syncthreads();
+        if (inner.lane == inner.width - 1) shared[warp()] = a;
+        __syncthreads();
+        if (leads()) before = warp() == 0 ? make(0, 0) : shared[warp() - 1];
+        last = shared[warps - 1];
+        return before;
+    }
+
+    // As Reduction's, over the block: `a`, `v` and `next` count in thread 0
+    __device__ __forceinline__ void factorise(Complex &a, Complex &v, Complex &next) {
+        inner.factorise(a, v, next);
+        if (warps == 1) return;
+        __syncthreads();
+        if (leads()) shared[warp()] = a, shared[32 + warp()] = v, shared[64 + warp()] = next;
+        __syncthreads();
+        if (!in_first()) return;
+        Complex wa = shared[threadIdx.x], wv = shared[32 + threadIdx.x], wn;
+        if (threadIdx.x > 0) wa = wa - shared[64 + threadIdx.x - 1];
+        outer.factorise(wa, wv, wn);
+        a = wa, v = wv, next = wn + shared[64 + warps - 1];
+    }
+
+    // `d` and `next` count in thread 0; `kept` is for substitute
+    __device__ __forceinline__ void eliminate(Complex &d, Complex &next, Complex &kept, Complex &kept_outer) {
+        inner.eliminate(d, next);
+        kept = d, kept_outer = d;
+        if (warps == 1) return;
+        __syncthreads();
+        if (leads()) shared[warp()] = d, shared[32 + warp()] = next;
+        __syncthreads();
+        if (!in_first()) return;
+        Complex wd = shared[threadIdx.x], wn;
+        if (threadIdx.x > 0) wd = wd + shared[32 + threadIdx.x - 1];
+        outer.eliminate(wd, wn);
+        kept_outer = wd;
+        d = wd, next = wn + shared[32 + warps - 1];
+    }
+
+    // Y of every thread's joint from those of the block's first and of the next block's; `after` becomes that of the next thread
+    __device__ __forceinline__ Complex substitute(Complex first, Complex right, Complex kept, Complex kept_outer, Complex &after) {
+        __syncthreads();
+        if (in_first()) {
+            Complex y = first;
+            outer.substitute(y, kept_outer, right);
+            shared[threadIdx.x] = y;
+        }
+        if (threadIdx.x == 0) shared[warps] = right;
+        __syncthreads();
+        Complex y = shared[warp()];
+        const Complex end = shared[warp() + 1];
+        inner.substitute(y, kept, end);
+        after = shuffled(inner.mask, y, inner.lane + 1, inner.width);
+        if (inner.lane == inner.width - 1) after = end;
+        return y;
+    }
+};
+
+// What the blocks leave to `rs`, and what it gives them: a number a block each
+struct Blocks {
+    Complex *a, *v, *d;           // diagonal, coupling to the next block, right-hand side
+    Complex *next_a, *next_d;     // taken off the diagonal of the next block's joint, added to its right-hand side
+    Complex *y;                   // of the blocks' joints; one more: that after the last
+};
+
+// What stays of the joints of a block from one launch to the next: planes of a number a thread each, and 32 more for its warps
+struct Kept {
+    Complex *all;
+    __device__ __forceinline__ Complex *plane(int n) const { return all + ((size_t)blockIdx.x * 4 + n) * (blockDim.x + 32); }
+    __device__ __forceinline__ void save(const Joints &joints) const {
+        const int t = threadIdx.x;
+        plane(0)[t] = joints.inner.q, plane(1)[t] = joints.inner.b, plane(2)[t] = joints.inner.c;
+        if (!joints.in_first()) return;
+        const int w = blockDim.x + t;
+        plane(0)[w] = joints.outer.q, plane(1)[w] = joints.outer.b, plane(2)[w] = joints.outer.c;
+    }
+    __device__ __forceinline__ void load(Joints &joints) const {
+        const int t = threadIdx.x;
+        joints.inner.q = plane(0)[t], joints.inner.b = plane(1)[t], joints.inner.c = plane(2)[t];
+        if (!joints.in_first()) return;
+        const int w = blockDim.x + t;
+        joints.outer.q = plane(0)[w], joints.outer.b = plane(1)[w], joints.outer.c = plane(2)[w];
+    }
+    __device__ __forceinline__ void save_sides(const Joints &joints, Complex d, Complex outer) const {
+        plane(3)[threadIdx.x] = d;
+        if (joints.in_first()) plane(3)[blockDim.x + threadIdx.x] = outer;
+    }
+    __device__ __forceinline__ void load_sides(const Joints &joints, Complex &d, Complex &outer) const {
+        d = plane(3)[threadIdx.x];
+        if (joints.in_first()) outer = plane(3)[blockDim.x + threadIdx.x];
+    }
+};
+
+struct Line {
+    Complex *psi;
+    const real *energy, *absorption;
+    long long n;
+    int each, more;               // of a ring: rows of a thread; of the first threads one more
+    int imaginary;
+    Blocks top;
+    Kept kept;
+    real a_energy, a_shift;       // a = a_energy E + a_shift in imaginary time, else (a_energy E, a_shift - a_absorption W)
+    real a_absorption;
+    real d_scale;                 // d = d_scale psi, times -i unless time is imaginary
+    real interaction;             // phase of half a step
+};
+
+// First row of a thread of a ring
+__device__ __forceinline__ long long begins(const Line &p, int thread) { return (long long)thread * p.each + min(thread, p.more); }
+
+// Place of a row in the shared chunk: those of neighbouring lanes in different banks
+__device__ __forceinline__ int spread(int row) { return row + row / ROWS; }
+
+template <int BYTES> __device__ __forceinline__ void copy_async(void *to, const void *from) {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"((u32)__cvta_generic_to_shared(to)), "l"(from), "n"(BYTES) : "memory");
+}
+
+// SS of the step that `rs` has solved, if SUBSTITUTES; RD, JD and JU of the next one's right-hand side, if ELIMINATES, after those
+// of the matrix, if FACTORISES. FULL: every thread has ROWS rows, and there are walls
+// behind the last of them.
+template <bool FULL, bool FACTORISES, bool SUBSTITUTES, bool ELIMINATES> __device__ __forceinline__ void line(const Line &p) {
+    extern __shared__ __align__(16) char memory[];
+    Complex *exchange = (Complex *)memory, *chunk = exchange + 6 * 32;
+    real *energies = (real *)(chunk + (ROWS + 1) * (int)blockDim.x);
+
+    const int part = blockIdx.x * blockDim.x;
+    const long long first = FULL ? (long long)part * ROWS : begins(p, part);
+    const int rows = FULL ? blockDim.x * ROWS : (int)(begins(p, part + blockDim.x) - first);
+#pragma unroll
+    for (int k = 0; k < ROWS; k++) {
+        const int n = k * blockDim.x + threadIdx.x;
+        if (!FULL && n >= rows) continue;
+        copy_async<sizeof(Complex)>(chunk + spread(n), p.psi + first + n);
+        copy_async<sizeof(real)>(energies + spread(n), p.energy + first + n);
+    }
+    asm volatile("cp.async.commit_group;" ::: "memory");
+    Joints joints;
+    joints.begin(exchange);
+    Complex kept, kept_outer, top_y, top_right;
+    if (!FACTORISES) p.kept.load(joints);
+    if (SUBSTITUTES) {
+        p.kept.load_sides(joints, kept, kept_outer);
+        top_y = p.top.y[blockIdx.x], top_right = p.top.y[blockIdx.x + 1];
+    }
+    asm volatile("cp.async.wait_group 0;" ::: "memory");
+    __syncthreads();
+
+    const int own = FULL ? threadIdx.x * ROWS : (int)(begins(p, part + threadIdx.x) - first);
+    const auto at = [&](int k) { return FULL ? (int)threadIdx.x * (ROWS + 1) + k : spread(own + k); };
+    Rows<ROWS, FULL ? ROWS : 1, true> line;
+    line.count = FULL ? ROWS : p.each + (part + (int)threadIdx.x < p.more);
+    const auto is_wall = [&](int k) { return isinf(energies[at(k)]); };
+    Complex d[ROWS];
+#pragma unroll
+    for (int k = 0; k < ROWS; k++) {
+        if (line.is_behind(k)) continue;
+        const real e = energies[at(k)];
+        d[k] = make(fused(p.a_energy, e, p.imaginary ? p.a_shift : real(0)), p.imaginary ? real(0) : p.a_shift);
+        if (p.absorption) d[k].i = fused(-p.a_absorption, p.absorption[first + own + k], d[k].i);
+        if (isinf(e)) d[k] = make(WALL, 0);
+    }
+    line.pivots(d);
+    if (FACTORISES) {
+        Complex before, after, v, last, next;
+        line.joins(before, after, v);
+        Complex a = d[0] - before - joints.from_before(after, last);
+        joints.factorise(a, v, next);
+        p.kept.save(joints);
+        if (threadIdx.x == 0) p.top.a[blockIdx.x] = a, p.top.v[blockIdx.x] = v, p.top.next_a[blockIdx.x] = next + last;
+    }
+
+    const auto side = [&](Complex psi) {
+        return p.imaginary ? make(p.d_scale * psi.r, p.d_scale * psi.i) : make(p.d_scale * psi.i, -p.d_scale * psi.r);
+    };
+    if (SUBSTITUTES) {
+        Complex right, y = joints.substitute(top_y, top_right, kept, kept_outer, right);
+#pragma unroll
+        for (int k = 0; k < ROWS; k++) {
+            if (line.is_behind(k)) continue;
+            Complex psi = chunk[at(k)];
+            if (p.interaction != 0) {
+                interact(psi.r, psi.i, p.interaction, p.imaginary);
+                chunk[at(k)] = psi;
+            }
+            d[k] = side(psi);
+        }
+        d[0] = y;
+        line.substitute(d, y, right);
+#pragma unroll
+        for (int k = 0; k < ROWS; k++) {
+            if (line.is_behind(k)) continue;
+            Complex psi = d[k] - chunk[at(k)];
+            if (is_wall(k)) psi = make(0, 0);
+            if (p.interaction != 0) interact(psi.r, psi.i, p.interaction, p.imaginary);
+            chunk[at(k)] = psi;
+        }
+    }
+    if (ELIMINATES) {
+#pragma unroll
+        for (int k = 0; k < ROWS; k++) {
+            if (line.is_behind(k)) continue;
+            Complex psi = chunk[at(k)];
+            if (p.interaction != 0) interact(psi.r, psi.i, p.interaction, p.imaginary);
+            d[k] = side(psi);
+        }
+        Complex before, after, last, next;
+        line.eliminate(d, before, after);
+        Complex top = d[0] + before + joints.from_before(after, last);
+        joints.eliminate(top, next, kept, kept_outer);
+        p.kept.save_sides(joints, kept, kept_outer);
+        if (threadIdx.x == 0) p.top.d[blockIdx.x] = top, p.top.next_d[blockIdx.x] = next + last;
+    }
+    if (!SUBSTITUTES) return;
+    __syncthreads();
+    #pragma unroll
+    for (int k = 0; k < ROWS; k++) {
+        const int n = k * blockDim.x + threadIdx.x;
+        if (FULL || n < rows) p.psi[first + n] = chunk[spread(n)];
+    }
+}
+
+#define ENTRIES(NAME, ...)                                                                                                              \
+    extern "C" __global__ void __launch_bounds__(256, 2) line_##NAME(const __grid_constant__ Line p) { line<true, __VA_ARGS__>(p); }     \
+    extern "C" __global__ void __launch_bounds__(256) ring_##NAME(const __grid_constant__ Line p) { line<false, __VA_ARGS__>(p); }
+ENTRIES(begin, true, false, true)
+ENTRIES(step, false, true, true)
+ENTRIES(end, false, true, false)
+
+// RS: the joints of all blocks, `blocks` of them, by one block of a power of two of threads, none of which is without a joint. `kept` has 4 planes of a number
+// a thread, `pivots` a number a block and one more.
+template <bool FACTORISES> __device__ __forceinline__ void rs(const Blocks &top, const Kept &keeps, Complex *pivots, int blocks, int ring) {
+    __shared__ Complex exchange[6 * 32 + 1];
+    const int first = (int)((long long)threadIdx.x * blocks / blockDim.x), end = (int)((long long)(threadIdx.x + 1) * blocks / blockDim.x);
+    Rows<TOP, 1, false> line;
+    line.count = end - first;
+    Complex d[TOP], final_q;
+#pragma unroll
+    for (int k = 0; k < TOP; k++) {
+        if (line.is_behind(k)) continue;
+        d[k] = top.d[first + k], line.v[k] = top.v[first + k];
+        if (first + k > 0) d[k] = d[k] + top.next_d[first + k - 1];
+        if (!FACTORISES) line.q[k] = pivots[first + k];
+    }
+    Joints joints;
+    joints.begin(exchange);
+    Complex before, after, last, next, kept, kept_outer;
+    if (FACTORISES) {
+        Complex a[TOP], v;
+#pragma unroll
+        for (int k = 0; k < TOP; k++) {
+            if (line.is_behind(k)) continue;
+            a[k] = top.a[first + k];
+            if (first + k > 0) a[k] = a[k] - top.next_a[first + k - 1];
+        }
+        line.pivots(a);
+#pragma unroll
+        for (int k = 1; k < TOP; k++)
+            if (!line.is_behind(k)) pivots[first + k] = line.q[k];
+        line.joins(before, after, v);
+        a[0] = a[0] - before - joints.from_before(after, last);
+        joints.factorise(a[0], v, next);
+        keeps.save(joints);
+        // The joint after the last of a ring is the first.
+        if (ring) a[0] = a[0] - next - last - top.next_a[blocks - 1] - v - v;
+        final_q = inverse(a[0]);
+        if (threadIdx.x == 0) pivots[blocks] = final_q;
+    } else {
+        keeps.load(joints);
+        final_q = pivots[blocks];
+    }
+    line.eliminate(d, before, after);
+    Complex all = d[0] + before + joints.from_before(after, last);
+    joints.eliminate(all, next, kept, kept_outer);
+    if (threadIdx.x == 0) {
+        if (ring) all = all + next + last + top.next_d[blocks - 1];
+        exchange[192] = all * final_q;
+    }
+    __syncthreads();
+    const Complex y0 = exchange[192], end_y = ring ? y0 : make(0, 0);
+    Complex right, y = joints.substitute(y0, end_y, kept, kept_outer, right);
+    d[0] = y;
+    line.substitute(d, y, right);
+#pragma unroll
+    for (int k = 0; k < TOP; k++)
+        if (!line.is_behind(k)) top.y[first + k] = d[k];
+    if (threadIdx.x == 0) top.y[blocks] = end_y;
+}
+
+extern "C" __global__ void __launch_bounds__(1024) rs_begin(const __grid_constant__ Blocks top, Kept kept, Complex *pivots, int blocks, int ring) {
+    rs<true>(top, kept, pivots, blocks, ring);
+}
+extern "C" __global__ void __launch_bounds__(1024) rs_step(const __grid_constant__ Blocks top, Kept kept, Complex *pivots, int blocks, int ring) {
+    rs<false>(top, kept, pivots, blocks, ring);
+}
+
+// E while drives are on: E + by times what one of them adds
+extern "C" __global__ void __launch_bounds__(256) drive(real *energy, const real *still, const real *part, real by, u32 n) {
+    const u32 i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) energy[i] = fused(by, part[i], still[i]);
+}
+
+// The sum of |psi|^2, a number a block of 256; always in the same order
+__device__ __forceinline__ double summed(double own) {
+    __shared__ double sums[8];
+    for (int s = 16; s > 0; s /= 2) own += __shfl_xor_sync(0xffffffffu, own, s);
+    if ((threadIdx.x & 31) == 0) sums[threadIdx.x >> 5] = own;
+    __syncthreads();
+    own = 0;
+    for (int n = 0; n < 8; n++) own += sums[n];
+    return own;
+}
+extern "C" __global__ void __launch_bounds__(256) weigh(const Complex *psi, u32 n, double *parts) {
+    double own = 0;
+    for (u32 i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
+        const double r = psi[i].r, m = psi[i].i;
+        own += r * r + m * m;
+    }
+    own = summed(own);
+    if (threadIdx.x == 0) parts[blockIdx.x] = own;
+}
+
+// Scales psi to a sum of `weight`, where it is not zero; `count` parts
+extern "C" __global__ void __launch_bounds__(256) rescale(Complex *psi, u32 n, const double *parts, int count, double weight) {
+    double own = 0;
+    for (int i = threadIdx.x; i < count; i += blockDim.x) own += parts[i];
+    own = summed(own);
+    if (!(own > 0)) return;
+    const real scale = (real)sqrt(weight / own);
+    for (u32 i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) psi[i].r *= scale, psi[i].i *= scale;
+}

@@ -1,0 +1,469 @@
+//! A line on the device.
+
+use super::super::hamiltonian::{Hamiltonian, Step};
+use super::super::run::Propagator;
+use super::{OnCuda, SOLVERS, Shape, THREADS, params, solver_error};
+use crate::backend::cuda::{Buffer, CudaError, Device, Kernel, PushKernelArg, Queue};
+use crate::solver::{Backend, SolverError};
+use num_complex::Complex;
+use rayon::prelude::*;
+
+/// Blocks that sum weights.
+const WEIGHERS: u32 = 528;
+
+struct Kernels {
+    begin: Kernel,
+    step: Kernel,
+    end: Kernel,
+    rs_begin: Kernel,
+    rs_step: Kernel,
+    drive: Kernel,
+    weigh: Kernel,
+    rescale: Kernel,
+}
+
+impl Kernels {
+    fn new(queue: &Queue, shape: Shape, closes: bool, shared: u32) -> Result<Self, CudaError> {
+        let line = |open, closed| queue.kernel(shape.source, if closes { closed } else { open }, shared);
+        let plain = |entry| queue.kernel(shape.source, entry, 0);
+        Ok(Self {
+            begin: line("line_begin", "ring_begin")?,
+            step: line("line_step", "ring_step")?,
+            end: line("line_end", "ring_end")?,
+            rs_begin: plain("rs_begin")?,
+            rs_step: plain("rs_step")?,
+            drive: plain("drive")?,
+            weigh: plain("weigh")?,
+            rescale: plain("rescale")?,
+        })
+    }
+}
+
+/// How rows are dealt out to threads.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Layout {
+    /// Threads of a block: a power of two, none of a ring's without a row.
+    threads: usize,
+    blocks: usize,
+    /// Rows with those behind the line's end.
+    room: usize,
+    /// Threads of `rs`: a power of two, none without a joint.
+    solvers: usize,
+}
+
+/// The largest power of two up to `most` (itself one) and `n`.
+fn power_of_two(n: usize, most: usize) -> usize {
+    most.min(1 << n.max(1).ilog2())
+}
+
+impl Layout {
+    fn new(sites: usize, rows: usize, closes: bool) -> Self {
+        let threads = if closes { power_of_two(sites, THREADS) } else { THREADS };
+        let blocks = sites.div_ceil(rows * threads);
+        Self {
+            threads,
+            blocks,
+            room: if closes { sites } else { blocks * threads * rows },
+            solvers: power_of_two(blocks, SOLVERS),
+        }
+    }
+}
+
+/// ψ of a line on the device, and its step.
+pub(super) struct OnDevice<T: OnCuda> {
+    hamiltonian: Hamiltonian<T>,
+    step: Step,
+    rows: usize,
+    layout: Layout,
+    queue: Queue,
+    kernels: Kernels,
+    psi: Buffer<T>,
+    energy: Buffer<T>,
+    /// E without drives and what each drive adds; empty without drives.
+    parts: Vec<Buffer<T>>,
+    absorption: Option<Buffer<T>>,
+    /// Six numbers a block, and one more of each.
+    top: Buffer<T>,
+    kept: Buffer<T>,
+    rs_kept: Buffer<T>,
+    pivots: Buffer<T>,
+    weights: Buffer<f64>,
+    /// ψ as it was when it was looked at last.
+    host: Vec<T>,
+    /// Whether that is what the device has.
+    fetched: bool,
+    /// Whether the matrix and the right-hand side of the next step are eliminated.
+    ready: bool,
+    /// Whether `rs` has the matrix.
+    factorised: bool,
+    fault: Option<CudaError>,
+}
+
+/// A number for every row, `beyond` behind the line's end.
+fn plane<T: OnCuda>(
+    queue: &Queue,
+    sites: usize,
+    room: usize,
+    value: &dyn Fn(usize) -> T,
+    beyond: T,
+) -> Result<Buffer<T>, CudaError> {
+    let all: Vec<T> = (0..room)
+        .map(|site| if site < sites { value(site) } else { beyond })
+        .collect();
+    let buffer = queue.zeros("the potential", room)?;
+    queue.upload("the potential", &all, &buffer)?;
+    Ok(buffer)
+}
+
+impl<T: OnCuda> OnDevice<T> {
+    /// A line with ψ = 0.
+    pub(super) fn new(device: &'static Device, hamiltonian: Hamiltonian<T>, shape: Shape) -> Result<Self, CudaError> {
+        let queue = Queue::new(device)?;
+        let sites = hamiltonian.sites();
+        let closes = hamiltonian.periodic;
+        let layout = Layout::new(sites, shape.rows, closes);
+        let numbers = 3 * (shape.rows + 1) * layout.threads + 2 * 6 * 32;
+        let shared = u32::try_from(numbers * size_of::<T>()).unwrap_or(u32::MAX);
+        let plane = |value: &dyn Fn(usize) -> T, beyond: T| plane(&queue, sites, layout.room, value, beyond);
+        // What is infinite is a wall.
+        let still = |site: usize| {
+            if hamiltonian.is_wall(site) {
+                T::infinity()
+            } else {
+                hamiltonian.still_at(site)
+            }
+        };
+        let energy = plane(&still, T::infinity())?;
+        let mut parts = Vec::new();
+        if hamiltonian.is_driven() {
+            parts.push(plane(&still, T::infinity())?);
+            for n in 0..hamiltonian.drives() {
+                parts.push(plane(&|site| hamiltonian.driven_at(n, site), T::zero())?);
+            }
+        }
+        let absorption = if hamiltonian.absorbs() {
+            Some(plane(&|site| hamiltonian.absorption_at(site), T::zero())?)
+        } else {
+            None
+        };
+        let complex = |what: &str, count: usize| queue.zeros::<T>(what, 2 * count);
+        Ok(Self {
+            step: hamiltonian.step(0.0),
+            rows: shape.rows,
+            kernels: Kernels::new(&queue, shape, closes, shared)?,
+            psi: complex("the field", layout.room)?,
+            energy,
+            parts,
+            absorption,
+            top: complex("the joints", 6 * (layout.blocks + 1))?,
+            kept: complex("the joints", 4 * layout.blocks * (layout.threads + 32))?,
+            rs_kept: complex("the joints", 4 * (SOLVERS + 32))?,
+            pivots: complex("the joints", layout.blocks + 1)?,
+            weights: queue.zeros("sums", WEIGHERS as usize)?,
+            host: vec![T::zero(); 2 * sites],
+            fetched: true,
+            ready: false,
+            factorised: false,
+            fault: None,
+            hamiltonian,
+            layout,
+            queue,
+        })
+    }
+
+    #[expect(
+        clippy::cast_possible_wrap,
+        clippy::cast_possible_truncation,
+        reason = "at most 2^25 sites"
+    )]
+    fn parameters(&self) -> params::Line<T> {
+        let Step { dt, imaginary, .. } = self.step;
+        let quantum = &self.hamiltonian.quantum;
+        let (hopping, half) = (quantum.hopping, dt / 2.0);
+        let parts = self.layout.blocks * self.layout.threads;
+        let sites = self.hamiltonian.sites();
+        let address =
+            |plane: usize| self.top.address() + (2 * plane * (self.layout.blocks + 1) * size_of::<T>()) as u64;
+        let shift = if imaginary {
+            (1.0 / half - self.step.lowest()) / hopping
+        } else {
+            -1.0 / (half * hopping)
+        };
+        params::Line {
+            psi: self.psi.address(),
+            energy: self.energy.address(),
+            absorption: match &self.absorption {
+                Some(absorption) if !imaginary => absorption.address(),
+                _ => 0,
+            },
+            sites: sites as i64,
+            each: (sites / parts) as i32,
+            more: (sites % parts) as i32,
+            imaginary: i32::from(imaginary),
+            top: params::Blocks {
+                a: address(0),
+                v: address(1),
+                d: address(2),
+                next_a: address(3),
+                next_d: address(4),
+                y: address(5),
+            },
+            kept: self.kept.address(),
+            a_energy: T::of(1.0 / hopping),
+            a_shift: T::of(shift),
+            a_absorption: T::of(half.abs() / (half * hopping)),
+            d_scale: T::of(2.0 / (half * hopping)),
+            interaction: T::of(quantum.interaction * half),
+        }
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "at most 2^25 sites")]
+    #[allow(unsafe_code, reason = "a kernel launch")]
+    fn launch(&self, kernel: &Kernel) -> Result<(), CudaError> {
+        let parameters = self.parameters();
+        let (blocks, threads) = (self.layout.blocks as u32, self.layout.threads as u32);
+        // SAFETY: the parameters are those of the kernel; ψ and E have room for all rows of all threads, the joints for all blocks and threads.
+        unsafe {
+            self.queue.launch(kernel, (blocks, 1, 1), threads, |launch| {
+                launch.arg(&parameters);
+            })
+        }
+    }
+
+    /// RS.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_possible_wrap,
+        reason = "at most 8192 blocks"
+    )]
+    #[allow(unsafe_code, reason = "a kernel launch")]
+    fn solve_joints(&mut self) -> Result<(), CudaError> {
+        let top = self.parameters().top;
+        let (kept, pivots) = (self.rs_kept.address(), self.pivots.address());
+        let (blocks, ring) = (self.layout.blocks as i32, i32::from(self.hamiltonian.periodic));
+        let kernel = if self.factorised {
+            &self.kernels.rs_step
+        } else {
+            &self.kernels.rs_begin
+        };
+        // SAFETY: as above; a block of `solvers` threads, each of which has a joint and at most eight.
+        unsafe {
+            self.queue
+                .launch(kernel, (1, 1, 1), self.layout.solvers as u32, |launch| {
+                    launch.arg(&top).arg(&kept).arg(&pivots).arg(&blocks).arg(&ring);
+                })?;
+        }
+        self.factorised = true;
+        Ok(())
+    }
+
+    /// RD, JD and JU, of the matrix too.
+    fn begin(&mut self) -> Result<(), CudaError> {
+        self.launch(&self.kernels.begin)?;
+        (self.ready, self.factorised) = (true, false);
+        Ok(())
+    }
+
+    fn static_steps(&mut self, steps: u64) -> Result<(), CudaError> {
+        for _ in 0..steps {
+            if !self.ready {
+                self.begin()?;
+            }
+            self.solve_joints()?;
+            self.launch(&self.kernels.step)?;
+        }
+        Ok(())
+    }
+
+    /// Steps with E of the middle of each.
+    fn driven_steps(&mut self, time: f64, steps: u64) -> Result<(), CudaError> {
+        let dt = self.step.dt;
+        let mut now = time;
+        for _ in 0..steps {
+            self.drive(now + dt / 2.0)?;
+            self.begin()?;
+            self.solve_joints()?;
+            self.launch(&self.kernels.end)?;
+            self.ready = false;
+            now += dt;
+        }
+        Ok(())
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "at most 2^25 sites")]
+    #[allow(unsafe_code, reason = "a kernel launch")]
+    fn drive(&self, time: f64) -> Result<(), CudaError> {
+        let rows = self.layout.room as u32;
+        let energy = self.energy.address();
+        for (n, drive) in self.hamiltonian.drives_at(time).into_iter().enumerate() {
+            let still = if n == 0 { self.parts[0].address() } else { energy };
+            let (part, by) = (self.parts[n + 1].address(), T::of(drive));
+            // SAFETY: the parameters are those of the kernel; all three planes have `rows` numbers.
+            unsafe {
+                self.queue
+                    .launch(&self.kernels.drive, (rows.div_ceil(256), 1, 1), 256, |launch| {
+                        launch.arg(&energy).arg(&still).arg(&part).arg(&by).arg(&rows);
+                    })?;
+            }
+        }
+        Ok(())
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "at most 2^25 sites")]
+    #[allow(unsafe_code, reason = "kernel launches")]
+    fn rescale(&mut self, weight: f64) -> Result<(), CudaError> {
+        let (psi, parts) = (self.psi.address(), self.weights.address());
+        let (sites, count) = (self.hamiltonian.sites() as u32, WEIGHERS.cast_signed());
+        // SAFETY: the parameters are those of the kernels; ψ has `sites` numbers and `parts` one a block.
+        unsafe {
+            self.queue
+                .launch(&self.kernels.weigh, (WEIGHERS, 1, 1), 256, |launch| {
+                    launch.arg(&psi).arg(&sites).arg(&parts);
+                })?;
+            self.queue
+                .launch(&self.kernels.rescale, (WEIGHERS, 1, 1), 256, |launch| {
+                    launch.arg(&psi).arg(&sites).arg(&parts).arg(&count).arg(&weight);
+                })?;
+        }
+        (self.ready, self.fetched) = (false, false);
+        Ok(())
+    }
+
+    /// Keeps the first error; what is asked for after it does nothing.
+    fn attempt(&mut self, what: impl FnOnce(&mut Self) -> Result<(), CudaError>) {
+        if self.fault.is_none() {
+            self.fault = what(self).err();
+        }
+    }
+}
+
+impl<T: OnCuda> Propagator<T> for OnDevice<T> {
+    fn variant(&self) -> &'static str {
+        "n-partition"
+    }
+
+    fn backend(&self) -> Backend {
+        Backend::Cuda
+    }
+
+    fn workers(&self) -> usize {
+        self.queue.device().multiprocessors as usize
+    }
+
+    fn details(&self) -> String {
+        format!(
+            "{}, {} blocks of {} threads, up to {} rows each",
+            self.queue.device().name,
+            self.layout.blocks,
+            self.layout.threads,
+            self.rows
+        )
+    }
+
+    fn memory(&self) -> usize {
+        let planes = self.parts.iter().chain(self.absorption.as_ref());
+        let joints = [&self.top, &self.kept, &self.rs_kept, &self.pivots];
+        self.psi.bytes()
+            + self.energy.bytes()
+            + planes.map(Buffer::bytes).sum::<usize>()
+            + joints.map(Buffer::bytes).iter().sum::<usize>()
+    }
+
+    fn set_step(&mut self, dt: f64) {
+        self.step = self.hamiltonian.step(dt);
+        self.ready = false;
+    }
+
+    fn advance(&mut self, time: f64, steps: u64) {
+        self.attempt(|this| {
+            this.fetched = false;
+            if this.hamiltonian.is_driven() {
+                this.driven_steps(time, steps)?;
+            } else {
+                this.static_steps(steps)?;
+            }
+            this.queue.finish()
+        });
+    }
+
+    fn read(&self, first: usize, out: &mut [Complex<T>]) {
+        for (i, out) in out.iter_mut().enumerate() {
+            let at = 2 * (first + i);
+            *out = Complex::new(self.host[at], self.host[at + 1]);
+        }
+    }
+
+    fn fetch(&mut self) {
+        if self.fetched {
+            return;
+        }
+        self.attempt(|this| {
+            this.queue.download("the field", &this.psi, &mut this.host)?;
+            this.fetched = true;
+            Ok(())
+        });
+    }
+
+    fn change(&mut self, change: &(dyn Fn(usize, &mut Complex<T>) + Sync)) {
+        self.fetch();
+        let hamiltonian = &self.hamiltonian;
+        self.host.par_chunks_exact_mut(2).enumerate().for_each(|(site, psi)| {
+            let mut value = Complex::new(psi[0], psi[1]);
+            if hamiltonian.is_wall(site) {
+                value = Complex::default();
+            } else {
+                change(site, &mut value);
+            }
+            (psi[0], psi[1]) = (value.re, value.im);
+        });
+        self.attempt(|this| {
+            this.ready = false;
+            this.queue.upload("the field", &this.host, &this.psi)
+        });
+    }
+
+    fn scale_to(&mut self, weight: f64) -> bool {
+        self.attempt(|this| this.rescale(weight));
+        true
+    }
+
+    fn fault(&mut self) -> Result<(), SolverError> {
+        self.fault.take().map_or(Ok(()), |fault| Err(solver_error(fault)))
+    }
+
+    fn drives_at(&self, time: f64) -> Vec<f64> {
+        self.hamiltonian.drives_at(time)
+    }
+
+    fn energy_at(&self, site: usize, drives: &[f64]) -> f64 {
+        self.hamiltonian.energy_at(site, drives)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::JOINTS;
+    use super::*;
+
+    #[test]
+    fn every_thread_has_a_row_and_none_too_many() {
+        for rows in [8, 16] {
+            for sites in [2, 3, 31, 255, 256, 257, 2047, 2048, 2049, 100_000, 16 << 20] {
+                for closes in [false, true] {
+                    let Layout {
+                        threads,
+                        blocks,
+                        room,
+                        solvers,
+                    } = Layout::new(sites, rows, closes);
+                    assert!(threads.is_power_of_two() && threads <= THREADS);
+                    assert!(solvers.is_power_of_two() && solvers <= blocks && blocks.div_ceil(solvers) <= JOINTS);
+                    assert!(room >= sites && sites.div_ceil(blocks * threads) <= rows);
+                    if closes {
+                        assert!(sites >= blocks * threads, "{sites} {blocks} {threads}");
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! Crank–Nicolson lines on the CUDA back end against elimination from end to end on the processor in double precision. Without a device the tests say so
+//! and pass.
+#![cfg(feature = "cuda")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may fail where it stands")]
+
+use ripplon::field::{FieldData, Precision};
+use ripplon::physics::Equation;
+use ripplon::scene::Scenario;
+use ripplon::solver::{self, Backend, Clock, Edit, Solver, Taps, read_scene_text};
+
+/// Name, edges, lines of `[quantum]`, layers, lines of `[time]`.
+const CASES: &[(&str, &str, &str, &str, &str)] = &[
+    ("line", "wall", "", POTENTIAL, ""),
+    ("ring", "periodic", "", POTENTIAL, ""),
+    ("empty ring", "periodic", "", "", ""),
+    ("obstacles", "wall", "", OBSTACLES, ""),
+    ("obstacles on a ring", "periodic", "", OBSTACLES, ""),
+    ("absorption", "wall", "", ABSORBS, ""),
+    ("interaction", "wall", "interaction = 3.0\n", POTENTIAL, ""),
+    ("driven", "wall", "", DRIVEN, ""),
+    (
+        "driven ring with interaction",
+        "periodic",
+        "interaction = 2.0\n",
+        DRIVEN,
+        "",
+    ),
+    ("imaginary", "wall", "", POTENTIAL, "imaginary = true\n"),
+    ("imaginary ring", "periodic", "", POTENTIAL, "imaginary = true\n"),
+];
+
+const POTENTIAL: &str = "[[layer]]\nsets = \"potential\"\nvalue = \"0.6*sin(37.1*x) + 0.3*cos(2.3*x)\"\n";
+const OBSTACLES: &str = "[[layer]]\nsets = \"potential\"\nvalue = \"0.6*sin(37.1*x)\"\n\
+    [[layer]]\nsets = \"wall\"\nvalue = \"mod(x, 17) < 1\"\n[[layer]]\nsets = \"wall\"\nvalue = \"x < 3\"\n";
+const ABSORBS: &str = "[[layer]]\nsets = \"absorption\"\nvalue = \"0.2*(1 + sin(3.3*x))\"\n";
+const DRIVEN: &str = "[[layer]]\nsets = \"potential\"\nvalue = \"0.4*sin(37.1*x)\"\n\
+    [[layer]]\nsets = \"potential\"\nvalue = \"0.5*sin(0.7*x)*cos(3*t)\"\n";
+/// One block, several, a number that fills blocks to the last row, more blocks than a warp has lanes, more than `rs` has threads.
+const SIZES: &[usize] = &[3, 20, 300, 2048, 5000, 70_001, 2_200_003];
+const STEPS: u64 = 12;
+
+fn scenario(case: &(&str, &str, &str, &str, &str), size: usize, backend: &str, precision: &str, step: f64) -> Scenario {
+    let (name, edges, quantum, layers, time) = case;
+    let variant = if backend == "cpu" { "thomas" } else { "auto" };
+    let text = format!(
+        "format = 1\ntitle = \"{name}\"\n[grid]\nsize = [{size}]\nspacing = 1.0\nedges = \"{edges}\"\n[quantum]\nmass = 0.5\n{quantum}[time]\nstep = {step}\n{time}\
+         [solver]\nmethod = \"crank-nicolson\"\nbackend = \"{backend}\"\nprecision = \"{precision}\"\nvariant = \"{variant}\"\n{layers}\
+         [[packet]]\ncenter = [1.0]\nwidth = [1.0]\n"
+    );
+    match read_scene_text(&text, None, &[]) {
+        Ok((_, scenario)) => scenario,
+        Err(error) => panic!("{text}\n{error}"),
+    }
+}
+
+fn build(scenario: &Scenario) -> Box<dyn Solver> {
+    let method = solver::find("crank-nicolson").expect("the method is in the table");
+    (method.build)(scenario).unwrap_or_else(|error| panic!("{}: {error}", scenario.title()))
+}
+
+fn skip() -> bool {
+    match Backend::Cuda.presence() {
+        Ok(()) => false,
+        Err(reason) => {
+            println!("skipped: {reason}");
+            true
+        }
+    }
+}
+
+/// ‖a − b‖ / ‖b‖.
+fn distance(a: &FieldData, b: &FieldData) -> f64 {
+    assert_eq!(a.len(), b.len());
+    let (mut difference, mut size) = (0.0, 0.0);
+    for i in 0..a.len() {
+        difference += (a.at(i) - b.at(i)).norm_sqr();
+        size += b.at(i).norm_sqr();
+    }
+    (difference / size).sqrt()
+}
+
+/// A solve rounds some twenty times a row, factors included, and a step of size Δt·J = 1/2 conditions the system by no more than 3: twelve steps
+/// of 20 ε/2 at random, eight times over.
+fn tolerance(precision: Precision) -> f64 {
+    let epsilon = match precision {
+        Precision::Single => f64::from(f32::EPSILON),
+        Precision::Double => f64::EPSILON,
+    };
+    8.0 * 20.0 * epsilon / 2.0 * 12f64.sqrt()
+}
+
+fn start(step: f64) -> Clock {
+    Clock {
+        time_step: step,
+        ..Clock::default()
+    }
+}
+
+fn random(sites: usize) -> FieldData {
+    ripplon::engine::bench::random_field(Equation::Schrodinger, Precision::Double, sites, 11)
+}
+
+#[test]
+fn every_case_is_a_sound_scene() {
+    for case in CASES {
+        let scenario = scenario(case, 300, "cpu", "double", 0.5);
+        assert_eq!(build(&scenario).report().variant, "thomas", "{}", case.0);
+    }
+}
+
+#[test]
+fn lines_agree_with_the_processor() {
+    if skip() {
+        return;
+    }
+    let mut wrong = Vec::new();
+    for case in CASES {
+        for &size in SIZES {
+            // Long lines of random numbers once: they test the blocks, not the terms.
+            if size > 1_000_000 && !["line", "ring"].contains(&case.0) {
+                continue;
+            }
+            let reference = scenario(case, size, "cpu", "double", 0.5);
+            let mut reference = build(&reference);
+            let field = random(size);
+            reference.set_field(&field, start(0.5)).unwrap();
+            reference.advance(STEPS, &mut Taps::default()).unwrap();
+            let expected = reference.field().unwrap();
+            let sums = reference.observables().unwrap();
+            for (word, precision) in Precision::ALL {
+                let mut run = build(&scenario(case, size, "cuda", word, 0.5));
+                run.set_field(&field, start(0.5)).unwrap();
+                for steps in [1, 4, STEPS - 5] {
+                    run.advance(steps, &mut Taps::default()).unwrap();
+                }
+                let error = distance(&run.field().unwrap(), &expected);
+                let name = format!(
+                    "{}, {size} sites, {word}: {error:.1e} ({})",
+                    case.0,
+                    run.report().details
+                );
+                println!("{name}");
+                if error.is_nan() || error > tolerance(precision) {
+                    wrong.push(name.clone());
+                }
+                let norm = run.observables().unwrap().norm;
+                let off = (norm / sums.norm - 1.0).abs();
+                if off.is_nan() || off > 4.0 * tolerance(precision) {
+                    wrong.push(format!("{name}: norm {norm} instead of {}", sums.norm));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn edits_and_checkpoints_go_from_one_place_to_the_other() {
+    if skip() {
+        return;
+    }
+    let case = &CASES[3];
+    let mut runs = [("cpu", "double"), ("cuda", "double")].map(|(backend, word)| {
+        let mut run = build(&scenario(case, 5000, backend, word, 0.5));
+        run.set_field(&random(5000), start(0.5)).unwrap();
+        run.advance(5, &mut Taps::default()).unwrap();
+        run.edit(&scenario(case, 5000, backend, word, 0.5), &Edit::TimeStep(-0.2))
+            .unwrap();
+        run.advance(3, &mut Taps::default()).unwrap();
+        let other = scenario(&CASES[0], 5000, backend, word, 0.5);
+        run.edit(&other, &Edit::Medium).unwrap();
+        run.edit(&other, &Edit::Conjugate).unwrap();
+        run.advance(4, &mut Taps::default()).unwrap();
+        run
+    });
+    let fields = runs.each_mut().map(|run| run.field().unwrap());
+    assert!(distance(&fields[1], &fields[0]) < tolerance(Precision::Double));
+    // Each goes on from the other's checkpoint.
+    let states = runs.each_mut().map(|run| run.save().unwrap());
+    let [here, there] = &mut runs;
+    here.load(&states[1]).unwrap();
+    there.load(&states[0]).unwrap();
+    for run in [&mut *here, &mut *there] {
+        run.advance(6, &mut Taps::default()).unwrap();
+    }
+    assert!(distance(&there.field().unwrap(), &here.field().unwrap()) < tolerance(Precision::Double));
+}
