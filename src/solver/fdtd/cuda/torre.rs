@@ -474,7 +474,11 @@ mod tests {
         for nx in 8..=2048 {
             let count = blocks_along_x(nx);
             assert!(threads(nx, count) <= BLOCK && count <= MOST_BLOCKS, "{nx}: {count}");
-            assert!(last_block(nx, count) >= 8, "{nx}: {count}");
+            // Where no number of blocks does, [`objection`] refuses what the last one is too narrow for.
+            assert!(
+                last_block(nx, count) >= 8 || (count == MOST_BLOCKS && nx.div_ceil(BLOCK) == count),
+                "{nx}: {count}"
+            );
         }
     }
 }
