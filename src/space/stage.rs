@@ -2,7 +2,7 @@
 //!
 //! A ray starts at the eye and is followed through the box. **Slices**: the nearest of three planes that it meets shows the field's colour,
 //! walls as in a plane. **Volume**: samples of the field, trilinear between texels and `step` apart from half a step behind the entry, are laid
-//! over one another from the front: C += (1 − A) a c, A += (1 − A) a with colour c and opacity a of [`transfer::table`]. Where wall or level of
+//! over one another from the front: C += (1 − A) a c, A += (1 − A) a with colour c and opacity a of [`table`]. Where wall or level of
 //! the medium passes 1/2 between two samples, a faint surface is laid over: 10 % seen from the front and 45 % where it is seen edge-on.
 //! With shading, colours are dimmed by the angle between the ray and the gradient of the size of the field; there are no lamps.
 //! Colours are laid over one another as sRGB values, as everywhere in this program.

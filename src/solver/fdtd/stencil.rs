@@ -80,7 +80,7 @@ pub struct Lines<'a, T> {
     pub now: *const T,
     /// pⁿ⁻¹ there, which becomes pⁿ⁺¹.
     pub out: *mut T,
-    /// Rows k + 1 sites down and up along y, at [k], in 2D and 3D.
+    /// Rows k + 1 sites down and up along y, at `[k]`, in 2D and 3D.
     pub y: [[*const T; 2]; 4],
     /// The same along z, in 3D.
     pub z: [[*const T; 2]; 4],
