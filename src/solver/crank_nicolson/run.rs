@@ -104,6 +104,10 @@ impl<T: Number> Run<T> {
 /// A field and its steps, and what there is to say about the choice.
 type Chosen<T> = (Box<dyn Propagator<T>>, Option<String>);
 
+#[cfg_attr(
+    not(feature = "cuda"),
+    expect(clippy::unnecessary_wraps, reason = "devices may fail")
+)]
 fn propagator<T: Number>(scenario: &Scenario, quantum: Quantum) -> Result<Chosen<T>, SolverError> {
     #[cfg(feature = "cuda")]
     let note = match super::cuda::propagator(scenario, quantum)? {
