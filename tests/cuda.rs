@@ -2,11 +2,15 @@
 //! say so and pass.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may fail where it stands")]
 
+#[path = "common/device.rs"]
+mod device;
+
+use device::{build, distance, skip};
 use ripplon::backend::cuda::{self, Program};
 use ripplon::field::{FieldData, Precision};
 use ripplon::scene::Scenario;
 use ripplon::scene::scenario::Quantity;
-use ripplon::solver::{self, Backend, Clock, Edit, FieldImage, ImageRequest, Solver, Taps, read_scene_text};
+use ripplon::solver::{self, Backend, Clock, Edit, FieldImage, ImageRequest, Taps, read_scene_text};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
@@ -240,33 +244,6 @@ fn scene(case: &Case, order: u32, backend: &str, precision: &str, variant: &str)
     match read_scene_text(&text, None, &[]) {
         Ok((_, scenario)) => scenario,
         Err(faults) => panic!("{faults}\n{text}"),
-    }
-}
-
-fn build(scenario: &Scenario) -> Box<dyn Solver> {
-    let Some(method) = solver::find("trotter") else {
-        panic!("the method is in the table")
-    };
-    (method.build)(scenario).unwrap_or_else(|error| panic!("{}: {error}", scenario.title()))
-}
-
-fn distance(a: &FieldData, b: &FieldData) -> f64 {
-    assert_eq!(a.len(), b.len());
-    let (mut difference, mut size) = (0.0, 0.0);
-    for i in 0..a.len() {
-        difference += (a.at(i) - b.at(i)).norm_sqr();
-        size += b.at(i).norm_sqr();
-    }
-    (difference / size).sqrt()
-}
-
-fn skip() -> bool {
-    match Backend::Cuda.presence() {
-        Ok(()) => false,
-        Err(reason) => {
-            println!("skipped: {reason}");
-            true
-        }
     }
 }
 

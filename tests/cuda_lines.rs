@@ -3,10 +3,14 @@
 #![cfg(feature = "cuda")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may fail where it stands")]
 
+#[path = "common/device.rs"]
+mod device;
+
+use device::{build, distance, skip};
 use ripplon::field::{FieldData, Precision};
 use ripplon::physics::Equation;
 use ripplon::scene::Scenario;
-use ripplon::solver::{self, Backend, Clock, Edit, Solver, Taps, read_scene_text};
+use ripplon::solver::{Clock, Edit, Taps, read_scene_text};
 
 /// Name, edges, lines of `[quantum]`, layers, lines of `[time]`.
 const CASES: &[(&str, &str, &str, &str, &str)] = &[
@@ -61,32 +65,6 @@ fn sites(case: &(&str, &str, &str, &str, &str), size: usize) -> usize {
     } else {
         size
     }
-}
-
-fn build(scenario: &Scenario) -> Box<dyn Solver> {
-    let method = solver::find("crank-nicolson").expect("the method is in the table");
-    (method.build)(scenario).unwrap_or_else(|error| panic!("{}: {error}", scenario.title()))
-}
-
-fn skip() -> bool {
-    match Backend::Cuda.presence() {
-        Ok(()) => false,
-        Err(reason) => {
-            println!("skipped: {reason}");
-            true
-        }
-    }
-}
-
-/// ‖a − b‖ / ‖b‖; ‖a − b‖ where b is nothing but walls.
-fn distance(a: &FieldData, b: &FieldData) -> f64 {
-    assert_eq!(a.len(), b.len());
-    let (mut difference, mut size) = (0.0, 0.0);
-    for i in 0..a.len() {
-        difference += (a.at(i) - b.at(i)).norm_sqr();
-        size += b.at(i).norm_sqr();
-    }
-    (difference / if size > 0.0 { size } else { 1.0 }).sqrt()
 }
 
 /// A solve rounds some twenty times a row, factors included, and a step of size Δt·J = 1/2 conditions the system by no more than 3: twelve steps

@@ -3,11 +3,15 @@
 #![cfg(feature = "cuda")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may fail where it stands")]
 
+#[path = "common/device.rs"]
+mod device;
+
+use device::{build, distance, skip};
 use ripplon::field::{FieldData, Precision};
 use ripplon::physics::Equation;
 use ripplon::scene::Scenario;
 use ripplon::scene::scenario::Quantity;
-use ripplon::solver::{self, Backend, Clock, Edit, FieldImage, ImageRequest, Solver, Taps, read_scene_text};
+use ripplon::solver::{Clock, Edit, FieldImage, ImageRequest, Taps, read_scene_text};
 
 #[derive(Clone, Copy)]
 struct Case {
@@ -171,34 +175,8 @@ fn scene(case: &Case, order: u32, backend: &str, precision: &str, variant: &str,
     }
 }
 
-fn build(scenario: &Scenario) -> Box<dyn Solver> {
-    let method = solver::find("fdtd").expect("the method is in the table");
-    (method.build)(scenario).unwrap_or_else(|error| panic!("{}: {error}", scenario.title()))
-}
-
 fn random(sites: usize) -> FieldData {
     ripplon::engine::bench::random_field(Equation::Acoustic, Precision::Double, sites, 5)
-}
-
-fn skip() -> bool {
-    match Backend::Cuda.presence() {
-        Ok(()) => false,
-        Err(reason) => {
-            println!("skipped: {reason}");
-            true
-        }
-    }
-}
-
-/// ‖a − b‖ / ‖b‖.
-fn distance(a: &FieldData, b: &FieldData) -> f64 {
-    assert_eq!(a.len(), b.len());
-    let (mut difference, mut size) = (0.0, 0.0);
-    for i in 0..a.len() {
-        difference += (a.at(i) - b.at(i)).norm_sqr();
-        size += b.at(i).norm_sqr();
-    }
-    (difference / size).sqrt()
 }
 
 /// A step rounds about 20 times a site, at random, but what is off in pⁿ − pⁿ⁻¹ goes on from step to step: n steps of errors that add up as n^(3/2). 31 steps:

@@ -3,6 +3,7 @@
 //! The picture is drawn anew only where something that it shows has changed, at the resolution that the caller affords.
 
 use super::enlarge::{Enlarged, FORMAT};
+use super::gpu;
 use crate::colormap::Kind;
 use crate::solver::FieldVolume;
 use crate::space::stage::{AMBIENT, HILL, OPAQUE, SURFACE, WALL, WELL};
@@ -393,35 +394,6 @@ fn pipeline(device: &wgpu::Device) -> (wgpu::RenderPipeline, wgpu::BindGroupLayo
             entry(4, texture(false, wgpu::TextureViewDimension::D2)),
         ],
     });
-    let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-        label: Some("volume"),
-        bind_group_layouts: &[Some(&layout)],
-        immediate_size: 0,
-    });
-    let pipeline = device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
-        label: Some("volume"),
-        layout: Some(&pipeline_layout),
-        vertex: wgpu::VertexState {
-            module: &module,
-            entry_point: Some("vertex"),
-            compilation_options: wgpu::PipelineCompilationOptions::default(),
-            buffers: &[],
-        },
-        primitive: wgpu::PrimitiveState::default(),
-        depth_stencil: None,
-        multisample: wgpu::MultisampleState::default(),
-        fragment: Some(wgpu::FragmentState {
-            module: &module,
-            entry_point: Some("fragment"),
-            compilation_options: wgpu::PipelineCompilationOptions::default(),
-            targets: &[Some(wgpu::ColorTargetState {
-                format: FORMAT,
-                blend: None,
-                write_mask: wgpu::ColorWrites::ALL,
-            })],
-        }),
-        multiview_mask: None,
-        cache: None,
-    });
+    let pipeline = gpu::pipeline(device, "volume", &module, &layout, (FORMAT, None));
     (pipeline, layout)
 }

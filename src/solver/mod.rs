@@ -6,6 +6,8 @@
 
 mod check;
 pub mod crank_nicolson;
+#[cfg(feature = "cuda")]
+mod device;
 pub mod fdtd;
 pub mod image;
 pub mod oscillators;

@@ -14,31 +14,17 @@
 mod edges;
 mod media;
 mod modes;
+#[path = "../common/pressure.rs"]
+mod pressure;
 mod runs;
 mod sources;
 mod tiles;
 
-use ripplon::field::FieldData;
+use pressure::{SPACING, SPEED, advance, largest_difference, noise, scene, start, step, try_scene, values};
 use ripplon::scene::Scenario;
-use ripplon::solver::{self, Backend, Clock, Solver, Taps, read_scene_text};
+use ripplon::solver::{self, Backend, Solver};
 
-/// c and a of most tests: no powers of two, so that no factor hides.
-const SPEED: f64 = 343.0;
-const SPACING: f64 = 0.025;
 const ORDERS: [usize; 4] = [2, 4, 6, 8];
-
-/// A scene from its sections; `Δt` for a Courant number is [`step`].
-fn scene(text: &str) -> Scenario {
-    try_scene(text).unwrap_or_else(|faults| panic!("{faults}\n{text}"))
-}
-
-fn try_scene(text: &str) -> Result<Scenario, String> {
-    let text = format!("format = 1\ntitle = \"test\"\n{text}");
-    match read_scene_text(&text, None, &[]) {
-        Ok((_, scenario)) => Ok(scenario),
-        Err(faults) => Err(faults.to_string()),
-    }
-}
 
 /// Grid, constants, step and solver sections; `more` follows `[acoustic]`.
 fn sections(size: &[usize], edges: &str, courant: f64, solver: &str) -> String {
@@ -48,10 +34,6 @@ fn sections(size: &[usize], edges: &str, courant: f64, solver: &str) -> String {
         "[grid]\nsize = {size:?}\nspacing = {SPACING}\nedges = {edges}\nabsorb_width = 6\n[acoustic]\nspeed = {SPEED}\ndensity = 1.2\n\
          [time]\nstep = {step:e}\n[solver]\n{solver}\n[[pulse]]\ncenter = {center:?}\nwidth = 0.06\n"
     )
-}
-
-fn step(courant: f64) -> f64 {
-    courant * SPACING / SPEED
 }
 
 fn build(scenario: &Scenario) -> Box<dyn Solver> {
@@ -74,41 +56,4 @@ fn variants(rank: usize) -> Vec<&'static str> {
         try_scene(&sections(&size, "\"wall\"", 0.3, &solver)).is_ok()
     };
     all.filter(|variant| accepted(variant)).collect()
-}
-
-fn advance(solver: &mut dyn Solver, steps: u64) {
-    solver.advance(steps, &mut Taps::default()).unwrap();
-}
-
-fn values(solver: &mut dyn Solver) -> Vec<f64> {
-    let field = solver.field().unwrap();
-    (0..field.len()).map(|i| field.at(i).re).collect()
-}
-
-/// Replaces the pressure; dp/dt = 0, t = 0.
-fn start(solver: &mut dyn Solver, pressure: &[f64]) {
-    let clock = Clock {
-        time_step: solver.clock().time_step,
-        ..Clock::default()
-    };
-    solver.set_field(&FieldData::Float64(pressure.to_vec()), clock).unwrap();
-}
-
-fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
-    assert_eq!(a.len(), b.len());
-    a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
-}
-
-/// Seeded values from −1 to 1 (splitmix64).
-fn noise(len: usize, seed: u64) -> Vec<f64> {
-    let mut state = seed;
-    (0..len)
-        .map(|_| {
-            state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-            let mut z = state;
-            z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-            z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-            ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 52) as f64 - 1.0
-        })
-        .collect()
 }

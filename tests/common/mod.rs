@@ -42,8 +42,13 @@ impl std::fmt::Display for Case {
 
 /// Every quantum combination of the table that runs on the processor.
 pub fn cases() -> Vec<Case> {
+    cases_of(Equation::Schrodinger)
+}
+
+/// Every combination of the table for an equation that runs on the processor.
+fn cases_of(equation: Equation) -> Vec<Case> {
     let mut all = Vec::new();
-    for method in METHODS.iter().copied().filter(|m| m.equation == Equation::Schrodinger) {
+    for method in METHODS.iter().copied().filter(|m| m.equation == equation) {
         for target in method.targets.iter().filter(|target| target.backend == Backend::Cpu) {
             for variant in target.variants {
                 for &precision in target.precisions {

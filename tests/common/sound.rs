@@ -5,31 +5,16 @@ use ripplon::field::{FieldData, Precision};
 use ripplon::physics::reference::OscillatorLattice;
 use ripplon::physics::{Equation, Model};
 use ripplon::scene::Scenario;
-use ripplon::solver::{self, Backend, Clock, METHODS, Solver, Taps};
+use ripplon::solver::{self, Clock, Solver, Taps};
 
 pub use super::Case;
 
+#[path = "noise.rs"]
+mod random;
+
 /// Every acoustic combination of the table that runs on the processor.
 pub fn cases() -> Vec<Case> {
-    let mut all = Vec::new();
-    for method in METHODS.iter().copied().filter(|m| m.equation == Equation::Acoustic) {
-        for target in method.targets.iter().filter(|target| target.backend == Backend::Cpu) {
-            for variant in target.variants {
-                for &precision in target.precisions {
-                    for &order in method.orders {
-                        all.extend(method.ranks.iter().map(|&rank| Case {
-                            method,
-                            variant: variant.id,
-                            precision,
-                            order,
-                            rank,
-                        }));
-                    }
-                }
-            }
-        }
-    }
-    all
+    super::cases_of(Equation::Acoustic)
 }
 
 /// What a small scene has.
@@ -121,20 +106,11 @@ pub fn scenario(case: &Case, feature: Feature, step: f64, extra: &str) -> Option
     }
 }
 
-/// Seeded values from −1 to 1 (splitmix64); 0 in walls.
+/// Seeded values from −1 to 1; 0 in walls.
 pub fn noise(scenario: &Scenario) -> Vec<f64> {
-    let mut state = 17u64;
     let (grid, medium) = (scenario.grid(), scenario.medium());
     let [nx, ny, _] = grid.size();
-    let mut values: Vec<f64> = (0..grid.sites())
-        .map(|_| {
-            state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-            let mut z = state;
-            z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-            z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-            ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 52) as f64 - 1.0
-        })
-        .collect();
+    let mut values = random::noise(grid.sites(), 17);
     let mut walls = vec![false; nx];
     for (row, values) in values.chunks_mut(nx).enumerate() {
         medium.wall_row(row % ny, row / ny, 0..nx, &mut walls);

@@ -10,32 +10,17 @@
 )]
 
 mod bloch;
+#[path = "../common/pressure.rs"]
+mod pressure;
 
-use ripplon::field::FieldData;
+use pressure::{SPACING, SPEED, advance, largest_difference, noise, scene, start, step, try_scene, values};
 use ripplon::physics::reference::oscillators::{lattice_frequency, one_displaced};
 use ripplon::scene::Scenario;
 use ripplon::scene::scenario::Quantity;
-use ripplon::solver::{self, Clock, Edit, FieldImage, ImageRequest, Solver, Taps, read_scene_text};
+use ripplon::solver::{self, Edit, FieldImage, ImageRequest, Solver, Taps};
 use std::f64::consts::PI;
 
-/// c and a are no powers of two, so that no factor hides.
-const SPEED: f64 = 343.0;
-const SPACING: f64 = 0.025;
 const VARIANTS: [&str; 2] = ["naive", "blocked"];
-
-fn try_scene(text: &str) -> Result<Scenario, String> {
-    read_scene_text(&format!("format = 1\n{text}"), None, &[])
-        .map(|(_, scenario)| scenario)
-        .map_err(|faults| faults.to_string())
-}
-
-fn scene(text: &str) -> Scenario {
-    try_scene(text).unwrap_or_else(|faults| panic!("{faults}\n{text}"))
-}
-
-fn step(courant: f64) -> f64 {
-    courant * SPACING / SPEED
-}
 
 /// A scene in double precision; `solver` holds more lines of `[solver]`, `more` follows.
 fn text(method: &str, size: &[usize], edges: &str, courant: f64, solver: &str, more: &str) -> String {
@@ -56,43 +41,8 @@ fn build(scenario: &Scenario) -> Box<dyn Solver> {
     (method.build)(scenario).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn advance(solver: &mut dyn Solver, steps: u64) {
-    solver.advance(steps, &mut Taps::default()).unwrap();
-}
-
-fn values(solver: &mut dyn Solver) -> Vec<f64> {
-    let field = solver.field().unwrap();
-    (0..field.len()).map(|i| field.at(i).re).collect()
-}
-
-fn start(solver: &mut dyn Solver, pressure: &[f64]) {
-    let clock = Clock {
-        time_step: solver.clock().time_step,
-        ..Clock::default()
-    };
-    solver.set_field(&FieldData::Float64(pressure.to_vec()), clock).unwrap();
-}
-
-fn noise(len: usize, seed: u64) -> Vec<f64> {
-    let mut state = seed;
-    (0..len)
-        .map(|_| {
-            state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-            let mut z = state;
-            z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-            z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-            ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 52) as f64 - 1.0
-        })
-        .collect()
-}
-
 fn largest(values: &[f64]) -> f64 {
     values.iter().fold(0.0, |most, value| most.max(value.abs()))
-}
-
-fn difference(a: &[f64], b: &[f64]) -> f64 {
-    assert_eq!(a.len(), b.len());
-    largest(&a.iter().zip(b).map(|(a, b)| a - b).collect::<Vec<_>>())
 }
 
 /// The free-end trap: a site at a rigid edge that is left out of the sweeps without a partner (the share p²/2M of its kinetic energy never drifts) has another mass, and the
@@ -137,7 +87,7 @@ fn sites_at_edges_keep_their_share_of_the_kinetic_energy() {
                 let steps = (40.0 / courant).round();
                 advance(solver.as_mut(), steps as u64);
                 let factor = (lattice_frequency(SPEED, SPACING, &phases) * steps * step(courant)).cos();
-                difference(
+                largest_difference(
                     &values(solver.as_mut()),
                     &mode.iter().map(|p| p * factor).collect::<Vec<_>>(),
                 )
@@ -269,7 +219,7 @@ fn sources_sound_as_with_finite_differences() {
         assert_eq!(naive, blocked, "what is fused changes no record");
         let reference = record("fdtd", "");
         for (n, limit) in [(0, 0.03), (1, 0.06), (2, 0.06)] {
-            let error = difference(&naive[n], &reference[n]) / largest(&reference[n]);
+            let error = largest_difference(&naive[n], &reference[n]) / largest(&reference[n]);
             assert!(error < limit, "detector {n}, medium {medium:?}: {error}");
         }
     }
@@ -288,7 +238,7 @@ fn a_run_with_sources_runs_back() {
     solver.edit(&scenario, &Edit::TimeStep(-step(0.5))).unwrap();
     advance(solver.as_mut(), 90);
     // Pressures of 1 and some thousand roundings.
-    assert!(difference(&values(solver.as_mut()), &before) < 1e-12);
+    assert!(largest_difference(&values(solver.as_mut()), &before) < 1e-12);
 }
 
 /// p_tt + 2γp_t = c²∇²p: a standing wave falls as e^(−γt) and rings at √(ω² − γ²).
@@ -309,7 +259,7 @@ fn absorption_damps_at_its_rate() {
         );
         let ringing = (omega * omega - gamma * gamma).sqrt();
         let factor = (-gamma * t).exp() * ((ringing * t).cos() + gamma / ringing * (ringing * t).sin());
-        difference(
+        largest_difference(
             &values(solver.as_mut()),
             &mode.iter().map(|p| p * factor).collect::<Vec<_>>(),
         )
@@ -341,7 +291,7 @@ fn the_absorbing_layer_reflects_what_its_width_says() {
     let reference = heard(1001, 500, "\"wall\"", 0);
     for (width, expected) in [(20, 0.144098), (32, 0.066624), (64, 0.018137)] {
         let absorbed = heard(121 + 2 * width, 60 + width, "\"absorb\"", width);
-        let error = difference(&absorbed, &reference) / largest(&reference);
+        let error = largest_difference(&absorbed, &reference) / largest(&reference);
         // Digits of the list.
         assert!((error - expected).abs() < 2e-6, "{width} sites: {error}");
     }
@@ -379,7 +329,7 @@ fn a_run_can_be_edited() {
     advance(changed.as_mut(), 30);
     advance(same.as_mut(), 30);
     // c is the same, so is the motion.
-    assert!(difference(&values(changed.as_mut()), &values(same.as_mut())) < 1e-12);
+    assert!(largest_difference(&values(changed.as_mut()), &values(same.as_mut())) < 1e-12);
 }
 
 /// Pictures: pressure as a mean over a texel, energy that adds up, the peak of what passed, the same from both variants.

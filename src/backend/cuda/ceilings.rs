@@ -1,12 +1,9 @@
 //! What the device can do at most, measured with `kernels/ceilings.cu`.
 
-use super::{CudaError, Device, Kind, PushKernelArg, Queue, Source};
+use super::{CudaError, Device, Kind, PushKernelArg, Queue, Source, source};
 use std::time::Instant;
 
-const SOURCE: Source = Source {
-    name: "ceilings",
-    ptx: include_str!("../../../kernels/ptx/ceilings.ptx"),
-};
+const SOURCE: Source = source!("ceilings");
 
 /// Bytes of each of the two arrays of the copy: many times any cache.
 const ARRAY: usize = 2 << 30;

@@ -8,14 +8,15 @@ mod ceilings;
 mod fault;
 mod nvrtc;
 mod queue;
+mod source;
 
 pub use ceilings::DeviceCeilings;
 #[doc(hidden)]
 pub use fault::lose_device_after;
 pub use nvrtc::{Program, cache, compiled, compiler};
-pub use queue::{
-    Buffer, DeviceRepr, Kernel, Kind, Landing, LaunchArgs, Mark, PushKernelArg, Queue, Source, ValidAsZeroBits,
-};
+pub use queue::{Buffer, DeviceRepr, Kernel, Kind, Landing, LaunchArgs, Mark, PushKernelArg, Queue, ValidAsZeroBits};
+pub use source::Source;
+pub(crate) use source::{parameters, source};
 
 use cudarc::driver::{CudaContext, CudaModule, sys};
 use std::collections::HashMap;

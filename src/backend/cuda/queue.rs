@@ -1,18 +1,9 @@
 //! One stream of work on a device: buffers, kernels, copies.
 
-use super::{CudaError, Device, failed, fault, words};
+use super::{CudaError, Device, Source, failed, fault, words};
 use cudarc::driver::{CudaEvent, CudaFunction, CudaSlice, CudaStream, DevicePtr, LaunchConfig, PinnedHostSlice, sys};
 pub use cudarc::driver::{DeviceRepr, LaunchArgs, PushKernelArg, ValidAsZeroBits};
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// PTX in the binary.
-#[derive(Clone, Copy, Debug)]
-pub struct Source {
-    /// Its file in `kernels/ptx`, without the ending.
-    pub name: &'static str,
-    /// Its text.
-    pub ptx: &'static str,
-}
 
 /// What a buffer may hold.
 pub trait Kind: DeviceRepr + ValidAsZeroBits + Copy + Send + Sync + 'static {}

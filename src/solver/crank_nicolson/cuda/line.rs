@@ -2,7 +2,7 @@
 
 use super::super::hamiltonian::{Hamiltonian, Step};
 use super::super::run::Propagator;
-use super::{OnCuda, SOLVERS, Shape, THREADS, params, solver_error};
+use super::{OnCuda, SOLVERS, Shape, THREADS, params};
 use crate::backend::cuda::{Buffer, CudaError, Device, Kernel, PushKernelArg, Queue};
 use crate::solver::{Backend, SolverError};
 use num_complex::Complex;
@@ -428,7 +428,7 @@ impl<T: OnCuda> Propagator<T> for OnDevice<T> {
     }
 
     fn fault(&mut self) -> Result<(), SolverError> {
-        self.fault.take().map_or(Ok(()), |fault| Err(solver_error(fault)))
+        self.fault.take().map_or(Ok(()), |fault| Err(SolverError::from(fault)))
     }
 
     fn drives_at(&self, time: f64) -> Vec<f64> {

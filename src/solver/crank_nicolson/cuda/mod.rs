@@ -12,7 +12,7 @@ mod params;
 
 use super::hamiltonian::Hamiltonian;
 use super::run::Propagator;
-use crate::backend::cuda::{self, CudaError, Kind, Source};
+use crate::backend::cuda::{self, Kind, Source, source};
 use crate::backend::simd::Vectors;
 use crate::field::Precision;
 use crate::physics::Quantum;
@@ -46,21 +46,16 @@ struct Shape {
     rows: usize,
 }
 
-macro_rules! shape {
-    ($name:literal, $rows:literal) => {
-        Shape {
-            source: Source {
-                name: $name,
-                ptx: include_str!(concat!("../../../../kernels/ptx/", $name, ".ptx")),
-            },
-            rows: $rows,
-        }
-    };
-}
-
 /// Few rows are the fastest; more reach further.
-const SINGLE: [Shape; 2] = [shape!("crank_nicolson_f32_8", 8), shape!("crank_nicolson_f32_16", 16)];
-const DOUBLE: [Shape; 1] = [shape!("crank_nicolson_f64_8", 8)];
+const SINGLE: [Shape; 2] = [
+    of_rows(source!("crank_nicolson_f32_8"), 8),
+    of_rows(source!("crank_nicolson_f32_16"), 16),
+];
+const DOUBLE: [Shape; 1] = [of_rows(source!("crank_nicolson_f64_8"), 8)];
+
+const fn of_rows(source: Source, rows: usize) -> Shape {
+    Shape { source, rows }
+}
 
 /// Threads of a block.
 const THREADS: usize = 256;
@@ -112,31 +107,9 @@ pub(super) fn propagator<T: OnCuda>(scenario: &Scenario, quantum: Quantum) -> Re
 }
 
 fn on_device<T: OnCuda>(scenario: &Scenario, quantum: Quantum) -> Result<Box<dyn Propagator<T>>, SolverError> {
-    let device = cuda::device().map_err(|reason| SolverError::Backend {
-        backend: "cuda",
-        message: reason.to_owned(),
-    })?;
+    let device = crate::solver::device::device()?;
     let shape = shape(T::PRECISION, scenario.grid().sites())?;
     let hamiltonian = Hamiltonian::new(scenario, quantum);
-    let line = line::OnDevice::new(device, hamiltonian, shape).map_err(solver_error)?;
+    let line = line::OnDevice::new(device, hamiltonian, shape).map_err(SolverError::from)?;
     Ok(Box::new(line))
-}
-
-fn solver_error(error: CudaError) -> SolverError {
-    match error {
-        CudaError::OutOfMemory {
-            what,
-            needed,
-            available,
-        } => SolverError::OutOfMemory {
-            what: format!("cuda: {what}"),
-            needed,
-            available,
-        },
-        CudaError::NotCompiled(message) => SolverError::Unsupported(message),
-        CudaError::Call { .. } => SolverError::Backend {
-            backend: "cuda",
-            message: error.to_string(),
-        },
-    }
 }

@@ -1,16 +1,8 @@
 //! Parameters of the kernels, as `kernels/crank_nicolson.cu` declares them. Addresses are of the device; 0 = null.
 
-use crate::backend::cuda::DeviceRepr;
-use crate::field::Real;
+use crate::backend::cuda::parameters;
 
-macro_rules! plain {
-    ($($name:ident $(<$t:ident>)?),*) => {$(
-        // SAFETY: `repr(C)`, `Copy`, and made of numbers only.
-        #[allow(unsafe_code, reason = "promises that the bytes are what the kernel declares")]
-        unsafe impl $(<$t: Real>)? DeviceRepr for $name $(<$t>)? {}
-    )*};
-}
-plain!(Line<T>, Blocks);
+parameters!(Line<T>, Blocks);
 
 /// What the blocks leave to `rs`, and what it gives them.
 #[repr(C)]
@@ -50,30 +42,17 @@ mod tests {
     use super::super::{DOUBLE, SINGLE};
     use super::*;
     use crate::backend::cuda::Source;
-
-    /// Bytes of the parameters of an entry.
-    fn declared(source: Source, entry: &str) -> Vec<usize> {
-        let ptx = source.ptx;
-        let start = ptx.find(&format!(".entry {entry}(")).unwrap();
-        let list = &ptx[start..start + ptx[start..].find(')').unwrap()];
-        list.lines()
-            .filter(|line| line.contains(".param") && line.contains('['))
-            .map(|line| {
-                let size = line.rsplit('[').next().unwrap();
-                size[..size.find(']').unwrap()].parse().unwrap()
-            })
-            .collect()
-    }
+    use crate::field::Real;
 
     fn check<T: Real>(source: Source) {
         for kind in ["line", "ring"] {
             for stage in ["begin", "step", "end"] {
                 let entry = format!("{kind}_{stage}");
-                assert_eq!(declared(source, &entry), [size_of::<Line<T>>()], "{entry}");
+                assert_eq!(source.declared(&entry), [size_of::<Line<T>>()], "{entry}");
             }
         }
         for entry in ["rs_begin", "rs_step"] {
-            assert_eq!(declared(source, entry)[0], size_of::<Blocks>(), "{entry}");
+            assert_eq!(source.declared(entry)[0], size_of::<Blocks>(), "{entry}");
         }
     }
 

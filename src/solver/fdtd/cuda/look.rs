@@ -1,7 +1,7 @@
 //! Sums, detectors and pictures on the device.
 
 use super::params::{self, SUMS, whole};
-use super::{Cuda, OnCuda, WARPS, solver_error};
+use super::{Cuda, OnCuda, WARPS};
 use crate::backend::cuda::{Buffer, CudaError, PushKernelArg, Queue};
 use crate::physics::{Measure, Observables};
 use crate::scene::scenario::Quantity;
@@ -97,7 +97,7 @@ impl<T: OnCuda> Cuda<T> {
     /// Sums over the whole field.
     pub(super) fn sums(&self) -> Result<Observables, SolverError> {
         let sum = || self.measured(self.aside()?, &self.everywhere(true));
-        let [square, energy, x, xx, y, yy, z, zz, peak, ..] = sum().map_err(solver_error)?;
+        let [square, energy, x, xx, y, yy, z, zz, peak, ..] = sum().map_err(SolverError::from)?;
         let all = Observables {
             norm: square,
             energy,
@@ -171,13 +171,13 @@ impl<T: OnCuda> Cuda<T> {
                 None => Ok(()),
             }
         };
-        draw().map_err(solver_error)
+        draw().map_err(SolverError::from)
     }
 
     /// See [`crate::solver::Solver::begin_image`].
     pub(super) fn begin_picture(&mut self, request: &ImageRequest) -> Result<(), SolverError> {
         self.ready_for(request)?;
-        self.draw_ahead(request).map_err(solver_error)
+        self.draw_ahead(request).map_err(SolverError::from)
     }
 
     /// Begins to draw and to copy what was drawn; later steps wait on the device before they overwrite what it reads.
@@ -209,7 +209,7 @@ impl<T: OnCuda> Cuda<T> {
         let Some(landing) = &self.ahead.value else {
             return Ok(false);
         };
-        let values = self.side.landed(landing).map_err(solver_error)?;
+        let values = self.side.landed(landing).map_err(SolverError::from)?;
         image.copy_from(&self.ahead.image);
         image.value.copy_from_slice(values);
         Ok(true)

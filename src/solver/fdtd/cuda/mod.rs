@@ -186,10 +186,7 @@ impl<T: OnCuda> Cuda<T> {
     }
 
     fn new(scenario: &Scenario) -> Result<Self, SolverError> {
-        let device = cuda::device().map_err(|reason| SolverError::Backend {
-            backend: "cuda",
-            message: reason.to_owned(),
-        })?;
+        let device = crate::solver::device::device()?;
         check_room(scenario, device.free_memory())?;
         let host = Fdtd::<T>::new(scenario)?;
         let make = |host: Fdtd<T>| -> Result<Self, CudaError> {
@@ -218,7 +215,7 @@ impl<T: OnCuda> Cuda<T> {
             run.push_levels()?;
             Ok(run)
         };
-        let mut run = make(host).map_err(solver_error)?;
+        let mut run = make(host).map_err(SolverError::from)?;
         run.choose_towers();
         Ok(run)
     }
@@ -274,7 +271,7 @@ impl<T: OnCuda> Cuda<T> {
     fn pull(&mut self) -> Result<(), SolverError> {
         let lattice = self.host.sweep.lattice.clone();
         let pull = |from: &Buffer<T>, what: &str, to: &mut [T]| {
-            store::pull_rows(&self.queue, what, &lattice, self.pitch, from, to).map_err(solver_error)
+            store::pull_rows(&self.queue, what, &lattice, self.pitch, from, to).map_err(SolverError::from)
         };
         (self.host.now, self.host.old) = (level(&lattice, 0)?, level(&lattice, BESIDE)?);
         pull(&self.now, "the pressure", &mut self.host.now)?;
@@ -286,7 +283,7 @@ impl<T: OnCuda> Cuda<T> {
         }
         self.medium
             .pull_layers(&self.queue, &mut self.host)
-            .map_err(solver_error)
+            .map_err(SolverError::from)
     }
 
     /// Changes the run on the host, and takes over what came of it; what fails there leaves the device as it was.
@@ -298,7 +295,7 @@ impl<T: OnCuda> Cuda<T> {
             self.medium = store::Medium::new(&self.queue, &self.host, self.pitch)?;
             self.push_levels()
         };
-        push().map_err(solver_error)?;
+        push().map_err(SolverError::from)?;
         // Another medium may want another kernel.
         self.choose_towers();
         result
@@ -350,25 +347,6 @@ fn check_room(scenario: &Scenario, free: u64) -> Result<(), SolverError> {
         });
     }
     Ok(())
-}
-
-fn solver_error(error: CudaError) -> SolverError {
-    match error {
-        CudaError::OutOfMemory {
-            what,
-            needed,
-            available,
-        } => SolverError::OutOfMemory {
-            what: format!("cuda: {what}"),
-            needed,
-            available,
-        },
-        CudaError::NotCompiled(message) => SolverError::Unsupported(message),
-        CudaError::Call { .. } => SolverError::Backend {
-            backend: "cuda",
-            message: error.to_string(),
-        },
-    }
 }
 
 /// As kernels take the grid.

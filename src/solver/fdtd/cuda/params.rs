@@ -1,21 +1,13 @@
 //! Parameters of the kernels, as `kernels/fdtd.cuh` and `kernels/fdtd_step.cu` declare them. Addresses are of the device; 0 = null.
 
 use super::super::lattice::Lattice;
-use crate::backend::cuda::DeviceRepr;
-use crate::field::Real;
+use crate::backend::cuda::parameters;
 use crate::grid::Edge;
 
 /// Numbers of `measure_total`: Σp², energy, x, xx, y, yy, z, zz, peak, flux, Σp.
 pub(super) const SUMS: usize = 11;
 
-macro_rules! plain {
-    ($($name:ident $(<$t:ident>)?),*) => {$(
-        // SAFETY: `repr(C)`, `Copy`, and made of numbers only.
-        #[allow(unsafe_code, reason = "promises that the bytes are what the kernel declares")]
-        unsafe impl $(<$t: Real>)? DeviceRepr for $name $(<$t>)? {}
-    )*};
-}
-plain!(Step<T>, Sites, Torre<T>, Look<T>, Picture<T>);
+parameters!(Step<T>, Sites, Torre<T>, Look<T>, Picture<T>);
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
@@ -143,31 +135,18 @@ pub(super) fn whole(count: usize) -> i32 {
 mod tests {
     use super::super::sources;
     use super::*;
-    use crate::field::Precision;
-
-    /// Bytes of a kernel's parameters, as the PTX declares them.
-    fn declared(ptx: &str, entry: &str) -> Vec<usize> {
-        let start = ptx.find(&format!(".entry {entry}(")).unwrap();
-        let list = &ptx[start..start + ptx[start..].find(')').unwrap()];
-        list.lines()
-            .filter(|line| line.contains(".param") && line.contains('['))
-            .map(|line| {
-                let size = line.rsplit('[').next().unwrap();
-                size[..size.find(']').unwrap()].parse().unwrap()
-            })
-            .collect()
-    }
+    use crate::field::{Precision, Real};
 
     fn check<T: Real>(precision: Precision) {
-        let ptx = sources::step(precision).ptx;
+        let kernels = sources::step(precision);
         for half in 1..=4 {
-            assert_eq!(declared(ptx, &format!("plain_{half}")), [size_of::<Step<T>>()]);
-            assert_eq!(declared(ptx, &format!("general_{half}")), [size_of::<Step<T>>()]);
-            assert_eq!(declared(ptx, &format!("memories_{half}"))[0], size_of::<Step<T>>());
+            assert_eq!(kernels.declared(&format!("plain_{half}")), [size_of::<Step<T>>()]);
+            assert_eq!(kernels.declared(&format!("general_{half}")), [size_of::<Step<T>>()]);
+            assert_eq!(kernels.declared(&format!("memories_{half}"))[0], size_of::<Step<T>>());
         }
-        assert_eq!(declared(ptx, "operate")[0], size_of::<Sites>());
-        assert_eq!(declared(ptx, "measure")[0], size_of::<Look<T>>());
-        assert_eq!(declared(ptx, "picture")[0], size_of::<Picture<T>>());
+        assert_eq!(kernels.declared("operate")[0], size_of::<Sites>());
+        assert_eq!(kernels.declared("measure")[0], size_of::<Look<T>>());
+        assert_eq!(kernels.declared("picture")[0], size_of::<Picture<T>>());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! A run on the device as the engine sees it.
 
-use super::{Cuda, OnCuda, solver_error, torre};
+use super::{Cuda, OnCuda, torre};
 use crate::backend::cuda::Buffer;
 use crate::field::{FieldData, Real};
 use crate::physics::Observables;
@@ -77,7 +77,7 @@ impl<T: OnCuda> Solver for Cuda<T> {
         let mut padded = vec![T::zero(); rows * self.pitch];
         self.queue
             .download("the pressure", &self.now, &mut padded)
-            .map_err(solver_error)?;
+            .map_err(SolverError::from)?;
         let mut all = Vec::with_capacity(nx * rows);
         for row in padded.chunks_exact(self.pitch) {
             all.extend_from_slice(&row[..nx]);

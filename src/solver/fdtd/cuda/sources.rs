@@ -1,17 +1,8 @@
 //! The kernels in the binary, made by `kernels/build` from `kernels/fdtd_*.cu` and `kernels/fdtd.cuh`.
 
 use super::torre::{BLOCK, Shape};
-use crate::backend::cuda::{Program, Source};
+use crate::backend::cuda::{Program, Source, source};
 use crate::field::Precision;
-
-macro_rules! source {
-    ($name:literal) => {
-        Source {
-            name: $name,
-            ptx: include_str!(concat!("../../../../kernels/ptx/", $name, ".ptx")),
-        }
-    };
-}
 
 /// Single steps, site operations, sums, pictures.
 pub(super) fn step(precision: Precision) -> Source {

@@ -1,7 +1,7 @@
 //! Steps on the device, and what is done to single sites after each.
 
 use super::params::{self, whole};
-use super::{Cuda, OnCuda, grid_of, solver_error};
+use super::{Cuda, OnCuda, grid_of};
 use crate::backend::cuda::{Buffer, CudaError, Kind, PushKernelArg, Queue};
 use crate::physics::Measure;
 use crate::solver::taps::Tap;
@@ -126,10 +126,10 @@ impl<T: OnCuda> Cuda<T> {
         let mut left = steps;
         while left > 0 {
             let batch = left.min(BATCH);
-            self.go_batch(batch, &gathered, taps).map_err(solver_error)?;
+            self.go_batch(batch, &gathered, taps).map_err(SolverError::from)?;
             left -= batch;
         }
-        self.paced().map_err(solver_error)
+        self.paced().map_err(SolverError::from)
     }
 
     /// Sites of all detectors that are gathered, one after the other.

@@ -16,16 +16,6 @@
 //! Bound, 2D order 2 single: 16 instructions a site-step, so 2.0 T site-steps/s on an H200; a pass over memory moves 24 B (field in and out, phases),
 //! so 178 G site-steps/s with one step a launch.
 
-/// PTX in the binary.
-macro_rules! source {
-    ($name:literal) => {
-        crate::backend::cuda::Source {
-            name: $name,
-            ptx: include_str!(concat!("../../../../kernels/ptx/", $name, ".ptx")),
-        }
-    };
-}
-
 mod choice;
 mod launch;
 mod on_device;
@@ -174,10 +164,7 @@ impl<T: OnCuda> Drop for Cuda<T> {
 impl<T: OnCuda> Cuda<T> {
     /// Room for a field; `variant` is a variant's id or `auto`, `asked_steps` how many to fuse.
     pub(super) fn new(problem: &Problem, variant: &str, asked_steps: Option<usize>) -> Result<Self, SolverError> {
-        let device = cuda::device().map_err(|reason| SolverError::Backend {
-            backend: "cuda",
-            message: reason.to_owned(),
-        })?;
+        let device = crate::solver::device::device()?;
         let (variant, because) = chosen(problem, variant, T::PRECISION);
         check_room(problem, variant, T::PRECISION, device.free_memory())?;
         let grid = problem.grid.clone();
@@ -242,7 +229,7 @@ impl<T: OnCuda> Cuda<T> {
                 ahead: Mutex::default(),
             })
         };
-        make().map_err(solver_error)
+        make().map_err(SolverError::from)
     }
 
     fn kernel(&self, entry: &str) -> &Kernel {
@@ -328,24 +315,5 @@ impl<T: OnCuda> Cuda<T> {
             .zip(values.par_chunks(nx))
             .for_each(|(to, from)| to[..nx].copy_from_slice(from));
         all
-    }
-}
-
-fn solver_error(error: CudaError) -> SolverError {
-    match error {
-        CudaError::OutOfMemory {
-            what,
-            needed,
-            available,
-        } => SolverError::OutOfMemory {
-            what: format!("cuda: {what}"),
-            needed,
-            available,
-        },
-        CudaError::NotCompiled(message) => SolverError::Unsupported(message),
-        CudaError::Call { .. } => SolverError::Backend {
-            backend: "cuda",
-            message: error.to_string(),
-        },
     }
 }

@@ -2,7 +2,7 @@
 
 use super::launch::addresses;
 use super::params::{self, Closing, Factor, SUMS, filled, whole};
-use super::{Ahead, Cuda, OnCuda, Sums, solver_error};
+use super::{Ahead, Cuda, OnCuda, Sums};
 use crate::backend::cuda::{Buffer, CudaError, PushKernelArg, Queue};
 use crate::scene::scenario::Quantity;
 use crate::solver::trotter::media::{Exponent, Media};
@@ -440,6 +440,6 @@ impl<T: OnCuda> OnDevice<T> for Cuda<T> {
 impl<T: OnCuda> Cuda<T> {
     fn kept_fault(&self) -> Option<SolverError> {
         let fault = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
-        fault.clone().map(solver_error)
+        fault.clone().map(SolverError::from)
     }
 }

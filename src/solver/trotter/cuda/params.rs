@@ -2,8 +2,7 @@
 
 use super::super::media::Exponent;
 use super::super::run::Opening;
-use crate::backend::cuda::DeviceRepr;
-use crate::field::Real;
+use crate::backend::cuda::parameters;
 use crate::grid::Grid;
 
 /// Drives that the device handles.
@@ -11,14 +10,7 @@ pub(super) const MOST_DRIVES: usize = 4;
 /// Numbers of `measure_total`: norm, energy, x, xx, y, yy, z, zz, peak, current.
 pub(super) const SUMS: usize = 10;
 
-macro_rules! plain {
-    ($($name:ident $(<$t:ident>)?),*) => {$(
-        // SAFETY: `repr(C)`, `Copy`, and made of numbers only.
-        #[allow(unsafe_code, reason = "promises that the bytes are what the kernel declares")]
-        unsafe impl $(<$t: Real>)? DeviceRepr for $name $(<$t>)? {}
-    )*};
-}
-plain!(
+parameters!(
     Fused<T>,
     Line<T>,
     Space<T>,
@@ -231,47 +223,34 @@ mod tests {
     use super::*;
     use crate::field::Precision;
 
-    /// Bytes of a kernel's first parameters, as the PTX declares them.
-    fn declared(ptx: &str, entry: &str) -> Vec<usize> {
-        let start = ptx.find(&format!(".entry {entry}(")).unwrap();
-        let list = &ptx[start..start + ptx[start..].find(')').unwrap()];
-        list.lines()
-            .filter(|line| line.contains(".param") && line.contains('['))
-            .map(|line| {
-                let size = line.rsplit('[').next().unwrap();
-                size[..size.find(']').unwrap()].parse().unwrap()
-            })
-            .collect()
-    }
-
     #[test]
     fn structs_are_as_large_as_the_kernels_declare() {
-        let ptx = sources::sweeps(Precision::Single).ptx;
+        let kernels = sources::sweeps(Precision::Single);
         for entry in ["sweep_x", "sweep_rows"] {
-            assert_eq!(declared(ptx, entry), [size_of::<Sweep<f32>>()]);
+            assert_eq!(kernels.declared(entry), [size_of::<Sweep<f32>>()]);
         }
-        assert_eq!(declared(ptx, "sweep_columns"), [size_of::<Columns<f32>>()]);
-        assert_eq!(declared(ptx, "measure_rows"), [size_of::<Measure>()]);
-        assert_eq!(declared(ptx, "picture")[0], size_of::<Picture>());
+        assert_eq!(kernels.declared("sweep_columns"), [size_of::<Columns<f32>>()]);
+        assert_eq!(kernels.declared("measure_rows"), [size_of::<Measure>()]);
+        assert_eq!(kernels.declared("picture")[0], size_of::<Picture>());
         assert_eq!(
-            declared(ptx, "fill_table"),
+            kernels.declared("fill_table"),
             [size_of::<Medium>(), size_of::<Factor>(), size_of::<Lattice>()]
         );
         assert_eq!(
-            declared(ptx, "turn_field"),
+            kernels.declared("turn_field"),
             [size_of::<Medium>(), size_of::<Closing>(), size_of::<Lattice>()]
         );
-        let ptx = sources::sweeps(Precision::Double).ptx;
+        let kernels = sources::sweeps(Precision::Double);
         for entry in ["sweep_x", "sweep_rows"] {
-            assert_eq!(declared(ptx, entry), [size_of::<Sweep<f64>>()]);
+            assert_eq!(kernels.declared(entry), [size_of::<Sweep<f64>>()]);
         }
-        assert_eq!(declared(ptx, "sweep_columns"), [size_of::<Columns<f64>>()]);
+        assert_eq!(kernels.declared("sweep_columns"), [size_of::<Columns<f64>>()]);
         assert_eq!(
-            declared(sources::line(Precision::Single).ptx, "line_steps"),
+            sources::line(Precision::Single).declared("line_steps"),
             [size_of::<Line<f32>>()]
         );
         assert_eq!(
-            declared(sources::line(Precision::Double).ptx, "line_steps"),
+            sources::line(Precision::Double).declared("line_steps"),
             [size_of::<Line<f64>>()]
         );
         for (precision, size) in [
@@ -284,11 +263,11 @@ mod tests {
                         Precision::Single => size_of::<Space<f32>>(),
                         Precision::Double => size_of::<Space<f64>>(),
                     };
-                    assert_eq!(declared(shape.source.ptx, "space_steps"), [size]);
+                    assert_eq!(shape.source.declared("space_steps"), [size]);
                 }
             }
             for shape in sources::shapes(precision, sources::Flags::default()) {
-                assert_eq!(declared(shape.source.ptx, "fused_steps"), [size]);
+                assert_eq!(shape.source.declared("fused_steps"), [size]);
             }
         }
     }

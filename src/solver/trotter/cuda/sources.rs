@@ -1,7 +1,7 @@
 //! The kernels in the binary, made by `kernels/build` from `kernels/trotter_fused.cu`, `kernels/trotter_line.cu`,
 //! `kernels/trotter_sweeps.cu` and `kernels/trotter.cuh`.
 
-use crate::backend::cuda::{self, CudaError, Program, Source};
+use crate::backend::cuda::{self, CudaError, Program, Source, source};
 use crate::field::Precision;
 
 /// One shape of `fused_steps`.

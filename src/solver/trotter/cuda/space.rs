@@ -2,7 +2,7 @@
 
 use super::launch::addresses;
 use super::{Cuda, OnCuda, params};
-use crate::backend::cuda::{CudaError, Kernel, PushKernelArg, Queue, Source};
+use crate::backend::cuda::{CudaError, Kernel, PushKernelArg, Queue, Source, source};
 use crate::field::Precision;
 use crate::solver::trotter::scheme::Substep;
 
