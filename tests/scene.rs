@@ -196,12 +196,8 @@ fn words_and_sections() {
         "31:3",
         &["no pulses"],
     );
-    let mirror = format!("{FREE}\n[mirror]\nmethod = \"echo\"\nat = 1.0\n");
-    fault(
-        &mirror,
-        "41:2",
-        &["time-reversal mirrors are not available in this version"],
-    );
+    let mirror = format!("{FREE}\n[mirror]\nmethod = \"reversal\"\nat = 1.0\n");
+    fault(&mirror, "42:10", &["plays through transducers", "there are none"]);
 }
 
 #[test]

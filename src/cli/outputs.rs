@@ -6,7 +6,7 @@ use crate::engine::Engine;
 use crate::export::aside::Aside;
 use crate::export::csv::CsvWriter;
 use crate::export::npy;
-use crate::physics::{Equation, Observables, Spectrum};
+use crate::physics::{Equation, Observables, Refocus, Spectrum};
 use std::path::PathBuf;
 
 /// Open files; each appears in its place when it is complete.
@@ -49,6 +49,9 @@ impl Outputs {
                     scenario.model().equation(),
                     scenario.grid().rank(),
                 ));
+                if scenario.mirror().is_some() {
+                    columns.extend(Refocus::COLUMNS);
+                }
                 Some(CsvWriter::create(path, &columns)?)
             }
         };
@@ -91,6 +94,9 @@ impl Outputs {
         for row in &log.rows[self.written..] {
             let mut values = vec![row.step as f64, row.time];
             values.extend(row.observables.values(rank));
+            if let Some(refocus) = &row.refocus {
+                values.extend(refocus.values());
+            }
             csv.row(&values)?;
         }
         self.written = log.rows.len();

@@ -3,7 +3,7 @@
 use super::outputs::Outputs;
 use super::sound::{self, SoundArgs};
 use super::{InputError, Interrupt, SceneArgs, scene};
-use crate::engine::{Engine, RunEnd, Verdict};
+use crate::engine::{Engine, Phase, RunEnd, Verdict};
 use crate::scene::Scenario;
 use crate::scene::scenario::Subject;
 use crate::units;
@@ -95,6 +95,9 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
         return Err(error);
     }
     println!("{}", summary(&engine, &end));
+    if let Some(line) = mirror_line(&mut engine)? {
+        println!("{line}");
+    }
     outputs.finish(&mut engine)?;
     for line in sound::write(&sounds, &engine)? {
         println!("{line}");
@@ -245,6 +248,30 @@ fn summary(engine: &Engine, end: &RunEnd) -> String {
         rate(engine, end.steps, end.seconds),
         engine.drift(),
     )
+}
+
+/// What a mirror has made of the wave, in one line.
+fn mirror_line(engine: &mut Engine) -> anyhow::Result<Option<String>> {
+    let (Some(status), Some(found)) = (engine.mirror(), engine.refocus()?) else {
+        return Ok(None);
+    };
+    if status.phase == Phase::Record {
+        return Ok(Some(format!(
+            "mirror: time turns at step {}; {} sites recorded so far",
+            status.turn, status.heard
+        )));
+    }
+    Ok(Some(format!(
+        "mirror: {} sites play, residual inside {:.2e} when time turned, fidelity {:.6}, error {:.2e} ({:.2e} after scaling), focus {} wide, {} \
+         times its rms",
+        status.playing,
+        found.residual,
+        found.fidelity,
+        found.error,
+        found.scaled_error,
+        short(found.width),
+        short(found.contrast),
+    )))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "four digits are shown")]

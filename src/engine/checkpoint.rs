@@ -412,6 +412,7 @@ impl Header {
                         step,
                         time,
                         observables: observables(rest),
+                        refocus: None,
                     });
                 }
                 Some(log)

@@ -56,8 +56,10 @@ pub enum Command {
     Snapshot,
     /// Back to the snapshot.
     Restore,
-    /// Turns time round: Δt → −Δt.
+    /// Turns time round: at the scene's mirror, or Δt → −Δt where there is none.
     Reverse,
+    /// Back to where time turned, to take the way back again.
+    BackToTurn,
     /// Steps per shown frame; `None` = as many as fit into a frame.
     StepsPerFrame(Option<u64>),
     /// What the frames shall show.

@@ -4,6 +4,7 @@ use super::EngineError;
 use super::build::{self, Estimate, steps_between};
 use super::expectations::{self, Verdict};
 use super::log::{ObservableLog, Row};
+use super::mirror::{Leg, Phase, Timeline};
 use crate::field::FieldData;
 use crate::physics::{Equation, Observables};
 use crate::scene::Scenario;
@@ -53,10 +54,12 @@ pub struct RunEnd {
 
 /// A kept state.
 #[derive(Clone, Debug)]
-struct Snapshot {
-    state: SolverState,
-    taps: Taps,
-    verdicts: Vec<Verdict>,
+pub(super) struct Snapshot {
+    pub(super) state: SolverState,
+    pub(super) taps: Taps,
+    pub(super) verdicts: Vec<Verdict>,
+    /// Where it lies on the timeline of a mirror.
+    pub(super) leg: Option<Leg>,
 }
 
 /// A run of one scenario, stepped by the caller.
@@ -74,7 +77,9 @@ pub struct Engine {
     /// The last ones taken, and their step.
     pub(super) latest: (u64, Observables),
     /// Whether nothing that they depend on was edited since.
-    current: bool,
+    pub(super) current: bool,
+    /// The way there and back of a scene with a mirror.
+    pub(super) timeline: Option<Timeline>,
     /// Seconds that taking them took.
     observables_cost: f64,
     snapshot: Option<Snapshot>,
@@ -95,6 +100,7 @@ impl Engine {
             initial: Observables::default(),
             latest: (0, Observables::default()),
             current: false,
+            timeline: None,
             observables_cost: 0.0,
             snapshot: None,
             failure: None,
@@ -102,6 +108,7 @@ impl Engine {
             solver,
         };
         engine.initial = engine.observables()?;
+        engine.begin_timeline()?;
         engine.measure()?;
         Ok(engine)
     }
@@ -189,8 +196,9 @@ impl Engine {
             if let Some(failure) = &self.failure {
                 return Err(failure.clone());
             }
+            let result = self.until_turn();
+            let mut piece = left.min(self.keep_failure(result)?);
             let clock = self.clock();
-            let mut piece = left;
             if let Some(due) = expectations::next_due(self.scenario.expectations(), &self.verdicts, &clock) {
                 piece = piece.min(due);
             }
@@ -399,19 +407,20 @@ impl Engine {
         let method = build::method(&scenario)?;
         let old = &self.scenario;
         if !scenario.continues(old) {
-            let log = self.log.as_ref().map(|log| log.every);
-            *self = Self::new(scenario)?;
-            if let Some(every) = log {
-                self.keep_observables(every)?;
-            }
-            return Ok(Change::Restarted);
+            return self.restart(scenario);
         }
+        let of_mirror = self.update_mirror(&scenario)?;
+        if of_mirror == Some(Change::Restarted) {
+            return self.restart(scenario);
+        }
+        let old = Arc::clone(&self.scenario);
         let old_clock = self.clock();
         let step = build::time_step(method, &scenario).copysign(old_clock.time_step);
         #[expect(clippy::float_cmp, reason = "whether the scene's number is another one")]
-        let other_step = build::time_step(method, old) != step.abs();
+        let other_step = build::time_step(method, &old) != step.abs();
         let other_medium =
             old.medium() != scenario.medium() || old.model() != scenario.model() || old.sources() != scenario.sources();
+        let other_medium = other_medium || self.way_back_differs(&scenario);
         let change = if old.solver() != scenario.solver() || old.time().imaginary != scenario.time().imaginary {
             self.rebuild(&scenario, step)?;
             Change::Rebuilt
@@ -429,10 +438,15 @@ impl Engine {
         } else {
             Change::Kept
         };
+        let change = of_mirror.map_or(change, |own| own.max(change));
         if self.scenario.detectors() != scenario.detectors() {
+            let transducers = self.taps.transducers_mut().take();
             self.taps = Taps::new(scenario.grid(), scenario.detectors());
+            *self.taps.transducers_mut() = transducers;
             if let Some(snapshot) = &mut self.snapshot {
-                snapshot.taps = self.taps.clone();
+                let transducers = snapshot.taps.transducers_mut().take();
+                snapshot.taps = Taps::new(scenario.grid(), scenario.detectors());
+                *snapshot.taps.transducers_mut() = transducers;
             }
         }
         if self.scenario.expectations() != scenario.expectations() {
@@ -448,6 +462,16 @@ impl Engine {
             self.observables()?;
         }
         Ok(change)
+    }
+
+    /// Begins another scene at t = 0; the log goes on as it was kept.
+    fn restart(&mut self, scenario: Arc<Scenario>) -> Result<Change, EngineError> {
+        let log = self.log.as_ref().map(|log| log.every);
+        *self = Self::new(scenario)?;
+        if let Some(every) = log {
+            self.keep_observables(every)?;
+        }
+        Ok(Change::Restarted)
     }
 
     /// Back to t = 0. The snapshot stays.
@@ -472,12 +496,18 @@ impl Engine {
         if let Some(failure) = &self.failure {
             return Err(failure.clone());
         }
-        self.snapshot = Some(Snapshot {
+        self.snapshot = Some(self.keep()?);
+        Ok(())
+    }
+
+    /// The present state.
+    pub(super) fn keep(&mut self) -> Result<Snapshot, EngineError> {
+        Ok(Snapshot {
             state: self.solver.save()?,
             taps: self.taps.clone(),
             verdicts: self.verdicts.clone(),
-        });
-        Ok(())
+            leg: self.timeline.as_ref().map(|timeline| timeline.leg.clone()),
+        })
     }
 
     /// Back to the snapshot, which stays.
@@ -485,24 +515,44 @@ impl Engine {
     /// # Errors
     /// If there is none or the back end fails.
     pub fn restore(&mut self) -> Result<(), EngineError> {
-        let snapshot = self.snapshot.as_ref().ok_or(EngineError::NoSnapshot)?;
+        let snapshot = self.snapshot.take().ok_or(EngineError::NoSnapshot)?;
+        let done = self.go_to(&snapshot);
+        self.snapshot = Some(snapshot);
+        done
+    }
+
+    /// To a kept state.
+    pub(super) fn go_to(&mut self, snapshot: &Snapshot) -> Result<(), EngineError> {
+        let mut phase = self.phase();
         if matches!(self.failure, Some(EngineError::Solver(SolverError::Backend { .. }))) {
             // What the back end held is lost with it; the snapshot is not, and another solver can go on from it.
             self.solver = build::build(&self.scenario)?;
+            phase = phase.map(|_| Phase::Record);
+        }
+        let then = snapshot.leg.as_ref().map(|leg| leg.phase);
+        if then != phase {
+            let scenario = self.leg_scenario(then);
+            self.solver.edit(&scenario, &Edit::Medium)?;
         }
         self.solver.load(&snapshot.state)?;
         self.taps = snapshot.taps.clone();
         self.verdicts.clone_from(&snapshot.verdicts);
+        if let (Some(timeline), Some(leg)) = (&mut self.timeline, &snapshot.leg) {
+            timeline.leg = leg.clone();
+        }
         self.failure = None;
         self.observables()?;
         Ok(())
     }
 
-    /// Turns time round: Δt → −Δt.
+    /// Turns time round: at the scene's mirror, if it has one, and else Δt → −Δt.
     ///
     /// # Errors
-    /// If the method cannot run backwards.
+    /// If the method cannot run backwards; with a mirror as [`Engine::turn_now`].
     pub fn reverse(&mut self) -> Result<(), EngineError> {
+        if self.timeline.is_some() {
+            return self.turn_now();
+        }
         let step = -self.clock().time_step;
         Ok(self.solver.edit(&self.scenario, &Edit::TimeStep(step))?)
     }
@@ -510,7 +560,8 @@ impl Engine {
     /// Medium and Δt in the running solver.
     fn edit(&mut self, scenario: &Scenario, medium: bool, step: Option<f64>) -> Result<(), EngineError> {
         if medium {
-            self.solver.edit(scenario, &Edit::Medium)?;
+            let back = (self.phase() == Some(Phase::Replay)).then(|| scenario.returning());
+            self.solver.edit(back.as_ref().unwrap_or(scenario), &Edit::Medium)?;
         }
         if let Some(step) = step {
             self.solver.edit(scenario, &Edit::TimeStep(step))?;
@@ -568,9 +619,11 @@ impl Engine {
             return Ok(());
         }
         let observables = self.observables()?;
+        let refocus = self.refocus()?;
         for place in due {
             let expectation = &self.scenario.expectations()[place];
-            if let Some(value) = expectations::measure(&expectation.subject, &self.taps, &observables) {
+            if let Some(value) = expectations::measure(&expectation.subject, &self.taps, &observables, refocus.as_ref())
+            {
                 self.verdicts[place] = Verdict::of(expectation, value);
             }
         }
@@ -579,9 +632,15 @@ impl Engine {
                 step: clock.steps,
                 time: clock.time,
                 observables,
+                refocus,
             });
         }
         Ok(())
+    }
+
+    /// Remembers that the run cannot go on.
+    fn keep_failure<T>(&mut self, result: Result<T, EngineError>) -> Result<T, EngineError> {
+        result.inspect_err(|error| self.failure = Some(error.clone()))
     }
 
     /// Remembers that the back end failed.

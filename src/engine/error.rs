@@ -35,6 +35,9 @@ pub enum EngineError {
     /// A checkpoint was not written or not taken.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
+    /// What was asked of the scene's mirror cannot be done now.
+    #[error("time cannot be turned round: {0}")]
+    Mirror(String),
     /// There is no snapshot to go back to.
     #[error("there is no snapshot; take one first")]
     NoSnapshot,

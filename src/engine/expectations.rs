@@ -1,7 +1,7 @@
 //! Predictions, measured while a scene runs: each at the step nearest to its time, exactly.
 
 use super::build::steps_between;
-use crate::physics::Observables;
+use crate::physics::{Observables, Refocus};
 use crate::scene::Expectation;
 use crate::scene::scenario::Subject;
 use crate::solver::{Clock, Taps};
@@ -66,12 +66,14 @@ pub fn pending<'a>(
         .filter(|(place, _)| verdicts.get(*place) == Some(&Verdict::Pending))
 }
 
-/// The value of a subject now: the latest record of a detector, or an observable just taken.
+/// The value of a subject now: the latest record of a detector, or an observable or measure of a mirror just taken.
 #[must_use]
-pub fn measure(subject: &Subject, taps: &Taps, observables: &Observables) -> Option<f64> {
+pub fn measure(subject: &Subject, taps: &Taps, observables: &Observables, refocus: Option<&Refocus>) -> Option<f64> {
     match subject {
         Subject::Detector(place) => taps.values(*place).last().copied(),
-        Subject::Observable(name) => observables.by_name(name),
+        Subject::Observable(name) => observables
+            .by_name(name)
+            .or_else(|| refocus.and_then(|refocus| refocus.by_name(name))),
     }
 }
 

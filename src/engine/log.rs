@@ -1,6 +1,6 @@
 //! The observables of a run, every so many steps.
 
-use crate::physics::Observables;
+use crate::physics::{Observables, Refocus};
 
 /// One row of a log.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -11,6 +11,8 @@ pub struct Row {
     pub time: f64,
     /// What was measured.
     pub observables: Observables,
+    /// What a mirror has made of the wave, where there is one.
+    pub refocus: Option<Refocus>,
 }
 
 /// Rows at the multiples of `every` steps, from the first step of the run on.

@@ -1,6 +1,7 @@
 //! Writing a run's checkpoint, and going on from one.
 
 use super::checkpoint::{Checkpoint, CheckpointError, RunInfo};
+use super::mirror::stored;
 use super::{Engine, EngineError, Verdict};
 use crate::scene::Scenario;
 use crate::solver::{self, Report};
@@ -16,7 +17,8 @@ impl Engine {
         if let Some(failure) = self.failure() {
             return Err(failure.clone());
         }
-        let state = self.solver.save()?;
+        let mut state = self.solver.save()?;
+        self.store_timeline(&mut state);
         let places = 0..self.taps.taps().len();
         Checkpoint {
             run: run_info(&self.scenario, &self.report()),
@@ -39,7 +41,8 @@ impl Engine {
     /// # Errors
     /// If the file cannot be read, is damaged or belongs to another scene, or the solver cannot be built.
     pub fn resume(scenario: Arc<Scenario>, path: &Path) -> Result<(Self, Vec<String>), EngineError> {
-        let checkpoint = Checkpoint::read(path)?;
+        let mut checkpoint = Checkpoint::read(path)?;
+        let timeline = stored::split(&mut checkpoint.state);
         let was = &checkpoint.run;
         let mismatch = |what: String| CheckpointError::Mismatch {
             path: path.to_owned(),
@@ -65,13 +68,14 @@ impl Engine {
             ));
             engine = Self::new(read(&[format!("solver.variant={}", was.variant)])?)?;
         }
-        engine.solver.load(&checkpoint.state)?;
         engine.taps.restore(checkpoint.times, checkpoint.records);
         let measured = engine.scenario.expectations().iter().zip(&checkpoint.measured);
         for (verdict, (expectation, value)) in engine.verdicts.iter_mut().zip(measured) {
             *verdict = value.map_or(Verdict::Pending, |value| Verdict::of(expectation, value));
         }
         engine.log = checkpoint.log;
+        engine.restore_timeline(&timeline)?;
+        engine.solver.load(&checkpoint.state)?;
         engine.initial = checkpoint.initial;
         engine.observables()?;
         let differ = differing(&was.scene, &scenario.file().to_toml());

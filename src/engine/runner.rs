@@ -309,6 +309,7 @@ impl Runner {
             Command::Snapshot => self.with_engine(|engine| engine.snapshot().map(|()| None)),
             Command::Restore => self.with_engine(|engine| engine.restore().map(|()| None)),
             Command::Reverse => self.with_engine(|engine| engine.reverse().map(|()| None)),
+            Command::BackToTurn => self.with_engine(|engine| engine.back_to_turn().map(|()| None)),
             Command::StepsPerFrame(steps) => {
                 self.steps_per_frame = steps.map(|steps| steps.max(1));
                 self.left_in_frame = 0;

@@ -5,6 +5,7 @@
 use super::scenario::{ColorRange, Opacity, Orbit, Parameter, Quantity, SolverChoice, TimeSpec, ViewMode};
 use crate::field::Precision;
 use crate::grid::Edge;
+use crate::physics::mirror::{Drive, MirrorMethod};
 use crate::physics::{Measure, Mode, Sets};
 use crate::scene::scenario::BackendChoice;
 use std::collections::BTreeMap;
@@ -442,29 +443,6 @@ pub enum TransducersFile {
     },
 }
 
-/// How a mirror works.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MirrorMethod {
-    /// The whole field is turned round.
-    Echo,
-    /// What the transducers recorded is played backwards.
-    Reversal,
-    /// The same with its sign only.
-    OneBit,
-    /// With the inverse of the propagation operator.
-    InverseFilter,
-}
-
-impl MirrorMethod {
-    /// Every method with its word in a scene file.
-    pub const ALL: [(&'static str, Self); 4] = [
-        ("echo", Self::Echo),
-        ("reversal", Self::Reversal),
-        ("one-bit", Self::OneBit),
-        ("inverse-filter", Self::InverseFilter),
-    ];
-}
-
 /// `[mirror]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MirrorFile {
@@ -478,7 +456,13 @@ pub struct MirrorFile {
     pub noise: f64,
     /// Layers on the way back only.
     pub perturbation: Vec<LayerFile>,
-    /// Regularisation of the inverse filter.
+    /// Whether the magnetic field keeps its direction on the way back.
+    pub keep_flux: bool,
+    /// Seed of the noise.
+    pub seed: usize,
+    /// How an inverse filter drives the field.
+    pub drive: Drive,
+    /// Regularisation of the soft inverse filter.
     pub regularization: Option<f64>,
 }
 

@@ -3,14 +3,15 @@
 use super::decode::{Decode, Found, Section};
 use super::document::{Document, Node, Value};
 use super::file::{
-    AcousticFile, DetectorFile, EdgesFile, ExpectFile, FORMAT, GridFile, LayerFile, MirrorFile, MirrorMethod,
-    PacketFile, PulseFile, QuantumFile, RegionFile, SceneFile, ShapeFile, SignalFile, SolverFile, SourceFile,
-    SourcePlace, TransducersFile, ValueFile, ViewFile,
+    AcousticFile, DetectorFile, EdgesFile, ExpectFile, FORMAT, GridFile, LayerFile, MirrorFile, PacketFile, PulseFile,
+    QuantumFile, RegionFile, SceneFile, ShapeFile, SignalFile, SolverFile, SourceFile, SourcePlace, TransducersFile,
+    ValueFile, ViewFile,
 };
 use super::read_view::view;
 use super::scenario::{BackendChoice, Parameter, TimeSpec};
 use crate::field::Precision;
 use crate::grid::Edge;
+use crate::physics::mirror::{Drive, MirrorMethod};
 use crate::physics::{Measure, Mode, Sets};
 use std::path::PathBuf;
 
@@ -511,6 +512,9 @@ fn mirror(mut section: Section<'_>, found: &mut Found) -> MirrorFile {
             .map(|table| transducers(table, found)),
         noise: section.get("noise", found).unwrap_or(0.0),
         perturbation: section.tables("perturbation", found, layer),
+        keep_flux: section.get("keep_flux", found).unwrap_or(false),
+        seed: section.get("seed", found).unwrap_or(1),
+        drive: section.word("drive", &Drive::ALL, found).unwrap_or_default(),
         regularization: section.get("regularization", found),
     };
     section.close(found, |_| None);

@@ -5,7 +5,7 @@ pub use super::look::{Opacity, Orbit, ViewMode};
 use crate::colormap::Kind;
 use crate::field::Precision;
 use crate::grid::Grid;
-use crate::physics::{Detector, Equation, Initial, Medium, Model, Source};
+use crate::physics::{Detector, Equation, Initial, Medium, Mirror, Model, Source};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -238,6 +238,7 @@ pub struct Scenario {
     pub(super) initial: Initial,
     pub(super) medium: Arc<Medium>,
     pub(super) sources: Vec<Source>,
+    pub(super) mirror: Option<Arc<Mirror>>,
     pub(super) detectors: Vec<Detector>,
     pub(super) view: View,
     pub(super) expectations: Vec<Expectation>,
@@ -311,6 +312,33 @@ impl Scenario {
     #[must_use]
     pub fn sources(&self) -> &[Source] {
         &self.sources
+    }
+    /// The mirror.
+    #[must_use]
+    pub fn mirror(&self) -> Option<&Arc<Mirror>> {
+        self.mirror.as_ref()
+    }
+    /// Whether a mirror hears or drives single sites.
+    #[must_use]
+    pub fn listens(&self) -> bool {
+        self.mirror.as_ref().is_some_and(|mirror| mirror.listens())
+    }
+    /// The scene on the way back from its mirror: the perturbed medium, no sources, and the magnetic field turned round.
+    #[must_use]
+    pub fn returning(&self) -> Self {
+        let mut back = self.clone();
+        if let Some(mirror) = &self.mirror {
+            back.medium = Arc::clone(&mirror.medium);
+            back.sources.clear();
+            if let (Model::Quantum(quantum), false) = (&mut back.model, mirror.keep_flux) {
+                quantum.flux = -quantum.flux;
+            }
+        }
+        back
+    }
+    /// Leaves out the sources, as where impulse responses are measured.
+    pub fn silence_sources(&mut self) {
+        self.sources.clear();
     }
     /// The detectors.
     #[must_use]

@@ -2,14 +2,14 @@
 #![expect(clippy::float_cmp, reason = "a key is left out where it is exactly its default")]
 
 use super::file::{
-    DetectorFile, EdgesFile, ExpectFile, FORMAT, GridFile, LayerFile, MirrorFile, MirrorMethod, PacketFile,
-    QuantumFile, RegionFile, SceneFile, ShapeFile, SignalFile, SolverFile, SourceFile, SourcePlace, TransducersFile,
-    ValueFile, ViewFile,
+    DetectorFile, EdgesFile, ExpectFile, FORMAT, GridFile, LayerFile, MirrorFile, PacketFile, QuantumFile, RegionFile,
+    SceneFile, ShapeFile, SignalFile, SolverFile, SourceFile, SourcePlace, TransducersFile, ValueFile, ViewFile,
 };
 use super::scenario::{BackendChoice, ColorRange, Opacity, Orbit, Parameter, TimeSpec, ViewMode};
 use crate::field::Precision;
 use crate::grid::Edge;
 use crate::physics::Mode;
+use crate::physics::mirror::{Drive, MirrorMethod};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -401,6 +401,9 @@ fn mirror_section(w: &mut Writer, mirror: &MirrorFile) {
         })
         .collect();
     w.key_unless(layers.is_empty(), "perturbation", format!("[{}]", layers.join(", ")));
+    w.key_unless(!mirror.keep_flux, "keep_flux", "true".to_owned());
+    w.key_unless(mirror.seed == 1, "seed", mirror.seed.to_string());
+    w.key_unless(mirror.drive == Drive::default(), "drive", text(mirror.drive.word()));
     w.optional("regularization", mirror.regularization);
 }
 

@@ -134,6 +134,8 @@ impl SolverTable for Table {
                 None => objection("method", text, "use another method: `ripplon list methods` shows them"),
             })
             .collect();
+        let step = (scenario.time().step).unwrap_or_else(|| (method.step_advice)(scenario).auto);
+        objections.extend(super::placement::objections(scenario, method, step));
         // Steppers of the Schrödinger equation here are stable for every Δt, and their advice reads the whole medium.
         if let Some(step) = scenario.time().step.filter(|_| method.equation == Equation::Acoustic) {
             let advice = (method.step_advice)(scenario);

@@ -11,9 +11,11 @@ mod device;
 pub mod fdtd;
 pub mod image;
 pub mod oscillators;
+pub mod placement;
 pub mod split_step_fourier;
 pub mod taps;
 mod tiling;
+pub mod transducers;
 pub mod trotter;
 pub mod volume;
 
@@ -187,6 +189,11 @@ pub struct Method {
     pub objections: fn(&Scenario) -> Vec<String>,
     /// Bytes that a run will need.
     pub memory: fn(&Scenario) -> u64,
+    /// Grows a set of sites by those on which its values depend in one step: how thick a mirror must be that keeps out what is behind
+    /// it. `None` where every site depends on all others.
+    pub reach: Option<fn(&Scenario, &mut [bool])>,
+    /// Back ends on which single sites can be heard and driven ([`Solver::touch`], and [`Taps::touch`] in every step).
+    pub transducers: &'static [Backend],
     /// The least that a step of the scheme costs a site, whatever the variant: what `bench` measures against.
     pub work: fn(&Scenario) -> Work,
     /// A solver at t = 0.
@@ -316,6 +323,17 @@ pub trait Solver: Send {
     /// # Errors
     /// If the back end fails; the state is then that of the last call that succeeded or lost, never mixed silently.
     fn advance(&mut self, steps: u64, taps: &mut Taps) -> Result<(), SolverError>;
+
+    /// Lets the transducers do what is due now, without a step.
+    ///
+    /// # Errors
+    /// If the method does not reach single sites, or the back end fails.
+    fn touch(&mut self, _taps: &mut Taps) -> Result<(), SolverError> {
+        Err(SolverError::Unsupported(format!(
+            "{} does not reach single sites, which transducers need",
+            self.report().method
+        )))
+    }
 
     /// Applies a change; `scenario` already contains it.
     ///

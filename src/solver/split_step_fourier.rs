@@ -29,6 +29,7 @@ use crate::field::{FieldData, Precision, Real, narrow, wide};
 use crate::physics::reference::trotter::SUZUKI;
 use crate::physics::{Equation, Initial, Measure, Observables, Quantum, Sets};
 use crate::scene::Scenario;
+use crate::solver::transducers::Sites;
 use axis::Axis;
 use kick::Kick;
 use num_complex::{Complex, Complex64};
@@ -77,6 +78,8 @@ pub static METHOD: Method = Method {
     step_advice,
     objections,
     memory,
+    reach: None,
+    transducers: &[Backend::Cpu],
     work,
     build,
 };
@@ -429,6 +432,20 @@ fn initial_field<T: Real>(scenario: &Scenario) -> Result<Vec<Complex<T>>, Solver
     Ok(psi)
 }
 
+impl<T: Real> Sites for SplitStepFourier<T> {
+    fn read(&self, site: usize) -> Complex64 {
+        wide(self.psi[site])
+    }
+
+    fn overwrite(&mut self, site: usize, value: Complex64) {
+        self.psi[site] = narrow(value);
+    }
+
+    fn add(&mut self, site: usize, value: Complex64) {
+        self.psi[site] = narrow(wide(self.psi[site]) + value);
+    }
+}
+
 impl<T: Real> Solver for SplitStepFourier<T> {
     fn report(&self) -> Report {
         let lines: Vec<String> = self.axes.iter().map(|axis| axis.sites().to_string()).collect();
@@ -463,12 +480,18 @@ impl<T: Real> Solver for SplitStepFourier<T> {
         threads::run(|| {
             for _ in 0..steps {
                 self.step();
+                taps.touch(self);
                 if !taps.is_empty() {
                     self.record(taps)?;
                 }
             }
             Ok(())
         })
+    }
+
+    fn touch(&mut self, taps: &mut Taps) -> Result<(), SolverError> {
+        taps.touch(self);
+        Ok(())
     }
 
     fn edit(&mut self, scenario: &Scenario, edit: &Edit) -> Result<(), SolverError> {

@@ -1,18 +1,20 @@
-//! Taps: what reads single sites or regions every step.
+//! Taps: what reads or drives single sites, or reads regions, every step.
 
+use super::transducers::{Sites, Transducers};
 use crate::grid::Grid;
 use crate::physics::{Detector, Measure, Region};
 use num_complex::Complex64;
 
-/// The detectors of a scene at their sites, with what they have recorded.
+/// The detectors of a scene at their sites, with what they have recorded, and the transducers of a mirror.
 ///
-/// A method calls [`Taps::record`] after every step while [`Taps::is_empty`] is false, with access to its closed field.
+/// A method calls [`Taps::touch`] and then [`Taps::record`] after every step while [`Taps::is_empty`] is false, with access to its closed field.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Taps {
     taps: Vec<Tap>,
     times: Vec<f64>,
     /// `values[detector][record]`.
     values: Vec<Vec<f64>>,
+    transducers: Option<Transducers>,
 }
 
 /// One detector at its sites.
@@ -39,13 +41,40 @@ impl Taps {
             values: vec![Vec::new(); taps.len()],
             taps,
             times: Vec::new(),
+            transducers: None,
         }
     }
 
-    /// Whether there is nothing to record.
+    /// Whether there is nothing to record and no site to touch.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.taps.is_empty()
+        self.taps.is_empty() && !self.touches()
+    }
+
+    /// Whether single sites are heard or driven after the next step.
+    #[must_use]
+    pub fn touches(&self) -> bool {
+        self.transducers
+            .as_ref()
+            .is_some_and(|transducers| !transducers.is_idle())
+    }
+
+    /// Lets the transducers do what is due after a step.
+    pub fn touch(&mut self, field: &mut impl Sites) {
+        if let Some(transducers) = &mut self.transducers {
+            transducers.touch(field);
+        }
+    }
+
+    /// The transducers, where there are any.
+    #[must_use]
+    pub fn transducers(&self) -> Option<&Transducers> {
+        self.transducers.as_ref()
+    }
+
+    /// The same, to be changed.
+    pub fn transducers_mut(&mut self) -> &mut Option<Transducers> {
+        &mut self.transducers
     }
 
     /// The detectors at their sites.
@@ -62,6 +91,9 @@ impl Taps {
 
     /// Appends one record whose values are known, in the order of [`Taps::taps`].
     pub fn push(&mut self, time: f64, now: &[f64]) {
+        if self.taps.is_empty() {
+            return;
+        }
         self.times.push(time);
         for ((tap, values), &now) in self.taps.iter().zip(&mut self.values).zip(now) {
             let mut now = now;

@@ -70,7 +70,7 @@ impl<'a> Builder<'a> {
         let layers = self.layers(equation, grid.as_ref(), "layer", &file.layers);
         let sources = self.sources(equation, grid.as_ref());
         let detectors = self.detectors(equation, grid.as_ref());
-        self.mirror(equation, grid.as_ref());
+        let mirror = self.mirror(equation, grid.as_ref(), &layers);
         let view = self.view(equation);
         let expectations = self.expectations(equation, grid.as_ref());
         if !self.found.faults.is_empty() {
@@ -90,6 +90,7 @@ impl<'a> Builder<'a> {
             solver,
             initial,
             sources,
+            mirror: mirror.map(Arc::new),
             detectors,
             view,
             expectations,

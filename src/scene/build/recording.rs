@@ -4,7 +4,10 @@ use super::super::file::{DetectorFile, RegionFile, TransducersFile};
 use super::super::scenario::{Expectation, Subject};
 use super::{Builder, article, possible};
 use crate::grid::Grid;
-use crate::physics::{Detector, Equation, Measure, Observables, Region};
+use crate::physics::{
+    Detector, Equation, Layer, Measure, Medium, Mirror, MirrorMethod, Observables, Placement, Refocus, Region,
+};
+use std::sync::Arc;
 
 impl Builder<'_> {
     pub(super) fn detectors(&mut self, equation: Option<Equation>, grid: Option<&Grid>) -> Vec<Detector> {
@@ -122,10 +125,16 @@ impl Builder<'_> {
                 (None, Some(name)) => {
                     let columns =
                         Observables::columns(equation.unwrap_or(Equation::Schrodinger), grid.map_or(3, Grid::rank));
-                    if columns.contains(&name.as_str()) {
+                    let of_mirror: &[&str] = if self.file.mirror.is_some() {
+                        &Refocus::COLUMNS
+                    } else {
+                        &[]
+                    };
+                    let columns = columns.iter().chain(of_mirror).copied();
+                    if columns.clone().any(|column| column == name) {
                         Some(Subject::Observable(name.clone()))
                     } else {
-                        let remedy = possible(name, columns.iter().copied());
+                        let remedy = possible(name, columns);
                         self.found
                             .value(key("observable"), format!("there is no observable {name:?}"), remedy);
                         None
@@ -160,54 +169,88 @@ impl Builder<'_> {
         expectations
     }
 
-    /// A mirror is checked like everything else, and then refused, because nothing would come of it.
-    pub(super) fn mirror(&mut self, equation: Option<Equation>, grid: Option<&Grid>) {
-        let Some(mirror) = &self.file.mirror else { return };
-        let message = "time-reversal mirrors are not available in this version";
-        self.found.key(
-            "mirror",
-            message,
-            "remove the section; the wave can be turned round by hand while it runs",
-        );
+    /// `[mirror]`; `layers` are the scene's own.
+    pub(super) fn mirror(
+        &mut self,
+        equation: Option<Equation>,
+        grid: Option<&Grid>,
+        layers: &[Layer],
+    ) -> Option<Mirror> {
+        let mirror = self.file.mirror.as_ref()?;
         self.positive("mirror.at", mirror.at);
         self.not_negative("mirror.noise", mirror.noise);
         if let Some(number) = mirror.regularization {
-            self.positive("mirror.regularization", number);
+            self.not_negative("mirror.regularization", number);
         }
-        let Some(grid) = grid else { return };
-        let counted = match &mirror.transducers {
-            Some(TransducersFile::Ring { center, radius, count }) => {
-                self.point("mirror.transducers.center", center, grid);
-                self.positive("mirror.transducers.radius", *radius);
-                Some(*count)
-            }
-            Some(TransducersFile::Line { from, to, count }) => {
-                self.point("mirror.transducers.from", from, grid);
-                self.point("mirror.transducers.to", to, grid);
-                Some(*count)
-            }
-            Some(TransducersFile::Points { points }) => {
-                for (index, point) in points.iter().enumerate() {
-                    self.point(&format!("mirror.transducers.points.{index}"), point, grid);
-                }
-                None
-            }
-            Some(TransducersFile::Edges) | None => None,
-        };
-        if counted == Some(0) {
-            self.found.value(
-                "mirror.transducers.count",
-                "0 transducers hear nothing",
-                "write at least 1",
-            );
+        if self.file.time.imaginary {
+            let message = "imaginary time cannot be turned round";
+            self.found
+                .key("mirror", message, "remove the section, or time.imaginary");
         }
-        let layers = &self
-            .file
-            .mirror
+        let placement = mirror
+            .transducers
             .as_ref()
-            .map(|mirror| mirror.perturbation.clone())
-            .unwrap_or_default();
-        self.layers(equation, Some(grid), "mirror.perturbation", layers);
+            .and_then(|transducers| self.placement(transducers, grid?));
+        if mirror.transducers.is_none() && mirror.method != MirrorMethod::Echo {
+            let message = format!(
+                "\"{}\" plays through transducers, and there are none",
+                mirror.method.word()
+            );
+            let remedy = "add e.g. `transducers = { shape = \"edges\" }`, or use method = \"echo\"";
+            self.found.value("mirror.method", message, remedy);
+        }
+        let added = self.layers(equation, grid, "mirror.perturbation", &mirror.perturbation);
+        let all = layers.iter().cloned().chain(added).collect();
+        Some(Mirror {
+            method: mirror.method,
+            at: mirror.at,
+            placement,
+            noise: mirror.noise,
+            seed: mirror.seed as u64,
+            medium: Arc::new(Medium::new(grid?.clone(), all)),
+            keep_flux: mirror.keep_flux,
+            drive: mirror.drive,
+            regularization: mirror.regularization.unwrap_or(0.0),
+        })
+    }
+
+    fn placement(&mut self, given: &TransducersFile, grid: &Grid) -> Option<Placement> {
+        let (placement, count) = match given {
+            TransducersFile::Ring { center, radius, count } => {
+                let center = self.point("mirror.transducers.center", center, grid);
+                let good = self.positive("mirror.transducers.radius", *radius);
+                let ring = center.filter(|_| good).map(|center| Placement::Ring {
+                    center,
+                    radius: *radius,
+                    count: *count,
+                });
+                (ring, *count)
+            }
+            TransducersFile::Line { from, to, count } => {
+                let from = self.point("mirror.transducers.from", from, grid);
+                let to = self.point("mirror.transducers.to", to, grid);
+                let line = from.zip(to).map(|(from, to)| Placement::Line {
+                    from,
+                    to,
+                    count: *count,
+                });
+                (line, *count)
+            }
+            TransducersFile::Points { points } => {
+                let found: Option<Vec<[f64; 3]>> = points
+                    .iter()
+                    .enumerate()
+                    .map(|(index, point)| self.point(&format!("mirror.transducers.points.{index}"), point, grid))
+                    .collect();
+                (found.map(Placement::Points), points.len())
+            }
+            TransducersFile::Edges => (Some(Placement::Edges), 1),
+        };
+        if count == 0 {
+            let (message, remedy) = ("0 transducers hear nothing", "write at least 1");
+            self.found.value("mirror.transducers.count", message, remedy);
+        }
+        placement
     }
 }
 

@@ -105,6 +105,8 @@ pub static METHOD: Method = Method {
     step_advice,
     objections,
     memory,
+    reach: None,
+    transducers: &[],
     work,
     build,
 };

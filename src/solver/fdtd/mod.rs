@@ -34,9 +34,11 @@ pub mod stability;
 pub mod stencil;
 pub mod sweep;
 mod torre;
+mod transducers;
 pub mod walls;
 
 use self::plan::{MOST_DTS, MOST_STEPS};
+use super::transducers::grow_by_star;
 use super::{Backend, Kind, Method, Paper, ParameterSpec, Solver, SolverError, StepAdvice, Target, Variant, Work};
 use crate::field::Precision;
 use crate::grid::Edge;
@@ -126,6 +128,8 @@ pub static METHOD: Method = Method {
     step_advice,
     objections,
     memory,
+    reach: Some(reach),
+    transducers: &[Backend::Cpu],
     work,
     build,
 };
@@ -192,6 +196,11 @@ fn objections(scenario: &Scenario) -> Vec<String> {
     all
 }
 
+/// Neighbours along each axis, as far as the stencil goes.
+fn reach(scenario: &Scenario, set: &mut [bool]) {
+    grow_by_star(scenario.grid(), set, half(scenario));
+}
+
 fn memory(scenario: &Scenario) -> u64 {
     let grid = scenario.grid();
     let medium = scenario.medium();
@@ -231,9 +240,14 @@ fn work(scenario: &Scenario) -> Work {
 
 fn build(scenario: &Scenario) -> Result<Box<dyn Solver>, SolverError> {
     #[cfg(feature = "cuda")]
-    let note = match cuda::build(scenario)? {
-        cuda::Built::Device(solver) => return Ok(solver),
-        cuda::Built::Elsewhere(note) => note,
+    let note = if scenario.listens() {
+        // Single sites are reached on the processor only.
+        None
+    } else {
+        match cuda::build(scenario)? {
+            cuda::Built::Device(solver) => return Ok(solver),
+            cuda::Built::Elsewhere(note) => note,
+        }
     };
     #[cfg(not(feature = "cuda"))]
     let note = None;

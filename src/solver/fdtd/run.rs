@@ -225,15 +225,17 @@ impl<T: Vectors> Fdtd<T> {
         let mut left = steps;
         while left > 0 {
             let longest = match &self.way {
-                Way::Towers { plan, .. } => plan.tower.min(records.longest()),
-                Way::Stepwise => 1,
+                // Transducers act between two steps.
+                Way::Towers { plan, .. } if !taps.touches() => plan.tower.min(records.longest()),
+                _ => 1,
             };
             let now = longest.min(usize::try_from(left).unwrap_or(longest));
             if now > 1 {
                 self.pass(now, &mut records, taps);
             } else {
                 self.step();
-                if !taps.is_empty() {
+                self.touch_sites(taps);
+                if !taps.taps().is_empty() {
                     self.record(&self.levels(), self.clock.time, taps);
                 }
             }
@@ -275,7 +277,7 @@ impl<T: Vectors> Fdtd<T> {
         }
         self.clock.steps += steps as u64;
         self.clock.time = time;
-        if taps.is_empty() {
+        if taps.taps().is_empty() {
             return;
         }
         for (n, time) in times.into_iter().enumerate() {

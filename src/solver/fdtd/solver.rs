@@ -64,6 +64,11 @@ impl<T: Vectors> Solver for Fdtd<T> {
         Ok(())
     }
 
+    fn touch(&mut self, taps: &mut Taps) -> Result<(), SolverError> {
+        self.touch_sites(taps);
+        Ok(())
+    }
+
     fn edit(&mut self, scenario: &Scenario, edit: &Edit) -> Result<(), SolverError> {
         match edit {
             Edit::TimeStep(step) => {

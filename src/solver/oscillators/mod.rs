@@ -26,12 +26,15 @@ mod scheme;
 mod solver;
 mod springs;
 mod stability;
+mod transducers;
 mod visits;
 
+use super::transducers::grow_by_pairs;
 use super::{Backend, Kind, Method, Paper, ParameterSpec, Solver, SolverError, StepAdvice, Target, Variant, Work};
 use crate::field::Precision;
 use crate::grid::Edge;
-use crate::physics::{Equation, Sets};
+use crate::physics::mirror::Drive;
+use crate::physics::{Equation, MirrorMethod, Sets};
 use crate::scene::Scenario;
 
 /// The row of the table.
@@ -103,6 +106,8 @@ pub static METHOD: Method = Method {
     step_advice,
     objections,
     memory,
+    reach: Some(reach),
+    transducers: &[Backend::Cpu],
     work,
     build,
 };
@@ -135,6 +140,15 @@ fn objections(scenario: &Scenario) -> Vec<String> {
             layer.sets
         ));
     }
+    if let Some(mirror) = scenario.mirror()
+        && mirror.method == MirrorMethod::InverseFilter
+        && mirror.drive == Drive::Soft
+    {
+        all.push(
+            "a soft source kicks momenta, and an inverse filter of oscillators has to drive displacements as well; write mirror.drive = \"hard\""
+                .to_owned(),
+        );
+    }
     for axis in 0..grid.rank() {
         let sites = grid.size()[axis];
         let name = ["x", "y", "z"][axis];
@@ -154,6 +168,16 @@ fn objections(scenario: &Scenario) -> Vec<String> {
         }
     }
     all
+}
+
+/// Partners in every sweep of a step, from the last to the first.
+fn reach(scenario: &Scenario, set: &mut [bool]) {
+    let substeps = scheme::Scheme::new(order(scenario), 1.0).substeps.len();
+    for _ in 0..substeps {
+        for sweep in scheme::sweeps(scenario.grid().rank()).iter().rev() {
+            grow_by_pairs(scenario.grid(), set, sweep.axis, sweep.odd);
+        }
+    }
 }
 
 /// Says no to a Δt beyond the limit.

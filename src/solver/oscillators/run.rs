@@ -33,7 +33,7 @@ pub(super) enum Stepper<T> {
 pub(super) struct Oscillators<T: Vectors> {
     pub(super) scenario: Scenario,
     pub(super) clock: Clock,
-    masses: Masses,
+    pub(super) masses: Masses,
     pub(super) springs: Springs<T>,
     pub(super) damping: Damping<T>,
     emitters: Emitters,
@@ -246,12 +246,17 @@ impl<T: Vectors> Oscillators<T> {
         let mut windows = Windows::new(&grid, taps, most);
         let mut left = steps;
         while left > 0 {
-            let count = windows
-                .as_ref()
-                .map_or(1, Windows::depth)
-                .min(usize::try_from(left).unwrap_or(usize::MAX));
+            // Transducers act between two steps, and detectors see what they have done.
+            let touches = taps.touches();
+            let count = match &windows {
+                Some(windows) if !touches => windows.depth(),
+                None if !touches && taps.taps().is_empty() => self.fused(),
+                _ => 1,
+            };
+            let count = count.min(usize::try_from(left).unwrap_or(usize::MAX));
             let before = self.clock;
-            self.batch(count, windows.as_mut());
+            self.batch(count, windows.as_mut().filter(|_| !touches));
+            self.touch_sites(taps);
             let mut time = before.time;
             for step in 0..count {
                 time += before.time_step;
@@ -259,7 +264,7 @@ impl<T: Vectors> Oscillators<T> {
                 let value = |tap: &Tap| {
                     let n = number;
                     number += 1;
-                    match &windows {
+                    match windows.as_ref().filter(|_| !touches) {
                         None => self.tap_value(tap, &|j, i, q, p| self.read(j, i, q, p)),
                         Some(windows) => self.tap_value(tap, &|j, i, q, p| {
                             let window = &windows.boxes[n];

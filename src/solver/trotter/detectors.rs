@@ -31,16 +31,15 @@ impl<T: Real> Run<T> {
         };
         let mut left = steps;
         while left > 0 {
-            let count = if self.is_steady() {
-                left.min(watch.depth() as u64)
-            } else {
-                1
-            };
+            // Transducers act between two steps.
+            let steady = self.is_steady() && !taps.touches();
+            let count = if steady { left.min(watch.depth() as u64) } else { 1 };
             let first = self.steps();
-            if self.is_steady() {
+            if steady {
                 self.watched_steps(count, &watch);
             } else {
                 self.single_step();
+                self.touch_sites(taps);
                 watch.see(0, &|row, x, out| self.stepper.read(row, x, out));
             }
             let closing = self.closing();

@@ -26,9 +26,11 @@ mod run;
 mod scheme;
 mod solver;
 mod stepper;
+mod transducers;
 mod vector;
 mod watch;
 
+use super::transducers::grow_by_pairs;
 use super::{Backend, Kind, Method, Paper, ParameterSpec, Solver, SolverError, Target, Variant, Work};
 use crate::backend::simd::Level;
 use crate::field::Precision;
@@ -114,12 +116,24 @@ pub static METHOD: Method = Method {
     step_advice: problem::step_advice,
     objections,
     memory,
+    reach: Some(reach),
+    transducers: &[Backend::Cpu],
     work,
     build,
 };
 
 fn objections(scenario: &Scenario) -> Vec<String> {
     problem::objections(scenario)
+}
+
+/// Partners in every sweep of a step, from the last to the first.
+fn reach(scenario: &Scenario, set: &mut [bool]) {
+    let Ok(problem) = Problem::new(scenario) else { return };
+    for substep in scheme::Scheme::new::<f64>(&problem, false).substeps.iter().rev() {
+        for sweep in substep.sweeps(problem.grid.rank()).iter().rev() {
+            grow_by_pairs(&problem.grid, set, sweep.axis, sweep.odd);
+        }
+    }
 }
 
 /// Field, phases (two tables for order 4) and energy; absorption, walls and driven parts where there are any.

@@ -221,6 +221,11 @@ impl<T: Real> Stepper<T> for Naive<T> {
             .for_each(|(row, sites)| change(row, sites));
     }
 
+    fn write(&mut self, row: usize, x: usize, values: &[Complex<T>]) {
+        let start = row * self.grid.size()[0] + x;
+        self.field[start..start + values.len()].copy_from_slice(values);
+    }
+
     fn fill_table(&mut self, table: usize, touched: &(dyn Fn(usize) -> bool + Sync), fill: RowChange<T>) {
         let nx = self.grid.size()[0];
         self.tables[table]

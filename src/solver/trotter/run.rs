@@ -145,7 +145,7 @@ impl<T: Real> Run<T> {
         self.stepper.change(&|row, sites| opening.apply(media, row, 0, sites));
     }
 
-    fn opening(&self, direction: f64) -> Opening {
+    pub(super) fn opening(&self, direction: f64) -> Opening {
         let length = direction * self.scheme.open;
         let mut exponent = (self.media).exponent(&[(self.scheme.first_middle(self.time()), length)], 1.0, false);
         exponent.damping *= direction;

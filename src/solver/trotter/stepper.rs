@@ -39,6 +39,14 @@ pub(super) trait Stepper<T: Real>: Send + Sync {
     fn read(&self, row: usize, x: Range<usize>, out: &mut [Complex<T>]);
     /// Changes every row of the field, in parallel.
     fn change(&mut self, change: RowChange<T>);
+    /// Replaces sites from `x` on of a row of the field.
+    fn write(&mut self, row: usize, x: usize, values: &[Complex<T>]) {
+        self.change(&|other, sites| {
+            if other == row {
+                sites[x..x + values.len()].copy_from_slice(values);
+            }
+        });
+    }
     /// Refills the rows of a table that `touched` names, in parallel.
     fn fill_table(&mut self, table: usize, touched: &(dyn Fn(usize) -> bool + Sync), fill: RowChange<T>);
     /// Multiplies the field with a table, with the interaction's phase for `time`.

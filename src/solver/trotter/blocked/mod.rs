@@ -274,6 +274,14 @@ impl<T: Blockwise> Stepper<T> for Blocked<T> {
         change_planes(&mut self.field, nx, self.tiling.stride, &|_| true, change);
     }
 
+    fn write(&mut self, row: usize, x: usize, values: &[Complex<T>]) {
+        let start = row * self.tiling.stride + x;
+        let [re, im] = &mut self.field;
+        for (n, value) in values.iter().enumerate() {
+            (re[start + n], im[start + n]) = (value.re, value.im);
+        }
+    }
+
     fn fill_table(&mut self, table: usize, touched: &(dyn Fn(usize) -> bool + Sync), fill: RowChange<T>) {
         let nx = self.grid.size()[0];
         change_planes(&mut self.tables[table], nx, self.tiling.stride, touched, fill);

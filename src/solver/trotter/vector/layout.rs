@@ -89,6 +89,17 @@ impl<T: Real> Planes<T> {
         }
     }
 
+    /// Replaces sites from `x` on of a row.
+    pub(super) fn write(&mut self, row: usize, x: usize, values: &[Complex<T>]) {
+        let start = row * self.layout.stride;
+        let parity = self.layout.parity(row);
+        for (x, value) in (x..).zip(values) {
+            let colour = (x + parity) % 2;
+            self.planes[2 * colour][start + x / 2] = value.re;
+            self.planes[2 * colour + 1][start + x / 2] = value.im;
+        }
+    }
+
     /// Changes, in parallel, the rows that `touched` names; `change` gets (row, sites in natural order).
     pub(super) fn change(
         &mut self,

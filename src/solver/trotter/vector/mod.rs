@@ -101,6 +101,10 @@ impl<T: Vectors> Stepper<T> for Vector<T> {
         self.field.change(&|_| true, change);
     }
 
+    fn write(&mut self, row: usize, x: usize, values: &[Complex<T>]) {
+        self.field.write(row, x, values);
+    }
+
     fn fill_table(&mut self, table: usize, touched: &(dyn Fn(usize) -> bool + Sync), fill: RowChange<T>) {
         self.tables[table].change(touched, fill);
     }

@@ -1,0 +1,357 @@
+//! Time reversal: record up to the turn, turn, replay, as one timeline that the clock runs along.
+//!
+//! At the turn the state is kept, so that the way back can be taken again with another method, noise or perturbation without recording
+//! again ([`Engine::back_to_turn`]). An echo turns the whole field round: ψ → ψ*, or dp/dt → −dp/dt. The other methods begin with an empty field and play
+//! the record backwards, see [`signal`].
+
+mod noise;
+mod refocus;
+mod signal;
+pub(super) mod stored;
+
+use super::engine::Snapshot;
+use super::{Change, Engine, EngineError};
+use crate::field::FieldData;
+use crate::physics::{MirrorMethod, Refocus};
+use crate::scene::Scenario;
+use crate::solver::placement::MirrorSites;
+use crate::solver::transducers::Transducers;
+use crate::solver::{Edit, SolverState};
+use noise::Noise;
+use num_complex::Complex64;
+use std::sync::Arc;
+
+/// Which way a wave goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Forwards, transducers listening.
+    Record,
+    /// Back: turned round, or played by the transducers.
+    Replay,
+}
+
+/// What a run with a mirror has beside its solver.
+pub(super) struct Timeline {
+    /// The step of the turn.
+    pub(super) turn: u64,
+    pub(super) sites: MirrorSites,
+    /// The scene on the way back.
+    back: Arc<Scenario>,
+    /// The field at t = 0.
+    reference: Vec<Complex64>,
+    pub(super) leg: Leg,
+}
+
+/// What of a timeline changes as the run goes on.
+#[derive(Clone, Debug)]
+pub(super) struct Leg {
+    pub(super) phase: Phase,
+    /// The state at the turn, once it was reached.
+    pub(super) turned: Option<Arc<Snapshot>>,
+    /// ‖ψ‖/‖ψ(0)‖ inside when time turned.
+    pub(super) residual: f64,
+}
+
+/// Where a run stands on its timeline; for displays.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MirrorStatus {
+    /// Which way the wave goes.
+    pub phase: Phase,
+    /// Steps up to the turn; as many lead back.
+    pub turn: u64,
+    /// Whether the turn was reached, so that [`Engine::back_to_turn`] leads somewhere.
+    pub turned: bool,
+    /// Sites that are heard.
+    pub heard: usize,
+    /// Sites that play on the way back.
+    pub playing: usize,
+}
+
+impl Engine {
+    /// Begins the timeline of a scene with a mirror, at t = 0.
+    pub(super) fn begin_timeline(&mut self) -> Result<(), EngineError> {
+        let Some(mirror) = self.scenario.mirror().cloned() else {
+            return Ok(());
+        };
+        let method = super::build::method(&self.scenario)?;
+        let Some(sites) = MirrorSites::new(&self.scenario, method) else {
+            return Ok(());
+        };
+        let turn = super::build::steps_between(0.0, mirror.at, self.clock().time_step).max(1);
+        let reference = self.solver.field()?.to_complex128();
+        if !sites.all.is_empty() {
+            *self.taps.transducers_mut() = Some(Transducers::listening(Arc::clone(&sites.all), Vec::new()));
+            self.solver.touch(&mut self.taps)?;
+        }
+        self.timeline = Some(Timeline {
+            turn,
+            sites,
+            back: Arc::new(self.scenario.returning()),
+            reference,
+            leg: Leg {
+                phase: Phase::Record,
+                turned: None,
+                residual: 0.0,
+            },
+        });
+        Ok(())
+    }
+
+    /// Where the run stands on its timeline; `None` without a mirror.
+    #[must_use]
+    pub fn mirror(&self) -> Option<MirrorStatus> {
+        let timeline = self.timeline.as_ref()?;
+        let method = self.scenario.mirror()?.method;
+        Some(MirrorStatus {
+            phase: timeline.leg.phase,
+            turn: timeline.turn,
+            turned: timeline.leg.turned.is_some(),
+            heard: timeline.sites.all.len(),
+            playing: timeline.sites.playing(method).len(),
+        })
+    }
+
+    /// The sites of the mirror.
+    #[must_use]
+    pub fn mirror_sites(&self) -> Option<&MirrorSites> {
+        self.timeline.as_ref().map(|timeline| &timeline.sites)
+    }
+
+    /// Steps that may be taken before something happens; turns time first where that is due.
+    pub(super) fn until_turn(&mut self) -> Result<u64, EngineError> {
+        let steps = self.clock().steps;
+        let Some(timeline) = self
+            .timeline
+            .as_ref()
+            .filter(|timeline| timeline.leg.phase == Phase::Record)
+        else {
+            return Ok(u64::MAX);
+        };
+        if timeline.turn > steps {
+            return Ok(timeline.turn - steps);
+        }
+        self.turn()?;
+        Ok(u64::MAX)
+    }
+
+    /// Turns time round here, whatever the scene says; the clock runs on.
+    ///
+    /// # Errors
+    /// If there is no mirror, time has been turned, nothing was recorded, or the back end fails.
+    pub fn turn_now(&mut self) -> Result<(), EngineError> {
+        let steps = self.clock().steps;
+        let refuse = |text: &str| Err(EngineError::Mirror(text.to_owned()));
+        match &mut self.timeline {
+            None => refuse("the scene has no [mirror]"),
+            Some(timeline) if timeline.leg.phase == Phase::Replay => {
+                refuse("time has been turned already; go back to the turn, or reset")
+            }
+            Some(_) if steps == 0 => refuse("nothing was recorded yet; let the wave run first"),
+            Some(timeline) => {
+                timeline.turn = steps;
+                self.turn()
+            }
+        }
+    }
+
+    /// Back to the moment before time turned: the next step turns it again, with the scene's present settings.
+    ///
+    /// # Errors
+    /// If the turn was not reached, or the back end fails.
+    pub fn back_to_turn(&mut self) -> Result<(), EngineError> {
+        let turned = self.timeline.as_ref().and_then(|timeline| timeline.leg.turned.clone());
+        let Some(turned) = turned else {
+            return Err(EngineError::Mirror("time has not been turned yet".to_owned()));
+        };
+        if let Some(log) = &mut self.log {
+            log.rows.retain(|row| row.step <= turned.state.clock.steps);
+        }
+        self.go_to(&turned)?;
+        if let Some(timeline) = &mut self.timeline {
+            timeline.leg.turned = Some(turned);
+        }
+        Ok(())
+    }
+
+    /// The state at the turn is kept, then the way back begins.
+    fn turn(&mut self) -> Result<(), EngineError> {
+        let snapshot = Arc::new(self.keep()?);
+        let field = self.solver.field()?;
+        let Some(timeline) = &mut self.timeline else {
+            return Ok(());
+        };
+        timeline.turn = snapshot.state.clock.steps;
+        timeline.leg.residual = refocus::residual(&timeline.sites.inside, &timeline.reference, &field);
+        timeline.leg.turned = Some(Arc::clone(&snapshot));
+        timeline.leg.phase = Phase::Replay;
+        self.current = false;
+        self.begin_replay(&snapshot)
+    }
+
+    fn begin_replay(&mut self, turned: &Snapshot) -> Result<(), EngineError> {
+        let (Some(mirror), Some(timeline)) = (self.scenario.mirror().cloned(), &self.timeline) else {
+            return Ok(());
+        };
+        let back = Arc::clone(&timeline.back);
+        let sites = timeline.sites.clone();
+        let changes = back.medium() != self.scenario.medium()
+            || back.model() != self.scenario.model()
+            || back.sources() != self.scenario.sources();
+        if mirror.method == MirrorMethod::Echo {
+            *self.taps.transducers_mut() = None;
+            if mirror.noise > 0.0 {
+                let noisy = disturbed(&turned.state, mirror.noise, mirror.seed);
+                self.solver.load(&noisy)?;
+            }
+            if changes {
+                self.solver.edit(&back, &Edit::Medium)?;
+            }
+            return Ok(self.solver.edit(&back, &Edit::Conjugate)?);
+        }
+        let heard = turned
+            .taps
+            .transducers()
+            .map(|own| own.heard().to_vec())
+            .unwrap_or_default();
+        let played = signal::played(&self.scenario, &sites, &heard, turned.state.clock.time_step)?;
+        let mut empty = turned.state.clone();
+        for (_, array) in &mut empty.arrays {
+            silence(array);
+        }
+        if changes {
+            self.solver.edit(&back, &Edit::Medium)?;
+        }
+        self.solver.load(&empty)?;
+        *self.taps.transducers_mut() = Some(played);
+        Ok(self.solver.touch(&mut self.taps)?)
+    }
+
+    /// The medium in which the wave runs now.
+    pub(super) fn leg_scenario(&self, phase: Option<Phase>) -> Arc<Scenario> {
+        match (&self.timeline, phase) {
+            (Some(timeline), Some(Phase::Replay)) => Arc::clone(&timeline.back),
+            _ => Arc::clone(&self.scenario),
+        }
+    }
+
+    /// Which way the wave goes; `None` without a mirror.
+    pub(super) fn phase(&self) -> Option<Phase> {
+        self.timeline.as_ref().map(|timeline| timeline.leg.phase)
+    }
+
+    /// The wave against the one at t = 0; `None` without a mirror.
+    ///
+    /// # Errors
+    /// If the back end fails.
+    pub fn refocus(&mut self) -> Result<Option<Refocus>, EngineError> {
+        let (Some(mirror), true) = (self.scenario.mirror().cloned(), self.timeline.is_some()) else {
+            return Ok(None);
+        };
+        let field = self.solver.field()?;
+        let Some(timeline) = &self.timeline else {
+            return Ok(None);
+        };
+        let inside = (mirror.method != MirrorMethod::Echo).then_some(&timeline.sites.inside[..]);
+        let turned = timeline.leg.phase == Phase::Replay;
+        let mut found = refocus::measure(
+            self.scenario.grid(),
+            inside,
+            &timeline.reference,
+            &field,
+            turned,
+            timeline.sites.focus,
+        );
+        found.residual = timeline.leg.residual;
+        Ok(Some(found))
+    }
+
+    /// Whether the wave is on its way back, and another scene has another medium there.
+    pub(super) fn way_back_differs(&self, scenario: &Scenario) -> bool {
+        let medium = |scenario: &Scenario| scenario.mirror().map(|mirror| Arc::clone(&mirror.medium));
+        self.phase() == Some(Phase::Replay) && medium(&self.scenario) != medium(scenario)
+    }
+
+    /// What an edited scene means for a run with a mirror; `None` if nothing of it concerns the mirror.
+    pub(super) fn update_mirror(&mut self, scenario: &Arc<Scenario>) -> Result<Option<Change>, EngineError> {
+        let old = Arc::clone(&self.scenario);
+        let (was, is) = match (old.mirror(), scenario.mirror()) {
+            (None, None) => return Ok(None),
+            (Some(was), Some(is)) => (was, is),
+            _ => return Ok(Some(Change::Restarted)),
+        };
+        let again = was.placement != is.placement
+            || was.at != is.at
+            || old.time().imaginary != scenario.time().imaginary
+            || old.solver() != scenario.solver()
+            || old.time().step != scenario.time().step;
+        if again {
+            return Ok(Some(Change::Restarted));
+        }
+        let settings = |own: &crate::physics::Mirror| {
+            (
+                own.method,
+                own.noise.to_bits(),
+                own.seed,
+                own.keep_flux,
+                own.drive,
+                own.regularization.to_bits(),
+            )
+        };
+        let replayed = self.phase() == Some(Phase::Replay);
+        let same_way_back = settings(was) == settings(is) && was.medium == is.medium;
+        if replayed && settings(was) != settings(is) {
+            self.back_to_turn()?;
+        }
+        if let Some(timeline) = &mut self.timeline {
+            timeline.back = Arc::new(scenario.returning());
+        }
+        Ok((!same_way_back).then_some(Change::Edited))
+    }
+}
+
+/// The same array of zeros.
+fn silence(array: &mut FieldData) {
+    match array {
+        FieldData::Complex64(values) => values.fill(num_complex::Complex::default()),
+        FieldData::Complex128(values) => values.fill(Complex64::ZERO),
+        FieldData::Float32(values) => values.fill(0.0),
+        FieldData::Float64(values) => values.fill(0.0),
+    }
+}
+
+/// A state with noise on every field in it, `part` of the rms of the first; the same noise on every level of a pressure, so that it begins at rest.
+#[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "noise")]
+fn disturbed(state: &SolverState, part: f64, seed: u64) -> SolverState {
+    let mut noisy = state.clone();
+    let sites = state.arrays.first().map_or(0, |(_, data)| data.len());
+    let square: f64 = state
+        .arrays
+        .first()
+        .map_or(0.0, |(_, data)| (0..sites).map(|n| data.at(n).norm_sqr()).sum());
+    let strength = part * (square / sites.max(1) as f64).sqrt();
+    for (name, data) in &mut noisy.arrays {
+        if data.len() != sites || name == "peak" {
+            continue;
+        }
+        let mut noise = Noise::new(seed);
+        let complex = strength / 2.0f64.sqrt();
+        match data {
+            FieldData::Complex64(values) => {
+                for value in values {
+                    value.re += (complex * noise.next()) as f32;
+                    value.im += (complex * noise.next()) as f32;
+                }
+            }
+            FieldData::Complex128(values) => {
+                for value in values {
+                    *value += Complex64::new(complex * noise.next(), complex * noise.next());
+                }
+            }
+            FieldData::Float32(values) => values
+                .iter_mut()
+                .for_each(|value| *value += (strength * noise.next()) as f32),
+            FieldData::Float64(values) => values.iter_mut().for_each(|value| *value += strength * noise.next()),
+        }
+    }
+    noisy
+}

@@ -1,0 +1,225 @@
+//! What the transducers play on the way back.
+//!
+//! With r(n) the record at step n of N, conjugated and backwards r̄(n) = r(N − n)*:
+//! - *reversal*, quantum: r̄ is added to ψ. Sound: the additive response of a line is P = iS/(2ωc), so the source that sends p is s = 2c dp/dt (per a, for
+//!   the site stands for δ/a); central differences of r̄, one-sided at its ends.
+//! - *one-bit*: the same with every value replaced by its sign (quantum: its phase) times the largest of all, and by 0 below a thousandth of it.
+//! - *inverse filter*, hard: r̄ replaces the field. This is causal deconvolution without its arithmetic: with impulse responses g[m] between the sites
+//!   the soft signal X with Σ g[n − m] X[m] = r̄[n] is what the overwriting adds.
+//! - *inverse filter*, soft: X from G(ω)X(ω) = R̄(ω) at complex frequencies ω + iη, i.e. Fourier transforms of g and r̄ times e^(−ηn), padded to twice
+//!   their length, ηN = 18: the poles of G near the real axis and the wrapping round of the transform are then both below e^(−18).
+//!   With a regularisation λ, X = (G†G + λ)⁻¹G†R̄.
+//!
+//! Source: Pastawski, Danieli, Calvo, Foa Torres 2007, doi:10.1209/0295-5075/77/40001.
+
+use super::Noise;
+use super::silence;
+use crate::engine::EngineError;
+use crate::engine::build;
+use crate::physics::mirror::Drive;
+use crate::physics::reference::elimination::solve_dense;
+use crate::physics::{Equation, Mirror, MirrorMethod};
+use crate::scene::Scenario;
+use crate::solver::Taps;
+use crate::solver::placement::MirrorSites;
+use crate::solver::transducers::{Act, Transducers};
+use num_complex::Complex64;
+use rustfft::FftPlanner;
+use std::sync::Arc;
+
+/// ηN of the complex frequencies.
+const DAMPING: f64 = 18.0;
+/// What a one-bit mirror takes for silence, as a part of the largest value.
+const SILENCE: f64 = 1e-3;
+
+/// A record, `[step][site]`.
+type Rows = Vec<Vec<Complex64>>;
+
+/// The transducers of the way back, from what all of them heard.
+pub(super) fn played(
+    scenario: &Scenario,
+    sites: &MirrorSites,
+    heard: &[Complex64],
+    time_step: f64,
+) -> Result<Transducers, EngineError> {
+    let Some(mirror) = scenario.mirror() else {
+        return Ok(Transducers::listening(Arc::from([]), Vec::new()));
+    };
+    let chosen = sites.playing(mirror.method);
+    let own: Arc<[usize]> = chosen.iter().map(|&place| sites.all[place]).collect();
+    let mut rows: Rows = heard
+        .chunks_exact(sites.all.len().max(1))
+        .map(|row| chosen.iter().map(|&place| row[place]).collect())
+        .collect();
+    let sound = scenario.model().equation() == Equation::Acoustic;
+    add_noise(&mut rows, mirror, sound);
+    rows.reverse();
+    rows.iter_mut().flatten().for_each(|value| *value = value.conj());
+    let act = match (mirror.method, mirror.drive) {
+        (MirrorMethod::InverseFilter, Drive::Hard) => Act::Overwrite,
+        (MirrorMethod::InverseFilter, Drive::Soft) => {
+            rows = filtered(scenario, &own, &rows, mirror.regularization)?;
+            Act::Add
+        }
+        _ => {
+            if sound {
+                rows = sources(scenario, &own, &rows, time_step);
+            }
+            if mirror.method == MirrorMethod::OneBit {
+                one_bit(&mut rows);
+            }
+            Act::Add
+        }
+    };
+    let signal: Vec<Complex64> = rows.concat();
+    Ok(Transducers::playing(own, act, signal.into(), 0))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a mean")]
+fn add_noise(rows: &mut [Vec<Complex64>], mirror: &Mirror, sound: bool) {
+    let count = rows.iter().map(Vec::len).sum::<usize>();
+    if mirror.noise == 0.0 || count == 0 {
+        return;
+    }
+    let square: f64 = rows.iter().flatten().map(Complex64::norm_sqr).sum();
+    let strength = mirror.noise * (square / count as f64).sqrt();
+    let mut noise = Noise::new(mirror.seed);
+    for value in rows.iter_mut().flatten() {
+        if sound {
+            value.re += strength * noise.next();
+        } else {
+            let part = strength / 2.0f64.sqrt();
+            *value += Complex64::new(part * noise.next(), part * noise.next());
+        }
+    }
+}
+
+/// s = (2c/a) dp/dt at every site.
+fn sources(scenario: &Scenario, sites: &[usize], rows: &[Vec<Complex64>], time_step: f64) -> Rows {
+    let grid = scenario.grid();
+    let background = match scenario.model() {
+        crate::physics::Model::Acoustic(acoustic) => acoustic.speed,
+        crate::physics::Model::Quantum(_) => 0.0,
+    };
+    let weights: Vec<f64> = sites
+        .iter()
+        .map(|&n| {
+            let [i, j, k] = grid.site(n);
+            let mut speed = [background];
+            scenario.medium().speed_row(background, j, k, i..i + 1, &mut speed);
+            2.0 * speed[0] / (grid.spacing() * time_step)
+        })
+        .collect();
+    let last = rows.len().saturating_sub(1);
+    (0..rows.len())
+        .map(|n| {
+            let (before, after) = (n.saturating_sub(1), (n + 1).min(last));
+            let steps = if after - before == 2 { 2.0 } else { 1.0 };
+            weights
+                .iter()
+                .enumerate()
+                .map(|(site, weight)| Complex64::from(weight * (rows[after][site].re - rows[before][site].re) / steps))
+                .collect()
+        })
+        .collect()
+}
+
+fn one_bit(rows: &mut [Vec<Complex64>]) {
+    let largest = rows.iter().flatten().map(|value| value.norm()).fold(0.0, f64::max);
+    for value in rows.iter_mut().flatten() {
+        let own = value.norm();
+        *value = if own > SILENCE * largest {
+            *value * (largest / own)
+        } else {
+            Complex64::ZERO
+        };
+    }
+}
+
+/// The soft signal whose response at the transducers is `rows`.
+#[expect(clippy::cast_precision_loss, reason = "steps are far below 2^52")]
+fn filtered(
+    scenario: &Scenario,
+    sites: &Arc<[usize]>,
+    rows: &[Vec<Complex64>],
+    regularization: f64,
+) -> Result<Rows, EngineError> {
+    let (count, steps) = (sites.len(), rows.len());
+    let responses = responses(scenario, sites, steps)?;
+    let length = (2 * steps).next_power_of_two();
+    let mut planner = FftPlanner::new();
+    let (forward, inverse) = (planner.plan_fft_forward(length), planner.plan_fft_inverse(length));
+    let damping: Vec<f64> = (0..steps).map(|n| (-DAMPING * n as f64 / steps as f64).exp()).collect();
+    let transformed = |series: &dyn Fn(usize) -> Complex64| {
+        let mut all: Vec<Complex64> = (0..length)
+            .map(|n| {
+                if n < steps {
+                    damping[n] * series(n)
+                } else {
+                    Complex64::ZERO
+                }
+            })
+            .collect();
+        forward.process(&mut all);
+        all
+    };
+    let target: Vec<Vec<Complex64>> = (0..count).map(|i| transformed(&|n| rows[n][i])).collect();
+    // matrix[j][i]: what site i hears of site j.
+    let matrix: Vec<Vec<Vec<Complex64>>> = responses
+        .iter()
+        .map(|heard| (0..count).map(|i| transformed(&|n| heard[n * count + i])).collect())
+        .collect();
+    let mut found = vec![vec![Complex64::ZERO; length]; count];
+    for at in 0..length {
+        let g = |i: usize, j: usize| matrix[j][i][at];
+        let system: Vec<Vec<Complex64>> = if regularization > 0.0 {
+            (0..count)
+                .map(|i| {
+                    let product = |j: usize| -> Complex64 { (0..count).map(|k| g(k, i).conj() * g(k, j)).sum() };
+                    let mut row: Vec<Complex64> = (0..count).map(product).collect();
+                    row[i] += regularization;
+                    row.push((0..count).map(|k| g(k, i).conj() * target[k][at]).sum());
+                    row
+                })
+                .collect()
+        } else {
+            (0..count)
+                .map(|i| (0..count).map(|j| g(i, j)).chain([target[i][at]]).collect())
+                .collect()
+        };
+        for (own, value) in found.iter_mut().zip(solve_dense(system)) {
+            own[at] = value;
+        }
+    }
+    for own in &mut found {
+        inverse.process(own);
+    }
+    Ok((0..steps)
+        .map(|n| {
+            let scale = 1.0 / (length as f64 * damping[n]);
+            found.iter().map(|own| scale * own[n]).collect()
+        })
+        .collect())
+}
+
+/// For each site: what all of them hear, `[step * sites + site]`, after a source of 1 at that site in step 0.
+fn responses(scenario: &Scenario, sites: &Arc<[usize]>, steps: usize) -> Result<Vec<Vec<Complex64>>, EngineError> {
+    let mut quiet = scenario.clone();
+    quiet.silence_sources();
+    let mut solver = build::build(&quiet)?;
+    let mut empty = solver.save()?;
+    empty.arrays.iter_mut().for_each(|(_, array)| silence(array));
+    let mut all = Vec::new();
+    for &site in &**sites {
+        solver.load(&empty)?;
+        let mut taps = Taps::default();
+        let kick = Transducers::playing(Arc::from([site]), Act::Add, Arc::from([Complex64::ONE]), 0);
+        *taps.transducers_mut() = Some(kick);
+        solver.touch(&mut taps)?;
+        *taps.transducers_mut() = Some(Transducers::listening(Arc::clone(sites), Vec::new()));
+        solver.touch(&mut taps)?;
+        solver.advance((steps as u64).saturating_sub(1), &mut taps)?;
+        all.push(taps.transducers().map(|own| own.heard().to_vec()).unwrap_or_default());
+    }
+    Ok(all)
+}

@@ -1,0 +1,184 @@
+//! Time-reversal mirrors: where transducers stand, how time is turned round, and what is measured of it.
+//!
+//! Sources: M. Fink 1992, Time reversal of ultrasonic fields, doi:10.1109/58.156174; H. M. Pastawski, E. P. Danieli, H. L. Calvo, L. E. F. Foa Torres 2007,
+//! Towards a time reversal mirror for quantum systems, doi:10.1209/0295-5075/77/40001 (perfect inverse filter).
+
+use super::Medium;
+use std::sync::Arc;
+
+/// How time is turned round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MirrorMethod {
+    /// The whole field is turned round.
+    Echo,
+    /// What the transducers recorded is played backwards.
+    Reversal,
+    /// The same with its sign only.
+    OneBit,
+    /// With the inverse of the propagation operator.
+    InverseFilter,
+}
+
+impl MirrorMethod {
+    /// Every method with its word in a scene file.
+    pub const ALL: [(&'static str, Self); 4] = [
+        ("echo", Self::Echo),
+        ("reversal", Self::Reversal),
+        ("one-bit", Self::OneBit),
+        ("inverse-filter", Self::InverseFilter),
+    ];
+
+    /// The word in a scene file.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        Self::ALL
+            .iter()
+            .find(|(_, own)| *own == self)
+            .map_or("", |(word, _)| word)
+    }
+}
+
+/// How the transducers of an inverse filter act on the field.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Drive {
+    /// They hold it at the recorded values: the inverse filter in its discrete form, without any inversion.
+    #[default]
+    Hard,
+    /// They add to it what the inverted matrix of impulse responses says: what a real array would have to play.
+    Soft,
+}
+
+impl Drive {
+    /// Every drive with its word in a scene file.
+    pub const ALL: [(&'static str, Self); 2] = [("hard", Self::Hard), ("soft", Self::Soft)];
+
+    /// The word in a scene file.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        Self::ALL
+            .iter()
+            .find(|(_, own)| *own == self)
+            .map_or("", |(word, _)| word)
+    }
+}
+
+/// Where transducers stand; lengths. The nearest sites hear and play.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Placement {
+    /// Evenly on a circle (1D: at its two ends; 3D: on a sphere).
+    Ring {
+        /// Centre.
+        center: [f64; 3],
+        /// Radius.
+        radius: f64,
+        /// How many.
+        count: usize,
+    },
+    /// Evenly on a line.
+    Line {
+        /// One end.
+        from: [f64; 3],
+        /// The other.
+        to: [f64; 3],
+        /// How many.
+        count: usize,
+    },
+    /// On every site along the edges, inside absorbing layers.
+    Edges,
+    /// One by one.
+    Points(Vec<[f64; 3]>),
+}
+
+/// `[mirror]` of a scene.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mirror {
+    /// How time is turned round.
+    pub method: MirrorMethod,
+    /// When.
+    pub at: f64,
+    /// Where transducers stand, if there are any.
+    pub placement: Option<Placement>,
+    /// Noise added to what was recorded, as a fraction of its rms.
+    pub noise: f64,
+    /// The seed of that noise.
+    pub seed: u64,
+    /// The medium on the way back: the scene's layers, then the perturbation.
+    pub medium: Arc<Medium>,
+    /// Whether the magnetic field keeps its direction, which time reversal would turn round.
+    pub keep_flux: bool,
+    /// How an inverse filter drives the field.
+    pub drive: Drive,
+    /// λ of X = (G†G + λ)⁻¹G†Y for a soft inverse filter.
+    pub regularization: f64,
+}
+
+impl Mirror {
+    /// Whether single sites are heard.
+    #[must_use]
+    pub fn listens(&self) -> bool {
+        self.placement.is_some()
+    }
+}
+
+/// What a mirror has made of a wave: the present field against the one at t = 0, complex conjugate once time has turned. An echo is judged over the
+/// whole grid, other methods over the sites inside the mirror.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Refocus {
+    /// |⟨ψ(0)|ψ⟩|²/(⟨ψ(0)|ψ(0)⟩⟨ψ|ψ⟩), with p for ψ in sound.
+    pub fidelity: f64,
+    /// ‖ψ − ψ(0)‖/‖ψ(0)‖.
+    pub error: f64,
+    /// The same after ψ was multiplied by the number that makes it least.
+    pub scaled_error: f64,
+    /// ‖ψ‖/‖ψ(0)‖ inside the mirror when time turned; 0 before.
+    pub residual: f64,
+    /// Full width of |ψ|² or p at half its value in the focus, mean over the axes; a length. The focus is where the wave began.
+    pub width: f64,
+    /// |ψ| or |p| in the focus over its root mean square on all sites.
+    pub contrast: f64,
+}
+
+impl Refocus {
+    /// Column names after those of the observables.
+    pub const COLUMNS: [&'static str; 6] = [
+        "fidelity",
+        "mirror_error",
+        "scaled_error",
+        "residual",
+        "focus_width",
+        "focus_contrast",
+    ];
+
+    /// The values of those columns.
+    #[must_use]
+    pub fn values(&self) -> [f64; 6] {
+        [
+            self.fidelity,
+            self.error,
+            self.scaled_error,
+            self.residual,
+            self.width,
+            self.contrast,
+        ]
+    }
+
+    /// From the values of those columns.
+    #[must_use]
+    pub fn from_values([fidelity, error, scaled_error, residual, width, contrast]: [f64; 6]) -> Self {
+        Self {
+            fidelity,
+            error,
+            scaled_error,
+            residual,
+            width,
+            contrast,
+        }
+    }
+
+    /// One of the columns by name.
+    #[must_use]
+    pub fn by_name(&self, name: &str) -> Option<f64> {
+        let place = Self::COLUMNS.iter().position(|column| *column == name)?;
+        Some(self.values()[place])
+    }
+}

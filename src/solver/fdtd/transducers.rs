@@ -1,0 +1,52 @@
+//! Transducers: single sites of pⁿ after a step.
+
+use super::run::Fdtd;
+use crate::backend::simd::Vectors;
+use crate::solver::Taps;
+use crate::solver::transducers::Sites;
+use num_complex::Complex64;
+
+impl<T: Vectors> Fdtd<T> {
+    /// Lets the transducers act on pⁿ.
+    pub(super) fn touch_sites(&mut self, taps: &mut Taps) {
+        if taps.touches() {
+            taps.touch(self);
+        }
+    }
+
+    /// Changes a site of pⁿ, its ghosts and the largest |p|; walls stay silent.
+    fn change_site(&mut self, site: usize, change: impl FnOnce(T) -> T) {
+        let lattice = &self.sweep.lattice;
+        let [nx, ny, _] = lattice.size;
+        if self.sweep.mask.get(site).copied().unwrap_or(false) {
+            return;
+        }
+        let (i, row) = (site % nx, site / nx);
+        let place = lattice.index([i, row % ny, row / ny]);
+        self.now[place] = change(self.now[place]);
+        if let Some(peak) = self.peak.get_mut(place) {
+            *peak = peak.max(self.now[place].abs());
+        }
+        if i < lattice.half || i + lattice.half >= nx {
+            lattice.fill_ghosts(&mut self.now[lattice.span(row)], true);
+        }
+    }
+}
+
+impl<T: Vectors> Sites for Fdtd<T> {
+    fn read(&self, site: usize) -> Complex64 {
+        let [nx, ny, _] = self.sweep.lattice.size;
+        let place = self.sweep.lattice.index([site % nx, site / nx % ny, site / (nx * ny)]);
+        Complex64::from(self.now[place].wide())
+    }
+
+    fn overwrite(&mut self, site: usize, value: Complex64) {
+        self.change_site(site, |_| T::of(value.re));
+    }
+
+    /// p_tt = … + s for one step: Δt² s.
+    fn add(&mut self, site: usize, value: Complex64) {
+        let square = self.clock.time_step * self.clock.time_step;
+        self.change_site(site, |p| p + T::of(square * value.re));
+    }
+}

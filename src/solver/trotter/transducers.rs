@@ -1,0 +1,63 @@
+//! Transducers: single sites of ψ, between the field's half phases.
+
+use super::opening::Opening;
+use super::run::Run;
+use crate::field::{Real, narrow, wide};
+use crate::solver::Taps;
+use crate::solver::transducers::Sites;
+use num_complex::{Complex, Complex64};
+
+/// A run whose sites are reached one by one, with what closes and opens them now.
+struct Reached<'a, T: Real> {
+    run: &'a mut Run<T>,
+    /// `None` where the field needs no opening.
+    phases: Option<[Opening; 2]>,
+}
+
+impl<T: Real> Run<T> {
+    /// Lets the transducers act on the field at the present time.
+    pub(super) fn touch_sites(&mut self, taps: &mut Taps) {
+        if !taps.touches() {
+            return;
+        }
+        let phases = self.closing().map(|closing| [closing, self.opening(1.0)]);
+        taps.touch(&mut Reached { run: self, phases });
+    }
+}
+
+impl<T: Real> Reached<'_, T> {
+    fn place(&self, site: usize) -> (usize, usize) {
+        let nx = self.run.problem.grid.size()[0];
+        (site / nx, site % nx)
+    }
+
+    fn is_wall(&self, site: usize) -> bool {
+        self.run.media.walls.as_deref().is_some_and(|walls| walls[site])
+    }
+}
+
+impl<T: Real> Sites for Reached<'_, T> {
+    fn read(&self, site: usize) -> Complex64 {
+        let (row, x) = self.place(site);
+        let mut psi = [Complex::default()];
+        let closing = self.phases.as_ref().map(|[closing, _]| closing);
+        self.run.closed_row(closing, row, x..x + 1, &mut psi);
+        wide(psi[0])
+    }
+
+    fn overwrite(&mut self, site: usize, value: Complex64) {
+        if self.is_wall(site) {
+            return;
+        }
+        let (row, x) = self.place(site);
+        let mut psi: [Complex<T>; 1] = [narrow(value)];
+        if let Some([_, opening]) = &self.phases {
+            opening.apply(&self.run.media, row, x, &mut psi);
+        }
+        self.run.stepper.write(row, x, &psi);
+    }
+
+    fn add(&mut self, site: usize, value: Complex64) {
+        self.overwrite(site, self.read(site) + value);
+    }
+}
