@@ -259,7 +259,7 @@ impl Engine {
             &timeline.reference,
             &field,
             turned,
-            timeline.sites.focus,
+            (timeline.sites.focus, timeline.sites.open),
         );
         found.residual = timeline.leg.residual;
         Ok(Some(found))

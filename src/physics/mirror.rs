@@ -134,7 +134,7 @@ pub struct Refocus {
     pub residual: f64,
     /// Full width of |ψ|² or p at half its value in the focus, mean over the axes; a length. The focus is where the wave began.
     pub width: f64,
-    /// |ψ| or |p| in the focus over its root mean square on all sites.
+    /// |ψ| or |p| in the focus over its root mean square on all sites that are no walls.
     pub contrast: f64,
 }
 

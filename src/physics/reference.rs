@@ -13,6 +13,7 @@
 //! - [`elimination`]: dense systems of equations.
 //! - [`transfer`]: transfer matrices in one dimension: transmission, averages over a packet, localisation length.
 //! - [`leapfrog`]: the leapfrog step of sound, site by site.
+//! - [`mirrors`]: what time-reversal mirrors leave, and how small and how clear their focus is.
 //! - [`free`]: exact free evolution on boxes and tori.
 
 pub mod acoustics;
@@ -22,6 +23,7 @@ pub mod elimination;
 pub mod free;
 pub mod lattice;
 pub mod leapfrog;
+pub mod mirrors;
 pub mod oscillators;
 pub mod transfer;
 pub mod trotter;

@@ -115,6 +115,42 @@ static PRESETS: &[Preset] = &[
         name: "mach",
         text: include_str!("../../presets/mach.toml"),
     },
+    Preset {
+        name: "echo",
+        text: include_str!("../../presets/echo.toml"),
+    },
+    Preset {
+        name: "loschmidt-echo",
+        text: include_str!("../../presets/loschmidt-echo.toml"),
+    },
+    Preset {
+        name: "two-site-mirror",
+        text: include_str!("../../presets/two-site-mirror.toml"),
+    },
+    Preset {
+        name: "inverse-filter",
+        text: include_str!("../../presets/inverse-filter.toml"),
+    },
+    Preset {
+        name: "ring-mirror",
+        text: include_str!("../../presets/ring-mirror.toml"),
+    },
+    Preset {
+        name: "one-transducer",
+        text: include_str!("../../presets/one-transducer.toml"),
+    },
+    Preset {
+        name: "one-bit-mirror",
+        text: include_str!("../../presets/one-bit-mirror.toml"),
+    },
+    Preset {
+        name: "moved-table",
+        text: include_str!("../../presets/moved-table.toml"),
+    },
+    Preset {
+        name: "through-the-forest",
+        text: include_str!("../../presets/through-the-forest.toml"),
+    },
 ];
 
 /// Every preset, in the order that lists show them.

@@ -30,6 +30,8 @@ pub struct MirrorSites {
     pub inside: Vec<bool>,
     /// Where the wave begins, and shall come together again.
     pub focus: usize,
+    /// Sites that are no walls.
+    pub open: usize,
 }
 
 impl MirrorSites {
@@ -67,6 +69,7 @@ impl MirrorSites {
             all: all.into(),
             inside,
             focus,
+            open: walls.iter().filter(|wall| !**wall).count(),
         })
     }
 

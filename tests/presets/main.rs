@@ -10,7 +10,7 @@ use ripplon::engine::{Engine, Verdict};
 use ripplon::grid::Edge;
 use ripplon::grid::Grid;
 use ripplon::physics::reference::free::{self, Dispersion};
-use ripplon::physics::reference::{Lattice, chain, initial_state, transfer};
+use ripplon::physics::reference::{Lattice, chain, initial_state, mirrors, transfer};
 use ripplon::physics::{Initial, Model, Packet, Quantum};
 use ripplon::scene::{Expectation, Scenario, presets};
 use ripplon::solver;
@@ -187,8 +187,31 @@ fn predict(name: &str, scenario: &Scenario) -> Vec<f64> {
             let beyond: f64 = x.density(at[3])[317..].iter().sum();
             vec![x.spread(at[0]), x.spread(at[1]), y.spread(at[2]), beyond]
         }
+        // Its own inverse: nothing is lost, and nothing differs.
+        "echo" => vec![1.0, 0.0],
+        "loschmidt-echo" => vec![loschmidt(scenario)],
+        "two-site-mirror" => vec![mirrors::plain_chain_error(packet.momentum[0], packet.width[0]), 0.0],
+        "inverse-filter" => vec![0.0, 1.0],
         other => panic!("the preset `{other}` has no independent prediction here"),
     }
+}
+
+/// |⟨ψ(0)*| e^(−i(H + Σ)T) (e^(−iHT) ψ(0))*⟩|², by Chebyshev polynomials on the same lattice.
+fn loschmidt(scenario: &Scenario) -> f64 {
+    let mirror = scenario.mirror().unwrap();
+    let quantum = quantum(scenario);
+    let start = initial_state(scenario.grid(), scenario.initial());
+    let there = lattice(scenario).propagate(&start, mirror.at);
+    let turned: Vec<Complex64> = there.iter().map(Complex64::conj).collect();
+    let disturbed = Lattice::new(scenario.grid(), &quantum, &mirror.medium, quantum.absorption_scale());
+    let back = disturbed.propagate(&turned, mirror.at);
+    // ⟨ψ(0)*|back⟩ = Σ ψ(0) back.
+    start
+        .iter()
+        .zip(&back)
+        .map(|(a, b)| a * b)
+        .sum::<Complex64>()
+        .norm_sqr()
 }
 
 /// Share of a packet that passes two barriers of 5 sites and 0.3, 14 sites apart.

@@ -10,6 +10,7 @@
 
 use num_complex::Complex64;
 use ripplon::physics::reference::acoustics::{self, Tone};
+use ripplon::physics::reference::mirrors::{self, Room};
 use ripplon::physics::source::Place;
 use ripplon::physics::{Initial, Pulse, Region, Signal, Source};
 use ripplon::scene::Scenario;
@@ -62,6 +63,26 @@ pub fn predict(name: &str, scenario: &Scenario, speed: f64, at: &[f64]) -> Vec<f
             at.iter()
                 .map(|t| acoustics::elliptic_focus(0.6, speed * (t - focus), pulse.width))
                 .collect()
+        }
+        "ring-mirror" | "through-the-forest" => {
+            let frequency = match scenario.sources()[0].signal {
+                Signal::Burst { frequency, .. } => frequency,
+                ref other => panic!("a burst, not {other:?}"),
+            };
+            vec![mirrors::SPOT_2D * speed / frequency]
+        }
+        "one-transducer" | "one-bit-mirror" | "moved-table" => {
+            let moved = name == "moved-table";
+            let (stadium, table) = (4.0 * 0.6 * 0.885 + PI * 0.885f64.powi(2), PI * 0.2f64.powi(2));
+            let room = Room {
+                area: if moved { stadium - table } else { stadium },
+                speed,
+                record: scenario.mirror().unwrap().at,
+                transducers: if moved { 3.0 } else { 1.0 },
+                one_bit: name == "one-bit-mirror",
+            };
+            let left = if moved { room.left_after_moving(TAU * 0.2) } else { 1.0 };
+            vec![left * room.contrast(2450.0, 2.0)]
         }
         "doppler" | "mach" => at
             .iter()

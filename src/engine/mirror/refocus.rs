@@ -13,14 +13,14 @@ pub(super) fn residual(inside: &[bool], reference: &[Complex64], field: &FieldDa
     if first > 0.0 { (left / first).sqrt() } else { 0.0 }
 }
 
-/// The present field against the one at t = 0, over the sites inside or all; `turned` takes the complex conjugate of the latter.
+/// The present field against the one at t = 0, over the sites inside or all; `turned` takes the complex conjugate of the latter. Of the grid's sites `open` are no walls.
 pub(super) fn measure(
     grid: &Grid,
     inside: Option<&[bool]>,
     reference: &[Complex64],
     field: &FieldData,
     turned: bool,
-    focus: usize,
+    (focus, open): (usize, usize),
 ) -> Refocus {
     let wanted = |n: usize| if turned { reference[n].conj() } else { reference[n] };
     let own = || (0..reference.len()).filter(|&n| inside.is_none_or(|inside| inside[n]));
@@ -34,7 +34,7 @@ pub(super) fn measure(
     }
     let mut found = Refocus {
         width: width(grid, field, focus),
-        contrast: contrast(field, focus),
+        contrast: contrast(field, focus, open),
         ..Refocus::default()
     };
     if first > 0.0 {
@@ -93,11 +93,11 @@ fn width(grid: &Grid, field: &FieldData, focus: usize) -> f64 {
     sum * grid.spacing() / grid.rank() as f64
 }
 
-/// |ψ| in the focus over its root mean square.
+/// |ψ| in the focus over its root mean square where there are no walls.
 #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
-fn contrast(field: &FieldData, focus: usize) -> f64 {
-    let open = (0..field.len()).map(|n| field.at(n).norm_sqr());
-    let mean = open.sum::<f64>() / field.len() as f64;
+fn contrast(field: &FieldData, focus: usize, open: usize) -> f64 {
+    let squares = (0..field.len()).map(|n| field.at(n).norm_sqr());
+    let mean = squares.sum::<f64>() / open.max(1) as f64;
     if mean > 0.0 {
         field.at(focus).norm() / mean.sqrt()
     } else {
@@ -114,7 +114,7 @@ mod tests {
         let grid = Grid::new(&[5], 0.5);
         let start: Vec<Complex64> = [0.0, 1.0, 4.0, 1.0, 0.0].map(|x| Complex64::from_polar(x, x)).to_vec();
         let back = FieldData::Complex128(start.iter().map(Complex64::conj).collect());
-        let found = measure(&grid, None, &start, &back, true, 2);
+        let found = measure(&grid, None, &start, &back, true, (2, 5));
         assert!((found.fidelity - 1.0).abs() < 1e-15 && found.error == 0.0 && found.scaled_error < 1e-15);
         // |ψ|² is 16 in the middle and 1 beside it: half of it lies 8/15 of a spacing away.
         assert!((found.width - 2.0 * 0.5 * 8.0 / 15.0).abs() < 1e-15);
@@ -128,7 +128,7 @@ mod tests {
                 .collect(),
         );
         let inside = [true, true, true, false, false];
-        let found = measure(&grid, Some(&inside), &start, &twice, true, 2);
+        let found = measure(&grid, Some(&inside), &start, &twice, true, (2, 5));
         assert!((found.error - 1.0).abs() < 1e-15 && found.scaled_error < 1e-15);
         assert!((residual(&inside, &start, &twice) - 2.0).abs() < 1e-15);
     }

@@ -2,8 +2,9 @@
 //!
 //! With r(n) the record at step n of N, conjugated and backwards r̄(n) = r(N − n)*:
 //! - *reversal*, quantum: r̄ is added to ψ. Sound: the additive response of a line is P = iS/(2ωc), so the source that sends p is s = 2c dp/dt (per a, for
-//!   the site stands for δ/a); central differences of r̄, one-sided at its ends.
-//! - *one-bit*: the same with every value replaced by its sign (quantum: its phase) times the largest of all, and by 0 below a thousandth of it.
+//!   the site stands for δ/a); central differences of r̄, which is 0 beyond its ends.
+//! - *one-bit*: the same with every value replaced by its sign (quantum: its phase) times the largest of all, and by 0 below a thousandth of it;
+//!   of sound less the straight line through it.
 //! - *inverse filter*, hard: r̄ replaces the field. This is causal deconvolution without its arithmetic: with impulse responses g[m] between the sites
 //!   the soft signal X with Σ g[n − m] X[m] = r̄[n] is what the overwriting adds.
 //! - *inverse filter*, soft: X from G(ω)X(ω) = R̄(ω) at complex frequencies ω + iη, i.e. Fourier transforms of g and r̄ times e^(−ηn), padded to twice
@@ -67,6 +68,9 @@ pub(super) fn played(
             }
             if mirror.method == MirrorMethod::OneBit {
                 one_bit(&mut rows);
+                if sound {
+                    balance(&mut rows);
+                }
             }
             Act::Add
         }
@@ -110,15 +114,16 @@ fn sources(scenario: &Scenario, sites: &[usize], rows: &[Vec<Complex64>], time_s
             2.0 * speed[0] / (grid.spacing() * time_step)
         })
         .collect();
-    let last = rows.len().saturating_sub(1);
+    // Before and after the record nothing is played: the jump at its start belongs to it, or Σ s would push the mean pressure of a closed room for ever.
+    let pressure = |n: Option<usize>, site: usize| {
+        n.and_then(|n| rows.get(n))
+            .map_or(0.0, |row: &Vec<Complex64>| row[site].re)
+    };
     (0..rows.len())
         .map(|n| {
-            let (before, after) = (n.saturating_sub(1), (n + 1).min(last));
-            let steps = if after - before == 2 { 2.0 } else { 1.0 };
-            weights
-                .iter()
-                .enumerate()
-                .map(|(site, weight)| Complex64::from(weight * (rows[after][site].re - rows[before][site].re) / steps))
+            let rise = |site| pressure(Some(n + 1), site) - pressure(n.checked_sub(1), site);
+            (weights.iter().enumerate())
+                .map(|(site, weight)| Complex64::from(weight * rise(site) / 2.0))
                 .collect()
         })
         .collect()
@@ -133,6 +138,24 @@ fn one_bit(rows: &mut [Vec<Complex64>]) {
         } else {
             Complex64::ZERO
         };
+    }
+}
+
+/// Takes away the straight line through each signal: in a closed room Σs and Σt·s only push the mean pressure, which has no other way to go.
+#[expect(clippy::cast_precision_loss, reason = "steps are far below 2^52")]
+fn balance(rows: &mut [Vec<Complex64>]) {
+    let count = rows.len() as f64;
+    let (middle, square) = ((count - 1.0) / 2.0, count * (count * count - 1.0) / 12.0);
+    if square <= 0.0 {
+        return;
+    }
+    for site in 0..rows[0].len() {
+        let mean = rows.iter().map(|row| row[site]).sum::<Complex64>() / count;
+        let moments = rows.iter().enumerate().map(|(n, row)| row[site] * (n as f64 - middle));
+        let slope = moments.sum::<Complex64>() / square;
+        for (n, row) in rows.iter_mut().enumerate() {
+            row[site] -= mean + slope * (n as f64 - middle);
+        }
     }
 }
 
