@@ -44,6 +44,7 @@ __host__ __device__ constexpr double staggered(int h, int m) {
 
 enum { RIGID, SOFT, PERIODIC };
 enum { WALL = 1, CORRECTED = 2 };
+enum { SEGMENT = 32 };  // columns of a row that are plain or not
 
 struct Grid {
     int size[3];
@@ -68,6 +69,7 @@ struct Medium {
     const u32 *firsts;     // first term of each corrected site, and their number at the end
     const u32 *from;       // place of a term's site
     const real *weights;   // of the term in L p
+    const u8 *skip;        // segments that take more than the plain kernels; null: none
     double uniform_density;
     real square;
     int layers;

@@ -2,33 +2,15 @@
 //
 // Plain media (one speed, or one a site): `plain_<h>`. A warp takes 128 columns, 4 a lane, and walks along z with 2h + 1 planes in registers;
 // neighbours along x come from the lanes beside, those along y from the first-level cache. Read once, written once: 12 bytes a site in single
-// precision, 16 with a speed per site. Everything else: `general_<h>`, one thread a site.
-#include "fdtd.cuh"
+// precision, 16 with a speed per site. Everything else one thread a site: `general_<h>` everywhere, `listed_<h>` where the plain one is told to skip.
+#include "fdtd_vec.cuh"
 
-enum { COLUMNS = 4, ROWS = 8 };
-
-struct Vec {
-    real v[COLUMNS];
-};
-
-__device__ __forceinline__ Vec load4(const float *p) {
-    const float4 f = *(const float4 *)p;
-    return {{(real)f.x, (real)f.y, (real)f.z, (real)f.w}};
-}
-__device__ __forceinline__ Vec load4(const double *p) {
-    const double2 a = ((const double2 *)p)[0], b = ((const double2 *)p)[1];
-    return {{(real)a.x, (real)a.y, (real)b.x, (real)b.y}};
-}
-__device__ __forceinline__ void store4(float *p, const Vec &a) { *(float4 *)p = make_float4(a.v[0], a.v[1], a.v[2], a.v[3]); }
-__device__ __forceinline__ void store4(double *p, const Vec &a) {
-    ((double2 *)p)[0] = make_double2(a.v[0], a.v[1]);
-    ((double2 *)p)[1] = make_double2(a.v[2], a.v[3]);
-}
+enum { ROWS = 8 };
 
 // Four columns from x on of a row, which may stand beyond an edge
 __device__ __forceinline__ Vec columns_of(const Step &s, const real *row, int x) {
     const int nx = s.grid.size[0];
-    if (x >= 0 && x + COLUMNS <= nx) return load4(row + x);
+    if (x >= 0 && x + COLUMNS <= nx) return load(row + x);
     Vec out;
 #pragma unroll
     for (int c = 0; c < COLUMNS; c++) {
@@ -37,13 +19,6 @@ __device__ __forceinline__ Vec columns_of(const Step &s, const real *row, int x)
         out.v[c] = signed_value(row[to], sign);
     }
     return out;
-}
-
-__device__ __forceinline__ Vec signed_vec(Vec a, int sign) {
-    if (sign != 1)
-#pragma unroll
-        for (int c = 0; c < COLUMNS; c++) a.v[c] = signed_value(a.v[c], sign);
-    return a;
 }
 
 template <int H, int D> __device__ __forceinline__ void plain(const Step &s) {
@@ -104,9 +79,10 @@ template <int H, int D> __device__ __forceinline__ void plain(const Step &s) {
         }
         if (!mine) continue;
         const size_t place = (size_t)y * g.pitch + z * plane + x;
-        const Vec before = load4(s.old + place);
+        if (m.skip && m.skip[place / SEGMENT]) continue;
+        const Vec before = load(s.old + place);
         Vec squares = {{m.square, m.square, m.square, m.square}};
-        if (m.squares) squares = load4(m.squares + place);
+        if (m.squares) squares = load(m.squares + place);
         Vec sum, next;
 #pragma unroll
         for (int c = 0; c < COLUMNS; c++) sum.v[c] = times((real)(2 * D * coefficient(H, 0)), here.v[c]);
@@ -114,8 +90,8 @@ template <int H, int D> __device__ __forceinline__ void plain(const Step &s) {
         for (int k = 1; k <= H; k++) {
             Vec below = none, above = none;
             if (D > 1) {
-                below = signed_vec(load4(s.now + z * plane + rows[k - 1] + x), signs[k - 1]);
-                above = signed_vec(load4(s.now + z * plane + rows[H + k - 1] + x), signs[H + k - 1]);
+                below = signed_vec(load(s.now + z * plane + rows[k - 1] + x), signs[k - 1]);
+                above = signed_vec(load(s.now + z * plane + rows[H + k - 1] + x), signs[H + k - 1]);
             }
 #pragma unroll
             for (int c = 0; c < COLUMNS; c++) {
@@ -127,12 +103,12 @@ template <int H, int D> __device__ __forceinline__ void plain(const Step &s) {
         }
 #pragma unroll
         for (int c = 0; c < COLUMNS; c++) next.v[c] = plus(here.v[c], fused(squares.v[c], sum.v[c], minus(here.v[c], before.v[c])));
-        store4(s.old + place, next);
+        store(s.old + place, next);
         if (s.peak) {
-            Vec peak = load4(s.peak + place);
+            Vec peak = load(s.peak + place);
 #pragma unroll
             for (int c = 0; c < COLUMNS; c++) peak.v[c] = max(peak.v[c], abs(next.v[c]));
-            store4(s.peak + place, peak);
+            store(s.peak + place, peak);
         }
     }
 }
@@ -144,6 +120,20 @@ template <int H> __device__ __forceinline__ void general(const Step &s) {
     const int rows = g.size[1] * g.size[2];
     for (int row = blockIdx.y * ROWS + (threadIdx.x >> 5); row < rows; row += gridDim.y * ROWS)
         Site<H, false>(s, s.now, s.old, i, row % g.size[1], row / g.size[1]).advance();
+}
+
+// The sites of a list of segments; those that nothing is marked for take the short way
+template <int H> __device__ __forceinline__ void listed(const Step &s, const u32 *list, int count) {
+    const u32 across = s.grid.pitch / SEGMENT, ny = s.grid.size[1], lane = threadIdx.x & 31;
+    for (int n = blockIdx.x * ROWS + (threadIdx.x >> 5); n < count; n += gridDim.x * ROWS) {
+        const u32 segment = list[n], row = segment / across, i = (segment - row * across) * SEGMENT + lane, k = s.grid.rank > 2 ? row / ny : 0;
+        if (i >= (u32)s.grid.size[0]) continue;
+        const Site<H, false> site(s, s.now, s.old, i, row - k * ny, k);
+        if (!s.peak && s.medium.skip && !s.medium.skip[segment])
+            s.old[site.place] = site.plain();
+        else
+            site.advance();
+    }
 }
 
 // psi of the faces of one axis' layers goes on by a step
@@ -172,11 +162,23 @@ template <int H> __device__ __forceinline__ void memories(const Step &s, int n) 
             plain<H, 3>(s);                                                                                                \
     }                                                                                                                      \
     extern "C" __global__ void __launch_bounds__(256) general_##H(const __grid_constant__ Step s) { general<H>(s); }       \
+    extern "C" __global__ void __launch_bounds__(256) listed_##H(const __grid_constant__ Step s, const u32 *list, int count) { \
+        listed<H>(s, list, count);                                                                                         \
+    }                                                                                                                      \
     extern "C" __global__ void __launch_bounds__(256) memories_##H(const __grid_constant__ Step s, int n) { memories<H>(s, n); }
 ENTRIES(1)
 ENTRIES(2)
 ENTRIES(3)
 ENTRIES(4)
+
+// Copies both levels of the segments of a list
+extern "C" __global__ void __launch_bounds__(256) carry(const u32 *list, int count, const real *now, const real *old, real *to_now, real *to_old) {
+    for (int n = blockIdx.x * ROWS + (threadIdx.x >> 5); n < count; n += gridDim.x * ROWS) {
+        const size_t place = (size_t)list[n] * SEGMENT + (threadIdx.x & 31);
+        to_now[place] = now[place];
+        to_old[place] = old[place];
+    }
+}
 
 // One block of 1024: signals are added to the level just written, then sites are gathered from it
 extern "C" __global__ void __launch_bounds__(1024) operate(const Sites o, real *level, int step) {

@@ -197,7 +197,7 @@ fn start() -> Clock {
 
 #[test]
 fn every_case_is_a_sound_scene() {
-    for case in cases().into_iter().chain(rooms()) {
+    for case in cases().into_iter().chain(rooms()).chain(plates()) {
         for &order in case.orders {
             let scenario = scene(
                 &case,
@@ -273,24 +273,59 @@ fn single_steps_agree_with_the_processor() {
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 
+/// Plates that tiles go over.
+fn plates() -> Vec<Case> {
+    let case = |name, size, edges, layers, orders| Case {
+        name,
+        size,
+        edges,
+        layers,
+        orders,
+    };
+    vec![
+        case("plate", &[401, 250], "\"wall\"", "", ALL),
+        case("smaller than a tile", &[52, 38], "[\"soft\", \"periodic\"]", "", ALL),
+        case("soft plate", &[333, 90], "\"soft\"", SPEED, ALL),
+        case("torus", &[256, 128], "\"periodic\"", SPEED, ALL),
+        case("pillars", &[900, 700], "[\"wall\", \"soft\"]", WALLS, ALL),
+        case(
+            "absorbing, damped",
+            &[1200, 1000],
+            "\"absorb\"\nabsorb_width = 11",
+            DAMPED,
+            ALL,
+        ),
+    ]
+}
+
 #[test]
 fn towers_give_the_bits_of_single_steps() {
+    many_steps_give_the_bits_of_single_ones(&rooms(), "diamond-torre");
+}
+
+#[test]
+fn tiles_give_the_bits_of_single_steps() {
+    many_steps_give_the_bits_of_single_ones(&plates(), "tiled");
+}
+
+fn many_steps_give_the_bits_of_single_ones(cases: &[Case], variant: &str) {
     if skip() {
         return;
     }
     let mut wrong = Vec::new();
-    for case in rooms() {
+    for case in cases {
         for &order in case.orders {
             for (word, _) in Precision::ALL {
                 let name = format!("{}, order {order}, {word}", case.name);
-                let scenario = scene(&case, order, "cuda", word, "stepwise", DETECTORS);
+                let scenario = scene(case, order, "cuda", word, "stepwise", DETECTORS);
                 let (mut one, mut many) = (
                     build(&scenario),
-                    build(&scene(&case, order, "cuda", word, "diamond-torre", DETECTORS)),
+                    build(&scene(case, order, "cuda", word, variant, DETECTORS)),
                 );
-                if many.report().variant != "diamond-torre" {
-                    // Shapes that are not in the program need a compiler.
+                if many.report().variant != variant {
+                    // Shapes of towers that are not in the program need a compiler.
                     println!("{name}: {}", many.report().details);
+                    assert_ne!(variant, "tiled", "{name}");
                     continue;
                 }
                 let field = random(scenario.grid().sites());

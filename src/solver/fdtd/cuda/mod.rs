@@ -4,10 +4,13 @@
 //! stepped, recorded, summed and drawn. States are those of the processor: checkpoints go from one to the other.
 //!
 //! - `stepwise`: one kernel a step (`kernels/fdtd_step.cu`), in place over the older level. Where neither walls, density, absorption nor absorbing
-//!   edges ask for more, a warp walks along z with the planes of its stencil in registers.
+//!   edges ask for more, a warp walks along z with the planes of its stencil in registers; elsewhere a thread does a site.
 //!
 //! - `diamond-torre`: many steps a launch in three dimensions, in towers of diamonds ([`torre`], `kernels/fdtd_torre.cu`). Plain stretches of a tower
 //!   are straight-line code in registers; at edges along z, walls, absorption, sources and detectors it goes on site by site. The same bits.
+//!
+//! - `tiled`: many steps a launch in two dimensions, strips of columns in registers that overlap ([`tiles`], `kernels/fdtd_tiles.cu`). It holds a second
+//!   pair of levels. The same bits.
 //!
 //! Sources, and detectors that read single sites, are one list of operations on sites that a kernel works off after each step; regions, energy and
 //! flux are summed on the device. Records come back once a batch.
@@ -23,6 +26,7 @@ mod solver;
 mod sources;
 mod steps;
 mod store;
+mod tiles;
 mod torre;
 
 use super::half;
@@ -54,6 +58,10 @@ pub(super) const TARGET: Target = Target {
             about: "One kernel a step, in place over the older level; it does everything.",
         },
         Variant {
+            id: "tiled",
+            about: "Two dimensions: many steps a launch, strips that overlap in registers; a second pair of levels. The same to the bit.",
+        },
+        Variant {
             id: "diamond-torre",
             about: "Three dimensions: many steps a launch, a diamond of rows in registers that slides through the grid. The same to the bit.",
         },
@@ -62,6 +70,8 @@ pub(super) const TARGET: Target = Target {
 
 /// Below this a launch costs more than the sites it steps, and the processor is faster.
 const FEWEST_SITES: usize = 1 << 16;
+/// Below this in two dimensions, a pass of tiles does not fill the device.
+const LEAST_TILED: usize = 1 << 20;
 /// Warps that share the sums of a region.
 const WARPS: usize = 8 * 1056;
 
@@ -110,6 +120,7 @@ pub(super) fn build(scenario: &Scenario) -> Result<Built, SolverError> {
 struct Kernels {
     plain: Kernel,
     general: Kernel,
+    listed: Kernel,
     memories: Kernel,
     operate: Kernel,
     peaks: Kernel,
@@ -125,6 +136,7 @@ impl Kernels {
         Ok(Self {
             plain: of_order(["plain_1", "plain_2", "plain_3", "plain_4"])?,
             general: of_order(["general_1", "general_2", "general_3", "general_4"])?,
+            listed: of_order(["listed_1", "listed_2", "listed_3", "listed_4"])?,
             memories: of_order(["memories_1", "memories_2", "memories_3", "memories_4"])?,
             operate: queue.kernel(source, "operate", 0)?,
             peaks: queue.kernel(source, "peaks", 0)?,
@@ -150,7 +162,8 @@ pub(super) struct Cuda<T: OnCuda> {
     medium: store::Medium<T>,
     operations: Operations<T>,
     torre: Option<torre::Torre>,
-    /// Why it is not stepped by towers though that was asked for.
+    tiles: Option<tiles::Tiles<T>>,
+    /// Why it is not stepped by towers or tiles though that was asked for.
     because: Option<String>,
     parts: Buffer<f64>,
     totals: Buffer<f64>,
@@ -202,6 +215,7 @@ impl<T: OnCuda> Cuda<T> {
                 medium: store::Medium::new(&queue, &host, pitch)?,
                 operations: Operations::new(&queue)?,
                 torre: None,
+                tiles: None,
                 because: None,
                 parts: queue.zeros("sums over rows", WARPS * SUMS)?,
                 totals: queue.zeros("sums", SUMS)?,
@@ -216,22 +230,30 @@ impl<T: OnCuda> Cuda<T> {
             Ok(run)
         };
         let mut run = make(host).map_err(SolverError::from)?;
-        run.choose_towers();
+        run.choose_pass();
         Ok(run)
     }
 
-    /// Makes the kernel of towers ready where the scene's variant and medium want it.
-    fn choose_towers(&mut self) {
+    /// Makes ready what takes many steps a launch, where the scene's variant and medium want it.
+    fn choose_pass(&mut self) {
+        (self.torre, self.tiles, self.because) = (None, None, None);
         let scenario = &self.host.scenario;
         let variant = scenario.solver().variant.as_str();
-        (self.torre, self.because) = (None, None);
-        if variant == "stepwise" || (variant == "auto" && (scenario.grid().rank() < 3 || !self.medium.is_plain())) {
-            return;
-        }
-        match torre::fitting::<T>(&self.queue, scenario, self.host.sweep.lattice.half) {
-            Ok(torre) => self.torre = Some(torre),
-            Err(why) => self.because = (variant != "auto").then_some(why),
-        }
+        let rank = scenario.grid().rank();
+        let refused = match variant {
+            "tiled" => tiles::fitting(self).map(|tiles| self.tiles = Some(tiles)),
+            "auto" if rank == 2 && scenario.grid().sites() >= LEAST_TILED => {
+                tiles::fitting(self).map(|tiles| self.tiles = Some(tiles))
+            }
+            "diamond-torre" => torre::fitting::<T>(&self.queue, scenario, self.host.sweep.lattice.half)
+                .map(|torre| self.torre = Some(torre)),
+            "auto" if rank == 3 && self.medium.is_plain() => {
+                torre::fitting::<T>(&self.queue, scenario, self.host.sweep.lattice.half)
+                    .map(|torre| self.torre = Some(torre))
+            }
+            _ => Ok(()),
+        };
+        self.because = refused.err().filter(|_| self.host.scenario.solver().variant != "auto");
     }
 
     /// The host's levels and largest values, to the device; the host lets go of them.
@@ -297,7 +319,7 @@ impl<T: OnCuda> Cuda<T> {
         };
         push().map_err(SolverError::from)?;
         // Another medium may want another kernel.
-        self.choose_towers();
+        self.choose_pass();
         result
     }
 }

@@ -7,7 +7,7 @@ use crate::grid::Edge;
 /// Numbers of `measure_total`: Σp², energy, x, xx, y, yy, z, zz, peak, flux, Σp.
 pub(super) const SUMS: usize = 11;
 
-parameters!(Step<T>, Sites, Torre<T>, Look<T>, Picture<T>);
+parameters!(Step<T>, Sites, Torre<T>, Tiles<T>, Look<T>, Picture<T>);
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
@@ -56,6 +56,7 @@ pub(super) struct Medium<T> {
     pub firsts: u64,
     pub from: u64,
     pub weights: u64,
+    pub skip: u64,
     pub uniform_density: f64,
     pub square: T,
     pub layers: i32,
@@ -102,6 +103,23 @@ pub(super) struct Torre<T> {
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Tiles<T> {
+    pub step: Step<T>,
+    pub newer: u64,
+    pub older: u64,
+    pub sites: Sites,
+    pub rows: u64,
+    pub images: u64,
+    pub list: u64,
+    pub count: i32,
+    pub across: i32,
+    pub chunk: i32,
+    pub margin: i32,
+    pub step_of_batch: i32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Look<T> {
     pub step: Step<T>,
     pub lo: [i32; 3],
@@ -142,7 +160,13 @@ mod tests {
         for half in 1..=4 {
             assert_eq!(kernels.declared(&format!("plain_{half}")), [size_of::<Step<T>>()]);
             assert_eq!(kernels.declared(&format!("general_{half}")), [size_of::<Step<T>>()]);
+            assert_eq!(kernels.declared(&format!("listed_{half}"))[0], size_of::<Step<T>>());
             assert_eq!(kernels.declared(&format!("memories_{half}"))[0], size_of::<Step<T>>());
+        }
+        for shape in sources::TILES.iter().filter(|shape| shape.precision == precision) {
+            for entry in ["tiles", "tiles_operating"] {
+                assert_eq!(shape.source.declared(entry), [size_of::<Tiles<T>>()]);
+            }
         }
         assert_eq!(kernels.declared("operate")[0], size_of::<Sites>());
         assert_eq!(kernels.declared("measure")[0], size_of::<Look<T>>());

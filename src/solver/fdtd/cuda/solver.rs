@@ -1,6 +1,6 @@
 //! A run on the device as the engine sees it.
 
-use super::{Cuda, OnCuda, torre};
+use super::{Cuda, OnCuda, tiles, torre};
 use crate::backend::cuda::Buffer;
 use crate::field::{FieldData, Real};
 use crate::physics::Observables;
@@ -11,19 +11,20 @@ impl<T: OnCuda> Solver for Cuda<T> {
     fn report(&self) -> Report {
         let device = self.queue.device();
         let levels = self.now.bytes() + self.old.bytes() + self.peak.as_ref().map_or(0, Buffer::bytes);
-        let kernel = match (&self.torre, &self.because) {
-            (Some(torre), _) => torre.describe(),
-            (None, Some(because)) => format!("one step a launch: {because}"),
-            (None, None) if self.medium.is_plain() => "planes in registers".to_owned(),
-            (None, None) => "one thread a site".to_owned(),
+        let (variant, kernel) = match (&self.torre, &self.tiles, &self.because) {
+            (Some(torre), ..) => ("diamond-torre", torre.describe()),
+            (None, Some(tiles), _) => ("tiled", tiles.describe()),
+            (None, None, Some(because)) => ("stepwise", format!("one step a launch: {because}")),
+            (None, None, None) if self.medium.is_plain() => ("stepwise", "planes in registers".to_owned()),
+            (None, None, None) if self.medium.listed().is_some() => (
+                "stepwise",
+                "planes in registers, one thread a site where the medium needs it".to_owned(),
+            ),
+            (None, None, None) => ("stepwise", "one thread a site".to_owned()),
         };
         Report {
             method: "fdtd",
-            variant: if self.torre.is_some() {
-                "diamond-torre"
-            } else {
-                "stepwise"
-            },
+            variant,
             backend: Backend::Cuda,
             precision: T::PRECISION,
             order: 2,
@@ -33,12 +34,13 @@ impl<T: OnCuda> Solver for Cuda<T> {
                 device.name,
                 2 * self.host.sweep.lattice.half
             ),
-            batch: self.torre.as_ref().map_or(1, |torre| torre.steps as u64),
+            batch: self.steps_of_pass() as u64,
             note: None,
             memory: (levels
                 + self.medium.bytes()
                 + self.parts.bytes()
-                + self.torre.as_ref().map_or(0, torre::Torre::bytes)) as u64,
+                + self.torre.as_ref().map_or(0, torre::Torre::bytes)
+                + self.tiles.as_ref().map_or(0, tiles::Tiles::bytes)) as u64,
         }
     }
 

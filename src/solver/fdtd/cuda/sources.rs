@@ -1,4 +1,5 @@
-//! The kernels in the binary, made by `kernels/build` from `kernels/fdtd_*.cu` and `kernels/fdtd.cuh`.
+//! The kernels in the binary, made by `kernels/build` from `kernels/fdtd_*.cu`, `kernels/fdtd.cuh` and `kernels/fdtd_vec.cuh`
+//! (`fdtd_step.cu`, `fdtd_torre.cu`, `fdtd_tiles.cu`).
 
 use super::torre::{BLOCK, Shape};
 use crate::backend::cuda::{Program, Source, source};
@@ -9,6 +10,41 @@ pub(super) fn step(precision: Precision) -> Source {
     match precision {
         Precision::Single => source!("fdtd_step_f32"),
         Precision::Double => source!("fdtd_step_f64"),
+    }
+}
+
+/// Tiles that overlap, of one order and precision.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Strips {
+    pub precision: Precision,
+    /// Half the order in space.
+    pub half: usize,
+    /// Steps of a pass: even, so that levels stay in their places.
+    pub steps: usize,
+    /// Columns of a lane.
+    pub columns: usize,
+    pub source: Source,
+}
+
+/// `kernels/build` has the same.
+pub(super) static TILES: &[Strips] = &[
+    strips(Precision::Single, 1, 8, 4, source!("fdtd_tiles_f32_1")),
+    strips(Precision::Single, 2, 6, 4, source!("fdtd_tiles_f32_2")),
+    strips(Precision::Single, 3, 4, 4, source!("fdtd_tiles_f32_3")),
+    strips(Precision::Single, 4, 2, 4, source!("fdtd_tiles_f32_4")),
+    strips(Precision::Double, 1, 8, 2, source!("fdtd_tiles_f64_1")),
+    strips(Precision::Double, 2, 4, 2, source!("fdtd_tiles_f64_2")),
+    strips(Precision::Double, 3, 4, 2, source!("fdtd_tiles_f64_3")),
+    strips(Precision::Double, 4, 2, 2, source!("fdtd_tiles_f64_4")),
+];
+
+const fn strips(precision: Precision, half: usize, steps: usize, columns: usize, source: Source) -> Strips {
+    Strips {
+        precision,
+        half,
+        steps,
+        columns,
+        source,
     }
 }
 

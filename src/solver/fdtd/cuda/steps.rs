@@ -124,8 +124,10 @@ impl<T: OnCuda> Cuda<T> {
     pub(super) fn go(&mut self, steps: u64, taps: &mut Taps) -> Result<(), SolverError> {
         let gathered = self.gathered_places(taps);
         let mut left = steps;
+        // Whole passes, so that none is cut short.
+        let most = (BATCH / self.steps_of_pass() as u64).max(1) * self.steps_of_pass() as u64;
         while left > 0 {
-            let batch = left.min(BATCH);
+            let batch = left.min(most);
             self.go_batch(batch, &gathered, taps).map_err(SolverError::from)?;
             left -= batch;
         }
@@ -176,20 +178,24 @@ impl<T: OnCuda> Cuda<T> {
     fn go_batch(&mut self, steps: u64, gathered: &[u32], taps: &mut Taps) -> Result<(), CudaError> {
         let mut signals = self.signals(steps);
         self.operations.load(&self.queue, &mut signals, gathered)?;
-        if self.torre.is_some() {
+        if self.torre.is_some() || self.tiles.is_some() {
             let signalled = signals.iter().flatten().map(|(place, _)| *place);
             self.mark_rows(signalled.chain(gathered.iter().copied()))?;
         }
-        let towers = self.torre.is_some() && taps.taps().iter().all(is_gathered);
+        let passes = taps.taps().iter().all(is_gathered);
         let mut times = Vec::new();
         // Of each step, the values of detectors that are summed; NaN stands for the gathered ones until they are there.
         let mut records: Vec<Vec<f64>> = Vec::new();
         let steps = usize::try_from(steps).unwrap_or(usize::MAX);
         let mut n = 0;
         while n < steps {
-            let done = if towers { self.pass(n, steps - n)? } else { 0 };
+            let done = match (passes, &self.torre) {
+                (true, Some(_)) => self.pass(n, steps - n)?,
+                (true, None) => self.tiled(n, steps - n)?,
+                (false, _) => 0,
+            };
             if done == 0 {
-                self.step(whole(n))?;
+                self.step(n)?;
             }
             for _ in 0..done.max(1) {
                 self.host.clock.steps += 1;
@@ -226,9 +232,50 @@ impl<T: OnCuda> Cuda<T> {
         Ok(())
     }
 
+    /// Steps that one launch takes.
+    pub(super) fn steps_of_pass(&self) -> usize {
+        match (&self.torre, &self.tiles) {
+            (Some(torre), _) => torre.steps,
+            (None, Some(tiles)) => tiles.strips.steps,
+            (None, None) => 1,
+        }
+    }
+
+    /// The memories of the absorbing layers go on by a step.
+    #[allow(unsafe_code, reason = "kernel launches")]
+    pub(super) fn memories(&self, parameters: &params::Step<T>) -> Result<(), CudaError> {
+        for (layer, values) in self.medium.layers().enumerate() {
+            let layer = whole(layer);
+            let blocks = u32::try_from(values.div_ceil(256)).unwrap_or(u32::MAX).min(8192);
+            // SAFETY: the parameters are those of the kernel, and the layers hold as many numbers as their extents say.
+            unsafe {
+                self.queue
+                    .launch(&self.kernels.memories, (blocks, 1, 1), 256, |launch| {
+                        launch.arg(parameters).arg(&layer);
+                    })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What is done to single sites of a level after step `n` of the batch.
+    #[allow(unsafe_code, reason = "a kernel launch")]
+    pub(super) fn operate(&self, level: u64, n: usize) -> Result<(), CudaError> {
+        if self.operations.is_empty() {
+            return Ok(());
+        }
+        let (sites, n) = (self.operations.parameters(), whole(n));
+        // SAFETY: the arguments are those of the kernel, whose lists hold what their ends say.
+        unsafe {
+            self.queue.launch(&self.kernels.operate, (1, 1, 1), 1024, |launch| {
+                launch.arg(&sites).arg(&level).arg(&n);
+            })
+        }
+    }
+
     /// One step, with the operations of step `n` of the batch.
     #[allow(unsafe_code, reason = "kernel launches")]
-    fn step(&mut self, n: i32) -> Result<(), CudaError> {
+    fn step(&mut self, n: usize) -> Result<(), CudaError> {
         self.before_writing(self.old.address())?;
         let mut parameters = self.step_parameters();
         // What sources add to counts for the largest pressures, not what was there before.
@@ -239,42 +286,40 @@ impl<T: OnCuda> Cuda<T> {
         }
         let [nx, ny, nz] = self.host.sweep.lattice.size;
         let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        let grid = match self.host.sweep.lattice.rank {
+            1 => (count(nx.div_ceil(1024)), 1, 1),
+            2 => (count(nx.div_ceil(128)), count(ny.div_ceil(8)), 1),
+            _ => (
+                count(nx.div_ceil(128)),
+                count(ny.div_ceil(8)),
+                count(nz.div_ceil(CHUNK)),
+            ),
+        };
+        self.memories(&parameters)?;
         // SAFETY: the parameters are those of the kernels; all planes hold `pitch` × ny × nz numbers, the lists what their ends say, and the
         // kernels read and write sites of the grid, and the rest of the last four columns of a row.
         unsafe {
-            if self.medium.is_plain() {
-                let grid = match self.host.sweep.lattice.rank {
-                    1 => (count(nx.div_ceil(1024)), 1, 1),
-                    2 => (count(nx.div_ceil(128)), count(ny.div_ceil(8)), 1),
-                    _ => (
-                        count(nx.div_ceil(128)),
-                        count(ny.div_ceil(8)),
-                        count(nz.div_ceil(CHUNK)),
-                    ),
-                };
+            let listed = self.medium.listed();
+            if self.medium.is_plain() || listed.is_some() {
                 self.queue.launch(&self.kernels.plain, grid, 256, |launch| {
                     launch.arg(&parameters);
                 })?;
-            } else {
-                for (layer, values) in self.medium.layers().enumerate() {
-                    let layer = whole(layer);
-                    let blocks = count(values.div_ceil(256)).min(8192);
-                    self.queue
-                        .launch(&self.kernels.memories, (blocks, 1, 1), 256, |launch| {
-                            launch.arg(&parameters).arg(&layer);
-                        })?;
-                }
+            }
+            if let Some((list, segments)) = listed {
+                let (blocks, segments) = (count(segments.div_ceil(8)).min(32768), whole(segments));
+                self.queue.launch(&self.kernels.listed, (blocks, 1, 1), 256, |launch| {
+                    launch.arg(&parameters).arg(&list).arg(&segments);
+                })?;
+            } else if !self.medium.is_plain() {
                 let grid = (count(nx.div_ceil(32)), count((ny * nz).div_ceil(8)).min(32768), 1);
                 self.queue.launch(&self.kernels.general, grid, 256, |launch| {
                     launch.arg(&parameters);
                 })?;
             }
-            if !self.operations.is_empty() {
-                let sites = self.operations.parameters();
-                self.queue.launch(&self.kernels.operate, (1, 1, 1), 1024, |launch| {
-                    launch.arg(&sites).arg(&parameters.old).arg(&n);
-                })?;
-            }
+        }
+        self.operate(parameters.old, n)?;
+        // SAFETY: both hold that many numbers.
+        unsafe {
             if peaks_after {
                 let numbers = count(self.pitch * ny * nz);
                 let blocks = numbers.div_ceil(256).min(8192);

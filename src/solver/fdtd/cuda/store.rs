@@ -27,6 +27,60 @@ pub(super) struct Medium<T: OnCuda> {
     square: T,
     /// Rows with walls, sites beside walls or absorption; empty: none.
     special: Vec<bool>,
+    /// Segments of rows, absorbing edges and density included, that take more than the plain kernels; empty: none.
+    segments: Vec<bool>,
+    /// Where plain kernels and others share a step: the segments as the plain ones take them, and as a list.
+    shared: Option<(Buffer<u8>, Buffer<u32>)>,
+}
+
+/// Columns of a row that are plain or not, as `kernels/fdtd.cuh` has them.
+pub(super) const SEGMENT: usize = 32;
+/// The share of segments above which one kernel for everything is faster than two.
+const MOST_SHARED: f64 = 0.6;
+
+/// Which segments take more than the plain kernels; empty: none. `marks`: one value a site, or none.
+fn special_segments<T: OnCuda>(host: &Fdtd<T>, marks: &[u8], pitch: usize) -> Vec<bool> {
+    let (lattice, material) = (&host.sweep.lattice, &host.sweep.material);
+    let [nx, ny, _] = lattice.size;
+    let across = pitch / SEGMENT;
+    let mut all = vec![!material.density.is_empty(); across * lattice.rows()];
+    for (row, segments) in all.chunks_exact_mut(across).enumerate() {
+        if let Some(values) = material.damping(lattice, row) {
+            for (segment, values) in segments.iter_mut().zip(values.chunks(SEGMENT)) {
+                *segment |= values.iter().any(|value| *value != T::zero());
+            }
+        }
+        if !marks.is_empty() {
+            let marks = &marks[row * nx..(row + 1) * nx];
+            for (segment, marks) in segments.iter_mut().zip(marks.chunks(SEGMENT)) {
+                *segment |= marks.iter().any(|mark| *mark != 0);
+            }
+        }
+        for layer in &host.layers {
+            let (axis, depth) = (layer.shape.axis, layer.shape.slots() / 2 + lattice.half);
+            let touched = |at: usize| at < depth || at + depth >= lattice.size[axis];
+            match axis {
+                0 => {
+                    for (n, segment) in segments.iter_mut().enumerate() {
+                        *segment |= (n * SEGMENT..((n + 1) * SEGMENT).min(nx)).any(touched);
+                    }
+                }
+                1 if touched(row % ny) => segments.fill(true),
+                2 if touched(row / ny) => segments.fill(true),
+                _ => {}
+            }
+        }
+    }
+    if all.contains(&true) { all } else { Vec::new() }
+}
+
+/// The numbers of those that are true.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "grids of more than 2^32 sites were refused"
+)]
+pub(super) fn numbers(all: &[bool]) -> Vec<u32> {
+    (0..all.len()).filter(|n| all[*n]).map(|n| n as u32).collect()
 }
 
 struct Layer<T: OnCuda> {
@@ -128,7 +182,7 @@ impl<T: OnCuda> Corrections<T> {
 }
 
 /// A buffer with these values; one without any is not made.
-fn list<V: Kind>(queue: &Queue, what: &str, values: &[V]) -> Result<Buffer<V>, CudaError> {
+pub(super) fn list<V: Kind>(queue: &Queue, what: &str, values: &[V]) -> Result<Buffer<V>, CudaError> {
     let buffer = queue.zeros(what, values.len().max(1))?;
     queue.upload(what, values, &buffer)?;
     Ok(buffer)
@@ -168,6 +222,7 @@ impl<T: OnCuda> Medium<T> {
             special.extend((0..rows).map(|row| material.damping(lattice, row).is_some()));
         }
         let (mut mask, mut corrections, mut weights) = (None, None, None);
+        let mut all_marks = Vec::new();
         if !host.sweep.mask.is_empty() {
             let mut marks: Vec<u8> = host.sweep.mask.iter().map(|wall| u8::from(*wall)).collect();
             let found = Corrections::new(host, pitch, &mut marks);
@@ -179,6 +234,7 @@ impl<T: OnCuda> Medium<T> {
             for (special, marks) in special.iter_mut().zip(marks.chunks_exact(nx)) {
                 *special |= marks.iter().any(|mark| *mark != 0);
             }
+            all_marks = marks;
             let lists = [&found.rows, &found.columns, &found.firsts, &found.from];
             let [a, b, c, d] = lists.map(|values| list(queue, "sites beside walls", values));
             corrections = Some([a?, b?, c?, d?]);
@@ -197,7 +253,20 @@ impl<T: OnCuda> Medium<T> {
                 zeta: list(queue, "the absorbing layers", &layer.zeta)?,
             });
         }
+        let segments = special_segments(host, &all_marks, pitch);
+        let listed = numbers(&segments);
+        #[expect(clippy::cast_precision_loss, reason = "a share")]
+        let few = (listed.len() as f64) < MOST_SHARED * segments.len() as f64;
+        let shared = if few {
+            let skip: Vec<u8> = segments.iter().map(|special| u8::from(*special)).collect();
+            let what = "what the plain kernels skip";
+            Some((list(queue, what, &skip)?, list(queue, what, &listed)?))
+        } else {
+            None
+        };
         Ok(Self {
+            segments,
+            shared,
             squares: plane("the sound speed", &material.squares)?,
             density: plane("the density", &material.density)?,
             damping,
@@ -228,6 +297,17 @@ impl<T: OnCuda> Medium<T> {
     /// Rows where a step does more than the plain kernels; empty: none.
     pub(super) fn special_rows(&self) -> &[bool] {
         &self.special
+    }
+
+    /// Segments where a step does more than the plain kernels, row by row; empty: none.
+    pub(super) fn special_segments(&self) -> &[bool] {
+        &self.segments
+    }
+
+    /// The list of them, with their number, where plain kernels do the others.
+    pub(super) fn listed(&self) -> Option<(u64, usize)> {
+        let (_, list) = self.shared.as_ref()?;
+        Some((list.address(), list.bytes() / size_of::<u32>()))
     }
 
     /// Axes of the absorbing layers, with the numbers of one of their memories.
@@ -262,6 +342,7 @@ impl<T: OnCuda> Medium<T> {
             firsts,
             from,
             weights: address(self.weights.as_ref()),
+            skip: self.shared.as_ref().map_or(0, |(skip, _)| skip.address()),
             uniform_density: self.uniform_density,
             square: self.square,
             layers: whole(self.layers.len()),
@@ -275,6 +356,10 @@ impl<T: OnCuda> Medium<T> {
         let layers = self.layers.iter().map(|layer| layer.psi.bytes() + layer.zeta.bytes());
         planes.into_iter().flatten().map(Buffer::bytes).sum::<usize>()
             + self.mask.as_ref().map_or(0, Buffer::bytes)
+            + self
+                .shared
+                .as_ref()
+                .map_or(0, |(skip, list)| skip.bytes() + list.bytes())
             + self.corrections.iter().flatten().map(Buffer::bytes).sum::<usize>()
             + layers.sum::<usize>()
     }

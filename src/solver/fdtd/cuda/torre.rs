@@ -250,6 +250,13 @@ const OPERATIONS: u8 = 2;
 impl<T: OnCuda> Cuda<T> {
     /// Marks the rows in which the next batch does more than step.
     pub(super) fn mark_rows(&mut self, places: impl Iterator<Item = u32>) -> Result<(), CudaError> {
+        if let Some(tiles) = &mut self.tiles {
+            let mut rows = vec![0; self.host.sweep.lattice.rows()];
+            for place in places {
+                rows[place as usize / self.pitch] = 1;
+            }
+            return tiles.mark(&self.queue, rows);
+        }
         let Some(torre) = &mut self.torre else { return Ok(()) };
         let mut rows: Vec<u8> = self
             .medium

@@ -1,0 +1,405 @@
+//! Tiles that overlap, in two dimensions: many steps of a strip of columns in registers (`kernels/fdtd_tiles.cu`).
+//!
+//! A pass reads one pair of levels and writes another. Where the medium holds more than a speed - walls, absorption, absorbing edges - and as
+//! far around as a pass reaches, steps are taken one by one, on the pair that is written; then the tiles elsewhere are. Steps that are left
+//! over are taken one by one; all give the same bits.
+
+use super::params::{self, whole};
+use super::sources::{self, Strips};
+use super::store::{SEGMENT, list, numbers};
+use super::{Cuda, OnCuda};
+use crate::backend::cuda::{Buffer, CudaError, Kernel, PushKernelArg, Queue};
+use crate::solver::fdtd::lattice::{Ghost, Lattice, ghost};
+
+/// Threads of a block.
+const THREADS: u32 = 128;
+/// Tiles of a block: one a warp.
+const WARPS: usize = 4;
+/// Rows of a tile at most where some of the medium is more than a speed: larger ones would take more of the grid with them.
+const MOST_ROWS: usize = 64;
+/// The share of the grid, stepped one by one, above which tiles are not worth it.
+const MOST_ALONE: f64 = 0.5;
+
+/// How a plane is cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Cut {
+    /// Columns and rows of a tile that are its own.
+    own: usize,
+    chunk: usize,
+    /// What a pass reaches.
+    halo: usize,
+    /// Tiles along x and y.
+    tiles: [usize; 2],
+}
+
+impl Cut {
+    /// Tiles over nx × ny sites for a device that works on `resident` at a time.
+    fn new([nx, ny]: [usize; 2], strips: &Strips, resident: usize, most_rows: usize) -> Self {
+        let halo = strips.half * strips.steps;
+        let own = 32 * strips.columns - 2 * halo;
+        let across = nx.div_ceil(own);
+        let cost = |parts: &usize| {
+            let rounds = (across * parts).div_ceil(resident.max(1));
+            rounds * (ny.div_ceil(*parts) + 2 * halo)
+        };
+        let least = ny.div_ceil(most_rows).max(1);
+        let parts = (least..=ny.div_ceil(8).max(least)).min_by_key(cost).unwrap_or(least);
+        let chunk = ny.div_ceil(parts);
+        Self {
+            own,
+            chunk,
+            halo,
+            tiles: [across, ny.div_ceil(chunk)],
+        }
+    }
+
+    fn count(&self) -> usize {
+        self.tiles[0] * self.tiles[1]
+    }
+
+    /// Segments and rows of a tile, as far as it or, with `around`, a pass from it reaches.
+    fn extent(&self, tile: usize, [across, ny]: [usize; 2], around: usize) -> [std::ops::Range<usize>; 2] {
+        let (x, y) = (tile % self.tiles[0] * self.own, tile / self.tiles[0] * self.chunk);
+        let segments = x.saturating_sub(around) / SEGMENT..(x + self.own + around).div_ceil(SEGMENT).min(across);
+        [segments, y.saturating_sub(around)..(y + self.chunk + around).min(ny)]
+    }
+}
+
+/// Which tiles are plain, and which segments are stepped one by one; `special` says what is not plain, row by row, or nothing.
+fn divide(cut: &Cut, lattice: &Lattice, pitch: usize, special: &[bool]) -> (Vec<u32>, Vec<bool>) {
+    let shape = [pitch / SEGMENT, lattice.size[1]];
+    let mut alone = vec![false; if special.is_empty() { 0 } else { shape[0] * shape[1] }];
+    let mut plain = vec![true; cut.count()];
+    for (tile, plain) in plain.iter_mut().enumerate() {
+        let [segments, rows] = cut.extent(tile, shape, cut.halo);
+        let row_of = |row: usize| row * shape[0] + segments.start..row * shape[0] + segments.end;
+        if special.is_empty() || rows.clone().all(|row| !special[row_of(row)].contains(&true)) {
+            continue;
+        }
+        *plain = false;
+        for row in rows {
+            alone[row_of(row)].fill(true);
+        }
+    }
+    (numbers(&plain), alone)
+}
+
+/// What stands for the sites of an axis, from `margin` below to `margin` above: 4 site + sign + 1.
+#[expect(clippy::cast_possible_wrap, reason = "sizes are far below 2^29")]
+fn images(lattice: &Lattice, axis: usize, margin: usize) -> Vec<i32> {
+    let n = lattice.size[axis];
+    (0..n + 2 * margin)
+        .map(
+            |at| match ghost(lattice.edges[axis], n, at as isize - margin as isize) {
+                Ghost::Same(site) => 4 * whole(site) + 2,
+                Ghost::Negative(site) => 4 * whole(site),
+                Ghost::Zero => 1,
+            },
+        )
+        .collect()
+}
+
+/// The kernels, and what a pass needs beside the levels.
+pub(super) struct Tiles<T: OnCuda> {
+    pub strips: &'static Strips,
+    cut: Cut,
+    margin: usize,
+    quiet: Kernel,
+    operating: Kernel,
+    carry: Kernel,
+    listed: Kernel,
+    images: Buffer<i32>,
+    /// The levels that the next pass writes.
+    spare: [Buffer<T>; 2],
+    /// Tiles that are plain.
+    plain: Vec<u32>,
+    /// What is stepped one by one.
+    alone: Option<(Buffer<u32>, usize)>,
+    /// Rows with operations, on the device and here, and the tiles without and with them.
+    rows: Buffer<u8>,
+    marked: Option<Vec<u8>>,
+    lists: [Buffer<u32>; 2],
+    counts: [usize; 2],
+}
+
+impl<T: OnCuda> Tiles<T> {
+    /// Steps of a pass, or why there is none.
+    fn new(
+        queue: &Queue,
+        lattice: &Lattice,
+        pitch: usize,
+        special: &[bool],
+        sources: (&'static Strips, [&'static str; 4]),
+    ) -> Result<Result<Self, String>, CudaError> {
+        let (strips, listed) = sources;
+        let quiet = queue.kernel(strips.source, "tiles", 0)?;
+        let resident = queue.occupancy(&quiet, THREADS)? as usize * WARPS * queue.device().multiprocessors as usize;
+        let [nx, ny, _] = lattice.size;
+        let most_rows = if special.is_empty() { ny } else { MOST_ROWS };
+        let cut = Cut::new([nx, ny], strips, resident, most_rows);
+        let (plain, alone) = divide(&cut, lattice, pitch, special);
+        let alone = numbers(&alone);
+        #[expect(clippy::cast_precision_loss, reason = "a share")]
+        let share = (alone.len() * SEGMENT) as f64 / (pitch * ny) as f64;
+        if share > MOST_ALONE {
+            return Ok(Err(format!(
+                "walls, absorption and absorbing edges leave tiles {:.0} % of the grid, too little",
+                100.0 * (1.0 - share.min(1.0))
+            )));
+        }
+        let stencil = 2 * strips.half + 1;
+        let margin = cut.halo + 2 * stencil + 2;
+        let all: Vec<i32> = [0, 1]
+            .into_iter()
+            .flat_map(|axis| images(lattice, axis, margin))
+            .collect();
+        let what = "tiles";
+        Ok(Ok(Self {
+            margin,
+            quiet,
+            operating: queue.kernel(strips.source, "tiles_operating", 0)?,
+            carry: queue.kernel(sources::step(T::PRECISION), "carry", 0)?,
+            listed: queue.kernel(sources::step(T::PRECISION), listed[strips.half - 1], 0)?,
+            images: list(queue, what, &all)?,
+            spare: [
+                queue.zeros("the pressure", pitch * ny)?,
+                queue.zeros("the pressure", pitch * ny)?,
+            ],
+            alone: if alone.is_empty() {
+                None
+            } else {
+                Some((list(queue, what, &alone)?, alone.len()))
+            },
+            rows: queue.zeros("rows with sources and detectors", ny)?,
+            marked: None,
+            lists: [
+                queue.zeros(what, plain.len().max(1))?,
+                queue.zeros(what, plain.len().max(1))?,
+            ],
+            counts: [0; 2],
+            plain,
+            cut,
+            strips,
+        }))
+    }
+
+    /// For the report.
+    pub(super) fn describe(&self) -> String {
+        let Cut { own, chunk, .. } = self.cut;
+        let alone = match &self.alone {
+            Some((_, count)) => format!(", {} sites one step a launch", count * SEGMENT),
+            None => String::new(),
+        };
+        format!("tiles of {own} × {chunk} sites, {} steps{alone}", self.strips.steps)
+    }
+
+    /// Bytes held.
+    pub(super) fn bytes(&self) -> usize {
+        let alone = self.alone.as_ref().map_or(0, |(list, _)| list.bytes());
+        let lists: usize = self.lists.iter().map(Buffer::bytes).sum();
+        self.spare.iter().map(Buffer::bytes).sum::<usize>() + self.images.bytes() + alone + self.rows.bytes() + lists
+    }
+
+    /// Says in which rows signals are added or sites recorded.
+    pub(super) fn mark(&mut self, queue: &Queue, rows: Vec<u8>) -> Result<(), CudaError> {
+        if self.marked.as_ref() == Some(&rows) {
+            return Ok(());
+        }
+        let ny = rows.len();
+        let touched = |tile: u32| {
+            let first = (tile as usize / self.cut.tiles[0]) * self.cut.chunk;
+            let (low, high) = (
+                first.saturating_sub(self.cut.halo),
+                (first + self.cut.chunk + self.cut.halo).min(ny),
+            );
+            // Beyond an edge stand images of rows that may be far away.
+            let edge = first < self.cut.halo || first + self.cut.chunk + self.cut.halo > ny;
+            rows[low..high].contains(&1) || (edge && rows.contains(&1))
+        };
+        let (operating, quiet): (Vec<u32>, Vec<u32>) = self.plain.iter().partition(|tile| touched(**tile));
+        for ((list, count), tiles) in self.lists.iter().zip(&mut self.counts).zip([&quiet, &operating]) {
+            queue.upload("tiles", tiles, list)?;
+            *count = tiles.len();
+        }
+        queue.upload("rows with sources and detectors", &rows, &self.rows)?;
+        self.marked = Some(rows);
+        Ok(())
+    }
+}
+
+/// The tiles for a run's grid and medium.
+///
+/// # Errors
+/// Why there are none, in words for people.
+pub(super) fn fitting<T: OnCuda>(run: &Cuda<T>) -> Result<Tiles<T>, String> {
+    let (lattice, choice) = (&run.host.sweep.lattice, run.host.scenario.solver());
+    if lattice.rank != 2 {
+        return Err("tiles lie in two dimensions".to_owned());
+    }
+    let strips = sources::TILES
+        .iter()
+        .find(|strips| strips.precision == T::PRECISION && strips.half == lattice.half)
+        .ok_or("there are no tiles of this order")?;
+    let most = choice.integer("tower", whole(strips.steps).into());
+    if usize::try_from(most).unwrap_or(0) < strips.steps {
+        return Err(format!(
+            "tower = {most}: tiles of order {} take {} steps at a time",
+            2 * lattice.half,
+            strips.steps
+        ));
+    }
+    let listed = ["listed_1", "listed_2", "listed_3", "listed_4"];
+    Tiles::new(
+        &run.queue,
+        lattice,
+        run.pitch,
+        run.medium.special_segments(),
+        (strips, listed),
+    )
+    .map_err(|error| error.to_string())?
+}
+
+impl<T: OnCuda> Cuda<T> {
+    /// A pass of tiles, if there are as many as `most` steps left; its first step is step `n` of the batch. Returns how many it took.
+    pub(super) fn tiled(&mut self, n: usize, most: usize) -> Result<usize, CudaError> {
+        let Some(mut tiles) = self.tiles.take() else {
+            return Ok(0);
+        };
+        let taken = self.tiled_by(&mut tiles, n, most);
+        self.tiles = Some(tiles);
+        taken
+    }
+
+    #[allow(unsafe_code, reason = "kernel launches")]
+    fn tiled_by(&mut self, tiles: &mut Tiles<T>, n: usize, most: usize) -> Result<usize, CudaError> {
+        let steps = tiles.strips.steps;
+        if most < steps || self.peak.is_some() {
+            return Ok(0);
+        }
+        for level in &tiles.spare {
+            self.before_writing(level.address())?;
+        }
+        let [newer, older] = tiles.spare.each_ref().map(Buffer::address);
+        if let Some((list, count)) = &tiles.alone {
+            let (list, count) = (list.address(), *count);
+            let [now, old] = [self.now.address(), self.old.address()];
+            let blocks = (u32::try_from(count.div_ceil(8)).unwrap_or(u32::MAX).min(32768), 1, 1);
+            let number = whole(count);
+            // SAFETY: the list holds segments of the grid; all four levels hold `pitch` × ny numbers.
+            unsafe {
+                self.queue.launch(&tiles.carry, blocks, 256, |launch| {
+                    launch
+                        .arg(&list)
+                        .arg(&number)
+                        .arg(&now)
+                        .arg(&old)
+                        .arg(&newer)
+                        .arg(&older);
+                })?;
+            }
+            for step in 0..steps {
+                let mut parameters = self.step_parameters();
+                (parameters.now, parameters.old) = if step % 2 == 0 { (newer, older) } else { (older, newer) };
+                self.memories(&parameters)?;
+                // SAFETY: as above; the parameters are those of a step.
+                unsafe {
+                    self.queue.launch(&tiles.listed, blocks, 256, |launch| {
+                        launch.arg(&parameters).arg(&list).arg(&number);
+                    })?;
+                }
+                self.operate(parameters.old, n + step)?;
+            }
+        }
+        for ((kernel, list), count) in [&tiles.quiet, &tiles.operating]
+            .into_iter()
+            .zip(&tiles.lists)
+            .zip(tiles.counts)
+        {
+            if count == 0 {
+                continue;
+            }
+            let parameters = params::Tiles {
+                step: self.step_parameters(),
+                newer,
+                older,
+                sites: self.operations.parameters(),
+                rows: tiles.rows.address(),
+                images: tiles.images.address(),
+                list: list.address(),
+                count: whole(count),
+                across: whole(tiles.cut.tiles[0]),
+                chunk: whole(tiles.cut.chunk),
+                margin: whole(tiles.margin),
+                step_of_batch: whole(n),
+            };
+            let blocks = u32::try_from(count.div_ceil(WARPS)).unwrap_or(u32::MAX);
+            // SAFETY: the parameters are those of the kernel; the list holds tiles of the grid, the images reach as far as tiles do, and the
+            // operations hold every step of the batch.
+            unsafe {
+                self.queue.launch(kernel, (blocks, 1, 1), THREADS, |launch| {
+                    launch.arg(&parameters);
+                })?;
+            }
+        }
+        let [newer, older] = &mut tiles.spare;
+        std::mem::swap(&mut self.now, newer);
+        std::mem::swap(&mut self.old, older);
+        Ok(steps)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+mod tests {
+    use super::*;
+    use crate::field::Precision;
+
+    fn strips(half: usize, precision: Precision) -> &'static Strips {
+        sources::TILES
+            .iter()
+            .find(|strips| strips.half == half && strips.precision == precision)
+            .unwrap()
+    }
+
+    #[test]
+    fn every_site_belongs_to_one_tile() {
+        for precision in [Precision::Single, Precision::Double] {
+            for half in 1..=4 {
+                let strips = strips(half, precision);
+                assert_eq!(strips.steps % 2, 0, "levels would change places");
+                assert_eq!(strips.half * strips.steps % strips.columns, 0);
+                for size in [[1, 1], [52, 38], [700, 3], [4096, 4096], [113, 20_000]] {
+                    for most_rows in [MOST_ROWS, size[1]] {
+                        let cut = Cut::new(size, strips, 132 * 12, most_rows);
+                        assert!(cut.tiles[0] * cut.own >= size[0] && (cut.tiles[0] - 1) * cut.own < size[0]);
+                        assert!(cut.tiles[1] * cut.chunk >= size[1] && (cut.tiles[1] - 1) * cut.chunk < size[1]);
+                        assert!(cut.chunk <= most_rows.max(1));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_plain_is_stepped_with_all_around_it() {
+        let strips = strips(1, Precision::Single);
+        let cut = Cut::new([1000, 300], strips, 1000, MOST_ROWS);
+        let (across, ny, pitch) = (32, 300, 1024);
+        let mut special = vec![false; across * ny];
+        special[150 * across + 11] = true;
+        let grid = crate::grid::Grid::new(&[1000, 300], 1.0);
+        let lattice = Lattice::new(&grid, 1);
+        let (plain, alone) = divide(&cut, &lattice, pitch, &special);
+        for tile in 0..cut.count() {
+            let [segments, rows] = cut.extent(tile, [across, ny], cut.halo);
+            let is_near = segments.contains(&11) && rows.contains(&150);
+            assert_eq!(plain.contains(&u32::try_from(tile).unwrap()), !is_near);
+            if is_near {
+                let all = rows.flat_map(|row| segments.clone().map(move |segment| row * across + segment));
+                assert!(all.into_iter().all(|n| alone[n]));
+            }
+        }
+        let (plain, alone) = divide(&cut, &lattice, pitch, &[]);
+        assert_eq!((plain.len(), alone.len()), (cut.count(), 0));
+    }
+}
