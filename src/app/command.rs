@@ -36,12 +36,16 @@ pub enum Action {
     BrushTool,
     /// It places detectors.
     ProbeTool,
+    /// It places the transducers of a mirror.
+    MirrorTool,
     /// Runs or pauses.
     PlayPause,
     /// One step.
     Step,
     /// Time runs the other way.
     Reverse,
+    /// Back to where a mirror turned time.
+    BackToTurn,
     /// Back to t = 0.
     Reset,
     /// Keeps the state aside.
@@ -165,9 +169,11 @@ pub const ACTIONS: &[Entry] = &[
     entry(Action::SourceTool, Menu::Edit, "Tool: source of sound", Icon::Volume2, &[key(NONE, Key::O)], "Click where it shall stand."),
     entry(Action::BrushTool, Menu::Edit, "Tool: brush", Icon::Brush, &[key(NONE, Key::B)], "Left paints, right takes away; Shift draws a line, Ctrl a box."),
     entry(Action::ProbeTool, Menu::Edit, "Tool: probe", Icon::Pipette, &[key(NONE, Key::D)], "Click where a detector shall stand."),
+    entry(Action::MirrorTool, Menu::Edit, "Tool: mirror", Icon::FlipHorizontal2, &[key(NONE, Key::M)], "Press and drag where the transducers of a time-reversal mirror shall stand."),
     entry(Action::PlayPause, Menu::Run, "Play or pause", Icon::Play, &[key(NONE, Key::Space), key(NONE, Key::K)], "Lets time run, or stops it after the present batch of steps."),
     entry(Action::Step, Menu::Run, "One step", Icon::StepForward, &[key(NONE, Key::Period)], "Takes one step, bit for bit what playing does."),
-    entry(Action::Reverse, Menu::Run, "Turn time round", Icon::ArrowLeftRight, &[key(NONE, Key::T)], "Δt becomes −Δt: a unitary scheme runs back to where it came from."),
+    entry(Action::Reverse, Menu::Run, "Turn time round", Icon::ArrowLeftRight, &[key(NONE, Key::T)], "At the scene's mirror, where it has one; else Δt becomes −Δt, and a unitary scheme runs back to where it came from."),
+    entry(Action::BackToTurn, Menu::Run, "Back to the turn", Icon::ArrowLeftToLine, &[key(NONE, Key::U)], "To the moment when a mirror turned time: the way back can be taken again, with other settings."),
     entry(Action::Reset, Menu::Run, "Reset", Icon::RotateCcw, &[key(NONE, Key::R)], "Back to t = 0."),
     entry(Action::Snapshot, Menu::Run, "Snapshot", Icon::Camera, &[key(NONE, Key::S)], "Keeps the present state aside."),
     entry(Action::Restore, Menu::Run, "Back to snapshot", Icon::History, &[key(NONE, Key::C)], "Returns to the state kept aside."),

@@ -1,6 +1,7 @@
 //! The picture of a 2D field or a plane of a 3D one: pan, zoom, overlays, line cut.
 
 use super::camera::covered;
+use super::mirror_tool;
 use super::overlay::{self, Legend, Room};
 use super::theme::OVER_PICTURE;
 use super::tools::{self, Ground};
@@ -59,6 +60,16 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     if view.show_detectors {
         let grid = sources.scenario.grid();
         overlay::detectors(&painter, area, &view.camera, grid, sources.scenario.detectors());
+    }
+    if let Some(mirror) = sources.frame.mirror.as_deref().filter(|_| view.show_detectors) {
+        mirror_tool::marks(
+            &painter,
+            area,
+            &view.camera,
+            sources.scenario.grid(),
+            mirror,
+            view.plane(),
+        );
     }
     if !sources.bare {
         draw_cut(&painter, view, area, grid_rect);

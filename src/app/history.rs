@@ -80,6 +80,8 @@ pub struct History {
     /// Drift, energy, x, y, z, σx, σy, σz.
     sums: Series,
     detectors: Series,
+    /// Fidelity, error after scaling, contrast of the focus.
+    mirror: Series,
 }
 
 /// Columns of the sums; those of the detectors follow.
@@ -96,6 +98,10 @@ impl History {
         let clock = &frame.clock;
         if !frame.detectors.is_empty() {
             self.detectors.record(clock.steps, clock.time, &frame.detectors);
+        }
+        if let Some((step, time, found)) = frame.mirror.as_ref().and_then(|mirror| mirror.refocus) {
+            self.mirror
+                .record(step, time, &[found.fidelity, found.scaled_error, found.contrast]);
         }
         let Some((step, sums)) = frame.observables else {
             return;
@@ -119,6 +125,12 @@ impl History {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.sums.times.is_empty()
+    }
+
+    /// A measure of a mirror as points over time, at most `most` of them: fidelity, error after scaling, contrast of the focus.
+    #[must_use]
+    pub fn mirror(&self, column: usize, most: usize) -> Vec<[f64; 2]> {
+        self.mirror.points(column, most)
     }
 
     /// The records of one column as points over time, at most `most` of them.

@@ -14,6 +14,8 @@ pub struct Can {
     pub redo: bool,
     /// There is a snapshot.
     pub restore: bool,
+    /// A mirror has turned time.
+    pub turned: bool,
     /// A scene runs.
     pub run: bool,
 }
@@ -26,6 +28,7 @@ impl Can {
             Action::Undo => self.undo,
             Action::Redo => self.redo,
             Action::Restore => self.restore && self.run,
+            Action::BackToTurn => self.turned && self.run,
             Action::PlayPause
             | Action::Step
             | Action::Reverse

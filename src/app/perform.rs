@@ -48,7 +48,13 @@ impl App {
                 self.notices.say(notice.text.to_string());
             }
         }
-        if let Some(scenario) = &frame.scenario {
+        // On the way back from a mirror the medium may be another one.
+        if let Some(scenario) = frame
+            .mirror
+            .as_ref()
+            .map(|mirror| &mirror.present)
+            .or(frame.scenario.as_ref())
+        {
             let wanted = (scenario.clone(), self.view.plane());
             let known = self
                 .medium_of
@@ -285,6 +291,7 @@ impl App {
             }
             Action::Step => self.worker.send(Command::Step(1)),
             Action::Reverse => self.worker.send(Command::Reverse),
+            Action::BackToTurn => self.worker.send(Command::BackToTurn),
             Action::Reset => {
                 self.history.clear();
                 self.view.range.reset();
@@ -297,7 +304,12 @@ impl App {
                 self.steps_per_frame = change_speed(self.steps_per_frame, running, action == Action::Faster);
                 self.worker.send(Command::StepsPerFrame(self.steps_per_frame));
             }
-            Action::MoveTool | Action::PacketTool | Action::SourceTool | Action::BrushTool | Action::ProbeTool => {
+            Action::MoveTool
+            | Action::PacketTool
+            | Action::SourceTool
+            | Action::BrushTool
+            | Action::ProbeTool
+            | Action::MirrorTool => {
                 self.take_tool(action);
             }
             _ => self.act_on_window(ctx, action),
@@ -345,6 +357,7 @@ impl App {
             Action::SourceTool => Tool::Source,
             Action::BrushTool => Tool::Brush,
             Action::ProbeTool => Tool::Probe,
+            Action::MirrorTool => Tool::Mirror,
             _ => Tool::Move,
         };
         if tool.fits(sound) {

@@ -1,10 +1,12 @@
 //! Plots under the picture: norm, energy, position, line cut, detectors.
 
 use super::history::{FIXED, History};
+use super::mirror_plots;
 use super::theme;
 use super::units::Units;
 use super::view_state::{Cut, ViewState};
 use super::widgets::{figure, round_above};
+use crate::colormap::Colormap;
 use crate::engine::Frame;
 use crate::physics::Equation;
 use egui::text::{LayoutJob, TextFormat};
@@ -38,11 +40,17 @@ pub enum Kind {
     Detectors,
     /// The detectors' power by frequency.
     Spectrum,
+    /// How good the focus of a mirror is.
+    Fidelity,
+    /// What its transducers hear and play.
+    Signals,
+    /// The focus before and after.
+    Focus,
 }
 
 impl Kind {
     /// Every plot with its title and what it shows.
-    pub const ALL: [(Self, &'static str, &'static str); 7] = [
+    pub const ALL: [(Self, &'static str, &'static str); 10] = [
         (
             Self::Cut,
             "Line cut",
@@ -74,6 +82,21 @@ impl Kind {
             "Spectrum",
             "What the scene's detectors record, by frequency: mean off, Hann window, FFT. Decades of the power, down to 10⁻¹² of the strongest line.",
         ),
+        (
+            Self::Fidelity,
+            "Fidelity",
+            "|⟨ψ(0)|ψ⟩|² of the wave that a mirror brings back; where a source made it, the focus over the rms of the field.",
+        ),
+        (
+            Self::Signals,
+            "Signals",
+            "What the transducers of a mirror hear and what they play: sensor over time, each at its own brightness.",
+        ),
+        (
+            Self::Focus,
+            "Focus",
+            "The wave at t = 0 and the best focus on the way back, around the place where it began.",
+        ),
     ];
 
     /// The title in a scene of this equation.
@@ -90,7 +113,14 @@ impl Kind {
 }
 
 /// Shows the plots side by side.
-pub fn show(ui: &mut Ui, shown: &mut Vec<Kind>, view: &mut ViewState, history: &History, frame: &Frame) {
+pub fn show(
+    ui: &mut Ui,
+    shown: &mut Vec<Kind>,
+    view: &mut ViewState,
+    history: &History,
+    frame: &Frame,
+    map: &'static Colormap,
+) {
     // The panel keeps its height whatever stands in it.
     ui.set_min_size(ui.available_size());
     ui.spacing_mut().item_spacing.y = 4.0;
@@ -101,9 +131,12 @@ pub fn show(ui: &mut Ui, shown: &mut Vec<Kind>, view: &mut ViewState, history: &
     let offered = |kind: Kind| match kind {
         Kind::Cut => rank > 1,
         Kind::Detectors | Kind::Spectrum => has_detectors,
+        Kind::Fidelity | Kind::Focus => frame.mirror.is_some(),
+        Kind::Signals => frame.mirror.as_ref().is_some_and(|mirror| mirror.status.heard > 0),
         _ => true,
     };
-    ui.horizontal(|ui| {
+    // Scenes with a mirror have more of them than a narrow window has room for.
+    ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 4.0;
         for (kind, _, about) in Kind::ALL {
             if !offered(kind) {
@@ -142,7 +175,12 @@ pub fn show(ui: &mut Ui, shown: &mut Vec<Kind>, view: &mut ViewState, history: &
     ui.horizontal(|ui| {
         for kind in all {
             ui.allocate_ui(vec2(width, room.y), |ui| {
-                ui.vertical(|ui| one(ui, kind, kind.title(equation), vec2(width, room.y), &sources));
+                let size = vec2(width, room.y);
+                ui.vertical(|ui| match kind {
+                    Kind::Signals => mirror_plots::signals(ui, frame, size),
+                    Kind::Focus => mirror_plots::focus(ui, frame, scenario, map, size),
+                    _ => one(ui, kind, kind.title(equation), size, &sources),
+                });
             });
         }
     });
@@ -206,7 +244,22 @@ fn lines(kind: Kind, sources: &Sources<'_>, most: usize) -> Vec<Named> {
             .map(|(n, detector)| (detector.name.clone(), over_time(FIXED + n, 1.0)))
             .collect(),
         Kind::Spectrum => spectra(frame, units, most),
+        Kind::Fidelity => {
+            let contrast = is_contrast(frame);
+            let mut points = history.mirror(if contrast { 2 } else { 0 }, most);
+            for point in &mut points {
+                point[0] *= units.time.per;
+            }
+            vec![(if contrast { "contrast" } else { "fidelity" }.to_owned(), points)]
+        }
+        Kind::Signals | Kind::Focus => Vec::new(),
     }
+}
+
+/// Whether a mirror is judged by its contrast: a source leaves nothing at t = 0 to compare with.
+fn is_contrast(frame: &Frame) -> bool {
+    let found = frame.mirror.as_ref().and_then(|mirror| mirror.refocus);
+    found.is_some_and(|(_, _, found)| found.fidelity == 0.0)
 }
 
 /// The title of a plot: what over what, with units.
@@ -223,6 +276,7 @@ fn heading(kind: Kind, title: &str, sources: &Sources<'_>) -> String {
         Kind::Position | Kind::Spread => units.length.after(title),
         Kind::Energy if sound(sources.frame) => format!("{title} (J)"),
         Kind::Spectrum => "log₁₀ power".to_owned(),
+        Kind::Fidelity if is_contrast(sources.frame) => "Focus over rms".to_owned(),
         _ => title.to_owned(),
     };
     format!("{what} over {over}")

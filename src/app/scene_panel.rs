@@ -3,7 +3,7 @@
 use super::document::Document;
 use super::sound::SoundWish;
 use super::widgets::{figure, hint, row, section};
-use super::{detectors_panel, layers_panel, markdown, packets_panel, sound_panel, theme};
+use super::{detectors_panel, layers_panel, markdown, mirror_panel, packets_panel, sound_panel, theme};
 use crate::grid::Edge;
 use crate::scene::SceneFile;
 use crate::scene::file::EdgesFile;
@@ -49,6 +49,9 @@ pub fn show(ui: &mut Ui, document: &mut Document) -> Option<SoundWish> {
         "Medium and walls"
     };
     section(ui, Icon::Layers, name, true, |ui| layers_panel::show(ui, file));
+    section(ui, Icon::FlipHorizontal2, "Mirror", false, |ui| {
+        mirror_panel::show(ui, file);
+    });
     let mut sound = None;
     section(ui, Icon::Target, "Detectors", false, |ui| {
         sound = detectors_panel::show(ui, file);

@@ -34,6 +34,8 @@ pub struct Settings {
     pub tab: LeftTab,
     /// The plots that are shown.
     pub shown: Vec<Kind>,
+    /// Those that are shown in scenes with a mirror.
+    pub shown_with_mirror: Vec<Kind>,
     /// The dark theme.
     pub dark: bool,
     /// The scene shown last: a preset's name or a file.
@@ -68,6 +70,7 @@ impl Default for Settings {
             plots: true,
             tab: LeftTab::Gallery,
             shown: vec![Kind::Cut, Kind::Position, Kind::Detectors],
+            shown_with_mirror: vec![Kind::Fidelity, Kind::Signals, Kind::Focus],
             dark: true,
             scene: None,
             recent: Vec::new(),

@@ -1,5 +1,6 @@
 //! The strip of tools at the left of the picture, and what the brush paints.
 
+use super::mirror_tool;
 use super::theme;
 use super::tools::{TOOLS, Tool, Tools, equation};
 use super::widgets::choice;
@@ -33,6 +34,17 @@ pub fn show(ui: &mut Ui, area: Rect, tools: &mut Tools, file: &SceneFile) {
             });
         },
     );
+    if tools.tool == Tool::Mirror {
+        plate(
+            ui,
+            "mirror",
+            Align2::CENTER_TOP,
+            area.center_top() + vec2(0.0, 12.0),
+            |ui| {
+                ui.horizontal(|ui| mirror_tool::settings(ui, &mut tools.placing));
+            },
+        );
+    }
     if tools.tool == Tool::Brush {
         plate(
             ui,

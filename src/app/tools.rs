@@ -4,6 +4,7 @@
 
 use super::camera::Camera;
 use super::layers_panel::tidy;
+use super::mirror_tool::{self, Placing};
 use super::theme::{self, OVER_PICTURE};
 use super::units::Unit;
 use super::view_state::ViewState;
@@ -12,7 +13,7 @@ use crate::physics::{Equation, Measure, Sets};
 use crate::scene::SceneFile;
 use crate::scene::file::{
     DetectorFile, LayerFile, PacketFile, PulseFile, RegionFile, ShapeFile, SignalFile, SourceFile, SourcePlace,
-    ValueFile,
+    TransducersFile, ValueFile,
 };
 use egui::{Align2, FontId, Painter, PointerButton, Pos2, Rect, Response, Stroke, Ui, vec2};
 use lucide_icons::Icon;
@@ -37,6 +38,8 @@ pub enum Tool {
     Brush,
     /// Places a detector.
     Probe,
+    /// Places the transducers of a mirror.
+    Mirror,
 }
 
 /// A tool's row.
@@ -62,6 +65,7 @@ pub const TOOLS: &[Row] = &[
     Row { tool: Tool::Source, title: "Source", icon: Icon::Volume2, about: "Click where a source of sound shall stand.", fits: [false, true] },
     Row { tool: Tool::Brush, title: "Brush", icon: Icon::Brush, about: "The left button paints, the right one takes away; with Shift a straight line, with Ctrl a box. Works while it runs.", fits: [true, true] },
     Row { tool: Tool::Probe, title: "Probe", icon: Icon::Pipette, about: "Click where a detector shall stand; the plots show what it records.", fits: [true, true] },
+    Row { tool: Tool::Mirror, title: "Mirror", icon: Icon::FlipHorizontal2, about: "Press and drag where the transducers of a time-reversal mirror shall stand. The wave is recorded and turned round; T turns it at once.", fits: [true, true] },
 ];
 
 impl Tool {
@@ -101,6 +105,8 @@ pub enum Work {
     Source(SourceFile),
     /// A detector is placed.
     Probe(Vec<f64>),
+    /// Transducers are placed.
+    Mirror(TransducersFile),
 }
 
 /// What the brush's gesture makes.
@@ -124,6 +130,9 @@ enum Gesture {
         points: Vec<[f64; 2]>,
         begun: bool,
     },
+    Mirror {
+        from: [f64; 2],
+    },
 }
 
 /// The tools' state.
@@ -133,6 +142,8 @@ pub struct Tools {
     pub tool: Tool,
     /// What the brush paints.
     pub paint: Paint,
+    /// What the mirror tool places.
+    pub placing: Placing,
     gesture: Option<Gesture>,
     work: Vec<Work>,
 }
@@ -146,6 +157,7 @@ impl Default for Tools {
                 value: 0.5,
                 radius: 4.0,
             },
+            placing: Placing::default(),
             gesture: None,
             work: Vec::new(),
         }
@@ -174,7 +186,8 @@ impl Ground<'_> {
         site.map(|s| ((s - 0.5) * 100.0).round() / 100.0 * self.spacing)
     }
 
-    fn point(&self, site: [f64; 2]) -> Vec<f64> {
+    /// The same with the plane's z.
+    pub(super) fn point(&self, site: [f64; 2]) -> Vec<f64> {
         self.place(site).into_iter().chain(self.z).collect()
     }
 
@@ -277,6 +290,24 @@ pub fn interact(ui: &Ui, view: &mut ViewState, area: Rect, ground: &Ground<'_>, 
                     let end = at.or_else(|| ui.input(|input| input.pointer.latest_pos()));
                     let drag = end.map_or(egui::Vec2::ZERO, |end| end - camera.point_at(area, from));
                     tools.work.push(Work::Packet(packet(ground, from, drag), joins));
+                    tools.gesture = None;
+                }
+                _ => {}
+            }
+        }
+        Tool::Mirror => {
+            let pressed = response.is_pointer_button_down_on() && ui.input(|input| input.pointer.primary_down());
+            match (&tools.gesture, origin) {
+                (None, Some(origin)) if pressed && ground.holds(site_at(origin)) => {
+                    let from = site_at(origin);
+                    tools.gesture = Some(Gesture::Mirror { from });
+                }
+                (Some(Gesture::Mirror { from }), _) if !pressed => {
+                    let from = *from;
+                    let end = pointer.or_else(|| ui.input(|input| input.pointer.latest_pos()));
+                    let to = end.map_or(from, site_at);
+                    let placed = mirror_tool::placed(tools.placing, ground, from, to);
+                    tools.work.extend(placed.map(Work::Mirror));
                     tools.gesture = None;
                 }
                 _ => {}
@@ -464,6 +495,7 @@ pub fn apply(file: &mut SceneFile, work: Work) {
             file.pulses.push(pulse);
         }
         Work::Source(source) => file.sources.push(source),
+        Work::Mirror(transducers) => mirror_tool::apply(file, transducers),
         Work::Probe(at) => {
             let free = |name: &String| file.detectors.iter().all(|detector| detector.name != *name);
             let name = (1..=file.detectors.len() + 1)
@@ -501,6 +533,9 @@ pub fn draw(painter: &Painter, camera: &Camera, tools: &Tools, area: Rect, groun
             }
         }
         (Tool::Packet, Some(Gesture::Packet { from, .. })) => arrow(painter, camera, area, ground, *from, pointer),
+        (Tool::Mirror, Some(Gesture::Mirror { from })) => {
+            mirror_tool::draw(painter, camera, area, tools.placing.form, *from, pointer);
+        }
         _ => {}
     }
 }

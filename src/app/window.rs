@@ -18,8 +18,8 @@ use super::sound::SoundWish;
 use super::tools::Tool;
 use super::view_state::ViewState;
 use super::{
-    AppOptions, checks_panel, dropped, help, method_panel, plots, scene_panel, status, theme, time_panel, tools,
-    transport, view_panel,
+    AppOptions, checks_panel, dropped, help, method_panel, mirror_strip, plots, scene_panel, status, theme, time_panel,
+    tools, transport, view_panel,
 };
 use crate::engine::{Command, Frame, Worker};
 use crate::render::medium::MediumImage;
@@ -235,6 +235,7 @@ impl App {
             undo: self.document.can_undo(),
             redo: self.document.can_redo(),
             restore: self.worker.last_frame().has_snapshot,
+            turned: (self.worker.last_frame().mirror.as_ref()).is_some_and(|mirror| mirror.status.turned),
             run: self.worker.last_frame().scenario.is_some(),
         };
         let fill = theme::palette(ui).panel;
@@ -334,12 +335,18 @@ impl App {
             .default_size(208.0)
             .size_range(136.0..=480.0)
             .show_collapsible(ui, &mut open, |ui| {
+                let shown = if self.worker.last_frame().mirror.is_some() {
+                    &mut self.settings.shown_with_mirror
+                } else {
+                    &mut self.settings.shown
+                };
                 plots::show(
                     ui,
-                    &mut self.settings.shown,
+                    shown,
                     &mut self.view,
                     &self.history,
                     self.worker.last_frame(),
+                    view_panel::map(&self.document.draft),
                 );
             });
         self.settings.plots = open;
@@ -347,6 +354,7 @@ impl App {
             .frame(frame_style)
             .resizable(false)
             .show(ui, |ui| {
+                wishes.actions.extend(mirror_strip::show(ui, self.worker.last_frame()));
                 wishes
                     .actions
                     .extend(transport::show(ui, self.worker.last_frame(), self.settings.plots));

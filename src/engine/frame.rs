@@ -1,6 +1,6 @@
 //! What the worker shows of a run.
 
-use super::Verdict;
+use super::{MirrorFrame, Verdict};
 use crate::physics::{Observables, Spectrum};
 use crate::scene::Scenario;
 use crate::solver::{Clock, FieldImage, FieldVolume, Report};
@@ -66,6 +66,8 @@ pub struct Frame {
     pub spectra: Arc<[Option<Spectrum>]>,
     /// One verdict per expectation of the scene.
     pub verdicts: Vec<Verdict>,
+    /// Where the run stands on the timeline of a mirror, where it has one.
+    pub mirror: Option<Arc<MirrorFrame>>,
     /// Whether there is a snapshot to go back to.
     pub has_snapshot: bool,
     /// The last notice (checkpoint written, fell back to the CPU, …).

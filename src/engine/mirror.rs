@@ -6,6 +6,7 @@
 
 mod noise;
 mod refocus;
+pub mod shown;
 mod signal;
 pub(super) mod stored;
 
@@ -239,6 +240,19 @@ impl Engine {
         self.timeline.as_ref().map(|timeline| timeline.leg.phase)
     }
 
+    /// Whether there is a turn to go back to.
+    fn has_turned(&self) -> bool {
+        self.timeline
+            .as_ref()
+            .is_some_and(|timeline| timeline.leg.turned.is_some())
+    }
+
+    /// The scene as it is stepped now: on the way back with the perturbed medium and without sources.
+    #[must_use]
+    pub fn present_scenario(&self) -> Arc<Scenario> {
+        self.leg_scenario(self.phase())
+    }
+
     /// The wave against the one at t = 0; `None` without a mirror.
     ///
     /// # Errors
@@ -279,8 +293,11 @@ impl Engine {
             (Some(was), Some(is)) => (was, is),
             _ => return Ok(Some(Change::Restarted)),
         };
+        // A turn that still lies ahead can be moved.
+        let turn = super::build::steps_between(0.0, is.at, self.clock().time_step.abs()).max(1);
+        let ahead = self.phase() == Some(Phase::Record) && turn > self.clock().steps && !self.has_turned();
         let again = was.placement != is.placement
-            || was.at != is.at
+            || (was.at != is.at && !ahead)
             || old.time().imaginary != scenario.time().imaginary
             || old.solver() != scenario.solver()
             || old.time().step != scenario.time().step;
@@ -304,6 +321,9 @@ impl Engine {
         }
         if let Some(timeline) = &mut self.timeline {
             timeline.back = Arc::new(scenario.returning());
+            if was.at != is.at {
+                timeline.turn = turn;
+            }
         }
         Ok((!same_way_back).then_some(Change::Edited))
     }

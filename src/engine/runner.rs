@@ -1,6 +1,7 @@
 //! The worker's side of the channel: hears commands, steps in pieces, shows frames.
 
 use super::frame::Notice;
+use super::mirror::shown::Shown;
 use super::pacing::{FRAME, Meter, Pacing, Ration};
 use super::spectra::Spectra;
 use super::{Change, Command, Engine, EngineError, Frame, Status};
@@ -76,6 +77,7 @@ pub(super) struct Runner {
     last_picture: Instant,
     observables: Ration,
     spectra: Spectra,
+    mirror: Shown,
 }
 
 impl Runner {
@@ -125,6 +127,7 @@ impl Runner {
             last_picture: now,
             observables: Ration::new(10.0, 0.05),
             spectra: Spectra::default(),
+            mirror: Shown::default(),
         }
     }
 
@@ -435,6 +438,7 @@ impl Runner {
         self.stale = true;
         self.left_in_frame = 0;
         self.spectra = Spectra::default();
+        self.mirror = Shown::default();
         // They stop the flow of batches to a device.
         let device = self
             .report
@@ -536,6 +540,7 @@ impl Runner {
                 self.pacing.drawn(begin.elapsed());
                 let steps = std::mem::take(&mut self.steps_in_frame);
                 self.show_drawing(steps);
+                self.see_mirror();
             }
             // A view that the method cannot draw is no reason to stop.
             Err(error) if engine.failure().is_none() => {
@@ -543,6 +548,14 @@ impl Runner {
                 self.say(true, error.to_string());
             }
             Err(error) => self.fail(error.to_string()),
+        }
+    }
+
+    /// What there is to show of a mirror, beside the picture just drawn.
+    fn see_mirror(&mut self) {
+        let waits = !self.is_stepping();
+        if let Some(engine) = &mut self.engine {
+            self.mirror.see(engine, &self.good, self.start.elapsed(), waits);
         }
     }
 
@@ -577,6 +590,7 @@ impl Runner {
         frame.detectors.clear();
         frame.spectra = self.spectra.latest();
         frame.verdicts.clear();
+        frame.mirror = self.mirror.latest();
         if let Some(engine) = &self.engine {
             frame.clock = clock.unwrap_or_else(|| engine.clock());
             frame.observables = Some(engine.latest_observables());

@@ -4,6 +4,7 @@
 
 mod files;
 mod looks;
+mod mirror;
 mod space;
 mod tools;
 mod window;

@@ -24,7 +24,7 @@ impl Window {
     }
 
     /// Drags with a button along sites.
-    fn drag(&mut self, button: PointerButton, modifiers: Modifiers, path: &[(f32, f32)]) {
+    pub fn drag(&mut self, button: PointerButton, modifiers: Modifiers, path: &[(f32, f32)]) {
         let points: Vec<Pos2> = path.iter().map(|&(x, y)| self.site(x, y)).collect();
         self.drag_points(button, modifiers, &points);
     }

@@ -1,0 +1,262 @@
+//! The mirror of a scene: how and when time turns, where its transducers stand, and what differs on the way back.
+
+use super::layers_panel::{length, point, tidy};
+use super::mirror_tool::fresh;
+use super::widgets::{button, choice, hint, row};
+use crate::physics::MirrorMethod;
+use crate::physics::mirror::Drive;
+use crate::scene::SceneFile;
+use crate::scene::file::{MirrorFile, TransducersFile};
+use egui::{DragValue, Ui};
+use lucide_icons::Icon;
+
+/// Shows the section's contents; edits `file`.
+pub fn show(ui: &mut Ui, file: &mut SceneFile) {
+    let extent: Vec<f64> = file.grid.size.iter().map(|&n| n as f64 * file.grid.spacing).collect();
+    let Some(mirror) = &mut file.mirror else {
+        hint(
+            ui,
+            "Time runs one way. With a mirror the wave is recorded, turned round, and comes back.",
+        );
+        if ui
+            .add(button(Icon::Plus, "Mirror"))
+            .accessible_name("Add mirror")
+            .clicked()
+        {
+            file.mirror = Some(fresh(file.time.end));
+        }
+        return;
+    };
+    let flux = file.quantum.as_ref().is_some_and(|quantum| quantum.flux != 0.0);
+    settings(ui, mirror, &extent, flux);
+    match mirror.perturbation.len() {
+        0 => hint(ui, "Nothing differs on the way back."),
+        1 => hint(
+            ui,
+            "One layer acts on the way back only (mirror.perturbation in the file).",
+        ),
+        n => hint(
+            ui,
+            &format!("{n} layers act on the way back only (mirror.perturbation in the file)."),
+        ),
+    }
+    ui.horizontal(|ui| {
+        // The last layer of the list, for the way back only: painted with the brush, moved here.
+        let movable = !file.layers.is_empty();
+        let response = ui
+            .add_enabled(movable, button(Icon::ChevronDown, "Last layer: way back only"))
+            .on_hover_text("Takes the last layer of the list, e.g. what the brush painted last, out of the scene: it acts on the way back only.");
+        if response.clicked()
+            && let Some(layer) = file.layers.pop()
+        {
+            mirror.perturbation.push(layer);
+        }
+    });
+    if ui
+        .add(button(Icon::X, "Remove"))
+        .accessible_name("Remove mirror")
+        .clicked()
+    {
+        file.mirror = None;
+    }
+}
+
+/// How and when time turns.
+fn settings(ui: &mut Ui, mirror: &mut MirrorFile, extent: &[f64], flux: bool) {
+    let before = mirror.method;
+    row(
+        ui,
+        "Turned by",
+        "What happens when time turns. Another one can be chosen on the way back: the record is kept.",
+        |ui| {
+            choice(ui, "How time is turned", &mut mirror.method, methods());
+        },
+    );
+    if before != mirror.method && mirror.method != MirrorMethod::Echo && mirror.transducers.is_none() {
+        mirror.transducers = Some(TransducersFile::Edges);
+    }
+    let pace = (mirror.at.abs() / 200.0).max(1e-9);
+    row(
+        ui,
+        "Turns at",
+        "The time at which it turns; the key T turns it at once.",
+        |ui| {
+            ui.add(
+                DragValue::new(&mut mirror.at)
+                    .speed(pace)
+                    .range(f64::MIN_POSITIVE..=f64::MAX)
+                    .max_decimals(9),
+            )
+            .accessible_name("Turns at");
+        },
+    );
+    if mirror.method != MirrorMethod::Echo {
+        transducers(ui, mirror, extent);
+    }
+    row(ui, "Noise", "Added to what was recorded, as a part of its rms.", |ui| {
+        ui.add(
+            DragValue::new(&mut mirror.noise)
+                .speed(0.002)
+                .range(0.0..=100.0)
+                .max_decimals(4),
+        )
+        .accessible_name("Noise");
+    });
+    if mirror.method == MirrorMethod::InverseFilter {
+        row(ui, "Drive", "", |ui| {
+            let all = [
+                (
+                    Drive::Hard,
+                    "hard",
+                    "The sites are held at the recorded values: exact, without any inversion.",
+                ),
+                (
+                    Drive::Soft,
+                    "soft",
+                    "The signal that a real array would have to add, from the inverted impulse responses.",
+                ),
+            ];
+            choice(
+                ui,
+                "How it drives",
+                &mut mirror.drive,
+                all.map(|(drive, word, about)| (drive, word.to_owned(), about.to_owned())),
+            );
+        });
+    }
+    if flux {
+        ui.checkbox(&mut mirror.keep_flux, "The magnetic field stays")
+            .on_hover_text(
+                "Turning time round turns the magnetic field round as well; if it stays, the wave does not come back.",
+            );
+    }
+}
+
+fn methods() -> [(MirrorMethod, String, String); 4] {
+    [
+        (
+            MirrorMethod::Echo,
+            "echo",
+            "The whole field is turned round: ψ → ψ*, dp/dt → −dp/dt.",
+        ),
+        (
+            MirrorMethod::Reversal,
+            "time-reversal mirror",
+            "The transducers play what they heard, backwards.",
+        ),
+        (
+            MirrorMethod::OneBit,
+            "one-bit mirror",
+            "They play its sign alone, at full power.",
+        ),
+        (
+            MirrorMethod::InverseFilter,
+            "perfect inverse filter",
+            "They hold the field at what they heard: exact inside a closed mirror.",
+        ),
+    ]
+    .map(|(method, title, about)| (method, title.to_owned(), about.to_owned()))
+}
+
+/// The shape that transducers stand in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    Ring,
+    Line,
+    Edges,
+    Points,
+}
+
+fn shape_of(transducers: &TransducersFile) -> Shape {
+    match transducers {
+        TransducersFile::Ring { .. } => Shape::Ring,
+        TransducersFile::Line { .. } => Shape::Line,
+        TransducersFile::Edges => Shape::Edges,
+        TransducersFile::Points { .. } => Shape::Points,
+    }
+}
+
+/// Transducers of another shape, in the middle of the grid.
+fn other(shape: Shape, extent: &[f64]) -> TransducersFile {
+    let least = extent.iter().copied().fold(f64::INFINITY, f64::min);
+    let middle: Vec<f64> = extent.iter().map(|length| tidy(length / 2.0)).collect();
+    let across = extent.len().min(2) - 1;
+    let end = |share: f64| {
+        let mut at = middle.clone();
+        at[across] = tidy(extent[across] * share);
+        at
+    };
+    match shape {
+        Shape::Ring => TransducersFile::Ring {
+            center: middle,
+            radius: tidy(0.4 * least),
+            count: 64,
+        },
+        Shape::Line => TransducersFile::Line {
+            from: end(0.25),
+            to: end(0.75),
+            count: 32,
+        },
+        Shape::Edges => TransducersFile::Edges,
+        Shape::Points => TransducersFile::Points { points: vec![middle] },
+    }
+}
+
+fn transducers(ui: &mut Ui, mirror: &mut MirrorFile, extent: &[f64]) {
+    let own = mirror.transducers.get_or_insert(TransducersFile::Edges);
+    let mut shape = shape_of(own);
+    row(
+        ui,
+        "Placed",
+        "Where the transducers stand; the mirror tool (M) places them in the picture.",
+        |ui| {
+            let all = [
+                (Shape::Ring, "on a ring"),
+                (Shape::Line, "on a line"),
+                (Shape::Edges, "along the edges"),
+                (Shape::Points, "one by one"),
+            ];
+            choice(
+                ui,
+                "Where transducers stand",
+                &mut shape,
+                all.map(|(shape, title)| (shape, title.to_owned(), String::new())),
+            );
+        },
+    );
+    if shape != shape_of(own) {
+        *own = other(shape, extent);
+    }
+    let pace = extent.iter().copied().fold(0.0, f64::max) / 400.0;
+    let count = |ui: &mut Ui, count: &mut usize| {
+        row(
+            ui,
+            "Count",
+            "Half a wavelength apart or closer; an inverse filter closes the gaps by itself.",
+            |ui| {
+                ui.add(DragValue::new(count).range(1..=65536).speed(0.2))
+                    .accessible_name("Count");
+            },
+        );
+    };
+    match own {
+        TransducersFile::Ring {
+            center,
+            radius,
+            count: n,
+        } => {
+            point(ui, "Centre", center, pace);
+            length(ui, "Radius", radius, pace);
+            count(ui, n);
+        }
+        TransducersFile::Line { from, to, count: n } => {
+            point(ui, "From", from, pace);
+            point(ui, "To", to, pace);
+            count(ui, n);
+        }
+        TransducersFile::Edges => hint(ui, "On every site along the edges, inside absorbing layers."),
+        TransducersFile::Points { points } => {
+            hint(ui, &format!("{} transducers, one by one.", points.len()));
+        }
+    }
+}

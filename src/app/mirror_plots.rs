@@ -1,0 +1,195 @@
+//! Pictures of a mirror among the plots: the transducers' signals (sensor × time), and the focus before and after.
+
+use super::theme;
+use super::units::Units;
+use crate::colormap::{self, Colormap, Levels};
+use crate::engine::{Frame, MirrorFrame, Moment, Signals};
+use crate::scene::Scenario;
+use egui::{Align2, Color32, ColorImage, FontId, Rect, TextureHandle, TextureOptions, Ui, pos2, vec2};
+use std::sync::Arc;
+
+/// Height of a caption.
+const CAPTION: f32 = 18.0;
+
+/// What is recorded and what is played, one below the other.
+pub fn signals(ui: &mut Ui, frame: &Frame, size: egui::Vec2) {
+    let Some(mirror) = &frame.mirror else { return };
+    let (area, response) = ui.allocate_exact_size(size, egui::Sense::hover());
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, "Signals of the transducers"));
+    let map = colormap::auto(colormap::Kind::Diverging);
+    let height = (area.height() - 2.0 * CAPTION).max(2.0) / 2.0;
+    for (n, (name, signals)) in ["recorded", "played"].into_iter().zip(&mirror.signals).enumerate() {
+        let top = area.top() + n as f32 * (height + CAPTION);
+        let count = mirror.sites[n].len();
+        let line = format!("{name}: {count} sites over time");
+        caption(ui, pos2(area.left(), top), &line);
+        let rect = Rect::from_min_size(pos2(area.left(), top + CAPTION), vec2(area.width(), height - 4.0));
+        ui.painter().rect_filled(rect, 0.0, theme::palette(ui).canvas);
+        if signals.value.is_empty() {
+            continue;
+        }
+        let texture = texture(ui, ("signals", n), Arc::as_ptr(signals) as usize, || {
+            picture_of(signals, map)
+        });
+        // The texture ends where the whole record would.
+        draw(ui, &texture, rect, Rect::from_min_max(pos2(0.0, 0.0), pos2(1.0, 1.0)));
+    }
+}
+
+/// The wave at t = 0 and the best focus so far, around the place where it began.
+pub fn focus(ui: &mut Ui, frame: &Frame, scenario: &Scenario, map: &'static Colormap, size: egui::Vec2) {
+    let Some(mirror) = &frame.mirror else { return };
+    let (area, response) = ui.allocate_exact_size(size, egui::Sense::hover());
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, "Focus before and after"));
+    let unit = Units::of(scenario, frame.clock.time_step).time;
+    let width = (area.width() - 8.0) / 2.0;
+    for (n, moment) in mirror.pictures.iter().enumerate() {
+        let left = area.left() + n as f32 * (width + 8.0);
+        let rect = Rect::from_min_max(pos2(left, area.top() + CAPTION), pos2(left + width, area.bottom()));
+        let text = match (n, moment) {
+            (0, _) => "before: t = 0".to_owned(),
+            (_, Some(moment)) => format!("after: t = {}", unit.show(moment.time, 5)),
+            (_, None) => "after: still to come".to_owned(),
+        };
+        caption(ui, pos2(left, area.top()), &text);
+        ui.painter().rect_filled(rect, 0.0, theme::palette(ui).canvas);
+        let Some(moment) = moment else { continue };
+        let Some((part, side)) = around(mirror, scenario, moment) else {
+            continue;
+        };
+        let texture = texture(ui, ("focus", n), Arc::as_ptr(moment) as usize, || field_of(moment, map));
+        // The part keeps its proportions.
+        let scale = (rect.width() / side.x).min(rect.height() / side.y);
+        let place = Align2::CENTER_CENTER.align_size_within_rect(side * scale, rect);
+        draw(ui, &texture, place, part);
+    }
+}
+
+/// The part of a picture around the focus, in coordinates of the texture, and its size in texels.
+fn around(mirror: &MirrorFrame, scenario: &Scenario, moment: &Moment) -> Option<(Rect, egui::Vec2)> {
+    let image = &moment.image;
+    let [width, height] = image.size.map(|n| n as f32);
+    if image.value.is_empty() || width < 1.0 || height < 1.0 {
+        return None;
+    }
+    let site = scenario.grid().site(mirror.focus);
+    let at = |axis: usize| (site[axis] as f32 - image.origin[axis] as f32 + 0.5) / image.reduction.max(1) as f32;
+    // A quarter of the picture's longer side, all of a line's height.
+    let half = (width.max(height) / 8.0).max(8.0);
+    let rows = if height < 2.0 { 0.5 } else { half };
+    let middle = pos2(at(0).clamp(0.0, width), at(1).clamp(0.0, height));
+    let part = Rect::from_center_size(middle, vec2(2.0 * half, 2.0 * rows));
+    let part = part.intersect(Rect::from_min_size(pos2(0.0, 0.0), vec2(width, height)));
+    if !part.is_positive() {
+        return None;
+    }
+    // Row 0 stands at the bottom.
+    let uv = Rect::from_min_max(
+        pos2(part.left() / width, 1.0 - part.bottom() / height),
+        pos2(part.right() / width, 1.0 - part.top() / height),
+    );
+    let size = if height < 2.0 {
+        vec2(part.width(), part.width() / 2.0)
+    } else {
+        part.size()
+    };
+    Some((uv, size))
+}
+
+fn caption(ui: &Ui, at: egui::Pos2, text: &str) {
+    let color = theme::palette(ui).weak;
+    ui.painter()
+        .text(at, Align2::LEFT_TOP, text, FontId::proportional(11.5), color);
+}
+
+fn draw(ui: &Ui, texture: &TextureHandle, rect: Rect, uv: Rect) {
+    ui.painter().image(texture.id(), rect, uv, Color32::WHITE);
+}
+
+/// The texture of a picture, made anew where that is another one.
+fn texture(ui: &Ui, name: (&'static str, usize), key: usize, make: impl FnOnce() -> ColorImage) -> TextureHandle {
+    let id = egui::Id::unique(("mirror", name));
+    if let Some((known, handle)) = ui.data(|data| data.get_temp::<(usize, TextureHandle)>(id))
+        && known == key
+    {
+        return handle;
+    }
+    let handle = ui.ctx().load_texture(name.0, make(), TextureOptions::LINEAR);
+    ui.data_mut(|data| data.insert_temp(id, (key, handle.clone())));
+    handle
+}
+
+fn color([r, g, b]: [u8; 3]) -> Color32 {
+    Color32::from_rgb(r, g, b)
+}
+
+/// Each transducer at its own brightness: what one hears loudly must not hide what another hears at all.
+fn picture_of(signals: &Signals, map: &Colormap) -> ColorImage {
+    let pixels = signals
+        .value
+        .chunks(signals.size[0].max(1))
+        .flat_map(|row| {
+            let top = row.iter().fold(0.0f32, |top, value| top.max(value.abs()));
+            let mapping = Levels { low: -top, high: top }.mapping(map.kind);
+            row.iter().map(move |value| color(map.table()[mapping.entry(*value)]))
+        })
+        .collect();
+    ColorImage::new(signals.size, pixels)
+}
+
+/// A field as the picture shows it, each at its own brightness.
+fn field_of(moment: &Moment, map: &Colormap) -> ColorImage {
+    let image = &moment.image;
+    let top = image.value.iter().fold(0.0f32, |top, value| top.max(value.abs()));
+    let low = if map.kind == colormap::Kind::Diverging {
+        -top
+    } else {
+        0.0
+    };
+    let levels = Levels { low, high: top };
+    let mapping = levels.mapping(map.kind);
+    let pixels = image
+        .value
+        .chunks(image.size[0].max(1))
+        .enumerate()
+        .rev()
+        .flat_map(|(row, values)| {
+            let first = row * image.size[0];
+            values
+                .iter()
+                .enumerate()
+                .map(move |(n, value)| match image.phase.get(first + n) {
+                    Some(phase) => color(colormap::phase_color(
+                        if map.kind == colormap::Kind::Cyclic {
+                            map
+                        } else {
+                            colormap::auto(colormap::Kind::Cyclic)
+                        },
+                        *phase,
+                        levels.brightness(*value),
+                    )),
+                    None => color(map.table()[mapping.entry(*value)]),
+                })
+        });
+    ColorImage::new(image.size, pixels.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_transducer_has_its_own_brightness() {
+        let signals = Signals {
+            size: [2, 2],
+            steps: 2,
+            filled: 2,
+            value: vec![1.0, -1.0, 1e-6, 0.0],
+        };
+        let map = colormap::auto(colormap::Kind::Diverging);
+        let image = picture_of(&signals, map);
+        assert_eq!(image.pixels[0], image.pixels[2]);
+        assert_ne!(image.pixels[0], image.pixels[1]);
+        assert_eq!(image.pixels[3], color(map.table()[128]));
+    }
+}

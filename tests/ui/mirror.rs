@@ -1,0 +1,125 @@
+//! Time turned round in the window.
+
+use super::looks::{comparable, mask, tolerance};
+use super::window::{SCENE, Window};
+use egui::{Key, Modifiers, PointerButton};
+use egui_kittest::kittest::Queryable;
+use ripplon::app::App;
+use ripplon::engine::Phase;
+use ripplon::physics::MirrorMethod;
+use ripplon::scene::file::TransducersFile;
+
+fn phase(app: &App) -> Option<Phase> {
+    app.frame().mirror.as_ref().map(|mirror| mirror.status.phase)
+}
+
+/// An open box with a ring around a small packet that leaves it; time turns after sixteen steps.
+fn ring(method: &str) -> String {
+    let open = SCENE.replace(
+        "sets = \"wall\"\nshape = \"slits\"",
+        "sets = \"potential\"\nvalue = 0.0\nshape = \"slits\"",
+    );
+    let open = open
+        .replace("step = 0.02", "step = 0.25")
+        .replace("width = [3.0, 3.0]", "width = [1.0, 1.0]")
+        .replace("momentum = [1.0, 0.0]", "momentum = [1.5, 0.0]")
+        .replace("range = \"locked\"", "range = \"auto\"");
+    format!(
+        "{open}\n[mirror]\nmethod = \"{method}\"\nat = 4.0\ntransducers = {{ shape = \"ring\", center = [14.0, 16.0], radius = 4.0, count = 40 }}\n"
+    )
+}
+
+impl Window {
+    fn step_to(&mut self, wanted: u64) {
+        while self.steps() < wanted {
+            let next = self.steps() + 1;
+            self.key(Key::Period);
+            self.wait("a step", move |app| app.frame().clock.steps == next);
+        }
+    }
+}
+
+#[test]
+fn a_ring_is_placed_by_hand_and_time_is_turned_by_a_key() {
+    let mut window = Window::open();
+    window.key(Key::M);
+    window.drag(
+        PointerButton::Primary,
+        Modifiers::NONE,
+        &[(28.0, 32.0), (36.0, 32.0), (44.0, 32.0)],
+    );
+    window.wait("the mirror", |app| app.frame().mirror.is_some());
+    let mirror = window.app().document().draft.mirror.clone().unwrap();
+    assert_eq!(
+        (mirror.method, mirror.at),
+        (MirrorMethod::Reversal, 2.0),
+        "in the middle of the scene"
+    );
+    let Some(TransducersFile::Ring { center, radius, count }) = &mirror.transducers else {
+        panic!("{mirror:?}")
+    };
+    assert!(
+        (center[0] - 14.0).abs() < 0.01 && (center[1] - 16.0).abs() < 0.01,
+        "{center:?}"
+    );
+    assert!((radius - 8.0).abs() < 0.05 && *count == 64, "{radius} {count}");
+    assert_eq!(phase(window.app()), Some(Phase::Record));
+    window.step_to(5);
+    let before = window.app().frame().image.value.clone();
+    window.key(Key::T);
+    window.wait("the turn", |app| phase(app) == Some(Phase::Replay));
+    assert_ne!(
+        window.app().frame().image.value,
+        before,
+        "the way back begins with an empty field"
+    );
+    window.step_to(8);
+    window.key(Key::U);
+    window.wait("the moment of the turn", |app| app.frame().clock.steps == 5);
+    assert_eq!(
+        (phase(window.app()), &window.app().frame().image.value),
+        (Some(Phase::Record), &before)
+    );
+    // The edit of the mirror is one that can be taken back.
+    window.keys(Modifiers::COMMAND, Key::Z);
+    window.wait("no mirror", |app| app.frame().mirror.is_none());
+}
+
+#[test]
+fn the_way_back_is_taken_again_with_another_method() {
+    let mut window = Window::open();
+    window.show_scene(&ring("reversal"));
+    window.step_to(32);
+    let found = |window: &Window| window.app().frame().mirror.as_ref().unwrap().refocus.unwrap().2;
+    let plain = found(&window);
+    assert!(plain.scaled_error > 1e-3, "{plain:?}");
+    window.click("Scene");
+    window.click("Mirror");
+    window.reveal(egui::accesskit::Role::ComboBox, "Turned by");
+    window.press(egui::accesskit::Role::ComboBox, "Turned by");
+    window.click("perfect inverse filter");
+    window.wait("the moment of the turn", |app| {
+        app.frame().clock.steps == 16 && phase(app) == Some(Phase::Record)
+    });
+    window.step_to(32);
+    let exact = found(&window);
+    // Single precision; what was left inside when time turned is what is missing.
+    assert!(
+        exact.error < 1.5 * exact.residual + 1e-4 && exact.residual == plain.residual,
+        "{exact:?}"
+    );
+}
+
+#[test]
+fn the_window_of_a_mirror_looks_as_it_did() {
+    if !comparable() {
+        return;
+    }
+    let mut window = Window::open();
+    window.show_scene(&ring("reversal"));
+    window.step_to(32);
+    assert!(window.harness.query_by_label("Timeline of the mirror").is_some());
+    window.settle();
+    mask(&mut window);
+    window.harness.snapshot_options("window-with-mirror", &tolerance());
+}
