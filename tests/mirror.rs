@@ -387,6 +387,92 @@ fn a_closed_ring_brings_sound_back_and_a_thin_one_does_not() {
     assert!((0.05..0.3).contains(&found.scaled_error), "{found:?}");
 }
 
+/// A closed mirror in the plane and in space is as thick as each scheme needs: what was left inside is the only error, and a method cannot need more than
+/// the sites on which it depends in one step.
+#[test]
+fn closed_mirrors_of_every_method_are_exact() {
+    let quantum =
+        "[quantum]\nhopping = 1.0\n[[packet]]\ncenter = [40.0, 41.0]\nwidth = [2.0, 2.0]\nmomentum = [0.9, 0.4]\n";
+    let sound = "[acoustic]\nspeed = 1.0\n[[pulse]]\ncenter = [40.0, 41.0]\nwidth = 3.0\n";
+    let ring = "{ shape = \"ring\", center = [40.0, 40.0], radius = 12.0, count = 20 }";
+    let edges = "{ shape = \"edges\" }";
+    for (method, order, start, step, edge, transducers) in [
+        ("trotter", 2, quantum, 0.1, "wall", ring),
+        ("trotter", 4, quantum, 0.1, "wall", ring),
+        ("fdtd", 2, sound, 0.5, "wall", ring),
+        ("fdtd", 8, sound, 0.3, "wall", ring),
+        ("oscillators", 2, sound, 0.2, "wall", ring),
+        ("oscillators", 4, sound, 0.2, "wall", ring),
+        ("fdtd", 4, sound, 0.3, "absorb", edges),
+        ("trotter", 2, quantum, 0.1, "absorb", edges),
+    ] {
+        let text = format!(
+            "format = 1\n[grid]\nsize = [81, 82]\nspacing = 1.0\nedges = \"{edge}\"\nabsorb_width = 12\n{start}[time]\nstep = {step}\nend = 60.0\n\
+             [solver]\nmethod = \"{method}\"\nbackend = \"cpu\"\nprecision = \"double\"\norder = {order}\n[mirror]\nmethod = \"inverse-filter\"\n\
+             at = {}\ntransducers = {transducers}\n",
+            if edge == "absorb" { 70.0 } else { 24.0 }
+        );
+        let mut engine = engine(&text);
+        let found = there_and_back(&mut engine);
+        let name = format!("{method} of order {order}, {edge}: {found:?}");
+        // Inside, the clamped way back carries the missing rest along: it keeps its size in L2 for ψ; p exchanges it with dp/dt, of the same order.
+        assert!(
+            found.error < 3.0 * found.residual + 1e-9 && found.error > 1e-3 * found.residual,
+            "{name}"
+        );
+        assert!(found.residual < 0.5, "{name}");
+    }
+}
+
+/// Peak over background against Weyl's law, in a room with one, three and eight transducers and records of 26 and 105 ms.
+#[test]
+fn the_gain_follows_transducers_and_record() {
+    use ripplon::physics::reference::mirrors::Room;
+    use std::f64::consts::PI;
+    let all = [
+        [1.7, 0.4],
+        [2.3, 1.15],
+        [1.1, 0.25],
+        [0.5, 1.2],
+        [2.6, 0.8],
+        [1.3, 1.5],
+        [2.05, 0.35],
+        [2.45, 1.32],
+    ];
+    for (transducers, record) in [(1, 0.02625), (1, 0.105), (3, 0.02625), (3, 0.105), (8, 0.105)] {
+        let points: Vec<String> = all[..transducers].iter().map(|[x, y]| format!("[{x}, {y}]")).collect();
+        let overrides = [
+            format!("mirror.at={record}"),
+            format!(
+                "mirror.transducers={{ shape = \"points\", points = [{}] }}",
+                points.join(", ")
+            ),
+        ];
+        let (_, scenario) = solver::read_scene("one-transducer", &overrides).unwrap();
+        let mut engine = Engine::new(Arc::new(scenario)).unwrap();
+        // The burst of two periods of 2450 Hz had its middle at 1/2450 s.
+        engine
+            .advance(engine.steps_until(2.0 * record - 1.0 / 2450.0).unwrap())
+            .unwrap();
+        let found = engine.refocus().unwrap().unwrap().contrast;
+        let room = Room {
+            area: 4.0 * 0.6 * 0.885 + PI * 0.885f64.powi(2),
+            speed: 343.0,
+            record,
+            transducers: f64::from(u8::try_from(transducers).unwrap()),
+            one_bit: false,
+        };
+        let expected = room.contrast(2450.0, 2.0);
+        // Modes at a few places are a sample: a fifth. In 26 ms sound goes 9 m, through a room of 3 m: its echoes are not yet as many as modes, and
+        // the first of them are strong.
+        let tolerance = if record > 0.1 { 0.2 } else { 0.4 };
+        assert!(
+            (found / expected - 1.0).abs() < tolerance,
+            "{transducers} for {record} s: {found}, not {expected}"
+        );
+    }
+}
+
 #[test]
 fn an_echo_brings_everything_back_but_what_was_perturbed() {
     for (method, variant, precision) in reached() {

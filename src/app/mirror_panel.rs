@@ -30,7 +30,10 @@ pub fn show(ui: &mut Ui, file: &mut SceneFile) {
     let flux = file.quantum.as_ref().is_some_and(|quantum| quantum.flux != 0.0);
     settings(ui, mirror, &extent, flux);
     match mirror.perturbation.len() {
-        0 => hint(ui, "Nothing differs on the way back."),
+        0 => hint(
+            ui,
+            "Nothing differs on the way back. What the brush paints then acts there only.",
+        ),
         1 => hint(
             ui,
             "One layer acts on the way back only (mirror.perturbation in the file).",

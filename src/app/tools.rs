@@ -471,14 +471,18 @@ fn placed(tool: Tool, ground: &Ground<'_>, site: [f64; 2], joins: bool) -> Work 
     }
 }
 
-/// Makes a tool's work part of a scene.
-pub fn apply(file: &mut SceneFile, work: Work) {
+/// Makes a tool's work part of a scene; `returning`: what the brush paints is for the way back from the scene's mirror alone.
+pub fn apply(file: &mut SceneFile, work: Work, returning: bool) {
     match work {
         Work::Layer { layer, goes_on } => {
+            let layers = match &mut file.mirror {
+                Some(mirror) if returning => &mut mirror.perturbation,
+                _ => &mut file.layers,
+            };
             if goes_on {
-                file.layers.pop();
+                layers.pop();
             }
-            file.layers.push(layer);
+            layers.push(layer);
         }
         Work::Packet(packet, joins) => {
             file.initial = None;

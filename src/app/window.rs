@@ -21,7 +21,7 @@ use super::{
     AppOptions, checks_panel, dropped, help, method_panel, mirror_strip, plots, scene_panel, status, theme, time_panel,
     tools, transport, view_panel,
 };
-use crate::engine::{Command, Frame, Worker};
+use crate::engine::{Command, Frame, Phase, Worker};
 use crate::render::medium::MediumImage;
 use crate::scene::Scenario;
 use crate::scene::scenario::Orbit;
@@ -377,8 +377,10 @@ impl App {
                 request
             })
             .inner;
+        let mirror = self.worker.last_frame().mirror.as_ref();
+        let returning = mirror.is_some_and(|mirror| mirror.status.phase == Phase::Replay);
         for work in self.view.tools.take_work() {
-            tools::apply(&mut self.document.draft, work);
+            tools::apply(&mut self.document.draft, work, returning);
         }
         if !self.worker.last_frame().image.value.is_empty() && self.meter.picture() {
             // The next frame tells when this one was done.

@@ -211,6 +211,9 @@ impl Runner {
             Ok(true) => {
                 self.pacing.drawn(begin.elapsed());
                 self.show_drawing(steps);
+                if let Some(engine) = &self.engine {
+                    self.mirror.note(engine);
+                }
                 self.publish_at(Some(clock));
             }
             Ok(false) => {}

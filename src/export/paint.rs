@@ -118,6 +118,14 @@ pub enum LookError {
     },
 }
 
+/// The unit of lengths.
+fn length_unit(scenario: &Scenario) -> &'static str {
+    match scenario.model().equation() {
+        Equation::Schrodinger => "",
+        Equation::Acoustic => "m",
+    }
+}
+
 /// Longest side of a picture.
 const MOST: usize = 32768;
 
@@ -187,8 +195,7 @@ impl Painter {
             },
         };
         let theme = Theme::of(named);
-        let unit_name = if quantum { "" } else { "m" };
-        let space = Space::new(&scenario, look, field.width.max(field.height), unit_name);
+        let space = Space::new(&scenario, look, field.width.max(field.height), length_unit(&scenario));
         let shade = if line || space.is_some() {
             None
         } else {
@@ -238,6 +245,7 @@ impl Painter {
     /// If the engine cannot draw it.
     pub fn shoot(&mut self, engine: &mut Engine, seconds: f32) -> Result<&Picture, EngineError> {
         let clock = engine.clock();
+        self.follow(engine);
         if let Some(space) = &mut self.space {
             let mut volume = std::mem::take(&mut self.volume);
             engine.volume(space.request(), &mut volume)?;
@@ -250,6 +258,24 @@ impl Painter {
         self.paint(&image, &clock, seconds);
         self.image = image;
         Ok(&self.picture)
+    }
+
+    /// Takes over the medium of the run: on the way back from a mirror it may be another one.
+    fn follow(&mut self, engine: &Engine) {
+        let present = engine.present_scenario();
+        if Arc::ptr_eq(&present, &self.scenario) {
+            return;
+        }
+        if present.medium() != self.scenario.medium() {
+            let size = [self.field.width, self.field.height];
+            if self.shade.is_some() || (self.space.is_none() && present.grid().rank() > 1) {
+                self.shade = Shade::new(present.medium(), &self.request, size);
+            }
+            if self.space.is_some() {
+                self.space = Space::new(&present, &self.look, size[0].max(size[1]), length_unit(&present));
+            }
+        }
+        self.scenario = present;
     }
 
     /// Paints a field in space.

@@ -110,6 +110,41 @@ fn the_way_back_is_taken_again_with_another_method() {
     );
 }
 
+/// What is painted on the way back acts there only: the wave finds another medium, and does not come together.
+#[test]
+fn the_brush_perturbs_the_way_back() {
+    let mut window = Window::open();
+    window.show_scene(&ring("echo"));
+    let layers = window.app().document().draft.layers.len();
+    window.step_to(17);
+    assert_eq!(phase(window.app()), Some(Phase::Replay));
+    window.key(Key::B);
+    let path = [(36.0, 24.0), (36.0, 32.0), (36.0, 40.0)];
+    window.drag(PointerButton::Primary, Modifiers::SHIFT, &path);
+    window.wait("the wall on the way back", |app| {
+        (app.frame().mirror.as_ref()).is_some_and(|mirror| mirror.present.medium().layers().len() == layers + 1)
+    });
+    let draft = &window.app().document().draft;
+    assert_eq!(
+        (draft.layers.len(), draft.mirror.as_ref().unwrap().perturbation.len()),
+        (layers, 1)
+    );
+    assert_eq!(window.steps(), 17, "the run goes on");
+    window.step_to(32);
+    let found = window.app().frame().mirror.as_ref().unwrap().refocus.unwrap().2;
+    assert!(found.fidelity < 0.9, "{found:?}");
+    // Without it, from the turn on.
+    window.keys(Modifiers::COMMAND, Key::Z);
+    window.wait("no wall", |app| {
+        (app.frame().mirror.as_ref()).is_some_and(|mirror| mirror.present.medium().layers().len() == layers)
+    });
+    window.key(Key::U);
+    window.wait("the turn", |app| app.frame().clock.steps == 16);
+    window.step_to(32);
+    let found = window.app().frame().mirror.as_ref().unwrap().refocus.unwrap().2;
+    assert!(found.fidelity > 0.9999, "{found:?}");
+}
+
 #[test]
 fn the_window_of_a_mirror_looks_as_it_did() {
     if !comparable() {

@@ -109,6 +109,20 @@ impl Shown {
         self.latest.clone()
     }
 
+    /// Notes where the run stands, while pictures are drawn beside stepping and show an earlier state.
+    pub(in crate::engine) fn note(&mut self, engine: &Engine) {
+        let (Some(latest), Some(status)) = (&mut self.latest, engine.mirror()) else {
+            return;
+        };
+        if latest.status != status {
+            let latest = Arc::make_mut(latest);
+            latest.status = status;
+            latest.present = engine.present_scenario();
+            latest.sites = engine.mirror_site_lists();
+            latest.signals = engine.mirror_signals();
+        }
+    }
+
     /// Takes one of the present state, which `image` shows. `now` counts from any fixed moment; at once, or if it is time.
     pub(in crate::engine) fn see(&mut self, engine: &mut Engine, image: &FieldImage, now: Duration, at_once: bool) {
         let Some(status) = engine.mirror() else {
