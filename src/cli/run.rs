@@ -261,16 +261,18 @@ fn mirror_line(engine: &mut Engine) -> anyhow::Result<Option<String>> {
             status.turn, status.heard
         )));
     }
-    Ok(Some(format!(
-        "mirror: {} sites play, residual inside {:.2e} when time turned, fidelity {:.6}, error {:.2e} ({:.2e} after scaling), focus {} wide, {} \
-         times its rms",
-        status.playing,
-        found.residual,
-        found.fidelity,
-        found.error,
-        found.scaled_error,
+    let focus = format!(
+        "focus {} wide, {} times the rms of the field",
         short(found.width),
-        short(found.contrast),
+        short(found.contrast)
+    );
+    // A source leaves nothing at t = 0 to compare with.
+    if found.error == 0.0 && found.fidelity == 0.0 {
+        return Ok(Some(format!("mirror: {} sites play, {focus}", status.playing)));
+    }
+    Ok(Some(format!(
+        "mirror: {} sites play, residual inside {:.2e} when time turned, fidelity {:.6}, error {:.2e} ({:.2e} after scaling), {focus}",
+        status.playing, found.residual, found.fidelity, found.error, found.scaled_error,
     )))
 }
 

@@ -90,11 +90,13 @@ impl<T: Real> SplitStepFourier<T> {
         }
         moments[0] = [total[1], total[2]];
         let norm = total[0];
-        let position = moments.map(|[first, _]| first / norm);
-        let spread = [0, 1, 2].map(|axis| (moments[axis][1] / norm - position[axis].powi(2)).max(0.0).sqrt());
+        // An empty field stands nowhere.
+        let by = if norm == 0.0 { 1.0 } else { norm };
+        let position = moments.map(|[first, _]| first / by);
+        let spread = [0, 1, 2].map(|axis| (moments[axis][1] / by - position[axis].powi(2)).max(0.0).sqrt());
         Observables {
             norm: norm * grid.cell_volume(),
-            energy: (kinetic + total[3]) / norm,
+            energy: (kinetic + total[3]) / by,
             position,
             spread,
             peak,

@@ -253,11 +253,13 @@ impl Totals {
     /// As observables, lengths in the scene's unit.
     fn observables(&self, grid: &Grid) -> Observables {
         let a = grid.spacing();
-        let mean = self.first.map(|sum| sum / self.norm);
-        let spread = [0, 1, 2].map(|n| (self.second[n] / self.norm - mean[n] * mean[n]).max(0.0).sqrt() * a);
+        // An empty field stands nowhere: 0, and not 0/0, which would read as a field that is no longer finite.
+        let by = if self.norm == 0.0 { 1.0 } else { self.norm };
+        let mean = self.first.map(|sum| sum / by);
+        let spread = [0, 1, 2].map(|n| (self.second[n] / by - mean[n] * mean[n]).max(0.0).sqrt() * a);
         Observables {
             norm: self.norm * grid.cell_volume(),
-            energy: self.energy / self.norm,
+            energy: self.energy / by,
             position: mean.map(|m| m * a),
             spread,
             peak: if self.norm.is_nan() { f64::NAN } else { self.peak },
