@@ -53,6 +53,7 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     axes(&painter, plot, view, sources, bottom, top);
     potential(&painter, plot, view, sources);
     curve(ui, plot, view, sources, bottom, top);
+    transducers(&painter, plot, view, sources.frame);
     let clock = &sources.frame.clock;
     let room = Room {
         area,
@@ -62,6 +63,19 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     read_out(&painter, plot, room, view, sources, &response);
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, "Graph of the field"));
     response
+}
+
+/// Where a mirror's transducers stand: marks on the axis.
+fn transducers(painter: &Painter, plot: Rect, view: &ViewState, frame: &Frame) {
+    let Some(mirror) = frame.mirror.as_ref().filter(|_| view.show_detectors) else {
+        return;
+    };
+    for site in mirror.marked() {
+        let x = x_of(view, plot, *site as f64 + 0.5);
+        if plot.x_range().contains(x) {
+            painter.vline(x, plot.bottom() - 12.0..=plot.bottom(), Stroke::new(1.5, OVER_PICTURE));
+        }
+    }
 }
 
 /// The range of what is drawn: |ψ|² where |ψ| and phase are shown.

@@ -45,6 +45,20 @@ pub fn show(ui: &mut Ui, file: &mut SceneFile) {
     });
 }
 
+/// Shows layers that act on the way back from a mirror only.
+pub fn returning(ui: &mut Ui, layers: &mut Vec<LayerFile>, extent: &[f64], quantum: bool) {
+    const CHANGES: List = List {
+        noun: "change",
+        ordered: true,
+        needed: false,
+    };
+    ui.push_id("returning", |ui| {
+        CHANGES.show(ui, layers, title, |ui, layer| {
+            body(ui, layer, extent.len().max(1), extent, quantum);
+        });
+    });
+}
+
 /// A box in the middle of the grid.
 fn new_layer(sets: Sets, extent: &[f64], value: f64) -> LayerFile {
     let shape = ShapeFile::Box {

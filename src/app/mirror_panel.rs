@@ -1,6 +1,6 @@
 //! The mirror of a scene: how and when time turns, where its transducers stand, and what differs on the way back.
 
-use super::layers_panel::{length, point, tidy};
+use super::layers_panel::{length, point, returning, tidy};
 use super::mirror_tool::fresh;
 use super::widgets::{button, choice, hint, row};
 use crate::physics::MirrorMethod;
@@ -27,21 +27,17 @@ pub fn show(ui: &mut Ui, file: &mut SceneFile) {
         }
         return;
     };
+    let quantum = file.acoustic.is_none();
     let flux = file.quantum.as_ref().is_some_and(|quantum| quantum.flux != 0.0);
     settings(ui, mirror, &extent, flux);
-    match mirror.perturbation.len() {
-        0 => hint(
+    if mirror.perturbation.is_empty() {
+        hint(
             ui,
             "Nothing differs on the way back. What the brush paints then acts there only.",
-        ),
-        1 => hint(
-            ui,
-            "One layer acts on the way back only (mirror.perturbation in the file).",
-        ),
-        n => hint(
-            ui,
-            &format!("{n} layers act on the way back only (mirror.perturbation in the file)."),
-        ),
+        );
+    } else {
+        hint(ui, "On the way back only:");
+        returning(ui, &mut mirror.perturbation, &extent, quantum);
     }
     ui.horizontal(|ui| {
         // The last layer of the list, for the way back only: painted with the brush, moved here.

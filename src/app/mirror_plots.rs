@@ -1,15 +1,56 @@
 //! Pictures of a mirror among the plots: the transducers' signals (sensor × time), and the focus before and after.
 
 use super::theme;
-use super::units::Units;
+use super::units::{Unit, Units};
+use super::widgets::figure;
 use crate::colormap::{self, Colormap, Levels};
 use crate::engine::{Frame, MirrorFrame, Moment, Signals};
+use crate::physics::{Initial, Model, Signal};
 use crate::scene::Scenario;
 use egui::{Align2, Color32, ColorImage, FontId, Rect, TextureHandle, TextureOptions, Ui, pos2, vec2};
 use std::sync::Arc;
 
 /// Height of a caption.
 const CAPTION: f32 = 18.0;
+
+/// The focus now, in a line: how wide, also in wavelengths, and how much it stands out.
+#[must_use]
+pub fn summary(frame: &Frame, unit: Unit) -> String {
+    let found = frame.mirror.as_ref().and_then(|mirror| mirror.refocus);
+    let (Some((_, _, found)), Some(scenario)) = (found, &frame.scenario) else {
+        return String::new();
+    };
+    let width = match wavelength(scenario) {
+        _ if found.width == 0.0 => "no focus".to_owned(),
+        Some(wavelength) => format!(
+            "focus {} = {} λ wide",
+            unit.show(found.width, 3),
+            figure(found.width / wavelength, 2)
+        ),
+        None => format!("focus {} wide", unit.show(found.width, 3)),
+    };
+    format!("{width}, {} × rms", figure(found.contrast, 3))
+}
+
+/// The wavelength of what a scene's wave begins with; `None` where it has none of its own.
+fn wavelength(scenario: &Scenario) -> Option<f64> {
+    match scenario.model() {
+        Model::Acoustic(acoustic) => match scenario.sources().first()?.signal {
+            Signal::Ricker { frequency } | Signal::Sine { frequency } | Signal::Burst { frequency, .. } => {
+                Some(acoustic.speed / frequency)
+            }
+            Signal::Chirp { .. } | Signal::Recording(_) => None,
+        },
+        Model::Quantum(_) => match scenario.initial() {
+            Initial::Packets(packets) => {
+                let k = packets.first()?.momentum;
+                let size = k.iter().map(|k| k * k).sum::<f64>().sqrt();
+                (size > 0.0).then(|| std::f64::consts::TAU / size)
+            }
+            _ => None,
+        },
+    }
+}
 
 /// What is recorded and what is played, one below the other.
 pub fn signals(ui: &mut Ui, frame: &Frame, size: egui::Vec2) {
@@ -177,6 +218,17 @@ fn field_of(moment: &Moment, map: &Colormap) -> ColorImage {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn wavelengths_are_those_of_sources_and_packets() {
+        let of = |preset: &str| {
+            let text = crate::scene::presets::find(preset).unwrap().text;
+            wavelength(&crate::solver::read_scene_text(text, None, &[]).unwrap().1)
+        };
+        assert!((of("ring-mirror").unwrap() - 343.0 / 1072.0).abs() < 1e-12);
+        assert!((of("echo").unwrap() - std::f64::consts::TAU / 0.7).abs() < 1e-12);
+        assert_eq!(of("pond"), None);
+    }
 
     #[test]
     fn every_transducer_has_its_own_brightness() {

@@ -137,8 +137,7 @@ pub fn draw(painter: &Painter, camera: &Camera, area: Rect, form: Form, from: [f
 
 /// The transducers of a run, in the plane that is shown.
 pub fn marks(painter: &Painter, area: Rect, camera: &Camera, grid: &Grid, mirror: &MirrorFrame, plane: usize) {
-    let back = usize::from(!mirror.sites[1].is_empty());
-    let sites = &mirror.sites[back];
+    let sites = mirror.marked();
     let stride = sites.len().div_ceil(MARKS).max(1);
     for site in sites.iter().step_by(stride) {
         let [i, j, k] = grid.site(*site);

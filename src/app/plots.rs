@@ -250,7 +250,7 @@ fn lines(kind: Kind, sources: &Sources<'_>, most: usize) -> Vec<Named> {
             for point in &mut points {
                 point[0] *= units.time.per;
             }
-            vec![(if contrast { "contrast" } else { "fidelity" }.to_owned(), points)]
+            vec![(mirror_plots::summary(frame, units.length), points)]
         }
         Kind::Signals | Kind::Focus => Vec::new(),
     }
@@ -291,7 +291,7 @@ fn one(ui: &mut Ui, kind: Kind, title: &str, size: egui::Vec2, sources: &Sources
         .map(|n| if several { theme::line(ui, n) } else { palette.accent })
         .collect();
     let names = lines.iter().map(|(name, _)| name.as_str()).zip(colors.iter().copied());
-    let names = names.filter(|_| several);
+    let names = names.filter(|_| several || kind == Kind::Fidelity);
     caption(ui, &heading(kind, title, sources), names, size.x);
     let bounds = bounds(kind, &lines, sources.view);
     Plot::new(("plot", kind as u8))

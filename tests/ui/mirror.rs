@@ -133,6 +133,13 @@ fn the_brush_perturbs_the_way_back() {
     window.step_to(32);
     let found = window.app().frame().mirror.as_ref().unwrap().refocus.unwrap().2;
     assert!(found.fidelity < 0.9, "{found:?}");
+    window.click("Scene");
+    window.click("Mirror");
+    assert!(
+        window.harness.query_by_label("Remove change 1").is_some(),
+        "the panel lists it"
+    );
+    window.click("Gallery");
     // Without it, from the turn on.
     window.keys(Modifiers::COMMAND, Key::Z);
     window.wait("no wall", |app| {

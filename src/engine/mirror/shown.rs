@@ -85,6 +85,15 @@ pub struct MirrorFrame {
     pub pictures: [Option<Arc<Moment>>; 2],
 }
 
+impl MirrorFrame {
+    /// The sites that a display marks: those that play, or only listen.
+    #[must_use]
+    pub fn marked(&self) -> &[usize] {
+        let [heard, playing] = &self.sites;
+        if playing.is_empty() { heard } else { playing }
+    }
+}
+
 /// Takes [`MirrorFrame`]s.
 pub(in crate::engine) struct Shown {
     latest: Option<Arc<MirrorFrame>>,
