@@ -3,25 +3,8 @@
 // A level of the pressure is `pitch` x ny x nz numbers, x fastest; columns nx..pitch are never read as sites. Two levels; the newer one is read, the
 // older one overwritten in place. Every operation of a step is written out with its rounding, so that all kernels give the same bits.
 #pragma once
-
-#ifndef REAL
-#define REAL float
-#endif
-
-typedef REAL real;
-typedef unsigned char u8;
-typedef unsigned int u32;
-
-__device__ __forceinline__ float times(float a, float b) { return __fmul_rn(a, b); }
-__device__ __forceinline__ double times(double a, double b) { return __dmul_rn(a, b); }
-__device__ __forceinline__ float plus(float a, float b) { return __fadd_rn(a, b); }
-__device__ __forceinline__ double plus(double a, double b) { return __dadd_rn(a, b); }
-__device__ __forceinline__ float minus(float a, float b) { return __fsub_rn(a, b); }
-__device__ __forceinline__ double minus(double a, double b) { return __dsub_rn(a, b); }
-__device__ __forceinline__ float over(float a, float b) { return __fdiv_rn(a, b); }
-__device__ __forceinline__ double over(double a, double b) { return __ddiv_rn(a, b); }
-__device__ __forceinline__ float fused(float a, float b, float c) { return __fmaf_rn(a, b, c); }
-__device__ __forceinline__ double fused(double a, double b, double c) { return __fma_rn(a, b, c); }
+#include "real.cuh"
+#include "sites.cuh"
 
 // C_0 ... C_4 of the second difference of order 2h (C_0 is half a centre weight), and the weights of the first difference at a face
 // (src/solver/fdtd/stencil.rs says why these)
@@ -308,14 +291,4 @@ template <int H, bool FRESH> struct Site {
         old[place] = next;
         if (s.peak) s.peak[place] = max(s.peak[place], abs(next));
     }
-};
-
-// What is done to single sites after a step: signals are added in the order of the list, then values are gathered
-struct Sites {
-    const u32 *steps;    // first addition of each step of the batch, and their number at the end
-    const u32 *places;   // of the additions, ascending within a step
-    const real *values;
-    const u32 *gathers;  // places
-    real *record;        // `count` numbers a step
-    int count;
 };

@@ -4,6 +4,7 @@
 // neighbours along x come from the lanes beside, those along y from the first-level cache. Read once, written once: 12 bytes a site in single
 // precision, 16 with a speed per site. Everything else one thread a site: `general_<h>` everywhere, `listed_<h>` where the plain one is told to skip.
 #include "fdtd_vec.cuh"
+#include "sums.cuh"
 
 enum { ROWS = 8 };
 
@@ -182,23 +183,13 @@ extern "C" __global__ void __launch_bounds__(256) carry(const u32 *list, int cou
 
 // One block of 1024: signals are added to the level just written, then sites are gathered from it
 extern "C" __global__ void __launch_bounds__(1024) operate(const Sites o, real *level, int step) {
-    const u32 begin = o.steps[step], end = o.steps[step + 1];
-    for (u32 n = begin + threadIdx.x; n < end; n += blockDim.x) {
-        const u32 place = o.places[n];
-        if (n > begin && o.places[n - 1] == place) continue;
-        // Several sources at one site add up in their order.
-        real value = level[place];
-        for (u32 other = n; other < end && o.places[other] == place; other++) value = plus(value, o.values[other]);
-        level[place] = value;
-    }
+    add_signals(o, level, step, 1);
     __syncthreads();
-    for (int n = threadIdx.x; n < o.count; n += blockDim.x) o.record[(size_t)step * o.count + n] = level[o.gathers[n]];
+    gather(o, level, step);
 }
 
 // The largest |p| after a step with signals, which a step cannot know
-extern "C" __global__ void __launch_bounds__(256) peaks(const real *level, real *peak, u32 count) {
-    for (u32 n = blockIdx.x * blockDim.x + threadIdx.x; n < count; n += gridDim.x * blockDim.x) peak[n] = max(peak[n], abs(level[n]));
-}
+extern "C" __global__ void __launch_bounds__(256) peaks(const real *level, real *peak, u32 count) { keep_peaks(level, peak, count); }
 
 // ---- energy, sums, pictures ----
 
@@ -210,8 +201,6 @@ struct Look {
     int energy;            // whether it is wanted
     double spacing, time_step;
 };
-
-enum { SQUARE, ENERGY, X, XX, Y, YY, Z, ZZ, PEAK, FLUX, SUM, SUMS };
 
 struct Pair {
     double p, q;
@@ -274,91 +263,23 @@ __device__ double flux(const Look &l, const int *at, int axis) {
     return -bond(m, here, there) * rate * slope;
 }
 
-__device__ __forceinline__ double sum_of_warp(double x) {
-#pragma unroll
-    for (int d = 16; d; d >>= 1) x += __shfl_xor_sync(0xffffffffu, x, d);
-    return x;
-}
-__device__ __forceinline__ double max_of_warp(double x) {
-#pragma unroll
-    for (int d = 16; d; d >>= 1) x = fmax(x, __shfl_xor_sync(0xffffffffu, x, d));
-    return x;
-}
+// What sums and pictures read
+struct Seen {
+    const Look &l;
+    __device__ __forceinline__ size_t place(const int *at) const { return place_of(l.step.grid, at[0], at[1], at[2]); }
+    __device__ __forceinline__ double pressure(const int *at) const { return l.step.now[place(at)]; }
+    __device__ __forceinline__ double peak(const int *at) const { return l.step.peak[place(at)]; }
+    __device__ __forceinline__ double energy(const int *at) const { return ::energy(l, at); }
+    __device__ __forceinline__ double flux(const int *at, int axis) const { return ::flux(l, at, axis); }
+};
 
-// Sums over rows of a region, warp by warp: SUMS numbers a warp
 extern "C" __global__ void __launch_bounds__(256) measure(const __grid_constant__ Look l, double *parts) {
-    const Grid &g = l.step.grid;
-    const int lane = threadIdx.x & 31, warp = blockIdx.x * (blockDim.x >> 5) + (threadIdx.x >> 5), warps = gridDim.x * (blockDim.x >> 5);
-    const int rows_y = l.hi[1] - l.lo[1], rows = rows_y * (l.hi[2] - l.lo[2]);
-    double all[SUMS] = {};
-    bool odd = false;  // a value that is no number
-    for (int row = warp; row < rows; row += warps) {
-        const int j = l.lo[1] + row % rows_y, k = l.lo[2] + row / rows_y;
-        double square = 0, x = 0, xx = 0;
-        for (int i = l.lo[0] + lane; i < l.hi[0]; i += 32) {
-            const int at[3] = {i, j, k};
-            const double p = l.step.now[place_of(g, i, j, k)], p2 = p * p;
-            square += p2, x += i * p2, xx += (double)i * i * p2;
-            all[PEAK] = fmax(all[PEAK], fabs(p)), all[SUM] += p;
-            odd = odd || p != p;
-            if (l.energy) all[ENERGY] += energy(l, at);
-            if (l.across >= 0) all[FLUX] += flux(l, at, l.across);
-        }
-        all[SQUARE] += square, all[X] += x, all[XX] += xx;
-        all[Y] += j * square, all[YY] += (double)j * j * square, all[Z] += k * square, all[ZZ] += (double)k * k * square;
-    }
-    if (odd) all[PEAK] = __longlong_as_double(0x7ff0000000000000LL);
-#pragma unroll
-    for (int q = 0; q < SUMS; q++) {
-        all[q] = q == PEAK ? max_of_warp(all[q]) : sum_of_warp(all[q]);
-        if (lane == 0) parts[(size_t)warp * SUMS + q] = all[q];
-    }
-}
-
-// Adds the parts, always in the same order; one block of 256
-extern "C" __global__ void measure_total(const double *parts, int count, double *out) {
-    __shared__ double part[256];
-    for (int q = 0; q < SUMS; q++) {
-        double sum = 0;
-        for (int n = threadIdx.x; n < count; n += 256) sum = q == PEAK ? fmax(sum, parts[(size_t)n * SUMS + q]) : sum + parts[(size_t)n * SUMS + q];
-        part[threadIdx.x] = sum;
-        __syncthreads();
-        for (int d = 128; d; d >>= 1) {
-            if (threadIdx.x < d) part[threadIdx.x] = q == PEAK ? fmax(part[threadIdx.x], part[threadIdx.x + d]) : part[threadIdx.x] + part[threadIdx.x + d];
-            __syncthreads();
-        }
-        if (threadIdx.x == 0) out[q] = part[0];
-        __syncthreads();
-    }
+    sum_rows(Seen{l}, l.lo, l.hi, l.energy, l.across, parts);
 }
 
 struct Picture {
     Look look;
-    int x0, x1, y0, y1, z, reduction, width, height;
-    int quantity;  // 0 pressure, 1 energy, 2 peak
-    float *value;
+    Frame frame;
 };
 
-// One texel a group of `group` lanes (a power of two up to 32): a mean over reduction x reduction sites, or the largest
-extern "C" __global__ void __launch_bounds__(256) picture(const __grid_constant__ Picture p, int group) {
-    const Step &s = p.look.step;
-    const int texel = (blockIdx.x * blockDim.x + threadIdx.x) / group, lane = threadIdx.x % group;
-    const bool mine = texel < p.width * p.height;
-    const int u = mine ? texel % p.width : 0, v = mine ? texel / p.width : 0;
-    const int xa = p.x0 + u * p.reduction, xb = min(xa + p.reduction, p.x1), ya = p.y0 + v * p.reduction, yb = min(ya + p.reduction, p.y1);
-    double sum = 0;
-    for (int y = ya; y < yb; y++)
-        for (int x = xa + lane; x < xb; x += group) {
-            const int at[3] = {x, y, p.z};
-            const size_t place = place_of(s.grid, x, y, p.z);
-            if (p.quantity == 2)
-                sum = fmax(sum, (double)s.peak[place]);
-            else
-                sum += p.quantity == 1 ? energy(p.look, at) : (double)s.now[place];
-        }
-    for (int d = group >> 1; d; d >>= 1) {
-        const double other = __shfl_xor_sync(0xffffffffu, sum, d);
-        sum = p.quantity == 2 ? fmax(sum, other) : sum + other;
-    }
-    if (mine && lane == 0) p.value[texel] = p.quantity == 2 ? sum : sum / ((double)(xb - xa) * (yb - ya));
-}
+extern "C" __global__ void __launch_bounds__(256) picture(const __grid_constant__ Picture p, int group) { draw(Seen{p.look}, p.frame, group); }

@@ -240,14 +240,9 @@ fn work(scenario: &Scenario) -> Work {
 
 fn build(scenario: &Scenario) -> Result<Box<dyn Solver>, SolverError> {
     #[cfg(feature = "cuda")]
-    let note = if scenario.listens() {
-        // Single sites are reached on the processor only.
-        None
-    } else {
-        match cuda::build(scenario)? {
-            cuda::Built::Device(solver) => return Ok(solver),
-            cuda::Built::Elsewhere(note) => note,
-        }
+    let note = match cuda::build(scenario)? {
+        super::device::Built::Device(solver) => return Ok(solver),
+        super::device::Built::Elsewhere(note) => note,
     };
     #[cfg(not(feature = "cuda"))]
     let note = None;

@@ -170,7 +170,7 @@ pub(in crate::solver) fn total(rows: &[Sums], grid: &Grid) -> Observables {
 }
 
 /// Observables from sums over sites: `all` holds Σp² and energy per a^d, `first` and `second` the moments Σp²n and Σp²n² of the site numbers.
-pub(super) fn finished(mut all: Observables, first: [f64; 3], second: [f64; 3], grid: &Grid) -> Observables {
+pub(in crate::solver) fn finished(mut all: Observables, first: [f64; 3], second: [f64; 3], grid: &Grid) -> Observables {
     let a = grid.spacing();
     for axis in 0..grid.rank() {
         // Silence stands nowhere: 0, and not 0/0, which would read as a field that is no longer finite.

@@ -8,12 +8,15 @@
 //! - Order: 2 or 4 in Δt, 2 in a; damping is split off to order 2. Symplectic and, for −Δt, its own inverse. Lattice: ω = 2(c/a)√(Σ sin²(kᵢa/2)).
 //! - Stability: cΔt/a < 1.7207 in 1D, 1.1107 in 2D ([`stability`]): 1.6 to 1.7 times what finite differences of order 2 allow.
 //! - Cost, 2D order 2: 7 sweeps of 5 instructions a site and step; 16 B (single) read and written a pass, and 16 B of coefficients a sweep in a medium.
+//! - An NVIDIA device ([`cuda`]): one kernel a sweep, or several sub-steps a launch in registers.
 //! - Limits: 1D and 2D; a periodic axis needs an even number of sites. An absorbing edge is a layer of damping, γ = 9c/L·ξ², not a CPML: waves that are long beside its
 //!   width come back. With Δt < 0 what is damped is damped as well.
 //!
 //! H. L. Calvo, E. P. Danieli, H. M. Pastawski, Physica B 398 (2007) 317, cond-mat/0702301; M. Suzuki, Phys. Lett. A 146 (1990) 319.
 
 mod blocked;
+#[cfg(feature = "cuda")]
+mod cuda;
 mod field;
 mod layout;
 mod measure;
@@ -46,20 +49,24 @@ pub static METHOD: Method = Method {
     equation: Equation::Acoustic,
     orders: &[2, 4],
     ranks: &[1, 2],
-    targets: &[Target {
-        backend: Backend::Cpu,
-        precisions: &[Precision::Single, Precision::Double],
-        variants: &[
-            Variant {
-                id: "naive",
-                about: "one pass over memory per sweep; the readable reference",
-            },
-            Variant {
-                id: "blocked",
-                about: "several whole steps on blocks that stay in cache; the fastest",
-            },
-        ],
-    }],
+    targets: &[
+        Target {
+            backend: Backend::Cpu,
+            precisions: &[Precision::Single, Precision::Double],
+            variants: &[
+                Variant {
+                    id: "naive",
+                    about: "one pass over memory per sweep; the readable reference",
+                },
+                Variant {
+                    id: "blocked",
+                    about: "several whole steps on blocks that stay in cache; the fastest",
+                },
+            ],
+        },
+        #[cfg(feature = "cuda")]
+        cuda::TARGET,
+    ],
     parameters: &[
         ParameterSpec {
             key: "order",
@@ -83,9 +90,10 @@ pub static METHOD: Method = Method {
         ParameterSpec {
             key: "fused_steps",
             title: "Fused steps",
-            about: "Steps that a block takes in cache before it goes back to memory. Never changes the result, not by a bit.",
+            about: "Steps that a block takes in cache, or in the registers of a device (at most 4, along a line 16), before it goes back to memory. Never changes \
+                    the result, not by a bit.",
             kind: Kind::Count { min: 1, max: 64 },
-            variants: &["blocked"],
+            variants: &["blocked", "fused"],
         },
     ],
     papers: &[
@@ -228,8 +236,15 @@ fn work(scenario: &Scenario) -> Work {
 }
 
 fn build(scenario: &Scenario) -> Result<Box<dyn Solver>, SolverError> {
+    #[cfg(feature = "cuda")]
+    let note = match cuda::build(scenario)? {
+        super::device::Built::Device(solver) => return Ok(solver),
+        super::device::Built::Elsewhere(note) => note,
+    };
+    #[cfg(not(feature = "cuda"))]
+    let note = None;
     Ok(match scenario.solver().precision {
-        Precision::Single => Box::new(run::Oscillators::<f32>::new(scenario, None)?),
-        Precision::Double => Box::new(run::Oscillators::<f64>::new(scenario, None)?),
+        Precision::Single => Box::new(run::Oscillators::<f32>::new(scenario, note)?),
+        Precision::Double => Box::new(run::Oscillators::<f64>::new(scenario, note)?),
     })
 }

@@ -19,6 +19,7 @@ use crate::solver::fdtd::emit::Emitters;
 use crate::solver::fdtd::material::allocate;
 use crate::solver::fdtd::observe::{Sums, single, total};
 use crate::solver::taps::Tap;
+use crate::solver::tiling::Plan;
 use crate::solver::{Clock, FieldImage, ImageRequest, SolverError, Taps};
 use num_complex::Complex64;
 use rayon::prelude::*;
@@ -27,6 +28,28 @@ use rayon::prelude::*;
 pub(super) enum Stepper<T> {
     Naive,
     Blocked(Box<Blocked<T>>),
+}
+
+/// The plan of the variant that a scene asks for; none where there are no blocks.
+fn chosen_plan<T: Vectors>(scenario: &Scenario, masses: &Masses) -> Result<Option<Plan>, SolverError> {
+    let settings = scenario.solver();
+    match settings.variant.as_str() {
+        "naive" => Ok(None),
+        "auto" | "blocked" => {
+            let block = settings.sizes("block");
+            let fused = settings.sizes("fused_steps").first().copied();
+            Ok(Some(fastest::<T>(
+                scenario.grid(),
+                masses,
+                order(scenario),
+                &block,
+                fused,
+            )))
+        }
+        other => Err(SolverError::Unsupported(format!(
+            "oscillators has no variant `{other}` on the processor; take one of auto, naive, blocked"
+        ))),
+    }
 }
 
 /// A run of one scenario.
@@ -46,8 +69,22 @@ pub(super) struct Oscillators<T: Vectors> {
 }
 
 impl<T: Vectors> Oscillators<T> {
-    /// A run at t = 0.
+    /// A run at t = 0, by the variant that its scene asks for.
     pub(super) fn new(scenario: &Scenario, note: Option<String>) -> Result<Self, SolverError> {
+        Self::planned(scenario, note, chosen_plan::<T>)
+    }
+
+    /// A run at t = 0, one pass a sweep.
+    #[cfg(feature = "cuda")]
+    pub(super) fn naive(scenario: &Scenario) -> Result<Self, SolverError> {
+        Self::planned(scenario, None, |_, _| Ok(None))
+    }
+
+    fn planned(
+        scenario: &Scenario,
+        note: Option<String>,
+        plan: impl FnOnce(&Scenario, &Masses) -> Result<Option<Plan>, SolverError>,
+    ) -> Result<Self, SolverError> {
         if let Some(objection) = objections(scenario).into_iter().next() {
             return Err(SolverError::Unsupported(objection));
         }
@@ -55,23 +92,9 @@ impl<T: Vectors> Oscillators<T> {
         check_step(scenario, time_step)?;
         let grid = scenario.grid();
         let masses = threads::run(|| Masses::new(scenario))?;
-        let order = order(scenario);
-        let scheme = Scheme::new(order, time_step);
+        let scheme = Scheme::new(order(scenario), time_step);
         let substeps = scheme.substeps.len();
-        let settings = scenario.solver();
-        let plan = match settings.variant.as_str() {
-            "naive" => None,
-            "auto" | "blocked" => {
-                let block = settings.sizes("block");
-                let fused = settings.sizes("fused_steps").first().copied();
-                Some(fastest::<T>(grid, &masses, order, &block, fused))
-            }
-            other => {
-                return Err(SolverError::Unsupported(format!(
-                    "oscillators has no variant `{other}` on the processor; take one of auto, naive, blocked"
-                )));
-            }
-        };
+        let plan = plan(scenario, &masses)?;
         let pad = match &plan {
             Some(plan) if grid.is_periodic(0) => plan.fused * substeps,
             _ => 0,
@@ -198,7 +221,7 @@ impl<T: Vectors> Oscillators<T> {
     }
 
     /// What sources add to momenta at time `t` in half a step.
-    fn kicks(&self, t: f64) -> Kicks<T> {
+    pub(super) fn kicks(&self, t: f64) -> Kicks<T> {
         let half = self.clock.time_step / 2.0;
         let mut kicks = Vec::new();
         self.emitters.play(t, |[i, j, _], strength| {

@@ -77,6 +77,12 @@ impl<T: Real> Damping<T> {
         damping
     }
 
+    /// The factor at a place of the layout; `None` where nothing is damped.
+    #[cfg(feature = "cuda")]
+    pub(super) fn factor(&self, place: usize) -> Option<T> {
+        self.factors.get(place).copied()
+    }
+
     /// Bytes held.
     pub(super) fn bytes(&self) -> usize {
         self.factors.len() * size_of::<T>() + self.rows.len()

@@ -32,21 +32,17 @@ mod torre;
 use super::half;
 use super::lattice::Lattice;
 use super::run::{BESIDE, Fdtd, level};
-use crate::backend::cuda::{self, Buffer, CudaError, Kernel, Landing, Mark, Queue};
-use crate::backend::simd::{Aligned, Vectors};
+use crate::backend::cuda::{Buffer, CudaError, Kernel, Queue};
+use crate::backend::simd::Aligned;
 use crate::field::Precision;
 use crate::grid::Edge;
 use crate::physics::Sets;
 use crate::scene::Scenario;
-use crate::scene::scenario::BackendChoice;
-use crate::solver::{Backend, FieldImage, Solver, SolverError, Target, Variant};
-use params::SUMS;
-use steps::Operations;
-
-/// A real that the device can hold.
-pub(super) trait OnCuda: Vectors + cuda::Kind {}
-impl OnCuda for f32 {}
-impl OnCuda for f64 {}
+use crate::solver::device::aside::{self, Aside};
+use crate::solver::device::operations::Operations;
+use crate::solver::device::rows::push_rows;
+use crate::solver::device::{Built, OnCuda, check_count, chosen, device};
+use crate::solver::{Backend, Solver, SolverError, Target, Variant};
 
 /// The row of targets.
 pub(super) const TARGET: Target = Target {
@@ -72,48 +68,15 @@ pub(super) const TARGET: Target = Target {
 const FEWEST_SITES: usize = 1 << 16;
 /// Below this in two dimensions, a pass of tiles does not fill the device.
 const LEAST_TILED: usize = 1 << 20;
-/// Warps that share the sums of a region.
-const WARPS: usize = 8 * 1056;
-
-/// What [`build`] came to.
-pub(super) enum Built {
-    /// A run on the device.
-    Device(Box<dyn Solver>),
-    /// The processor is to do it, with something to say about it.
-    Elsewhere(Option<String>),
-}
 
 /// A run on the device where the scene asks for it, or leaves it open and it is the better place.
 pub(super) fn build(scenario: &Scenario) -> Result<Built, SolverError> {
-    let choice = scenario.solver();
-    let asked = choice.backend == BackendChoice::Cuda;
-    let known = choice.variant == "auto" || TARGET.variants.iter().any(|variant| variant.id == choice.variant);
-    let open = choice.backend == BackendChoice::Auto
-        && choice.variant == "auto"
-        && scenario.grid().sites() >= FEWEST_SITES
-        && cuda::device().is_ok();
-    if !asked && !open {
-        return Ok(Built::Elsewhere(None));
-    }
-    if !known {
-        let ids: Vec<&str> = TARGET.variants.iter().map(|variant| variant.id).collect();
-        return Err(SolverError::Unsupported(format!(
-            "fdtd has no variant `{}` on cuda; take one of auto, {}",
-            choice.variant,
-            ids.join(", ")
-        )));
-    }
-    let built = match choice.precision {
-        Precision::Single => Cuda::<f32>::boxed(scenario),
-        Precision::Double => Cuda::<f64>::boxed(scenario),
-    };
-    match built {
-        Err(error) if !asked => {
-            tracing::warn!("on the processor instead of the NVIDIA device: {error}");
-            Ok(Built::Elsewhere(Some(format!("not on the NVIDIA device: {error}"))))
+    chosen(scenario, "fdtd", &TARGET, FEWEST_SITES, || {
+        match scenario.solver().precision {
+            Precision::Single => Cuda::<f32>::boxed(scenario),
+            Precision::Double => Cuda::<f64>::boxed(scenario),
         }
-        built => built.map(Built::Device),
-    }
+    })
 }
 
 /// Kernels of `fdtd_step.cu` for one order.
@@ -124,9 +87,6 @@ struct Kernels {
     memories: Kernel,
     operate: Kernel,
     peaks: Kernel,
-    measure: Kernel,
-    measure_total: Kernel,
-    picture: Kernel,
 }
 
 impl Kernels {
@@ -140,9 +100,6 @@ impl Kernels {
             memories: of_order(["memories_1", "memories_2", "memories_3", "memories_4"])?,
             operate: queue.kernel(source, "operate", 0)?,
             peaks: queue.kernel(source, "peaks", 0)?,
-            measure: queue.kernel(source, "measure", 0)?,
-            measure_total: queue.kernel(source, "measure_total", 0)?,
-            picture: queue.kernel(source, "picture", 0)?,
         })
     }
 }
@@ -153,7 +110,7 @@ pub(super) struct Cuda<T: OnCuda> {
     host: Fdtd<T>,
     queue: Queue,
     /// Pictures and sums.
-    side: Queue,
+    aside: Aside,
     kernels: Kernels,
     pitch: usize,
     now: Buffer<T>,
@@ -165,31 +122,13 @@ pub(super) struct Cuda<T: OnCuda> {
     tiles: Option<tiles::Tiles<T>>,
     /// Why it is not stepped by towers or tiles though that was asked for.
     because: Option<String>,
-    parts: Buffer<f64>,
-    totals: Buffer<f64>,
-    value: Option<Buffer<f32>>,
-    ahead: Ahead,
-}
-
-/// A picture under way while steps go on.
-#[derive(Default)]
-struct Ahead {
-    /// Whether one was begun and not taken.
-    pending: bool,
-    /// Its layout; the values arrive below.
-    image: FieldImage,
-    value: Option<Landing<f32>>,
-    /// The levels that it reads, until steps have been told to wait for it.
-    reads: Option<([u64; 2], Mark)>,
-    /// Behind the last batch of steps.
-    batch: Option<Mark>,
 }
 
 impl<T: OnCuda> Drop for Cuda<T> {
     /// Buffers go with the queue that made them, whatever the other one still reads.
     fn drop(&mut self) {
         let _ = self.queue.finish();
-        let _ = self.side.finish();
+        let _ = self.aside.finish();
     }
 }
 
@@ -199,11 +138,17 @@ impl<T: OnCuda> Cuda<T> {
     }
 
     fn new(scenario: &Scenario) -> Result<Self, SolverError> {
-        let device = crate::solver::device::device()?;
+        let device = device()?;
         check_room(scenario, device.free_memory())?;
         let host = Fdtd::<T>::new(scenario)?;
         let make = |host: Fdtd<T>| -> Result<Self, CudaError> {
-            let (queue, side) = (Queue::new(device)?, Queue::new(device)?);
+            let queue = Queue::new(device)?;
+            let source = sources::step(T::PRECISION);
+            let looking = aside::Kernels {
+                measure: queue.kernel(source, "measure", 0)?,
+                measure_total: queue.kernel(source, "measure_total", 0)?,
+                picture: queue.kernel(source, "picture", 0)?,
+            };
             let lattice = &host.sweep.lattice;
             let pitch = pitch(lattice.size[0]);
             let count = pitch * lattice.rows();
@@ -217,13 +162,9 @@ impl<T: OnCuda> Cuda<T> {
                 torre: None,
                 tiles: None,
                 because: None,
-                parts: queue.zeros("sums over rows", WARPS * SUMS)?,
-                totals: queue.zeros("sums", SUMS)?,
-                value: None,
-                ahead: Ahead::default(),
+                aside: Aside::new(device, looking)?,
                 host,
                 queue,
-                side,
                 pitch,
             };
             run.push_levels()?;
@@ -259,11 +200,11 @@ impl<T: OnCuda> Cuda<T> {
     /// The host's levels and largest values, to the device; the host lets go of them.
     fn push_levels(&mut self) -> Result<(), CudaError> {
         // A picture under way may read what is overwritten.
-        self.side.finish()?;
+        self.aside.finish()?;
         let lattice = self.host.sweep.lattice.clone();
         let shape = [lattice.size[0], lattice.rows(), self.pitch];
         let push = |what: &str, from: &[T], to: &Buffer<T>| {
-            store::push_rows(&self.queue, what, shape, to, |row, out| {
+            push_rows(&self.queue, what, shape, to, 0, |row, out| {
                 out.copy_from_slice(lattice.row(from, row));
             })
         };
@@ -293,7 +234,7 @@ impl<T: OnCuda> Cuda<T> {
     fn pull(&mut self) -> Result<(), SolverError> {
         let lattice = self.host.sweep.lattice.clone();
         let pull = |from: &Buffer<T>, what: &str, to: &mut [T]| {
-            store::pull_rows(&self.queue, what, &lattice, self.pitch, from, to).map_err(SolverError::from)
+            store::pull_level(&self.queue, what, &lattice, self.pitch, from, to).map_err(SolverError::from)
         };
         (self.host.now, self.host.old) = (level(&lattice, 0)?, level(&lattice, BESIDE)?);
         pull(&self.now, "the pressure", &mut self.host.now)?;
@@ -313,7 +254,7 @@ impl<T: OnCuda> Cuda<T> {
         self.pull()?;
         let result = change(&mut self.host);
         let mut push = || -> Result<(), CudaError> {
-            self.side.finish()?;
+            self.aside.finish()?;
             self.medium = store::Medium::new(&self.queue, &self.host, self.pitch)?;
             self.push_levels()
         };
@@ -334,12 +275,7 @@ fn check_room(scenario: &Scenario, free: u64) -> Result<(), SolverError> {
     let (grid, medium) = (scenario.grid(), scenario.medium());
     let [nx, ny, nz] = grid.size();
     let count = (pitch(nx) as u64).saturating_mul(ny as u64).saturating_mul(nz as u64);
-    if u32::try_from(count).is_err() || ny * nz > i32::MAX as usize / 2 {
-        return Err(SolverError::Unsupported(format!(
-            "the device counts sites in 32 bits, and {grid} has {}; take a smaller grid or backend = \"cpu\"",
-            grid.sites()
-        )));
-    }
+    check_count(scenario, count)?;
     let precision = scenario.solver().precision;
     let mut planes = 2;
     for wanted in [
@@ -355,8 +291,7 @@ fn check_room(scenario: &Scenario, free: u64) -> Result<(), SolverError> {
         .map(|axis| 4 * grid.absorb_width() * (grid.sites() / grid.size()[axis]))
         .sum();
     let walls = u64::from(medium.has(Sets::Wall));
-    let needed =
-        (count * planes + layers as u64) * precision.bytes() as u64 + count * walls + (WARPS * SUMS * 8) as u64;
+    let needed = (count * planes + layers as u64) * precision.bytes() as u64 + count * walls + Aside::BYTES as u64;
     if needed > free {
         return Err(SolverError::OutOfMemory {
             what: format!(

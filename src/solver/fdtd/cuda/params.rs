@@ -3,11 +3,11 @@
 use super::super::lattice::Lattice;
 use crate::backend::cuda::parameters;
 use crate::grid::Edge;
+pub(super) use crate::solver::device::aside::Frame;
+pub(super) use crate::solver::device::operations::Sites;
+pub(super) use crate::solver::device::whole;
 
-/// Numbers of `measure_total`: Σp², energy, x, xx, y, yy, z, zz, peak, flux, Σp.
-pub(super) const SUMS: usize = 11;
-
-parameters!(Step<T>, Sites, Torre<T>, Tiles<T>, Look<T>, Picture<T>);
+parameters!(Step<T>, Torre<T>, Tiles<T>, Look<T>, Picture<T>);
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
@@ -76,17 +76,6 @@ pub(super) struct Step<T> {
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Sites {
-    pub steps: u64,
-    pub places: u64,
-    pub values: u64,
-    pub gathers: u64,
-    pub record: u64,
-    pub count: i32,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Torre<T> {
     pub step: Step<T>,
     pub sites: Sites,
@@ -135,18 +124,7 @@ pub(super) struct Look<T> {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Picture<T> {
     pub look: Look<T>,
-    pub x: [i32; 2],
-    pub y: [i32; 2],
-    pub z: i32,
-    pub reduction: i32,
-    pub size: [i32; 2],
-    pub quantity: i32,
-    pub value: u64,
-}
-
-/// Counts on the device are 32 bits; grids beyond were refused.
-pub(super) fn whole(count: usize) -> i32 {
-    i32::try_from(count).unwrap_or(i32::MAX)
+    pub frame: Frame,
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
 //! A run on the device as the engine sees it.
 
-use super::{Cuda, OnCuda, tiles, torre};
+use super::{Cuda, tiles, torre};
 use crate::backend::cuda::Buffer;
 use crate::field::{FieldData, Real};
 use crate::physics::Observables;
 use crate::scene::Scenario;
+use crate::solver::device::OnCuda;
 use crate::solver::{Backend, Clock, Edit, FieldImage, ImageRequest, Report, Solver, SolverError, SolverState, Taps};
 
 impl<T: OnCuda> Solver for Cuda<T> {
@@ -38,7 +39,7 @@ impl<T: OnCuda> Solver for Cuda<T> {
             note: None,
             memory: (levels
                 + self.medium.bytes()
-                + self.parts.bytes()
+                + self.aside.bytes()
                 + self.torre.as_ref().map_or(0, torre::Torre::bytes)
                 + self.tiles.as_ref().map_or(0, tiles::Tiles::bytes)) as u64,
         }

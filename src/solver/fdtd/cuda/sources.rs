@@ -95,7 +95,11 @@ pub(super) fn program(precision: Precision, shape: Shape) -> Program {
         ),
         file: "fdtd_torre.cu",
         source: include_str!("../../../../kernels/fdtd_torre.cu"),
-        headers: &[("fdtd.cuh", include_str!("../../../../kernels/fdtd.cuh"))],
+        headers: &[
+            ("fdtd.cuh", include_str!("../../../../kernels/fdtd.cuh")),
+            ("real.cuh", include_str!("../../../../kernels/real.cuh")),
+            ("sites.cuh", include_str!("../../../../kernels/sites.cuh")),
+        ],
         defines: vec![
             ("REAL", real.to_owned()),
             ("HALF", half.to_string()),

@@ -1,106 +1,15 @@
 //! Steps on the device, and what is done to single sites after each.
 
 use super::params::{self, whole};
-use super::{Cuda, OnCuda, grid_of};
-use crate::backend::cuda::{Buffer, CudaError, Kind, PushKernelArg, Queue};
-use crate::physics::Measure;
-use crate::solver::taps::Tap;
+use super::{Cuda, grid_of};
+use crate::backend::cuda::{Buffer, CudaError, PushKernelArg};
+use crate::solver::device::OnCuda;
+use crate::solver::device::aside::Region;
+use crate::solver::device::operations::{BATCH, gathered_places, is_gathered};
 use crate::solver::{SolverError, Taps};
 
-/// Steps between two visits of the host: signals are made, and records taken back, for so many at once.
-pub(super) const BATCH: u64 = 256;
-/// Sites of a detector that are gathered one by one; larger regions are summed where they lie.
-const MOST_GATHERED: usize = 1024;
 /// Planes that a block of a step walks through.
 const CHUNK: usize = 64;
-
-/// Operations on single sites after each step of a batch: signals to add, sites to gather.
-pub(super) struct Operations<T: OnCuda> {
-    steps: Buffer<u32>,
-    places: Buffer<u32>,
-    values: Buffer<T>,
-    gathers: Buffer<u32>,
-    record: Buffer<T>,
-    /// Places that are gathered now.
-    gathered: Vec<u32>,
-    /// Whether signals are added in this batch.
-    adds: bool,
-}
-
-/// Makes a buffer larger if it must be.
-fn grow<V: Kind>(queue: &Queue, what: &str, buffer: &mut Buffer<V>, count: usize) -> Result<(), CudaError> {
-    if buffer.bytes() < count * size_of::<V>() {
-        *buffer = queue.zeros(what, count.next_power_of_two())?;
-    }
-    Ok(())
-}
-
-impl<T: OnCuda> Operations<T> {
-    pub(super) fn new(queue: &Queue) -> Result<Self, CudaError> {
-        Ok(Self {
-            steps: queue.zeros("operations on sites", 1)?,
-            places: queue.zeros("operations on sites", 1)?,
-            values: queue.zeros("operations on sites", 1)?,
-            gathers: queue.zeros("operations on sites", 1)?,
-            record: queue.zeros("records", 1)?,
-            gathered: Vec::new(),
-            adds: false,
-        })
-    }
-
-    /// Whether a step has none.
-    pub(super) fn is_empty(&self) -> bool {
-        !self.adds && self.gathered.is_empty()
-    }
-
-    /// Takes over a batch: `signals` holds, for each step, places and values in the order in which they are added.
-    fn load(&mut self, queue: &Queue, signals: &mut [Vec<(u32, T)>], gathered: &[u32]) -> Result<(), CudaError> {
-        let (mut steps, mut places, mut values) = (vec![0_u32], Vec::new(), Vec::new());
-        for step in signals.iter_mut() {
-            // Several signals at one site stay in their order.
-            step.sort_by_key(|(place, _)| *place);
-            places.extend(step.iter().map(|(place, _)| *place));
-            values.extend(step.iter().map(|(_, value)| *value));
-            steps.push(u32::try_from(places.len()).unwrap_or(u32::MAX));
-        }
-        self.adds = !places.is_empty();
-        let gathers_changed = self.gathered != gathered;
-        if self.adds || !gathered.is_empty() {
-            grow(queue, "operations on sites", &mut self.steps, steps.len())?;
-            queue.upload("operations on sites", &steps, &self.steps)?;
-        }
-        if self.adds {
-            grow(queue, "operations on sites", &mut self.places, places.len())?;
-            grow(queue, "operations on sites", &mut self.values, values.len())?;
-            queue.upload("operations on sites", &places, &self.places)?;
-            queue.upload("operations on sites", &values, &self.values)?;
-        }
-        if gathers_changed {
-            self.gathered = gathered.to_vec();
-            grow(queue, "operations on sites", &mut self.gathers, gathered.len())?;
-            queue.upload("operations on sites", gathered, &self.gathers)?;
-        }
-        grow(queue, "records", &mut self.record, signals.len() * gathered.len())
-    }
-
-    /// As kernels take it.
-    pub(super) fn parameters(&self) -> params::Sites {
-        params::Sites {
-            steps: self.steps.address(),
-            places: self.places.address(),
-            values: self.values.address(),
-            gathers: self.gathers.address(),
-            record: self.record.address(),
-            count: whole(self.gathered.len()),
-        }
-    }
-}
-
-/// Whether a detector reads single sites of one level.
-fn is_gathered(tap: &Tap) -> bool {
-    let sites: usize = (0..3).map(|axis| tap.hi[axis].saturating_sub(tap.lo[axis])).product();
-    !matches!(tap.measure, Measure::Energy | Measure::Flux) && sites <= MOST_GATHERED
-}
 
 impl<T: OnCuda> Cuda<T> {
     /// What a step of the two levels is given.
@@ -122,7 +31,7 @@ impl<T: OnCuda> Cuda<T> {
 
     /// Steps and records.
     pub(super) fn go(&mut self, steps: u64, taps: &mut Taps) -> Result<(), SolverError> {
-        let gathered = self.gathered_places(taps);
+        let gathered = gathered_places(taps, |at| self.place(at));
         let mut left = steps;
         // Whole passes, so that none is cut short.
         let most = (BATCH / self.steps_of_pass() as u64).max(1) * self.steps_of_pass() as u64;
@@ -131,24 +40,7 @@ impl<T: OnCuda> Cuda<T> {
             self.go_batch(batch, &gathered, taps).map_err(SolverError::from)?;
             left -= batch;
         }
-        self.paced().map_err(SolverError::from)
-    }
-
-    /// Sites of all detectors that are gathered, one after the other.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "grids of more than 2^32 sites were refused"
-    )]
-    fn gathered_places(&self, taps: &Taps) -> Vec<u32> {
-        let mut all = Vec::new();
-        for tap in taps.taps().iter().filter(|tap| is_gathered(tap)) {
-            for k in tap.lo[2]..tap.hi[2] {
-                for j in tap.lo[1]..tap.hi[1] {
-                    all.extend((tap.lo[0]..tap.hi[0]).map(|i| self.place([i, j, k]) as u32));
-                }
-            }
-        }
-        all
+        self.aside.pace(&self.queue).map_err(SolverError::from)
     }
 
     /// What the sources add after each of the next steps.
@@ -184,7 +76,7 @@ impl<T: OnCuda> Cuda<T> {
         }
         let passes = taps.taps().iter().all(is_gathered);
         let mut times = Vec::new();
-        // Of each step, the values of detectors that are summed; NaN stands for the gathered ones until they are there.
+        // Of each step, the values of detectors that are summed.
         let mut records: Vec<Vec<f64>> = Vec::new();
         let steps = usize::try_from(steps).unwrap_or(usize::MAX);
         let mut n = 0;
@@ -210,26 +102,7 @@ impl<T: OnCuda> Cuda<T> {
         if taps.is_empty() {
             return Ok(());
         }
-        let count = gathered.len();
-        let mut values = vec![T::zero(); count * records.len()];
-        if count > 0 {
-            self.queue.download("records", &self.operations.record, &mut values)?;
-        }
-        for (n, (time, mut record)) in times.into_iter().zip(records).enumerate() {
-            let mut here = &values[n * count..(n + 1) * count];
-            for (tap, value) in taps.taps().iter().zip(&mut record) {
-                if is_gathered(tap) {
-                    *value = tap.acoustic(|_, _, out| {
-                        for (out, value) in out.iter_mut().zip(here) {
-                            *out = value.wide();
-                        }
-                        here = &here[out.len()..];
-                    });
-                }
-            }
-            taps.push(time, &record);
-        }
-        Ok(())
+        self.operations.record(&self.queue, taps, times, records)
     }
 
     /// Steps that one launch takes.
@@ -276,11 +149,11 @@ impl<T: OnCuda> Cuda<T> {
     /// One step, with the operations of step `n` of the batch.
     #[allow(unsafe_code, reason = "kernel launches")]
     fn step(&mut self, n: usize) -> Result<(), CudaError> {
-        self.before_writing(self.old.address())?;
+        self.aside.before_writing(&self.queue, self.old.address())?;
         let mut parameters = self.step_parameters();
         // What sources add to counts for the largest pressures, not what was there before.
         let peak = parameters.peak;
-        let peaks_after = peak != 0 && self.operations.adds;
+        let peaks_after = peak != 0 && self.operations.adds();
         if peaks_after {
             parameters.peak = 0;
         }
@@ -332,35 +205,17 @@ impl<T: OnCuda> Cuda<T> {
         Ok(())
     }
 
-    /// The values of detectors that are summed on the device.
+    /// The values of detectors that are summed on the device; NaN stands for the gathered ones until they are there.
     fn summed(&self, taps: &Taps) -> Result<Vec<f64>, CudaError> {
         let mut values = vec![f64::NAN; taps.taps().len()];
         for (tap, value) in taps.taps().iter().zip(&mut values) {
             if !is_gathered(tap) {
-                *value = self.tap(tap)?;
+                *value = match Region::of(tap) {
+                    Some(region) => region.value(tap, self.aside.measured(&self.queue, &region, &self.look(&region))?),
+                    None => 0.0,
+                };
             }
         }
         Ok(values)
-    }
-
-    /// Before something is put in that writes to a level: a picture under way that reads it comes first.
-    pub(super) fn before_writing(&mut self, level: u64) -> Result<(), CudaError> {
-        match self.ahead.reads.take_if(|(reads, _)| reads.contains(&level)) {
-            Some((_, mark)) => self.queue.wait_for(&mark),
-            None => Ok(()),
-        }
-    }
-
-    /// Waits for the steps put in; while a picture is under way, for those of the batch before.
-    fn paced(&mut self) -> Result<(), CudaError> {
-        if !self.ahead.pending {
-            self.ahead.batch = None;
-            return self.queue.finish();
-        }
-        let now = self.queue.mark()?;
-        match self.ahead.batch.replace(now) {
-            Some(before) => self.queue.reach(&before),
-            None => Ok(()),
-        }
     }
 }

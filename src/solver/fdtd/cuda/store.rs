@@ -5,13 +5,10 @@
 use super::super::lattice::Lattice;
 use super::super::run::Fdtd;
 use super::super::walls::Term;
-use super::OnCuda;
 use super::params::{self, whole};
-use crate::backend::cuda::{Buffer, CudaError, Kind, Queue};
-use rayon::prelude::*;
-
-/// Numbers that are copied at once.
-const PIECE: usize = 16 << 20;
+use crate::backend::cuda::{Buffer, CudaError, Queue};
+use crate::solver::device::OnCuda;
+use crate::solver::device::rows::{address, list, pull_rows, push_rows};
 
 /// The medium on the device.
 pub(super) struct Medium<T: OnCuda> {
@@ -92,33 +89,8 @@ struct Layer<T: OnCuda> {
     zeta: Buffer<T>,
 }
 
-fn address<V: Kind>(buffer: Option<&Buffer<V>>) -> u64 {
-    buffer.map_or(0, Buffer::address)
-}
-
-/// Copies rows that `row` writes (`nx` values each).
-pub(super) fn push_rows<V: Kind + Default>(
-    queue: &Queue,
-    what: &str,
-    [nx, rows, pitch]: [usize; 3],
-    to: &Buffer<V>,
-    row: impl Fn(usize, &mut [V]) + Sync,
-) -> Result<(), CudaError> {
-    let piece = (PIECE / pitch).clamp(1, rows);
-    let mut staged = vec![V::default(); piece * pitch];
-    for first in (0..rows).step_by(piece) {
-        let count = piece.min(rows - first);
-        staged[..count * pitch]
-            .par_chunks_mut(pitch)
-            .enumerate()
-            .for_each(|(n, out)| row(first + n, &mut out[..nx]));
-        queue.upload_at(what, &staged[..count * pitch], to, first * pitch)?;
-    }
-    Ok(())
-}
-
 /// Copies a level into an array that lies as `lattice` says, ghosts included.
-pub(super) fn pull_rows<T: OnCuda>(
+pub(super) fn pull_level<T: OnCuda>(
     queue: &Queue,
     what: &str,
     lattice: &Lattice,
@@ -127,16 +99,10 @@ pub(super) fn pull_rows<T: OnCuda>(
     to: &mut [T],
 ) -> Result<(), CudaError> {
     let (nx, rows) = (lattice.size[0], lattice.rows());
-    let piece = (PIECE / pitch).clamp(1, rows);
-    let mut staged = vec![T::zero(); piece * pitch];
-    for first in (0..rows).step_by(piece) {
-        let count = piece.min(rows - first);
-        queue.download_at(what, from, first * pitch, &mut staged[..count * pitch])?;
-        to[first * lattice.stride..(first + count) * lattice.stride]
-            .par_chunks_exact_mut(lattice.stride)
-            .zip(staged.par_chunks(pitch))
-            .for_each(|(to, from)| to[lattice.front..lattice.front + nx].copy_from_slice(&from[..nx]));
-    }
+    let all = &mut to[..rows * lattice.stride];
+    pull_rows(queue, what, [pitch, lattice.stride], from, all, |from, to| {
+        to[lattice.front..lattice.front + nx].copy_from_slice(&from[..nx]);
+    })?;
     lattice.fill_all_ghosts(to, true);
     Ok(())
 }
@@ -181,13 +147,6 @@ impl<T: OnCuda> Corrections<T> {
     }
 }
 
-/// A buffer with these values; one without any is not made.
-pub(super) fn list<V: Kind>(queue: &Queue, what: &str, values: &[V]) -> Result<Buffer<V>, CudaError> {
-    let buffer = queue.zeros(what, values.len().max(1))?;
-    queue.upload(what, values, &buffer)?;
-    Ok(buffer)
-}
-
 impl<T: OnCuda> Medium<T> {
     /// The medium that `host` has read.
     pub(super) fn new(queue: &Queue, host: &Fdtd<T>, pitch: usize) -> Result<Self, CudaError> {
@@ -199,7 +158,7 @@ impl<T: OnCuda> Medium<T> {
                 return Ok(None);
             }
             let buffer = queue.zeros(what, pitch * rows)?;
-            push_rows(queue, what, shape, &buffer, |row, out| {
+            push_rows(queue, what, shape, &buffer, 0, |row, out| {
                 out.copy_from_slice(lattice.row(all, row));
             })?;
             Ok(Some(buffer))
@@ -207,7 +166,7 @@ impl<T: OnCuda> Medium<T> {
         let damped = (0..rows).any(|row| material.damping(lattice, row).is_some());
         let damping = if damped {
             let buffer = queue.zeros("the absorption", pitch * rows)?;
-            push_rows(queue, "the absorption", shape, &buffer, |row, out| {
+            push_rows(queue, "the absorption", shape, &buffer, 0, |row, out| {
                 match material.damping(lattice, row) {
                     Some(values) => out.copy_from_slice(values),
                     None => out.fill(T::zero()),
@@ -227,7 +186,7 @@ impl<T: OnCuda> Medium<T> {
             let mut marks: Vec<u8> = host.sweep.mask.iter().map(|wall| u8::from(*wall)).collect();
             let found = Corrections::new(host, pitch, &mut marks);
             let buffer = queue.zeros("walls", pitch * rows)?;
-            push_rows(queue, "walls", shape, &buffer, |row, out| {
+            push_rows(queue, "walls", shape, &buffer, 0, |row, out| {
                 out.copy_from_slice(&marks[row * nx..(row + 1) * nx]);
             })?;
             mask = Some(buffer);

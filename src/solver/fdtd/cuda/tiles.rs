@@ -4,11 +4,13 @@
 //! far around as a pass reaches, steps are taken one by one, on the pair that is written; then the tiles elsewhere are. Steps that are left
 //! over are taken one by one; all give the same bits.
 
+use super::Cuda;
 use super::params::{self, whole};
 use super::sources::{self, Strips};
-use super::store::{SEGMENT, list, numbers};
-use super::{Cuda, OnCuda};
+use super::store::{SEGMENT, numbers};
 use crate::backend::cuda::{Buffer, CudaError, Kernel, PushKernelArg, Queue};
+use crate::solver::device::OnCuda;
+use crate::solver::device::rows::list;
 use crate::solver::fdtd::lattice::{Ghost, Lattice, ghost};
 
 /// Threads of a block.
@@ -277,7 +279,7 @@ impl<T: OnCuda> Cuda<T> {
             return Ok(0);
         }
         for level in &tiles.spare {
-            self.before_writing(level.address())?;
+            self.aside.before_writing(&self.queue, level.address())?;
         }
         let [newer, older] = tiles.spare.each_ref().map(Buffer::address);
         if let Some((list, count)) = &tiles.alone {

@@ -3,14 +3,15 @@
 //! A pass takes a multiple of 2·dts steps, up to `tower`, over the whole grid in one launch: blocks take towers in their order from a counter, and
 //! wait for the two towers that theirs needs. Steps that are left over are taken one by one; both give the same bits.
 
+use super::Cuda;
 use super::params::{self, whole};
 use super::sources;
-use super::{Cuda, OnCuda};
 use crate::backend::cuda::{self, Buffer, CudaError, Kernel, PushKernelArg, Queue};
 use crate::field::Precision;
 use crate::grid::Edge;
 use crate::physics::Sets;
 use crate::scene::Scenario;
+use crate::solver::device::OnCuda;
 
 /// Threads of a block at most: each may have all the registers that there are.
 pub(super) const BLOCK: usize = 256;
@@ -282,9 +283,7 @@ impl<T: OnCuda> Cuda<T> {
         if steps == 0 || self.peak.is_some() {
             return Ok(0);
         }
-        if let Some((_, mark)) = self.ahead.reads.take() {
-            self.queue.wait_for(&mark)?;
-        }
+        self.aside.before_any_writing(&self.queue)?;
         let lattice = &self.host.sweep.lattice;
         let pass = Pass::new(shape, lattice.size, lattice.edges[1], steps);
         let parameters = params::Torre {

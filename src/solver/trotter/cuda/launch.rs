@@ -5,14 +5,12 @@ use super::sources::{LINE_CORE, LINE_STEPS, Shape};
 use super::{Cuda, OnCuda};
 use crate::backend::cuda::{Buffer, CudaError, Kernel, PushKernelArg, Queue};
 use crate::field::Precision;
+use crate::solver::device::chunk_of;
 use crate::solver::trotter::scheme::{Scheme, Substep};
 use std::time::Instant;
 
 /// Blocks of a kernel that goes through all sites with a stride.
 const BLOCKS: u32 = 4096;
-
-/// Row pairs of a chunk of one step that is not worth cutting: its halo is a sixteenth.
-const SHORT: u32 = 32;
 
 /// A shape, loaded.
 pub(super) struct Fused {
@@ -39,15 +37,7 @@ impl Fused {
         let strips = nx.div_ceil(core);
         let across = strips.div_ceil(2);
         let pairs = ny.div_ceil(2);
-        // All blocks at once, but no chunk so short that most of it is halo.
-        let chunks = (self.capacity / across / planes).max(1);
-        let whole = pairs.div_ceil(chunks).max(self.shape.steps);
-        let chunk = if self.shape.steps == 1 {
-            // Bound by memory: several blocks one after the other even out what single ones wait for.
-            pairs.div_ceil(4 * chunks).max(SHORT).min(whole)
-        } else {
-            whole
-        };
+        let chunk = chunk_of(pairs, self.capacity / across / planes, self.shape.steps);
         (across, chunk)
     }
 }

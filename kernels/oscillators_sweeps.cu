@@ -1,0 +1,137 @@
+// Coupled oscillators one kernel a sweep, with what is done to single sites between steps, sums and pictures. REAL is float or double; blocks have 256 threads unless said
+// otherwise.
+//
+// A sweep reads and writes both planes: 16 bytes a site in single precision, and 8 of coefficients in a medium (a bond has 16, and half of the bonds turn). A step of
+// order 2 in two dimensions is 7 sweeps of 5 instructions a site.
+#include "oscillators.cuh"
+#include "sites.cuh"
+#include "sums.cuh"
+
+struct Sweep {
+    real *q, *p;
+    Plane plane;
+    Springs springs;
+    int axis, odd;
+};
+
+// A thread has the bond from site (i, j) to the next along the axis; -1 and the last site of an axis without ring have a phantom there.
+__device__ __forceinline__ void bond(const Sweep &s, int i, int j) {
+    const Plane &g = s.plane;
+    const int axis = s.axis, at = axis ? j : i, n = axis ? g.ny : g.nx;
+    const bool ring = g.periodic[axis];
+    if (at >= n || (ring && at < 0)) return;
+    const real *const *each = axis ? s.springs.y : s.springs.x;
+    const long long place = (long long)j * g.pitch + i, stride = axis ? g.pitch : 1;
+    Pair w;
+    if (each[0])
+        w = {each[0][place], each[1][place], each[2][place], each[3][place]};
+    else if (ring)
+        w = s.springs.same[axis][s.odd];
+    else
+        w = end_or(s.springs.same[axis][s.odd], s.springs.ends[axis], at, n);
+    const bool first = at >= 0, second = at + 1 < n || ring;
+    const long long other = at + 1 < n ? place + stride : place - (n - 1) * stride;
+    real q1 = 0, p1 = 0, q2 = 0, p2 = 0;
+    if (first) q1 = s.q[place], p1 = s.p[place];
+    if (second) q2 = s.q[other], p2 = s.p[other];
+    turn(w, q1, p1, q2, p2);
+    if (first) s.q[place] = q1, s.p[place] = p1;
+    if (second) s.q[other] = q2, s.p[other] = p2;
+}
+
+extern "C" __global__ void __launch_bounds__(256) sweep(const __grid_constant__ Sweep s) {
+    const int n = blockIdx.x * blockDim.x + threadIdx.x;
+    if (s.axis == 0) {
+        if (2 * n - s.odd >= s.plane.nx) return;
+        for (int j = blockIdx.y; j < s.plane.ny; j += gridDim.y) bond(s, 2 * n - s.odd, j);
+    } else {
+        if (n >= s.plane.nx) return;
+        for (int j = blockIdx.y; 2 * j - s.odd < s.plane.ny; j += gridDim.y) bond(s, n, 2 * j - s.odd);
+    }
+}
+
+// Momenta times a factor each; planes of `count` numbers
+extern "C" __global__ void __launch_bounds__(256) damp(real *p, const real *factors, u32 count) {
+    for (u32 n = blockIdx.x * blockDim.x + threadIdx.x; n < count; n += gridDim.x * blockDim.x) p[n] = times(p[n], factors[n]);
+}
+
+// One block of 1024 between two steps: kicks of moment `moment`, once for the step that ends there and once for the one that begins; q is gathered after step moment - 1
+extern "C" __global__ void __launch_bounds__(1024) operate(const Sites o, const real *q, real *p, int moment, int kicks, int gathers) {
+    if (kicks) add_signals(o, p, moment, kicks);
+    if (gathers) gather(o, q, moment - 1);
+}
+
+extern "C" __global__ void __launch_bounds__(256) peaks(const real *q, real *peak, u32 count) { keep_peaks(q, peak, count); }
+
+// ---- energy, sums, pictures (src/solver/oscillators/measure.rs) ----
+
+struct Look {
+    const real *q, *p, *peak;
+    Plane plane;
+    const real *mass, *x, *y;  // masses, and stiffnesses of the bonds laid out like Springs; null: 1 and `stiffness`
+    double stiffness;
+    int soft[2];               // whether the edges of an axis have springs; for a medium that is the same everywhere
+    double modulus, spacing;
+    int lo[3], hi[3];
+    int across;                // the axis of the flux, -1: none
+    int energy;                // whether it is wanted
+};
+
+struct Seen {
+    const Look &l;
+
+    __device__ __forceinline__ long long place(const int *at) const { return (long long)at[1] * l.plane.pitch + at[0]; }
+    __device__ __forceinline__ double pressure(const int *at) const { return l.q[place(at)]; }
+    __device__ __forceinline__ double peak(const int *at) const { return l.peak[place(at)]; }
+    __device__ __forceinline__ double mass(long long place) const { return l.mass ? (double)l.mass[place] : 1.0; }
+    __device__ __forceinline__ int sites(int axis) const { return axis ? l.plane.ny : l.plane.nx; }
+
+    // The stiffness of the bond from a site, at place `from`, to the next, or from the phantom before the first
+    __device__ __forceinline__ double stiffness(int axis, int at, long long from) const {
+        const real *each = axis ? l.y : l.x;
+        if (each) return each[from];
+        const bool inside = l.plane.periodic[axis] || (at >= 0 && at + 1 < sites(axis));
+        return inside || l.soft[axis] ? l.stiffness : 0;
+    }
+
+    // Per a^d: what moves there and half of every bond; a bond to a phantom is counted by no other site.
+    __device__ double energy(const int *at) const {
+        const long long here = place(at);
+        const double own = l.q[here], p = l.p[here];
+        double sum = p * p / (2 * mass(here));
+        for (int axis = 0; axis < l.plane.rank; axis++) {
+            const long long stride = axis ? l.plane.pitch : 1;
+            const int n = sites(axis);
+            const bool ring = l.plane.periodic[axis] && n > 1;
+            for (int side = 0; side < 2; side++) {
+                const int next = side ? at[axis] + 1 : at[axis] - 1;
+                const double k = stiffness(axis, side ? at[axis] : next, side ? here : here - stride);
+                const bool there = (next >= 0 && next < n) || ring;
+                const int to = next < 0 ? n - 1 : next >= n ? 0 : next;
+                const double other = there ? (double)l.q[here + (to - at[axis]) * stride] : 0.0;
+                // Walls carry no bond, and what stands there says nothing.
+                if (k != 0) sum += k * (other - own) * (other - own) * (there ? 0.25 : 0.5);
+            }
+        }
+        return sum / l.modulus;
+    }
+
+    // What flows to the next site along an axis, per a^(d-1) and unit of time
+    __device__ double flux(const int *at, int axis) const {
+        if (at[axis] + 1 >= sites(axis)) return 0;
+        const long long here = place(at), there = here + (axis ? l.plane.pitch : 1);
+        const double rate = (l.p[here] / mass(here) + l.p[there] / mass(there)) / 2;
+        return -stiffness(axis, at[axis], here) * l.spacing * rate * ((double)l.q[there] - (double)l.q[here]) / l.modulus;
+    }
+};
+
+extern "C" __global__ void __launch_bounds__(256) measure(const __grid_constant__ Look l, double *parts) {
+    sum_rows(Seen{l}, l.lo, l.hi, l.energy, l.across, parts);
+}
+
+struct Picture {
+    Look look;
+    Frame frame;
+};
+
+extern "C" __global__ void __launch_bounds__(256) picture(const __grid_constant__ Picture p, int group) { draw(Seen{p.look}, p.frame, group); }

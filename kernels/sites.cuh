@@ -1,0 +1,36 @@
+// Operations on single sites between steps.
+#pragma once
+#include "real.cuh"
+
+// What is done to single sites after a step: signals are added in the order of the list, then values are gathered
+struct Sites {
+    const u32 *steps;    // first addition of each step of the batch, and their number at the end
+    const u32 *places;   // of the additions, ascending within a step
+    const real *values;
+    const u32 *gathers;  // places
+    real *record;        // `count` numbers a step
+    int count;
+};
+
+// Adds the signals of one moment, a thread a site: several sources at one site add up in their order.
+__device__ __forceinline__ void add_signals(const Sites &o, real *level, int moment, int repeats) {
+    const u32 begin = o.steps[moment], end = o.steps[moment + 1];
+    for (u32 n = begin + threadIdx.x; n < end; n += blockDim.x) {
+        const u32 place = o.places[n];
+        if (n > begin && o.places[n - 1] == place) continue;
+        real value = level[place];
+        for (int repeat = 0; repeat < repeats; repeat++)
+            for (u32 other = n; other < end && o.places[other] == place; other++) value = plus(value, o.values[other]);
+        level[place] = value;
+    }
+}
+
+// Writes what stands at the gathered sites to record number `step`
+__device__ __forceinline__ void gather(const Sites &o, const real *level, int step) {
+    for (int n = threadIdx.x; n < o.count; n += blockDim.x) o.record[(size_t)step * o.count + n] = level[o.gathers[n]];
+}
+
+// The largest |p| so far
+__device__ __forceinline__ void keep_peaks(const real *level, real *peak, u32 count) {
+    for (u32 n = blockIdx.x * blockDim.x + threadIdx.x; n < count; n += gridDim.x * blockDim.x) peak[n] = max(peak[n], abs(level[n]));
+}

@@ -1,0 +1,90 @@
+// Sums over fields of sound, and pictures of them. A `Field` says what stands at a site: pressure(at), peak(at), energy(at), and flux(at, axis) to the next site.
+#pragma once
+
+enum { SQUARE, ENERGY, X, XX, Y, YY, Z, ZZ, PEAK, FLUX, SUM, SUMS };
+
+__device__ __forceinline__ double sum_of_warp(double x) {
+#pragma unroll
+    for (int d = 16; d; d >>= 1) x += __shfl_xor_sync(0xffffffffu, x, d);
+    return x;
+}
+__device__ __forceinline__ double max_of_warp(double x) {
+#pragma unroll
+    for (int d = 16; d; d >>= 1) x = fmax(x, __shfl_xor_sync(0xffffffffu, x, d));
+    return x;
+}
+
+// Sums over rows of a region, warp by warp: SUMS numbers a warp
+template <class Field> __device__ __forceinline__ void sum_rows(const Field &field, const int *lo, const int *hi, int energies, int across, double *parts) {
+    const int lane = threadIdx.x & 31, warp = blockIdx.x * (blockDim.x >> 5) + (threadIdx.x >> 5), warps = gridDim.x * (blockDim.x >> 5);
+    const int rows_y = hi[1] - lo[1], rows = rows_y * (hi[2] - lo[2]);
+    double all[SUMS] = {};
+    bool odd = false;  // a value that is no number
+    for (int row = warp; row < rows; row += warps) {
+        const int j = lo[1] + row % rows_y, k = lo[2] + row / rows_y;
+        double square = 0, x = 0, xx = 0;
+        for (int i = lo[0] + lane; i < hi[0]; i += 32) {
+            const int at[3] = {i, j, k};
+            const double p = field.pressure(at), p2 = p * p;
+            square += p2, x += i * p2, xx += (double)i * i * p2;
+            all[PEAK] = fmax(all[PEAK], fabs(p)), all[SUM] += p;
+            odd = odd || p != p;
+            if (energies) all[ENERGY] += field.energy(at);
+            if (across >= 0) all[FLUX] += field.flux(at, across);
+        }
+        all[SQUARE] += square, all[X] += x, all[XX] += xx;
+        all[Y] += j * square, all[YY] += (double)j * j * square, all[Z] += k * square, all[ZZ] += (double)k * k * square;
+    }
+    if (odd) all[PEAK] = __longlong_as_double(0x7ff0000000000000LL);
+#pragma unroll
+    for (int q = 0; q < SUMS; q++) {
+        all[q] = q == PEAK ? max_of_warp(all[q]) : sum_of_warp(all[q]);
+        if (lane == 0) parts[(size_t)warp * SUMS + q] = all[q];
+    }
+}
+
+// Adds the parts, always in the same order; one block of 256
+extern "C" __global__ void measure_total(const double *parts, int count, double *out) {
+    __shared__ double part[256];
+    for (int q = 0; q < SUMS; q++) {
+        double sum = 0;
+        for (int n = threadIdx.x; n < count; n += 256) sum = q == PEAK ? fmax(sum, parts[(size_t)n * SUMS + q]) : sum + parts[(size_t)n * SUMS + q];
+        part[threadIdx.x] = sum;
+        __syncthreads();
+        for (int d = 128; d; d >>= 1) {
+            if (threadIdx.x < d) part[threadIdx.x] = q == PEAK ? fmax(part[threadIdx.x], part[threadIdx.x + d]) : part[threadIdx.x] + part[threadIdx.x + d];
+            __syncthreads();
+        }
+        if (threadIdx.x == 0) out[q] = part[0];
+        __syncthreads();
+    }
+}
+
+// A picture of columns x0 to x1 and rows y0 to y1 of plane z
+struct Frame {
+    int x0, x1, y0, y1, z, reduction, width, height;
+    int quantity;  // 0 pressure, 1 energy, 2 peak
+    float *value;
+};
+
+// One texel a group of `group` lanes (a power of two up to 32): a mean over reduction x reduction sites, or the largest
+template <class Field> __device__ __forceinline__ void draw(const Field &field, const Frame &p, int group) {
+    const int texel = (blockIdx.x * blockDim.x + threadIdx.x) / group, lane = threadIdx.x % group;
+    const bool mine = texel < p.width * p.height;
+    const int u = mine ? texel % p.width : 0, v = mine ? texel / p.width : 0;
+    const int xa = p.x0 + u * p.reduction, xb = min(xa + p.reduction, p.x1), ya = p.y0 + v * p.reduction, yb = min(ya + p.reduction, p.y1);
+    double sum = 0;
+    for (int y = ya; y < yb; y++)
+        for (int x = xa + lane; x < xb; x += group) {
+            const int at[3] = {x, y, p.z};
+            if (p.quantity == 2)
+                sum = fmax(sum, field.peak(at));
+            else
+                sum += p.quantity == 1 ? field.energy(at) : field.pressure(at);
+        }
+    for (int d = group >> 1; d; d >>= 1) {
+        const double other = __shfl_xor_sync(0xffffffffu, sum, d);
+        sum = p.quantity == 2 ? fmax(sum, other) : sum + other;
+    }
+    if (mine && lane == 0) p.value[texel] = p.quantity == 2 ? sum : sum / ((double)(xb - xa) * (yb - ya));
+}

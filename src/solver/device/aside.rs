@@ -1,0 +1,318 @@
+//! Sums and pictures of sound beside the steps (`kernels/sums.cuh`): a stream of their own, so that a picture that was begun is reduced and copied while stepping
+//! goes on; what would overwrite what it reads waits on the device.
+
+use super::whole;
+use crate::backend::cuda::{Buffer, CudaError, Device, DeviceRepr, Kernel, Landing, Mark, PushKernelArg, Queue};
+use crate::grid::Grid;
+use crate::physics::{Measure, Observables};
+use crate::scene::scenario::Quantity;
+use crate::solver::fdtd::observe::finished;
+use crate::solver::taps::Tap;
+use crate::solver::{FieldImage, ImageRequest, SolverError};
+
+/// Numbers of `measure_total`: Σp², energy, x, xx, y, yy, z, zz, peak, flux, Σp.
+pub(in crate::solver) const SUMS: usize = 11;
+/// Warps that share the sums of a region.
+const WARPS: usize = 8 * 1056;
+
+/// The part of a field that becomes a picture, as kernels take it.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::solver) struct Frame {
+    pub x: [i32; 2],
+    pub y: [i32; 2],
+    pub z: i32,
+    pub reduction: i32,
+    pub size: [i32; 2],
+    pub quantity: i32,
+    pub value: u64,
+}
+
+/// What is summed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::solver) struct Region {
+    pub lo: [usize; 3],
+    pub hi: [usize; 3],
+    /// The axis of a flux.
+    pub across: Option<usize>,
+    /// Whether energies are.
+    pub energy: bool,
+}
+
+impl Region {
+    /// The whole of a grid.
+    pub(in crate::solver) fn everywhere(size: [usize; 3], energy: bool) -> Self {
+        Self {
+            lo: [0; 3],
+            hi: size,
+            across: None,
+            energy,
+        }
+    }
+
+    /// What a detector reads; `None` where that is nothing.
+    pub(in crate::solver) fn of(tap: &Tap) -> Option<Self> {
+        let mut hi = tap.hi;
+        if tap.measure == Measure::Value {
+            hi = tap.lo.map(|at| at + 1);
+        }
+        (0..3).all(|axis| hi[axis] > tap.lo[axis]).then_some(Self {
+            lo: tap.lo,
+            hi,
+            across: (tap.measure == Measure::Flux).then_some(tap.across),
+            energy: tap.measure == Measure::Energy,
+        })
+    }
+
+    /// The value of a detector from the sums over its region.
+    #[expect(clippy::cast_precision_loss, reason = "numbers of sites")]
+    pub(in crate::solver) fn value(&self, tap: &Tap, sums: [f64; SUMS]) -> f64 {
+        let [square, energy, .., peak, flux, sum] = sums;
+        let sites: usize = (0..3).map(|axis| self.hi[axis] - self.lo[axis]).product();
+        match tap.measure {
+            Measure::Peak => peak,
+            Measure::Probability => square * tap.weight,
+            Measure::Energy => energy * tap.weight,
+            Measure::Flux => flux * tap.weight,
+            Measure::Value | Measure::Pressure => sum / sites as f64,
+        }
+    }
+}
+
+/// Observables from the sums over the whole of a grid.
+pub(in crate::solver) fn observables(sums: [f64; SUMS], grid: &Grid) -> Observables {
+    let [square, energy, x, xx, y, yy, z, zz, peak, ..] = sums;
+    let all = Observables {
+        norm: square,
+        energy,
+        peak,
+        ..Observables::default()
+    };
+    finished(all, [x, y, z], [xx, yy, zz], grid)
+}
+
+/// Says no to quantities that are not of sound.
+pub(in crate::solver) fn check_quantity(request: &ImageRequest) -> Result<(), SolverError> {
+    match request.quantity {
+        Quantity::Pressure | Quantity::Energy | Quantity::Peak => Ok(()),
+        other => Err(SolverError::Unsupported(format!(
+            "view.quantity = \"{}\" is not a quantity of sound; choose pressure, energy or peak",
+            other.word()
+        ))),
+    }
+}
+
+/// Kernels that sum and draw: those of a module that has `measure`, `measure_total` and `picture`.
+pub(in crate::solver) struct Kernels {
+    pub measure: Kernel,
+    pub measure_total: Kernel,
+    pub picture: Kernel,
+}
+
+/// The stream beside the steps, and what it works on.
+pub(in crate::solver) struct Aside {
+    queue: Queue,
+    kernels: Kernels,
+    parts: Buffer<f64>,
+    totals: Buffer<f64>,
+    value: Option<Buffer<f32>>,
+    /// Whether a picture was begun and not taken.
+    pending: bool,
+    /// Its layout; the values arrive in `landing`.
+    image: FieldImage,
+    landing: Option<Landing<f32>>,
+    /// What it reads, until steps have been told to wait for it.
+    reads: Option<(Vec<u64>, Mark)>,
+    /// Behind the last batch of steps.
+    batch: Option<Mark>,
+}
+
+impl Aside {
+    /// A stream of its own.
+    pub(in crate::solver) fn new(device: &'static Device, kernels: Kernels) -> Result<Self, CudaError> {
+        let queue = Queue::new(device)?;
+        Ok(Self {
+            parts: queue.zeros("sums over rows", WARPS * SUMS)?,
+            totals: queue.zeros("sums", SUMS)?,
+            queue,
+            kernels,
+            value: None,
+            pending: false,
+            image: FieldImage::default(),
+            landing: None,
+            reads: None,
+            batch: None,
+        })
+    }
+
+    /// Bytes held, and those that every run needs.
+    pub(in crate::solver) fn bytes(&self) -> usize {
+        self.parts.bytes()
+    }
+    pub(in crate::solver) const BYTES: usize = WARPS * SUMS * 8;
+
+    /// Waits for everything put in.
+    pub(in crate::solver) fn finish(&self) -> Result<(), CudaError> {
+        self.queue.finish()
+    }
+
+    /// Sums over a region, after everything put into `queue`; `look` is what `measure` takes for the region.
+    pub(in crate::solver) fn sums<L: DeviceRepr>(
+        &self,
+        queue: &Queue,
+        region: &Region,
+        look: &L,
+    ) -> Result<[f64; SUMS], CudaError> {
+        self.queue.wait_for(&queue.mark()?)?;
+        self.measured(&self.queue, region, look)
+    }
+
+    /// The same in the stream of the steps itself.
+    #[allow(unsafe_code, reason = "kernel launches")]
+    pub(in crate::solver) fn measured<L: DeviceRepr>(
+        &self,
+        queue: &Queue,
+        region: &Region,
+        look: &L,
+    ) -> Result<[f64; SUMS], CudaError> {
+        let rows = (region.hi[1] - region.lo[1]) * (region.hi[2] - region.lo[2]);
+        let blocks = rows.div_ceil(8).clamp(1, WARPS / 8);
+        let (parts, count, totals) = (self.parts.address(), whole(blocks * 8), self.totals.address());
+        let blocks = u32::try_from(blocks).unwrap_or(1);
+        // SAFETY: the arguments are those of the kernels; `parts` has room for every warp, `totals` for one; the region lies in the grid.
+        unsafe {
+            queue.launch(&self.kernels.measure, (blocks, 1, 1), 256, |launch| {
+                launch.arg(look).arg(&parts);
+            })?;
+            queue.launch(&self.kernels.measure_total, (1, 1, 1), 256, |launch| {
+                launch.arg(&parts).arg(&count).arg(&totals);
+            })?;
+        }
+        let mut numbers = [0.0; SUMS];
+        queue.download("sums", &self.totals, &mut numbers)?;
+        Ok(numbers)
+    }
+
+    /// Puts a picture in, behind everything in `queue`; `image` takes over its layout. `with` makes what `picture` takes from the frame.
+    #[allow(unsafe_code, reason = "a kernel launch")]
+    fn draw<P: DeviceRepr>(
+        &mut self,
+        queue: &Queue,
+        request: &ImageRequest,
+        image: &mut FieldImage,
+        with: impl FnOnce(Frame) -> P,
+    ) -> Result<(), CudaError> {
+        image.prepare(request);
+        let texels = image.value.len();
+        if self.value.as_ref().is_none_or(|buffer| buffer.bytes() < texels * 4) {
+            self.value = Some(self.queue.zeros("the picture", texels)?);
+        }
+        self.queue.wait_for(&queue.mark()?)?;
+        let parameters = with(Frame {
+            x: [whole(request.x.start), whole(request.x.end)],
+            y: [whole(request.y.start), whole(request.y.end)],
+            z: whole(request.z),
+            reduction: whole(image.reduction),
+            size: image.size.map(whole),
+            quantity: match request.quantity {
+                Quantity::Energy => 1,
+                Quantity::Peak => 2,
+                _ => 0,
+            },
+            value: self.value.as_ref().map_or(0, Buffer::address),
+        });
+        let group = image.reduction.next_power_of_two().min(32);
+        let blocks = u32::try_from((texels * group).div_ceil(256)).unwrap_or(u32::MAX);
+        let group = whole(group);
+        // SAFETY: the arguments are those of `picture`; the output has room for every texel, and the region lies in the grid.
+        unsafe {
+            self.queue.launch(&self.kernels.picture, (blocks, 1, 1), 256, |launch| {
+                launch.arg(&parameters).arg(&group);
+            })
+        }
+    }
+
+    /// See [`crate::solver::Solver::image`].
+    pub(in crate::solver) fn picture<P: DeviceRepr>(
+        &mut self,
+        queue: &Queue,
+        request: &ImageRequest,
+        image: &mut FieldImage,
+        with: impl FnOnce(Frame) -> P,
+    ) -> Result<(), CudaError> {
+        self.draw(queue, request, image, with)?;
+        match &self.value {
+            Some(value) => self.queue.download("the picture", value, &mut image.value),
+            None => Ok(()),
+        }
+    }
+
+    /// Begins to draw, and to copy what was drawn; later steps wait on the device before they write to the buffers of addresses `reads`.
+    pub(in crate::solver) fn begin<P: DeviceRepr>(
+        &mut self,
+        queue: &Queue,
+        request: &ImageRequest,
+        reads: Vec<u64>,
+        with: impl FnOnce(Frame) -> P,
+    ) -> Result<(), CudaError> {
+        self.pending = false;
+        let mut image = std::mem::take(&mut self.image);
+        self.draw(queue, request, &mut image, with)?;
+        self.reads = Some((reads, self.queue.mark()?));
+        let count = image.value.len();
+        self.image = image;
+        let landing = match self.landing.take() {
+            Some(landing) if landing.room() >= count => landing,
+            _ => self.queue.landing("the picture", count)?,
+        };
+        let landing = self.landing.insert(landing);
+        if let Some(value) = &self.value {
+            self.queue.send("the picture", value, count, landing)?;
+        }
+        self.pending = true;
+        Ok(())
+    }
+
+    /// See [`crate::solver::Solver::take_image`].
+    pub(in crate::solver) fn take(&mut self, image: &mut FieldImage) -> Result<bool, CudaError> {
+        if !std::mem::take(&mut self.pending) {
+            return Ok(false);
+        }
+        let Some(landing) = &self.landing else {
+            return Ok(false);
+        };
+        let values = self.queue.landed(landing)?;
+        image.copy_from(&self.image);
+        image.value.copy_from_slice(values);
+        Ok(true)
+    }
+
+    /// Before something is put into `queue` that writes to a buffer: a picture under way that reads it comes first.
+    pub(in crate::solver) fn before_writing(&mut self, queue: &Queue, buffer: u64) -> Result<(), CudaError> {
+        match self.reads.take_if(|(reads, _)| reads.contains(&buffer)) {
+            Some((_, mark)) => queue.wait_for(&mark),
+            None => Ok(()),
+        }
+    }
+
+    /// Before something is put into `queue` that may write anywhere.
+    pub(in crate::solver) fn before_any_writing(&mut self, queue: &Queue) -> Result<(), CudaError> {
+        match self.reads.take() {
+            Some((_, mark)) => queue.wait_for(&mark),
+            None => Ok(()),
+        }
+    }
+
+    /// Waits for the steps put into `queue`; while a picture is under way, for those of the batch before.
+    pub(in crate::solver) fn pace(&mut self, queue: &Queue) -> Result<(), CudaError> {
+        if !self.pending {
+            self.batch = None;
+            return queue.finish();
+        }
+        let now = queue.mark()?;
+        match self.batch.replace(now) {
+            Some(before) => queue.reach(&before),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! What methods on an NVIDIA device share: whether a run goes there, what is done to single sites between steps, sums and pictures beside the steps, and the
+//! device's errors as those of solvers.
+
+pub(super) mod aside;
+pub(super) mod operations;
+pub(super) mod rows;
+
+use self::aside::Frame;
+use self::operations::Sites;
+use super::{Solver, SolverError, Target};
+use crate::backend::cuda::{self, CudaError, Device, Kind, parameters};
+use crate::backend::simd::Vectors;
+use crate::scene::Scenario;
+use crate::scene::scenario::BackendChoice;
+
+parameters!(Sites, Frame);
+
+/// A real that the processor and the device can hold.
+pub(super) trait OnCuda: Vectors + Kind {}
+impl OnCuda for f32 {}
+impl OnCuda for f64 {}
+
+/// Counts on the device are 32 bits; grids beyond were refused.
+pub(super) fn whole(count: usize) -> i32 {
+    i32::try_from(count).unwrap_or(i32::MAX)
+}
+
+/// Row pairs of a chunk of one step that is not worth cutting: its halo is a sixteenth.
+const SHORT: u32 = 32;
+
+/// Row pairs that a warp of a fused kernel writes: all blocks at once, `chunks` of them along y, but no chunk so short that most of it is halo.
+pub(super) fn chunk_of(pairs: u32, chunks: u32, steps: u32) -> u32 {
+    let chunks = chunks.max(1);
+    let whole = pairs.div_ceil(chunks).max(steps);
+    if steps == 1 {
+        // Bound by memory: several blocks one after the other even out what single ones wait for.
+        pairs.div_ceil(4 * chunks).max(SHORT).min(whole)
+    } else {
+        whole
+    }
+}
+
+/// Says no to planes that the device's counts do not reach.
+pub(super) fn check_count(scenario: &Scenario, numbers: u64) -> Result<(), SolverError> {
+    let grid = scenario.grid();
+    let [_, ny, nz] = grid.size();
+    if u32::try_from(numbers).is_ok() && ny * nz <= i32::MAX as usize / 2 {
+        return Ok(());
+    }
+    Err(SolverError::Unsupported(format!(
+        "the device counts sites in 32 bits, and {grid} has {}; take a smaller grid or backend = \"cpu\"",
+        grid.sites()
+    )))
+}
+
+/// What [`chosen`] came to.
+pub(super) enum Built {
+    /// A run on the device.
+    Device(Box<dyn Solver>),
+    /// The processor is to do it, with something to say about it.
+    Elsewhere(Option<String>),
+}
+
+/// A run of `method` by `build` where the scene asks for the device, or leaves it open, has at least `fewest` sites and a device is there.
+pub(super) fn chosen(
+    scenario: &Scenario,
+    method: &str,
+    target: &Target,
+    fewest: usize,
+    build: impl FnOnce() -> Result<Box<dyn Solver>, SolverError>,
+) -> Result<Built, SolverError> {
+    if scenario.listens() {
+        // Transducers are reached on the processor only; a scene that asks for both was refused before.
+        return Ok(Built::Elsewhere(None));
+    }
+    let choice = scenario.solver();
+    let asked = choice.backend == BackendChoice::Cuda;
+    let known = choice.variant == "auto" || target.variants.iter().any(|variant| variant.id == choice.variant);
+    let open = choice.backend == BackendChoice::Auto
+        && choice.variant == "auto"
+        && scenario.grid().sites() >= fewest
+        && cuda::device().is_ok();
+    if !asked && !open {
+        return Ok(Built::Elsewhere(None));
+    }
+    if !known {
+        let ids: Vec<&str> = target.variants.iter().map(|variant| variant.id).collect();
+        return Err(SolverError::Unsupported(format!(
+            "{method} has no variant `{}` on cuda; take one of auto, {}",
+            choice.variant,
+            ids.join(", ")
+        )));
+    }
+    match build() {
+        Err(error) if !asked => {
+            tracing::warn!("on the processor instead of the NVIDIA device: {error}");
+            Ok(Built::Elsewhere(Some(format!("not on the NVIDIA device: {error}"))))
+        }
+        built => built.map(Built::Device),
+    }
+}
+
+/// The device, or why there is none.
+///
+/// # Errors
+/// The reason that `ripplon info` gives as well.
+pub(super) fn device() -> Result<&'static Device, SolverError> {
+    cuda::device().map_err(|reason| SolverError::Backend {
+        backend: "cuda",
+        message: reason.to_owned(),
+    })
+}
+
+impl From<CudaError> for SolverError {
+    fn from(error: CudaError) -> Self {
+        match error {
+            CudaError::OutOfMemory {
+                what,
+                needed,
+                available,
+            } => Self::OutOfMemory {
+                what: format!("cuda: {what}"),
+                needed,
+                available,
+            },
+            CudaError::NotCompiled(message) => Self::Unsupported(message),
+            CudaError::Call { .. } => Self::Backend {
+                backend: "cuda",
+                message: error.to_string(),
+            },
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Operations on single sites between steps: signals to add, sites to gather (`kernels/sites.cuh`). Signals are made, and records taken back, once for a batch of
+//! steps.
+
+use super::{OnCuda, whole};
+use crate::backend::cuda::{Buffer, CudaError, Kind, Queue};
+use crate::physics::Measure;
+use crate::solver::Taps;
+use crate::solver::taps::Tap;
+
+/// Steps between two visits of the host.
+pub(in crate::solver) const BATCH: u64 = 256;
+/// Sites of a detector that are gathered one by one; larger regions are summed where they lie.
+const MOST_GATHERED: usize = 1024;
+
+/// As kernels take them.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::solver) struct Sites {
+    pub steps: u64,
+    pub places: u64,
+    pub values: u64,
+    pub gathers: u64,
+    pub record: u64,
+    pub count: i32,
+}
+
+/// The operations of a batch.
+pub(in crate::solver) struct Operations<T: OnCuda> {
+    steps: Buffer<u32>,
+    places: Buffer<u32>,
+    values: Buffer<T>,
+    gathers: Buffer<u32>,
+    record: Buffer<T>,
+    /// Places that are gathered now.
+    gathered: Vec<u32>,
+    /// Whether signals are added in this batch.
+    adds: bool,
+}
+
+/// Makes a buffer larger if it must be.
+fn grow<V: Kind>(queue: &Queue, what: &str, buffer: &mut Buffer<V>, count: usize) -> Result<(), CudaError> {
+    if buffer.bytes() < count * size_of::<V>() {
+        *buffer = queue.zeros(what, count.next_power_of_two())?;
+    }
+    Ok(())
+}
+
+impl<T: OnCuda> Operations<T> {
+    /// None yet.
+    pub(in crate::solver) fn new(queue: &Queue) -> Result<Self, CudaError> {
+        Ok(Self {
+            steps: queue.zeros("operations on sites", 1)?,
+            places: queue.zeros("operations on sites", 1)?,
+            values: queue.zeros("operations on sites", 1)?,
+            gathers: queue.zeros("operations on sites", 1)?,
+            record: queue.zeros("records", 1)?,
+            gathered: Vec::new(),
+            adds: false,
+        })
+    }
+
+    /// Whether there are none.
+    pub(in crate::solver) fn is_empty(&self) -> bool {
+        !self.adds && self.gathered.is_empty()
+    }
+
+    /// Whether signals are added.
+    pub(in crate::solver) fn adds(&self) -> bool {
+        self.adds
+    }
+
+    /// Takes over a batch: `signals` holds, for each moment, places and values in the order in which they are added; `gathered` the places of which there are
+    /// records, one a moment at most.
+    pub(in crate::solver) fn load(
+        &mut self,
+        queue: &Queue,
+        signals: &mut [Vec<(u32, T)>],
+        gathered: &[u32],
+    ) -> Result<(), CudaError> {
+        let (mut steps, mut places, mut values) = (vec![0_u32], Vec::new(), Vec::new());
+        for step in signals.iter_mut() {
+            // Several signals at one site stay in their order.
+            step.sort_by_key(|(place, _)| *place);
+            places.extend(step.iter().map(|(place, _)| *place));
+            values.extend(step.iter().map(|(_, value)| *value));
+            steps.push(u32::try_from(places.len()).unwrap_or(u32::MAX));
+        }
+        self.adds = !places.is_empty();
+        let gathers_changed = self.gathered != gathered;
+        if self.adds || !gathered.is_empty() {
+            grow(queue, "operations on sites", &mut self.steps, steps.len())?;
+            queue.upload("operations on sites", &steps, &self.steps)?;
+        }
+        if self.adds {
+            grow(queue, "operations on sites", &mut self.places, places.len())?;
+            grow(queue, "operations on sites", &mut self.values, values.len())?;
+            queue.upload("operations on sites", &places, &self.places)?;
+            queue.upload("operations on sites", &values, &self.values)?;
+        }
+        if gathers_changed {
+            self.gathered = gathered.to_vec();
+            grow(queue, "operations on sites", &mut self.gathers, gathered.len())?;
+            queue.upload("operations on sites", gathered, &self.gathers)?;
+        }
+        grow(queue, "records", &mut self.record, signals.len() * gathered.len())
+    }
+
+    /// As kernels take it.
+    pub(in crate::solver) fn parameters(&self) -> Sites {
+        Sites {
+            steps: self.steps.address(),
+            places: self.places.address(),
+            values: self.values.address(),
+            gathers: self.gathers.address(),
+            record: self.record.address(),
+            count: whole(self.gathered.len()),
+        }
+    }
+
+    /// Hands the records of a batch to the detectors: `times` of its steps, and for each the values of detectors that were summed on the device (of the
+    /// others anything).
+    pub(in crate::solver) fn record(
+        &self,
+        queue: &Queue,
+        taps: &mut Taps,
+        times: Vec<f64>,
+        summed: Vec<Vec<f64>>,
+    ) -> Result<(), CudaError> {
+        let count = self.gathered.len();
+        let mut values = vec![T::zero(); count * summed.len()];
+        if count > 0 {
+            queue.download("records", &self.record, &mut values)?;
+        }
+        for (n, (time, mut record)) in times.into_iter().zip(summed).enumerate() {
+            let mut here = &values[n * count..(n + 1) * count];
+            for (tap, value) in taps.taps().iter().zip(&mut record) {
+                if is_gathered(tap) {
+                    *value = tap.acoustic(|_, _, out| {
+                        for (out, value) in out.iter_mut().zip(here) {
+                            *out = value.wide();
+                        }
+                        here = &here[out.len()..];
+                    });
+                }
+            }
+            taps.push(time, &record);
+        }
+        Ok(())
+    }
+}
+
+/// Whether a detector reads single sites of the pressure.
+pub(in crate::solver) fn is_gathered(tap: &Tap) -> bool {
+    let sites: usize = (0..3).map(|axis| tap.hi[axis].saturating_sub(tap.lo[axis])).product();
+    !matches!(tap.measure, Measure::Energy | Measure::Flux) && sites <= MOST_GATHERED
+}
+
+/// Places of the sites of all detectors that are gathered, one after the other.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "grids of more than 2^32 sites were refused"
+)]
+pub(in crate::solver) fn gathered_places(taps: &Taps, place: impl Fn([usize; 3]) -> usize) -> Vec<u32> {
+    let mut all = Vec::new();
+    for tap in taps.taps().iter().filter(|tap| is_gathered(tap)) {
+        for k in tap.lo[2]..tap.hi[2] {
+            for j in tap.lo[1]..tap.hi[1] {
+                all.extend((tap.lo[0]..tap.hi[0]).map(|i| place([i, j, k]) as u32));
+            }
+        }
+    }
+    all
+}

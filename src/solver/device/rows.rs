@@ -1,0 +1,64 @@
+//! Planes of a run, there and back: rows of `pitch` numbers on the device.
+
+use crate::backend::cuda::{Buffer, CudaError, Kind, Queue};
+use rayon::prelude::*;
+
+/// Numbers that are copied at once.
+const PIECE: usize = 16 << 20;
+
+/// Copies rows that `row` writes (`nx` values each) to the places of the buffer from number `at` on.
+pub(in crate::solver) fn push_rows<V: Kind + Default>(
+    queue: &Queue,
+    what: &str,
+    [nx, rows, pitch]: [usize; 3],
+    to: &Buffer<V>,
+    at: usize,
+    row: impl Fn(usize, &mut [V]) + Sync,
+) -> Result<(), CudaError> {
+    let piece = (PIECE / pitch).clamp(1, rows);
+    let mut staged = vec![V::default(); piece * pitch];
+    for first in (0..rows).step_by(piece) {
+        let count = piece.min(rows - first);
+        staged[..count * pitch]
+            .par_chunks_mut(pitch)
+            .enumerate()
+            .for_each(|(n, out)| row(first + n, &mut out[..nx]));
+        queue.upload_at(what, &staged[..count * pitch], to, at + first * pitch)?;
+    }
+    Ok(())
+}
+
+/// Copies rows into `to`, `stride` numbers each; `row` takes the `pitch` numbers that lie on the device for it.
+pub(in crate::solver) fn pull_rows<V: Kind + Default>(
+    queue: &Queue,
+    what: &str,
+    [pitch, stride]: [usize; 2],
+    from: &Buffer<V>,
+    to: &mut [V],
+    row: impl Fn(&[V], &mut [V]) + Sync,
+) -> Result<(), CudaError> {
+    let rows = to.len() / stride;
+    let piece = (PIECE / pitch).clamp(1, rows.max(1));
+    let mut staged = vec![V::default(); piece * pitch];
+    for first in (0..rows).step_by(piece) {
+        let count = piece.min(rows - first);
+        queue.download_at(what, from, first * pitch, &mut staged[..count * pitch])?;
+        to[first * stride..(first + count) * stride]
+            .par_chunks_exact_mut(stride)
+            .zip(staged.par_chunks(pitch))
+            .for_each(|(to, from)| row(from, to));
+    }
+    Ok(())
+}
+
+/// A buffer with these values; one number where there is none.
+pub(in crate::solver) fn list<V: Kind>(queue: &Queue, what: &str, values: &[V]) -> Result<Buffer<V>, CudaError> {
+    let buffer = queue.zeros(what, values.len().max(1))?;
+    queue.upload(what, values, &buffer)?;
+    Ok(buffer)
+}
+
+/// The address of a buffer that may not be there: 0.
+pub(in crate::solver) fn address<V: Kind>(buffer: Option<&Buffer<V>>) -> u64 {
+    buffer.map_or(0, Buffer::address)
+}

@@ -1,0 +1,79 @@
+//! Sums and pictures on the device.
+
+use super::{Cuda, params};
+use crate::physics::Observables;
+use crate::scene::scenario::Quantity;
+use crate::solver::device::aside::{Region, check_quantity, observables};
+use crate::solver::device::rows::address;
+use crate::solver::device::{OnCuda, whole};
+use crate::solver::{FieldImage, ImageRequest, SolverError};
+
+impl<T: OnCuda> Cuda<T> {
+    /// The grid as kernels take it.
+    pub(super) fn plane(&self) -> params::Plane {
+        let layout = &self.host.springs.layout;
+        params::Plane {
+            size: layout.size.map(whole),
+            pitch: whole(self.pitch),
+            rank: whole(layout.rank),
+            periodic: layout.periodic.map(i32::from),
+        }
+    }
+
+    pub(super) fn look(&self, region: &Region) -> params::Look {
+        self.medium.look(params::Look {
+            field: [self.field[0].address(), self.field[1].address()],
+            peak: address(self.peak.as_ref()),
+            plane: self.plane(),
+            spacing: self.host.scenario.grid().spacing(),
+            lo: region.lo.map(whole),
+            hi: region.hi.map(whole),
+            across: region.across.map_or(-1, whole),
+            energy: i32::from(region.energy),
+            ..params::Look::default()
+        })
+    }
+
+    fn everywhere(&self, energy: bool) -> Region {
+        Region::everywhere(self.host.scenario.grid().size(), energy)
+    }
+
+    /// Sums over the whole field.
+    pub(super) fn sums(&self) -> Result<Observables, SolverError> {
+        let region = self.everywhere(true);
+        let sums = self.aside.sums(&self.queue, &region, &self.look(&region))?;
+        Ok(observables(sums, self.host.scenario.grid()))
+    }
+
+    /// What a picture needs beforehand.
+    fn ready_for(&mut self, request: &ImageRequest) -> Result<(), SolverError> {
+        check_quantity(request)?;
+        if request.quantity == Quantity::Peak && self.peak.is_none() {
+            self.on_host(super::Oscillators::watch_peak)?;
+        }
+        Ok(())
+    }
+
+    /// See [`crate::solver::Solver::image`].
+    pub(super) fn picture(&mut self, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError> {
+        self.ready_for(request)?;
+        let look = self.look(&self.everywhere(false));
+        let with = |frame| params::Picture { look, frame };
+        Ok(self.aside.picture(&self.queue, request, image, with)?)
+    }
+
+    /// See [`crate::solver::Solver::begin_image`].
+    pub(super) fn begin_picture(&mut self, request: &ImageRequest) -> Result<(), SolverError> {
+        self.ready_for(request)?;
+        let look = self.look(&self.everywhere(false));
+        // Steps write both planes in one launch, and the largest pressures after it.
+        let reads = vec![self.field[0].address()];
+        let with = |frame| params::Picture { look, frame };
+        Ok(self.aside.begin(&self.queue, request, reads, with)?)
+    }
+
+    /// See [`crate::solver::Solver::take_image`].
+    pub(super) fn take_picture(&mut self, image: &mut FieldImage) -> Result<bool, SolverError> {
+        Ok(self.aside.take(image)?)
+    }
+}

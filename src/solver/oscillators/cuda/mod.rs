@@ -1,0 +1,286 @@
+//! Coupled oscillators on an NVIDIA device.
+//!
+//! The host's run ([`Oscillators`]) reads scenes, changes Δt and medium, and saves; between such events the field and the coefficients lie on the device, where they are
+//! stepped, recorded, summed and drawn. States are those of the processor: checkpoints go from one to the other.
+//!
+//! - `naive`: one kernel a sweep (`kernels/oscillators_sweeps.cu`).
+//! - `fused`: up to 4 equal sub-steps a launch in registers (2 in double precision, `kernels/oscillators_fused.cu`), along a line up to 16 (8, `kernels/oscillators_line.cu`).
+//!   The same bits. Equal sub-steps in a row are all of order 2, and four of five of order 4.
+//!
+//! Sources, and detectors that read single sites, are one list of operations on sites, which a kernel works off between two steps; with either, with detectors that are
+//! summed or while the largest pressures are kept, launches end with each step. Damping is part of them.
+//!
+//! Bound: a launch of n steps moves 16/n bytes a site and step in single precision: 267 n G site-steps/s on an H200 (4.27 TB/s copied); the sweeps' 39
+//! instructions with both turns of the bonds between lanes: 33.4 T/s / 39 = 850 G. One of order 2 that plays sources: 267 G. In a medium 32 bytes of coefficients
+//! are read with each launch.
+
+mod look;
+mod params;
+mod solver;
+mod sources;
+mod steps;
+mod store;
+
+use super::field::Field;
+use super::run::Oscillators;
+use super::springs::Springs;
+use super::visits::Damping;
+use super::{order, varies};
+use crate::backend::cuda::{Buffer, CudaError, Kernel, Queue};
+use crate::field::Precision;
+use crate::grid::Edge;
+use crate::physics::Sets;
+use crate::scene::Scenario;
+use crate::scene::scenario::Quantity;
+use crate::solver::device::aside::{self, Aside};
+use crate::solver::device::operations::Operations;
+use crate::solver::device::rows::{pull_rows, push_rows};
+use crate::solver::device::{Built, OnCuda, check_count, chosen, device};
+use crate::solver::fdtd::material::allocate;
+use crate::solver::{Backend, Solver, SolverError, Target, Variant};
+use steps::Launches;
+
+/// The row of targets.
+pub(super) const TARGET: Target = Target {
+    backend: Backend::Cuda,
+    precisions: &[Precision::Single, Precision::Double],
+    variants: &[
+        Variant {
+            id: "naive",
+            about: "One kernel a sweep; the readable reference.",
+        },
+        Variant {
+            id: "fused",
+            about: "Several steps a launch in registers; the fastest. The same to the bit.",
+        },
+    ],
+};
+
+/// Below this a launch costs more than the sites it steps, and the processor is faster.
+const FEWEST_SITES: usize = 1 << 16;
+
+/// A run on the device where the scene asks for it, or leaves it open and it is the better place.
+pub(super) fn build(scenario: &Scenario) -> Result<Built, SolverError> {
+    chosen(scenario, "oscillators", &TARGET, FEWEST_SITES, || {
+        match scenario.solver().precision {
+            Precision::Single => Cuda::<f32>::boxed(scenario),
+            Precision::Double => Cuda::<f64>::boxed(scenario),
+        }
+    })
+}
+
+/// q and p.
+type Planes<T> = [Buffer<T>; 2];
+
+/// Kernels of `oscillators_sweeps.cu`.
+struct Kernels {
+    sweep: Kernel,
+    damp: Kernel,
+    operate: Kernel,
+    peaks: Kernel,
+}
+
+/// A run whose field is on the device.
+pub(super) struct Cuda<T: OnCuda> {
+    /// Everything but field and coefficients, which it holds only while something is changed.
+    host: Oscillators<T>,
+    queue: Queue,
+    /// Pictures and sums.
+    aside: Aside,
+    kernels: Kernels,
+    launches: Launches,
+    pitch: usize,
+    field: Planes<T>,
+    /// What a fused launch writes; none where sweeps work in place.
+    other: Option<Planes<T>>,
+    peak: Option<Buffer<T>>,
+    medium: store::Medium<T>,
+    operations: Operations<T>,
+}
+
+impl<T: OnCuda> Drop for Cuda<T> {
+    /// Buffers go with the queue that made them, whatever the other one still reads.
+    fn drop(&mut self) {
+        let _ = self.queue.finish();
+        let _ = self.aside.finish();
+    }
+}
+
+impl<T: OnCuda> Cuda<T> {
+    fn boxed(scenario: &Scenario) -> Result<Box<dyn Solver>, SolverError> {
+        Ok(Box::new(Self::new(scenario)?))
+    }
+
+    fn new(scenario: &Scenario) -> Result<Self, SolverError> {
+        let device = device()?;
+        check_room(scenario, device.free_memory())?;
+        let host = Oscillators::<T>::naive(scenario)?;
+        let make = |host: Oscillators<T>| -> Result<Self, CudaError> {
+            let queue = Queue::new(device)?;
+            let source = sources::sweeps(T::PRECISION);
+            let kernel = |entry| queue.kernel(source, entry, 0);
+            let looking = aside::Kernels {
+                measure: kernel("measure")?,
+                measure_total: kernel("measure_total")?,
+                picture: kernel("picture")?,
+            };
+            let [nx, ny] = host.springs.layout.size;
+            let pitch = store::pitch(nx);
+            let plane = || queue.zeros("the field", pitch * ny);
+            let medium = store::Medium::new(&queue, &host)?;
+            let launches = Launches::new(&queue, scenario, T::PRECISION, medium.kind())?;
+            let mut run = Self {
+                kernels: Kernels {
+                    sweep: kernel("sweep")?,
+                    damp: kernel("damp")?,
+                    operate: kernel("operate")?,
+                    peaks: kernel("peaks")?,
+                },
+                field: [plane()?, plane()?],
+                other: if launches.is_naive() {
+                    None
+                } else {
+                    Some([plane()?, plane()?])
+                },
+                launches,
+                peak: None,
+                medium,
+                operations: Operations::new(&queue)?,
+                aside: Aside::new(device, looking)?,
+                host,
+                queue,
+                pitch,
+            };
+            run.push_field()?;
+            Ok(run)
+        };
+        make(host).map_err(SolverError::from)
+    }
+
+    /// The host's field and largest values, to the device; the host lets go of them and of its coefficients.
+    fn push_field(&mut self) -> Result<(), CudaError> {
+        // A picture under way may read what is overwritten.
+        self.aside.finish()?;
+        let layout = self.host.springs.layout.clone();
+        let shape = [layout.size[0], layout.size[1], self.pitch];
+        let push = |what: &str, from: &[T], to: &Buffer<T>| {
+            push_rows(&self.queue, what, shape, to, 0, |j, out| {
+                for (i, out) in out.iter_mut().enumerate() {
+                    *out = from[layout.index(i, j)];
+                }
+            })
+        };
+        push("the pressure", &self.host.field.q, &self.field[0])?;
+        push("the momenta", &self.host.field.p, &self.field[1])?;
+        if self.host.peak.is_empty() {
+            self.peak = None;
+        } else {
+            if self.peak.is_none() {
+                self.peak = Some(self.queue.zeros("the largest pressures", shape[2] * shape[1])?);
+            }
+            if let Some(to) = &self.peak {
+                push("the largest pressures", &self.host.peak, to)?;
+            }
+        }
+        self.let_go();
+        Ok(())
+    }
+
+    /// Frees what lies on the device.
+    fn let_go(&mut self) {
+        self.host.field = Field {
+            q: Vec::new(),
+            p: Vec::new(),
+        };
+        self.host.peak = Vec::new();
+        self.host.springs = Springs {
+            layout: self.host.springs.layout.clone(),
+            scheme: self.host.springs.scheme.clone(),
+            tables: Vec::new(),
+        };
+        self.host.damping = Damping::none();
+    }
+
+    /// The state, to the host.
+    fn pull(&mut self) -> Result<(), SolverError> {
+        let layout = self.host.springs.layout.clone();
+        let nx = layout.size[0];
+        let pull = |what: &str, from: &Buffer<T>| -> Result<Vec<T>, SolverError> {
+            let mut to = allocate(layout.len(), what)?;
+            pull_rows(
+                &self.queue,
+                what,
+                [self.pitch, layout.stride()],
+                from,
+                &mut to,
+                |from, to| {
+                    for (i, value) in from[..nx].iter().enumerate() {
+                        to[layout.column(i)] = *value;
+                    }
+                },
+            )?;
+            Ok(to)
+        };
+        let field = Field {
+            q: pull("the pressure", &self.field[0])?,
+            p: pull("the momenta", &self.field[1])?,
+        };
+        let peak = match &self.peak {
+            Some(peak) => pull("the largest pressures", peak)?,
+            None => Vec::new(),
+        };
+        (self.host.field, self.host.peak) = (field, peak);
+        Ok(())
+    }
+
+    /// Changes the run on the host, and takes over what came of it; what fails there leaves the device as it was.
+    fn on_host<R>(
+        &mut self,
+        change: impl FnOnce(&mut Oscillators<T>) -> Result<R, SolverError>,
+    ) -> Result<R, SolverError> {
+        self.pull()?;
+        let result = change(&mut self.host);
+        let mut push = || -> Result<(), CudaError> {
+            self.aside.finish()?;
+            // Coefficients are there again only where they were read anew.
+            if !self.host.springs.tables.is_empty() {
+                self.medium = store::Medium::new(&self.queue, &self.host)?;
+                let (scenario, kind) = (&self.host.scenario, self.medium.kind());
+                self.launches = Launches::new(&self.queue, scenario, T::PRECISION, kind)?;
+            }
+            self.push_field()
+        };
+        push().map_err(SolverError::from)?;
+        result
+    }
+}
+
+/// Whether the device can hold a run, found out before any of it is made: a device shared with others is not filled in vain.
+fn check_room(scenario: &Scenario, free: u64) -> Result<(), SolverError> {
+    let (grid, medium) = (scenario.grid(), scenario.medium());
+    let [nx, ny, _] = grid.size();
+    let count = (store::pitch(nx) as u64).saturating_mul(ny as u64 + 1);
+    check_count(scenario, count)?;
+    let mut planes = if scenario.solver().variant == "naive" { 2 } else { 4 };
+    if varies(scenario) {
+        // Coefficients of each length of sub-step; masses and stiffnesses.
+        let lengths = if order(scenario) == 4 { 2 } else { 1 };
+        planes += 4 * grid.rank() * lengths + 3;
+    }
+    let absorbs = medium.has(Sets::Absorption) || grid.edges()[..grid.rank()].contains(&Edge::Absorb);
+    planes += usize::from(absorbs) + usize::from(scenario.view().quantity == Quantity::Peak);
+    let precision = scenario.solver().precision;
+    let needed = count * (planes * precision.bytes()) as u64 + Aside::BYTES as u64;
+    if needed > free {
+        return Err(SolverError::OutOfMemory {
+            what: format!(
+                "cuda: oscillators of order {} on {grid} sites in {} precision",
+                order(scenario),
+                precision.word()
+            ),
+            needed,
+            available: free,
+        });
+    }
+    Ok(())
+}

@@ -1,0 +1,126 @@
+//! Parameters of the kernels, as `kernels/oscillators.cuh`, `oscillators_sweeps.cu`, `oscillators_fused.cu` and `oscillators_line.cu` declare them. Addresses are of the
+//! device; 0 = null.
+
+use super::super::pair::{Lone, Pair};
+use crate::backend::cuda::parameters;
+use crate::solver::device::aside::Frame;
+
+parameters!(Sweep<T>, Fused<T>, Line<T>, Look, Picture);
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Plane {
+    pub size: [i32; 2],
+    pub pitch: i32,
+    pub rank: i32,
+    pub periodic: [i32; 2],
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Springs<T> {
+    /// By axis: κ, A, B, C.
+    pub each: [[u64; 4]; 2],
+    /// By axis and parity.
+    pub same: [[Pair<T>; 2]; 2],
+    /// By axis: the low end, the high end.
+    pub ends: [[Lone<T>; 2]; 2],
+    pub damping: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Sweep<T> {
+    pub field: [u64; 2],
+    pub plane: Plane,
+    pub springs: Springs<T>,
+    pub axis: i32,
+    pub odd: i32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Fused<T> {
+    pub field: [u64; 2],
+    pub out: [u64; 2],
+    pub plane: Plane,
+    pub springs: Springs<T>,
+    pub chunk: i32,
+    pub strips: i32,
+    pub first: i32,
+    pub skip_from: i32,
+    pub skip_by: i32,
+    pub begins: i32,
+    pub ends: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Line<T> {
+    pub field: [u64; 2],
+    pub out: [u64; 2],
+    pub plane: Plane,
+    pub springs: Springs<T>,
+    pub steps: i32,
+    pub begins: i32,
+    pub ends: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Look {
+    pub field: [u64; 2],
+    pub peak: u64,
+    pub plane: Plane,
+    pub mass: u64,
+    pub stiffnesses: [u64; 2],
+    pub stiffness: f64,
+    pub soft: [i32; 2],
+    pub modulus: f64,
+    pub spacing: f64,
+    pub lo: [i32; 3],
+    pub hi: [i32; 3],
+    pub across: i32,
+    pub energy: i32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Picture {
+    pub look: Look,
+    pub frame: Frame,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sources::{self, Medium};
+    use super::*;
+    use crate::field::{Precision, Real};
+    use crate::solver::device::operations::Sites;
+
+    fn check<T: Real>(precision: Precision) {
+        let sweeps = sources::sweeps(precision);
+        assert_eq!(sweeps.declared("sweep"), [size_of::<Sweep<T>>()]);
+        assert_eq!(sweeps.declared("operate")[0], size_of::<Sites>());
+        assert_eq!(sweeps.declared("measure")[0], size_of::<Look>());
+        assert_eq!(sweeps.declared("picture")[0], size_of::<Picture>());
+        for medium in [Medium::Uniform, Medium::Damped, Medium::Sites] {
+            assert_eq!(
+                sources::line(precision, medium).declared("line_steps"),
+                [size_of::<Line<T>>()]
+            );
+            for shape in sources::fused(precision, medium) {
+                assert_eq!(shape.source.declared("fused_steps"), [size_of::<Fused<T>>()]);
+                if medium != Medium::Sites {
+                    assert_eq!(shape.source.declared("edge_steps"), [size_of::<Fused<T>>()]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn structs_are_as_large_as_the_kernels_declare() {
+        check::<f32>(Precision::Single);
+        check::<f64>(Precision::Double);
+    }
+}

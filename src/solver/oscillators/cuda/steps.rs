@@ -1,0 +1,515 @@
+//! Steps on the device.
+
+use super::sources::{self, COLUMNS, Shape};
+use super::{Cuda, params};
+use crate::backend::cuda::{CudaError, Kernel, PushKernelArg, Queue};
+use crate::field::Precision;
+use crate::scene::Scenario;
+use crate::solver::device::aside::Region;
+use crate::solver::device::operations::{BATCH, gathered_places, is_gathered};
+use crate::solver::device::{OnCuda, chunk_of, whole};
+use crate::solver::oscillators::scheme::{Sweep, sweeps};
+use crate::solver::{SolverError, Taps};
+
+/// How sub-steps are taken.
+pub(super) enum Launches {
+    /// A kernel a sweep.
+    Naive,
+    /// Up to `most` sub-steps of a line a launch, `core` sites a warp.
+    Line { kernel: Kernel, most: usize, core: usize },
+    /// Two dimensions, most sub-steps first.
+    Fused(Vec<Fused>),
+}
+
+/// A shape, loaded.
+pub(super) struct Fused {
+    shape: Shape,
+    kernel: Kernel,
+    /// For strips whose ends stand inside a lane; none where `kernel` does those as well.
+    edge: Option<Kernel>,
+    /// Blocks of two warps that the device holds at once.
+    capacity: u32,
+}
+
+/// Strips of one launch: `first` + n, from n = `skip_from` on `skip_by` further.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Strips {
+    count: usize,
+    first: usize,
+    skip_from: usize,
+    skip_by: usize,
+}
+
+impl Strips {
+    fn from(first: usize, count: usize) -> Self {
+        Self {
+            count,
+            first,
+            skip_from: usize::MAX,
+            skip_by: 0,
+        }
+    }
+
+    /// All strips of a grid: those whose lanes hold whole columns or none, and the others.
+    fn of(shape: Shape, nx: usize, ring: bool) -> (Self, Self) {
+        let (core, halo, width) = (shape.core(), shape.halo(), 32 * COLUMNS);
+        let all = nx.div_ceil(core);
+        if nx.is_multiple_of(COLUMNS) {
+            return (Self::from(0, all), Self::from(all, 0));
+        }
+        // Strip n covers columns n·core − halo on; what lies below 0 is nothing, or around a ring columns that no lane has in one piece.
+        let first = usize::from(ring);
+        let end = if nx + halo < width {
+            0
+        } else {
+            ((nx + halo - width) / core + 1).min(all)
+        };
+        if end <= first {
+            return (Self::from(0, 0), Self::from(0, all));
+        }
+        let others = Self {
+            count: first + all - end,
+            first: 0,
+            skip_from: first,
+            skip_by: end - first,
+        };
+        (Self::from(first, end - first), others)
+    }
+}
+
+impl Launches {
+    /// What a scene asks for.
+    pub(super) fn new(
+        queue: &Queue,
+        scenario: &Scenario,
+        precision: Precision,
+        medium: sources::Medium,
+    ) -> Result<Self, CudaError> {
+        let settings = scenario.solver();
+        if settings.variant == "naive" {
+            return Ok(Self::Naive);
+        }
+        // Sub-steps of so many whole steps.
+        let substeps = if super::order(scenario) == 4 { 5 } else { 1 };
+        let asked = settings
+            .sizes("fused_steps")
+            .first()
+            .map_or(usize::MAX, |n| n * substeps);
+        if scenario.grid().rank() == 1 {
+            let (most, core) = sources::line_shape(precision);
+            return Ok(Self::Line {
+                kernel: queue.kernel(sources::line(precision, medium), "line_steps", 0)?,
+                most: most.min(asked).max(1),
+                core,
+            });
+        }
+        let shapes = sources::fused(precision, medium).iter();
+        let load = |shape: &Shape| -> Result<Fused, CudaError> {
+            let kernel = queue.kernel(shape.source, "fused_steps", 0)?;
+            let capacity = queue.occupancy(&kernel, 64)? * queue.device().multiprocessors;
+            Ok(Fused {
+                shape: *shape,
+                edge: if medium == sources::Medium::Sites {
+                    None
+                } else {
+                    Some(queue.kernel(shape.source, "edge_steps", 0)?)
+                },
+                capacity: capacity.max(1),
+                kernel,
+            })
+        };
+        let wanted = shapes.filter(|shape| shape.steps <= asked);
+        Ok(Self::Fused(wanted.map(load).collect::<Result<_, _>>()?))
+    }
+
+    pub(super) fn is_naive(&self) -> bool {
+        matches!(self, Self::Naive)
+    }
+
+    pub(super) fn variant(&self) -> &'static str {
+        if self.is_naive() { "naive" } else { "fused" }
+    }
+
+    /// Sub-steps of a launch at most.
+    pub(super) fn most(&self) -> usize {
+        match self {
+            Self::Naive => 1,
+            Self::Line { most, .. } => *most,
+            Self::Fused(all) => all.first().map_or(1, |fused| fused.shape.steps),
+        }
+    }
+
+    /// For the report.
+    pub(super) fn describe(&self) -> String {
+        match self {
+            Self::Naive => "one kernel a sweep".to_owned(),
+            _ => format!("up to {} equal sub-steps a launch", self.most()),
+        }
+    }
+}
+
+/// Equal sub-steps of one launch.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    /// The number of their length.
+    length: usize,
+    count: usize,
+    /// Whether a step begins with the first.
+    begins: bool,
+    /// Bit n: a step ends with sub-step n.
+    ends: u32,
+}
+
+impl Part {
+    /// The next launch of at most `most` sub-steps, from sub-step `at` of a step on, of which `left` are to be taken. `substeps`: numbers of the lengths of a
+    /// step's sub-steps.
+    fn next(substeps: &[usize], at: usize, left: usize, most: usize) -> Self {
+        let of = |n: usize| substeps[(at + n) % substeps.len()];
+        let most = most.min(left).min(32);
+        let count = (1..most).take_while(|n| of(*n) == of(0)).count() + 1;
+        let ends = (0..count).filter(|n| (at + n + 1).is_multiple_of(substeps.len()));
+        Self {
+            length: of(0),
+            count,
+            begins: at.is_multiple_of(substeps.len()),
+            ends: ends.fold(0, |bits, n| bits | 1 << n),
+        }
+    }
+}
+
+impl<T: OnCuda> Cuda<T> {
+    /// Place of a site.
+    fn place(&self, [i, j, _]: [usize; 3]) -> usize {
+        j * self.pitch + i
+    }
+
+    /// Steps and records.
+    pub(super) fn go(&mut self, steps: u64, taps: &mut Taps) -> Result<(), SolverError> {
+        let gathered = gathered_places(taps, |at| self.place(at));
+        let mut left = steps;
+        while left > 0 {
+            let batch = left.min(BATCH);
+            self.go_batch(usize::try_from(batch).unwrap_or(1), &gathered, taps)?;
+            left -= batch;
+        }
+        Ok(self.aside.pace(&self.queue)?)
+    }
+
+    /// What sources add to momenta at the beginning of a batch and after each of its steps.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "grids of more than 2^32 sites were refused"
+    )]
+    fn signals(&self, steps: usize) -> Vec<Vec<(u32, T)>> {
+        if self.host.scenario.sources().is_empty() {
+            return vec![Vec::new(); steps + 1];
+        }
+        let mut time = self.host.clock.time;
+        (0..=steps)
+            .map(|_| {
+                let kicks = self.host.kicks(time).into_iter();
+                time += self.host.clock.time_step;
+                kicks
+                    .map(|(j, i, change)| (self.place([i, j, 0]) as u32, change))
+                    .collect()
+            })
+            .collect()
+    }
+
+    fn go_batch(&mut self, steps: usize, gathered: &[u32], taps: &mut Taps) -> Result<(), CudaError> {
+        let mut signals = self.signals(steps);
+        self.operations.load(&self.queue, &mut signals, gathered)?;
+        let substeps = self.host.springs.scheme.substeps.len();
+        let tick = |run: &mut Self| {
+            run.host.clock.steps += 1;
+            run.host.clock.time += run.host.clock.time_step;
+        };
+        if self.operations.is_empty() && taps.is_empty() && self.peak.is_none() {
+            self.run(steps * substeps)?;
+            (0..steps).for_each(|_| tick(self));
+            return Ok(());
+        }
+        let (mut times, mut records) = (Vec::new(), Vec::new());
+        for n in 0..steps {
+            if n == 0 && self.operations.adds() {
+                self.operate(0, 1, false)?;
+            }
+            self.run(substeps)?;
+            tick(self);
+            if !self.operations.is_empty() {
+                // The end of this step and the beginning of the next, which belongs to this batch or not.
+                let kicks = if n + 1 < steps { 2 } else { 1 };
+                self.operate(
+                    n + 1,
+                    if self.operations.adds() { kicks } else { 0 },
+                    !gathered.is_empty(),
+                )?;
+            }
+            self.keep_peaks()?;
+            if !taps.is_empty() {
+                times.push(self.host.clock.time);
+                records.push(self.summed(taps)?);
+            }
+        }
+        if taps.is_empty() {
+            return Ok(());
+        }
+        self.operations.record(&self.queue, taps, times, records)
+    }
+
+    /// The operations of moment `moment` of the batch: kicks so many times, gathers after the step that ends there.
+    #[allow(unsafe_code, reason = "a kernel launch")]
+    fn operate(&mut self, moment: usize, kicks: i32, gathers: bool) -> Result<(), CudaError> {
+        let [q, p] = [0, 1].map(|n: usize| self.field[n].address());
+        self.aside.before_writing(&self.queue, q)?;
+        let (sites, moment, gathers) = (self.operations.parameters(), whole(moment), i32::from(gathers));
+        // SAFETY: the arguments are those of `operate`; the lists hold every moment of the batch, their places are sites.
+        unsafe {
+            self.queue.launch(&self.kernels.operate, (1, 1, 1), 1024, |launch| {
+                launch.arg(&sites).arg(&q).arg(&p);
+                launch.arg(&moment).arg(&kicks).arg(&gathers);
+            })
+        }
+    }
+
+    /// Blocks of 256 that go through all numbers of a plane, and how many these are.
+    fn everything(&self) -> (u32, u32) {
+        let count = u32::try_from(self.pitch * self.host.springs.layout.size[1]).unwrap_or(u32::MAX);
+        (count.div_ceil(256).min(8192), count)
+    }
+
+    #[allow(unsafe_code, reason = "a kernel launch")]
+    fn keep_peaks(&mut self) -> Result<(), CudaError> {
+        let Some(peak) = &self.peak else { return Ok(()) };
+        let (q, peak) = (self.field[0].address(), peak.address());
+        // A picture under way may read them.
+        self.aside.before_any_writing(&self.queue)?;
+        let (blocks, count) = self.everything();
+        // SAFETY: the arguments are those of `peaks`; both planes hold `count` numbers.
+        unsafe {
+            self.queue.launch(&self.kernels.peaks, (blocks, 1, 1), 256, |launch| {
+                launch.arg(&q).arg(&peak).arg(&count);
+            })
+        }
+    }
+
+    /// The values of detectors that are summed on the device; NaN stands for the gathered ones until they are there.
+    fn summed(&self, taps: &Taps) -> Result<Vec<f64>, CudaError> {
+        let mut values = vec![f64::NAN; taps.taps().len()];
+        for (tap, value) in taps.taps().iter().zip(&mut values) {
+            if !is_gathered(tap) {
+                *value = match Region::of(tap) {
+                    Some(region) => region.value(tap, self.aside.measured(&self.queue, &region, &self.look(&region))?),
+                    None => 0.0,
+                };
+            }
+        }
+        Ok(values)
+    }
+
+    /// So many sub-steps from the beginning of a step on.
+    fn run(&mut self, count: usize) -> Result<(), CudaError> {
+        let substeps = self.host.springs.scheme.substeps.clone();
+        let mut at = 0;
+        while at < count {
+            let part = Part::next(&substeps, at, count - at, self.launches.most());
+            at += self.launch(part)?;
+        }
+        Ok(())
+    }
+
+    /// Takes sub-steps of a part, in one launch if they are fused; returns how many.
+    fn launch(&mut self, part: Part) -> Result<usize, CudaError> {
+        let Some(out) = &self.other else {
+            self.sweeps(part)?;
+            return Ok(1);
+        };
+        let out = [0, 1].map(|n: usize| out[n].address());
+        self.aside.before_writing(&self.queue, out[0])?;
+        let done = match &self.launches {
+            Launches::Fused(all) => {
+                let Some(fused) = all.iter().find(|fused| fused.shape.steps <= part.count) else {
+                    return Ok(part.count);
+                };
+                self.plane_steps(fused, part, out)?;
+                fused.shape.steps
+            }
+            Launches::Line { kernel, core, .. } => {
+                self.line_steps(kernel, *core, part, out)?;
+                part.count
+            }
+            Launches::Naive => 1,
+        };
+        if let Some(other) = &mut self.other {
+            std::mem::swap(&mut self.field, other);
+        }
+        Ok(done)
+    }
+
+    #[allow(unsafe_code, reason = "kernel launches")]
+    fn plane_steps(&self, fused: &Fused, part: Part, out: [u64; 2]) -> Result<(), CudaError> {
+        let layout = &self.host.springs.layout;
+        let [nx, ny] = layout.size;
+        let all = nx.div_ceil(fused.shape.core());
+        let (plain, edges) = match &fused.edge {
+            Some(_) => Strips::of(fused.shape, nx, layout.periodic[0]),
+            None => (Strips::from(0, all), Strips::from(all, 0)),
+        };
+        let pairs = u32::try_from(ny.div_ceil(2)).unwrap_or(u32::MAX);
+        let across = |strips: usize| u32::try_from(strips.div_ceil(2)).unwrap_or(u32::MAX);
+        let steps = u32::try_from(fused.shape.steps).unwrap_or(1);
+        let chunk = chunk_of(pairs, fused.capacity / across(all), steps);
+        for (kernel, strips) in [(Some(&fused.kernel), plain), (fused.edge.as_ref(), edges)] {
+            let Some(kernel) = kernel.filter(|_| strips.count > 0) else {
+                continue;
+            };
+            let parameters = params::Fused {
+                field: [self.field[0].address(), self.field[1].address()],
+                out,
+                plane: self.plane(),
+                springs: self.medium.springs(part.length),
+                chunk: i32::try_from(chunk).unwrap_or(i32::MAX),
+                strips: whole(strips.count),
+                first: whole(strips.first),
+                skip_from: whole(strips.skip_from),
+                skip_by: whole(strips.skip_by),
+                begins: i32::from(part.begins),
+                ends: part.ends,
+            };
+            let grid = (across(strips.count), pairs.div_ceil(chunk), 1);
+            // SAFETY: the parameters are those of `fused_steps` and `edge_steps`; all planes are pitch × ny, those of bonds have a row more before them, and
+            // the kernels stay on sites of the grid, the rest of a lane's columns, and the bonds before the first.
+            unsafe {
+                self.queue.launch(kernel, grid, 64, |launch| {
+                    launch.arg(&parameters);
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    #[allow(unsafe_code, reason = "a kernel launch")]
+    fn line_steps(&self, kernel: &Kernel, core: usize, part: Part, out: [u64; 2]) -> Result<(), CudaError> {
+        let parameters = params::Line {
+            field: [self.field[0].address(), self.field[1].address()],
+            out,
+            plane: self.plane(),
+            springs: self.medium.springs(part.length),
+            steps: whole(part.count),
+            begins: i32::from(part.begins),
+            ends: part.ends,
+        };
+        let warps = self.host.springs.layout.size[0].div_ceil(core);
+        let blocks = u32::try_from(warps.div_ceil(4)).unwrap_or(u32::MAX);
+        // SAFETY: the parameters are those of `line_steps`, which stays on sites of the line and the bond before the first.
+        unsafe {
+            self.queue.launch(kernel, (blocks, 1, 1), 128, |launch| {
+                launch.arg(&parameters);
+            })
+        }
+    }
+
+    /// One sub-step, a kernel a sweep.
+    fn sweeps(&mut self, part: Part) -> Result<(), CudaError> {
+        self.aside.before_writing(&self.queue, self.field[0].address())?;
+        if part.begins {
+            self.damp()?;
+        }
+        for sweep in sweeps(self.host.springs.layout.rank) {
+            self.sweep(*sweep, part.length)?;
+        }
+        if part.ends & 1 != 0 {
+            self.damp()?;
+        }
+        Ok(())
+    }
+
+    #[allow(unsafe_code, reason = "a kernel launch")]
+    fn sweep(&self, sweep: Sweep, length: usize) -> Result<(), CudaError> {
+        let [nx, ny] = self.host.springs.layout.size;
+        let parameters = params::Sweep {
+            field: [self.field[0].address(), self.field[1].address()],
+            plane: self.plane(),
+            springs: self.medium.springs(length),
+            axis: whole(sweep.axis),
+            odd: i32::from(sweep.odd),
+        };
+        // A bond more than pairs: the odd ones begin before the first site.
+        let (threads, rows) = if sweep.axis == 0 {
+            (nx / 2 + 1, ny)
+        } else {
+            (nx, ny / 2 + 1)
+        };
+        let blocks = u32::try_from(threads.div_ceil(256)).unwrap_or(u32::MAX);
+        let grid = (blocks, u32::try_from(rows).unwrap_or(u32::MAX).min(65535), 1);
+        // SAFETY: the parameters are those of `sweep`, whose threads have a bond of the grid each.
+        unsafe {
+            self.queue.launch(&self.kernels.sweep, grid, 256, |launch| {
+                launch.arg(&parameters);
+            })
+        }
+    }
+
+    #[allow(unsafe_code, reason = "a kernel launch")]
+    fn damp(&self) -> Result<(), CudaError> {
+        let Some(factors) = self.medium.damping() else {
+            return Ok(());
+        };
+        let (p, factors) = (self.field[1].address(), factors.address());
+        let (blocks, count) = self.everything();
+        // SAFETY: the arguments are those of `damp`; both planes hold `count` numbers.
+        unsafe {
+            self.queue.launch(&self.kernels.damp, (blocks, 1, 1), 256, |launch| {
+                launch.arg(&p).arg(&factors).arg(&count);
+            })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::solver::oscillators::scheme::Scheme;
+
+    #[test]
+    fn launches_take_equal_sub_steps_and_know_where_steps_end() {
+        let order4 = Scheme::new(4, 0.1).substeps;
+        let part = |at, left, most| {
+            let part = Part::next(&order4, at, left, most);
+            (part.length, part.count, part.begins, part.ends)
+        };
+        assert_eq!(part(0, 20, 4), (0, 2, true, 0));
+        assert_eq!(part(2, 18, 4), (1, 1, false, 0));
+        // The last two of a step and the first two of the next.
+        assert_eq!(part(3, 17, 4), (0, 4, false, 0b10));
+        assert_eq!(part(3, 2, 4), (0, 2, false, 0b10));
+        assert_eq!(part(4, 16, 2), (0, 2, false, 0b01));
+        let order2 = Part::next(&[0], 7, 9, 16);
+        assert_eq!((order2.count, order2.begins, order2.ends), (9, true, 0x1ff));
+    }
+
+    #[test]
+    fn every_strip_is_stepped_once_and_by_a_kernel_that_can() {
+        for precision in [Precision::Single, Precision::Double] {
+            for shape in sources::fused(precision, sources::Medium::Uniform) {
+                for nx in 1..900 {
+                    for ring in [false, true] {
+                        let (core, halo) = (shape.core(), shape.halo());
+                        let (plain, edges) = Strips::of(*shape, nx, ring);
+                        let mut seen = vec![0; nx.div_ceil(core)];
+                        for (strips, is_plain) in [(plain, true), (edges, false)] {
+                            for n in 0..strips.count {
+                                let skip = if n >= strips.skip_from { strips.skip_by } else { 0 };
+                                let strip = strips.first + n + skip;
+                                seen[strip] += 1;
+                                let fits = strip * core + 32 * COLUMNS <= nx + halo && (strip > 0 || !ring);
+                                assert!(!is_plain || fits || nx.is_multiple_of(COLUMNS), "{nx} {ring} {strip}");
+                            }
+                        }
+                        assert!(seen.iter().all(|times| *times == 1), "{nx} {ring}: {seen:?}");
+                    }
+                }
+            }
+        }
+    }
+}

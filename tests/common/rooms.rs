@@ -1,0 +1,272 @@
+//! Scenes of sound with every kind of medium and edge, and comparisons of a run on a device with one of the processor.
+
+use super::device::{build, distance};
+use ripplon::field::{FieldData, Precision};
+use ripplon::physics::Equation;
+use ripplon::scene::Scenario;
+use ripplon::scene::scenario::Quantity;
+use ripplon::solver::{Clock, Edit, FieldImage, ImageRequest, Taps, read_scene_text};
+
+/// A scene: grid, medium, orders to test.
+#[derive(Clone, Copy)]
+pub struct Case {
+    pub name: &'static str,
+    pub size: &'static [usize],
+    pub edges: &'static str,
+    pub layers: &'static str,
+    pub orders: &'static [u32],
+}
+
+pub const SPEED: &str =
+    "[[layer]]\nsets = \"speed\"\nshape = \"everywhere\"\nvalue = \"1 + 0.2*sin(37.1*x + 91.7*y + 13.3*z)\"\n";
+pub const DENSITY: &str = "[[layer]]\nsets = \"speed\"\nshape = \"everywhere\"\nvalue = \"1 + 0.2*sin(37.1*x + 91.7*y)\"\n\
+    [[layer]]\nsets = \"density\"\nshape = \"everywhere\"\nvalue = \"1.3 + 0.4*sin(7.1*x + 1.7*y + 3.3*z)\"\n";
+pub const WALLS: &str = "[[layer]]\nsets = \"wall\"\nshape = \"disk\"\ncenter = [16.0, 11.0, 9.0]\nradius = 4.3\nvalue = 1\n\
+    [[layer]]\nsets = \"wall\"\nshape = \"box\"\nmin = [24.0, 3.0, 4.0]\nmax = [24.6, 14.0, 12.0]\nvalue = 1\n";
+pub const DAMPED: &str = "[[layer]]\nsets = \"absorption\"\nshape = \"box\"\nmin = [20.0, 8.0, 4.0]\nmax = [30.0, 16.0, 12.0]\nvalue = 0.4\n";
+
+/// Heard and seen in every case of two and three dimensions.
+pub const SOURCES: &str = "[[source]]\nat = [12.0, 13.0, 9.0]\nsignal = \"sine\"\nfrequency = 0.21\namplitude = 30.0\n\
+    [[source]]\nfrom = [4.0, 17.0, 5.0]\nto = [9.0, 17.0, 5.0]\nsignal = \"ricker\"\nfrequency = 0.3\namplitude = 20.0\n\
+    [[source]]\nat = [12.0, 13.0, 9.0]\nsignal = \"sine\"\nfrequency = 0.4\namplitude = 10.0\n";
+pub const DETECTORS: &str = "[[detector]]\nname = \"point\"\nat = [14.0, 12.0, 8.0]\nmeasure = \"pressure\"\n\
+    [[detector]]\nname = \"crest\"\nregion = { min = [3.0, 4.0, 3.0], max = [6.0, 7.5, 6.0] }\nmeasure = \"peak\"\n";
+pub const REGIONS: &str = "[[detector]]\nname = \"line\"\nfrom = [15.0, 2.0, 2.0]\nto = [15.0, 18.0, 8.0]\nmeasure = \"flux\"\n\
+    [[detector]]\nname = \"room\"\nregion = { min = [2.0, 2.0, 2.0], max = [25.0, 17.5, 9.0] }\nmeasure = \"energy\"\n";
+
+impl Case {
+    pub fn new(
+        name: &'static str,
+        size: &'static [usize],
+        edges: &'static str,
+        layers: &'static str,
+        orders: &'static [u32],
+    ) -> Self {
+        Self {
+            name,
+            size,
+            edges,
+            layers,
+            orders,
+        }
+    }
+}
+
+/// Who steps a case, and what is heard.
+#[derive(Clone, Copy)]
+pub struct Way<'a> {
+    pub method: &'a str,
+    pub order: u32,
+    pub backend: &'a str,
+    pub precision: &'a str,
+    pub variant: &'a str,
+    /// More lines of `[solver]`.
+    pub more: &'a str,
+    /// Sources and detectors; coordinates beyond the rank are cut off. Nothing is heard on lines.
+    pub sounds: &'a str,
+}
+
+#[expect(clippy::cast_precision_loss, reason = "small numbers")]
+pub fn scene(case: &Case, way: &Way) -> Scenario {
+    let rank = case.size.len();
+    // Coordinates beyond the rank are cut off by the shape of the lists.
+    let fit = |text: &str| {
+        let mut out = String::new();
+        for part in text.split_inclusive(']') {
+            match part.rfind('[').filter(|_| part.contains(',')) {
+                Some(open) if part.ends_with(']') => {
+                    let list: Vec<&str> = part[open + 1..part.len() - 1].split(',').map(str::trim).collect();
+                    let numbers = list.iter().all(|word| word.parse::<f64>().is_ok());
+                    let kept = if numbers && list.len() > rank {
+                        &list[..rank]
+                    } else {
+                        &list[..]
+                    };
+                    out.push_str(&format!("{}[{}]", &part[..open], kept.join(", ")));
+                }
+                _ => out.push_str(part),
+            }
+        }
+        out
+    };
+    let sounds = if rank > 1 { fit(way.sounds) } else { String::new() };
+    let center: Vec<f64> = (case.size.iter().zip([9.0_f64, 8.0, 7.0]))
+        .map(|(sites, at)| at.min(0.5 * (sites - 1) as f64))
+        .collect();
+    let Way {
+        method,
+        order,
+        backend,
+        precision,
+        variant,
+        more,
+        ..
+    } = way;
+    let text = format!(
+        "format = 1\ntitle = \"{}\"\n[grid]\nsize = {:?}\nspacing = 0.5\nedges = {}\n[acoustic]\nspeed = 1.0\ndensity = 1.2\n[time]\nstep = 0.11\n\
+         [solver]\nmethod = \"{method}\"\nbackend = \"{backend}\"\nprecision = \"{precision}\"\nvariant = \"{variant}\"\norder = {order}\n{more}\n\
+         {}{}{sounds}",
+        case.name,
+        case.size,
+        case.edges,
+        format_args!("[[pulse]]\ncenter = {center:?}\nwidth = 1.0\namplitude = 1.0\n"),
+        fit(case.layers)
+    );
+    match read_scene_text(&text, None, &[]) {
+        Ok((_, scenario)) => scenario,
+        Err(faults) => panic!("{faults}\n{text}"),
+    }
+}
+
+/// Noise, the same in every run.
+pub fn random(sites: usize) -> FieldData {
+    ripplon::engine::bench::random_field(Equation::Acoustic, Precision::Double, sites, 5)
+}
+
+/// The beginning of every run.
+pub fn start() -> Clock {
+    Clock {
+        time_step: 0.11,
+        ..Clock::default()
+    }
+}
+
+/// What differs between a run of `found` and one of `expected` from the same noise: field, sums, records, each beyond `tolerance` (sums and records beyond a hundred
+/// times as much: squares are off by twice as much, and energies are differences of what is larger).
+pub fn differences(name: &str, expected: &Scenario, found: &Scenario, tolerance: f64) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let field = random(expected.grid().sites());
+    let mut all = [expected, found].map(|scenario| {
+        let mut run = build(scenario);
+        run.set_field(&field, start())
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
+        let mut taps = Taps::new(scenario.grid(), scenario.detectors());
+        for steps in [13, 18] {
+            run.advance(steps, &mut taps)
+                .unwrap_or_else(|error| panic!("{name}: {error}"));
+        }
+        (run, taps)
+    });
+    let [(reference, records), (run, taps)] = &mut all;
+    let off = distance(&run.field().expect("a field"), &reference.field().expect("a field"));
+    if off.is_nan() || off > tolerance {
+        return vec![format!("{name}: p is off by {off:.1e} ({})", run.report().details)];
+    }
+    let sums = reference.observables().expect("sums").values(3);
+    let sums_found = run.observables().expect("sums").values(3);
+    for (place, (a, b)) in sums_found.iter().zip(&sums).enumerate() {
+        if (a - b).abs() > 100.0 * tolerance * b.abs().max(1e-3) {
+            wrong.push(format!("{name}: observable {place} is {a}, should be {b}"));
+        }
+    }
+    assert_eq!(records.times(), taps.times());
+    for detector in 0..expected.detectors().len() {
+        let scale = records
+            .values(detector)
+            .iter()
+            .fold(0.0_f64, |most, value| most.max(value.abs()));
+        for (a, b) in taps.values(detector).iter().zip(records.values(detector)) {
+            if (a - b).abs() > 100.0 * tolerance * scale {
+                wrong.push(format!("{name}: detector {detector} says {a}, should say {b}"));
+                break;
+            }
+        }
+    }
+    wrong
+}
+
+/// States and edits go from the processor to the device and back; both scenes are in double precision.
+pub fn check_checkpoints(name: &str, on_host: &Scenario, on_device: &Scenario) {
+    let (mut cpu, mut gpu) = (build(on_host), build(on_device));
+    cpu.set_field(&random(on_host.grid().sites()), start())
+        .expect("a field");
+    cpu.advance(9, &mut Taps::default()).expect("steps");
+    gpu.load(&cpu.save().expect("a state")).expect("the state fits");
+    assert_eq!(
+        gpu.save().expect("a state"),
+        cpu.save().expect("a state"),
+        "{name}: bit by bit"
+    );
+    for (run, scenario) in [(&mut cpu, on_host), (&mut gpu, on_device)] {
+        run.advance(9, &mut Taps::default()).expect("steps");
+        run.edit(scenario, &Edit::TimeStep(0.07)).expect("another step");
+        run.advance(8, &mut Taps::default()).expect("steps");
+        run.edit(scenario, &Edit::Conjugate).expect("turns");
+        run.edit(scenario, &Edit::Medium).expect("the medium again");
+        run.advance(5, &mut Taps::default()).expect("steps");
+    }
+    let off = distance(&gpu.field().expect("a field"), &cpu.field().expect("a field"));
+    assert!(off < 1e-12, "{name}: {off:.1e}");
+    assert_eq!(cpu.clock(), gpu.clock());
+    cpu.load(&gpu.save().expect("a state")).expect("the state fits");
+}
+
+/// Pictures agree, and show the moment at which they were begun; both scenes are in double precision.
+pub fn check_pictures(case: &Case, on_host: &Scenario, on_device: &Scenario) {
+    let (mut cpu, mut gpu) = (build(on_host), build(on_device));
+    let sites = case.size.iter().product();
+    for run in [&mut cpu, &mut gpu] {
+        run.set_field(&random(sites), start()).expect("a field");
+        run.advance(3, &mut Taps::default()).expect("steps");
+    }
+    let [nx, ny, nz] = [0, 1, 2].map(|axis| case.size.get(axis).copied().unwrap_or(1));
+    for quantity in [Quantity::Pressure, Quantity::Energy, Quantity::Peak] {
+        for most in [[300, 300], [20, 11]] {
+            let request = ImageRequest {
+                quantity,
+                x: 1..nx,
+                y: 1.min(ny - 1)..(ny - 1).max(1),
+                z: nz / 2,
+                max_size: most,
+            };
+            let (mut a, mut b, mut later) = (FieldImage::default(), FieldImage::default(), FieldImage::default());
+            cpu.image(&request, &mut a).expect("a picture");
+            gpu.image(&request, &mut b).expect("a picture");
+            assert_eq!(
+                (a.size, a.origin, a.reduction, a.quantity),
+                (b.size, b.origin, b.reduction, b.quantity)
+            );
+            let largest = a.value.iter().fold(0.0_f32, |most, v| most.max(v.abs()));
+            for (x, y) in a.value.iter().zip(&b.value) {
+                assert!((x - y).abs() <= 1e-5 * largest, "{} {quantity:?}: {x} {y}", case.name);
+            }
+            assert!(gpu.begin_image(&request).expect("a picture is begun"));
+            for steps in [1, 9, 2] {
+                cpu.advance(steps, &mut Taps::default()).expect("steps");
+                gpu.advance(steps, &mut Taps::default()).expect("steps");
+            }
+            assert!(gpu.take_image(&mut later).expect("a picture"));
+            assert!(later == b, "{}, {quantity:?}", case.name);
+            assert!(!gpu.take_image(&mut later).expect("none is left"));
+        }
+    }
+}
+
+/// Whether two runs from the same noise have the same states and records, to the bit, after each of these numbers of steps; what differs.
+pub fn different_bits(name: &str, scenes: [&Scenario; 2], steps: &[u64]) -> Option<String> {
+    let field = random(scenes[0].grid().sites());
+    let mut all = scenes.map(|scenario| (build(scenario), Taps::new(scenario.grid(), scenario.detectors())));
+    for (run, _) in &mut all {
+        run.set_field(&field, start())
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
+    }
+    for &steps in steps {
+        for (run, taps) in &mut all {
+            run.advance(steps, taps)
+                .unwrap_or_else(|error| panic!("{name}: {error}"));
+        }
+        let [(one, records), (many, others)] = &mut all;
+        if one.save().expect("a state") != many.save().expect("a state") {
+            let off = distance(&many.field().expect("a field"), &one.field().expect("a field"));
+            return Some(format!(
+                "{name}: after {} steps off by {off:.1e} ({})",
+                one.clock().steps,
+                many.report().details
+            ));
+        }
+        if records != others {
+            return Some(format!("{name}: records differ"));
+        }
+    }
+    None
+}
