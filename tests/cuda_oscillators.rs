@@ -43,7 +43,6 @@ fn cases() -> Vec<Case> {
         case("odd plate", &[371, 53], "[\"wall\", \"soft\"]", ""),
         case("low plate", &[133, 3], "[\"soft\", \"wall\"]", ""),
         case("narrow plate", &[3, 133], "[\"wall\", \"soft\"]", ""),
-        case("one row", &[133, 1], "\"wall\"", ""),
         case("torus", &[256, 64], "\"periodic\"", ""),
         case("torus that ends in a lane", &[302, 46], "\"periodic\"", ""),
         case("small torus", &[10, 4], "\"periodic\"", ""),
