@@ -230,6 +230,8 @@ impl<T: OnCuda> Cuda<T> {
             return Ok(());
         }
         let (mut times, mut records) = (Vec::new(), Vec::new());
+        // Energies and fluxes belong between the kick that ends a step and the one that begins the next.
+        let sums = taps.taps().iter().any(|tap| !is_gathered(tap));
         for n in 0..steps {
             if n == 0 && self.operations.adds() {
                 self.operate(0, 1, false)?;
@@ -238,7 +240,7 @@ impl<T: OnCuda> Cuda<T> {
             tick(self);
             if !self.operations.is_empty() {
                 // The end of this step and the beginning of the next, which belongs to this batch or not.
-                let kicks = if n + 1 < steps { 2 } else { 1 };
+                let kicks = if n + 1 < steps && !sums { 2 } else { 1 };
                 self.operate(
                     n + 1,
                     if self.operations.adds() { kicks } else { 0 },
@@ -249,6 +251,9 @@ impl<T: OnCuda> Cuda<T> {
             if !taps.is_empty() {
                 times.push(self.host.clock.time);
                 records.push(self.summed(taps)?);
+            }
+            if sums && n + 1 < steps && self.operations.adds() {
+                self.operate(n + 1, 1, false)?;
             }
         }
         if taps.is_empty() {
