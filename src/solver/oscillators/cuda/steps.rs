@@ -91,10 +91,12 @@ impl Launches {
         }
         // Sub-steps of so many whole steps.
         let substeps = if super::order(scenario) == 4 { 5 } else { 1 };
-        let asked = settings
-            .sizes("fused_steps")
-            .first()
-            .map_or(usize::MAX, |n| n * substeps);
+        // As measured on an H200: four sub-steps of a plane are 4 % slower than two where nothing but the field is read.
+        let best = match (scenario.grid().rank(), medium, substeps) {
+            (2, sources::Medium::Uniform, 1) => 2,
+            _ => usize::MAX,
+        };
+        let asked = settings.sizes("fused_steps").first().map_or(best, |n| n * substeps);
         if scenario.grid().rank() == 1 {
             let (most, core) = sources::line_shape(precision);
             return Ok(Self::Line {
