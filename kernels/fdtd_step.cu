@@ -181,9 +181,11 @@ extern "C" __global__ void __launch_bounds__(256) carry(const u32 *list, int cou
     }
 }
 
-// One block of 1024: signals are added to the level just written, then sites are gathered from it
+// One block of 1024: signals are added to the level just written, sites of it are overwritten, then sites are gathered
 extern "C" __global__ void __launch_bounds__(1024) operate(const Sites o, real *level, int step) {
     add_signals(o, level, step, 1);
+    __syncthreads();
+    overwrite(o, level, step);
     __syncthreads();
     gather(o, level, step);
 }

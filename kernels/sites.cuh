@@ -9,7 +9,10 @@ struct Sites {
     const real *values;
     const u32 *gathers;  // places
     real *record;        // `count` numbers a step
+    const u32 *set_places;   // sites that are overwritten in each of the first `set_rows` steps
+    const real *set_values;  // `set_count` numbers a step
     int count;
+    int set_count, set_rows;
 };
 
 // Adds the signals of one moment, a thread a site: several sources at one site add up in their order.
@@ -23,6 +26,12 @@ __device__ __forceinline__ void add_signals(const Sites &o, real *level, int mom
             for (u32 other = n; other < end && o.places[other] == place; other++) value = plus(value, o.values[other]);
         level[place] = value;
     }
+}
+
+// Overwrites sites after one of the steps
+__device__ __forceinline__ void overwrite(const Sites &o, real *level, int step) {
+    if (step >= o.set_rows) return;
+    for (int n = threadIdx.x; n < o.set_count; n += blockDim.x) level[o.set_places[n]] = o.set_values[(size_t)step * o.set_count + n];
 }
 
 // Writes what stands at the gathered sites to record number `step`

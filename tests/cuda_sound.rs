@@ -8,9 +8,13 @@ mod device;
 #[path = "common/rooms.rs"]
 mod rooms;
 
-use device::{build, skip};
+use device::{build, distance, skip};
+use num_complex::Complex64;
 use ripplon::field::Precision;
 use ripplon::scene::Scenario;
+use ripplon::solver::Taps;
+use ripplon::solver::transducers::{Act, Transducers};
+use std::sync::Arc;
 use rooms::{
     Case, DAMPED, DENSITY, DETECTORS, REGIONS, SOURCES, SPEED, WALLS, Way, check_checkpoints, check_pictures,
     differences, different_bits,
@@ -159,6 +163,55 @@ fn single_steps_agree_with_the_processor() {
         }
     }
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+/// Transducers hear, add and overwrite on the device what they do on the processor; one of them stands in a wall.
+#[test]
+fn transducers_act_as_on_the_processor() {
+    if skip() {
+        return;
+    }
+    let case = Case::new("obstacles", &[90, 61], "[\"periodic\", \"wall\"]", WALLS, ALL);
+    let expected = scene(&case, 4, "cpu", "double", "stepwise", DETECTORS);
+    let found = scene(&case, 4, "cuda", "double", "auto", DETECTORS);
+    let wall = 32 + 90 * 22;
+    let mut sites = vec![0, 7, 89, 90 * 30 + 1, 90 * 31, wall, 90 * 60 + 89];
+    sites.sort_unstable();
+    let sites: Arc<[usize]> = Arc::from(sites);
+    let field = rooms::random(expected.grid().sites());
+    let signal: Arc<[Complex64]> = (0..sites.len() * 300)
+        .map(|n| Complex64::from((0.37 * f64::from(u32::try_from(n).unwrap())).sin()))
+        .collect();
+    let acts = [Act::Record, Act::Add, Act::Overwrite];
+    for act in acts {
+        let mut all = [&expected, &found].map(|scenario| {
+            let mut run = build(scenario);
+            run.set_field(&field, rooms::start()).unwrap();
+            let mut taps = Taps::new(scenario.grid(), scenario.detectors());
+            *taps.transducers_mut() = Some(match act {
+                Act::Record => Transducers::listening(Arc::clone(&sites), Vec::new()),
+                _ => Transducers::playing(Arc::clone(&sites), act, Arc::clone(&signal), 3),
+            });
+            run.touch(&mut taps).unwrap();
+            // The signal ends within the second batch.
+            for steps in [40, 290] {
+                run.advance(steps, &mut taps).unwrap();
+            }
+            (run, taps)
+        });
+        let [(reference, records), (run, taps)] = &mut all;
+        let off = distance(&run.field().unwrap(), &reference.field().unwrap());
+        assert!(off < 1e-11, "{act:?}: p is off by {off:.1e}");
+        let [expected, found] = [&*records, &*taps].map(|taps| taps.transducers().unwrap());
+        assert_eq!(expected.played(), found.played(), "{act:?}");
+        assert_eq!(expected.heard().len(), found.heard().len(), "{act:?}");
+        for (a, b) in expected.heard().iter().zip(found.heard()) {
+            assert!((a - b).norm() < 1e-11, "{act:?}: {a} {b}");
+        }
+        for (a, b) in records.values(0).iter().zip(taps.values(0)) {
+            assert!((a - b).abs() < 1e-11, "{act:?}: {a} {b}");
+        }
+    }
 }
 
 /// Plates that tiles go over.

@@ -69,10 +69,6 @@ pub(super) fn chosen(
     fewest: usize,
     build: impl FnOnce() -> Result<Box<dyn Solver>, SolverError>,
 ) -> Result<Built, SolverError> {
-    if scenario.listens() {
-        // Transducers are reached on the processor only; a scene that asks for both was refused before.
-        return Ok(Built::Elsewhere(None));
-    }
     let choice = scenario.solver();
     let asked = choice.backend == BackendChoice::Cuda;
     let known = choice.variant == "auto" || target.variants.iter().any(|variant| variant.id == choice.variant);

@@ -1,4 +1,4 @@
-//! Operations on single sites between steps: signals to add, sites to gather (`kernels/sites.cuh`). Signals are made, and records taken back, once for a batch of
+//! Operations on single sites between steps: signals to add, sites to overwrite and to gather (`kernels/sites.cuh`). Signals are made, and records taken back, once for a batch of
 //! steps.
 
 use super::{OnCuda, whole};
@@ -6,6 +6,7 @@ use crate::backend::cuda::{Buffer, CudaError, Kind, Queue};
 use crate::physics::Measure;
 use crate::solver::Taps;
 use crate::solver::taps::Tap;
+use num_complex::Complex64;
 
 /// Steps between two visits of the host.
 pub(in crate::solver) const BATCH: u64 = 256;
@@ -21,7 +22,11 @@ pub(in crate::solver) struct Sites {
     pub values: u64,
     pub gathers: u64,
     pub record: u64,
+    pub set_places: u64,
+    pub set_values: u64,
     pub count: i32,
+    pub set_count: i32,
+    pub set_rows: i32,
 }
 
 /// The operations of a batch.
@@ -31,7 +36,11 @@ pub(in crate::solver) struct Operations<T: OnCuda> {
     values: Buffer<T>,
     gathers: Buffer<u32>,
     record: Buffer<T>,
-    /// Places that are gathered now.
+    set_places: Buffer<u32>,
+    set_values: Buffer<T>,
+    /// Sites that are overwritten in this batch, and in how many of its steps.
+    sets: [usize; 2],
+    /// Places that are gathered now: those of detectors, then those of transducers.
     gathered: Vec<u32>,
     /// Whether signals are added in this batch.
     adds: bool,
@@ -54,6 +63,9 @@ impl<T: OnCuda> Operations<T> {
             values: queue.zeros("operations on sites", 1)?,
             gathers: queue.zeros("operations on sites", 1)?,
             record: queue.zeros("records", 1)?,
+            set_places: queue.zeros("operations on sites", 1)?,
+            set_values: queue.zeros("operations on sites", 1)?,
+            sets: [0; 2],
             gathered: Vec::new(),
             adds: false,
         })
@@ -61,12 +73,29 @@ impl<T: OnCuda> Operations<T> {
 
     /// Whether there are none.
     pub(in crate::solver) fn is_empty(&self) -> bool {
-        !self.adds && self.gathered.is_empty()
+        !self.adds && !self.overwrites() && self.gathered.is_empty()
     }
 
     /// Whether signals are added.
     pub(in crate::solver) fn adds(&self) -> bool {
         self.adds
+    }
+
+    /// Whether sites are overwritten.
+    pub(in crate::solver) fn overwrites(&self) -> bool {
+        self.sets.iter().all(|count| *count > 0)
+    }
+
+    /// Says what is overwritten in the first steps of a batch: `values[step * places + n]`.
+    pub(in crate::solver) fn set(&mut self, queue: &Queue, places: &[u32], values: &[T]) -> Result<(), CudaError> {
+        self.sets = [places.len(), values.len() / places.len().max(1)];
+        if self.overwrites() {
+            grow(queue, "operations on sites", &mut self.set_places, places.len())?;
+            grow(queue, "operations on sites", &mut self.set_values, values.len())?;
+            queue.upload("operations on sites", places, &self.set_places)?;
+            queue.upload("operations on sites", values, &self.set_values)?;
+        }
+        Ok(())
     }
 
     /// Takes over a batch: `signals` holds, for each moment, places and values in the order in which they are added; `gathered` the places of which there are
@@ -87,7 +116,7 @@ impl<T: OnCuda> Operations<T> {
         }
         self.adds = !places.is_empty();
         let gathers_changed = self.gathered != gathered;
-        if self.adds || !gathered.is_empty() {
+        if self.adds || self.overwrites() || !gathered.is_empty() {
             grow(queue, "operations on sites", &mut self.steps, steps.len())?;
             queue.upload("operations on sites", &steps, &self.steps)?;
         }
@@ -113,11 +142,15 @@ impl<T: OnCuda> Operations<T> {
             values: self.values.address(),
             gathers: self.gathers.address(),
             record: self.record.address(),
+            set_places: self.set_places.address(),
+            set_values: self.set_values.address(),
             count: whole(self.gathered.len()),
+            set_count: whole(self.sets[0]),
+            set_rows: whole(self.sets[1]),
         }
     }
 
-    /// Hands the records of a batch to the detectors: `times` of its steps, and for each the values of detectors that were summed on the device (of the
+    /// Hands the records of a batch to the detectors, and what was gathered beside to transducers that listen: `times` of its steps, and for each the values of detectors that were summed on the device (of the
     /// others anything).
     pub(in crate::solver) fn record(
         &self,
@@ -131,6 +164,7 @@ impl<T: OnCuda> Operations<T> {
         if count > 0 {
             queue.download("records", &self.record, &mut values)?;
         }
+        let mut heard = Vec::new();
         for (n, (time, mut record)) in times.into_iter().zip(summed).enumerate() {
             let mut here = &values[n * count..(n + 1) * count];
             for (tap, value) in taps.taps().iter().zip(&mut record) {
@@ -144,6 +178,10 @@ impl<T: OnCuda> Operations<T> {
                 }
             }
             taps.push(time, &record);
+            heard.extend(here.iter().map(|value| Complex64::from(value.wide())));
+        }
+        if let Some(transducers) = taps.transducers_mut() {
+            transducers.hear(&heard);
         }
         Ok(())
     }

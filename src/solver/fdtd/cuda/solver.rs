@@ -53,6 +53,10 @@ impl<T: OnCuda> Solver for Cuda<T> {
         self.go(steps, taps)
     }
 
+    fn touch(&mut self, taps: &mut Taps) -> Result<(), SolverError> {
+        self.on_host(|host| host.touch(taps))
+    }
+
     fn edit(&mut self, scenario: &Scenario, edit: &Edit) -> Result<(), SolverError> {
         self.on_host(|host| host.edit(scenario, edit))
     }

@@ -6,6 +6,7 @@ use crate::backend::cuda::{Buffer, CudaError, PushKernelArg};
 use crate::solver::device::OnCuda;
 use crate::solver::device::aside::Region;
 use crate::solver::device::operations::{BATCH, gathered_places, is_gathered};
+use crate::solver::transducers::{Act, Transducers};
 use crate::solver::{SolverError, Taps};
 
 /// Planes that a block of a step walks through.
@@ -67,19 +68,76 @@ impl<T: OnCuda> Cuda<T> {
         all
     }
 
+    /// What the transducers do in the next steps: signals to add are appended to those of the sources, what is overwritten goes to the device, and places that
+    /// are heard to `gathered`. Returns the steps in which they play.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "grids of more than 2^32 sites were refused"
+    )]
+    fn prepare_transducers(
+        &mut self,
+        transducers: &Transducers,
+        signals: &mut [Vec<(u32, T)>],
+        gathered: &mut Vec<u32>,
+    ) -> Result<usize, CudaError> {
+        let [nx, ny, _] = self.host.sweep.lattice.size;
+        let sites = transducers.sites();
+        let places: Vec<u32> = sites
+            .iter()
+            .map(|site| self.place([site % nx, site / nx % ny, site / (nx * ny)]) as u32)
+            .collect();
+        let row = sites.len().max(1);
+        let playing = (transducers.ahead().len() / row).min(signals.len());
+        // Walls stay silent.
+        let mask = &self.host.sweep.mask;
+        let free: Vec<usize> = (0..sites.len())
+            .filter(|n| !mask.get(sites[*n]).copied().unwrap_or(false))
+            .collect();
+        match transducers.act() {
+            Act::Record => {
+                gathered.extend(places);
+                return Ok(0);
+            }
+            Act::Add => {
+                let square = self.host.clock.time_step * self.host.clock.time_step;
+                for (signals, values) in signals.iter_mut().zip(transducers.ahead().chunks_exact(row)) {
+                    signals.extend(free.iter().map(|n| (places[*n], T::of(square * values[*n].re))));
+                }
+            }
+            Act::Overwrite => {
+                let places: Vec<u32> = free.iter().map(|n| places[*n]).collect();
+                let rows = transducers.ahead().chunks_exact(row).take(playing);
+                let values: Vec<T> = rows
+                    .flat_map(|values| free.iter().map(|n| T::of(values[*n].re)))
+                    .collect();
+                self.operations.set(&self.queue, &places, &values)?;
+            }
+        }
+        Ok(playing)
+    }
+
     fn go_batch(&mut self, steps: u64, gathered: &[u32], taps: &mut Taps) -> Result<(), CudaError> {
         let mut signals = self.signals(steps);
+        let mut gathered = gathered.to_vec();
+        let touches = taps.touches();
+        self.operations.set(&self.queue, &[], &[])?;
+        if let Some(transducers) = taps.transducers_mut().as_mut().filter(|_| touches) {
+            let played = self.prepare_transducers(transducers, &mut signals, &mut gathered)?;
+            transducers.pass(played);
+        }
+        let gathered = &gathered[..];
         self.operations.load(&self.queue, &mut signals, gathered)?;
         if self.torre.is_some() || self.tiles.is_some() {
             let signalled = signals.iter().flatten().map(|(place, _)| *place);
             self.mark_rows(signalled.chain(gathered.iter().copied()))?;
         }
-        let passes = taps.taps().iter().all(is_gathered);
+        let passes = !touches && taps.taps().iter().all(is_gathered);
         let mut times = Vec::new();
         // Of each step, the values of detectors that are summed.
         let mut records: Vec<Vec<f64>> = Vec::new();
         let steps = usize::try_from(steps).unwrap_or(usize::MAX);
         let mut n = 0;
+        let records_any = !taps.taps().is_empty() || !gathered.is_empty();
         while n < steps {
             let done = match (passes, &self.torre) {
                 (true, Some(_)) => self.pass(n, steps - n)?,
@@ -92,14 +150,14 @@ impl<T: OnCuda> Cuda<T> {
             for _ in 0..done.max(1) {
                 self.host.clock.steps += 1;
                 self.host.clock.time += self.host.clock.time_step;
-                if !taps.is_empty() {
+                if records_any {
                     times.push(self.host.clock.time);
                     records.push(self.summed(taps)?);
                 }
             }
             n += done.max(1);
         }
-        if taps.is_empty() {
+        if !records_any {
             return Ok(());
         }
         self.operations.record(&self.queue, taps, times, records)
@@ -153,7 +211,7 @@ impl<T: OnCuda> Cuda<T> {
         let mut parameters = self.step_parameters();
         // What sources add to counts for the largest pressures, not what was there before.
         let peak = parameters.peak;
-        let peaks_after = peak != 0 && self.operations.adds();
+        let peaks_after = peak != 0 && (self.operations.adds() || self.operations.overwrites());
         if peaks_after {
             parameters.peak = 0;
         }

@@ -61,6 +61,10 @@ const FEWEST_SITES: usize = 1 << 16;
 
 /// A run on the device where the scene asks for it, or leaves it open and it is the better place.
 pub(super) fn build(scenario: &Scenario) -> Result<Built, SolverError> {
+    if scenario.listens() {
+        // Transducers are reached on the processor only; a scene that asks for both was refused before.
+        return Ok(Built::Elsewhere(None));
+    }
     chosen(scenario, "oscillators", &TARGET, FEWEST_SITES, || {
         match scenario.solver().precision {
             Precision::Single => Cuda::<f32>::boxed(scenario),
