@@ -14,11 +14,11 @@ use ripplon::field::Precision;
 use ripplon::scene::Scenario;
 use ripplon::solver::Taps;
 use ripplon::solver::transducers::{Act, Transducers};
-use std::sync::Arc;
 use rooms::{
     Case, DAMPED, DENSITY, DETECTORS, REGIONS, SOURCES, SPEED, WALLS, Way, check_checkpoints, check_pictures,
     differences, different_bits,
 };
+use std::sync::Arc;
 
 const ALL: &[u32] = &[2, 4, 6, 8];
 
