@@ -7,18 +7,17 @@
 mod device;
 #[path = "common/rooms.rs"]
 mod rooms;
+#[path = "common/transduced.rs"]
+mod transduced;
 
-use device::{build, distance, skip};
-use num_complex::Complex64;
+use device::{build, skip};
 use ripplon::field::Precision;
 use ripplon::scene::Scenario;
-use ripplon::solver::Taps;
-use ripplon::solver::transducers::{Act, Transducers};
 use rooms::{
     Case, DAMPED, DENSITY, DETECTORS, REGIONS, SOURCES, SPEED, WALLS, Way, check_checkpoints, check_pictures,
     differences, different_bits,
 };
-use std::sync::Arc;
+use transduced::check_transducers;
 
 const ALL: &[u32] = &[2, 4, 6, 8];
 
@@ -174,44 +173,9 @@ fn transducers_act_as_on_the_processor() {
     let case = Case::new("obstacles", &[90, 61], "[\"periodic\", \"wall\"]", WALLS, ALL);
     let expected = scene(&case, 4, "cpu", "double", "stepwise", DETECTORS);
     let found = scene(&case, 4, "cuda", "double", "auto", DETECTORS);
-    let wall = 32 + 90 * 22;
-    let mut sites = vec![0, 7, 89, 90 * 30 + 1, 90 * 31, wall, 90 * 60 + 89];
-    sites.sort_unstable();
-    let sites: Arc<[usize]> = Arc::from(sites);
+    let sites = [0, 7, 89, 90 * 22 + 32, 90 * 30 + 1, 90 * 31, 90 * 60 + 89];
     let field = rooms::random(expected.grid().sites());
-    let signal: Arc<[Complex64]> = (0..sites.len() * 300)
-        .map(|n| Complex64::from((0.37 * f64::from(u32::try_from(n).unwrap())).sin()))
-        .collect();
-    let acts = [Act::Record, Act::Add, Act::Overwrite];
-    for act in acts {
-        let mut all = [&expected, &found].map(|scenario| {
-            let mut run = build(scenario);
-            run.set_field(&field, rooms::start()).unwrap();
-            let mut taps = Taps::new(scenario.grid(), scenario.detectors());
-            *taps.transducers_mut() = Some(match act {
-                Act::Record => Transducers::listening(Arc::clone(&sites), Vec::new()),
-                _ => Transducers::playing(Arc::clone(&sites), act, Arc::clone(&signal), 3),
-            });
-            run.touch(&mut taps).unwrap();
-            // The signal ends within the second batch.
-            for steps in [40, 290] {
-                run.advance(steps, &mut taps).unwrap();
-            }
-            (run, taps)
-        });
-        let [(reference, records), (run, taps)] = &mut all;
-        let off = distance(&run.field().unwrap(), &reference.field().unwrap());
-        assert!(off < 1e-11, "{act:?}: p is off by {off:.1e}");
-        let [expected, found] = [&*records, &*taps].map(|taps| taps.transducers().unwrap());
-        assert_eq!(expected.played(), found.played(), "{act:?}");
-        assert_eq!(expected.heard().len(), found.heard().len(), "{act:?}");
-        for (a, b) in expected.heard().iter().zip(found.heard()) {
-            assert!((a - b).norm() < 1e-11, "{act:?}: {a} {b}");
-        }
-        for (a, b) in records.values(0).iter().zip(taps.values(0)) {
-            assert!((a - b).abs() < 1e-11, "{act:?}: {a} {b}");
-        }
-    }
+    check_transducers(case.name, [&expected, &found], &sites, (&field, rooms::start()), 1e-11);
 }
 
 /// Plates that tiles go over.
