@@ -317,16 +317,6 @@ extern "C" __global__ void turn_field(real *re, real *im, const Medium m, const 
     }
 }
 
-// Single sites, real and imaginary parts side by side
-extern "C" __global__ void pick_sites(const real *re, const real *im, const u32 *places, int count, real *values) {
-    const int n = blockIdx.x * blockDim.x + threadIdx.x;
-    if (n < count) values[2 * n] = re[places[n]], values[2 * n + 1] = im[places[n]];
-}
-extern "C" __global__ void put_sites(real *re, real *im, const u32 *places, int count, const real *values) {
-    const int n = blockIdx.x * blockDim.x + threadIdx.x;
-    if (n < count) re[places[n]] = values[2 * n], im[places[n]] = values[2 * n + 1];
-}
-
 __device__ __forceinline__ double sum_of_warp(double x) {
     for (int d = 16; d; d >>= 1) x += __shfl_xor_sync(0xffffffffu, x, d);
     return x;

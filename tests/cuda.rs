@@ -4,8 +4,6 @@
 
 #[path = "common/device.rs"]
 mod device;
-#[path = "common/transduced.rs"]
-mod transduced;
 
 use device::{build, distance, skip};
 use ripplon::backend::cuda::{self, Program};
@@ -16,7 +14,6 @@ use ripplon::solver::{self, Backend, Clock, Edit, FieldImage, ImageRequest, Taps
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
-use transduced::check_transducers;
 
 /// A field of random numbers, the same every time.
 fn random_field(count: usize) -> FieldData {
@@ -266,36 +263,6 @@ fn every_case_is_a_sound_scene() {
             let run = build(&scene(&case, order, "cpu", "single", "naive"));
             assert_eq!(run.report().order, order, "{}", case.name);
         }
-    }
-}
-
-/// Single sites are reached between the field's half phases; one of them stands in a wall.
-#[test]
-fn transducers_act_as_on_the_processor() {
-    if skip() {
-        return;
-    }
-    for case in cases() {
-        let fits = case.size.len() == 2 && case.size[0] > 64 && !case.imaginary && !case.layers.contains("drive");
-        if !fits {
-            continue;
-        }
-        let nx = case.size[0];
-        let sites = [0, 7, nx - 1, 12 * nx + 3, 40 * nx + 60, 40 * nx + 61, 41 * nx - 1];
-        let [expected, found] =
-            [("cpu", "naive"), ("cuda", "auto")].map(|(backend, variant)| scene(&case, 2, backend, "double", variant));
-        let field = random_field(expected.grid().sites());
-        let start = Clock {
-            time_step: 0.11,
-            ..Clock::default()
-        };
-        // What is added grows to some hundred, and with an interaction neighbouring runs part.
-        let tolerance = if case.quantum.contains("interaction") {
-            1e-5
-        } else {
-            1e-9
-        };
-        check_transducers(case.name, [&expected, &found], &sites, (&field, start), tolerance);
     }
 }
 

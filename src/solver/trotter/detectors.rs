@@ -99,7 +99,6 @@ impl<T: Real> Run<T> {
             let mut put = 0;
             for _ in 0..count {
                 self.single_step();
-                self.touch_sites(taps);
                 let closing = self.closing();
                 let drives = self.media.drives_at(self.time());
                 let Some(device) = self.stepper.device() else { return };

@@ -117,11 +117,7 @@ pub static METHOD: Method = Method {
     objections,
     memory,
     reach: Some(reach),
-    transducers: &[
-        Backend::Cpu,
-        #[cfg(feature = "cuda")]
-        Backend::Cuda,
-    ],
+    transducers: &[Backend::Cpu],
     work,
     build,
 };

@@ -99,10 +99,6 @@ pub(super) trait OnDevice<T: Real>: Sync {
     fn turn(&self, opening: Option<&Opening>, conjugate: bool);
     /// Scales the field to Σ|φ|² = weight.
     fn normalise(&self, weight: f64);
-    /// φ at sites, given by flat index (x fastest); NaN if the device failed.
-    fn pick(&self, sites: &[usize]) -> Vec<Complex<T>>;
-    /// Overwrites φ there.
-    fn put(&self, sites: &[usize], values: &[Complex<T>]);
     /// Sums over a region.
     fn totals(&self, region: &Region, closing: Option<&Opening>, drives: &[f64]) -> Totals;
     /// The same, kept on the device at `place`, below [`KEPT`], until [`OnDevice::kept_totals`] asks for it. The region is not empty.

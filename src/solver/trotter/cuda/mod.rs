@@ -47,7 +47,7 @@ impl OnCuda for f32 {}
 impl OnCuda for f64 {}
 
 /// Entries of `trotter_sweeps.cu`.
-const ENTRIES: [&str; 12] = [
+const ENTRIES: [&str; 10] = [
     "sweep_x",
     "sweep_rows",
     "sweep_columns",
@@ -58,8 +58,6 @@ const ENTRIES: [&str; 12] = [
     "measure_total",
     "normalise",
     "picture",
-    "pick_sites",
-    "put_sites",
 ];
 
 /// The row of targets.
@@ -152,15 +150,7 @@ struct Sums<T: OnCuda> {
     kept: Option<Buffer<f64>>,
     value: Option<Buffer<f32>>,
     phase: Option<Buffer<f32>>,
-    sites: Option<Sites<T>>,
     seed: u32,
-}
-
-/// Places of single sites on the device, with room for their values.
-struct Sites<T: OnCuda> {
-    places: Vec<u32>,
-    on_device: Buffer<u32>,
-    values: Buffer<T>,
 }
 
 impl<T: OnCuda> Drop for Cuda<T> {
@@ -213,7 +203,6 @@ impl<T: OnCuda> Cuda<T> {
                     kept: None,
                     value: None,
                     phase: None,
-                    sites: None,
                     seed: 1,
                 }),
                 queue,

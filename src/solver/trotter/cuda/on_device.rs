@@ -2,13 +2,12 @@
 
 use super::launch::addresses;
 use super::params::{self, Closing, Factor, SUMS, filled, whole};
-use super::{Ahead, Cuda, OnCuda, Sites, Sums};
+use super::{Ahead, Cuda, OnCuda, Sums};
 use crate::backend::cuda::{Buffer, CudaError, PushKernelArg, Queue};
 use crate::scene::scenario::Quantity;
 use crate::solver::trotter::media::{Exponent, Media};
 use crate::solver::trotter::run::{KEPT, OnDevice, Opening, Region, Totals};
 use crate::solver::{Backend, FieldImage, ImageRequest, SolverError};
-use num_complex::Complex;
 use std::sync::{MutexGuard, PoisonError};
 
 impl<T: OnCuda> Cuda<T> {
@@ -40,31 +39,6 @@ impl<T: OnCuda> Cuda<T> {
             wall: self.walls.as_ref().map_or(0, Buffer::address),
             drives: whole(sums.driven.len()),
         }
-    }
-
-    /// The places of single sites on the device, with room for their values.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "grids of more than 2^32 numbers were refused"
-    )]
-    fn room_for<'a>(&self, room: &'a mut Option<Sites<T>>, sites: &[usize]) -> Result<&'a Sites<T>, CudaError> {
-        let nx = self.grid.size()[0];
-        let places: Vec<u32> = (sites.iter())
-            .map(|site| (site / nx * self.pitch + site % nx) as u32)
-            .collect();
-        let known = room.take_if(|known| known.places == places);
-        let made = if let Some(known) = known {
-            known
-        } else {
-            let on_device = self.queue.zeros("single sites", places.len().max(1))?;
-            self.queue.upload("single sites", &places, &on_device)?;
-            Sites {
-                values: self.queue.zeros("single sites", 2 * places.len().max(1))?,
-                on_device,
-                places,
-            }
-        };
-        Ok(room.insert(made))
     }
 
     fn plane(&self, what: &str, values: &[T], room: &mut Option<Buffer<T>>) -> Result<(), CudaError> {
@@ -240,11 +214,6 @@ impl<T: OnCuda> Cuda<T> {
     }
 }
 
-/// Blocks of 256 with a thread a site.
-fn blocks_for(sites: &[usize]) -> (u32, u32, u32) {
-    (u32::try_from(sites.len().div_ceil(256)).unwrap_or(u32::MAX), 1, 1)
-}
-
 /// What `measure_total` gives, by name.
 fn totals_of([norm, energy, x, xx, y, yy, z, zz, peak, current]: [f64; SUMS]) -> Totals {
     Totals {
@@ -357,48 +326,6 @@ impl<T: OnCuda> OnDevice<T> for Cuda<T> {
                     .launch(self.kernel("normalise"), (4096, 1, 1), 256, |launch| {
                         launch.arg(&re).arg(&im).arg(&totals).arg(&weight).arg(&count);
                     })
-            }
-        });
-    }
-
-    #[allow(unsafe_code, reason = "a kernel launch")]
-    fn pick(&self, sites: &[usize]) -> Vec<Complex<T>> {
-        let mut numbers = vec![T::nan(); 2 * sites.len()];
-        let mut sums = self.sums();
-        self.attempt(|| {
-            let [re, im] = addresses(&self.field);
-            let room = self.room_for(&mut sums.sites, sites)?;
-            let (places, values) = (room.on_device.address(), room.values.address());
-            let (count, blocks) = (whole(sites.len()), blocks_for(sites));
-            // SAFETY: the arguments are those of `pick_sites`; the places are sites, and there is room for two numbers of each.
-            unsafe {
-                self.queue.launch(self.kernel("pick_sites"), blocks, 256, |launch| {
-                    launch.arg(&re).arg(&im).arg(&places).arg(&count).arg(&values);
-                })?;
-            }
-            self.queue.download("single sites", &room.values, &mut numbers)
-        });
-        let pairs = numbers.as_chunks::<2>().0.iter();
-        pairs.map(|[re, im]| Complex::new(*re, *im)).collect()
-    }
-
-    #[allow(unsafe_code, reason = "a kernel launch")]
-    fn put(&self, sites: &[usize], values: &[Complex<T>]) {
-        self.changed();
-        let numbers: Vec<T> = values.iter().flat_map(|value| [value.re, value.im]).collect();
-        let mut sums = self.sums();
-        self.attempt(|| {
-            self.before_writing(None)?;
-            let [re, im] = addresses(&self.field);
-            let room = self.room_for(&mut sums.sites, sites)?;
-            self.queue.upload("single sites", &numbers, &room.values)?;
-            let (places, values) = (room.on_device.address(), room.values.address());
-            let (count, blocks) = (whole(sites.len()), blocks_for(sites));
-            // SAFETY: the arguments are those of `put_sites`; the places are sites, each with two numbers.
-            unsafe {
-                self.queue.launch(self.kernel("put_sites"), blocks, 256, |launch| {
-                    launch.arg(&re).arg(&im).arg(&places).arg(&count).arg(&values);
-                })
             }
         });
     }
