@@ -255,7 +255,7 @@ pub fn resolve(name: &str, kind: Kind) -> Result<&'static Colormap, ColormapErro
 }
 
 /// The values at the two ends of a map.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct Levels {
     /// At the lower end.
     pub low: f32,

@@ -711,3 +711,45 @@ fn selftest_passes_and_names_what_it_checked() {
         assert!(text.contains(method.id), "{}", method.id);
     }
 }
+
+/// Every picture as it was, with the scene and the number of pictures in the head.
+#[test]
+fn animated_pngs_keep_every_pixel() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("film.apng");
+    let about = About {
+        title: "A film".to_owned(),
+        scene: Some("format = 1".to_owned()),
+        comment: String::new(),
+    };
+    let mut writer = export::create(&path, [5, 3], 25.0, &about).unwrap();
+    let picture = |n: u8| {
+        let mut picture = Picture::filled(5, 3, [n, 0, 255 - n]);
+        picture.set(2, 1, [1, 2, n]);
+        picture
+    };
+    for n in 0..4 {
+        writer.push(&picture(n)).unwrap();
+    }
+    assert!(!path.exists(), "not before it is complete");
+    writer.finish().unwrap();
+    let file = std::io::BufReader::new(std::fs::File::open(&path).unwrap());
+    let mut reader = png::Decoder::new(file).read_info().unwrap();
+    let control = reader.info().animation_control.unwrap();
+    assert_eq!((control.num_frames, control.num_plays), (4, 0));
+    for n in 0..4 {
+        let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+        reader.next_frame(&mut pixels).unwrap();
+        assert_eq!(pixels, picture(n).rgb, "picture {n}");
+        let frame = reader.info().frame_control.unwrap();
+        assert!((f64::from(frame.delay_num) / f64::from(frame.delay_den) - 0.04).abs() < 1e-9);
+    }
+    assert_eq!(
+        ripplon::scene::embedded::scene_in(&path).unwrap().as_deref(),
+        Some("format = 1")
+    );
+    let Err(error) = export::create(&path, [5, 3], 500.0, &about) else {
+        panic!("a rate that no delay says");
+    };
+    assert!(error.is_input(), "{error}");
+}

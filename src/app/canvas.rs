@@ -1,16 +1,18 @@
 //! The centre of the window: the picture of the field, the plane's slider, banners.
 
+use super::compare::{self, Second, Show};
 use super::document::Document;
 use super::overlay::Legend;
 use super::pictures::{Bar, Pictures};
 use super::theme;
 use super::units::{Unit, Units};
 use super::view_state::{ViewState, Wanted};
-use super::{field_view, graph_view, space_view, toolbar, view_panel};
+use super::{field_view, graph_view, relief_view, space_view, toolbar, view_panel};
+use crate::colormap::Kind;
 use crate::engine::{Frame, Status};
 use crate::render::medium::MediumImage;
-use crate::scene::Scenario;
 use crate::scene::scenario::{ColorRange, Quantity};
+use crate::scene::{Scenario, SceneFile};
 use crate::solver::{ImageRequest, VolumeRequest};
 use crate::space::{MediumVolume, Mode};
 use egui::{Align2, Rect, Ui, vec2};
@@ -20,6 +22,8 @@ use lucide_icons::Icon;
 pub struct Canvas<'a> {
     /// The run.
     pub frame: &'a Frame,
+    /// A second run beside it, or the difference.
+    pub second: Option<Second<'a>>,
     /// The draft, for colours and quantity.
     pub document: &'a Document,
     /// The medium over the field.
@@ -28,6 +32,13 @@ pub struct Canvas<'a> {
     pub space: &'a MediumVolume,
     /// The panels are hidden.
     pub bare: bool,
+}
+
+impl Canvas<'_> {
+    fn rank(&self) -> usize {
+        let scenario = self.frame.scenario.as_deref();
+        scenario.map_or(2, |scenario| scenario.grid().rank())
+    }
 }
 
 /// The quantity that the worker is asked for: graphs want |ψ| with its phase, and draw |ψ|² coloured by it.
@@ -65,18 +76,39 @@ pub fn show(
         texture,
         levels: view.levels,
         gamma: view.gamma(),
-        title: view_panel::title(quantity),
+        title: view_panel::title(&canvas.document.draft, quantity),
     };
     if let Some(mode) = mode(canvas.document, scenario) {
         return Some(in_space(ui, canvas, scenario, view, pictures, (mode, legend)));
     }
-    let pictures = pictures.map(|pictures| {
+    if rank == 2 && view.relief {
+        let area = ui.available_rect_before_wrap();
+        let nothing = MediumImage::default();
+        let shown = view.show_medium && quantity != Quantity::Momentum;
+        let sources = relief_view::Sources {
+            frame,
+            scenario,
+            legend,
+            medium: if shown { canvas.medium } else { &nothing },
+            units,
+        };
+        relief_view::show(ui, view, &sources);
+        banners(ui, area, frame, canvas.document);
+        let image = relief_view::request(scenario, quantity);
+        return Some(Wanted { image, volume: None });
+    }
+    let mut pictures = pictures;
+    if let Some(pictures) = pictures.as_deref_mut() {
         pictures.take_map(map, quantity == Quantity::Phase);
         pictures.take(frame, rank);
-        &*pictures
-    });
+    }
     let size = scenario.grid().size();
     let scale = ui.ctx().pixels_per_point();
+    if let Some(second) = &canvas.second {
+        let image = pair(ui, canvas, view, (pictures, bar), (legend, *second));
+        return Some(Wanted { image, volume: None });
+    }
+    let pictures = pictures.map(|pictures| &*pictures);
     let flat = |image| Some(Wanted { image, volume: None });
     if rank == 1 {
         let sources = graph_view::Sources {
@@ -84,7 +116,8 @@ pub fn show(
             frame,
             scenario,
             medium: canvas.medium,
-            title: graph_title(view_panel::quantity(&canvas.document.draft)),
+            title: graph_title(&canvas.document.draft),
+            levels: view.levels,
             units,
         };
         graph_view::show(ui, view, &sources);
@@ -105,9 +138,10 @@ pub fn show(
         medium: canvas.medium,
         units,
         bare: canvas.bare,
+        passive: false,
     };
     field_view::show(ui, view, &sources);
-    if !canvas.bare {
+    if !canvas.bare && quantity != Quantity::Momentum {
         toolbar::show(ui, picture_area, &mut view.tools, &canvas.document.draft);
     }
     banners(ui, picture_area, frame, canvas.document);
@@ -116,6 +150,146 @@ pub fn show(
         view.camera
             .request(picture_area, scale, [size[0], size[1]], plane, quantity),
     )
+}
+
+/// Shows two runs side by side, or their difference; returns what the worker shall show from now on.
+fn pair(
+    ui: &mut Ui,
+    canvas: &Canvas<'_>,
+    view: &mut ViewState,
+    (mut pictures, bar): (Option<&mut Pictures>, &mut Bar),
+    (legend, second): (Legend<'_>, Second<'_>),
+) -> ImageRequest {
+    let quantity = asked_quantity(canvas.document, canvas.rank());
+    let area = ui.available_rect_before_wrap();
+    let apart = second.show == Show::Difference;
+    let graph = !apart && quantity == Quantity::Phase;
+    let map = if apart {
+        let kind = second.frame.image.quantity.map_or(Kind::Diverging, Quantity::map_kind);
+        crate::colormap::auto(kind)
+    } else {
+        legend.map
+    };
+    if let Some(pictures) = pictures.as_deref_mut() {
+        pictures.take_second(second.frame, canvas.medium, canvas.rank(), (map, graph));
+    }
+    let pictures = pictures.map(|pictures| &*pictures);
+    let other = Legend {
+        map,
+        texture: if apart {
+            bar.of_difference(ui.ctx(), map)
+        } else {
+            legend.texture
+        },
+        levels: if apart { second.levels } else { legend.levels },
+        gamma: if apart { 1.0 } else { legend.gamma },
+        title: if apart { "second − first" } else { legend.title },
+    };
+    let mut wanted = None;
+    if apart {
+        wanted = pane(ui, area, canvas, view, pictures, (second.frame, other, 1));
+    } else {
+        let half = vec2((area.width() - GAP) / 2.0, area.height());
+        for (n, (frame, legend)) in [(canvas.frame, legend), (second.frame, other)].into_iter().enumerate() {
+            let rect = Rect::from_min_size(area.min + vec2(n as f32 * (half.x + GAP), 0.0), half);
+            wanted = pane(ui, rect, canvas, view, pictures, (frame, legend, n)).or(wanted);
+        }
+    }
+    banners(ui, area, canvas.frame, canvas.document);
+    // Without room for a pane everything is asked for.
+    wanted.unwrap_or_else(|| {
+        let [nx, ny, _] = canvas
+            .frame
+            .scenario
+            .as_ref()
+            .map_or([1; 3], |scenario| scenario.grid().size());
+        ImageRequest {
+            quantity,
+            x: 0..nx,
+            y: 0..ny,
+            z: 0,
+            max_size: [CUT_TEXELS; 2],
+        }
+    })
+}
+
+/// Points between two panes.
+const GAP: f32 = 4.0;
+
+/// One picture of two, the first or the second; returns what the worker shall show for it.
+fn pane(
+    ui: &mut Ui,
+    rect: Rect,
+    canvas: &Canvas<'_>,
+    view: &mut ViewState,
+    pictures: Option<&Pictures>,
+    (frame, legend, n): (&Frame, Legend<'_>, usize),
+) -> Option<ImageRequest> {
+    let scenario = canvas.frame.scenario.as_ref()?;
+    let size = scenario.grid().size();
+    let scale = ui.ctx().pixels_per_point();
+    let units = Units::of(scenario, canvas.frame.clock.time_step);
+    let quantity = asked_quantity(canvas.document, canvas.rank());
+    let second = pictures.and_then(|pictures| pictures.second.as_deref());
+    let levels = legend.levels;
+    let mut pane = ui.new_child(egui::UiBuilder::new().id_salt(("pane", n)).max_rect(rect));
+    pane.set_clip_rect(rect.intersect(ui.clip_rect()));
+    let request = if canvas.rank() == 1 {
+        let curve = pictures.and_then(|pictures| {
+            let curve = if n == 0 { &pictures.curve } else { &second?.curve };
+            Some((&pictures.render, curve))
+        });
+        let sources = graph_view::Sources {
+            render: curve,
+            frame,
+            scenario,
+            medium: canvas.medium,
+            title: if levels.low < 0.0 && legend.title == "second − first" {
+                "second − first"
+            } else {
+                graph_title(&canvas.document.draft)
+            },
+            levels,
+            units,
+        };
+        graph_view::show(&mut pane, view, &sources);
+        let strip = graph_view::strip(graph_view::plot_area(rect));
+        view.camera.request(strip, scale, [size[0], 1], 0, quantity)
+    } else {
+        let field = pictures.and_then(|pictures| {
+            Some(if n == 0 {
+                (&pictures.render, &pictures.field, &pictures.medium)
+            } else {
+                let second = second?;
+                (&pictures.render, &second.field, &second.medium)
+            })
+        });
+        let sources = field_view::Sources {
+            render: field,
+            frame,
+            scenario,
+            draft: &canvas.document.draft,
+            legend,
+            medium: canvas.medium,
+            units,
+            bare: canvas.bare,
+            passive: n > 0,
+        };
+        field_view::show(&mut pane, view, &sources);
+        let plane = view.plane().min(size[2] - 1);
+        view.camera.request(rect, scale, [size[0], size[1]], plane, quantity)
+    };
+    if let Some(report) = &frame.report {
+        // Under the clock.
+        let room = super::overlay::Room {
+            area: Rect::from_min_max(rect.min + vec2(0.0, 40.0), rect.max),
+            picture: Rect::NOTHING,
+        };
+        let text = compare::title(scenario, report, frame.clock.time_step);
+        let painter = pane.painter_at(rect);
+        super::overlay::plate(&painter, room, Align2::LEFT_TOP, text, egui::FontId::proportional(12.0));
+    }
+    Some(request)
 }
 
 /// The mode in space that the scene is shown in; `None` for a plane.
@@ -178,10 +352,10 @@ fn in_space(
     }
 }
 
-fn graph_title(quantity: Quantity) -> &'static str {
-    match quantity {
+fn graph_title(file: &SceneFile) -> &'static str {
+    match view_panel::quantity(file) {
         Quantity::Density | Quantity::Phase => "|ψ|², coloured by phase",
-        other => view_panel::title(other),
+        other => view_panel::title(file, other),
     }
 }
 

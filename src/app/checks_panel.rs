@@ -1,14 +1,16 @@
 //! "Is it right?": predictions with what was measured, and warnings.
 
+use super::question::Questions;
 use super::theme;
 use super::units::Units;
 use super::widgets::{figure, hint, section, warning};
 use crate::engine::{Frame, Verdict};
 use crate::field::Precision;
-use crate::physics::{Initial, Model};
+use crate::physics::{Initial, Model, Sets, Value};
 use crate::scene::Scenario;
+use crate::scene::file::SignalFile;
 use crate::scene::scenario::{Expectation, Subject};
-use crate::solver::{self, Clock};
+use crate::solver;
 use egui::{Align, Layout, Ui};
 use lucide_icons::Icon;
 
@@ -16,7 +18,7 @@ use lucide_icons::Icon;
 const SITES_PER_WAVELENGTH: f64 = 8.0;
 
 /// Shows the section.
-pub fn show(ui: &mut Ui, frame: &Frame) {
+pub fn show(ui: &mut Ui, frame: &Frame, questions: &Questions) {
     section(ui, Icon::CircleCheck, "Is it right?", true, |ui| {
         let Some(scenario) = &frame.scenario else {
             hint(ui, "Nothing runs yet.");
@@ -27,7 +29,7 @@ pub fn show(ui: &mut Ui, frame: &Frame) {
         }
         for (n, expectation) in scenario.expectations().iter().enumerate() {
             let verdict = frame.verdicts.get(n).copied().unwrap_or_default();
-            card(ui, scenario, expectation, verdict, frame.clock);
+            card(ui, scenario, (n, expectation, verdict), frame, questions);
         }
         for text in warnings(scenario, frame) {
             warning(ui, &text);
@@ -35,7 +37,22 @@ pub fn show(ui: &mut Ui, frame: &Frame) {
     });
 }
 
-fn card(ui: &mut Ui, scenario: &Scenario, expectation: &Expectation, verdict: Verdict, clock: Clock) {
+/// What is measured of a subject now, before its time has come.
+fn live(subject: &Subject, frame: &Frame) -> Option<f64> {
+    match subject {
+        Subject::Detector(place) => frame.detectors.get(*place).copied(),
+        Subject::Observable(name) => frame.observables.and_then(|(_, sums)| sums.by_name(name)),
+    }
+}
+
+fn card(
+    ui: &mut Ui,
+    scenario: &Scenario,
+    (place, expectation, verdict): (usize, &Expectation, Verdict),
+    frame: &Frame,
+    questions: &Questions,
+) {
+    let clock = frame.clock;
     let palette = theme::palette(ui);
     let (icon, color, word) = match verdict {
         Verdict::Pending => (Icon::Hourglass, palette.weak, "waits"),
@@ -64,17 +81,35 @@ fn card(ui: &mut Ui, scenario: &Scenario, expectation: &Expectation, verdict: Ve
                     ui.label(egui::RichText::new(text).size(12.0).color(color));
                 });
             });
-            value_row(
-                ui,
-                "predicted",
-                &format!(
+            if let Some(said) = questions.said(place) {
+                value_row(ui, "you said", &said);
+            }
+            // A question first: the scene keeps its prediction to itself.
+            let hidden = !expectation.ask.is_empty() && questions.hides(place) && verdict == Verdict::Pending;
+            let predicted = if hidden {
+                "asked when it runs".to_owned()
+            } else {
+                format!(
                     "{} ± {}",
                     figure(expectation.value, 5),
                     figure(expectation.tolerance, 2)
-                ),
-            );
-            let measured = verdict.measured().map_or("–".to_owned(), |value| figure(value, 5));
-            value_row(ui, "measured", &measured);
+                )
+            };
+            value_row(ui, "predicted", &predicted);
+            let (name, value) = match verdict.measured() {
+                Some(value) => ("measured", Some(value)),
+                None => ("now", live(&expectation.subject, frame)),
+            };
+            value_row(ui, name, &value.map_or("–".to_owned(), |value| figure(value, 5)));
+            let error = value.filter(|_| !hidden).map(|value| value - expectation.value);
+            let error = error.map_or("–".to_owned(), |error| {
+                format!(
+                    "{} ({} of the tolerance)",
+                    figure(error, 2),
+                    figure(error.abs() / expectation.tolerance, 2)
+                )
+            });
+            value_row(ui, "error", &error);
         })
         .response;
     response
@@ -113,6 +148,57 @@ fn subject(scenario: &Scenario, subject: &Subject) -> String {
     }
 }
 
+/// Sound that the grid is too coarse for.
+fn sound_warnings(scenario: &Scenario) -> Vec<String> {
+    let mut out = Vec::new();
+    let Model::Acoustic(acoustic) = scenario.model() else {
+        return out;
+    };
+    let a = scenario.grid().spacing();
+    // The slowest medium has the shortest waves; speeds by formula are left to the eye.
+    let slowest = scenario
+        .medium()
+        .layers()
+        .iter()
+        .filter(|layer| layer.sets == Sets::Speed)
+        .filter_map(|layer| match layer.value {
+            Value::Number(speed) if speed > 0.0 => Some(speed),
+            _ => None,
+        })
+        .fold(acoustic.speed, f64::min);
+    let highest = scenario.file().sources.iter().filter_map(|source| match source.signal {
+        SignalFile::Sine { frequency } | SignalFile::Ricker { frequency } | SignalFile::Burst { frequency, .. } => {
+            Some(frequency)
+        }
+        SignalFile::Chirp {
+            frequency,
+            to_frequency,
+            ..
+        } => Some(frequency.max(to_frequency)),
+        SignalFile::File { .. } => None,
+    });
+    let highest = highest.fold(0.0, f64::max);
+    let sites = slowest / (highest * a);
+    if highest > 0.0 && sites < SITES_PER_WAVELENGTH {
+        out.push(format!(
+            "Only {} sites a wavelength at {} Hz: the grid slows the sound down. Use a finer spacing or a lower frequency.",
+            figure(sites, 2),
+            figure(highest, 4)
+        ));
+    }
+    if let Initial::Pulses(pulses) = scenario.initial() {
+        // A Gaussian of width w holds waves down to about 2πw/3.
+        let narrow = pulses.iter().map(|pulse| pulse.width / a).fold(f64::INFINITY, f64::min);
+        if narrow < 2.0 {
+            out.push(format!(
+                "A pulse is only {} sites wide: its shortest waves are not resolved. Use a finer spacing or a wider pulse.",
+                figure(narrow, 2)
+            ));
+        }
+    }
+    out
+}
+
 /// What a critical eye would object to, each with what to change.
 #[must_use]
 pub fn warnings(scenario: &Scenario, frame: &Frame) -> Vec<String> {
@@ -130,6 +216,7 @@ pub fn warnings(scenario: &Scenario, frame: &Frame) -> Vec<String> {
             }
         }
     }
+    out.extend(sound_warnings(scenario));
     if let Some(method) = solver::find(&scenario.solver().method) {
         let advice = (method.step_advice)(scenario);
         if let Some(step) = scenario.time().step

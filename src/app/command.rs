@@ -16,8 +16,12 @@ pub enum Action {
     ScenesFolder,
     /// Writes the picture.
     ExportPicture,
+    /// Makes a film.
+    ExportFilm,
     /// Writes the field.
     ExportField,
+    /// Writes the detectors' records.
+    ExportRecords,
     /// Writes a checkpoint.
     SaveCheckpoint,
     /// Ends the program.
@@ -38,6 +42,12 @@ pub enum Action {
     ProbeTool,
     /// It places the transducers of a mirror.
     MirrorTool,
+    /// It records a region.
+    RegionTool,
+    /// It moves the parts of the scene.
+    ArrangeTool,
+    /// It measures.
+    RulerTool,
     /// Runs or pauses.
     PlayPause,
     /// One step.
@@ -52,6 +62,10 @@ pub enum Action {
     Snapshot,
     /// Back to the kept state.
     Restore,
+    /// The picture before.
+    Earlier,
+    /// The picture after.
+    Later,
     /// Fewer steps per frame.
     Slower,
     /// More steps per frame.
@@ -64,6 +78,8 @@ pub enum Action {
     ShowSlices,
     /// A 3D field as a volume.
     ShowVolume,
+    /// A 2D field as a relief.
+    ShowRelief,
     /// The picture alone.
     HidePanels,
     /// Gallery and scene.
@@ -74,10 +90,22 @@ pub enum Action {
     Plots,
     /// The whole screen.
     FullScreen,
+    /// For lecture halls.
+    Demo,
     /// Dark or light.
     Theme,
+    /// High contrast, or not.
+    Contrast,
+    /// Everything larger.
+    Larger,
+    /// Everything smaller.
+    Smaller,
+    /// The system's size.
+    NormalSize,
     /// Finds a command.
     Palette,
+    /// The first steps.
+    Tour,
     /// Lists the keys.
     Help,
 }
@@ -159,7 +187,9 @@ pub const ACTIONS: &[Entry] = &[
     entry(Action::SaveAs, Menu::File, "Save scene as…", Icon::Save, &[key(CTRL_SHIFT, Key::S)], "Writes the scene to another file."),
     entry(Action::ScenesFolder, Menu::File, "Folder of your scenes…", Icon::FolderOpen, &[], "The scene files in this folder stand in the gallery."),
     entry(Action::ExportPicture, Menu::File, "Export picture…", Icon::Image, &[key(CTRL, Key::E)], "Writes the field as PNG, at one pixel a texel, without the panels."),
+    entry(Action::ExportFilm, Menu::File, "Export film…", Icon::Film, &[key(CTRL_SHIFT, Key::E)], "A film (MP4, GIF, animated PNG, numbered PNGs) or a picture of the scene at any size, or of the run from now on."),
     entry(Action::ExportField, Menu::File, "Export field…", Icon::FileText, &[], "Writes the field as NPY (complex64 or complex128, C order)."),
+    entry(Action::ExportRecords, Menu::File, "Export records…", Icon::FileText, &[], "Writes what the detectors recorded as CSV, one row a record."),
     entry(Action::SaveCheckpoint, Menu::File, "Save checkpoint…", Icon::Hourglass, &[], "Writes the whole state; `ripplon run --resume` continues it bit by bit."),
     entry(Action::Quit, Menu::File, "Quit", Icon::X, &[key(CTRL, Key::Q)], "Ends the program."),
     entry(Action::Undo, Menu::Edit, "Undo", Icon::Undo2, &[key(CTRL, Key::Z)], "Takes back the last edit of the scene."),
@@ -170,6 +200,9 @@ pub const ACTIONS: &[Entry] = &[
     entry(Action::BrushTool, Menu::Edit, "Tool: brush", Icon::Brush, &[key(NONE, Key::B)], "Left paints, right takes away; Shift draws a line, Ctrl a box."),
     entry(Action::ProbeTool, Menu::Edit, "Tool: probe", Icon::Pipette, &[key(NONE, Key::D)], "Click where a detector shall stand."),
     entry(Action::MirrorTool, Menu::Edit, "Tool: mirror", Icon::FlipHorizontal2, &[key(NONE, Key::M)], "Press and drag where the transducers of a time-reversal mirror shall stand."),
+    entry(Action::RegionTool, Menu::Edit, "Tool: region", Icon::SquareDashed, &[key(NONE, Key::G)], "Drag a rectangle that a detector shall record."),
+    entry(Action::ArrangeTool, Menu::Edit, "Tool: arrange", Icon::MousePointer2, &[key(NONE, Key::A)], "Drag the handles of shapes, packets, sources and detectors; arrow keys move what was taken last, Shift finer."),
+    entry(Action::RulerTool, Menu::Edit, "Tool: ruler", Icon::Ruler, &[key(NONE, Key::L)], "Drag from place to place to measure."),
     entry(Action::PlayPause, Menu::Run, "Play or pause", Icon::Play, &[key(NONE, Key::Space), key(NONE, Key::K)], "Lets time run, or stops it after the present batch of steps."),
     entry(Action::Step, Menu::Run, "One step", Icon::StepForward, &[key(NONE, Key::Period)], "Takes one step, bit for bit what playing does."),
     entry(Action::Reverse, Menu::Run, "Turn time round", Icon::ArrowLeftRight, &[key(NONE, Key::T)], "At the scene's mirror, where it has one; else Δt becomes −Δt, and a unitary scheme runs back to where it came from."),
@@ -177,19 +210,28 @@ pub const ACTIONS: &[Entry] = &[
     entry(Action::Reset, Menu::Run, "Reset", Icon::RotateCcw, &[key(NONE, Key::R)], "Back to t = 0."),
     entry(Action::Snapshot, Menu::Run, "Snapshot", Icon::Camera, &[key(NONE, Key::S)], "Keeps the present state aside."),
     entry(Action::Restore, Menu::Run, "Back to snapshot", Icon::History, &[key(NONE, Key::C)], "Returns to the state kept aside."),
+    entry(Action::Earlier, Menu::Run, "Earlier picture", Icon::SkipBack, &[key(NONE, Key::OpenBracket)], "Looks back through the pictures of the last seconds; the run pauses and keeps its state."),
+    entry(Action::Later, Menu::Run, "Later picture", Icon::SkipForward, &[key(NONE, Key::CloseBracket)], "Looks forward again, up to the present."),
     entry(Action::Slower, Menu::Run, "Slower", Icon::ChevronDown, &[key(NONE, Key::Minus)], "Half as many steps per frame; Δt stays."),
     entry(Action::Faster, Menu::Run, "Faster", Icon::ChevronUp, &[key(NONE, Key::Plus), key(NONE, Key::Equals)], "Twice as many steps per frame; Δt stays."),
     entry(Action::Fit, Menu::View, "Fit to window", Icon::Scan, &[key(NONE, Key::Num0), key(NONE, Key::Home)], "Shows the whole grid. A double click on the picture does the same."),
     entry(Action::ShowPlane, Menu::View, "Plane", Icon::Square, &[key(NONE, Key::Num1)], "Shows one plane of a scene of three dimensions."),
     entry(Action::ShowSlices, Menu::View, "Slices", Icon::Layers, &[key(NONE, Key::Num2)], "Shows three planes of a scene of three dimensions in its box."),
     entry(Action::ShowVolume, Menu::View, "Volume", Icon::Box, &[key(NONE, Key::Num3)], "Shows the whole field of a scene of three dimensions, seen through."),
+    entry(Action::ShowRelief, Menu::View, "Relief", Icon::Mountain, &[key(NONE, Key::Num4)], "Shows a scene of two dimensions as a relief, or as a picture again."),
     entry(Action::HidePanels, Menu::View, "Hide panels", Icon::Eye, &[key(NONE, Key::H)], "Leaves the picture alone; again brings the panels back."),
     entry(Action::LeftPanel, Menu::View, "Gallery and scene", Icon::PanelLeft, &[key(CTRL, Key::Num1)], "Folds the left panel."),
     entry(Action::RightPanel, Menu::View, "Method and view", Icon::PanelRight, &[key(CTRL, Key::Num2)], "Folds the right panel."),
     entry(Action::Plots, Menu::View, "Plots", Icon::ChartLine, &[key(CTRL, Key::Num3)], "Folds the plots."),
     entry(Action::FullScreen, Menu::View, "Full screen", Icon::Maximize, &[key(NONE, Key::F), key(NONE, Key::F11)], "The whole screen, and back."),
+    entry(Action::Demo, Menu::View, "Demo", Icon::Presentation, &[key(NONE, Key::F5)], "The picture alone on the whole screen in large type; Page Down and Page Up, or a clicker, go from preset to preset. Escape ends it."),
     entry(Action::Theme, Menu::View, "Dark or light", Icon::Contrast, &[], "Changes the theme."),
+    entry(Action::Contrast, Menu::View, "High contrast", Icon::SunMoon, &[], "Stronger text and lines, in both themes."),
+    entry(Action::Larger, Menu::View, "Larger", Icon::ZoomIn, &[key(CTRL, Key::Plus), key(CTRL, Key::Equals)], "Text and controls a tenth larger."),
+    entry(Action::Smaller, Menu::View, "Smaller", Icon::ZoomOut, &[key(CTRL, Key::Minus)], "Text and controls a tenth smaller."),
+    entry(Action::NormalSize, Menu::View, "Normal size", Icon::Search, &[key(CTRL, Key::Num0)], "Text and controls as large as the system has them."),
     entry(Action::Palette, Menu::Help, "Command palette…", Icon::Search, &[key(CTRL, Key::P)], "Finds a command or a preset by its name."),
+    entry(Action::Tour, Menu::Help, "First steps", Icon::Footprints, &[], "A tour of five things to do by the keyboard."),
     entry(Action::Help, Menu::Help, "Keys and mouse", Icon::Keyboard, &[key(NONE, Key::F1), key(NONE, Key::Questionmark)], "Lists keys and gestures."),
 ];
 
@@ -220,7 +262,7 @@ pub fn pressed(ctx: &egui::Context) -> Option<Action> {
         }
         shortcuts.into_iter().find_map(|(shortcut, action)| {
             let bare = shortcut.modifiers.is_none();
-            let function = matches!(shortcut.logical_key, Key::F1 | Key::F11);
+            let function = matches!(shortcut.logical_key, Key::F1 | Key::F5 | Key::F11);
             if bare && !function && (typing || (focused && is_control_key(shortcut.logical_key))) {
                 return None;
             }

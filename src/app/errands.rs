@@ -3,6 +3,7 @@
 use super::medium_view::medium;
 use super::shelf::OwnScene;
 use super::watcher::{Watched, Watcher};
+use crate::export::Format;
 use crate::render::medium::MediumImage;
 use crate::scene::{Faults, Scenario, SceneFile, embedded, input};
 use crate::solver;
@@ -45,6 +46,10 @@ pub enum Ask {
     Folder,
     /// Where to write what a detector recorded, as WAV.
     Sound,
+    /// Where to write what all detectors recorded, as CSV.
+    Records,
+    /// Where to write a film.
+    Film(Format),
 }
 
 impl Ask {
@@ -59,6 +64,9 @@ impl Ask {
             Self::Checkpoint => "Save checkpoint",
             Self::Folder => "Folder of your scenes",
             Self::Sound => "Save sound",
+            Self::Records => "Export records",
+            Self::Film(Format::Sequence) => "Folder of the film’s pictures",
+            Self::Film(_) => "Export film",
         }
     }
 
@@ -83,23 +91,34 @@ impl Ask {
     pub fn ending(self) -> &'static str {
         match self {
             Self::Open | Self::Save => "toml",
-            Self::Picture => "png",
+            Self::Picture | Self::Film(Format::Png) => "png",
             Self::Field => "npy",
             Self::Checkpoint => "ripplon",
-            Self::Folder => "",
+            Self::Folder | Self::Film(Format::Sequence) => "",
             Self::Sound => "wav",
+            Self::Records => "csv",
+            Self::Film(Format::Gif) => "gif",
+            Self::Film(Format::Apng) => "apng",
+            Self::Film(Format::Mp4) => "mp4",
         }
     }
 
     fn filter(self) -> (&'static str, &'static [&'static str]) {
         match self {
-            Self::Open => ("Scenes, and pictures and films that carry one", &["toml", "png", "mp4"]),
+            Self::Open => (
+                "Scenes, and pictures and films that carry one",
+                &["toml", "png", "apng", "mp4"],
+            ),
             Self::Save => ("Ripplon scene", &["toml"]),
-            Self::Picture => ("PNG picture", &["png"]),
+            Self::Picture | Self::Film(Format::Png) => ("PNG picture", &["png"]),
             Self::Field => ("NumPy array", &["npy"]),
             Self::Checkpoint => ("Checkpoint", &["ripplon"]),
-            Self::Folder => ("Folder", &[]),
+            Self::Folder | Self::Film(Format::Sequence) => ("Folder", &[]),
             Self::Sound => ("WAV sound", &["wav"]),
+            Self::Records => ("Table", &["csv"]),
+            Self::Film(Format::Gif) => ("GIF film", &["gif"]),
+            Self::Film(Format::Apng) => ("Animated PNG", &["apng"]),
+            Self::Film(Format::Mp4) => ("MP4 film", &["mp4"]),
         }
     }
 }
@@ -129,6 +148,8 @@ pub enum Outcome {
     },
     /// A scene was read, or what is wrong with it.
     Opened(Result<Box<Opened>, Faults>),
+    /// The scene of a second run was checked.
+    Compared(Result<Arc<Scenario>, Faults>),
     /// The medium of a scenario as a picture.
     Medium(Arc<Scenario>, MediumImage),
     /// The medium of a scenario in space.
@@ -156,6 +177,7 @@ enum Task {
     Check(u64, Box<SceneFile>, Option<PathBuf>),
     Medium(Arc<Scenario>, usize),
     Space(Arc<Scenario>),
+    Compare(Box<SceneFile>, Option<PathBuf>),
 }
 
 /// Sends work away and collects what came of it.
@@ -182,15 +204,16 @@ impl Errands {
             .name("ripplon-errands".to_owned())
             .spawn(move || {
                 while let Ok(first) = todo.recv() {
-                    let (mut check, mut medium, mut space) = (None, None, None);
+                    let (mut check, mut medium, mut space, mut compare) = (None, None, None, None);
                     for task in std::iter::once(first).chain(todo.try_iter()) {
                         match task {
                             Task::Check(..) => check = Some(task),
                             Task::Medium(..) => medium = Some(task),
                             Task::Space(..) => space = Some(task),
+                            Task::Compare(..) => compare = Some(task),
                         }
                     }
-                    for task in [check, medium, space].into_iter().flatten() {
+                    for task in [check, compare, medium, space].into_iter().flatten() {
                         if done.send(perform(task)).is_err() {
                             return;
                         }
@@ -220,6 +243,11 @@ impl Errands {
         let _ = self
             .tasks
             .send(Task::Check(revision, Box::new(file.clone()), path.map(Path::to_owned)));
+    }
+
+    /// Checks the scene of a second run.
+    pub fn compare(&self, file: SceneFile, path: Option<&Path>) {
+        let _ = self.tasks.send(Task::Compare(Box::new(file), path.map(Path::to_owned)));
     }
 
     /// Makes the medium's picture of a plane.
@@ -337,6 +365,7 @@ fn perform(task: Task) -> Outcome {
             revision,
             result: solver::validate_scene(&file, path.as_deref()).map(Arc::new),
         },
+        Task::Compare(file, path) => Outcome::Compared(solver::validate_scene(&file, path.as_deref()).map(Arc::new)),
         Task::Medium(scenario, plane) => {
             let image = medium(&scenario, plane);
             Outcome::Medium(scenario, image)
@@ -371,9 +400,9 @@ fn dropped(path: PathBuf) -> Outcome {
         .unwrap_or_default();
     let failed = |text: String| Outcome::Failed("The file cannot be used".to_owned(), text);
     match ending.as_str() {
-        "png" | "mp4" => match embedded::scene_in(&path) {
+        "png" | "apng" | "mp4" => match embedded::scene_in(&path) {
             Ok(Some(_)) => open_dropped(&path),
-            Ok(None) if ending == "mp4" => failed(format!("{}: this film carries no scene", path.display())),
+            Ok(None) if ending != "png" => failed(format!("{}: this film carries no scene", path.display())),
             Ok(None) => Outcome::Dropped(Dropped::Picture(path)),
             Err(error) => failed(format!("{}: {error}", path.display())),
         },
@@ -419,5 +448,9 @@ pub(super) fn file_name(title: &str, ending: &str) -> String {
     } else {
         words.join("-").to_lowercase()
     };
-    format!("{stem}.{ending}")
+    if ending.is_empty() {
+        stem
+    } else {
+        format!("{stem}.{ending}")
+    }
 }

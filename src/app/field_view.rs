@@ -5,11 +5,12 @@ use super::mirror_tool;
 use super::overlay::{self, Legend, Room};
 use super::theme::OVER_PICTURE;
 use super::tools::{self, Ground};
-use super::units::Units;
+use super::units::{Along, Units};
 use super::view_state::{Cut, ViewState};
 use super::widgets::{figure, steady};
 use crate::engine::Frame;
 use crate::render::{FieldPicture, MediumPicture, Placement, field::Coloring, medium::MediumImage};
+use crate::scene::scenario::Quantity;
 use crate::scene::{Scenario, SceneFile};
 use eframe::egui_wgpu::RenderState;
 use egui::{Align2, CursorIcon, PointerButton, Rect, Response, Sense, Stroke, Ui, pos2};
@@ -32,6 +33,19 @@ pub struct Sources<'a> {
     pub units: Units,
     /// Whether the panels are hidden: then the line cut is, too.
     pub bare: bool,
+    /// Whether tools and line cut are left to another picture beside this one.
+    pub passive: bool,
+}
+
+impl Sources<'_> {
+    /// Whether the picture shows |ψ(k)|².
+    fn is_of_momenta(&self) -> bool {
+        self.frame.image.quantity == Some(Quantity::Momentum)
+    }
+
+    fn along(&self, axis: usize) -> Along {
+        Along::of(self.scenario, self.frame.image.quantity, axis, self.units.length)
+    }
 }
 
 /// Shows the picture in all the room there is.
@@ -40,12 +54,18 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     let size = sources.scenario.grid().size();
     let sites = [size[0], size[1]];
     view.camera.settle(area, sites);
-    let on_cut =
-        !sources.bare && !view.tools.holds(PointerButton::Primary) && cut_drag(ui, view, area, sites, &response);
+    let on_cut = !sources.bare
+        && !sources.passive
+        && !view.tools.holds(PointerButton::Primary)
+        && cut_drag(ui, view, area, sites, &response);
     navigate(ui, view, area, sites, &response, on_cut);
     view.camera.settle(area, sites);
     let ground = ground(view, sources, sites);
-    tools::interact(ui, view, area, &ground, &response);
+    // Nothing of the scene stands in the space of momenta.
+    let of_momenta = sources.is_of_momenta();
+    if !of_momenta && !sources.passive {
+        tools::interact(ui, view, area, &ground, &response);
+    }
 
     let painter = ui.painter_at(area);
     let grid_rect = view.camera.rect(area, [0.0, 0.0], sites.map(|n| n as f64));
@@ -57,7 +77,9 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
         Stroke::new(1.0, OVER_PICTURE.gamma_multiply(0.25)),
         egui::StrokeKind::Outside,
     );
-    if view.show_detectors {
+    if of_momenta {
+        zero_lines(&painter, view, area, grid_rect, sites);
+    } else if view.show_detectors {
         let grid = sources.scenario.grid();
         overlay::detectors(&painter, area, &view.camera, grid, sources.scenario.detectors());
     }
@@ -81,12 +103,15 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     };
     overlay::clock(&painter, room, clock.time, clock.time_step, sources.units.time);
     overlay::legend(&painter, room, &sources.legend);
-    let spacing = sources.scenario.grid().spacing();
-    overlay::scale_bar(&painter, room, &view.camera, spacing, sources.units.length);
+    let along = sources.along(0);
+    let name = if of_momenta { "Δkx = " } else { "" };
+    overlay::scale_bar(&painter, room, &view.camera, along.step(), (name, along.unit));
     read_out(&painter, view, room, sources, &response);
     let pointer = response.hover_pos().or(response.interact_pointer_pos());
-    tools::draw(&painter, &view.camera, &view.tools, area, &ground, pointer);
-    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, "Picture of the field"));
+    if !of_momenta && !sources.passive {
+        tools::draw(&painter, &view.camera, &view.tools, area, &ground, pointer);
+    }
+    response.widget_info(|| super::status::picture_info("Picture of the field", sources.frame));
     response
 }
 
@@ -181,7 +206,7 @@ fn paint(ui: &Ui, view: &ViewState, area: Rect, grid_rect: Rect, sources: &Sourc
     let placement = Placement::new(rect, image.size.map(|n| n as f32), scale);
     let texel = view.camera.scale() * image.reduction as f32;
     let coloring = Coloring {
-        levels: view.levels,
+        levels: sources.legend.levels,
         kind: sources.legend.map.kind,
         gamma: view.gamma(),
         smooth: texel < 10.0,
@@ -195,10 +220,23 @@ fn paint(ui: &Ui, view: &ViewState, area: Rect, grid_rect: Rect, sources: &Sourc
             .callback(render, clip, placement, coloring)
             .map(egui::Shape::Callback),
     );
-    if view.show_medium && sources.medium.size[0] > 0 {
+    if view.show_medium && sources.medium.size[0] > 0 && !sources.is_of_momenta() {
         let placement = Placement::new(grid_rect, sources.medium.size.map(|n| n as f32), scale);
         ui.painter()
             .extend(medium.callback(render, clip, placement).map(egui::Shape::Callback));
+    }
+}
+
+/// Where k = 0 along each axis.
+fn zero_lines(painter: &egui::Painter, view: &ViewState, area: Rect, grid_rect: Rect, sites: [usize; 2]) {
+    let at = view
+        .camera
+        .point_at(area, sites.map(|n| if n > 1 { (n / 2) as f64 + 0.5 } else { 0.5 }));
+    let seen = grid_rect.intersect(area);
+    if seen.is_positive() {
+        let stroke = Stroke::new(1.0, OVER_PICTURE.gamma_multiply(0.25));
+        painter.hline(seen.x_range(), at.y, stroke);
+        painter.vline(at.x, seen.y_range(), stroke);
     }
 }
 
@@ -226,14 +264,14 @@ fn read_out(painter: &egui::Painter, view: &ViewState, room: Room, sources: &Sou
     if !inside {
         return;
     }
-    let a = grid.spacing();
     let image = &sources.frame.image;
     let texel = [0, 1].map(|axis| (place[axis] - image.origin[axis] as f64) / image.reduction.max(1) as f64);
-    let length = sources.units.length;
-    let mut fields = vec![
-        ("x".to_owned(), length.show(place[0].floor() * a, 4)),
-        ("y".to_owned(), length.show(place[1].floor() * a, 4)),
-    ];
+    let mut fields: Vec<(String, String)> = [0, 1]
+        .map(|axis| {
+            let along = sources.along(axis);
+            (along.name.to_owned(), along.unit.show(along.at(place[axis].floor()), 4))
+        })
+        .into();
     if (0..2).all(|axis| texel[axis] >= 0.0 && texel[axis] < image.size[axis] as f64) {
         let index = texel[0] as usize + image.size[0] * texel[1] as usize;
         if let Some(value) = image.value.get(index) {

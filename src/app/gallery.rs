@@ -145,6 +145,37 @@ impl Gallery {
         self.own = scenes.into_iter().map(entry).collect();
     }
 
+    /// The tags that several scenes share, the commonest first: pressed, only scenes with such a tag are shown.
+    fn tag_row(&mut self, ui: &mut Ui) {
+        const MOST: usize = 7;
+        let mut counts: Vec<(&str, usize)> = Vec::new();
+        for tag in self.own.iter().chain(&self.entries).flat_map(|entry| &entry.tags) {
+            match counts.iter_mut().find(|(known, _)| known == tag) {
+                Some((_, count)) => *count += 1,
+                None => counts.push((tag, 1)),
+            }
+        }
+        counts.retain(|(_, count)| *count > 1);
+        // The sort is stable: tags as common as each other stay in the order of the scenes.
+        counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        let mut wanted = None;
+        ui.horizontal_wrapped(|ui| {
+            ui.spacing_mut().item_spacing = vec2(4.0, 4.0);
+            for (tag, count) in counts.into_iter().take(MOST) {
+                let on = self.filter == tag;
+                let words = egui::RichText::new(tag).size(11.5);
+                let response = ui.add(egui::Button::selectable(on, words).min_size(vec2(0.0, 20.0)));
+                let response = response.on_hover_text(format!("{count} scenes"));
+                if response.accessible_name(format!("Tag {tag}")).clicked() {
+                    wanted = Some(if on { String::new() } else { tag.to_owned() });
+                }
+            }
+        });
+        if let Some(wanted) = wanted {
+            self.filter = wanted;
+        }
+    }
+
     /// Shows the gallery; returns the preset or file that was chosen. `present` is the one that is open.
     pub fn show(&mut self, ui: &mut Ui, present: Option<&str>, shelves: &Shelves) -> Option<String> {
         let mut chosen = None;
@@ -155,6 +186,7 @@ impl Gallery {
                 .hint_text("Find a scene"),
         )
         .accessible_name("Find a scene");
+        self.tag_row(ui);
         let wanted = self.filter.trim().to_lowercase();
         let fits = |entry: &&Entry| {
             wanted.is_empty()

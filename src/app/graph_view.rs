@@ -3,7 +3,7 @@
 
 use super::overlay::{self, Room};
 use super::theme::OVER_PICTURE;
-use super::units::Units;
+use super::units::{Along, Units};
 use super::view_state::ViewState;
 use super::widgets::{figure, round_below};
 use crate::colormap::Levels;
@@ -31,6 +31,8 @@ pub struct Sources<'a> {
     pub medium: &'a MediumImage,
     /// Name of the value with its formula.
     pub title: &'static str,
+    /// The range of what the worker gives.
+    pub levels: Levels,
     /// Units of lengths and times.
     pub units: Units,
 }
@@ -45,15 +47,19 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     if !plot.is_positive() {
         return response;
     }
-    let signed = view.levels.low < 0.0;
-    let shown = scale(view, sources.frame);
+    let signed = sources.levels.low < 0.0;
+    let shown = scale(sources.levels, sources.frame);
     // 8% of air above the highest value.
     let top = f64::from(shown.high) * 1.08;
     let bottom = if signed { -top } else { 0.0 };
     axes(&painter, plot, view, sources, bottom, top);
-    potential(&painter, plot, view, sources);
+    if !is_momentum(sources.frame) {
+        potential(&painter, plot, view, sources);
+    }
     curve(ui, plot, view, sources, bottom, top);
-    transducers(&painter, plot, view, sources.frame);
+    if !is_momentum(sources.frame) {
+        transducers(&painter, plot, view, sources.frame);
+    }
     let clock = &sources.frame.clock;
     let room = Room {
         area,
@@ -61,7 +67,7 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     };
     overlay::clock(&painter, room, clock.time, clock.time_step, sources.units.time);
     read_out(&painter, plot, room, view, sources, &response);
-    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, "Graph of the field"));
+    response.widget_info(|| super::status::picture_info("Graph of the field", sources.frame));
     response
 }
 
@@ -78,15 +84,23 @@ fn transducers(painter: &Painter, plot: Rect, view: &ViewState, frame: &Frame) {
     }
 }
 
+fn is_momentum(frame: &Frame) -> bool {
+    frame.image.quantity == Some(Quantity::Momentum)
+}
+
+fn along(sources: &Sources<'_>) -> Along {
+    Along::of(sources.scenario, sources.frame.image.quantity, 0, sources.units.length)
+}
+
 /// The range of what is drawn: |ψ|² where |ψ| and phase are shown.
-fn scale(view: &ViewState, frame: &Frame) -> Levels {
+fn scale(levels: Levels, frame: &Frame) -> Levels {
     if frame.image.quantity == Some(Quantity::Phase) {
         Levels {
             low: 0.0,
-            high: view.levels.high * view.levels.high,
+            high: levels.high * levels.high,
         }
     } else {
-        view.levels
+        levels
     }
 }
 
@@ -133,15 +147,15 @@ fn axes(painter: &Painter, plot: Rect, view: &ViewState, sources: &Sources<'_>, 
     let line = Stroke::new(1.0, OVER_PICTURE.gamma_multiply(0.14));
     let font = FontId::proportional(11.5);
     let text = OVER_PICTURE.gamma_multiply(0.75);
-    let a = sources.scenario.grid().spacing() * sources.units.length.per;
-    let (left, right) = (
-        view.camera.site_at(strip(plot), plot.left_center())[0] * a,
-        view.camera.site_at(strip(plot), plot.right_center())[0] * a,
-    );
+    let along = along(sources);
+    let per = along.unit.per;
+    // Site n is drawn from n to n + 1.
+    let at = |point: Pos2| along.at(view.camera.site_at(strip(plot), point)[0] - 0.5) * per;
+    let (left, right) = (at(plot.left_center()), at(plot.right_center()));
     let step = round_below((right - left) / 6.0).max(f64::MIN_POSITIVE);
     let mut tick = (left / step).ceil() * step;
     while tick <= right {
-        let x = x_of(view, plot, tick / a + 0.5);
+        let x = x_of(view, plot, along.site(tick / per) + 0.5);
         if x >= plot.left() && x <= plot.right() {
             painter.vline(x, plot.y_range(), line);
             let label = figure(if tick.abs() < step / 2.0 { 0.0 } else { tick }, 4);
@@ -158,7 +172,7 @@ fn axes(painter: &Painter, plot: Rect, view: &ViewState, sources: &Sources<'_>, 
     painter.text(
         plot.center_bottom() + vec2(0.0, 28.0),
         Align2::CENTER_TOP,
-        sources.units.length.after("x"),
+        along.title(),
         FontId::proportional(12.5),
         text,
     );
@@ -291,9 +305,9 @@ fn read_out(painter: &Painter, plot: Rect, room: Room, view: &ViewState, sources
     } else {
         super::field_view::symbol(image)
     };
-    let x = site * sources.scenario.grid().spacing();
+    let along = along(sources);
     let mut fields = vec![
-        ("x".to_owned(), sources.units.length.show(x, 4)),
+        (along.name.to_owned(), along.unit.show(along.at(site), 4)),
         (symbol.to_owned(), figure(f64::from(value), 3)),
     ];
     if let Some(phase) = image.phase.get(texel as usize) {

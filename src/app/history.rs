@@ -77,11 +77,15 @@ impl Series {
 /// picture.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct History {
+    /// The run that the records are of.
+    run: u64,
     /// Drift, energy, x, y, z, σx, σy, σz.
     sums: Series,
     detectors: Series,
     /// Fidelity, error after scaling, contrast of the focus.
     mirror: Series,
+    /// log₁₀ of the difference to a second run.
+    differences: Series,
 }
 
 /// Columns of the sums; those of the detectors follow.
@@ -93,8 +97,15 @@ impl History {
         *self = Self::default();
     }
 
-    /// Takes over what a new frame brings.
+    /// Takes over what a new frame brings. What an earlier run left is forgotten: after another scene was asked for, frames of the one before
+    /// it may still come in.
     pub fn record(&mut self, frame: &Frame) {
+        if frame.run != self.run {
+            *self = Self {
+                run: frame.run,
+                ..Self::default()
+            };
+        }
         let clock = &frame.clock;
         if !frame.detectors.is_empty() {
             self.detectors.record(clock.steps, clock.time, &frame.detectors);
@@ -102,6 +113,14 @@ impl History {
         if let Some((step, time, found)) = frame.mirror.as_ref().and_then(|mirror| mirror.refocus) {
             self.mirror
                 .record(step, time, &[found.fidelity, found.scaled_error, found.contrast]);
+        }
+        match frame.compared.as_ref().map(|compared| compared.difference) {
+            Some(Some((step, time, difference))) => {
+                // Runs that agree to the bit have no logarithm.
+                self.differences.record(step, time, &[difference.max(1e-17).log10()]);
+            }
+            Some(None) => {}
+            None => self.differences = Series::default(),
         }
         let Some((step, sums)) = frame.observables else {
             return;
@@ -113,6 +132,12 @@ impl History {
         values[2..5].copy_from_slice(&sums.position);
         values[5..].copy_from_slice(&sums.spread);
         self.sums.record(step, clock.time - behind * clock.time_step, &values);
+    }
+
+    /// log₁₀ of the relative difference to a second run over time, at most `most` points.
+    #[must_use]
+    pub fn differences(&self, most: usize) -> Vec<[f64; 2]> {
+        self.differences.points(0, most)
     }
 
     /// Number of records of the sums.
@@ -181,6 +206,23 @@ mod tests {
         assert_eq!(history.points(FIXED, 100)[2], [1.0, 2.0]);
         history.record(&frame(0));
         assert_eq!(history.len(), 1);
+    }
+
+    #[test]
+    fn another_run_leaves_nothing_of_the_one_before() {
+        let mut history = History::default();
+        for step in [0, 1, 2] {
+            history.record(&frame(step));
+        }
+        // Asked for another scene, the window forgets; a late frame of the old run comes in all the same.
+        history.clear();
+        history.record(&frame(3));
+        assert_eq!(history.len(), 1);
+        // The new run's first frame the window sees is one of a later step than that.
+        let next = Frame { run: 1, ..frame(5) };
+        history.record(&next);
+        assert_eq!(history.points(1, 100), [[2.5, 2.5]]);
+        assert_eq!(history.points(FIXED, 100), [[2.5, 5.0]]);
     }
 
     #[test]

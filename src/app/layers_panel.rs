@@ -2,6 +2,7 @@
 
 use super::cards::List;
 use super::widgets::{button, choice, fault, hint, icon_button, row};
+use crate::physics::expression::constants::{constants, with_value};
 use crate::physics::expression::{Expression, SPACE, TIME};
 use crate::physics::{Mode, Sets};
 use crate::scene::SceneFile;
@@ -159,12 +160,43 @@ fn value_rows(ui: &mut Ui, layer: &mut LayerFile) {
                 egui::TextEdit::singleline(text)
                     .font(egui::TextStyle::Monospace)
                     .desired_width(f32::INFINITY)
-                    .hint_text("formula of x, y, z, r"),
+                    .hint_text("formula of x, y, z, r; e.g. a = 0.5 in [0, 1]; a*x^2"),
             )
             .accessible_name("Formula of the value");
+            constant_rows(ui, text);
             if let Err(error) = Expression::parse(text, SPACE) {
                 fault(ui, &error.to_string());
             }
+        }
+    }
+}
+
+/// A slider for each constant in front of a formula.
+fn constant_rows(ui: &mut Ui, text: &mut String) {
+    for constant in constants(text) {
+        let mut value = constant.value;
+        let reach = 2.0 * value.abs().max(0.5);
+        let [low, high] = constant.range.unwrap_or([-reach, reach]);
+        // Whole thousandths of the range: the formula stays short.
+        let step = (high - low) / 1000.0;
+        row(
+            ui,
+            &constant.name,
+            "A constant of the formula: name = value in [from, to].",
+            |ui| {
+                ui.spacing_mut().slider_width = (ui.available_width() - 72.0).max(40.0);
+                ui.add(
+                    egui::Slider::new(&mut value, low..=high)
+                        .step_by(step)
+                        .clamping(egui::SliderClamping::Never),
+                )
+            },
+        );
+        #[expect(clippy::float_cmp, reason = "whether the slider was moved")]
+        if value != constant.value && value.is_finite() {
+            *text = with_value(text, &constant, tidy(value));
+            // The places of the others have moved.
+            return;
         }
     }
 }
@@ -188,6 +220,7 @@ fn drive_rows(ui: &mut Ui, layer: &mut LayerFile) {
                 .hint_text("function of t"),
         )
         .accessible_name("Drive");
+        constant_rows(ui, drive);
         if let Err(error) = Expression::parse(drive, TIME) {
             fault(ui, &error.to_string());
         }

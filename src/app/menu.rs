@@ -34,8 +34,12 @@ impl Can {
             | Action::Reverse
             | Action::Reset
             | Action::Snapshot
+            | Action::Earlier
+            | Action::Later
             | Action::ExportPicture
             | Action::ExportField
+            | Action::ExportFilm
+            | Action::ExportRecords
             | Action::SaveCheckpoint => self.run,
             _ => true,
         }

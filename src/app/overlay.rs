@@ -79,12 +79,12 @@ pub fn clock(painter: &Painter, room: Room, time: f64, time_step: f64, unit: Uni
     plate(painter, room, Align2::LEFT_TOP, text, FontId::proportional(16.0));
 }
 
-/// A line of a round length, at the lower left.
-pub fn scale_bar(painter: &Painter, room: Room, camera: &Camera, spacing: f64, unit: Unit) {
+/// A line of a round length, at the lower left; `spacing` from site to site, `name` before the number.
+pub fn scale_bar(painter: &Painter, room: Room, camera: &Camera, spacing: f64, (name, unit): (&str, Unit)) {
     let points_per_length = f64::from(camera.scale()) / (spacing * unit.per);
     let length = round_below(140.0 / points_per_length);
     let width = (length * points_per_length) as f32;
-    let text = format!("{}{}", figure(length, 3), unit.suffix());
+    let text = format!("{name}{}{}", figure(length, 3), unit.suffix());
     let galley = painter.layout_no_wrap(text, FontId::proportional(TEXT), OVER_PICTURE);
     let size = vec2(width.max(galley.size().x) + 16.0, galley.size().y + 20.0);
     let rect = room.corner(Align2::LEFT_BOTTOM, size);
@@ -105,7 +105,7 @@ pub fn scale_bar(painter: &Painter, room: Room, camera: &Camera, spacing: f64, u
 /// What a colour means: the map, its range, the quantity and its unit.
 pub struct Legend<'a> {
     /// The map.
-    pub map: &'a Colormap,
+    pub map: &'static Colormap,
     /// The map as a texture of 256 × 1.
     pub texture: egui::TextureId,
     /// Values at its ends.

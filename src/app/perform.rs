@@ -2,14 +2,20 @@
 
 use super::FIRST_PRESET;
 use super::command::Action;
+use super::demo::{Before, Demo, Turn};
 use super::errands::{Ask, Opened, Outcome};
+use super::film::{Filming, Order};
+use super::film_panel::{What, Wish};
+use super::theme;
 use super::time_panel::change_speed;
 use super::tools::Tool;
+use super::tour::Tour;
 use super::watcher::Watched;
 use super::window::{App, Wishes};
 use crate::engine::{Command, Engine, Job, Status};
+use crate::export::film::Script;
 use crate::export::paint::{Look, Painter};
-use crate::export::{self, About};
+use crate::export::{self, About, Format};
 use crate::scene::presets;
 use crate::scene::scenario::ViewMode;
 use crate::scene::{Faults, Scenario, SceneFile};
@@ -30,14 +36,18 @@ impl App {
         });
         let outcomes: Vec<Outcome> = self.errands.outcomes().collect();
         for outcome in outcomes {
-            self.take(outcome);
+            self.take(ctx, outcome);
         }
+        self.collect_film();
         self.worker.frame();
         if self.worker.is_backed_up() {
             ctx.request_repaint_after_secs(0.02);
         }
         let frame = self.worker.last_frame();
         self.history.record(frame);
+        self.questions.follow(frame);
+        self.tape.record(frame, ctx.input(|input| input.time));
+        self.carpet.record(frame, &self.view);
         if let Some(notice) = &frame.notice
             && notice.serial != self.noticed
         {
@@ -90,7 +100,7 @@ impl App {
         }
     }
 
-    fn take(&mut self, outcome: Outcome) {
+    fn take(&mut self, ctx: &egui::Context, outcome: Outcome) {
         match outcome {
             Outcome::Opened(Ok(opened)) => self.start(*opened),
             Outcome::Opened(Err(faults)) => self.refuse(&faults),
@@ -101,8 +111,15 @@ impl App {
                 }
                 Err(faults) => self.document.faults = Some(faults),
             },
-            // An answer about a draft that is no longer the present one.
-            Outcome::Checked { .. } => {}
+            Outcome::Compared(Ok(scenario)) if self.comparison.on => {
+                self.worker.send(Command::Compare(Some(scenario)));
+            }
+            // Answers about a draft that is no longer the present one.
+            Outcome::Checked { .. } | Outcome::Compared(Ok(_)) => {}
+            Outcome::Compared(Err(faults)) => {
+                self.comparison.on = false;
+                self.notices.fault("The second run cannot start", lines(&faults));
+            }
             Outcome::Medium(of, image) => {
                 let current = self
                     .medium_of
@@ -134,7 +151,7 @@ impl App {
             }
             Outcome::Rewritten(path, read) => self.reread(&path, read),
             Outcome::Shelf(scenes) => self.gallery.set_own(scenes),
-            Outcome::Chosen(ask, path) => self.use_file(ask, path),
+            Outcome::Chosen(ask, path) => self.use_file(ctx, ask, path),
             Outcome::NoDialogue(ask, suggestion) => self.prompt.open(ask, suggestion),
             Outcome::Taken(ask, path) => self.prompt.warn(ask, path),
             Outcome::Dropped(dropped) => {
@@ -158,6 +175,7 @@ impl App {
         }
         self.document.open(opened.file, opened.path, opened.preset);
         self.view.start_over(&opened.scenario);
+        self.comparison.start_over();
         self.view.tools.start_over(&self.document.draft);
         self.history.clear();
         self.notices.clear("The scene cannot be opened");
@@ -240,6 +258,26 @@ impl App {
         }
     }
 
+    /// Has the second run checked where it shall be another one than before, or ends it.
+    pub(super) fn submit_comparison(&mut self) {
+        let frame = self.worker.last_frame();
+        let time_step = frame.clock.time_step;
+        let runs = frame.compared.is_some();
+        if !self.comparison.on && runs && !self.ended {
+            self.worker.send(Command::Compare(None));
+            self.ended = true;
+        }
+        self.ended &= runs && !self.comparison.on;
+        // While an edit is being checked the draft is not what runs.
+        if self.document.faults.is_some() {
+            return;
+        }
+        let revision = self.document.revision();
+        if let Some(file) = self.comparison.wants(&self.document.draft, revision, time_step) {
+            self.errands.compare(file, self.document.path());
+        }
+    }
+
     /// Does what the panels asked for.
     pub(super) fn grant(&mut self, ctx: &egui::Context, wishes: Wishes) {
         if let Some(command) = wishes.command {
@@ -280,25 +318,43 @@ impl App {
             }
             Action::ScenesFolder => self.ask(Ask::Folder),
             Action::ExportPicture => self.ask(Ask::Picture),
+            Action::ExportFilm => self.film_dialogue.open(self.worker.last_frame()),
             Action::ExportField => self.ask(Ask::Field),
+            Action::ExportRecords => self.ask(Ask::Records),
             Action::SaveCheckpoint => self.ask(Ask::Checkpoint),
             Action::Quit => ctx.send_viewport_cmd(ViewportCommand::Close),
             Action::Undo => self.moved(Self::undo),
             Action::Redo => self.moved(Self::redo),
             Action::PlayPause => {
                 let running = self.worker.last_frame().status == Status::Running;
+                if !running {
+                    self.tape.leave();
+                }
                 self.worker.send(if running { Command::Pause } else { Command::Play });
             }
-            Action::Step => self.worker.send(Command::Step(1)),
+            Action::Step => {
+                self.tape.leave();
+                self.worker.send(Command::Step(1));
+            }
             Action::Reverse => self.worker.send(Command::Reverse),
             Action::BackToTurn => self.worker.send(Command::BackToTurn),
+            Action::Earlier | Action::Later => {
+                if self.worker.last_frame().status == Status::Running {
+                    self.worker.send(Command::Pause);
+                }
+                self.tape.turn(if action == Action::Earlier { -1 } else { 1 });
+            }
             Action::Reset => {
+                self.tape.leave();
                 self.history.clear();
                 self.view.range.reset();
                 self.worker.send(Command::Reset);
             }
             Action::Snapshot => self.worker.send(Command::Snapshot),
-            Action::Restore => self.worker.send(Command::Restore),
+            Action::Restore => {
+                self.tape.leave();
+                self.worker.send(Command::Restore);
+            }
             Action::Slower | Action::Faster => {
                 let running = self.worker.last_frame().steps_per_frame;
                 self.steps_per_frame = change_speed(self.steps_per_frame, running, action == Action::Faster);
@@ -309,7 +365,10 @@ impl App {
             | Action::SourceTool
             | Action::BrushTool
             | Action::ProbeTool
-            | Action::MirrorTool => {
+            | Action::MirrorTool
+            | Action::RegionTool
+            | Action::ArrangeTool
+            | Action::RulerTool => {
                 self.take_tool(action);
             }
             _ => self.act_on_window(ctx, action),
@@ -322,7 +381,11 @@ impl App {
                 self.view.camera.fit();
                 self.view.fit_in_space();
             }
-            Action::ShowPlane => self.show_as(ViewMode::Plane),
+            Action::ShowPlane => {
+                self.view.relief = false;
+                self.show_as(ViewMode::Plane);
+            }
+            Action::ShowRelief => self.toggle_relief(),
             Action::ShowSlices => self.show_as(ViewMode::Slices),
             Action::ShowVolume => self.show_as(ViewMode::Volume),
             Action::HidePanels => self.bare = !self.bare,
@@ -330,8 +393,8 @@ impl App {
             Action::RightPanel => self.settings.right = !self.settings.right,
             Action::Plots => self.settings.plots = !self.settings.plots,
             Action::FullScreen => {
-                self.full_screen = !self.full_screen;
-                ctx.send_viewport_cmd(ViewportCommand::Fullscreen(self.full_screen));
+                let full = !self.full_screen;
+                self.set_full_screen(ctx, full);
             }
             Action::Theme => {
                 self.settings.dark = !self.settings.dark;
@@ -341,6 +404,15 @@ impl App {
                     egui::Theme::Light
                 });
             }
+            Action::Contrast => {
+                self.settings.contrast = !self.settings.contrast;
+                theme::set_contrast(ctx, self.settings.contrast);
+            }
+            Action::Larger => self.resize(ctx, 1.1),
+            Action::Smaller => self.resize(ctx, 1.0 / 1.1),
+            Action::NormalSize => self.resize(ctx, 1.0 / self.settings.zoom),
+            Action::Demo => self.toggle_demo(ctx),
+            Action::Tour => self.tour = Some(Tour::default()),
             Action::Palette => self.palette.toggle(),
             Action::Help => self.help = !self.help,
             _ => {}
@@ -358,6 +430,9 @@ impl App {
             Action::BrushTool => Tool::Brush,
             Action::ProbeTool => Tool::Probe,
             Action::MirrorTool => Tool::Mirror,
+            Action::RegionTool => Tool::Region,
+            Action::ArrangeTool => Tool::Arrange,
+            Action::RulerTool => Tool::Ruler,
             _ => Tool::Move,
         };
         if tool.fits(sound) {
@@ -376,12 +451,74 @@ impl App {
         let rank = self.document.draft.grid.size.len();
         if rank == 3 {
             self.document.draft.view.mode = mode;
-        } else {
+        } else if mode != ViewMode::Plane {
             let text = format!(
                 "Only scenes of three dimensions are shown as {}; this one has {rank}",
                 mode.word()
             );
             self.notices.say(text);
+        }
+    }
+
+    /// Makes everything larger by a factor.
+    fn resize(&mut self, ctx: &egui::Context, factor: f32) {
+        self.settings.zoom = (self.settings.zoom * factor).clamp(0.5, 3.0);
+        ctx.set_zoom_factor(self.settings.zoom);
+    }
+
+    /// Begins the mode for lecture halls, or ends it.
+    fn toggle_demo(&mut self, ctx: &egui::Context) {
+        if self.demo.is_some() {
+            self.turn_demo(ctx, Turn::End);
+            return;
+        }
+        let before = Before {
+            bare: self.bare,
+            full_screen: self.full_screen,
+            zoom: ctx.zoom_factor(),
+        };
+        let demo = Demo::begin(self.document.preset(), before);
+        ctx.set_zoom_factor(demo.zoom());
+        self.bare = true;
+        self.set_full_screen(ctx, true);
+        if self.document.preset() != Some(demo.preset()) {
+            self.plays_first = true;
+            self.errands.open(demo.preset().to_owned(), Vec::new());
+        }
+        self.demo = Some(demo);
+    }
+
+    /// From preset to preset, each playing; or back to the window as it was.
+    pub(super) fn turn_demo(&mut self, ctx: &egui::Context, turn: Turn) {
+        if turn == Turn::End {
+            if let Some(demo) = self.demo.take() {
+                ctx.set_zoom_factor(demo.before.zoom);
+                self.bare = demo.before.bare;
+                self.set_full_screen(ctx, demo.before.full_screen);
+            }
+            return;
+        }
+        if let Some(demo) = &mut self.demo {
+            demo.turn(turn);
+            self.plays_first = true;
+            self.errands.open(demo.preset().to_owned(), Vec::new());
+        }
+    }
+
+    fn set_full_screen(&mut self, ctx: &egui::Context, full: bool) {
+        self.full_screen = full;
+        ctx.send_viewport_cmd(ViewportCommand::Fullscreen(full));
+    }
+
+    /// Shows a scene of two dimensions as a relief, or as a picture again.
+    fn toggle_relief(&mut self) {
+        let rank = self.document.draft.grid.size.len();
+        if rank == 2 {
+            self.view.relief = !self.view.relief;
+        } else {
+            self.notices.say(format!(
+                "Only scenes of two dimensions are shown as a relief; this one has {rank}"
+            ));
         }
     }
 
@@ -407,7 +544,7 @@ impl App {
     }
 
     /// Reads or writes a file that was chosen.
-    fn use_file(&mut self, ask: Ask, path: PathBuf) {
+    fn use_file(&mut self, ctx: &egui::Context, ask: Ask, path: PathBuf) {
         match ask {
             Ask::Open => self.open(&path.to_string_lossy()),
             Ask::Save => {
@@ -432,24 +569,130 @@ impl App {
                     })));
                 }
             }
+            Ask::Film(format) => self.film(ctx, format, path),
+            Ask::Records => self.worker.send(Command::Run(Job::new(move |engine| {
+                let rows = export::csv::records(&path, engine.scenario().detectors(), engine.taps());
+                let rows = rows.map_err(|error| error.to_string())?;
+                Ok(format!("{rows} records written to {}", path.display()))
+            }))),
             Ask::Picture => {
                 self.keep_view();
                 let text = self.document.draft.to_toml();
-                let (plane, orbit) = (self.view.plane(), self.view.orbit);
-                let slices = self.view.slices;
+                let Some(look) = self.look() else { return };
                 self.worker.send(Command::Run(Job::new(move |engine| {
-                    let grid = engine.scenario().grid();
-                    let mut look = Look::of(engine.scenario());
-                    look.overlay = true;
-                    look.orbit = orbit;
-                    if grid.rank() == 3 {
-                        look.plane = Some(plane);
-                        look.slices = slices.map(|site| site as f64 * grid.spacing());
-                    }
                     picture(engine, &path, &text, &look)?;
                     Ok(format!("Picture written to {}", path.display()))
                 })));
             }
+        }
+    }
+}
+
+/// Films.
+impl App {
+    /// The scene as the window shows it, with title, clock and colours.
+    fn look(&self) -> Option<Look> {
+        let scenario = self.worker.last_frame().scenario.as_deref()?;
+        let grid = scenario.grid();
+        let mut look = Look::of(scenario);
+        look.overlay = true;
+        look.orbit = self.view.orbit;
+        if grid.rank() == 3 {
+            look.plane = Some(self.view.plane());
+            look.slices = self.view.slices.map(|site| site as f64 * grid.spacing());
+        }
+        Some(look)
+    }
+
+    /// Asks where the film of the dialogue shall go.
+    pub(super) fn ask_for_film(&self) {
+        if let Some(wanted) = self.film_dialogue.wanted() {
+            self.ask(Ask::Film(wanted.format));
+        }
+    }
+
+    /// Begins the film of the dialogue.
+    fn film(&mut self, ctx: &egui::Context, format: Format, path: PathBuf) {
+        if self.filming.is_some() {
+            self.notices
+                .say("A film is being made; end or cancel it before the next one");
+            return;
+        }
+        self.keep_view();
+        let scene = self.document.draft.to_toml();
+        let frame = self.worker.last_frame();
+        let (Some(wanted), Some(mut look), Some(scenario)) = (
+            self.film_dialogue.wanted().cloned(),
+            self.look(),
+            frame.scenario.clone(),
+        ) else {
+            return;
+        };
+        look.overlay = wanted.overlay;
+        look.size = Some(wanted.size);
+        let order = Order {
+            scenario,
+            look,
+            format,
+            path,
+            scene,
+            fps: wanted.fps,
+        };
+        let wake = {
+            let ctx = ctx.clone();
+            move || ctx.request_repaint()
+        };
+        let begun = match wanted.what {
+            What::Scene => {
+                let script = Script {
+                    from: 0.0,
+                    to: wanted.end,
+                    pictures: wanted.pictures(),
+                    fps: wanted.fps,
+                };
+                Filming::scene(order, script, wake).map_err(|error| error.to_string())
+            }
+            What::Now => Filming::recording(order, frame.clock.time_step, wake).map(|(filming, job)| {
+                self.worker.send(Command::EachPicture(Some(job)));
+                filming
+            }),
+        };
+        match begun {
+            Ok(filming) => self.filming = Some(filming),
+            Err(text) => self.notices.fault("The film cannot be made", vec![text]),
+        }
+    }
+
+    /// Ends or gives up the film under way.
+    pub(super) fn end_film(&mut self, wish: Wish) {
+        if let Some(filming) = &self.filming {
+            if wish == Wish::Cancel {
+                filming.progress.cancel();
+            }
+            if filming.records {
+                self.worker.send(Command::EachPicture(None));
+            }
+        }
+    }
+
+    /// Says what came of the film under way, once it is done.
+    fn collect_film(&mut self) {
+        let Some(filming) = &self.filming else { return };
+        let Some(result) = filming.result() else { return };
+        let (path, records) = (filming.path.display().to_string(), filming.records);
+        let cancelled = filming.progress.is_cancelled();
+        let pictures = filming.progress.done();
+        self.filming = None;
+        if records {
+            self.worker.send(Command::EachPicture(None));
+        }
+        match result {
+            Ok(bytes) => self.notices.say(format!(
+                "Film written to {path}: {pictures} pictures, {}",
+                crate::units::bytes(bytes)
+            )),
+            Err(_) if cancelled => self.notices.say("The film was cancelled; nothing was written"),
+            Err(text) => self.notices.fault("The film cannot be made", vec![text]),
         }
     }
 }

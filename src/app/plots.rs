@@ -1,9 +1,10 @@
 //! Plots under the picture: norm, energy, position, line cut, detectors.
 
+use super::carpet::Carpet;
 use super::history::{FIXED, History};
 use super::mirror_plots;
 use super::theme;
-use super::units::Units;
+use super::units::{Along, Units};
 use super::view_state::{Cut, ViewState};
 use super::widgets::{figure, round_above};
 use crate::colormap::Colormap;
@@ -46,15 +47,24 @@ pub enum Kind {
     Signals,
     /// The focus before and after.
     Focus,
+    /// The line cut over time.
+    Carpet,
+    /// How far two runs are apart.
+    Difference,
 }
 
 impl Kind {
     /// Every plot with its title and what it shows.
-    pub const ALL: [(Self, &'static str, &'static str); 10] = [
+    pub const ALL: [(Self, &'static str, &'static str); 12] = [
         (
             Self::Cut,
             "Line cut",
             "Values along the dashed line in the picture; drag the line to move it.",
+        ),
+        (
+            Self::Carpet,
+            "Carpet",
+            "The values along the dashed line over the whole run: place across, time upwards. It begins anew where the line is moved.",
         ),
         (
             Self::Position,
@@ -97,6 +107,11 @@ impl Kind {
             "Focus",
             "The wave at t = 0 and the best focus on the way back, around the place where it began.",
         ),
+        (
+            Self::Difference,
+            "Difference",
+            "log₁₀ of ‖second − first‖ / ‖first‖ of the two runs that are compared.",
+        ),
     ];
 
     /// The title in a scene of this equation.
@@ -112,15 +127,18 @@ impl Kind {
     }
 }
 
+/// What the plots show beside the frame.
+pub struct Records<'a> {
+    /// Sums and detectors over time.
+    pub history: &'a History,
+    /// The line cut over time.
+    pub carpet: &'a mut Carpet,
+    /// The colours of the picture.
+    pub map: &'static Colormap,
+}
+
 /// Shows the plots side by side.
-pub fn show(
-    ui: &mut Ui,
-    shown: &mut Vec<Kind>,
-    view: &mut ViewState,
-    history: &History,
-    frame: &Frame,
-    map: &'static Colormap,
-) {
+pub fn show(ui: &mut Ui, shown: &mut Vec<Kind>, view: &mut ViewState, records: &mut Records<'_>, frame: &Frame) {
     // The panel keeps its height whatever stands in it.
     ui.set_min_size(ui.available_size());
     ui.spacing_mut().item_spacing.y = 4.0;
@@ -133,6 +151,7 @@ pub fn show(
         Kind::Detectors | Kind::Spectrum => has_detectors,
         Kind::Fidelity | Kind::Focus => frame.mirror.is_some(),
         Kind::Signals => frame.mirror.as_ref().is_some_and(|mirror| mirror.status.heard > 0),
+        Kind::Difference => frame.compared.is_some(),
         _ => true,
     };
     // Scenes with a mirror have more of them than a narrow window has room for.
@@ -152,7 +171,7 @@ pub fn show(
                 }
             }
         }
-        if shown.contains(&Kind::Cut) && rank > 1 {
+        if (shown.contains(&Kind::Cut) || shown.contains(&Kind::Carpet)) && rank > 1 {
             ui.add_space(8.0);
             ui.separator();
             cut_choice(ui, view, scenario.grid().size());
@@ -165,7 +184,7 @@ pub fn show(
     }
     let sources = Sources {
         view,
-        history,
+        history: records.history,
         frame,
         units: Units::of(scenario, frame.clock.time_step),
         rank,
@@ -178,7 +197,13 @@ pub fn show(
                 let size = vec2(width, room.y);
                 ui.vertical(|ui| match kind {
                     Kind::Signals => mirror_plots::signals(ui, frame, size),
-                    Kind::Focus => mirror_plots::focus(ui, frame, scenario, map, size),
+                    Kind::Focus => mirror_plots::focus(ui, frame, scenario, records.map, size),
+                    Kind::Carpet => {
+                        caption(ui, &Carpet::heading(sources.view, frame), std::iter::empty(), width);
+                        let (rect, _) = ui.allocate_exact_size(vec2(width, size.y - CAPTION), egui::Sense::hover());
+                        let colors = (records.map, sources.view.levels);
+                        records.carpet.show(ui, rect, colors, frame);
+                    }
                     _ => one(ui, kind, kind.title(equation), size, &sources),
                 });
             });
@@ -227,7 +252,7 @@ fn lines(kind: Kind, sources: &Sources<'_>, most: usize) -> Vec<Named> {
     };
     let axes = ["x", "y", "z"];
     match kind {
-        Kind::Cut => vec![("cut".to_owned(), cut_points(view, frame, units.length.per))],
+        Kind::Cut => vec![("cut".to_owned(), cut_points(view, frame, units))],
         Kind::Position => (0..*rank)
             .map(|n| (format!("mean {}", axes[n]), over_time(2 + n, units.length.per)))
             .collect(),
@@ -252,7 +277,15 @@ fn lines(kind: Kind, sources: &Sources<'_>, most: usize) -> Vec<Named> {
             }
             vec![(mirror_plots::summary(frame, units.length), points)]
         }
-        Kind::Signals | Kind::Focus => Vec::new(),
+        Kind::Difference => {
+            let mut points = history.differences(most);
+            for [t, _] in &mut points {
+                *t *= units.time.per;
+            }
+            vec![("difference".to_owned(), points)]
+        }
+        // They have no lines.
+        Kind::Signals | Kind::Focus | Kind::Carpet => Vec::new(),
     }
 }
 
@@ -265,9 +298,14 @@ fn is_contrast(frame: &Frame) -> bool {
 /// The title of a plot: what over what, with units.
 fn heading(kind: Kind, title: &str, sources: &Sources<'_>) -> String {
     let units = sources.units;
+    let along = |axis| {
+        let frame = sources.frame;
+        let title = |scenario: &_| Along::of(scenario, frame.image.quantity, axis, units.length).title();
+        frame.scenario.as_deref().map_or(String::new(), title)
+    };
     let over = match (kind, sources.view.cut) {
-        (Kind::Cut, Cut::Row) => units.length.after("x"),
-        (Kind::Cut, Cut::Column) => units.length.after("y"),
+        (Kind::Cut, Cut::Row) => along(0),
+        (Kind::Cut, Cut::Column) => along(1),
         (Kind::Spectrum, _) if sound(sources.frame) => "f (Hz)".to_owned(),
         (Kind::Spectrum, _) => "ω".to_owned(),
         _ => units.time.after("t"),
@@ -277,6 +315,7 @@ fn heading(kind: Kind, title: &str, sources: &Sources<'_>) -> String {
         Kind::Energy if sound(sources.frame) => format!("{title} (J)"),
         Kind::Spectrum => "log₁₀ power".to_owned(),
         Kind::Fidelity if is_contrast(sources.frame) => "Focus over rms".to_owned(),
+        Kind::Difference => "log₁₀ difference".to_owned(),
         _ => title.to_owned(),
     };
     format!("{what} over {over}")
@@ -416,7 +455,10 @@ fn bounds(kind: Kind, lines: &[(String, Vec<[f64; 2]>)], view: &ViewState) -> Pl
             1e-6
         };
         let least = if axis == 0 { 1e-9 } else { (size * share).max(1e-12) };
-        if high[axis] - low[axis] < least {
+        if high[axis] - low[axis] < least && axis == 0 {
+            // A single record.
+            high[axis] = low[axis] + 1.0;
+        } else if high[axis] - low[axis] < least {
             let middle = f64::midpoint(low[axis], high[axis]);
             (low[axis], high[axis]) = (middle - least, middle + least);
         }
@@ -463,19 +505,20 @@ fn spectra(frame: &Frame, units: &Units, most: usize) -> Vec<Named> {
         .collect()
 }
 
-/// Values along the cut, over lengths.
-fn cut_points(view: &ViewState, frame: &Frame, per_length: f64) -> Vec<[f64; 2]> {
+/// Values along the cut, over lengths or momenta.
+fn cut_points(view: &ViewState, frame: &Frame, units: &Units) -> Vec<[f64; 2]> {
     let image = &frame.image;
     let Some(scenario) = &frame.scenario else {
         return Vec::new();
     };
-    let a = scenario.grid().spacing() * per_length;
     let [width, height] = image.size;
     if image.value.len() != width * height || width == 0 || image.reduction == 0 {
         return Vec::new();
     }
-    let place =
-        |axis: usize, n: usize| (image.origin[axis] as f64 + (n as f64 + 0.5) * image.reduction as f64 - 0.5) * a;
+    let place = |axis: usize, n: usize| {
+        let along = Along::of(scenario, image.quantity, axis, units.length);
+        along.at(image.origin[axis] as f64 + (n as f64 + 0.5) * image.reduction as f64 - 0.5) * along.unit.per
+    };
     let texel = |axis: usize| {
         let at = (view.cut_at - image.origin[axis] as f64) / image.reduction as f64;
         (at >= 0.0 && at < image.size[axis] as f64).then_some(at as usize)

@@ -38,6 +38,12 @@ pub struct Settings {
     pub shown_with_mirror: Vec<Kind>,
     /// The dark theme.
     pub dark: bool,
+    /// High contrast.
+    pub contrast: bool,
+    /// Size of everything; 1 as the system has it.
+    pub zoom: f32,
+    /// The first steps were shown.
+    pub toured: bool,
     /// The scene shown last: a preset's name or a file.
     pub scene: Option<String>,
     /// Scene files, the latest first.
@@ -72,6 +78,9 @@ impl Default for Settings {
             shown: vec![Kind::Cut, Kind::Position, Kind::Detectors],
             shown_with_mirror: vec![Kind::Fidelity, Kind::Signals, Kind::Focus],
             dark: true,
+            contrast: false,
+            zoom: 1.0,
+            toured: false,
             scene: None,
             recent: Vec::new(),
             folder: None,

@@ -73,7 +73,7 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, pictures: Option<&mut Pictures>, 
     if let (Mode::Slices, Some(field)) = (sources.mode, field) {
         read_out(&painter, area, view, &shape, field, sources, &response);
     }
-    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, "Field in space"));
+    response.widget_info(|| super::status::picture_info("Field in space", sources.frame));
     response
 }
 

@@ -69,6 +69,48 @@ pub fn show(ui: &mut Ui, frame: &Frame, meter: &Meter) {
     });
 }
 
+/// Where the run stands, in words: what the picture's description says.
+#[must_use]
+pub fn describe(frame: &Frame) -> String {
+    let Some(scenario) = frame.scenario.as_deref() else {
+        return "Nothing runs yet.".to_owned();
+    };
+    let units = Units::of(scenario, frame.clock.time_step);
+    let mut text = format!(
+        "{}, {} at t = {}, step {}.",
+        scenario.title(),
+        state(frame).0,
+        units.time.show(frame.clock.time, 4),
+        frame.clock.steps
+    );
+    if let Some((_, sums)) = frame.observables {
+        let place: Vec<String> = ["x", "y", "z"]
+            .iter()
+            .zip(sums.position)
+            .take(scenario.grid().rank())
+            .map(|(axis, at)| format!("{axis} = {}", units.length.show(at, 3)))
+            .collect();
+        text.push_str(&format!(
+            " Mean position {}; drift {}.",
+            place.join(", "),
+            signed(frame.drift)
+        ));
+    }
+    for (detector, value) in scenario.detectors().iter().zip(&frame.detectors) {
+        text.push_str(&format!(" {}: {}.", detector.name, super::widgets::figure(*value, 4)));
+    }
+    text
+}
+
+/// How a picture of the run is read out.
+#[must_use]
+pub fn picture_info(name: &str, frame: &Frame) -> egui::WidgetInfo {
+    egui::WidgetInfo {
+        current_text_value: Some(describe(frame)),
+        ..egui::WidgetInfo::labeled(egui::Role::Image, true, name)
+    }
+}
+
 fn state(frame: &Frame) -> (&'static str, &'static str) {
     match &frame.status {
         Status::Starting => ("starting", "The solver is being built."),

@@ -107,11 +107,56 @@ pub fn palette(ui: &egui::Ui) -> &'static Palette {
     of(ui.visuals().dark_mode)
 }
 
-/// The palette of a theme.
+/// The palette of a theme, with the contrast that was set.
 #[must_use]
 pub fn of(dark: bool) -> &'static Palette {
-    if dark { &DARK } else { &LIGHT }
+    match (dark, HIGH.get()) {
+        (true, false) => &DARK,
+        (false, false) => &LIGHT,
+        (true, true) => &DARK_HIGH,
+        (false, true) => &LIGHT_HIGH,
+    }
 }
+
+thread_local! {
+    /// Whether this thread's window has high contrast; there is one window a thread.
+    static HIGH: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
+/// Sets high contrast: text at least 7 : 1 against its ground (WCAG 2.2, 1.4.6), lines that stand out.
+pub fn set_contrast(ctx: &egui::Context, high: bool) {
+    HIGH.set(high);
+    for (theme, dark) in [(egui::Theme::Dark, true), (egui::Theme::Light, false)] {
+        ctx.style_mut_of(theme, |style| apply(style, of(dark), dark));
+    }
+}
+
+const DARK_HIGH: Palette = Palette {
+    panel: Color32::BLACK,
+    surface: Color32::from_rgb(0x18, 0x1a, 0x1e),
+    line: Color32::from_rgb(0x8a, 0x90, 0x9a),
+    text: Color32::from_rgb(0xf4, 0xf5, 0xf7),
+    weak: Color32::from_rgb(0xd2, 0xd6, 0xdc),
+    strong: Color32::WHITE,
+    accent: Color32::from_rgb(0x8c, 0xc8, 0xff),
+    wrong: Color32::from_rgb(0xff, 0xa0, 0x98),
+    right: Color32::from_rgb(0x86, 0xe6, 0xb2),
+    warning: Color32::from_rgb(0xff, 0xcf, 0x70),
+    ..DARK
+};
+
+const LIGHT_HIGH: Palette = Palette {
+    panel: Color32::WHITE,
+    line: Color32::from_rgb(0x5a, 0x60, 0x69),
+    text: Color32::from_rgb(0x12, 0x14, 0x17),
+    weak: Color32::from_rgb(0x35, 0x39, 0x40),
+    strong: Color32::BLACK,
+    accent: Color32::from_rgb(0x00, 0x3f, 0x8a),
+    wrong: Color32::from_rgb(0x8c, 0x10, 0x0a),
+    right: Color32::from_rgb(0x05, 0x4f, 0x28),
+    warning: Color32::from_rgb(0x62, 0x3e, 0x00),
+    ..LIGHT
+};
 
 const INTER: &[u8] = include_bytes!("../../assets/fonts/Inter-Regular.otf");
 const INTER_SEMIBOLD: &[u8] = include_bytes!("../../assets/fonts/Inter-SemiBold.otf");
@@ -250,4 +295,37 @@ fn visuals(palette: &Palette, dark: bool) -> egui::Visuals {
     set(&mut widgets.active, palette.hover, focus, palette.strong, 1.5);
     set(&mut widgets.open, palette.hover, Stroke::NONE, palette.strong, 1.0);
     visuals
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Contrast of two colours, WCAG 2.2: (L1 + 0.05)/(L2 + 0.05) of their relative luminances.
+    fn contrast(a: Color32, b: Color32) -> f64 {
+        let luminance = |color: Color32| {
+            let [r, g, b, _] = color
+                .to_array()
+                .map(|c| crate::colormap::srgb_decode(f64::from(c) / 255.0));
+            0.2126 * r + 0.7152 * g + 0.0722 * b
+        };
+        let (a, b) = (luminance(a), luminance(b));
+        (a.max(b) + 0.05) / (a.min(b) + 0.05)
+    }
+
+    #[test]
+    fn text_stands_out() {
+        for (palette, least) in [(DARK, 4.5), (LIGHT, 4.5), (DARK_HIGH, 7.0), (LIGHT_HIGH, 7.0)] {
+            for ground in [palette.panel, palette.surface] {
+                for text in [palette.text, palette.weak, palette.strong] {
+                    let found = contrast(text, ground);
+                    assert!(found >= least, "{text:?} on {ground:?}: {found:.2}");
+                }
+            }
+            for text in [palette.accent, palette.right, palette.wrong, palette.warning] {
+                let found = contrast(text, palette.panel);
+                assert!(found >= least, "{text:?} on {:?}: {found:.2}", palette.panel);
+            }
+        }
+    }
 }

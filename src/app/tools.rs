@@ -2,7 +2,9 @@
 //!
 //! A tool changes nothing by itself: it leaves [`Work`] for the window, which makes it an edit of the scene.
 
+use super::arrange::{self, Hold};
 use super::camera::Camera;
+use super::handles::{self, Handle, Part};
 use super::layers_panel::tidy;
 use super::mirror_tool::{self, Placing};
 use super::theme::{self, OVER_PICTURE};
@@ -40,6 +42,12 @@ pub enum Tool {
     Probe,
     /// Places the transducers of a mirror.
     Mirror,
+    /// Records a region.
+    Region,
+    /// Takes the parts of the scene by the hand.
+    Arrange,
+    /// Measures lengths.
+    Ruler,
 }
 
 /// A tool's row.
@@ -66,6 +74,9 @@ pub const TOOLS: &[Row] = &[
     Row { tool: Tool::Brush, title: "Brush", icon: Icon::Brush, about: "The left button paints, the right one takes away; with Shift a straight line, with Ctrl a box. Works while it runs.", fits: [true, true] },
     Row { tool: Tool::Probe, title: "Probe", icon: Icon::Pipette, about: "Click where a detector shall stand; the plots show what it records.", fits: [true, true] },
     Row { tool: Tool::Mirror, title: "Mirror", icon: Icon::FlipHorizontal2, about: "Press and drag where the transducers of a time-reversal mirror shall stand. The wave is recorded and turned round; T turns it at once.", fits: [true, true] },
+    Row { tool: Tool::Region, title: "Region", icon: Icon::SquareDashed, about: "Drag a rectangle: a detector records what is in it, probability of ψ or energy of sound.", fits: [true, true] },
+    Row { tool: Tool::Arrange, title: "Arrange", icon: Icon::MousePointer2, about: "Drag the handles of shapes, packets, sources, detectors and mirrors: circles move, squares size, to half sites (Alt: freely). Arrow keys move what was taken last by a site, with Shift by a tenth; Delete takes it away.", fits: [true, true] },
+    Row { tool: Tool::Ruler, title: "Ruler", icon: Icon::Ruler, about: "Drag from place to place: length, its parts along x and y, and the angle.", fits: [true, true] },
 ];
 
 impl Tool {
@@ -107,6 +118,14 @@ pub enum Work {
     Probe(Vec<f64>),
     /// Transducers are placed.
     Mirror(TransducersFile),
+    /// A detector of a rectangle, as lengths along x and y.
+    Region([f64; 2], [f64; 2]),
+    /// A handle is brought to a place.
+    Bring(Handle, [f64; 2]),
+    /// A part is moved by lengths.
+    Shift(Part, [f64; 2]),
+    /// A part is taken away.
+    Remove(Part),
 }
 
 /// What the brush's gesture makes.
@@ -144,8 +163,10 @@ pub struct Tools {
     pub paint: Paint,
     /// What the mirror tool places.
     pub placing: Placing,
+    /// What is taken by the hand, or measured.
+    pub hold: Hold,
     gesture: Option<Gesture>,
-    work: Vec<Work>,
+    pub(super) work: Vec<Work>,
 }
 
 impl Default for Tools {
@@ -158,6 +179,7 @@ impl Default for Tools {
                 radius: 4.0,
             },
             placing: Placing::default(),
+            hold: Hold::default(),
             gesture: None,
             work: Vec::new(),
         }
@@ -207,6 +229,7 @@ impl Tools {
             self.paint.sets = Sets::Wall;
         }
         self.gesture = None;
+        self.hold = Hold::default();
     }
 
     /// What is left to do.
@@ -262,11 +285,15 @@ pub fn interact(ui: &Ui, view: &mut ViewState, area: Rect, ground: &Ground<'_>, 
     if response.hovered() {
         ui.ctx().set_cursor_icon(egui::CursorIcon::Crosshair);
     }
+    if matches!(tools.tool, Tool::Arrange | Tool::Ruler | Tool::Region) {
+        arrange::interact(ui, tools, &camera, area, ground, response);
+        return;
+    }
     let modifiers = ui.input(|input| input.modifiers);
     let origin = ui.input(|input| input.pointer.press_origin());
     let pointer = response.interact_pointer_pos();
     match tools.tool {
-        Tool::Move => {}
+        Tool::Move | Tool::Arrange | Tool::Ruler | Tool::Region => {}
         Tool::Pulse | Tool::Source | Tool::Probe => {
             if let Some(site) = pointer
                 .map(site_at)
@@ -501,22 +528,44 @@ pub fn apply(file: &mut SceneFile, work: Work, returning: bool) {
         Work::Source(source) => file.sources.push(source),
         Work::Mirror(transducers) => mirror_tool::apply(file, transducers),
         Work::Probe(at) => {
-            let free = |name: &String| file.detectors.iter().all(|detector| detector.name != *name);
-            let name = (1..=file.detectors.len() + 1)
-                .map(|n| format!("probe {n}"))
-                .find(free)
-                .unwrap_or_default();
+            let name = free_name(file, "probe");
             file.detectors.push(DetectorFile {
                 name,
                 region: RegionFile::Point(at),
                 measure: Some(Measure::Value),
             });
         }
+        Work::Region(min, max) => {
+            let name = free_name(file, "region");
+            let (mut min, mut max) = (min.to_vec(), max.to_vec());
+            if let Some(planes) = file.grid.size.get(2) {
+                min.push(0.0);
+                max.push(planes.saturating_sub(1) as f64 * file.grid.spacing);
+            }
+            file.detectors.push(DetectorFile {
+                name,
+                region: RegionFile::Box { min, max },
+                measure: None,
+            });
+        }
+        Work::Bring(handle, to) => handles::bring(file, &handle, to),
+        Work::Shift(part, by) => handles::shift(file, part, by),
+        Work::Remove(part) => handles::remove(file, part),
     }
+}
+
+/// A name for a detector that none has.
+fn free_name(file: &SceneFile, word: &str) -> String {
+    let free = |name: &String| file.detectors.iter().all(|detector| detector.name != *name);
+    (1..=file.detectors.len() + 1)
+        .map(|n| format!("{word} {n}"))
+        .find(free)
+        .unwrap_or_default()
 }
 
 /// What the tool in hand shows over the picture.
 pub fn draw(painter: &Painter, camera: &Camera, tools: &Tools, area: Rect, ground: &Ground<'_>, pointer: Option<Pos2>) {
+    arrange::draw(painter, camera, tools, area, ground);
     let Some(pointer) = pointer else { return };
     match (&tools.tool, &tools.gesture) {
         (Tool::Brush, gesture) => {

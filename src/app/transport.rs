@@ -1,18 +1,21 @@
 //! Play, step, reverse, reset, snapshot: the run by hand.
 
 use super::command::Action;
+use super::tape::Tape;
 use super::theme;
+use super::units::Units;
 use super::widgets::action_button;
 use crate::engine::{Frame, Status};
 use egui::{Align, Layout, Ui};
 use lucide_icons::Icon;
 
 /// Shows the bar; returns what was asked for.
-pub fn show(ui: &mut Ui, frame: &Frame, plots_open: bool) -> Option<Action> {
-    let mut wish = None;
+pub fn show(ui: &mut Ui, frame: &Frame, plots_open: bool, tape: &mut Tape) -> Vec<Action> {
+    let mut wishes = Vec::new();
+    let mut looked = false;
     let mut add = |ui: &mut Ui, action, icon, words: &str, enabled| {
         if action_button(ui, action, icon, words, enabled) {
-            wish = Some(action);
+            wishes.push(action);
         }
     };
     let running = frame.status == Status::Running;
@@ -56,7 +59,53 @@ pub fn show(ui: &mut Ui, frame: &Frame, plots_open: bool) -> Option<Action> {
             let icon = if plots_open { Icon::ChevronDown } else { Icon::ChevronUp };
             add(ui, Action::Plots, icon, words("Plots"), true);
             add(ui, Action::Fit, Icon::Scan, words("Fit"), ready);
+            ui.add_space(8.0);
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                ui.add_space(8.0);
+                looked = look_back(ui, frame, tape);
+            });
         });
     });
-    wish
+    // What is looked back at would be overtaken.
+    if looked && running {
+        wishes.push(Action::PlayPause);
+    }
+    wishes
+}
+
+/// Least room for the slider through the last pictures.
+const LEAST: f32 = 200.0;
+
+/// The slider through the pictures of the last seconds; whether it was moved.
+fn look_back(ui: &mut Ui, frame: &Frame, tape: &mut Tape) -> bool {
+    let room = ui.available_width();
+    let Some(last) = tape.len().checked_sub(1).filter(|last| *last > 0 && room > LEAST) else {
+        return false;
+    };
+    let mut at = tape.at().unwrap_or(last);
+    let palette = theme::palette(ui);
+    let text = match tape.at().and_then(|at| tape.time(at)) {
+        Some(time) => {
+            let unit = frame.scenario.as_deref().map_or(super::units::NONE, |scenario| {
+                Units::of(scenario, frame.clock.time_step).time
+            });
+            format!("t = {}", unit.show(time, 4))
+        }
+        None => "now".to_owned(),
+    };
+    ui.spacing_mut().slider_width = (room - 112.0).min(320.0);
+    let slider = egui::Slider::new(&mut at, 0..=last).show_value(false);
+    let response = ui
+        .name_inputs("Look back", |ui| ui.add(slider))
+        .on_hover_text("The pictures of the last seconds, as many as fit into memory. The run pauses and keeps its state; Play goes on from there. Keys: [ and ]");
+    let color = if tape.at().is_some() {
+        palette.accent
+    } else {
+        palette.weak
+    };
+    ui.label(egui::RichText::new(text).size(12.0).color(color));
+    if response.changed() {
+        tape.look(at);
+    }
+    response.changed()
 }

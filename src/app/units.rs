@@ -2,8 +2,10 @@
 //! prefix that fits the scene.
 
 use super::widgets::figure;
+use crate::engine::maps::wave_number;
 use crate::physics::Model;
 use crate::scene::Scenario;
+use crate::scene::scenario::Quantity;
 
 /// One unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -81,6 +83,66 @@ impl Units {
             length: pick(longest, ["m", "mm", "µm", "nm"]),
             time: pick(time, ["s", "ms", "µs", "ns"]),
         }
+    }
+}
+
+/// What the sites along an axis of a picture stand for: lengths, or momenta where the picture shows |ψ(k)|².
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Along {
+    /// The name of the axis.
+    pub name: &'static str,
+    /// The unit of what `at` gives.
+    pub unit: Unit,
+    /// The value of site 0.
+    first: f64,
+    /// From site to site.
+    step: f64,
+}
+
+impl Along {
+    /// The axis of a picture of `quantity`; `length` is the unit of lengths.
+    #[must_use]
+    pub fn of(scenario: &Scenario, quantity: Option<Quantity>, axis: usize, length: Unit) -> Self {
+        let grid = scenario.grid();
+        if quantity == Some(Quantity::Momentum) {
+            let first = wave_number(grid, axis, 0.0);
+            return Self {
+                name: ["kx", "ky", "kz"][axis],
+                unit: NONE,
+                first,
+                step: wave_number(grid, axis, 1.0) - first,
+            };
+        }
+        Self {
+            name: ["x", "y", "z"][axis],
+            unit: length,
+            first: 0.0,
+            step: grid.spacing(),
+        }
+    }
+
+    /// The value at a site, in the scene file's unit.
+    #[must_use]
+    pub fn at(self, site: f64) -> f64 {
+        self.first + self.step * site
+    }
+
+    /// The site of a value.
+    #[must_use]
+    pub fn site(self, value: f64) -> f64 {
+        (value - self.first) / self.step
+    }
+
+    /// From site to site.
+    #[must_use]
+    pub fn step(self) -> f64 {
+        self.step
+    }
+
+    /// Its name with the unit.
+    #[must_use]
+    pub fn title(self) -> String {
+        self.unit.after(self.name)
     }
 }
 

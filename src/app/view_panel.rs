@@ -4,13 +4,13 @@ use super::space_panel;
 use super::view_state::ViewState;
 use super::widgets::{choice, hint, row, section};
 use crate::colormap::{self, COLORMAPS, Kind};
-use crate::scene::scenario::{ColorRange, Quantity};
+use crate::scene::scenario::{ColorRange, Quantity, ViewMode};
 use crate::scene::{Scenario, SceneFile};
 use egui::Ui;
 use lucide_icons::Icon;
 
 /// What can be shown of a quantum field, with its name and formula.
-const QUANTUM: [(Quantity, &str, &str); 4] = [
+const QUANTUM: [(Quantity, &str, &str); 7] = [
     (
         Quantity::Density,
         "density |ψ|²",
@@ -23,6 +23,21 @@ const QUANTUM: [(Quantity, &str, &str); 4] = [
     ),
     (Quantity::Real, "real part Re ψ", "Symmetric about zero."),
     (Quantity::Imaginary, "imaginary part Im ψ", "Symmetric about zero."),
+    (
+        Quantity::Energy,
+        "energy density",
+        "Kinetic and potential energy: ½J|ψ − ψ'|² for every bond of a site, and U|ψ|² + ½g|ψ|⁴. Its sum is ⟨H⟩.",
+    ),
+    (
+        Quantity::Peak,
+        "peak |ψ|²",
+        "The largest |ψ|² of each site so far, taken after every step: it makes the run slower.",
+    ),
+    (
+        Quantity::Momentum,
+        "momentum |ψ(k)|²",
+        "The Fourier transform's square, k from −π/a to π/a along each axis, k = 0 in the middle. Its integral is the norm.",
+    ),
 ];
 
 /// What can be shown of a sound field.
@@ -42,12 +57,11 @@ pub fn quantities(file: &SceneFile) -> &'static [(Quantity, &'static str, &'stat
     if file.acoustic.is_some() { &ACOUSTIC } else { &QUANTUM }
 }
 
-/// The name of a quantity with its formula.
+/// The name of a scene's quantity with its formula.
 #[must_use]
-pub fn title(quantity: Quantity) -> &'static str {
-    QUANTUM
+pub fn title(file: &SceneFile, quantity: Quantity) -> &'static str {
+    quantities(file)
         .iter()
-        .chain(&ACOUSTIC)
         .find(|(known, _, _)| *known == quantity)
         .map_or(quantity.word(), |(_, title, _)| title)
 }
@@ -76,6 +90,17 @@ pub fn show(ui: &mut Ui, file: &mut SceneFile, view: &mut ViewState, scenario: O
         if rank == 3 {
             space_panel::mode_row(ui, file);
         }
+        if rank == 2 {
+            row(
+                ui,
+                "As",
+                "A picture in colours, or a relief whose height is the value (4).",
+                |ui| {
+                    ui.selectable_value(&mut view.relief, false, "picture");
+                    ui.selectable_value(&mut view.relief, true, "relief");
+                },
+            );
+        }
         let mut shown = quantity(file);
         let all = quantities(file)
             .iter()
@@ -84,6 +109,10 @@ pub fn show(ui: &mut Ui, file: &mut SceneFile, view: &mut ViewState, scenario: O
             choice(ui, "Show", &mut shown, all)
         }) {
             file.view.quantity = Some(shown);
+            if shown == Quantity::Momentum {
+                // The box in space has lengths at its edges.
+                file.view.mode = ViewMode::Plane;
+            }
             let fits = colormap::resolve(&file.view.colormap, shown.map_kind()).is_ok();
             if !fits {
                 "auto".clone_into(&mut file.view.colormap);

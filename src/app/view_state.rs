@@ -45,6 +45,8 @@ pub struct ViewState {
     pub tools: Tools,
     /// Square root of the brightness scale.
     pub root: bool,
+    /// A 2D field is shown as a relief.
+    pub relief: bool,
     /// Shows potential and walls.
     pub show_medium: bool,
     /// Shows the detectors' regions.
@@ -74,6 +76,7 @@ impl Default for ViewState {
             refinement: Refinement::default(),
             tools: Tools::default(),
             root: false,
+            relief: false,
             show_medium: true,
             show_detectors: true,
             cut: Cut::Row,

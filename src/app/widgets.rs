@@ -116,6 +116,8 @@ pub fn choice<T: Copy + PartialEq>(
     egui::ComboBox::from_id_salt(name)
         .selected_text(shown)
         .width(width)
+        // Eight words without a scroll bar.
+        .height(320.0)
         .truncate()
         .show_ui(ui, |ui| {
             for (item, title, about) in all {

@@ -1,9 +1,14 @@
 //! The window as a whole: its state, and one frame of it.
 
 use super::canvas::{self, Canvas};
+use super::carpet::Carpet;
 use super::command::{self, Action};
+use super::compare::{self, Comparison};
+use super::demo::Demo;
 use super::document::Document;
 use super::errands::Errands;
+use super::film::Filming;
+use super::film_panel::{self, FilmDialogue};
 use super::gallery::{Gallery, Shelves};
 use super::head_start::HeadStart;
 use super::history::History;
@@ -13,15 +18,18 @@ use super::notice::Notices;
 use super::palette::{Choice, CommandPalette};
 use super::pictures::{Bar, Pictures};
 use super::prompt::PathPrompt;
+use super::question::Questions;
 use super::settings::{KEY, LeftTab, Settings};
 use super::sound::SoundWish;
+use super::tape::Tape;
 use super::tools::Tool;
+use super::tour::{Seen, Tour};
 use super::view_state::ViewState;
 use super::{
     AppOptions, checks_panel, dropped, help, method_panel, mirror_strip, plots, scene_panel, status, theme, time_panel,
     tools, transport, view_panel,
 };
-use crate::engine::{Command, Frame, Phase, Worker};
+use crate::engine::{Command, Frame, Phase, Status, Worker};
 use crate::render::medium::MediumImage;
 use crate::scene::Scenario;
 use crate::scene::scenario::Orbit;
@@ -43,9 +51,19 @@ pub struct App {
     pub(super) settings: Settings,
     pub(super) gallery: Gallery,
     pub(super) history: History,
+    pub(super) tape: Tape,
+    pub(super) carpet: Carpet,
+    pub(super) comparison: Comparison,
+    /// The end of the second run was asked for.
+    pub(super) ended: bool,
     pub(super) notices: Notices,
     pub(super) palette: CommandPalette,
     pub(super) prompt: PathPrompt,
+    pub(super) questions: Questions,
+    pub(super) demo: Option<Demo>,
+    pub(super) tour: Option<Tour>,
+    pub(super) film_dialogue: FilmDialogue,
+    pub(super) filming: Option<Filming>,
     pub(super) help: bool,
     /// The picture alone.
     pub(super) bare: bool,
@@ -67,6 +85,8 @@ pub struct App {
     /// The last scene that was asked for, to fall back from.
     pub(super) first_try: bool,
     pub(super) title: String,
+    /// Where the picture stands.
+    pub(super) canvas_area: egui::Rect,
     /// The detector whose sound a file is being asked for.
     pub(super) sound: Option<SoundWish>,
 }
@@ -111,6 +131,12 @@ impl App {
         } else {
             egui::Theme::Light
         });
+        theme::set_contrast(ctx, settings.contrast);
+        // The window keeps the size, and has the keys in its own table.
+        ctx.options_mut(|options| options.zoom_with_keyboard = false);
+        if settings.zoom.is_finite() && settings.zoom > 0.0 {
+            ctx.set_zoom_factor(settings.zoom.clamp(0.5, 3.0));
+        }
         head_start.wake.set(ctx);
         let errands = Errands::start(ctx)?;
         if head_start.opened.is_none() {
@@ -133,12 +159,21 @@ impl App {
             errands,
             document: Document::default(),
             view: ViewState::default(),
-            settings,
             gallery: Gallery::default(),
             history: History::default(),
+            tape: Tape::default(),
+            carpet: Carpet::default(),
+            comparison: Comparison::default(),
+            ended: false,
             notices: Notices::default(),
             palette: CommandPalette::default(),
             prompt: PathPrompt::default(),
+            questions: Questions::default(),
+            demo: None,
+            // Whoever starts the program for the first time is shown the first steps.
+            tour: (cc.storage.is_some() && !settings.toured).then(Tour::default),
+            film_dialogue: FilmDialogue::default(),
+            filming: None,
             help: false,
             bare: false,
             full_screen: false,
@@ -154,7 +189,9 @@ impl App {
             noticed: 0,
             first_try: true,
             title: String::new(),
+            canvas_area: egui::Rect::NOTHING,
             sound: None,
+            settings,
         };
         if let Some(opened) = head_start.opened {
             app.show(opened);
@@ -217,6 +254,42 @@ impl App {
     #[must_use]
     pub fn is_space_full(&self) -> bool {
         self.view.refinement.is_full()
+    }
+
+    /// The pictures of the last seconds.
+    #[must_use]
+    pub fn tape(&self) -> &Tape {
+        &self.tape
+    }
+
+    /// The first steps, while they are shown.
+    #[must_use]
+    pub fn tour(&self) -> Option<&Tour> {
+        self.tour.as_ref()
+    }
+
+    /// The mode for lecture halls, while it is on.
+    #[must_use]
+    pub fn demo(&self) -> Option<&Demo> {
+        self.demo.as_ref()
+    }
+
+    /// What was predicted at the scene's questions.
+    #[must_use]
+    pub fn questions(&self) -> &Questions {
+        &self.questions
+    }
+
+    /// Whether a film is being made.
+    #[must_use]
+    pub fn is_filming(&self) -> bool {
+        self.filming.is_some()
+    }
+
+    /// The line cut over time.
+    #[must_use]
+    pub fn carpet(&self) -> &Carpet {
+        &self.carpet
     }
 
     /// Whether the picture stands alone.
@@ -324,7 +397,8 @@ impl App {
             let step = frame.clock.time_step;
             wishes.command = time_panel::show(ui, file, scenario, step, &mut self.steps_per_frame);
             method_panel::show(ui, file, scenario, report);
-            checks_panel::show(ui, frame);
+            checks_panel::show(ui, frame, &self.questions);
+            compare::show(ui, &mut self.comparison, frame);
         });
     }
 
@@ -335,19 +409,19 @@ impl App {
             .default_size(208.0)
             .size_range(136.0..=480.0)
             .show_collapsible(ui, &mut open, |ui| {
-                let shown = if self.worker.last_frame().mirror.is_some() {
+                let present = self.worker.last_frame();
+                let shown = if present.mirror.is_some() {
                     &mut self.settings.shown_with_mirror
                 } else {
                     &mut self.settings.shown
                 };
-                plots::show(
-                    ui,
-                    shown,
-                    &mut self.view,
-                    &self.history,
-                    self.worker.last_frame(),
-                    view_panel::map(&self.document.draft),
-                );
+                let frame = self.tape.frame(present).unwrap_or(present);
+                let mut records = plots::Records {
+                    history: &self.history,
+                    carpet: &mut self.carpet,
+                    map: view_panel::map(&self.document.draft),
+                };
+                plots::show(ui, shown, &mut self.view, &mut records, frame);
             });
         self.settings.plots = open;
         Panel::bottom("transport")
@@ -355,9 +429,9 @@ impl App {
             .resizable(false)
             .show(ui, |ui| {
                 wishes.actions.extend(mirror_strip::show(ui, self.worker.last_frame()));
-                wishes
-                    .actions
-                    .extend(transport::show(ui, self.worker.last_frame(), self.settings.plots));
+                let frame = self.worker.last_frame();
+                let shown = transport::show(ui, frame, self.settings.plots, &mut self.tape);
+                wishes.actions.extend(shown);
             });
     }
 
@@ -365,8 +439,17 @@ impl App {
         let request = egui::CentralPanel::no_frame()
             .show(ui, |ui| {
                 let area = ui.max_rect();
+                self.canvas_area = area;
+                let present = self.worker.last_frame();
+                let again = self.tape.frame(present);
+                let second = if again.is_none() {
+                    self.comparison.second(present)
+                } else {
+                    None
+                };
                 let canvas = Canvas {
-                    frame: self.worker.last_frame(),
+                    second,
+                    frame: again.unwrap_or(present),
                     document: &self.document,
                     medium: &self.medium,
                     space: &self.space,
@@ -399,6 +482,27 @@ impl App {
         }
     }
 
+    /// The first steps, where they are wanted.
+    fn show_tour(&mut self, ctx: &egui::Context) {
+        let frame = self.worker.last_frame();
+        let seen = Seen {
+            runs: frame.status == Status::Running,
+            backwards: frame.clock.time_step < 0.0,
+            tool: self.view.tools.tool != Tool::Move,
+            palette: self.palette.is_open(),
+            help: self.help,
+            steps: frame.clock.steps,
+        };
+        let held = self.help || self.palette.is_open() || self.prompt.is_open() || self.film_dialogue.is_open();
+        let held = held || ctx.text_edit_focused();
+        if let Some(tour) = &mut self.tour
+            && !tour.show(ctx, seen, held)
+        {
+            self.tour = None;
+            self.settings.toured = true;
+        }
+    }
+
     fn overlays(&mut self, ctx: &egui::Context, wishes: &mut Wishes) {
         if self.palette.is_open() {
             match self.palette.show(ctx, &self.gallery.names()) {
@@ -409,6 +513,23 @@ impl App {
         }
         if let Some(answer) = self.prompt.show(ctx) {
             self.errands.typed(answer.ask, answer.path, answer.replaces);
+        }
+        let folder = self.settings.own_folder();
+        if self.film_dialogue.show(ctx, self.worker.last_frame(), folder) {
+            self.ask_for_film();
+        }
+        if let Some(filming) = &self.filming
+            && let Some(wish) = film_panel::progress(ctx, filming)
+        {
+            self.end_film(wish);
+        }
+        let area = self.canvas_area;
+        if self.questions.show(ctx, self.worker.last_frame(), area) {
+            self.worker.send(Command::Play);
+        }
+        self.show_tour(ctx);
+        if let Some(demo) = &self.demo {
+            demo.caption(ctx, &self.document.draft.title);
         }
         if self.help {
             self.help = help::show(ctx);
@@ -423,7 +544,12 @@ impl eframe::App for App {
         let ctx = ui.ctx().clone();
         let mut wishes = Wishes::default();
         self.collect(&ctx);
-        if !self.help && !self.palette.is_open() && !self.prompt.is_open() {
+        if !self.help && !self.palette.is_open() && !self.prompt.is_open() && !self.film_dialogue.is_open() {
+            if self.demo.is_some()
+                && let Some(turn) = Demo::pressed(&ctx)
+            {
+                self.turn_demo(&ctx, turn);
+            }
             wishes.actions.extend(command::pressed(&ctx));
             let in_hand = self.view.tools.tool != Tool::Move && !ctx.text_edit_focused();
             if in_hand && ctx.input_mut(|input| input.consume_key(egui::Modifiers::NONE, egui::Key::Escape)) {
@@ -440,6 +566,7 @@ impl eframe::App for App {
         self.overlays(&ctx, &mut wishes);
         self.grant(&ctx, wishes);
         self.submit_edit(&ctx);
+        self.submit_comparison();
         self.meter.end(frame.info().cpu_usage);
     }
 

@@ -20,7 +20,7 @@ use std::time::Duration;
 pub struct RenderArgs {
     #[command(flatten)]
     scene: SceneArgs,
-    /// A film (.mp4, .gif), a picture (.png), or a directory (DIR/) for numbered pictures
+    /// A film (.mp4, .gif, .apng), a picture (.png), or a directory (DIR/) for numbered pictures
     out: PathBuf,
     /// Pixels, e.g. 1920x1080; the field keeps its proportions (default: whole pixels a site)
     #[arg(long, value_name = "WxH", value_parser = parse_size)]
@@ -249,7 +249,7 @@ fn summary(args: &RenderArgs, [width, height]: [usize; 2], script: &Script, form
             "{out}: {} pictures of {width} × {height} pixels, {} steps ({by})",
             script.pictures, clock.steps
         ),
-        Format::Gif | Format::Mp4 => format!(
+        Format::Gif | Format::Apng | Format::Mp4 => format!(
             "{out}: {} pictures of {width} × {height} pixels, {:.1} s at {} a second, {} steps ({by}), {}",
             script.pictures,
             f64::from(script.pictures) / script.fps,

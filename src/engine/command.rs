@@ -66,10 +66,16 @@ pub enum Command {
     View(ImageRequest),
     /// The volume that the frames shall carry beside the picture; `None` = no volume.
     Volume(Option<VolumeRequest>),
+    /// A second run of this scene beside the present one, from its state and in step with it; `None` ends it. The grid, the equation and the
+    /// initial state are those of the present scene, and Δt is a whole part of the present one.
+    Compare(Option<Arc<Scenario>>),
     /// Writes a checkpoint.
     SaveCheckpoint(PathBuf),
     /// Work that needs the engine, e.g. an export of the field.
     Run(Job),
+    /// Work to be done with every state that is shown while it steps, e.g. a picture of a film: stepping waits for it. It ends with `None`, with
+    /// the first failure, or with another scene.
+    EachPicture(Option<Job>),
     /// Ends the thread.
     Quit,
 }
@@ -89,6 +95,7 @@ impl Command {
                 | (Self::StepsPerFrame(_), Self::StepsPerFrame(_))
                 | (Self::Update(_), Self::Update(_) | Self::Load(_))
                 | (Self::Load(_), Self::Load(_))
+                | (Self::Compare(_), Self::Compare(_))
         )
     }
 }

@@ -4,10 +4,12 @@ use super::EngineError;
 use super::build::{self, Estimate, steps_between};
 use super::expectations::{self, Verdict};
 use super::log::{ObservableLog, Row};
+use super::maps::{self, Maps};
 use super::mirror::{Leg, Phase, Timeline};
 use crate::field::FieldData;
 use crate::physics::{Equation, Observables};
 use crate::scene::Scenario;
+use crate::scene::scenario::Quantity;
 use crate::solver::{
     Clock, Edit, FieldImage, FieldVolume, ImageRequest, Report, Solver, SolverError, SolverState, Taps, VolumeRequest,
 };
@@ -84,6 +86,7 @@ pub struct Engine {
     observables_cost: f64,
     snapshot: Option<Snapshot>,
     failure: Option<EngineError>,
+    maps: Maps,
 }
 
 impl Engine {
@@ -104,6 +107,7 @@ impl Engine {
             observables_cost: 0.0,
             snapshot: None,
             failure: None,
+            maps: Maps::default(),
             scenario,
             solver,
         };
@@ -205,8 +209,16 @@ impl Engine {
             if let Some(log) = &self.log {
                 piece = piece.min(log.until_next(clock.steps));
             }
+            if self.maps.watches() {
+                piece = 1;
+            }
             let result = self.solver.advance(piece, &mut self.taps);
             self.guard(result)?;
+            if self.maps.watches() {
+                let result = self.solver.field();
+                let field = self.guard(result)?;
+                self.maps.watch(&field);
+            }
             left -= piece;
             self.measure()?;
         }
@@ -303,8 +315,31 @@ impl Engine {
     /// # Errors
     /// If the back end fails or the picture shows that the field is not finite; `image` is then of no use.
     pub fn image(&mut self, request: &ImageRequest, image: &mut FieldImage) -> Result<(), EngineError> {
-        self.solver.image(request, image)?;
+        if self.has_map(request.quantity) {
+            self.make_map(request.quantity)?;
+            self.maps.draw(self.scenario.grid(), request, image);
+        } else {
+            self.solver.image(request, image)?;
+        }
         self.check_image(image)
+    }
+
+    /// Whether a quantity is made of the whole field rather than by the solver.
+    fn has_map(&self, quantity: Quantity) -> bool {
+        maps::has(quantity, self.scenario.model().equation())
+    }
+
+    fn make_map(&mut self, quantity: Quantity) -> Result<(), EngineError> {
+        let field = self.solver.field()?;
+        // Behind a mirror another medium may stand.
+        let back = self
+            .timeline
+            .as_ref()
+            .filter(|timeline| timeline.leg.phase == Phase::Replay);
+        let scenario = back.map_or(&self.scenario, |timeline| &timeline.back);
+        let time = self.solver.clock().time;
+        self.maps.make(quantity, scenario, time, &field);
+        Ok(())
     }
 
     /// Begins a picture of the present state, which [`Engine::take_image`] gives while stepping goes on; `false` if this run has no such thing.
@@ -312,7 +347,7 @@ impl Engine {
     /// # Errors
     /// If the back end fails.
     pub fn begin_image(&mut self, request: &ImageRequest) -> Result<bool, EngineError> {
-        Ok(self.solver.begin_image(request)?)
+        Ok(!self.has_map(request.quantity) && self.solver.begin_image(request)?)
     }
 
     /// The picture begun last, once; `false` if there is none.
@@ -333,7 +368,16 @@ impl Engine {
     /// # Errors
     /// As [`Engine::image`].
     pub fn volume(&mut self, request: &VolumeRequest, volume: &mut FieldVolume) -> Result<(), EngineError> {
-        self.solver.volume(request, volume)?;
+        if self.has_map(request.quantity) {
+            self.make_map(request.quantity)?;
+            let (maps, grid) = (&self.maps, self.scenario.grid());
+            volume.fill(request, |plane, image| {
+                maps.draw(grid, plane, image);
+                Ok(())
+            })?;
+        } else {
+            self.solver.volume(request, volume)?;
+        }
         if self.failure.is_none() && volume.top.is_nan() {
             return Err(self.not_finite());
         }
@@ -455,6 +499,9 @@ impl Engine {
                 snapshot.verdicts.clone_from(&self.verdicts);
             }
         }
+        if scenario.view().quantity != Quantity::Peak {
+            self.maps.forget_peak();
+        }
         self.scenario = scenario;
         self.current &= change == Change::Kept;
         // A field that was lost stays lost under another medium.
@@ -541,6 +588,7 @@ impl Engine {
             timeline.leg = leg.clone();
         }
         self.failure = None;
+        self.maps.forget_peak();
         self.observables()?;
         Ok(())
     }
@@ -572,25 +620,7 @@ impl Engine {
     /// Another solver on the same grid, with the field, the clock and the snapshot of this one.
     fn rebuild(&mut self, scenario: &Scenario, step: f64) -> Result<(), EngineError> {
         let mut next = build::build(scenario)?;
-        let carry = |from: &mut dyn Solver, next: &mut dyn Solver| -> Result<(), EngineError> {
-            // Sound is more than its pressure now: the level before says how it moves.
-            if from.report().method == next.report().method
-                && scenario.model().equation() == Equation::Acoustic
-                && next.load(&from.save()?).is_ok()
-            {
-                return Ok(next.edit(scenario, &Edit::TimeStep(step))?);
-            }
-            let (field, clock) = (from.field()?, from.clock());
-            next.edit(scenario, &Edit::TimeStep(step))?;
-            next.set_field(
-                &field,
-                Clock {
-                    time_step: step,
-                    ..clock
-                },
-            )?;
-            Ok(())
-        };
+        let carry = |from: &mut dyn Solver, next: &mut dyn Solver| carry(from, next, scenario, step);
         let present = if self.snapshot.is_some() {
             Some(self.solver.save()?)
         } else {
@@ -604,6 +634,21 @@ impl Engine {
         }
         carry(self.solver.as_mut(), next.as_mut())?;
         self.solver = next;
+        Ok(())
+    }
+
+    /// Takes over field and clock of another run on the same grid. The size of Δt stays this one's, its sign becomes the other's.
+    ///
+    /// # Errors
+    /// If a back end fails or memory runs out.
+    pub(super) fn adopt(&mut self, other: &mut Self) -> Result<(), EngineError> {
+        let step = self.clock().time_step.abs().copysign(other.clock().time_step);
+        let scenario = Arc::clone(&self.scenario);
+        carry(other.solver.as_mut(), self.solver.as_mut(), &scenario, step)?;
+        self.initial = other.initial;
+        self.failure = None;
+        self.maps.forget_peak();
+        self.observables()?;
         Ok(())
     }
 
@@ -674,4 +719,25 @@ impl Engine {
         self.failure = Some(error.clone());
         error
     }
+}
+
+/// Gives a solver of `scenario` the field and the clock of another one, with a Δt of its own.
+fn carry(from: &mut dyn Solver, next: &mut dyn Solver, scenario: &Scenario, step: f64) -> Result<(), EngineError> {
+    // Sound is more than its pressure now: the level before says how it moves.
+    if from.report().method == next.report().method
+        && scenario.model().equation() == Equation::Acoustic
+        && next.load(&from.save()?).is_ok()
+    {
+        return Ok(next.edit(scenario, &Edit::TimeStep(step))?);
+    }
+    let (field, clock) = (from.field()?, from.clock());
+    next.edit(scenario, &Edit::TimeStep(step))?;
+    next.set_field(
+        &field,
+        Clock {
+            time_step: step,
+            ..clock
+        },
+    )?;
+    Ok(())
 }

@@ -49,6 +49,21 @@ pub fn next_due(expectations: &[Expectation], verdicts: &[Verdict], clock: &Cloc
         .min()
 }
 
+/// Steps until the next question that was not asked yet, with its place; 0 where it is due now. `None` where none lies ahead.
+#[must_use]
+pub fn next_question(expectations: &[Expectation], asked: &[bool], clock: &Clock) -> Option<(u64, usize)> {
+    let open = |(place, expectation): &(usize, &Expectation)| {
+        !expectation.ask.is_empty() && !asked.get(*place).copied().unwrap_or(false)
+    };
+    expectations
+        .iter()
+        .enumerate()
+        .filter(open)
+        .filter(|(_, expectation)| (expectation.ask_at - clock.time) / clock.time_step > -0.5 - 1e-9)
+        .map(|(place, expectation)| (steps_between(clock.time, expectation.ask_at, clock.time_step), place))
+        .min()
+}
+
 /// Whether the present step is the one nearest to a pending expectation's time.
 #[must_use]
 pub fn is_due(expectation: &Expectation, clock: &Clock) -> bool {
@@ -88,6 +103,8 @@ mod tests {
             value: 1.0,
             tolerance: 0.01,
             because: String::new(),
+            ask: String::new(),
+            ask_at: 0.0,
         }
     }
 
@@ -109,6 +126,24 @@ mod tests {
         // Behind, but ahead once time is turned round.
         assert_eq!(next_due(&all, &verdicts, &clock(30, 3.0, 0.1)), None);
         assert_eq!(next_due(&all, &verdicts, &clock(30, 3.0, -0.1)), Some(10));
+    }
+
+    #[test]
+    fn questions_come_at_their_step_and_once() {
+        let ask = |ask_at: f64| Expectation {
+            ask: "How much?".to_owned(),
+            ask_at,
+            ..expectation(9.0)
+        };
+        let all = [ask(1.0), expectation(2.0), ask(0.0)];
+        let mut asked = [false; 3];
+        assert_eq!(next_question(&all, &asked, &clock(0, 0.0, 0.1)), Some((0, 2)));
+        asked[2] = true;
+        assert_eq!(next_question(&all, &asked, &clock(0, 0.0, 0.1)), Some((10, 0)));
+        assert_eq!(next_question(&all, &asked, &clock(10, 1.0, 0.1)), Some((0, 0)));
+        assert_eq!(next_question(&all, &asked, &clock(11, 1.1, 0.1)), None);
+        asked[0] = true;
+        assert_eq!(next_question(&all, &asked, &clock(0, 0.0, 0.1)), None);
     }
 
     #[test]

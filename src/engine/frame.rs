@@ -1,6 +1,6 @@
 //! What the worker shows of a run.
 
-use super::{MirrorFrame, Verdict};
+use super::{Compared, MirrorFrame, Verdict};
 use crate::physics::{Observables, Spectrum};
 use crate::scene::Scenario;
 use crate::solver::{Clock, FieldImage, FieldVolume, Report};
@@ -36,6 +36,8 @@ pub struct Notice {
 pub struct Frame {
     /// Counts frames of one worker.
     pub serial: u64,
+    /// Counts the runs of one worker: another scene, a reset, or an edit that starts anew is the next one.
+    pub run: u64,
     /// The scene that runs.
     pub scenario: Option<Arc<Scenario>>,
     /// Whether it goes on.
@@ -68,6 +70,10 @@ pub struct Frame {
     pub verdicts: Vec<Verdict>,
     /// Where the run stands on the timeline of a mirror, where it has one.
     pub mirror: Option<Arc<MirrorFrame>>,
+    /// The expectation whose question the run waits at; the next step goes on from there.
+    pub question: Option<usize>,
+    /// A second run beside this one, where one was asked for.
+    pub compared: Option<Arc<Compared>>,
     /// Whether there is a snapshot to go back to.
     pub has_snapshot: bool,
     /// The last notice (checkpoint written, fell back to the CPU, …).

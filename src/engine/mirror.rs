@@ -37,7 +37,7 @@ pub(super) struct Timeline {
     pub(super) turn: u64,
     pub(super) sites: MirrorSites,
     /// The scene on the way back.
-    back: Arc<Scenario>,
+    pub(super) back: Arc<Scenario>,
     /// The field at t = 0.
     reference: Vec<Complex64>,
     pub(super) leg: Leg,

@@ -1,10 +1,13 @@
 //! The worker's side of the channel: hears commands, steps in pieces, shows frames.
 
+use super::companion::Companion;
+use super::expectations;
 use super::frame::Notice;
 use super::mirror::shown::Shown;
 use super::pacing::{FRAME, Meter, Pacing, Ration};
 use super::spectra::Spectra;
-use super::{Change, Command, Engine, EngineError, Frame, Status};
+use super::{Change, Command, Engine, EngineError, Frame, Job, Status};
+use crate::physics::Equation;
 use crate::scene::Scenario;
 use crate::solver::volume::Scratch;
 use crate::solver::{Backend, Clock, FieldImage, FieldVolume, ImageRequest, Report, VolumeRequest};
@@ -32,6 +35,13 @@ pub(super) struct Runner {
     /// None while there is no scene, or after its solver was lost in a panic.
     engine: Option<Engine>,
     report: Option<Arc<Report>>,
+    /// The second run, where one was asked for.
+    companion: Option<Companion>,
+    /// Which expectations' questions were asked in this run, and the one that the run waits at.
+    asked: Vec<bool>,
+    question: Option<usize>,
+    /// What is done with every state that is shown, and the step at which it was done last.
+    each: Option<(Job, Option<u64>)>,
     playing: bool,
     /// Steps by hand still to take.
     by_hand: u64,
@@ -67,6 +77,7 @@ pub(super) struct Runner {
     beside: bool,
     next_picture: Instant,
     serial: u64,
+    run: u64,
     image_serial: u64,
     steps_shown: u64,
     steps_in_frame: u64,
@@ -95,6 +106,10 @@ impl Runner {
             scenario: None,
             engine: None,
             report: None,
+            companion: None,
+            each: None,
+            asked: Vec::new(),
+            question: None,
             playing: false,
             by_hand: 0,
             left_in_frame: 0,
@@ -118,6 +133,7 @@ impl Runner {
             beside: false,
             next_picture: now,
             serial: 0,
+            run: 0,
             image_serial: 0,
             steps_shown: 0,
             steps_in_frame: 0,
@@ -184,7 +200,12 @@ impl Runner {
     /// Has the solver draw the present state while it takes the next batch, where it can; the frame follows after that batch.
     fn begin(&mut self) -> bool {
         // A volume is drawn at once, and its plane with it.
-        if self.stale || !self.is_stepping() || self.volume_request.is_some() {
+        if self.stale
+            || !self.is_stepping()
+            || self.volume_request.is_some()
+            || self.companion.is_some()
+            || self.each.is_some()
+        {
             return false;
         }
         let (Some(engine), Some(request)) = (&mut self.engine, &self.request) else {
@@ -313,9 +334,19 @@ impl Runner {
             }
             Command::Reset => self.reset(),
             Command::Snapshot => self.with_engine(|engine| engine.snapshot().map(|()| None)),
-            Command::Restore => self.with_engine(|engine| engine.restore().map(|()| None)),
-            Command::Reverse => self.with_engine(|engine| engine.reverse().map(|()| None)),
-            Command::BackToTurn => self.with_engine(|engine| engine.back_to_turn().map(|()| None)),
+            Command::Restore => {
+                self.with_engine(|engine| engine.restore().map(|()| None));
+                self.with_companion(Companion::adopt);
+            }
+            Command::Reverse => {
+                self.with_engine(|engine| engine.reverse().map(|()| None));
+                self.with_companion(|companion, _| companion.reverse());
+            }
+            Command::Compare(scenario) => self.compare(scenario),
+            Command::BackToTurn => {
+                self.with_engine(|engine| engine.back_to_turn().map(|()| None));
+                self.with_companion(Companion::adopt);
+            }
             Command::StepsPerFrame(steps) => {
                 self.steps_per_frame = steps.map(|steps| steps.max(1));
                 self.left_in_frame = 0;
@@ -330,14 +361,42 @@ impl Runner {
                     self.say(done.is_err(), done.unwrap_or_else(|text| text));
                 }
             }
+            Command::EachPicture(job) => self.each = job.map(|job| (job, None)),
             Command::Quit => self.quit = true,
             Command::View(_) | Command::Volume(_) => {}
         }
     }
 
+    /// Another run: plots begin anew, questions are asked again.
+    fn begin_run(&mut self) {
+        self.run += 1;
+        self.asked.clear();
+        self.question = None;
+    }
+
+    /// Waits at a question of the scene that is due; otherwise the most steps to the next one.
+    fn at_question(&mut self) -> Option<u64> {
+        let engine = self.engine.as_ref().filter(|_| self.by_hand == 0)?;
+        let expectations = engine.scenario().expectations();
+        let (steps, place) = expectations::next_question(expectations, &self.asked, &engine.clock())?;
+        if steps > 0 {
+            return Some(steps);
+        }
+        self.asked.resize(expectations.len(), false);
+        self.asked[place] = true;
+        self.question = Some(place);
+        self.playing = false;
+        self.left_in_frame = 0;
+        self.stale = true;
+        Some(0)
+    }
+
     fn load(&mut self, scenario: Arc<Scenario>) {
+        self.begin_run();
         self.scenario = Some(Arc::clone(&scenario));
-        // The old one goes first: both might not fit into memory.
+        // The old ones go first: both might not fit into memory.
+        self.companion = None;
+        self.each = None;
         self.engine = None;
         self.report = None;
         self.failure = None;
@@ -365,6 +424,11 @@ impl Runner {
             Ok(change) => {
                 self.failure = None;
                 self.scenario = Some(Arc::clone(&scenario));
+                if change == Change::Restarted {
+                    self.begin_run();
+                    // It is asked for again with the scene that it belongs to.
+                    self.companion = None;
+                }
                 if change == Change::Restarted
                     && (before.grid() != scenario.grid() || before.model().equation() != scenario.model().equation())
                 {
@@ -401,13 +465,55 @@ impl Runner {
         match (&mut self.engine, &self.scenario) {
             (Some(engine), _) => match engine.reset() {
                 Ok(()) => {
+                    self.begin_run();
                     self.failure = None;
                     self.changed();
+                    self.with_companion(Companion::reset);
                 }
                 Err(error) => self.fail(error.to_string()),
             },
             (None, Some(scenario)) => self.load(Arc::clone(scenario)),
             (None, None) => {}
+        }
+    }
+
+    /// A second run beside the first; one that is there goes on where only the medium was edited.
+    fn compare(&mut self, scenario: Option<Arc<Scenario>>) {
+        self.drawn = false;
+        self.pacing.forget();
+        let kept = self.companion.take();
+        let (Some(engine), Some(scenario)) = (&mut self.engine, scenario) else {
+            return;
+        };
+        if let Some(mut companion) = kept.filter(|companion| companion.goes_on(&scenario)) {
+            let done = companion.update(scenario);
+            self.companion = Some(companion);
+            self.with_companion(|_, _| done);
+            return;
+        }
+        let sound = scenario.model().equation() == Equation::Acoustic;
+        if sound && scenario.solver().method != engine.scenario().solver().method && engine.clock().steps > 0 {
+            self.say(
+                false,
+                "Two methods keep the motion of sound in different ways: both runs start at t = 0".to_owned(),
+            );
+            self.reset();
+        }
+        let Some(engine) = &mut self.engine else { return };
+        match Companion::new(engine, scenario) {
+            Ok(companion) => self.companion = Some(companion),
+            Err(error) => self.say(true, format!("the other run cannot start: {error}")),
+        }
+    }
+
+    /// Something that the second run does with the first; where it fails the second run ends.
+    fn with_companion(&mut self, act: impl FnOnce(&mut Companion, &mut Engine) -> Result<(), EngineError>) {
+        let (Some(companion), Some(engine)) = (&mut self.companion, &mut self.engine) else {
+            return;
+        };
+        if let Err(error) = act(companion, engine) {
+            self.companion = None;
+            self.say(true, format!("the other run has stopped: {error}"));
         }
     }
 
@@ -458,6 +564,11 @@ impl Runner {
     /// One batch.
     #[expect(clippy::cast_precision_loss, reason = "a rate")]
     fn step(&mut self) -> Result<(), EngineError> {
+        let most = self.at_question();
+        if most == Some(0) {
+            return Ok(());
+        }
+        self.question = None;
         let Some(engine) = &mut self.engine else { return Ok(()) };
         let steps = if self.by_hand > 0 {
             self.by_hand.min(self.pacing.steps_per_frame())
@@ -473,9 +584,14 @@ impl Runner {
             let steps = self.pacing.steps_per_frame();
             whole_batches(if self.beside { steps.div_ceil(2) } else { steps }, batch)
         };
+        let steps = most.map_or(steps, |most| steps.min(most));
         // While a picture is drawn beside it, a batch returns when the one before it is done: what counts is from end to end.
         let begin = self.batch_end.take().unwrap_or_else(Instant::now);
         engine.advance(steps)?;
+        let followed = match &mut self.companion {
+            Some(companion) => companion.follow(&engine.clock()),
+            None => Ok(()),
+        };
         engine.limit_records(MOST_RECORDS);
         let took = begin.elapsed();
         if self.begun.is_some() && self.steps_per_frame.is_none() {
@@ -499,6 +615,10 @@ impl Runner {
             self.observables.spent(self.start.elapsed(), begin.elapsed());
         }
         self.spectra.take(engine, now, false);
+        self.with_companion(|companion, engine| {
+            followed?;
+            companion.compare(engine, now, false)
+        });
         Ok(())
     }
 
@@ -515,6 +635,8 @@ impl Runner {
         if let Some(engine) = &self.engine {
             self.spectra.take(engine, self.start.elapsed(), true);
         }
+        let now = self.start.elapsed();
+        self.with_companion(|companion, engine| companion.compare(engine, now, true));
     }
 
     /// Draws the present state, if it was not drawn yet.
@@ -537,8 +659,11 @@ impl Runner {
                 .map(|volume| self.volume = Some(volume)),
             _ => done,
         };
+        let asked = request.clone();
         match done {
             Ok(()) => {
+                self.with_companion(|companion, _| companion.draw(&asked));
+                self.do_each();
                 self.drawn = true;
                 self.pacing.drawn(begin.elapsed());
                 let steps = std::mem::take(&mut self.steps_in_frame);
@@ -562,6 +687,21 @@ impl Runner {
         }
     }
 
+    /// Does what is to be done with every state that is shown.
+    fn do_each(&mut self) {
+        let (Some(engine), Some((job, last))) = (&mut self.engine, &mut self.each) else {
+            return;
+        };
+        let step = engine.clock().steps;
+        if last.replace(step) == Some(step) {
+            return;
+        }
+        if let Err(text) = job.run(engine) {
+            self.each = None;
+            self.say(true, text);
+        }
+    }
+
     /// Hands a frame of the present state to the window.
     fn publish(&mut self) {
         self.publish_at(None);
@@ -573,6 +713,7 @@ impl Runner {
         self.stale = false;
         let frame = self.frames.input_buffer_mut();
         frame.serial = self.serial;
+        frame.run = self.run;
         frame.scenario.clone_from(&self.scenario);
         frame.status = match (&self.failure, &self.engine) {
             (Some(reason), _) => Status::Failed(Arc::clone(reason)),
@@ -586,6 +727,8 @@ impl Runner {
             frame.image_serial = self.image_serial;
             frame.volume.clone_from(&self.volume);
         }
+        frame.question = self.question;
+        frame.compared = self.companion.as_ref().map(Companion::shown);
         frame.rate = self.rate.rate();
         frame.frames_per_second = self.pictures.rate();
         frame.steps_per_frame = self.steps_shown;

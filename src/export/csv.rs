@@ -2,8 +2,35 @@
 //! the same double.
 
 use super::{ExportError, aside::Aside};
+use crate::physics::Detector;
+use crate::solver::Taps;
 use std::io::{self, Write};
 use std::path::Path;
+
+/// Writes what detectors recorded: a row a record with its time, a column a detector. How many rows there are.
+///
+/// # Errors
+/// If there is no detector, or the file cannot be written.
+pub fn records(path: &Path, detectors: &[Detector], taps: &Taps) -> Result<usize, ExportError> {
+    if detectors.is_empty() {
+        return Err(ExportError::Encoder {
+            format: "CSV",
+            message: "the scene has no detector; place one with the probe".to_owned(),
+        });
+    }
+    let names = detectors.iter().map(|detector| detector.name.as_str());
+    let columns: Vec<&str> = std::iter::once("t").chain(names).collect();
+    let mut csv = CsvWriter::create(path, &columns)?;
+    let mut values = Vec::with_capacity(columns.len());
+    for (place, time) in taps.times().iter().enumerate() {
+        values.clear();
+        values.push(*time);
+        values.extend((0..detectors.len()).map(|detector| taps.values(detector)[place]));
+        csv.row(&values)?;
+    }
+    csv.finish()?;
+    Ok(taps.times().len())
+}
 
 /// Writes rows aside; [`CsvWriter::finish`] puts the file in place.
 #[derive(Debug)]

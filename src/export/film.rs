@@ -58,7 +58,7 @@ impl Script {
 pub fn shoot(
     engine: &mut Engine,
     painter: &mut Painter,
-    mut writer: Box<dyn FilmWriter>,
+    mut writer: Box<dyn FilmWriter + '_>,
     script: &Script,
     progress: &Progress,
 ) -> Result<(), FilmError> {

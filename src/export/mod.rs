@@ -3,6 +3,7 @@
 //! Everything is written aside and renamed when it is complete ([`aside::Aside`]): a cancelled or failed export leaves nothing
 //! half-written. All formats share one [`Progress`], through which another thread can watch and cancel.
 
+pub mod apng;
 pub mod aside;
 pub mod chart;
 pub mod csv;
@@ -121,6 +122,8 @@ pub enum Format {
     Png,
     /// A film that every browser shows; 256 colours a picture.
     Gif,
+    /// A film without loss that browsers show.
+    Apng,
     /// A film in H.264.
     Mp4,
     /// Numbered PNGs in a directory.
@@ -128,9 +131,9 @@ pub enum Format {
 }
 
 #[cfg(feature = "h264")]
-const ENDINGS: &str = ".png, .gif or .mp4";
+const ENDINGS: &str = ".png, .apng, .gif or .mp4";
 #[cfg(not(feature = "h264"))]
-const ENDINGS: &str = ".png or .gif (this build has no H.264)";
+const ENDINGS: &str = ".png, .apng or .gif (this build has no H.264)";
 
 impl Format {
     /// The format that a path asks for: by its ending; a directory, or a path that ends in a separator, holds a sequence.
@@ -148,6 +151,7 @@ impl Format {
         match ending.as_deref() {
             Some("png") => Ok(Self::Png),
             Some("gif") => Ok(Self::Gif),
+            Some("apng") => Ok(Self::Apng),
             #[cfg(feature = "h264")]
             Some("mp4") => Ok(Self::Mp4),
             _ => Err(ExportError::Extension {
@@ -155,6 +159,40 @@ impl Format {
                 known: ENDINGS,
             }),
         }
+    }
+}
+
+impl Format {
+    /// Bytes that a film of so many pictures of `size` pixels takes at most: raw pixels (MP4: with colours at half the resolution; GIF: 12 bits
+    /// for a pixel of 8, the worst of LZW), and a little for headers. Waves on a dark ground take a tenth of that or less.
+    #[must_use]
+    pub fn most_bytes(self, size: [usize; 2], pictures: u32) -> u64 {
+        let pixels = size[0] as u64 * size[1] as u64;
+        let one = match self {
+            Self::Png | Self::Sequence | Self::Apng => 3 * pixels + pixels / 1000 + 4096,
+            Self::Gif | Self::Mp4 => pixels + pixels / 2 + 4096,
+        };
+        one * if self == Self::Png { 1 } else { u64::from(pictures) }
+    }
+}
+
+/// Bytes free where a file shall be written; `None` where the system does not tell.
+#[must_use]
+pub fn free_space(path: &Path) -> Option<u64> {
+    #[cfg(unix)]
+    {
+        let folder = match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        let folder = if path.is_dir() { path } else { folder };
+        let space = rustix::fs::statvfs(folder).ok()?;
+        Some(space.f_bavail * space.f_frsize)
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = path;
+        None
     }
 }
 
@@ -190,9 +228,24 @@ pub trait FilmWriter {
 /// # Errors
 /// If the ending, the size or the rate does not fit a format, or the place cannot be written to.
 pub fn create(path: &Path, size: [usize; 2], fps: f64, about: &About) -> Result<Box<dyn FilmWriter>, ExportError> {
-    Ok(match Format::of(path)? {
+    create_as(Format::of(path)?, path, size, fps, about)
+}
+
+/// The same in a format that is given.
+///
+/// # Errors
+/// As [`create`].
+pub fn create_as(
+    format: Format,
+    path: &Path,
+    size: [usize; 2],
+    fps: f64,
+    about: &About,
+) -> Result<Box<dyn FilmWriter>, ExportError> {
+    Ok(match format {
         Format::Png => Box::new(png::PngWriter::create(path, about)?),
         Format::Gif => Box::new(gif::GifWriter::create(path, size, fps)?),
+        Format::Apng => Box::new(apng::ApngWriter::create(path, size, fps, about)?),
         #[cfg(feature = "h264")]
         Format::Mp4 => Box::new(mp4::Mp4Writer::create(path, size, fps, about)?),
         #[cfg(not(feature = "h264"))]

@@ -9,6 +9,7 @@ use super::space::Space;
 use super::text::Align;
 use super::theme::Theme;
 use crate::colormap::{self, Colormap, ColormapError, Kind, Levels, dimmed, phase_entry};
+use crate::engine::maps::wave_number;
 use crate::engine::{Engine, EngineError, RangeKeeper};
 use crate::physics::{Equation, Sets};
 use crate::scene::Scenario;
@@ -180,7 +181,8 @@ impl Painter {
         if plane >= nz {
             return Err(LookError::Plane { plane, last: nz - 1 });
         }
-        let in_space = grid.rank() == 3 && look.mode != ViewMode::Plane;
+        // Momenta have no box of lengths.
+        let in_space = grid.rank() == 3 && look.mode != ViewMode::Plane && look.quantity != Quantity::Momentum;
         let (size, field, unit) = layout([nx, ny], line, in_space, look)?;
         let request = ImageRequest {
             quantity: shown,
@@ -195,8 +197,14 @@ impl Painter {
             },
         };
         let theme = Theme::of(named);
-        let space = Space::new(&scenario, look, field.width.max(field.height), length_unit(&scenario));
-        let shade = if line || space.is_some() {
+        let space = if in_space {
+            Space::new(&scenario, look, field.width.max(field.height), length_unit(&scenario))
+        } else {
+            None
+        };
+        // The space of momenta holds nothing of the medium.
+        let momenta = look.quantity == Quantity::Momentum;
+        let shade = if line || momenta || space.is_some() {
             None
         } else {
             Shade::new(scenario.medium(), &request, [field.width, field.height])
@@ -383,16 +391,26 @@ impl Painter {
         let air = 0.08 * (levels.high - levels.low);
         let bottom = if levels.low < 0.0 { levels.low - air } else { levels.low };
         let subject = Subject::of(&self.scenario, clock.time);
-        let (medium, walls) = self.line_medium(&subject);
+        let momenta = self.look.quantity == Quantity::Momentum;
+        let (medium, walls) = if momenta {
+            (Vec::new(), Vec::new())
+        } else {
+            self.line_medium(&subject)
+        };
         let quantity = if phases { Quantity::Density } else { self.look.quantity };
-        let spacing = self.scenario.grid().spacing();
-        #[expect(clippy::cast_precision_loss, reason = "numbers of sites")]
-        let sites = self.request.x.len() as f64;
+        let grid = self.scenario.grid();
+        let along = |site: f64| {
+            if momenta {
+                wave_number(grid, 0, site)
+            } else {
+                site * grid.spacing()
+            }
+        };
         let graph = Graph {
             values: &values,
             colors: &colors,
             range: [bottom, levels.high + air],
-            span: [-0.5 * spacing, (sites - 0.5) * spacing],
+            span: [along(-0.5), along(index(self.request.x.len()) - 0.5)],
             medium: &medium,
             medium_name: {
                 let (_, sign, unit, base) = subject.name();
@@ -416,6 +434,7 @@ impl Painter {
 
     fn along(&self) -> &'static str {
         match self.scenario.model().equation() {
+            Equation::Schrodinger if self.look.quantity == Quantity::Momentum => "k",
             Equation::Schrodinger => "x",
             Equation::Acoustic => "x / m",
         }
@@ -485,8 +504,13 @@ impl Painter {
             Equation::Schrodinger => ("", ""),
             Equation::Acoustic => (" m", " s"),
         };
-        #[expect(clippy::cast_precision_loss, reason = "numbers of sites")]
-        let length = self.request.x.len() as f64 * self.scenario.grid().spacing();
+        let grid = self.scenario.grid();
+        let sites = index(self.request.x.len());
+        let length = if self.look.quantity == Quantity::Momentum {
+            wave_number(grid, 0, sites) - wave_number(grid, 0, 0.0)
+        } else {
+            sites * grid.spacing()
+        };
         Legend {
             title: scenario.title(),
             time: clock.time,

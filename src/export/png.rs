@@ -10,19 +10,39 @@ use std::path::Path;
 /// If the file cannot be written.
 pub fn save(path: &Path, picture: &Picture, about: &About) -> Result<(), ExportError> {
     let mut file = Aside::create(path)?;
-    write(&mut file, picture, about).map_err(|error| match error {
-        png::EncodingError::IoError(source) => ExportError::io(path)(source),
+    write(&mut file, picture, about).map_err(failure(path))?;
+    file.commit()
+}
+
+/// What an encoder's error means for a file.
+pub(super) fn failure(path: &Path) -> impl Fn(png::EncodingError) -> ExportError + use<> {
+    let path = path.to_owned();
+    move |error| match error {
+        png::EncodingError::IoError(source) => ExportError::Io {
+            path: path.clone(),
+            source,
+        },
         other => ExportError::Encoder {
             format: "PNG",
             message: other.to_string(),
         },
-    })?;
-    file.commit()
+    }
 }
 
 fn write(file: &mut Aside, picture: &Picture, about: &About) -> Result<(), png::EncodingError> {
-    let side = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-    let mut encoder = png::Encoder::new(file, side(picture.width), side(picture.height));
+    let mut writer = encoder(file, [picture.width, picture.height], about)?.write_header()?;
+    writer.write_image_data(&picture.rgb)?;
+    writer.finish()
+}
+
+/// An encoder for RGB pictures of `size` that carry what there is to say about them.
+pub(super) fn encoder<'a, W: std::io::Write>(
+    file: W,
+    size: [usize; 2],
+    about: &About,
+) -> Result<png::Encoder<'a, W>, png::EncodingError> {
+    let [width, height] = size.map(|n| u32::try_from(n).unwrap_or(u32::MAX));
+    let mut encoder = png::Encoder::new(file, width, height);
     encoder.set_color(png::ColorType::Rgb);
     encoder.set_depth(png::BitDepth::Eight);
     encoder.set_source_srgb(png::SrgbRenderingIntent::Perceptual);
@@ -38,9 +58,7 @@ fn write(file: &mut Aside, picture: &Picture, about: &About) -> Result<(), png::
     if let Some(scene) = &about.scene {
         encoder.add_itxt_chunk(KEYWORD.to_owned(), scene.clone())?;
     }
-    let mut writer = encoder.write_header()?;
-    writer.write_image_data(&picture.rgb)?;
-    writer.finish()
+    Ok(encoder)
 }
 
 /// One PNG: the last picture that it is given.

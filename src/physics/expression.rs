@@ -5,8 +5,9 @@
 //! the row without a branch per site.
 //!
 //! Language: numbers, `+ - * /`, `^` (binds tighter than a sign and to the right: `-x^2` is −(x²), `2^3^2` is 2⁹), comparisons that give
-//! 1 or 0, `pi`, `e`, and the functions of [`FUNCTIONS`].
+//! 1 or 0, `pi`, `e`, and the functions of [`FUNCTIONS`]. Named constants may stand in front, each with a `;` behind it: `a = 0.5 in [0, 1]; a*x^2`.
 
+pub mod constants;
 mod parse;
 
 use std::fmt;

@@ -55,7 +55,7 @@ enum Format {
 
 fn format(path: &Path) -> Option<Format> {
     let ending = path.extension()?;
-    if ending.eq_ignore_ascii_case("png") {
+    if ending.eq_ignore_ascii_case("png") || ending.eq_ignore_ascii_case("apng") {
         Some(Format::Png)
     } else if ending.eq_ignore_ascii_case("mp4") {
         Some(Format::Mp4)

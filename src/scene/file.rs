@@ -517,4 +517,8 @@ pub struct ExpectFile {
     pub tolerance: f64,
     /// Where the prediction comes from.
     pub because: String,
+    /// A question to the user before the value is shown; empty = none.
+    pub ask: String,
+    /// When the window asks: the run waits there.
+    pub ask_at: f64,
 }

@@ -557,6 +557,8 @@ fn expect(mut section: Section<'_>, found: &mut Found) -> ExpectFile {
         value: section.need("value", "0.5", found),
         tolerance: section.need("tolerance", "0.01", found),
         because: section.get("because", found).unwrap_or_default(),
+        ask: section.get("ask", found).unwrap_or_default(),
+        ask_at: section.get("ask_at", found).unwrap_or_default(),
     };
     section.close(found, |_| None);
     expect

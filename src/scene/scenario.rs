@@ -223,6 +223,10 @@ pub struct Expectation {
     pub tolerance: f64,
     /// Where the prediction comes from.
     pub because: String,
+    /// A question to the user before the value is shown; empty = none.
+    pub ask: String,
+    /// When the window asks: the run waits there.
+    pub ask_at: f64,
 }
 
 /// A validated scene. Cheap to clone and to share between threads.

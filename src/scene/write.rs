@@ -468,4 +468,8 @@ fn expect_item(w: &mut Writer, expect: &ExpectFile) {
     w.number("value", expect.value);
     w.number("tolerance", expect.tolerance);
     w.key_unless(expect.because.is_empty(), "because", text(&expect.because));
+    w.key_unless(expect.ask.is_empty(), "ask", text(&expect.ask));
+    if expect.ask_at != 0.0 {
+        w.number("ask_at", expect.ask_at);
+    }
 }

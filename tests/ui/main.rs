@@ -2,11 +2,15 @@
 #![cfg(feature = "gui")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may fail where it stands")]
 
+mod access;
 mod files;
+mod lecture;
 mod looks;
 mod mirror;
+mod pair;
 mod space;
 mod tools;
+mod views;
 mod window;
 
 use egui::accesskit::Role;

@@ -146,13 +146,6 @@ fn the_camera_is_turned_by_hand_and_by_keys_and_saved() {
     assert!((window.app().orbit().zoom - 1.0).abs() < 1e-9);
 }
 
-/// Hides what differs from run to run, and the plots: they have a picture of their own, and may begin before the scene does.
-fn hide(window: &mut Window) {
-    mask(window);
-    let plots = egui::Rect::from_min_max(egui::pos2(288.0, 596.0), egui::pos2(952.0, 768.0));
-    window.harness.mask(plots);
-}
-
 #[test]
 fn space_looks_as_it_did() {
     if !comparable() {
@@ -164,10 +157,10 @@ fn space_looks_as_it_did() {
         window.wait("a step", |app| app.frame().clock.steps == step);
     }
     rest(&mut window);
-    hide(&mut window);
+    mask(&mut window);
     window.harness.snapshot_options("space-volume", &tolerance());
     window.key(Key::Num2);
     rest(&mut window);
-    hide(&mut window);
+    mask(&mut window);
     window.harness.snapshot_options("space-slices", &tolerance());
 }

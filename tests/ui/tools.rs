@@ -1,6 +1,7 @@
 //! What the pointer does to the scene.
 
 use super::window::{SCENE, Window};
+use egui::accesskit::Role;
 use egui::{Event, Key, Modifiers, PointerButton, Pos2, vec2};
 use egui_kittest::kittest::Queryable;
 use ripplon::physics::{Measure, Sets};
@@ -200,4 +201,90 @@ fn ten_edits_are_taken_back_to_the_same_bytes() {
     window.drag(PointerButton::Primary, Modifiers::NONE, &[(30.0, 30.0), (40.0, 30.0)]);
     assert_eq!(text(&window), end);
     assert!(window.scale() > 0.0);
+}
+
+/// `a = 0.5 in [0, 1]` in front of a formula is a slider that changes the run.
+#[test]
+fn constants_of_a_formula_are_sliders() {
+    let mut window = Window::open();
+    let scene = SCENE.replace(
+        "value = 0.4",
+        "value = \"strength = 0.5 in [0, 1]; strength*exp(-r^2)\"",
+    );
+    window.show_scene(&scene);
+    window.click("Scene");
+    window.reveal(Role::Button, " layer 2: Potential, disk");
+    window.press(Role::Button, " layer 2: Potential, disk");
+    window.reveal(Role::Slider, "strength");
+    window.harness.get_by_role_and_label(Role::Slider, "strength").focus();
+    window.settle();
+    window.key(Key::ArrowLeft);
+    let value = |app: &ripplon::app::App| app.document().draft.layers[1].value.clone();
+    let expected = ValueFile::Formula("strength = 0.499 in [0, 1]; strength*exp(-r^2)".to_owned());
+    window.wait("the formula", |app| value(app).as_ref() == Some(&expected));
+    window.wait("the run", |app| {
+        let scenario = app.frame().scenario.as_ref().unwrap();
+        scenario.file().layers[1].value.as_ref() == Some(&expected)
+    });
+    assert!(window.app().document().faults.is_none());
+}
+
+/// Handles move and size what stands in the scene; keys nudge it; Delete takes it away; each is one edit.
+#[test]
+fn parts_are_arranged_by_hand_and_by_keys() {
+    let mut window = Window::open();
+    let start = window.app().document().draft.to_toml();
+    window.key(Key::A);
+    // The disk stands at (38, 16) with radius 4: sites 76 and 32, its knob at site 84.
+    window.drag(
+        PointerButton::Primary,
+        Modifiers::NONE,
+        &[(76.0, 32.0), (72.0, 36.0), (70.0, 40.0)],
+    );
+    let disk = |window: &Window| match &window.app().document().draft.layers[1].shape {
+        ShapeFile::Disk { center, radius } => (center.clone(), *radius),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(disk(&window), (vec![35.0, 20.0], 4.0));
+    window.drag(
+        PointerButton::Primary,
+        Modifiers::NONE,
+        &[(78.0, 40.0), (80.0, 40.0), (82.0, 40.0)],
+    );
+    assert_eq!(disk(&window), (vec![35.0, 20.0], 6.0));
+    window.key(Key::ArrowLeft);
+    window.keys(Modifiers::SHIFT, Key::ArrowUp);
+    assert_eq!(disk(&window), (vec![34.5, 20.05], 6.0));
+    window.wait("the run", |app| {
+        let scenario = app.frame().scenario.as_ref().unwrap();
+        scenario.file().layers[1] == app.document().draft.layers[1]
+    });
+    window.key(Key::Delete);
+    assert_eq!(window.app().document().draft.layers.len(), 1);
+    for _ in 0..5 {
+        window.keys(Modifiers::COMMAND, Key::Z);
+    }
+    assert_eq!(window.app().document().draft.to_toml(), start);
+    assert!(!window.app().document().can_undo());
+    // A region is recorded.
+    window.key(Key::G);
+    window.drag(
+        PointerButton::Primary,
+        Modifiers::NONE,
+        &[(10.0, 10.0), (30.0, 30.0), (50.0, 40.0)],
+    );
+    let detectors = &window.app().document().draft.detectors;
+    assert_eq!((detectors.len(), detectors[1].name.as_str()), (2, "region 1"));
+    let RegionFile::Box { min, max } = &detectors[1].region else {
+        panic!("{:?}", detectors[1]);
+    };
+    assert_eq!((min.as_slice(), max.as_slice()), (&[5.0, 5.0][..], &[25.0, 20.0][..]));
+    window.wait("its record", |app| {
+        app.frame().scenario.as_ref().unwrap().detectors().len() == 2
+    });
+    // The ruler changes nothing.
+    let before = window.app().document().draft.to_toml();
+    window.key(Key::L);
+    window.drag(PointerButton::Primary, Modifiers::NONE, &[(10.0, 10.0), (50.0, 40.0)]);
+    assert_eq!(window.app().document().draft.to_toml(), before);
 }

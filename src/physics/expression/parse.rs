@@ -1,5 +1,6 @@
 //! From a formula's text to its programme: a precedence-climbing parser with places in its errors.
 
+use super::constants::{self, Constant};
 use super::{Binary, FUNCTIONS, Function, Op, STACK, Unary};
 
 /// Longest formula, in characters.
@@ -82,6 +83,7 @@ struct Parser<'a> {
     at: usize,
     depth: usize,
     variables: &'a [&'a str],
+    constants: Vec<Constant>,
     program: Vec<Op>,
     /// Values on the stack after the programme so far.
     height: usize,
@@ -89,8 +91,13 @@ struct Parser<'a> {
 
 /// The programme of a formula.
 pub(super) fn program(text: &str, variables: &[&str]) -> Result<Vec<Op>, ExpressionError> {
+    if text.chars().count() > LONGEST {
+        return Err(too_long());
+    }
+    let (constants, body) = constants::split(text, variables)?;
     let mut parser = Parser {
-        tokens: tokens(text)?,
+        tokens: tokens(&body)?,
+        constants,
         at: 0,
         depth: 0,
         variables,
@@ -112,10 +119,7 @@ pub(super) fn program(text: &str, variables: &[&str]) -> Result<Vec<Op>, Express
 fn tokens(text: &str) -> Result<Vec<Placed>, ExpressionError> {
     let chars: Vec<char> = text.chars().take(LONGEST + 1).collect();
     if chars.len() > LONGEST {
-        return Err(ExpressionError::TooLarge {
-            what: "long",
-            limit: format!("{LONGEST} characters"),
-        });
+        return Err(too_long());
     }
     let mut list = Vec::new();
     let mut at = 0;
@@ -349,12 +353,12 @@ impl Parser<'_> {
         let op = match name {
             "pi" | "π" => Some(Op::Number(std::f64::consts::PI)),
             "e" => Some(Op::Number(std::f64::consts::E)),
-            _ => self
-                .variables
-                .iter()
-                .position(|known| *known == name)
-                .and_then(|slot| u8::try_from(slot).ok())
-                .map(Op::Variable),
+            _ => {
+                let slot = self.variables.iter().position(|known| *known == name);
+                let variable = slot.and_then(|slot| u8::try_from(slot).ok()).map(Op::Variable);
+                let constant = self.constants.iter().find(|known| known.name == name);
+                variable.or(constant.map(|constant| Op::Number(constant.value)))
+            }
         };
         let Some(op) = op else {
             let names = self
@@ -416,6 +420,13 @@ impl Parser<'_> {
             Function::Random => self.push(Op::Unary(Unary::Random)),
             Function::Select => self.push(Op::Select),
         }
+    }
+}
+
+fn too_long() -> ExpressionError {
+    ExpressionError::TooLarge {
+        what: "long",
+        limit: format!("{LONGEST} characters"),
     }
 }
 

@@ -111,6 +111,15 @@ impl Builder<'_> {
             self.not_negative(&key("at"), given.at);
             self.finite(&key("value"), given.value);
             self.positive(&key("tolerance"), given.tolerance);
+            self.not_negative(&key("ask_at"), given.ask_at);
+            if given.ask_at > given.at {
+                let message = format!(
+                    "the question comes at {}, after the answer at {}",
+                    given.ask_at, given.at
+                );
+                self.found
+                    .value(key("ask_at"), message, "ask before `at`, or leave `ask_at` out");
+            }
             let subject = match (&given.detector, &given.observable) {
                 (Some(name), None) => {
                     let detectors = &self.file.detectors;
@@ -163,6 +172,8 @@ impl Builder<'_> {
                     value: given.value,
                     tolerance: given.tolerance,
                     because: given.because.clone(),
+                    ask: given.ask.clone(),
+                    ask_at: given.ask_at,
                 });
             }
         }

@@ -34,6 +34,11 @@ impl Builder<'_> {
             self.found
                 .value("view.range", message, "write [low, high], \"auto\" or \"locked\"");
         }
+        if quantity == Quantity::Momentum && given.mode != ViewMode::Plane {
+            let message = format!("momenta are shown as a plane, not as \"{}\"", given.mode.word());
+            self.found
+                .value("view.mode", message, "write \"plane\", or show another quantity");
+        }
         self.space(given);
         View {
             quantity,

@@ -1,0 +1,382 @@
+//! The space–time carpet: the line cut over the whole run, place across and time upwards.
+
+use super::theme;
+use super::units::{Along, Units};
+use super::view_state::{Cut, ViewState};
+use super::widgets::{figure, round_above};
+use crate::colormap::{Colormap, Kind, Levels, dimmed, phase_entry};
+use crate::engine::Frame;
+use crate::scene::scenario::Quantity;
+use egui::{Align2, Color32, ColorImage, FontId, Rect, Stroke, TextureHandle, Ui, pos2, vec2};
+
+/// Most columns; more sites share one.
+const COLUMNS: usize = 512;
+
+/// Rows kept; when there are more, every second one is dropped.
+const ROWS: usize = 512;
+
+/// Room for the numbers of the axes.
+const LEFT: f32 = 56.0;
+const BELOW: f32 = 18.0;
+
+/// What the rows are of.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Subject {
+    run: u64,
+    quantity: Option<Quantity>,
+    cut: Cut,
+    /// Row or column of sites.
+    at: usize,
+    /// Sites along the cut.
+    sites: usize,
+}
+
+struct Row {
+    time: f64,
+    /// NaN where the picture did not reach.
+    values: Vec<f32>,
+    phases: Vec<f32>,
+}
+
+/// The rows of one run along one cut.
+#[derive(Default)]
+pub struct Carpet {
+    subject: Option<Subject>,
+    rows: Vec<Row>,
+    /// Only every so many pictures is a row.
+    stride: usize,
+    seen: usize,
+    serial: u64,
+    last_step: Option<u64>,
+    texture: Option<TextureHandle>,
+    /// Rows, map and range that the texture shows.
+    drawn: Option<(usize, usize, &'static str, Levels)>,
+}
+
+impl Carpet {
+    /// Takes over the line cut of a frame's picture, if it is a new one.
+    pub fn record(&mut self, frame: &Frame, view: &ViewState) {
+        let image = &frame.image;
+        let Some(scenario) = &frame.scenario else { return };
+        if frame.image_serial == self.serial || image.value.is_empty() || image.reduction == 0 {
+            return;
+        }
+        self.serial = frame.image_serial;
+        let size = scenario.grid().size();
+        let cut = if scenario.grid().rank() == 1 {
+            Cut::Row
+        } else {
+            view.cut
+        };
+        let along = usize::from(cut == Cut::Column);
+        let across = 1 - along;
+        let subject = Subject {
+            run: frame.run,
+            quantity: image.quantity,
+            cut,
+            at: (view.cut_at.max(0.0) as usize).min(size[across] - 1),
+            sites: size[along],
+        };
+        if self.subject != Some(subject) {
+            *self = Self {
+                subject: Some(subject),
+                stride: 1,
+                serial: self.serial,
+                texture: self.texture.take(),
+                ..Self::default()
+            };
+        }
+        let steps = frame.clock.steps;
+        if self.last_step == Some(steps) {
+            return;
+        }
+        self.last_step = Some(steps);
+        self.seen += 1;
+        if !(self.seen - 1).is_multiple_of(self.stride) {
+            return;
+        }
+        let row = row(frame, &subject, [along, across]);
+        self.rows.push(row);
+        if self.rows.len() > ROWS {
+            let mut n = 0;
+            self.rows.retain(|_| {
+                n += 1;
+                n % 2 == 1
+            });
+            self.stride *= 2;
+        }
+    }
+
+    /// How many rows there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The texture of the present rows: the latest at the top.
+    fn texture(&mut self, ui: &Ui, map: &'static Colormap, levels: Levels) -> Option<egui::TextureId> {
+        let columns = self.rows.first()?.values.len();
+        let key = Some((self.rows.len(), self.seen / self.stride, map.id, levels));
+        if self.drawn != key || self.texture.is_none() {
+            self.drawn = key;
+            let mapping = levels.mapping(map.kind);
+            let table = map.table();
+            let color = |value: f32, phase: Option<&f32>| {
+                if value.is_nan() {
+                    return Color32::TRANSPARENT;
+                }
+                let [r, g, b] = match phase {
+                    Some(phase) if map.kind == Kind::Cyclic => {
+                        let step = (levels.brightness(value) * 255.0 + 0.5) as usize;
+                        dimmed(table[phase_entry(*phase)], step)
+                    }
+                    _ => table[mapping.entry(value)],
+                };
+                Color32::from_rgb(r, g, b)
+            };
+            let pixels = self
+                .rows
+                .iter()
+                .rev()
+                .flat_map(|row| (0..columns).map(move |n| color(row.values[n], row.phases.get(n))))
+                .collect();
+            let image = ColorImage::new([columns, self.rows.len()], pixels);
+            let options = egui::TextureOptions::NEAREST;
+            match &mut self.texture {
+                Some(texture) => texture.set(image, options),
+                None => self.texture = Some(ui.ctx().load_texture("carpet", image, options)),
+            }
+        }
+        self.texture.as_ref().map(TextureHandle::id)
+    }
+
+    /// Draws the carpet with its axes into a rectangle.
+    pub fn show(&mut self, ui: &mut Ui, rect: Rect, (map, levels): (&'static Colormap, Levels), frame: &Frame) {
+        let (Some(subject), Some(scenario)) = (self.subject, &frame.scenario) else {
+            return;
+        };
+        let levels = self.levels(map, levels);
+        let Some(texture) = self.texture(ui, map, levels) else {
+            return;
+        };
+        let plot = Rect::from_min_max(rect.min + vec2(LEFT, 4.0), rect.max - vec2(8.0, BELOW));
+        if !plot.is_positive() {
+            return;
+        }
+        let palette = theme::palette(ui);
+        let painter = ui.painter_at(rect);
+        painter.rect_filled(plot, 0.0, theme::of(true).canvas);
+        let whole = Rect::from_min_max(pos2(0.0, 0.0), pos2(1.0, 1.0));
+        painter.image(texture, plot, whole, Color32::WHITE);
+        painter.rect_stroke(plot, 0.0, Stroke::new(1.0, palette.line), egui::StrokeKind::Outside);
+        let units = Units::of(scenario, frame.clock.time_step);
+        let font = FontId::proportional(11.0);
+        // Times of the rows that stand there, whatever their distances.
+        let marks = ((plot.height() / 28.0) as usize).clamp(2, 9).min(self.rows.len());
+        for n in 0..marks {
+            let at = n * (self.rows.len() - 1) / (marks - 1).max(1);
+            let y = plot.bottom() - (at as f32 + 0.5) / self.rows.len() as f32 * plot.height();
+            painter.hline(plot.left() - 4.0..=plot.left(), y, Stroke::new(1.0, palette.weak));
+            let text = figure(self.rows[at].time * units.time.per, 3);
+            painter.text(
+                pos2(plot.left() - 7.0, y),
+                Align2::RIGHT_CENTER,
+                text,
+                font.clone(),
+                palette.weak,
+            );
+        }
+        let along = Along::of(
+            scenario,
+            subject.quantity,
+            usize::from(subject.cut == Cut::Column),
+            units.length,
+        );
+        let per = along.unit.per;
+        let (low, high) = (along.at(-0.5) * per, along.at(subject.sites as f64 - 0.5) * per);
+        let step = round_above((high - low) / f64::from((plot.width() / 64.0).max(1.0)));
+        let mut tick = (low / step).ceil() * step;
+        while step > 0.0 && tick <= high {
+            let x = egui::remap(tick, low..=high, f64::from(plot.left())..=f64::from(plot.right())) as f32;
+            painter.vline(x, plot.bottom()..=plot.bottom() + 4.0, Stroke::new(1.0, palette.weak));
+            let text = figure(if tick.abs() < step / 2.0 { 0.0 } else { tick }, 4);
+            painter.text(
+                pos2(x, plot.bottom() + 5.0),
+                Align2::CENTER_TOP,
+                text,
+                font.clone(),
+                palette.weak,
+            );
+            tick += step;
+        }
+        let response = ui.interact(rect, ui.scope_id().with("carpet"), egui::Sense::hover());
+        let text = format!("Space–time carpet of {} rows", self.rows.len());
+        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, &text));
+    }
+
+    /// Graphs of |ψ|² come as |ψ| with its phase.
+    fn levels(&self, map: &Colormap, levels: Levels) -> Levels {
+        let by_phase = self
+            .subject
+            .is_some_and(|subject| subject.quantity == Some(Quantity::Phase));
+        if by_phase && map.kind != Kind::Cyclic {
+            Levels {
+                low: 0.0,
+                high: levels.high * levels.high,
+            }
+        } else {
+            levels
+        }
+    }
+
+    /// What the carpet shows over what, for its title.
+    #[must_use]
+    pub fn heading(view: &ViewState, frame: &Frame) -> String {
+        let Some(scenario) = &frame.scenario else {
+            return String::new();
+        };
+        let units = Units::of(scenario, frame.clock.time_step);
+        let axis = usize::from(view.cut == Cut::Column && scenario.grid().rank() > 1);
+        let along = Along::of(scenario, frame.image.quantity, axis, units.length);
+        format!("{} across, {} upwards", along.title(), units.time.after("t"))
+    }
+
+    /// Squares the rows of a graph that is shown as |ψ|².
+    fn squared(values: &mut [f32]) {
+        for value in values {
+            *value *= *value;
+        }
+    }
+}
+
+/// The cut through a picture, one value a column.
+fn row(frame: &Frame, subject: &Subject, [along, across]: [usize; 2]) -> Row {
+    let image = &frame.image;
+    let columns = subject.sites.min(COLUMNS);
+    let texel = |axis: usize, site: usize| {
+        let at = site.checked_sub(image.origin[axis])? / image.reduction;
+        (at < image.size[axis]).then_some(at)
+    };
+    let other = texel(across, subject.at);
+    let index = |column: usize| {
+        let site = (2 * column + 1) * subject.sites / (2 * columns);
+        let (here, other) = (texel(along, site)?, other?);
+        Some(if along == 0 {
+            here + image.size[0] * other
+        } else {
+            other + image.size[0] * here
+        })
+    };
+    let pick = |values: &[f32]| -> Vec<f32> {
+        (0..columns)
+            .map(|column| index(column).and_then(|at| values.get(at).copied()).unwrap_or(f32::NAN))
+            .collect()
+    };
+    let mut values = pick(&image.value);
+    let flat = frame
+        .scenario
+        .as_ref()
+        .is_some_and(|scenario| scenario.grid().rank() == 1);
+    let shows_phase = frame
+        .scenario
+        .as_ref()
+        .is_some_and(|scenario| scenario.view().quantity == Quantity::Phase);
+    let phases = if image.phase.is_empty() {
+        Vec::new()
+    } else {
+        pick(&image.phase)
+    };
+    if flat && image.quantity == Some(Quantity::Phase) && !shows_phase {
+        Carpet::squared(&mut values);
+    }
+    Row {
+        time: frame.clock.time,
+        values,
+        phases,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::solver::{Clock, FieldImage};
+    use std::sync::Arc;
+
+    fn frame(step: u64) -> Frame {
+        let text = "format = 1\n[grid]\nsize = [8, 4]\nspacing = 1.0\n[quantum]\nmass = 1.0\n[[packet]]\ncenter = [3, 2]\nwidth = [1, 1]";
+        let scenario = Arc::new(crate::solver::read_scene_text(text, None, &[]).unwrap().1);
+        let value = (0..32).map(|n| n as f32 + 100.0 * step as f32).collect();
+        Frame {
+            scenario: Some(scenario),
+            image_serial: step + 1,
+            clock: Clock {
+                steps: step,
+                time: step as f64,
+                time_step: 1.0,
+            },
+            image: FieldImage {
+                size: [8, 4],
+                reduction: 1,
+                value,
+                quantity: Some(Quantity::Density),
+                ..FieldImage::default()
+            },
+            ..Frame::default()
+        }
+    }
+
+    #[test]
+    fn rows_are_the_cut_at_each_picture() {
+        let mut view = ViewState {
+            cut_at: 2.0,
+            ..ViewState::default()
+        };
+        let mut carpet = Carpet::default();
+        for step in 0..3 {
+            carpet.record(&frame(step), &view);
+            carpet.record(&frame(step), &view);
+        }
+        assert_eq!(carpet.len(), 3);
+        assert_eq!(carpet.rows[2].time, 2.0);
+        let expected: Vec<f32> = (16..24).map(|n| n as f32 + 200.0).collect();
+        assert_eq!(carpet.rows[2].values, expected);
+        // Along y it begins anew.
+        view.cut = Cut::Column;
+        carpet.record(&frame(3), &view);
+        assert_eq!(carpet.len(), 1);
+        assert_eq!(carpet.rows[0].values, [302.0, 310.0, 318.0, 326.0]);
+        // A picture of a part of the field leaves the rest open.
+        let mut part = frame(4);
+        part.image.origin = [0, 2];
+        part.image.size = [8, 2];
+        part.image.value.truncate(16);
+        carpet.record(&part, &view);
+        let values = &carpet.rows[1].values;
+        assert!(values[0].is_nan() && values[1].is_nan());
+        assert_eq!(values[2..], [402.0, 410.0]);
+    }
+
+    #[test]
+    fn long_runs_keep_every_second_row() {
+        let mut carpet = Carpet::default();
+        let view = ViewState::default();
+        let mut frame = frame(0);
+        for step in 0..3000 {
+            frame.image_serial = step + 1;
+            frame.clock.steps = step;
+            frame.clock.time = step as f64;
+            carpet.record(&frame, &view);
+        }
+        assert!(carpet.len() <= ROWS && carpet.len() > ROWS / 3, "{}", carpet.len());
+        let times: Vec<f64> = carpet.rows.iter().map(|row| row.time).collect();
+        assert_eq!(times[0], 0.0);
+        let gaps: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        assert!(gaps.iter().all(|gap| *gap == gaps[0]), "{gaps:?}");
+    }
+}

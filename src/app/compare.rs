@@ -1,0 +1,346 @@
+//! Two runs from one state, in step: what the second one does differently, and how both are shown.
+
+use super::theme;
+use super::units::Units;
+use super::widgets::{choice, figure, hint, row, section};
+use crate::colormap::Levels;
+use crate::engine::{Compared, Frame, RangeKeeper};
+use crate::field::Precision;
+use crate::scene::scenario::{BackendChoice, ColorRange, Quantity};
+use crate::scene::{Scenario, SceneFile};
+use crate::solver::{self, Backend, FieldImage, METHODS};
+use egui::Ui;
+use lucide_icons::Icon;
+use std::sync::Arc;
+
+/// How the two runs are shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Show {
+    /// Both, side by side.
+    #[default]
+    Beside,
+    /// Their difference in place of the picture.
+    Difference,
+}
+
+/// What the second run does differently.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Other {
+    /// Its method; `None` = the same one.
+    pub method: Option<&'static str>,
+    /// Its Δt is that of the first run over this.
+    pub divisor: u32,
+    /// Its precision; `None` = the same one.
+    pub precision: Option<Precision>,
+    /// Where it runs; `None` = where the first run does.
+    pub backend: Option<BackendChoice>,
+}
+
+impl Default for Other {
+    /// The test that every scene should pass: half of Δt.
+    fn default() -> Self {
+        Self {
+            method: None,
+            divisor: 2,
+            precision: None,
+            backend: None,
+        }
+    }
+}
+
+impl Other {
+    /// The scene of the second run, where the first one steps by `time_step`.
+    #[must_use]
+    pub fn scene(&self, file: &SceneFile, time_step: f64) -> SceneFile {
+        let mut other = file.clone();
+        if let Some(method) = self.method {
+            other.solver.method = Some(method.to_owned());
+            "auto".clone_into(&mut other.solver.variant);
+            // Parameters are the method's own.
+            other.solver.parameters.clear();
+        }
+        if let Some(precision) = self.precision {
+            other.solver.precision = precision;
+        }
+        if let Some(backend) = self.backend {
+            other.solver.backend = backend;
+            "auto".clone_into(&mut other.solver.variant);
+        }
+        other.time.step = Some(file.time.step.unwrap_or(time_step.abs()) / f64::from(self.divisor));
+        // What is predicted and recorded is the first run's.
+        other.expectations.clear();
+        other.detectors.clear();
+        other
+    }
+}
+
+/// The comparison's state.
+#[derive(Default)]
+pub struct Comparison {
+    /// Whether two runs are wanted.
+    pub on: bool,
+    /// The second one.
+    pub other: Other,
+    /// How they are shown.
+    pub show: Show,
+    /// The second run as it was asked for: what it does differently, the draft's revision, Δt.
+    asked: Option<(Other, u64, f64)>,
+    /// The second run's frame, or that of the difference, and what they were made of.
+    shown: Option<Box<Frame>>,
+    made_of: Option<(u64, Show)>,
+    keeper: Option<RangeKeeper>,
+    /// The range of the difference.
+    levels: Levels,
+}
+
+/// What is shown of the second run.
+#[derive(Clone, Copy)]
+pub struct Second<'a> {
+    /// Its picture, or the difference.
+    pub frame: &'a Frame,
+    /// Which of the two.
+    pub show: Show,
+    /// The range of the difference.
+    pub levels: Levels,
+}
+
+/// Marks the serial numbers of pictures of a second run or a difference.
+const OTHERS: u64 = 1 << 62;
+
+impl Comparison {
+    /// Another scene: one run.
+    pub fn start_over(&mut self) {
+        *self = Self::default();
+    }
+
+    /// The scene to be checked for the second run, if it is another one than was asked for last.
+    pub fn wants(&mut self, file: &SceneFile, revision: u64, time_step: f64) -> Option<SceneFile> {
+        if !self.on || time_step == 0.0 {
+            self.asked = None;
+            return None;
+        }
+        let asked = Some((self.other, revision, time_step.abs()));
+        if self.asked == asked {
+            return None;
+        }
+        self.asked = asked;
+        Some(self.other.scene(file, time_step))
+    }
+
+    /// The second run or the difference, to be shown.
+    pub fn second(&mut self, present: &Frame) -> Option<Second<'_>> {
+        let compared = present.compared.as_ref().filter(|_| self.on)?;
+        let of = Some((present.image_serial, self.show));
+        if self.made_of != of || self.shown.is_none() {
+            let image = match self.show {
+                Show::Beside => compared.image.clone(),
+                Show::Difference => difference(&present.image, &compared.image)?,
+            };
+            if self.show == Show::Difference {
+                let keeper = self.keeper.get_or_insert_with(|| RangeKeeper::new(ColorRange::Auto));
+                self.levels = keeper.levels(&image, 1.0 / 30.0);
+            }
+            let kind = if self.show == Show::Beside { 0 } else { OTHERS >> 1 };
+            self.shown = Some(Box::new(Frame {
+                serial: present.serial,
+                scenario: present.scenario.clone(),
+                status: present.status.clone(),
+                clock: compared.clock,
+                report: Some(Arc::clone(&compared.report)),
+                image,
+                image_serial: OTHERS | kind | present.image_serial,
+                ..Frame::default()
+            }));
+            self.made_of = of;
+        }
+        Some(Second {
+            frame: self.shown.as_deref()?,
+            show: self.show,
+            levels: self.levels,
+        })
+    }
+}
+
+/// Second less first, texel by texel; of pictures with a phase the size of the complex difference. `None` while they are of different parts of
+/// the field.
+fn difference(first: &FieldImage, second: &FieldImage) -> Option<FieldImage> {
+    let layout = |image: &FieldImage| (image.size, image.origin, image.reduction, image.quantity);
+    if layout(first) != layout(second) {
+        return None;
+    }
+    let phases = !first.phase.is_empty();
+    let value = if phases {
+        let of = |image: &FieldImage, n: usize| num_complex::Complex::from_polar(image.value[n], image.phase[n]);
+        (0..first.value.len())
+            .map(|n| (of(second, n) - of(first, n)).norm())
+            .collect()
+    } else {
+        second.value.iter().zip(&first.value).map(|(b, a)| b - a).collect()
+    };
+    Some(FieldImage {
+        value,
+        phase: Vec::new(),
+        // What has a map of the right kind: signed, or not negative.
+        quantity: Some(if phases { Quantity::Density } else { Quantity::Real }),
+        ..first.clone()
+    })
+}
+
+/// What runs in one of the two, in a few words.
+#[must_use]
+pub fn title(scenario: &Scenario, report: &solver::Report, time_step: f64) -> String {
+    let unit = Units::of(scenario, time_step).time;
+    format!(
+        "{} · {} · {} · {} · Δt = {}",
+        report.method,
+        report.variant,
+        report.precision.word(),
+        report.backend.word(),
+        unit.show(time_step.abs(), 3)
+    )
+}
+
+/// Shows the section.
+pub fn show(ui: &mut Ui, comparison: &mut Comparison, frame: &Frame) {
+    section(ui, Icon::Columns2, "Compare", false, |ui| {
+        let Some(scenario) = &frame.scenario else {
+            hint(ui, "Nothing runs yet.");
+            return;
+        };
+        if scenario.mirror().is_some() {
+            comparison.on = false;
+            hint(
+                ui,
+                "Scenes with a mirror have one run: what is sent back is its own record.",
+            );
+            return;
+        }
+        ui.checkbox(&mut comparison.on, "a second run from the present state")
+            .on_hover_text("Both runs go on in step; the picture shows both, or their difference, and the plot “Difference” its size.");
+        if !comparison.on {
+            return;
+        }
+        other_rows(ui, &mut comparison.other, scenario);
+        row(
+            ui,
+            "Show",
+            "Both pictures with one range, or the second less the first.",
+            |ui| {
+                ui.selectable_value(&mut comparison.show, Show::Beside, "side by side");
+                ui.selectable_value(&mut comparison.show, Show::Difference, "difference");
+            },
+        );
+        let Some(compared) = &frame.compared else {
+            hint(ui, "The second run is being prepared.");
+            return;
+        };
+        verdict(ui, compared);
+    });
+}
+
+fn verdict(ui: &mut Ui, compared: &Compared) {
+    let Some((_, _, difference)) = compared.difference else {
+        return;
+    };
+    let color = theme::palette(ui).strong;
+    let text = format!("They differ by {} of the field’s size.", figure(difference, 3));
+    ui.label(egui::RichText::new(text).color(color))
+        .on_hover_text("‖second − first‖ / ‖first‖ over all sites. A scheme of order n differs by Δtⁿ: half of Δt makes it 2ⁿ times smaller.");
+    hint(
+        ui,
+        &format!("log₁₀ of it: {}", figure(difference.max(1e-17).log10(), 3)),
+    );
+}
+
+fn other_rows(ui: &mut Ui, other: &mut Other, scenario: &Scenario) {
+    let equation = scenario.model().equation();
+    let rank = scenario.grid().rank();
+    let own = scenario.solver();
+    let methods = METHODS
+        .iter()
+        .filter(|row| row.equation == equation && row.ranks.contains(&rank) && row.id != own.method)
+        .map(|row| (Some(row.id), row.title.to_owned(), row.about.to_owned()));
+    let same = std::iter::once((None, "the same method".to_owned(), String::new()));
+    row(ui, "2nd method", "The method of the second run.", |ui| {
+        choice(ui, "2nd method", &mut other.method, same.chain(methods))
+    });
+    row(ui, "2nd Δt", "Δt of the second run.", |ui| {
+        for (divisor, title) in [(1, "Δt"), (2, "Δt/2"), (4, "Δt/4")] {
+            ui.selectable_value(&mut other.divisor, divisor, title);
+        }
+    });
+    row(ui, "2nd precision", "The precision of the second run.", |ui| {
+        ui.selectable_value(&mut other.precision, None, "same");
+        for (precision, title) in [(Precision::Single, "single"), (Precision::Double, "double")] {
+            ui.selectable_value(&mut other.precision, Some(precision), title);
+        }
+    });
+    let method = solver::find(other.method.unwrap_or(&own.method));
+    let backends: Vec<Backend> = method
+        .into_iter()
+        .flat_map(solver::Method::present_targets)
+        .map(|target| target.backend)
+        .collect();
+    if backends.len() > 1 {
+        row(ui, "2nd back end", "Where the second run is computed.", |ui| {
+            ui.selectable_value(&mut other.backend, None, "same");
+            for (choice, title) in [(BackendChoice::Cpu, "processor"), (BackendChoice::Cuda, "CUDA device")] {
+                ui.selectable_value(&mut other.backend, Some(choice), title);
+            }
+        });
+    } else {
+        other.backend = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn image(value: &[f32], phase: &[f32]) -> FieldImage {
+        FieldImage {
+            size: [value.len(), 1],
+            origin: [0, 0],
+            reduction: 1,
+            value: value.to_vec(),
+            phase: phase.to_vec(),
+            quantity: Some(if phase.is_empty() {
+                Quantity::Density
+            } else {
+                Quantity::Phase
+            }),
+        }
+    }
+
+    #[test]
+    fn differences_of_values_and_of_phases() {
+        let apart = difference(&image(&[1.0, 2.0], &[]), &image(&[1.5, 1.0], &[])).unwrap();
+        assert_eq!((apart.value, apart.quantity), (vec![0.5, -1.0], Some(Quantity::Real)));
+        let half = std::f32::consts::PI;
+        let turned = difference(&image(&[1.0, 2.0], &[0.0, 0.0]), &image(&[1.0, 2.0], &[half, 0.0])).unwrap();
+        assert!((turned.value[0] - 2.0).abs() < 1e-6 && turned.value[1].abs() < 1e-6);
+        let mut elsewhere = image(&[1.0, 2.0], &[]);
+        elsewhere.origin = [3, 0];
+        assert!(difference(&image(&[1.0, 2.0], &[]), &elsewhere).is_none());
+    }
+
+    #[test]
+    fn the_other_scene_steps_by_a_part() {
+        let file = super::super::errands::read("double-slit", &["time.step=0.04".to_owned()])
+            .unwrap()
+            .file;
+        let other = Other {
+            method: Some("split-step-fourier"),
+            divisor: 4,
+            precision: Some(Precision::Double),
+            backend: None,
+        };
+        let scene = other.scene(&file, -0.1);
+        assert_eq!(scene.time.step, Some(0.01));
+        assert_eq!(scene.solver.method.as_deref(), Some("split-step-fourier"));
+        assert!(scene.solver.parameters.is_empty() && scene.expectations.is_empty());
+        let mut auto = file;
+        auto.time.step = None;
+        assert_eq!(Other::default().scene(&auto, -0.1).time.step, Some(0.05));
+    }
+}

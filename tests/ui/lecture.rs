@@ -1,0 +1,156 @@
+//! Teaching: questions before answers, the mode for lecture halls, the first steps.
+
+use super::files::Memory;
+use super::looks::{comparable, mask, tolerance};
+use super::window::{SCENE, Window};
+use egui::accesskit::Role;
+use egui::{Key, Modifiers};
+use egui_kittest::kittest::Queryable;
+use ripplon::app::{App, AppOptions};
+use ripplon::engine::{Status, Verdict};
+use std::time::Instant;
+
+fn asked() -> String {
+    SCENE.replace(
+        "tolerance = 1e-3",
+        "tolerance = 1e-3\nask = \"What will the norm be?\"\nask_at = 0.2",
+    )
+}
+
+#[test]
+fn the_run_waits_for_a_prediction_and_shows_it_beside_the_answer() {
+    let mut window = Window::open();
+    window.show_scene(&asked());
+    assert!(
+        window.harness.query_by_label("asked when it runs").is_some(),
+        "the value is kept back"
+    );
+    window.click("Play");
+    window.wait("the question", |app| app.frame().question == Some(0));
+    let frame = window.app().frame();
+    assert_eq!(
+        (frame.clock.steps, &frame.status),
+        (10, &Status::Paused),
+        "exactly there"
+    );
+    window.settle();
+    if comparable() {
+        mask(&mut window);
+        window.harness.snapshot_options("question", &tolerance());
+    }
+    window
+        .harness
+        .get_by_role_and_label(Role::TextInput, "Your prediction")
+        .type_text("0.75");
+    window.settle();
+    window.key(Key::Enter);
+    assert_eq!(window.app().questions().guess(0), Some(0.75));
+    window.wait("the answer", |app| matches!(app.frame().verdicts[0], Verdict::Right(_)));
+    window.settle();
+    assert!(window.harness.query_by_label("0.75").is_some());
+    assert!(window.harness.query_by_label("asked when it runs").is_none());
+    // Another run asks again; without an answer it goes on as well.
+    window.key(Key::R);
+    window.wait("the reset", |app| app.frame().clock.steps < 10);
+    if window.app().frame().status == Status::Paused {
+        window.click("Play");
+    }
+    window.wait("the question again", |app| app.frame().question == Some(0));
+    window.settle();
+    window.click("Run without");
+    window.wait("it goes on", |app| app.frame().clock.steps > 10);
+    assert_eq!(window.app().questions().guess(0), None);
+}
+
+#[test]
+fn steps_by_hand_are_not_held_up() {
+    let mut window = Window::open();
+    window.show_scene(&asked().replace("ask_at = 0.2", "ask_at = 0.0"));
+    for step in 1..=3 {
+        window.key(Key::Period);
+        window.wait("a step", |app| app.frame().clock.steps == step);
+    }
+}
+
+#[test]
+fn a_clicker_goes_from_preset_to_preset() {
+    let mut window = Window::open();
+    let zoom = window.harness.ctx.zoom_factor();
+    window.key(Key::F5);
+    assert!(window.app().is_bare() && window.app().demo().is_some());
+    let first = window.app().demo().unwrap().preset();
+    window.wait("the first preset, playing", |app| {
+        app.document().preset() == Some(first) && app.frame().clock.steps > 0
+    });
+    assert!(window.harness.ctx.zoom_factor() > 1.2 * zoom);
+    window.key(Key::PageDown);
+    let second = window.app().demo().unwrap().preset();
+    assert_ne!(first, second);
+    window.wait("the second preset, playing", |app| {
+        app.document().preset() == Some(second) && app.frame().clock.steps > 0
+    });
+    window.key(Key::PageUp);
+    window.wait("the first one again", |app| app.document().preset() == Some(first));
+    window.key(Key::Escape);
+    assert!(!window.app().is_bare() && window.app().demo().is_none());
+    window.settle();
+    assert!((window.harness.ctx.zoom_factor() - zoom).abs() < 1e-6);
+    assert!(window.harness.query_by_label("Play").is_some() || window.harness.query_by_label("Pause").is_some());
+}
+
+/// All of it by the keyboard, as whoever starts the program for the first time would.
+#[test]
+fn the_first_start_shows_five_steps() {
+    let storage: &'static Memory = Box::leak(Box::new(Memory::default()));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("scene.toml");
+    std::fs::write(&path, SCENE.replace("end = 4.0", "end = 400.0")).unwrap();
+    let options = AppOptions {
+        scene: Some(path.display().to_string()),
+        ..AppOptions::default()
+    };
+    let harness = egui_kittest::Harness::builder()
+        .with_size([1280.0, 800.0])
+        .wgpu()
+        .build_eframe(move |cc| {
+            cc.storage = Some(storage);
+            App::new(cc, options, Instant::now())
+                .unwrap()
+                .paused()
+                .with_own_dialogues()
+        });
+    let mut window = Window { harness, folder };
+    window.wait("the first picture", |app| !app.frame().image.value.is_empty());
+    window.settle();
+    let place = |window: &Window| window.app().tour().map(|tour| (tour.place(), tour.is_done()));
+    assert_eq!(place(&window), Some((0, false)));
+    if comparable() {
+        mask(&mut window);
+        window.harness.snapshot_options("first-steps", &tolerance());
+    }
+    window.key(Key::Space);
+    window.wait("it runs", |app| app.frame().status == Status::Running);
+    window.settle();
+    assert_eq!(place(&window), Some((0, true)));
+    window.key(Key::Enter);
+    window.key(Key::T);
+    window.wait("time turned", |app| app.frame().clock.time_step < 0.0);
+    window.settle();
+    assert_eq!(place(&window), Some((1, true)));
+    window.key(Key::Enter);
+    window.key(Key::B);
+    assert_eq!(place(&window), Some((2, true)));
+    window.key(Key::V);
+    window.key(Key::Enter);
+    assert_eq!(place(&window), Some((3, false)));
+    window.keys(Modifiers::COMMAND, Key::P);
+    window.key(Key::Escape);
+    assert_eq!(place(&window), Some((3, true)));
+    window.key(Key::Enter);
+    window.key(Key::F1);
+    window.key(Key::Escape);
+    assert_eq!(place(&window), Some((4, true)));
+    window.key(Key::Enter);
+    assert_eq!(place(&window), None);
+    assert!(window.app().settings().toured);
+}

@@ -1,0 +1,131 @@
+//! Two runs side by side.
+
+use super::looks::{comparable, mask, tolerance};
+use super::window::{SCENE, Window};
+use egui::Key;
+use egui::accesskit::Role;
+use egui_kittest::kittest::Queryable;
+use ripplon::app::App;
+
+/// The difference at the present step.
+fn apart(app: &App) -> Option<f64> {
+    let frame = app.frame();
+    let compared = frame.compared.as_ref()?;
+    let (step, _, difference) = compared.difference?;
+    (step == frame.clock.steps).then_some(difference)
+}
+
+fn open(double: bool) -> Window {
+    let mut window = Window::open();
+    if double {
+        window.show_scene(&SCENE.replace("variant = \"naive\"", "variant = \"naive\"\nprecision = \"double\""));
+    }
+    window.reveal(Role::DisclosureTriangle, "Compare");
+    window.press(Role::DisclosureTriangle, "Compare");
+    window.reveal(Role::CheckBox, "a second run from the present state");
+    window.press(Role::CheckBox, "a second run from the present state");
+    window.wait("the second run", |app| app.frame().compared.is_some());
+    window.settle();
+    window
+}
+
+fn steps(window: &mut Window, count: u64) -> f64 {
+    let first = window.steps();
+    for step in first + 1..=first + count {
+        window.key(Key::Period);
+        window.wait("a step", |app| app.frame().clock.steps == step);
+    }
+    window.wait("the difference", |app| apart(app).is_some());
+    let frame = window.app().frame();
+    let other = frame.compared.as_ref().unwrap().clock;
+    assert!((other.time - frame.clock.time).abs() < 1e-9, "in step");
+    apart(window.app()).unwrap()
+}
+
+/// Order 2: against Δt/2 the error is ¾ of C Δt², against Δt/4 15/16 of it.
+#[test]
+fn half_of_the_time_step_shows_the_order() {
+    let mut window = open(true);
+    // Closing a step of another Δt rounds.
+    let rounding = |app: &App| apart(app).is_some_and(|apart| apart < 8.0 * f64::EPSILON);
+    assert!(rounding(window.app()), "one state");
+    let half = steps(&mut window, 20);
+    window.reveal(Role::Button, "Δt/4");
+    window.press(Role::Button, "Δt/4");
+    window.wait("Δt/4", |app| {
+        let compared = app.frame().compared.as_ref();
+        compared.is_some_and(|compared| (compared.clock.time_step - 0.005).abs() < 1e-12)
+    });
+    window.key(Key::R);
+    window.wait("the reset", |app| app.frame().clock.steps == 0 && rounding(app));
+    let quarter = steps(&mut window, 20);
+    // What is left of the next order is (Δt·E)² of these, E the largest energy of the packet: a few per cent.
+    assert!((quarter / half - 1.25).abs() < 0.05, "{quarter} / {half}");
+    assert!(half > 1e-7, "{half}");
+}
+
+#[test]
+fn methods_are_compared_and_edits_reach_both() {
+    let mut window = open(false);
+    window.reveal(Role::ComboBox, "2nd method");
+    window.press(Role::ComboBox, "2nd method");
+    window.click("Crank–Nicolson");
+    window.wait("the other method", |app| {
+        let compared = app.frame().compared.as_ref();
+        compared.is_some_and(|compared| compared.report.method == "crank-nicolson")
+    });
+    let difference = steps(&mut window, 10);
+    assert!(difference > 0.0 && difference < 0.01, "{difference}");
+    // A wall painted over everything reaches both: nothing moves in either.
+    let before = window.steps();
+    window.click("Scene");
+    window.reveal(Role::Button, "Add wall");
+    window.press(Role::Button, "Add wall");
+    window.wait("the edit", |app| {
+        app.frame()
+            .scenario
+            .as_ref()
+            .is_some_and(|scenario| scenario.medium().layers().len() == 3)
+    });
+    window.settle();
+    assert_eq!(window.steps(), before, "the run goes on");
+    let later = steps(&mut window, 5);
+    assert!(later < 0.05, "{later}");
+    window.reveal(Role::CheckBox, "a second run from the present state");
+    window.press(Role::CheckBox, "a second run from the present state");
+    window.wait("one run", |app| app.frame().compared.is_none());
+}
+
+#[test]
+fn pairs_look_as_they_did() {
+    let mut window = open(false);
+    window.reveal(Role::ComboBox, "2nd method");
+    window.press(Role::ComboBox, "2nd method");
+    window.click("Crank–Nicolson");
+    window.press(Role::Button, "Difference");
+    window.press(Role::Button, "Position");
+    window.press(Role::Button, "Detectors");
+    steps(&mut window, 30);
+    window.settle();
+    let pictured = comparable();
+    assert_eq!(window.harness.get_all_by_label("Picture of the field").count(), 2);
+    if pictured {
+        mask_quietly(&mut window);
+        window.harness.snapshot_options("pair-beside", &tolerance());
+    }
+    window.reveal(Role::Button, "difference");
+    window.press(Role::Button, "difference");
+    window.settle();
+    assert_eq!(window.harness.get_all_by_label("Picture of the field").count(), 1);
+    if pictured {
+        mask_quietly(&mut window);
+        window.harness.snapshot_options("pair-difference", &tolerance());
+    }
+}
+
+/// The number of threads may be scrolled out of sight.
+fn mask_quietly(window: &mut Window) {
+    if window.harness.query_by_label_contains("Running: ").is_some() {
+        mask(window);
+    }
+}

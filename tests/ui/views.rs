@@ -1,0 +1,125 @@
+//! Ways to look at a run: other quantities, the relief, the carpet, the last seconds again.
+
+use super::looks::{comparable, mask, tolerance};
+use super::window::{SCENE, Window};
+use egui::Key;
+use egui::accesskit::Role;
+use egui_kittest::kittest::Queryable;
+use ripplon::engine::Status;
+use ripplon::scene::scenario::Quantity;
+
+fn steps(window: &mut Window, count: u64) {
+    let first = window.steps();
+    for step in first + 1..=first + count {
+        window.key(Key::Period);
+        window.wait("a step", |app| app.frame().clock.steps == step);
+    }
+}
+
+#[test]
+fn every_quantity_of_psi_is_shown() {
+    let mut window = Window::open();
+    steps(&mut window, 3);
+    for (words, quantity) in [
+        ("energy density", Quantity::Energy),
+        ("peak |ψ|²", Quantity::Peak),
+        ("momentum |ψ(k)|²", Quantity::Momentum),
+        ("real part Re ψ", Quantity::Real),
+    ] {
+        window.press(Role::ComboBox, "Show");
+        window.click(words);
+        window.wait(words, |app| app.frame().image.quantity == Some(quantity));
+        window.settle();
+        let image = &window.app().frame().image;
+        assert!(image.value.iter().any(|value| *value > 0.0), "{words}");
+        assert_eq!(window.steps(), 3, "the run goes on");
+        assert!(window.app().document().faults.is_none());
+    }
+}
+
+#[test]
+fn the_last_pictures_are_seen_again() {
+    let mut window = Window::open();
+    steps(&mut window, 6);
+    let kept = window.app().tape().len();
+    assert!(kept >= 3, "{kept} pictures");
+    let present = window.app().frame().image.value.clone();
+    window.key(Key::OpenBracket);
+    assert_eq!(window.app().tape().at(), Some(kept - 2));
+    window.key(Key::OpenBracket);
+    let slider = window.harness.get_by_role_and_label(Role::Slider, "Look back");
+    slider.focus();
+    window.settle();
+    window.key(Key::ArrowLeft);
+    assert_eq!(
+        window.app().tape().at(),
+        Some(kept.saturating_sub(4)).filter(|_| kept > 3)
+    );
+    // The state is the one before; a step goes on from there.
+    assert_eq!(window.app().frame().image.value, present);
+    window.key(Key::Escape);
+    window.key(Key::Period);
+    window.wait("the next step", |app| app.frame().clock.steps == 7);
+    assert_eq!(window.app().tape().at(), None);
+    // While it runs, looking back pauses it.
+    window.click("Play");
+    window.wait("it runs", |app| app.frame().clock.steps > 12);
+    window.key(Key::OpenBracket);
+    window.wait("the pause", |app| app.frame().status == Status::Paused);
+    assert!(window.app().tape().at().is_some());
+    window.key(Key::R);
+    window.wait("the reset", |app| app.frame().clock.steps == 0);
+    assert_eq!(window.app().tape().at(), None);
+}
+
+#[test]
+fn another_scene_leaves_no_point_of_the_one_before() {
+    let mut window = Window::open();
+    window.click("Play");
+    window.wait("it runs", |app| app.frame().clock.steps > 20);
+    let before = window.app().frame().run;
+    window.show_scene(&SCENE.replace("Test scene", "Another"));
+    window.wait("its picture", |app| {
+        app.frame().run > before && !app.frame().image.value.is_empty()
+    });
+    window.key(Key::K);
+    window.wait("the pause", |app| app.frame().status == Status::Paused);
+    let steps = window.steps();
+    window.settle();
+    assert!(window.app().carpet().len() as u64 <= steps + 1);
+}
+
+#[test]
+fn relief_and_carpet_look_as_they_did() {
+    let mut window = Window::open();
+    for plot in ["Position", "Detectors"] {
+        window.press(Role::Button, plot);
+    }
+    window.press(Role::Button, "Carpet");
+    for _ in 0..24 {
+        steps(&mut window, 4);
+    }
+    window.settle();
+    assert!(window.app().carpet().len() > 24);
+    assert!(window.harness.query_by_label_contains("Space–time carpet of").is_some());
+    window.key(Key::Num4);
+    window.wait("the relief", |app| app.frame().image.reduction == 1);
+    window.settle();
+    assert!(window.harness.query_by_label("Relief of the field").is_some());
+    let pictured = comparable();
+    let snapshot = |window: &mut Window, name: &str| {
+        if pictured {
+            mask(window);
+            window.harness.snapshot_options(name, &tolerance());
+        }
+    };
+    snapshot(&mut window, "view-relief");
+    window.key(Key::Num4);
+    window.settle();
+    assert!(window.harness.query_by_label("Picture of the field").is_some());
+    window.press(Role::ComboBox, "Show");
+    window.click("momentum |ψ(k)|²");
+    window.wait("momenta", |app| app.frame().image.quantity == Some(Quantity::Momentum));
+    window.settle();
+    snapshot(&mut window, "view-momentum");
+}
