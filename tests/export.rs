@@ -753,3 +753,44 @@ fn animated_pngs_keep_every_pixel() {
     };
     assert!(error.is_input(), "{error}");
 }
+
+/// A part of the field is the same pixels as in a picture of the whole, but for the neighbours that the interpolation misses at its rim.
+#[test]
+fn a_part_of_the_field_is_what_the_whole_shows_there() {
+    let scene = scene("48, 30");
+    let scale = 8;
+    let fixed = |size: [usize; 2]| Look {
+        size: Some(size.map(|n| n * scale)),
+        range: ripplon::scene::scenario::ColorRange::Fixed(0.0, 0.02),
+        ..Look::of(&scene)
+    };
+    let (whole, _) = painted(&scene, &fixed([48, 30]));
+    let part = Look {
+        region: Some([4..28, 2..20]),
+        ..fixed([24, 18])
+    };
+    let (part, painter) = painted(&scene, &part);
+    assert_eq!([part.width, part.height], [24 * scale, 18 * scale]);
+    assert_eq!(
+        (painter.request().x.clone(), painter.request().y.clone()),
+        (4..28, 2..20)
+    );
+    let rim = 3 * scale;
+    let mut seen = std::collections::HashSet::new();
+    for y in rim..part.height - rim {
+        for x in rim..part.width - rim {
+            // Row 0 of a picture is at the upper end.
+            let there = whole.at(x + 4 * scale, y + (30 - 20) * scale);
+            let here = part.at(x, y);
+            // Positions are rounded differently: one entry of the colour table, at most four levels.
+            for channel in 0..3 {
+                assert!(
+                    here[channel].abs_diff(there[channel]) <= 4,
+                    "{x} {y}: {here:?} {there:?}"
+                );
+            }
+            seen.insert(here);
+        }
+    }
+    assert!(seen.len() > 20, "there is something to be seen: {}", seen.len());
+}

@@ -118,6 +118,18 @@ impl Camera {
         Rect::from_two_pos(self.point_at(area, from), self.point_at(area, to))
     }
 
+    /// The sites that are seen, along x and y.
+    #[must_use]
+    pub fn seen(&self, area: Rect, sites: [usize; 2]) -> [std::ops::Range<usize>; 2] {
+        let low = self.site_at(area, area.left_bottom());
+        let high = self.site_at(area, area.right_top());
+        [0, 1].map(|n| {
+            let first = low[n].floor().clamp(0.0, sites[n] as f64 - 1.0);
+            let last = high[n].ceil().clamp(first + 1.0, sites[n] as f64);
+            first as usize..last as usize
+        })
+    }
+
     /// What the worker is asked for: the visible sites with a margin, so that a small pan shows no gap, at the window's
     /// resolution. Bounds are rounded to the reduction and the margin, so that panning does not ask anew each frame.
     #[must_use]

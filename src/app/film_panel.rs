@@ -66,6 +66,8 @@ pub struct Wanted {
     pub end: f64,
     /// Title, clock, colour bar, scale bar.
     pub overlay: bool,
+    /// Only the part of the field that is in view.
+    pub part: bool,
 }
 
 impl Wanted {
@@ -102,6 +104,7 @@ impl FilmDialogue {
                 seconds: 10.0,
                 end,
                 overlay: true,
+                part: false,
             },
             |known| Wanted { end, ..known },
         ));
@@ -176,6 +179,9 @@ fn contents(ui: &mut Ui, wanted: &mut Wanted, frame: &Frame, folder: Option<&Pat
             "Every picture that the run shows becomes one of the film, until you end it; the run waits for the encoder where it must.",
         );
     }
+    row(ui, "Field", "All of it, or what the window shows of it.", |ui| {
+        ui.checkbox(&mut wanted.part, "only the part in view");
+    });
     row(ui, "Overlay", "Burned into the picture.", |ui| {
         ui.checkbox(&mut wanted.overlay, "title, clock, colours and scale");
     });

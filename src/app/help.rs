@@ -27,6 +27,8 @@ pub fn show(ctx: &egui::Context) -> bool {
             ui.add_space(8.0);
             let most = (ui.ctx().content_rect().height() - 220.0).max(120.0);
             egui::ScrollArea::vertical().max_height(most).show(ui, |ui| {
+                // Room for the scroll bar, so that it covers nothing.
+                ui.set_max_width(ui.available_width() - 12.0);
                 ui.columns(2, |columns| {
                     for (n, (title, menu)) in Menu::ALL.into_iter().enumerate() {
                         let ui = &mut columns[usize::from(n >= 3)];

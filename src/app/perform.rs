@@ -604,6 +604,17 @@ impl App {
         Some(look)
     }
 
+    /// The sites in view along x and y.
+    fn seen(&self, sites: [usize; 2]) -> [std::ops::Range<usize>; 2] {
+        let area = self.canvas_area;
+        if sites[1] > 1 {
+            return self.view.camera.seen(area, sites);
+        }
+        let strip = super::graph_view::strip(super::graph_view::plot_area(area));
+        let [x, _] = self.view.camera.seen(strip, sites);
+        [x, 0..1]
+    }
+
     /// Asks where the film of the dialogue shall go.
     pub(super) fn ask_for_film(&self) {
         if let Some(wanted) = self.film_dialogue.wanted() {
@@ -629,6 +640,10 @@ impl App {
             return;
         };
         look.overlay = wanted.overlay;
+        if wanted.part {
+            let [nx, ny, _] = scenario.grid().size();
+            look.region = Some(self.seen([nx, ny]));
+        }
         look.size = Some(wanted.size);
         let order = Order {
             scenario,

@@ -17,6 +17,7 @@ use crate::scene::scenario::{ColorRange, Opacity, Orbit, Quantity, ViewMode};
 use crate::solver::{Clock, FieldImage, FieldVolume, ImageRequest};
 use crate::space::Subject;
 use rayon::prelude::*;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A field's longer side in a picture whose size is not given is about this many pixels.
@@ -37,6 +38,8 @@ pub struct Look {
     pub range: ColorRange,
     /// Pixels; `None` = whole pixels a site, or whole sites a pixel.
     pub size: Option<[usize; 2]>,
+    /// Sites along x and y of the part that is shown; `None` = the whole plane. Fields in space are shown whole.
+    pub region: Option<[Range<usize>; 2]>,
     /// The plane of a 3D field; `None` = that of `slices`.
     pub plane: Option<usize>,
     /// How a 3D field is shown.
@@ -63,6 +66,7 @@ impl Look {
             colormap: view.colormap.clone(),
             range: view.range,
             size: None,
+            region: None,
             plane: None,
             mode: view.mode,
             orbit: view.camera,
@@ -183,11 +187,19 @@ impl Painter {
         }
         // Momenta have no box of lengths.
         let in_space = grid.rank() == 3 && look.mode != ViewMode::Plane && look.quantity != Quantity::Momentum;
-        let (size, field, unit) = layout([nx, ny], line, in_space, look)?;
+        let within = |range: &Range<usize>, sites: usize| {
+            let end = range.end.clamp(1, sites);
+            range.start.min(end - 1)..end
+        };
+        let [x, y] = match &look.region {
+            Some([x, y]) if !in_space => [within(x, nx), within(y, ny)],
+            _ => [0..nx, 0..ny],
+        };
+        let (size, field, unit) = layout([x.len(), y.len()], line, in_space, look)?;
         let request = ImageRequest {
             quantity: shown,
-            x: 0..nx,
-            y: 0..ny,
+            x,
+            y,
             z: plane,
             // Up to twice the pixels, so that reducing to them averages evenly.
             max_size: if line {
@@ -410,7 +422,10 @@ impl Painter {
             values: &values,
             colors: &colors,
             range: [bottom, levels.high + air],
-            span: [along(-0.5), along(index(self.request.x.len()) - 0.5)],
+            span: [
+                along(index(self.request.x.start) - 0.5),
+                along(index(self.request.x.end) - 0.5),
+            ],
             medium: &medium,
             medium_name: {
                 let (_, sign, unit, base) = subject.name();
@@ -481,14 +496,14 @@ impl Painter {
         let mut levels = Vec::new();
         if subject.is_set(&self.scenario) {
             let (mut row, mut part) = (vec![0.0; sites], vec![0.0; sites]);
-            subject.row(&self.scenario, [0, 0], 0..sites, &mut part, &mut row);
+            subject.row(&self.scenario, [0, 0], self.request.x.clone(), &mut part, &mut row);
             #[expect(clippy::cast_possible_truncation, reason = "drawn in pixels")]
             levels.extend((0..columns).map(|x| row[site(x)] as f32));
         }
         let mut walls = Vec::new();
         if medium.has(Sets::Wall) {
             let mut row = vec![false; sites];
-            medium.wall_row(0, 0, 0..sites, &mut row);
+            medium.wall_row(0, 0, self.request.x.clone(), &mut row);
             walls.extend((0..columns).map(|x| row[site(x)]));
         }
         (levels, walls)

@@ -8,6 +8,7 @@ mod lecture;
 mod looks;
 mod mirror;
 mod pair;
+mod sizes;
 mod space;
 mod tools;
 mod views;

@@ -72,7 +72,22 @@ impl Window {
         window
     }
 
+    /// The same with another size, in points, and that many pixels a point.
+    pub fn sized(size: egui::Vec2, scale: f32) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("scene.toml");
+        std::fs::write(&path, SCENE).unwrap();
+        let mut window = Self::with_size(path.to_str().unwrap(), folder, size, scale);
+        window.wait("the first picture", |app| !app.frame().image.value.is_empty());
+        window.settle();
+        window
+    }
+
     pub fn with(scene: &str, folder: tempfile::TempDir) -> Self {
+        Self::with_size(scene, folder, egui::vec2(1280.0, 800.0), 1.0)
+    }
+
+    fn with_size(scene: &str, folder: tempfile::TempDir, size: egui::Vec2, scale: f32) -> Self {
         let options = AppOptions {
             scene: Some(scene.to_owned()),
             ..AppOptions::default()
@@ -80,7 +95,8 @@ impl Window {
         let own = folder.path().join("own");
         std::fs::create_dir(&own).unwrap();
         let harness = Harness::builder()
-            .with_size([1280.0, 800.0])
+            .with_size(size)
+            .with_pixels_per_point(scale)
             .wgpu()
             .build_eframe(move |cc| {
                 // No test opens a dialogue of the system.
