@@ -288,7 +288,8 @@ impl Painter {
         }
         if present.medium() != self.scenario.medium() {
             let size = [self.field.width, self.field.height];
-            if self.shade.is_some() || (self.space.is_none() && present.grid().rank() > 1) {
+            let momenta = self.look.quantity == Quantity::Momentum;
+            if self.shade.is_some() || (self.space.is_none() && !momenta && present.grid().rank() > 1) {
                 self.shade = Shade::new(present.medium(), &self.request, size);
             }
             if self.space.is_some() {
