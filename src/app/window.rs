@@ -389,16 +389,24 @@ impl App {
     fn right(&mut self, ui: &mut Ui, wishes: &mut Wishes) {
         let frame = self.worker.last_frame();
         ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
-            ui.set_max_width(ui.available_width() - 8.0);
-            let scenario = frame.scenario.as_deref();
-            let report = frame.report.as_deref();
-            let file = &mut self.document.draft;
-            view_panel::show(ui, file, &mut self.view, scenario);
-            let step = frame.clock.time_step;
-            wishes.command = time_panel::show(ui, file, scenario, step, &mut self.steps_per_frame);
-            method_panel::show(ui, file, scenario, report);
-            checks_panel::show(ui, frame, &self.questions);
-            compare::show(ui, &mut self.comparison, frame);
+            // The panel keeps its width whatever stands in it: a row that is a little too wide does not push the picture aside.
+            let mut room = ui.available_rect_before_wrap();
+            room.max.x -= 8.0;
+            let mut inner = ui.new_child(egui::UiBuilder::new().id_salt("right").max_rect(room));
+            {
+                let ui = &mut inner;
+                let scenario = frame.scenario.as_deref();
+                let report = frame.report.as_deref();
+                let file = &mut self.document.draft;
+                view_panel::show(ui, file, &mut self.view, scenario);
+                let step = frame.clock.time_step;
+                wishes.command = time_panel::show(ui, file, scenario, step, &mut self.steps_per_frame);
+                method_panel::show(ui, file, scenario, report);
+                checks_panel::show(ui, frame, &self.questions);
+                compare::show(ui, &mut self.comparison, frame);
+            }
+            let taken = egui::Rect::from_min_max(room.min, egui::pos2(room.right(), inner.min_rect().bottom()));
+            ui.advance_cursor_after_rect(taken);
         });
     }
 

@@ -54,7 +54,14 @@ fn every_preset_loads_and_shows_a_picture() {
         window.key(Key::Period);
         window.wait("a step", |app| app.frame().clock.steps == 1);
         window.settle();
-        let colors = colors(&mut window);
+        let mut colors = colors(&mut window);
+        // A source at the rim of the picture has to be heard in its middle first.
+        if colors <= 40 {
+            window.key(Key::Space);
+            window.wait("the wave in the middle", |app| app.frame().clock.steps > 150);
+            window.key(Key::Space);
+            colors = self::colors(&mut window);
+        }
         // Ground, axes or frame, and labels alone are about a dozen shades; a packet or a curve has hundreds.
         assert!(colors > 40, "{}: {colors} colours", preset.name);
     }

@@ -37,6 +37,8 @@ max = [3.9, 3.1, 2.3]
 value = 500.0
 [view]
 mode = "volume"
+# An automatic range falls with the time of the clock on the wall.
+range = [-0.3, 0.3]
 "#;
 
 fn open() -> Window {
