@@ -456,6 +456,63 @@ fn closed_mirrors_of_every_method_are_exact() {
     }
 }
 
+/// Towers of many steps hear and play what single steps do, to the bit, sources, walls, soft and absorbing edges and detectors beside them.
+#[test]
+fn towers_hear_and_play_the_same_bits() {
+    for (size, center, at, radius, variant) in [
+        ("[70, 60]", "[35.0, 29.0]", "[30.0, 31.0]", 14.0, "tiled"),
+        (
+            "[40, 36, 30]",
+            "[20.0, 17.0, 14.0]",
+            "[18.0, 16.0, 15.0]",
+            9.0,
+            "diamond-torre",
+        ),
+    ] {
+        for method in ["reversal", "one-bit", "inverse-filter"] {
+            for precision in ["single", "double"] {
+                let run = |variant: &str, cut: u64| {
+                    let text = format!(
+                        "format = 1\n[grid]\nsize = {size}\nspacing = 1.0\nedges = [\"soft\", \"absorb\"{}]\nabsorb_width = 5\n[acoustic]\nspeed = 1.0\n[time]\n\
+                         step = 0.4\nend = 40.0\n[solver]\nmethod = \"fdtd\"\nbackend = \"cpu\"\norder = 4\nprecision = \"{precision}\"\nvariant = \"{variant}\"\n{}\
+                         [[pulse]]\ncenter = {at}\nwidth = 2.0\n[[source]]\nat = {center}\nsignal = \"ricker\"\nfrequency = 0.1\n[[layer]]\nsets = \"wall\"\nshape = \
+                         \"disk\"\ncenter = {at}\nradius = 1.5\n[[detector]]\nname = \"d\"\nat = {at}\n[mirror]\nmethod = \"{method}\"\nat = 20.0\ntransducers = {{ shape = \
+                         \"ring\", center = {center}, radius = {radius:?}, count = 30 }}\n",
+                        if variant == "diamond-torre" || size.len() > 9 {
+                            ", \"wall\""
+                        } else {
+                            ""
+                        },
+                        if variant == "stepwise" {
+                            ""
+                        } else {
+                            "dts = 2\ntower = 7\n"
+                        },
+                    );
+                    let mut engine = engine(&text);
+                    assert_eq!(engine.report().variant, variant);
+                    for _ in 0..96 / cut {
+                        engine.advance(cut).unwrap();
+                    }
+                    (engine.field().unwrap(), engine.taps().values(0).to_vec())
+                };
+                let (field, heard) = run("stepwise", 1);
+                for cut in [96, 32] {
+                    let (other, also) = run(variant, cut);
+                    assert!(
+                        field == other && heard == also,
+                        "{variant} {method} {precision}, {cut} steps a call"
+                    );
+                }
+                assert!(
+                    (0..field.len()).any(|n| field.at(n).re.abs() > 1e-3),
+                    "{variant} {method}"
+                );
+            }
+        }
+    }
+}
+
 /// Peak over background against Weyl's law, in a room with one, three and eight transducers and records of 26 and 105 ms.
 #[test]
 fn the_gain_follows_transducers_and_record() {

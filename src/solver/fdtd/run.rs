@@ -225,9 +225,8 @@ impl<T: Vectors> Fdtd<T> {
         let mut left = steps;
         while left > 0 {
             let longest = match &self.way {
-                // Transducers act between two steps.
-                Way::Towers { plan, .. } if !taps.touches() => plan.tower.min(records.longest()),
-                _ => 1,
+                Way::Towers { plan, .. } => plan.tower.min(records.longest()),
+                Way::Stepwise => 1,
             };
             let now = longest.min(usize::try_from(left).unwrap_or(longest));
             if now > 1 {
@@ -254,6 +253,7 @@ impl<T: Vectors> Fdtd<T> {
             time += self.clock.time_step;
             times.push(time);
         }
+        self.join_transducers(&mut acts, taps);
         let mut visited = vec![false; self.sweep.lattice.rows()];
         for row in acts.iter().flat_map(Acts::rows).chain(records.rows().iter().copied()) {
             visited[row] = true;
@@ -277,6 +277,7 @@ impl<T: Vectors> Fdtd<T> {
         }
         self.clock.steps += steps as u64;
         self.clock.time = time;
+        self.hear(records, steps, taps);
         if taps.taps().is_empty() {
             return;
         }

@@ -1,4 +1,4 @@
-//! What happens at single sites in every step: sources add, detectors look.
+//! What happens at single sites in every step: sources and transducers act, detectors and transducers look.
 //!
 //! Both are known by row before steps begin, so that whoever steps a row - a sweep over the grid or a tower that is many steps ahead of its
 //! neighbours - does what belongs to that row and that step, and nothing else.
@@ -9,16 +9,23 @@ use super::share::Shared;
 use crate::field::Real;
 use crate::physics::Measure;
 use crate::solver::Taps;
+use crate::solver::transducers::Act;
+use num_complex::Complex64;
 
-/// What sources add in one step, by rows.
+/// What sources and transducers do in one step, by rows.
 pub(super) struct Acts<T> {
     /// Row, place in the row, what is added to pⁿ⁺¹ there; rows ascend, and in a row the sources keep their order.
     list: Vec<(u32, u32, T)>,
+    /// The same for values that pⁿ⁺¹ is held at, after what is added.
+    held: Vec<(u32, u32, T)>,
 }
 
 impl<T> Default for Acts<T> {
     fn default() -> Self {
-        Self { list: Vec::new() }
+        Self {
+            list: Vec::new(),
+            held: Vec::new(),
+        }
     }
 }
 
@@ -42,18 +49,51 @@ impl<T: Real> Acts<T> {
             }
         });
         list.sort_by_key(|(row, _, _)| *row);
-        Self { list }
+        Self { list, held: Vec::new() }
     }
 
-    /// Adds to the sites of a row; whether there was anything to add.
+    /// Joins what transducers play after this step: `signal` at `sites`, which ascend, a source density or, if `holds`, the pressure itself.
+    #[expect(clippy::cast_possible_truncation, reason = "a grid has far fewer than 2^32 rows")]
+    pub(super) fn join(
+        &mut self,
+        nx: usize,
+        mask: &[bool],
+        (sites, signal): (&[usize], &[Complex64]),
+        (time_step, holds): (f64, bool),
+    ) {
+        let open = (sites.iter().zip(signal)).filter(|(site, _)| !mask.get(**site).copied().unwrap_or(false));
+        let place = |site: usize| ((site / nx) as u32, (site % nx) as u32);
+        if holds {
+            self.held.extend(open.map(|(&site, value)| {
+                let (row, x) = place(site);
+                (row, x, T::of(value.re))
+            }));
+            return;
+        }
+        let square = time_step * time_step;
+        self.list.extend(open.map(|(&site, value)| {
+            let (row, x) = place(site);
+            (row, x, T::of(square * value.re))
+        }));
+        // Stable: behind the sources of the same row.
+        self.list.sort_by_key(|(row, _, _)| *row);
+    }
+
+    /// Acts on the sites of a row; whether there was anything to add.
     pub(super) fn apply(&self, row: usize, sites: &mut [T]) -> bool {
-        let first = self.list.partition_point(|(other, _, _)| (*other as usize) < row);
-        let own = self.list[first..]
-            .iter()
-            .take_while(|(other, _, _)| *other as usize == row);
+        fn own<T>(list: &[(u32, u32, T)], row: usize) -> impl Iterator<Item = &(u32, u32, T)> {
+            let first = list.partition_point(|(other, _, _)| (*other as usize) < row);
+            list[first..]
+                .iter()
+                .take_while(move |(other, _, _)| *other as usize == row)
+        }
         let mut any = false;
-        for (_, x, add) in own {
+        for (_, x, add) in own(&self.list, row) {
             sites[*x as usize] += *add;
+            any = true;
+        }
+        for (_, x, value) in own(&self.held, row) {
+            sites[*x as usize] = *value;
             any = true;
         }
         any
@@ -61,12 +101,12 @@ impl<T: Real> Acts<T> {
 
     /// Whether nothing plays.
     pub(super) fn is_empty(&self) -> bool {
-        self.list.is_empty()
+        self.list.is_empty() && self.held.is_empty()
     }
 
     /// The rows where something plays.
     pub(super) fn rows(&self) -> impl Iterator<Item = usize> {
-        self.list.iter().map(|(row, _, _)| *row as usize)
+        self.list.iter().chain(&self.held).map(|(row, _, _)| *row as usize)
     }
 }
 
@@ -94,10 +134,14 @@ impl<T: Real> Records<T> {
             stride: lattice.stride,
             values: Vec::new(),
         };
-        if taps.is_empty() {
+        let heard = taps.transducers().filter(|own| own.act() == Act::Record);
+        if taps.taps().is_empty() && heard.is_none() {
             return new;
         }
         let mut wanted = vec![false; lattice.rows()];
+        for site in heard.map_or(&[][..], |own| own.sites()) {
+            wanted[site / lattice.size[0]] = true;
+        }
         for tap in taps.taps() {
             // What moves and flows at a site takes its neighbours to know.
             let around = matches!(tap.measure, Measure::Energy | Measure::Flux);
@@ -161,6 +205,12 @@ impl<T: Real> Records<T> {
             stride: self.stride,
             values: Shared::new(&mut self.values),
         }
+    }
+
+    /// The value of a site, by flat index, in level `n`; its row is kept.
+    pub(super) fn site(&self, n: usize, nx: usize, site: usize) -> T {
+        let slot = n * self.rows.len() + self.slots[site / nx] as usize;
+        self.values[slot * self.stride + Lattice::FRONT - Lattice::BETWEEN + site % nx]
     }
 
     /// The kept rows of level `n`, and where each row lies among them.

@@ -1,16 +1,50 @@
 //! Transducers: single sites of pⁿ after a step.
 
 use super::run::Fdtd;
+use super::sites::{Acts, Records};
+use super::sweep::Sweep;
 use crate::backend::simd::Vectors;
 use crate::solver::Taps;
-use crate::solver::transducers::Sites;
+use crate::solver::transducers::{Act, Sites};
 use num_complex::Complex64;
+use std::sync::Arc;
 
 impl<T: Vectors> Fdtd<T> {
     /// Lets the transducers act on pⁿ.
     pub(super) fn touch_sites(&mut self, taps: &mut Taps) {
         if taps.touches() {
             taps.touch(self);
+        }
+    }
+
+    /// Joins what the transducers play to the acts of a pass's steps.
+    pub(super) fn join_transducers(&self, acts: &mut [Acts<T>], taps: &mut Taps) {
+        let Some(own) = taps.transducers_mut().as_mut().filter(|own| own.act() != Act::Record) else {
+            return;
+        };
+        let sites = Arc::clone(own.sites());
+        let Sweep { lattice, mask, .. } = &self.sweep;
+        let how = (self.clock.time_step, own.act() == Act::Overwrite);
+        let mut rows = 0;
+        for (acts, signal) in acts.iter_mut().zip(own.ahead().chunks_exact(sites.len().max(1))) {
+            acts.join(lattice.size[0], mask, (&sites, signal), how);
+            rows += 1;
+        }
+        own.pass(rows);
+    }
+
+    /// Appends what transducers heard in a pass that was taken.
+    pub(super) fn hear(&self, records: &Records<T>, steps: usize, taps: &mut Taps) {
+        let Some(own) = taps.transducers_mut().as_mut().filter(|own| own.act() == Act::Record) else {
+            return;
+        };
+        let nx = self.sweep.lattice.size[0];
+        let sites = Arc::clone(own.sites());
+        for step in 1..=steps {
+            let heard: Vec<Complex64> = (sites.iter())
+                .map(|&site| Complex64::from(records.site(step, nx, site).wide()))
+                .collect();
+            own.hear(&heard);
         }
     }
 
