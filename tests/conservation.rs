@@ -297,3 +297,23 @@ fn acoustic_rows_conserve_run_back_and_keep_their_bits() {
         }
     }
 }
+
+/// 10⁵ steps. Rounded coefficients change the norm by some ε a step, the same way: 4ε · 10⁵ = 9e-11 in double; in single at most 64 steps of it, 64ε = 8e-6,
+/// until the norm is given back.
+#[test]
+fn crank_nicolson_keeps_the_norm_for_a_hundred_thousand_steps() {
+    let lines =
+        |case: &common::Case| case.method.id == "crank-nicolson" && (case.rank == 1 || case.variant == "thomas");
+    for case in cases().into_iter().filter(lines) {
+        let allowed = if case.precision == Precision::Double {
+            2e-10
+        } else {
+            1e-5
+        };
+        for feature in [Feature::Plain, Feature::Periodic] {
+            let scenario = common::scenario(&case, feature, 0.1, "");
+            let drift = norm(&common::run(&scenario, 100_000)) / norm(&common::start(&scenario)) - 1.0;
+            assert!(drift.abs() < allowed, "{case} {feature:?}: {drift:.2e}");
+        }
+    }
+}
