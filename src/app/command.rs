@@ -244,6 +244,25 @@ impl Action {
     }
 }
 
+/// A shortcut as it stands on the keys: `[` rather than `OpenBracket`.
+#[must_use]
+pub fn shown(ctx: &egui::Context, shortcut: &KeyboardShortcut) -> String {
+    let text = ctx.format_shortcut(shortcut);
+    let signs = [
+        ("OpenBracket", "["),
+        ("CloseBracket", "]"),
+        ("Questionmark", "?"),
+        ("Period", "."),
+        ("Plus", "+"),
+        ("Equals", "="),
+        ("Minus", "−"),
+    ];
+    let named = signs.iter().find(|(name, _)| text.ends_with(name));
+    named.map_or(text.clone(), |(name, sign)| {
+        format!("{}{sign}", &text[..text.len() - name.len()])
+    })
+}
+
 /// What the keys of this frame ask for. Letters are left to a text field that has the focus, and Space to any
 /// control that has it.
 pub fn pressed(ctx: &egui::Context) -> Option<Action> {
@@ -307,6 +326,10 @@ mod tests {
                 keys.push(*key);
             }
         }
+        let ctx = egui::Context::default();
+        assert_eq!(shown(&ctx, &key(NONE, Key::OpenBracket)), "[");
+        assert!(shown(&ctx, &key(CTRL, Key::Plus)).ends_with("++"));
+        assert_eq!(shown(&ctx, &key(NONE, Key::F5)), "F5");
         // Help is declared last: its number counts the actions.
         assert_eq!(ACTIONS.len(), Action::Help as usize + 1);
     }

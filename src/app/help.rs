@@ -37,8 +37,11 @@ pub fn show(ctx: &egui::Context) -> bool {
                             .iter()
                             .filter(|entry| entry.menu == menu && !entry.keys.is_empty())
                         {
-                            let keys: Vec<String> =
-                                entry.keys.iter().map(|key| ui.ctx().format_shortcut(key)).collect();
+                            let keys: Vec<String> = entry
+                                .keys
+                                .iter()
+                                .map(|key| super::command::shown(ui.ctx(), key))
+                                .collect();
                             line(ui, entry.title, &keys.join(", "));
                         }
                         ui.add_space(8.0);

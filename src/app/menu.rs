@@ -58,7 +58,7 @@ pub fn show(ui: &mut Ui, title: &str, modified: bool, can: Can) -> Option<Action
                 for entry in ACTIONS.iter().filter(|entry| entry.menu == menu) {
                     let mut button = egui::Button::new((theme::icon(entry.icon, 15.0), entry.title));
                     if let Some(key) = entry.keys.first() {
-                        button = button.shortcut_text(ui.ctx().format_shortcut(key));
+                        button = button.shortcut_text(super::command::shown(ui.ctx(), key));
                     }
                     let response = ui
                         .add_enabled(can.do_it(entry.action), button)
@@ -78,10 +78,9 @@ pub fn show(ui: &mut Ui, title: &str, modified: bool, can: Can) -> Option<Action
                 if response.clicked() {
                     chosen = Some(action);
                 }
-                let keys = entry
-                    .keys
-                    .first()
-                    .map_or(String::new(), |key| format!("  {}", ui.ctx().format_shortcut(key)));
+                let keys = entry.keys.first().map_or(String::new(), |key| {
+                    format!("  {}", super::command::shown(ui.ctx(), key))
+                });
                 response.on_hover_text(format!("{}{keys}", entry.title));
             }
             ui.centered_and_justified(|ui| {

@@ -106,7 +106,10 @@ impl CommandPalette {
             .map(|entry| Hit {
                 choice: Choice::Do(entry.action),
                 title: entry.title.to_owned(),
-                keys: entry.keys.first().map_or(String::new(), |key| ctx.format_shortcut(key)),
+                keys: entry
+                    .keys
+                    .first()
+                    .map_or(String::new(), |key| super::command::shown(ctx, key)),
                 icon: entry.icon,
             });
         let presets = presets.iter().map(|(name, title)| Hit {

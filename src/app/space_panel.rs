@@ -45,7 +45,11 @@ const PRESETS: [(&str, &str); 4] = [
 pub fn mode_row(ui: &mut Ui, file: &mut SceneFile) {
     row(ui, "In space", "How three dimensions are shown.", |ui| {
         for (mode, title, about, action) in MODES {
-            let keys = action.entry().keys.first().map(|key| ui.ctx().format_shortcut(key));
+            let keys = action
+                .entry()
+                .keys
+                .first()
+                .map(|key| super::command::shown(ui.ctx(), key));
             let about = format!("{about} ({})", keys.unwrap_or_default());
             ui.selectable_value(&mut file.view.mode, mode, title)
                 .on_hover_text(about);

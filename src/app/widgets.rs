@@ -162,7 +162,7 @@ pub fn action_button(ui: &mut Ui, action: Action, icon: Icon, words: &str, enabl
             ui.label(egui::RichText::new(entry.title).color(palette.strong));
             if let Some(key) = entry.keys.first() {
                 ui.label(
-                    egui::RichText::new(ui.ctx().format_shortcut(key))
+                    egui::RichText::new(super::command::shown(ui.ctx(), key))
                         .monospace()
                         .color(palette.accent),
                 );
