@@ -280,10 +280,15 @@ fn pane(
         view.camera.request(rect, scale, [size[0], size[1]], plane, quantity)
     };
     if let Some(report) = &frame.report {
-        // Under the clock.
+        // Under the clock, with its distance from the edge.
+        let below = |all: Rect| Rect::from_min_max(all.min + vec2(0.0, 36.0), all.max);
         let room = super::overlay::Room {
-            area: Rect::from_min_max(rect.min + vec2(0.0, 40.0), rect.max),
-            picture: Rect::NOTHING,
+            area: below(rect),
+            picture: if canvas.rank() == 1 {
+                Rect::NOTHING
+            } else {
+                below(view.camera.rect(rect, [0.0, 0.0], [size[0] as f64, size[1] as f64]))
+            },
         };
         let text = compare::title(scenario, report, frame.clock.time_step);
         let painter = pane.painter_at(rect);
