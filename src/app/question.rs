@@ -1,7 +1,7 @@
 //! "Predict, then run": a question of the scene, asked while the run waits, and what the user predicted.
 
 use super::theme;
-use super::widgets::figure;
+use super::widgets::{card, figure};
 use crate::engine::Frame;
 use egui::{Align2, Key, Modifiers, vec2};
 
@@ -70,50 +70,38 @@ impl Questions {
         }
         let width = 440.0_f32.min(area.width() - 32.0);
         let mut done = None;
-        egui::Area::new(egui::Id::unique("question"))
-            .order(egui::Order::Foreground)
-            .pivot(Align2::CENTER_BOTTOM)
-            .fixed_pos(area.center_bottom() - vec2(0.0, 24.0))
-            .show(ctx, |ui| {
-                let palette = theme::palette(ui);
-                let frame = egui::Frame::popup(ui.style())
-                    .stroke(egui::Stroke::new(1.0, palette.accent))
-                    .inner_margin(16);
-                frame.show(ui, |ui| {
-                    ui.set_width(width);
-                    ui.label(
-                        egui::RichText::new("Predict, then run")
-                            .size(12.0)
-                            .color(palette.accent),
-                    );
-                    ui.add(
-                        egui::Label::new(egui::RichText::new(&expectation.ask).size(15.0).color(palette.strong)).wrap(),
-                    );
-                    let field = ui
-                        .add(
-                            egui::TextEdit::singleline(&mut self.text)
-                                .desired_width(160.0)
-                                .hint_text("a number"),
-                        )
-                        .accessible_name("Your prediction");
-                    if self.fresh != Some(place) {
-                        self.fresh = Some(place);
-                        field.request_focus();
-                    }
-                    let guess: Option<f64> = self.text.trim().replace([',', '−'], ".").parse().ok();
-                    let guess = guess.filter(|value: &f64| value.is_finite());
-                    let enter = ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Enter));
-                    ui.horizontal(|ui| {
-                        let run = ui.add_enabled(guess.is_some(), egui::Button::new("Predict and run"));
-                        if run.clicked() || (enter && guess.is_some()) {
-                            done = guess.map(Answer::Guess);
-                        }
-                        if ui.button("Run without").clicked() {
-                            done = Some(Answer::Skipped);
-                        }
-                    });
-                });
+        let at = (Align2::CENTER_BOTTOM, area.center_bottom() - vec2(0.0, 24.0));
+        card(ctx, "question", at, width, |ui| {
+            let palette = theme::palette(ui);
+            ui.label(
+                egui::RichText::new("Predict, then run")
+                    .size(12.0)
+                    .color(palette.accent),
+            );
+            ui.add(egui::Label::new(egui::RichText::new(&expectation.ask).size(15.0).color(palette.strong)).wrap());
+            let field = ui
+                .add(
+                    egui::TextEdit::singleline(&mut self.text)
+                        .desired_width(160.0)
+                        .hint_text("a number"),
+                )
+                .accessible_name("Your prediction");
+            if self.fresh != Some(place) {
+                self.fresh = Some(place);
+                field.request_focus();
+            }
+            let guess = number(&self.text);
+            let enter = ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Enter));
+            ui.horizontal(|ui| {
+                let run = ui.add_enabled(guess.is_some(), egui::Button::new("Predict and run"));
+                if run.clicked() || (enter && guess.is_some()) {
+                    done = guess.map(Answer::Guess);
+                }
+                if ui.button("Run without").clicked() {
+                    done = Some(Answer::Skipped);
+                }
             });
+        });
         let Some(answer) = done else { return false };
         self.answers[place] = answer;
         self.text.clear();
@@ -124,5 +112,31 @@ impl Questions {
     #[must_use]
     pub fn said(&self, place: usize) -> Option<String> {
         self.guess(place).map(|value| figure(value, 5))
+    }
+}
+
+/// A number as people type it: a decimal comma, a typographic minus.
+fn number(text: &str) -> Option<f64> {
+    let plain = text.trim().replace(',', ".").replace('−', "-");
+    plain.parse().ok().filter(|value: &f64| value.is_finite())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::number;
+
+    #[test]
+    fn numbers_are_read_as_people_type_them() {
+        for (text, value) in [
+            ("0.5", Some(0.5)),
+            (" 0,5 ", Some(0.5)),
+            ("−3", Some(-3.0)),
+            ("-2,5e−3", Some(-2.5e-3)),
+        ] {
+            assert_eq!(number(text), value, "{text:?}");
+        }
+        for text in ["", "one", "1,2,3", "inf", "NaN", "1e999"] {
+            assert_eq!(number(text), None, "{text:?}");
+        }
     }
 }
