@@ -3,8 +3,8 @@
 //! The surface is a lattice of at most [`MOST`] × [`MOST`] quads, drawn from the farthest to the nearest: for a height over a lattice that
 //! order needs no depth buffer. Parallel projection, so that equal heights look equal everywhere.
 
-use super::opacity_curve::arrows;
 use super::overlay::{self, Legend, Room};
+use super::space_view::{TURN, zoom_and_turn};
 use super::theme::OVER_PICTURE;
 use super::units::{Along, Units};
 use super::view_state::ViewState;
@@ -14,9 +14,9 @@ use crate::render::medium::MediumImage;
 use crate::scene::Scenario;
 use crate::scene::scenario::{Orbit, Quantity};
 use crate::solver::{FieldImage, ImageRequest};
-use crate::space::camera::{turn, zoom};
+use crate::space::camera::turn;
 use egui::{
-    Align2, Color32, CursorIcon, FontId, Key, Mesh, PointerButton, Pos2, Rect, Response, Sense, Stroke, Ui, pos2, vec2,
+    Align2, Color32, CursorIcon, FontId, Mesh, PointerButton, Pos2, Rect, Response, Sense, Stroke, Ui, pos2, vec2,
 };
 
 /// Most vertices along an axis.
@@ -24,9 +24,6 @@ pub const MOST: usize = 160;
 
 /// Height of the largest value, as a part of the longer side.
 const HEIGHT: f32 = 0.3;
-
-/// Degrees a point of a drag.
-const TURN: f64 = 0.4;
 
 /// What the relief is drawn from.
 pub struct Sources<'a> {
@@ -84,26 +81,7 @@ fn navigate(ui: &Ui, view: &mut ViewState, response: &Response) {
         turn(&mut view.orbit, -TURN * f64::from(delta.x), TURN * f64::from(delta.y));
         ui.ctx().set_cursor_icon(CursorIcon::Grabbing);
     }
-    if response.double_clicked() {
-        view.fit_in_space();
-    }
-    if response.hovered() {
-        let (scroll, pinch) = ui.input(|input| (input.smooth_scroll_delta().y, input.zoom_delta()));
-        let factor = pinch * (scroll / 200.0).exp();
-        if (factor - 1.0).abs() > 1e-4 {
-            zoom(&mut view.orbit, f64::from(factor));
-        }
-    }
-    if response.has_focus() {
-        let [right, up] = arrows(ui, response.id);
-        if right != 0.0 || up != 0.0 {
-            turn(&mut view.orbit, 100.0 * right, 100.0 * up);
-        }
-        let (closer, farther) = ui.input(|input| (input.key_pressed(Key::PageUp), input.key_pressed(Key::PageDown)));
-        if closer || farther {
-            zoom(&mut view.orbit, if closer { 1.25 } else { 0.8 });
-        }
-    }
+    zoom_and_turn(ui, view, response);
     // From below a relief shows nothing that it does not show from above.
     view.orbit.elevation = view.orbit.elevation.clamp(5.0, 90.0);
 }

@@ -21,7 +21,7 @@ use egui::{
 };
 
 /// Degrees per point of a drag.
-const TURN: f64 = 0.4;
+pub(super) const TURN: f64 = 0.4;
 /// Points between ticks.
 const GAP: f32 = 56.0;
 
@@ -86,6 +86,11 @@ fn navigate(ui: &Ui, view: &mut ViewState, shape: &Shape, area: Rect, response: 
         pan(&mut view.orbit, shape, area.size().into(), delta.into());
         ui.ctx().set_cursor_icon(CursorIcon::Move);
     }
+    zoom_and_turn(ui, view, response);
+}
+
+/// What turns and zooms a box beside dragging: wheel, pinch, keys and double click.
+pub(super) fn zoom_and_turn(ui: &Ui, view: &mut ViewState, response: &Response) {
     if response.double_clicked() {
         view.fit_in_space();
     }

@@ -34,27 +34,16 @@ pub fn show(ui: &mut Ui, area: Rect, tools: &mut Tools, file: &SceneFile) {
             });
         },
     );
-    if tools.tool == Tool::Mirror {
-        plate(
-            ui,
-            "mirror",
-            Align2::CENTER_TOP,
-            area.center_top() + vec2(0.0, 12.0),
-            |ui| {
-                ui.horizontal(|ui| mirror_tool::settings(ui, &mut tools.placing));
-            },
-        );
-    }
-    if tools.tool == Tool::Brush {
-        plate(
-            ui,
-            "brush",
-            Align2::CENTER_TOP,
-            area.center_top() + vec2(0.0, 12.0),
-            |ui| {
-                ui.horizontal(|ui| brush(ui, tools, file));
-            },
-        );
+    let mut settings = |id, contents: &mut dyn FnMut(&mut Ui)| {
+        let at = area.center_top() + vec2(0.0, 12.0);
+        plate(ui, id, Align2::CENTER_TOP, at, |ui| {
+            ui.horizontal(contents);
+        });
+    };
+    match tools.tool {
+        Tool::Mirror => settings("mirror", &mut |ui| mirror_tool::settings(ui, &mut tools.placing)),
+        Tool::Brush => settings("brush", &mut |ui| brush(ui, tools, file)),
+        _ => {}
     }
 }
 

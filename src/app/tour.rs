@@ -1,6 +1,7 @@
 //! The first start's tour: five things to do by the keyboard, each done before the next is shown, or passed over.
 
 use super::theme;
+use super::widgets::card;
 use egui::{Align2, Key, Modifiers, vec2};
 
 /// What the window tells the tour, to see whether a step was done.
@@ -94,41 +95,33 @@ impl Tour {
         let mut ends = !now.tool && key(Key::Escape);
         let mut next = key(Key::Enter);
         let mut back = false;
-        egui::Area::new(egui::Id::unique("tour"))
-            .order(egui::Order::Foreground)
-            .pivot(Align2::CENTER_TOP)
-            .fixed_pos(ctx.content_rect().center_top() + vec2(0.0, 48.0))
-            .show(ctx, |ui| {
-                let palette = theme::palette(ui);
-                let frame = egui::Frame::popup(ui.style())
-                    .stroke(egui::Stroke::new(1.0, palette.accent))
-                    .inner_margin(16);
-                frame.show(ui, |ui| {
-                    ui.set_width(440.0_f32.min(ui.ctx().content_rect().width() - 64.0));
-                    let count = format!("First steps, {} of {}", self.place + 1, STEPS.len());
-                    ui.label(egui::RichText::new(count).size(12.0).color(palette.accent));
-                    ui.heading(egui::RichText::new(step.title).color(palette.strong));
-                    ui.add(egui::Label::new(step.text).wrap());
-                    let (icon, word, color) = if self.done {
-                        (lucide_icons::Icon::CircleCheck, "Done.", palette.right)
-                    } else {
-                        (lucide_icons::Icon::Hourglass, "Try it, or go on.", palette.weak)
-                    };
-                    ui.horizontal(|ui| {
-                        ui.label(theme::icon(icon, 15.0).color(color));
-                        ui.label(egui::RichText::new(word).color(color));
-                    });
-                    ui.add_space(4.0);
-                    ui.horizontal(|ui| {
-                        back = self.place > 0 && ui.button("Back").clicked();
-                        let last = self.place + 1 == STEPS.len();
-                        next |= ui
-                            .button(if last { "Finish (Enter)" } else { "Next (Enter)" })
-                            .clicked();
-                        ends |= ui.button("End the tour (Esc)").clicked();
-                    });
-                });
+        let area = ctx.content_rect();
+        let at = (Align2::CENTER_TOP, area.center_top() + vec2(0.0, 48.0));
+        card(ctx, "tour", at, 440.0_f32.min(area.width() - 64.0), |ui| {
+            let palette = theme::palette(ui);
+            let count = format!("First steps, {} of {}", self.place + 1, STEPS.len());
+            ui.label(egui::RichText::new(count).size(12.0).color(palette.accent));
+            ui.heading(egui::RichText::new(step.title).color(palette.strong));
+            ui.add(egui::Label::new(step.text).wrap());
+            let (icon, word, color) = if self.done {
+                (lucide_icons::Icon::CircleCheck, "Done.", palette.right)
+            } else {
+                (lucide_icons::Icon::Hourglass, "Try it, or go on.", palette.weak)
+            };
+            ui.horizontal(|ui| {
+                ui.label(theme::icon(icon, 15.0).color(color));
+                ui.label(egui::RichText::new(word).color(color));
             });
+            ui.add_space(4.0);
+            ui.horizontal(|ui| {
+                back = self.place > 0 && ui.button("Back").clicked();
+                let last = self.place + 1 == STEPS.len();
+                next |= ui
+                    .button(if last { "Finish (Enter)" } else { "Next (Enter)" })
+                    .clicked();
+                ends |= ui.button("End the tour (Esc)").clicked();
+            });
+        });
         if back {
             self.go(self.place - 1);
         } else if next {

@@ -2,7 +2,7 @@
 
 use super::command::Action;
 use super::theme;
-use egui::{Response, Ui};
+use egui::{Align2, Pos2, Response, Ui};
 use lucide_icons::Icon;
 
 /// Width of the label column of a panel, in points.
@@ -128,6 +128,29 @@ pub fn choice<T: Copy + PartialEq>(
             }
         });
     *value != before
+}
+
+/// A card above everything else, of a width of its own, with its `align` at a place of the window.
+pub fn card(
+    ctx: &egui::Context,
+    id: &'static str,
+    (align, at): (Align2, Pos2),
+    width: f32,
+    contents: impl FnOnce(&mut Ui),
+) {
+    egui::Area::new(egui::Id::unique(id))
+        .order(egui::Order::Foreground)
+        .pivot(align)
+        .fixed_pos(at)
+        .show(ctx, |ui| {
+            let frame = egui::Frame::popup(ui.style())
+                .stroke(egui::Stroke::new(1.0, theme::palette(ui).accent))
+                .inner_margin(16);
+            frame.show(ui, |ui| {
+                ui.set_width(width);
+                contents(ui);
+            });
+        });
 }
 
 /// An icon with words.

@@ -31,10 +31,7 @@ impl Measure {
     /// The word in a scene file.
     #[must_use]
     pub fn word(self) -> &'static str {
-        Self::ALL
-            .iter()
-            .find(|(_, measure)| *measure == self)
-            .map_or("", |(word, _)| word)
+        super::word_in(&Self::ALL, self)
     }
 }
 

@@ -32,10 +32,7 @@ impl Sets {
     /// The word in a scene file.
     #[must_use]
     pub fn word(self) -> &'static str {
-        Self::ALL
-            .iter()
-            .find(|(_, sets)| *sets == self)
-            .map_or("", |(word, _)| word)
+        super::word_in(&Self::ALL, self)
     }
 
     /// Whether a scene of this equation has such a quantity.

@@ -31,10 +31,7 @@ impl MirrorMethod {
     /// The word in a scene file.
     #[must_use]
     pub fn word(self) -> &'static str {
-        Self::ALL
-            .iter()
-            .find(|(_, own)| *own == self)
-            .map_or("", |(word, _)| word)
+        super::word_in(&Self::ALL, self)
     }
 }
 
@@ -55,10 +52,7 @@ impl Drive {
     /// The word in a scene file.
     #[must_use]
     pub fn word(self) -> &'static str {
-        Self::ALL
-            .iter()
-            .find(|(_, own)| *own == self)
-            .map_or("", |(word, _)| word)
+        super::word_in(&Self::ALL, self)
     }
 }
 

@@ -1,14 +1,17 @@
 //! Sums and pictures of sound beside the steps (`kernels/sums.cuh`): a stream of their own, so that a picture that was begun is reduced and copied while stepping
 //! goes on; what would overwrite what it reads waits on the device.
 
+use super::operations::is_gathered;
 use super::whole;
-use crate::backend::cuda::{Buffer, CudaError, Device, DeviceRepr, Kernel, Landing, Mark, PushKernelArg, Queue};
+use crate::backend::cuda::{
+    Buffer, CudaError, Device, DeviceRepr, Kernel, Landing, Mark, PushKernelArg, Queue, Source,
+};
 use crate::grid::Grid;
 use crate::physics::{Measure, Observables};
 use crate::scene::scenario::Quantity;
 use crate::solver::fdtd::observe::finished;
 use crate::solver::taps::Tap;
-use crate::solver::{FieldImage, ImageRequest, SolverError};
+use crate::solver::{FieldImage, ImageRequest, SolverError, Taps};
 
 /// Numbers of `measure_total`: Σp², energy, x, xx, y, yy, z, zz, peak, flux, Σp.
 pub(in crate::solver) const SUMS: usize = 11;
@@ -109,6 +112,17 @@ pub(in crate::solver) struct Kernels {
     pub picture: Kernel,
 }
 
+impl Kernels {
+    /// Those of a module.
+    pub(in crate::solver) fn of(queue: &Queue, source: Source) -> Result<Self, CudaError> {
+        Ok(Self {
+            measure: queue.kernel(source, "measure", 0)?,
+            measure_total: queue.kernel(source, "measure_total", 0)?,
+            picture: queue.kernel(source, "picture", 0)?,
+        })
+    }
+}
+
 /// The stream beside the steps, and what it works on.
 pub(in crate::solver) struct Aside {
     queue: Queue,
@@ -191,6 +205,26 @@ impl Aside {
         let mut numbers = [0.0; SUMS];
         queue.download("sums", &self.totals, &mut numbers)?;
         Ok(numbers)
+    }
+
+    /// The values of detectors that are summed, after everything put into `queue`; NaN stands for the gathered ones until they are there. `look` is what
+    /// `measure` takes for a region.
+    pub(in crate::solver) fn summed<L: DeviceRepr>(
+        &self,
+        queue: &Queue,
+        taps: &Taps,
+        look: impl Fn(&Region) -> L,
+    ) -> Result<Vec<f64>, CudaError> {
+        let mut values = vec![f64::NAN; taps.taps().len()];
+        for (tap, value) in taps.taps().iter().zip(&mut values) {
+            if !is_gathered(tap) {
+                *value = match Region::of(tap) {
+                    Some(region) => region.value(tap, self.measured(queue, &region, &look(&region))?),
+                    None => 0.0,
+                };
+            }
+        }
+        Ok(values)
     }
 
     /// Puts a picture in, behind everything in `queue`; `image` takes over its layout. `with` makes what `picture` takes from the frame.

@@ -10,6 +10,8 @@ use self::operations::Sites;
 use super::{Solver, SolverError, Target};
 use crate::backend::cuda::{self, CudaError, Device, Kind, parameters};
 use crate::backend::simd::Vectors;
+use crate::field::Precision;
+use crate::grid::Grid;
 use crate::scene::Scenario;
 use crate::scene::scenario::BackendChoice;
 
@@ -41,8 +43,7 @@ pub(super) fn chunk_of(pairs: u32, chunks: u32, steps: u32) -> u32 {
 }
 
 /// Says no to planes that the device's counts do not reach.
-pub(super) fn check_count(scenario: &Scenario, numbers: u64) -> Result<(), SolverError> {
-    let grid = scenario.grid();
+pub(super) fn check_count(grid: &Grid, numbers: u64) -> Result<(), SolverError> {
     let [_, ny, nz] = grid.size();
     if u32::try_from(numbers).is_ok() && ny * nz <= i32::MAX as usize / 2 {
         return Ok(());
@@ -51,6 +52,24 @@ pub(super) fn check_count(scenario: &Scenario, numbers: u64) -> Result<(), Solve
         "the device counts sites in 32 bits, and {grid} has {}; take a smaller grid or backend = \"cpu\"",
         grid.sites()
     )))
+}
+
+/// Says no to a run that needs more memory than the device has free, before any of it is made: a device shared with others is not filled in vain.
+pub(super) fn check_room(
+    grid: &Grid,
+    precision: Precision,
+    method: &str,
+    needed: u64,
+    free: u64,
+) -> Result<(), SolverError> {
+    if needed <= free {
+        return Ok(());
+    }
+    Err(SolverError::OutOfMemory {
+        what: format!("cuda: {method} on {grid} sites in {} precision", precision.word()),
+        needed,
+        available: free,
+    })
 }
 
 /// What [`chosen`] came to.

@@ -51,6 +51,41 @@ pub(in crate::solver) fn pull_rows<V: Kind + Default>(
     Ok(())
 }
 
+/// Rows of `nx` numbers each, without what fills them up to the pitch.
+pub(in crate::solver) fn unpadded<V: Kind + Default>(
+    queue: &Queue,
+    what: &str,
+    [nx, rows, pitch]: [usize; 3],
+    from: &Buffer<V>,
+) -> Result<Vec<V>, CudaError> {
+    let mut padded = vec![V::default(); rows * pitch];
+    queue.download(what, from, &mut padded)?;
+    let mut all = Vec::with_capacity(nx * rows);
+    for row in padded.chunks_exact(pitch) {
+        all.extend_from_slice(&row[..nx]);
+    }
+    Ok(all)
+}
+
+/// An array that is on the device only while somebody asks for it: `push` fills it, and without that it is let go.
+pub(in crate::solver) fn keep<V: Kind>(
+    queue: &Queue,
+    what: &str,
+    kept: &mut Option<Buffer<V>>,
+    count: usize,
+    push: Option<impl FnOnce(&Buffer<V>) -> Result<(), CudaError>>,
+) -> Result<(), CudaError> {
+    let Some(push) = push else {
+        *kept = None;
+        return Ok(());
+    };
+    let buffer = match kept.take() {
+        Some(buffer) => buffer,
+        None => queue.zeros(what, count)?,
+    };
+    push(kept.insert(buffer))
+}
+
 /// A buffer with these values; one number where there is none.
 pub(in crate::solver) fn list<V: Kind>(queue: &Queue, what: &str, values: &[V]) -> Result<Buffer<V>, CudaError> {
     let buffer = queue.zeros(what, values.len().max(1))?;

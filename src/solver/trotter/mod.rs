@@ -168,8 +168,8 @@ fn work(scenario: &Scenario) -> Work {
 fn build(scenario: &Scenario) -> Result<Box<dyn Solver>, SolverError> {
     #[cfg(feature = "cuda")]
     let note = match cuda::build(scenario)? {
-        cuda::Built::Device(solver) => return Ok(solver),
-        cuda::Built::Elsewhere(note) => note,
+        super::device::Built::Device(solver) => return Ok(solver),
+        super::device::Built::Elsewhere(note) => note,
     };
     #[cfg(not(feature = "cuda"))]
     let note = None;

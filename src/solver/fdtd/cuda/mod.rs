@@ -40,7 +40,7 @@ use crate::physics::Sets;
 use crate::scene::Scenario;
 use crate::solver::device::aside::{self, Aside};
 use crate::solver::device::operations::Operations;
-use crate::solver::device::rows::push_rows;
+use crate::solver::device::rows::{keep, push_rows};
 use crate::solver::device::{Built, OnCuda, check_count, chosen, device};
 use crate::solver::{Backend, Solver, SolverError, Target, Variant};
 
@@ -143,12 +143,7 @@ impl<T: OnCuda> Cuda<T> {
         let host = Fdtd::<T>::new(scenario)?;
         let make = |host: Fdtd<T>| -> Result<Self, CudaError> {
             let queue = Queue::new(device)?;
-            let source = sources::step(T::PRECISION);
-            let looking = aside::Kernels {
-                measure: queue.kernel(source, "measure", 0)?,
-                measure_total: queue.kernel(source, "measure_total", 0)?,
-                picture: queue.kernel(source, "picture", 0)?,
-            };
+            let looking = aside::Kernels::of(&queue, sources::step(T::PRECISION))?;
             let lattice = &host.sweep.lattice;
             let pitch = pitch(lattice.size[0]);
             let count = pitch * lattice.rows();
@@ -210,16 +205,9 @@ impl<T: OnCuda> Cuda<T> {
         };
         push("the pressure", &self.host.now, &self.now)?;
         push("the pressure", &self.host.old, &self.old)?;
-        if self.host.peak.is_empty() {
-            self.peak = None;
-        } else {
-            if self.peak.is_none() {
-                self.peak = Some(self.queue.zeros("the largest pressures", shape[2] * shape[1])?);
-            }
-            if let Some(to) = &self.peak {
-                push("the largest pressures", &self.host.peak, to)?;
-            }
-        }
+        let (what, peak) = ("the largest pressures", &self.host.peak);
+        let push_peak = (!peak.is_empty()).then_some(|to: &Buffer<T>| push(what, peak, to));
+        keep(&self.queue, what, &mut self.peak, shape[2] * shape[1], push_peak)?;
         self.let_go();
         Ok(())
     }
@@ -275,7 +263,7 @@ fn check_room(scenario: &Scenario, free: u64) -> Result<(), SolverError> {
     let (grid, medium) = (scenario.grid(), scenario.medium());
     let [nx, ny, nz] = grid.size();
     let count = (pitch(nx) as u64).saturating_mul(ny as u64).saturating_mul(nz as u64);
-    check_count(scenario, count)?;
+    check_count(grid, count)?;
     let precision = scenario.solver().precision;
     let mut planes = 2;
     for wanted in [
@@ -292,18 +280,13 @@ fn check_room(scenario: &Scenario, free: u64) -> Result<(), SolverError> {
         .sum();
     let walls = u64::from(medium.has(Sets::Wall));
     let needed = (count * planes + layers as u64) * precision.bytes() as u64 + count * walls + Aside::BYTES as u64;
-    if needed > free {
-        return Err(SolverError::OutOfMemory {
-            what: format!(
-                "cuda: fdtd of order {} on {grid} sites in {} precision",
-                2 * half(scenario),
-                precision.word()
-            ),
-            needed,
-            available: free,
-        });
-    }
-    Ok(())
+    crate::solver::device::check_room(
+        grid,
+        precision,
+        &format!("fdtd of order {}", 2 * half(scenario)),
+        needed,
+        free,
+    )
 }
 
 /// As kernels take the grid.

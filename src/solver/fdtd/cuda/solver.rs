@@ -6,6 +6,7 @@ use crate::field::{FieldData, Real};
 use crate::physics::Observables;
 use crate::scene::Scenario;
 use crate::solver::device::OnCuda;
+use crate::solver::device::rows::unpadded;
 use crate::solver::{Backend, Clock, Edit, FieldImage, ImageRequest, Report, Solver, SolverError, SolverState, Taps};
 
 impl<T: OnCuda> Solver for Cuda<T> {
@@ -80,16 +81,13 @@ impl<T: OnCuda> Solver for Cuda<T> {
 
     fn field(&mut self) -> Result<FieldData, SolverError> {
         let lattice = &self.host.sweep.lattice;
-        let [nx, rows] = [lattice.size[0], lattice.rows()];
-        let mut padded = vec![T::zero(); rows * self.pitch];
-        self.queue
-            .download("the pressure", &self.now, &mut padded)
-            .map_err(SolverError::from)?;
-        let mut all = Vec::with_capacity(nx * rows);
-        for row in padded.chunks_exact(self.pitch) {
-            all.extend_from_slice(&row[..nx]);
-        }
-        Ok(<T as Real>::real_data(all))
+        let shape = [lattice.size[0], lattice.rows(), self.pitch];
+        Ok(<T as Real>::real_data(unpadded(
+            &self.queue,
+            "the pressure",
+            shape,
+            &self.now,
+        )?))
     }
 
     fn set_field(&mut self, field: &FieldData, clock: Clock) -> Result<(), SolverError> {
@@ -100,7 +98,6 @@ impl<T: OnCuda> Solver for Cuda<T> {
         self.pull()?;
         let state = self.host.save();
         self.let_go();
-
         state
     }
 

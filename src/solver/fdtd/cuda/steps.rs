@@ -4,7 +4,6 @@ use super::params::{self, whole};
 use super::{Cuda, grid_of};
 use crate::backend::cuda::{Buffer, CudaError, PushKernelArg};
 use crate::solver::device::OnCuda;
-use crate::solver::device::aside::Region;
 use crate::solver::device::operations::{BATCH, gathered_places, is_gathered};
 use crate::solver::transducers::{Act, Transducers};
 use crate::solver::{SolverError, Taps};
@@ -152,7 +151,7 @@ impl<T: OnCuda> Cuda<T> {
                 self.host.clock.time += self.host.clock.time_step;
                 if records_any {
                     times.push(self.host.clock.time);
-                    records.push(self.summed(taps)?);
+                    records.push(self.aside.summed(&self.queue, taps, |region| self.look(region))?);
                 }
             }
             n += done.max(1);
@@ -261,19 +260,5 @@ impl<T: OnCuda> Cuda<T> {
         }
         std::mem::swap(&mut self.now, &mut self.old);
         Ok(())
-    }
-
-    /// The values of detectors that are summed on the device; NaN stands for the gathered ones until they are there.
-    fn summed(&self, taps: &Taps) -> Result<Vec<f64>, CudaError> {
-        let mut values = vec![f64::NAN; taps.taps().len()];
-        for (tap, value) in taps.taps().iter().zip(&mut values) {
-            if !is_gathered(tap) {
-                *value = match Region::of(tap) {
-                    Some(region) => region.value(tap, self.aside.measured(&self.queue, &region, &self.look(&region))?),
-                    None => 0.0,
-                };
-            }
-        }
-        Ok(values)
     }
 }

@@ -34,7 +34,7 @@ use crate::scene::Scenario;
 use crate::scene::scenario::Quantity;
 use crate::solver::device::aside::{self, Aside};
 use crate::solver::device::operations::Operations;
-use crate::solver::device::rows::{pull_rows, push_rows};
+use crate::solver::device::rows::{keep, pull_rows, push_rows};
 use crate::solver::device::{Built, OnCuda, check_count, chosen, device};
 use crate::solver::fdtd::material::allocate;
 use crate::solver::{Backend, Solver, SolverError, Target, Variant};
@@ -123,11 +123,7 @@ impl<T: OnCuda> Cuda<T> {
             let queue = Queue::new(device)?;
             let source = sources::sweeps(T::PRECISION);
             let kernel = |entry| queue.kernel(source, entry, 0);
-            let looking = aside::Kernels {
-                measure: kernel("measure")?,
-                measure_total: kernel("measure_total")?,
-                picture: kernel("picture")?,
-            };
+            let looking = aside::Kernels::of(&queue, source)?;
             let [nx, ny] = host.springs.layout.size;
             let pitch = store::pitch(nx);
             let plane = || queue.zeros("the field", pitch * ny);
@@ -176,16 +172,9 @@ impl<T: OnCuda> Cuda<T> {
         };
         push("the pressure", &self.host.field.q, &self.field[0])?;
         push("the momenta", &self.host.field.p, &self.field[1])?;
-        if self.host.peak.is_empty() {
-            self.peak = None;
-        } else {
-            if self.peak.is_none() {
-                self.peak = Some(self.queue.zeros("the largest pressures", shape[2] * shape[1])?);
-            }
-            if let Some(to) = &self.peak {
-                push("the largest pressures", &self.host.peak, to)?;
-            }
-        }
+        let (what, peak) = ("the largest pressures", &self.host.peak);
+        let push_peak = (!peak.is_empty()).then_some(|to: &Buffer<T>| push(what, peak, to));
+        keep(&self.queue, what, &mut self.peak, shape[2] * shape[1], push_peak)?;
         self.let_go();
         Ok(())
     }
@@ -264,7 +253,7 @@ fn check_room(scenario: &Scenario, free: u64) -> Result<(), SolverError> {
     let (grid, medium) = (scenario.grid(), scenario.medium());
     let [nx, ny, _] = grid.size();
     let count = (store::pitch(nx) as u64).saturating_mul(ny as u64 + 1);
-    check_count(scenario, count)?;
+    check_count(grid, count)?;
     let mut planes = if scenario.solver().variant == "naive" { 2 } else { 4 };
     if varies(scenario) {
         // Coefficients of each length of sub-step; masses and stiffnesses.
@@ -275,16 +264,11 @@ fn check_room(scenario: &Scenario, free: u64) -> Result<(), SolverError> {
     planes += usize::from(absorbs) + usize::from(scenario.view().quantity == Quantity::Peak);
     let precision = scenario.solver().precision;
     let needed = count * (planes * precision.bytes()) as u64 + Aside::BYTES as u64;
-    if needed > free {
-        return Err(SolverError::OutOfMemory {
-            what: format!(
-                "cuda: oscillators of order {} on {grid} sites in {} precision",
-                order(scenario),
-                precision.word()
-            ),
-            needed,
-            available: free,
-        });
-    }
-    Ok(())
+    crate::solver::device::check_room(
+        grid,
+        precision,
+        &format!("oscillators of order {}", order(scenario)),
+        needed,
+        free,
+    )
 }

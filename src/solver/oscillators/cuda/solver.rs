@@ -6,6 +6,7 @@ use crate::field::{FieldData, Real};
 use crate::physics::Observables;
 use crate::scene::Scenario;
 use crate::solver::device::OnCuda;
+use crate::solver::device::rows::unpadded;
 use crate::solver::oscillators::order;
 use crate::solver::{Backend, Clock, Edit, FieldImage, ImageRequest, Report, Solver, SolverError, SolverState, Taps};
 
@@ -59,12 +60,7 @@ impl<T: OnCuda> Solver for Cuda<T> {
 
     fn field(&mut self) -> Result<FieldData, SolverError> {
         let [nx, ny] = self.host.springs.layout.size;
-        let mut padded = vec![T::zero(); ny * self.pitch];
-        self.queue.download("the pressure", &self.field[0], &mut padded)?;
-        let mut all = Vec::with_capacity(nx * ny);
-        for row in padded.chunks_exact(self.pitch) {
-            all.extend_from_slice(&row[..nx]);
-        }
+        let all = unpadded(&self.queue, "the pressure", [nx, ny, self.pitch], &self.field[0])?;
         Ok(<T as Real>::real_data(all))
     }
 

@@ -5,7 +5,6 @@ use super::{Cuda, params};
 use crate::backend::cuda::{CudaError, Kernel, PushKernelArg, Queue};
 use crate::field::Precision;
 use crate::scene::Scenario;
-use crate::solver::device::aside::Region;
 use crate::solver::device::operations::{BATCH, gathered_places, is_gathered};
 use crate::solver::device::{OnCuda, chunk_of, whole};
 use crate::solver::oscillators::scheme::{Sweep, sweeps};
@@ -252,7 +251,7 @@ impl<T: OnCuda> Cuda<T> {
             self.keep_peaks()?;
             if !taps.is_empty() {
                 times.push(self.host.clock.time);
-                records.push(self.summed(taps)?);
+                records.push(self.aside.summed(&self.queue, taps, |region| self.look(region))?);
             }
             if sums && n + 1 < steps && self.operations.adds() {
                 self.operate(n + 1, 1, false)?;
@@ -298,20 +297,6 @@ impl<T: OnCuda> Cuda<T> {
                 launch.arg(&q).arg(&peak).arg(&count);
             })
         }
-    }
-
-    /// The values of detectors that are summed on the device; NaN stands for the gathered ones until they are there.
-    fn summed(&self, taps: &Taps) -> Result<Vec<f64>, CudaError> {
-        let mut values = vec![f64::NAN; taps.taps().len()];
-        for (tap, value) in taps.taps().iter().zip(&mut values) {
-            if !is_gathered(tap) {
-                *value = match Region::of(tap) {
-                    Some(region) => region.value(tap, self.aside.measured(&self.queue, &region, &self.look(&region))?),
-                    None => 0.0,
-                };
-            }
-        }
-        Ok(values)
     }
 
     /// So many sub-steps from the beginning of a step on.

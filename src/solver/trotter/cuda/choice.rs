@@ -8,20 +8,13 @@ use crate::grid::Edge;
 use crate::physics::Sets;
 use crate::scene::Scenario;
 use crate::scene::scenario::BackendChoice;
+use crate::solver::device::{self, Built};
 use crate::solver::trotter::problem::Problem;
 use crate::solver::trotter::run::Run;
 use crate::solver::{Solver, SolverError};
 
 /// Below this a launch costs more than the sites it steps, and the processor is faster.
 const FEWEST_SITES: usize = 1 << 16;
-
-/// What [`build`] came to.
-pub(in super::super) enum Built {
-    /// A run on the device.
-    Device(Box<dyn Solver>),
-    /// The processor is to do it, with something to say about it.
-    Elsewhere(Option<String>),
-}
 
 /// A run on the device where the scene asks for it, or leaves it open and it is the better place.
 pub(in super::super) fn build(scenario: &Scenario) -> Result<Built, SolverError> {
@@ -77,29 +70,14 @@ pub(super) fn check_room(problem: &Problem, variant: &str, precision: Precision,
         )));
     }
     let count = nx.next_multiple_of(32).saturating_mul(ny).saturating_mul(nz);
-    if u32::try_from(count).is_err() || ny * nz > i32::MAX as u64 / 2 {
-        return Err(SolverError::Unsupported(format!(
-            "the device counts sites in 32 bits, and {grid} has {}; take a smaller grid or backend = \"cpu\"",
-            grid.sites()
-        )));
-    }
+    device::check_count(grid, count)?;
     let fields = if variant == "naive" { 1 } else { 2 };
     let tables = if problem.order == 4 || problem.imaginary { 2 } else { 1 };
     let absorbs = medium.has(Sets::Absorption) || grid.edges()[..grid.rank()].contains(&Edge::Absorb);
     let planes = 2 * (fields + tables) + 1 + u64::from(absorbs) + medium.drives().len() as u64;
     let walls = u64::from(medium.has(Sets::Wall));
     let needed = count * (planes * precision.bytes() as u64 + walls) + ny * nz * (8 * SUMS) as u64;
-    if needed > free {
-        return Err(SolverError::OutOfMemory {
-            what: format!(
-                "cuda: trotter {variant} on {grid} sites in {} precision",
-                precision.word()
-            ),
-            needed,
-            available: free,
-        });
-    }
-    Ok(())
+    device::check_room(grid, precision, &format!("trotter {variant}"), needed, free)
 }
 
 /// The variant that runs, and why it is not the one asked for.

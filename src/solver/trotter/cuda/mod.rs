@@ -25,7 +25,7 @@ mod sources;
 mod space;
 mod stepper;
 
-pub(super) use choice::{Built, build};
+pub(super) use choice::build;
 
 use super::problem::Problem;
 use super::run::RowChange;
