@@ -1,6 +1,7 @@
 //! `ripplon bench`: the methods beside this machine's own ceilings.
 
 mod blocks;
+mod choice;
 
 use super::InputError;
 use crate::backend::ceilings::Ceilings;
@@ -10,6 +11,7 @@ use crate::export::chart::{Chart, Series};
 use crate::export::{self, About};
 use crate::solver::{self, Backend};
 use crate::units::si;
+use choice::{Size, chosen, keep, parse_setting, parse_size, settings, sizes};
 use clap::Args;
 use std::io::Write;
 use std::path::PathBuf;
@@ -44,8 +46,11 @@ pub struct BenchArgs {
     /// Levels of n-partition
     #[arg(long, value_name = "N")]
     levels: Option<u32>,
+    /// Settings of the methods as under `[solver]`, e.g. tower=64 dts=2; a method without such a key is measured as it is
+    #[arg(long, value_name = "KEY=VALUE", num_args = 1.., value_parser = parse_setting)]
+    set: Vec<(String, i64)>,
     /// Draw the time of a step of n-partition against the number of blocks, for one, two and three levels, instead of measuring the table (default: 300000 rows)
-    #[arg(long, value_name = "F.png", conflicts_with_all = ["plot", "json", "frames", "blocks", "levels"])]
+    #[arg(long, value_name = "F.png", conflicts_with_all = ["plot", "json", "frames", "blocks", "levels", "set"])]
     blocks_plot: Option<PathBuf>,
     /// Half a second instead of three per figure, and the two middle sizes only
     #[arg(long)]
@@ -63,28 +68,6 @@ pub struct BenchArgs {
     /// Also write the results as a JSON array
     #[arg(long, value_name = "F")]
     json: Option<PathBuf>,
-}
-
-/// Sites along each axis.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Size(Vec<usize>);
-
-impl std::fmt::Display for Size {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let sides: Vec<String> = self.0.iter().map(ToString::to_string).collect();
-        f.pad(&sides.join("x"))
-    }
-}
-
-fn parse_size(text: &str) -> Result<Size, String> {
-    let sides: Option<Vec<usize>> = text
-        .split(['x', 'X', '×'])
-        .map(|side| side.trim().parse().ok().filter(|n| *n >= 4))
-        .collect();
-    match sides {
-        Some(sides) if sides.len() <= 3 => Ok(Size(sides)),
-        _ => Err("one to three numbers of sites of at least 4, e.g. 4096x4096".to_owned()),
-    }
 }
 
 pub(super) fn run(args: &BenchArgs) -> anyhow::Result<()> {
@@ -143,19 +126,6 @@ pub(super) fn run(args: &BenchArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The sizes asked for, or those that show where caches end.
-fn sizes(args: &BenchArgs) -> Vec<Size> {
-    if !args.size.is_empty() {
-        return args.size.clone();
-    }
-    let sides: &[usize] = match (args.quick, args.backend.as_deref()) {
-        (true, _) => &[1024, 2048],
-        (false, Some("cuda")) => &[512, 1024, 2048, 4096, 8192, 16384],
-        (false, _) => &[512, 1024, 2048, 4096],
-    };
-    sides.iter().map(|&side| Size(vec![side, side])).collect()
-}
-
 /// Measures and prints a case.
 fn measured(
     case: &Case,
@@ -164,7 +134,7 @@ fn measured(
     machines: &Machines,
     args: &BenchArgs,
 ) -> Result<Entry, crate::engine::EngineError> {
-    let extra = partition_keys(case, args);
+    let extra = settings(case, args);
     let (mut entry, details) = bench::measure(case, &size.0, &extra, seconds, machines.bounds(case), args.uniform)?;
     println!("{}", line(&entry, size, &details));
     if let Some(frames) = args.frames {
@@ -180,15 +150,6 @@ fn measured(
         entry.shown = Some(shown);
     }
     Ok(entry)
-}
-
-/// The keys of `[solver]` that `--blocks` and `--levels` stand for, where the method has them.
-fn partition_keys(case: &Case, args: &BenchArgs) -> String {
-    let line = |key: &str, value: Option<u32>| match value {
-        Some(value) if case.takes(key) => format!("{key} = {value}\n"),
-        _ => String::new(),
-    };
-    line("blocks", args.blocks) + &line("levels", args.levels)
 }
 
 /// Throughput against the number of sites, one line a method, variant, back end and precision.
@@ -329,63 +290,6 @@ impl Machines {
     }
 }
 
-/// The combinations that the arguments leave.
-fn chosen(args: &BenchArgs) -> Result<Vec<Case>, InputError> {
-    let mut cases: Vec<Case> = Vec::new();
-    for case in args.order.iter().flat_map(|order| bench::cases(*order)) {
-        let same = |known: &Case| {
-            std::ptr::eq(known.method, case.method)
-                && (known.backend, known.variant, known.precision, known.order)
-                    == (case.backend, case.variant, case.precision, case.order)
-        };
-        if !cases.iter().any(same) {
-            cases.push(case);
-        }
-    }
-    keep(&mut cases, "--method", args.method.as_ref(), |case| case.method.id)?;
-    keep(&mut cases, "--backend", args.backend.as_ref(), |case| {
-        case.backend.word()
-    })?;
-    keep(&mut cases, "--variant", args.variant.as_ref(), |case| case.variant)?;
-    keep(&mut cases, "--precision", args.precision.as_ref(), |case| {
-        case.precision.word()
-    })?;
-    if args
-        .size
-        .iter()
-        .all(|size| cases.iter().all(|case| !case.method.ranks.contains(&size.0.len())))
-        && !args.size.is_empty()
-    {
-        return Err(InputError(
-            "no method that is left works in the dimensions of --size".to_owned(),
-        ));
-    }
-    Ok(cases)
-}
-
-/// Keeps the cases whose `word` is the wanted one; an unknown one is answered with those there are.
-pub(super) fn keep(
-    cases: &mut Vec<Case>,
-    option: &str,
-    wanted: Option<&String>,
-    word: impl Fn(&Case) -> &'static str,
-) -> Result<(), InputError> {
-    let Some(wanted) = wanted else {
-        return Ok(());
-    };
-    let mut there: Vec<&str> = cases.iter().map(&word).collect();
-    there.sort_unstable();
-    there.dedup();
-    if !there.contains(&wanted.as_str()) {
-        return Err(InputError(format!(
-            "{option} {wanted}: there is no such thing here; there are {}",
-            there.join(", ")
-        )));
-    }
-    cases.retain(|case| word(case) == wanted.as_str());
-    Ok(())
-}
-
 fn print_ceilings(ceilings: &Ceilings) {
     println!(
         "this machine, {} threads: memory {}B/s in place, {}B/s triad (arrays of {}); multiply-adds {}/s single, {}/s double ({})",
@@ -444,6 +348,10 @@ mod tests {
         assert_eq!(format!("{:>10}", Size(vec![8, 9])), "       8x9");
         for text in ["", "x", "512x", "3x512", "4x4x4x4", "-5"] {
             assert!(parse_size(text).is_err(), "{text}");
+        }
+        assert_eq!(parse_setting("tower = 64"), Ok(("tower".to_owned(), 64)));
+        for text in ["tower", "tower=", "tower=x", ""] {
+            assert!(parse_setting(text).is_err(), "{text}");
         }
     }
 
