@@ -35,11 +35,11 @@ struct Grid {
     int edge[3];  // absorbing edges are closed by rigid ones
 };
 
-// The two absorbing layers of one axis; psi and zeta as src/solver/fdtd/cpml.rs lays them out
+// The two absorbing layers of an axis; psi and zeta as src/solver/fdtd/cpml.rs lays them out
 struct Layer {
     const real *faces, *cells;  // A and B by depth, interleaved
     real *psi, *zeta;
-    int axis, width;
+    int width;  // 0: no layers
 };
 
 struct Medium {
@@ -55,7 +55,7 @@ struct Medium {
     const u8 *skip;        // segments that take more than the plain kernels; null: none
     double uniform_density;
     real square;
-    int layers;
+    int layers;  // how many axes have them
     Layer layer[3];
 };
 
@@ -112,6 +112,14 @@ template <int H, bool FRESH> struct Site {
         return place + (size_t)(long long)(to - at[axis]) * stride;
     }
 
+    // Whether no stencil reaches beyond an edge
+    __device__ __forceinline__ bool inner() const {
+        bool all = true;
+#pragma unroll
+        for (int axis = 0; axis < 3; axis++) all &= axis >= s.grid.rank || (at[axis] >= H && at[axis] < s.grid.size[axis] - H);
+        return all;
+    }
+
     // p at a distance along an axis
     __device__ __forceinline__ real value(int axis, int offset) const {
         int sign;
@@ -139,19 +147,28 @@ template <int H, bool FRESH> struct Site {
         return false;
     }
 
-    // L p without walls: the sum of the stencil
-    __device__ __forceinline__ real stencil(real here) const {
+    // The same where no stencil reaches beyond an edge, if that is known
+    template <bool INNER> __device__ __forceinline__ real value_of(int axis, int offset) const {
+        return INNER ? get<FRESH>(now + moved(axis, at[axis] + offset)) : value(axis, offset);
+    }
+
+    template <bool INNER> __device__ __forceinline__ real stencil_of(real here) const {
         const int rank = s.grid.rank;
         const double centre = rank == 1 ? 2 * coefficient(H, 0) : rank == 2 ? 4 * coefficient(H, 0) : 6 * coefficient(H, 0);
         real sum = times((real)centre, here);
 #pragma unroll
         for (int k = 1; k <= H; k++) {
-            real pairs = plus(value(0, -k), value(0, k));
-            if (rank > 1) pairs = plus(pairs, plus(value(1, -k), value(1, k)));
-            if (rank > 2) pairs = plus(pairs, plus(value(2, -k), value(2, k)));
+            real pairs = plus(value_of<INNER>(0, -k), value_of<INNER>(0, k));
+            if (rank > 1) pairs = plus(pairs, plus(value_of<INNER>(1, -k), value_of<INNER>(1, k)));
+            if (rank > 2) pairs = plus(pairs, plus(value_of<INNER>(2, -k), value_of<INNER>(2, k)));
             sum = fused((real)coefficient(H, k), pairs, sum);
         }
         return sum;
+    }
+
+    // L p without walls: the sum of the stencil
+    __device__ __forceinline__ real stencil(real here) const {
+        return !FRESH && inner() ? stencil_of<true>(here) : stencil_of<false>(here);
     }
 
     __device__ __forceinline__ real face(int axis, int offset, real here, real rho) const {
@@ -203,44 +220,41 @@ template <int H, bool FRESH> struct Site {
         return sum;
     }
 
-    __device__ __forceinline__ size_t slot_place(const Layer &l, int slot) const {
+    __device__ __forceinline__ size_t slot_place(const Layer &l, int axis, int slot) const {
         const int *n = s.grid.size, slots = 2 * l.width;
-        if (l.axis == 0) return ((size_t)at[2] * n[1] + at[1]) * slots + slot;
-        if (l.axis == 1) return ((size_t)at[2] * slots + slot) * n[0] + at[0];
+        if (axis == 0) return ((size_t)at[2] * n[1] + at[1]) * slots + slot;
+        if (axis == 1) return ((size_t)at[2] * slots + slot) * n[0] + at[0];
         return ((size_t)slot * n[1] + at[1]) * n[0] + at[0];
     }
 
     // psi of the face between sites `face` and `face` + 1; the closing wall is an odd mirror of the flux
-    __device__ __forceinline__ real memory(const Layer &l, int face) const {
-        const int last = s.grid.size[l.axis] - 1;
+    __device__ __forceinline__ real memory(const Layer &l, int axis, int face) const {
+        const int last = s.grid.size[axis] - 1;
         const bool odd = face < 0 || face >= last;
         if (odd) face = face < 0 ? -2 - face : 2 * last - face;
-        int slot;
-        if (face < 0)
-            return 0;
-        else if (face < l.width)
-            slot = face;
-        else {
-            const int from_end = last - 1 - face;
-            if (from_end < 0 || from_end >= l.width) return 0;
-            slot = l.width + from_end;
-        }
-        const real psi = l.psi[slot_place(l, slot)];
+        const int from_end = last - 1 - face;
+        if (face < 0 || from_end < 0 || (face >= l.width && from_end >= l.width)) return 0;
+        const real psi = l.psi[slot_place(l, axis, face < l.width ? face : l.width + from_end)];
         return odd ? -psi : psi;
     }
 
-    // What one absorbing layer adds to L p; zeta goes on by a step
-    __device__ __forceinline__ real absorbed(const Layer &l, real here) const {
-        const int n = s.grid.size[l.axis], x = at[l.axis];
+    __device__ __forceinline__ bool touches(const Layer &l, int axis) const {
+        return l.width && (at[axis] < l.width + H || at[axis] + l.width + H >= s.grid.size[axis]);
+    }
+
+    // What the absorbing layers of an axis add to L p; zeta goes on by a step
+    __device__ __forceinline__ real absorbed(const Layer &l, int axis, real here) const {
+        const int x = at[axis], from_end = s.grid.size[axis] - 1 - x;
         real change = 0;
 #pragma unroll
-        for (int m = 1; m <= H; m++) change = fused((real)staggered(H, m - 1), minus(memory(l, x + m - 1), memory(l, x - m)), change);
-        const int from_end = n - 1 - x;
+        for (int m = 1; m <= H; m++)
+            change = fused((real)staggered(H, m - 1), minus(memory(l, axis, x + m - 1), memory(l, axis, x - m)), change);
         if (x < l.width || from_end < l.width) {
-            const int slot = x < l.width ? x : l.width + from_end;
-            const real a = l.cells[2 * (slot % l.width)], b = l.cells[2 * (slot % l.width) + 1];
-            real *zeta = l.zeta + slot_place(l, slot);
-            const real u = plus(change, axis_change(l.axis, here));
+            const bool low = x < l.width;
+            const int depth = low ? x : from_end;
+            const real a = l.cells[2 * depth], b = l.cells[2 * depth + 1];
+            real *zeta = l.zeta + slot_place(l, axis, low ? x : l.width + from_end);
+            const real u = plus(change, axis_change(axis, here));
             const real z = fused(b, u, times(a, *zeta));
             *zeta = z;
             change = plus(change, z);
@@ -264,11 +278,11 @@ template <int H, bool FRESH> struct Site {
             const real square = m.squares ? m.squares[place] : m.square;
             const real sum = m.density ? conservative(here) : stencil(here);
             next = plus(here, fused(square, sum, minus(here, before)));
-            for (int n = 0; n < m.layers; n++) {
-                const Layer &l = m.layer[n];
-                const int x = at[l.axis];
-                if (x < l.width + H || x + l.width + H >= s.grid.size[l.axis]) next = fused(square, absorbed(l, here), next);
-            }
+            // Nothing with absorbing edges goes many steps a launch.
+            if (!FRESH && m.layers)
+#pragma unroll
+                for (int axis = 0; axis < 3; axis++)
+                    if (touches(m.layer[axis], axis)) next = fused(square, absorbed(m.layer[axis], axis, here), next);
             if (mark & CORRECTED) {
                 real change = 0;
                 const int row = at[1] + s.grid.size[1] * at[2];

@@ -137,20 +137,30 @@ template <int H> __device__ __forceinline__ void listed(const Step &s, const u32
     }
 }
 
-// psi of the faces of one axis' layers goes on by a step
-template <int H> __device__ __forceinline__ void memories(const Step &s, int n) {
-    const Layer &l = s.medium.layer[n];
-    const int *size = s.grid.size, slots = 2 * l.width, sites = size[l.axis];
-    const int extent[3] = {l.axis == 0 ? slots : size[0], l.axis == 1 ? slots : size[1], l.axis == 2 ? slots : size[2]};
-    const size_t count = (size_t)extent[0] * extent[1] * extent[2];
-    for (size_t place = blockIdx.x * (size_t)blockDim.x + threadIdx.x; place < count; place += (size_t)gridDim.x * blockDim.x) {
-        int at[3] = {(int)(place % extent[0]), (int)(place / extent[0] % extent[1]), (int)(place / extent[0] / extent[1])};
-        const int slot = at[l.axis];
-        at[l.axis] = slot < l.width ? slot : sites - 2 - (slot - l.width);
+// psi of the faces of the layers of an axis goes on by a step
+template <int H, int AXIS> __device__ __forceinline__ void memories_along(const Step &s) {
+    const Layer &l = s.medium.layer[AXIS];
+    const int *size = s.grid.size;
+    const u32 slots = 2 * l.width, nx = AXIS == 0 ? slots : size[0], ny = AXIS == 1 ? slots : size[1], nz = AXIS == 2 ? slots : size[2];
+    const u32 count = nx * ny * nz;
+    for (u32 place = blockIdx.x * blockDim.x + threadIdx.x; place < count; place += gridDim.x * blockDim.x) {
+        const u32 row = place / nx, plane = row / ny;
+        int at[3] = {(int)(place - row * nx), (int)(row - plane * ny), (int)plane};
+        const bool low = at[AXIS] < l.width;
+        const int depth = low ? at[AXIS] : at[AXIS] - l.width;
+        at[AXIS] = low ? depth : size[AXIS] - 2 - depth;
         const Site<H, false> site(s, s.now, s.old, at[0], at[1], at[2]);
-        real *psi = l.psi + site.slot_place(l, slot);
-        *psi = fused(l.faces[2 * (slot % l.width) + 1], site.face_flux(l.axis), times(l.faces[2 * (slot % l.width)], *psi));
+        l.psi[place] = fused(l.faces[2 * depth + 1], site.face_flux(AXIS), times(l.faces[2 * depth], l.psi[place]));
     }
+}
+
+template <int H> __device__ __forceinline__ void memories(const Step &s, int axis) {
+    if (axis == 0)
+        memories_along<H, 0>(s);
+    else if (axis == 1)
+        memories_along<H, 1>(s);
+    else
+        memories_along<H, 2>(s);
 }
 
 #define ENTRIES(H)                                                                                                         \
@@ -166,7 +176,7 @@ template <int H> __device__ __forceinline__ void memories(const Step &s, int n) 
     extern "C" __global__ void __launch_bounds__(256) listed_##H(const __grid_constant__ Step s, const u32 *list, int count) { \
         listed<H>(s, list, count);                                                                                         \
     }                                                                                                                      \
-    extern "C" __global__ void __launch_bounds__(256) memories_##H(const __grid_constant__ Step s, int n) { memories<H>(s, n); }
+    extern "C" __global__ void __launch_bounds__(256) memories_##H(const __grid_constant__ Step s, int axis) { memories<H>(s, axis); }
 ENTRIES(1)
 ENTRIES(2)
 ENTRIES(3)

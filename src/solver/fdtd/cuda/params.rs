@@ -40,7 +40,6 @@ pub(super) struct Layer {
     pub cells: u64,
     pub psi: u64,
     pub zeta: u64,
-    pub axis: i32,
     pub width: i32,
 }
 

@@ -174,14 +174,14 @@ impl<T: OnCuda> Cuda<T> {
     /// The memories of the absorbing layers go on by a step.
     #[allow(unsafe_code, reason = "kernel launches")]
     pub(super) fn memories(&self, parameters: &params::Step<T>) -> Result<(), CudaError> {
-        for (layer, values) in self.medium.layers().enumerate() {
-            let layer = whole(layer);
+        for (axis, values) in self.medium.layers() {
+            let axis = whole(axis);
             let blocks = u32::try_from(values.div_ceil(256)).unwrap_or(u32::MAX).min(8192);
             // SAFETY: the parameters are those of the kernel, and the layers hold as many numbers as their extents say.
             unsafe {
                 self.queue
                     .launch(&self.kernels.memories, (blocks, 1, 1), 256, |launch| {
-                        launch.arg(parameters).arg(&layer);
+                        launch.arg(parameters).arg(&axis);
                     })?;
             }
         }

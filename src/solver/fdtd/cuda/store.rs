@@ -22,8 +22,6 @@ pub(super) struct Medium<T: OnCuda> {
     layers: Vec<Layer<T>>,
     uniform_density: f64,
     square: T,
-    /// Rows with walls, sites beside walls or absorption; empty: none.
-    special: Vec<bool>,
     /// Segments of rows, absorbing edges and density included, that take more than the plain kernels; empty: none.
     segments: Vec<bool>,
     /// Where plain kernels and others share a step: the segments as the plain ones take them, and as a list.
@@ -176,10 +174,6 @@ impl<T: OnCuda> Medium<T> {
         } else {
             None
         };
-        let mut special = Vec::new();
-        if damped || !host.sweep.mask.is_empty() {
-            special.extend((0..rows).map(|row| material.damping(lattice, row).is_some()));
-        }
         let (mut mask, mut corrections, mut weights) = (None, None, None);
         let mut all_marks = Vec::new();
         if !host.sweep.mask.is_empty() {
@@ -190,9 +184,6 @@ impl<T: OnCuda> Medium<T> {
                 out.copy_from_slice(&marks[row * nx..(row + 1) * nx]);
             })?;
             mask = Some(buffer);
-            for (special, marks) in special.iter_mut().zip(marks.chunks_exact(nx)) {
-                *special |= marks.iter().any(|mark| *mark != 0);
-            }
             all_marks = marks;
             let lists = [&found.rows, &found.columns, &found.firsts, &found.from];
             let [a, b, c, d] = lists.map(|values| list(queue, "sites beside walls", values));
@@ -235,7 +226,6 @@ impl<T: OnCuda> Medium<T> {
             layers,
             uniform_density: material.uniform_density,
             square: material.square,
-            special,
         })
     }
 
@@ -253,11 +243,6 @@ impl<T: OnCuda> Medium<T> {
         self.density.is_none() && self.damping.is_none() && self.mask.is_none() && self.layers.is_empty()
     }
 
-    /// Rows where a step does more than the plain kernels; empty: none.
-    pub(super) fn special_rows(&self) -> &[bool] {
-        &self.special
-    }
-
     /// Segments where a step does more than the plain kernels, row by row; empty: none.
     pub(super) fn special_segments(&self) -> &[bool] {
         &self.segments
@@ -270,20 +255,20 @@ impl<T: OnCuda> Medium<T> {
     }
 
     /// Axes of the absorbing layers, with the numbers of one of their memories.
-    pub(super) fn layers(&self) -> impl Iterator<Item = usize> {
-        self.layers.iter().map(|layer| layer.psi.bytes() / size_of::<T>())
+    pub(super) fn layers(&self) -> impl Iterator<Item = (usize, usize)> {
+        let values = |layer: &Layer<T>| layer.psi.bytes() / size_of::<T>();
+        self.layers.iter().map(move |layer| (layer.axis, values(layer)))
     }
 
     /// As the kernels take it.
     pub(super) fn parameters(&self) -> params::Medium<T> {
         let mut layer = [params::Layer::default(); 3];
-        for (to, from) in layer.iter_mut().zip(&self.layers) {
-            *to = params::Layer {
+        for from in &self.layers {
+            layer[from.axis] = params::Layer {
                 faces: from.faces.address(),
                 cells: from.cells.address(),
                 psi: from.psi.address(),
                 zeta: from.zeta.address(),
-                axis: whole(from.axis),
                 width: whole(from.width),
             };
         }

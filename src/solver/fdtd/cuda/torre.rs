@@ -6,6 +6,7 @@
 use super::Cuda;
 use super::params::{self, whole};
 use super::sources;
+use super::store::SEGMENT;
 use crate::backend::cuda::{self, Buffer, CudaError, Kernel, PushKernelArg, Queue};
 use crate::field::Precision;
 use crate::grid::Edge;
@@ -259,11 +260,10 @@ impl<T: OnCuda> Cuda<T> {
             return tiles.mark(&self.queue, rows);
         }
         let Some(torre) = &mut self.torre else { return Ok(()) };
-        let mut rows: Vec<u8> = self
-            .medium
-            .special_rows()
-            .iter()
-            .map(|own| u8::from(*own) * MEDIUM)
+        let segments = self.medium.special_segments();
+        let mut rows: Vec<u8> = segments
+            .chunks_exact(self.pitch / SEGMENT)
+            .map(|row| u8::from(row.contains(&true)) * MEDIUM)
             .collect();
         for place in places {
             if rows.is_empty() {
