@@ -7,7 +7,10 @@ mod cases;
 #[path = "../common/device.rs"]
 mod device;
 mod faults;
+mod mirror;
 mod programs;
+#[path = "../common/transduced.rs"]
+mod transduced;
 
 use cases::{DRIVEN, cases, random_field, scene, tolerance};
 use device::{build, distance, skip};

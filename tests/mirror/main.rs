@@ -23,14 +23,11 @@ fn read(text: &str) -> Scenario {
     }
 }
 
-/// Methods whose sites are reached on the processor, with every variant and precision.
-fn reached() -> Vec<(&'static Method, &'static str, Precision)> {
+/// Methods whose sites are reached on a back end that is there, with every variant and precision.
+fn reached(backend: Backend) -> Vec<(&'static Method, &'static str, Precision)> {
     let mut all = Vec::new();
-    for method in METHODS
-        .iter()
-        .filter(|method| method.transducers.contains(&Backend::Cpu))
-    {
-        for target in method.targets.iter().filter(|target| target.backend == Backend::Cpu) {
+    for method in METHODS.iter().filter(|method| method.transducers.contains(&backend)) {
+        for target in method.present_targets().filter(|target| target.backend == backend) {
             for variant in target.variants {
                 all.extend(
                     target

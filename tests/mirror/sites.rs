@@ -3,15 +3,26 @@
 use super::{epsilon, plane, reached, read};
 use num_complex::Complex64;
 use ripplon::physics::Equation;
-use ripplon::solver::Taps;
 use ripplon::solver::transducers::{Act, Transducers};
+use ripplon::solver::{Backend, Taps};
 use std::sync::Arc;
 
 #[test]
 fn sites_are_heard_and_driven_without_a_trace_elsewhere() {
-    for (method, variant, precision) in reached() {
-        let name = format!("{} {variant} {}", method.id, precision.word());
-        let scenario = read(&plane(method, variant, precision));
+    check(Backend::Cpu);
+}
+
+/// The same where there is a device.
+#[test]
+fn sites_are_heard_and_driven_on_a_device() {
+    check(Backend::Cuda);
+}
+
+fn check(backend: Backend) {
+    for (method, variant, precision) in reached(backend) {
+        let name = format!("{} {variant} {} {}", method.id, backend.word(), precision.word());
+        let text = plane(method, variant, precision).replace("\"cpu\"", &format!("\"{}\"", backend.word()));
+        let scenario = read(&text);
         let sites: Arc<[usize]> = Arc::from([0, 22, 23 * 8 + 9, 23 * 8 + 10, 23 * 17 - 1]);
         // Heard: the field at those sites, after every step. Half a phase more or less costs rounding only.
         let mut solver = (method.build)(&scenario).unwrap();

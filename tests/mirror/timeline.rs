@@ -3,7 +3,7 @@
 use super::{chain, engine, epsilon, oscillators, points, reached, read, there_and_back};
 use ripplon::engine::Engine;
 use ripplon::physics::Equation;
-use ripplon::solver;
+use ripplon::solver::{self, Backend};
 use std::sync::Arc;
 
 #[test]
@@ -70,7 +70,7 @@ fn silence_is_played_as_silence() {
     let sound = oscillators(4.0, "reversal")
         .replace(&points(&[120.0]), &far)
         .replace("at = 750.0", "at = 2.0");
-    for (method, variant, precision) in reached() {
+    for (method, variant, precision) in reached(Backend::Cpu) {
         let (text, was) = match method.equation {
             Equation::Schrodinger => (
                 &wave,
