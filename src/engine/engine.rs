@@ -60,6 +60,8 @@ pub(super) struct Snapshot {
     pub(super) state: SolverState,
     pub(super) taps: Taps,
     pub(super) verdicts: Vec<Verdict>,
+    /// The largest |ψ|² so far, while it is watched; methods of sound have theirs in their state.
+    pub(super) peak: Vec<f32>,
     /// Where it lies on the timeline of a mirror.
     pub(super) leg: Option<Leg>,
 }
@@ -86,7 +88,7 @@ pub struct Engine {
     observables_cost: f64,
     snapshot: Option<Snapshot>,
     failure: Option<EngineError>,
-    maps: Maps,
+    pub(super) maps: Maps,
 }
 
 impl Engine {

@@ -3,7 +3,8 @@
 use super::{chain, engine, epsilon, oscillators, points, reached, read, there_and_back};
 use ripplon::engine::Engine;
 use ripplon::physics::Equation;
-use ripplon::solver::{self, Backend};
+use ripplon::scene::scenario::Quantity;
+use ripplon::solver::{self, Backend, FieldImage, ImageRequest};
 use std::sync::Arc;
 
 #[test]
@@ -59,6 +60,56 @@ fn the_timeline_does_not_depend_on_how_it_is_cut_and_can_be_taken_again() {
         whole.reset().unwrap();
         whole.advance(230).unwrap();
         assert_eq!(whole.field().unwrap(), fresh.field().unwrap(), "{method} reset");
+    }
+}
+
+/// The largest values of the way back are its own, the first time and again: nothing of the way there is among them.
+#[test]
+fn the_largest_values_begin_anew_at_the_turn() {
+    let view = "[view]\nquantity = \"peak\"\n";
+    let pair = points(&[100.0, 101.0]);
+    let line = |solver: &str, method: &str| {
+        let text = oscillators(4.0, method).replace("at = 750.0", "at = 150.0");
+        text.replace("method = \"fdtd\"", &format!("method = \"{solver}\""))
+    };
+    let packet = |method: &str| chain(50.0, 5.0, 1.0, &[], 150.0, &format!("method = \"{method}\"\n{pair}"));
+    // What has gone beyond the mirror on the way there, and not again on the way back, which ends as far before it as it began: the packet goes 1.68·150 = 252 sites and passes the mirror
+    // after 30, the pulse 150 and after 65.
+    for (text, method, beyond) in [
+        (packet("reversal"), "reversal", 250),
+        (packet("echo"), "echo", 250),
+        (line("fdtd", "reversal"), "reversal", 200),
+        (line("fdtd", "echo"), "echo", 200),
+        (line("oscillators", "reversal"), "reversal", 200),
+    ] {
+        let mut engine = engine(&format!("{text}{view}"));
+        let turn = engine.mirror().unwrap().turn;
+        let request = ImageRequest {
+            quantity: Quantity::Peak,
+            x: 0..4000,
+            y: 0..1,
+            z: 0,
+            max_size: [4000, 1],
+        };
+        let see = |engine: &mut Engine| {
+            let mut image = FieldImage::default();
+            engine.image(&request, &mut image).unwrap();
+            image.value
+        };
+        see(&mut engine);
+        engine.advance(turn).unwrap();
+        let there = see(&mut engine);
+        engine.advance(turn).unwrap();
+        let back = see(&mut engine);
+        let largest = there.iter().fold(0.0f32, |most, value| most.max(*value));
+        assert!(there[beyond] > 0.05 * largest, "{method}: {}", there[beyond]);
+        if method != "echo" {
+            assert!(back[beyond] < 1e-3 * there[beyond], "{method}: {}", back[beyond]);
+        }
+        engine.back_to_turn().unwrap();
+        assert!(see(&mut engine) == there, "{method}: at the turn");
+        engine.advance(turn).unwrap();
+        assert!(see(&mut engine) == back, "{method}: again");
     }
 }
 

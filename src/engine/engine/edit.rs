@@ -121,6 +121,7 @@ impl Engine {
             state: self.solver.save()?,
             taps: self.taps.clone(),
             verdicts: self.verdicts.clone(),
+            peak: self.maps.peak().to_vec(),
             leg: self.timeline.as_ref().map(|timeline| timeline.leg.clone()),
         })
     }
@@ -156,7 +157,7 @@ impl Engine {
             timeline.leg = leg.clone();
         }
         self.failure = None;
-        self.maps.forget_peak();
+        self.maps.go_on_from(&snapshot.peak);
         self.observables()?;
         Ok(())
     }

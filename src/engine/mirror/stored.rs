@@ -126,6 +126,7 @@ impl Engine {
                         .collect(),
                 },
                 taps,
+                peak: Vec::new(),
                 verdicts: verdicts
                     .map(|(expectation, verdict)| {
                         if expectation.at > later {
