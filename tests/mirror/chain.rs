@@ -1,6 +1,8 @@
 //! Packets in a chain: plain mirrors, inverse filters, noise, thickness.
 
-use super::{chain, close, engine, points, there_and_back};
+use super::{chain, close, engine, points, reached, there_and_back};
+use ripplon::field::Precision;
+use ripplon::solver::Backend;
 
 #[test]
 fn an_inverse_filter_is_exact_where_a_plain_mirror_is_not() {
@@ -124,4 +126,43 @@ fn a_mirror_is_as_thick_as_the_scheme_needs() {
     assert!(hard == [101, 102, 103] && error < 1e-11, "{hard:?} {error:e}");
     close(run(&points(&[101.0, 102.0])).1, 1.6e-2, "two sites from an odd one on");
     close(run(&points(&[100.0])).1, 0.165, "one site");
+}
+
+/// A packet of one site holds the whole band: what is slow stays inside, and a plain mirror weighs it by 1/v.
+#[test]
+fn a_packet_of_the_whole_band_leaves_its_slow_part_inside() {
+    let run = |method: &str| {
+        let mirror = format!("method = \"{method}\"\n{}", points(&[100.0, 101.0]));
+        there_and_back(&mut engine(&chain(50.0, 1.0, 1.0, &[], 1800.0, &mirror)))
+    };
+    let found = run("inverse-filter");
+    close(found.residual, 7.2e-2, "residual of the whole band");
+    close(found.error, 7.08e-2, "whole band");
+    let found = run("reversal");
+    close(found.scaled_error, 0.813, "plain, whole band");
+    close(found.fidelity, 0.339, "fidelity of a plain mirror, whole band");
+}
+
+/// The same as on the processor, and to rounding, by every variant of a device.
+#[test]
+fn devices_bring_a_packet_back() {
+    for (method, variant, precision) in reached(Backend::Cuda) {
+        if method.id != "trotter" || precision == Precision::Single {
+            continue;
+        }
+        let run = |mirror: &str| {
+            let mirror = format!("method = \"{mirror}\"\n{}", points(&[100.0, 101.0]));
+            let text = chain(50.0, 5.0, std::f64::consts::FRAC_PI_2, &[], 400.0, &mirror)
+                .replace("\"cpu\"", "\"cuda\"")
+                .replace("\"vector\"", &format!("\"{variant}\""));
+            let mut engine = engine(&text);
+            assert_eq!(engine.report().backend, Backend::Cuda);
+            there_and_back(&mut engine)
+        };
+        let found = run("inverse-filter");
+        assert!(found.residual < 1e-11 && found.error < 1e-11, "{variant}: {found:?}");
+        let found = run("inverse-filter\"\ndrive = \"soft");
+        assert!(found.error < 1e-8, "{variant}, soft: {found:?}");
+        close(run("reversal").scaled_error, 6.9e-3, variant);
+    }
 }

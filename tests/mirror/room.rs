@@ -1,6 +1,6 @@
 //! Mirrors in the plane and in space.
 
-use super::{engine, there_and_back};
+use super::{close, engine, there_and_back};
 use ripplon::engine::Engine;
 use ripplon::solver;
 use std::sync::Arc;
@@ -27,6 +27,41 @@ fn a_closed_ring_brings_sound_back_and_a_thin_one_does_not() {
     }
     let found = run(2, "reversal");
     assert!((0.05..0.3).contains(&found.scaled_error), "{found:?}");
+}
+
+/// The same with a square of transducers on every site, as an independent program in double precision has it: a pulse (1 − r²/2s²)e^(−r²/2s²), s = 3, 30 sites from every side or less.
+/// That is the derivative of e^(−r²/2s²)/s² along s, here a difference over 0.02 (off by 1e-5).
+#[test]
+fn a_square_of_transducers_is_as_good_as_its_thickness() {
+    let square = |layers: i32| {
+        let points: Vec<String> = (0..461 * 461)
+            .map(|n: i32| [n % 461 - 230, n / 461 - 230])
+            .filter(|[x, y]| (30..30 + layers).contains(&x.abs().max(y.abs())))
+            .map(|[x, y]| format!("[{}.0, {}.0]", x + 230, y + 230))
+            .collect();
+        points.join(", ")
+    };
+    let pulses: String = [(2.99f64, 1.0), (3.01, -1.0)]
+        .map(|(width, sign)| {
+            let height = sign * 27.0 / 0.04 / (width * width);
+            format!("[[pulse]]\ncenter = [238.0, 225.0]\nwidth = {width}\namplitude = {height:?}\n")
+        })
+        .concat();
+    let run = |order: usize, layers: i32, method: &str| {
+        let text = format!(
+            "format = 1\n[grid]\nsize = [460, 460]\nspacing = 1.0\nedges = \"soft\"\n[acoustic]\nspeed = 1.0\n[time]\nstep = 0.5\nend = 700.0\n[solver]\nmethod = \"fdtd\"\n\
+             precision = \"double\"\norder = {order}\n{pulses}[[layer]]\nsets = \"speed\"\nshape = \"box\"\nmin = [215.0, 233.0]\nmax = [221.0, 247.0]\nvalue = {:?}\n\
+             [mirror]\nmethod = \"{method}\"\nat = 350.0\ntransducers = {{ shape = \"points\", points = [{}] }}\n",
+            0.4f64.sqrt(),
+            square(layers)
+        );
+        there_and_back(&mut engine(&text))
+    };
+    close(run(2, 1, "inverse-filter").error, 1.1e-4, "one layer, order 2");
+    close(run(4, 2, "inverse-filter").error, 1.5e-5, "two layers, order 4");
+    close(run(4, 1, "inverse-filter").error, 6.9e-3, "one layer, order 4");
+    close(run(2, 1, "reversal").scaled_error, 0.149, "plain, order 2");
+    close(run(4, 1, "reversal").scaled_error, 0.157, "plain, order 4");
 }
 
 /// A closed mirror in the plane and in space is as thick as each scheme needs: what was left inside is the only error, and a method cannot need more than
