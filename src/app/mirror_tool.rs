@@ -91,6 +91,8 @@ pub fn fresh(end: Option<f64>) -> MirrorFile {
         method: MirrorMethod::Echo,
         at: end.map_or(1.0, |end| tidy(end / 2.0)),
         transducers: None,
+        playing: None,
+        record: None,
         noise: 0.0,
         perturbation: Vec::new(),
         keep_flux: false,

@@ -8,6 +8,7 @@ use super::build::{self, Estimate, steps_between};
 use super::expectations::{self, Verdict};
 use super::log::{ObservableLog, Row};
 use super::maps::Maps;
+use super::mirror::gain::Replay;
 use super::mirror::{Leg, Timeline};
 use crate::field::FieldData;
 use crate::physics::{Equation, Observables};
@@ -84,6 +85,8 @@ pub struct Engine {
     pub(super) current: bool,
     /// The way there and back of a scene with a mirror.
     pub(super) timeline: Option<Timeline>,
+    /// What each way back of it came to.
+    pub(super) replays: Vec<Replay>,
     /// Seconds that taking them took.
     observables_cost: f64,
     snapshot: Option<Snapshot>,
@@ -106,6 +109,7 @@ impl Engine {
             latest: (0, Observables::default()),
             current: false,
             timeline: None,
+            replays: Vec::new(),
             observables_cost: 0.0,
             snapshot: None,
             failure: None,
@@ -223,6 +227,7 @@ impl Engine {
             }
             left -= piece;
             self.measure()?;
+            self.note_replay()?;
         }
         Ok(())
     }

@@ -4,6 +4,7 @@
 //! again ([`Engine::back_to_turn`]). An echo turns the whole field round: ψ → ψ*, or dp/dt → −dp/dt. The other methods begin with an empty field and play
 //! the record backwards, see [`signal`].
 
+pub mod gain;
 mod noise;
 mod refocus;
 pub mod shown;
@@ -105,13 +106,13 @@ impl Engine {
     #[must_use]
     pub fn mirror(&self) -> Option<MirrorStatus> {
         let timeline = self.timeline.as_ref()?;
-        let method = self.scenario.mirror()?.method;
+        let mirror = self.scenario.mirror()?;
         Some(MirrorStatus {
             phase: timeline.leg.phase,
             turn: timeline.turn,
             turned: timeline.leg.turned.is_some(),
             heard: timeline.sites.all.len(),
-            playing: timeline.sites.playing(method).len(),
+            playing: timeline.sites.playing(mirror).len(),
         })
     }
 
@@ -129,13 +130,13 @@ impl Engine {
             .as_ref()
             .filter(|timeline| timeline.leg.phase == Phase::Record)
         else {
-            return Ok(u64::MAX);
+            return Ok(self.until_focus());
         };
         if timeline.turn > steps {
             return Ok(timeline.turn - steps);
         }
         self.turn()?;
-        Ok(u64::MAX)
+        Ok(self.until_focus())
     }
 
     /// Turns time round here, whatever the scene says; the clock runs on.
@@ -315,6 +316,7 @@ impl Engine {
         let settings = |own: &crate::physics::Mirror| {
             (
                 own.method,
+                (own.playing, own.record.to_bits()),
                 own.noise.to_bits(),
                 own.seed,
                 own.keep_flux,

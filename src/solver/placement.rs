@@ -7,7 +7,7 @@
 use super::{Method, free_memory};
 use crate::grid::{Edge, Grid};
 use crate::physics::mirror::Drive;
-use crate::physics::{MirrorMethod, Placement, Sets};
+use crate::physics::{Mirror, MirrorMethod, Placement, Sets};
 use crate::scene::{Objection, Scenario};
 use num_complex::Complex64;
 use std::collections::VecDeque;
@@ -73,13 +73,16 @@ impl MirrorSites {
         })
     }
 
-    /// Those that a method plays on.
+    /// Positions in `all` of those that play.
     #[must_use]
-    pub fn playing(&self, method: MirrorMethod) -> &[usize] {
-        match method {
-            MirrorMethod::Echo => &[],
-            MirrorMethod::Reversal | MirrorMethod::OneBit => &self.soft,
-            MirrorMethod::InverseFilter => &self.hard,
+    pub fn playing(&self, mirror: &Mirror) -> Vec<usize> {
+        match mirror.method {
+            MirrorMethod::Echo => Vec::new(),
+            MirrorMethod::Reversal | MirrorMethod::OneBit => {
+                let (all, count) = (self.soft.len(), mirror.playing.min(self.soft.len()));
+                (0..count).map(|n| self.soft[n * all / count]).collect()
+            }
+            MirrorMethod::InverseFilter => self.hard.clone(),
         }
     }
 }
@@ -131,7 +134,7 @@ pub(super) fn objections(scenario: &Scenario, method: &Method, time_step: f64) -
     let Some(sites) = MirrorSites::new(scenario, method) else {
         return Vec::new();
     };
-    if mirror.method != MirrorMethod::Echo && sites.playing(mirror.method).is_empty() {
+    if mirror.method != MirrorMethod::Echo && sites.playing(mirror).is_empty() {
         let message = "no transducer is left between inside and outside".to_owned();
         return object(
             "mirror.transducers",

@@ -158,6 +158,60 @@ fn towers_hear_and_play_the_same_bits() {
     }
 }
 
+/// One record of eight transducers, played by one of them or for a quarter of its length, does what a record does that was made so, to the bit; each way back leaves its number.
+#[test]
+fn one_record_is_played_in_parts() {
+    let points = [
+        "[0.5, 1.2]",
+        "[1.1, 0.25]",
+        "[1.3, 1.5]",
+        "[1.7, 0.4]",
+        "[2.05, 0.35]",
+        "[2.3, 1.15]",
+    ];
+    let scene = |at: f64, points: &[&str], more: &[String]| {
+        let mut overrides = vec![
+            format!("mirror.at={at}"),
+            format!(
+                "mirror.transducers={{ shape = \"points\", points = [{}] }}",
+                points.join(", ")
+            ),
+        ];
+        overrides.extend_from_slice(more);
+        Arc::new(solver::read_scene("one-transducer", &overrides).unwrap().1)
+    };
+    let run = |engine: &mut Engine| {
+        let focal = engine.focal_step().unwrap();
+        engine.advance(focal - engine.clock().steps).unwrap();
+        (engine.field().unwrap(), engine.refocus().unwrap().unwrap().contrast)
+    };
+    let mut engine = Engine::new(scene(0.0525, &points, &[])).unwrap();
+    let (_, all) = run(&mut engine);
+    // The middle of the burst of two periods of 2450 Hz was at 1/2450 s, 23 steps after the start.
+    assert_eq!(engine.focal_step(), Some(2 * 3000 - 23));
+    let mut taken = vec![all];
+    for (at, chosen, more) in [
+        (0.0525, &points[1..2], vec!["mirror.playing=1".to_owned()]),
+        (0.02625, &points[..], vec!["mirror.record=0.02625".to_owned()]),
+    ] {
+        engine.update(scene(0.0525, &points, &more)).unwrap();
+        assert_eq!(engine.clock().steps, 3000, "back at the turn");
+        let (field, contrast) = run(&mut engine);
+        let mut anew = Engine::new(scene(at, chosen, &[])).unwrap();
+        let (other, own) = run(&mut anew);
+        assert!(field == other && contrast == own, "{more:?}: {contrast} {own}");
+        taken.push(contrast);
+    }
+    let replays = engine.replays();
+    let found: Vec<(usize, f64)> = replays.iter().map(|replay| (replay.playing, replay.contrast)).collect();
+    assert_eq!(found, [(6, taken[0]), (1, taken[1]), (6, taken[2])]);
+    assert!(replays[0].contrast > replays[1].contrast && replays[0].contrast > replays[2].contrast);
+    // The same again takes the place of the first.
+    engine.update(scene(0.0525, &points, &[])).unwrap();
+    run(&mut engine);
+    assert!(engine.replays().len() == 3 && engine.replays()[0].contrast == all);
+}
+
 /// Peak over background against Weyl's law, in a room with one, three and eight transducers and records of 26 and 105 ms.
 #[test]
 fn the_gain_follows_transducers_and_record() {

@@ -164,6 +164,19 @@ fn what_a_mirror_cannot_do_is_said() {
     assert!(said.contains("every site depends on all others"), "{said}");
     let said = refused(&text.replace("\"trotter\"", "\"crank-nicolson\""));
     assert!(said.contains("does not reach single sites"), "{said}");
+    let reversal = |more: &str| {
+        let mirror = format!("method = \"reversal\"\n{more}\n{}", points(&[100.0, 101.0]));
+        chain(50.0, 5.0, 1.0, &[], 20.0, &mirror)
+    };
+    let said = refused(&reversal("playing = 0"));
+    assert!(
+        said.contains("mirror.playing") || said.contains("play nothing"),
+        "{said}"
+    );
+    let said = refused(&reversal("record = 0.0"));
+    assert!(said.contains("record"), "{said}");
+    let kept = read(&reversal("playing = 1\nrecord = 12.5"));
+    assert_eq!(read(&kept.file().to_toml()).mirror(), kept.mirror());
     let said = refused(&chain(50.0, 5.0, 1.0, &[], 20.0, "method = \"reversal\""));
     assert!(said.contains("plays through transducers"), "{said}");
 }

@@ -96,6 +96,7 @@ impl Engine {
     pub fn reset(&mut self) -> Result<(), EngineError> {
         let mut fresh = Self::new(Arc::clone(&self.scenario))?;
         fresh.snapshot = self.snapshot.take();
+        fresh.replays = std::mem::take(&mut self.replays);
         if let Some(log) = &self.log {
             fresh.keep_observables(log.every)?;
         }

@@ -48,10 +48,13 @@ pub(super) fn played(
     let Some(mirror) = scenario.mirror() else {
         return Ok(Transducers::listening(Arc::from([]), Vec::new()));
     };
-    let chosen = sites.playing(mirror.method);
+    let chosen = sites.playing(mirror);
     let own: Arc<[usize]> = chosen.iter().map(|&place| sites.all[place]).collect();
+    let recorded = heard.len() / sites.all.len().max(1);
+    let used = used(mirror.record, time_step, recorded);
     let mut rows: Rows = heard
         .chunks_exact(sites.all.len().max(1))
+        .take(used)
         .map(|row| chosen.iter().map(|&place| row[place]).collect())
         .collect();
     let sound = scenario.model().equation() == Equation::Acoustic;
@@ -77,8 +80,25 @@ pub(super) fn played(
             Act::Add
         }
     };
-    let signal: Vec<Complex64> = rows.concat();
+    // Before what is left of the record they are silent.
+    let silent = vec![Complex64::ZERO; (recorded - used) * own.len()];
+    let signal: Vec<Complex64> = silent.into_iter().chain(rows.into_iter().flatten()).collect();
     Ok(Transducers::playing(own, act, signal.into(), 0))
+}
+
+/// How many of the recorded rows lie within the first `record` of the run; at least two, so that there is a change from one to the next.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "clamped to the rows there are"
+)]
+fn used(record: f64, time_step: f64, recorded: usize) -> usize {
+    let last = (record / time_step.abs()).round();
+    if last.is_finite() {
+        (last as usize).saturating_add(1).max(2).min(recorded)
+    } else {
+        recorded
+    }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a mean")]
