@@ -42,15 +42,10 @@ pub fn show(ui: &mut Ui, frame: &Frame, units: &Units, size: egui::Vec2) {
         (0..=PIECES).map(|n| [at(n), value(at(n))]).collect()
     });
     top = dashed.iter().flatten().fold(top, |most, point| most.max(point[1]));
-    let heading = format!(
-        "Focus over rms, over {} · dashed ∝ √(M·T)",
-        units.time.after("transducers M × record T")
-    );
-    ui.label(
-        egui::RichText::new(heading)
-            .font(FontId::proportional(11.5))
-            .color(palette.weak),
-    );
+    let heading = format!("Focus over rms over {}", units.time.after("M·T"));
+    let heading = egui::RichText::new(heading).font(FontId::proportional(11.5));
+    ui.add(egui::Label::new(heading.color(palette.weak)).truncate())
+        .on_hover_text("M transducers play a record of length T. Dashed: as √(M·T), through these points.");
     let shown = Plot::new("gain")
         .height((size.y - CAPTION).max(48.0))
         .allow_drag(false)

@@ -10,7 +10,7 @@ use crate::physics::mirror::Drive;
 use crate::physics::{Mirror, MirrorMethod, Placement, Sets};
 use crate::scene::{Objection, Scenario};
 use num_complex::Complex64;
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::f64::consts::{PI, TAU};
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ const MOST_RESPONSES: f64 = 2e10;
 pub struct MirrorSites {
     /// Those that are heard, ascending.
     pub all: Arc<[usize]>,
-    /// Positions in `all` of those where a soft source plays.
+    /// Positions in `all` of those where a soft source plays, in the order in which they were placed: around a ring, along a line.
     pub soft: Vec<usize>,
     /// Positions in `all` of those that an inverse filter drives; empty where the method cannot say.
     pub hard: Vec<usize>,
@@ -53,10 +53,9 @@ impl MirrorSites {
             Some(placement) => placed.place(placement),
         };
         let open = |list: Vec<usize>| -> Vec<usize> {
-            let mut list: Vec<usize> = list.into_iter().filter(|&site| !walls[site]).collect();
-            list.sort_unstable();
-            list.dedup();
-            list
+            let mut known = HashSet::new();
+            let free = list.into_iter().filter(|&site| !walls[site]);
+            free.filter(|site| known.insert(*site)).collect()
         };
         let (soft, hard) = (open(soft), open(hard));
         let mut all: Vec<usize> = soft.iter().chain(&hard).copied().collect();
@@ -65,7 +64,7 @@ impl MirrorSites {
         let positions = |list: &[usize]| list.iter().filter_map(|site| all.binary_search(site).ok()).collect();
         Some(Self {
             soft: positions(&soft),
-            hard: positions(&hard),
+            hard: positions(&sorted(hard)),
             all: all.into(),
             inside,
             focus,
@@ -80,11 +79,16 @@ impl MirrorSites {
             MirrorMethod::Echo => Vec::new(),
             MirrorMethod::Reversal | MirrorMethod::OneBit => {
                 let (all, count) = (self.soft.len(), mirror.playing.min(self.soft.len()));
-                (0..count).map(|n| self.soft[n * all / count]).collect()
+                sorted((0..count).map(|n| self.soft[n * all / count]).collect())
             }
             MirrorMethod::InverseFilter => self.hard.clone(),
         }
     }
+}
+
+fn sorted(mut list: Vec<usize>) -> Vec<usize> {
+    list.sort_unstable();
+    list
 }
 
 /// What a scene's mirror asks that its method cannot do.

@@ -191,7 +191,7 @@ fn one_record_is_played_in_parts() {
     assert_eq!(engine.focal_step(), Some(2 * 3000 - 23));
     let mut taken = vec![all];
     for (at, chosen, more) in [
-        (0.0525, &points[1..2], vec!["mirror.playing=1".to_owned()]),
+        (0.0525, &points[..1], vec!["mirror.playing=1".to_owned()]),
         (0.02625, &points[..], vec!["mirror.record=0.02625".to_owned()]),
     ] {
         engine.update(scene(0.0525, &points, &more)).unwrap();
