@@ -80,8 +80,10 @@ impl<T: Real + Kind> Touching<T> {
         let all: Vec<Option<u32>> = own.sites().iter().map(|site| place(*site)).collect();
         let places: Vec<u32> = all.iter().flatten().copied().collect();
         if self.known != places {
-            grow(queue, "transducers", &mut self.places, places.len())?;
-            queue.upload("transducers", &places, &self.places)?;
+            if !places.is_empty() {
+                grow(queue, "transducers", &mut self.places, places.len())?;
+                queue.upload("transducers", &places, &self.places)?;
+            }
             self.known = places;
         }
         self.act = own.act();
@@ -101,6 +103,9 @@ impl<T: Real + Kind> Touching<T> {
             .filter(|((_, place), _)| place.is_some())
             .flat_map(|((site, _), value)| numbers(*site, *value).map(T::of))
             .collect();
+        if values.is_empty() {
+            return Ok(());
+        }
         grow(queue, "signals of transducers", &mut self.signal, values.len())?;
         queue.upload("signals of transducers", &values, &self.signal)
     }
@@ -140,7 +145,9 @@ impl<T: Real + Kind> Touching<T> {
             return Ok(());
         }
         let mut numbers = vec![T::zero(); 2 * self.known.len() * steps];
-        queue.download("records of transducers", &self.record, &mut numbers)?;
+        if !numbers.is_empty() {
+            queue.download("records of transducers", &self.record, &mut numbers)?;
+        }
         let pairs = numbers.as_chunks::<2>().0.iter();
         let heard: Vec<Complex64> = pairs.map(|[a, b]| Complex64::new(a.wide(), b.wide())).collect();
         own.hear(&heard);

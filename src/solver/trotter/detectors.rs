@@ -90,8 +90,8 @@ impl<T: Real> Run<T> {
         let empty = |tap: &Tap| (0..3).any(|axis| tap.lo[axis] >= tap.hi[axis]);
         let asked = all.iter().filter(|tap| !empty(tap)).count();
         let most = (KEPT / asked.max(1)).max(1) as u64;
-        let Some(device) = self.stepper.device() else { return };
-        let most = most.min(device.most_touches(taps));
+        let touches = self.stepper.device().filter(|_| taps.touches());
+        let most = touches.map_or(most, |device| most.min(device.most_touches(taps)));
         let mut left = steps;
         while left > 0 {
             // More detectors than places: one step at a time, as many detectors as fit.
