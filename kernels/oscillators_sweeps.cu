@@ -5,6 +5,7 @@
 // order 2 in two dimensions is 7 sweeps of 5 instructions a site.
 #include "oscillators.cuh"
 #include "sites.cuh"
+#include "touch.cuh"
 #include "sums.cuh"
 
 struct Sweep {
@@ -59,6 +60,21 @@ extern "C" __global__ void __launch_bounds__(256) damp(real *p, const real *fact
 extern "C" __global__ void __launch_bounds__(1024) operate(const Sites o, const real *q, real *p, int moment, int kicks, int gathers) {
     if (kicks) add_signals(o, p, moment, kicks);
     if (gathers) gather(o, q, moment - 1);
+}
+
+// Transducers between two steps: they hear q and p, add to them or replace them
+extern "C" __global__ void touch_sites(const Touch t, real *q, real *p, real *peak) {
+    const int n = blockIdx.x * blockDim.x + threadIdx.x;
+    if (n >= t.count) return;
+    const size_t at = t.places[n];
+    if (t.act == HEAR) {
+        t.record[2 * n] = q[at], t.record[2 * n + 1] = p[at];
+        return;
+    }
+    const real first = t.signal[2 * n], second = t.signal[2 * n + 1];
+    q[at] = t.act == ADD ? plus(q[at], first) : first;
+    p[at] = t.act == ADD ? plus(p[at], second) : second;
+    if (peak) peak[at] = max(peak[at], abs(q[at]));
 }
 
 extern "C" __global__ void __launch_bounds__(256) peaks(const real *q, real *peak, u32 count) { keep_peaks(q, peak, count); }

@@ -1,6 +1,7 @@
 // Trotter-Suzuki, one kernel a sweep, in one to three dimensions; and what every variant needs beside its steps: phase tables that change with
 // time, sums over the field, pictures. Compile with -DREAL.
 #include "trotter.cuh"
+#include "touch.cuh"
 
 struct Grid {
     int nx, ny, nz, pitch;
@@ -285,8 +286,7 @@ struct Closing {
 
 struct Complex { double r, i; };
 
-__device__ __forceinline__ Complex closed(const real *re, const real *im, const Medium &m, const Closing &c, size_t n) {
-    Complex z = {(double)re[n], (double)im[n]};
+__device__ __forceinline__ Complex turned(Complex z, const Medium &m, const Closing &c, size_t n) {
     if (!c.direction) return z;
     const double x = z.r, y = z.i, d = damping_at(m, c.exponent, n), f = d == 0 ? 1 : exp(-d);
     double angle = angle_at(m, c.exponent, n);
@@ -305,6 +305,10 @@ __device__ __forceinline__ Complex closed(const real *re, const real *im, const 
     return z;
 }
 
+__device__ __forceinline__ Complex closed(const real *re, const real *im, const Medium &m, const Closing &c, size_t n) {
+    return turned({(double)re[n], (double)im[n]}, m, c, n);
+}
+
 // Opens, closes or conjugates the whole field; walls become zero
 extern "C" __global__ void turn_field(real *re, real *im, const Medium m, const Closing c, const Grid g, int conjugate) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -315,6 +319,33 @@ extern "C" __global__ void turn_field(real *re, real *im, const Medium m, const 
         if (m.wall && m.wall[n]) z.r = z.i = 0;
         re[n] = z.r, im[n] = conjugate ? -z.i : z.i;
     }
+}
+
+struct TouchSites {
+    real *re, *im;
+    Medium medium;
+    Closing closing, opening;
+    Touch touch;
+};
+
+// Transducers between two steps, when the field is open: they hear psi, add to it or replace it; walls stay silent
+extern "C" __global__ void touch_sites(const TouchSites p) {
+    const int n = blockIdx.x * blockDim.x + threadIdx.x;
+    if (n >= p.touch.count) return;
+    const size_t at = p.touch.places[n];
+    if (p.touch.act == HEAR) {
+        const Complex z = closed(p.re, p.im, p.medium, p.closing, at);
+        p.touch.record[2 * n] = z.r, p.touch.record[2 * n + 1] = z.i;
+        return;
+    }
+    if (p.medium.wall && p.medium.wall[at]) return;
+    Complex z = {(double)p.touch.signal[2 * n], (double)p.touch.signal[2 * n + 1]};
+    if (p.touch.act == ADD) {
+        const Complex now = closed(p.re, p.im, p.medium, p.closing, at);
+        z.r += now.r, z.i += now.i;
+    }
+    z = turned(z, p.medium, p.opening, at);
+    p.re[at] = z.r, p.im[at] = z.i;
 }
 
 __device__ __forceinline__ double sum_of_warp(double x) {

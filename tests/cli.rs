@@ -321,6 +321,38 @@ fn wrong_input_exits_with_2_and_says_what_to_change() {
     place.ripplon("run endless.toml --steps 2").expect(0, &["2 steps"]);
 }
 
+/// The way back with all of the record, a half and a quarter; the focus grows with what is played.
+#[test]
+fn the_gain_of_a_mirror_is_written_as_a_table() {
+    let place = Place::new();
+    let short = "run one-transducer --set mirror.at=0.02625 --set time.end=0.053 --gains";
+    place.ripplon(&format!("{short} g.csv")).expect(0, &["3 ways back"]);
+    let text = place.text("g.csv");
+    let rows: Vec<Vec<f64>> = (text.lines().skip(1))
+        .map(|line| line.split(',').map(|number| number.parse().unwrap()).collect())
+        .collect();
+    assert_eq!(text.lines().next(), Some("transducers,record,contrast,law"));
+    let records: Vec<f64> = rows.iter().map(|row| row[1]).collect();
+    assert_eq!((rows.len(), &records[..]), (3, &[0.02625, 0.013125, 0.0065625][..]));
+    for row in &rows {
+        // The law of one transducer is √T: what it says of the first row says that of the others.
+        assert!(row[0] == 1.0 && row[2] > 1.0, "{row:?}");
+        assert!(
+            (row[3] / rows[0][3] - (row[1] / rows[0][1]).sqrt()).abs() < 1e-9,
+            "{row:?}"
+        );
+    }
+    place
+        .ripplon("run small.toml --gains g.csv")
+        .expect(2, &["--gains", "[mirror]"]);
+    place
+        .ripplon("run one-transducer --steps 5 --gains g.csv")
+        .expect(2, &["before time turned"]);
+    place
+        .ripplon(&format!("{short} no/such/dir/file"))
+        .expect(2, &["no/such/dir/file"]);
+}
+
 #[test]
 fn files_that_cannot_be_written_are_noticed_before_the_run() {
     let place = Place::new();

@@ -7,8 +7,11 @@
 mod device;
 #[path = "common/rooms.rs"]
 mod rooms;
+#[path = "common/transduced.rs"]
+mod transduced;
 
 use device::{build, distance, skip};
+use ripplon::field::FieldData;
 use ripplon::field::Precision;
 use ripplon::scene::Scenario;
 use ripplon::solver::{Edit, Taps};
@@ -16,6 +19,7 @@ use rooms::{
     Case, DAMPED, DENSITY, DETECTORS, REGIONS, SOURCES, SPEED, WALLS, Way, check_checkpoints, check_pictures,
     differences, different_bits, random, start,
 };
+use transduced::{ACTS, Score, compare};
 
 const ORDERS: &[u32] = &[2, 4];
 const SPEEDS: &str = "[[layer]]\nsets = \"speed\"\nshape = \"everywhere\"\nvalue = \"1 + 0.2*sin(3.1*x)\"\n";
@@ -198,6 +202,126 @@ fn runs_go_back() {
         }
         let off = distance(&run.field().expect("a field"), &field);
         assert!(off < 4.0 * tolerance(Precision::Double), "{}: {off:.1e}", case.name);
+    }
+}
+
+/// Transducers in one of every kind of medium and edge: runs of `others` hear, add and overwrite what the reference does, sources and detectors beside them; one site stands in a wall.
+fn check_transducers(others: impl Fn(&Case, u32) -> Vec<(String, Scenario, f64)>) {
+    let kinds = [
+        "odd line",
+        "ring with speeds",
+        "absorbing line",
+        "odd plate",
+        "torus that ends in a lane",
+        "densities",
+        "obstacles",
+        "damped torus",
+        "absorbing speeds",
+    ];
+    let chosen: Vec<Case> = cases().into_iter().filter(|case| kinds.contains(&case.name)).collect();
+    assert_eq!(chosen.len(), kinds.len());
+    for case in chosen {
+        let (nx, all) = (case.size[0], case.size.iter().product::<usize>());
+        let mut sites = vec![0, 3, nx - 1, all / 3, all / 3 + 1, all / 2, all - 1];
+        if case.size.len() == 2 {
+            // In the disk of obstacles, where sound is made, where it is heard.
+            sites.extend([[32, 22], [24, 26], [28, 24]].map(|[i, j]| j * nx + i));
+        }
+        sites.sort_unstable();
+        sites.dedup();
+        for &order in case.orders {
+            let field = random(all);
+            let score = Score {
+                sites: &sites,
+                field: &field,
+                start: start(),
+                // More than a batch of records holds.
+                steps: &[20, 270],
+                loud: 1.0,
+            };
+            let reference = scene(&case, order, ["cpu", "double", "naive"], "", &sounds());
+            let others = others(&case, order);
+            for act in ACTS {
+                let mut expected = score.play(&reference, act);
+                for (name, scenario, tolerance) in &others {
+                    let name = format!("{}, order {order}, {name}, {act:?}", case.name);
+                    compare(&name, &mut expected, &mut score.play(scenario, act), *tolerance);
+                }
+            }
+        }
+    }
+}
+
+/// Ten times the steps of [`tolerance`], and as much more where rounded coefficients turn all steps the same way.
+#[test]
+fn transducers_act_as_on_the_processor() {
+    if skip() {
+        return;
+    }
+    check_transducers(|case, order| {
+        let mut all = Vec::new();
+        for (word, precision) in Precision::ALL {
+            for variant in ["naive", "fused"] {
+                let scenario = scene(case, order, ["cuda", word, variant], "", &sounds());
+                all.push((format!("{word}, {variant}"), scenario, 10.0 * tolerance(precision)));
+            }
+        }
+        all
+    });
+}
+
+/// The same cases where there is no device: blocks do what single sweeps do.
+#[test]
+fn transducers_of_the_processor_act_alike() {
+    check_transducers(|case, order| {
+        let scenario = scene(case, order, ["cpu", "double", "blocked"], "", &sounds());
+        vec![("blocked".to_owned(), scenario, 10.0 * tolerance(Precision::Double))]
+    });
+}
+
+/// (q, p) → (q, −p) between as many steps there and back leaves rounding, where nothing is damped and no source plays.
+fn check_echo(backend: &str, variants: &[&str]) {
+    for case in cases() {
+        if case.edges.contains("absorb") || case.layers.contains("absorption") {
+            continue;
+        }
+        for &order in case.orders {
+            for (word, precision) in Precision::ALL {
+                for variant in variants {
+                    let scenario = scene(&case, order, [backend, word, variant], "", "");
+                    let mut run = build(&scenario);
+                    run.set_field(&random(case.size.iter().product()), start())
+                        .expect("a field");
+                    // The same field as single numbers, walls taken out by the first step.
+                    let first = run.field().expect("a field").to_complex128();
+                    let first = FieldData::Float64(first.iter().map(|value| value.re).collect());
+                    run.advance(60, &mut Taps::default()).expect("steps");
+                    assert!(
+                        distance(&run.field().expect("a field"), &first) > 0.1,
+                        "{}: it moves",
+                        case.name
+                    );
+                    run.edit(&scenario, &Edit::Conjugate).expect("turns");
+                    run.advance(60, &mut Taps::default()).expect("steps");
+                    let off = distance(&run.field().expect("a field"), &first);
+                    // Four times the steps; rounded coefficients are the same on both ways.
+                    let limit = 4.0 * tolerance(precision);
+                    assert!(
+                        off < limit,
+                        "{}, order {order}, {word}, {variant}: {off:.1e}",
+                        case.name
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn echoes_come_back() {
+    check_echo("cpu", &["naive", "blocked"]);
+    if !skip() {
+        check_echo("cuda", &["naive", "fused"]);
     }
 }
 

@@ -115,6 +115,7 @@ pub fn show(
             render: pictures.map(|pictures| (&pictures.render, &pictures.curve)),
             frame,
             scenario,
+            draft: (!canvas.bare).then_some(&canvas.document.draft),
             medium: canvas.medium,
             title: graph_title(&canvas.document.draft),
             levels: view.levels,
@@ -243,6 +244,7 @@ fn pane(
             render: curve,
             frame,
             scenario,
+            draft: None,
             medium: canvas.medium,
             title: if levels.low < 0.0 && legend.title == "second − first" {
                 "second − first"

@@ -3,14 +3,15 @@
 
 use super::overlay::{self, Room};
 use super::theme::OVER_PICTURE;
+use super::tools::{self, Ground, Tool};
 use super::units::{Along, Units};
 use super::view_state::ViewState;
 use super::widgets::{figure, round_below};
 use crate::colormap::Levels;
 use crate::engine::Frame;
 use crate::render::{Curve, Placement, curve::Drawing, medium::MediumImage};
-use crate::scene::Scenario;
 use crate::scene::scenario::Quantity;
+use crate::scene::{Scenario, SceneFile};
 use eframe::egui_wgpu::RenderState;
 use egui::{
     Align2, Color32, CursorIcon, FontId, Painter, PointerButton, Pos2, Rect, Response, Sense, Stroke, Ui, pos2, vec2,
@@ -27,6 +28,8 @@ pub struct Sources<'a> {
     pub frame: &'a Frame,
     /// Its scene.
     pub scenario: &'a Scenario,
+    /// The draft that the mirror tool edits; `None` where nothing is edited.
+    pub draft: Option<&'a SceneFile>,
     /// The potential, one row.
     pub medium: &'a MediumImage,
     /// Name of the value with its formula.
@@ -42,7 +45,21 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     let (area, response) = ui.allocate_exact_size(ui.available_size(), Sense::click_and_drag());
     let sites = sources.scenario.grid().size()[0];
     let plot = Rect::from_min_max(area.min + vec2(72.0, 64.0), area.max - vec2(72.0, 56.0));
-    navigate(ui, view, plot, sites, &response);
+    let placing = sources
+        .draft
+        .filter(|_| view.tools.tool == Tool::Mirror && !is_momentum(sources.frame));
+    navigate(ui, view, plot, sites, &response, placing.is_some());
+    if let Some(file) = placing {
+        let ground = Ground {
+            file,
+            spacing: sources.scenario.grid().spacing(),
+            hopping: None,
+            sites: [sites, 1],
+            z: None,
+            length: sources.units.length,
+        };
+        tools::interact(ui, view, strip(plot), &ground, &response);
+    }
     let painter = ui.painter_at(area);
     if !plot.is_positive() {
         return response;
@@ -104,19 +121,19 @@ fn scale(levels: Levels, frame: &Frame) -> Levels {
     }
 }
 
-fn navigate(ui: &Ui, view: &mut ViewState, plot: Rect, sites: usize, response: &Response) {
+fn navigate(ui: &Ui, view: &mut ViewState, plot: Rect, sites: usize, response: &Response, placing: bool) {
     // Along x only: the camera sees a strip as high as it likes.
     let strip = strip(plot);
     let all = [sites, 1];
     view.camera.settle_row(strip, sites);
     if [PointerButton::Primary, PointerButton::Secondary, PointerButton::Middle]
         .into_iter()
-        .any(|button| response.dragged_by(button))
+        .any(|button| response.dragged_by(button) && !(placing && button == PointerButton::Primary))
     {
         view.camera.pan(vec2(response.drag_delta().x, 0.0));
         ui.ctx().set_cursor_icon(CursorIcon::Grabbing);
     }
-    if response.double_clicked() {
+    if response.double_clicked() && !placing {
         view.camera.fit();
     }
     if let Some(pointer) = response.hover_pos() {

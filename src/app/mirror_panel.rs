@@ -92,6 +92,9 @@ fn settings(ui: &mut Ui, mirror: &mut MirrorFile, extent: &[f64], flux: bool) {
     if mirror.method != MirrorMethod::Echo {
         transducers(ui, mirror, extent);
     }
+    if mirror.method != MirrorMethod::Echo {
+        played(ui, mirror);
+    }
     row(ui, "Noise", "Added to what was recorded, as a part of its rms.", |ui| {
         ui.add(
             DragValue::new(&mut mirror.noise)
@@ -129,6 +132,44 @@ fn settings(ui: &mut Ui, mirror: &mut MirrorFile, extent: &[f64], flux: bool) {
                 "Turning time round turns the magnetic field round as well; if it stays, the wave does not come back.",
             );
     }
+}
+
+/// What of the record is played, and by how many.
+fn played(ui: &mut Ui, mirror: &mut MirrorFile) {
+    let all = match &mirror.transducers {
+        Some(TransducersFile::Ring { count, .. } | TransducersFile::Line { count, .. }) => Some(*count),
+        Some(TransducersFile::Points { points }) => Some(points.len()),
+        Some(TransducersFile::Edges) | None => None,
+    };
+    if let Some(all) = all.filter(|_| mirror.method != MirrorMethod::InverseFilter) {
+        let mut playing = mirror.playing.map_or(all, |playing| playing.min(all));
+        row(
+            ui,
+            "Playing",
+            "How many of the transducers play, evenly chosen: the record is kept, so the way back can be taken again with fewer.",
+            |ui| {
+                let field = DragValue::new(&mut playing).range(1..=all.max(1)).speed(0.1);
+                if ui.add(field).accessible_name("Playing").changed() {
+                    mirror.playing = (playing < all).then_some(playing);
+                }
+            },
+        );
+    }
+    let mut record = mirror.record.map_or(mirror.at, |record| record.min(mirror.at));
+    row(
+        ui,
+        "Record played",
+        "From t = 0 on; the rest of the record stays silent on the way back.",
+        |ui| {
+            let field = DragValue::new(&mut record)
+                .speed((mirror.at.abs() / 200.0).max(1e-9))
+                .range(f64::MIN_POSITIVE..=mirror.at.abs().max(f64::MIN_POSITIVE))
+                .max_decimals(9);
+            if ui.add(field).accessible_name("Record played").changed() {
+                mirror.record = (record < mirror.at).then_some(record);
+            }
+        },
+    );
 }
 
 fn methods() -> [(MirrorMethod, String, String); 4] {

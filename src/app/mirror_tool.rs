@@ -1,4 +1,5 @@
-//! The tool that places transducers: pressed and dragged, a ring or a row of as many as wanted; clicked, one by one.
+//! The tool that places transducers: pressed and dragged, a ring or a row of as many as wanted; clicked, one by one. Along a line a drag places two, on either side of where it began, and a
+//! click one.
 
 use super::camera::Camera;
 use super::layers_panel::tidy;
@@ -51,7 +52,12 @@ impl Default for Placing {
 pub fn placed(placing: Placing, ground: &Ground<'_>, from: [f64; 2], to: [f64; 2]) -> Option<TransducersFile> {
     let way = (to[0] - from[0]).hypot(to[1] - from[1]);
     let count = placing.count.max(1);
-    match placing.form {
+    let form = match (ground.rank(), way < 2.0) {
+        (1, true) => Form::Points,
+        (1, false) => Form::Ring,
+        _ => placing.form,
+    };
+    match form {
         Form::Ring if way >= 2.0 => Some(TransducersFile::Ring {
             center: ground.point(from),
             radius: tidy(way * ground.spacing),
@@ -91,6 +97,8 @@ pub fn fresh(end: Option<f64>) -> MirrorFile {
         method: MirrorMethod::Echo,
         at: end.map_or(1.0, |end| tidy(end / 2.0)),
         transducers: None,
+        playing: None,
+        record: None,
         noise: 0.0,
         perturbation: Vec::new(),
         keep_flux: false,

@@ -26,6 +26,7 @@ pub mod errands;
 pub mod field_view;
 pub mod film;
 pub mod film_panel;
+pub mod gain_plot;
 pub mod gallery;
 pub mod graph_view;
 pub mod handles;

@@ -1,6 +1,7 @@
 //! Plots under the picture: norm, energy, position, line cut, detectors.
 
 use super::carpet::Carpet;
+use super::gain_plot;
 use super::history::{FIXED, History};
 use super::mirror_plots;
 use super::theme;
@@ -51,11 +52,13 @@ pub enum Kind {
     Carpet,
     /// How far two runs are apart.
     Difference,
+    /// The focus of each way back, over transducers and record.
+    Gain,
 }
 
 impl Kind {
     /// Every plot with its title and what it shows.
-    pub const ALL: [(Self, &'static str, &'static str); 12] = [
+    pub const ALL: [(Self, &'static str, &'static str); 13] = [
         (
             Self::Cut,
             "Line cut",
@@ -108,6 +111,11 @@ impl Kind {
             "The wave at t = 0 and the best focus on the way back, around the place where it began.",
         ),
         (
+            Self::Gain,
+            "Gain",
+            "How far the focus stands out, for each way back that was taken: go back to the turn (U) and play with fewer transducers or less of the record. Dashed: the law √(transducers × record).",
+        ),
+        (
             Self::Difference,
             "Difference",
             "log₁₀ of ‖second − first‖ / ‖first‖ of the two runs that are compared.",
@@ -151,6 +159,7 @@ pub fn show(ui: &mut Ui, shown: &mut Vec<Kind>, view: &mut ViewState, records: &
         Kind::Detectors | Kind::Spectrum => has_detectors,
         Kind::Fidelity | Kind::Focus => frame.mirror.is_some(),
         Kind::Signals => frame.mirror.as_ref().is_some_and(|mirror| mirror.status.heard > 0),
+        Kind::Gain => gain_plot::offered(frame),
         Kind::Difference => frame.compared.is_some(),
         _ => true,
     };
@@ -198,6 +207,7 @@ pub fn show(ui: &mut Ui, shown: &mut Vec<Kind>, view: &mut ViewState, records: &
                 ui.vertical(|ui| match kind {
                     Kind::Signals => mirror_plots::signals(ui, frame, size),
                     Kind::Focus => mirror_plots::focus(ui, frame, scenario, records.map, size),
+                    Kind::Gain => gain_plot::show(ui, frame, &sources.units, size),
                     Kind::Carpet => {
                         caption(ui, &Carpet::heading(sources.view, frame), std::iter::empty(), width);
                         let (rect, _) = ui.allocate_exact_size(vec2(width, size.y - CAPTION), egui::Sense::hover());
@@ -285,7 +295,7 @@ fn lines(kind: Kind, sources: &Sources<'_>, most: usize) -> Vec<Named> {
             vec![("difference".to_owned(), points)]
         }
         // They have no lines.
-        Kind::Signals | Kind::Focus | Kind::Carpet => Vec::new(),
+        Kind::Signals | Kind::Focus | Kind::Carpet | Kind::Gain => Vec::new(),
     }
 }
 

@@ -208,9 +208,14 @@ impl Ground<'_> {
         site.map(|s| ((s - 0.5) * 100.0).round() / 100.0 * self.spacing)
     }
 
-    /// The same with the plane's z.
+    /// The same with the plane's z, or x alone along a line.
     pub(super) fn point(&self, site: [f64; 2]) -> Vec<f64> {
-        self.place(site).into_iter().chain(self.z).collect()
+        self.place(site).into_iter().take(self.rank()).chain(self.z).collect()
+    }
+
+    /// Dimensions of the grid.
+    pub(super) fn rank(&self) -> usize {
+        self.file.grid.size.len()
     }
 
     fn holds(&self, site: [f64; 2]) -> bool {
@@ -277,7 +282,11 @@ pub fn equation(file: &SceneFile) -> Equation {
 /// Lets the tool in hand work on the picture.
 pub fn interact(ui: &Ui, view: &mut ViewState, area: Rect, ground: &Ground<'_>, response: &Response) {
     let camera = view.camera;
-    let site_at = |pos: Pos2| camera.site_at(area, pos);
+    let site_at = |pos: Pos2| {
+        let [x, y] = camera.site_at(area, pos);
+        // A line is as high as it is drawn.
+        [x, if ground.rank() == 1 { 0.5 } else { y }]
+    };
     let tools = &mut view.tools;
     if tools.tool == Tool::Move {
         return;

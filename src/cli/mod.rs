@@ -8,6 +8,7 @@ mod bench_volume;
 mod check;
 #[cfg(feature = "gui")]
 mod display;
+mod gains;
 mod info;
 mod interrupt;
 mod list;

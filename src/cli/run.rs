@@ -2,7 +2,7 @@
 
 use super::outputs::Outputs;
 use super::sound::{self, SoundArgs};
-use super::{InputError, Interrupt, SceneArgs, scene};
+use super::{InputError, Interrupt, SceneArgs, gains, scene};
 use crate::engine::{Engine, Phase, RunEnd, Verdict};
 use crate::scene::Scenario;
 use crate::scene::scenario::Subject;
@@ -41,6 +41,9 @@ pub struct RunArgs {
     /// Write the spectra of what the detectors recorded as CSV: power by frequency (omega in quantum scenes, Hz in sound)
     #[arg(long, value_name = "F.csv")]
     pub(super) spectra: Option<PathBuf>,
+    /// Take the way back from a mirror again with fewer transducers and less of the record, and write its gain (CSV): focus over rms for each
+    #[arg(long, value_name = "F.csv")]
+    gains: Option<PathBuf>,
     #[command(flatten)]
     pub(super) sounds: SoundArgs,
     /// Write a checkpoint at the end and when interrupted
@@ -62,6 +65,9 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
     // Found out now rather than after an hour.
     Outputs::check(args)?;
     let sounds = sound::wanted(&args.sounds, &scenario)?;
+    if let Some(path) = &args.gains {
+        gains::check(path, &scenario)?;
+    }
     let mut engine = match &args.resume {
         None => Engine::new(Arc::clone(&scenario))?,
         Some(path) => {
@@ -106,6 +112,9 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
         engine.save_checkpoint(path)?;
     }
     let unsure = print_verdicts(&engine);
+    if let Some(path) = args.gains.as_ref().filter(|_| end.reached) {
+        println!("{}", gains::write(path, &args.scene, &mut engine)?);
+    }
     if !end.reached {
         let clock = engine.clock();
         bail!(

@@ -1,18 +1,19 @@
 //! A run without a thread.
 
+mod edit;
+mod pictures;
+
 use super::EngineError;
 use super::build::{self, Estimate, steps_between};
 use super::expectations::{self, Verdict};
 use super::log::{ObservableLog, Row};
-use super::maps::{self, Maps};
-use super::mirror::{Leg, Phase, Timeline};
+use super::maps::Maps;
+use super::mirror::gain::Replay;
+use super::mirror::{Leg, Timeline};
 use crate::field::FieldData;
 use crate::physics::{Equation, Observables};
 use crate::scene::Scenario;
-use crate::scene::scenario::Quantity;
-use crate::solver::{
-    Clock, Edit, FieldImage, FieldVolume, ImageRequest, Report, Solver, SolverError, SolverState, Taps, VolumeRequest,
-};
+use crate::solver::{Clock, Report, Solver, SolverError, SolverState, Taps};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -60,6 +61,8 @@ pub(super) struct Snapshot {
     pub(super) state: SolverState,
     pub(super) taps: Taps,
     pub(super) verdicts: Vec<Verdict>,
+    /// The largest |ψ|² so far, while it is watched; methods of sound have theirs in their state.
+    pub(super) peak: Vec<f32>,
     /// Where it lies on the timeline of a mirror.
     pub(super) leg: Option<Leg>,
 }
@@ -82,11 +85,13 @@ pub struct Engine {
     pub(super) current: bool,
     /// The way there and back of a scene with a mirror.
     pub(super) timeline: Option<Timeline>,
+    /// What each way back of it came to.
+    pub(super) replays: Vec<Replay>,
     /// Seconds that taking them took.
     observables_cost: f64,
     snapshot: Option<Snapshot>,
     failure: Option<EngineError>,
-    maps: Maps,
+    pub(super) maps: Maps,
 }
 
 impl Engine {
@@ -104,6 +109,7 @@ impl Engine {
             latest: (0, Observables::default()),
             current: false,
             timeline: None,
+            replays: Vec::new(),
             observables_cost: 0.0,
             snapshot: None,
             failure: None,
@@ -221,6 +227,7 @@ impl Engine {
             }
             left -= piece;
             self.measure()?;
+            self.note_replay()?;
         }
         Ok(())
     }
@@ -320,87 +327,6 @@ impl Engine {
         })
     }
 
-    /// Reduces the field to a picture.
-    ///
-    /// # Errors
-    /// If the back end fails or the picture shows that the field is not finite; `image` is then of no use.
-    pub fn image(&mut self, request: &ImageRequest, image: &mut FieldImage) -> Result<(), EngineError> {
-        if self.has_map(request.quantity) {
-            self.make_map(request.quantity)?;
-            self.maps.draw(self.scenario.grid(), request, image);
-        } else {
-            self.solver.image(request, image)?;
-        }
-        self.check_image(image)
-    }
-
-    /// Whether a quantity is made of the whole field rather than by the solver.
-    fn has_map(&self, quantity: Quantity) -> bool {
-        maps::has(quantity, self.scenario.model().equation())
-    }
-
-    fn make_map(&mut self, quantity: Quantity) -> Result<(), EngineError> {
-        let field = self.solver.field()?;
-        // Behind a mirror another medium may stand.
-        let back = self
-            .timeline
-            .as_ref()
-            .filter(|timeline| timeline.leg.phase == Phase::Replay);
-        let scenario = back.map_or(&self.scenario, |timeline| &timeline.back);
-        let time = self.solver.clock().time;
-        self.maps.make(quantity, scenario, time, &field);
-        Ok(())
-    }
-
-    /// Begins a picture of the present state, which [`Engine::take_image`] gives while stepping goes on; `false` if this run has no such thing.
-    ///
-    /// # Errors
-    /// If the back end fails.
-    pub fn begin_image(&mut self, request: &ImageRequest) -> Result<bool, EngineError> {
-        Ok(!self.has_map(request.quantity) && self.solver.begin_image(request)?)
-    }
-
-    /// The picture begun last, once; `false` if there is none.
-    ///
-    /// # Errors
-    /// As [`Engine::image`].
-    pub fn take_image(&mut self, image: &mut FieldImage) -> Result<bool, EngineError> {
-        let result = self.solver.take_image(image);
-        let taken = self.guard(result)?;
-        if taken {
-            self.check_image(image)?;
-        }
-        Ok(taken)
-    }
-
-    /// Reduces a field of three dimensions to a volume.
-    ///
-    /// # Errors
-    /// As [`Engine::image`].
-    pub fn volume(&mut self, request: &VolumeRequest, volume: &mut FieldVolume) -> Result<(), EngineError> {
-        if self.has_map(request.quantity) {
-            self.make_map(request.quantity)?;
-            let (maps, grid) = (&self.maps, self.scenario.grid());
-            volume.fill(request, |plane, image| {
-                maps.draw(grid, plane, image);
-                Ok(())
-            })?;
-        } else {
-            self.solver.volume(request, volume)?;
-        }
-        if self.failure.is_none() && volume.top.is_nan() {
-            return Err(self.not_finite());
-        }
-        Ok(())
-    }
-
-    fn check_image(&mut self, image: &FieldImage) -> Result<(), EngineError> {
-        if self.failure.is_none() && !image.value.iter().all(|value| value.is_finite()) {
-            return Err(self.not_finite());
-        }
-        Ok(())
-    }
-
     /// Sums over the field now.
     ///
     /// # Errors
@@ -451,215 +377,6 @@ impl Engine {
     /// If the back end fails or memory runs out.
     pub fn field(&mut self) -> Result<FieldData, EngineError> {
         Ok(self.solver.field()?)
-    }
-
-    /// Goes on with an edited scene; says what that took. On an error the run goes on with the scene that it had.
-    ///
-    /// # Errors
-    /// If the new scene cannot be run.
-    pub fn update(&mut self, scenario: Arc<Scenario>) -> Result<Change, EngineError> {
-        let method = build::method(&scenario)?;
-        let old = &self.scenario;
-        if !scenario.continues(old) {
-            return self.restart(scenario);
-        }
-        let of_mirror = self.update_mirror(&scenario)?;
-        if of_mirror == Some(Change::Restarted) {
-            return self.restart(scenario);
-        }
-        let old = Arc::clone(&self.scenario);
-        let old_clock = self.clock();
-        let step = build::time_step(method, &scenario).copysign(old_clock.time_step);
-        #[expect(clippy::float_cmp, reason = "whether the scene's number is another one")]
-        let other_step = build::time_step(method, &old) != step.abs();
-        let other_medium =
-            old.medium() != scenario.medium() || old.model() != scenario.model() || old.sources() != scenario.sources();
-        let other_medium = other_medium || self.way_back_differs(&scenario);
-        let change = if old.solver() != scenario.solver() || old.time().imaginary != scenario.time().imaginary {
-            self.rebuild(&scenario, step)?;
-            Change::Rebuilt
-        } else if other_step || other_medium {
-            match self.edit(&scenario, other_medium, other_step.then_some(step)) {
-                Err(EngineError::Solver(SolverError::Unsupported(_))) => {
-                    self.rebuild(&scenario, step)?;
-                    Change::Rebuilt
-                }
-                done => {
-                    done?;
-                    Change::Edited
-                }
-            }
-        } else {
-            Change::Kept
-        };
-        let change = of_mirror.map_or(change, |own| own.max(change));
-        if self.scenario.detectors() != scenario.detectors() {
-            let transducers = self.taps.transducers_mut().take();
-            self.taps = Taps::new(scenario.grid(), scenario.detectors());
-            *self.taps.transducers_mut() = transducers;
-            if let Some(snapshot) = &mut self.snapshot {
-                let transducers = snapshot.taps.transducers_mut().take();
-                snapshot.taps = Taps::new(scenario.grid(), scenario.detectors());
-                *snapshot.taps.transducers_mut() = transducers;
-            }
-        }
-        if self.scenario.expectations() != scenario.expectations() {
-            self.verdicts = vec![Verdict::Pending; scenario.expectations().len()];
-            if let Some(snapshot) = &mut self.snapshot {
-                snapshot.verdicts.clone_from(&self.verdicts);
-            }
-        }
-        if scenario.view().quantity != Quantity::Peak {
-            self.maps.forget_peak();
-        }
-        self.scenario = scenario;
-        self.current &= change == Change::Kept;
-        // A field that was lost stays lost under another medium.
-        if self.failure.take().is_some() {
-            self.observables()?;
-        }
-        Ok(change)
-    }
-
-    /// Begins another scene at t = 0; the log goes on as it was kept.
-    fn restart(&mut self, scenario: Arc<Scenario>) -> Result<Change, EngineError> {
-        let log = self.log.as_ref().map(|log| log.every);
-        *self = Self::new(scenario)?;
-        if let Some(every) = log {
-            self.keep_observables(every)?;
-        }
-        Ok(Change::Restarted)
-    }
-
-    /// Back to t = 0. The snapshot stays.
-    ///
-    /// # Errors
-    /// As [`Engine::new`].
-    pub fn reset(&mut self) -> Result<(), EngineError> {
-        let mut fresh = Self::new(Arc::clone(&self.scenario))?;
-        fresh.snapshot = self.snapshot.take();
-        if let Some(log) = &self.log {
-            fresh.keep_observables(log.every)?;
-        }
-        *self = fresh;
-        Ok(())
-    }
-
-    /// Keeps the present state aside.
-    ///
-    /// # Errors
-    /// If the run has failed, the back end fails or memory runs out.
-    pub fn snapshot(&mut self) -> Result<(), EngineError> {
-        if let Some(failure) = &self.failure {
-            return Err(failure.clone());
-        }
-        self.snapshot = Some(self.keep()?);
-        Ok(())
-    }
-
-    /// The present state.
-    pub(super) fn keep(&mut self) -> Result<Snapshot, EngineError> {
-        Ok(Snapshot {
-            state: self.solver.save()?,
-            taps: self.taps.clone(),
-            verdicts: self.verdicts.clone(),
-            leg: self.timeline.as_ref().map(|timeline| timeline.leg.clone()),
-        })
-    }
-
-    /// Back to the snapshot, which stays.
-    ///
-    /// # Errors
-    /// If there is none or the back end fails.
-    pub fn restore(&mut self) -> Result<(), EngineError> {
-        let snapshot = self.snapshot.take().ok_or(EngineError::NoSnapshot)?;
-        let done = self.go_to(&snapshot);
-        self.snapshot = Some(snapshot);
-        done
-    }
-
-    /// To a kept state.
-    pub(super) fn go_to(&mut self, snapshot: &Snapshot) -> Result<(), EngineError> {
-        let mut phase = self.phase();
-        if matches!(self.failure, Some(EngineError::Solver(SolverError::Backend { .. }))) {
-            // What the back end held is lost with it; the snapshot is not, and another solver can go on from it.
-            self.solver = build::build(&self.scenario)?;
-            phase = phase.map(|_| Phase::Record);
-        }
-        let then = snapshot.leg.as_ref().map(|leg| leg.phase);
-        if then != phase {
-            let scenario = self.leg_scenario(then);
-            self.solver.edit(&scenario, &Edit::Medium)?;
-        }
-        self.solver.load(&snapshot.state)?;
-        self.taps = snapshot.taps.clone();
-        self.verdicts.clone_from(&snapshot.verdicts);
-        if let (Some(timeline), Some(leg)) = (&mut self.timeline, &snapshot.leg) {
-            timeline.leg = leg.clone();
-        }
-        self.failure = None;
-        self.maps.forget_peak();
-        self.observables()?;
-        Ok(())
-    }
-
-    /// Turns time round: at the scene's mirror, if it has one, and else Δt → −Δt.
-    ///
-    /// # Errors
-    /// If the method cannot run backwards; with a mirror as [`Engine::turn_now`].
-    pub fn reverse(&mut self) -> Result<(), EngineError> {
-        if self.timeline.is_some() {
-            return self.turn_now();
-        }
-        let step = -self.clock().time_step;
-        Ok(self.solver.edit(&self.scenario, &Edit::TimeStep(step))?)
-    }
-
-    /// Medium and Δt in the running solver.
-    fn edit(&mut self, scenario: &Scenario, medium: bool, step: Option<f64>) -> Result<(), EngineError> {
-        if medium {
-            let back = (self.phase() == Some(Phase::Replay)).then(|| scenario.returning());
-            self.solver.edit(back.as_ref().unwrap_or(scenario), &Edit::Medium)?;
-        }
-        if let Some(step) = step {
-            self.solver.edit(scenario, &Edit::TimeStep(step))?;
-        }
-        Ok(())
-    }
-
-    /// Another solver on the same grid, with the field, the clock and the snapshot of this one.
-    fn rebuild(&mut self, scenario: &Scenario, step: f64) -> Result<(), EngineError> {
-        let mut next = build::build(scenario)?;
-        let carry = |from: &mut dyn Solver, next: &mut dyn Solver| carry(from, next, scenario, step);
-        let present = if self.snapshot.is_some() {
-            Some(self.solver.save()?)
-        } else {
-            None
-        };
-        if let (Some(snapshot), Some(present)) = (&mut self.snapshot, present) {
-            self.solver.load(&snapshot.state)?;
-            let carried = carry(self.solver.as_mut(), next.as_mut()).and_then(|()| Ok(next.save()?));
-            self.solver.load(&present)?;
-            snapshot.state = carried?;
-        }
-        carry(self.solver.as_mut(), next.as_mut())?;
-        self.solver = next;
-        Ok(())
-    }
-
-    /// Takes over field and clock of another run on the same grid. The size of Δt stays this one's, its sign becomes the other's.
-    ///
-    /// # Errors
-    /// If a back end fails or memory runs out.
-    pub(super) fn adopt(&mut self, other: &mut Self) -> Result<(), EngineError> {
-        let step = self.clock().time_step.abs().copysign(other.clock().time_step);
-        let scenario = Arc::clone(&self.scenario);
-        carry(other.solver.as_mut(), self.solver.as_mut(), &scenario, step)?;
-        self.initial = other.initial;
-        self.failure = None;
-        self.maps.forget_peak();
-        self.observables()?;
-        Ok(())
     }
 
     /// Measures what is due at the present step: expectations and the kept observables.
@@ -729,25 +446,4 @@ impl Engine {
         self.failure = Some(error.clone());
         error
     }
-}
-
-/// Gives a solver of `scenario` the field and the clock of another one, with a Δt of its own.
-fn carry(from: &mut dyn Solver, next: &mut dyn Solver, scenario: &Scenario, step: f64) -> Result<(), EngineError> {
-    // Sound is more than its pressure now: the level before says how it moves.
-    if from.report().method == next.report().method
-        && scenario.model().equation() == Equation::Acoustic
-        && next.load(&from.save()?).is_ok()
-    {
-        return Ok(next.edit(scenario, &Edit::TimeStep(step))?);
-    }
-    let (field, clock) = (from.field()?, from.clock());
-    next.edit(scenario, &Edit::TimeStep(step))?;
-    next.set_field(
-        &field,
-        Clock {
-            time_step: step,
-            ..clock
-        },
-    )?;
-    Ok(())
 }

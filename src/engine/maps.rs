@@ -40,6 +40,23 @@ impl Maps {
         self.peak = Vec::new();
     }
 
+    /// The peak so far; empty while it is not watched.
+    pub(super) fn peak(&self) -> &[f32] {
+        &self.peak
+    }
+
+    /// Goes on from another peak, if one is watched; from an empty one as after [`Maps::forget_peak`].
+    pub(super) fn go_on_from(&mut self, peak: &[f32]) {
+        if self.watches() {
+            self.peak = peak.to_vec();
+        }
+    }
+
+    /// Nothing has been seen yet.
+    pub(super) fn begin_peak(&mut self) {
+        self.peak.fill(0.0);
+    }
+
     /// Takes the peak over from a state.
     pub(super) fn watch(&mut self, field: &FieldData) {
         if self.peak.is_empty() {

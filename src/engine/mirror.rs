@@ -1,9 +1,10 @@
 //! Time reversal: record up to the turn, turn, replay, as one timeline that the clock runs along.
 //!
-//! At the turn the state is kept, so that the way back can be taken again with another method, noise or perturbation without recording
+//! At the turn the largest values so far begin anew, and the state is kept, so that the way back can be taken again with another method, noise or perturbation without recording
 //! again ([`Engine::back_to_turn`]). An echo turns the whole field round: ψ → ψ*, or dp/dt → −dp/dt. The other methods begin with an empty field and play
 //! the record backwards, see [`signal`].
 
+pub mod gain;
 mod noise;
 mod refocus;
 pub mod shown;
@@ -21,6 +22,9 @@ use crate::solver::{Edit, SolverState};
 use noise::Noise;
 use num_complex::Complex64;
 use std::sync::Arc;
+
+/// The name under which methods of sound save the largest pressures.
+const PEAK: &str = "peak";
 
 /// Which way a wave goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,13 +106,13 @@ impl Engine {
     #[must_use]
     pub fn mirror(&self) -> Option<MirrorStatus> {
         let timeline = self.timeline.as_ref()?;
-        let method = self.scenario.mirror()?.method;
+        let mirror = self.scenario.mirror()?;
         Some(MirrorStatus {
             phase: timeline.leg.phase,
             turn: timeline.turn,
             turned: timeline.leg.turned.is_some(),
             heard: timeline.sites.all.len(),
-            playing: timeline.sites.playing(method).len(),
+            playing: timeline.sites.playing(mirror).len(),
         })
     }
 
@@ -126,13 +130,13 @@ impl Engine {
             .as_ref()
             .filter(|timeline| timeline.leg.phase == Phase::Record)
         else {
-            return Ok(u64::MAX);
+            return Ok(self.until_focus());
         };
         if timeline.turn > steps {
             return Ok(timeline.turn - steps);
         }
         self.turn()?;
-        Ok(u64::MAX)
+        Ok(self.until_focus())
     }
 
     /// Turns time round here, whatever the scene says; the clock runs on.
@@ -195,14 +199,19 @@ impl Engine {
         };
         let back = Arc::clone(&timeline.back);
         let sites = timeline.sites.clone();
+        self.maps.begin_peak();
         let changes = back.medium() != self.scenario.medium()
             || back.model() != self.scenario.model()
             || back.sources() != self.scenario.sources();
         if mirror.method == MirrorMethod::Echo {
             *self.taps.transducers_mut() = None;
-            if mirror.noise > 0.0 {
-                let noisy = disturbed(&turned.state, mirror.noise, mirror.seed);
-                self.solver.load(&noisy)?;
+            let noisy = (mirror.noise > 0.0).then(|| disturbed(&turned.state, mirror.noise, mirror.seed));
+            let watched = turned.state.arrays.iter().any(|(name, _)| name == PEAK);
+            if noisy.is_some() || watched {
+                let mut state = noisy.unwrap_or_else(|| turned.state.clone());
+                let peaks = state.arrays.iter_mut().filter(|(name, _)| name == PEAK);
+                peaks.for_each(|(_, peak)| silence(peak));
+                self.solver.load(&state)?;
             }
             if changes {
                 self.solver.edit(&back, &Edit::Medium)?;
@@ -307,6 +316,7 @@ impl Engine {
         let settings = |own: &crate::physics::Mirror| {
             (
                 own.method,
+                (own.playing, own.record.to_bits()),
                 own.noise.to_bits(),
                 own.seed,
                 own.keep_flux,
@@ -350,7 +360,7 @@ fn disturbed(state: &SolverState, part: f64, seed: u64) -> SolverState {
         .map_or(0.0, |(_, data)| (0..sites).map(|n| data.at(n).norm_sqr()).sum());
     let strength = part * (square / sites.max(1) as f64).sqrt();
     for (name, data) in &mut noisy.arrays {
-        if data.len() != sites || name == "peak" {
+        if data.len() != sites || name == PEAK {
             continue;
         }
         let mut noise = Noise::new(seed);

@@ -30,6 +30,7 @@ pub use engine::{Change, Engine, Progress, RunEnd};
 pub use error::EngineError;
 pub use expectations::Verdict;
 pub use frame::{Frame, Notice, Status};
+pub use mirror::gain::Replay;
 pub use mirror::shown::{MirrorFrame, Moment, Signals};
 pub use mirror::{MirrorStatus, Phase};
 pub use range::RangeKeeper;

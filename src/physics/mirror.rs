@@ -92,6 +92,10 @@ pub struct Mirror {
     pub at: f64,
     /// Where transducers stand, if there are any.
     pub placement: Option<Placement>,
+    /// How many of the transducers of a plain or a one-bit mirror play, evenly chosen; all of them where there are not so many.
+    pub playing: usize,
+    /// How much of the record is played, from t = 0 on; all of it where there is not so much.
+    pub record: f64,
     /// Noise added to what was recorded, as a fraction of its rms.
     pub noise: f64,
     /// The seed of that noise.

@@ -132,6 +132,17 @@ impl Signal {
         }
     }
 
+    /// When it is at its middle, after its start; 0 where it has none: its focus in a time-reversal mirror is as long before 2T.
+    #[must_use]
+    pub fn middle(&self) -> f64 {
+        match self {
+            Self::Ricker { frequency } => 1.2 / frequency,
+            Self::Burst { frequency, cycles } => cycles / (2.0 * frequency),
+            Self::Chirp { duration, .. } => duration / 2.0,
+            Self::Sine { .. } | Self::Recording(_) => 0.0,
+        }
+    }
+
     /// The highest frequency that it holds at more than a tenth of its strongest, Hz: what the spacing has to resolve.
     #[must_use]
     pub fn highest_frequency(&self) -> f64 {

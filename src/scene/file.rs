@@ -452,6 +452,10 @@ pub struct MirrorFile {
     pub at: f64,
     /// Where its transducers stand.
     pub transducers: Option<TransducersFile>,
+    /// How many transducers of a plain or one-bit mirror play; `None` = all.
+    pub playing: Option<usize>,
+    /// How much of the record is played, from t = 0 on; `None` = all.
+    pub record: Option<f64>,
     /// Fraction of the rms that is added as noise.
     pub noise: f64,
     /// Layers on the way back only.

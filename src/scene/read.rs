@@ -510,6 +510,8 @@ fn mirror(mut section: Section<'_>, found: &mut Found) -> MirrorFile {
         transducers: section
             .table("transducers", found)
             .map(|table| transducers(table, found)),
+        playing: section.get("playing", found),
+        record: section.get("record", found),
         noise: section.get("noise", found).unwrap_or(0.0),
         perturbation: section.tables("perturbation", found, layer),
         keep_flux: section.get("keep_flux", found).unwrap_or(false),

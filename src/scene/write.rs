@@ -388,6 +388,10 @@ fn mirror_section(w: &mut Writer, mirror: &MirrorFile) {
         };
         w.key("transducers", table);
     }
+    if let Some(playing) = mirror.playing {
+        w.key("playing", playing.to_string());
+    }
+    w.optional("record", mirror.record);
     w.key_unless(mirror.noise == 0.0, "noise", float(mirror.noise));
     let layers: Vec<String> = mirror
         .perturbation

@@ -7,10 +7,10 @@
 use super::{Method, free_memory};
 use crate::grid::{Edge, Grid};
 use crate::physics::mirror::Drive;
-use crate::physics::{MirrorMethod, Placement, Sets};
+use crate::physics::{Mirror, MirrorMethod, Placement, Sets};
 use crate::scene::{Objection, Scenario};
 use num_complex::Complex64;
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::f64::consts::{PI, TAU};
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ const MOST_RESPONSES: f64 = 2e10;
 pub struct MirrorSites {
     /// Those that are heard, ascending.
     pub all: Arc<[usize]>,
-    /// Positions in `all` of those where a soft source plays.
+    /// Positions in `all` of those where a soft source plays, in the order in which they were placed: around a ring, along a line.
     pub soft: Vec<usize>,
     /// Positions in `all` of those that an inverse filter drives; empty where the method cannot say.
     pub hard: Vec<usize>,
@@ -53,10 +53,9 @@ impl MirrorSites {
             Some(placement) => placed.place(placement),
         };
         let open = |list: Vec<usize>| -> Vec<usize> {
-            let mut list: Vec<usize> = list.into_iter().filter(|&site| !walls[site]).collect();
-            list.sort_unstable();
-            list.dedup();
-            list
+            let mut known = HashSet::new();
+            let free = list.into_iter().filter(|&site| !walls[site]);
+            free.filter(|site| known.insert(*site)).collect()
         };
         let (soft, hard) = (open(soft), open(hard));
         let mut all: Vec<usize> = soft.iter().chain(&hard).copied().collect();
@@ -65,7 +64,7 @@ impl MirrorSites {
         let positions = |list: &[usize]| list.iter().filter_map(|site| all.binary_search(site).ok()).collect();
         Some(Self {
             soft: positions(&soft),
-            hard: positions(&hard),
+            hard: positions(&sorted(hard)),
             all: all.into(),
             inside,
             focus,
@@ -73,15 +72,23 @@ impl MirrorSites {
         })
     }
 
-    /// Those that a method plays on.
+    /// Positions in `all` of those that play.
     #[must_use]
-    pub fn playing(&self, method: MirrorMethod) -> &[usize] {
-        match method {
-            MirrorMethod::Echo => &[],
-            MirrorMethod::Reversal | MirrorMethod::OneBit => &self.soft,
-            MirrorMethod::InverseFilter => &self.hard,
+    pub fn playing(&self, mirror: &Mirror) -> Vec<usize> {
+        match mirror.method {
+            MirrorMethod::Echo => Vec::new(),
+            MirrorMethod::Reversal | MirrorMethod::OneBit => {
+                let (all, count) = (self.soft.len(), mirror.playing.min(self.soft.len()));
+                sorted((0..count).map(|n| self.soft[n * all / count]).collect())
+            }
+            MirrorMethod::InverseFilter => self.hard.clone(),
         }
     }
+}
+
+fn sorted(mut list: Vec<usize>) -> Vec<usize> {
+    list.sort_unstable();
+    list
 }
 
 /// What a scene's mirror asks that its method cannot do.
@@ -131,7 +138,7 @@ pub(super) fn objections(scenario: &Scenario, method: &Method, time_step: f64) -
     let Some(sites) = MirrorSites::new(scenario, method) else {
         return Vec::new();
     };
-    if mirror.method != MirrorMethod::Echo && sites.playing(mirror.method).is_empty() {
+    if mirror.method != MirrorMethod::Echo && sites.playing(mirror).is_empty() {
         let message = "no transducer is left between inside and outside".to_owned();
         return object(
             "mirror.transducers",

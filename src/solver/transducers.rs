@@ -13,7 +13,8 @@ use std::sync::Arc;
 pub enum Act {
     /// They listen.
     Record,
-    /// They add their signal: a soft source. Quantum: ψ += s. Acoustic: s is a source density that acts for this step, p_tt = c²∇²p + s.
+    /// They add their signal: a soft source. Quantum: ψ += s. Acoustic: Re s is a source density that acts for this step, p_tt = c²∇²p + s; methods with a
+    /// momentum per site take Im s for a rate of displacement, p_t = … + Im s.
     Add,
     /// They overwrite the field with their signal: a hard source.
     Overwrite,

@@ -10,6 +10,7 @@
 )]
 
 mod bloch;
+mod blocks;
 #[path = "../common/pressure.rs"]
 mod pressure;
 

@@ -165,3 +165,80 @@ fn the_window_of_a_mirror_looks_as_it_did() {
     mask(&mut window);
     window.harness.snapshot_options("window-with-mirror", &tolerance());
 }
+
+/// Along a line a drag places a transducer on either side of where it began, a click one alone.
+#[test]
+fn transducers_are_placed_along_a_line() {
+    let mut window = Window::open();
+    window.show_scene(
+        "format = 1\ntitle = \"Line\"\n[grid]\nsize = [400]\nspacing = 0.5\n[quantum]\nhopping = 1.0\n[time]\nstep = 0.1\nend = 40.0\n[solver]\nmethod = \"trotter\"\n\
+         backend = \"cpu\"\n[[packet]]\ncenter = [100.0]\nwidth = [3.0]\nmomentum = [1.0]\n",
+    );
+    let graph = window.harness.get_by_label("Graph of the field").rect();
+    // The plot's own area, and the middle of a site in it.
+    let (left, width) = (graph.left() + 72.0, graph.width() - 144.0);
+    let at = |site: f32| egui::pos2(left + (site + 0.5) / 400.0 * width, graph.center().y);
+    window.key(Key::M);
+    window.drag_points(
+        PointerButton::Primary,
+        Modifiers::NONE,
+        &[at(200.0), at(230.0), at(260.0)],
+    );
+    window.wait("the mirror", |app| app.frame().mirror.is_some());
+    let placed = |window: &Window| window.app().document().draft.mirror.clone().unwrap().transducers;
+    let Some(TransducersFile::Ring { center, radius, .. }) = placed(&window) else {
+        panic!("{:?}", placed(&window))
+    };
+    // A site is some points wide: what is dragged is exact to a part of one.
+    assert!(center.len() == 1 && (center[0] - 100.0).abs() < 0.3, "{center:?}");
+    assert!((radius - 30.0).abs() < 0.3, "{radius}");
+    window.wait("two transducers", |app| {
+        app.frame()
+            .mirror
+            .as_ref()
+            .is_some_and(|mirror| mirror.marked().len() == 2)
+    });
+    window.drag_points(PointerButton::Primary, Modifiers::NONE, &[at(320.0)]);
+    window.wait("one transducer", |app| {
+        app.frame()
+            .mirror
+            .as_ref()
+            .is_some_and(|mirror| mirror.marked().len() == 1)
+    });
+    let Some(TransducersFile::Points { points }) = placed(&window) else {
+        panic!("{:?}", placed(&window))
+    };
+    assert!(points.len() == 1 && (points[0][0] - 160.0).abs() < 0.3, "{points:?}");
+}
+
+/// Fewer transducers play the record that is there; the ways back are points of a plot.
+#[test]
+fn the_gain_is_plotted_from_one_record() {
+    let mut window = Window::open();
+    window.show_scene(&ring("reversal"));
+    window.step_to(32);
+    let replays = |window: &Window| window.app().frame().mirror.as_ref().unwrap().replays.clone();
+    assert_eq!(replays(&window).len(), 1);
+    assert!(
+        window.harness.query_by_label("Gain").is_none(),
+        "one point says nothing of a law"
+    );
+    window.click("Scene");
+    window.click("Mirror");
+    window.reveal(egui::accesskit::Role::SpinButton, "Playing");
+    window.press(egui::accesskit::Role::SpinButton, "Playing");
+    window.keys(Modifiers::COMMAND, Key::A);
+    window.harness.event(egui::Event::Text("10".to_owned()));
+    window.settle();
+    window.key(Key::Enter);
+    window.wait("the moment of the turn", |app| {
+        app.frame().clock.steps == 16 && phase(app) == Some(Phase::Record)
+    });
+    window.step_to(32);
+    let found = replays(&window);
+    let playing: Vec<usize> = found.iter().map(|replay| replay.playing).collect();
+    assert!(found.len() == 2 && playing[1] == 10 && playing[0] > 30, "{playing:?}");
+    assert!(found[0].contrast > 0.0 && found[1].contrast > 0.0 && found[0].record == found[1].record);
+    window.click("Gain");
+    assert!(window.harness.query_by_label("Gain of the mirror").is_some());
+}

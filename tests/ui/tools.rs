@@ -30,7 +30,8 @@ impl Window {
         self.drag_points(button, modifiers, &points);
     }
 
-    fn drag_points(&mut self, button: PointerButton, modifiers: Modifiers, points: &[Pos2]) {
+    /// Drags with a button along points of the screen.
+    pub fn drag_points(&mut self, button: PointerButton, modifiers: Modifiers, points: &[Pos2]) {
         let press = |pos: Pos2, pressed: bool| Event::PointerButton {
             pos,
             button,

@@ -1,6 +1,7 @@
 //! What a window shows of a mirror: where the run stands on its timeline, how good the focus is, what the transducers hear and play, and the best focus beside the
 //! wave at t = 0. Taken as rarely as keeps the run's pace.
 
+use super::gain::Replay;
 use super::{MirrorStatus, Phase};
 use crate::engine::Engine;
 use crate::engine::pacing::Ration;
@@ -81,6 +82,8 @@ pub struct MirrorFrame {
     pub refocus: Option<(u64, f64, Refocus)>,
     /// What was recorded, and what is played.
     pub signals: [Arc<Signals>; 2],
+    /// What each way back so far came to.
+    pub replays: Arc<[Replay]>,
     /// The wave at t = 0, and the best focus on the way back.
     pub pictures: [Option<Arc<Moment>>; 2],
 }
@@ -151,6 +154,7 @@ impl Shown {
                 .as_deref()
                 .map(|before| before.signals.clone())
                 .unwrap_or_default(),
+            replays: engine.replays().into(),
             pictures: known.map(|known| known.pictures.clone()).unwrap_or_default(),
         };
         if frame.pictures[0].is_none() {
@@ -201,8 +205,11 @@ impl Engine {
         let (Some(sites), Some(mirror)) = (self.mirror_sites(), self.scenario.mirror()) else {
             return [Arc::from([]), Arc::from([])];
         };
-        let playing = sites.playing(mirror.method).iter().map(|place| sites.all[*place]);
-        [Arc::clone(&sites.all), playing.collect()]
+        let playing = sites.playing(mirror);
+        [
+            Arc::clone(&sites.all),
+            playing.iter().map(|place| sites.all[*place]).collect(),
+        ]
     }
 
     /// What the transducers have recorded, and what they play on the way back, as pictures.

@@ -10,6 +10,8 @@
 //! - *inverse filter*, soft: X from G(ω)X(ω) = R̄(ω) at complex frequencies ω + iη, i.e. Fourier transforms of g and r̄ times e^(−ηn), padded to twice
 //!   their length, ηN = 18: the poles of G near the real axis and the wrapping round of the transform are then both below e^(−18).
 //!   With a regularisation λ, X = (G†G + λ)⁻¹G†R̄.
+//!   Where a method keeps momenta as well, a site has two channels: what overwriting (q, p) adds, (Δq, Δp), is played by a displacement Δq/Δt and a force Δp/(m̂Δt) at
+//!   the same site. A force alone could not hold both, whatever the force. `g[0]` is then diagonal but for the order of the channels, so X is as causal as for one.
 //!
 //! Source: Pastawski, Danieli, Calvo, Foa Torres 2007, doi:10.1209/0295-5075/77/40001.
 
@@ -46,10 +48,13 @@ pub(super) fn played(
     let Some(mirror) = scenario.mirror() else {
         return Ok(Transducers::listening(Arc::from([]), Vec::new()));
     };
-    let chosen = sites.playing(mirror.method);
+    let chosen = sites.playing(mirror);
     let own: Arc<[usize]> = chosen.iter().map(|&place| sites.all[place]).collect();
+    let recorded = heard.len() / sites.all.len().max(1);
+    let used = used(mirror.record, time_step, recorded);
     let mut rows: Rows = heard
         .chunks_exact(sites.all.len().max(1))
+        .take(used)
         .map(|row| chosen.iter().map(|&place| row[place]).collect())
         .collect();
     let sound = scenario.model().equation() == Equation::Acoustic;
@@ -75,8 +80,25 @@ pub(super) fn played(
             Act::Add
         }
     };
-    let signal: Vec<Complex64> = rows.concat();
+    // Before what is left of the record they are silent.
+    let silent = vec![Complex64::ZERO; (recorded - used) * own.len()];
+    let signal: Vec<Complex64> = silent.into_iter().chain(rows.into_iter().flatten()).collect();
     Ok(Transducers::playing(own, act, signal.into(), 0))
+}
+
+/// How many of the recorded rows lie within the first `record` of the run; at least two, so that there is a change from one to the next.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "clamped to the rows there are"
+)]
+fn used(record: f64, time_step: f64, recorded: usize) -> usize {
+    let last = (record / time_step.abs()).round();
+    if last.is_finite() {
+        (last as usize).saturating_add(1).max(2).min(recorded)
+    } else {
+        recorded
+    }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a mean")]
@@ -159,6 +181,40 @@ fn balance(rows: &mut [Vec<Complex64>]) {
     }
 }
 
+/// What a transducer hears and drives by itself.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Part {
+    /// ψ: responses are complex-linear.
+    Whole,
+    /// The pressure, and forces.
+    Real,
+    /// The momentum beside it, and displacements.
+    Imaginary,
+}
+
+/// A part of the transducer at a place of their list.
+type Channel = (usize, Part);
+
+impl Part {
+    /// It, of what was heard.
+    fn of(self, heard: Complex64) -> Complex64 {
+        match self {
+            Self::Whole => heard,
+            Self::Real => heard.re.into(),
+            Self::Imaginary => heard.im.into(),
+        }
+    }
+
+    /// The source that drives it with `strength`.
+    fn source(self, strength: Complex64) -> Complex64 {
+        match self {
+            Self::Whole => strength,
+            Self::Real => strength.re.into(),
+            Self::Imaginary => Complex64::new(0.0, strength.re),
+        }
+    }
+}
+
 /// The soft signal whose response at the transducers is `rows`.
 #[expect(clippy::cast_precision_loss, reason = "steps are far below 2^52")]
 fn filtered(
@@ -167,49 +223,34 @@ fn filtered(
     rows: &[Vec<Complex64>],
     regularization: f64,
 ) -> Result<Rows, EngineError> {
-    let (count, steps) = (sites.len(), rows.len());
-    let responses = responses(scenario, sites, steps)?;
+    let steps = rows.len();
+    let (channels, responses) = responses(scenario, sites, steps)?;
+    let count = channels.len();
     let length = (2 * steps).next_power_of_two();
     let mut planner = FftPlanner::new();
     let (forward, inverse) = (planner.plan_fft_forward(length), planner.plan_fft_inverse(length));
     let damping: Vec<f64> = (0..steps).map(|n| (-DAMPING * n as f64 / steps as f64).exp()).collect();
     let transformed = |series: &dyn Fn(usize) -> Complex64| {
-        let mut all: Vec<Complex64> = (0..length)
-            .map(|n| {
-                if n < steps {
-                    damping[n] * series(n)
-                } else {
-                    Complex64::ZERO
-                }
-            })
-            .collect();
+        let mut all = vec![Complex64::ZERO; length];
+        for (n, out) in all[..steps].iter_mut().enumerate() {
+            *out = damping[n] * series(n);
+        }
         forward.process(&mut all);
         all
     };
-    let target: Vec<Vec<Complex64>> = (0..count).map(|i| transformed(&|n| rows[n][i])).collect();
-    // matrix[j][i]: what site i hears of site j.
-    let matrix: Vec<Vec<Vec<Complex64>>> = responses
-        .iter()
-        .map(|heard| (0..count).map(|i| transformed(&|n| heard[n * count + i])).collect())
+    let target: Vec<Vec<Complex64>> = (channels.iter())
+        .map(|(place, part)| transformed(&|n| part.of(rows[n][*place])))
+        .collect();
+    // matrix[j][i]: what channel i hears of channel j.
+    let matrix: Vec<Vec<Vec<Complex64>>> = (responses.iter())
+        .map(|heard| {
+            let of = |(place, part): &Channel| transformed(&|n| part.of(heard[n * sites.len() + place]));
+            channels.iter().map(of).collect()
+        })
         .collect();
     let mut found = vec![vec![Complex64::ZERO; length]; count];
     for at in 0..length {
-        let g = |i: usize, j: usize| matrix[j][i][at];
-        let system: Vec<Vec<Complex64>> = if regularization > 0.0 {
-            (0..count)
-                .map(|i| {
-                    let product = |j: usize| -> Complex64 { (0..count).map(|k| g(k, i).conj() * g(k, j)).sum() };
-                    let mut row: Vec<Complex64> = (0..count).map(product).collect();
-                    row[i] += regularization;
-                    row.push((0..count).map(|k| g(k, i).conj() * target[k][at]).sum());
-                    row
-                })
-                .collect()
-        } else {
-            (0..count)
-                .map(|i| (0..count).map(|j| g(i, j)).chain([target[i][at]]).collect())
-                .collect()
-        };
+        let system = system(count, regularization, |i, j| matrix[j][i][at], |i| target[i][at]);
         for (own, value) in found.iter_mut().zip(solve_dense(system)) {
             own[at] = value;
         }
@@ -220,29 +261,72 @@ fn filtered(
     Ok((0..steps)
         .map(|n| {
             let scale = 1.0 / (length as f64 * damping[n]);
-            found.iter().map(|own| scale * own[n]).collect()
+            let mut row = vec![Complex64::ZERO; sites.len()];
+            for ((place, part), own) in channels.iter().zip(&found) {
+                row[*place] += part.source(scale * own[n]);
+            }
+            row
         })
         .collect())
 }
 
-/// For each site: what all of them hear, `[step * sites + site]`, after a source of 1 at that site in step 0.
-fn responses(scenario: &Scenario, sites: &Arc<[usize]>, steps: usize) -> Result<Vec<Vec<Complex64>>, EngineError> {
+/// Rows of G with the target behind them, or of G†G + λ with G† times the target.
+fn system(
+    count: usize,
+    regularization: f64,
+    g: impl Fn(usize, usize) -> Complex64,
+    target: impl Fn(usize) -> Complex64,
+) -> Vec<Vec<Complex64>> {
+    if regularization == 0.0 {
+        return (0..count)
+            .map(|i| (0..count).map(|j| g(i, j)).chain([target(i)]).collect())
+            .collect();
+    }
+    (0..count)
+        .map(|i| {
+            let product = |j: usize| -> Complex64 { (0..count).map(|k| g(k, i).conj() * g(k, j)).sum() };
+            let mut row: Vec<Complex64> = (0..count).map(product).collect();
+            row[i] += regularization;
+            row.push((0..count).map(|k| g(k, i).conj() * target(k)).sum());
+            row
+        })
+        .collect()
+}
+
+/// The channels of the transducers, and for each of them what all sites hear, `[step * sites + site]`, after a source of 1 in step 0.
+fn responses(
+    scenario: &Scenario,
+    sites: &Arc<[usize]>,
+    steps: usize,
+) -> Result<(Vec<Channel>, Vec<Vec<Complex64>>), EngineError> {
     let mut quiet = scenario.clone();
     quiet.silence_sources();
     let mut solver = build::build(&quiet)?;
     let mut empty = solver.save()?;
     empty.arrays.iter_mut().for_each(|(_, array)| silence(array));
-    let mut all = Vec::new();
-    for &site in &**sites {
-        solver.load(&empty)?;
-        let mut taps = Taps::default();
-        let kick = Transducers::playing(Arc::from([site]), Act::Add, Arc::from([Complex64::ONE]), 0);
-        *taps.transducers_mut() = Some(kick);
-        solver.touch(&mut taps)?;
-        *taps.transducers_mut() = Some(Transducers::listening(Arc::clone(sites), Vec::new()));
-        solver.touch(&mut taps)?;
-        solver.advance((steps as u64).saturating_sub(1), &mut taps)?;
-        all.push(taps.transducers().map(|own| own.heard().to_vec()).unwrap_or_default());
+    let parts: &[Part] = match scenario.model().equation() {
+        Equation::Schrodinger => &[Part::Whole],
+        Equation::Acoustic => &[Part::Real, Part::Imaginary],
+    };
+    let (mut channels, mut all) = (Vec::new(), Vec::new());
+    for (place, &site) in sites.iter().enumerate() {
+        for part in parts {
+            solver.load(&empty)?;
+            let mut taps = Taps::default();
+            let source = Arc::from([part.source(Complex64::ONE)]);
+            *taps.transducers_mut() = Some(Transducers::playing(Arc::from([site]), Act::Add, source, 0));
+            solver.touch(&mut taps)?;
+            *taps.transducers_mut() = Some(Transducers::listening(Arc::clone(sites), Vec::new()));
+            solver.touch(&mut taps)?;
+            let hears = |taps: &Taps| taps.transducers().map(|own| own.heard().to_vec()).unwrap_or_default();
+            // Where a method has no momenta a displacement has no meaning, and nothing answers.
+            if *part == Part::Imaginary && hears(&taps).iter().all(|value| *value == Complex64::ZERO) {
+                continue;
+            }
+            solver.advance((steps as u64).saturating_sub(1), &mut taps)?;
+            channels.push((place, *part));
+            all.push(hears(&taps));
+        }
     }
-    Ok(all)
+    Ok((channels, all))
 }

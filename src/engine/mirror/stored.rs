@@ -126,6 +126,7 @@ impl Engine {
                         .collect(),
                 },
                 taps,
+                peak: Vec::new(),
                 verdicts: verdicts
                     .map(|(expectation, verdict)| {
                         if expectation.at > later {
@@ -150,7 +151,7 @@ impl Engine {
         let playing = self
             .scenario
             .mirror()
-            .map_or(&[][..], |mirror| timeline.sites.playing(mirror.method));
+            .map_or(Vec::new(), |mirror| timeline.sites.playing(mirror));
         let sites: Arc<[usize]> = playing.iter().map(|&place| all[place]).collect();
         *self.taps.transducers_mut() = scalar("act").map(|act| match ACTS[(act as usize).min(2)] {
             Act::Record => Transducers::listening(all, complex("mirror.heard")),

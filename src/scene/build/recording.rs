@@ -190,6 +190,13 @@ impl Builder<'_> {
         let mirror = self.file.mirror.as_ref()?;
         self.positive("mirror.at", mirror.at);
         self.not_negative("mirror.noise", mirror.noise);
+        if let Some(record) = mirror.record {
+            self.positive("mirror.record", record);
+        }
+        if mirror.playing == Some(0) {
+            let (message, remedy) = ("0 transducers play nothing", "write at least 1, or remove it: all play");
+            self.found.value("mirror.playing", message, remedy);
+        }
         if let Some(number) = mirror.regularization {
             self.not_negative("mirror.regularization", number);
         }
@@ -216,6 +223,8 @@ impl Builder<'_> {
             method: mirror.method,
             at: mirror.at,
             placement,
+            playing: mirror.playing.unwrap_or(usize::MAX),
+            record: mirror.record.unwrap_or(f64::INFINITY),
             noise: mirror.noise,
             seed: mirror.seed as u64,
             medium: Arc::new(Medium::new(grid?.clone(), all)),

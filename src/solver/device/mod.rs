@@ -4,9 +4,11 @@
 pub(super) mod aside;
 pub(super) mod operations;
 pub(super) mod rows;
+pub(super) mod touching;
 
 use self::aside::Frame;
 use self::operations::Sites;
+use self::touching::Touch;
 use super::{Solver, SolverError, Target};
 use crate::backend::cuda::{self, CudaError, Device, Kind, parameters};
 use crate::backend::simd::Vectors;
@@ -15,7 +17,7 @@ use crate::grid::Grid;
 use crate::scene::Scenario;
 use crate::scene::scenario::BackendChoice;
 
-parameters!(Sites, Frame);
+parameters!(Sites, Frame, Touch);
 
 /// A real that the processor and the device can hold.
 pub(super) trait OnCuda: Vectors + Kind {}

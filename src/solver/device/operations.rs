@@ -47,7 +47,7 @@ pub(in crate::solver) struct Operations<T: OnCuda> {
 }
 
 /// Makes a buffer larger if it must be.
-fn grow<V: Kind>(queue: &Queue, what: &str, buffer: &mut Buffer<V>, count: usize) -> Result<(), CudaError> {
+pub(super) fn grow<V: Kind>(queue: &Queue, what: &str, buffer: &mut Buffer<V>, count: usize) -> Result<(), CudaError> {
     if buffer.bytes() < count * size_of::<V>() {
         *buffer = queue.zeros(what, count.next_power_of_two())?;
     }

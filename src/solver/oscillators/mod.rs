@@ -36,8 +36,7 @@ use super::transducers::grow_by_pairs;
 use super::{Backend, Kind, Method, Paper, ParameterSpec, Solver, SolverError, StepAdvice, Target, Variant, Work};
 use crate::field::Precision;
 use crate::grid::Edge;
-use crate::physics::mirror::Drive;
-use crate::physics::{Equation, MirrorMethod, Sets};
+use crate::physics::{Equation, Sets};
 use crate::scene::Scenario;
 
 /// The row of the table.
@@ -115,7 +114,11 @@ pub static METHOD: Method = Method {
     objections,
     memory,
     reach: Some(reach),
-    transducers: &[Backend::Cpu],
+    transducers: &[
+        Backend::Cpu,
+        #[cfg(feature = "cuda")]
+        Backend::Cuda,
+    ],
     work,
     build,
 };
@@ -147,15 +150,6 @@ fn objections(scenario: &Scenario) -> Vec<String> {
             "a layer that sets {:?} has a drive: the medium of sound does not change in time; remove `drive`",
             layer.sets
         ));
-    }
-    if let Some(mirror) = scenario.mirror()
-        && mirror.method == MirrorMethod::InverseFilter
-        && mirror.drive == Drive::Soft
-    {
-        all.push(
-            "a soft source kicks momenta, and an inverse filter of oscillators has to drive displacements as well; write mirror.drive = \"hard\""
-                .to_owned(),
-        );
     }
     for axis in 0..grid.rank() {
         let sites = grid.size()[axis];

@@ -14,6 +14,16 @@ impl<T: Vectors> Oscillators<T> {
         }
     }
 
+    /// What a source of `value` changes q and p of a site by in one step: q_t = … + Im s, p_t = … + m̂ Re s.
+    ///
+    /// A force alone moves what it kicks only through the next sweep; with a displacement beside it any change of (q, p) can be played, which a filter that shall hold
+    /// both needs.
+    pub(super) fn pushed(&self, site: usize, value: Complex64) -> [f64; 2] {
+        let (_, [i, j]) = self.place(site);
+        let time_step = self.clock.time_step;
+        [time_step * value.im, time_step * value.re * self.masses.mass(i, j)]
+    }
+
     fn place(&self, site: usize) -> (usize, [usize; 2]) {
         let layout = &self.springs.layout;
         let [i, j] = [site % layout.size[0], site / layout.size[0]];
@@ -21,13 +31,12 @@ impl<T: Vectors> Oscillators<T> {
     }
 
     /// Changes q and p of a site; walls stay silent.
-    fn change_site(&mut self, site: usize, change: impl FnOnce(&mut T, &mut T, f64)) {
+    fn change_site(&mut self, site: usize, change: impl FnOnce(&mut T, &mut T)) {
         let (place, [i, j]) = self.place(site);
         if self.masses.is_wall(i, j) {
             return;
         }
-        let mass = self.masses.mass(i, j);
-        change(&mut self.field.q[place], &mut self.field.p[place], mass);
+        change(&mut self.field.q[place], &mut self.field.p[place]);
         if let Some(peak) = self.peak.get_mut(place) {
             *peak = peak.max(self.field.q[place].abs());
         }
@@ -41,12 +50,14 @@ impl<T: Vectors> Sites for Oscillators<T> {
     }
 
     fn overwrite(&mut self, site: usize, value: Complex64) {
-        self.change_site(site, |q, p, _| (*q, *p) = (T::of(value.re), T::of(value.im)));
+        self.change_site(site, |q, p| (*q, *p) = (T::of(value.re), T::of(value.im)));
     }
 
-    /// q_tt = … + s for one step: Δt s m̂ for the momentum.
     fn add(&mut self, site: usize, value: Complex64) {
-        let time_step = self.clock.time_step;
-        self.change_site(site, |_, p, mass| *p += T::of(time_step * value.re * mass));
+        let [displaced, kicked] = self.pushed(site, value);
+        self.change_site(site, |q, p| {
+            *q += T::of(displaced);
+            *p += T::of(kicked);
+        });
     }
 }

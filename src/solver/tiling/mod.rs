@@ -49,11 +49,21 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// Equal spans of at most `most` sites, which begin at multiples of `unit` (even).
-    pub(super) fn new(sites: usize, periodic: bool, most: usize, unit: usize) -> Self {
+    /// Equal spans of at most `most` sites, which begin at multiples of `unit` (even). Where the axis has ends no span is shorter than `halo`, whatever `most` says: a
+    /// neighbour would read beyond the end, and miss what happens there.
+    pub(super) fn new(sites: usize, periodic: bool, most: usize, unit: usize, halo: usize) -> Self {
         let most = most.max(unit) / unit * unit;
-        let count = sites.div_ceil(most);
-        let length = sites.div_ceil(count).next_multiple_of(unit);
+        let length_of = |count: usize| sites.div_ceil(count).next_multiple_of(unit);
+        let short = |count: usize| {
+            let length = length_of(count);
+            let last = sites - (sites.div_ceil(length) - 1) * length;
+            sites > length && last.min(length) < halo
+        };
+        let mut count = sites.div_ceil(most);
+        while !periodic && short(count) {
+            count -= 1;
+        }
+        let length = length_of(count);
         let count = sites.div_ceil(length);
         let first = usize::from(!periodic);
         let boundary = |n: usize| {
@@ -142,5 +152,38 @@ pub(super) fn copy_wrapped<T: Copy + Default>(sites: usize, periodic: bool, row:
         head.copy_from_slice(&row[from..from + count]);
         at += count.cast_signed();
         out = tail;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whatever is asked for, what a span reads beside itself ends in the span next to it; spans cover the axis and begin at multiples of their unit.
+    #[test]
+    fn no_span_is_shorter_than_what_its_neighbours_read() {
+        for unit in [2, CHUNK] {
+            for halo in [2, 16, 80] {
+                for most in [unit, 3 * unit, 5 * unit + 1] {
+                    for sites in 1..9 * unit {
+                        for periodic in [false, true] {
+                            let axis = Axis::new(sites, periodic, most, unit, halo);
+                            let ends = (axis.spans.iter().map(|span| span.core.end)).collect::<Vec<_>>();
+                            assert_eq!(axis.spans[0].core.start, 0);
+                            assert_eq!(ends.last(), Some(&sites));
+                            for (span, end) in axis.spans[1..].iter().zip(&ends) {
+                                assert!(span.core.start == *end && end.is_multiple_of(unit));
+                            }
+                            let short = axis.spans.iter().any(|span| span.core.len() < halo);
+                            assert!(
+                                periodic || axis.spans.len() == 1 || !short,
+                                "{sites} sites, {most}, {unit}, {halo}: {:?}",
+                                axis.spans
+                            );
+                        }
+                    }
+                }
+            }
+        }
     }
 }

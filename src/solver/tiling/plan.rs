@@ -80,16 +80,16 @@ impl Plan {
 pub(in crate::solver) fn cut(grid: &Grid, plan: &Plan, depth: usize) -> Tiling {
     let size = grid.size();
     let periodic = [0, 1, 2].map(|axis| grid.is_periodic(axis));
-    let halo = 4 * depth;
-    let core = |axis: usize, least: usize| plan.block[axis].saturating_sub(halo).max(least);
+    let halo = 2 * depth;
+    let core = |axis: usize, least: usize| plan.block[axis].saturating_sub(2 * halo).max(least);
     // Whole chunks: detectors add these up, and may not see where blocks end.
-    let x = Axis::new(size[0], periodic[0], core(0, CHUNK) / CHUNK * CHUNK, CHUNK);
-    let whole = |axis: usize| Axis::new(size[axis], periodic[axis], size[axis], 2);
-    let single = || Axis::new(1, false, 2, 2);
+    let x = Axis::new(size[0], periodic[0], core(0, CHUNK) / CHUNK * CHUNK, CHUNK, halo);
+    let whole = |axis: usize| Axis::new(size[axis], periodic[axis], size[axis].next_multiple_of(2), 2, halo);
+    let single = || Axis::new(1, false, 2, 2, halo);
     let (across, stream, streamed) = match grid.rank() {
         1 => (single(), single(), 0),
         2 => (single(), whole(1), 1),
-        _ => (Axis::new(size[1], periodic[1], core(1, 8), 2), whole(2), 2),
+        _ => (Axis::new(size[1], periodic[1], core(1, 8), 2, halo), whole(2), 2),
     };
     let mut tiling = Tiling {
         x,
@@ -109,8 +109,9 @@ pub(in crate::solver) fn cut(grid: &Grid, plan: &Plan, depth: usize) -> Tiling {
         tiling.stream = Axis::new(
             sites,
             periodic[streamed],
-            plan.block[streamed].min(sites.div_ceil(segments).next_multiple_of(2)),
+            (plan.block[streamed].next_multiple_of(2)).min(sites.div_ceil(segments).next_multiple_of(2)),
             2,
+            halo,
         );
     }
     tiling

@@ -90,6 +90,8 @@ impl<T: Real> Run<T> {
         let empty = |tap: &Tap| (0..3).any(|axis| tap.lo[axis] >= tap.hi[axis]);
         let asked = all.iter().filter(|tap| !empty(tap)).count();
         let most = (KEPT / asked.max(1)).max(1) as u64;
+        let touches = self.stepper.device().filter(|_| taps.touches());
+        let most = touches.map_or(most, |device| most.min(device.most_touches(taps)));
         let mut left = steps;
         while left > 0 {
             // More detectors than places: one step at a time, as many detectors as fit.
@@ -97,22 +99,29 @@ impl<T: Real> Run<T> {
             let first = self.steps();
             let mut totals = Vec::new();
             let mut put = 0;
-            for _ in 0..count {
+            let batch = usize::try_from(count).unwrap_or(1);
+            if let Some(device) = self.stepper.device() {
+                device.prepare_touch(taps, batch);
+            }
+            for step in 0..batch {
                 self.single_step();
-                let closing = self.closing();
+                let phases = self.phases();
                 let drives = self.media.drives_at(self.time());
                 let Some(device) = self.stepper.device() else { return };
+                device.touch(step, phases.as_ref());
                 for tap in all.iter().filter(|tap| !empty(tap)) {
                     if put == KEPT {
                         totals.extend(device.kept_totals(put));
                         put = 0;
                     }
-                    device.keep_totals(put, &region(tap), closing.as_ref(), &drives);
+                    let closing = phases.as_ref().map(|[closing, _]| closing);
+                    device.keep_totals(put, &region(tap), closing, &drives);
                     put += 1;
                 }
             }
             if let Some(device) = self.stepper.device() {
                 totals.extend(device.kept_totals(put));
+                device.finish_touch(taps);
             }
             let mut totals = totals.iter();
             for n in first + 1..=first + count {

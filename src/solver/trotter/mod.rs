@@ -117,7 +117,11 @@ pub static METHOD: Method = Method {
     objections,
     memory,
     reach: Some(reach),
-    transducers: &[Backend::Cpu],
+    transducers: &[
+        Backend::Cpu,
+        #[cfg(feature = "cuda")]
+        Backend::Cuda,
+    ],
     work,
     build,
 };

@@ -56,14 +56,8 @@ impl<T: Real> Solver for Run<T> {
     }
 
     fn touch(&mut self, taps: &mut Taps) -> Result<(), SolverError> {
-        if self.stepper.device().is_some() {
-            return Err(SolverError::Unsupported(
-                "trotter reaches single sites on the processor only, which transducers need; take backend = \"cpu\""
-                    .to_owned(),
-            ));
-        }
         threads::run(|| self.touch_sites(taps));
-        Ok(())
+        self.checked(())
     }
 
     fn edit(&mut self, scenario: &Scenario, edit: &Edit) -> Result<(), SolverError> {

@@ -6,7 +6,7 @@ use super::problem::Problem;
 use super::scheme::Scheme;
 use super::watch::Watch;
 use crate::field::Real;
-use crate::solver::{Backend, FieldImage, ImageRequest, SolverError};
+use crate::solver::{Backend, FieldImage, ImageRequest, SolverError, Taps};
 use num_complex::Complex;
 use std::ops::Range;
 
@@ -99,6 +99,14 @@ pub(super) trait OnDevice<T: Real>: Sync {
     fn turn(&self, opening: Option<&Opening>, conjugate: bool);
     /// Scales the field to Σ|φ|² = weight.
     fn normalise(&self, weight: f64);
+    /// Takes over what the transducers do after each of the next `steps` steps.
+    fn prepare_touch(&self, taps: &Taps, steps: usize);
+    /// Lets them do it after step `step` of those; `phases` close and open the field at its time, where that is needed.
+    fn touch(&self, step: usize, phases: Option<&[Opening; 2]>);
+    /// Hands over what they heard, and notes what they played, in those steps.
+    fn finish_touch(&self, taps: &mut Taps);
+    /// Steps between two hand-overs at most.
+    fn most_touches(&self, taps: &Taps) -> u64;
     /// Sums over a region.
     fn totals(&self, region: &Region, closing: Option<&Opening>, drives: &[f64]) -> Totals;
     /// The same, kept on the device at `place`, below [`KEPT`], until [`OnDevice::kept_totals`] asks for it. The region is not empty.

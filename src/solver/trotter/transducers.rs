@@ -1,4 +1,4 @@
-//! Transducers: single sites of ψ, between the field's half phases.
+//! Transducers: single sites of ψ, between the field's half phases. On a device they act where the field lies, a batch of steps at a time.
 
 use super::opening::Opening;
 use super::run::Run;
@@ -20,8 +20,19 @@ impl<T: Real> Run<T> {
         if !taps.touches() {
             return;
         }
-        let phases = self.closing().map(|closing| [closing, self.opening(1.0)]);
+        if let Some(device) = self.stepper.device() {
+            device.prepare_touch(taps, 1);
+            device.touch(0, self.phases().as_ref());
+            device.finish_touch(taps);
+            return;
+        }
+        let phases = self.phases();
         taps.touch(&mut Reached { run: self, phases });
+    }
+
+    /// What closes and opens the field at the present time; `None` where it is closed.
+    pub(super) fn phases(&self) -> Option<[Opening; 2]> {
+        self.closing().map(|closing| [closing, self.opening(1.0)])
     }
 }
 

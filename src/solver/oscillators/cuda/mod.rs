@@ -7,8 +7,8 @@
 //! - `fused`: up to 4 equal sub-steps a launch in registers (2 in double precision, `kernels/oscillators_fused.cu`), along a line up to 16 (8, `kernels/oscillators_line.cu`).
 //!   The same bits. Equal sub-steps in a row are all of order 2, and four of five of order 4.
 //!
-//! Sources, and detectors that read single sites, are one list of operations on sites, which a kernel works off between two steps; with either, with detectors that are
-//! summed or while the largest pressures are kept, launches end with each step. Damping is part of them.
+//! Sources, and detectors that read single sites, are one list of operations on sites, which a kernel works off between two steps; transducers are another. With any of them, with
+//! detectors that are summed or while the largest pressures are kept, launches end with each step. Damping is part of them.
 //!
 //! Bound: a launch of n steps moves 16/n bytes a site and step in single precision: 267 n G site-steps/s on an H200 (4.27 TB/s copied); the sweeps' 39
 //! instructions with both turns of the bonds between lanes: 33.4 T/s / 39 = 850 G. One of order 2 that plays sources: 267 G. In a medium 32 bytes of coefficients
@@ -20,6 +20,7 @@ mod solver;
 mod sources;
 mod steps;
 mod store;
+mod touch;
 
 use super::field::Field;
 use super::run::Oscillators;
@@ -35,6 +36,7 @@ use crate::scene::scenario::Quantity;
 use crate::solver::device::aside::{self, Aside};
 use crate::solver::device::operations::Operations;
 use crate::solver::device::rows::{keep, pull_rows, push_rows};
+use crate::solver::device::touching::Touching;
 use crate::solver::device::{Built, OnCuda, check_count, chosen, device};
 use crate::solver::fdtd::material::allocate;
 use crate::solver::{Backend, Solver, SolverError, Target, Variant};
@@ -61,10 +63,6 @@ const FEWEST_SITES: usize = 1 << 16;
 
 /// A run on the device where the scene asks for it, or leaves it open and it is the better place.
 pub(super) fn build(scenario: &Scenario) -> Result<Built, SolverError> {
-    if scenario.listens() {
-        // Transducers are reached on the processor only; a scene that asks for both was refused before.
-        return Ok(Built::Elsewhere(None));
-    }
     chosen(scenario, "oscillators", &TARGET, FEWEST_SITES, || {
         match scenario.solver().precision {
             Precision::Single => Cuda::<f32>::boxed(scenario),
@@ -81,6 +79,7 @@ struct Kernels {
     sweep: Kernel,
     damp: Kernel,
     operate: Kernel,
+    touch: Kernel,
     peaks: Kernel,
 }
 
@@ -100,6 +99,7 @@ pub(super) struct Cuda<T: OnCuda> {
     peak: Option<Buffer<T>>,
     medium: store::Medium<T>,
     operations: Operations<T>,
+    touching: Touching<T>,
 }
 
 impl<T: OnCuda> Drop for Cuda<T> {
@@ -134,6 +134,7 @@ impl<T: OnCuda> Cuda<T> {
                     sweep: kernel("sweep")?,
                     damp: kernel("damp")?,
                     operate: kernel("operate")?,
+                    touch: kernel("touch_sites")?,
                     peaks: kernel("peaks")?,
                 },
                 field: [plane()?, plane()?],
@@ -146,6 +147,7 @@ impl<T: OnCuda> Cuda<T> {
                 peak: None,
                 medium,
                 operations: Operations::new(&queue)?,
+                touching: Touching::new(&queue)?,
                 aside: Aside::new(device, looking)?,
                 host,
                 queue,

@@ -97,11 +97,13 @@ mod tests {
     use super::*;
     use crate::field::{Precision, Real};
     use crate::solver::device::operations::Sites;
+    use crate::solver::device::touching::Touch;
 
     fn check<T: Real>(precision: Precision) {
         let sweeps = sources::sweeps(precision);
         assert_eq!(sweeps.declared("sweep"), [size_of::<Sweep<T>>()]);
         assert_eq!(sweeps.declared("operate")[0], size_of::<Sites>());
+        assert_eq!(sweeps.declared("touch_sites"), [size_of::<Touch>()]);
         assert_eq!(sweeps.declared("measure")[0], size_of::<Look>());
         assert_eq!(sweeps.declared("picture")[0], size_of::<Picture>());
         for medium in [Medium::Uniform, Medium::Damped, Medium::Sites] {

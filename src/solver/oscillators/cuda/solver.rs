@@ -37,6 +37,12 @@ impl<T: OnCuda> Solver for Cuda<T> {
         self.go(steps, taps)
     }
 
+    fn touch(&mut self, taps: &mut Taps) -> Result<(), SolverError> {
+        self.prepare_transducers(taps, 1)?;
+        self.touch_sites(0)?;
+        Ok(self.touching.finish(&self.queue, taps)?)
+    }
+
     fn edit(&mut self, scenario: &Scenario, edit: &Edit) -> Result<(), SolverError> {
         self.on_host(|host| host.edit(scenario, edit))
     }

@@ -5,7 +5,8 @@ use super::{Cuda, params};
 use crate::backend::cuda::{CudaError, Kernel, PushKernelArg, Queue};
 use crate::field::Precision;
 use crate::scene::Scenario;
-use crate::solver::device::operations::{BATCH, gathered_places, is_gathered};
+use crate::solver::device::operations::{gathered_places, is_gathered};
+use crate::solver::device::touching::Touching;
 use crate::solver::device::{OnCuda, chunk_of, whole};
 use crate::solver::oscillators::scheme::{Sweep, sweeps};
 use crate::solver::{SolverError, Taps};
@@ -189,7 +190,7 @@ impl<T: OnCuda> Cuda<T> {
         let gathered = gathered_places(taps, |at| self.place(at));
         let mut left = steps;
         while left > 0 {
-            let batch = left.min(BATCH);
+            let batch = left.min(Touching::<T>::most(taps));
             self.go_batch(usize::try_from(batch).unwrap_or(1), &gathered, taps)?;
             left -= batch;
         }
@@ -220,6 +221,7 @@ impl<T: OnCuda> Cuda<T> {
     fn go_batch(&mut self, steps: usize, gathered: &[u32], taps: &mut Taps) -> Result<(), CudaError> {
         let mut signals = self.signals(steps);
         self.operations.load(&self.queue, &mut signals, gathered)?;
+        self.prepare_transducers(taps, steps)?;
         let substeps = self.host.springs.scheme.substeps.len();
         let tick = |run: &mut Self| {
             run.host.clock.steps += 1;
@@ -231,7 +233,7 @@ impl<T: OnCuda> Cuda<T> {
             return Ok(());
         }
         let (mut times, mut records) = (Vec::new(), Vec::new());
-        // Energies and fluxes belong between the kick that ends a step and the one that begins the next.
+        // Energies, fluxes and transducers belong between the kick that ends a step and the one that begins the next.
         let sums = taps.taps().iter().any(|tap| !is_gathered(tap));
         for n in 0..steps {
             if n == 0 && self.operations.adds() {
@@ -239,28 +241,32 @@ impl<T: OnCuda> Cuda<T> {
             }
             self.run(substeps)?;
             tick(self);
+            let (apart, gathers) = (sums || self.touching.acts(n), !gathered.is_empty());
             if !self.operations.is_empty() {
                 // The end of this step and the beginning of the next, which belongs to this batch or not.
-                let kicks = if n + 1 < steps && !sums { 2 } else { 1 };
-                self.operate(
-                    n + 1,
-                    if self.operations.adds() { kicks } else { 0 },
-                    !gathered.is_empty(),
-                )?;
+                let kicks = if n + 1 < steps && !apart { 2 } else { 1 };
+                self.operate(n + 1, if self.operations.adds() { kicks } else { 0 }, gathers)?;
             }
             self.keep_peaks()?;
+            if self.touching.acts(n) {
+                self.touch_sites(n)?;
+                if gathers {
+                    // Detectors see what transducers have done.
+                    self.operate(n + 1, 0, true)?;
+                }
+            }
             if !taps.is_empty() {
                 times.push(self.host.clock.time);
                 records.push(self.aside.summed(&self.queue, taps, |region| self.look(region))?);
             }
-            if sums && n + 1 < steps && self.operations.adds() {
+            if apart && n + 1 < steps && self.operations.adds() {
                 self.operate(n + 1, 1, false)?;
             }
         }
-        if taps.is_empty() {
-            return Ok(());
+        if !times.is_empty() {
+            self.operations.record(&self.queue, taps, times, records)?;
         }
-        self.operations.record(&self.queue, taps, times, records)
+        self.touching.finish(&self.queue, taps)
     }
 
     /// The operations of moment `moment` of the batch: kicks so many times, gathers after the step that ends there.

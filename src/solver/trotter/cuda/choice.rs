@@ -25,8 +25,6 @@ pub(in super::super) fn build(scenario: &Scenario) -> Result<Built, SolverError>
     let open = choice.backend == BackendChoice::Auto
         && (choice.variant == "auto" || only_here)
         && (only_here || scenario.grid().sites() >= FEWEST_SITES)
-        // Single sites are reached on the processor only.
-        && !scenario.listens()
         && cuda::device().is_ok();
     if !asked && !open {
         return Ok(Built::Elsewhere(None));

@@ -24,6 +24,7 @@ mod prepare;
 mod sources;
 mod space;
 mod stepper;
+mod touch;
 
 pub(super) use choice::build;
 
@@ -32,6 +33,7 @@ use super::run::RowChange;
 use crate::backend::cuda::{self, Buffer, CudaError, Kernel, Landing, Mark, Queue};
 use crate::field::{Precision, Real};
 use crate::grid::Grid;
+use crate::solver::device::touching::Touching;
 use crate::solver::{Backend, FieldImage, SolverError, Target, Variant};
 use choice::{check_room, chosen};
 use num_complex::Complex;
@@ -47,7 +49,7 @@ impl OnCuda for f32 {}
 impl OnCuda for f64 {}
 
 /// Entries of `trotter_sweeps.cu`.
-const ENTRIES: [&str; 10] = [
+const ENTRIES: [&str; 11] = [
     "sweep_x",
     "sweep_rows",
     "sweep_columns",
@@ -58,6 +60,7 @@ const ENTRIES: [&str; 10] = [
     "measure_total",
     "normalise",
     "picture",
+    "touch_sites",
 ];
 
 /// The row of targets.
@@ -150,6 +153,7 @@ struct Sums<T: OnCuda> {
     kept: Option<Buffer<f64>>,
     value: Option<Buffer<f32>>,
     phase: Option<Buffer<f32>>,
+    touching: Touching<T>,
     seed: u32,
 }
 
@@ -203,6 +207,7 @@ impl<T: OnCuda> Cuda<T> {
                     kept: None,
                     value: None,
                     phase: None,
+                    touching: Touching::new(&queue)?,
                     seed: 1,
                 }),
                 queue,

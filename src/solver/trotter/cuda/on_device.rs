@@ -5,13 +5,14 @@ use super::params::{self, Closing, Factor, SUMS, filled, whole};
 use super::{Ahead, Cuda, OnCuda, Sums};
 use crate::backend::cuda::{Buffer, CudaError, PushKernelArg, Queue};
 use crate::scene::scenario::Quantity;
+use crate::solver::device::touching::Touching;
 use crate::solver::trotter::media::{Exponent, Media};
 use crate::solver::trotter::run::{KEPT, OnDevice, Opening, Region, Totals};
-use crate::solver::{Backend, FieldImage, ImageRequest, SolverError};
+use crate::solver::{Backend, FieldImage, ImageRequest, SolverError, Taps};
 use std::sync::{MutexGuard, PoisonError};
 
 impl<T: OnCuda> Cuda<T> {
-    fn sums(&self) -> MutexGuard<'_, Sums<T>> {
+    pub(super) fn sums(&self) -> MutexGuard<'_, Sums<T>> {
         self.sums.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -26,7 +27,7 @@ impl<T: OnCuda> Cuda<T> {
         )
     }
 
-    fn medium(&self, sums: &Sums<T>) -> params::Medium {
+    pub(super) fn medium(&self, sums: &Sums<T>) -> params::Medium {
         let address = |buffer: &Option<Buffer<T>>| buffer.as_ref().map_or(0, Buffer::address);
         let mut driven = [0; params::MOST_DRIVES];
         for (driven, buffer) in driven.iter_mut().zip(&sums.driven) {
@@ -328,6 +329,22 @@ impl<T: OnCuda> OnDevice<T> for Cuda<T> {
                     })
             }
         });
+    }
+
+    fn prepare_touch(&self, taps: &Taps, steps: usize) {
+        self.prepare_transducers(taps, steps);
+    }
+
+    fn touch(&self, step: usize, phases: Option<&[Opening; 2]>) {
+        self.touch_sites(step, phases);
+    }
+
+    fn finish_touch(&self, taps: &mut Taps) {
+        self.finish_transducers(taps);
+    }
+
+    fn most_touches(&self, taps: &Taps) -> u64 {
+        Touching::<T>::most(taps)
     }
 
     fn totals(&self, region: &Region, closing: Option<&Opening>, drives: &[f64]) -> Totals {

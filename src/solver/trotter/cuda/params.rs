@@ -4,6 +4,7 @@ use super::super::media::Exponent;
 use super::super::run::Opening;
 use crate::backend::cuda::parameters;
 use crate::grid::Grid;
+use crate::solver::device::touching::Touch;
 
 /// Drives that the device handles.
 pub(super) const MOST_DRIVES: usize = 4;
@@ -21,7 +22,8 @@ parameters!(
     Factor,
     Closing,
     Measure,
-    Picture
+    Picture,
+    TouchSites
 );
 
 #[repr(C)]
@@ -203,6 +205,16 @@ pub(super) struct Picture {
     pub phase: u64,
 }
 
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct TouchSites {
+    pub field: [u64; 2],
+    pub medium: Medium,
+    pub closing: Closing,
+    pub opening: Closing,
+    pub touch: Touch,
+}
+
 /// The first values, zeros after them.
 pub(super) fn filled(values: &[f64]) -> [f64; MOST_DRIVES] {
     let mut all = [0.0; MOST_DRIVES];
@@ -232,6 +244,7 @@ mod tests {
         assert_eq!(kernels.declared("sweep_columns"), [size_of::<Columns<f32>>()]);
         assert_eq!(kernels.declared("measure_rows"), [size_of::<Measure>()]);
         assert_eq!(kernels.declared("picture")[0], size_of::<Picture>());
+        assert_eq!(kernels.declared("touch_sites"), [size_of::<TouchSites>()]);
         assert_eq!(
             kernels.declared("fill_table"),
             [size_of::<Medium>(), size_of::<Factor>(), size_of::<Lattice>()]

@@ -1,0 +1,245 @@
+//! A run that is edited, begun anew, turned round, kept and taken up again.
+
+use super::{Change, Engine, Snapshot};
+use crate::engine::build;
+use crate::engine::mirror::Phase;
+use crate::engine::{EngineError, Verdict};
+use crate::physics::Equation;
+use crate::scene::Scenario;
+use crate::scene::scenario::Quantity;
+use crate::solver::{Clock, Edit, Solver, SolverError, Taps};
+use std::sync::Arc;
+
+impl Engine {
+    /// Goes on with an edited scene; says what that took. On an error the run goes on with the scene that it had.
+    ///
+    /// # Errors
+    /// If the new scene cannot be run.
+    pub fn update(&mut self, scenario: Arc<Scenario>) -> Result<Change, EngineError> {
+        let method = build::method(&scenario)?;
+        let old = &self.scenario;
+        if !scenario.continues(old) {
+            return self.restart(scenario);
+        }
+        let of_mirror = self.update_mirror(&scenario)?;
+        if of_mirror == Some(Change::Restarted) {
+            return self.restart(scenario);
+        }
+        let old = Arc::clone(&self.scenario);
+        let old_clock = self.clock();
+        let step = build::time_step(method, &scenario).copysign(old_clock.time_step);
+        #[expect(clippy::float_cmp, reason = "whether the scene's number is another one")]
+        let other_step = build::time_step(method, &old) != step.abs();
+        let other_medium =
+            old.medium() != scenario.medium() || old.model() != scenario.model() || old.sources() != scenario.sources();
+        let other_medium = other_medium || self.way_back_differs(&scenario);
+        let change = if old.solver() != scenario.solver() || old.time().imaginary != scenario.time().imaginary {
+            self.rebuild(&scenario, step)?;
+            Change::Rebuilt
+        } else if other_step || other_medium {
+            match self.edit(&scenario, other_medium, other_step.then_some(step)) {
+                Err(EngineError::Solver(SolverError::Unsupported(_))) => {
+                    self.rebuild(&scenario, step)?;
+                    Change::Rebuilt
+                }
+                done => {
+                    done?;
+                    Change::Edited
+                }
+            }
+        } else {
+            Change::Kept
+        };
+        let change = of_mirror.map_or(change, |own| own.max(change));
+        if self.scenario.detectors() != scenario.detectors() {
+            let transducers = self.taps.transducers_mut().take();
+            self.taps = Taps::new(scenario.grid(), scenario.detectors());
+            *self.taps.transducers_mut() = transducers;
+            if let Some(snapshot) = &mut self.snapshot {
+                let transducers = snapshot.taps.transducers_mut().take();
+                snapshot.taps = Taps::new(scenario.grid(), scenario.detectors());
+                *snapshot.taps.transducers_mut() = transducers;
+            }
+        }
+        if self.scenario.expectations() != scenario.expectations() {
+            self.verdicts = vec![Verdict::Pending; scenario.expectations().len()];
+            if let Some(snapshot) = &mut self.snapshot {
+                snapshot.verdicts.clone_from(&self.verdicts);
+            }
+        }
+        if scenario.view().quantity != Quantity::Peak {
+            self.maps.forget_peak();
+        }
+        self.scenario = scenario;
+        self.current &= change == Change::Kept;
+        // A field that was lost stays lost under another medium.
+        if self.failure.take().is_some() {
+            self.observables()?;
+        }
+        Ok(change)
+    }
+
+    /// Begins another scene at t = 0; the log goes on as it was kept.
+    fn restart(&mut self, scenario: Arc<Scenario>) -> Result<Change, EngineError> {
+        let log = self.log.as_ref().map(|log| log.every);
+        *self = Self::new(scenario)?;
+        if let Some(every) = log {
+            self.keep_observables(every)?;
+        }
+        Ok(Change::Restarted)
+    }
+
+    /// Back to t = 0. The snapshot stays.
+    ///
+    /// # Errors
+    /// As [`Engine::new`].
+    pub fn reset(&mut self) -> Result<(), EngineError> {
+        let mut fresh = Self::new(Arc::clone(&self.scenario))?;
+        fresh.snapshot = self.snapshot.take();
+        fresh.replays = std::mem::take(&mut self.replays);
+        if let Some(log) = &self.log {
+            fresh.keep_observables(log.every)?;
+        }
+        *self = fresh;
+        Ok(())
+    }
+
+    /// Keeps the present state aside.
+    ///
+    /// # Errors
+    /// If the run has failed, the back end fails or memory runs out.
+    pub fn snapshot(&mut self) -> Result<(), EngineError> {
+        if let Some(failure) = &self.failure {
+            return Err(failure.clone());
+        }
+        self.snapshot = Some(self.keep()?);
+        Ok(())
+    }
+
+    /// The present state.
+    pub(in crate::engine) fn keep(&mut self) -> Result<Snapshot, EngineError> {
+        Ok(Snapshot {
+            state: self.solver.save()?,
+            taps: self.taps.clone(),
+            verdicts: self.verdicts.clone(),
+            peak: self.maps.peak().to_vec(),
+            leg: self.timeline.as_ref().map(|timeline| timeline.leg.clone()),
+        })
+    }
+
+    /// Back to the snapshot, which stays.
+    ///
+    /// # Errors
+    /// If there is none or the back end fails.
+    pub fn restore(&mut self) -> Result<(), EngineError> {
+        let snapshot = self.snapshot.take().ok_or(EngineError::NoSnapshot)?;
+        let done = self.go_to(&snapshot);
+        self.snapshot = Some(snapshot);
+        done
+    }
+
+    /// To a kept state.
+    pub(in crate::engine) fn go_to(&mut self, snapshot: &Snapshot) -> Result<(), EngineError> {
+        let mut phase = self.phase();
+        if matches!(self.failure, Some(EngineError::Solver(SolverError::Backend { .. }))) {
+            // What the back end held is lost with it; the snapshot is not, and another solver can go on from it.
+            self.solver = build::build(&self.scenario)?;
+            phase = phase.map(|_| Phase::Record);
+        }
+        let then = snapshot.leg.as_ref().map(|leg| leg.phase);
+        if then != phase {
+            let scenario = self.leg_scenario(then);
+            self.solver.edit(&scenario, &Edit::Medium)?;
+        }
+        self.solver.load(&snapshot.state)?;
+        self.taps = snapshot.taps.clone();
+        self.verdicts.clone_from(&snapshot.verdicts);
+        if let (Some(timeline), Some(leg)) = (&mut self.timeline, &snapshot.leg) {
+            timeline.leg = leg.clone();
+        }
+        self.failure = None;
+        self.maps.go_on_from(&snapshot.peak);
+        self.observables()?;
+        Ok(())
+    }
+
+    /// Turns time round: at the scene's mirror, if it has one, and else Δt → −Δt.
+    ///
+    /// # Errors
+    /// If the method cannot run backwards; with a mirror as [`Engine::turn_now`].
+    pub fn reverse(&mut self) -> Result<(), EngineError> {
+        if self.timeline.is_some() {
+            return self.turn_now();
+        }
+        let step = -self.clock().time_step;
+        Ok(self.solver.edit(&self.scenario, &Edit::TimeStep(step))?)
+    }
+
+    /// Medium and Δt in the running solver.
+    fn edit(&mut self, scenario: &Scenario, medium: bool, step: Option<f64>) -> Result<(), EngineError> {
+        if medium {
+            let back = (self.phase() == Some(Phase::Replay)).then(|| scenario.returning());
+            self.solver.edit(back.as_ref().unwrap_or(scenario), &Edit::Medium)?;
+        }
+        if let Some(step) = step {
+            self.solver.edit(scenario, &Edit::TimeStep(step))?;
+        }
+        Ok(())
+    }
+
+    /// Another solver on the same grid, with the field, the clock and the snapshot of this one.
+    fn rebuild(&mut self, scenario: &Scenario, step: f64) -> Result<(), EngineError> {
+        let mut next = build::build(scenario)?;
+        let carry = |from: &mut dyn Solver, next: &mut dyn Solver| carry(from, next, scenario, step);
+        let present = if self.snapshot.is_some() {
+            Some(self.solver.save()?)
+        } else {
+            None
+        };
+        if let (Some(snapshot), Some(present)) = (&mut self.snapshot, present) {
+            self.solver.load(&snapshot.state)?;
+            let carried = carry(self.solver.as_mut(), next.as_mut()).and_then(|()| Ok(next.save()?));
+            self.solver.load(&present)?;
+            snapshot.state = carried?;
+        }
+        carry(self.solver.as_mut(), next.as_mut())?;
+        self.solver = next;
+        Ok(())
+    }
+
+    /// Takes over field and clock of another run on the same grid. The size of Δt stays this one's, its sign becomes the other's.
+    ///
+    /// # Errors
+    /// If a back end fails or memory runs out.
+    pub(in crate::engine) fn adopt(&mut self, other: &mut Self) -> Result<(), EngineError> {
+        let step = self.clock().time_step.abs().copysign(other.clock().time_step);
+        let scenario = Arc::clone(&self.scenario);
+        carry(other.solver.as_mut(), self.solver.as_mut(), &scenario, step)?;
+        self.initial = other.initial;
+        self.failure = None;
+        self.maps.forget_peak();
+        self.observables()?;
+        Ok(())
+    }
+}
+
+/// Gives a solver of `scenario` the field and the clock of another one, with a Δt of its own.
+fn carry(from: &mut dyn Solver, next: &mut dyn Solver, scenario: &Scenario, step: f64) -> Result<(), EngineError> {
+    // Sound is more than its pressure now: the level before says how it moves.
+    if from.report().method == next.report().method
+        && scenario.model().equation() == Equation::Acoustic
+        && next.load(&from.save()?).is_ok()
+    {
+        return Ok(next.edit(scenario, &Edit::TimeStep(step))?);
+    }
+    let (field, clock) = (from.field()?, from.clock());
+    next.edit(scenario, &Edit::TimeStep(step))?;
+    next.set_field(
+        &field,
+        Clock {
+            time_step: step,
+            ..clock
+        },
+    )?;
+    Ok(())
+}

@@ -1,0 +1,48 @@
+//! Transducers on the device: what [`Sites`](crate::solver::transducers::Sites) of the processor's run does.
+
+use super::Cuda;
+use crate::backend::cuda::{Buffer, CudaError, PushKernelArg};
+use crate::solver::Taps;
+use crate::solver::device::OnCuda;
+use crate::solver::device::touching::THREADS;
+use crate::solver::transducers::{Act, Transducers};
+use num_complex::Complex64;
+
+impl<T: OnCuda> Cuda<T> {
+    /// Takes over what the transducers do after the next `steps` steps.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "grids of more than 2^32 sites were refused"
+    )]
+    pub(super) fn prepare_transducers(&mut self, taps: &Taps, steps: usize) -> Result<(), CudaError> {
+        let host = &self.host;
+        let nx = host.springs.layout.size[0];
+        let act = taps.transducers().map_or(Act::Record, Transducers::act);
+        let silent = |site: usize| act != Act::Record && host.masses.is_wall(site % nx, site / nx);
+        let place = |site: usize| (!silent(site)).then_some((site / nx * self.pitch + site % nx) as u32);
+        let numbers = |site: usize, value: Complex64| match act {
+            Act::Add => host.pushed(site, value),
+            _ => [value.re, value.im],
+        };
+        self.touching.prepare(&self.queue, taps, steps, place, numbers)
+    }
+
+    /// Lets them do it after step `step` of those.
+    #[allow(unsafe_code, reason = "a kernel launch")]
+    pub(super) fn touch_sites(&mut self, step: usize) -> Result<(), CudaError> {
+        let Some(touch) = self.touching.after(step) else {
+            return Ok(());
+        };
+        let [q, p] = [0, 1].map(|n: usize| self.field[n].address());
+        let peak = self.peak.as_ref().map_or(0, Buffer::address);
+        // A picture under way may read them.
+        self.aside.before_any_writing(&self.queue)?;
+        // SAFETY: the arguments are those of `touch_sites`; places are sites of the grid, and signal or record have two numbers of each.
+        unsafe {
+            self.queue
+                .launch(&self.kernels.touch, touch.blocks(), THREADS, |launch| {
+                    launch.arg(&touch).arg(&q).arg(&p).arg(&peak);
+                })
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Transducers on the device.
+
+use super::launch::addresses;
+use super::params::{Closing, TouchSites};
+use super::{Cuda, OnCuda};
+use crate::backend::cuda::PushKernelArg;
+use crate::solver::Taps;
+use crate::solver::device::touching::THREADS;
+use crate::solver::trotter::run::Opening;
+
+impl<T: OnCuda> Cuda<T> {
+    /// See [`OnDevice::prepare_touch`](super::super::run::OnDevice::prepare_touch).
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "grids of more than 2^32 numbers were refused"
+    )]
+    pub(super) fn prepare_transducers(&self, taps: &Taps, steps: usize) {
+        let nx = self.grid.size()[0];
+        let mut sums = self.sums();
+        self.attempt(|| {
+            // The kernel keeps walls silent.
+            let place = |site: usize| Some((site / nx * self.pitch + site % nx) as u32);
+            let numbers = |_, value: num_complex::Complex64| [value.re, value.im];
+            sums.touching.prepare(&self.queue, taps, steps, place, numbers)
+        });
+    }
+
+    /// See [`OnDevice::touch`](super::super::run::OnDevice::touch).
+    #[allow(unsafe_code, reason = "a kernel launch")]
+    pub(super) fn touch_sites(&self, step: usize, phases: Option<&[Opening; 2]>) {
+        let sums = self.sums();
+        let Some(touch) = sums.touching.after(step) else {
+            return;
+        };
+        let writes = touch.record == 0;
+        if writes {
+            self.changed();
+        }
+        let parameters = TouchSites {
+            field: addresses(&self.field),
+            medium: self.medium(&sums),
+            closing: Closing::new(phases.map(|[closing, _]| closing)),
+            opening: Closing::new(phases.map(|[_, opening]| opening)),
+            touch,
+        };
+        self.attempt(|| {
+            if writes {
+                self.before_writing(Some(self.field[0].address()))?;
+            }
+            // SAFETY: the parameters are those of `touch_sites`; places are sites of the grid, and signal or record have two numbers of each.
+            unsafe {
+                self.queue
+                    .launch(self.kernel("touch_sites"), touch.blocks(), THREADS, |launch| {
+                        launch.arg(&parameters);
+                    })
+            }
+        });
+    }
+
+    /// See [`OnDevice::finish_touch`](super::super::run::OnDevice::finish_touch).
+    pub(super) fn finish_transducers(&self, taps: &mut Taps) {
+        let mut sums = self.sums();
+        self.attempt(|| sums.touching.finish(&self.queue, taps));
+    }
+}

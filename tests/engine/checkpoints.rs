@@ -1,0 +1,205 @@
+//! Runs that are kept in files and taken up again.
+
+use super::{RUNS, engine, same_bits, scene};
+use proptest::prelude::*;
+use ripplon::engine::{Checkpoint, CheckpointError, Engine, EngineError};
+use std::path::Path;
+use std::sync::OnceLock;
+
+/// A run of 50 steps with a checkpoint after 21, written to `path`.
+fn checkpointed(overrides: &[&str], path: &Path) -> Engine {
+    let mut run = engine(overrides);
+    run.keep_observables(5).unwrap();
+    run.advance(21).unwrap();
+    run.save_checkpoint(path).unwrap();
+    run.advance(29).unwrap();
+    run
+}
+
+#[test]
+fn a_resumed_run_is_the_uninterrupted_one_bit_by_bit() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run.ripplon");
+    for overrides in RUNS {
+        let mut whole = checkpointed(overrides, &path);
+        let (mut resumed, remarks) = Engine::resume(scene(overrides), &path).unwrap();
+        assert!(remarks.is_empty(), "{remarks:?}");
+        assert_eq!(resumed.clock().steps, 21);
+        resumed.advance(29).unwrap();
+        assert!(
+            same_bits(&whole.field().unwrap(), &resumed.field().unwrap()),
+            "{overrides:?}"
+        );
+        assert_eq!(whole.clock(), resumed.clock());
+        assert_eq!(whole.taps(), resumed.taps());
+        assert_eq!(whole.log(), resumed.log());
+        assert_eq!(whole.log().unwrap().rows.len(), 11);
+        assert_eq!(whole.verdicts(), resumed.verdicts());
+        assert_eq!(whole.drift().to_bits(), resumed.drift().to_bits());
+    }
+}
+
+#[test]
+fn a_checkpoint_of_another_run_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run.ripplon");
+    checkpointed(&[], &path);
+    let refused = |overrides: &[&str]| match Engine::resume(scene(overrides), &path) {
+        Err(EngineError::Checkpoint(CheckpointError::Mismatch { what, .. })) => what,
+        Err(other) => panic!("{other}"),
+        Ok(_) => panic!("{overrides:?} was taken"),
+    };
+    let what = refused(&["grid.size=[64, 32]"]);
+    assert!(what.contains("48 × 32") && what.contains("64 × 32"), "{what}");
+    assert!(refused(&["grid.spacing=0.4"]).contains("[grid]"));
+    assert!(refused(&["packet.0.momentum=[0.0, 0.0]"]).contains("initial state"));
+}
+
+#[test]
+fn what_differs_from_a_checkpoint_acts_from_there_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run.ripplon");
+    let mut live = engine(&[]);
+    live.keep_observables(5).unwrap();
+    live.advance(21).unwrap();
+    live.save_checkpoint(&path).unwrap();
+    for (overrides, remark) in [
+        (&["layer.0.value=2.0"][..], "[layer]"),
+        (&["time.step=0.01"], "time.step"),
+        (&["solver.precision=double"], "[solver]"),
+        (&["detector.1.name=other"], "[detector]"),
+    ] {
+        let (mut resumed, remarks) = Engine::resume(scene(overrides), &path).unwrap();
+        assert_eq!(remarks.len(), 1, "{remarks:?}");
+        assert!(remarks[0].ends_with(remark), "{remarks:?}");
+        // The same as editing the running scene, bit by bit.
+        let (mut edited, _) = Engine::resume(scene(&[]), &path).unwrap();
+        edited.update(scene(overrides)).unwrap();
+        resumed.advance(9).unwrap();
+        edited.advance(9).unwrap();
+        assert!(
+            same_bits(&resumed.field().unwrap(), &edited.field().unwrap()),
+            "{overrides:?}"
+        );
+        assert_eq!(resumed.taps(), edited.taps());
+    }
+    let (_, remarks) = Engine::resume(scene(&["time.end=5.0", "view.quantity=phase", "title=Longer"]), &path).unwrap();
+    assert!(remarks.is_empty(), "{remarks:?}");
+}
+
+#[test]
+fn a_file_that_is_no_checkpoint_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run.ripplon");
+    assert!(matches!(Checkpoint::read(&path), Err(CheckpointError::Read { .. })));
+    for content in [
+        &b""[..],
+        b"RIPPLON",
+        b"\x93NUMPY\x01\x00v\x00{'descr': '<c8', 'fortran_order': False",
+        &[0; 4096],
+    ] {
+        std::fs::write(&path, content).unwrap();
+        assert!(matches!(Checkpoint::read(&path), Err(CheckpointError::Foreign { .. })));
+    }
+    let mut newer = good_checkpoint().to_vec();
+    newer[16] = 2;
+    std::fs::write(&path, newer).unwrap();
+    assert!(matches!(
+        Checkpoint::read(&path),
+        Err(CheckpointError::Version { found: 2, .. })
+    ));
+}
+
+#[test]
+fn a_checkpoint_that_cannot_be_written_leaves_the_last_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut run = engine(&[]);
+    let error = run.save_checkpoint(&dir.path().join("no/such/directory")).unwrap_err();
+    assert!(
+        matches!(error, EngineError::Checkpoint(CheckpointError::Write { .. })),
+        "{error}"
+    );
+    assert!(!error.is_input());
+    let path = dir.path().join("run.ripplon");
+    run.save_checkpoint(&path).unwrap();
+    let names: Vec<_> = std::fs::read_dir(dir.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    assert_eq!(names, ["run.ripplon"], "nothing else is left behind");
+}
+
+/// The bytes of a sound checkpoint.
+fn good_checkpoint() -> &'static [u8] {
+    static BYTES: OnceLock<Vec<u8>> = OnceLock::new();
+    BYTES.get_or_init(|| {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("run.ripplon");
+        checkpointed(
+            &[
+                "grid.size=[48]",
+                "packet.0.center=[8.0]",
+                "packet.0.width=[2.0]",
+                "packet.0.momentum=[1.5]",
+                "layer.0.min=[12.0]",
+                "layer.0.max=[13.0]",
+                "detector.0.region={ min = [13.5], max = [20.0] }",
+                "detector.1.at=[12.0]",
+            ],
+            &path,
+        );
+        std::fs::read(&path).unwrap()
+    })
+}
+
+fn read_bytes(bytes: &[u8]) -> Result<Checkpoint, CheckpointError> {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), bytes).unwrap();
+    Checkpoint::read(file.path())
+}
+
+#[test]
+fn a_sound_checkpoint_is_read() {
+    let checkpoint = read_bytes(good_checkpoint()).unwrap();
+    assert_eq!(checkpoint.state.clock.steps, 21);
+    assert_eq!(checkpoint.records.len(), 2);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    /// A CRC-32 finds every burst of up to 32 bits, so a changed byte never passes, wherever it is.
+    #[test]
+    fn a_changed_byte_is_found(place in any::<prop::sample::Index>(), by in 1u8..=255) {
+        let mut bytes = good_checkpoint().to_vec();
+        let place = place.index(bytes.len());
+        bytes[place] ^= by;
+        prop_assert!(read_bytes(&bytes).is_err());
+    }
+
+    #[test]
+    fn a_cut_is_found(place in any::<prop::sample::Index>()) {
+        let bytes = good_checkpoint();
+        prop_assert!(read_bytes(&bytes[..place.index(bytes.len())]).is_err());
+    }
+
+    #[test]
+    fn more_bytes_are_found(place in any::<prop::sample::Index>(), more in prop::collection::vec(any::<u8>(), 1..40)) {
+        let mut bytes = good_checkpoint().to_vec();
+        let place = place.index(bytes.len() + 1);
+        bytes.splice(place..place, more);
+        prop_assert!(read_bytes(&bytes).is_err());
+    }
+
+    /// Digits of the header changed into others keep it valid JSON: lengths and counts that lie must not be believed.
+    #[test]
+    fn a_lying_header_is_found(place in any::<prop::sample::Index>(), digit in b'0'..=b'9') {
+        let mut bytes = good_checkpoint().to_vec();
+        let header = u32::from_le_bytes(bytes[20..24].try_into().unwrap()) as usize;
+        let digits: Vec<usize> = (24..24 + header).filter(|&n| bytes[n].is_ascii_digit()).collect();
+        let place = digits[place.index(digits.len())];
+        prop_assume!(bytes[place] != digit);
+        bytes[place] = digit;
+        prop_assert!(read_bytes(&bytes).is_err());
+    }
+}

@@ -1,0 +1,182 @@
+//! The timeline of a mirror: cut anywhere, kept, taken again; silence; refusals.
+
+use super::{chain, engine, epsilon, oscillators, points, reached, read, there_and_back};
+use ripplon::engine::Engine;
+use ripplon::physics::Equation;
+use ripplon::scene::scenario::Quantity;
+use ripplon::solver::{self, Backend, FieldImage, ImageRequest};
+use std::sync::Arc;
+
+#[test]
+fn the_timeline_does_not_depend_on_how_it_is_cut_and_can_be_taken_again() {
+    for method in ["reversal", "one-bit", "inverse-filter", "echo"] {
+        let mirror = |method: &str| format!("method = \"{method}\"\nnoise = 0.01\n{}", points(&[100.0, 101.0]));
+        let text = chain(50.0, 5.0, 1.0, &[], 20.0, &mirror(method));
+        let mut whole = engine(&text);
+        whole.advance(230).unwrap();
+        let mut cut = engine(&text);
+        for _ in 0..230 {
+            cut.advance(1).unwrap();
+        }
+        let field = whole.field().unwrap();
+        assert_eq!(field, cut.field().unwrap(), "{method}");
+        // A checkpoint in the middle of the way back.
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("state");
+        let mut early = engine(&text);
+        early.advance(150).unwrap();
+        early.save_checkpoint(&path).unwrap();
+        let (mut resumed, remarks) = Engine::resume(Arc::new(read(&text)), &path).unwrap();
+        assert!(remarks.is_empty(), "{remarks:?}");
+        resumed.advance(80).unwrap();
+        assert_eq!(field, resumed.field().unwrap(), "{method} resumed");
+        // Back to the turn and the same way again, from the run itself and from the resumed one.
+        for engine in [&mut whole, &mut resumed] {
+            engine.back_to_turn().unwrap();
+            assert_eq!(engine.clock().steps, 100);
+            engine.advance(130).unwrap();
+            assert_eq!(field, engine.field().unwrap(), "{method} again");
+        }
+        // With another method, as if it had been that from the start.
+        let other = if method == "reversal" {
+            "inverse-filter"
+        } else {
+            "reversal"
+        };
+        let edited = chain(50.0, 5.0, 1.0, &[], 20.0, &mirror(other));
+        whole.update(Arc::new(read(&edited))).unwrap();
+        assert_eq!(whole.clock().steps, 100, "{method} to {other}");
+        whole.advance(130).unwrap();
+        let mut fresh = engine(&edited);
+        fresh.advance(230).unwrap();
+        assert_eq!(whole.field().unwrap(), fresh.field().unwrap(), "{method} to {other}");
+        // A snapshot on the way back, and a fresh start.
+        whole.snapshot().unwrap();
+        let kept = whole.field().unwrap();
+        whole.reset().unwrap();
+        whole.advance(7).unwrap();
+        whole.restore().unwrap();
+        assert_eq!(kept, whole.field().unwrap());
+        whole.reset().unwrap();
+        whole.advance(230).unwrap();
+        assert_eq!(whole.field().unwrap(), fresh.field().unwrap(), "{method} reset");
+    }
+}
+
+/// The largest values of the way back are its own, the first time and again: nothing of the way there is among them.
+#[test]
+fn the_largest_values_begin_anew_at_the_turn() {
+    let view = "[view]\nquantity = \"peak\"\n";
+    let pair = points(&[100.0, 101.0]);
+    let line = |solver: &str, method: &str| {
+        let text = oscillators(4.0, method).replace("at = 750.0", "at = 150.0");
+        text.replace("method = \"fdtd\"", &format!("method = \"{solver}\""))
+    };
+    let packet = |method: &str| chain(50.0, 5.0, 1.0, &[], 150.0, &format!("method = \"{method}\"\n{pair}"));
+    // What has gone beyond the mirror on the way there, and not again on the way back, which ends as far before it as it began: the packet goes 1.68·150 = 252 sites and passes the mirror
+    // after 30, the pulse 150 and after 65.
+    for (text, method, beyond) in [
+        (packet("reversal"), "reversal", 250),
+        (packet("echo"), "echo", 250),
+        (line("fdtd", "reversal"), "reversal", 200),
+        (line("fdtd", "echo"), "echo", 200),
+        (line("oscillators", "reversal"), "reversal", 200),
+    ] {
+        let mut engine = engine(&format!("{text}{view}"));
+        let turn = engine.mirror().unwrap().turn;
+        let request = ImageRequest {
+            quantity: Quantity::Peak,
+            x: 0..4000,
+            y: 0..1,
+            z: 0,
+            max_size: [4000, 1],
+        };
+        let see = |engine: &mut Engine| {
+            let mut image = FieldImage::default();
+            engine.image(&request, &mut image).unwrap();
+            image.value
+        };
+        see(&mut engine);
+        engine.advance(turn).unwrap();
+        let there = see(&mut engine);
+        engine.advance(turn).unwrap();
+        let back = see(&mut engine);
+        let largest = there.iter().fold(0.0f32, |most, value| most.max(*value));
+        assert!(there[beyond] > 0.05 * largest, "{method}: {}", there[beyond]);
+        if method != "echo" {
+            assert!(back[beyond] < 1e-3 * there[beyond], "{method}: {}", back[beyond]);
+        }
+        engine.back_to_turn().unwrap();
+        assert!(see(&mut engine) == there, "{method}: at the turn");
+        engine.advance(turn).unwrap();
+        assert!(see(&mut engine) == back, "{method}: again");
+    }
+}
+
+/// A mirror that heard nothing plays nothing: the field is empty, and that is no failure.
+#[test]
+fn silence_is_played_as_silence() {
+    let far = points(&[3000.0]);
+    let wave = chain(50.0, 5.0, 1.0, &[], 2.0, &format!("method = \"reversal\"\n{far}"));
+    let sound = oscillators(4.0, "reversal")
+        .replace(&points(&[120.0]), &far)
+        .replace("at = 750.0", "at = 2.0");
+    for (method, variant, precision) in reached(Backend::Cpu) {
+        let (text, was) = match method.equation {
+            Equation::Schrodinger => (
+                &wave,
+                "method = \"trotter\"\nbackend = \"cpu\"\nvariant = \"vector\"\nprecision = \"double\"",
+            ),
+            Equation::Acoustic => (&sound, "method = \"fdtd\"\nprecision = \"double\""),
+        };
+        if ["tiled", "diamond-torre"].contains(&variant) {
+            continue;
+        }
+        let solver = format!(
+            "method = \"{}\"\nbackend = \"cpu\"\nvariant = \"{variant}\"\nprecision = \"{}\"",
+            method.id,
+            precision.word()
+        );
+        assert!(text.contains(was));
+        let mut engine = engine(&text.replace(was, &solver));
+        let found = there_and_back(&mut engine);
+        let norm = engine.observables().unwrap().norm;
+        let name = format!("{} {variant} {}: {found:?}, norm {norm:e}", method.id, precision.word());
+        // Fourier transforms leave their rounding everywhere.
+        let rounding = if method.reach.is_none() {
+            100.0 * epsilon(precision)
+        } else {
+            0.0
+        };
+        assert!((found.error - 1.0).abs() <= rounding && norm <= rounding, "{name}");
+    }
+}
+
+#[test]
+fn what_a_mirror_cannot_do_is_said() {
+    let refused = |text: &str| match solver::read_scene_text(text, None, &[]) {
+        Ok(_) => panic!("accepted: {text}"),
+        Err(faults) => faults.render(false),
+    };
+    let mirror = format!("method = \"inverse-filter\"\n{}", points(&[100.0, 101.0]));
+    let text = chain(50.0, 5.0, 1.0, &[], 20.0, &mirror).replace("variant = \"vector\"\n", "");
+    let said = refused(&text.replace("\"trotter\"", "\"split-step-fourier\""));
+    assert!(said.contains("every site depends on all others"), "{said}");
+    let said = refused(&text.replace("\"trotter\"", "\"crank-nicolson\""));
+    assert!(said.contains("does not reach single sites"), "{said}");
+    let reversal = |more: &str| {
+        let mirror = format!("method = \"reversal\"\n{more}\n{}", points(&[100.0, 101.0]));
+        chain(50.0, 5.0, 1.0, &[], 20.0, &mirror)
+    };
+    let said = refused(&reversal("playing = 0"));
+    assert!(
+        said.contains("mirror.playing") || said.contains("play nothing"),
+        "{said}"
+    );
+    let said = refused(&reversal("record = 0.0"));
+    assert!(said.contains("record"), "{said}");
+    let kept = read(&reversal("playing = 1\nrecord = 12.5"));
+    assert_eq!(read(&kept.file().to_toml()).mirror(), kept.mirror());
+    let said = refused(&chain(50.0, 5.0, 1.0, &[], 20.0, "method = \"reversal\""));
+    assert!(said.contains("plays through transducers"), "{said}");
+}
