@@ -73,8 +73,7 @@ pub(super) fn settings(case: &Case, args: &BenchArgs) -> String {
     partition
         .chain(others)
         .filter(|(key, _)| case.takes(key))
-        .map(|(key, value)| format!("{key} = {value}\n"))
-        .collect()
+        .fold(String::new(), |text, (key, value)| text + &format!("{key} = {value}\n"))
 }
 
 /// The sizes asked for, or those that show where caches end.
