@@ -1,10 +1,13 @@
-//! Crank–Nicolson lines on the CUDA back end against elimination from end to end on the processor in double precision. Without a device the tests say so
+//! Crank–Nicolson on the CUDA back end against elimination from end to end on the processor in double precision. Without a device the tests say so
 //! and pass.
 #![cfg(feature = "cuda")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may fail where it stands")]
 
-#[path = "common/device.rs"]
+#[path = "../common/device.rs"]
 mod device;
+mod looks;
+mod planes;
+mod trials;
 
 use device::{build, distance, skip};
 use ripplon::field::{FieldData, Precision};
@@ -13,7 +16,9 @@ use ripplon::scene::Scenario;
 use ripplon::solver::{Clock, Edit, Taps, read_scene_text};
 
 /// Name, edges, lines of `[quantum]`, layers, lines of `[time]`.
-const CASES: &[(&str, &str, &str, &str, &str)] = &[
+type Case = (&'static str, &'static str, &'static str, &'static str, &'static str);
+
+const CASES: &[Case] = &[
     ("line", "wall", "", POTENTIAL, ""),
     ("ring", "periodic", "", POTENTIAL, ""),
     ("empty ring", "periodic", "", "", ""),
@@ -43,14 +48,24 @@ const DRIVEN: &str = "[[layer]]\nsets = \"potential\"\nvalue = \"0.4*sin(37.1*x)
 const SIZES: &[usize] = &[3, 20, 300, 2048, 5000, 70_001, 2_200_003];
 const STEPS: u64 = 12;
 
-fn scenario(case: &(&str, &str, &str, &str, &str), size: usize, backend: &str, precision: &str, step: f64) -> Scenario {
+fn scenario(case: &Case, size: usize, backend: &str, precision: &str, step: f64) -> Scenario {
+    scene(case, &[sites(case, size)], backend, precision, step)
+}
+
+/// `case` on a grid of this size.
+fn scene(case: &Case, size: &[usize], backend: &str, precision: &str, step: f64) -> Scenario {
+    watched(case, "", size, backend, precision, step)
+}
+
+/// The same with detectors.
+fn watched(case: &Case, detectors: &str, size: &[usize], backend: &str, precision: &str, step: f64) -> Scenario {
     let (name, edges, quantum, layers, time) = case;
-    let size = sites(case, size);
+    let ones = vec![1.0; size.len()];
     let variant = if backend == "cpu" { "thomas" } else { "auto" };
     let text = format!(
-        "format = 1\ntitle = \"{name}\"\n[grid]\nsize = [{size}]\nspacing = 1.0\nedges = \"{edges}\"\n[quantum]\nmass = 0.5\n{quantum}[time]\nstep = {step}\n{time}\
+        "format = 1\ntitle = \"{name}\"\n[grid]\nsize = {size:?}\nspacing = 1.0\nedges = \"{edges}\"\n[quantum]\nmass = 0.5\n{quantum}[time]\nstep = {step}\n{time}\
          [solver]\nmethod = \"crank-nicolson\"\nbackend = \"{backend}\"\nprecision = \"{precision}\"\nvariant = \"{variant}\"\n{layers}\
-         [[packet]]\ncenter = [1.0]\nwidth = [1.0]\n"
+         [[packet]]\ncenter = {ones:?}\nwidth = {ones:?}\n{detectors}"
     );
     match read_scene_text(&text, None, &[]) {
         Ok((_, scenario)) => scenario,
@@ -59,7 +74,7 @@ fn scenario(case: &(&str, &str, &str, &str, &str), size: usize, backend: &str, p
 }
 
 /// Rings have an even number of sites.
-fn sites(case: &(&str, &str, &str, &str, &str), size: usize) -> usize {
+fn sites(case: &Case, size: usize) -> usize {
     if case.1 == "periodic" {
         size.next_multiple_of(2)
     } else {

@@ -1,20 +1,23 @@
-//! The N-shaped partition of a line on an NVIDIA device (`kernels/crank_nicolson.cu`).
+//! The N-shaped partition on an NVIDIA device: a line (`kernels/crank_nicolson.cu`), and all lines of a plane (`kernels/crank_nicolson_plane.cu`).
 //!
-//! Two launches a step: `rs` solves for the joints of all blocks, `line_step` substitutes and eliminates for the next step, so that ψ is read and written once. With
-//! a driven potential both halves are apart, since the matrix changes between them. ψ stays on the device; it comes to the host as a whole when somebody looks
-//! at it, and goes back when somebody changed it.
+//! A line: two launches a step: `rs` solves for the joints of all blocks, `line_step` substitutes and eliminates for the next step, so that ψ is read and written once. With
+//! a driven potential both halves are apart, since the matrix changes between them. A plane: two launches a step, rows and columns. ψ stays on the device, where
+//! sums and pictures are made; it comes to the host as a whole when somebody asks for the field, and goes back when somebody changed it.
 //!
-//! Bytes a row and step: 25 in single and 50 in double precision, coefficients included, which are made anew from E in every launch. Stored ones would take 40
+//! Bytes a row and step of a line: 25 in single and 50 in double precision, coefficients included, which are made anew from E in every launch. Stored ones would take 40
 //! or more of their own.
 
+mod field;
 mod line;
 mod params;
+mod plane;
 
 use super::hamiltonian::Hamiltonian;
 use super::run::Propagator;
 use crate::backend::cuda::{self, Kind, Source, source};
 use crate::backend::simd::Vectors;
 use crate::field::Precision;
+use crate::grid::Grid;
 use crate::physics::Quantum;
 use crate::scene::Scenario;
 use crate::scene::scenario::BackendChoice;
@@ -31,7 +34,7 @@ pub(super) const TARGET: Target = Target {
     precisions: &[Precision::Single, Precision::Double],
     variants: &[Variant {
         id: "n-partition",
-        about: "One dimension. A thread's rows are a block, its first row a joint; joints are partitioned again over the lanes of a warp, the warps of a block, and the blocks.",
+        about: "A thread's rows are a block, its first row a joint; joints are partitioned again over the lanes of a warp, the warps of a block, and the blocks. In 2D many lines side by side, each within one block of threads.",
     }],
 };
 
@@ -52,6 +55,15 @@ const SINGLE: [Shape; 2] = [
     of_rows(source!("crank_nicolson_f32_16"), 16),
 ];
 const DOUBLE: [Shape; 1] = [of_rows(source!("crank_nicolson_f64_8"), 8)];
+/// The same for planes.
+const PLANE_SINGLE: [Shape; 2] = [
+    of_rows(source!("crank_nicolson_plane_f32_8"), 8),
+    of_rows(source!("crank_nicolson_plane_f32_16"), 16),
+];
+const PLANE_DOUBLE: [Shape; 2] = [
+    of_rows(source!("crank_nicolson_plane_f64_4"), 4),
+    of_rows(source!("crank_nicolson_plane_f64_8"), 8),
+];
 
 const fn of_rows(source: Source, rows: usize) -> Shape {
     Shape { source, rows }
@@ -63,17 +75,27 @@ const THREADS: usize = 256;
 const SOLVERS: usize = 1024;
 const JOINTS: usize = 8;
 
-/// The first shape that reaches over a line.
-fn shape(precision: Precision, sites: usize) -> Result<Shape, SolverError> {
-    let all: &[Shape] = match precision {
-        Precision::Single => &SINGLE,
-        Precision::Double => &DOUBLE,
+/// The first shape that reaches over lines of a grid.
+fn shape(precision: Precision, grid: &Grid) -> Result<Shape, SolverError> {
+    let is_plane = grid.rank() > 1;
+    let all: &[Shape] = match (precision, is_plane) {
+        (Precision::Single, false) => &SINGLE,
+        (Precision::Double, false) => &DOUBLE,
+        (Precision::Single, true) => &PLANE_SINGLE,
+        (Precision::Double, true) => &PLANE_DOUBLE,
     };
-    let reach = |shape: &Shape| SOLVERS * JOINTS * THREADS * shape.rows;
+    let sites = grid.size().into_iter().max().unwrap_or(1);
+    let reach = |shape: &Shape| {
+        if is_plane {
+            plane::reach(shape)
+        } else {
+            SOLVERS * JOINTS * THREADS * shape.rows
+        }
+    };
     let most = all.iter().map(reach).max().unwrap_or(0);
     (all.iter().find(|shape| sites <= reach(shape)).copied()).ok_or_else(|| {
         SolverError::Unsupported(format!(
-            "crank-nicolson takes at most {most} sites in {} precision on a device, and the line has {sites}; take backend = \"cpu\"",
+            "crank-nicolson takes lines of at most {most} sites in {} precision on a device, and the longest of {grid} has {sites}; take backend = \"cpu\"",
             precision.word()
         ))
     })
@@ -82,12 +104,12 @@ fn shape(precision: Precision, sites: usize) -> Result<Shape, SolverError> {
 /// A propagator on the device, if there is to be one, and what there is to say.
 type Chosen<T> = (Option<Box<dyn Propagator<T>>>, Option<String>);
 
-/// A line on the device where the scene asks for it, or leaves it open and it is the better place.
+/// A line or plane on the device where the scene asks for it, or leaves it open and it is the better place.
 pub(super) fn propagator<T: OnCuda>(scenario: &Scenario, quantum: Quantum) -> Result<Chosen<T>, SolverError> {
     let choice = scenario.solver();
     let asked = choice.backend == BackendChoice::Cuda;
-    let (sites, rank) = (scenario.grid().sites(), scenario.grid().rank());
-    let open = choice.backend == BackendChoice::Auto && choice.variant == "auto" && rank == 1 && sites >= FEWEST_SITES;
+    let sites = scenario.grid().sites();
+    let open = choice.backend == BackendChoice::Auto && choice.variant == "auto" && sites >= FEWEST_SITES;
     if !(asked || open && cuda::device().is_ok()) {
         return Ok((None, None));
     }
@@ -108,8 +130,16 @@ pub(super) fn propagator<T: OnCuda>(scenario: &Scenario, quantum: Quantum) -> Re
 
 fn on_device<T: OnCuda>(scenario: &Scenario, quantum: Quantum) -> Result<Box<dyn Propagator<T>>, SolverError> {
     let device = crate::solver::device::device()?;
-    let shape = shape(T::PRECISION, scenario.grid().sites())?;
+    let grid = scenario.grid();
+    let shape = shape(T::PRECISION, grid)?;
+    let needed = super::memory(scenario);
+    crate::solver::device::check_count(grid, grid.sites() as u64)?;
+    crate::solver::device::check_room(grid, T::PRECISION, super::METHOD.id, needed, device.free_memory())?;
+    if grid.rank() > 1 {
+        let plane = plane::OnDevice::new(device, scenario, quantum, shape).map_err(SolverError::from)?;
+        return Ok(Box::new(plane));
+    }
     let hamiltonian = Hamiltonian::new(scenario, quantum);
-    let line = line::OnDevice::new(device, hamiltonian, shape).map_err(SolverError::from)?;
+    let line = line::OnDevice::new(device, grid, hamiltonian, shape).map_err(SolverError::from)?;
     Ok(Box::new(line))
 }
