@@ -1,7 +1,7 @@
 //! Planes: the same product of Cayley factors as the processor's.
 
 use super::device::{build, distance, skip};
-use super::{ABSORBS, CASES, Case, POTENTIAL, random, scene, start, tolerance};
+use super::{ABSORBS, CASES, Case, POTENTIAL, is_sound, random, scene, start, tolerance};
 use ripplon::field::Precision;
 use ripplon::scene::Scenario;
 use ripplon::solver::{Edit, Taps};
@@ -18,6 +18,11 @@ const SIZES: &[[usize; 2]] = &[
     [12, 5001],
 ];
 const STEPS: u64 = 12;
+/// Of the tests of norms, edits and steps back, and of the longest lines.
+const UNITARY: [usize; 2] = [130, 94];
+const EDITED: [usize; 2] = [200, 90];
+const BACK: [usize; 2] = [300, 44];
+const BEYOND: [usize; 2] = [8200, 4];
 
 fn even(case: &Case, size: [usize; 2]) -> [usize; 2] {
     if case.1 == "periodic" {
@@ -36,11 +41,35 @@ fn allowed(precision: Precision) -> f64 {
     2.0 * tolerance(precision)
 }
 
+const EDGES: Case = ("absorbing edges", "absorb", "", POTENTIAL, "");
+const DAMPED: Case = (
+    "absorption with interaction",
+    "wall",
+    "interaction = 2.0\n",
+    ABSORBS,
+    "",
+);
+
+/// Cases and the sizes they are tried at. Two layers of eight sites need room.
+fn planes() -> impl Iterator<Item = (&'static Case, [usize; 2])> {
+    let every = |case| SIZES.iter().map(move |size| (case, *size));
+    (CASES.iter().chain([&EDGES, &DAMPED]).flat_map(every))
+        .filter(|(case, size)| case.1 != "absorb" || size.iter().all(|sites| *sites > 16))
+}
+
+/// Also where there is no device.
 #[test]
 fn every_plane_is_a_sound_scene() {
-    for case in CASES {
-        let run = build(&plane(case, [40, 30], "cpu", "double"));
-        assert_eq!(run.report().variant, "thomas", "{}", case.0);
+    for (case, size) in planes() {
+        is_sound(|backend| plane(case, size, backend, "double"));
+    }
+    for (case, size) in [
+        (&CASES[0], UNITARY),
+        (&CASES[8], EDITED),
+        (&CASES[2], BACK),
+        (&CASES[0], BEYOND),
+    ] {
+        is_sound(|backend| plane(case, size, backend, "double"));
     }
 }
 
@@ -49,46 +78,32 @@ fn planes_agree_with_the_processor() {
     if skip() {
         return;
     }
-    let edges: Case = ("absorbing edges", "absorb", "", POTENTIAL, "");
-    let damped: Case = (
-        "absorption with interaction",
-        "wall",
-        "interaction = 2.0\n",
-        ABSORBS,
-        "",
-    );
     let mut wrong = Vec::new();
-    for case in CASES.iter().chain([&edges, &damped]) {
-        for &size in SIZES {
-            // Layers of absorption at the edges need room.
-            if case.1 == "absorb" && size.iter().any(|sites| *sites < 40) {
-                continue;
+    for (case, size) in planes() {
+        let sites = even(case, size).iter().product();
+        let field = random(sites);
+        let mut reference = build(&plane(case, size, "cpu", "double"));
+        reference.set_field(&field, start(0.5)).unwrap();
+        reference.advance(STEPS, &mut Taps::default()).unwrap();
+        let expected = reference.field().unwrap();
+        let sums = reference.observables().unwrap();
+        for (word, precision) in Precision::ALL {
+            let mut run = build(&plane(case, size, "cuda", word));
+            run.set_field(&field, start(0.5)).unwrap();
+            for steps in [1, 4, STEPS - 5] {
+                run.advance(steps, &mut Taps::default()).unwrap();
             }
-            let sites = even(case, size).iter().product();
-            let field = random(sites);
-            let mut reference = build(&plane(case, size, "cpu", "double"));
-            reference.set_field(&field, start(0.5)).unwrap();
-            reference.advance(STEPS, &mut Taps::default()).unwrap();
-            let expected = reference.field().unwrap();
-            let sums = reference.observables().unwrap();
-            for (word, precision) in Precision::ALL {
-                let mut run = build(&plane(case, size, "cuda", word));
-                run.set_field(&field, start(0.5)).unwrap();
-                for steps in [1, 4, STEPS - 5] {
-                    run.advance(steps, &mut Taps::default()).unwrap();
-                }
-                let error = distance(&run.field().unwrap(), &expected);
-                let name = format!("{}, {size:?}, {word}: {error:.1e} ({})", case.0, run.report().details);
-                println!("{name}");
-                if error.is_nan() || error > allowed(precision) {
-                    wrong.push(name.clone());
-                }
-                let found = run.observables().unwrap();
-                for (what, a, b) in [("norm", found.norm, sums.norm), ("energy", found.energy, sums.energy)] {
-                    let off = (a - b).abs();
-                    if off.is_nan() || off > 8.0 * allowed(precision) * (1.0 + b.abs()) {
-                        wrong.push(format!("{name}: {what} {a} instead of {b}"));
-                    }
+            let error = distance(&run.field().unwrap(), &expected);
+            let name = format!("{}, {size:?}, {word}: {error:.1e} ({})", case.0, run.report().details);
+            println!("{name}");
+            if error.is_nan() || error > allowed(precision) {
+                wrong.push(name.clone());
+            }
+            let found = run.observables().unwrap();
+            for (what, a, b) in [("norm", found.norm, sums.norm), ("energy", found.energy, sums.energy)] {
+                let off = (a - b).abs();
+                if off.is_nan() || off > 8.0 * allowed(precision) * (1.0 + b.abs()) {
+                    wrong.push(format!("{name}: {what} {a} instead of {b}"));
                 }
             }
         }
@@ -105,8 +120,8 @@ fn steps_of_a_plane_are_unitary() {
     }
     for case in [&CASES[0], &CASES[2], &CASES[3], &CASES[4], &CASES[6]] {
         for (word, allowed) in [("double", 3e-12), ("single", 6e-5)] {
-            let mut run = build(&plane(case, [130, 94], "cuda", word));
-            run.set_field(&random(130 * 94), start(0.5)).unwrap();
+            let mut run = build(&plane(case, UNITARY, "cuda", word));
+            run.set_field(&random(UNITARY.iter().product()), start(0.5)).unwrap();
             let before = run.observables().unwrap().norm;
             run.advance(1000, &mut Taps::default()).unwrap();
             let drift = run.observables().unwrap().norm / before - 1.0;
@@ -121,7 +136,7 @@ fn edits_and_checkpoints_of_planes_go_from_one_place_to_the_other() {
     if skip() {
         return;
     }
-    let (case, size) = (&CASES[4], [200, 90]);
+    let (case, size) = (&CASES[4], EDITED);
     let sites = even(case, size).iter().product();
     let mut runs = ["cpu", "cuda"].map(|backend| {
         let mut run = build(&plane(case, size, backend, "double"));
@@ -154,8 +169,8 @@ fn planes_run_back() {
     if skip() {
         return;
     }
-    let scenario = plane(&CASES[2], [300, 44], "cuda", "double");
-    let field = random(300 * 44);
+    let scenario = plane(&CASES[2], BACK, "cuda", "double");
+    let field = random(BACK.iter().product());
     let mut run = build(&scenario);
     run.set_field(&field, start(0.5)).unwrap();
     run.advance(20, &mut Taps::default()).unwrap();
@@ -170,12 +185,12 @@ fn lines_that_no_block_reaches_over_are_refused_with_the_limit() {
     if skip() {
         return;
     }
-    let scenario = plane(&CASES[0], [8200, 4], "cuda", "double");
+    let scenario = plane(&CASES[0], BEYOND, "cuda", "double");
     let method = ripplon::solver::find("crank-nicolson").unwrap();
     let said = (method.build)(&scenario).err().expect("8192 is the most").to_string();
     assert!(said.contains("8192") && said.contains("8200"), "{said}");
     assert_eq!(
-        build(&plane(&CASES[0], [8200, 4], "cuda", "single")).report().variant,
+        build(&plane(&CASES[0], BEYOND, "cuda", "single")).report().variant,
         "n-partition"
     );
 }

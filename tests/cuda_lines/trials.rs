@@ -1,7 +1,7 @@
 //! Lines that try the elimination: no potential, potentials of 10⁶, steps far beyond what is sensible, a hundred thousand steps.
 
 use super::device::{build, distance, skip};
-use super::{Case, random, scenario, start};
+use super::{Case, is_sound, random, scenario, start};
 use ripplon::field::Precision;
 use ripplon::solver::Taps;
 
@@ -11,25 +11,54 @@ fn allowed(epsilon: f64, height: f64, dt: f64) -> f64 {
     192.0 * epsilon * (1.0 + dt / 2.0 * (4.0 + height) + dt * dt / 4.0)
 }
 
+/// Layers, and the largest |U| of each.
+const LAYERS: [(&str, f64); 4] = [
+    ("[[layer]]\nsets = \"potential\"\nvalue = \"0\"\n", 0.0),
+    ("[[layer]]\nsets = \"potential\"\nvalue = \"1e6\"\n", 1e6),
+    (
+        "[[layer]]\nsets = \"potential\"\nvalue = \"1e6*(2*random(x) - 1)\"\n",
+        1e6,
+    ),
+    ("[[layer]]\nsets = \"potential\"\nvalue = \"-2\"\n", 2.0),
+];
+const PLACES: [(&str, usize); 4] = [("wall", 71), ("periodic", 70), ("wall", 5001), ("periodic", 70_000)];
+const TIME_STEPS: [f64; 3] = [0.001, 1.5, 10_000.5];
+
+fn pathological(edges: &'static str, layer: &'static str) -> Case {
+    ("pathological", edges, "", layer, "")
+}
+
+/// A line that goes on for long.
+fn lasting(edges: &'static str) -> Case {
+    let layer = "[[layer]]\nsets = \"potential\"\nvalue = \"0.6*(random(x) - 0.5)\"\n";
+    ("long", edges, "", layer, "")
+}
+
+/// Also where there is no device.
+#[test]
+fn every_trial_is_a_sound_scene() {
+    for (layer, _) in LAYERS {
+        for (edges, size) in PLACES {
+            for dt in TIME_STEPS {
+                is_sound(|backend| scenario(&pathological(edges, layer), size, backend, "double", dt));
+            }
+        }
+    }
+    for edges in ["wall", "periodic"] {
+        is_sound(|backend| scenario(&lasting(edges), 4096, backend, "double", 0.1));
+    }
+}
+
 #[test]
 fn pathological_lines_are_solved_as_the_processor_solves_them() {
     if skip() {
         return;
     }
-    const LAYERS: [(&str, f64); 4] = [
-        ("[[layer]]\nsets = \"potential\"\nvalue = \"0\"\n", 0.0),
-        ("[[layer]]\nsets = \"potential\"\nvalue = \"1e6\"\n", 1e6),
-        (
-            "[[layer]]\nsets = \"potential\"\nvalue = \"1e6*(2*random(x) - 1)\"\n",
-            1e6,
-        ),
-        ("[[layer]]\nsets = \"potential\"\nvalue = \"-2\"\n", 2.0),
-    ];
     let (mut wrong, mut compared) = (Vec::new(), 0);
     for (layer, height) in LAYERS {
-        for dt in [0.001, 1.5, 10_000.5] {
-            for (edges, size) in [("wall", 71), ("periodic", 70), ("wall", 5001), ("periodic", 70_000)] {
-                let case: Case = ("pathological", edges, "", layer, "");
+        for dt in TIME_STEPS {
+            for (edges, size) in PLACES {
+                let case = pathological(edges, layer);
                 let field = random(size);
                 let run = |backend: &str, precision: &str| {
                     let mut run = build(&scenario(&case, size, backend, precision, dt));
@@ -75,8 +104,7 @@ fn the_norm_stays_over_a_hundred_thousand_steps() {
         return;
     }
     for edges in ["wall", "periodic"] {
-        let layer = "[[layer]]\nsets = \"potential\"\nvalue = \"0.6*(random(x) - 0.5)\"\n";
-        let case: Case = ("long", edges, "", layer, "");
+        let case = lasting(edges);
         for (word, precision) in Precision::ALL {
             let mut run = build(&scenario(&case, 4096, "cuda", word, 0.1));
             run.set_field(&random(4096), start(0.1)).unwrap();
