@@ -19,7 +19,7 @@
 //
 // Reference: Y. Lutsyshyn, F. Navarrete, D. Bauer 2023, The N-shaped partition method, sections 3 and 4.
 // Compile with -DREAL, -DROWS, -DTOP.
-#include "trotter.cuh"
+#include "crank_nicolson.cuh"
 
 #ifndef ROWS
 #define ROWS 16
@@ -27,35 +27,6 @@
 #ifndef TOP
 #define TOP 8
 #endif
-
-struct __align__(2 * sizeof(real)) Complex { real r, i; };
-
-__device__ __forceinline__ Complex make(real r, real i) { Complex z = {r, i}; return z; }
-__device__ __forceinline__ Complex operator+(Complex a, Complex b) { return make(a.r + b.r, a.i + b.i); }
-__device__ __forceinline__ Complex operator-(Complex a, Complex b) { return make(a.r - b.r, a.i - b.i); }
-__device__ __forceinline__ Complex operator*(Complex a, Complex b) {
-    return make(fused(a.r, b.r, -a.i * b.i), fused(a.r, b.i, a.i * b.r));
-}
-// c + a b, c - a b
-__device__ __forceinline__ Complex add(Complex c, Complex a, Complex b) {
-    return make(fused(a.r, b.r, fused(-a.i, b.i, c.r)), fused(a.r, b.i, fused(a.i, b.r, c.i)));
-}
-__device__ __forceinline__ Complex less(Complex c, Complex a, Complex b) {
-    return make(fused(-a.r, b.r, fused(a.i, b.i, c.r)), fused(-a.r, b.i, fused(-a.i, b.r, c.i)));
-}
-__device__ __forceinline__ float reciprocal(float x) {
-    float y;
-    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-    return y;
-}
-__device__ __forceinline__ double reciprocal(double x) { return __drcp_rn(x); }
-__device__ __forceinline__ Complex inverse(Complex a) {
-    const real s = reciprocal(fused(a.r, a.r, a.i * a.i));
-    return make(a.r * s, -a.i * s);
-}
-__device__ __forceinline__ Complex shuffled(u32 mask, Complex a, int from, int width) {
-    return make(__shfl_sync(mask, a.r, from, width), __shfl_sync(mask, a.i, from, width));
-}
 
 // A pivot that nothing gets past: a wall, or what is not there
 #define WALL (sizeof(real) == 4 ? real(1e18) : real(1e150))
@@ -492,40 +463,4 @@ extern "C" __global__ void __launch_bounds__(1024) rs_begin(const __grid_constan
 }
 extern "C" __global__ void __launch_bounds__(1024) rs_step(const __grid_constant__ Blocks top, Kept kept, Complex *pivots, int blocks, int ring) {
     rs<false>(top, kept, pivots, blocks, ring);
-}
-
-// E while drives are on: E + by times what one of them adds
-extern "C" __global__ void __launch_bounds__(256) drive(real *energy, const real *still, const real *part, real by, u32 n) {
-    const u32 i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) energy[i] = fused(by, part[i], still[i]);
-}
-
-// The sum of |psi|^2, a number a block of 256; always in the same order
-__device__ __forceinline__ double summed(double own) {
-    __shared__ double sums[8];
-    for (int s = 16; s > 0; s /= 2) own += __shfl_xor_sync(0xffffffffu, own, s);
-    if ((threadIdx.x & 31) == 0) sums[threadIdx.x >> 5] = own;
-    __syncthreads();
-    own = 0;
-    for (int n = 0; n < 8; n++) own += sums[n];
-    return own;
-}
-extern "C" __global__ void __launch_bounds__(256) weigh(const Complex *psi, u32 n, double *parts) {
-    double own = 0;
-    for (u32 i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
-        const double r = psi[i].r, m = psi[i].i;
-        own += r * r + m * m;
-    }
-    own = summed(own);
-    if (threadIdx.x == 0) parts[blockIdx.x] = own;
-}
-
-// Scales psi to a sum of `weight`, where it is not zero; `count` parts
-extern "C" __global__ void __launch_bounds__(256) rescale(Complex *psi, u32 n, const double *parts, int count, double weight) {
-    double own = 0;
-    for (int i = threadIdx.x; i < count; i += blockDim.x) own += parts[i];
-    own = summed(own);
-    if (!(own > 0)) return;
-    const real scale = (real)sqrt(weight / own);
-    for (u32 i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) psi[i].r *= scale, psi[i].i *= scale;
 }

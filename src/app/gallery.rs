@@ -40,6 +40,10 @@ const THUMBNAILS: &[(&str, &[u8])] = &[
     ),
     ("laser-atom", include_bytes!("../../assets/thumbnails/laser-atom.png")),
     (
+        "laser-atom-long",
+        include_bytes!("../../assets/thumbnails/laser-atom-long.png"),
+    ),
+    (
         "loschmidt-echo",
         include_bytes!("../../assets/thumbnails/loschmidt-echo.png"),
     ),

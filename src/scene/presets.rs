@@ -64,6 +64,10 @@ static PRESETS: &[Preset] = &[
         text: include_str!("../../presets/laser-atom.toml"),
     },
     Preset {
+        name: "laser-atom-long",
+        text: include_str!("../../presets/laser-atom-long.toml"),
+    },
+    Preset {
         name: "tube",
         text: include_str!("../../presets/tube.toml"),
     },

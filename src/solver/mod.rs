@@ -15,6 +15,7 @@ pub mod placement;
 pub mod split_step_fourier;
 pub mod taps;
 mod tiling;
+mod totals;
 pub mod transducers;
 pub mod trotter;
 pub mod volume;

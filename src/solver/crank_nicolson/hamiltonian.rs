@@ -35,6 +35,16 @@ impl Step {
         }
     }
 
+    /// The steps of a plane's lines along x, half as long, and along y, and what each has as the diagonal of T: the potential is not theirs.
+    pub(super) fn of_plane(dt: f64, quantum: &Quantum, imaginary: bool) -> [(Self, Complex64); 2] {
+        let own = quantum.diagonal / 2.0;
+        let lowest = own - 2.0 * quantum.hopping.abs();
+        [dt / 2.0, dt].map(|length| {
+            let step = Self::new(length, quantum.hopping, imaginary, lowest);
+            (step, step.diagonal(own, 0.0))
+        })
+    }
+
     /// The diagonal of T where H has `energy` − i·`absorption`. Absorption takes away forwards and backwards in time alike.
     pub(super) fn diagonal(&self, energy: f64, absorption: f64) -> Complex64 {
         if self.imaginary {

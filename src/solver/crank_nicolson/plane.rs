@@ -56,6 +56,20 @@ pub(super) struct Plane<T: Real> {
     scratch: Vec<Mutex<Scratch<T>>>,
 }
 
+/// Whether a wall stands at a site, x fastest; empty where none stands anywhere.
+pub(super) fn walls(scenario: &Scenario) -> Vec<bool> {
+    let medium = scenario.medium();
+    let [nx, ny, _] = scenario.grid().size();
+    let mut walls = Vec::new();
+    if medium.has(Sets::Wall) {
+        walls = vec![false; nx * ny];
+        for (j, row) in walls.chunks_mut(nx).enumerate() {
+            medium.wall_row(j, 0, 0..nx, row);
+        }
+    }
+    walls
+}
+
 /// The field, shared by threads that work on different lines.
 struct Shared<T>(*mut Complex<T>);
 
@@ -75,13 +89,7 @@ impl<T: Vectors> Plane<T> {
         let medium = scenario.medium();
         let imaginary = scenario.time().imaginary;
         let [nx, ny, _] = grid.size();
-        let mut walls = Vec::new();
-        if medium.has(Sets::Wall) {
-            walls = vec![false; nx * ny];
-            for (j, row) in walls.chunks_mut(nx).enumerate() {
-                medium.wall_row(j, 0, 0..nx, row);
-            }
-        }
+        let walls = walls(scenario);
         let empty = || Lines::Alike {
             p: Vec::new(),
             q: Vec::new(),
@@ -110,13 +118,10 @@ impl<T: Vectors> Plane<T> {
     }
 
     /// Coefficients of the lines along an axis for a step of `dt`.
-    fn lines(&self, axis: usize, step: &Step) -> Lines<T> {
+    fn lines(&self, axis: usize, step: &Step, diagonal: Complex64) -> Lines<T> {
         let [nx, ny, _] = self.grid.size();
         let sites = [nx, ny][axis];
         let closed = self.grid.is_periodic(axis);
-        #[expect(clippy::cast_precision_loss, reason = "1 or 2")]
-        let own = self.quantum.diagonal / self.grid.rank() as f64;
-        let diagonal = step.diagonal(own, 0.0);
         if self.walls.is_empty() {
             let coefficients = Coefficients::new(step, sites, closed, |_| Some(diagonal));
             let all = |values: &[Complex64]| values.iter().copied().map(narrow).collect();
@@ -260,12 +265,9 @@ impl<T: Vectors> Propagator<T> for Plane<T> {
     fn set_step(&mut self, dt: f64) {
         self.dt = dt;
         self.kick.set_steps(&[dt / 2.0]);
-        #[expect(clippy::cast_precision_loss, reason = "1 or 2")]
-        let own = self.quantum.diagonal / self.grid.rank() as f64;
-        let lowest = own - 2.0 * self.quantum.hopping.abs();
-        for (axis, length) in [dt / 2.0, dt].into_iter().enumerate() {
-            let step = Step::new(length, self.quantum.hopping, self.imaginary, lowest);
-            self.lines[axis] = self.lines(axis, &step);
+        let steps = Step::of_plane(dt, &self.quantum, self.imaginary);
+        for (axis, (step, diagonal)) in steps.into_iter().enumerate() {
+            self.lines[axis] = self.lines(axis, &step, diagonal);
             self.scales[axis] = narrow(step.scale());
         }
     }

@@ -9,8 +9,9 @@ use crate::backend::simd::{Level, Vectors};
 use crate::backend::threads;
 use crate::field::{FieldData, Precision, Real, narrow, wide};
 use crate::grid::{Edge, Grid};
-use crate::physics::{Measure, Observables, Quantum, Sets};
+use crate::physics::{Observables, Quantum, Sets};
 use crate::scene::Scenario;
+use crate::solver::totals::{Region, Totals};
 use crate::solver::{Backend, Clock, Edit, FieldImage, ImageRequest, Report, Solver, SolverError, SolverState, Taps};
 use num_complex::{Complex, Complex64};
 use rayon::prelude::*;
@@ -18,7 +19,9 @@ use rayon::prelude::*;
 /// Steps after which a run in single precision gets its norm back.
 const NORM_EVERY: u64 = 64;
 /// Sites that one task sums.
-const PART: usize = 4096;
+pub(super) const PART: usize = 4096;
+/// Sums that [`Propagator::keep_totals`] keeps.
+pub(super) const KEPT: usize = 4096;
 
 /// A field and the steps of it.
 pub(super) trait Propagator<T: Real>: Send + Sync {
@@ -54,6 +57,18 @@ pub(super) trait Propagator<T: Real>: Send + Sync {
     fn scale_to(&mut self, _weight: f64) -> bool {
         false
     }
+    /// Whether it sums and draws where ψ lies; otherwise that is done from [`Self::read`].
+    fn looks(&self) -> bool {
+        false
+    }
+    /// Sums over regions, none of them empty, with the energies of `time`, and keeps them from `place` on, below [`KEPT`].
+    fn keep_totals(&mut self, _time: f64, _regions: &[Region], _place: usize) {}
+    /// The first `count` of them; NaN after a fault.
+    fn kept_totals(&mut self, _count: usize) -> Vec<Totals> {
+        Vec::new()
+    }
+    /// Draws ψ.
+    fn picture(&mut self, _request: &ImageRequest, _image: &mut FieldImage) {}
     /// What has gone wrong since it was asked last.
     fn fault(&mut self) -> Result<(), SolverError> {
         Ok(())
@@ -62,12 +77,12 @@ pub(super) trait Propagator<T: Real>: Send + Sync {
 
 /// A Crank–Nicolson run.
 pub(super) struct Run<T: Real> {
-    scenario: Scenario,
-    quantum: Quantum,
-    clock: Clock,
+    pub(super) scenario: Scenario,
+    pub(super) quantum: Quantum,
+    pub(super) clock: Clock,
     /// Σ|ψ|² that imaginary time restores after each step, and single precision every [`NORM_EVERY`].
     weight: f64,
-    propagator: Box<dyn Propagator<T>>,
+    pub(super) propagator: Box<dyn Propagator<T>>,
     /// What the user should know beside.
     note: Option<String>,
 }
@@ -137,18 +152,8 @@ fn on_processor<T: Vectors>(scenario: &Scenario, quantum: Quantum) -> Box<dyn Pr
     Box::new(Partitioned::new(hamiltonian, blocks, count("levels").max(1), level))
 }
 
-/// What a part of a row adds to the sums.
-#[derive(Clone, Copy, Default)]
-struct Sums {
-    norm: f64,
-    energy: f64,
-    x: f64,
-    xx: f64,
-    peak: f64,
-}
-
 impl<T: Number> Run<T> {
-    fn grid(&self) -> &Grid {
+    pub(super) fn grid(&self) -> &Grid {
         self.scenario.grid()
     }
 
@@ -165,7 +170,7 @@ impl<T: Number> Run<T> {
             }
         });
         self.propagator.change(&|site, psi| *psi = start[site]);
-        self.weight = self.sums(None).0.norm;
+        self.weight = self.totals(None).norm;
         if initial.normalised() && self.weight > 0.0 {
             let wanted = 1.0 / grid.cell_volume();
             self.scale_to(wanted);
@@ -178,7 +183,7 @@ impl<T: Number> Run<T> {
         if self.propagator.scale_to(weight) {
             return;
         }
-        let now = self.sums(None).0.norm;
+        let now = self.totals(None).norm;
         if now > 0.0 {
             let scale = T::of((weight / now).sqrt());
             self.propagator.change(&|_, psi| *psi *= scale);
@@ -193,7 +198,7 @@ impl<T: Number> Run<T> {
     }
 
     /// Steps without a look between.
-    fn steps(&mut self, mut steps: u64) {
+    pub(super) fn steps(&mut self, mut steps: u64) {
         let imaginary = self.scenario.time().imaginary;
         let keeps_norm = self.keeps_norm();
         while steps > 0 {
@@ -215,147 +220,6 @@ impl<T: Number> Run<T> {
             }
             steps -= batch;
         }
-    }
-
-    /// Sums over the field, and position sums along y; energies where the drives are given. Parts are added in order, so that threads make no difference.
-    fn sums(&self, drives: Option<&[f64]>) -> (Sums, [f64; 2]) {
-        let grid = self.grid();
-        let [nx, ny, _] = grid.size();
-        let parts_of_row = nx.div_ceil(PART);
-        let parts: Vec<Sums> = (0..ny * parts_of_row)
-            .into_par_iter()
-            .map(|part| {
-                let (j, first) = (part / parts_of_row, part % parts_of_row * PART);
-                self.part_sums(drives, j, first..(first + PART).min(nx))
-            })
-            .collect();
-        let mut all = Sums::default();
-        let mut along_y = [0.0; 2];
-        for (n, part) in parts.iter().enumerate() {
-            all.norm += part.norm;
-            all.energy += part.energy;
-            all.x += part.x;
-            all.xx += part.xx;
-            all.peak = if part.peak.is_nan() {
-                f64::NAN
-            } else {
-                all.peak.max(part.peak)
-            };
-            #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
-            let y = (n / parts_of_row) as f64;
-            along_y[0] += y * part.norm;
-            along_y[1] += y * y * part.norm;
-        }
-        (all, along_y)
-    }
-
-    fn part_sums(&self, drives: Option<&[f64]>, j: usize, x: std::ops::Range<usize>) -> Sums {
-        let [nx, ny, _] = self.grid().size();
-        let quantum = &self.quantum;
-        let mut here = vec![Complex::default(); x.len() + 1];
-        // The site after the part, for the bond to it.
-        let inside = x.end < nx;
-        self.propagator
-            .read(j * nx + x.start, &mut here[..x.len() + usize::from(inside)]);
-        if !inside && self.grid().is_periodic(0) {
-            self.propagator.read(j * nx, &mut here[x.len()..]);
-        }
-        let mut above = vec![Complex::default(); if ny > 1 { x.len() } else { 0 }];
-        if ny > 1 && (j + 1 < ny || self.grid().is_periodic(1)) {
-            self.propagator.read((j + 1) % ny * nx + x.start, &mut above);
-        }
-        let mut sums = Sums::default();
-        let mut bonds = 0.0;
-        for (n, site) in x.enumerate() {
-            let psi = wide(here[n]);
-            let density = psi.norm_sqr();
-            #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
-            let at = site as f64;
-            sums.norm += density;
-            sums.x += at * density;
-            sums.xx += at * at * density;
-            sums.peak = if density > sums.peak || density.is_nan() {
-                density
-            } else {
-                sums.peak
-            };
-            let Some(drives) = drives else { continue };
-            let diagonal = self.propagator.energy_at(j * nx + site, drives) + 0.5 * quantum.interaction * density;
-            sums.energy += density * diagonal;
-            bonds += (psi.conj() * wide(here[n + 1])).re;
-            if let Some(above) = above.get(n) {
-                bonds += (psi.conj() * wide(*above)).re;
-            }
-        }
-        sums.energy -= 2.0 * quantum.hopping * bonds;
-        sums
-    }
-
-    fn measure(&self) -> Observables {
-        let grid = self.grid();
-        let drives = self.propagator.drives_at(self.clock.time);
-        let (sums, along_y) = self.sums(Some(&drives));
-        let a = grid.spacing();
-        let mut position = [0.0; 3];
-        let mut spread = [0.0; 3];
-        for (axis, [first, second]) in [[sums.x, sums.xx], along_y].into_iter().enumerate() {
-            let mean = first / sums.norm;
-            position[axis] = mean * a;
-            spread[axis] = (second / sums.norm - mean * mean).max(0.0).sqrt() * a;
-        }
-        Observables {
-            norm: sums.norm * grid.cell_volume(),
-            energy: sums.energy / sums.norm,
-            position,
-            spread,
-            peak: sums.peak,
-        }
-    }
-
-    fn psi_at(&self, site: [usize; 3]) -> Complex64 {
-        let mut one = [Complex::default()];
-        self.propagator.read(self.grid().index(site), &mut one);
-        wide(one[0])
-    }
-
-    /// Re ψ*(Hψ) at a site.
-    fn energy_of(&self, site: [usize; 3], drives: &[f64]) -> f64 {
-        let grid = self.grid();
-        let psi = self.psi_at(site);
-        let mut around = Complex64::ZERO;
-        for axis in 0..grid.rank() {
-            let sites = grid.size()[axis];
-            for (at_end, to) in [
-                (site[axis] + 1 == sites, site[axis] + 1),
-                (site[axis] == 0, site[axis] + sites - 1),
-            ] {
-                if !at_end || grid.is_periodic(axis) {
-                    let mut other = site;
-                    other[axis] = to % sites;
-                    around += self.psi_at(other);
-                }
-            }
-        }
-        let density = psi.norm_sqr();
-        let diagonal = self.propagator.energy_at(grid.index(site), drives) + 0.5 * self.quantum.interaction * density;
-        density * diagonal - self.quantum.hopping * (psi.conj() * around).re
-    }
-
-    fn record(&self, taps: &mut Taps) {
-        let grid = self.grid();
-        let drives = self.propagator.drives_at(self.clock.time);
-        taps.record(self.clock.time, |tap| {
-            if tap.measure != Measure::Energy {
-                return tap.quantum(grid, self.quantum.hopping, |site| self.psi_at(site));
-            }
-            let mut sum = 0.0;
-            for j in tap.lo[1]..tap.hi[1] {
-                for i in tap.lo[0]..tap.hi[0] {
-                    sum += self.energy_of([i, j, 0], &drives);
-                }
-            }
-            sum * tap.weight
-        });
     }
 
     fn gather(&self) -> Vec<Complex<T>> {
@@ -392,11 +256,7 @@ impl<T: Number> Solver for Run<T> {
             if taps.is_empty() {
                 self.steps(steps);
             } else {
-                for _ in 0..steps {
-                    self.steps(1);
-                    self.propagator.fetch();
-                    self.record(taps);
-                }
+                self.advance_recording(steps, taps);
             }
             self.propagator.fault()
         })
@@ -435,7 +295,7 @@ impl<T: Number> Solver for Run<T> {
                     propagator.fault()?;
                     (self.propagator, self.note, self.quantum) = (propagator, note, quantum);
                     self.scenario = scenario.clone();
-                    self.weight = self.sums(None).0.norm;
+                    self.weight = self.totals(None).norm;
                     Ok::<(), SolverError>(())
                 })?;
             }
@@ -446,6 +306,10 @@ impl<T: Number> Solver for Run<T> {
 
     fn image(&mut self, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError> {
         request.require_quantum()?;
+        if self.propagator.looks() {
+            self.propagator.picture(request, image);
+            return self.propagator.fault();
+        }
         self.propagator.fetch();
         self.propagator.fault()?;
         let grid = self.scenario.grid();
@@ -463,9 +327,7 @@ impl<T: Number> Solver for Run<T> {
     }
 
     fn observables(&mut self) -> Result<Observables, SolverError> {
-        self.propagator.fetch();
-        self.propagator.fault()?;
-        Ok(threads::run(|| self.measure()))
+        threads::run(|| self.measure())
     }
 
     fn field(&mut self) -> Result<FieldData, SolverError> {
@@ -484,7 +346,7 @@ impl<T: Number> Solver for Run<T> {
         }
         threads::run(|| {
             self.propagator.change(&|site, psi| *psi = narrow(field.at(site)));
-            self.weight = self.sums(None).0.norm;
+            self.weight = self.totals(None).norm;
             if clock.time_step.to_bits() != self.clock.time_step.to_bits() {
                 self.propagator.set_step(clock.time_step);
             }

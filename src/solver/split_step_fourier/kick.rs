@@ -82,6 +82,24 @@ impl<T: Real> Kick<T> {
             .collect();
     }
 
+    /// e^{−i(U − iW)τ} of a kind of substep at the sites; empty where it is 1 everywhere.
+    #[cfg(feature = "cuda")]
+    pub fn factors(&self, kind: usize) -> &[Complex<T>] {
+        &self.factors[kind]
+    }
+
+    /// U without drives at the sites; empty where it is 0 everywhere.
+    #[cfg(feature = "cuda")]
+    pub fn potential(&self) -> &[T] {
+        &self.potential
+    }
+
+    /// What each drive adds to U at the sites, a unit of it.
+    #[cfg(feature = "cuda")]
+    pub fn driven(&self) -> impl Iterator<Item = &[T]> {
+        self.driven.iter().map(|(_, part)| part.as_slice())
+    }
+
     /// What the drives are worth at a time.
     pub fn drive_values(&self, time: f64) -> Vec<f64> {
         self.driven.iter().map(|(drive, _)| drive.eval(&[time])).collect()

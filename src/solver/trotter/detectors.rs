@@ -3,13 +3,12 @@
 use super::measure::ReadRow;
 use super::opening::Opening;
 use super::run::{KEPT, Run};
-use super::stepper::{Region, Totals};
 use super::watch::Watch;
 use crate::field::Real;
-use crate::grid::Grid;
 use crate::physics::Measure;
 use crate::solver::Taps;
 use crate::solver::taps::Tap;
+use crate::solver::totals::Region;
 use rayon::prelude::*;
 
 impl<T: Real> Run<T> {
@@ -80,8 +79,8 @@ impl<T: Real> Run<T> {
         let copies: ReadRow<T> = &|row, x, out| watch.read(step, n, row, x, out);
         let field: ReadRow<T> = &|row, x, out| self.stepper.read(row, x, out);
         let read = if watch.direct() { field } else { copies };
-        let totals = self.totals_of(read, &region(tap), closing, drives);
-        value(&totals, &self.problem.grid, tap)
+        let totals = self.totals_of(read, &Region::of(tap), closing, drives);
+        totals.value(&self.problem.grid, tap)
     }
 
     /// The same on a device: sums are put in after every step and stay there, and come to the host once a batch, so that steps do not wait for them.
@@ -115,7 +114,7 @@ impl<T: Real> Run<T> {
                         put = 0;
                     }
                     let closing = phases.as_ref().map(|[closing, _]| closing);
-                    device.keep_totals(put, &region(tap), closing, &drives);
+                    device.keep_totals(put, &Region::of(tap), closing, &drives);
                     put += 1;
                 }
             }
@@ -128,34 +127,12 @@ impl<T: Real> Run<T> {
                 let values: Vec<f64> = (all.iter())
                     .map(|tap| match (empty(tap), &self.problem.grid) {
                         (true, _) => 0.0,
-                        (false, grid) => totals.next().map_or(f64::NAN, |totals| value(totals, grid, tap)),
+                        (false, grid) => totals.next().map_or(f64::NAN, |totals| totals.value(grid, tap)),
                     })
                     .collect();
                 taps.push(self.time_at(n), &values);
             }
             left -= count;
         }
-    }
-}
-
-/// What a tap asks of sums over its sites.
-fn region(tap: &Tap) -> Region {
-    let first_only = tap.measure == Measure::Value && tap.hi[0] > tap.lo[0];
-    Region {
-        lo: tap.lo,
-        hi: if first_only { tap.lo.map(|at| at + 1) } else { tap.hi },
-        across: (tap.measure == Measure::Flux).then_some(tap.across),
-        energy: tap.measure == Measure::Energy,
-    }
-}
-
-/// A detector's value from sums over its sites.
-fn value(totals: &Totals, grid: &Grid, tap: &Tap) -> f64 {
-    match tap.measure {
-        Measure::Peak => totals.peak,
-        Measure::Value => totals.norm.sqrt(),
-        Measure::Flux => totals.current * grid.cell_volume(),
-        Measure::Energy => totals.energy * tap.weight,
-        Measure::Probability | Measure::Pressure => totals.norm * tap.weight,
     }
 }

@@ -4,10 +4,9 @@
 
 use super::opening::Opening;
 use super::run::Run;
-use super::stepper::{Region, Totals};
 use crate::field::{Real, wide};
-use crate::grid::Grid;
 use crate::physics::Observables;
+use crate::solver::totals::{Region, Totals};
 use num_complex::{Complex, Complex64};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -245,24 +244,6 @@ impl<T: Real> Run<T> {
             (row % ny, ny, 1)
         } else {
             (row / ny, nz, ny)
-        }
-    }
-}
-
-impl Totals {
-    /// As observables, lengths in the scene's unit.
-    fn observables(&self, grid: &Grid) -> Observables {
-        let a = grid.spacing();
-        // An empty field stands nowhere: 0, and not 0/0, which would read as a field that is no longer finite.
-        let by = if self.norm == 0.0 { 1.0 } else { self.norm };
-        let mean = self.first.map(|sum| sum / by);
-        let spread = [0, 1, 2].map(|n| (self.second[n] / by - mean[n] * mean[n]).max(0.0).sqrt() * a);
-        Observables {
-            norm: self.norm * grid.cell_volume(),
-            energy: self.energy / by,
-            position: mean.map(|m| m * a),
-            spread,
-            peak: if self.norm.is_nan() { f64::NAN } else { self.peak },
         }
     }
 }

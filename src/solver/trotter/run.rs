@@ -14,9 +14,10 @@ use std::ops::Range;
 
 pub(super) use super::opening::Opening;
 pub(super) use super::stepper::KEPT;
+pub(super) use super::stepper::{Correction, OnDevice, RowChange, Stepper};
+pub(super) use crate::solver::totals::Region;
 #[cfg(feature = "cuda")]
-pub(super) use super::stepper::Totals;
-pub(super) use super::stepper::{Correction, OnDevice, Region, RowChange, Stepper};
+pub(super) use crate::solver::totals::Totals;
 
 /// A trotter run.
 pub(super) struct Run<T: Real> {

@@ -6,6 +6,7 @@ use super::problem::Problem;
 use super::scheme::Scheme;
 use super::watch::Watch;
 use crate::field::Real;
+use crate::solver::totals::{Region, Totals};
 use crate::solver::{Backend, FieldImage, ImageRequest, SolverError, Taps};
 use num_complex::Complex;
 use std::ops::Range;
@@ -124,30 +125,4 @@ pub(super) trait OnDevice<T: Real>: Sync {
     fn paced(&self) -> Option<SolverError>;
     /// Waits for all of it; what went wrong since the run began.
     fn fault(&self) -> Option<SolverError>;
-}
-
-/// Sites lo ≤ site < hi, and what is wanted of them beside norm and moments.
-pub(super) struct Region {
-    pub lo: [usize; 3],
-    pub hi: [usize; 3],
-    /// Current along this axis.
-    pub across: Option<usize>,
-    pub energy: bool,
-}
-
-/// Sums over a region, site numbers for positions.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Totals {
-    /// Σ|ψ|².
-    pub norm: f64,
-    /// Σ Re ψ*(Hψ), bonds that leave the region counted half.
-    pub energy: f64,
-    /// Σ x|ψ|², …
-    pub first: [f64; 3],
-    /// Σ x²|ψ|², …
-    pub second: [f64; 3],
-    /// Largest |ψ|².
-    pub peak: f64,
-    /// Σ 2J Im(ψₐ* e^{−iϕ} ψ_b) over the bonds upwards along `across`.
-    pub current: f64,
 }

@@ -2,14 +2,13 @@
 
 use super::super::hamiltonian::{Hamiltonian, Step};
 use super::super::run::Propagator;
+use super::field::{Energies, Field};
 use super::{OnCuda, SOLVERS, Shape, THREADS, params};
 use crate::backend::cuda::{Buffer, CudaError, Device, Kernel, PushKernelArg, Queue};
-use crate::solver::{Backend, SolverError};
+use crate::grid::Grid;
+use crate::solver::totals::{Region, Totals};
+use crate::solver::{Backend, FieldImage, ImageRequest, SolverError};
 use num_complex::Complex;
-use rayon::prelude::*;
-
-/// Blocks that sum weights.
-const WEIGHERS: u32 = 528;
 
 struct Kernels {
     begin: Kernel,
@@ -17,9 +16,6 @@ struct Kernels {
     end: Kernel,
     rs_begin: Kernel,
     rs_step: Kernel,
-    drive: Kernel,
-    weigh: Kernel,
-    rescale: Kernel,
 }
 
 impl Kernels {
@@ -32,9 +28,6 @@ impl Kernels {
             end: line("line_end", "ring_end")?,
             rs_begin: plain("rs_begin")?,
             rs_step: plain("rs_step")?,
-            drive: plain("drive")?,
-            weigh: plain("weigh")?,
-            rescale: plain("rescale")?,
         })
     }
 }
@@ -75,9 +68,8 @@ pub(super) struct OnDevice<T: OnCuda> {
     step: Step,
     rows: usize,
     layout: Layout,
-    queue: Queue,
     kernels: Kernels,
-    psi: Buffer<T>,
+    field: Field<T>,
     energy: Buffer<T>,
     /// E without drives and what each drive adds; empty without drives.
     parts: Vec<Buffer<T>>,
@@ -87,11 +79,6 @@ pub(super) struct OnDevice<T: OnCuda> {
     kept: Buffer<T>,
     rs_kept: Buffer<T>,
     pivots: Buffer<T>,
-    weights: Buffer<f64>,
-    /// ψ as it was when it was looked at last.
-    host: Vec<T>,
-    /// Whether that is what the device has.
-    fetched: bool,
     /// Whether the matrix and the right-hand side of the next step are eliminated.
     ready: bool,
     /// Whether `rs` has the matrix.
@@ -117,7 +104,12 @@ fn plane<T: OnCuda>(
 
 impl<T: OnCuda> OnDevice<T> {
     /// A line with ψ = 0.
-    pub(super) fn new(device: &'static Device, hamiltonian: Hamiltonian<T>, shape: Shape) -> Result<Self, CudaError> {
+    pub(super) fn new(
+        device: &'static Device,
+        grid: &Grid,
+        hamiltonian: Hamiltonian<T>,
+        shape: Shape,
+    ) -> Result<Self, CudaError> {
         let queue = Queue::new(device)?;
         let sites = hamiltonian.sites();
         let closes = hamiltonian.periodic;
@@ -151,7 +143,6 @@ impl<T: OnCuda> OnDevice<T> {
             step: hamiltonian.step(0.0),
             rows: shape.rows,
             kernels: Kernels::new(&queue, shape, closes, shared)?,
-            psi: complex("the field", layout.room)?,
             energy,
             parts,
             absorption,
@@ -159,15 +150,12 @@ impl<T: OnCuda> OnDevice<T> {
             kept: complex("the joints", 4 * layout.blocks * (layout.threads + 32))?,
             rs_kept: complex("the joints", 4 * (SOLVERS + 32))?,
             pivots: complex("the joints", layout.blocks + 1)?,
-            weights: queue.zeros("sums", WEIGHERS as usize)?,
-            host: vec![T::zero(); 2 * sites],
-            fetched: true,
             ready: false,
             factorised: false,
             fault: None,
+            field: Field::new(queue, grid, layout.room, shape.source)?,
             hamiltonian,
             layout,
-            queue,
         })
     }
 
@@ -190,7 +178,7 @@ impl<T: OnCuda> OnDevice<T> {
             -1.0 / (half * hopping)
         };
         params::Line {
-            psi: self.psi.address(),
+            psi: self.field.psi.address(),
             energy: self.energy.address(),
             absorption: match &self.absorption {
                 Some(absorption) if !imaginary => absorption.address(),
@@ -224,7 +212,7 @@ impl<T: OnCuda> OnDevice<T> {
         let (blocks, threads) = (self.layout.blocks as u32, self.layout.threads as u32);
         // SAFETY: the parameters are those of the kernel; ψ and E have room for all rows of all threads, the joints for all blocks and threads.
         unsafe {
-            self.queue.launch(kernel, (blocks, 1, 1), threads, |launch| {
+            self.field.queue.launch(kernel, (blocks, 1, 1), threads, |launch| {
                 launch.arg(&parameters);
             })
         }
@@ -248,7 +236,8 @@ impl<T: OnCuda> OnDevice<T> {
         };
         // SAFETY: as above; a block of `solvers` threads, each of which has a joint and at most eight.
         unsafe {
-            self.queue
+            self.field
+                .queue
                 .launch(kernel, (1, 1, 1), self.layout.solvers as u32, |launch| {
                     launch.arg(&top).arg(&kept).arg(&pivots).arg(&blocks).arg(&ring);
                 })?;
@@ -290,43 +279,14 @@ impl<T: OnCuda> OnDevice<T> {
         Ok(())
     }
 
-    #[expect(clippy::cast_possible_truncation, reason = "at most 2^25 sites")]
-    #[allow(unsafe_code, reason = "a kernel launch")]
+    /// E at a time.
     fn drive(&self, time: f64) -> Result<(), CudaError> {
-        let rows = self.layout.room as u32;
-        let energy = self.energy.address();
-        for (n, drive) in self.hamiltonian.drives_at(time).into_iter().enumerate() {
-            let still = if n == 0 { self.parts[0].address() } else { energy };
-            let (part, by) = (self.parts[n + 1].address(), T::of(drive));
-            // SAFETY: the parameters are those of the kernel; all three planes have `rows` numbers.
-            unsafe {
-                self.queue
-                    .launch(&self.kernels.drive, (rows.div_ceil(256), 1, 1), 256, |launch| {
-                        launch.arg(&energy).arg(&still).arg(&part).arg(&by).arg(&rows);
-                    })?;
-            }
-        }
-        Ok(())
-    }
-
-    #[expect(clippy::cast_possible_truncation, reason = "at most 2^25 sites")]
-    #[allow(unsafe_code, reason = "kernel launches")]
-    fn rescale(&mut self, weight: f64) -> Result<(), CudaError> {
-        let (psi, parts) = (self.psi.address(), self.weights.address());
-        let (sites, count) = (self.hamiltonian.sites() as u32, WEIGHERS.cast_signed());
-        // SAFETY: the parameters are those of the kernels; ψ has `sites` numbers and `parts` one a block.
-        unsafe {
-            self.queue
-                .launch(&self.kernels.weigh, (WEIGHERS, 1, 1), 256, |launch| {
-                    launch.arg(&psi).arg(&sites).arg(&parts);
-                })?;
-            self.queue
-                .launch(&self.kernels.rescale, (WEIGHERS, 1, 1), 256, |launch| {
-                    launch.arg(&psi).arg(&sites).arg(&parts).arg(&count).arg(&weight);
-                })?;
-        }
-        (self.ready, self.fetched) = (false, false);
-        Ok(())
+        let Some((still, driven)) = self.parts.split_first() else {
+            return Ok(());
+        };
+        let by = self.hamiltonian.drives_at(time);
+        self.field
+            .drive(self.energy.address(), still.address(), driven, &by, self.layout.room)
     }
 
     /// Keeps the first error; what is asked for after it does nothing.
@@ -347,13 +307,13 @@ impl<T: OnCuda> Propagator<T> for OnDevice<T> {
     }
 
     fn workers(&self) -> usize {
-        self.queue.device().multiprocessors as usize
+        self.field.queue.device().multiprocessors as usize
     }
 
     fn details(&self) -> String {
         format!(
             "{}, {} blocks of {} threads, up to {} rows each",
-            self.queue.device().name,
+            self.field.queue.device().name,
             self.layout.blocks,
             self.layout.threads,
             self.rows
@@ -363,7 +323,7 @@ impl<T: OnCuda> Propagator<T> for OnDevice<T> {
     fn memory(&self) -> usize {
         let planes = self.parts.iter().chain(self.absorption.as_ref());
         let joints = [&self.top, &self.kept, &self.rs_kept, &self.pivots];
-        self.psi.bytes()
+        self.field.bytes()
             + self.energy.bytes()
             + planes.map(Buffer::bytes).sum::<usize>()
             + joints.map(Buffer::bytes).iter().sum::<usize>()
@@ -376,58 +336,75 @@ impl<T: OnCuda> Propagator<T> for OnDevice<T> {
 
     fn advance(&mut self, time: f64, steps: u64) {
         self.attempt(|this| {
-            this.fetched = false;
+            this.field.changed();
             if this.hamiltonian.is_driven() {
-                this.driven_steps(time, steps)?;
+                this.driven_steps(time, steps)
             } else {
-                this.static_steps(steps)?;
+                this.static_steps(steps)
             }
-            this.queue.finish()
         });
     }
 
     fn read(&self, first: usize, out: &mut [Complex<T>]) {
-        for (i, out) in out.iter_mut().enumerate() {
-            let at = 2 * (first + i);
-            *out = Complex::new(self.host[at], self.host[at + 1]);
-        }
+        self.field.read(first, out);
     }
 
     fn fetch(&mut self) {
-        if self.fetched {
-            return;
-        }
-        self.attempt(|this| {
-            this.queue.download("the field", &this.psi, &mut this.host)?;
-            this.fetched = true;
-            Ok(())
-        });
+        self.attempt(|this| this.field.fetch());
     }
 
     fn change(&mut self, change: &(dyn Fn(usize, &mut Complex<T>) + Sync)) {
-        self.fetch();
-        let hamiltonian = &self.hamiltonian;
-        self.host.par_chunks_exact_mut(2).enumerate().for_each(|(site, psi)| {
-            let mut value = Complex::new(psi[0], psi[1]);
-            if hamiltonian.is_wall(site) {
-                value = Complex::default();
-            } else {
-                change(site, &mut value);
-            }
-            (psi[0], psi[1]) = (value.re, value.im);
-        });
         self.attempt(|this| {
+            this.field.fetch()?;
             this.ready = false;
-            this.queue.upload("the field", &this.host, &this.psi)
+            let hamiltonian = &this.hamiltonian;
+            this.field.change(|site| hamiltonian.is_wall(site), change)
         });
     }
 
     fn scale_to(&mut self, weight: f64) -> bool {
-        self.attempt(|this| this.rescale(weight));
+        self.attempt(|this| {
+            this.ready = false;
+            this.field.rescale(weight)
+        });
         true
     }
 
+    fn looks(&self) -> bool {
+        true
+    }
+
+    fn keep_totals(&mut self, time: f64, regions: &[Region], place: usize) {
+        self.attempt(|this| {
+            // Between steps nobody needs E of the middle of one.
+            if regions.iter().any(|region| region.energy) {
+                this.drive(time)?;
+            }
+            let energies = Energies {
+                still: this.energy.address(),
+                hopping: this.hamiltonian.quantum.hopping,
+                interaction: this.hamiltonian.quantum.interaction,
+                ..Energies::default()
+            };
+            this.field.keep_totals(regions, energies, place)
+        });
+    }
+
+    fn kept_totals(&mut self, count: usize) -> Vec<Totals> {
+        let mut kept = Vec::new();
+        self.attempt(|this| {
+            kept = this.field.kept_totals(count)?;
+            Ok(())
+        });
+        kept
+    }
+
+    fn picture(&mut self, request: &ImageRequest, image: &mut FieldImage) {
+        self.attempt(|this| this.field.picture(request, image));
+    }
+
     fn fault(&mut self) -> Result<(), SolverError> {
+        self.attempt(|this| this.field.queue.finish());
         self.fault.take().map_or(Ok(()), |fault| Err(SolverError::from(fault)))
     }
 

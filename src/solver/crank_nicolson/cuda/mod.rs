@@ -1,14 +1,16 @@
-//! The N-shaped partition of a line on an NVIDIA device (`kernels/crank_nicolson.cu`).
+//! The N-shaped partition on an NVIDIA device: a line (`kernels/crank_nicolson.cu`), and all lines of a plane (`kernels/crank_nicolson_plane.cu`).
 //!
-//! Two launches a step: `rs` solves for the joints of all blocks, `line_step` substitutes and eliminates for the next step, so that ψ is read and written once. With
-//! a driven potential both halves are apart, since the matrix changes between them. ψ stays on the device; it comes to the host as a whole when somebody looks
-//! at it, and goes back when somebody changed it.
+//! A line: two launches a step: `rs` solves for the joints of all blocks, `line_step` substitutes and eliminates for the next step, so that ψ is read and written once. With
+//! a driven potential both halves are apart, since the matrix changes between them. A plane: two launches a step, rows and columns. ψ stays on the device, where
+//! sums and pictures are made; it comes to the host as a whole when somebody asks for the field, and goes back when somebody changed it.
 //!
-//! Bytes a row and step: 25 in single and 50 in double precision, coefficients included, which are made anew from E in every launch. Stored ones would take 40
+//! Bytes a row and step of a line: 25 in single and 50 in double precision, coefficients included, which are made anew from E in every launch. Stored ones would take 40
 //! or more of their own.
 
+mod field;
 mod line;
 mod params;
+mod plane;
 
 use super::hamiltonian::Hamiltonian;
 use super::run::Propagator;
@@ -31,7 +33,7 @@ pub(super) const TARGET: Target = Target {
     precisions: &[Precision::Single, Precision::Double],
     variants: &[Variant {
         id: "n-partition",
-        about: "One dimension. A thread's rows are a block, its first row a joint; joints are partitioned again over the lanes of a warp, the warps of a block, and the blocks.",
+        about: "A thread's rows are a block, its first row a joint; joints are partitioned again over the lanes of a warp, the warps of a block, and the blocks. In 2D many lines side by side, each within one block of threads.",
     }],
 };
 
@@ -44,6 +46,10 @@ struct Shape {
     source: Source,
     /// Rows of a thread.
     rows: usize,
+    /// Most threads of a block.
+    threads: usize,
+    /// Sites of the longest line.
+    reach: usize,
 }
 
 /// Few rows are the fastest; more reach further.
@@ -52,9 +58,39 @@ const SINGLE: [Shape; 2] = [
     of_rows(source!("crank_nicolson_f32_16"), 16),
 ];
 const DOUBLE: [Shape; 1] = [of_rows(source!("crank_nicolson_f64_8"), 8)];
+/// The same for the lines of a plane, along x and along y. Threads of small blocks may have more registers; where those do not bind, many threads hide more.
+const PLANE_SINGLE: [[Shape; 2]; 2] = [
+    [
+        in_block(source!("crank_nicolson_plane_f32_8_1024"), 8, 1024),
+        in_block(source!("crank_nicolson_plane_f32_16_1024"), 16, 1024),
+    ],
+    [
+        in_block(source!("crank_nicolson_plane_f32_16_512"), 16, 512),
+        in_block(source!("crank_nicolson_plane_f32_16_1024"), 16, 1024),
+    ],
+];
+const PLANE_DOUBLE: [[Shape; 2]; 2] = [[
+    in_block(source!("crank_nicolson_plane_f64_8_512"), 8, 512),
+    in_block(source!("crank_nicolson_plane_f64_8_1024"), 8, 1024),
+]; 2];
 
 const fn of_rows(source: Source, rows: usize) -> Shape {
-    Shape { source, rows }
+    Shape {
+        source,
+        rows,
+        threads: THREADS,
+        reach: SOLVERS * JOINTS * THREADS * rows,
+    }
+}
+
+/// A line is within one block.
+const fn in_block(source: Source, rows: usize, threads: usize) -> Shape {
+    Shape {
+        source,
+        rows,
+        threads,
+        reach: threads * rows,
+    }
 }
 
 /// Threads of a block.
@@ -63,17 +99,12 @@ const THREADS: usize = 256;
 const SOLVERS: usize = 1024;
 const JOINTS: usize = 8;
 
-/// The first shape that reaches over a line.
-fn shape(precision: Precision, sites: usize) -> Result<Shape, SolverError> {
-    let all: &[Shape] = match precision {
-        Precision::Single => &SINGLE,
-        Precision::Double => &DOUBLE,
-    };
-    let reach = |shape: &Shape| SOLVERS * JOINTS * THREADS * shape.rows;
-    let most = all.iter().map(reach).max().unwrap_or(0);
-    (all.iter().find(|shape| sites <= reach(shape)).copied()).ok_or_else(|| {
+/// The first shape that reaches over lines of so many sites.
+fn shape(all: &[Shape], sites: usize, precision: Precision) -> Result<Shape, SolverError> {
+    (all.iter().find(|shape| sites <= shape.reach).copied()).ok_or_else(|| {
         SolverError::Unsupported(format!(
-            "crank-nicolson takes at most {most} sites in {} precision on a device, and the line has {sites}; take backend = \"cpu\"",
+            "crank-nicolson takes lines of at most {} sites in {} precision on a device, and a line has {sites}; take backend = \"cpu\"",
+            all.iter().map(|shape| shape.reach).max().unwrap_or(0),
             precision.word()
         ))
     })
@@ -82,12 +113,12 @@ fn shape(precision: Precision, sites: usize) -> Result<Shape, SolverError> {
 /// A propagator on the device, if there is to be one, and what there is to say.
 type Chosen<T> = (Option<Box<dyn Propagator<T>>>, Option<String>);
 
-/// A line on the device where the scene asks for it, or leaves it open and it is the better place.
+/// A line or plane on the device where the scene asks for it, or leaves it open and it is the better place.
 pub(super) fn propagator<T: OnCuda>(scenario: &Scenario, quantum: Quantum) -> Result<Chosen<T>, SolverError> {
     let choice = scenario.solver();
     let asked = choice.backend == BackendChoice::Cuda;
-    let (sites, rank) = (scenario.grid().sites(), scenario.grid().rank());
-    let open = choice.backend == BackendChoice::Auto && choice.variant == "auto" && rank == 1 && sites >= FEWEST_SITES;
+    let sites = scenario.grid().sites();
+    let open = choice.backend == BackendChoice::Auto && choice.variant == "auto" && sites >= FEWEST_SITES;
     if !(asked || open && cuda::device().is_ok()) {
         return Ok((None, None));
     }
@@ -108,8 +139,26 @@ pub(super) fn propagator<T: OnCuda>(scenario: &Scenario, quantum: Quantum) -> Re
 
 fn on_device<T: OnCuda>(scenario: &Scenario, quantum: Quantum) -> Result<Box<dyn Propagator<T>>, SolverError> {
     let device = crate::solver::device::device()?;
-    let shape = shape(T::PRECISION, scenario.grid().sites())?;
+    let grid = scenario.grid();
+    let [nx, ny, _] = grid.size();
+    let is_plane = grid.rank() > 1;
+    let (line, [along_x, along_y]): (&[Shape], _) = match T::PRECISION {
+        Precision::Single => (&SINGLE, PLANE_SINGLE),
+        Precision::Double => (&DOUBLE, PLANE_DOUBLE),
+    };
+    let shapes = if is_plane {
+        [shape(&along_x, nx, T::PRECISION)?, shape(&along_y, ny, T::PRECISION)?]
+    } else {
+        [shape(line, nx, T::PRECISION)?; 2]
+    };
+    let needed = super::memory(scenario);
+    crate::solver::device::check_count(grid, grid.sites() as u64)?;
+    crate::solver::device::check_room(grid, T::PRECISION, super::METHOD.id, needed, device.free_memory())?;
+    if is_plane {
+        let plane = plane::OnDevice::new(device, scenario, quantum, shapes).map_err(SolverError::from)?;
+        return Ok(Box::new(plane));
+    }
     let hamiltonian = Hamiltonian::new(scenario, quantum);
-    let line = line::OnDevice::new(device, hamiltonian, shape).map_err(SolverError::from)?;
+    let line = line::OnDevice::new(device, grid, hamiltonian, shapes[0]).map_err(SolverError::from)?;
     Ok(Box::new(line))
 }

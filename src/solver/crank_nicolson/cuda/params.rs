@@ -1,8 +1,8 @@
-//! Parameters of the kernels, as `kernels/crank_nicolson.cu` declares them. Addresses are of the device; 0 = null.
+//! Parameters of the kernels, as `kernels/crank_nicolson*.cu` and their header declare them. Addresses are of the device; 0 = null.
 
 use crate::backend::cuda::parameters;
 
-parameters!(Line<T>, Blocks);
+parameters!(Line<T>, Blocks, Lines<T>, Look, Picture);
 
 /// What the blocks leave to `rs`, and what it gives them.
 #[repr(C)]
@@ -36,10 +36,63 @@ pub(super) struct Line<T> {
     pub interaction: T,
 }
 
+/// One Cayley factor of all lines of a plane, and what stands between two of them.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Lines<T> {
+    pub psi: u64,
+    pub q: u64,
+    pub ring: u64,
+    pub factors: u64,
+    pub ending: u64,
+    pub beginning: u64,
+    pub stride: i64,
+    pub size: [i32; 2],
+    pub threads: i32,
+    pub pitch: i32,
+    pub ends: i32,
+    pub begins: i32,
+    pub imaginary: i32,
+    pub scale: [T; 2],
+    pub tau: T,
+    pub strength: T,
+}
+
+/// A field that is summed over.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Look {
+    pub psi: u64,
+    pub still: u64,
+    pub driven: u64,
+    pub regions: u64,
+    pub parts: u64,
+    pub size: [i32; 2],
+    pub periodic: [i32; 2],
+    pub diagonal: f64,
+    pub hopping: f64,
+    pub interaction: f64,
+}
+
+/// A picture of a field.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Picture {
+    pub psi: u64,
+    pub value: u64,
+    pub phase: u64,
+    pub nx: i32,
+    pub x: [i32; 2],
+    pub y: [i32; 2],
+    pub reduction: i32,
+    pub size: [i32; 2],
+    pub quantity: i32,
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 mod tests {
-    use super::super::{DOUBLE, SINGLE};
+    use super::super::{DOUBLE, PLANE_DOUBLE, PLANE_SINGLE, SINGLE};
     use super::*;
     use crate::backend::cuda::Source;
     use crate::field::Real;
@@ -54,6 +107,19 @@ mod tests {
         for entry in ["rs_begin", "rs_step"] {
             assert_eq!(source.declared(entry)[0], size_of::<Blocks>(), "{entry}");
         }
+        check_looks(source);
+    }
+
+    fn check_plane<T: Real>(source: Source) {
+        for entry in ["rows", "columns"] {
+            assert_eq!(source.declared(entry), [size_of::<Lines<T>>()], "{entry}");
+        }
+        check_looks(source);
+    }
+
+    fn check_looks(source: Source) {
+        assert_eq!(source.declared("measure"), [size_of::<Look>()]);
+        assert_eq!(source.declared("picture"), [size_of::<Picture>()]);
     }
 
     #[test]
@@ -63,6 +129,12 @@ mod tests {
         }
         for shape in DOUBLE {
             check::<f64>(shape.source);
+        }
+        for shape in PLANE_SINGLE.as_flattened() {
+            check_plane::<f32>(shape.source);
+        }
+        for shape in PLANE_DOUBLE.as_flattened() {
+            check_plane::<f64>(shape.source);
         }
     }
 }

@@ -1,0 +1,321 @@
+//! ψ on the device, and what looks at it there: sums over regions, pictures, its weight (`kernels/crank_nicolson.cuh`). Interleaved, x fastest.
+
+use super::{OnCuda, params};
+use crate::backend::cuda::{Buffer, CudaError, Kernel, PushKernelArg, Queue, Source};
+use crate::grid::Grid;
+use crate::scene::scenario::Quantity;
+use crate::solver::crank_nicolson::run::KEPT;
+use crate::solver::device::whole;
+use crate::solver::totals::{Region, Totals};
+use crate::solver::{FieldImage, ImageRequest};
+use num_complex::Complex;
+use rayon::prelude::*;
+
+/// Blocks that sum weights.
+const WEIGHERS: u32 = 528;
+/// Blocks that sum over regions: at most so many a region, and altogether.
+const BLOCKS: usize = 256;
+const PARTS: usize = 16384;
+/// Numbers of `measure_total`: norm, energy, x, xx, y, yy, peak, current.
+const SUMS: usize = 8;
+
+struct Kernels {
+    drive: Kernel,
+    weigh: Kernel,
+    rescale: Kernel,
+    measure: Kernel,
+    measure_total: Kernel,
+    picture: Kernel,
+}
+
+/// What the energies of sums are made of.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Energies {
+    /// Planes of the diagonal of H, 0 for none.
+    pub still: u64,
+    pub driven: u64,
+    /// What is the same at all sites.
+    pub diagonal: f64,
+    pub hopping: f64,
+    pub interaction: f64,
+}
+
+/// ψ, and sums and pictures of it.
+pub(super) struct Field<T: OnCuda> {
+    pub queue: Queue,
+    pub psi: Buffer<T>,
+    grid: Grid,
+    kernels: Kernels,
+    weights: Buffer<f64>,
+    /// What is summed now.
+    regions: Vec<Region>,
+    /// Six numbers each: lo, hi, axis of the current or −1, whether energies are wanted.
+    region_list: Buffer<i32>,
+    parts: Buffer<f64>,
+    kept: Buffer<f64>,
+    value: Option<Buffer<f32>>,
+    phase: Option<Buffer<f32>>,
+    /// ψ as it was when it was looked at last.
+    host: Vec<T>,
+    /// Whether that is what the device has.
+    fetched: bool,
+}
+
+impl<T: OnCuda> Field<T> {
+    /// ψ = 0 with room for `room` sites; the kernels are those of a module.
+    pub(super) fn new(queue: Queue, grid: &Grid, room: usize, source: Source) -> Result<Self, CudaError> {
+        let kernel = |entry| queue.kernel(source, entry, 0);
+        let kernels = Kernels {
+            drive: kernel("drive")?,
+            weigh: kernel("weigh")?,
+            rescale: kernel("rescale")?,
+            measure: kernel("measure")?,
+            measure_total: kernel("measure_total")?,
+            picture: kernel("picture")?,
+        };
+        Ok(Self {
+            kernels,
+            psi: queue.zeros("the field", 2 * room)?,
+            weights: queue.zeros("sums", WEIGHERS as usize)?,
+            regions: Vec::new(),
+            region_list: queue.zeros("regions", 1)?,
+            parts: queue.zeros("sums", PARTS * SUMS)?,
+            kept: queue.zeros("records", KEPT * SUMS)?,
+            value: None,
+            phase: None,
+            host: vec![T::zero(); 2 * grid.sites()],
+            fetched: true,
+            grid: grid.clone(),
+            queue,
+        })
+    }
+
+    /// Bytes on the device.
+    pub(super) fn bytes(&self) -> usize {
+        self.psi.bytes() + self.parts.bytes() + self.kept.bytes()
+    }
+
+    /// Says that ψ moved on.
+    pub(super) fn changed(&mut self) {
+        self.fetched = false;
+    }
+
+    /// Makes [`Self::read`] give ψ as it stands.
+    pub(super) fn fetch(&mut self) -> Result<(), CudaError> {
+        if !self.fetched {
+            self.queue.download("the field", &self.psi, &mut self.host)?;
+            self.fetched = true;
+        }
+        Ok(())
+    }
+
+    /// Sites from `first` on.
+    pub(super) fn read(&self, first: usize, out: &mut [Complex<T>]) {
+        for (out, parts) in out.iter_mut().zip(self.host[2 * first..].chunks_exact(2)) {
+            *out = Complex::new(parts[0], parts[1]);
+        }
+    }
+
+    /// Changes what was fetched, and takes it back to the device; walls become zero.
+    pub(super) fn change(
+        &mut self,
+        is_wall: impl Fn(usize) -> bool + Sync,
+        change: &(dyn Fn(usize, &mut Complex<T>) + Sync),
+    ) -> Result<(), CudaError> {
+        self.host.par_chunks_exact_mut(2).enumerate().for_each(|(site, psi)| {
+            let mut value = Complex::new(psi[0], psi[1]);
+            if is_wall(site) {
+                value = Complex::default();
+            } else {
+                change(site, &mut value);
+            }
+            (psi[0], psi[1]) = (value.re, value.im);
+        });
+        self.queue.upload("the field", &self.host, &self.psi)
+    }
+
+    /// Scales ψ to Σ|ψ|² = `weight`.
+    #[allow(unsafe_code, reason = "kernel launches")]
+    pub(super) fn rescale(&mut self, weight: f64) -> Result<(), CudaError> {
+        let (psi, parts) = (self.psi.address(), self.weights.address());
+        let (sites, count) = (
+            u32::try_from(self.grid.sites()).unwrap_or(u32::MAX),
+            WEIGHERS.cast_signed(),
+        );
+        self.fetched = false;
+        // SAFETY: the parameters are those of the kernels; ψ has `sites` numbers and `parts` one a block.
+        unsafe {
+            self.queue
+                .launch(&self.kernels.weigh, (WEIGHERS, 1, 1), 256, |launch| {
+                    launch.arg(&psi).arg(&sites).arg(&parts);
+                })?;
+            self.queue
+                .launch(&self.kernels.rescale, (WEIGHERS, 1, 1), 256, |launch| {
+                    launch.arg(&psi).arg(&sites).arg(&parts).arg(&count).arg(&weight);
+                })
+        }
+    }
+
+    /// Adds `by` times what drives add to the plane at `from`, into the one at `to`; each of `rows` numbers.
+    #[allow(unsafe_code, reason = "a kernel launch")]
+    pub(super) fn drive(
+        &self,
+        to: u64,
+        mut from: u64,
+        parts: &[Buffer<T>],
+        by: &[f64],
+        rows: usize,
+    ) -> Result<(), CudaError> {
+        let rows = u32::try_from(rows).unwrap_or(u32::MAX);
+        for (part, by) in parts.iter().zip(by) {
+            let (part, by) = (part.address(), T::of(*by));
+            // SAFETY: the parameters are those of the kernel; all three planes have `rows` numbers.
+            unsafe {
+                self.queue
+                    .launch(&self.kernels.drive, (rows.div_ceil(256), 1, 1), 256, |launch| {
+                        launch.arg(&to).arg(&from).arg(&part).arg(&by).arg(&rows);
+                    })?;
+            }
+            from = to;
+        }
+        Ok(())
+    }
+
+    /// Sums over regions, none of them empty, kept from `place` on.
+    #[allow(unsafe_code, reason = "kernel launches")]
+    pub(super) fn keep_totals(
+        &mut self,
+        regions: &[Region],
+        energies: Energies,
+        place: usize,
+    ) -> Result<(), CudaError> {
+        if regions.is_empty() {
+            return Ok(());
+        }
+        if place + regions.len() > KEPT {
+            return Err(CudaError::Call {
+                what: "keeping a record".into(),
+                message: format!("places up to {} of {KEPT}", place + regions.len()),
+            });
+        }
+        if self.regions != regions {
+            self.load(regions)?;
+        }
+        let [nx, ny, _] = self.grid.size();
+        let most = regions
+            .iter()
+            .map(|region| (region.hi[0] - region.lo[0]) * (region.hi[1] - region.lo[1]))
+            .max();
+        let blocks = most
+            .unwrap_or(1)
+            .div_ceil(1024)
+            .clamp(1, BLOCKS.min(PARTS / regions.len()));
+        let look = params::Look {
+            psi: self.psi.address(),
+            still: energies.still,
+            driven: energies.driven,
+            regions: self.region_list.address(),
+            parts: self.parts.address(),
+            size: [whole(nx), whole(ny)],
+            periodic: [0, 1].map(|axis| i32::from(axis < self.grid.rank() && self.grid.is_periodic(axis))),
+            diagonal: energies.diagonal,
+            hopping: energies.hopping,
+            interaction: energies.interaction,
+        };
+        let (parts, count) = (self.parts.address(), whole(blocks));
+        let to = self.kept.address() + (place * SUMS * size_of::<f64>()) as u64;
+        let (blocks, regions) = (whole(blocks).cast_unsigned(), whole(regions.len()).cast_unsigned());
+        // SAFETY: the arguments are those of the kernels; regions lie in the grid; there is room for every block, and for every region from `to` on.
+        unsafe {
+            self.queue
+                .launch(&self.kernels.measure, (blocks, regions, 1), 256, |launch| {
+                    launch.arg(&look);
+                })?;
+            self.queue
+                .launch(&self.kernels.measure_total, (regions, 1, 1), 32, |launch| {
+                    launch.arg(&parts).arg(&count).arg(&to);
+                })
+        }
+    }
+
+    fn load(&mut self, regions: &[Region]) -> Result<(), CudaError> {
+        let list: Vec<i32> = regions
+            .iter()
+            .flat_map(|Region { lo, hi, across, energy }| {
+                let [x, y, ex, ey] = [lo[0], lo[1], hi[0], hi[1]].map(whole);
+                [x, y, ex, ey, across.map_or(-1, whole), i32::from(*energy)]
+            })
+            .collect();
+        if self.region_list.bytes() < list.len() * size_of::<i32>() {
+            self.region_list = self.queue.zeros("regions", list.len())?;
+        }
+        self.queue.upload("regions", &list, &self.region_list)?;
+        self.regions = regions.to_vec();
+        Ok(())
+    }
+
+    /// The first `count` of the sums that were kept.
+    pub(super) fn kept_totals(&self, count: usize) -> Result<Vec<Totals>, CudaError> {
+        let mut numbers = vec![0.0; count * SUMS];
+        if count > 0 {
+            self.queue.download("records", &self.kept, &mut numbers)?;
+        }
+        let records = numbers.as_chunks::<SUMS>().0.iter();
+        Ok(records
+            .map(|&[norm, energy, x, xx, y, yy, peak, current]| Totals {
+                norm,
+                energy,
+                first: [x, y, 0.0],
+                second: [xx, yy, 0.0],
+                peak,
+                current,
+            })
+            .collect())
+    }
+
+    /// Draws ψ.
+    #[allow(unsafe_code, reason = "a kernel launch")]
+    pub(super) fn picture(&mut self, request: &ImageRequest, image: &mut FieldImage) -> Result<(), CudaError> {
+        image.prepare(request);
+        let queue = &self.queue;
+        let room = |what: &str, buffer: &mut Option<Buffer<f32>>, texels: usize| -> Result<u64, CudaError> {
+            if buffer.as_ref().is_none_or(|buffer| buffer.bytes() < texels * 4) {
+                *buffer = Some(queue.zeros(what, texels.max(1))?);
+            }
+            Ok(buffer.as_ref().map_or(0, Buffer::address))
+        };
+        let texels = image.value.len();
+        let picture = params::Picture {
+            psi: self.psi.address(),
+            value: room("the picture", &mut self.value, texels)?,
+            phase: room("the picture's phase", &mut self.phase, image.phase.len())?,
+            nx: whole(self.grid.size()[0]),
+            x: [whole(request.x.start), whole(request.x.end)],
+            y: [whole(request.y.start), whole(request.y.end)],
+            reduction: whole(image.reduction),
+            size: image.size.map(whole),
+            quantity: match request.quantity {
+                Quantity::Phase => 1,
+                Quantity::Real => 2,
+                Quantity::Imaginary => 3,
+                _ => 0,
+            },
+        };
+        let group = image.reduction.next_power_of_two().min(32);
+        let blocks = u32::try_from((texels * group).div_ceil(256)).unwrap_or(u32::MAX);
+        let group = whole(group);
+        // SAFETY: the arguments are those of the kernel; both outputs have room for every texel they get, and the part drawn lies in the grid.
+        unsafe {
+            self.queue
+                .launch(&self.kernels.picture, (blocks, 1, 1), 256, |launch| {
+                    launch.arg(&picture).arg(&group);
+                })?;
+        }
+        for (from, to) in [(&self.value, &mut image.value), (&self.phase, &mut image.phase)] {
+            if let Some(from) = from.as_ref().filter(|_| !to.is_empty()) {
+                self.queue.download("the picture", from, to)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,185 @@
+//! Sums over the field and records of detectors: where ψ lies if the propagator can, otherwise on the host.
+
+use super::Number;
+use super::run::{KEPT, PART, Run};
+use crate::field::wide;
+use crate::physics::{Measure, Observables};
+use crate::solver::totals::{Region, Totals};
+use crate::solver::{SolverError, Taps};
+use num_complex::{Complex, Complex64};
+use rayon::prelude::*;
+
+impl<T: Number> Run<T> {
+    /// Norm, ⟨H⟩, positions and spreads of ψ now.
+    pub(super) fn measure(&mut self) -> Result<Observables, SolverError> {
+        let time = self.clock.time;
+        let totals = if self.propagator.looks() {
+            let everywhere = Region {
+                lo: [0; 3],
+                hi: self.grid().size(),
+                across: None,
+                energy: true,
+            };
+            self.propagator.keep_totals(time, &[everywhere], 0);
+            let kept = self.propagator.kept_totals(1);
+            self.propagator.fault()?;
+            kept.first().copied().unwrap_or_default()
+        } else {
+            self.propagator.fetch();
+            self.propagator.fault()?;
+            self.totals(Some(&self.propagator.drives_at(time)))
+        };
+        Ok(totals.observables(self.grid()))
+    }
+
+    /// Sums over ψ as [`super::run::Propagator::read`] gives it; energies where the drives are given. Parts are added in order, so that threads make no difference.
+    pub(super) fn totals(&self, drives: Option<&[f64]>) -> Totals {
+        let [nx, ny, _] = self.grid().size();
+        let parts_of_row = nx.div_ceil(PART);
+        let parts: Vec<Totals> = (0..ny * parts_of_row)
+            .into_par_iter()
+            .map(|part| {
+                let (j, first) = (part / parts_of_row, part % parts_of_row * PART);
+                self.part_totals(drives, j, first..(first + PART).min(nx))
+            })
+            .collect();
+        let mut all = Totals::default();
+        for part in parts {
+            all.norm += part.norm;
+            all.energy += part.energy;
+            for axis in 0..2 {
+                all.first[axis] += part.first[axis];
+                all.second[axis] += part.second[axis];
+            }
+            all.peak = all.peak.max(part.peak);
+        }
+        all
+    }
+
+    fn part_totals(&self, drives: Option<&[f64]>, j: usize, x: std::ops::Range<usize>) -> Totals {
+        let [nx, ny, _] = self.grid().size();
+        let quantum = &self.quantum;
+        let mut here = vec![Complex::default(); x.len() + 1];
+        // The site after the part, for the bond to it.
+        let inside = x.end < nx;
+        self.propagator
+            .read(j * nx + x.start, &mut here[..x.len() + usize::from(inside)]);
+        if !inside && self.grid().is_periodic(0) {
+            self.propagator.read(j * nx, &mut here[x.len()..]);
+        }
+        let mut above = vec![Complex::default(); if ny > 1 { x.len() } else { 0 }];
+        if ny > 1 && (j + 1 < ny || self.grid().is_periodic(1)) {
+            self.propagator.read((j + 1) % ny * nx + x.start, &mut above);
+        }
+        let mut sums = Totals::default();
+        let mut bonds = 0.0;
+        for (n, site) in x.enumerate() {
+            let psi = wide(here[n]);
+            let density = psi.norm_sqr();
+            #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
+            let at = site as f64;
+            sums.norm += density;
+            sums.first[0] += at * density;
+            sums.second[0] += at * at * density;
+            sums.peak = sums.peak.max(density);
+            let Some(drives) = drives else { continue };
+            let diagonal = self.propagator.energy_at(j * nx + site, drives) + 0.5 * quantum.interaction * density;
+            sums.energy += density * diagonal;
+            bonds += (psi.conj() * wide(here[n + 1])).re;
+            if let Some(above) = above.get(n) {
+                bonds += (psi.conj() * wide(*above)).re;
+            }
+        }
+        sums.energy -= 2.0 * quantum.hopping * bonds;
+        #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
+        let y = j as f64;
+        (sums.first[1], sums.second[1]) = (y * sums.norm, y * y * sums.norm);
+        sums
+    }
+
+    /// Takes steps and records every one of them.
+    pub(super) fn advance_recording(&mut self, steps: u64, taps: &mut Taps) {
+        let all = taps.taps().to_vec();
+        let regions: Vec<Option<Region>> = (all.iter().map(Region::of))
+            .map(|region| (0..3).all(|axis| region.hi[axis] > region.lo[axis]).then_some(region))
+            .collect();
+        let asked: Vec<Region> = regions.iter().flatten().copied().collect();
+        if !self.propagator.looks() || asked.len() > KEPT {
+            for _ in 0..steps {
+                self.steps(1);
+                self.propagator.fetch();
+                self.record(taps);
+            }
+            return;
+        }
+        // Sums are put in after every step and come to the host once a batch, so that steps do not wait for them.
+        let most = (KEPT / asked.len().max(1)) as u64;
+        let mut left = steps;
+        while left > 0 {
+            let mut times = Vec::new();
+            for step in 0..usize::try_from(left.min(most)).unwrap_or(KEPT) {
+                self.steps(1);
+                times.push(self.clock.time);
+                self.propagator.keep_totals(self.clock.time, &asked, step * asked.len());
+            }
+            let totals = self.propagator.kept_totals(times.len() * asked.len());
+            let mut totals = totals.iter();
+            left -= times.len() as u64;
+            for time in times {
+                let values: Vec<f64> = (all.iter().zip(&regions))
+                    .map(|(tap, region)| match region {
+                        None => 0.0,
+                        Some(_) => totals.next().map_or(f64::NAN, |totals| totals.value(self.grid(), tap)),
+                    })
+                    .collect();
+                taps.push(time, &values);
+            }
+        }
+    }
+
+    fn psi_at(&self, site: [usize; 3]) -> Complex64 {
+        let mut one = [Complex::default()];
+        self.propagator.read(self.grid().index(site), &mut one);
+        wide(one[0])
+    }
+
+    /// Re ψ*(Hψ) at a site.
+    fn energy_of(&self, site: [usize; 3], drives: &[f64]) -> f64 {
+        let grid = self.grid();
+        let psi = self.psi_at(site);
+        let mut around = Complex64::ZERO;
+        for axis in 0..grid.rank() {
+            let sites = grid.size()[axis];
+            for (at_end, to) in [
+                (site[axis] + 1 == sites, site[axis] + 1),
+                (site[axis] == 0, site[axis] + sites - 1),
+            ] {
+                if !at_end || grid.is_periodic(axis) {
+                    let mut other = site;
+                    other[axis] = to % sites;
+                    around += self.psi_at(other);
+                }
+            }
+        }
+        let density = psi.norm_sqr();
+        let diagonal = self.propagator.energy_at(grid.index(site), drives) + 0.5 * self.quantum.interaction * density;
+        density * diagonal - self.quantum.hopping * (psi.conj() * around).re
+    }
+
+    fn record(&self, taps: &mut Taps) {
+        let grid = self.grid();
+        let drives = self.propagator.drives_at(self.clock.time);
+        taps.record(self.clock.time, |tap| {
+            if tap.measure != Measure::Energy {
+                return tap.quantum(grid, self.quantum.hopping, |site| self.psi_at(site));
+            }
+            let mut sum = 0.0;
+            for j in tap.lo[1]..tap.hi[1] {
+                for i in tap.lo[0]..tap.hi[0] {
+                    sum += self.energy_of([i, j, 0], &drives);
+                }
+            }
+            sum * tap.weight
+        });
+    }
+}
