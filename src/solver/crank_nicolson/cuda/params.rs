@@ -130,10 +130,10 @@ mod tests {
         for shape in DOUBLE {
             check::<f64>(shape.source);
         }
-        for shape in PLANE_SINGLE.as_flattened() {
+        for shape in PLANE_SINGLE {
             check_plane::<f32>(shape.source);
         }
-        for shape in PLANE_DOUBLE.as_flattened() {
+        for shape in PLANE_DOUBLE {
             check_plane::<f64>(shape.source);
         }
     }

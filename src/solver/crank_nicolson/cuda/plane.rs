@@ -18,7 +18,8 @@ use crate::solver::totals::{Region, Totals};
 use crate::solver::{Backend, FieldImage, ImageRequest, SolverError};
 use num_complex::{Complex, Complex64};
 
-/// Threads that a block should have if lines are short.
+/// Most threads of a block, and how many it should have if lines are short.
+const MOST_THREADS: usize = 1024;
 const THREADS: usize = 256;
 /// Bytes of a row that a block should take of lines that stand side by side: what memory moves at once.
 const SECTOR: usize = 32;
@@ -26,6 +27,11 @@ const SECTOR: usize = 32;
 const BANKS: usize = 128;
 /// Numbers in front of the lines that warps exchange what they carry by.
 const SLOTS: usize = 64;
+
+/// The longest line that a shape reaches over.
+pub(super) const fn reach(shape: &Shape) -> usize {
+    MOST_THREADS * shape.rows
+}
 
 /// How the lines along an axis are dealt out to threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,11 +50,10 @@ struct Layout {
 
 impl Layout {
     /// For `count` lines of `sites` sites of `bytes` each, which stand side by side or follow each other.
-    fn new(sites: usize, count: usize, shape: &Shape, bytes: usize, side_by_side: bool) -> Self {
-        let rows = shape.rows;
+    fn new(sites: usize, count: usize, rows: usize, bytes: usize, side_by_side: bool) -> Self {
         let threads = sites.div_ceil(rows).next_power_of_two();
         let beside = if side_by_side { SECTOR / bytes } else { 1 };
-        let group = (THREADS / threads).max(beside).min(shape.threads / threads).max(1);
+        let group = (THREADS / threads).max(beside).min(MOST_THREADS / threads).max(1);
         let banks = BANKS / bytes;
         // Lines begin so many banks apart that threads which take a few sites of each meet different ones.
         let apart = (banks / group).max(1) % banks;
@@ -123,7 +128,7 @@ impl<T: OnCuda> OnDevice<T> {
         device: &'static Device,
         scenario: &Scenario,
         quantum: Quantum,
-        shapes: [Shape; 2],
+        shape: Shape,
     ) -> Result<Self, CudaError> {
         let queue = Queue::new(device)?;
         let grid = scenario.grid().clone();
@@ -137,8 +142,8 @@ impl<T: OnCuda> OnDevice<T> {
         let [nx, ny, _] = grid.size();
         let bytes = size_of::<Complex<T>>();
         let layouts = [
-            Layout::new(nx, ny, &shapes[0], bytes, false),
-            Layout::new(ny, nx, &shapes[1], bytes, true),
+            Layout::new(nx, ny, shape.rows, bytes, false),
+            Layout::new(ny, nx, shape.rows, bytes, true),
         ];
         let driven: Vec<_> = kick
             .driven()
@@ -147,8 +152,8 @@ impl<T: OnCuda> OnDevice<T> {
         let zeros = || queue.zeros("the potential", grid.sites());
         Ok(Self {
             kernels: [
-                queue.kernel(shapes[0].source, "rows", layouts[0].shared(bytes))?,
-                queue.kernel(shapes[1].source, "columns", layouts[1].shared(bytes))?,
+                queue.kernel(shape.source, "rows", layouts[0].shared(bytes))?,
+                queue.kernel(shape.source, "columns", layouts[1].shared(bytes))?,
             ],
             layouts,
             potential: plane(&queue, kick.potential())?,
@@ -159,7 +164,7 @@ impl<T: OnCuda> OnDevice<T> {
             },
             driven,
             walls: walls(scenario),
-            field: Field::new(queue.clone(), &grid, grid.sites(), shapes[0].source)?,
+            field: Field::new(queue.clone(), &grid, grid.sites(), shape.source)?,
             lines: None,
             factors: None,
             dt: 0.0,
@@ -327,14 +332,13 @@ impl<T: OnCuda> Propagator<T> for OnDevice<T> {
     fn details(&self) -> String {
         let [x, y] = self.layouts;
         format!(
-            "{}, lines of {} and {} on {} and {} threads, up to {} and {} rows each",
+            "{}, lines of {} and {} on {} and {} threads, up to {} rows each",
             self.field.queue.device().name,
             x.sites,
             y.sites,
             x.threads,
             y.threads,
-            x.rows,
-            y.rows
+            x.rows
         )
     }
 
@@ -431,21 +435,17 @@ impl<T: OnCuda> Propagator<T> for OnDevice<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{PLANE_DOUBLE, PLANE_SINGLE};
     use super::*;
 
     #[test]
     fn every_site_of_a_line_has_a_place_of_its_own() {
-        let shapes = PLANE_SINGLE.map(|along| along.map(|shape| (shape, 8)));
-        let double = PLANE_DOUBLE.map(|along| along.map(|shape| (shape, 16)));
-        for (shape, bytes) in shapes.into_iter().chain(double).flatten() {
-            let rows = shape.rows;
-            for sites in [2, 3, 31, 64, 100, 2047, 2048, shape.reach] {
+        for (rows, bytes) in [(8, 8), (16, 8), (4, 16), (8, 16)] {
+            for sites in [2, 3, 31, 64, 100, 2047, 2048, 1024 * rows] {
                 for side_by_side in [false, true] {
-                    let layout = Layout::new(sites, 77, &shape, bytes, side_by_side);
+                    let layout = Layout::new(sites, 77, rows, bytes, side_by_side);
                     let block = layout.threads * layout.group;
                     assert!(
-                        (32..=shape.threads).contains(&block) && block.is_power_of_two(),
+                        (32..=MOST_THREADS).contains(&block) && block.is_power_of_two(),
                         "{layout:?}"
                     );
                     assert!(layout.threads * rows >= sites && layout.blocks * layout.group >= 77);
