@@ -3,7 +3,9 @@
 use crate::colormap::Levels;
 use crate::scene::scenario::Orbit;
 
-/// Seconds that a picture may take while things move.
+/// Seconds that a picture with every pixel may take while things move.
+const SMOOTH: f64 = 1.0 / 60.0;
+/// Seconds that a picture may take while things move, where that is too little for every pixel.
 const BUDGET: f64 = 1.0 / 30.0;
 /// Seconds that a picture at rest may take; nothing answers meanwhile.
 const PATIENCE: f64 = 1.5;
@@ -118,9 +120,10 @@ impl Refinement {
                 ..resting
             };
         }
-        let scale = fitting(BUDGET, fine);
-        if scale >= 1.0 {
-            return whole(scale, fine);
+        for step in STEPS {
+            if fitting(SMOOTH, step) >= 1.0 {
+                return whole(1.0, step);
+            }
         }
         whole(fitting(BUDGET, coarse), coarse)
     }
@@ -193,5 +196,19 @@ mod tests {
                 texels_per_step: 0.5
             }
         );
+    }
+
+    #[test]
+    fn a_device_between_takes_longer_steps_before_it_leaves_pixels_out() {
+        let mut refinement = Refinement::default();
+        refinement.shows(shown(1), 0.0);
+        // Two million pixels of 256 texels at half a texel a step: 23 ms, more than a sixtieth of a second; a third of that with long steps.
+        refinement.measured(2e6 * 512.0, 0.023);
+        let moving = Fineness {
+            scale: 1.0,
+            texels_per_step: 1.5,
+        };
+        assert_eq!(refinement.fineness(2e6, 256, 0.1), moving);
+        assert_eq!(refinement.fineness(2e6, 256, 0.3).texels_per_step, 0.5, "at rest");
     }
 }
