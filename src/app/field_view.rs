@@ -1,10 +1,11 @@
 //! The picture of a 2D field or a plane of a 3D one: pan, zoom, overlays, line cut.
 
 use super::camera::covered;
+use super::gestures;
 use super::mirror_tool;
 use super::overlay::{self, Legend, Room};
 use super::theme::OVER_PICTURE;
-use super::tools::{self, Ground};
+use super::tools::Ground;
 use super::units::{Along, Units};
 use super::view_state::{Cut, ViewState};
 use super::widgets::{figure, steady};
@@ -64,7 +65,7 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     // Nothing of the scene stands in the space of momenta.
     let of_momenta = sources.is_of_momenta();
     if !of_momenta && !sources.passive {
-        tools::interact(ui, view, area, &ground, &response);
+        gestures::interact(ui, view, area, &ground, &response);
     }
 
     let painter = ui.painter_at(area);
@@ -109,7 +110,7 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     read_out(&painter, view, room, sources, &response);
     let pointer = response.hover_pos().or(response.interact_pointer_pos());
     if !of_momenta && !sources.passive {
-        tools::draw(&painter, &view.camera, &view.tools, area, &ground, pointer);
+        gestures::draw(&painter, &view.camera, &view.tools, area, &ground, pointer);
     }
     response.widget_info(|| super::status::picture_info("Picture of the field", sources.frame));
     response

@@ -9,6 +9,7 @@
     reason = "points, pixels and site numbers are far below 2^24, and what is shown is rounded anyway"
 )]
 
+mod answers;
 pub mod arrange;
 pub mod array_panel;
 pub mod camera;
@@ -27,6 +28,7 @@ pub mod field_view;
 pub mod film;
 pub mod film_panel;
 pub mod gallery;
+pub mod gestures;
 pub mod graph_view;
 pub mod handles;
 pub mod head_start;
@@ -44,11 +46,14 @@ pub mod mirror_strip;
 pub mod mirror_tool;
 pub mod notice;
 pub mod opacity_curve;
+mod outputs;
 pub mod overlay;
 pub mod packets_panel;
 pub mod palette;
+mod panels;
 mod perform;
 pub mod pictures;
+mod plot_lines;
 pub mod plots;
 pub mod prompt;
 pub mod question;

@@ -10,6 +10,8 @@ pub mod csv;
 pub mod film;
 pub mod gif;
 pub mod graph;
+mod line;
+pub mod look;
 pub mod march;
 #[cfg(feature = "h264")]
 pub mod mp4;
@@ -30,7 +32,8 @@ pub mod wav;
 #[cfg(feature = "h264")]
 mod yuv;
 
-pub use paint::{Look, LookError, Painter};
+pub use look::{Look, LookError};
+pub use paint::Painter;
 pub use picture::Picture;
 pub use progress::Progress;
 

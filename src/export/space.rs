@@ -1,8 +1,8 @@
 //! A scene of three dimensions in its box: what [`super::march`] gives, with edges, scales and what the surfaces are.
 
+use super::look::Look;
 use super::march::{Marcher, Numbers};
 use super::overlay::signed;
-use super::paint::Look;
 use super::picture::{Picture, Rect};
 use super::text::Align;
 use super::theme::Theme;
