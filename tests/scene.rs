@@ -480,11 +480,16 @@ fn views_of_three_dimensions() {
         "42:8",
         &["three dimensions"],
     );
-    fault(
-        &format!("{FREE}\n[view]\ncamera = {{}}\n"),
-        "42:10",
-        &["three dimensions"],
-    );
+    let relief = format!("{FREE}\n[view]\nmode = \"relief\"\ncamera = {{ elevation = 60 }}\n");
+    let view = read(&relief).unwrap().1.view().clone();
+    assert_eq!((view.mode, view.camera.elevation), (ViewMode::Relief, 60.0));
+    fault(&in_space("mode = \"relief\""), "10:8", &["two dimensions"]);
+    for (camera, place, part) in [
+        ("elevation = 3", "42:24", "3.0 is not between 5 and 90"),
+        ("target = [1, 1, 1]", "42:21", "looked at as a whole"),
+    ] {
+        fault(&format!("{FREE}\n[view]\ncamera = {{ {camera} }}\n"), place, &[part]);
+    }
     fault(
         &format!("{FREE}\n[view]\nslices = [1, 1]\n"),
         "42:10",

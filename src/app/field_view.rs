@@ -36,6 +36,8 @@ pub struct Sources<'a> {
     pub bare: bool,
     /// Whether tools and line cut are left to another picture beside this one.
     pub passive: bool,
+    /// Where the strip of tools stands; nothing where there is none.
+    pub strip: Rect,
 }
 
 impl Sources<'_> {
@@ -101,6 +103,7 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     let room = Room {
         area,
         picture: grid_rect,
+        strip: sources.strip,
     };
     overlay::clock(&painter, room, clock.time, clock.time_step, sources.units.time);
     overlay::legend(&painter, room, &sources.legend);

@@ -61,10 +61,7 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
         transducers(&painter, plot, view, sources.frame);
     }
     let clock = &sources.frame.clock;
-    let room = Room {
-        area,
-        picture: Rect::NOTHING,
-    };
+    let room = Room::free(area);
     overlay::clock(&painter, room, clock.time, clock.time_step, sources.units.time);
     read_out(&painter, plot, room, view, sources, &response);
     response.widget_info(|| super::status::picture_info("Graph of the field", sources.frame));

@@ -62,6 +62,7 @@ impl App {
         let mut look = Look::of(scenario);
         look.overlay = true;
         look.orbit = self.view.orbit;
+        look.gamma = self.view.gamma();
         if grid.rank() == 3 {
             look.plane = Some(self.view.plane());
             look.slices = self.view.slices.map(|site| site as f64 * grid.spacing());

@@ -254,9 +254,6 @@ impl App {
             self.worker.send(Command::Play);
         }
         self.show_tour(ctx);
-        if let Some(demo) = &self.demo {
-            demo.caption(ctx, &self.document.draft.title);
-        }
         if self.help {
             self.help = help::show(ctx);
         }

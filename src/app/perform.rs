@@ -117,11 +117,11 @@ impl App {
                 self.view.camera.fit();
                 self.view.fit_in_space();
             }
-            Action::ShowPlane => {
-                self.view.relief = false;
-                self.show_as(ViewMode::Plane);
+            Action::ShowPlane => self.show_as(ViewMode::Plane),
+            Action::ShowRelief => {
+                let flat = self.document.draft.view.mode == ViewMode::Relief;
+                self.show_as(if flat { ViewMode::Plane } else { ViewMode::Relief });
             }
-            Action::ShowRelief => self.toggle_relief(),
             Action::ShowSlices => self.show_as(ViewMode::Slices),
             Action::ShowVolume => self.show_as(ViewMode::Volume),
             Action::HidePanels => self.bare = !self.bare,
@@ -182,17 +182,15 @@ impl App {
             .ask(ask, &self.document.draft.title, self.settings.own_folder());
     }
 
-    /// Shows a scene of three dimensions in another way.
+    /// Shows the scene in another way, where it has as many dimensions as that needs.
     fn show_as(&mut self, mode: ViewMode) {
         let rank = self.document.draft.grid.size.len();
-        if rank == 3 {
+        if mode.fits(rank) {
             self.document.draft.view.mode = mode;
-        } else if mode != ViewMode::Plane {
-            let text = format!(
-                "Only scenes of three dimensions are shown as {}; this one has {rank}",
-                mode.word()
-            );
-            self.notices.say(text);
+        } else {
+            let (word, needs) = (mode.word(), mode.needs());
+            self.notices
+                .say(format!("A view as {word} needs {needs}; this one has {rank}"));
         }
     }
 
@@ -244,18 +242,6 @@ impl App {
     fn set_full_screen(&mut self, ctx: &egui::Context, full: bool) {
         self.full_screen = full;
         ctx.send_viewport_cmd(ViewportCommand::Fullscreen(full));
-    }
-
-    /// Shows a scene of two dimensions as a relief, or as a picture again.
-    fn toggle_relief(&mut self) {
-        let rank = self.document.draft.grid.size.len();
-        if rank == 2 {
-            self.view.relief = !self.view.relief;
-        } else {
-            self.notices.say(format!(
-                "Only scenes of two dimensions are shown as a relief; this one has {rank}"
-            ));
-        }
     }
 
     /// The draft gets camera and slices as they are, so that they are saved with it.

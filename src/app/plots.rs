@@ -18,6 +18,9 @@ use std::ops::RangeInclusive;
 /// Height of a line of a plot's caption.
 const LINE: f32 = 16.0;
 
+/// The least width of a plot.
+const LEAST: f32 = 152.0;
+
 /// Height of a plot's title, of the names of its lines, and of the gap below.
 const CAPTION: f32 = 40.0;
 
@@ -168,17 +171,19 @@ pub fn show(ui: &mut Ui, shown: &mut Vec<Kind>, view: &mut ViewState, records: &
                 }
             }
         }
-        if (shown.contains(&Kind::Cut) || shown.contains(&Kind::Carpet)) && rank > 1 {
-            ui.add_space(8.0);
-            ui.separator();
-            cut_choice(ui, view, scenario.grid().size());
-        }
     });
     let all: Vec<Kind> = shown.iter().copied().filter(|kind| offered(*kind)).collect();
     if all.is_empty() {
         super::widgets::hint(ui, "Choose what to plot.");
         return;
     }
+    let size = scenario.grid().size();
+    let mut cut = view.cut;
+    // The direction is chosen over the first plot that follows it.
+    let chooses = all
+        .iter()
+        .copied()
+        .find(|kind| rank > 1 && matches!(kind, Kind::Cut | Kind::Carpet));
     let sources = Sources {
         view,
         history: records.history,
@@ -186,39 +191,51 @@ pub fn show(ui: &mut Ui, shown: &mut Vec<Kind>, view: &mut ViewState, records: &
         units: Units::of(scenario, frame.clock.time_step),
         rank,
     };
-    let room = ui.available_size();
-    let width = ((room.x - 8.0 * (all.len() - 1) as f32) / all.len() as f32).max(120.0);
-    ui.horizontal(|ui| {
-        for kind in all {
-            ui.allocate_ui(vec2(width, room.y), |ui| {
-                let size = vec2(width, room.y);
-                ui.vertical(|ui| match kind {
-                    Kind::Signals => mirror_plots::signals(ui, frame, size),
-                    Kind::Focus => mirror_plots::focus(ui, frame, scenario, records.map, size),
-                    Kind::Carpet => {
-                        caption(ui, &Carpet::heading(sources.view, frame), std::iter::empty(), width);
-                        let (rect, _) = ui.allocate_exact_size(vec2(width, size.y - CAPTION), egui::Sense::hover());
-                        let colors = (records.map, sources.view.levels);
-                        records.carpet.show(ui, rect, colors, frame);
-                    }
-                    _ => one(ui, kind, kind.title(equation), size, &sources),
+    // A part of its own: what stands in it does not change the panel's height.
+    let room = ui.available_rect_before_wrap();
+    let mut inner = ui.new_child(egui::UiBuilder::new().id_salt("plots").max_rect(room));
+    let (ui, room) = (&mut inner, room.size());
+    let even = (room.x - 8.0 * (all.len() - 1) as f32) / all.len() as f32;
+    // More of them than there is room for are scrolled to, over a bar below them.
+    let plot = vec2(even.max(LEAST), room.y - if even < LEAST { 12.0 } else { 0.0 });
+    egui::ScrollArea::horizontal().auto_shrink(false).show(ui, |ui| {
+        ui.horizontal(|ui| {
+            for kind in all {
+                let mut choice = Some(&mut cut).filter(|_| chooses == Some(kind));
+                ui.allocate_ui(plot, |ui| {
+                    ui.vertical(|ui| match kind {
+                        Kind::Signals => mirror_plots::signals(ui, frame, plot),
+                        Kind::Focus => mirror_plots::focus(ui, frame, scenario, records.map, plot),
+                        Kind::Carpet => {
+                            let heading = Carpet::heading(sources.view, frame);
+                            caption(ui, &heading, std::iter::empty(), choice.take(), plot.x);
+                            let (rect, _) =
+                                ui.allocate_exact_size(vec2(plot.x, plot.y - CAPTION), egui::Sense::hover());
+                            let colors = (records.map, sources.view.levels);
+                            records.carpet.show(ui, rect, colors, frame);
+                        }
+                        _ => one(ui, kind, kind.title(equation), (plot, choice.take()), &sources),
+                    });
                 });
-            });
-        }
+            }
+        });
     });
-}
-
-fn cut_choice(ui: &mut Ui, view: &mut ViewState, size: [usize; 3]) {
-    let before = view.cut;
-    ui.selectable_value(&mut view.cut, Cut::Row, "along x");
-    ui.selectable_value(&mut view.cut, Cut::Column, "along y");
-    if view.cut != before {
-        let axis = usize::from(view.cut == Cut::Row);
-        view.cut_at = size[axis] as f64 / 2.0;
+    if cut != view.cut {
+        view.cut = cut;
+        view.cut_at = size[usize::from(cut == Cut::Row)] as f64 / 2.0;
     }
 }
 
-fn one(ui: &mut Ui, kind: Kind, title: &str, size: egui::Vec2, sources: &Sources<'_>) {
+/// Which way the line cut goes, in the line of a caption.
+fn cut_choice(ui: &mut Ui, cut: &mut Cut) {
+    ui.spacing_mut().button_padding = vec2(6.0, 0.0);
+    ui.spacing_mut().interact_size.y = LINE;
+    for (this, words) in [(Cut::Row, "along x"), (Cut::Column, "along y")] {
+        ui.selectable_value(cut, this, egui::RichText::new(words).size(11.5));
+    }
+}
+
+fn one(ui: &mut Ui, kind: Kind, title: &str, (size, cut): (egui::Vec2, Option<&mut Cut>), sources: &Sources<'_>) {
     let palette = theme::palette(ui);
     // As many points as pixels say all that can be seen.
     let lines = lines(kind, sources, (size.x as usize).max(64));
@@ -228,7 +245,7 @@ fn one(ui: &mut Ui, kind: Kind, title: &str, size: egui::Vec2, sources: &Sources
         .collect();
     let names = lines.iter().map(|(name, _)| name.as_str()).zip(colors.iter().copied());
     let names = names.filter(|_| several || kind == Kind::Fidelity);
-    caption(ui, &heading(kind, title, sources), names, size.x);
+    caption(ui, &heading(kind, title, sources), names, cut, size.x);
     let bounds = bounds(kind, &lines, sources.view);
     Plot::new(("plot", kind as u8))
         .height((size.y - CAPTION).max(48.0))
@@ -259,9 +276,15 @@ fn one(ui: &mut Ui, kind: Kind, title: &str, size: egui::Vec2, sources: &Sources
         });
 }
 
-/// The title of a plot and, under it, the names of its lines in their colours: over the plot they would hide what they
-/// explain.
-fn caption<'a>(ui: &mut Ui, heading: &str, names: impl Iterator<Item = (&'a str, Color32)>, width: f32) {
+/// The title of a plot and, under it, the names of its lines in their colours (over the plot they would hide what they explain), or which way
+/// it is cut.
+fn caption<'a>(
+    ui: &mut Ui,
+    heading: &str,
+    names: impl Iterator<Item = (&'a str, Color32)>,
+    cut: Option<&mut Cut>,
+    width: f32,
+) {
     let font = FontId::proportional(11.5);
     let mut whole = String::new();
     let mut job = LayoutJob::default();
@@ -283,7 +306,9 @@ fn caption<'a>(ui: &mut Ui, heading: &str, names: impl Iterator<Item = (&'a str,
     });
     ui.allocate_ui(vec2(width, LINE), |ui| {
         ui.set_min_height(LINE);
-        if !whole.is_empty() {
+        if let Some(cut) = cut {
+            ui.horizontal(|ui| cut_choice(ui, cut));
+        } else if !whole.is_empty() {
             ui.add(line(job)).on_hover_text(whole.trim());
         }
     });

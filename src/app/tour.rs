@@ -95,8 +95,9 @@ impl Tour {
         let mut ends = !now.tool && key(Key::Escape);
         let mut next = key(Key::Enter);
         let mut back = false;
+        // Over the plots: the wave, its colours and the clock are what the steps are about.
         let area = ctx.content_rect();
-        let at = (Align2::CENTER_TOP, area.center_top() + vec2(0.0, 48.0));
+        let at = (Align2::CENTER_BOTTOM, area.center_bottom() - vec2(0.0, 40.0));
         card(ctx, "tour", at, 440.0_f32.min(area.width() - 64.0), |ui| {
             let palette = theme::palette(ui);
             let count = format!("First steps, {} of {}", self.place + 1, STEPS.len());

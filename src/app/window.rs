@@ -17,6 +17,7 @@ use super::palette::CommandPalette;
 use super::pictures::{Bar, Pictures};
 use super::prompt::PathPrompt;
 use super::question::Questions;
+use super::refine::Refinement;
 use super::settings::{KEY, Settings};
 use super::sound::SoundWish;
 use super::tape::Tape;
@@ -205,6 +206,13 @@ impl App {
         self
     }
 
+    /// The same, with pictures in space that at rest have every pixel, however long one takes.
+    #[must_use]
+    pub fn unhurried(mut self) -> Self {
+        self.view.refinement = Refinement::unhurried();
+        self
+    }
+
     /// The same, with the user's own scenes in this folder.
     #[must_use]
     pub fn with_own_scenes(mut self, folder: &Path) -> Self {
@@ -319,6 +327,8 @@ impl eframe::App for App {
         }
         if !self.bare {
             self.panels(ui, &mut wishes);
+        } else if let Some(demo) = &self.demo {
+            demo.caption(ui, &self.document.draft.title);
         }
         self.centre(ui);
         self.overlays(&ctx, &mut wishes);

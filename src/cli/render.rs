@@ -40,7 +40,7 @@ pub struct RenderArgs {
     /// The time of a picture, or of a film's end (default: the scene's end)
     #[arg(long, value_name = "T", allow_negative_numbers = true)]
     at: Option<f64>,
-    /// How a 3D scene is shown instead of the scene's own view: plane, slices or volume
+    /// How the scene is shown instead of its own view: plane, relief (2D), slices or volume (3D)
     #[arg(long, value_name = "V", value_parser = parse_view)]
     view: Option<ViewMode>,
     /// The plane of a 3D scene along z, from 0 (default: the scene's own, or the middle one)
@@ -143,10 +143,11 @@ fn look(args: &RenderArgs, scenario: &Scenario) -> anyhow::Result<Look> {
     }
     if let Some(mode) = args.view {
         let rank = scenario.grid().rank();
-        if rank != 3 && mode != ViewMode::Plane {
+        if !mode.fits(rank) {
             return Err(InputError(format!(
-                "--view {} needs a scene of three dimensions, and this one has {rank}; leave it out",
-                mode.word()
+                "--view {} needs {}, and this one has {rank}; leave it out",
+                mode.word(),
+                mode.needs()
             ))
             .into());
         }

@@ -25,13 +25,13 @@ pub struct Look {
     pub range: ColorRange,
     /// Pixels; `None` = whole pixels a site, or whole sites a pixel.
     pub size: Option<[usize; 2]>,
-    /// Sites along x and y of the part that is shown; `None` = the whole plane. Fields in space are shown whole.
+    /// Sites along x and y of the part that is shown; `None` = the whole plane. Reliefs and fields in space are shown whole.
     pub region: Option<[Range<usize>; 2]>,
     /// The plane of a 3D field; `None` = that of `slices`.
     pub plane: Option<usize>,
-    /// How a 3D field is shown.
+    /// How a field of two or three dimensions is shown.
     pub mode: ViewMode,
-    /// From where it is looked at.
+    /// From where a relief or a box is looked at.
     pub orbit: Orbit,
     /// Lengths at which its slices stand.
     pub slices: [f64; 3],
@@ -39,6 +39,8 @@ pub struct Look {
     pub opacity: Opacity,
     /// Whether it is lit along its gradients.
     pub shading: bool,
+    /// Exponent of the brightness: ½ shows faint waves beside strong ones. Maps with two sides have none.
+    pub gamma: f32,
     /// Title, clock, colour bar and scale bar.
     pub overlay: bool,
 }
@@ -64,6 +66,7 @@ impl Look {
             }),
             opacity: view.opacity.clone(),
             shading: view.shading,
+            gamma: 1.0,
             overlay: false,
         }
     }

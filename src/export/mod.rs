@@ -21,6 +21,7 @@ pub mod paint;
 pub mod picture;
 pub mod png;
 pub mod progress;
+pub mod relief;
 pub mod resample;
 pub mod sequence;
 pub mod shade;

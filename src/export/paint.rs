@@ -39,6 +39,8 @@ pub struct Painter {
     pub(super) keeper: RangeKeeper,
     pub(super) shade: Option<Shade>,
     pub(super) space: Option<Space>,
+    /// Whether the picture is a relief.
+    pub(super) relief: bool,
     /// The picture before anything that changes.
     pub(super) picture: Picture,
     /// Decimals of the clock.
@@ -79,15 +81,16 @@ impl Painter {
         }
         // Momenta have no box of lengths.
         let in_space = grid.rank() == 3 && look.mode != ViewMode::Plane && look.quantity != Quantity::Momentum;
+        let relief = grid.rank() == 2 && look.mode == ViewMode::Relief;
         let within = |range: &Range<usize>, sites: usize| {
             let end = range.end.clamp(1, sites);
             range.start.min(end - 1)..end
         };
         let [x, y] = match &look.region {
-            Some([x, y]) if !in_space => [within(x, nx), within(y, ny)],
+            Some([x, y]) if !in_space && !relief => [within(x, nx), within(y, ny)],
             _ => [0..nx, 0..ny],
         };
-        let (size, field, unit) = layout([x.len(), y.len()], line, in_space, look)?;
+        let (size, field, unit) = layout([x.len(), y.len()], line, in_space || relief, look)?;
         let request = ImageRequest {
             quantity: shown,
             x,
@@ -96,6 +99,8 @@ impl Painter {
             // Up to twice the pixels, so that reducing to them averages evenly.
             max_size: if line {
                 [2 * field.width, 1]
+            } else if relief {
+                [super::relief::texels(field); 2]
             } else {
                 [2 * field.width, 2 * field.height]
             },
@@ -108,7 +113,7 @@ impl Painter {
         };
         // The space of momenta holds nothing of the medium.
         let momenta = look.quantity == Quantity::Momentum;
-        let shade = if line || momenta || space.is_some() {
+        let shade = if line || momenta || relief || space.is_some() {
             None
         } else {
             Shade::new(scenario.medium(), &request, [field.width, field.height])
@@ -125,6 +130,7 @@ impl Painter {
             request,
             shade,
             space,
+            relief,
             picture: Picture::filled(size[0], size[1], theme.ground),
             decimals,
             image: FieldImage::default(),
@@ -181,7 +187,7 @@ impl Painter {
         if present.medium() != self.scenario.medium() {
             let size = [self.field.width, self.field.height];
             let momenta = self.look.quantity == Quantity::Momentum;
-            if self.shade.is_some() || (self.space.is_none() && !momenta && present.grid().rank() > 1) {
+            if self.shade.is_some() || (self.space.is_none() && !self.relief && !momenta && present.grid().rank() > 1) {
                 self.shade = Shade::new(present.medium(), &self.request, size);
             }
             if self.space.is_some() {
@@ -214,10 +220,38 @@ impl Painter {
         self.picture = Picture::filled(width, height, self.theme.ground);
         if self.scenario.grid().rank() == 1 {
             self.paint_line(image, clock, seconds);
+        } else if self.relief {
+            self.paint_relief(image, clock, seconds);
         } else {
             self.paint_plane(image, clock, seconds);
         }
         &self.picture
+    }
+
+    fn paint_relief(&mut self, image: &FieldImage, clock: &Clock, seconds: f32) {
+        let (field, unit, theme) = (self.field, self.unit, self.theme);
+        let levels = self.keeper.levels(image, seconds);
+        let scenario = Arc::clone(&self.scenario);
+        let sites = scenario.grid().size();
+        let walls = if self.look.quantity == Quantity::Momentum {
+            Vec::new()
+        } else {
+            crate::space::relief::walls(scenario.medium(), sites, image.size)
+        };
+        let paint = crate::space::relief::Paint {
+            map: self.map,
+            levels,
+            gamma: self.look.gamma,
+            walls: &walls,
+        };
+        let orbit = self.look.orbit;
+        super::relief::paint(&mut self.picture, field, (image, &orbit, &paint), (unit, theme));
+        if self.look.overlay {
+            let words = (unit, length_unit(&scenario), theme);
+            super::relief::axes(&mut self.picture, field, (image, &orbit, &scenario), words);
+            let legend = self.legend(&scenario, levels, clock);
+            legend.draw_in_space(&mut self.picture, field, unit, theme);
+        }
     }
 
     fn paint_plane(&mut self, image: &FieldImage, clock: &Clock, seconds: f32) {
@@ -245,6 +279,7 @@ impl Painter {
     /// One colour a pixel of the field, bottom row first.
     fn colors(&self, image: &FieldImage, levels: Levels) -> Vec<[u8; 3]> {
         let (x, y) = self.axes(image);
+        let gamma = self.look.gamma;
         let values = resample(&image.value, image.size[0], &x, &y);
         if image.quantity == Some(Quantity::Phase) {
             let (re, im) = parts(image);
@@ -255,13 +290,20 @@ impl Painter {
                 .par_iter()
                 .zip(re.par_iter().zip(&im))
                 .map(|(value, (re, im))| {
-                    let step = byte(levels.brightness(*value));
+                    let step = byte(levels.brightness(*value).powf(gamma));
                     dimmed(table[phase_entry(im.atan2(*re))], step)
                 })
                 .collect();
         }
         let mapping = levels.mapping(self.map.kind);
         let table = self.map.table();
+        if self.map.kind == Kind::Sequential && gamma != 1.0 {
+            let raised = |value: f32| levels.low + (levels.high - levels.low) * levels.brightness(value).powf(gamma);
+            return values
+                .par_iter()
+                .map(|value| table[mapping.entry(raised(*value))])
+                .collect();
+        }
         values.par_iter().map(|value| table[mapping.entry(*value)]).collect()
     }
 
@@ -289,6 +331,11 @@ impl Painter {
             quantity: self.look.quantity,
             map: self.map,
             levels,
+            gamma: if self.map.kind == Kind::Diverging || grid.rank() == 1 {
+                1.0
+            } else {
+                self.look.gamma
+            },
             length,
             length_unit,
             time_unit,

@@ -37,6 +37,7 @@ fn the_command_renders_and_a_picture_finds_its_scene() {
         ("b.png", &["--colormap", "nothing"]),
         ("b.png", &["--plane", "1"]),
         ("b.gif", &["--fps", "0"]),
+        ("b.png", &["--view", "volume"]),
         ("no/b.png", &[]),
     ] {
         ripplon()

@@ -2,10 +2,11 @@
 
 use super::{decode_png, names, painted, pattern, scenario, scene};
 use ripplon::engine::Engine;
-use ripplon::export::{self, About, Look, LookError, Painter};
+use ripplon::export::{self, About, Look, LookError, Painter, Picture};
 use ripplon::scene::embedded::scene_in;
 use ripplon::scene::presets;
-use ripplon::scene::scenario::Quantity;
+use ripplon::scene::scenario::{ColorRange, Orbit, Quantity, ViewMode};
+use ripplon::space::relief::Projection;
 use ripplon::{colormap, solver};
 use std::sync::Arc;
 use tempfile::TempDir;
@@ -149,7 +150,7 @@ fn a_part_of_the_field_is_what_the_whole_shows_there() {
     let scale = 8;
     let fixed = |size: [usize; 2]| Look {
         size: Some(size.map(|n| n * scale)),
-        range: ripplon::scene::scenario::ColorRange::Fixed(0.0, 0.02),
+        range: ColorRange::Fixed(0.0, 0.02),
         ..Look::of(&scene)
     };
     let (whole, _) = painted(&scene, &fixed([48, 30]));
@@ -181,4 +182,89 @@ fn a_part_of_the_field_is_what_the_whole_shows_there() {
         }
     }
     assert!(seen.len() > 20, "there is something to be seen: {}", seen.len());
+}
+
+/// The packet's top stands where the projection puts its height, the wall is grey, and from above there are no heights.
+#[test]
+fn a_relief_shows_values_as_heights() {
+    let scene = scene("48, 30");
+    let most = 0.012;
+    let from = |elevation: f64| {
+        let look = Look {
+            mode: ViewMode::Relief,
+            orbit: Orbit {
+                elevation,
+                ..Orbit::default()
+            },
+            range: ColorRange::Fixed(0.0, most),
+            size: Some([480, 360]),
+            ..Look::of(&scene)
+        };
+        let mut engine = Engine::new(Arc::clone(&scene)).unwrap();
+        let mut painter = Painter::new(Arc::clone(&scene), &look, 0.1).unwrap();
+        let mut image = solver::FieldImage::default();
+        engine.image(painter.request(), &mut image).unwrap();
+        let picture = painter.paint(&image, &engine.clock(), 0.0).clone();
+        let field = painter.field();
+        #[expect(clippy::cast_precision_loss, reason = "pixels")]
+        let room = [
+            [field.x as f32, field.y as f32],
+            [field.width as f32, field.height as f32],
+        ];
+        (picture, Projection::new(&look.orbit, image.size, room), image)
+    };
+    let yellow = |[r, g, b]: [u8; 3]| r > 130 && g > 130 && b < 110;
+    let highest = |picture: &Picture| {
+        let places = (0..picture.height).flat_map(|y| (0..picture.width).map(move |x| (x, y)));
+        places.into_iter().find(|(x, y)| yellow(picture.at(*x, *y))).unwrap()
+    };
+    for elevation in [90.0, 25.0] {
+        let (picture, projection, image) = from(elevation);
+        // |ψ|² of the Gaussian, 1/(2πσ²) = 0.0177 at its middle, is above the range: it is cut at 1.2 of it, on a disc of texels
+        // whose highest place in the picture is sought.
+        let above = (0..image.value.len()).filter(|n| image.value[*n] > 0.012);
+        let heights = above.map(|n| {
+            let [i, j] = [n % image.size[0], n / image.size[0]].map(|n| f32::from(u16::try_from(n).unwrap()) + 0.5);
+            projection.point([i, j], (image.value[n] / 0.012).min(1.2))
+        });
+        let top = heights.map(|at| at[1]).fold(f32::INFINITY, f32::min);
+        let (_, y) = highest(&picture);
+        // The colour runs from texel to texel: up to one of them, ten pixels, is yellow enough beyond the disc.
+        #[expect(clippy::cast_precision_loss, reason = "pixels")]
+        let off = y as f32 - top;
+        assert!((-10.0..3.0).contains(&off), "at {elevation}: {y} for {top}");
+        let grey = picture
+            .rgb
+            .chunks(3)
+            .filter(|p| p[0].abs_diff(p[1]) < 12 && p[1].abs_diff(p[2]) < 20 && p[0] > 90);
+        assert!(grey.count() > 200, "the wall");
+    }
+    let (low, high) = (highest(&from(90.0).0).1, highest(&from(25.0).0).1);
+    assert!(high < low, "{high} is above {low}");
+}
+
+#[test]
+fn the_root_of_the_brightness_shows_faint_waves() {
+    let scene = scene("48, 30");
+    let look = |gamma| Look {
+        gamma,
+        ..Look::of(&scene)
+    };
+    let (linear, root) = (painted(&scene, &look(1.0)).0, painted(&scene, &look(0.5)).0);
+    let table = colormap::find("viridis").unwrap().table();
+    let place = |pixel: &[u8]| table.iter().position(|color| color == pixel);
+    let mut compared = 0;
+    for (a, b) in linear.rgb.chunks(3).zip(root.rgb.chunks(3)) {
+        let (Some(a), Some(b)) = (place(a), place(b)) else {
+            continue;
+        };
+        // Entry n of 256 is the value n/255 up to half an entry: its root is √(n/255). Both are rounded, and neighbours in the table may be the
+        // same colour, of which the first is found: two entries.
+        let (a, b) = (u16::try_from(a).unwrap(), u16::try_from(b).unwrap());
+        let entry = |value: f64| (value.max(0.0) / 255.0).sqrt() * 255.0;
+        let (lowest, highest) = (entry(f64::from(a) - 0.5) - 2.0, entry(f64::from(a) + 1.5) + 2.0);
+        assert!((lowest..=highest).contains(&f64::from(b)), "{a}: {b}");
+        compared += usize::from(a > 0);
+    }
+    assert!(compared > 100, "{compared}");
 }

@@ -10,7 +10,7 @@ use ripplon::app::{App, AppOptions};
 use ripplon::engine::{Status, Verdict};
 use std::time::Instant;
 
-fn asked() -> String {
+pub fn asked() -> String {
     SCENE.replace(
         "tolerance = 1e-3",
         "tolerance = 1e-3\nask = \"What will the norm be?\"\nask_at = 0.2",
