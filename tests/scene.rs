@@ -484,6 +484,10 @@ fn views_of_three_dimensions() {
     let view = read(&relief).unwrap().1.view().clone();
     assert_eq!((view.mode, view.camera.elevation), (ViewMode::Relief, 60.0));
     fault(&in_space("mode = \"relief\""), "10:8", &["two dimensions"]);
+    let (file, scenario) = read(&in_space("cover = 1.5")).unwrap();
+    assert_eq!(scenario.view().cover, Some(1.5));
+    assert!(file.to_toml().contains("cover = 1.5"), "{}", file.to_toml());
+    fault(&in_space("cover = -1"), "10:9", &["no time from 0 on"]);
     for (camera, place, part) in [
         ("elevation = 3", "42:24", "3.0 is not between 5 and 90"),
         ("target = [1, 1, 1]", "42:21", "looked at as a whole"),

@@ -137,7 +137,11 @@ impl App {
                 self.document.mark_saved(*file, path);
             }
             Outcome::Rewritten(path, read) => self.reread(&path, read),
-            Outcome::Shelf(scenes) => self.gallery.set_own(scenes),
+            Outcome::Shelf(scenes) => {
+                self.errands.draw_covers(&scenes);
+                self.gallery.set_own(scenes);
+            }
+            Outcome::Cover(path, picture) => self.gallery.set_cover(&path, &picture),
             Outcome::Chosen(ask, path) => self.use_file(ctx, ask, path),
             Outcome::NoDialogue(ask, suggestion) => self.prompt.open(ask, suggestion),
             Outcome::Taken(ask, path) => self.prompt.warn(ask, path),

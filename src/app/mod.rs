@@ -19,6 +19,7 @@ pub mod carpet;
 pub mod checks_panel;
 pub mod command;
 pub mod compare;
+pub mod covers;
 pub mod demo;
 pub mod detectors_panel;
 pub mod document;

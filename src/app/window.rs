@@ -220,6 +220,19 @@ impl App {
         self
     }
 
+    /// The same, with pictures of the user's own scenes kept in this folder.
+    #[must_use]
+    pub fn with_cache(mut self, folder: &Path) -> Self {
+        self.errands.cache = Some(folder.to_owned());
+        self
+    }
+
+    /// The scenes to choose from.
+    #[must_use]
+    pub fn gallery(&self) -> &Gallery {
+        &self.gallery
+    }
+
     /// The latest frame that the window has.
     #[must_use]
     pub fn frame(&self) -> &Frame {

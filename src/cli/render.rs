@@ -11,7 +11,7 @@ use crate::units;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -49,6 +49,9 @@ pub struct RenderArgs {
     /// Add title, clock, colour bar and scale bar
     #[arg(long)]
     overlay: bool,
+    /// The small picture that the gallery shows of the scene: 200 × 112 pixels at its `view.cover`, drawn on the processor
+    #[arg(long, conflicts_with_all = ["size", "fps", "frames", "quantity", "colormap", "at", "view", "plane", "overlay"])]
+    thumbnail: bool,
 }
 
 fn parse_size(text: &str) -> Result<[usize; 2], String> {
@@ -88,6 +91,19 @@ fn wrong(error: &impl std::fmt::Display) -> anyhow::Error {
 
 pub(super) fn run(args: &RenderArgs) -> anyhow::Result<()> {
     let format = Format::of(&args.out).map_err(|error| wrong(&error))?;
+    if args.thumbnail {
+        if format != Format::Png {
+            let out = args.out.display();
+            return Err(InputError(format!(
+                "{out}: a thumbnail is one picture; name a file that ends in .png"
+            ))
+            .into());
+        }
+        let drawn = thumbnail(&args.scene.scene, &args.scene.set, &args.out, &Interrupt::listen()?)?;
+        anyhow::ensure!(drawn, "cancelled; nothing was written");
+        println!("{}", args.out.display());
+        return Ok(());
+    }
     let (file, scenario) = solver::read_scene(&args.scene.scene, &args.scene.set)?;
     let scenario = Arc::new(scenario);
     let look = look(args, &scenario)?;
@@ -132,6 +148,21 @@ pub(super) fn run(args: &RenderArgs) -> anyhow::Result<()> {
     }
     println!("{}", summary(args, size, &script, format, &engine));
     Ok(())
+}
+
+/// Draws the gallery's picture of a scene; whether it was not interrupted.
+pub(super) fn thumbnail(scene: &str, set: &[String], out: &Path, interrupt: &Interrupt) -> anyhow::Result<bool> {
+    let (file, _) = solver::read_scene(scene, set)?;
+    let origin = crate::scene::presets::find(scene).is_none().then(|| Path::new(scene));
+    let Some(picture) = export::thumbnail::thumbnail(&file, origin, None, &mut || !interrupt.asked())? else {
+        return Ok(false);
+    };
+    let about = About {
+        title: file.title.clone(),
+        ..About::default()
+    };
+    export::png::save(out, &picture, &about).map_err(|error| wrong(&error))?;
+    Ok(true)
 }
 
 fn look(args: &RenderArgs, scenario: &Scenario) -> anyhow::Result<Look> {

@@ -4,6 +4,7 @@ use super::{decode_png, names, scenario};
 use ripplon::scene::embedded::scene_in;
 use ripplon::solver;
 use std::fs;
+use std::path::Path;
 use tempfile::TempDir;
 
 #[test]
@@ -36,8 +37,8 @@ fn the_command_renders_and_a_picture_finds_its_scene() {
         ("b.png", &["--quantity", "pressure"]),
         ("b.png", &["--colormap", "nothing"]),
         ("b.png", &["--plane", "1"]),
-        ("b.gif", &["--fps", "0"]),
         ("b.png", &["--view", "volume"]),
+        ("b.gif", &["--fps", "0"]),
         ("no/b.png", &[]),
     ] {
         ripplon()
@@ -113,4 +114,62 @@ fn selftest_passes_and_names_what_it_checked() {
     {
         assert!(text.contains(method.id), "{}", method.id);
     }
+}
+
+/// What the gallery shows of a preset is what the program draws of it. Kinds of processors round differently: a few levels of 255 in single
+/// pixels.
+#[test]
+fn thumbnails_are_drawn_by_the_program() {
+    let dir = TempDir::new().unwrap();
+    let ripplon = || assert_cmd::Command::cargo_bin("ripplon").unwrap();
+    for preset in ["tube", "pond"] {
+        let drawn = dir.path().join(format!("{preset}.png"));
+        ripplon()
+            .args(["render", preset])
+            .arg(&drawn)
+            .arg("--thumbnail")
+            .assert()
+            .success();
+        let stored = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("assets/thumbnails/{preset}.png"));
+        let (drawn, stored) = (decode_png(&drawn), decode_png(&stored));
+        assert_eq!((drawn.width, drawn.height), (200, 112));
+        let off = drawn.rgb.iter().zip(&stored.rgb).map(|(a, b)| a.abs_diff(*b)).max();
+        assert!(off <= Some(4), "{preset}: {off:?} levels");
+    }
+    // The time of the picture is the scene's.
+    let at = |cover: &str| {
+        let out = dir.path().join("at.png");
+        let set = format!("view.cover={cover}");
+        ripplon()
+            .args(["render", "tube", "--thumbnail", "--set", &set])
+            .arg(&out)
+            .assert()
+            .success();
+        decode_png(&out)
+    };
+    assert_ne!(at("0"), at("0.002"));
+    for arguments in [
+        &["--thumbnail", "--size", "640x480"][..],
+        &["--thumbnail", "--set", "view.cover=-1"],
+    ] {
+        let out = dir.path().join("no.png");
+        ripplon()
+            .args(["render", "tube"])
+            .arg(&out)
+            .args(arguments)
+            .assert()
+            .code(2);
+        assert!(!out.exists());
+    }
+    let film = dir.path().join("no.gif");
+    ripplon()
+        .args(["render", "tube", "--thumbnail"])
+        .arg(&film)
+        .assert()
+        .code(2);
+    ripplon()
+        .args(["list", "methods", "--thumbnails"])
+        .arg(dir.path())
+        .assert()
+        .code(2);
 }

@@ -237,7 +237,8 @@ fn a_relief_shows_values_as_heights() {
             .rgb
             .chunks(3)
             .filter(|p| p[0].abs_diff(p[1]) < 12 && p[1].abs_diff(p[2]) < 20 && p[0] > 90);
-        assert!(grey.count() > 200, "the wall");
+        // Four sites: a square of a texel, and half of each of those around it is grey enough.
+        assert!(grey.count() > 10, "the wall");
     }
     let (low, high) = (highest(&from(90.0).0).1, highest(&from(25.0).0).1);
     assert!(high < low, "{high} is above {low}");

@@ -272,6 +272,24 @@ fn own_scenes_and_recent_files_stand_in_the_gallery() {
         }
         window.settle();
     }
+    // Its picture is drawn beside the run, and kept.
+    let path = own.join("mine.toml");
+    window.wait("its picture", |app| app.gallery().has_cover(&path));
+    let kept: Vec<_> = std::fs::read_dir(own.join("cache")).unwrap().flatten().collect();
+    assert_eq!(kept.len(), 1);
+    let cover = image::open(kept[0].path()).unwrap().to_rgb8();
+    assert_eq!(cover.dimensions(), (200, 112));
+    let colors: std::collections::HashSet<_> = cover.pixels().collect();
+    assert!(colors.len() > 100, "{} colours", colors.len());
+    // Another content is another picture, in place of the first.
+    let faster = SCENE
+        .replace("Test scene", "My own scene")
+        .replace("momentum = [1.0, 0.0]", "momentum = [2.0, 0.0]");
+    std::fs::write(&path, faster).unwrap();
+    window.wait("another picture", |_| {
+        let now: Vec<_> = std::fs::read_dir(own.join("cache")).unwrap().flatten().collect();
+        now.len() == 1 && now[0].file_name() != kept[0].file_name() && image::open(now[0].path()).is_ok()
+    });
     window.click("My own scene");
     window.wait("the scene", |app| app.document().draft.title == "My own scene");
     window.settle();

@@ -105,7 +105,7 @@ impl Window {
                 let app = app.paused().with_own_dialogues();
                 // What is drawn shall not depend on how busy the machine is.
                 let app = if hurried { app } else { app.unhurried() };
-                app.with_own_scenes(&own)
+                app.with_own_scenes(&own).with_cache(&own.join("cache"))
             });
         Self { harness, folder }
     }
