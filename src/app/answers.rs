@@ -174,6 +174,7 @@ impl App {
         self.worker.send(Command::StepsPerFrame(self.steps_per_frame));
         if std::mem::take(&mut self.plays_first) {
             self.worker.send(Command::Play);
+            self.starting = true;
         }
         self.first_try = false;
     }

@@ -2,6 +2,7 @@
 
 use super::compare::{self, Second, Show};
 use super::document::Document;
+use super::history::History;
 use super::overlay::Legend;
 use super::pictures::{Bar, Pictures};
 use super::theme;
@@ -30,6 +31,8 @@ pub struct Canvas<'a> {
     pub medium: &'a MediumImage,
     /// The same in space.
     pub space: &'a MediumVolume,
+    /// What the detectors recorded.
+    pub history: &'a History,
     /// The panels are hidden.
     pub bare: bool,
 }
@@ -138,6 +141,7 @@ pub fn show(
         legend,
         medium: canvas.medium,
         units,
+        history: canvas.history,
         bare: canvas.bare,
         passive: false,
         strip: if has_tools {
@@ -278,6 +282,7 @@ fn pane(
             legend,
             medium: canvas.medium,
             units,
+            history: canvas.history,
             bare: canvas.bare,
             passive: n > 0,
             strip: Rect::NOTHING,

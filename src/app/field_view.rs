@@ -2,8 +2,10 @@
 
 use super::camera::covered;
 use super::gestures;
+use super::history::History;
 use super::mirror_tool;
 use super::overlay::{self, Legend, Room};
+use super::strip_chart;
 use super::theme::OVER_PICTURE;
 use super::tools::Ground;
 use super::units::{Along, Units};
@@ -32,6 +34,8 @@ pub struct Sources<'a> {
     pub medium: &'a MediumImage,
     /// Units of lengths and times.
     pub units: Units,
+    /// What the detectors recorded.
+    pub history: &'a History,
     /// Whether the panels are hidden: then the line cut is, too.
     pub bare: bool,
     /// Whether tools and line cut are left to another picture beside this one.
@@ -84,7 +88,12 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
         zero_lines(&painter, view, area, grid_rect, sites);
     } else if view.show_detectors {
         let grid = sources.scenario.grid();
-        overlay::detectors(&painter, area, &view.camera, grid, sources.scenario.detectors());
+        let detectors = sources.scenario.detectors();
+        overlay::detectors(&painter, area, &view.camera, grid, detectors);
+        if view.show_charts && !sources.passive {
+            let place = (area, &view.camera, grid.spacing());
+            strip_chart::show(ui, &painter, place, (detectors, sources.history));
+        }
     }
     if let Some(mirror) = sources.frame.mirror.as_deref().filter(|_| view.show_detectors) {
         mirror_tool::marks(

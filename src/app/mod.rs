@@ -68,6 +68,7 @@ pub mod sound_panel;
 pub mod space_panel;
 pub mod space_view;
 pub mod status;
+pub mod strip_chart;
 pub mod tape;
 pub mod theme;
 pub mod time_panel;

@@ -111,6 +111,13 @@ impl App {
             look.region = Some(self.seen([nx, ny]));
         }
         look.size = Some(wanted.size);
+        if wanted.what == What::Now && format == Format::Png {
+            self.worker.send(Command::Run(Job::new(move |engine| {
+                picture(engine, &path, &scene, &look)?;
+                Ok(format!("Picture written to {}", path.display()))
+            })));
+            return;
+        }
         let order = Order {
             scenario,
             look,

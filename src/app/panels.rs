@@ -7,7 +7,7 @@ use super::gallery::Shelves;
 use super::menu::{self, Can};
 use super::palette::Choice;
 use super::settings::LeftTab;
-use super::tools::Tool;
+use super::tools::{Tool, Work};
 use super::tour::Seen;
 use super::window::{App, Wishes};
 use super::{
@@ -107,33 +107,40 @@ impl App {
     fn right(&mut self, ui: &mut Ui, wishes: &mut Wishes) {
         let frame = self.worker.last_frame();
         ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
-            // The panel keeps its width whatever stands in it: a row that is a little too wide does not push the picture aside.
+            // The panel and its sections keep their width whatever stands in them: a row that is a little too wide pushes nothing aside.
             let mut room = ui.available_rect_before_wrap();
             room.max.x -= 8.0;
-            let mut inner = ui.new_child(egui::UiBuilder::new().id_salt("right").max_rect(room));
-            {
-                let ui = &mut inner;
-                let scenario = frame.scenario.as_deref();
-                let report = frame.report.as_deref();
-                let file = &mut self.document.draft;
+            let scenario = frame.scenario.as_deref();
+            let report = frame.report.as_deref();
+            let step = frame.clock.time_step;
+            let file = &mut self.document.draft;
+            let mut section = |ui: &mut Ui, name: &str, contents: &mut dyn FnMut(&mut Ui)| {
+                room.min.y = ui.cursor().top();
+                let mut inner = ui.new_child(egui::UiBuilder::new().id_salt(("right", name)).max_rect(room));
+                contents(&mut inner);
+                let bottom = egui::pos2(room.right(), inner.min_rect().bottom());
+                ui.advance_cursor_after_rect(egui::Rect::from_min_max(room.min, bottom));
+            };
+            section(ui, "view", &mut |ui| {
                 view_panel::show(ui, file, &mut self.view, scenario);
-                let step = frame.clock.time_step;
+            });
+            section(ui, "time", &mut |ui| {
                 wishes.command = time_panel::show(ui, file, scenario, step, &mut self.steps_per_frame);
-                method_panel::show(ui, file, scenario, report);
-                checks_panel::show(ui, frame, &self.questions);
-                compare::show(ui, &mut self.comparison, frame);
-            }
-            let taken = egui::Rect::from_min_max(room.min, egui::pos2(room.right(), inner.min_rect().bottom()));
-            ui.advance_cursor_after_rect(taken);
+            });
+            section(ui, "method", &mut |ui| method_panel::show(ui, file, scenario, report));
+            section(ui, "checks", &mut |ui| checks_panel::show(ui, frame, &self.questions));
+            section(ui, "compare", &mut |ui| compare::show(ui, &mut self.comparison, frame));
         });
     }
 
     fn bottom(&mut self, ui: &mut Ui, wishes: &mut Wishes, frame_style: egui::Frame) {
         let mut open = self.settings.plots;
+        // In a low window the picture keeps the larger part.
+        let most = (0.45 * ui.available_height() - 16.0).clamp(104.0, 480.0);
         Panel::bottom("plots")
             .frame(frame_style)
-            .default_size(208.0)
-            .size_range(136.0..=480.0)
+            .default_size(208.0_f32.min(most))
+            .size_range(136.0_f32.min(most)..=most)
             .show_collapsible(ui, &mut open, |ui| {
                 let present = self.worker.last_frame();
                 let shown = if present.mirror.is_some() {
@@ -179,6 +186,7 @@ impl App {
                     document: &self.document,
                     medium: &self.medium,
                     space: &self.space,
+                    history: &self.history,
                     bare: self.bare,
                 };
                 let request = canvas::show(ui, &canvas, &mut self.view, self.pictures.as_mut(), &mut self.bar);
@@ -189,6 +197,8 @@ impl App {
         let mirror = self.worker.last_frame().mirror.as_ref();
         let returning = mirror.is_some_and(|mirror| mirror.status.phase == Phase::Replay);
         for work in self.view.tools.take_work() {
+            // Whoever places a probe wants to see what it says.
+            self.view.show_charts |= matches!(work, Work::Probe(_));
             tools::apply(&mut self.document.draft, work, returning);
         }
         if !self.worker.last_frame().image.value.is_empty() && self.meter.picture() {
@@ -221,6 +231,11 @@ impl App {
         };
         let held = self.help || self.palette.is_open() || self.prompt.is_open() || self.film_dialogue.is_open();
         let held = held || ctx.text_edit_focused();
+        let began = std::mem::take(&mut self.starting);
+        self.starting = began && !seen.runs;
+        if let Some(tour) = self.tour.as_mut().filter(|_| began) {
+            tour.begin_anew();
+        }
         if let Some(tour) = &mut self.tour
             && !tour.show(ctx, seen, held)
         {

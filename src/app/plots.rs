@@ -238,7 +238,11 @@ fn cut_choice(ui: &mut Ui, cut: &mut Cut) {
 fn one(ui: &mut Ui, kind: Kind, title: &str, (size, cut): (egui::Vec2, Option<&mut Cut>), sources: &Sources<'_>) {
     let palette = theme::palette(ui);
     // As many points as pixels say all that can be seen.
-    let lines = lines(kind, sources, (size.x as usize).max(64));
+    let mut lines = lines(kind, sources, (size.x as usize).max(64));
+    // An empty field has no position: there is nothing to draw, and the outline of a line through it would be a wedge.
+    for (_, points) in &mut lines {
+        points.retain(|point| point.iter().all(|value| value.is_finite()));
+    }
     let several = lines.len() > 1;
     let colors: Vec<Color32> = (0..lines.len())
         .map(|n| if several { theme::line(ui, n) } else { palette.accent })

@@ -102,9 +102,9 @@ fn base(painter: &egui::Painter, projection: &Projection, sources: &Sources<'_>)
             axis,
             sources.units.length,
         );
-        let last = sources.scenario.grid().size()[axis] as f64 - 0.5;
+        let last = sources.scenario.grid().size()[axis].saturating_sub(1) as f64;
         let words = [
-            (along.unit.show(along.at(-0.5), 3), 0.7),
+            (along.unit.show(along.at(0.0), 3), 0.7),
             (along.unit.show(along.at(last), 3), 0.7),
             (along.title(), 0.9),
         ];

@@ -33,7 +33,7 @@ const STEPS: [Step; 5] = [
     Step {
         title: "Let it run, and stop it",
         text: "Press Space. A wave moves; Space again lets it wait. The dot (.) takes one step.",
-        done: |then, now| then.runs != now.runs || then.steps + 1 == now.steps,
+        done: |then, now| then.runs != now.runs || (!now.runs && then.steps + 1 == now.steps),
     },
     Step {
         title: "Turn time round",
@@ -67,6 +67,12 @@ pub struct Tour {
 }
 
 impl Tour {
+    /// What the window did by itself so far is not what the present step asks for.
+    pub fn begin_anew(&mut self) {
+        self.then = None;
+        self.done = false;
+    }
+
     /// The step, from 0.
     #[must_use]
     pub fn place(&self) -> usize {

@@ -1,6 +1,7 @@
 //! What is shown and in which colours.
 
 use super::space_panel;
+use super::strip_chart;
 use super::view_state::ViewState;
 use super::widgets::{choice, figure, hint, row, section};
 use crate::colormap::{self, COLORMAPS, Kind};
@@ -148,6 +149,13 @@ pub fn show(ui: &mut Ui, file: &mut SceneFile, view: &mut ViewState, scenario: O
             ui.checkbox(&mut view.show_medium, word).on_hover_text(about);
             ui.checkbox(&mut view.show_detectors, "detectors");
         });
+        let has_probes = scenario.is_some_and(|scenario| strip_chart::has_probes(scenario.detectors()));
+        if rank > 1 && file.view.mode == ViewMode::Plane && has_probes && view.show_detectors {
+            row(ui, "", "", |ui| {
+                ui.checkbox(&mut view.show_charts, "a chart beside each probe")
+                    .on_hover_text("What every probe recorded lately, each over a range of its own.");
+            });
+        }
     });
 }
 

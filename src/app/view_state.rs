@@ -49,6 +49,8 @@ pub struct ViewState {
     pub show_medium: bool,
     /// Shows the detectors' regions.
     pub show_detectors: bool,
+    /// Shows a small chart beside each probe.
+    pub show_charts: bool,
     /// Direction of the line cut.
     pub cut: Cut,
     /// Place of the cut in sites.
@@ -76,6 +78,7 @@ impl Default for ViewState {
             root: false,
             show_medium: true,
             show_detectors: true,
+            show_charts: false,
             cut: Cut::Row,
             cut_at: 0.0,
             asked: None,

@@ -73,6 +73,8 @@ pub struct App {
     pub(super) steps_per_frame: Option<u64>,
     /// Runs as soon as the first scene is there.
     pub(super) plays_first: bool,
+    /// The first scene was told to run and does not yet.
+    pub(super) starting: bool,
     /// The worker's notice that was shown last.
     pub(super) noticed: u64,
     /// The last scene that was asked for, to fall back from.
@@ -179,6 +181,7 @@ impl App {
             space_of: None,
             steps_per_frame: None,
             plays_first: true,
+            starting: false,
             noticed: 0,
             first_try: true,
             title: String::new(),

@@ -60,17 +60,19 @@ pub fn axes(
             } else {
                 site * grid.spacing()
             };
-            plain(at)
+            // Three figures: they only say where the picture ends.
+            let unit = 10f64.powf(at.abs().max(1e-12).log10().floor() - 2.0);
+            plain((at / unit).round() * unit)
         };
         #[expect(clippy::cast_precision_loss, reason = "numbers of sites")]
-        let last = grid.size()[axis] as f64 - 0.5;
+        let last = grid.size()[axis].saturating_sub(1) as f64;
         let name = ["x", "y"][axis];
         let title = match unit_name {
             _ if momenta => format!("k{name}"),
             "" => name.to_owned(),
             unit_name => format!("{name} / {unit_name}"),
         };
-        let words = [(end(-0.5), 0.85), (end(last), 0.85), (title, 0.95)];
+        let words = [(end(0.0), 0.85), (end(last), 0.85), (title, 0.95)];
         for (at, (text, size)) in projection.labels(axis, 1.4 * unit).into_iter().zip(words) {
             let style = theme.label(size * unit);
             let (x, y) = (pixel(rect.x) + at[0], pixel(rect.y) + at[1] + 0.3 * unit);

@@ -98,7 +98,7 @@ impl Projection {
             edges[1]
         };
         let middle = self.point(self.size.map(|n| n as f32 / 2.0), 0.0);
-        [0.07, 0.93, 0.5].map(|part| {
+        [0.1, 0.9, 0.5].map(|part| {
             let at: Place = std::array::from_fn(|n| corners[from][n] + part * (corners[to][n] - corners[from][n]));
             let away = [at[0] - middle[0], at[1] - middle[1]];
             let length = away[0].hypot(away[1]).max(1e-6);

@@ -18,15 +18,19 @@ impl Window {
         let choices = self.harness.get_all_by_label(format).collect::<Vec<_>>();
         choices[choices.len() - 1].click();
         self.settle();
-        for (name, value) in [
+        self.type_numbers(&[
             ("Width in pixels", "320"),
             ("Height in pixels", "240"),
             ("Seconds of film", "0.5"),
-        ] {
+        ]);
+    }
+
+    fn type_numbers(&mut self, numbers: &[(&str, &str)]) {
+        for (name, value) in numbers {
             self.harness.get_by_role_and_label(Role::SpinButton, name).click();
             self.settle();
             self.keys(Modifiers::COMMAND, Key::A);
-            self.harness.event(egui::Event::Text(value.to_owned()));
+            self.harness.event(egui::Event::Text((*value).to_owned()));
             self.settle();
             self.key(Key::Enter);
         }
@@ -139,4 +143,29 @@ fn the_run_is_recorded_until_the_film_is_ended() {
     window.click("Cancel film");
     window.wait("the end", |app| !app.is_filming());
     assert!(!gone.exists());
+}
+
+#[test]
+fn a_picture_of_the_run_as_it_is_has_any_size() {
+    let mut window = Window::open();
+    for step in 1..=2 {
+        window.key(Key::Period);
+        window.wait("a step", |app| app.frame().clock.steps == step);
+    }
+    let file = window.folder.path().join("still.png");
+    window.keys(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::E);
+    window.press(Role::ComboBox, "Format");
+    window.click("one PNG");
+    window.click("the run as it is");
+    window.type_numbers(&[("Width in pixels", "640"), ("Height in pixels", "400")]);
+    window.click("Choose the file…");
+    window.answer(file.to_str().unwrap());
+    window.wait("the picture", |app| {
+        let mut notices = app.notices().list().iter();
+        notices.any(|notice| notice.title.contains("still.png"))
+    });
+    assert_eq!(window.steps(), 2, "the run stays where it is");
+    assert_eq!(image::open(&file).unwrap().to_rgb8().dimensions(), (640, 400));
+    let scene = ripplon::scene::embedded::scene_in(&file).unwrap().unwrap();
+    assert!(scene.contains("Test scene"), "{scene}");
 }

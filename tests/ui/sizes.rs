@@ -3,7 +3,7 @@
 use super::window::{SCENE, Window};
 use egui::accesskit::Role;
 use egui::{Key, Modifiers, Vec2};
-use egui_kittest::kittest::NodeT;
+use egui_kittest::kittest::{NodeT, Queryable};
 
 /// Points, and pixels a point.
 const SIZES: [(&str, [f32; 2], f32); 3] = [
@@ -136,6 +136,7 @@ fn nothing_of_other_scenes_reaches_beyond_the_window() {
             ("sound", "zone-plate"),
             ("line", "resonance-line"),
             ("mirror-preset", "ring-mirror"),
+            ("sea-floor", "sea-floor"),
         ] {
             window.app().open(preset);
             window.wait(preset, |app| {
@@ -174,4 +175,50 @@ fn nothing_of_other_scenes_reaches_beyond_the_window() {
         window.key(Key::Space);
         all.look(window, "demo");
     });
+}
+
+/// The least window, as large as a common one becomes with everything at twice its size.
+#[test]
+fn the_least_window_has_everything_within_reach() {
+    let size = [640.0, 400.0];
+    let mut window = Window::sized(Vec2::from(size), 2.0);
+    let all = Screens {
+        name: "1280x800-at-200",
+        width: size[0],
+        folder: std::env::var_os("SCREENS"),
+    };
+    step(&mut window, 4);
+    all.look(&mut window, "field");
+    let picture = window.harness.get_by_label("Picture of the field").rect();
+    assert!(
+        picture.height() > 110.0,
+        "the picture beside everything else: {picture:?}"
+    );
+    window.keys(Modifiers::COMMAND, Key::Num3);
+    all.look(&mut window, "no-plots");
+    window.keys(Modifiers::COMMAND, Key::Num2);
+    all.look(&mut window, "gallery");
+    window.click("Scene");
+    all.look(&mut window, "scene");
+    window.keys(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::E);
+    all.look(&mut window, "film");
+    let reachable = window.harness.get_by_label("Choose the file…").rect();
+    assert!(reachable.bottom() <= size[1], "{reachable:?}");
+    window.key(Key::Escape);
+    window.key(Key::F1);
+    all.look(&mut window, "help");
+    let reachable = window.harness.get_by_label("Close").rect();
+    assert!(reachable.bottom() <= size[1], "{reachable:?}");
+    window.key(Key::Escape);
+    window.keys(Modifiers::COMMAND, Key::P);
+    all.look(&mut window, "palette");
+    window.key(Key::Escape);
+    // A notice is there for a few seconds only, and a step of the test is a quarter of one.
+    window.harness.key_press(Key::Num3);
+    window.harness.run_steps(4);
+    let words = window.harness.get_by_label_contains("needs a scene of three").rect();
+    let close = window.harness.get_by_label("Close notice").rect();
+    assert!(!words.intersects(close), "{words:?} {close:?}");
+    window.key(Key::H);
+    all.look(&mut window, "bare");
 }
