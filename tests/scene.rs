@@ -480,11 +480,20 @@ fn views_of_three_dimensions() {
         "42:8",
         &["three dimensions"],
     );
-    fault(
-        &format!("{FREE}\n[view]\ncamera = {{}}\n"),
-        "42:10",
-        &["three dimensions"],
-    );
+    let relief = format!("{FREE}\n[view]\nmode = \"relief\"\ncamera = {{ elevation = 60 }}\n");
+    let view = read(&relief).unwrap().1.view().clone();
+    assert_eq!((view.mode, view.camera.elevation), (ViewMode::Relief, 60.0));
+    fault(&in_space("mode = \"relief\""), "10:8", &["two dimensions"]);
+    let (file, scenario) = read(&in_space("cover = 1.5")).unwrap();
+    assert_eq!(scenario.view().cover, Some(1.5));
+    assert!(file.to_toml().contains("cover = 1.5"), "{}", file.to_toml());
+    fault(&in_space("cover = -1"), "10:9", &["no time from 0 on"]);
+    for (camera, place, part) in [
+        ("elevation = 3", "42:24", "3.0 is not between 5 and 90"),
+        ("target = [1, 1, 1]", "42:21", "looked at as a whole"),
+    ] {
+        fault(&format!("{FREE}\n[view]\ncamera = {{ {camera} }}\n"), place, &[part]);
+    }
     fault(
         &format!("{FREE}\n[view]\nslices = [1, 1]\n"),
         "42:10",

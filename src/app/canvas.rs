@@ -2,6 +2,7 @@
 
 use super::compare::{self, Second, Show};
 use super::document::Document;
+use super::history::History;
 use super::overlay::Legend;
 use super::pictures::{Bar, Pictures};
 use super::theme;
@@ -11,10 +12,10 @@ use super::{field_view, graph_view, relief_view, space_view, toolbar, view_panel
 use crate::colormap::Kind;
 use crate::engine::{Frame, Status};
 use crate::render::medium::MediumImage;
-use crate::scene::scenario::{ColorRange, Quantity};
+use crate::scene::scenario::{ColorRange, Quantity, ViewMode};
 use crate::scene::{Scenario, SceneFile};
 use crate::solver::{ImageRequest, VolumeRequest};
-use crate::space::{MediumVolume, Mode};
+use crate::space::{MediumVolume, Mode, relief};
 use egui::{Align2, Rect, Ui, vec2};
 use lucide_icons::Icon;
 
@@ -30,6 +31,8 @@ pub struct Canvas<'a> {
     pub medium: &'a MediumImage,
     /// The same in space.
     pub space: &'a MediumVolume,
+    /// What the detectors recorded.
+    pub history: &'a History,
     /// The panels are hidden.
     pub bare: bool,
 }
@@ -81,7 +84,7 @@ pub fn show(
     if let Some(mode) = mode(canvas.document, scenario) {
         return Some(in_space(ui, canvas, scenario, view, pictures, (mode, legend)));
     }
-    if rank == 2 && view.relief {
+    if rank == 2 && canvas.document.draft.view.mode == ViewMode::Relief {
         let area = ui.available_rect_before_wrap();
         let nothing = MediumImage::default();
         let shown = view.show_medium && quantity != Quantity::Momentum;
@@ -94,7 +97,7 @@ pub fn show(
         };
         relief_view::show(ui, view, &sources);
         banners(ui, area, frame, canvas.document);
-        let image = relief_view::request(scenario, quantity);
+        let image = relief::request(scenario.grid().size(), quantity, relief::MOST);
         return Some(Wanted { image, volume: None });
     }
     let mut pictures = pictures;
@@ -130,6 +133,7 @@ pub fn show(
         plane_slider(ui, view, scenario, units.length);
     }
     let picture_area = ui.available_rect_before_wrap();
+    let has_tools = !canvas.bare && quantity != Quantity::Momentum;
     let sources = field_view::Sources {
         render: pictures.map(|pictures| (&pictures.render, &pictures.field, &pictures.medium)),
         frame,
@@ -138,11 +142,17 @@ pub fn show(
         legend,
         medium: canvas.medium,
         units,
+        history: canvas.history,
         bare: canvas.bare,
         passive: false,
+        strip: if has_tools {
+            toolbar::strip(picture_area, &canvas.document.draft)
+        } else {
+            Rect::NOTHING
+        },
     };
     field_view::show(ui, view, &sources);
-    if !canvas.bare && quantity != Quantity::Momentum {
+    if has_tools {
         toolbar::show(ui, picture_area, &mut view.tools, &canvas.document.draft);
     }
     banners(ui, picture_area, frame, canvas.document);
@@ -274,8 +284,10 @@ fn pane(
             legend,
             medium: canvas.medium,
             units,
+            history: canvas.history,
             bare: canvas.bare,
             passive: n > 0,
+            strip: Rect::NOTHING,
         };
         field_view::show(&mut pane, view, &sources);
         let plane = view.plane().min(size[2] - 1);
@@ -284,14 +296,10 @@ fn pane(
     if let Some(report) = &frame.report {
         // Under the clock, with its distance from the edge.
         let below = |all: Rect| Rect::from_min_max(all.min + vec2(0.0, 36.0), all.max);
-        let room = super::overlay::Room {
-            area: below(rect),
-            picture: if canvas.rank() == 1 {
-                Rect::NOTHING
-            } else {
-                below(view.camera.rect(rect, [0.0, 0.0], [size[0] as f64, size[1] as f64]))
-            },
-        };
+        let mut room = super::overlay::Room::free(below(rect));
+        if canvas.rank() > 1 {
+            room.picture = below(view.camera.rect(rect, [0.0, 0.0], [size[0] as f64, size[1] as f64]));
+        }
         let text = compare::title(scenario, report, frame.clock.time_step);
         let painter = pane.painter_at(rect);
         super::overlay::plate(&painter, room, Align2::LEFT_TOP, text, egui::FontId::proportional(12.0));

@@ -2,7 +2,7 @@
 
 use super::theme::{self, OVER_PICTURE};
 use crate::scene::presets;
-use egui::{Align2, FontId, Key, Modifiers, vec2};
+use egui::{FontId, Key, Modifiers};
 
 /// How much larger everything is.
 const ZOOM: f32 = 1.5;
@@ -88,19 +88,29 @@ impl Demo {
         })
     }
 
-    /// Title and place over the lower edge of the picture.
-    pub fn caption(&self, ctx: &egui::Context, title: &str) {
-        let rect = ctx.content_rect();
-        let painter = ctx.layer_painter(egui::LayerId::new(
-            egui::Order::Foreground,
-            egui::Id::unique("demo caption"),
-        ));
-        let text = format!("{title}   {} / {}", self.place + 1, presets::all().len());
-        let galley = painter.layout_no_wrap(text, FontId::new(22.0, theme::strong_family()), OVER_PICTURE);
-        let plate =
-            Align2::CENTER_BOTTOM.anchor_size(rect.center_bottom() - vec2(0.0, 16.0), galley.size() + vec2(32.0, 16.0));
-        painter.rect_filled(plate, 6.0, egui::Color32::from_black_alpha(170));
-        painter.galley(plate.min + vec2(16.0, 8.0), galley, OVER_PICTURE);
+    /// Title and place in a line below the picture.
+    pub fn caption(&self, ui: &mut egui::Ui, title: &str) {
+        let frame = egui::Frame::new()
+            .fill(theme::of(true).canvas)
+            .inner_margin(egui::Margin::symmetric(16, 6));
+        egui::Panel::bottom("demo caption")
+            .frame(frame)
+            .resizable(false)
+            .show(ui, |ui| {
+                let text = |text: String, size: f32| {
+                    egui::RichText::new(text)
+                        .font(FontId::new(size, theme::strong_family()))
+                        .color(OVER_PICTURE)
+                };
+                ui.horizontal(|ui| {
+                    ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+                        ui.label(text(format!("{} / {}", self.place + 1, presets::all().len()), 14.0));
+                        ui.with_layout(egui::Layout::left_to_right(egui::Align::Center), |ui| {
+                            ui.add(egui::Label::new(text(title.to_owned(), 20.0)).truncate());
+                        });
+                    });
+                });
+            });
     }
 }
 

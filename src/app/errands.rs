@@ -1,9 +1,10 @@
 //! Work that must not hold up the window: checking scenes, reading and writing files, dialogues, the medium's picture.
 
+use super::covers::{Covers, usual_cache};
 use super::medium_view::medium;
 use super::shelf::OwnScene;
 use super::watcher::{Watched, Watcher};
-use crate::export::Format;
+use crate::export::{Format, Picture};
 use crate::render::medium::MediumImage;
 use crate::scene::{Faults, Scenario, SceneFile, embedded, input};
 use crate::solver;
@@ -160,6 +161,8 @@ pub enum Outcome {
     Rewritten(PathBuf, Result<Box<SceneFile>, Faults>),
     /// The scenes in the user's folder.
     Shelf(Vec<OwnScene>),
+    /// The picture of one of them.
+    Cover(PathBuf, Picture),
     /// A file was chosen.
     Chosen(Ask, PathBuf),
     /// The system shows no dialogue: the window asks for itself, suggesting a name.
@@ -187,6 +190,9 @@ pub struct Errands {
     report: Sender<Outcome>,
     ctx: egui::Context,
     watcher: Watcher,
+    covers: Option<Covers>,
+    /// Where pictures of the user's own scenes are kept.
+    pub cache: Option<PathBuf>,
     /// Whether the system is asked for file dialogues.
     pub system_dialogues: bool,
 }
@@ -224,6 +230,8 @@ impl Errands {
         let wake = ctx.clone();
         Ok(Self {
             watcher: Watcher::start(report.clone(), move || wake.request_repaint())?,
+            covers: None,
+            cache: usual_cache(),
             tasks,
             outcomes,
             report,
@@ -268,6 +276,22 @@ impl Errands {
     /// Looks at files that other programs may write.
     pub fn watch(&mut self, watched: Watched) {
         self.watcher.watch(watched);
+    }
+
+    /// Has pictures of the user's own scenes drawn.
+    pub fn draw_covers(&mut self, scenes: &[OwnScene]) {
+        if self.covers.is_none() && !scenes.is_empty() {
+            let wake = self.ctx.clone();
+            let started = Covers::start(self.cache.clone(), self.report.clone(), move || wake.request_repaint());
+            match started {
+                Ok(covers) => self.covers = Some(covers),
+                // The gallery goes without them.
+                Err(error) => tracing::warn!("no thread for the gallery's pictures: {error}"),
+            }
+        }
+        if let Some(covers) = &self.covers {
+            covers.draw(scenes);
+        }
     }
 
     /// Takes a file that was dropped on the window for what it is.

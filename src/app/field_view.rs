@@ -1,10 +1,13 @@
 //! The picture of a 2D field or a plane of a 3D one: pan, zoom, overlays, line cut.
 
 use super::camera::covered;
+use super::gestures;
+use super::history::History;
 use super::mirror_tool;
 use super::overlay::{self, Legend, Room};
+use super::strip_chart;
 use super::theme::OVER_PICTURE;
-use super::tools::{self, Ground};
+use super::tools::Ground;
 use super::units::{Along, Units};
 use super::view_state::{Cut, ViewState};
 use super::widgets::{figure, steady};
@@ -31,10 +34,14 @@ pub struct Sources<'a> {
     pub medium: &'a MediumImage,
     /// Units of lengths and times.
     pub units: Units,
+    /// What the detectors recorded.
+    pub history: &'a History,
     /// Whether the panels are hidden: then the line cut is, too.
     pub bare: bool,
     /// Whether tools and line cut are left to another picture beside this one.
     pub passive: bool,
+    /// Where the strip of tools stands; nothing where there is none.
+    pub strip: Rect,
 }
 
 impl Sources<'_> {
@@ -64,7 +71,7 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     // Nothing of the scene stands in the space of momenta.
     let of_momenta = sources.is_of_momenta();
     if !of_momenta && !sources.passive {
-        tools::interact(ui, view, area, &ground, &response);
+        gestures::interact(ui, view, area, &ground, &response);
     }
 
     let painter = ui.painter_at(area);
@@ -81,7 +88,12 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
         zero_lines(&painter, view, area, grid_rect, sites);
     } else if view.show_detectors {
         let grid = sources.scenario.grid();
-        overlay::detectors(&painter, area, &view.camera, grid, sources.scenario.detectors());
+        let detectors = sources.scenario.detectors();
+        overlay::detectors(&painter, area, &view.camera, grid, detectors);
+        if view.show_charts && !sources.passive {
+            let place = (area, &view.camera, grid.spacing());
+            strip_chart::show(ui, &painter, place, (detectors, sources.history));
+        }
     }
     if let Some(mirror) = sources.frame.mirror.as_deref().filter(|_| view.show_detectors) {
         mirror_tool::marks(
@@ -100,6 +112,7 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     let room = Room {
         area,
         picture: grid_rect,
+        strip: sources.strip,
     };
     overlay::clock(&painter, room, clock.time, clock.time_step, sources.units.time);
     overlay::legend(&painter, room, &sources.legend);
@@ -109,7 +122,7 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     read_out(&painter, view, room, sources, &response);
     let pointer = response.hover_pos().or(response.interact_pointer_pos());
     if !of_momenta && !sources.passive {
-        tools::draw(&painter, &view.camera, &view.tools, area, &ground, pointer);
+        gestures::draw(&painter, &view.camera, &view.tools, area, &ground, pointer);
     }
     response.widget_info(|| super::status::picture_info("Picture of the field", sources.frame));
     response

@@ -29,7 +29,11 @@ const FORMATS: &[(Format, &str, &str)] = &[
         "numbered PNGs",
         "A folder of pictures, each of which carries the scene.",
     ),
-    (Format::Png, "one PNG", "A picture of the last time; carries the scene."),
+    (
+        Format::Png,
+        "one PNG",
+        "A picture of one time at any size; carries the scene.",
+    ),
 ];
 
 /// Sizes that are asked for often.
@@ -144,7 +148,7 @@ impl FilmDialogue {
 
 fn contents(ui: &mut Ui, wanted: &mut Wanted, frame: &Frame, folder: Option<&Path>) -> (bool, bool) {
     let palette = theme::palette(ui);
-    ui.heading(egui::RichText::new("Export film").color(palette.strong));
+    ui.heading(egui::RichText::new("Export film or picture").color(palette.strong));
     ui.add_space(8.0);
     row(
         ui,
@@ -152,7 +156,12 @@ fn contents(ui: &mut Ui, wanted: &mut Wanted, frame: &Frame, folder: Option<&Pat
         "The whole scene by a run of its own, or the run in the window.",
         |ui| {
             ui.selectable_value(&mut wanted.what, What::Scene, "the scene from its start");
-            ui.selectable_value(&mut wanted.what, What::Now, "the run from now on");
+            let now = if wanted.format == Format::Png {
+                "the run as it is"
+            } else {
+                "the run from now on"
+            };
+            ui.selectable_value(&mut wanted.what, What::Now, now);
         },
     );
     let all = FORMATS
@@ -173,7 +182,7 @@ fn contents(ui: &mut Ui, wanted: &mut Wanted, frame: &Frame, folder: Option<&Pat
     }
     if wanted.what == What::Scene {
         time_rows(ui, wanted, frame);
-    } else {
+    } else if wanted.format != Format::Png {
         hint(
             ui,
             "Every picture that the run shows becomes one of the film, until you end it; the run waits for the encoder where it must.",

@@ -2,13 +2,15 @@
 
 use super::shelf::{Header, OwnScene};
 use super::{theme, widgets};
+use crate::export::Picture;
 use crate::scene::presets;
 use egui::{ColorImage, Sense, TextureHandle, Ui, vec2};
 use lucide_icons::Icon;
 use std::cell::OnceCell;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// Pictures made by `ripplon render`, 200 × 112, by preset; graphs without their axes.
+/// Pictures made by `ripplon list presets --thumbnails`, 200 × 112, by preset.
 const THUMBNAILS: &[(&str, &[u8])] = &[
     ("anderson", include_bytes!("../../assets/thumbnails/anderson.png")),
     (
@@ -99,6 +101,8 @@ pub struct Gallery {
     entries: Vec<Entry>,
     /// The user's own.
     own: Vec<Entry>,
+    /// Pictures of the user's own, by path.
+    covers: HashMap<String, ColorImage>,
     filter: String,
     /// The scene that was scrolled to.
     seen: Option<String>,
@@ -123,6 +127,7 @@ impl Default for Gallery {
         Self {
             entries,
             own: Vec::new(),
+            covers: HashMap::new(),
             filter: String::new(),
             seen: None,
         }
@@ -147,6 +152,22 @@ impl Gallery {
             texture: OnceCell::new(),
         };
         self.own = scenes.into_iter().map(entry).collect();
+    }
+
+    /// The picture of one of the user's own scenes.
+    pub fn set_cover(&mut self, path: &Path, picture: &Picture) {
+        let name = path.to_string_lossy().into_owned();
+        for entry in self.own.iter_mut().filter(|entry| entry.name == name) {
+            entry.texture = OnceCell::new();
+        }
+        let image = ColorImage::from_rgb([picture.width, picture.height], &picture.rgb);
+        self.covers.insert(name, image);
+    }
+
+    /// Whether one of the user's own scenes has its picture.
+    #[must_use]
+    pub fn has_cover(&self, path: &Path) -> bool {
+        self.covers.contains_key(&*path.to_string_lossy())
     }
 
     /// The tags that several scenes share, the commonest first: pressed, only scenes with such a tag are shown.
@@ -202,11 +223,11 @@ impl Gallery {
         if own.is_empty() && presets.is_empty() {
             widgets::hint(ui, "No scene has such a name or tag.");
         }
-        let seen = &mut self.seen;
+        let (seen, covers) = (&mut self.seen, &self.covers);
         let mut list = |ui: &mut Ui, entries: &[&Entry]| {
             for entry in entries {
                 let is_present = present == Some(&entry.name);
-                let response = card(ui, entry, is_present);
+                let response = card(ui, entry, covers, is_present);
                 if is_present && seen.as_ref() != Some(&entry.name) {
                     *seen = Some(entry.name.clone());
                     response.scroll_to_me(None);
@@ -261,11 +282,15 @@ fn heading(ui: &mut Ui, title: &str, about: Option<&str>) {
     }
 }
 
-fn thumbnail(ctx: &egui::Context, name: &str) -> Option<TextureHandle> {
-    let (_, png) = THUMBNAILS.iter().find(|(known, _)| *known == name)?;
-    let image = image::load_from_memory(png).ok()?.to_rgba8();
-    let size = [image.width() as usize, image.height() as usize];
-    let image = ColorImage::from_rgba_unmultiplied(size, image.as_raw());
+fn thumbnail(ctx: &egui::Context, name: &str, covers: &HashMap<String, ColorImage>) -> Option<TextureHandle> {
+    let image = if let Some(cover) = covers.get(name) {
+        cover.clone()
+    } else {
+        let (_, png) = THUMBNAILS.iter().find(|(known, _)| *known == name)?;
+        let image = image::load_from_memory(png).ok()?.to_rgba8();
+        let size = [image.width() as usize, image.height() as usize];
+        ColorImage::from_rgba_unmultiplied(size, image.as_raw())
+    };
     Some(ctx.load_texture(format!("thumbnail {name}"), image, egui::TextureOptions::LINEAR))
 }
 
@@ -284,7 +309,7 @@ fn tags(painter: &egui::Painter, tags: &[String], color: egui::Color32, width: f
     galley
 }
 
-fn card(ui: &mut Ui, entry: &Entry, present: bool) -> egui::Response {
+fn card(ui: &mut Ui, entry: &Entry, covers: &HashMap<String, ColorImage>, present: bool) -> egui::Response {
     let palette = theme::palette(ui);
     let size = vec2(ui.available_width(), 72.0);
     let (rect, response) = ui.allocate_exact_size(size, Sense::click());
@@ -304,7 +329,7 @@ fn card(ui: &mut Ui, entry: &Entry, present: bool) -> egui::Response {
     painter.rect_filled(rect, 4.0, fill);
     let picture = egui::Rect::from_min_size(rect.min + vec2(8.0, 8.0), vec2(99.6, 56.0));
     painter.rect_filled(picture, 2.0, palette.canvas);
-    let texture = entry.texture.get_or_init(|| thumbnail(ui.ctx(), &entry.name));
+    let texture = entry.texture.get_or_init(|| thumbnail(ui.ctx(), &entry.name, covers));
     if let Some(texture) = texture {
         let whole = egui::Rect::from_min_max(egui::pos2(0.0, 0.0), egui::pos2(1.0, 1.0));
         painter.image(texture.id(), picture, whole, egui::Color32::WHITE);

@@ -1,9 +1,10 @@
 //! The picture of a 1D field over x, filled: |ψ|² coloured by the phase, other values by the colour map; the medium on a
 //! scale of its own.
 
+use super::gestures;
 use super::overlay::{self, Room};
 use super::theme::OVER_PICTURE;
-use super::tools::{self, Ground, Tool};
+use super::tools::{Ground, Tool};
 use super::units::{Along, Units};
 use super::view_state::ViewState;
 use super::widgets::{figure, round_below};
@@ -58,7 +59,7 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
             z: None,
             length: sources.units.length,
         };
-        tools::interact(ui, view, strip(plot), &ground, &response);
+        gestures::interact(ui, view, strip(plot), &ground, &response);
     }
     let painter = ui.painter_at(area);
     if !plot.is_positive() {
@@ -78,10 +79,7 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
         transducers(&painter, plot, view, sources.frame);
     }
     let clock = &sources.frame.clock;
-    let room = Room {
-        area,
-        picture: Rect::NOTHING,
-    };
+    let room = Room::free(area);
     overlay::clock(&painter, room, clock.time, clock.time_step, sources.units.time);
     read_out(&painter, plot, room, view, sources, &response);
     response.widget_info(|| super::status::picture_info("Graph of the field", sources.frame));

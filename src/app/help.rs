@@ -26,33 +26,37 @@ pub fn show(ctx: &egui::Context) -> bool {
             ui.heading(egui::RichText::new("Keys and mouse").color(palette.strong));
             ui.add_space(8.0);
             let most = (ui.ctx().content_rect().height() - 220.0).max(120.0);
-            egui::ScrollArea::vertical().max_height(most).show(ui, |ui| {
-                // Room for the scroll bar, so that it covers nothing.
-                ui.set_max_width(ui.available_width() - 12.0);
-                ui.columns(2, |columns| {
-                    for (n, (title, menu)) in Menu::ALL.into_iter().enumerate() {
-                        let ui = &mut columns[usize::from(n >= 3)];
-                        ui.label(egui::RichText::new(title).color(palette.accent));
-                        for entry in ACTIONS
-                            .iter()
-                            .filter(|entry| entry.menu == menu && !entry.keys.is_empty())
-                        {
-                            let keys: Vec<String> = entry
-                                .keys
+            egui::ScrollArea::vertical()
+                .auto_shrink([false, true])
+                .max_height(most)
+                .show(ui, |ui| {
+                    // Room for the scroll bar, so that it covers nothing.
+                    ui.set_max_width(ui.available_width() - 12.0);
+                    ui.spacing_mut().item_spacing.x = 32.0;
+                    ui.columns(2, |columns| {
+                        for (n, (title, menu)) in Menu::ALL.into_iter().enumerate() {
+                            let ui = &mut columns[usize::from(n >= 3)];
+                            ui.label(egui::RichText::new(title).color(palette.accent));
+                            for entry in ACTIONS
                                 .iter()
-                                .map(|key| super::command::shown(ui.ctx(), key))
-                                .collect();
-                            line(ui, entry.title, &keys.join(", "));
+                                .filter(|entry| entry.menu == menu && !entry.keys.is_empty())
+                            {
+                                let keys: Vec<String> = entry
+                                    .keys
+                                    .iter()
+                                    .map(|key| super::command::shown(ui.ctx(), key))
+                                    .collect();
+                                line(ui, entry.title, &keys.join(", "));
+                            }
+                            ui.add_space(8.0);
                         }
-                        ui.add_space(8.0);
-                    }
-                    let ui = &mut columns[1];
-                    ui.label(egui::RichText::new("Mouse").color(palette.accent));
-                    for (gesture, effect) in GESTURES {
-                        line(ui, effect, gesture);
-                    }
+                        let ui = &mut columns[1];
+                        ui.label(egui::RichText::new("Mouse").color(palette.accent));
+                        for (gesture, effect) in GESTURES {
+                            line(ui, effect, gesture);
+                        }
+                    });
                 });
-            });
             ui.add_space(8.0);
             ui.vertical_centered(|ui| ui.button("Close").clicked()).inner
         });

@@ -57,6 +57,11 @@ impl Series {
         self.columns.iter_mut().for_each(keep);
     }
 
+    fn latest(&self, column: usize, most: usize) -> &[f64] {
+        let values = self.columns.get(column).map_or(&[][..], Vec::as_slice);
+        &values[values.len().saturating_sub(most)..]
+    }
+
     fn points(&self, column: usize, most: usize) -> Vec<[f64; 2]> {
         let Some(values) = self.columns.get(column) else {
             return Vec::new();
@@ -156,6 +161,12 @@ impl History {
     #[must_use]
     pub fn mirror(&self, column: usize, most: usize) -> Vec<[f64; 2]> {
         self.mirror.points(column, most)
+    }
+
+    /// The latest records of a detector, at most `most` of them.
+    #[must_use]
+    pub fn latest(&self, detector: usize, most: usize) -> &[f64] {
+        self.detectors.latest(detector, most)
     }
 
     /// The records of one column as points over time, at most `most` of them.

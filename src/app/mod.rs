@@ -9,6 +9,7 @@
     reason = "points, pixels and site numbers are far below 2^24, and what is shown is rounded anyway"
 )]
 
+mod answers;
 pub mod arrange;
 pub mod array_panel;
 pub mod camera;
@@ -18,6 +19,7 @@ pub mod carpet;
 pub mod checks_panel;
 pub mod command;
 pub mod compare;
+pub mod covers;
 pub mod demo;
 pub mod detectors_panel;
 pub mod document;
@@ -28,6 +30,7 @@ pub mod film;
 pub mod film_panel;
 pub mod gain_plot;
 pub mod gallery;
+pub mod gestures;
 pub mod graph_view;
 pub mod handles;
 pub mod head_start;
@@ -45,11 +48,14 @@ pub mod mirror_strip;
 pub mod mirror_tool;
 pub mod notice;
 pub mod opacity_curve;
+mod outputs;
 pub mod overlay;
 pub mod packets_panel;
 pub mod palette;
+mod panels;
 mod perform;
 pub mod pictures;
+mod plot_lines;
 pub mod plots;
 pub mod prompt;
 pub mod question;
@@ -63,6 +69,7 @@ pub mod sound_panel;
 pub mod space_panel;
 pub mod space_view;
 pub mod status;
+pub mod strip_chart;
 pub mod tape;
 pub mod theme;
 pub mod time_panel;

@@ -91,6 +91,9 @@ impl Notices {
     }
 }
 
+/// Room for the button that closes a notice.
+const CLOSE: f32 = 32.0;
+
 fn card(ui: &mut egui::Ui, notice: &Notice, n: usize) -> bool {
     let palette = theme::palette(ui);
     let (sign, color) = if notice.fault {
@@ -103,10 +106,13 @@ fn card(ui: &mut egui::Ui, notice: &Notice, n: usize) -> bool {
         .fill(palette.surface)
         .inner_margin(12)
         .show(ui, |ui| {
-            ui.horizontal(|ui| {
+            ui.horizontal_top(|ui| {
                 ui.label(theme::icon(sign, 16.0).color(color));
-                ui.label(egui::RichText::new(&notice.title).color(palette.strong));
-                ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+                // A long title is wrapped beside the button.
+                let room = (ui.available_width() - CLOSE).max(80.0);
+                let title = egui::RichText::new(&notice.title).color(palette.strong);
+                ui.allocate_ui(egui::vec2(room, 0.0), |ui| ui.add(egui::Label::new(title).wrap()));
+                ui.with_layout(egui::Layout::right_to_left(egui::Align::TOP), |ui| {
                     close = ui
                         .push_id(("close notice", n), |ui| {
                             ui.add(egui::Button::new(theme::icon(Icon::X, 14.0)).frame(false))

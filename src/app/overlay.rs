@@ -20,12 +20,32 @@ pub struct Room {
     pub area: Rect,
     /// The picture in it; nothing where a plate may stand anywhere.
     pub picture: Rect,
+    /// What stands at the left already, e.g. the strip of tools.
+    pub strip: Rect,
 }
 
 impl Room {
+    /// Room without a picture that plates must not cross.
+    #[must_use]
+    pub fn free(area: Rect) -> Self {
+        Self {
+            area,
+            picture: Rect::NOTHING,
+            strip: Rect::NOTHING,
+        }
+    }
+
     /// The place of a plate in a corner: outside the picture or within it, never across its edge.
     #[must_use]
     pub fn corner(&self, align: Align2, size: Vec2) -> Rect {
+        let place = self.beside_the_picture(align, size);
+        if place.intersects(self.strip) {
+            return place.translate(vec2(self.strip.right() + 8.0 - place.left(), 0.0));
+        }
+        place
+    }
+
+    fn beside_the_picture(&self, align: Align2, size: Vec2) -> Rect {
         let outer = align.align_size_within_rect(size, self.area.shrink(16.0));
         let seen = self.picture.intersect(self.area);
         if !outer.intersects(seen) || seen.contains_rect(outer) {
@@ -119,13 +139,39 @@ pub struct Legend<'a> {
 /// The colour bar at the upper right; a wheel for phases.
 pub fn legend(painter: &Painter, room: Room, legend: &Legend<'_>) {
     let area = room.area;
-    if area.height() < 280.0 || area.width() < 360.0 {
+    if area.height() < 280.0 || area.width() < 240.0 {
+        return;
+    }
+    if area.width() < 360.0 {
+        slim(painter, room, legend);
         return;
     }
     if legend.map.kind == Kind::Cyclic {
         wheel(painter, room, legend);
     } else {
         bar(painter, room, legend);
+    }
+}
+
+/// The colours as a line with the values at its ends, where there is no room for more.
+fn slim(painter: &Painter, room: Room, legend: &Legend<'_>) {
+    let plate = room.corner(Align2::RIGHT_TOP, vec2(144.0, 36.0));
+    painter.rect_filled(plate, 4.0, SHADE);
+    let bar = Rect::from_min_size(plate.min + vec2(8.0, 6.0), vec2(128.0, 8.0));
+    let inside = 0.5 / 256.0;
+    let uv = Rect::from_min_max(pos2(inside, 0.5), pos2(1.0 - inside, 0.5));
+    painter.image(legend.texture, bar, uv, Color32::WHITE);
+    let ends = if legend.map.kind == Kind::Cyclic {
+        ["−π".to_owned(), "π".to_owned()]
+    } else {
+        [legend.levels.low, legend.levels.high].map(|value| figure(f64::from(value), 3))
+    };
+    for (at, align, text) in [
+        (bar.left_bottom(), Align2::LEFT_TOP, &ends[0]),
+        (bar.right_bottom(), Align2::RIGHT_TOP, &ends[1]),
+    ] {
+        let font = FontId::proportional(11.5);
+        painter.text(at + vec2(0.0, 3.0), align, text, font, OVER_PICTURE);
     }
 }
 
@@ -251,7 +297,10 @@ pub fn detectors(painter: &Painter, area: Rect, camera: &Camera, grid: &Grid, de
                 )
             }
             Region::Box { min, max } => {
-                let rect = camera.rect(area, place(min), place(max)).expand(camera.scale() / 2.0);
+                let whole = grid.size().map(|sites| sites as f64);
+                let sites = camera.rect(area, place(min), place(max)).expand(camera.scale() / 2.0);
+                // What a region names beyond the grid holds no site.
+                let rect = sites.intersect(camera.rect(area, [0.0; 2], [whole[0], whole[1]]));
                 let corners = [
                     rect.left_top(),
                     rect.right_top(),
@@ -297,22 +346,36 @@ mod tests {
     fn a_plate_never_stands_across_the_edge_of_the_picture() {
         let area = Rect::from_min_size(pos2(0.0, 0.0), vec2(800.0, 600.0));
         let size = vec2(120.0, 40.0);
-        let whole = Room { area, picture: area };
+        let whole = Room {
+            picture: area,
+            ..Room::free(area)
+        };
         assert_eq!(whole.corner(Align2::LEFT_TOP, size).min, pos2(16.0, 16.0));
         let low = Room {
-            area,
             picture: area.shrink2(vec2(16.0, 100.0)),
+            ..Room::free(area)
         };
         assert_eq!(low.corner(Align2::LEFT_TOP, size).min, pos2(16.0, 16.0), "above it");
         let high = Room {
-            area,
             picture: area.shrink2(vec2(60.0, 30.0)),
+            ..Room::free(area)
         };
         assert_eq!(high.corner(Align2::LEFT_TOP, size).min, pos2(68.0, 38.0), "within it");
         let tiny = Room {
-            area,
             picture: Rect::from_min_size(pos2(20.0, 20.0), vec2(30.0, 30.0)),
+            ..Room::free(area)
         };
         assert_eq!(tiny.corner(Align2::LEFT_TOP, size).min, pos2(16.0, 16.0));
+        let tools = Rect::from_min_size(pos2(16.0, 40.0), vec2(40.0, 300.0));
+        let beside = Room {
+            strip: tools,
+            ..Room::free(area)
+        };
+        assert_eq!(
+            beside.corner(Align2::LEFT_TOP, size).min,
+            pos2(64.0, 16.0),
+            "beside the tools"
+        );
+        assert_eq!(beside.corner(Align2::LEFT_BOTTOM, size).left(), 16.0, "below them");
     }
 }

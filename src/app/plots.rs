@@ -1,13 +1,12 @@
 //! Plots under the picture: norm, energy, position, line cut, detectors.
 
 use super::carpet::Carpet;
-use super::gain_plot;
-use super::history::{FIXED, History};
-use super::mirror_plots;
-use super::theme;
-use super::units::{Along, Units};
+use super::history::History;
+use super::plot_lines::{Sources, heading, lines};
+use super::units::Units;
 use super::view_state::{Cut, ViewState};
 use super::widgets::{figure, round_above};
+use super::{gain_plot, mirror_plots, theme};
 use crate::colormap::Colormap;
 use crate::engine::Frame;
 use crate::physics::Equation;
@@ -19,8 +18,8 @@ use std::ops::RangeInclusive;
 /// Height of a line of a plot's caption.
 const LINE: f32 = 16.0;
 
-/// Powers below this share of the strongest line are drawn as this.
-const LEAST_POWER: f64 = 1e-12;
+/// The least width of a plot.
+const LEAST: f32 = 152.0;
 
 /// Height of a plot's title, of the names of its lines, and of the gap below.
 const CAPTION: f32 = 40.0;
@@ -180,17 +179,19 @@ pub fn show(ui: &mut Ui, shown: &mut Vec<Kind>, view: &mut ViewState, records: &
                 }
             }
         }
-        if (shown.contains(&Kind::Cut) || shown.contains(&Kind::Carpet)) && rank > 1 {
-            ui.add_space(8.0);
-            ui.separator();
-            cut_choice(ui, view, scenario.grid().size());
-        }
     });
     let all: Vec<Kind> = shown.iter().copied().filter(|kind| offered(*kind)).collect();
     if all.is_empty() {
         super::widgets::hint(ui, "Choose what to plot.");
         return;
     }
+    let size = scenario.grid().size();
+    let mut cut = view.cut;
+    // The direction is chosen over the first plot that follows it.
+    let chooses = all
+        .iter()
+        .copied()
+        .find(|kind| rank > 1 && matches!(kind, Kind::Cut | Kind::Carpet));
     let sources = Sources {
         view,
         history: records.history,
@@ -198,150 +199,66 @@ pub fn show(ui: &mut Ui, shown: &mut Vec<Kind>, view: &mut ViewState, records: &
         units: Units::of(scenario, frame.clock.time_step),
         rank,
     };
-    let room = ui.available_size();
-    let width = ((room.x - 8.0 * (all.len() - 1) as f32) / all.len() as f32).max(120.0);
-    ui.horizontal(|ui| {
-        for kind in all {
-            ui.allocate_ui(vec2(width, room.y), |ui| {
-                let size = vec2(width, room.y);
-                ui.vertical(|ui| match kind {
-                    Kind::Signals => mirror_plots::signals(ui, frame, size),
-                    Kind::Focus => mirror_plots::focus(ui, frame, scenario, records.map, size),
-                    Kind::Gain => gain_plot::show(ui, frame, &sources.units, size),
-                    Kind::Carpet => {
-                        caption(ui, &Carpet::heading(sources.view, frame), std::iter::empty(), width);
-                        let (rect, _) = ui.allocate_exact_size(vec2(width, size.y - CAPTION), egui::Sense::hover());
-                        let colors = (records.map, sources.view.levels);
-                        records.carpet.show(ui, rect, colors, frame);
-                    }
-                    _ => one(ui, kind, kind.title(equation), size, &sources),
+    // A part of its own: what stands in it does not change the panel's height.
+    let room = ui.available_rect_before_wrap();
+    let mut inner = ui.new_child(egui::UiBuilder::new().id_salt("plots").max_rect(room));
+    let (ui, room) = (&mut inner, room.size());
+    let even = (room.x - 8.0 * (all.len() - 1) as f32) / all.len() as f32;
+    // More of them than there is room for are scrolled to, over a bar below them.
+    let plot = vec2(even.max(LEAST), room.y - if even < LEAST { 12.0 } else { 0.0 });
+    egui::ScrollArea::horizontal().auto_shrink(false).show(ui, |ui| {
+        ui.horizontal(|ui| {
+            for kind in all {
+                let mut choice = Some(&mut cut).filter(|_| chooses == Some(kind));
+                ui.allocate_ui(plot, |ui| {
+                    ui.vertical(|ui| match kind {
+                        Kind::Signals => mirror_plots::signals(ui, frame, plot),
+                        Kind::Focus => mirror_plots::focus(ui, frame, scenario, records.map, plot),
+                        Kind::Gain => gain_plot::show(ui, frame, &sources.units, plot),
+                        Kind::Carpet => {
+                            let heading = Carpet::heading(sources.view, frame);
+                            caption(ui, &heading, std::iter::empty(), choice.take(), plot.x);
+                            let (rect, _) =
+                                ui.allocate_exact_size(vec2(plot.x, plot.y - CAPTION), egui::Sense::hover());
+                            let colors = (records.map, sources.view.levels);
+                            records.carpet.show(ui, rect, colors, frame);
+                        }
+                        _ => one(ui, kind, kind.title(equation), (plot, choice.take()), &sources),
+                    });
                 });
-            });
-        }
+            }
+        });
     });
-}
-
-fn cut_choice(ui: &mut Ui, view: &mut ViewState, size: [usize; 3]) {
-    let before = view.cut;
-    ui.selectable_value(&mut view.cut, Cut::Row, "along x");
-    ui.selectable_value(&mut view.cut, Cut::Column, "along y");
-    if view.cut != before {
-        let axis = usize::from(view.cut == Cut::Row);
-        view.cut_at = size[axis] as f64 / 2.0;
+    if cut != view.cut {
+        view.cut = cut;
+        view.cut_at = size[usize::from(cut == Cut::Row)] as f64 / 2.0;
     }
 }
 
-/// What the plots are drawn from.
-struct Sources<'a> {
-    view: &'a ViewState,
-    history: &'a History,
-    frame: &'a Frame,
-    units: Units,
-    rank: usize,
-}
-
-/// A line with its name.
-type Named = (String, Vec<[f64; 2]>);
-
-/// The lines of a plot.
-fn lines(kind: Kind, sources: &Sources<'_>, most: usize) -> Vec<Named> {
-    let Sources {
-        view,
-        history,
-        frame,
-        units,
-        rank,
-    } = sources;
-    let over_time = |column: usize, scale: f64| {
-        let mut points = history.points(column, most);
-        for [t, value] in &mut points {
-            *t *= units.time.per;
-            *value *= scale;
-        }
-        points
-    };
-    let axes = ["x", "y", "z"];
-    match kind {
-        Kind::Cut => vec![("cut".to_owned(), cut_points(view, frame, units))],
-        Kind::Position => (0..*rank)
-            .map(|n| (format!("mean {}", axes[n]), over_time(2 + n, units.length.per)))
-            .collect(),
-        Kind::Spread => (0..*rank)
-            .map(|n| (format!("σ{}", axes[n]), over_time(5 + n, units.length.per)))
-            .collect(),
-        Kind::Norm => vec![("norm − 1".to_owned(), over_time(0, 1.0))],
-        Kind::Energy => vec![("energy".to_owned(), over_time(1, 1.0))],
-        Kind::Detectors => frame
-            .scenario
-            .iter()
-            .flat_map(|scenario| scenario.detectors())
-            .enumerate()
-            .map(|(n, detector)| (detector.name.clone(), over_time(FIXED + n, 1.0)))
-            .collect(),
-        Kind::Spectrum => spectra(frame, units, most),
-        Kind::Fidelity => {
-            let contrast = is_contrast(frame);
-            let mut points = history.mirror(if contrast { 2 } else { 0 }, most);
-            for point in &mut points {
-                point[0] *= units.time.per;
-            }
-            vec![(mirror_plots::summary(frame, units.length), points)]
-        }
-        Kind::Difference => {
-            let mut points = history.differences(most);
-            for [t, _] in &mut points {
-                *t *= units.time.per;
-            }
-            vec![("difference".to_owned(), points)]
-        }
-        // They have no lines.
-        Kind::Signals | Kind::Focus | Kind::Carpet | Kind::Gain => Vec::new(),
+/// Which way the line cut goes, in the line of a caption.
+fn cut_choice(ui: &mut Ui, cut: &mut Cut) {
+    ui.spacing_mut().button_padding = vec2(6.0, 0.0);
+    ui.spacing_mut().interact_size.y = LINE;
+    for (this, words) in [(Cut::Row, "along x"), (Cut::Column, "along y")] {
+        ui.selectable_value(cut, this, egui::RichText::new(words).size(11.5));
     }
 }
 
-/// Whether a mirror is judged by its contrast: a source leaves nothing at t = 0 to compare with.
-fn is_contrast(frame: &Frame) -> bool {
-    let found = frame.mirror.as_ref().and_then(|mirror| mirror.refocus);
-    found.is_some_and(|(_, _, found)| found.fidelity == 0.0)
-}
-
-/// The title of a plot: what over what, with units.
-fn heading(kind: Kind, title: &str, sources: &Sources<'_>) -> String {
-    let units = sources.units;
-    let along = |axis| {
-        let frame = sources.frame;
-        let title = |scenario: &_| Along::of(scenario, frame.image.quantity, axis, units.length).title();
-        frame.scenario.as_deref().map_or(String::new(), title)
-    };
-    let over = match (kind, sources.view.cut) {
-        (Kind::Cut, Cut::Row) => along(0),
-        (Kind::Cut, Cut::Column) => along(1),
-        (Kind::Spectrum, _) if sound(sources.frame) => "f (Hz)".to_owned(),
-        (Kind::Spectrum, _) => "ω".to_owned(),
-        _ => units.time.after("t"),
-    };
-    let what = match kind {
-        Kind::Position | Kind::Spread => units.length.after(title),
-        Kind::Energy if sound(sources.frame) => format!("{title} (J)"),
-        Kind::Spectrum => "log₁₀ power".to_owned(),
-        Kind::Fidelity if is_contrast(sources.frame) => "Focus over rms".to_owned(),
-        Kind::Difference => "log₁₀ difference".to_owned(),
-        _ => title.to_owned(),
-    };
-    format!("{what} over {over}")
-}
-
-fn one(ui: &mut Ui, kind: Kind, title: &str, size: egui::Vec2, sources: &Sources<'_>) {
+fn one(ui: &mut Ui, kind: Kind, title: &str, (size, cut): (egui::Vec2, Option<&mut Cut>), sources: &Sources<'_>) {
     let palette = theme::palette(ui);
     // As many points as pixels say all that can be seen.
-    let lines = lines(kind, sources, (size.x as usize).max(64));
+    let mut lines = lines(kind, sources, (size.x as usize).max(64));
+    // An empty field has no position: there is nothing to draw, and the outline of a line through it would be a wedge.
+    for (_, points) in &mut lines {
+        points.retain(|point| point.iter().all(|value| value.is_finite()));
+    }
     let several = lines.len() > 1;
     let colors: Vec<Color32> = (0..lines.len())
         .map(|n| if several { theme::line(ui, n) } else { palette.accent })
         .collect();
     let names = lines.iter().map(|(name, _)| name.as_str()).zip(colors.iter().copied());
     let names = names.filter(|_| several || kind == Kind::Fidelity);
-    caption(ui, &heading(kind, title, sources), names, size.x);
+    caption(ui, &heading(kind, title, sources), names, cut, size.x);
     let bounds = bounds(kind, &lines, sources.view);
     Plot::new(("plot", kind as u8))
         .height((size.y - CAPTION).max(48.0))
@@ -372,9 +289,15 @@ fn one(ui: &mut Ui, kind: Kind, title: &str, size: egui::Vec2, sources: &Sources
         });
 }
 
-/// The title of a plot and, under it, the names of its lines in their colours: over the plot they would hide what they
-/// explain.
-fn caption<'a>(ui: &mut Ui, heading: &str, names: impl Iterator<Item = (&'a str, Color32)>, width: f32) {
+/// The title of a plot and, under it, the names of its lines in their colours (over the plot they would hide what they explain), or which way
+/// it is cut.
+fn caption<'a>(
+    ui: &mut Ui,
+    heading: &str,
+    names: impl Iterator<Item = (&'a str, Color32)>,
+    cut: Option<&mut Cut>,
+    width: f32,
+) {
     let font = FontId::proportional(11.5);
     let mut whole = String::new();
     let mut job = LayoutJob::default();
@@ -396,16 +319,13 @@ fn caption<'a>(ui: &mut Ui, heading: &str, names: impl Iterator<Item = (&'a str,
     });
     ui.allocate_ui(vec2(width, LINE), |ui| {
         ui.set_min_height(LINE);
-        if !whole.is_empty() {
+        if let Some(cut) = cut {
+            ui.horizontal(|ui| cut_choice(ui, cut));
+        } else if !whole.is_empty() {
             ui.add(line(job)).on_hover_text(whole.trim());
         }
     });
     ui.add_space(CAPTION - 2.0 * LINE);
-}
-
-fn sound(frame: &Frame) -> bool {
-    let scenario = frame.scenario.as_deref();
-    scenario.is_some_and(|scenario| scenario.model().equation() == Equation::Acoustic)
 }
 
 /// The label of a mark, with as many decimals as its neighbours differ by.
@@ -475,74 +395,4 @@ fn bounds(kind: Kind, lines: &[(String, Vec<[f64; 2]>)], view: &ViewState) -> Pl
     }
     let air = 0.06 * (high[1] - low[1]);
     PlotBounds::from_min_max([low[0], low[1] - air], [high[0], high[1] + air])
-}
-
-/// Decades of power over frequency, one line a detector, as far as any of them has something to say: f in sound, ω = 2πf in quantum scenes.
-fn spectra(frame: &Frame, units: &Units, most: usize) -> Vec<Named> {
-    let Some(scenario) = &frame.scenario else {
-        return Vec::new();
-    };
-    let per_cycle = if units.time.name.is_empty() {
-        std::f64::consts::TAU
-    } else {
-        1.0
-    };
-    let found = frame.spectra.iter().flatten();
-    let highest = found
-        .map(|one| one.reach(LEAST_POWER) as f64 * one.step)
-        .fold(0.0, f64::max)
-        * 1.1;
-    let named = scenario.detectors().iter().zip(frame.spectra.iter());
-    named
-        .map(|(detector, spectrum)| {
-            let points = spectrum.as_ref().map_or(Vec::new(), |spectrum| {
-                let shown = ((highest / spectrum.step) as usize).min(spectrum.power.len());
-                let together = shown.div_ceil(most).max(1);
-                let largest = spectrum.power.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
-                // Of frequencies that share a pixel the strongest is seen.
-                let part = |(n, powers): (usize, &[f64])| {
-                    let place = (n * together) as f64 + (powers.len() - 1) as f64 / 2.0;
-                    let power = powers.iter().copied().fold(0.0, f64::max);
-                    [
-                        place * spectrum.step * per_cycle,
-                        power.max(largest * LEAST_POWER).log10(),
-                    ]
-                };
-                spectrum.power[..shown].chunks(together).enumerate().map(part).collect()
-            });
-            (detector.name.clone(), points)
-        })
-        .collect()
-}
-
-/// Values along the cut, over lengths or momenta.
-fn cut_points(view: &ViewState, frame: &Frame, units: &Units) -> Vec<[f64; 2]> {
-    let image = &frame.image;
-    let Some(scenario) = &frame.scenario else {
-        return Vec::new();
-    };
-    let [width, height] = image.size;
-    if image.value.len() != width * height || width == 0 || image.reduction == 0 {
-        return Vec::new();
-    }
-    let place = |axis: usize, n: usize| {
-        let along = Along::of(scenario, image.quantity, axis, units.length);
-        along.at(image.origin[axis] as f64 + (n as f64 + 0.5) * image.reduction as f64 - 0.5) * along.unit.per
-    };
-    let texel = |axis: usize| {
-        let at = (view.cut_at - image.origin[axis] as f64) / image.reduction as f64;
-        (at >= 0.0 && at < image.size[axis] as f64).then_some(at as usize)
-    };
-    match view.cut {
-        Cut::Row => texel(1).map_or(Vec::new(), |row| {
-            (0..width)
-                .map(|n| [place(0, n), f64::from(image.value[n + width * row])])
-                .collect()
-        }),
-        Cut::Column => texel(0).map_or(Vec::new(), |column| {
-            (0..height)
-                .map(|n| [place(1, n), f64::from(image.value[column + width * n])])
-                .collect()
-        }),
-    }
 }

@@ -58,9 +58,20 @@ pub struct Refinement {
     shown: Option<Shown>,
     /// The largest scale at which what is shown was drawn at rest; 0 = not yet.
     rested: f32,
+    /// A picture at rest may take as long as it takes.
+    unhurried: bool,
 }
 
 impl Refinement {
+    /// One that draws pictures at rest with every pixel on the slowest device.
+    #[must_use]
+    pub fn unhurried() -> Self {
+        Self {
+            unhurried: true,
+            ..Self::default()
+        }
+    }
+
     /// A picture of `cost` pixels times steps took `seconds`.
     pub fn measured(&mut self, cost: f64, seconds: f64) {
         let now = cost / seconds.max(1e-6);
@@ -113,7 +124,8 @@ impl Refinement {
             texels_per_step,
         };
         if self.until_rest(time).is_none() {
-            let resting = whole(fitting(PATIENCE, fine), fine);
+            let scale = if self.unhurried { 1.0 } else { fitting(PATIENCE, fine) };
+            let resting = whole(scale, fine);
             self.rested = self.rested.max(resting.scale);
             return Fineness {
                 scale: self.rested,
@@ -182,6 +194,14 @@ mod tests {
         );
         // Sixteen times as many pixels are not.
         assert!(refinement.fineness(16.0 * pixels, 100, 11.0).scale < 1.0);
+        let mut unhurried = Refinement::unhurried();
+        unhurried.shows(shown(1), 10.0);
+        unhurried.measured(2e8, 100.0);
+        assert!(
+            unhurried.fineness(16.0 * pixels, 100, 10.1).scale < 0.2,
+            "while things move"
+        );
+        assert_eq!(unhurried.fineness(16.0 * pixels, 100, 10.3).scale, 1.0);
     }
 
     #[test]

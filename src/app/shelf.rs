@@ -26,7 +26,7 @@ pub struct OwnScene {
     /// Its tags.
     pub tags: Vec<String>,
     /// When it was written, and how long it is.
-    stamp: Stamp,
+    pub(super) stamp: Stamp,
 }
 
 /// The part of a scene file that the gallery shows.

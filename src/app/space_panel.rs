@@ -60,7 +60,7 @@ pub fn mode_row(ui: &mut Ui, file: &mut SceneFile) {
 /// What belongs to the mode.
 pub fn rows(ui: &mut Ui, file: &mut SceneFile, view: &mut ViewState, scenario: &Scenario) {
     match file.view.mode {
-        ViewMode::Plane => {}
+        ViewMode::Plane | ViewMode::Relief => {}
         ViewMode::Slices => slices(ui, view, scenario),
         ViewMode::Volume => volume(ui, file),
     }

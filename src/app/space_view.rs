@@ -306,10 +306,7 @@ fn axes(painter: &Painter, area: Rect, shape: &Shape, camera: &Camera, units: Un
 }
 
 fn plates(painter: &Painter, area: Rect, sources: &Sources<'_>) {
-    let room = Room {
-        area,
-        picture: Rect::NOTHING,
-    };
+    let room = Room::free(area);
     let clock = &sources.frame.clock;
     overlay::clock(painter, room, clock.time, clock.time_step, sources.units.time);
     overlay::legend(painter, room, &sources.legend);
@@ -367,10 +364,7 @@ fn read_out(
         let symbol = super::field_view::symbol(&sources.frame.image);
         fields.push((symbol.to_owned(), figure(f64::from(first), 3)));
     }
-    let room = Room {
-        area,
-        picture: Rect::NOTHING,
-    };
+    let room = Room::free(area);
     overlay::fields(painter, room, Align2::RIGHT_BOTTOM, &fields);
     painter.circle_stroke(
         pos2(pointer.x, pointer.y),

@@ -10,7 +10,7 @@ use egui::{Sense, Ui, vec2};
 use lucide_icons::Icon;
 
 /// Room for the value beside the slider of Δt.
-const SLIDER_VALUE: f32 = 72.0;
+const SLIDER_VALUE: f32 = 88.0;
 
 /// Most steps per frame that the slider offers.
 const MOST_STEPS: u64 = 4096;

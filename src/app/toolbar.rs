@@ -2,11 +2,32 @@
 
 use super::mirror_tool;
 use super::theme;
-use super::tools::{TOOLS, Tool, Tools, equation};
+use super::tools::{Row, TOOLS, Tool, Tools, equation};
 use super::widgets::choice;
 use crate::physics::Sets;
 use crate::scene::SceneFile;
 use egui::{Align2, DragValue, Rect, Ui, vec2};
+
+/// Points of a tool's button, and between two of them.
+const BUTTON: f32 = 32.0;
+const GAP: f32 = 4.0;
+
+/// Where the strip stands over `area`.
+#[must_use]
+pub fn strip(area: Rect, file: &SceneFile) -> Rect {
+    let sound = file.acoustic.is_some();
+    let count = TOOLS.iter().filter(|row| row.fits[usize::from(sound)]).count() as f32;
+    let columns = (count / rows(area) as f32).ceil();
+    let lines = count.min(rows(area) as f32);
+    let side = |buttons: f32| buttons * BUTTON + (buttons + 1.0) * GAP;
+    let size = vec2(side(columns), side(lines));
+    Align2::LEFT_CENTER.anchor_size(area.left_center() + vec2(16.0, 0.0), size)
+}
+
+/// As many tools as stand one below the other over `area`; the others stand beside them.
+fn rows(area: Rect) -> usize {
+    (((area.height() - 16.0 - GAP) / (BUTTON + GAP)) as usize).max(1)
+}
 
 /// Shows the strip over `area`.
 pub fn show(ui: &mut Ui, area: Rect, tools: &mut Tools, file: &SceneFile) {
@@ -17,18 +38,14 @@ pub fn show(ui: &mut Ui, area: Rect, tools: &mut Tools, file: &SceneFile) {
         Align2::LEFT_CENTER,
         area.left_center() + vec2(16.0, 0.0),
         |ui| {
-            ui.spacing_mut().item_spacing = vec2(4.0, 4.0);
-            ui.vertical(|ui| {
-                for row in TOOLS.iter().filter(|row| row.fits[usize::from(sound)]) {
-                    let button = egui::Button::selectable(tools.tool == row.tool, theme::icon(row.icon, 17.0))
-                        .min_size(vec2(32.0, 32.0));
-                    let response = ui.add(button).accessible_name(format!("Tool: {}", row.title));
-                    if response.clicked() {
-                        tools.tool = row.tool;
-                    }
-                    response.on_hover_ui(|ui| {
-                        ui.strong(row.title);
-                        ui.label(row.about);
+            ui.spacing_mut().item_spacing = vec2(GAP, GAP);
+            let all: Vec<&Row> = TOOLS.iter().filter(|row| row.fits[usize::from(sound)]).collect();
+            ui.horizontal_top(|ui| {
+                for column in all.chunks(rows(area)) {
+                    ui.vertical(|ui| {
+                        for row in column {
+                            button(ui, row, &mut tools.tool);
+                        }
                     });
                 }
             });
@@ -45,6 +62,19 @@ pub fn show(ui: &mut Ui, area: Rect, tools: &mut Tools, file: &SceneFile) {
         Tool::Brush => settings("brush", &mut |ui| brush(ui, tools, file)),
         _ => {}
     }
+}
+
+fn button(ui: &mut Ui, row: &Row, tool: &mut Tool) {
+    let button =
+        egui::Button::selectable(*tool == row.tool, theme::icon(row.icon, 17.0)).min_size(vec2(BUTTON, BUTTON));
+    let response = ui.add(button).accessible_name(format!("Tool: {}", row.title));
+    if response.clicked() {
+        *tool = row.tool;
+    }
+    response.on_hover_ui(|ui| {
+        ui.strong(row.title);
+        ui.label(row.about);
+    });
 }
 
 fn plate(ui: &mut Ui, name: &str, pivot: Align2, at: egui::Pos2, contents: impl FnOnce(&mut Ui)) {

@@ -33,7 +33,7 @@ const STEPS: [Step; 5] = [
     Step {
         title: "Let it run, and stop it",
         text: "Press Space. A wave moves; Space again lets it wait. The dot (.) takes one step.",
-        done: |then, now| then.runs != now.runs || then.steps + 1 == now.steps,
+        done: |then, now| then.runs != now.runs || (!now.runs && then.steps + 1 == now.steps),
     },
     Step {
         title: "Turn time round",
@@ -67,6 +67,12 @@ pub struct Tour {
 }
 
 impl Tour {
+    /// What the window did by itself so far is not what the present step asks for.
+    pub fn begin_anew(&mut self) {
+        self.then = None;
+        self.done = false;
+    }
+
     /// The step, from 0.
     #[must_use]
     pub fn place(&self) -> usize {
@@ -95,8 +101,9 @@ impl Tour {
         let mut ends = !now.tool && key(Key::Escape);
         let mut next = key(Key::Enter);
         let mut back = false;
+        // Over the plots: the wave, its colours and the clock are what the steps are about.
         let area = ctx.content_rect();
-        let at = (Align2::CENTER_TOP, area.center_top() + vec2(0.0, 48.0));
+        let at = (Align2::CENTER_BOTTOM, area.center_bottom() - vec2(0.0, 40.0));
         card(ctx, "tour", at, 440.0_f32.min(area.width() - 64.0), |ui| {
             let palette = theme::palette(ui);
             let count = format!("First steps, {} of {}", self.place + 1, STEPS.len());

@@ -22,6 +22,7 @@ pub fn show(ui: &mut Ui, frame: &Frame, plots_open: bool, tape: &mut Tape) -> Ve
     let failed = matches!(frame.status, Status::Failed(_));
     let ready = frame.scenario.is_some();
     let narrow = ui.available_width() < 720.0;
+    let roomy = ui.available_width() >= 376.0;
     let words = |text: &'static str| if narrow { "" } else { text };
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 4.0;
@@ -52,9 +53,12 @@ pub fn show(ui: &mut Ui, frame: &Frame, plots_open: bool, tape: &mut Tape) -> Ve
             ready && !failed,
         );
         add(ui, Action::Reset, Icon::RotateCcw, words("Reset"), ready);
-        ui.add_space(4.0);
-        add(ui, Action::Snapshot, Icon::Camera, words("Snapshot"), ready && !failed);
-        add(ui, Action::Restore, Icon::History, words("Back"), frame.has_snapshot);
+        // Where even these have no room, menu and keys have them.
+        if roomy {
+            ui.add_space(4.0);
+            add(ui, Action::Snapshot, Icon::Camera, words("Snapshot"), ready && !failed);
+            add(ui, Action::Restore, Icon::History, words("Back"), frame.has_snapshot);
+        }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let icon = if plots_open { Icon::ChevronDown } else { Icon::ChevronUp };
             add(ui, Action::Plots, icon, words("Plots"), true);

@@ -1,8 +1,9 @@
 //! What is shown and in which colours.
 
 use super::space_panel;
+use super::strip_chart;
 use super::view_state::ViewState;
-use super::widgets::{choice, hint, row, section};
+use super::widgets::{choice, figure, hint, row, section};
 use crate::colormap::{self, COLORMAPS, Kind};
 use crate::scene::scenario::{ColorRange, Quantity, ViewMode};
 use crate::scene::{Scenario, SceneFile};
@@ -96,8 +97,8 @@ pub fn show(ui: &mut Ui, file: &mut SceneFile, view: &mut ViewState, scenario: O
                 "As",
                 "A picture in colours, or a relief whose height is the value (4).",
                 |ui| {
-                    ui.selectable_value(&mut view.relief, false, "picture");
-                    ui.selectable_value(&mut view.relief, true, "relief");
+                    ui.selectable_value(&mut file.view.mode, ViewMode::Plane, "picture");
+                    ui.selectable_value(&mut file.view.mode, ViewMode::Relief, "relief");
                 },
             );
         }
@@ -109,7 +110,7 @@ pub fn show(ui: &mut Ui, file: &mut SceneFile, view: &mut ViewState, scenario: O
             choice(ui, "Show", &mut shown, all)
         }) {
             file.view.quantity = Some(shown);
-            if shown == Quantity::Momentum {
+            if shown == Quantity::Momentum && rank == 3 {
                 // The box in space has lengths at its edges.
                 file.view.mode = ViewMode::Plane;
             }
@@ -148,6 +149,13 @@ pub fn show(ui: &mut Ui, file: &mut SceneFile, view: &mut ViewState, scenario: O
             ui.checkbox(&mut view.show_medium, word).on_hover_text(about);
             ui.checkbox(&mut view.show_detectors, "detectors");
         });
+        let has_probes = scenario.is_some_and(|scenario| strip_chart::has_probes(scenario.detectors()));
+        if rank > 1 && file.view.mode == ViewMode::Plane && has_probes && view.show_detectors {
+            row(ui, "", "", |ui| {
+                ui.checkbox(&mut view.show_charts, "a chart beside each probe")
+                    .on_hover_text("What every probe recorded lately, each over a range of its own.");
+            });
+        }
     });
 }
 
@@ -194,17 +202,20 @@ fn range_rows(ui: &mut Ui, file: &mut SceneFile, view: &mut ViewState) {
     if let ColorRange::Fixed(low, high) = &mut file.view.range {
         let speed = ((*high - *low).abs() / 200.0).max(1e-9);
         row(ui, "", "", |ui| {
-            ui.name_inputs("Range from", |ui| {
-                ui.add(egui::DragValue::new(low).speed(speed).max_decimals(6))
-            });
+            ui.name_inputs("Range from", |ui| ui.add(bound(low, speed)));
             ui.label("to");
-            ui.name_inputs("Range to", |ui| {
-                ui.add(egui::DragValue::new(high).speed(speed).max_decimals(6))
-            });
+            ui.name_inputs("Range to", |ui| ui.add(bound(high, speed)));
         });
         if *high <= *low {
             hint(ui, "The upper end must be above the lower one.");
             *high = *low + speed;
         }
     }
+}
+
+/// An end of the range, in as many figures as matter.
+fn bound(value: &mut f64, speed: f64) -> egui::DragValue<'_> {
+    egui::DragValue::new(value)
+        .speed(speed)
+        .custom_formatter(|value, _| figure(value, 4))
 }

@@ -8,7 +8,7 @@ use crate::colormap::Levels;
 use crate::engine::RangeKeeper;
 use crate::scene::Scenario;
 use crate::scene::file::ViewFile;
-use crate::scene::scenario::{ColorRange, Orbit};
+use crate::scene::scenario::{ColorRange, Orbit, ViewMode};
 use crate::solver::{ImageRequest, VolumeRequest};
 
 /// Along which axis the field is cut.
@@ -45,12 +45,12 @@ pub struct ViewState {
     pub tools: Tools,
     /// Square root of the brightness scale.
     pub root: bool,
-    /// A 2D field is shown as a relief.
-    pub relief: bool,
     /// Shows potential and walls.
     pub show_medium: bool,
     /// Shows the detectors' regions.
     pub show_detectors: bool,
+    /// Shows a small chart beside each probe.
+    pub show_charts: bool,
     /// Direction of the line cut.
     pub cut: Cut,
     /// Place of the cut in sites.
@@ -76,9 +76,9 @@ impl Default for ViewState {
             refinement: Refinement::default(),
             tools: Tools::default(),
             root: false,
-            relief: false,
             show_medium: true,
             show_detectors: true,
+            show_charts: false,
             cut: Cut::Row,
             cut_at: 0.0,
             asked: None,
@@ -123,10 +123,10 @@ impl ViewState {
         self.orbit.target = None;
     }
 
-    /// Writes camera and slices into a scene that is to be saved; flat scenes have neither.
+    /// Writes camera and slices into a scene that is to be saved, where it is shown so that it has them.
     pub fn write_into(&self, file: &mut ViewFile, scenario: &Scenario) {
         let grid = scenario.grid();
-        if grid.rank() != 3 {
+        if grid.rank() != 3 && file.mode != ViewMode::Relief {
             return;
         }
         // Thousandths of a degree, so that the file has no needless digits.
@@ -138,6 +138,9 @@ impl ViewState {
             target: self.orbit.target,
         };
         file.camera = (camera != Orbit::default()).then_some(camera);
+        if grid.rank() != 3 {
+            return;
+        }
         let middle = grid.size().map(|sites| sites / 2);
         file.slices = if self.slices == middle {
             Vec::new()

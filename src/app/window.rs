@@ -1,46 +1,39 @@
 //! The window as a whole: its state, and one frame of it.
 
-use super::canvas::{self, Canvas};
 use super::carpet::Carpet;
 use super::command::{self, Action};
-use super::compare::{self, Comparison};
+use super::compare::Comparison;
 use super::demo::Demo;
 use super::document::Document;
 use super::errands::Errands;
 use super::film::Filming;
-use super::film_panel::{self, FilmDialogue};
-use super::gallery::{Gallery, Shelves};
+use super::film_panel::FilmDialogue;
+use super::gallery::Gallery;
 use super::head_start::HeadStart;
 use super::history::History;
-use super::menu::{self, Can};
 use super::meter::Meter;
 use super::notice::Notices;
-use super::palette::{Choice, CommandPalette};
+use super::palette::CommandPalette;
 use super::pictures::{Bar, Pictures};
 use super::prompt::PathPrompt;
 use super::question::Questions;
-use super::settings::{KEY, LeftTab, Settings};
+use super::refine::Refinement;
+use super::settings::{KEY, Settings};
 use super::sound::SoundWish;
 use super::tape::Tape;
 use super::tools::Tool;
-use super::tour::{Seen, Tour};
+use super::tour::Tour;
 use super::view_state::ViewState;
-use super::{
-    AppOptions, checks_panel, dropped, help, method_panel, mirror_strip, plots, scene_panel, status, theme, time_panel,
-    tools, transport, view_panel,
-};
-use crate::engine::{Command, Frame, Phase, Status, Worker};
+use super::{AppOptions, dropped, theme};
+use crate::engine::{Command, Frame, Worker};
 use crate::render::medium::MediumImage;
 use crate::scene::Scenario;
 use crate::scene::scenario::Orbit;
 use crate::space::MediumVolume;
-use egui::{Margin, Panel, ScrollArea, Ui};
+use egui::Ui;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
-
-/// Below this width, in points, the left panel gives way to the picture.
-const NARROW: f32 = 1040.0;
 
 /// The program's window.
 pub struct App {
@@ -80,6 +73,8 @@ pub struct App {
     pub(super) steps_per_frame: Option<u64>,
     /// Runs as soon as the first scene is there.
     pub(super) plays_first: bool,
+    /// The first scene was told to run and does not yet.
+    pub(super) starting: bool,
     /// The worker's notice that was shown last.
     pub(super) noticed: u64,
     /// The last scene that was asked for, to fall back from.
@@ -186,6 +181,7 @@ impl App {
             space_of: None,
             steps_per_frame: None,
             plays_first: true,
+            starting: false,
             noticed: 0,
             first_try: true,
             title: String::new(),
@@ -213,11 +209,31 @@ impl App {
         self
     }
 
+    /// The same, with pictures in space that at rest have every pixel, however long one takes.
+    #[must_use]
+    pub fn unhurried(mut self) -> Self {
+        self.view.refinement = Refinement::unhurried();
+        self
+    }
+
     /// The same, with the user's own scenes in this folder.
     #[must_use]
     pub fn with_own_scenes(mut self, folder: &Path) -> Self {
         self.settings.folder = Some(folder.to_owned());
         self
+    }
+
+    /// The same, with pictures of the user's own scenes kept in this folder.
+    #[must_use]
+    pub fn with_cache(mut self, folder: &Path) -> Self {
+        self.errands.cache = Some(folder.to_owned());
+        self
+    }
+
+    /// The scenes to choose from.
+    #[must_use]
+    pub fn gallery(&self) -> &Gallery {
+        &self.gallery
     }
 
     /// The latest frame that the window has.
@@ -302,248 +318,6 @@ impl App {
     pub fn open(&self, scene: &str) {
         self.errands.open(scene.to_owned(), Vec::new());
     }
-
-    fn panels(&mut self, ui: &mut Ui, wishes: &mut Wishes) {
-        let can = Can {
-            undo: self.document.can_undo(),
-            redo: self.document.can_redo(),
-            restore: self.worker.last_frame().has_snapshot,
-            turned: (self.worker.last_frame().mirror.as_ref()).is_some_and(|mirror| mirror.status.turned),
-            run: self.worker.last_frame().scenario.is_some(),
-        };
-        let fill = theme::palette(ui).panel;
-        let bar = |x, y| egui::Frame::new().fill(fill).inner_margin(Margin::symmetric(x, y));
-        Panel::top("menu").frame(bar(16, 4)).resizable(false).show(ui, |ui| {
-            wishes.actions.extend(menu::show(
-                ui,
-                &self.document.draft.title,
-                self.document.is_modified(),
-                can,
-            ));
-        });
-        Panel::bottom("status")
-            .frame(bar(16, 4))
-            .resizable(false)
-            .show(ui, |ui| status::show(ui, self.worker.last_frame(), &self.meter));
-        let side = egui::Frame::new().fill(fill).inner_margin(Margin {
-            left: 16,
-            right: 8,
-            top: 8,
-            bottom: 8,
-        });
-        // A narrow window has room for one side panel beside the picture: the one on the right stays.
-        let narrow = ui.available_width() < NARROW && self.settings.right;
-        let mut left = self.settings.left && !narrow;
-        Panel::left("left")
-            .frame(side)
-            .default_size(288.0)
-            .size_range(240.0..=420.0)
-            .show_collapsible(ui, &mut left, |ui| self.left(ui, wishes));
-        if !narrow {
-            self.settings.left = left;
-        }
-        let mut right = self.settings.right;
-        Panel::right("right")
-            .frame(side)
-            .default_size(328.0)
-            .size_range(312.0..=440.0)
-            .show_collapsible(ui, &mut right, |ui| self.right(ui, wishes));
-        self.settings.right = right;
-        self.bottom(ui, wishes, bar(16, 8));
-    }
-
-    fn left(&mut self, ui: &mut Ui, wishes: &mut Wishes) {
-        let tab = &mut self.settings.tab;
-        ui.columns(2, |columns| {
-            for (column, (this, title)) in columns
-                .iter_mut()
-                .zip([(LeftTab::Gallery, "Gallery"), (LeftTab::Scene, "Scene")])
-            {
-                let button = egui::Button::selectable(*tab == this, title);
-                if column.add_sized([column.available_width(), 28.0], button).clicked() {
-                    *tab = this;
-                }
-            }
-        });
-        ScrollArea::vertical()
-            .id_salt(("left", self.settings.tab == LeftTab::Gallery))
-            .auto_shrink(false)
-            .show(ui, |ui| {
-                // Room for the scroll bar, so that it covers nothing.
-                ui.set_max_width(ui.available_width() - 8.0);
-                match self.settings.tab {
-                    LeftTab::Gallery => {
-                        let open = self.document.path().map(|path| path.to_string_lossy());
-                        let present = open.as_deref().or(self.document.preset());
-                        let shelves = Shelves {
-                            folder: self.settings.own_folder(),
-                            recent: &self.settings.recent,
-                        };
-                        wishes.preset = self.gallery.show(ui, present, &shelves);
-                    }
-                    LeftTab::Scene => wishes.sound = scene_panel::show(ui, &mut self.document),
-                }
-            });
-    }
-
-    fn right(&mut self, ui: &mut Ui, wishes: &mut Wishes) {
-        let frame = self.worker.last_frame();
-        ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
-            // The panel keeps its width whatever stands in it: a row that is a little too wide does not push the picture aside.
-            let mut room = ui.available_rect_before_wrap();
-            room.max.x -= 8.0;
-            let mut inner = ui.new_child(egui::UiBuilder::new().id_salt("right").max_rect(room));
-            {
-                let ui = &mut inner;
-                let scenario = frame.scenario.as_deref();
-                let report = frame.report.as_deref();
-                let file = &mut self.document.draft;
-                view_panel::show(ui, file, &mut self.view, scenario);
-                let step = frame.clock.time_step;
-                wishes.command = time_panel::show(ui, file, scenario, step, &mut self.steps_per_frame);
-                method_panel::show(ui, file, scenario, report);
-                checks_panel::show(ui, frame, &self.questions);
-                compare::show(ui, &mut self.comparison, frame);
-            }
-            let taken = egui::Rect::from_min_max(room.min, egui::pos2(room.right(), inner.min_rect().bottom()));
-            ui.advance_cursor_after_rect(taken);
-        });
-    }
-
-    fn bottom(&mut self, ui: &mut Ui, wishes: &mut Wishes, frame_style: egui::Frame) {
-        let mut open = self.settings.plots;
-        Panel::bottom("plots")
-            .frame(frame_style)
-            .default_size(208.0)
-            .size_range(136.0..=480.0)
-            .show_collapsible(ui, &mut open, |ui| {
-                let present = self.worker.last_frame();
-                let shown = if present.mirror.is_some() {
-                    &mut self.settings.shown_with_mirror
-                } else {
-                    &mut self.settings.shown
-                };
-                let frame = self.tape.frame(present).unwrap_or(present);
-                let mut records = plots::Records {
-                    history: &self.history,
-                    carpet: &mut self.carpet,
-                    map: view_panel::map(&self.document.draft),
-                };
-                plots::show(ui, shown, &mut self.view, &mut records, frame);
-            });
-        self.settings.plots = open;
-        Panel::bottom("transport")
-            .frame(frame_style)
-            .resizable(false)
-            .show(ui, |ui| {
-                wishes.actions.extend(mirror_strip::show(ui, self.worker.last_frame()));
-                let frame = self.worker.last_frame();
-                let shown = transport::show(ui, frame, self.settings.plots, &mut self.tape);
-                wishes.actions.extend(shown);
-            });
-    }
-
-    fn centre(&mut self, ui: &mut Ui) {
-        let request = egui::CentralPanel::no_frame()
-            .show(ui, |ui| {
-                let area = ui.max_rect();
-                self.canvas_area = area;
-                let present = self.worker.last_frame();
-                let again = self.tape.frame(present);
-                let second = if again.is_none() {
-                    self.comparison.second(present)
-                } else {
-                    None
-                };
-                let canvas = Canvas {
-                    second,
-                    frame: again.unwrap_or(present),
-                    document: &self.document,
-                    medium: &self.medium,
-                    space: &self.space,
-                    bare: self.bare,
-                };
-                let request = canvas::show(ui, &canvas, &mut self.view, self.pictures.as_mut(), &mut self.bar);
-                self.notices.show(ui.ctx(), area);
-                request
-            })
-            .inner;
-        let mirror = self.worker.last_frame().mirror.as_ref();
-        let returning = mirror.is_some_and(|mirror| mirror.status.phase == Phase::Replay);
-        for work in self.view.tools.take_work() {
-            tools::apply(&mut self.document.draft, work, returning);
-        }
-        if !self.worker.last_frame().image.value.is_empty() && self.meter.picture() {
-            // The next frame tells when this one was done.
-            ui.ctx().request_repaint();
-        }
-        if let Some(wanted) = request
-            && self.view.asked.as_ref() != Some(&wanted)
-        {
-            let before = self.view.asked.replace(wanted.clone());
-            if before.as_ref().is_none_or(|before| before.volume != wanted.volume) {
-                self.worker.send(Command::Volume(wanted.volume));
-            }
-            if before.is_none_or(|before| before.image != wanted.image) {
-                self.worker.send(Command::View(wanted.image));
-            }
-        }
-    }
-
-    /// The first steps, where they are wanted.
-    fn show_tour(&mut self, ctx: &egui::Context) {
-        let frame = self.worker.last_frame();
-        let seen = Seen {
-            runs: frame.status == Status::Running,
-            backwards: frame.clock.time_step < 0.0,
-            tool: self.view.tools.tool != Tool::Move,
-            palette: self.palette.is_open(),
-            help: self.help,
-            steps: frame.clock.steps,
-        };
-        let held = self.help || self.palette.is_open() || self.prompt.is_open() || self.film_dialogue.is_open();
-        let held = held || ctx.text_edit_focused();
-        if let Some(tour) = &mut self.tour
-            && !tour.show(ctx, seen, held)
-        {
-            self.tour = None;
-            self.settings.toured = true;
-        }
-    }
-
-    fn overlays(&mut self, ctx: &egui::Context, wishes: &mut Wishes) {
-        if self.palette.is_open() {
-            match self.palette.show(ctx, &self.gallery.names()) {
-                Some(Choice::Do(action)) => wishes.actions.push(action),
-                Some(Choice::Preset(name)) => wishes.preset = Some(name),
-                None => {}
-            }
-        }
-        if let Some(answer) = self.prompt.show(ctx) {
-            self.errands.typed(answer.ask, answer.path, answer.replaces);
-        }
-        let folder = self.settings.own_folder();
-        if self.film_dialogue.show(ctx, self.worker.last_frame(), folder) {
-            self.ask_for_film();
-        }
-        if let Some(filming) = &self.filming
-            && let Some(wish) = film_panel::progress(ctx, filming)
-        {
-            self.end_film(wish);
-        }
-        let area = self.canvas_area;
-        if self.questions.show(ctx, self.worker.last_frame(), area) {
-            self.worker.send(Command::Play);
-        }
-        self.show_tour(ctx);
-        if let Some(demo) = &self.demo {
-            demo.caption(ctx, &self.document.draft.title);
-        }
-        if self.help {
-            self.help = help::show(ctx);
-        }
-        dropped::veil(ctx);
-    }
 }
 
 impl eframe::App for App {
@@ -569,6 +343,8 @@ impl eframe::App for App {
         }
         if !self.bare {
             self.panels(ui, &mut wishes);
+        } else if let Some(demo) = &self.demo {
+            demo.caption(ui, &self.document.draft.title);
         }
         self.centre(ui);
         self.overlays(&ctx, &mut wishes);

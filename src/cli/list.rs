@@ -1,11 +1,13 @@
 //! `ripplon list`: what there is.
 
+use super::{InputError, Interrupt};
 use crate::colormap::COLORMAPS;
 use crate::scene::presets::{self, Preset};
 use crate::solver::{Kind, METHODS, Method, ParameterSpec};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::io::Write;
+use std::path::{Path, PathBuf};
 
 /// What to list.
 #[derive(Args, Debug)]
@@ -15,6 +17,9 @@ pub struct ListArgs {
     /// As a JSON array of objects
     #[arg(long)]
     json: bool,
+    /// Presets: also draw the gallery's picture of each into this directory, 200 × 112 pixels, on the processor
+    #[arg(long, value_name = "DIR", conflicts_with = "json")]
+    thumbnails: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -28,6 +33,15 @@ enum What {
 }
 
 pub(super) fn run(args: &ListArgs) -> anyhow::Result<()> {
+    if let Some(folder) = &args.thumbnails {
+        if !matches!(args.what, What::Presets) {
+            return Err(InputError(
+                "--thumbnails draws presets; write `ripplon list presets --thumbnails DIR`".to_owned(),
+            )
+            .into());
+        }
+        return thumbnails(folder);
+    }
     let mut out = std::io::stdout().lock();
     let done = if args.json {
         let list = match args.what {
@@ -49,6 +63,20 @@ pub(super) fn run(args: &ListArgs) -> anyhow::Result<()> {
         }
     };
     super::ignore_closed_pipe(done)
+}
+
+/// Draws every preset's picture.
+fn thumbnails(folder: &Path) -> anyhow::Result<()> {
+    std::fs::create_dir_all(folder).map_err(|error| InputError(format!("{}: {error}", folder.display())))?;
+    let interrupt = Interrupt::listen()?;
+    for preset in presets::all() {
+        let out = folder.join(format!("{}.png", preset.name));
+        if !super::render::thumbnail(preset.name, &[], &out, &interrupt)? {
+            anyhow::bail!("cancelled; pictures that were drawn stay in {}", folder.display());
+        }
+        println!("{}", out.display());
+    }
+    Ok(())
 }
 
 fn method_text(out: &mut impl Write, method: &Method) -> std::io::Result<()> {

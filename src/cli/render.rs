@@ -11,7 +11,7 @@ use crate::units;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ pub struct RenderArgs {
     /// The time of a picture, or of a film's end (default: the scene's end)
     #[arg(long, value_name = "T", allow_negative_numbers = true)]
     at: Option<f64>,
-    /// How a 3D scene is shown instead of the scene's own view: plane, slices or volume
+    /// How the scene is shown instead of its own view: plane, relief (2D), slices or volume (3D)
     #[arg(long, value_name = "V", value_parser = parse_view)]
     view: Option<ViewMode>,
     /// The plane of a 3D scene along z, from 0 (default: the scene's own, or the middle one)
@@ -49,6 +49,9 @@ pub struct RenderArgs {
     /// Add title, clock, colour bar and scale bar
     #[arg(long)]
     overlay: bool,
+    /// The small picture that the gallery shows of the scene: 200 × 112 pixels at its `view.cover`, drawn on the processor
+    #[arg(long, conflicts_with_all = ["size", "fps", "frames", "quantity", "colormap", "at", "view", "plane", "overlay"])]
+    thumbnail: bool,
 }
 
 fn parse_size(text: &str) -> Result<[usize; 2], String> {
@@ -88,6 +91,19 @@ fn wrong(error: &impl std::fmt::Display) -> anyhow::Error {
 
 pub(super) fn run(args: &RenderArgs) -> anyhow::Result<()> {
     let format = Format::of(&args.out).map_err(|error| wrong(&error))?;
+    if args.thumbnail {
+        if format != Format::Png {
+            let out = args.out.display();
+            return Err(InputError(format!(
+                "{out}: a thumbnail is one picture; name a file that ends in .png"
+            ))
+            .into());
+        }
+        let drawn = thumbnail(&args.scene.scene, &args.scene.set, &args.out, &Interrupt::listen()?)?;
+        anyhow::ensure!(drawn, "cancelled; nothing was written");
+        println!("{}", args.out.display());
+        return Ok(());
+    }
     let (file, scenario) = solver::read_scene(&args.scene.scene, &args.scene.set)?;
     let scenario = Arc::new(scenario);
     let look = look(args, &scenario)?;
@@ -134,6 +150,21 @@ pub(super) fn run(args: &RenderArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Draws the gallery's picture of a scene; whether it was not interrupted.
+pub(super) fn thumbnail(scene: &str, set: &[String], out: &Path, interrupt: &Interrupt) -> anyhow::Result<bool> {
+    let (file, _) = solver::read_scene(scene, set)?;
+    let origin = crate::scene::presets::find(scene).is_none().then(|| Path::new(scene));
+    let Some(picture) = export::thumbnail::thumbnail(&file, origin, None, &mut || !interrupt.asked())? else {
+        return Ok(false);
+    };
+    let about = About {
+        title: file.title.clone(),
+        ..About::default()
+    };
+    export::png::save(out, &picture, &about).map_err(|error| wrong(&error))?;
+    Ok(true)
+}
+
 fn look(args: &RenderArgs, scenario: &Scenario) -> anyhow::Result<Look> {
     let mut look = Look::of(scenario);
     look.size = args.size;
@@ -143,10 +174,11 @@ fn look(args: &RenderArgs, scenario: &Scenario) -> anyhow::Result<Look> {
     }
     if let Some(mode) = args.view {
         let rank = scenario.grid().rank();
-        if rank != 3 && mode != ViewMode::Plane {
+        if !mode.fits(rank) {
             return Err(InputError(format!(
-                "--view {} needs a scene of three dimensions, and this one has {rank}; leave it out",
-                mode.word()
+                "--view {} needs {}, and this one has {rank}; leave it out",
+                mode.word(),
+                mode.needs()
             ))
             .into());
         }

@@ -10,6 +10,8 @@ pub mod csv;
 pub mod film;
 pub mod gif;
 pub mod graph;
+mod line;
+pub mod look;
 pub mod march;
 #[cfg(feature = "h264")]
 pub mod mp4;
@@ -19,18 +21,21 @@ pub mod paint;
 pub mod picture;
 pub mod png;
 pub mod progress;
+pub mod relief;
 pub mod resample;
 pub mod sequence;
 pub mod shade;
 pub mod space;
 pub mod text;
 pub mod theme;
+pub mod thumbnail;
 pub mod ticks;
 pub mod wav;
 #[cfg(feature = "h264")]
 mod yuv;
 
-pub use paint::{Look, LookError, Painter};
+pub use look::{Look, LookError};
+pub use paint::Painter;
 pub use picture::Picture;
 pub use progress::Progress;
 

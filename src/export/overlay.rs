@@ -72,6 +72,8 @@ pub struct Legend<'a> {
     pub map: &'a Colormap,
     /// Values at the ends of the map.
     pub levels: Levels,
+    /// Exponent of the brightness.
+    pub gamma: f32,
     /// Width of the field as a length.
     pub length: f64,
     /// Unit of lengths, e.g. ` m`; empty where the scene has none.
@@ -176,7 +178,7 @@ impl Legend<'_> {
         let right = pixel(bar.x + bar.width);
         for (value, label) in &ticks.marks {
             #[expect(clippy::cast_possible_truncation, reason = "a position in the picture")]
-            let part = ((high - value) / (high - low)) as f32;
+            let part = 1.0 - (((value - low) / (high - low)) as f32).max(0.0).powf(self.gamma);
             let y = pixel(bar.y) + part * pixel(bar.height);
             let mark = Rect {
                 x: bar.x + bar.width,

@@ -1,8 +1,8 @@
 //! A scene of three dimensions in its box: what [`super::march`] gives, with edges, scales and what the surfaces are.
 
+use super::look::Look;
 use super::march::{Marcher, Numbers};
 use super::overlay::signed;
-use super::paint::Look;
 use super::picture::{Picture, Rect};
 use super::text::Align;
 use super::theme::Theme;
@@ -72,7 +72,7 @@ impl Space {
             texels_per_step: (texels / STEPS).min(0.5),
             map,
             levels,
-            gamma: 1.0,
+            gamma: self.look.gamma,
             opacity: &self.look.opacity.points(),
             shading: self.look.shading,
         };
@@ -188,7 +188,7 @@ fn over(under: [u8; 3], color: [f32; 4]) -> [u8; 3] {
     clippy::cast_precision_loss,
     reason = "positions inside a picture"
 )]
-fn segment(
+pub(super) fn segment(
     picture: &mut Picture,
     rect: Rect,
     [from, to]: [[f32; 2]; 2],

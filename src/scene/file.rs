@@ -489,6 +489,8 @@ pub struct ViewFile {
     pub opacity: Opacity,
     /// Whether a volume is lit along its gradients.
     pub shading: bool,
+    /// The time that the scene's picture in a gallery shows; `None` = the middle of its run.
+    pub cover: Option<f64>,
 }
 
 impl Default for ViewFile {
@@ -502,6 +504,7 @@ impl Default for ViewFile {
             slices: Vec::new(),
             opacity: Opacity::Soft,
             shading: false,
+            cover: None,
         }
     }
 }

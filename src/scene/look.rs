@@ -1,11 +1,13 @@
-//! How a scene of three dimensions is looked at: the words and numbers of `[view]` for it.
+//! How a scene of two or three dimensions is looked at: the words and numbers of `[view]` for it.
 
-/// How a scene of three dimensions is shown.
+/// How a scene is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ViewMode {
-    /// One plane of constant z.
+    /// In colours: a scene of two dimensions, or one plane of constant z.
     #[default]
     Plane,
+    /// Two dimensions with the value as height.
+    Relief,
     /// Three planes that cross in the box.
     Slices,
     /// The whole volume, seen through.
@@ -14,8 +16,9 @@ pub enum ViewMode {
 
 impl ViewMode {
     /// Every mode with its word in a scene file.
-    pub const ALL: [(&'static str, Self); 3] = [
+    pub const ALL: [(&'static str, Self); 4] = [
         ("plane", Self::Plane),
+        ("relief", Self::Relief),
         ("slices", Self::Slices),
         ("volume", Self::Volume),
     ];
@@ -25,8 +28,35 @@ impl ViewMode {
     pub fn word(self) -> &'static str {
         match self {
             Self::Plane => "plane",
+            Self::Relief => "relief",
             Self::Slices => "slices",
             Self::Volume => "volume",
+        }
+    }
+
+    /// The number of dimensions that it is for; `None` = any.
+    #[must_use]
+    pub fn rank(self) -> Option<usize> {
+        match self {
+            Self::Plane => None,
+            Self::Relief => Some(2),
+            Self::Slices | Self::Volume => Some(3),
+        }
+    }
+
+    /// Whether scenes of so many dimensions can be shown so.
+    #[must_use]
+    pub fn fits(self, rank: usize) -> bool {
+        self.rank().is_none_or(|wanted| wanted == rank)
+    }
+
+    /// What it needs, for messages, e.g. `a scene of three dimensions`.
+    #[must_use]
+    pub fn needs(self) -> &'static str {
+        match self.rank() {
+            Some(2) => "a scene of two dimensions",
+            Some(_) => "a scene of three dimensions",
+            None => "any scene",
         }
     }
 }
@@ -42,6 +72,11 @@ pub struct Orbit {
     pub zoom: f64,
     /// What is looked at, as lengths; `None` = the middle of the grid.
     pub target: Option<[f64; 3]>,
+}
+
+impl Orbit {
+    /// The least elevation over a relief: lower, its front hides the rest.
+    pub const LOWEST_OVER_RELIEF: f64 = 5.0;
 }
 
 impl Default for Orbit {

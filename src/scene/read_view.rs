@@ -41,6 +41,7 @@ pub(super) fn view(mut section: Section<'_>, found: &mut Found) -> ViewFile {
         slices: section.get("slices", found).unwrap_or_default(),
         opacity,
         shading: section.get("shading", found).unwrap_or_default(),
+        cover: section.get("cover", found),
     };
     section.close(found, |_| None);
     view

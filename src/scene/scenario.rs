@@ -199,6 +199,8 @@ pub struct View {
     pub opacity: Opacity,
     /// Whether a volume is lit along its gradients.
     pub shading: bool,
+    /// The time that the scene's picture in a gallery shows; `None` = the middle of its run.
+    pub cover: Option<f64>,
 }
 
 /// What a prediction is about.

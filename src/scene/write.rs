@@ -458,6 +458,9 @@ fn view(w: &mut Writer, view: &ViewFile) {
         preset => w.key("opacity", text(preset.word().unwrap_or("soft"))),
     }
     w.key_unless(!view.shading, "shading", true);
+    if let Some(cover) = view.cover {
+        w.key("cover", float(cover));
+    }
 }
 
 fn expect_item(w: &mut Writer, expect: &ExpectFile) {

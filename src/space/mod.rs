@@ -15,6 +15,7 @@
 pub mod camera;
 pub mod frame;
 pub mod medium;
+pub mod relief;
 pub mod stage;
 pub mod transfer;
 

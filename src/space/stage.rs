@@ -27,7 +27,7 @@ impl Mode {
     #[must_use]
     pub fn of(view: ViewMode) -> Option<Self> {
         match view {
-            ViewMode::Plane => None,
+            ViewMode::Plane | ViewMode::Relief => None,
             ViewMode::Slices => Some(Self::Slices),
             ViewMode::Volume => Some(Self::Volume),
         }

@@ -14,7 +14,7 @@ use std::time::Instant;
 
 impl Window {
     /// Answers the window's own question for a file.
-    fn answer(&mut self, path: &str) {
+    pub fn answer(&mut self, path: &str) {
         self.settle();
         let field = self.harness.get_by_role_and_label(Role::TextInput, "Path of the file");
         field.focus();
@@ -27,7 +27,7 @@ impl Window {
         self.settle();
     }
 
-    fn drop_file(&mut self, path: &str) {
+    pub fn drop_file(&mut self, path: &str) {
         #[derive(Debug)]
         struct Dropped(PathBuf);
         impl DroppedFile for Dropped {
@@ -272,6 +272,24 @@ fn own_scenes_and_recent_files_stand_in_the_gallery() {
         }
         window.settle();
     }
+    // Its picture is drawn beside the run, and kept.
+    let path = own.join("mine.toml");
+    window.wait("its picture", |app| app.gallery().has_cover(&path));
+    let kept: Vec<_> = std::fs::read_dir(own.join("cache")).unwrap().flatten().collect();
+    assert_eq!(kept.len(), 1);
+    let cover = image::open(kept[0].path()).unwrap().to_rgb8();
+    assert_eq!(cover.dimensions(), (200, 112));
+    let colors: std::collections::HashSet<_> = cover.pixels().collect();
+    assert!(colors.len() > 100, "{} colours", colors.len());
+    // Another content is another picture, in place of the first.
+    let faster = SCENE
+        .replace("Test scene", "My own scene")
+        .replace("momentum = [1.0, 0.0]", "momentum = [2.0, 0.0]");
+    std::fs::write(&path, faster).unwrap();
+    window.wait("another picture", |_| {
+        let now: Vec<_> = std::fs::read_dir(own.join("cache")).unwrap().flatten().collect();
+        now.len() == 1 && now[0].file_name() != kept[0].file_name() && image::open(now[0].path()).is_ok()
+    });
     window.click("My own scene");
     window.wait("the scene", |app| app.document().draft.title == "My own scene");
     window.settle();
@@ -282,91 +300,6 @@ fn own_scenes_and_recent_files_stand_in_the_gallery() {
     window.click("Recent file scene.toml");
     window.wait("the first scene", |app| app.document().draft.title == "Test scene");
     assert!(window.app().settings().recent[0].ends_with("scene.toml"));
-}
-
-impl Window {
-    fn written(&mut self, what: &str) {
-        self.wait(what, |app| {
-            !app.is_filming()
-                && app
-                    .notices()
-                    .list()
-                    .iter()
-                    .any(|notice| notice.title.contains("Film written"))
-        });
-        self.settle();
-    }
-}
-
-#[test]
-fn a_film_of_the_scene_is_made_while_the_run_goes_on() {
-    let mut window = Window::open();
-    let film = window.folder.path().join("film.apng");
-    window.keys(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::E);
-    window.press(Role::ComboBox, "Format");
-    window.click("animated PNG");
-    for (name, value) in [
-        ("Width in pixels", "320"),
-        ("Height in pixels", "240"),
-        ("Seconds of film", "0.5"),
-    ] {
-        window.harness.get_by_role_and_label(Role::SpinButton, name).click();
-        window.settle();
-        window.keys(Modifiers::COMMAND, Key::A);
-        window.harness.event(egui::Event::Text(value.to_owned()));
-        window.settle();
-        window.key(Key::Enter);
-    }
-    assert!(window.harness.query_by_label_contains("15 pictures").is_some());
-    assert!(window.harness.query_by_label_contains("on the disk").is_some());
-    let before = window.steps();
-    window.click("Choose the file…");
-    window.answer(film.to_str().unwrap());
-    window.written("the film");
-    assert_eq!(window.steps(), before, "the run in the window is another one");
-    let reader = png::Decoder::new(std::io::BufReader::new(std::fs::File::open(&film).unwrap()))
-        .read_info()
-        .unwrap();
-    let control = reader.info().animation_control.unwrap();
-    assert_eq!((control.num_frames, reader.info().size()), (15, (320, 240)));
-    // It opens as its scene.
-    window.app().open("free-packet");
-    window.wait("another scene", |app| app.document().preset() == Some("free-packet"));
-    window.drop_file(film.to_str().unwrap());
-    window.wait("the scene of the film", |app| {
-        app.document().draft.title == "Test scene"
-    });
-}
-
-#[test]
-fn the_run_is_recorded_until_the_film_is_ended() {
-    let mut window = Window::open();
-    let folder = window.folder.path().join("pictures");
-    window.keys(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::E);
-    window.click("the run from now on");
-    window.press(Role::ComboBox, "Format");
-    window.click("numbered PNGs");
-    window.click("Choose the file…");
-    window.answer(folder.to_str().unwrap());
-    window.wait("the recording", App::is_filming);
-    for step in 1..=3 {
-        window.key(Key::Period);
-        window.wait("a step", |app| app.frame().clock.steps == step);
-    }
-    window.click("End film");
-    window.written("the pictures");
-    let count = std::fs::read_dir(&folder).unwrap().count();
-    // Steps by hand: one picture each, and one of the state before them if it was drawn again.
-    assert!((3..=4).contains(&count), "{count}");
-    // A film that is given up leaves nothing.
-    let gone = window.folder.path().join("gone");
-    window.keys(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::E);
-    window.click("Choose the file…");
-    window.answer(gone.to_str().unwrap());
-    window.wait("the recording", App::is_filming);
-    window.click("Cancel film");
-    window.wait("the end", |app| !app.is_filming());
-    assert!(!gone.exists());
 }
 
 #[test]

@@ -10,7 +10,7 @@ use ripplon::app::{App, AppOptions};
 use ripplon::engine::{Status, Verdict};
 use std::time::Instant;
 
-fn asked() -> String {
+pub fn asked() -> String {
     SCENE.replace(
         "tolerance = 1e-3",
         "tolerance = 1e-3\nask = \"What will the norm be?\"\nask_at = 0.2",
@@ -98,9 +98,8 @@ fn a_clicker_goes_from_preset_to_preset() {
     assert!(window.harness.query_by_label("Play").is_some() || window.harness.query_by_label("Pause").is_some());
 }
 
-/// All of it by the keyboard, as whoever starts the program for the first time would.
-#[test]
-fn the_first_start_shows_five_steps() {
+/// The window of somebody who starts the program for the first time.
+fn first_start(plays: bool) -> Window {
     let storage: &'static Memory = Box::leak(Box::new(Memory::default()));
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("scene.toml");
@@ -114,16 +113,36 @@ fn the_first_start_shows_five_steps() {
         .wgpu()
         .build_eframe(move |cc| {
             cc.storage = Some(storage);
-            App::new(cc, options, Instant::now())
-                .unwrap()
-                .paused()
-                .with_own_dialogues()
+            let app = App::new(cc, options, Instant::now()).unwrap().with_own_dialogues();
+            if plays { app } else { app.paused() }
         });
-    let mut window = Window { harness, folder };
+    Window { harness, folder }
+}
+
+fn tour(window: &Window) -> Option<(usize, bool)> {
+    window.app().tour().map(|tour| (tour.place(), tour.is_done()))
+}
+
+/// The first scene runs by itself: that is not what the first step asks for.
+#[test]
+fn the_first_step_is_the_users() {
+    let mut window = first_start(true);
+    window.wait("it runs", |app| app.frame().clock.steps > 5);
+    window.settle();
+    assert_eq!(tour(&window), Some((0, false)));
+    window.key(Key::Space);
+    window.wait("the pause", |app| app.frame().status == Status::Paused);
+    window.settle();
+    assert_eq!(tour(&window), Some((0, true)));
+}
+
+/// All of it by the keyboard, as whoever starts the program for the first time would.
+#[test]
+fn the_first_start_shows_five_steps() {
+    let mut window = first_start(false);
     window.wait("the first picture", |app| !app.frame().image.value.is_empty());
     window.settle();
-    let place = |window: &Window| window.app().tour().map(|tour| (tour.place(), tour.is_done()));
-    assert_eq!(place(&window), Some((0, false)));
+    assert_eq!(tour(&window), Some((0, false)));
     if comparable() {
         mask(&mut window);
         window.harness.snapshot_options("first-steps", &tolerance());
@@ -131,26 +150,26 @@ fn the_first_start_shows_five_steps() {
     window.key(Key::Space);
     window.wait("it runs", |app| app.frame().status == Status::Running);
     window.settle();
-    assert_eq!(place(&window), Some((0, true)));
+    assert_eq!(tour(&window), Some((0, true)));
     window.key(Key::Enter);
     window.key(Key::T);
     window.wait("time turned", |app| app.frame().clock.time_step < 0.0);
     window.settle();
-    assert_eq!(place(&window), Some((1, true)));
+    assert_eq!(tour(&window), Some((1, true)));
     window.key(Key::Enter);
     window.key(Key::B);
-    assert_eq!(place(&window), Some((2, true)));
+    assert_eq!(tour(&window), Some((2, true)));
     window.key(Key::V);
     window.key(Key::Enter);
-    assert_eq!(place(&window), Some((3, false)));
+    assert_eq!(tour(&window), Some((3, false)));
     window.keys(Modifiers::COMMAND, Key::P);
     window.key(Key::Escape);
-    assert_eq!(place(&window), Some((3, true)));
+    assert_eq!(tour(&window), Some((3, true)));
     window.key(Key::Enter);
     window.key(Key::F1);
     window.key(Key::Escape);
-    assert_eq!(place(&window), Some((4, true)));
+    assert_eq!(tour(&window), Some((4, true)));
     window.key(Key::Enter);
-    assert_eq!(place(&window), None);
+    assert_eq!(tour(&window), None);
     assert!(window.app().settings().toured);
 }

@@ -4,6 +4,7 @@
 
 mod access;
 mod files;
+mod films;
 mod lecture;
 mod looks;
 mod mirror;

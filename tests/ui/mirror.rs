@@ -14,7 +14,7 @@ fn phase(app: &App) -> Option<Phase> {
 }
 
 /// An open box with a ring around a small packet that leaves it; time turns after sixteen steps.
-fn ring(method: &str) -> String {
+pub fn ring(method: &str) -> String {
     let open = SCENE.replace(
         "sets = \"wall\"\nshape = \"slits\"",
         "sets = \"potential\"\nvalue = 0.0\nshape = \"slits\"",
@@ -30,7 +30,7 @@ fn ring(method: &str) -> String {
 }
 
 impl Window {
-    fn step_to(&mut self, wanted: u64) {
+    pub fn step_to(&mut self, wanted: u64) {
         while self.steps() < wanted {
             let next = self.steps() + 1;
             self.key(Key::Period);

@@ -3,7 +3,7 @@
 use super::window::{SCENE, Window};
 use egui::accesskit::Role;
 use egui::{Key, Modifiers, Vec2};
-use egui_kittest::kittest::NodeT;
+use egui_kittest::kittest::{NodeT, Queryable};
 
 /// Points, and pixels a point.
 const SIZES: [(&str, [f32; 2], f32); 3] = [
@@ -30,49 +30,195 @@ fn beyond(window: &Window, width: f32) -> Vec<String> {
         .collect()
 }
 
-#[test]
-fn nothing_reaches_beyond_the_window() {
+/// One size of the window, and where its screens are written.
+struct Screens {
+    name: &'static str,
+    width: f32,
+    folder: Option<std::ffi::OsString>,
+}
+
+impl Screens {
+    /// Nothing of what is shown now stands beyond the edges.
+    fn look(&self, window: &mut Window, screen: &str) {
+        window.settle();
+        let name = self.name;
+        let found = beyond(window, self.width);
+        assert!(found.is_empty(), "{name}, {screen}: {found:#?}");
+        self.draw(window, screen);
+    }
+
+    /// Writes what is shown, to be looked at.
+    fn draw(&self, window: &mut Window, screen: &str) {
+        window.settle();
+        if let Some(folder) = &self.folder {
+            let file = std::path::Path::new(folder).join(format!("{screen}-{}.png", self.name));
+            window.harness.render().unwrap().save(file).unwrap();
+        }
+    }
+}
+
+/// What stands at every size of the window.
+fn at_every_size(screens: impl Fn(&mut Window, &Screens)) {
     for (name, size, scale) in SIZES {
         let mut window = Window::sized(Vec2::from(size), scale);
-        let look = |window: &mut Window, screen: &str| {
-            window.settle();
-            let found = beyond(window, size[0]);
-            assert!(found.is_empty(), "{name}, {screen}: {found:#?}");
-            if let Some(folder) = std::env::var_os("SCREENS") {
-                let file = std::path::Path::new(&folder).join(format!("{name}-{screen}.png"));
-                window.harness.render().unwrap().save(file).unwrap();
-            }
+        let all = Screens {
+            name,
+            width: size[0],
+            folder: std::env::var_os("SCREENS"),
         };
-        look(&mut window, "field");
+        screens(&mut window, &all);
+    }
+}
+
+fn step(window: &mut Window, count: u64) {
+    let first = window.steps();
+    for step in first + 1..=first + count {
+        window.key(Key::Period);
+        window.wait("a step", |app| app.frame().clock.steps == step);
+    }
+}
+
+#[test]
+fn nothing_reaches_beyond_the_window() {
+    at_every_size(|window, all| {
+        step(window, 12);
+        all.look(window, "field");
+        // More plots than there is room for are scrolled to: only looked at.
+        let more = ["Spread", "Norm", "Energy", "Spectrum"];
+        for plot in more {
+            window.press(Role::Button, plot);
+        }
+        all.draw(window, "all-plots");
+        for plot in more.into_iter().chain(["Position", "Detectors"]) {
+            window.press(Role::Button, plot);
+        }
         window.key(Key::B);
         window.click("Scene");
-        look(&mut window, "scene-and-brush");
+        all.look(window, "scene-and-brush");
         window.key(Key::A);
-        look(&mut window, "arrange");
+        all.look(window, "arrange");
         window.key(Key::Escape);
         window.key(Key::Num4);
-        window.click("Carpet");
-        look(&mut window, "relief-and-carpet");
+        window.press(Role::Button, "Carpet");
+        all.look(window, "relief-and-carpet");
         window.key(Key::Num4);
         window.keys(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::E);
-        look(&mut window, "film");
+        all.look(window, "film");
         window.key(Key::Escape);
         window.key(Key::F1);
-        look(&mut window, "help");
+        all.look(window, "help");
         window.key(Key::Escape);
         window.keys(Modifiers::COMMAND, Key::P);
-        look(&mut window, "palette");
+        all.look(window, "palette");
+        window.key(Key::Escape);
+        window.press(Role::Button, "View");
+        all.look(window, "menu");
         window.key(Key::Escape);
         window.reveal(Role::DisclosureTriangle, "Compare");
         window.press(Role::DisclosureTriangle, "Compare");
         window.reveal(Role::CheckBox, "a second run from the present state");
         window.press(Role::CheckBox, "a second run from the present state");
         window.wait("the second run", |app| app.frame().compared.is_some());
-        look(&mut window, "compare");
+        step(window, 4);
+        all.look(window, "compare");
         window.show_scene(&SCENE.replace("size = [96, 64]", "size = [96, 64]\nabsorb_width = 8"));
         window.click("Dark or light");
-        look(&mut window, "light");
+        all.look(window, "light");
         window.key(Key::H);
-        look(&mut window, "bare");
-    }
+        all.look(window, "bare");
+    });
+}
+
+#[test]
+fn nothing_of_other_scenes_reaches_beyond_the_window() {
+    at_every_size(|window, all| {
+        for (screen, preset) in [
+            ("sound", "zone-plate"),
+            ("line", "resonance-line"),
+            ("mirror-preset", "ring-mirror"),
+            ("sea-floor", "sea-floor"),
+        ] {
+            window.app().open(preset);
+            window.wait(preset, |app| {
+                app.document().preset() == Some(preset) && !app.frame().image.value.is_empty()
+            });
+            window.key(Key::Space);
+            window.wait("it runs", |app| app.frame().clock.steps > 60);
+            window.key(Key::Space);
+            all.look(window, screen);
+        }
+        window.show_scene(super::space::SCENE);
+        window.wait("the volume", |app| app.frame().volume.is_some());
+        step(window, 8);
+        all.look(window, "volume");
+        window.key(Key::Num2);
+        all.look(window, "slices");
+        window.show_scene(&super::mirror::ring("reversal"));
+        window.step_to(24);
+        all.look(window, "mirror");
+        window.click("Scene");
+        window.click("Mirror");
+        all.look(window, "mirror-scene");
+        window.click("Gallery");
+        window.show_scene(&super::lecture::asked());
+        window.click("Play");
+        window.wait("the question", |app| app.frame().question == Some(0));
+        all.look(window, "question");
+        window.press(Role::Button, "Help");
+        window.press(Role::Button, "First steps");
+        all.look(window, "tour");
+        window.key(Key::Escape);
+        window.key(Key::F5);
+        window.wait("a preset of the demo", |app| {
+            app.frame().clock.steps > 100 && app.document().preset().is_some()
+        });
+        window.key(Key::Space);
+        all.look(window, "demo");
+    });
+}
+
+/// The least window, as large as a common one becomes with everything at twice its size.
+#[test]
+fn the_least_window_has_everything_within_reach() {
+    let size = [640.0, 400.0];
+    let mut window = Window::sized(Vec2::from(size), 2.0);
+    let all = Screens {
+        name: "1280x800-at-200",
+        width: size[0],
+        folder: std::env::var_os("SCREENS"),
+    };
+    step(&mut window, 4);
+    all.look(&mut window, "field");
+    let picture = window.harness.get_by_label("Picture of the field").rect();
+    assert!(
+        picture.height() > 110.0,
+        "the picture beside everything else: {picture:?}"
+    );
+    window.keys(Modifiers::COMMAND, Key::Num3);
+    all.look(&mut window, "no-plots");
+    window.keys(Modifiers::COMMAND, Key::Num2);
+    all.look(&mut window, "gallery");
+    window.click("Scene");
+    all.look(&mut window, "scene");
+    window.keys(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::E);
+    all.look(&mut window, "film");
+    let reachable = window.harness.get_by_label("Choose the file…").rect();
+    assert!(reachable.bottom() <= size[1], "{reachable:?}");
+    window.key(Key::Escape);
+    window.key(Key::F1);
+    all.look(&mut window, "help");
+    let reachable = window.harness.get_by_label("Close").rect();
+    assert!(reachable.bottom() <= size[1], "{reachable:?}");
+    window.key(Key::Escape);
+    window.keys(Modifiers::COMMAND, Key::P);
+    all.look(&mut window, "palette");
+    window.key(Key::Escape);
+    // A notice is there for a few seconds only, and a step of the test is a quarter of one.
+    window.harness.key_press(Key::Num3);
+    window.harness.run_steps(4);
+    let words = window.harness.get_by_label_contains("needs a scene of three").rect();
+    let close = window.harness.get_by_label("Close notice").rect();
+    assert!(!words.intersects(close), "{words:?} {close:?}");
+    window.key(Key::H);
+    all.look(&mut window, "bare");
 }

@@ -9,7 +9,7 @@ use ripplon::app::App;
 use ripplon::scene::scenario::{Opacity, ViewMode};
 
 /// A pulse in a box with a wall and faster air behind it.
-const SCENE: &str = r#"
+pub const SCENE: &str = r#"
 format = 1
 title = "In space"
 [grid]

@@ -289,3 +289,22 @@ fn parts_are_arranged_by_hand_and_by_keys() {
     window.drag(PointerButton::Primary, Modifiers::NONE, &[(10.0, 10.0), (50.0, 40.0)]);
     assert_eq!(window.app().document().draft.to_toml(), before);
 }
+
+#[test]
+fn a_probe_has_a_chart_of_its_own() {
+    let mut window = Window::open();
+    let chart = |window: &Window| window.harness.query_by_label_contains("Chart of probe 1").is_some();
+    window.key(Key::D);
+    window.drag(PointerButton::Primary, Modifiers::NONE, &[(24.0, 32.0)]);
+    window.wait("the probe", |app| app.document().draft.detectors.len() == 2);
+    window.key(Key::Escape);
+    for step in 1..=3 {
+        window.key(Key::Period);
+        window.wait("a step", |app| app.frame().clock.steps == step);
+    }
+    window.settle();
+    assert!(chart(&window), "it is shown at once");
+    window.reveal(Role::CheckBox, "a chart beside each probe");
+    window.press(Role::CheckBox, "a chart beside each probe");
+    assert!(!chart(&window));
+}

@@ -2,11 +2,11 @@
 
 use super::looks::{comparable, mask, tolerance};
 use super::window::{SCENE, Window};
-use egui::Key;
 use egui::accesskit::Role;
+use egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable;
 use ripplon::engine::Status;
-use ripplon::scene::scenario::Quantity;
+use ripplon::scene::scenario::{Quantity, ViewMode};
 
 fn steps(window: &mut Window, count: u64) {
     let first = window.steps();
@@ -122,4 +122,46 @@ fn relief_and_carpet_look_as_they_did() {
     window.wait("momenta", |app| app.frame().image.quantity == Some(Quantity::Momentum));
     window.settle();
     snapshot(&mut window, "view-momentum");
+}
+
+#[test]
+fn a_relief_is_a_part_of_the_scene() {
+    let mut window = Window::open();
+    let mode = |window: &Window| window.app().document().draft.view.mode;
+    window.key(Key::Num4);
+    assert_eq!(mode(&window), ViewMode::Relief);
+    window.keys(Modifiers::COMMAND, Key::Z);
+    assert_eq!(mode(&window), ViewMode::Plane);
+    window.click("relief");
+    assert_eq!(mode(&window), ViewMode::Relief);
+    window.harness.get_by_label("Relief of the field").focus();
+    window.settle();
+    window.key(Key::ArrowUp);
+    let turned = window.app().orbit();
+    assert!(turned.elevation > 26.0, "{turned:?}");
+    window.keys(Modifiers::COMMAND, Key::S);
+    let path = window.folder.path().join("scene.toml");
+    window.wait("the saved file", |_| {
+        std::fs::read_to_string(&path)
+            .is_ok_and(|text| text.contains("mode = \"relief\"") && text.contains("camera = {"))
+    });
+    window.app().open("free-packet");
+    window.wait("another scene", |app| app.document().preset() == Some("free-packet"));
+    window.app().open(path.to_str().unwrap());
+    window.wait("the scene as it was", |app| {
+        (app.orbit().elevation - turned.elevation).abs() < 1e-3 && app.document().draft.title == "Test scene"
+    });
+    assert_eq!(mode(&window), ViewMode::Relief);
+    // Slices need a third dimension.
+    window.key(Key::Escape);
+    window.key(Key::Num2);
+    assert_eq!(mode(&window), ViewMode::Relief);
+    assert!(
+        window
+            .app()
+            .notices()
+            .list()
+            .iter()
+            .any(|notice| notice.title.contains("three dimensions"))
+    );
 }

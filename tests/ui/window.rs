@@ -77,17 +77,18 @@ impl Window {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("scene.toml");
         std::fs::write(&path, SCENE).unwrap();
-        let mut window = Self::with_size(path.to_str().unwrap(), folder, size, scale);
+        // As finely as the machine manages: millions of pixels in space take a software driver longer than a test may wait.
+        let mut window = Self::with_size(path.to_str().unwrap(), folder, (size, scale), true);
         window.wait("the first picture", |app| !app.frame().image.value.is_empty());
         window.settle();
         window
     }
 
     pub fn with(scene: &str, folder: tempfile::TempDir) -> Self {
-        Self::with_size(scene, folder, egui::vec2(1280.0, 800.0), 1.0)
+        Self::with_size(scene, folder, (egui::vec2(1280.0, 800.0), 1.0), false)
     }
 
-    fn with_size(scene: &str, folder: tempfile::TempDir, size: egui::Vec2, scale: f32) -> Self {
+    fn with_size(scene: &str, folder: tempfile::TempDir, (size, scale): (egui::Vec2, f32), hurried: bool) -> Self {
         let options = AppOptions {
             scene: Some(scene.to_owned()),
             ..AppOptions::default()
@@ -101,7 +102,10 @@ impl Window {
             .build_eframe(move |cc| {
                 // No test opens a dialogue of the system.
                 let app = App::new(cc, options, Instant::now()).unwrap();
-                app.paused().with_own_dialogues().with_own_scenes(&own)
+                let app = app.paused().with_own_dialogues();
+                // What is drawn shall not depend on how busy the machine is.
+                let app = if hurried { app } else { app.unhurried() };
+                app.with_own_scenes(&own).with_cache(&own.join("cache"))
             });
         Self { harness, folder }
     }
@@ -110,7 +114,7 @@ impl Window {
         self.harness.state()
     }
 
-    /// Lets the window run until something is so; the threads behind it take their own time, a minute at most.
+    /// Lets the window run until something is so; the threads behind it take their own time, five minutes at most: a busy machine is no fault.
     pub fn wait(&mut self, what: &str, mut so: impl FnMut(&App) -> bool) {
         let start = Instant::now();
         loop {
@@ -118,7 +122,7 @@ impl Window {
             if so(self.harness.state()) {
                 return;
             }
-            assert!(start.elapsed() < Duration::from_mins(1), "waited in vain for {what}");
+            assert!(start.elapsed() < Duration::from_mins(5), "waited in vain for {what}");
             std::thread::sleep(Duration::from_millis(2));
         }
     }

@@ -1,7 +1,7 @@
 //! `[view]`: what is shown, in which colours, and from where.
 
 use super::super::file::ViewFile;
-use super::super::scenario::{ColorRange, Opacity, Quantity, View, ViewMode};
+use super::super::scenario::{ColorRange, Opacity, Orbit, Quantity, View, ViewMode};
 use super::{Builder, article, count};
 use crate::physics::Equation;
 
@@ -34,10 +34,17 @@ impl Builder<'_> {
             self.found
                 .value("view.range", message, "write [low, high], \"auto\" or \"locked\"");
         }
-        if quantity == Quantity::Momentum && given.mode != ViewMode::Plane {
+        if quantity == Quantity::Momentum && given.mode.rank() == Some(3) {
             let message = format!("momenta are shown as a plane, not as \"{}\"", given.mode.word());
             self.found
                 .value("view.mode", message, "write \"plane\", or show another quantity");
+        }
+        if let Some(cover) = given.cover
+            && !(cover.is_finite() && cover >= 0.0)
+        {
+            let message = format!("{} is no time from 0 on", super::super::write::float(cover));
+            self.found
+                .value("view.cover", message, "write the time of the picture, or remove it");
         }
         self.space(given);
         View {
@@ -49,25 +56,29 @@ impl Builder<'_> {
             slices: <[f64; 3]>::try_from(given.slices.clone()).ok(),
             opacity: given.opacity.clone(),
             shading: given.shading,
+            cover: given.cover,
         }
     }
 
-    /// What is wrong with the view of three dimensions.
+    /// What is wrong with the view of two or three dimensions.
     fn space(&mut self, given: &ViewFile) {
         let rank = self.file.grid.size.len();
-        let flat = "needs a scene of three dimensions";
         let found = &mut self.found;
-        if rank != 3 && given.mode != ViewMode::Plane {
-            let message = format!("\"{}\" {flat}, and this one has {rank}", given.mode.word());
-            found.value(
-                "view.mode",
-                message,
-                "write \"plane\", or give `grid.size` three numbers",
-            );
+        if !given.mode.fits(rank) {
+            let (word, needs) = (given.mode.word(), given.mode.needs());
+            let message = format!("\"{word}\" needs {needs}, and this one has {rank}");
+            let numbers = if given.mode == ViewMode::Relief { "two" } else { "three" };
+            let remedy = format!("write \"plane\", or give `grid.size` {numbers} numbers");
+            found.value("view.mode", message, remedy);
         }
         if let Some(camera) = given.camera {
-            if rank != 3 {
-                found.value("view.camera", flat, "remove it, or give `grid.size` three numbers");
+            if rank == 1 {
+                let message = "needs a scene of two or three dimensions";
+                found.value("view.camera", message, "remove it, or give `grid.size` more numbers");
+            }
+            if rank == 2 && camera.target.is_some() {
+                let message = "a relief is looked at as a whole";
+                found.value("view.camera.target", message, "remove it");
             }
             let mut within = |key: &str, value: f64, low: f64, high: f64| {
                 if !(low..=high).contains(&value) {
@@ -77,7 +88,9 @@ impl Builder<'_> {
                 }
             };
             within("azimuth", camera.azimuth, -360.0, 360.0);
-            within("elevation", camera.elevation, -90.0, 90.0);
+            // From below a relief shows nothing that it does not show from above.
+            let lowest = if rank == 2 { Orbit::LOWEST_OVER_RELIEF } else { -90.0 };
+            within("elevation", camera.elevation, lowest, 90.0);
             within("zoom", camera.zoom, 0.25, 40.0);
         }
         if !given.slices.is_empty() && (rank != 3 || given.slices.len() != 3) {

@@ -1,0 +1,301 @@
+//! What the window does with answers: what came in since the last frame, and scenes that were read or checked.
+
+use super::FIRST_PRESET;
+use super::errands::{Opened, Outcome};
+use super::watcher::Watched;
+use super::window::App;
+use crate::engine::Command;
+use crate::scene::{Faults, Scenario, SceneFile, presets};
+use crate::solver;
+use egui::ViewportCommand;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Seconds that a scene shall take to its end, at 60 pictures a second.
+const SHOW_SECONDS: f64 = 16.0;
+
+impl App {
+    /// Takes over what came in since the last frame.
+    pub(super) fn collect(&mut self, ctx: &egui::Context) {
+        self.errands.watch(Watched {
+            scene: self.document.scene_file().map(Path::to_owned),
+            folder: self.settings.own_folder().map(Path::to_owned),
+        });
+        let outcomes: Vec<Outcome> = self.errands.outcomes().collect();
+        for outcome in outcomes {
+            self.take(ctx, outcome);
+        }
+        self.collect_film();
+        self.worker.frame();
+        if self.worker.is_backed_up() {
+            ctx.request_repaint_after_secs(0.02);
+        }
+        let frame = self.worker.last_frame();
+        self.history.record(frame);
+        self.questions.follow(frame);
+        self.tape.record(frame, ctx.input(|input| input.time));
+        self.carpet.record(frame, &self.view);
+        if let Some(notice) = &frame.notice
+            && notice.serial != self.noticed
+        {
+            self.noticed = notice.serial;
+            if notice.is_error {
+                self.notices.fault("The engine reports", vec![notice.text.to_string()]);
+            } else {
+                self.notices.say(notice.text.to_string());
+            }
+        }
+        // On the way back from a mirror the medium may be another one.
+        if let Some(scenario) = frame
+            .mirror
+            .as_ref()
+            .map(|mirror| &mirror.present)
+            .or(frame.scenario.as_ref())
+        {
+            let wanted = (scenario.clone(), self.view.plane());
+            let known = self
+                .medium_of
+                .as_ref()
+                .is_some_and(|(of, plane)| Arc::ptr_eq(of, &wanted.0) && *plane == wanted.1);
+            if !known {
+                self.errands.medium(&wanted.0, wanted.1);
+                self.medium_of = Some(wanted);
+            }
+        }
+        self.ask_for_space();
+        let title = match &self.document.draft.title {
+            title if title.is_empty() => "Ripplon".to_owned(),
+            title => format!("{title} – Ripplon"),
+        };
+        if title != self.title {
+            ctx.send_viewport_cmd(ViewportCommand::Title(title.clone()));
+            self.title = title;
+        }
+    }
+
+    /// Has the medium of a scene of three dimensions made anew where it has changed.
+    fn ask_for_space(&mut self) {
+        let Some(scenario) = &self.worker.last_frame().scenario else {
+            return;
+        };
+        let known = self.space_of.as_ref().is_some_and(|of| {
+            Arc::ptr_eq(of, scenario) || (of.medium() == scenario.medium() && of.model() == scenario.model())
+        });
+        if !known {
+            self.errands.space(scenario);
+            self.space_of = Some(scenario.clone());
+        }
+    }
+
+    fn take(&mut self, ctx: &egui::Context, outcome: Outcome) {
+        match outcome {
+            Outcome::Opened(Ok(opened)) => self.start(*opened),
+            Outcome::Opened(Err(faults)) => self.refuse(&faults),
+            Outcome::Checked { revision, result } if revision == self.document.revision() => match result {
+                Ok(scenario) => {
+                    self.document.faults = None;
+                    self.apply(scenario);
+                }
+                Err(faults) => self.document.faults = Some(faults),
+            },
+            Outcome::Compared(Ok(scenario)) if self.comparison.on => {
+                self.worker.send(Command::Compare(Some(scenario)));
+            }
+            // Answers about a draft that is no longer the present one.
+            Outcome::Checked { .. } | Outcome::Compared(Ok(_)) => {}
+            Outcome::Compared(Err(faults)) => {
+                self.comparison.on = false;
+                self.notices.fault("The second run cannot start", lines(&faults));
+            }
+            Outcome::Medium(of, image) => {
+                let current = self
+                    .medium_of
+                    .as_ref()
+                    .is_some_and(|(scenario, _)| Arc::ptr_eq(scenario, &of));
+                if current {
+                    if let Some(pictures) = &mut self.pictures {
+                        pictures.take_medium(&image);
+                    }
+                    self.medium = image;
+                }
+            }
+            Outcome::Space(of, volume) => {
+                if self
+                    .space_of
+                    .as_ref()
+                    .is_some_and(|scenario| Arc::ptr_eq(scenario, &of))
+                {
+                    if let Some(pictures) = &mut self.pictures {
+                        pictures.take_medium_volume(&volume);
+                    }
+                    self.space = volume;
+                }
+            }
+            Outcome::Saved(file, path) => {
+                self.notices.say(format!("Saved as {}", path.display()));
+                self.settings.remember(&path);
+                self.document.mark_saved(*file, path);
+            }
+            Outcome::Rewritten(path, read) => self.reread(&path, read),
+            Outcome::Shelf(scenes) => {
+                self.errands.draw_covers(&scenes);
+                self.gallery.set_own(scenes);
+            }
+            Outcome::Cover(path, picture) => self.gallery.set_cover(&path, &picture),
+            Outcome::Chosen(ask, path) => self.use_file(ctx, ask, path),
+            Outcome::NoDialogue(ask, suggestion) => self.prompt.open(ask, suggestion),
+            Outcome::Taken(ask, path) => self.prompt.warn(ask, path),
+            Outcome::Dropped(dropped) => {
+                let text = super::dropped::add(&mut self.document.draft, dropped);
+                self.notices.say(text);
+            }
+            Outcome::Failed(title, text) => self.notices.fault(title, vec![text]),
+        }
+    }
+
+    /// Starts a scene that was read.
+    fn start(&mut self, opened: Opened) {
+        self.worker.send(Command::Load(opened.scenario.clone()));
+        self.show(opened);
+    }
+
+    /// Shows a scene that the worker has.
+    pub(super) fn show(&mut self, opened: Opened) {
+        if let Some(path) = &opened.path {
+            self.settings.remember(path);
+        }
+        self.document.open(opened.file, opened.path, opened.preset);
+        self.view.start_over(&opened.scenario);
+        self.comparison.start_over();
+        self.view.tools.start_over(&self.document.draft);
+        self.history.clear();
+        self.notices.clear("The scene cannot be opened");
+        self.steps_per_frame = Some(pace(&opened.scenario));
+        self.worker.send(Command::StepsPerFrame(self.steps_per_frame));
+        if std::mem::take(&mut self.plays_first) {
+            self.worker.send(Command::Play);
+            self.starting = true;
+        }
+        self.first_try = false;
+    }
+
+    /// The open scene's file was written by another program: it is taken over, as an edit that can be undone, unless edits would be lost.
+    fn reread(&mut self, path: &Path, read: Result<Box<SceneFile>, Faults>) {
+        if self.document.scene_file() != Some(path) {
+            return;
+        }
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        match read {
+            Ok(file) if self.document.is_modified() => {
+                if !self.document.is_saved_as(&file) {
+                    self.notices.say(format!(
+                        "{name} was changed by another program; your edits are kept. Open it again to take over what it says now"
+                    ));
+                }
+            }
+            Ok(file) => {
+                if self.document.reload(*file) {
+                    self.notices
+                        .say(format!("{name} was changed by another program and read again"));
+                    self.check();
+                }
+            }
+            Err(faults) => self
+                .notices
+                .fault(format!("{name} was changed and cannot be read"), lines(&faults)),
+        }
+    }
+
+    /// Has the present draft checked, and then run.
+    pub(super) fn check(&mut self) {
+        let path = self.document.path().map(Path::to_owned);
+        self.errands
+            .check(self.document.revision(), &self.document.draft, path.as_deref());
+    }
+
+    fn refuse(&mut self, faults: &Faults) {
+        self.notices.fault("The scene cannot be opened", lines(faults));
+        // The scene of the last time is gone or broken: the first start's scene instead of an empty window.
+        if std::mem::take(&mut self.first_try) {
+            let fallback = presets::find(FIRST_PRESET).or(presets::all().first());
+            if let Some(preset) = fallback {
+                self.errands.open(preset.name.to_owned(), Vec::new());
+            }
+        }
+    }
+
+    /// Goes on with an edited scene.
+    fn apply(&mut self, scenario: Arc<Scenario>) {
+        let size = scenario.grid().size();
+        let other = self
+            .worker
+            .last_frame()
+            .scenario
+            .as_ref()
+            .is_none_or(|present| present.grid().size() != size);
+        if other {
+            self.view.start_over(&scenario);
+        }
+        self.worker.send(Command::Update(scenario));
+    }
+
+    /// Sends an edit of this frame to be checked; all of a drag or of typing is one edit.
+    pub(super) fn submit_edit(&mut self, ctx: &egui::Context) {
+        if self.document.touch() {
+            self.check();
+        }
+        let busy = ctx.input(|input| input.pointer.any_down()) || ctx.text_edit_focused();
+        if !busy {
+            self.document.end_gesture();
+        }
+    }
+
+    /// Has the second run checked where it shall be another one than before, or ends it.
+    pub(super) fn submit_comparison(&mut self) {
+        let frame = self.worker.last_frame();
+        let time_step = frame.clock.time_step;
+        let runs = frame.compared.is_some();
+        if !self.comparison.on && runs && !self.ended {
+            self.worker.send(Command::Compare(None));
+            self.ended = true;
+        }
+        self.ended &= runs && !self.comparison.on;
+        // While an edit is being checked the draft is not what runs.
+        if self.document.faults.is_some() {
+            return;
+        }
+        let revision = self.document.revision();
+        if let Some(file) = self.comparison.wants(&self.document.draft, revision, time_step) {
+            self.errands.compare(file, self.document.path());
+        }
+    }
+}
+
+/// What is wrong with a scene, for a notice: where it stands, then fault by fault.
+fn lines(faults: &Faults) -> Vec<String> {
+    let described = faults.list.iter().map(|fault| {
+        let place = fault
+            .location
+            .as_ref()
+            .map_or(String::new(), |at| format!("line {}, column {}: ", at.line, at.column));
+        let key = if fault.key.is_empty() {
+            String::new()
+        } else {
+            format!("{}: ", fault.key)
+        };
+        format!("{place}{key}{}; {}", fault.message, fault.remedy)
+    });
+    std::iter::once(faults.origin.clone()).chain(described).collect()
+}
+
+/// Steps per frame with which a scene reaches its end in [`SHOW_SECONDS`] at 60 pictures a second.
+fn pace(scenario: &Scenario) -> u64 {
+    let step = scenario.time().step.unwrap_or_else(|| {
+        solver::find(&scenario.solver().method).map_or(1.0, |method| (method.step_advice)(scenario).auto)
+    });
+    let steps = scenario
+        .time()
+        .end
+        .map_or(8.0, |end| end / step.abs() / (60.0 * SHOW_SECONDS));
+    (steps.ceil() as u64).clamp(1, 4096)
+}

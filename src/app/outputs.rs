@@ -1,0 +1,200 @@
+//! What the window writes: pictures, films, data.
+
+use super::errands::Ask;
+use super::film::{Filming, Order};
+use super::film_panel::{What, Wish};
+use super::window::App;
+use crate::engine::{Command, Engine, Job};
+use crate::export::film::Script;
+use crate::export::{self, About, Format};
+use crate::export::{Look, Painter};
+use std::path::{Path, PathBuf};
+
+impl App {
+    /// Reads or writes a file that was chosen.
+    pub(super) fn use_file(&mut self, ctx: &egui::Context, ask: Ask, path: PathBuf) {
+        match ask {
+            Ask::Open => self.open(&path.to_string_lossy()),
+            Ask::Save => {
+                self.document.prepare_for(&path);
+                self.errands.save(&self.document.draft, path);
+            }
+            Ask::Folder => {
+                self.notices.say(format!("Your scenes are those in {}", path.display()));
+                self.settings.folder = Some(path);
+            }
+            Ask::Checkpoint => self.worker.send(Command::SaveCheckpoint(path)),
+            Ask::Field => self.worker.send(Command::Run(Job::new(move |engine| {
+                let field = engine.field().map_err(|error| error.to_string())?;
+                export::npy::save(&path, engine.scenario().grid(), &field).map_err(|error| error.to_string())?;
+                Ok(format!("Field written to {}", path.display()))
+            }))),
+            Ask::Sound => {
+                if let Some(wish) = self.sound.clone() {
+                    self.worker.send(Command::Run(Job::new(move |engine| {
+                        let written = wish.write(engine, &path)?;
+                        Ok(format!("Sound written to {}: {written}", path.display()))
+                    })));
+                }
+            }
+            Ask::Film(format) => self.film(ctx, format, path),
+            Ask::Records => self.worker.send(Command::Run(Job::new(move |engine| {
+                let rows = export::csv::records(&path, engine.scenario().detectors(), engine.taps());
+                let rows = rows.map_err(|error| error.to_string())?;
+                Ok(format!("{rows} records written to {}", path.display()))
+            }))),
+            Ask::Picture => {
+                self.keep_view();
+                let text = self.document.draft.to_toml();
+                let Some(look) = self.look() else { return };
+                self.worker.send(Command::Run(Job::new(move |engine| {
+                    picture(engine, &path, &text, &look)?;
+                    Ok(format!("Picture written to {}", path.display()))
+                })));
+            }
+        }
+    }
+
+    /// The scene as the window shows it, with title, clock and colours.
+    fn look(&self) -> Option<Look> {
+        let scenario = self.worker.last_frame().scenario.as_deref()?;
+        let grid = scenario.grid();
+        let mut look = Look::of(scenario);
+        look.overlay = true;
+        look.orbit = self.view.orbit;
+        look.gamma = self.view.gamma();
+        if grid.rank() == 3 {
+            look.plane = Some(self.view.plane());
+            look.slices = self.view.slices.map(|site| site as f64 * grid.spacing());
+        }
+        Some(look)
+    }
+
+    /// The sites in view along x and y.
+    fn seen(&self, sites: [usize; 2]) -> [std::ops::Range<usize>; 2] {
+        let area = self.canvas_area;
+        if sites[1] > 1 {
+            return self.view.camera.seen(area, sites);
+        }
+        let strip = super::graph_view::strip(super::graph_view::plot_area(area));
+        let [x, _] = self.view.camera.seen(strip, sites);
+        [x, 0..1]
+    }
+
+    /// Asks where the film of the dialogue shall go.
+    pub(super) fn ask_for_film(&self) {
+        if let Some(wanted) = self.film_dialogue.wanted() {
+            self.ask(Ask::Film(wanted.format));
+        }
+    }
+
+    /// Begins the film of the dialogue.
+    fn film(&mut self, ctx: &egui::Context, format: Format, path: PathBuf) {
+        if self.filming.is_some() {
+            self.notices
+                .say("A film is being made; end or cancel it before the next one");
+            return;
+        }
+        self.keep_view();
+        let scene = self.document.draft.to_toml();
+        let frame = self.worker.last_frame();
+        let (Some(wanted), Some(mut look), Some(scenario)) = (
+            self.film_dialogue.wanted().cloned(),
+            self.look(),
+            frame.scenario.clone(),
+        ) else {
+            return;
+        };
+        look.overlay = wanted.overlay;
+        if wanted.part {
+            let [nx, ny, _] = scenario.grid().size();
+            look.region = Some(self.seen([nx, ny]));
+        }
+        look.size = Some(wanted.size);
+        if wanted.what == What::Now && format == Format::Png {
+            self.worker.send(Command::Run(Job::new(move |engine| {
+                picture(engine, &path, &scene, &look)?;
+                Ok(format!("Picture written to {}", path.display()))
+            })));
+            return;
+        }
+        let order = Order {
+            scenario,
+            look,
+            format,
+            path,
+            scene,
+            fps: wanted.fps,
+        };
+        let wake = {
+            let ctx = ctx.clone();
+            move || ctx.request_repaint()
+        };
+        let begun = match wanted.what {
+            What::Scene => {
+                let script = Script {
+                    from: 0.0,
+                    to: wanted.end,
+                    pictures: wanted.pictures(),
+                    fps: wanted.fps,
+                };
+                Filming::scene(order, script, wake).map_err(|error| error.to_string())
+            }
+            What::Now => Filming::recording(order, frame.clock.time_step, wake).map(|(filming, job)| {
+                self.worker.send(Command::EachPicture(Some(job)));
+                filming
+            }),
+        };
+        match begun {
+            Ok(filming) => self.filming = Some(filming),
+            Err(text) => self.notices.fault("The film cannot be made", vec![text]),
+        }
+    }
+
+    /// Ends or gives up the film under way.
+    pub(super) fn end_film(&mut self, wish: Wish) {
+        if let Some(filming) = &self.filming {
+            if wish == Wish::Cancel {
+                filming.progress.cancel();
+            }
+            if filming.records {
+                self.worker.send(Command::EachPicture(None));
+            }
+        }
+    }
+
+    /// Says what came of the film under way, once it is done.
+    pub(super) fn collect_film(&mut self) {
+        let Some(filming) = &self.filming else { return };
+        let Some(result) = filming.result() else { return };
+        let (path, records) = (filming.path.display().to_string(), filming.records);
+        let cancelled = filming.progress.is_cancelled();
+        let pictures = filming.progress.done();
+        self.filming = None;
+        if records {
+            self.worker.send(Command::EachPicture(None));
+        }
+        match result {
+            Ok(bytes) => self.notices.say(format!(
+                "Film written to {path}: {pictures} pictures, {}",
+                crate::units::bytes(bytes)
+            )),
+            Err(_) if cancelled => self.notices.say("The film was cancelled; nothing was written"),
+            Err(text) => self.notices.fault("The film cannot be made", vec![text]),
+        }
+    }
+}
+
+/// Writes the field as the scene shows it, without the panels.
+fn picture(engine: &mut Engine, path: &Path, scene: &str, look: &Look) -> Result<(), String> {
+    let scenario = engine.scenario().clone();
+    let clock = engine.clock();
+    let mut painter = Painter::new(scenario.clone(), look, clock.time_step).map_err(|error| error.to_string())?;
+    let about = About {
+        title: scenario.title().to_owned(),
+        scene: Some(scene.to_owned()),
+        comment: format!("Ripplon, t = {}", clock.time),
+    };
+    let painted = painter.shoot(engine, 0.0).map_err(|error| error.to_string())?;
+    export::png::save(path, painted, &about).map_err(|error| error.to_string())
+}

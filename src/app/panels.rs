@@ -1,0 +1,277 @@
+//! How the window is laid out: panels around the picture, and what stands over it.
+
+use super::canvas::{self, Canvas};
+use super::compare;
+use super::film_panel;
+use super::gallery::Shelves;
+use super::menu::{self, Can};
+use super::palette::Choice;
+use super::settings::LeftTab;
+use super::tools::{Tool, Work};
+use super::tour::Seen;
+use super::window::{App, Wishes};
+use super::{
+    checks_panel, dropped, help, method_panel, mirror_strip, plots, scene_panel, status, theme, time_panel, tools,
+    transport, view_panel,
+};
+use crate::engine::{Command, Phase, Status};
+use egui::{Margin, Panel, ScrollArea, Ui};
+
+/// Below this width, in points, the left panel gives way to the picture.
+const NARROW: f32 = 1040.0;
+
+impl App {
+    pub(super) fn panels(&mut self, ui: &mut Ui, wishes: &mut Wishes) {
+        let can = Can {
+            undo: self.document.can_undo(),
+            redo: self.document.can_redo(),
+            restore: self.worker.last_frame().has_snapshot,
+            turned: (self.worker.last_frame().mirror.as_ref()).is_some_and(|mirror| mirror.status.turned),
+            run: self.worker.last_frame().scenario.is_some(),
+        };
+        let fill = theme::palette(ui).panel;
+        let bar = |x, y| egui::Frame::new().fill(fill).inner_margin(Margin::symmetric(x, y));
+        Panel::top("menu").frame(bar(16, 4)).resizable(false).show(ui, |ui| {
+            wishes.actions.extend(menu::show(
+                ui,
+                &self.document.draft.title,
+                self.document.is_modified(),
+                can,
+            ));
+        });
+        Panel::bottom("status")
+            .frame(bar(16, 4))
+            .resizable(false)
+            .show(ui, |ui| status::show(ui, self.worker.last_frame(), &self.meter));
+        let side = egui::Frame::new().fill(fill).inner_margin(Margin {
+            left: 16,
+            right: 8,
+            top: 8,
+            bottom: 8,
+        });
+        // A narrow window has room for one side panel beside the picture: the one on the right stays.
+        let narrow = ui.available_width() < NARROW && self.settings.right;
+        let mut left = self.settings.left && !narrow;
+        Panel::left("left")
+            .frame(side)
+            .default_size(288.0)
+            .size_range(240.0..=420.0)
+            .show_collapsible(ui, &mut left, |ui| self.left(ui, wishes));
+        if !narrow {
+            self.settings.left = left;
+        }
+        let mut right = self.settings.right;
+        Panel::right("right")
+            .frame(side)
+            .default_size(328.0)
+            .size_range(312.0..=440.0)
+            .show_collapsible(ui, &mut right, |ui| self.right(ui, wishes));
+        self.settings.right = right;
+        self.bottom(ui, wishes, bar(16, 8));
+    }
+
+    fn left(&mut self, ui: &mut Ui, wishes: &mut Wishes) {
+        let tab = &mut self.settings.tab;
+        ui.columns(2, |columns| {
+            for (column, (this, title)) in columns
+                .iter_mut()
+                .zip([(LeftTab::Gallery, "Gallery"), (LeftTab::Scene, "Scene")])
+            {
+                let button = egui::Button::selectable(*tab == this, title);
+                if column.add_sized([column.available_width(), 28.0], button).clicked() {
+                    *tab = this;
+                }
+            }
+        });
+        ScrollArea::vertical()
+            .id_salt(("left", self.settings.tab == LeftTab::Gallery))
+            .auto_shrink(false)
+            .show(ui, |ui| {
+                // Room for the scroll bar, so that it covers nothing.
+                ui.set_max_width(ui.available_width() - 8.0);
+                match self.settings.tab {
+                    LeftTab::Gallery => {
+                        let open = self.document.path().map(|path| path.to_string_lossy());
+                        let present = open.as_deref().or(self.document.preset());
+                        let shelves = Shelves {
+                            folder: self.settings.own_folder(),
+                            recent: &self.settings.recent,
+                        };
+                        wishes.preset = self.gallery.show(ui, present, &shelves);
+                    }
+                    LeftTab::Scene => wishes.sound = scene_panel::show(ui, &mut self.document),
+                }
+            });
+    }
+
+    fn right(&mut self, ui: &mut Ui, wishes: &mut Wishes) {
+        let frame = self.worker.last_frame();
+        ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+            // The panel and its sections keep their width whatever stands in them: a row that is a little too wide pushes nothing aside.
+            let mut room = ui.available_rect_before_wrap();
+            room.max.x -= 8.0;
+            let scenario = frame.scenario.as_deref();
+            let report = frame.report.as_deref();
+            let step = frame.clock.time_step;
+            let file = &mut self.document.draft;
+            let mut section = |ui: &mut Ui, name: &str, contents: &mut dyn FnMut(&mut Ui)| {
+                room.min.y = ui.cursor().top();
+                let mut inner = ui.new_child(egui::UiBuilder::new().id_salt(("right", name)).max_rect(room));
+                contents(&mut inner);
+                let bottom = egui::pos2(room.right(), inner.min_rect().bottom());
+                ui.advance_cursor_after_rect(egui::Rect::from_min_max(room.min, bottom));
+            };
+            section(ui, "view", &mut |ui| {
+                view_panel::show(ui, file, &mut self.view, scenario);
+            });
+            section(ui, "time", &mut |ui| {
+                wishes.command = time_panel::show(ui, file, scenario, step, &mut self.steps_per_frame);
+            });
+            section(ui, "method", &mut |ui| method_panel::show(ui, file, scenario, report));
+            section(ui, "checks", &mut |ui| checks_panel::show(ui, frame, &self.questions));
+            section(ui, "compare", &mut |ui| compare::show(ui, &mut self.comparison, frame));
+        });
+    }
+
+    fn bottom(&mut self, ui: &mut Ui, wishes: &mut Wishes, frame_style: egui::Frame) {
+        let mut open = self.settings.plots;
+        // In a low window the picture keeps the larger part.
+        let most = (0.45 * ui.available_height() - 16.0).clamp(104.0, 480.0);
+        Panel::bottom("plots")
+            .frame(frame_style)
+            .default_size(208.0_f32.min(most))
+            .size_range(136.0_f32.min(most)..=most)
+            .show_collapsible(ui, &mut open, |ui| {
+                let present = self.worker.last_frame();
+                let shown = if present.mirror.is_some() {
+                    &mut self.settings.shown_with_mirror
+                } else {
+                    &mut self.settings.shown
+                };
+                let frame = self.tape.frame(present).unwrap_or(present);
+                let mut records = plots::Records {
+                    history: &self.history,
+                    carpet: &mut self.carpet,
+                    map: view_panel::map(&self.document.draft),
+                };
+                plots::show(ui, shown, &mut self.view, &mut records, frame);
+            });
+        self.settings.plots = open;
+        Panel::bottom("transport")
+            .frame(frame_style)
+            .resizable(false)
+            .show(ui, |ui| {
+                wishes.actions.extend(mirror_strip::show(ui, self.worker.last_frame()));
+                let frame = self.worker.last_frame();
+                let shown = transport::show(ui, frame, self.settings.plots, &mut self.tape);
+                wishes.actions.extend(shown);
+            });
+    }
+
+    pub(super) fn centre(&mut self, ui: &mut Ui) {
+        let request = egui::CentralPanel::no_frame()
+            .show(ui, |ui| {
+                let area = ui.max_rect();
+                self.canvas_area = area;
+                let present = self.worker.last_frame();
+                let again = self.tape.frame(present);
+                let second = if again.is_none() {
+                    self.comparison.second(present)
+                } else {
+                    None
+                };
+                let canvas = Canvas {
+                    second,
+                    frame: again.unwrap_or(present),
+                    document: &self.document,
+                    medium: &self.medium,
+                    space: &self.space,
+                    history: &self.history,
+                    bare: self.bare,
+                };
+                let request = canvas::show(ui, &canvas, &mut self.view, self.pictures.as_mut(), &mut self.bar);
+                self.notices.show(ui.ctx(), area);
+                request
+            })
+            .inner;
+        let mirror = self.worker.last_frame().mirror.as_ref();
+        let returning = mirror.is_some_and(|mirror| mirror.status.phase == Phase::Replay);
+        for work in self.view.tools.take_work() {
+            // Whoever places a probe wants to see what it says.
+            self.view.show_charts |= matches!(work, Work::Probe(_));
+            tools::apply(&mut self.document.draft, work, returning);
+        }
+        if !self.worker.last_frame().image.value.is_empty() && self.meter.picture() {
+            // The next frame tells when this one was done.
+            ui.ctx().request_repaint();
+        }
+        if let Some(wanted) = request
+            && self.view.asked.as_ref() != Some(&wanted)
+        {
+            let before = self.view.asked.replace(wanted.clone());
+            if before.as_ref().is_none_or(|before| before.volume != wanted.volume) {
+                self.worker.send(Command::Volume(wanted.volume));
+            }
+            if before.is_none_or(|before| before.image != wanted.image) {
+                self.worker.send(Command::View(wanted.image));
+            }
+        }
+    }
+
+    /// The first steps, where they are wanted.
+    fn show_tour(&mut self, ctx: &egui::Context) {
+        let frame = self.worker.last_frame();
+        let seen = Seen {
+            runs: frame.status == Status::Running,
+            backwards: frame.clock.time_step < 0.0,
+            tool: self.view.tools.tool != Tool::Move,
+            palette: self.palette.is_open(),
+            help: self.help,
+            steps: frame.clock.steps,
+        };
+        let held = self.help || self.palette.is_open() || self.prompt.is_open() || self.film_dialogue.is_open();
+        let held = held || ctx.text_edit_focused();
+        let began = std::mem::take(&mut self.starting);
+        self.starting = began && !seen.runs;
+        if let Some(tour) = self.tour.as_mut().filter(|_| began) {
+            tour.begin_anew();
+        }
+        if let Some(tour) = &mut self.tour
+            && !tour.show(ctx, seen, held)
+        {
+            self.tour = None;
+            self.settings.toured = true;
+        }
+    }
+
+    pub(super) fn overlays(&mut self, ctx: &egui::Context, wishes: &mut Wishes) {
+        if self.palette.is_open() {
+            match self.palette.show(ctx, &self.gallery.names()) {
+                Some(Choice::Do(action)) => wishes.actions.push(action),
+                Some(Choice::Preset(name)) => wishes.preset = Some(name),
+                None => {}
+            }
+        }
+        if let Some(answer) = self.prompt.show(ctx) {
+            self.errands.typed(answer.ask, answer.path, answer.replaces);
+        }
+        let folder = self.settings.own_folder();
+        if self.film_dialogue.show(ctx, self.worker.last_frame(), folder) {
+            self.ask_for_film();
+        }
+        if let Some(filming) = &self.filming
+            && let Some(wish) = film_panel::progress(ctx, filming)
+        {
+            self.end_film(wish);
+        }
+        let area = self.canvas_area;
+        if self.questions.show(ctx, self.worker.last_frame(), area) {
+            self.worker.send(Command::Play);
+        }
+        self.show_tour(ctx);
+        if self.help {
+            self.help = help::show(ctx);
+        }
+        dropped::veil(ctx);
+    }
+}

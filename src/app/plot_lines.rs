@@ -1,0 +1,187 @@
+//! What the plots draw: their lines and the words over them.
+
+use super::history::{FIXED, History};
+use super::mirror_plots;
+use super::plots::Kind;
+use super::units::{Along, Units};
+use super::view_state::{Cut, ViewState};
+use crate::engine::Frame;
+use crate::physics::Equation;
+
+/// Powers below this share of the strongest line are drawn as this.
+const LEAST_POWER: f64 = 1e-12;
+
+/// What the plots are drawn from.
+pub(super) struct Sources<'a> {
+    pub(super) view: &'a ViewState,
+    pub(super) history: &'a History,
+    pub(super) frame: &'a Frame,
+    pub(super) units: Units,
+    pub(super) rank: usize,
+}
+
+/// A line with its name.
+pub(super) type Named = (String, Vec<[f64; 2]>);
+
+/// The lines of a plot.
+pub(super) fn lines(kind: Kind, sources: &Sources<'_>, most: usize) -> Vec<Named> {
+    let Sources {
+        view,
+        history,
+        frame,
+        units,
+        rank,
+    } = sources;
+    let over_time = |column: usize, scale: f64| {
+        let mut points = history.points(column, most);
+        for [t, value] in &mut points {
+            *t *= units.time.per;
+            *value *= scale;
+        }
+        points
+    };
+    let axes = ["x", "y", "z"];
+    match kind {
+        Kind::Cut => vec![("cut".to_owned(), cut_points(view, frame, units))],
+        Kind::Position => (0..*rank)
+            .map(|n| (format!("mean {}", axes[n]), over_time(2 + n, units.length.per)))
+            .collect(),
+        Kind::Spread => (0..*rank)
+            .map(|n| (format!("σ{}", axes[n]), over_time(5 + n, units.length.per)))
+            .collect(),
+        Kind::Norm => vec![("norm − 1".to_owned(), over_time(0, 1.0))],
+        Kind::Energy => vec![("energy".to_owned(), over_time(1, 1.0))],
+        Kind::Detectors => frame
+            .scenario
+            .iter()
+            .flat_map(|scenario| scenario.detectors())
+            .enumerate()
+            .map(|(n, detector)| (detector.name.clone(), over_time(FIXED + n, 1.0)))
+            .collect(),
+        Kind::Spectrum => spectra(frame, units, most),
+        Kind::Fidelity => {
+            let contrast = is_contrast(frame);
+            let mut points = history.mirror(if contrast { 2 } else { 0 }, most);
+            for point in &mut points {
+                point[0] *= units.time.per;
+            }
+            vec![(mirror_plots::summary(frame, units.length), points)]
+        }
+        Kind::Difference => {
+            let mut points = history.differences(most);
+            for [t, _] in &mut points {
+                *t *= units.time.per;
+            }
+            vec![("difference".to_owned(), points)]
+        }
+        // They have no lines.
+        Kind::Signals | Kind::Focus | Kind::Carpet | Kind::Gain => Vec::new(),
+    }
+}
+
+/// Whether a mirror is judged by its contrast: a source leaves nothing at t = 0 to compare with.
+fn is_contrast(frame: &Frame) -> bool {
+    let found = frame.mirror.as_ref().and_then(|mirror| mirror.refocus);
+    found.is_some_and(|(_, _, found)| found.fidelity == 0.0)
+}
+
+/// The title of a plot: what over what, with units.
+pub(super) fn heading(kind: Kind, title: &str, sources: &Sources<'_>) -> String {
+    let units = sources.units;
+    let along = |axis| {
+        let frame = sources.frame;
+        let title = |scenario: &_| Along::of(scenario, frame.image.quantity, axis, units.length).title();
+        frame.scenario.as_deref().map_or(String::new(), title)
+    };
+    let over = match (kind, sources.view.cut) {
+        (Kind::Cut, Cut::Row) => along(0),
+        (Kind::Cut, Cut::Column) => along(1),
+        (Kind::Spectrum, _) if sound(sources.frame) => "f (Hz)".to_owned(),
+        (Kind::Spectrum, _) => "ω".to_owned(),
+        _ => units.time.after("t"),
+    };
+    let what = match kind {
+        Kind::Position | Kind::Spread => units.length.after(title),
+        Kind::Energy if sound(sources.frame) => format!("{title} (J)"),
+        Kind::Spectrum => "log₁₀ power".to_owned(),
+        Kind::Fidelity if is_contrast(sources.frame) => "Focus over rms".to_owned(),
+        Kind::Difference => "log₁₀ difference".to_owned(),
+        _ => title.to_owned(),
+    };
+    format!("{what} over {over}")
+}
+
+fn sound(frame: &Frame) -> bool {
+    let scenario = frame.scenario.as_deref();
+    scenario.is_some_and(|scenario| scenario.model().equation() == Equation::Acoustic)
+}
+
+/// Decades of power over frequency, one line a detector, as far as any of them has something to say: f in sound, ω = 2πf in quantum scenes.
+fn spectra(frame: &Frame, units: &Units, most: usize) -> Vec<Named> {
+    let Some(scenario) = &frame.scenario else {
+        return Vec::new();
+    };
+    let per_cycle = if units.time.name.is_empty() {
+        std::f64::consts::TAU
+    } else {
+        1.0
+    };
+    let found = frame.spectra.iter().flatten();
+    let highest = found
+        .map(|one| one.reach(LEAST_POWER) as f64 * one.step)
+        .fold(0.0, f64::max)
+        * 1.1;
+    let named = scenario.detectors().iter().zip(frame.spectra.iter());
+    named
+        .map(|(detector, spectrum)| {
+            let points = spectrum.as_ref().map_or(Vec::new(), |spectrum| {
+                let shown = ((highest / spectrum.step) as usize).min(spectrum.power.len());
+                let together = shown.div_ceil(most).max(1);
+                let largest = spectrum.power.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+                // Of frequencies that share a pixel the strongest is seen.
+                let part = |(n, powers): (usize, &[f64])| {
+                    let place = (n * together) as f64 + (powers.len() - 1) as f64 / 2.0;
+                    let power = powers.iter().copied().fold(0.0, f64::max);
+                    [
+                        place * spectrum.step * per_cycle,
+                        power.max(largest * LEAST_POWER).log10(),
+                    ]
+                };
+                spectrum.power[..shown].chunks(together).enumerate().map(part).collect()
+            });
+            (detector.name.clone(), points)
+        })
+        .collect()
+}
+
+/// Values along the cut, over lengths or momenta.
+fn cut_points(view: &ViewState, frame: &Frame, units: &Units) -> Vec<[f64; 2]> {
+    let image = &frame.image;
+    let Some(scenario) = &frame.scenario else {
+        return Vec::new();
+    };
+    let [width, height] = image.size;
+    if image.value.len() != width * height || width == 0 || image.reduction == 0 {
+        return Vec::new();
+    }
+    let place = |axis: usize, n: usize| {
+        let along = Along::of(scenario, image.quantity, axis, units.length);
+        along.at(image.origin[axis] as f64 + (n as f64 + 0.5) * image.reduction as f64 - 0.5) * along.unit.per
+    };
+    let texel = |axis: usize| {
+        let at = (view.cut_at - image.origin[axis] as f64) / image.reduction as f64;
+        (at >= 0.0 && at < image.size[axis] as f64).then_some(at as usize)
+    };
+    match view.cut {
+        Cut::Row => texel(1).map_or(Vec::new(), |row| {
+            (0..width)
+                .map(|n| [place(0, n), f64::from(image.value[n + width * row])])
+                .collect()
+        }),
+        Cut::Column => texel(0).map_or(Vec::new(), |column| {
+            (0..height)
+                .map(|n| [place(1, n), f64::from(image.value[column + width * n])])
+                .collect()
+        }),
+    }
+}

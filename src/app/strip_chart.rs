@@ -1,0 +1,132 @@
+//! A small chart beside each probe in the picture: what it recorded lately.
+
+use super::camera::Camera;
+use super::history::History;
+use super::theme::{self, OVER_PICTURE};
+use super::widgets::figure;
+use crate::physics::{Detector, Region};
+use egui::{Align2, Color32, FontId, Painter, Pos2, Rect, Sense, Stroke, Ui, pos2, vec2};
+
+/// Records that are shown: a few seconds of a run.
+const RECORDS: usize = 240;
+
+/// A chart's size, and the line of its value above the curve.
+const SIZE: egui::Vec2 = vec2(128.0, 48.0);
+const HEAD: f32 = 14.0;
+
+/// Most charts at a time.
+const MOST: usize = 6;
+
+/// Ground of a chart.
+const SHADE: Color32 = Color32::from_rgba_premultiplied(6, 7, 8, 200);
+
+/// Whether any of the detectors is a probe.
+#[must_use]
+pub fn has_probes(detectors: &[Detector]) -> bool {
+    detectors
+        .iter()
+        .any(|detector| matches!(detector.region, Region::Point(_)))
+}
+
+/// Draws the charts over `area`; `spacing` from site to site.
+pub fn show(
+    ui: &Ui,
+    painter: &Painter,
+    (area, camera, spacing): (Rect, &Camera, f64),
+    (detectors, history): (&[Detector], &History),
+) {
+    let mut taken: Vec<Rect> = Vec::new();
+    for (n, detector) in detectors.iter().enumerate() {
+        let Region::Point(at) = &detector.region else { continue };
+        let records = history.latest(n, RECORDS);
+        let Some(last) = records.last() else { continue };
+        // A length to a place in sites: site n stands in the middle of n..n+1.
+        let point = camera.point_at(area, [at[0] / spacing + 0.5, at[1] / spacing + 0.5]);
+        if !area.contains(point) || taken.len() == MOST {
+            continue;
+        }
+        let rect = place(area, point, &taken);
+        taken.push(rect);
+        painter.rect_filled(rect, 4.0, SHADE);
+        let font = FontId::proportional(11.0);
+        let value = figure(*last, 3);
+        let head = rect.shrink2(vec2(6.0, 2.0));
+        painter.text(head.right_top(), Align2::RIGHT_TOP, &value, font.clone(), OVER_PICTURE);
+        let name = painter.layout(detector.name.clone(), font, theme::of(true).accent, SIZE.x * 0.6);
+        let clip = Rect::from_min_size(rect.min, vec2(SIZE.x * 0.62, HEAD + 2.0));
+        painter
+            .with_clip_rect(clip.intersect(area))
+            .galley(head.min, name, theme::of(true).accent);
+        curve(painter, rect, records);
+        let id = ui.scope_id().with(("strip chart", n));
+        let response = ui.interact(rect, id, Sense::hover());
+        let words = format!("Chart of {}: {value}", detector.name);
+        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, &words));
+    }
+}
+
+/// Beside the probe and within the area, where no other chart stands.
+fn place(area: Rect, point: Pos2, taken: &[Rect]) -> Rect {
+    let room = area.shrink(8.0);
+    let left = if point.x + 12.0 + SIZE.x > room.right() {
+        point.x - 12.0 - SIZE.x
+    } else {
+        point.x + 12.0
+    };
+    let top = (point.y + 8.0).clamp(room.top(), (room.bottom() - SIZE.y).max(room.top()));
+    let mut rect = Rect::from_min_size(pos2(left, top), SIZE);
+    while let Some(other) = taken.iter().find(|other| other.intersects(rect)) {
+        rect = rect.translate(vec2(0.0, other.bottom() + 2.0 - rect.top()));
+    }
+    rect
+}
+
+/// The records from left to right over the whole of their range; zero is a faint line, where it is within.
+fn curve(painter: &Painter, rect: Rect, records: &[f64]) {
+    let plot = Rect::from_min_max(rect.min + vec2(6.0, HEAD + 2.0), rect.max - vec2(6.0, 4.0));
+    let low = records.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = records.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let span = high - low;
+    if !span.is_finite() {
+        return;
+    }
+    let height = |value: f64| {
+        let part = if span > 0.0 { (value - low) / span } else { 0.5 };
+        egui::lerp(plot.bottom()..=plot.top(), part as f32)
+    };
+    if low < 0.0 && high > 0.0 {
+        let faint = Stroke::new(1.0, OVER_PICTURE.gamma_multiply(0.25));
+        painter.hline(plot.x_range(), height(0.0), faint);
+    }
+    let step = plot.width() / (RECORDS - 1) as f32;
+    // The latest record stands at the right end.
+    let first = plot.right() - step * (records.len() - 1) as f32;
+    let points = records
+        .iter()
+        .enumerate()
+        .map(|(n, value)| pos2(first + step * n as f32, height(*value)))
+        .collect();
+    painter.add(egui::Shape::line(points, Stroke::new(1.5, theme::of(true).accent)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn charts_stand_within_the_picture_and_not_on_each_other() {
+        let area = Rect::from_min_size(pos2(0.0, 0.0), vec2(400.0, 300.0));
+        let mut taken = Vec::new();
+        for point in [
+            pos2(20.0, 20.0),
+            pos2(24.0, 22.0),
+            pos2(390.0, 150.0),
+            pos2(200.0, 298.0),
+        ] {
+            let rect = place(area, point, &taken);
+            assert!(taken.iter().all(|other: &Rect| !other.intersects(rect)), "{rect:?}");
+            assert!(area.contains_rect(rect), "{rect:?}");
+            taken.push(rect);
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Lines of sites as graphs over them, with their medium below.
+
+use super::graph::Graph;
+use super::look::index;
+use super::overlay;
+use super::paint::{Painter, parts};
+use super::picture::Rect;
+use super::resample::resample;
+use super::text::Align;
+use crate::colormap::phase_entry;
+use crate::engine::maps::wave_number;
+use crate::physics::{Equation, Sets};
+use crate::scene::scenario::Quantity;
+use crate::solver::{Clock, FieldImage};
+use crate::space::Subject;
+use std::sync::Arc;
+
+impl Painter {
+    pub(super) fn paint_line(&mut self, image: &FieldImage, clock: &Clock, seconds: f32) {
+        let field = self.field;
+        let (x, y) = self.axes(image);
+        let phases = image.quantity == Some(Quantity::Phase);
+        let mut shown = image.clone();
+        if phases {
+            for value in &mut shown.value {
+                *value *= *value;
+            }
+        }
+        let levels = self.keeper.levels(&shown, seconds);
+        let mut values = resample(&shown.value, image.size[0], &x, &y);
+        let table = self.map.table();
+        let colors: Vec<[u8; 3]> = if phases {
+            // The cubic may swing below 0 beside steep flanks; a density cannot.
+            for value in &mut values {
+                *value = value.max(0.0);
+            }
+            let (re, im) = parts(image);
+            let re = resample(&re, image.size[0], &x, &y);
+            let im = resample(&im, image.size[0], &x, &y);
+            let hue = |(re, im): (&f32, &f32)| table[phase_entry(im.atan2(*re))];
+            re.iter().zip(&im).map(hue).collect()
+        } else {
+            let mapping = levels.mapping(self.map.kind);
+            values.iter().map(|value| table[mapping.entry(*value)]).collect()
+        };
+        // Some air above (and below) the curve.
+        let air = 0.08 * (levels.high - levels.low);
+        let bottom = if levels.low < 0.0 { levels.low - air } else { levels.low };
+        let subject = Subject::of(&self.scenario, clock.time);
+        let momenta = self.look.quantity == Quantity::Momentum;
+        let (medium, walls) = if momenta {
+            (Vec::new(), Vec::new())
+        } else {
+            self.line_medium(&subject)
+        };
+        let quantity = if phases { Quantity::Density } else { self.look.quantity };
+        let grid = self.scenario.grid();
+        let along = |site: f64| {
+            if momenta {
+                wave_number(grid, 0, site)
+            } else {
+                site * grid.spacing()
+            }
+        };
+        let graph = Graph {
+            values: &values,
+            colors: &colors,
+            range: [bottom, levels.high + air],
+            span: [
+                along(index(self.request.x.start) - 0.5),
+                along(index(self.request.x.end) - 0.5),
+            ],
+            medium: &medium,
+            medium_name: {
+                let (_, sign, unit, base) = subject.name();
+                (sign, unit, base)
+            },
+            walls: &walls,
+            sign: overlay::sign(quantity),
+            along: self.along(),
+        };
+        graph.draw(&mut self.picture, field, self.unit, self.theme);
+        if self.look.overlay {
+            let scenario = Arc::clone(&self.scenario);
+            let legend = self.legend(&scenario, levels, clock);
+            let base = overlay::pixel(field.y) - 2.75 * self.unit;
+            legend.head(&mut self.picture, field, base, self.unit, self.theme);
+            if phases {
+                self.hue_strip();
+            }
+        }
+    }
+
+    fn along(&self) -> &'static str {
+        match self.scenario.model().equation() {
+            Equation::Schrodinger if self.look.quantity == Quantity::Momentum => "k",
+            Equation::Schrodinger => "x",
+            Equation::Acoustic => "x / m",
+        }
+    }
+
+    /// A strip of hues with its phases, in the middle above a graph.
+    fn hue_strip(&mut self) {
+        let unit = self.unit;
+        let field = self.field;
+        let width = overlay::ceil(8.0 * unit).min(field.width / 2);
+        let strip = Rect {
+            x: field.x + (field.width - width) / 2,
+            y: field.y - overlay::ceil(1.25 * unit),
+            width,
+            height: overlay::ceil(0.55 * unit),
+        };
+        let table = self.map.table();
+        for x in 0..width {
+            let turn = (overlay::pixel(x) + 0.5) / overlay::pixel(width) - 0.5;
+            let color = table[phase_entry(turn * std::f32::consts::TAU)];
+            self.picture.fill(
+                Rect {
+                    x: strip.x + x,
+                    width: 1,
+                    ..strip
+                },
+                color,
+                1.0,
+            );
+        }
+        let style = self.theme.label(0.85 * unit);
+        let base = overlay::pixel(strip.y + strip.height);
+        let (left, right) = (overlay::pixel(strip.x), overlay::pixel(strip.x + width));
+        style.draw(&mut self.picture, left - 0.4 * unit, base, Align::Right, "arg ψ  −π");
+        style.draw(&mut self.picture, right + 0.4 * unit, base, Align::Left, "π");
+    }
+
+    /// The medium less its background, and walls, per column of a graph.
+    fn line_medium(&self, subject: &Subject) -> (Vec<f32>, Vec<bool>) {
+        let medium = self.scenario.medium();
+        let sites = self.request.x.len();
+        let columns = self.field.width;
+        let site = |x: usize| ((2 * x + 1) * sites / (2 * columns)).min(sites - 1);
+        let mut levels = Vec::new();
+        if subject.is_set(&self.scenario) {
+            let (mut row, mut part) = (vec![0.0; sites], vec![0.0; sites]);
+            subject.row(&self.scenario, [0, 0], self.request.x.clone(), &mut part, &mut row);
+            #[expect(clippy::cast_possible_truncation, reason = "drawn in pixels")]
+            levels.extend((0..columns).map(|x| row[site(x)] as f32));
+        }
+        let mut walls = Vec::new();
+        if medium.has(Sets::Wall) {
+            let mut row = vec![false; sites];
+            medium.wall_row(0, 0, self.request.x.clone(), &mut row);
+            walls.extend((0..columns).map(|x| row[site(x)]));
+        }
+        (levels, walls)
+    }
+}

@@ -1,0 +1,205 @@
+//! How a scene is to be shown, and where on a picture its field then stands.
+
+use super::overlay::{self, Margins};
+use super::picture::Rect;
+use crate::colormap::ColormapError;
+use crate::scene::Scenario;
+use crate::scene::scenario::{ColorRange, Opacity, Orbit, Quantity, ViewMode};
+use std::ops::Range;
+
+/// A field's longer side in a picture whose size is not given is about this many pixels.
+const NATURAL: usize = 1280;
+/// Size of a graph whose size is not given.
+const GRAPH: [usize; 2] = [1280, 640];
+/// Size of a field in space whose size is not given.
+const SPACE: [usize; 2] = [1280, 960];
+
+/// How a scene is to be shown.
+#[derive(Clone, Debug)]
+pub struct Look {
+    /// What is shown.
+    pub quantity: Quantity,
+    /// A colour map's name, or `auto`.
+    pub colormap: String,
+    /// The colour range.
+    pub range: ColorRange,
+    /// Pixels; `None` = whole pixels a site, or whole sites a pixel.
+    pub size: Option<[usize; 2]>,
+    /// Sites along x and y of the part that is shown; `None` = the whole plane. Reliefs and fields in space are shown whole.
+    pub region: Option<[Range<usize>; 2]>,
+    /// The plane of a 3D field; `None` = that of `slices`.
+    pub plane: Option<usize>,
+    /// How a field of two or three dimensions is shown.
+    pub mode: ViewMode,
+    /// From where a relief or a box is looked at.
+    pub orbit: Orbit,
+    /// Lengths at which its slices stand.
+    pub slices: [f64; 3],
+    /// How opaque its values are.
+    pub opacity: Opacity,
+    /// Whether it is lit along its gradients.
+    pub shading: bool,
+    /// Exponent of the brightness: ½ shows faint waves beside strong ones. Maps with two sides have none.
+    pub gamma: f32,
+    /// Title, clock, colour bar and scale bar.
+    pub overlay: bool,
+}
+
+impl Look {
+    /// What the scene itself asks for, without overlay, at its natural size.
+    #[must_use]
+    pub fn of(scenario: &Scenario) -> Self {
+        let view = scenario.view();
+        Self {
+            quantity: view.quantity,
+            colormap: view.colormap.clone(),
+            range: view.range,
+            size: None,
+            region: None,
+            plane: None,
+            mode: view.mode,
+            orbit: view.camera,
+            slices: view.slices.unwrap_or_else(|| {
+                let grid = scenario.grid();
+                // The middle site, where the window's slices stand at first.
+                grid.size().map(|sites| index(sites / 2) * grid.spacing())
+            }),
+            opacity: view.opacity.clone(),
+            shading: view.shading,
+            gamma: 1.0,
+            overlay: false,
+        }
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "numbers of sites")]
+pub(super) fn index(sites: usize) -> f64 {
+    sites as f64
+}
+
+/// Why a scene cannot be shown as asked.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum LookError {
+    /// No such map, or of the wrong kind.
+    #[error(transparent)]
+    Colormap(#[from] ColormapError),
+    /// A size without room for the field.
+    #[error("a picture of {width} × {height} pixels has no room for the field; choose at least {least} × {least}")]
+    TooSmall {
+        /// Pixels.
+        width: usize,
+        /// Pixels.
+        height: usize,
+        /// The least that works.
+        least: usize,
+    },
+    /// A picture that no memory holds.
+    #[error("a picture of {width} × {height} pixels is too large; choose at most {most} on a side")]
+    TooLarge {
+        /// Pixels.
+        width: usize,
+        /// Pixels.
+        height: usize,
+        /// The limit.
+        most: usize,
+    },
+    /// A plane outside the grid.
+    #[error("there is no plane {plane}: the grid has planes 0 to {last} along z")]
+    Plane {
+        /// Asked for.
+        plane: usize,
+        /// The last one.
+        last: usize,
+    },
+}
+
+/// Longest side of a picture.
+const MOST: usize = 32768;
+
+/// Canvas, field and text size.
+pub(super) fn layout(
+    [nx, ny]: [usize; 2],
+    line: bool,
+    in_space: bool,
+    look: &Look,
+) -> Result<([usize; 2], Rect, f32), LookError> {
+    #[expect(clippy::cast_precision_loss, reason = "numbers of pixels")]
+    let unit_of = |[width, height]: [usize; 2]| {
+        let shorter = width.min(height).min(2 * width.max(height) / 3) as f32;
+        let longer = width.max(height) as f32;
+        (shorter / 32.0).max(longer / 64.0).clamp(9.0, 80.0)
+    };
+    let margins = |unit: f32| match (line, look.overlay) {
+        (true, titled) => Margins::for_graph(unit, titled),
+        (false, true) => Margins::for_field(unit),
+        (false, false) => Margins::default(),
+    };
+    let longer = nx.max(ny);
+    let natural = if line || in_space {
+        None
+    } else if longer <= NATURAL {
+        Some([nx, ny].map(|n| n * (NATURAL / longer)))
+    } else {
+        Some([nx, ny].map(|n| n.div_ceil(longer.div_ceil(NATURAL))))
+    };
+    if let (None, Some([width, height])) = (look.size, natural) {
+        let unit = unit_of([width, height]);
+        let room = margins(unit);
+        let field = Rect {
+            x: room.left,
+            y: room.top,
+            width,
+            height,
+        };
+        // A wheel and its legend need some height of their own.
+        let least = if look.overlay { overlay::ceil(unit * 9.0) } else { 0 };
+        let canvas = [
+            width + room.left + room.right,
+            (height + room.top + room.bottom).max(least),
+        ];
+        return Ok((canvas, field, unit));
+    }
+    let [width, height] = look.size.unwrap_or(if in_space { SPACE } else { GRAPH });
+    if width.max(height) > MOST {
+        return Err(LookError::TooLarge {
+            width,
+            height,
+            most: MOST,
+        });
+    }
+    let unit = unit_of([width, height]);
+    let room = margins(unit);
+    let least = if line || look.overlay { 160 } else { 16 };
+    if width.min(height) < least {
+        return Err(LookError::TooSmall { width, height, least });
+    }
+    let inside = room.inside(width, height);
+    let field = if line || in_space {
+        inside
+    } else {
+        fitted(inside, [nx, ny])
+    };
+    Ok(([width, height], field, unit))
+}
+
+/// The largest rectangle of the field's proportions in `room`, in its middle.
+fn fitted(room: Rect, [nx, ny]: [usize; 2]) -> Rect {
+    let wide = room.width * ny <= room.height * nx;
+    let (width, height) = if wide {
+        (
+            room.width,
+            ((2 * room.width * ny + nx) / (2 * nx)).clamp(1, room.height),
+        )
+    } else {
+        (
+            ((2 * room.height * nx + ny) / (2 * ny)).clamp(1, room.width),
+            room.height,
+        )
+    };
+    Rect {
+        x: room.x + (room.width - width) / 2,
+        y: room.y + (room.height - height) / 2,
+        width,
+        height,
+    }
+}

@@ -1,0 +1,140 @@
+//! A scene of two dimensions as a relief: the triangles of [`crate::space::relief`], filled without graphics hardware.
+
+use super::overlay::{pixel, plain};
+use super::picture::{Picture, Rect};
+use super::space::segment;
+use super::text::Align;
+use super::theme::Theme;
+use crate::engine::maps::wave_number;
+use crate::scene::Scenario;
+use crate::scene::scenario::{Orbit, Quantity};
+use crate::solver::FieldImage;
+use crate::space::relief::{Paint, Projection, Surface, surface};
+
+/// Samples a pixel, along each axis: the sides of the surface are smooth.
+const FINE: usize = 2;
+
+/// Texels along an axis for a field of so many pixels: quads of six pixels, at least those of the window.
+#[must_use]
+pub fn texels(field: Rect) -> usize {
+    (field.width.max(field.height) / 6).clamp(crate::space::relief::MOST, 512)
+}
+
+/// Paints the surface of a picture into a rectangle.
+pub fn paint(
+    picture: &mut Picture,
+    rect: Rect,
+    (image, orbit, colors): (&FieldImage, &Orbit, &Paint<'_>),
+    (unit, theme): (f32, &Theme),
+) {
+    let projection = projection(rect, image, orbit);
+    let ground = projection.ground();
+    for n in 0..4 {
+        let side = [ground[n], ground[(n + 1) % 4]];
+        segment(picture, rect, side, theme.line, ((unit / 14.0).max(1.0), 0.8));
+    }
+    let [width, height] = image.size;
+    if width > 1 && height > 1 && image.value.len() == width * height {
+        fill(picture, rect, &surface(image, &projection, colors));
+    }
+}
+
+fn projection(rect: Rect, image: &FieldImage, orbit: &Orbit) -> Projection {
+    Projection::new(orbit, image.size, [[0.0; 2], [pixel(rect.width), pixel(rect.height)]])
+}
+
+/// Writes the ends and names of the axes beside the ground.
+pub fn axes(
+    picture: &mut Picture,
+    rect: Rect,
+    (image, orbit, scenario): (&FieldImage, &Orbit, &Scenario),
+    (unit, unit_name, theme): (f32, &str, &Theme),
+) {
+    let projection = projection(rect, image, orbit);
+    let grid = scenario.grid();
+    let momenta = image.quantity == Some(Quantity::Momentum);
+    for axis in 0..2 {
+        let end = |site: f64| {
+            let at = if momenta {
+                wave_number(grid, axis, site)
+            } else {
+                site * grid.spacing()
+            };
+            // Three figures: they only say where the picture ends.
+            let unit = 10f64.powf(at.abs().max(1e-12).log10().floor() - 2.0);
+            plain((at / unit).round() * unit)
+        };
+        #[expect(clippy::cast_precision_loss, reason = "numbers of sites")]
+        let last = grid.size()[axis].saturating_sub(1) as f64;
+        let name = ["x", "y"][axis];
+        let title = match unit_name {
+            _ if momenta => format!("k{name}"),
+            "" => name.to_owned(),
+            unit_name => format!("{name} / {unit_name}"),
+        };
+        let words = [(end(0.0), 0.85), (end(last), 0.85), (title, 0.95)];
+        for (at, (text, size)) in projection.labels(axis, 1.4 * unit).into_iter().zip(words) {
+            let style = theme.label(size * unit);
+            let (x, y) = (pixel(rect.x) + at[0], pixel(rect.y) + at[1] + 0.3 * unit);
+            style.draw(picture, x, y, Align::Center, &text);
+        }
+    }
+}
+
+/// Fills the triangles, each over those before it; colours run evenly between the corners.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "positions and colours inside a picture"
+)]
+fn fill(picture: &mut Picture, rect: Rect, surface: &Surface) {
+    let (width, height) = (FINE * rect.width, FINE * rect.height);
+    let mut samples: Vec<Option<[u8; 3]>> = vec![None; width * height];
+    for corners in &surface.triangles {
+        let [a, b, c] = corners.map(|n| surface.points[n as usize].map(|at| at * pixel(FINE)));
+        let colors = corners.map(|n| surface.colors[n as usize].map(f32::from));
+        let area = (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
+        if area == 0.0 || !area.is_finite() {
+            continue;
+        }
+        let ends = |axis: usize, most: usize| {
+            let low = a[axis].min(b[axis]).min(c[axis]).max(0.0);
+            let high = a[axis].max(b[axis]).max(c[axis]).min(pixel(most));
+            low.floor() as usize..(high.ceil().max(0.0) as usize).min(most)
+        };
+        for y in ends(1, height) {
+            for x in ends(0, width) {
+                let at = [pixel(x) + 0.5, pixel(y) + 0.5];
+                let part =
+                    |p: [f32; 2], q: [f32; 2]| ((q[0] - p[0]) * (at[1] - p[1]) - (q[1] - p[1]) * (at[0] - p[0])) / area;
+                let parts = [part(b, c), part(c, a), part(a, b)];
+                // A little over the sides, so that no gap is left between two triangles.
+                if parts.iter().all(|part| *part >= -1e-4) {
+                    let mixed = |n: usize| (0..3).map(|corner| parts[corner] * colors[corner][n]).sum::<f32>();
+                    let color = std::array::from_fn(|n| (mixed(n) + 0.5).clamp(0.0, 255.0) as u8);
+                    samples[x + width * y] = Some(color);
+                }
+            }
+        }
+    }
+    for y in 0..rect.height {
+        for x in 0..rect.width {
+            let at = (rect.x + x, rect.y + y);
+            let under = picture.at(at.0, at.1);
+            let mut sum = [0u32; 3];
+            let mut any = false;
+            for sample in 0..FINE * FINE {
+                let place = FINE * x + sample % FINE + width * (FINE * y + sample / FINE);
+                any |= samples[place].is_some();
+                let color = samples[place].unwrap_or(under);
+                for n in 0..3 {
+                    sum[n] += u32::from(color[n]);
+                }
+            }
+            if any {
+                let count = (FINE * FINE) as u32;
+                picture.set(at.0, at.1, sum.map(|sum| ((sum + count / 2) / count) as u8));
+            }
+        }
+    }
+}

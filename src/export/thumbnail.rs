@@ -1,0 +1,134 @@
+//! The small picture of a scene that a gallery shows.
+//!
+//! It is drawn from the scene alone, on the processor, at a time that the scene names: the same scene has the same picture wherever it is drawn,
+//! but for the last bits in which kinds of processors differ.
+
+use super::picture::{Picture, Rect};
+use super::{Look, LookError, Painter};
+use crate::engine::{Engine, EngineError};
+use crate::scene::scenario::BackendChoice;
+use crate::scene::{Faults, Scenario, SceneFile};
+use crate::solver::{self, Backend};
+use image::imageops::{self, FilterType};
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Pixels of a picture in the gallery.
+pub const SIZE: [usize; 2] = [200, 112];
+
+/// It is drawn so many times as large, then averaged: lines and edges are smooth.
+const FINE: usize = 2;
+
+/// A graph is drawn at this size, and then shown without its axes.
+const GRAPH: [usize; 2] = [520, 300];
+
+/// Steps to the picture of a scene that has no end.
+const STEPS: f64 = 100.0;
+
+/// Why there is no picture.
+#[derive(Debug, thiserror::Error)]
+pub enum ThumbnailError {
+    /// The scene is wrong, or nothing for the processor.
+    #[error(transparent)]
+    Scene(#[from] Faults),
+    /// The run failed.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// The scene cannot be shown.
+    #[error(transparent)]
+    Look(#[from] LookError),
+}
+
+/// Draws the picture of a scene; `origin` is its file. Where `most` is given, the run ends after so many steps times sites, at an earlier time.
+/// `goes_on` is asked about twenty times a second; `None` once it says no.
+///
+/// # Errors
+/// If the scene is wrong, cannot run on the processor, or fails.
+pub fn thumbnail(
+    file: &SceneFile,
+    origin: Option<&Path>,
+    most: Option<f64>,
+    goes_on: &mut dyn FnMut() -> bool,
+) -> Result<Option<Picture>, ThumbnailError> {
+    let scenario = Arc::new(solver::validate_scene(&on_processor(file), origin)?);
+    let mut engine = Engine::new(Arc::clone(&scenario))?;
+    let time_step = engine.clock().time_step;
+    let mut time = time_shown(&scenario, time_step);
+    if let Some(most) = most {
+        let sites: f64 = scenario.grid().size().into_iter().map(count).product();
+        time = time.min((most / sites).floor() * time_step.abs());
+    }
+    let end = engine.run_until(time, &mut |_, _| {
+        if goes_on() {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
+        }
+    })?;
+    if !end.reached {
+        return Ok(None);
+    }
+    let line = scenario.grid().rank() == 1;
+    let mut look = Look::of(&scenario);
+    look.size = Some(if line { GRAPH } else { SIZE.map(|n| FINE * n) });
+    let mut painter = Painter::new(Arc::clone(&scenario), &look, time_step)?;
+    let inside = painter.field();
+    let picture = painter.shoot(&mut engine, 0.0)?;
+    let whole = Rect {
+        x: 0,
+        y: 0,
+        width: picture.width,
+        height: picture.height,
+    };
+    Ok(reduced(picture, if line { inside } else { whole }))
+}
+
+/// The time of a scene's picture: the one that it names, or the middle of its run.
+fn time_shown(scenario: &Scenario, time_step: f64) -> f64 {
+    let middle = scenario.time().end.map_or(STEPS * time_step.abs(), |end| end / 2.0);
+    scenario.view().cover.unwrap_or(middle)
+}
+
+/// The scene on the processor: what it says for a device is left to the method.
+fn on_processor(file: &SceneFile) -> SceneFile {
+    let mut file = file.clone();
+    file.solver.backend = BackendChoice::Cpu;
+    let method = file.solver.method.as_deref().and_then(solver::find);
+    let has = |variant: &str| {
+        method.is_some_and(|method| {
+            let mut targets = method.present_targets().filter(|target| target.backend == Backend::Cpu);
+            targets.any(|target| target.variants.iter().any(|known| known.id == variant))
+        })
+    };
+    if !has(&file.solver.variant) {
+        "auto".clone_into(&mut file.solver.variant);
+        file.solver.parameters.retain(|key, _| key == "order");
+    }
+    file
+}
+
+#[expect(clippy::cast_precision_loss, reason = "numbers of sites")]
+fn count(sites: usize) -> f64 {
+    sites as f64
+}
+
+/// A part of a picture at [`SIZE`]; `None` where the picture holds no pixels.
+fn reduced(picture: &Picture, part: Rect) -> Option<Picture> {
+    let pixels = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+    let whole = image::RgbImage::from_raw(pixels(picture.width), pixels(picture.height), picture.rgb.clone())?;
+    let part = imageops::crop_imm(
+        &whole,
+        pixels(part.x),
+        pixels(part.y),
+        pixels(part.width),
+        pixels(part.height),
+    );
+    let [width, height] = SIZE;
+    let small = imageops::resize(&part.to_image(), pixels(width), pixels(height), FilterType::Triangle);
+    Some(Picture {
+        width,
+        height,
+        rgb: small.into_raw(),
+    })
+}

@@ -1,0 +1,175 @@
+//! The sub-commands that write pictures and tables.
+
+use super::{decode_png, names, scenario};
+use ripplon::scene::embedded::scene_in;
+use ripplon::solver;
+use std::fs;
+use std::path::Path;
+use tempfile::TempDir;
+
+#[test]
+fn the_command_renders_and_a_picture_finds_its_scene() {
+    let dir = TempDir::new().unwrap();
+    let scene = dir.path().join("scene.toml");
+    fs::write(
+        &scene,
+        "format = 1\ntitle = \"Small\"\n[grid]\nsize = [24, 16]\nspacing = 1.0\n[quantum]\nmass = 1.0\n[time]\nstep = 0.1\nend = 1.0\n\
+         [[packet]]\ncenter = [12.0, 8.0]\nwidth = [3.0, 3.0]\n",
+    )
+    .unwrap();
+    let ripplon = || assert_cmd::Command::cargo_bin("ripplon").unwrap();
+    let picture = dir.path().join("a.png");
+    ripplon()
+        .args(["render"])
+        .args([&scene, &picture])
+        .args(["--size", "301x203", "--overlay", "--set", "time.end=0.5"])
+        .assert()
+        .success();
+    let decoded = decode_png(&picture);
+    assert_eq!((decoded.width, decoded.height), (301, 203));
+    let embedded = scene_in(&picture).unwrap().unwrap();
+    let read = scenario(&embedded);
+    assert_eq!(read.title(), "Small");
+    assert_eq!(read.time().end, Some(0.5), "with what was overridden");
+    for (out, arguments) in [
+        ("b.avi", &[][..]),
+        ("b.png", &["--size", "3x3"]),
+        ("b.png", &["--quantity", "pressure"]),
+        ("b.png", &["--colormap", "nothing"]),
+        ("b.png", &["--plane", "1"]),
+        ("b.png", &["--view", "volume"]),
+        ("b.gif", &["--fps", "0"]),
+        ("no/b.png", &[]),
+    ] {
+        ripplon()
+            .arg("render")
+            .args([&scene, &dir.path().join(out)])
+            .args(arguments)
+            .assert()
+            .code(2);
+    }
+    assert_eq!(names(&dir), ["a.png", "scene.toml"]);
+}
+
+#[test]
+fn bench_writes_exactly_the_promised_keys() {
+    let dir = TempDir::new().unwrap();
+    let json = dir.path().join("bench.json");
+    assert_cmd::Command::cargo_bin("ripplon")
+        .unwrap()
+        .args([
+            "bench",
+            "--quick",
+            "--method",
+            "trotter",
+            "--precision",
+            "single",
+            "--size",
+            "32x32",
+            "--json",
+        ])
+        .arg(&json)
+        .assert()
+        .success();
+    let entries: serde_json::Value = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();
+    let entries = entries.as_array().unwrap();
+    assert!(!entries.is_empty());
+    let mut promised = [
+        "method",
+        "variant",
+        "backend",
+        "precision",
+        "order",
+        "size",
+        "threads",
+        "site_steps_per_s",
+        "share_of_copy",
+        "share_of_fma",
+        "min",
+        "max",
+    ];
+    promised.sort_unstable();
+    for entry in entries {
+        let mut keys: Vec<&String> = entry.as_object().unwrap().keys().collect();
+        keys.sort();
+        assert_eq!(keys, promised.iter().collect::<Vec<_>>());
+        assert_eq!(entry["size"], serde_json::json!([32, 32]));
+        for number in ["site_steps_per_s", "share_of_copy", "share_of_fma", "min", "max"] {
+            assert!(entry[number].as_f64().unwrap() > 0.0, "{number}");
+        }
+    }
+}
+
+#[test]
+fn selftest_passes_and_names_what_it_checked() {
+    let output = assert_cmd::Command::cargo_bin("ripplon")
+        .unwrap()
+        .args(["selftest", "--backend", "cpu"])
+        .assert()
+        .success();
+    let text = String::from_utf8(output.get_output().stdout.clone()).unwrap();
+    for method in solver::METHODS
+        .iter()
+        .filter(|m| m.equation == ripplon::physics::Equation::Schrodinger)
+    {
+        assert!(text.contains(method.id), "{}", method.id);
+    }
+}
+
+/// What the gallery shows of a preset is what the program draws of it. Kinds of processors round differently: a few levels of 255 in single
+/// pixels.
+#[test]
+fn thumbnails_are_drawn_by_the_program() {
+    let dir = TempDir::new().unwrap();
+    let ripplon = || assert_cmd::Command::cargo_bin("ripplon").unwrap();
+    for preset in ["tube", "pond"] {
+        let drawn = dir.path().join(format!("{preset}.png"));
+        ripplon()
+            .args(["render", preset])
+            .arg(&drawn)
+            .arg("--thumbnail")
+            .assert()
+            .success();
+        let stored = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("assets/thumbnails/{preset}.png"));
+        let (drawn, stored) = (decode_png(&drawn), decode_png(&stored));
+        assert_eq!((drawn.width, drawn.height), (200, 112));
+        let off = drawn.rgb.iter().zip(&stored.rgb).map(|(a, b)| a.abs_diff(*b)).max();
+        assert!(off <= Some(4), "{preset}: {off:?} levels");
+    }
+    // The time of the picture is the scene's.
+    let at = |cover: &str| {
+        let out = dir.path().join("at.png");
+        let set = format!("view.cover={cover}");
+        ripplon()
+            .args(["render", "tube", "--thumbnail", "--set", &set])
+            .arg(&out)
+            .assert()
+            .success();
+        decode_png(&out)
+    };
+    assert_ne!(at("0"), at("0.002"));
+    for arguments in [
+        &["--thumbnail", "--size", "640x480"][..],
+        &["--thumbnail", "--set", "view.cover=-1"],
+    ] {
+        let out = dir.path().join("no.png");
+        ripplon()
+            .args(["render", "tube"])
+            .arg(&out)
+            .args(arguments)
+            .assert()
+            .code(2);
+        assert!(!out.exists());
+    }
+    let film = dir.path().join("no.gif");
+    ripplon()
+        .args(["render", "tube", "--thumbnail"])
+        .arg(&film)
+        .assert()
+        .code(2);
+    ripplon()
+        .args(["list", "methods", "--thumbnails"])
+        .arg(dir.path())
+        .assert()
+        .code(2);
+}

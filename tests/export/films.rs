@@ -1,0 +1,200 @@
+//! Films and numbered pictures: decoded again, cancelled, replaced.
+
+use super::{decode_png, names, pattern, scene, shoot};
+use ripplon::colormap;
+use ripplon::export::film::FilmError;
+use ripplon::export::{self, About, ExportError, Look, Picture, Progress};
+use ripplon::scene::embedded::{mp4_box, scene_in};
+use std::fs::{self, File};
+use tempfile::TempDir;
+
+#[test]
+fn gif_is_lossless_up_to_256_colours_and_keeps_time() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("a.gif");
+    let pictures: Vec<Picture> = (0..7).map(|n| pattern(33, 18, 5 * n)).collect();
+    let mut writer = export::create(&path, [33, 18], 30.0, &About::default()).unwrap();
+    for picture in &pictures {
+        writer.push(picture).unwrap();
+    }
+    writer.finish().unwrap();
+    let mut options = gif::DecodeOptions::new();
+    options.set_color_output(gif::ColorOutput::RGBA);
+    let mut decoder = options.read_info(File::open(&path).unwrap()).unwrap();
+    let mut delays = Vec::new();
+    let mut seen = 0;
+    while let Some(frame) = decoder.read_next_frame().unwrap() {
+        let rgb: Vec<u8> = frame.buffer.chunks(4).flat_map(|p| [p[0], p[1], p[2]]).collect();
+        assert_eq!(rgb, pictures[seen].rgb, "picture {seen}");
+        delays.push(frame.delay);
+        seen += 1;
+    }
+    assert_eq!(seen, 7);
+    // 7/30 s in hundredths, rounded once.
+    assert_eq!(delays.iter().sum::<u16>(), 23);
+}
+
+#[test]
+fn gif_comes_close_beyond_256_colours() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("a.gif");
+    let map = colormap::find("hue").unwrap();
+    let mut picture = Picture::filled(120, 80, [0; 3]);
+    for y in 0..80u8 {
+        for x in 0..120u8 {
+            let color = colormap::phase_color(map, f32::from(x) / 19.0, f32::from(y) / 79.0);
+            picture.set(usize::from(x), usize::from(y), color);
+        }
+    }
+    let mut writer = export::create(&path, [120, 80], 30.0, &About::default()).unwrap();
+    writer.push(&picture).unwrap();
+    writer.finish().unwrap();
+    let mut options = gif::DecodeOptions::new();
+    options.set_color_output(gif::ColorOutput::RGBA);
+    let mut decoder = options.read_info(File::open(&path).unwrap()).unwrap();
+    let frame = decoder.read_next_frame().unwrap().unwrap();
+    let mut square = 0.0;
+    for (p, q) in frame.buffer.chunks(4).zip(picture.rgb.chunks(3)) {
+        square += (0..3).map(|c| (f64::from(p[c]) - f64::from(q[c])).powi(2)).sum::<f64>();
+    }
+    // 256 colours spread evenly over the surface that the picture's colours form stand √(area/256) = d apart, and the nearest is off by
+    // d/√12 in each of two directions: d/√18 in the mean of three channels. A good palette comes within half as much again.
+    let side = |x: usize, y: usize, dx: usize, dy: usize| {
+        let (p, q) = (picture.at(x, y), picture.at(x + dx, y + dy));
+        std::array::from_fn::<f64, 3, _>(|c| f64::from(q[c]) - f64::from(p[c]))
+    };
+    let mut area = 0.0;
+    for y in 0..79 {
+        for x in 0..119 {
+            let (u, v) = (side(x, y, 1, 0), side(x, y, 0, 1));
+            let cross = |a: usize, b: usize| (u[a] * v[b] - u[b] * v[a]).powi(2);
+            area += (cross(1, 2) + cross(2, 0) + cross(0, 1)).sqrt();
+        }
+    }
+    let even = (area / 256.0 / 18.0).sqrt();
+    let rms = (square / (3.0 * 9600.0)).sqrt();
+    assert!(rms < 1.5 * even, "rms {rms}, evenly spread {even}");
+}
+
+#[test]
+fn a_cancelled_film_leaves_nothing_and_keeps_what_was_there() {
+    let scene = scene("40, 24");
+    let look = Look::of(&scene);
+    for name in ["a.png", "a.gif", "a.mp4", "frames/"] {
+        if name == "a.mp4" && !cfg!(feature = "h264") {
+            continue;
+        }
+        let dir = TempDir::new().unwrap();
+        let path = dir.path().join(name);
+        let progress = Progress::new(6);
+        progress.cancel();
+        let result = shoot(&scene, &look, &path, 6, &progress);
+        assert!(
+            matches!(result, Err(FilmError::Export(ExportError::Cancelled))),
+            "{name}"
+        );
+        assert_eq!(names(&dir), [""; 0], "{name}");
+    }
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("a.gif");
+    fs::write(&path, "older").unwrap();
+    let progress = Progress::new(6);
+    progress.cancel();
+    assert!(shoot(&scene, &look, &path, 6, &progress).is_err());
+    assert_eq!(fs::read(&path).unwrap(), b"older");
+}
+
+#[test]
+fn a_shorter_sequence_replaces_a_longer_one() {
+    let scene = scene("20, 16");
+    let look = Look::of(&scene);
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("film/");
+    shoot(&scene, &look, &path, 5, &Progress::new(5)).unwrap();
+    fs::write(path.join("notes.txt"), "mine").unwrap();
+    shoot(&scene, &look, &path, 3, &Progress::new(3)).unwrap();
+    let mut names: Vec<String> = fs::read_dir(&path)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    assert_eq!(
+        names,
+        ["frame_00000.png", "frame_00001.png", "frame_00002.png", "notes.txt"]
+    );
+    assert_ne!(
+        decode_png(&path.join("frame_00000.png")),
+        decode_png(&path.join("frame_00002.png"))
+    );
+}
+
+/// Every picture as it was, with the scene and the number of pictures in the head.
+#[test]
+fn animated_pngs_keep_every_pixel() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("film.apng");
+    let about = About {
+        title: "A film".to_owned(),
+        scene: Some("format = 1".to_owned()),
+        comment: String::new(),
+    };
+    let mut writer = export::create(&path, [5, 3], 25.0, &about).unwrap();
+    let picture = |n: u8| {
+        let mut picture = Picture::filled(5, 3, [n, 0, 255 - n]);
+        picture.set(2, 1, [1, 2, n]);
+        picture
+    };
+    for n in 0..4 {
+        writer.push(&picture(n)).unwrap();
+    }
+    assert!(!path.exists(), "not before it is complete");
+    writer.finish().unwrap();
+    let file = std::io::BufReader::new(std::fs::File::open(&path).unwrap());
+    let mut reader = png::Decoder::new(file).read_info().unwrap();
+    let control = reader.info().animation_control.unwrap();
+    assert_eq!((control.num_frames, control.num_plays), (4, 0));
+    for n in 0..4 {
+        let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+        reader.next_frame(&mut pixels).unwrap();
+        assert_eq!(pixels, picture(n).rgb, "picture {n}");
+        let frame = reader.info().frame_control.unwrap();
+        assert!((f64::from(frame.delay_num) / f64::from(frame.delay_den) - 0.04).abs() < 1e-9);
+    }
+    assert_eq!(
+        ripplon::scene::embedded::scene_in(&path).unwrap().as_deref(),
+        Some("format = 1")
+    );
+    let Err(error) = export::create(&path, [5, 3], 500.0, &about) else {
+        panic!("a rate that no delay says");
+    };
+    assert!(error.is_input(), "{error}");
+}
+
+/// Films cut short, or with any byte of their boxes' headers changed, give an answer or an error, and never much more than the file holds.
+#[test]
+fn broken_films_are_read_without_harm() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("a.mp4");
+    let scene = "format = 1\n";
+    let mut whole = b"\0\0\0\x10ftypisom\0\0\0\0".to_vec();
+    whole.extend(b"\0\0\0\x01mdat\0\0\0\0\0\0\0\x14abcd");
+    whole.extend(mp4_box(scene));
+    let read = |bytes: &[u8]| {
+        fs::write(&path, bytes).unwrap();
+        scene_in(&path)
+    };
+    assert_eq!(read(&whole).unwrap().as_deref(), Some(scene));
+    for length in 0..whole.len() {
+        assert_ne!(read(&whole[..length]).ok().flatten().as_deref(), Some(scene));
+    }
+    for place in 0..whole.len() - scene.len() {
+        for value in [0, 1, 0x7f, 0xff] {
+            let mut bytes = whole.clone();
+            bytes[place] = value;
+            if let Ok(Some(text)) = read(&bytes) {
+                assert!(text.len() <= scene.len(), "byte {place} = {value}");
+            }
+        }
+    }
+    assert!(read(b"\0\0\0\x10moovisom\0\0\0\0").is_err());
+}

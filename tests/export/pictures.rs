@@ -1,0 +1,271 @@
+//! Pictures: their colours, proportions, planes and parts.
+
+use super::{decode_png, names, painted, pattern, scenario, scene};
+use ripplon::engine::Engine;
+use ripplon::export::{self, About, Look, LookError, Painter, Picture};
+use ripplon::scene::embedded::scene_in;
+use ripplon::scene::presets;
+use ripplon::scene::scenario::{ColorRange, Orbit, Quantity, ViewMode};
+use ripplon::space::relief::Projection;
+use ripplon::{colormap, solver};
+use std::sync::Arc;
+use tempfile::TempDir;
+
+#[test]
+fn png_keeps_every_colour_and_carries_its_scene() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("a.png");
+    let picture = pattern(37, 21, 0);
+    let about = About {
+        title: "ψ".to_owned(),
+        scene: Some("format = 1\ntitle = \"ψ ein Wort\"\n".to_owned()),
+        comment: String::new(),
+    };
+    export::png::save(&path, &picture, &about).unwrap();
+    assert_eq!(decode_png(&path), picture);
+    assert_eq!(scene_in(&path).unwrap(), about.scene);
+    export::png::save(&path, &picture, &About::default()).unwrap();
+    assert_eq!(scene_in(&path).unwrap(), None);
+    assert_eq!(names(&dir), ["a.png"]);
+}
+
+#[test]
+fn a_picture_has_exactly_the_colours_of_its_map() {
+    let scene = scenario(
+        "format = 1\n[grid]\nsize = [32, 20]\nspacing = 1.0\n[quantum]\nmass = 1.0\n[time]\nstep = 0.1\nend = 1.0\n\
+         [[packet]]\ncenter = [16.0, 10.0]\nwidth = [3.0, 3.0]\n",
+    );
+    let (picture, _) = painted(&scene, &Look::of(&scene));
+    let table = colormap::find("viridis").unwrap().table();
+    let in_table = |pixel: &[u8]| table.iter().any(|color| color == pixel);
+    assert!(picture.rgb.chunks(3).all(in_table));
+    // The field at rest in the middle: its largest value has the last entry, the far corner the first.
+    assert!(picture.rgb.chunks(3).any(|pixel| pixel == table[255]));
+    assert_eq!(picture.at(0, 0), table[0]);
+    // Row 0 of the field is the lowest row of the picture: a packet low in the grid is low in the picture.
+    let low = scenario(
+        "format = 1\n[grid]\nsize = [32, 32]\nspacing = 1.0\n[quantum]\nmass = 1.0\n[time]\nstep = 0.1\nend = 1.0\n\
+         [[packet]]\ncenter = [24.0, 6.0]\nwidth = [2.0, 2.0]\n",
+    );
+    let (picture, _) = painted(&low, &Look::of(&low));
+    let brightest = (0..picture.height * picture.width)
+        .max_by_key(|n| u32::from(picture.rgb[3 * n]) + u32::from(picture.rgb[3 * n + 1]))
+        .unwrap();
+    let (x, y) = (brightest % picture.width, brightest / picture.width);
+    assert!(x > picture.width / 2 && y > picture.height / 2, "{x} {y}");
+}
+
+#[test]
+fn proportions_are_kept_at_any_size() {
+    for size in ["48, 30", "300, 20", "30, 52, 20"] {
+        let scene = scene(size);
+        let [nx, ny, _] = scene.grid().size();
+        for overlay in [false, true] {
+            for pixels in [[641, 359], [333, 777], [1001, 1001]] {
+                let look = Look {
+                    size: Some(pixels),
+                    overlay,
+                    ..Look::of(&scene)
+                };
+                let (picture, painter) = painted(&scene, &look);
+                assert_eq!([picture.width, picture.height], pixels);
+                let field = painter.field();
+                assert!(field.x + field.width <= pixels[0] && field.y + field.height <= pixels[1]);
+                // Both sides are whole pixels, each rounded by at most half a one.
+                let off = (field.width * ny).abs_diff(field.height * nx);
+                assert!(2 * off <= nx.max(ny), "{size} in {pixels:?}: {field:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_rank_quantity_and_map_can_be_painted() {
+    for size in ["50", "48, 30", "18, 20, 22"] {
+        let scene = scene(size);
+        for quantity in [Quantity::Density, Quantity::Phase, Quantity::Real, Quantity::Imaginary] {
+            for map in &colormap::COLORMAPS {
+                let look = Look {
+                    quantity,
+                    colormap: map.id.to_owned(),
+                    size: Some([321, 203]),
+                    overlay: true,
+                    ..Look::of(&scene)
+                };
+                let fits = (map.kind == colormap::Kind::Cyclic) == (quantity == Quantity::Phase);
+                match Painter::new(Arc::clone(&scene), &look, 0.1) {
+                    Ok(_) if fits => {
+                        let (picture, _) = painted(&scene, &look);
+                        let first = picture.at(0, 0);
+                        assert!(
+                            picture.rgb.chunks(3).any(|pixel| pixel != first),
+                            "nothing but one colour"
+                        );
+                    }
+                    Err(LookError::Colormap(_)) if !fits => {}
+                    other => panic!("{size} {quantity:?} {}: {:?}", map.id, other.err()),
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_plane_of_a_volume_can_be_chosen() {
+    let scene = scene("18, 20, 22");
+    let at = |plane| Look {
+        plane,
+        ..Look::of(&scene)
+    };
+    assert_eq!(painted(&scene, &at(None)).0, painted(&scene, &at(Some(11))).0);
+    // The walls are different there, and the range is the plane's own.
+    assert_ne!(painted(&scene, &at(Some(8))).0, painted(&scene, &at(Some(13))).0);
+    let wrong = Painter::new(Arc::clone(&scene), &at(Some(22)), 0.1).err();
+    assert_eq!(wrong, Some(LookError::Plane { plane: 22, last: 21 }));
+}
+
+#[test]
+fn presets_can_be_painted_at_odd_sizes() {
+    for preset in presets::all() {
+        let scene = scenario(preset.text);
+        let look = Look {
+            size: Some([517, 333]),
+            overlay: true,
+            ..Look::of(&scene)
+        };
+        // At the start: what is drawn around the field is the preset's own.
+        let mut engine = Engine::new(Arc::clone(&scene)).unwrap();
+        let mut painter = Painter::new(Arc::clone(&scene), &look, engine.clock().time_step).unwrap();
+        let mut image = solver::FieldImage::default();
+        engine.image(painter.request(), &mut image).unwrap();
+        let picture = painter.paint(&image, &engine.clock(), 0.0);
+        assert_eq!((picture.width, picture.height), (517, 333), "{}", preset.name);
+    }
+}
+
+/// A part of the field is the same pixels as in a picture of the whole, but for the neighbours that the interpolation misses at its rim.
+#[test]
+fn a_part_of_the_field_is_what_the_whole_shows_there() {
+    let scene = scene("48, 30");
+    let scale = 8;
+    let fixed = |size: [usize; 2]| Look {
+        size: Some(size.map(|n| n * scale)),
+        range: ColorRange::Fixed(0.0, 0.02),
+        ..Look::of(&scene)
+    };
+    let (whole, _) = painted(&scene, &fixed([48, 30]));
+    let part = Look {
+        region: Some([4..28, 2..20]),
+        ..fixed([24, 18])
+    };
+    let (part, painter) = painted(&scene, &part);
+    assert_eq!([part.width, part.height], [24 * scale, 18 * scale]);
+    assert_eq!(
+        (painter.request().x.clone(), painter.request().y.clone()),
+        (4..28, 2..20)
+    );
+    let rim = 3 * scale;
+    let mut seen = std::collections::HashSet::new();
+    for y in rim..part.height - rim {
+        for x in rim..part.width - rim {
+            // Row 0 of a picture is at the upper end.
+            let there = whole.at(x + 4 * scale, y + (30 - 20) * scale);
+            let here = part.at(x, y);
+            // Positions are rounded differently: one entry of the colour table, at most four levels.
+            for channel in 0..3 {
+                assert!(
+                    here[channel].abs_diff(there[channel]) <= 4,
+                    "{x} {y}: {here:?} {there:?}"
+                );
+            }
+            seen.insert(here);
+        }
+    }
+    assert!(seen.len() > 20, "there is something to be seen: {}", seen.len());
+}
+
+/// The packet's top stands where the projection puts its height, the wall is grey, and from above there are no heights.
+#[test]
+fn a_relief_shows_values_as_heights() {
+    let scene = scene("48, 30");
+    let most = 0.012;
+    let from = |elevation: f64| {
+        let look = Look {
+            mode: ViewMode::Relief,
+            orbit: Orbit {
+                elevation,
+                ..Orbit::default()
+            },
+            range: ColorRange::Fixed(0.0, most),
+            size: Some([480, 360]),
+            ..Look::of(&scene)
+        };
+        let mut engine = Engine::new(Arc::clone(&scene)).unwrap();
+        let mut painter = Painter::new(Arc::clone(&scene), &look, 0.1).unwrap();
+        let mut image = solver::FieldImage::default();
+        engine.image(painter.request(), &mut image).unwrap();
+        let picture = painter.paint(&image, &engine.clock(), 0.0).clone();
+        let field = painter.field();
+        #[expect(clippy::cast_precision_loss, reason = "pixels")]
+        let room = [
+            [field.x as f32, field.y as f32],
+            [field.width as f32, field.height as f32],
+        ];
+        (picture, Projection::new(&look.orbit, image.size, room), image)
+    };
+    let yellow = |[r, g, b]: [u8; 3]| r > 130 && g > 130 && b < 110;
+    let highest = |picture: &Picture| {
+        let places = (0..picture.height).flat_map(|y| (0..picture.width).map(move |x| (x, y)));
+        places.into_iter().find(|(x, y)| yellow(picture.at(*x, *y))).unwrap()
+    };
+    for elevation in [90.0, 25.0] {
+        let (picture, projection, image) = from(elevation);
+        // |ψ|² of the Gaussian, 1/(2πσ²) = 0.0177 at its middle, is above the range: it is cut at 1.2 of it, on a disc of texels
+        // whose highest place in the picture is sought.
+        let above = (0..image.value.len()).filter(|n| image.value[*n] > 0.012);
+        let heights = above.map(|n| {
+            let [i, j] = [n % image.size[0], n / image.size[0]].map(|n| f32::from(u16::try_from(n).unwrap()) + 0.5);
+            projection.point([i, j], (image.value[n] / 0.012).min(1.2))
+        });
+        let top = heights.map(|at| at[1]).fold(f32::INFINITY, f32::min);
+        let (_, y) = highest(&picture);
+        // The colour runs from texel to texel: up to one of them, ten pixels, is yellow enough beyond the disc.
+        #[expect(clippy::cast_precision_loss, reason = "pixels")]
+        let off = y as f32 - top;
+        assert!((-10.0..3.0).contains(&off), "at {elevation}: {y} for {top}");
+        let grey = picture
+            .rgb
+            .chunks(3)
+            .filter(|p| p[0].abs_diff(p[1]) < 12 && p[1].abs_diff(p[2]) < 20 && p[0] > 90);
+        // Four sites: a square of a texel, and half of each of those around it is grey enough.
+        assert!(grey.count() > 10, "the wall");
+    }
+    let (low, high) = (highest(&from(90.0).0).1, highest(&from(25.0).0).1);
+    assert!(high < low, "{high} is above {low}");
+}
+
+#[test]
+fn the_root_of_the_brightness_shows_faint_waves() {
+    let scene = scene("48, 30");
+    let look = |gamma| Look {
+        gamma,
+        ..Look::of(&scene)
+    };
+    let (linear, root) = (painted(&scene, &look(1.0)).0, painted(&scene, &look(0.5)).0);
+    let table = colormap::find("viridis").unwrap().table();
+    let place = |pixel: &[u8]| table.iter().position(|color| color == pixel);
+    let mut compared = 0;
+    for (a, b) in linear.rgb.chunks(3).zip(root.rgb.chunks(3)) {
+        let (Some(a), Some(b)) = (place(a), place(b)) else {
+            continue;
+        };
+        // Entry n of 256 is the value n/255 up to half an entry: its root is √(n/255). Both are rounded, and neighbours in the table may be the
+        // same colour, of which the first is found: two entries.
+        let (a, b) = (u16::try_from(a).unwrap(), u16::try_from(b).unwrap());
+        let entry = |value: f64| (value.max(0.0) / 255.0).sqrt() * 255.0;
+        let (lowest, highest) = (entry(f64::from(a) - 0.5) - 2.0, entry(f64::from(a) + 1.5) + 2.0);
+        assert!((lowest..=highest).contains(&f64::from(b)), "{a}: {b}");
+        compared += usize::from(a > 0);
+    }
+    assert!(compared > 100, "{compared}");
+}
