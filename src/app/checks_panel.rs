@@ -4,7 +4,7 @@ use super::question::Questions;
 use super::theme;
 use super::units::Units;
 use super::widgets::{figure, hint, section, warning};
-use crate::engine::{Frame, Verdict};
+use crate::engine::{Frame, Phase, Verdict};
 use crate::field::Precision;
 use crate::physics::{Initial, Model, Sets, Value};
 use crate::scene::Scenario;
@@ -41,7 +41,18 @@ pub fn show(ui: &mut Ui, frame: &Frame, questions: &Questions) {
 fn live(subject: &Subject, frame: &Frame) -> Option<f64> {
     match subject {
         Subject::Detector(place) => frame.detectors.get(*place).copied(),
-        Subject::Observable(name) => frame.observables.and_then(|(_, sums)| sums.by_name(name)),
+        Subject::Observable(name) => {
+            // What a mirror is measured by says something on the way back only.
+            let mirror = frame
+                .mirror
+                .as_ref()
+                .filter(|mirror| mirror.status.phase == Phase::Replay);
+            let refocus = || mirror?.refocus.and_then(|(_, _, found)| found.by_name(name));
+            frame
+                .observables
+                .and_then(|(_, sums)| sums.by_name(name))
+                .or_else(refocus)
+        }
     }
 }
 
@@ -143,6 +154,12 @@ fn subject(scenario: &Scenario, subject: &Subject) -> String {
             "spread_z" => "Width σ along z".to_owned(),
             "norm" => "Norm".to_owned(),
             "energy" => "Energy".to_owned(),
+            "fidelity" => "Fidelity".to_owned(),
+            "mirror_error" => "Error of the wave brought back".to_owned(),
+            "scaled_error" => "Error after the best rescaling".to_owned(),
+            "residual" => "Left inside at the turn".to_owned(),
+            "focus_width" => "Width of the focus".to_owned(),
+            "focus_contrast" => "Focus over rms".to_owned(),
             other => other.to_owned(),
         },
     }

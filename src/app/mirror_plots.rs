@@ -4,7 +4,7 @@ use super::theme;
 use super::units::{Unit, Units};
 use super::widgets::figure;
 use crate::colormap::{self, Colormap, Levels};
-use crate::engine::{Frame, MirrorFrame, Moment, Signals};
+use crate::engine::{Frame, MirrorFrame, Moment, Phase, Signals};
 use crate::physics::{Initial, Model, Signal};
 use crate::scene::Scenario;
 use egui::{Align2, Color32, ColorImage, FontId, Rect, TextureHandle, TextureOptions, Ui, pos2, vec2};
@@ -13,10 +13,14 @@ use std::sync::Arc;
 /// Height of a caption.
 const CAPTION: f32 = 18.0;
 
-/// The focus now, in a line: how wide, also in wavelengths, and how much it stands out.
+/// The focus now, in a line: how wide, also in wavelengths, and how much it stands out. Nothing before the turn, when a wave is only where it began.
 #[must_use]
 pub fn summary(frame: &Frame, unit: Unit) -> String {
-    let found = frame.mirror.as_ref().and_then(|mirror| mirror.refocus);
+    let back = frame
+        .mirror
+        .as_ref()
+        .filter(|mirror| mirror.status.phase == Phase::Replay);
+    let found = back.and_then(|mirror| mirror.refocus);
     let (Some((_, _, found)), Some(scenario)) = (found, &frame.scenario) else {
         return String::new();
     };
