@@ -1,0 +1,231 @@
+//! What stands wrong in a scene is said with its place, value, limit and remedy: words, numbers, grids, layers.
+
+use super::{FREE, fault, read, with};
+
+#[test]
+fn text_and_types() {
+    fault("format = 1\n[grid\nsize = 1", "2:6", &["not TOML", "2 | [grid"]);
+    fault(
+        &with(FREE, "format = 1", "format = 2"),
+        "1:10",
+        &["2 is not a format", "format = 1"],
+    );
+    fault(&with(FREE, "format = 1\n", ""), "1:1", &["format: is missing"]);
+    fault(
+        &with(FREE, "spacing = 0.5", "spacing = \"a\""),
+        "6:11",
+        &["\"a\" is a text, not a number", "^^^"],
+    );
+    fault(&with(FREE, "spacing = 0.5\n", ""), "4:2", &["grid.spacing: is missing"]);
+}
+
+#[test]
+fn words_and_sections() {
+    fault(
+        &with(FREE, "\"wall\"", "\"wal\""),
+        "7:9",
+        &["\"wal\" is not known", "did you mean \"wall\"?"],
+    );
+    fault(
+        &with(FREE, "[[layer]]", "[[layers]]"),
+        "24:3",
+        &["layers", "write [[layer]], once for each"],
+    );
+    fault(
+        &with(FREE, "mass = 1.0", "mas = 1.0"),
+        "10:1",
+        &["quantum.mas: there is no such key", "did you mean `mass`?"],
+    );
+    fault(
+        &with(FREE, "mass = 1.0", "mass = 1.0\nhopping = 1"),
+        "11:1",
+        &["a hopping as well as a mass"],
+    );
+    fault(
+        &with(FREE, "[quantum]\nmass = 1.0\n", ""),
+        "1:1",
+        &["neither [quantum] nor [acoustic]"],
+    );
+    fault(
+        &with(FREE, "[time]", "[acoustic]\n[time]"),
+        "12:2",
+        &["[quantum] as well as [acoustic]"],
+    );
+    fault(
+        &with(
+            FREE,
+            "[[detector]]",
+            "[[pulse]]\ncenter = [1, 1]\nwidth = 1\n[[detector]]",
+        ),
+        "31:3",
+        &["no pulses"],
+    );
+    let mirror = format!("{FREE}\n[mirror]\nmethod = \"reversal\"\nat = 1.0\n");
+    fault(&mirror, "42:10", &["plays through transducers", "there are none"]);
+}
+
+#[test]
+fn numbers_and_ranges() {
+    fault(
+        &with(FREE, "mass = 1.0", "mass = -1.0"),
+        "10:8",
+        &["-1.0 is not greater than 0"],
+    );
+    fault(
+        &with(FREE, "mass = 1.0", "mass = nan"),
+        "10:8",
+        &["nan is not a finite number"],
+    );
+    fault(
+        &with(FREE, "mass = 1.0", "mass = 1e999"),
+        "10:8",
+        &["not a finite number"],
+    );
+    fault(
+        &with(FREE, "step = 0.01", "step = 0"),
+        "13:8",
+        &["0.0 is not greater than 0"],
+    );
+    fault(
+        &with(FREE, "step = 0.01", "step = -0.01"),
+        "13:8",
+        &["-0.01 is not greater than 0"],
+    );
+    fault(
+        &with(FREE, "step = 0.01", "step = \"fast\""),
+        "13:8",
+        &["neither a number nor \"auto\""],
+    );
+    fault(
+        &with(FREE, "size = [64, 32]", "size = [64, -32]"),
+        "5:13",
+        &["-32 is negative"],
+    );
+    fault(
+        &with(FREE, "size = [64, 32]", "size = [64.5, 32]"),
+        "5:9",
+        &["64.5 is a number, not a whole number"],
+    );
+    fault(
+        &with(FREE, "width = [2.0, 2.0]", "width = [2.0, 0.0]"),
+        "21:15",
+        &["0.0 is not greater than 0"],
+    );
+    fault(
+        &with(FREE, "width = [2.0, 2.0]", "width = 1e-3\nweight = 0"),
+        "19:3",
+        &["norm 0"],
+    );
+    fault(
+        &with(FREE, "center = [10.0, 8.0]", "center = [10.0]"),
+        "20:10",
+        &["1 number where the grid has 2", "x, y"],
+    );
+    fault(
+        &with(FREE, "center = [10.0, 8.0]", "center = [10.0, 99.0]"),
+        "20:17",
+        &["y = 99.0 lies outside", "from 0 to 15.5"],
+    );
+    fault(
+        &with(FREE, "momentum = [1.0", "momentum = [7.0"),
+        "22:13",
+        &["7.0 is beyond the band's edge", "6.283185"],
+    );
+    fault(
+        &with(FREE, "tolerance = 0.01", "tolerance = 0"),
+        "39:13",
+        &["not greater than 0"],
+    );
+}
+
+#[test]
+fn grids_and_edges() {
+    let odd = with(&with(FREE, "64, 32", "63, 32"), "\"wall\"", "[\"periodic\", \"wall\"]");
+    fault(&odd, "5:9", &["63 sites along x are odd", "62 or 64"]);
+    fault(
+        &with(FREE, "\"wall\"", "[\"wall\"]"),
+        "7:9",
+        &["1 word where the grid has 2 axes"],
+    );
+    fault(
+        &with(FREE, "\"wall\"", "\"absorb\"\nabsorb_width = 16"),
+        "8:16",
+        &[
+            "two layers of 16 sites leave nothing of the 32 sites along y",
+            "at most 15",
+        ],
+    );
+    fault(
+        &with(FREE, "\"wall\"", "\"absorb\"\nabsorb_width = 0"),
+        "8:16",
+        &["0 sites absorb nothing"],
+    );
+    let huge = with(FREE, "64, 32", "1000000, 1000000");
+    fault(&huge, "5:8", &["1000000 × 1000000 sites need", "TiB", "are free"]);
+    fault(&with(FREE, "64, 32", "99999999999999, 32"), "5:9", &["more than 2^40"]);
+    let torus = with(
+        &with(FREE, "mass = 1.0", "mass = 1.0\nflux = 0.01"),
+        "\"wall\"",
+        "\"periodic\"",
+    );
+    fault(&torus, "11:8", &["flux times sites along y is 0.32", "whole number"]);
+    let whole = with(&torus, "flux = 0.01", "flux = 0.03125");
+    if let Err(faults) = read(&whole) {
+        assert!(!faults.to_string().contains("whole number"), "{faults}");
+    }
+}
+
+#[test]
+fn layers_and_formulas() {
+    let layer = |new: &str| with(FREE, "value = 0.35", new);
+    fault(
+        &layer("value = \"0.1*(x + q)\""),
+        "29:19",
+        &[
+            "`q` is no variable",
+            "x, y, z, r, pi, e",
+            "| value = \"0.1*(x + q)\"\n   |                   ^\n",
+        ],
+    );
+    fault(&layer("value = \"0.1*(x + \""), "29:19", &["ends too early"]);
+    fault(&layer("value = \"1/(x - 20)\""), "29:9", &["it is inf at site [40, 0]"]);
+    fault(&layer("value = true"), "29:9", &["not a number or a formula"]);
+    fault(&layer(""), "24:1", &["layer.0.value: is missing"]);
+    fault(
+        &layer("value = 0.1\nradius = 3"),
+        "30:1",
+        &["shape \"box\" has no such key", "belongs to shape \"disk\""],
+    );
+    fault(
+        &layer("value = 0.1\ndrive = \"sin(x)\""),
+        "30:14",
+        &["`x` is no variable", "t, pi, e"],
+    );
+    fault(
+        &with(FREE, "sets = \"potential\"", "sets = \"speed\""),
+        "25:8",
+        &["nothing that a quantum scene has", "potential, wall, absorption"],
+    );
+    let wall = with(FREE, "sets = \"potential\"", "sets = \"wall\"\ndrive = \"cos(t)\"");
+    fault(&wall, "26:1", &["only a potential can"]);
+    fault(
+        &with(FREE, "max = [22.0, 15.5]", "max = [2.0, 15.5]"),
+        "28:8",
+        &["below the lower corner's 20.0 along x"],
+    );
+    fault(
+        &with(
+            FREE,
+            "shape = \"box\"\nmin = [20.0, 0.0]\nmax = [22.0, 15.5]\n",
+            "min = [1, 1]\n",
+        ),
+        "26:1",
+        &["no shape is given", "shape = \"box\""],
+    );
+    fault(
+        &with(FREE, "shape = \"box\"", "shape = \"image\"\nfile = \"none.png\"")
+            .replace("min = [20.0, 0.0]\nmax = [22.0, 15.5]\n", ""),
+        "27:8",
+        &["none.png cannot be read: there is no such file"],
+    );
+}

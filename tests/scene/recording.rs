@@ -1,0 +1,217 @@
+//! The same for detectors and predictions, views, solvers and sound.
+
+use super::{FREE, SOUND, fault, read, with};
+use ripplon::physics::Initial;
+use ripplon::scene::scenario::{Opacity, Orbit, ViewMode};
+
+#[test]
+fn recording_and_predictions() {
+    let twice = format!("{FREE}\n[[detector]]\nname = \"right\"\n");
+    fault(&twice, "42:8", &["two detectors \"right\""]);
+    fault(
+        &with(FREE, "detector = \"right\"", "detector = \"left\""),
+        "36:12",
+        &["no detector \"left\"", "there are right"],
+    );
+    fault(
+        &with(FREE, "detector = \"right\"", "observable = \"nrom\""),
+        "36:14",
+        &["did you mean \"norm\"?"],
+    );
+    fault(
+        &with(FREE, "detector = \"right\"\n", ""),
+        "35:1",
+        &["does not say what is measured"],
+    );
+    fault(
+        &with(FREE, "detector = \"right\"", "detector = \"right\"\nobservable = \"x\""),
+        "37:1",
+        &["not both"],
+    );
+    fault(
+        &with(FREE, "[[expect]]", "measure = \"value\"\n[[expect]]"),
+        "35:11",
+        &["measured at a point"],
+    );
+    fault(
+        &with(FREE, "[[expect]]", "measure = \"energy\"\n[[expect]]"),
+        "35:11",
+        &["not defined on a lattice"],
+    );
+    fault(
+        &with(FREE, "max = [31.5, 15.5]", "max = [22.1, -1.0]").replace("min = [22.0, 0.0]", "min = [22.0, -2.0]"),
+        "33:1",
+        &["no site lies in it"],
+    );
+    fault(
+        &format!("{FREE}\n[view]\ncolormap = \"viridi\"\n"),
+        "42:12",
+        &["no colour map \"viridi\""],
+    );
+    fault(
+        &format!("{FREE}\n[view]\nquantity = \"pressure\"\n"),
+        "42:12",
+        &["cannot be shown of a quantum scene"],
+    );
+    fault(
+        &format!("{FREE}\n[view]\nrange = [1, 0]\n"),
+        "42:9",
+        &["1.0 is not below 0.0"],
+    );
+}
+
+/// A scene of three dimensions with a view of its own.
+pub(super) fn in_space(view: &str) -> String {
+    format!(
+        "format = 1\n[grid]\nsize = [16, 12, 8]\nspacing = 0.5\n[quantum]\n[[packet]]\ncenter = [3, 3, 2]\nwidth = [1]\n[view]\n{view}\n"
+    )
+}
+
+#[test]
+fn views_of_three_dimensions() {
+    let (file, scenario) = read(&in_space(
+        "mode = \"volume\"\ncamera = { azimuth = -40.5, elevation = 10, zoom = 2, target = [1, 2, 3] }\nslices = [0, 5.5, 3.5]\n\
+         opacity = [[0, 0], [0.5, 0.25], [1, 1]]\nshading = true",
+    ))
+    .unwrap();
+    let view = scenario.view();
+    assert_eq!(view.mode, ViewMode::Volume);
+    let orbit = Orbit {
+        azimuth: -40.5,
+        elevation: 10.0,
+        zoom: 2.0,
+        target: Some([1.0, 2.0, 3.0]),
+    };
+    assert_eq!((view.camera, file.view.camera), (orbit, Some(orbit)));
+    assert_eq!(view.slices, Some([0.0, 5.5, 3.5]));
+    assert_eq!(view.opacity.points(), [[0.0, 0.0], [0.5, 0.25], [1.0, 1.0]]);
+    assert!(view.shading);
+    let plain = read(&in_space("opacity = \"shells\"\ncamera = {}")).unwrap().1;
+    assert_eq!(
+        (plain.view().mode, plain.view().camera),
+        (ViewMode::Plane, Orbit::default())
+    );
+    assert_eq!((&plain.view().opacity, plain.view().slices), (&Opacity::Shells, None));
+
+    for (view, place, part) in [
+        ("mode = \"volum\"", "10:8", "did you mean \"volume\"?"),
+        ("camera = { azimut = 3 }", "10:12", "did you mean `azimuth`?"),
+        ("camera = { elevation = 91 }", "10:24", "91.0 is not between -90 and 90"),
+        ("camera = { zoom = 0 }", "10:19", "not between 0.25 and 40"),
+        ("camera = { target = [1, 2] }", "10:21", "2 numbers where 3 belong"),
+        ("slices = [1, 2]", "10:10", "2 numbers where 3 belong"),
+        (
+            "slices = [1, 2, 9]",
+            "10:17",
+            "9.0 is outside the grid, which reaches from 0 to 3.5",
+        ),
+        ("opacity = \"soft2\"", "10:11", "did you mean \"soft\"?"),
+        ("opacity = [[0, 0], [1, 2]]", "10:11", "no curve of 2 to 8 points"),
+        ("opacity = [[0.5, 0], [0.4, 1]]", "10:11", "no curve of 2 to 8 points"),
+        ("opacity = [[0, 0]]", "10:11", "no curve of 2 to 8 points"),
+        ("shading = 1", "10:11", "not true or false"),
+    ] {
+        fault(&in_space(view), place, &[part]);
+    }
+    fault(
+        &format!("{FREE}\n[view]\nmode = \"slices\"\n"),
+        "42:8",
+        &["three dimensions"],
+    );
+    let relief = format!("{FREE}\n[view]\nmode = \"relief\"\ncamera = {{ elevation = 60 }}\n");
+    let view = read(&relief).unwrap().1.view().clone();
+    assert_eq!((view.mode, view.camera.elevation), (ViewMode::Relief, 60.0));
+    fault(&in_space("mode = \"relief\""), "10:8", &["two dimensions"]);
+    let (file, scenario) = read(&in_space("cover = 1.5")).unwrap();
+    assert_eq!(scenario.view().cover, Some(1.5));
+    assert!(file.to_toml().contains("cover = 1.5"), "{}", file.to_toml());
+    fault(&in_space("cover = -1"), "10:9", &["no time from 0 on"]);
+    for (camera, place, part) in [
+        ("elevation = 3", "42:24", "3.0 is not between 5 and 90"),
+        ("target = [1, 1, 1]", "42:21", "looked at as a whole"),
+    ] {
+        fault(&format!("{FREE}\n[view]\ncamera = {{ {camera} }}\n"), place, &[part]);
+    }
+    fault(
+        &format!("{FREE}\n[view]\nslices = [1, 1]\n"),
+        "42:10",
+        &["three dimensions"],
+    );
+}
+
+#[test]
+fn solvers() {
+    let solver = |new: &str| with(FREE, "method = \"trotter\"", new);
+    fault(
+        &solver("method = \"troter\""),
+        "17:10",
+        &["no method \"troter\"", "did you mean \"trotter\"?"],
+    );
+    fault(&solver("order = 3"), "17:9", &["3 is not possible", "1, 2, 4"]);
+    fault(
+        &solver("ordr = 2"),
+        "17:8",
+        &["no such parameter", "did you mean \"order\"?"],
+    );
+    fault(
+        &solver("variant = \"slow\""),
+        "17:11",
+        &["no variant \"slow\"", "auto, naive"],
+    );
+    fault(&solver("backend = \"tpu\""), "17:11", &["not known", "auto, cpu, cuda"]);
+    fault(&solver("precision = \"half\""), "17:13", &["single, double"]);
+    fault(&solver("method = \"fdtd\""), "17:10", &["is for the acoustic equation"]);
+    let relax = with(&solver("order = 4"), "end = 1.0", "imaginary = true");
+    fault(&relax, "16:1", &["imaginary time", "order = 2"]);
+}
+
+#[test]
+fn sound() {
+    let (_, scenario) = read(SOUND).unwrap();
+    assert_eq!(scenario.sources().len(), 1);
+    assert!(matches!(scenario.initial(), Initial::Pulses(pulses) if pulses.len() == 1));
+    fault(
+        &with(SOUND, "step = 1e-6", "step = 1.0"),
+        "10:8",
+        &["1 is unstable", "at most"],
+    );
+    fault(
+        &with(SOUND, "frequency = 1000.0", "frequency = 0"),
+        "19:13",
+        &["not greater than 0"],
+    );
+    fault(
+        &with(SOUND, "frequency = 1000.0\n", ""),
+        "16:1",
+        &["frequency: is missing"],
+    );
+    fault(
+        &with(SOUND, "\"ricker\"", "\"riker\""),
+        "18:10",
+        &["did you mean \"ricker\"?"],
+    );
+    fault(
+        &with(SOUND, "at = [0.2, 0.2]\n", ""),
+        "16:1",
+        &["does not say where it is"],
+    );
+    fault(
+        &with(
+            SOUND,
+            "at = [0.2, 0.2]",
+            "points = [[0.1, 0.1], [0.2, 0.1]]\ndelays = [0.0]",
+        ),
+        "18:10",
+        &["1 delay for 2 points"],
+    );
+    fault(
+        &with(SOUND, "[acoustic]", "[acoustic]\nspeed = 0"),
+        "8:9",
+        &["not greater than 0"],
+    );
+    fault(
+        &format!("{SOUND}\n[[layer]]\nsets = \"speed\"\nvalue = \"x - 0.1\"\n"),
+        "23:9",
+        &["must be greater than 0"],
+    );
+}
