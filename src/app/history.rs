@@ -136,6 +136,10 @@ impl History {
         values[..2].copy_from_slice(&[frame.drift, sums.energy]);
         values[2..5].copy_from_slice(&sums.position);
         values[5..].copy_from_slice(&sums.spread);
+        if sums.norm == 0.0 {
+            // Before a source has begun there is nothing anywhere that could have a place.
+            values[2..].fill(f64::NAN);
+        }
         self.sums.record(step, clock.time - behind * clock.time_step, &values);
     }
 
@@ -217,6 +221,21 @@ mod tests {
         assert_eq!(history.points(FIXED, 100)[2], [1.0, 2.0]);
         history.record(&frame(0));
         assert_eq!(history.len(), 1);
+    }
+
+    #[test]
+    fn where_there_is_no_wave_there_is_no_place() {
+        let mut history = History::default();
+        let mut still = frame(0);
+        if let Some((_, sums)) = &mut still.observables {
+            sums.norm = 0.0;
+        }
+        history.record(&still);
+        history.record(&frame(1));
+        for column in 2..FIXED {
+            let points = history.points(column, 100);
+            assert!(points[0][1].is_nan() && points[1][1] == 0.0, "{column}: {points:?}");
+        }
     }
 
     #[test]
