@@ -25,7 +25,7 @@ pub fn show(ctx: &egui::Context) -> bool {
             ui.set_width(640.0_f32.min(ui.ctx().content_rect().width() - 64.0));
             ui.heading(egui::RichText::new("Keys and mouse").color(palette.strong));
             ui.add_space(8.0);
-            let most = (ui.ctx().content_rect().height() - 220.0).max(120.0);
+            let most = (ui.ctx().content_rect().height() - 160.0).max(120.0);
             egui::ScrollArea::vertical()
                 .auto_shrink([false, true])
                 .max_height(most)
