@@ -147,28 +147,29 @@ template <int H, bool FRESH> struct Site {
         return false;
     }
 
-    // The same where no stencil reaches beyond an edge, if that is known
-    template <bool INNER> __device__ __forceinline__ real value_of(int axis, int offset) const {
-        return INNER ? get<FRESH>(now + moved(axis, at[axis] + offset)) : value(axis, offset);
+    // L p without walls: the sum of the stencil
+    __device__ __forceinline__ real stencil(real here) const {
+        const size_t row = s.grid.pitch, plane = row * s.grid.size[1];
+        if (!FRESH && inner())
+            return stencil_of(here, [&](int axis, int offset) {
+                const long long stride = axis == 0 ? 1 : axis == 1 ? row : plane;
+                return get<FRESH>(now + place + offset * stride);
+            });
+        return stencil_of(here, [&](int axis, int offset) { return value(axis, offset); });
     }
 
-    template <bool INNER> __device__ __forceinline__ real stencil_of(real here) const {
+    template <typename Values> __device__ __forceinline__ real stencil_of(real here, Values value) const {
         const int rank = s.grid.rank;
         const double centre = rank == 1 ? 2 * coefficient(H, 0) : rank == 2 ? 4 * coefficient(H, 0) : 6 * coefficient(H, 0);
         real sum = times((real)centre, here);
 #pragma unroll
         for (int k = 1; k <= H; k++) {
-            real pairs = plus(value_of<INNER>(0, -k), value_of<INNER>(0, k));
-            if (rank > 1) pairs = plus(pairs, plus(value_of<INNER>(1, -k), value_of<INNER>(1, k)));
-            if (rank > 2) pairs = plus(pairs, plus(value_of<INNER>(2, -k), value_of<INNER>(2, k)));
+            real pairs = plus(value(0, -k), value(0, k));
+            if (rank > 1) pairs = plus(pairs, plus(value(1, -k), value(1, k)));
+            if (rank > 2) pairs = plus(pairs, plus(value(2, -k), value(2, k)));
             sum = fused((real)coefficient(H, k), pairs, sum);
         }
         return sum;
-    }
-
-    // L p without walls: the sum of the stencil
-    __device__ __forceinline__ real stencil(real here) const {
-        return !FRESH && inner() ? stencil_of<true>(here) : stencil_of<false>(here);
     }
 
     __device__ __forceinline__ real face(int axis, int offset, real here, real rho) const {
