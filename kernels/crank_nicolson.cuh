@@ -1,5 +1,6 @@
 // What Crank-Nicolson on a line and on a plane share: complex numbers, drives, sums over the field and pictures of it. psi is interleaved, x fastest.
 #pragma once
+#include "reduce.cuh"
 #include "trotter.cuh"
 
 struct __align__(2 * sizeof(real)) Complex { real r, i; };
@@ -90,15 +91,6 @@ __device__ __forceinline__ Wide wide_at(const Look &p, int i, int j) {
     Wide w = {(double)z.r, (double)z.i};
     return w;
 }
-__device__ __forceinline__ double sum_of_warp(double x) {
-    for (int d = 16; d; d >>= 1) x += __shfl_xor_sync(0xffffffffu, x, d);
-    return x;
-}
-__device__ __forceinline__ double max_of_warp(double x) {
-    for (int d = 16; d; d >>= 1) x = fmax(x, __shfl_xor_sync(0xffffffffu, x, d));
-    return x;
-}
-
 // Re conj(psi) H psi at a site
 __device__ __forceinline__ double energy_of(const Look &p, Wide z, int i, int j) {
     const size_t at = (size_t)j * p.size[0] + i;
@@ -178,25 +170,13 @@ struct Picture {
     int quantity;  // 0 density, 1 modulus and phase, 2 real, 3 imaginary part
 };
 
-// One texel a group of `group` lanes (a power of two up to 32)
 extern "C" __global__ void __launch_bounds__(256) picture(const __grid_constant__ Picture p, int group) {
-    const int texel = (blockIdx.x * blockDim.x + threadIdx.x) / group, lane = threadIdx.x % group;
-    const bool mine = texel < p.width * p.height;
-    const int u = mine ? texel % p.width : 0, v = mine ? texel / p.width : 0;
-    const int xa = p.x0 + u * p.reduction, xb = min(xa + p.reduction, p.x1), ya = p.y0 + v * p.reduction, yb = min(ya + p.reduction, p.y1);
+    const Texel t(p, group);
     double square = 0, r = 0, i = 0;
-    for (int y = ya; y < yb; y++)
-        for (int x = xa + lane; x < xb; x += group) {
+    for (int y = t.ya; y < t.yb; y++)
+        for (int x = t.xa + t.lane; x < t.xb; x += group) {
             const Complex z = p.psi[(size_t)y * p.nx + x];
             square += (double)z.r * z.r + (double)z.i * z.i, r += z.r, i += z.i;
         }
-    for (int d = group >> 1; d; d >>= 1) {
-        square += __shfl_xor_sync(0xffffffffu, square, d);
-        r += __shfl_xor_sync(0xffffffffu, r, d);
-        i += __shfl_xor_sync(0xffffffffu, i, d);
-    }
-    if (!mine || lane) return;
-    const double count = (double)(xb - xa) * (yb - ya);
-    p.value[texel] = p.quantity == 1 ? sqrt(square / count) : p.quantity == 2 ? r / count : p.quantity == 3 ? i / count : square / count;
-    if (p.quantity == 1) p.phase[texel] = atan2(i, r);
+    put_psi(p, t, group, square, r, i);
 }

@@ -1,18 +1,8 @@
 // Sums over fields of sound, and pictures of them. A `Field` says what stands at a site: pressure(at), peak(at), energy(at), and flux(at, axis) to the next site.
 #pragma once
+#include "reduce.cuh"
 
 enum { SQUARE, ENERGY, X, XX, Y, YY, Z, ZZ, PEAK, FLUX, SUM, SUMS };
-
-__device__ __forceinline__ double sum_of_warp(double x) {
-#pragma unroll
-    for (int d = 16; d; d >>= 1) x += __shfl_xor_sync(0xffffffffu, x, d);
-    return x;
-}
-__device__ __forceinline__ double max_of_warp(double x) {
-#pragma unroll
-    for (int d = 16; d; d >>= 1) x = fmax(x, __shfl_xor_sync(0xffffffffu, x, d));
-    return x;
-}
 
 // Sums over rows of a region, warp by warp: SUMS numbers a warp
 template <class Field> __device__ __forceinline__ void sum_rows(const Field &field, const int *lo, const int *hi, int energies, int across, double *parts) {
@@ -69,13 +59,10 @@ struct Frame {
 
 // One texel a group of `group` lanes (a power of two up to 32): a mean over reduction x reduction sites, or the largest
 template <class Field> __device__ __forceinline__ void draw(const Field &field, const Frame &p, int group) {
-    const int texel = (blockIdx.x * blockDim.x + threadIdx.x) / group, lane = threadIdx.x % group;
-    const bool mine = texel < p.width * p.height;
-    const int u = mine ? texel % p.width : 0, v = mine ? texel / p.width : 0;
-    const int xa = p.x0 + u * p.reduction, xb = min(xa + p.reduction, p.x1), ya = p.y0 + v * p.reduction, yb = min(ya + p.reduction, p.y1);
+    const Texel t(p, group);
     double sum = 0;
-    for (int y = ya; y < yb; y++)
-        for (int x = xa + lane; x < xb; x += group) {
+    for (int y = t.ya; y < t.yb; y++)
+        for (int x = t.xa + t.lane; x < t.xb; x += group) {
             const int at[3] = {x, y, p.z};
             if (p.quantity == 2)
                 sum = fmax(sum, field.peak(at));
@@ -86,5 +73,5 @@ template <class Field> __device__ __forceinline__ void draw(const Field &field, 
         const double other = __shfl_xor_sync(0xffffffffu, sum, d);
         sum = p.quantity == 2 ? fmax(sum, other) : sum + other;
     }
-    if (mine && lane == 0) p.value[texel] = p.quantity == 2 ? sum : sum / ((double)(xb - xa) * (yb - ya));
+    if (t.mine && t.lane == 0) p.value[t.number] = p.quantity == 2 ? sum : sum / t.sites();
 }

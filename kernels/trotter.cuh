@@ -3,16 +3,7 @@
 // A field is two planes of `pitch` x ny x nz numbers, real and imaginary part, x fastest; columns nx..pitch hold zeros.
 #pragma once
 
-#ifndef REAL
-#define REAL float
-#endif
-
-typedef REAL real;
-typedef unsigned char u8;
-typedef unsigned int u32;
-
-__device__ __forceinline__ float fused(float a, float b, float c) { return __fmaf_rn(a, b, c); }
-__device__ __forceinline__ double fused(double a, double b, double c) { return __fma_rn(a, b, c); }
+#include "real.cuh"
 
 // cos and sin without the slow path for huge arguments, which would need a stack
 __device__ __forceinline__ void turn(float angle, float &c, float &s) { sincospif(angle * 0.318309886183790672f, &s, &c); }

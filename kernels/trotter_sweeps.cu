@@ -1,5 +1,6 @@
 // Trotter-Suzuki, one kernel a sweep, in one to three dimensions; and what every variant needs beside its steps: phase tables that change with
 // time, sums over the field, pictures. Compile with -DREAL.
+#include "reduce.cuh"
 #include "trotter.cuh"
 #include "touch.cuh"
 
@@ -348,15 +349,6 @@ extern "C" __global__ void touch_sites(const TouchSites p) {
     p.re[at] = z.r, p.im[at] = z.i;
 }
 
-__device__ __forceinline__ double sum_of_warp(double x) {
-    for (int d = 16; d; d >>= 1) x += __shfl_xor_sync(0xffffffffu, x, d);
-    return x;
-}
-__device__ __forceinline__ double max_of_warp(double x) {
-    for (int d = 16; d; d >>= 1) x = fmax(x, __shfl_xor_sync(0xffffffffu, x, d));
-    return x;
-}
-
 struct Measure {
     const real *re, *im;
     Medium medium;
@@ -497,34 +489,23 @@ __device__ __forceinline__ double density_in_vectors(const Picture &p, int xa, i
 
 // One texel a group of `group` lanes (a power of two up to 32): a mean over reduction x reduction sites
 extern "C" __global__ void picture(const Picture p, int group, int in_vectors) {
-    const int texel = (blockIdx.x * blockDim.x + threadIdx.x) / group, lane = threadIdx.x % group;
-    const bool mine = texel < p.width * p.height;
-    const int u = mine ? texel % p.width : 0, v = mine ? texel / p.width : 0;
-    const int xa = p.x0 + u * p.reduction, xb = min(xa + p.reduction, p.x1), ya = p.y0 + v * p.reduction, yb = min(ya + p.reduction, p.y1);
+    const Texel t(p, group);
     double square = 0, r = 0, i = 0;
     // Columns outside and ROWS rows at once inside: so many loads are under way at a time.
     enum { ROWS = 4 };
-    if (in_vectors) square = density_in_vectors(p, xa, xb, ya, yb, lane, group);
-    for (int x = xa + lane; x < xb && !in_vectors; x += group)
-        for (int y = ya; y < yb; y += ROWS) {
+    if (in_vectors) square = density_in_vectors(p, t.xa, t.xb, t.ya, t.yb, t.lane, group);
+    for (int x = t.xa + t.lane; x < t.xb && !in_vectors; x += group)
+        for (int y = t.ya; y < t.yb; y += ROWS) {
             const size_t at = offset(p.grid, y + p.grid.ny * p.z) + x;
             Complex z[ROWS];
 #pragma unroll
             for (int k = 0; k < ROWS; k++)
-                if (y + k < yb)
+                if (y + k < t.yb)
                     z[k] = closed(p.re, p.im, p.medium, p.closing, at + (size_t)k * p.grid.pitch);
                 else
                     z[k].r = z[k].i = 0;
 #pragma unroll
             for (int k = 0; k < ROWS; k++) square += z[k].r * z[k].r + z[k].i * z[k].i, r += z[k].r, i += z[k].i;
         }
-    for (int d = group >> 1; d; d >>= 1) {
-        square += __shfl_xor_sync(0xffffffffu, square, d);
-        r += __shfl_xor_sync(0xffffffffu, r, d);
-        i += __shfl_xor_sync(0xffffffffu, i, d);
-    }
-    if (!mine || lane) return;
-    const double count = (double)(xb - xa) * (yb - ya);
-    p.value[texel] = p.quantity == 1 ? sqrt(square / count) : p.quantity == 2 ? r / count : p.quantity == 3 ? i / count : square / count;
-    if (p.quantity == 1) p.phase[texel] = atan2(i, r);
+    put_psi(p, t, group, square, r, i);
 }

@@ -29,6 +29,21 @@ pub struct Program {
     pub defines: Vec<(&'static str, String)>,
 }
 
+impl Program {
+    /// What its source and headers include that is not among its headers.
+    #[cfg(test)]
+    pub fn missing(&self) -> Vec<&'static str> {
+        let texts = self.headers.iter().map(|(_, text)| *text).chain([self.source]);
+        let included = texts.flat_map(|text| {
+            text.lines()
+                .filter_map(|line| line.strip_prefix("#include \"")?.strip_suffix('"'))
+        });
+        included
+            .filter(|name| !self.headers.iter().any(|(known, _)| known == name))
+            .collect()
+    }
+}
+
 /// A program's PTX: made before, read from `cache`, or compiled and written there.
 ///
 /// # Errors

@@ -2,7 +2,7 @@
 //! goes on; what would overwrite what it reads waits on the device.
 
 use super::operations::is_gathered;
-use super::whole;
+use super::{texels, whole};
 use crate::backend::cuda::{
     Buffer, CudaError, Device, DeviceRepr, Kernel, Landing, Mark, PushKernelArg, Queue, Source,
 };
@@ -238,9 +238,7 @@ impl Aside {
     ) -> Result<(), CudaError> {
         image.prepare(request);
         let texels = image.value.len();
-        if self.value.as_ref().is_none_or(|buffer| buffer.bytes() < texels * 4) {
-            self.value = Some(self.queue.zeros("the picture", texels)?);
-        }
+        let value = texels::room(&self.queue, "the picture", &mut self.value, texels)?;
         self.queue.wait_for(&queue.mark()?)?;
         let parameters = with(Frame {
             x: [whole(request.x.start), whole(request.x.end)],
@@ -253,11 +251,9 @@ impl Aside {
                 Quantity::Peak => 2,
                 _ => 0,
             },
-            value: self.value.as_ref().map_or(0, Buffer::address),
+            value,
         });
-        let group = image.reduction.next_power_of_two().min(32);
-        let blocks = u32::try_from((texels * group).div_ceil(256)).unwrap_or(u32::MAX);
-        let group = whole(group);
+        let (group, blocks) = texels::lanes(texels, image.reduction);
         // SAFETY: the arguments are those of `picture`; the output has room for every texel, and the region lies in the grid.
         unsafe {
             self.queue.launch(&self.kernels.picture, (blocks, 1, 1), 256, |launch| {

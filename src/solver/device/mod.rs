@@ -4,6 +4,7 @@
 pub(super) mod aside;
 pub(super) mod operations;
 pub(super) mod rows;
+pub(super) mod texels;
 pub(super) mod touching;
 
 use self::aside::Frame;

@@ -110,3 +110,19 @@ pub(super) fn program(precision: Precision, shape: Shape) -> Program {
         ],
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_carry_what_they_include() {
+        let shape = Shape {
+            half: 2,
+            dts: 1,
+            cluster: 1,
+            sites: false,
+        };
+        assert_eq!(program(Precision::Double, shape).missing(), [""; 0]);
+    }
+}

@@ -30,9 +30,10 @@ pub(super) use choice::build;
 
 use super::problem::Problem;
 use super::run::RowChange;
-use crate::backend::cuda::{self, Buffer, CudaError, Kernel, Landing, Mark, Queue};
-use crate::field::{Precision, Real};
+use crate::backend::cuda::{Buffer, CudaError, Kernel, Landing, Mark, Queue};
+use crate::field::Precision;
 use crate::grid::Grid;
+pub(super) use crate::solver::device::OnCuda;
 use crate::solver::device::touching::Touching;
 use crate::solver::{Backend, FieldImage, SolverError, Target, Variant};
 use choice::{check_room, chosen};
@@ -42,11 +43,6 @@ use rayon::prelude::*;
 use sources::Flags;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// A real that the device can hold.
-pub(super) trait OnCuda: Real + cuda::Kind {}
-impl OnCuda for f32 {}
-impl OnCuda for f64 {}
 
 /// Entries of `trotter_sweeps.cu`.
 const ENTRIES: [&str; 11] = [

@@ -5,6 +5,7 @@ use super::params::{self, Closing, Factor, SUMS, filled, whole};
 use super::{Ahead, Cuda, OnCuda, Sums};
 use crate::backend::cuda::{Buffer, CudaError, PushKernelArg, Queue};
 use crate::scene::scenario::Quantity;
+use crate::solver::device::texels;
 use crate::solver::device::touching::Touching;
 use crate::solver::trotter::media::{Exponent, Media};
 use crate::solver::trotter::run::{KEPT, OnDevice, Opening, Region, Totals};
@@ -129,19 +130,8 @@ impl<T: OnCuda> Cuda<T> {
         let queue = self.aside()?;
         image.prepare(request);
         let texels = image.value.len();
-        let room = |what: &str, buffer: &mut Option<Buffer<f32>>| -> Result<u64, CudaError> {
-            let fits = buffer.as_ref().is_some_and(|buffer| buffer.bytes() >= texels * 4);
-            if !fits {
-                *buffer = Some(queue.zeros(what, texels)?);
-            }
-            Ok(buffer.as_ref().map_or(0, Buffer::address))
-        };
-        let value = room("the picture", &mut sums.value)?;
-        let phase = if image.phase.is_empty() {
-            0
-        } else {
-            room("the picture's phase", &mut sums.phase)?
-        };
+        let value = texels::room(queue, "the picture", &mut sums.value, texels)?;
+        let phase = texels::room(queue, "the picture's phase", &mut sums.phase, image.phase.len())?;
         let parameters = params::Picture {
             field: addresses(&self.field),
             medium: self.medium(sums),
@@ -152,12 +142,7 @@ impl<T: OnCuda> Cuda<T> {
             z: whole(request.z),
             reduction: whole(image.reduction),
             size: image.size.map(whole),
-            quantity: match request.quantity {
-                Quantity::Phase => 1,
-                Quantity::Real => 2,
-                Quantity::Imaginary => 3,
-                _ => 0,
-            },
+            quantity: texels::quantum(request.quantity),
             value,
             phase,
         };
@@ -172,9 +157,8 @@ impl<T: OnCuda> Cuda<T> {
         } else {
             image.reduction
         };
-        let group = loads.next_power_of_two().min(32);
-        let blocks = u32::try_from((texels * group).div_ceil(256)).unwrap_or(u32::MAX);
-        let (group, in_vectors) = (whole(group), i32::from(in_vectors));
+        let (group, blocks) = texels::lanes(texels, loads);
+        let in_vectors = i32::from(in_vectors);
         // SAFETY: the arguments are those of `picture`; both outputs have room for every texel, and the region lies in the grid.
         unsafe {
             queue.launch(self.kernel("picture"), (blocks, 1, 1), 256, |launch| {

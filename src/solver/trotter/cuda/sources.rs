@@ -226,7 +226,10 @@ fn program(precision: Precision, flags: Flags, steps: usize) -> Program {
         name,
         file: "trotter_fused.cu",
         source: include_str!("../../../../kernels/trotter_fused.cu"),
-        headers: &[("trotter.cuh", include_str!("../../../../kernels/trotter.cuh"))],
+        headers: &[
+            ("trotter.cuh", include_str!("../../../../kernels/trotter.cuh")),
+            ("real.cuh", include_str!("../../../../kernels/real.cuh")),
+        ],
         defines,
     }
 }
@@ -278,6 +281,17 @@ impl Shape {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn programs_carry_what_they_include() {
+        let program = program(Precision::Single, Flags::default(), 5);
+        assert_eq!(program.missing(), [""; 0]);
+        let without = Program {
+            headers: &[],
+            ..program
+        };
+        assert_eq!(without.missing(), ["trotter.cuh"]);
+    }
 
     #[test]
     fn every_demand_has_a_kernel_of_one_step() {

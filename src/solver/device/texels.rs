@@ -1,0 +1,40 @@
+//! What pictures drawn on the device have in common, whatever the field.
+
+use super::whole;
+use crate::backend::cuda::{Buffer, CudaError, Queue};
+use crate::scene::scenario::Quantity;
+
+/// The address of room for so many texels, made where there is less; 0 for none.
+pub(in crate::solver) fn room(
+    queue: &Queue,
+    what: &str,
+    buffer: &mut Option<Buffer<f32>>,
+    texels: usize,
+) -> Result<u64, CudaError> {
+    if texels == 0 {
+        return Ok(0);
+    }
+    let fits = |buffer: &Buffer<f32>| buffer.bytes() >= texels * size_of::<f32>();
+    let found = match buffer.take().filter(fits) {
+        Some(found) => found,
+        None => queue.zeros(what, texels)?,
+    };
+    Ok(buffer.insert(found).address())
+}
+
+/// Lanes of a texel, which share its `loads`, and blocks of 256 threads for all `texels`.
+pub(in crate::solver) fn lanes(texels: usize, loads: usize) -> (i32, u32) {
+    let group = loads.next_power_of_two().min(32);
+    let blocks = u32::try_from((texels * group).div_ceil(256)).unwrap_or(u32::MAX);
+    (whole(group), blocks)
+}
+
+/// What kernels call a quantity of ψ.
+pub(in crate::solver) fn quantum(quantity: Quantity) -> i32 {
+    match quantity {
+        Quantity::Phase => 1,
+        Quantity::Real => 2,
+        Quantity::Imaginary => 3,
+        _ => 0,
+    }
+}
