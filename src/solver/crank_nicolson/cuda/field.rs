@@ -3,9 +3,8 @@
 use super::{OnCuda, params};
 use crate::backend::cuda::{Buffer, CudaError, Kernel, PushKernelArg, Queue, Source};
 use crate::grid::Grid;
-use crate::scene::scenario::Quantity;
 use crate::solver::crank_nicolson::run::KEPT;
-use crate::solver::device::whole;
+use crate::solver::device::{texels, whole};
 use crate::solver::totals::{Region, Totals};
 use crate::solver::{FieldImage, ImageRequest};
 use num_complex::Complex;
@@ -277,33 +276,19 @@ impl<T: OnCuda> Field<T> {
     #[allow(unsafe_code, reason = "a kernel launch")]
     pub(super) fn picture(&mut self, request: &ImageRequest, image: &mut FieldImage) -> Result<(), CudaError> {
         image.prepare(request);
-        let queue = &self.queue;
-        let room = |what: &str, buffer: &mut Option<Buffer<f32>>, texels: usize| -> Result<u64, CudaError> {
-            if buffer.as_ref().is_none_or(|buffer| buffer.bytes() < texels * 4) {
-                *buffer = Some(queue.zeros(what, texels.max(1))?);
-            }
-            Ok(buffer.as_ref().map_or(0, Buffer::address))
-        };
         let texels = image.value.len();
         let picture = params::Picture {
             psi: self.psi.address(),
-            value: room("the picture", &mut self.value, texels)?,
-            phase: room("the picture's phase", &mut self.phase, image.phase.len())?,
+            value: texels::room(&self.queue, "the picture", &mut self.value, texels)?,
+            phase: texels::room(&self.queue, "the picture's phase", &mut self.phase, image.phase.len())?,
             nx: whole(self.grid.size()[0]),
             x: [whole(request.x.start), whole(request.x.end)],
             y: [whole(request.y.start), whole(request.y.end)],
             reduction: whole(image.reduction),
             size: image.size.map(whole),
-            quantity: match request.quantity {
-                Quantity::Phase => 1,
-                Quantity::Real => 2,
-                Quantity::Imaginary => 3,
-                _ => 0,
-            },
+            quantity: texels::quantum(request.quantity),
         };
-        let group = image.reduction.next_power_of_two().min(32);
-        let blocks = u32::try_from((texels * group).div_ceil(256)).unwrap_or(u32::MAX);
-        let group = whole(group);
+        let (group, blocks) = texels::lanes(texels, image.reduction);
         // SAFETY: the arguments are those of the kernel; both outputs have room for every texel they get, and the part drawn lies in the grid.
         unsafe {
             self.queue

@@ -1,14 +1,11 @@
 //! A line on the device.
 
 use super::super::hamiltonian::{Hamiltonian, Step};
-use super::super::run::Propagator;
 use super::field::{Energies, Field};
+use super::on_device::{Scheme, bytes};
 use super::{OnCuda, SOLVERS, Shape, THREADS, params};
 use crate::backend::cuda::{Buffer, CudaError, Device, Kernel, PushKernelArg, Queue};
 use crate::grid::Grid;
-use crate::solver::totals::{Region, Totals};
-use crate::solver::{Backend, FieldImage, ImageRequest, SolverError};
-use num_complex::Complex;
 
 struct Kernels {
     begin: Kernel,
@@ -62,14 +59,13 @@ impl Layout {
     }
 }
 
-/// ψ of a line on the device, and its step.
-pub(super) struct OnDevice<T: OnCuda> {
+/// The step of a line.
+pub(super) struct Line<T: OnCuda> {
     hamiltonian: Hamiltonian<T>,
     step: Step,
     rows: usize,
     layout: Layout,
     kernels: Kernels,
-    field: Field<T>,
     energy: Buffer<T>,
     /// E without drives and what each drive adds; empty without drives.
     parts: Vec<Buffer<T>>,
@@ -83,7 +79,6 @@ pub(super) struct OnDevice<T: OnCuda> {
     ready: bool,
     /// Whether `rs` has the matrix.
     factorised: bool,
-    fault: Option<CudaError>,
 }
 
 /// A number for every row, `beyond` behind the line's end.
@@ -102,14 +97,14 @@ fn plane<T: OnCuda>(
     Ok(buffer)
 }
 
-impl<T: OnCuda> OnDevice<T> {
+impl<T: OnCuda> Line<T> {
     /// A line with ψ = 0.
     pub(super) fn new(
         device: &'static Device,
         grid: &Grid,
         hamiltonian: Hamiltonian<T>,
         shape: Shape,
-    ) -> Result<Self, CudaError> {
+    ) -> Result<(Field<T>, Self), CudaError> {
         let queue = Queue::new(device)?;
         let sites = hamiltonian.sites();
         let closes = hamiltonian.periodic;
@@ -139,7 +134,7 @@ impl<T: OnCuda> OnDevice<T> {
             None
         };
         let complex = |what: &str, count: usize| queue.zeros::<T>(what, 2 * count);
-        Ok(Self {
+        let line = Self {
             step: hamiltonian.step(0.0),
             rows: shape.rows,
             kernels: Kernels::new(&queue, shape, closes, shared)?,
@@ -152,11 +147,10 @@ impl<T: OnCuda> OnDevice<T> {
             pivots: complex("the joints", layout.blocks + 1)?,
             ready: false,
             factorised: false,
-            fault: None,
-            field: Field::new(queue, grid, layout.room, shape.source)?,
             hamiltonian,
             layout,
-        })
+        };
+        Ok((Field::new(queue, grid, layout.room, shape.source)?, line))
     }
 
     #[expect(
@@ -164,7 +158,7 @@ impl<T: OnCuda> OnDevice<T> {
         clippy::cast_possible_truncation,
         reason = "at most 2^25 sites"
     )]
-    fn parameters(&self) -> params::Line<T> {
+    fn parameters(&self, field: &Field<T>) -> params::Line<T> {
         let Step { dt, imaginary, .. } = self.step;
         let quantum = &self.hamiltonian.quantum;
         let (hopping, half) = (quantum.hopping, dt / 2.0);
@@ -178,7 +172,7 @@ impl<T: OnCuda> OnDevice<T> {
             -1.0 / (half * hopping)
         };
         params::Line {
-            psi: self.field.psi.address(),
+            psi: field.psi.address(),
             energy: self.energy.address(),
             absorption: match &self.absorption {
                 Some(absorption) if !imaginary => absorption.address(),
@@ -207,12 +201,12 @@ impl<T: OnCuda> OnDevice<T> {
 
     #[expect(clippy::cast_possible_truncation, reason = "at most 2^25 sites")]
     #[allow(unsafe_code, reason = "a kernel launch")]
-    fn launch(&self, kernel: &Kernel) -> Result<(), CudaError> {
-        let parameters = self.parameters();
+    fn launch(&self, field: &Field<T>, kernel: &Kernel) -> Result<(), CudaError> {
+        let parameters = self.parameters(field);
         let (blocks, threads) = (self.layout.blocks as u32, self.layout.threads as u32);
         // SAFETY: the parameters are those of the kernel; ψ and E have room for all rows of all threads, the joints for all blocks and threads.
         unsafe {
-            self.field.queue.launch(kernel, (blocks, 1, 1), threads, |launch| {
+            field.queue.launch(kernel, (blocks, 1, 1), threads, |launch| {
                 launch.arg(&parameters);
             })
         }
@@ -225,8 +219,8 @@ impl<T: OnCuda> OnDevice<T> {
         reason = "at most 8192 blocks"
     )]
     #[allow(unsafe_code, reason = "a kernel launch")]
-    fn solve_joints(&mut self) -> Result<(), CudaError> {
-        let top = self.parameters().top;
+    fn solve_joints(&mut self, field: &Field<T>) -> Result<(), CudaError> {
+        let top = self.parameters(field).top;
         let (kept, pivots) = (self.rs_kept.address(), self.pivots.address());
         let (blocks, ring) = (self.layout.blocks as i32, i32::from(self.hamiltonian.periodic));
         let kernel = if self.factorised {
@@ -236,7 +230,7 @@ impl<T: OnCuda> OnDevice<T> {
         };
         // SAFETY: as above; a block of `solvers` threads, each of which has a joint and at most eight.
         unsafe {
-            self.field
+            field
                 .queue
                 .launch(kernel, (1, 1, 1), self.layout.solvers as u32, |launch| {
                     launch.arg(&top).arg(&kept).arg(&pivots).arg(&blocks).arg(&ring);
@@ -247,32 +241,32 @@ impl<T: OnCuda> OnDevice<T> {
     }
 
     /// RD, JD and JU, of the matrix too.
-    fn begin(&mut self) -> Result<(), CudaError> {
-        self.launch(&self.kernels.begin)?;
+    fn begin(&mut self, field: &Field<T>) -> Result<(), CudaError> {
+        self.launch(field, &self.kernels.begin)?;
         (self.ready, self.factorised) = (true, false);
         Ok(())
     }
 
-    fn static_steps(&mut self, steps: u64) -> Result<(), CudaError> {
+    fn static_steps(&mut self, field: &Field<T>, steps: u64) -> Result<(), CudaError> {
         for _ in 0..steps {
             if !self.ready {
-                self.begin()?;
+                self.begin(field)?;
             }
-            self.solve_joints()?;
-            self.launch(&self.kernels.step)?;
+            self.solve_joints(field)?;
+            self.launch(field, &self.kernels.step)?;
         }
         Ok(())
     }
 
     /// Steps with E of the middle of each.
-    fn driven_steps(&mut self, time: f64, steps: u64) -> Result<(), CudaError> {
+    fn driven_steps(&mut self, field: &Field<T>, time: f64, steps: u64) -> Result<(), CudaError> {
         let dt = self.step.dt;
         let mut now = time;
         for _ in 0..steps {
-            self.drive(now + dt / 2.0)?;
-            self.begin()?;
-            self.solve_joints()?;
-            self.launch(&self.kernels.end)?;
+            self.drive(field, now + dt / 2.0)?;
+            self.begin(field)?;
+            self.solve_joints(field)?;
+            self.launch(field, &self.kernels.end)?;
             self.ready = false;
             now += dt;
         }
@@ -280,132 +274,67 @@ impl<T: OnCuda> OnDevice<T> {
     }
 
     /// E at a time.
-    fn drive(&self, time: f64) -> Result<(), CudaError> {
+    fn drive(&self, field: &Field<T>, time: f64) -> Result<(), CudaError> {
         let Some((still, driven)) = self.parts.split_first() else {
             return Ok(());
         };
         let by = self.hamiltonian.drives_at(time);
-        self.field
-            .drive(self.energy.address(), still.address(), driven, &by, self.layout.room)
-    }
-
-    /// Keeps the first error; what is asked for after it does nothing.
-    fn attempt(&mut self, what: impl FnOnce(&mut Self) -> Result<(), CudaError>) {
-        if self.fault.is_none() {
-            self.fault = what(self).err();
-        }
+        field.drive(self.energy.address(), still.address(), driven, &by, self.layout.room)
     }
 }
 
-impl<T: OnCuda> Propagator<T> for OnDevice<T> {
-    fn variant(&self) -> &'static str {
-        "n-partition"
-    }
-
-    fn backend(&self) -> Backend {
-        Backend::Cuda
-    }
-
-    fn workers(&self) -> usize {
-        self.field.queue.device().multiprocessors as usize
-    }
-
+impl<T: OnCuda> Scheme<T> for Line<T> {
     fn details(&self) -> String {
         format!(
-            "{}, {} blocks of {} threads, up to {} rows each",
-            self.field.queue.device().name,
-            self.layout.blocks,
-            self.layout.threads,
-            self.rows
+            "{} blocks of {} threads, up to {} rows each",
+            self.layout.blocks, self.layout.threads, self.rows
         )
     }
 
-    fn memory(&self) -> usize {
-        let planes = self.parts.iter().chain(self.absorption.as_ref());
+    fn bytes(&self) -> usize {
         let joints = [&self.top, &self.kept, &self.rs_kept, &self.pivots];
-        self.field.bytes()
-            + self.energy.bytes()
-            + planes.map(Buffer::bytes).sum::<usize>()
-            + joints.map(Buffer::bytes).iter().sum::<usize>()
+        bytes(
+            joints
+                .into_iter()
+                .chain([&self.energy])
+                .chain(&self.parts)
+                .chain(&self.absorption),
+        )
     }
 
-    fn set_step(&mut self, dt: f64) {
+    fn set_step(&mut self, _field: &Field<T>, dt: f64) -> Result<(), CudaError> {
         self.step = self.hamiltonian.step(dt);
+        self.ready = false;
+        Ok(())
+    }
+
+    fn advance(&mut self, field: &Field<T>, time: f64, steps: u64) -> Result<(), CudaError> {
+        if self.hamiltonian.is_driven() {
+            self.driven_steps(field, time, steps)
+        } else {
+            self.static_steps(field, steps)
+        }
+    }
+
+    fn field_changed(&mut self) {
         self.ready = false;
     }
 
-    fn advance(&mut self, time: f64, steps: u64) {
-        self.attempt(|this| {
-            this.field.changed();
-            if this.hamiltonian.is_driven() {
-                this.driven_steps(time, steps)
-            } else {
-                this.static_steps(steps)
-            }
-        });
+    fn is_wall(&self, site: usize) -> bool {
+        self.hamiltonian.is_wall(site)
     }
 
-    fn read(&self, first: usize, out: &mut [Complex<T>]) {
-        self.field.read(first, out);
-    }
-
-    fn fetch(&mut self) {
-        self.attempt(|this| this.field.fetch());
-    }
-
-    fn change(&mut self, change: &(dyn Fn(usize, &mut Complex<T>) + Sync)) {
-        self.attempt(|this| {
-            this.field.fetch()?;
-            this.ready = false;
-            let hamiltonian = &this.hamiltonian;
-            this.field.change(|site| hamiltonian.is_wall(site), change)
-        });
-    }
-
-    fn scale_to(&mut self, weight: f64) -> bool {
-        self.attempt(|this| {
-            this.ready = false;
-            this.field.rescale(weight)
-        });
-        true
-    }
-
-    fn looks(&self) -> bool {
-        true
-    }
-
-    fn keep_totals(&mut self, time: f64, regions: &[Region], place: usize) {
-        self.attempt(|this| {
-            // Between steps nobody needs E of the middle of one.
-            if regions.iter().any(|region| region.energy) {
-                this.drive(time)?;
-            }
-            let energies = Energies {
-                still: this.energy.address(),
-                hopping: this.hamiltonian.quantum.hopping,
-                interaction: this.hamiltonian.quantum.interaction,
-                ..Energies::default()
-            };
-            this.field.keep_totals(regions, energies, place)
-        });
-    }
-
-    fn kept_totals(&mut self, count: usize) -> Vec<Totals> {
-        let mut kept = Vec::new();
-        self.attempt(|this| {
-            kept = this.field.kept_totals(count)?;
-            Ok(())
-        });
-        kept
-    }
-
-    fn picture(&mut self, request: &ImageRequest, image: &mut FieldImage) {
-        self.attempt(|this| this.field.picture(request, image));
-    }
-
-    fn fault(&mut self) -> Result<(), SolverError> {
-        self.attempt(|this| this.field.queue.finish());
-        self.fault.take().map_or(Ok(()), |fault| Err(SolverError::from(fault)))
+    fn energies(&mut self, field: &Field<T>, time: f64, wanted: bool) -> Result<Energies, CudaError> {
+        // Between steps nobody needs E of the middle of one.
+        if wanted {
+            self.drive(field, time)?;
+        }
+        Ok(Energies {
+            still: self.energy.address(),
+            hopping: self.hamiltonian.quantum.hopping,
+            interaction: self.hamiltonian.quantum.interaction,
+            ..Energies::default()
+        })
     }
 
     fn drives_at(&self, time: f64) -> Vec<f64> {

@@ -9,24 +9,23 @@
 
 mod field;
 mod line;
+mod on_device;
 mod params;
 mod plane;
 
 use super::hamiltonian::Hamiltonian;
 use super::run::Propagator;
-use crate::backend::cuda::{self, Kind, Source, source};
-use crate::backend::simd::Vectors;
+use crate::backend::cuda::{self, Source, source};
 use crate::field::Precision;
 use crate::grid::Grid;
 use crate::physics::Quantum;
 use crate::scene::Scenario;
 use crate::scene::scenario::BackendChoice;
+pub(super) use crate::solver::device::OnCuda;
 use crate::solver::{Backend, SolverError, Target, Variant};
-
-/// A real that the processor and the device can hold.
-pub(super) trait OnCuda: Vectors + Kind {}
-impl OnCuda for f32 {}
-impl OnCuda for f64 {}
+use line::Line;
+use on_device::OnDevice;
+use plane::Plane;
 
 /// The row of targets.
 pub(super) const TARGET: Target = Target {
@@ -136,10 +135,10 @@ fn on_device<T: OnCuda>(scenario: &Scenario, quantum: Quantum) -> Result<Box<dyn
     crate::solver::device::check_count(grid, grid.sites() as u64)?;
     crate::solver::device::check_room(grid, T::PRECISION, super::METHOD.id, needed, device.free_memory())?;
     if grid.rank() > 1 {
-        let plane = plane::OnDevice::new(device, scenario, quantum, shape).map_err(SolverError::from)?;
-        return Ok(Box::new(plane));
+        let plane = Plane::new(device, scenario, quantum, shape).map_err(SolverError::from)?;
+        return Ok(Box::new(OnDevice::new(plane)));
     }
     let hamiltonian = Hamiltonian::new(scenario, quantum);
-    let line = line::OnDevice::new(device, grid, hamiltonian, shape).map_err(SolverError::from)?;
-    Ok(Box::new(line))
+    let line = Line::new(device, grid, hamiltonian, shape).map_err(SolverError::from)?;
+    Ok(Box::new(OnDevice::new(line)))
 }

@@ -2,9 +2,9 @@
 
 use super::super::hamiltonian::Step;
 use super::super::plane::walls;
-use super::super::run::Propagator;
 use super::super::thomas::Coefficients;
 use super::field::{Energies, Field};
+use super::on_device::{Scheme, bytes};
 use super::{OnCuda, Shape, params};
 use crate::backend::cuda::{Buffer, CudaError, Device, Kernel, PushKernelArg, Queue};
 use crate::field::{Real, narrow};
@@ -14,8 +14,6 @@ use crate::scene::Scenario;
 use crate::solver::device::rows::{address, list};
 use crate::solver::device::whole;
 use crate::solver::split_step_fourier::kick::Kick;
-use crate::solver::totals::{Region, Totals};
-use crate::solver::{Backend, FieldImage, ImageRequest, SolverError};
 use num_complex::{Complex, Complex64};
 
 /// Most threads of a block, and how many it should have if lines are short.
@@ -88,15 +86,14 @@ struct Lines<T: OnCuda> {
     alike: bool,
 }
 
-/// ψ of a plane on the device, and its step.
-pub(super) struct OnDevice<T: OnCuda> {
+/// The step of a plane.
+pub(super) struct Plane<T: OnCuda> {
     grid: Grid,
     quantum: Quantum,
     imaginary: bool,
     walls: Vec<bool>,
     kick: Kick<T>,
     dt: f64,
-    field: Field<T>,
     kernels: [Kernel; 2],
     layouts: [Layout; 2],
     /// None before a step was set.
@@ -106,7 +103,6 @@ pub(super) struct OnDevice<T: OnCuda> {
     driven: Vec<Buffer<T>>,
     /// Driven part of U: for the step that ends and the one that begins, in turn; and zeros. None without drives.
     now: Option<[Buffer<T>; 3]>,
-    fault: Option<CudaError>,
 }
 
 /// The parts of complex numbers, interleaved.
@@ -122,14 +118,14 @@ fn plane<T: OnCuda>(queue: &Queue, values: &[T]) -> Result<Option<Buffer<T>>, Cu
     list(queue, "the potential", values).map(Some)
 }
 
-impl<T: OnCuda> OnDevice<T> {
+impl<T: OnCuda> Plane<T> {
     /// A plane with ψ = 0.
     pub(super) fn new(
         device: &'static Device,
         scenario: &Scenario,
         quantum: Quantum,
         shape: Shape,
-    ) -> Result<Self, CudaError> {
+    ) -> Result<(Field<T>, Self), CudaError> {
         let queue = Queue::new(device)?;
         let grid = scenario.grid().clone();
         let imaginary = scenario.time().imaginary;
@@ -150,7 +146,7 @@ impl<T: OnCuda> OnDevice<T> {
             .map(|part| list(&queue, "the potential", part))
             .collect::<Result<_, _>>()?;
         let zeros = || queue.zeros("the potential", grid.sites());
-        Ok(Self {
+        let plane = Self {
             kernels: [
                 queue.kernel(shape.source, "rows", layouts[0].shared(bytes))?,
                 queue.kernel(shape.source, "columns", layouts[1].shared(bytes))?,
@@ -164,20 +160,19 @@ impl<T: OnCuda> OnDevice<T> {
             },
             driven,
             walls: walls(scenario),
-            field: Field::new(queue.clone(), &grid, grid.sites(), shape.source)?,
             lines: None,
             factors: None,
             dt: 0.0,
-            fault: None,
             kick,
             imaginary,
             quantum,
-            grid,
-        })
+            grid: grid.clone(),
+        };
+        Ok((Field::new(queue, &grid, grid.sites(), shape.source)?, plane))
     }
 
     /// Coefficients of the lines along an axis.
-    fn lines(&self, axis: usize, step: &Step, diagonal: Complex64) -> Result<Lines<T>, CudaError> {
+    fn lines(&self, queue: &Queue, axis: usize, step: &Step, diagonal: Complex64) -> Result<Lines<T>, CudaError> {
         let layout = self.layouts[axis];
         let [nx, ny, _] = self.grid.size();
         let (closed, alike) = (self.grid.is_periodic(axis), self.walls.is_empty());
@@ -197,7 +192,6 @@ impl<T: OnCuda> OnDevice<T> {
             fill(&mut q, &coefficients.q);
             fill(&mut ring, coefficients.ring.as_deref().unwrap_or_default());
         }
-        let queue = &self.field.queue;
         Ok(Lines {
             layout,
             q: list(queue, "factors of lines", parts(&q))?,
@@ -211,23 +205,16 @@ impl<T: OnCuda> OnDevice<T> {
         })
     }
 
-    fn prepare(&mut self, dt: f64) -> Result<(), CudaError> {
-        self.dt = dt;
-        self.kick.set_steps(&[dt / 2.0]);
-        let factors = parts(self.kick.factors(0));
-        match &self.factors {
-            Some(buffer) => self.field.queue.upload("the potential", factors, buffer)?,
-            None => self.factors = plane(&self.field.queue, factors)?,
-        }
-        let [x, y] = Step::of_plane(dt, &self.quantum, self.imaginary);
-        self.lines = Some([self.lines(0, &x.0, x.1)?, self.lines(1, &y.0, y.1)?]);
-        Ok(())
-    }
-
     /// A pass over the lines along an axis; along x the end of a step whose drives are in plane `ending`, and the beginning of one whose drives are in
     /// plane `beginning`.
     #[allow(unsafe_code, reason = "a kernel launch")]
-    fn pass(&self, axis: usize, ending: Option<usize>, beginning: Option<usize>) -> Result<(), CudaError> {
+    fn pass(
+        &self,
+        field: &Field<T>,
+        axis: usize,
+        ending: Option<usize>,
+        beginning: Option<usize>,
+    ) -> Result<(), CudaError> {
         let Some(lines) = self.lines.as_ref().map(|lines| &lines[axis]) else {
             return Ok(());
         };
@@ -245,7 +232,7 @@ impl<T: OnCuda> OnDevice<T> {
         };
         let [nx, ny, _] = self.grid.size();
         let parameters = params::Lines {
-            psi: self.field.psi.address(),
+            psi: field.psi.address(),
             q: lines.q.address(),
             ring: address(lines.ring.as_ref()),
             factors: address(self.factors.as_ref()),
@@ -270,7 +257,7 @@ impl<T: OnCuda> OnDevice<T> {
         // SAFETY: the parameters are those of the kernel; ψ, phases and driven parts have a number for every site, q and ζ for every row of every thread of a
         // line, or of all lines `stride` apart.
         unsafe {
-            self.field
+            field
                 .queue
                 .launch(&self.kernels[axis], (blocks, 1, 1), threads, |launch| {
                     launch.arg(&parameters);
@@ -279,10 +266,10 @@ impl<T: OnCuda> OnDevice<T> {
     }
 
     /// The driven part of U at a time into one of the planes.
-    fn drive(&self, time: f64, plane: usize) -> Result<(), CudaError> {
+    fn drive(&self, field: &Field<T>, time: f64, plane: usize) -> Result<(), CudaError> {
         let Some(now) = &self.now else { return Ok(()) };
         let by = self.kick.drive_values(time);
-        self.field.drive(
+        field.drive(
             now[plane].address(),
             now[2].address(),
             &self.driven,
@@ -290,138 +277,70 @@ impl<T: OnCuda> OnDevice<T> {
             self.grid.sites(),
         )
     }
+}
 
-    fn steps(&mut self, time: f64, steps: u64) -> Result<(), CudaError> {
+impl<T: OnCuda> Scheme<T> for Plane<T> {
+    fn details(&self) -> String {
+        let [x, y] = self.layouts;
+        format!(
+            "lines of {} and {} on {} and {} threads, up to {} rows each",
+            x.sites, y.sites, x.threads, y.threads, x.rows
+        )
+    }
+
+    fn bytes(&self) -> usize {
+        let planes = self.factors.iter().chain(&self.potential).chain(&self.driven);
+        let lines = self.lines.iter().flatten();
+        bytes(planes.chain(self.now.iter().flatten()))
+            + bytes(lines.flat_map(|lines| lines.ring.iter().chain([&lines.q])))
+    }
+
+    fn set_step(&mut self, field: &Field<T>, dt: f64) -> Result<(), CudaError> {
+        self.dt = dt;
+        self.kick.set_steps(&[dt / 2.0]);
+        let factors = parts(self.kick.factors(0));
+        match &self.factors {
+            Some(buffer) => field.queue.upload("the potential", factors, buffer)?,
+            None => self.factors = plane(&field.queue, factors)?,
+        }
+        let [x, y] = Step::of_plane(dt, &self.quantum, self.imaginary);
+        let queue = &field.queue;
+        self.lines = Some([self.lines(queue, 0, &x.0, x.1)?, self.lines(queue, 1, &y.0, y.1)?]);
+        Ok(())
+    }
+
+    fn advance(&mut self, field: &Field<T>, time: f64, steps: u64) -> Result<(), CudaError> {
         let (mut now, mut ending) = (time, None);
         for _ in 0..steps {
             let beginning = ending.map_or(0, |plane: usize| 1 - plane);
-            self.drive(now + self.dt / 2.0, beginning)?;
-            self.pass(0, ending, Some(beginning))?;
-            self.pass(1, None, None)?;
+            self.drive(field, now + self.dt / 2.0, beginning)?;
+            self.pass(field, 0, ending, Some(beginning))?;
+            self.pass(field, 1, None, None)?;
             ending = Some(beginning);
             now += self.dt;
         }
         if ending.is_some() {
-            self.field.changed();
-            self.pass(0, ending, None)?;
+            self.pass(field, 0, ending, None)?;
         }
         Ok(())
     }
 
-    /// Keeps the first error; what is asked for after it does nothing.
-    fn attempt(&mut self, what: impl FnOnce(&mut Self) -> Result<(), CudaError>) {
-        if self.fault.is_none() {
-            self.fault = what(self).err();
+    fn is_wall(&self, site: usize) -> bool {
+        self.walls.get(site).copied().unwrap_or(false)
+    }
+
+    fn energies(&mut self, field: &Field<T>, time: f64, wanted: bool) -> Result<Energies, CudaError> {
+        // Between steps both planes of drives are free.
+        if wanted {
+            self.drive(field, time, 0)?;
         }
-    }
-}
-
-impl<T: OnCuda> Propagator<T> for OnDevice<T> {
-    fn variant(&self) -> &'static str {
-        "n-partition"
-    }
-
-    fn backend(&self) -> Backend {
-        Backend::Cuda
-    }
-
-    fn workers(&self) -> usize {
-        self.field.queue.device().multiprocessors as usize
-    }
-
-    fn details(&self) -> String {
-        let [x, y] = self.layouts;
-        format!(
-            "{}, lines of {} and {} on {} and {} threads, up to {} rows each",
-            self.field.queue.device().name,
-            x.sites,
-            y.sites,
-            x.threads,
-            y.threads,
-            x.rows
-        )
-    }
-
-    fn memory(&self) -> usize {
-        let planes = self.factors.iter().chain(&self.potential).chain(&self.driven);
-        let lines = self.lines.iter().flatten();
-        self.field.bytes()
-            + planes
-                .chain(self.now.iter().flatten())
-                .map(Buffer::bytes)
-                .sum::<usize>()
-            + lines
-                .map(|lines| lines.q.bytes() + lines.ring.as_ref().map_or(0, Buffer::bytes))
-                .sum::<usize>()
-    }
-
-    fn set_step(&mut self, dt: f64) {
-        self.attempt(|this| this.prepare(dt));
-    }
-
-    fn advance(&mut self, time: f64, steps: u64) {
-        self.attempt(|this| this.steps(time, steps));
-    }
-
-    fn read(&self, first: usize, out: &mut [Complex<T>]) {
-        self.field.read(first, out);
-    }
-
-    fn fetch(&mut self) {
-        self.attempt(|this| this.field.fetch());
-    }
-
-    fn change(&mut self, change: &(dyn Fn(usize, &mut Complex<T>) + Sync)) {
-        self.attempt(|this| {
-            this.field.fetch()?;
-            let walls = &this.walls;
-            this.field
-                .change(|site| walls.get(site).copied().unwrap_or(false), change)
-        });
-    }
-
-    fn scale_to(&mut self, weight: f64) -> bool {
-        self.attempt(|this| this.field.rescale(weight));
-        true
-    }
-
-    fn looks(&self) -> bool {
-        true
-    }
-
-    fn keep_totals(&mut self, time: f64, regions: &[Region], place: usize) {
-        self.attempt(|this| {
-            // Between steps both planes of drives are free.
-            if regions.iter().any(|region| region.energy) {
-                this.drive(time, 0)?;
-            }
-            let energies = Energies {
-                still: address(this.potential.as_ref()),
-                driven: this.now.as_ref().map_or(0, |now| now[0].address()),
-                diagonal: this.quantum.diagonal,
-                hopping: this.quantum.hopping,
-                interaction: this.quantum.interaction,
-            };
-            this.field.keep_totals(regions, energies, place)
-        });
-    }
-
-    fn kept_totals(&mut self, count: usize) -> Vec<Totals> {
-        let mut kept = Vec::new();
-        self.attempt(|this| {
-            kept = this.field.kept_totals(count)?;
-            Ok(())
-        });
-        kept
-    }
-
-    fn picture(&mut self, request: &ImageRequest, image: &mut FieldImage) {
-        self.attempt(|this| this.field.picture(request, image));
-    }
-
-    fn fault(&mut self) -> Result<(), SolverError> {
-        self.attempt(|this| this.field.queue.finish());
-        self.fault.take().map_or(Ok(()), |fault| Err(SolverError::from(fault)))
+        Ok(Energies {
+            still: address(self.potential.as_ref()),
+            driven: self.now.as_ref().map_or(0, |now| now[0].address()),
+            diagonal: self.quantum.diagonal,
+            hopping: self.quantum.hopping,
+            interaction: self.quantum.interaction,
+        })
     }
 
     fn drives_at(&self, time: f64) -> Vec<f64> {

@@ -1,0 +1,155 @@
+//! A propagator on the device, whatever its lines: a [`Scheme`] that steps, and the field where it is summed, drawn, read and changed.
+
+use super::super::run::Propagator;
+use super::OnCuda;
+use super::field::{Energies, Field};
+use crate::backend::cuda::{Buffer, CudaError};
+use crate::solver::totals::{Region, Totals};
+use crate::solver::{Backend, FieldImage, ImageRequest, SolverError};
+use num_complex::Complex;
+
+/// How ψ is stepped.
+pub(super) trait Scheme<T: OnCuda>: Send + Sync {
+    /// How rows are dealt out, for people.
+    fn details(&self) -> String;
+    /// Bytes on the device beside the field.
+    fn bytes(&self) -> usize;
+    /// Fixes Δt.
+    fn set_step(&mut self, field: &Field<T>, dt: f64) -> Result<(), CudaError>;
+    /// Steps from `time`.
+    fn advance(&mut self, field: &Field<T>, time: f64, steps: u64) -> Result<(), CudaError>;
+    /// Says that ψ is another one than the last step left.
+    fn field_changed(&mut self) {}
+    /// Whether ψ stays zero at a site.
+    fn is_wall(&self, site: usize) -> bool;
+    /// What energies at `time` are made of; `wanted` if anybody asks for them.
+    fn energies(&mut self, field: &Field<T>, time: f64, wanted: bool) -> Result<Energies, CudaError>;
+    /// What the drives are worth at a time.
+    fn drives_at(&self, time: f64) -> Vec<f64>;
+    /// Diagonal of H at a site, without interaction.
+    fn energy_at(&self, site: usize, drives: &[f64]) -> f64;
+}
+
+/// ψ on the device, and its scheme.
+pub(super) struct OnDevice<T: OnCuda, S> {
+    field: Field<T>,
+    scheme: S,
+    fault: Option<CudaError>,
+}
+
+impl<T: OnCuda, S: Scheme<T>> OnDevice<T, S> {
+    pub(super) fn new((field, scheme): (Field<T>, S)) -> Self {
+        Self {
+            field,
+            scheme,
+            fault: None,
+        }
+    }
+
+    /// Keeps the first error; what is asked for after it does nothing.
+    fn attempt(&mut self, what: impl FnOnce(&mut Field<T>, &mut S) -> Result<(), CudaError>) {
+        if self.fault.is_none() {
+            self.fault = what(&mut self.field, &mut self.scheme).err();
+        }
+    }
+}
+
+impl<T: OnCuda, S: Scheme<T>> Propagator<T> for OnDevice<T, S> {
+    fn variant(&self) -> &'static str {
+        "n-partition"
+    }
+
+    fn backend(&self) -> Backend {
+        Backend::Cuda
+    }
+
+    fn workers(&self) -> usize {
+        self.field.queue.device().multiprocessors as usize
+    }
+
+    fn details(&self) -> String {
+        format!("{}, {}", self.field.queue.device().name, self.scheme.details())
+    }
+
+    fn memory(&self) -> usize {
+        self.field.bytes() + self.scheme.bytes()
+    }
+
+    fn set_step(&mut self, dt: f64) {
+        self.attempt(|field, scheme| scheme.set_step(field, dt));
+    }
+
+    fn advance(&mut self, time: f64, steps: u64) {
+        self.attempt(|field, scheme| {
+            field.changed();
+            scheme.advance(field, time, steps)
+        });
+    }
+
+    fn read(&self, first: usize, out: &mut [Complex<T>]) {
+        self.field.read(first, out);
+    }
+
+    fn fetch(&mut self) {
+        self.attempt(|field, _| field.fetch());
+    }
+
+    fn change(&mut self, change: &(dyn Fn(usize, &mut Complex<T>) + Sync)) {
+        self.attempt(|field, scheme| {
+            field.fetch()?;
+            scheme.field_changed();
+            field.change(|site| scheme.is_wall(site), change)
+        });
+    }
+
+    fn scale_to(&mut self, weight: f64) -> bool {
+        self.attempt(|field, scheme| {
+            scheme.field_changed();
+            field.rescale(weight)
+        });
+        true
+    }
+
+    fn looks(&self) -> bool {
+        true
+    }
+
+    fn keep_totals(&mut self, time: f64, regions: &[Region], place: usize) {
+        self.attempt(|field, scheme| {
+            let wanted = regions.iter().any(|region| region.energy);
+            let energies = scheme.energies(field, time, wanted)?;
+            field.keep_totals(regions, energies, place)
+        });
+    }
+
+    fn kept_totals(&mut self, count: usize) -> Vec<Totals> {
+        let mut kept = Vec::new();
+        self.attempt(|field, _| {
+            kept = field.kept_totals(count)?;
+            Ok(())
+        });
+        kept
+    }
+
+    fn picture(&mut self, request: &ImageRequest, image: &mut FieldImage) {
+        self.attempt(|field, _| field.picture(request, image));
+    }
+
+    fn fault(&mut self) -> Result<(), SolverError> {
+        self.attempt(|field, _| field.queue.finish());
+        self.fault.take().map_or(Ok(()), |fault| Err(SolverError::from(fault)))
+    }
+
+    fn drives_at(&self, time: f64) -> Vec<f64> {
+        self.scheme.drives_at(time)
+    }
+
+    fn energy_at(&self, site: usize, drives: &[f64]) -> f64 {
+        self.scheme.energy_at(site, drives)
+    }
+}
+
+/// Bytes of buffers.
+pub(super) fn bytes<'a, T: OnCuda>(buffers: impl IntoIterator<Item = &'a Buffer<T>>) -> usize {
+    buffers.into_iter().map(Buffer::bytes).sum()
+}
