@@ -1,5 +1,6 @@
 //! The gain of a mirror among the plots: focus over rms for each way back that was taken, over transducers × record, and the law √(M·T).
 
+use super::plots::still;
 use super::theme;
 use super::units::Units;
 use crate::engine::mirror::gain::law;
@@ -46,27 +47,18 @@ pub fn show(ui: &mut Ui, frame: &Frame, units: &Units, size: egui::Vec2) {
     let heading = egui::RichText::new(heading).font(FontId::proportional(11.5));
     ui.add(egui::Label::new(heading.color(palette.weak)).truncate())
         .on_hover_text("M transducers play a record of length T. Dashed: as √(M·T), through these points.");
-    let shown = Plot::new("gain")
-        .height((size.y - CAPTION).max(48.0))
-        .allow_drag(false)
-        .allow_zoom(false)
-        .allow_scroll(false)
-        .allow_boxed_zoom(false)
-        .show_background(false)
-        .label_formatter(|_| None)
-        .grid_color(palette.line)
-        .show(ui, |plot| {
-            if let Some(dashed) = dashed {
-                let line = Line::new("√(M·T)", PlotPoints::from(dashed)).color(palette.weak);
-                plot.line(line.style(LineStyle::dashed_loose()).width(1.5));
-            }
-            let points = Points::new("ways back", PlotPoints::from(points));
-            plot.points(points.radius(4.0).color(palette.accent));
-            plot.set_plot_bounds(PlotBounds::from_min_max(
-                [0.0, 0.0],
-                [right.max(1e-12), 1.08 * top.max(1e-12)],
-            ));
-        });
+    let shown = still(Plot::new("gain"), size.y - CAPTION, palette).show(ui, |plot| {
+        if let Some(dashed) = dashed {
+            let line = Line::new("√(M·T)", PlotPoints::from(dashed)).color(palette.weak);
+            plot.line(line.style(LineStyle::dashed_loose()).width(1.5));
+        }
+        let points = Points::new("ways back", PlotPoints::from(points));
+        plot.points(points.radius(4.0).color(palette.accent));
+        plot.set_plot_bounds(PlotBounds::from_min_max(
+            [0.0, 0.0],
+            [right.max(1e-12), 1.08 * top.max(1e-12)],
+        ));
+    });
     shown
         .response
         .widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, "Gain of the mirror"));

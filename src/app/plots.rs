@@ -244,6 +244,18 @@ fn cut_choice(ui: &mut Ui, cut: &mut Cut) {
     }
 }
 
+/// A plot that the pointer leaves alone: what it shows follows the run.
+pub(super) fn still<'a>(plot: Plot<'a>, height: f32, palette: &theme::Palette) -> Plot<'a> {
+    plot.height(height.max(48.0))
+        .allow_drag(false)
+        .allow_zoom(false)
+        .allow_scroll(false)
+        .allow_boxed_zoom(false)
+        .show_background(false)
+        .label_formatter(|_| None)
+        .grid_color(palette.line)
+}
+
 fn one(ui: &mut Ui, kind: Kind, title: &str, (size, cut): (egui::Vec2, Option<&mut Cut>), sources: &Sources<'_>) {
     let palette = theme::palette(ui);
     // As many points as pixels say all that can be seen.
@@ -260,13 +272,7 @@ fn one(ui: &mut Ui, kind: Kind, title: &str, (size, cut): (egui::Vec2, Option<&m
     let names = names.filter(|_| several || kind == Kind::Fidelity);
     caption(ui, &heading(kind, title, sources), names, cut, size.x);
     let bounds = bounds(kind, &lines, sources.view);
-    Plot::new(("plot", kind as u8))
-        .height((size.y - CAPTION).max(48.0))
-        .allow_drag(false)
-        .allow_zoom(false)
-        .allow_scroll(false)
-        .allow_boxed_zoom(false)
-        .show_background(false)
+    still(Plot::new(("plot", kind as u8)), size.y - CAPTION, palette)
         .set_margin_fraction(vec2(0.0, 0.0))
         // Room for five figures between two marks.
         .x_grid_spacer(move |input| marks(&input, f64::from(size.x - 52.0) / 48.0))
@@ -279,8 +285,6 @@ fn one(ui: &mut Ui, kind: Kind, title: &str, (size, cut): (egui::Vec2, Option<&m
                 .min_thickness(52.0)
                 .label_spacing(14.0..=20.0),
         ])
-        .label_formatter(|_| None)
-        .grid_color(palette.line)
         .show(ui, |plot| {
             for ((name, points), color) in lines.into_iter().zip(colors) {
                 plot.line(Line::new(name, PlotPoints::from(points)).color(color).width(1.5));

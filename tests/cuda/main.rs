@@ -6,6 +6,8 @@ mod beside;
 mod cases;
 #[path = "../common/device.rs"]
 mod device;
+#[path = "../common/echo.rs"]
+mod echo;
 mod faults;
 mod mirror;
 mod programs;

@@ -3,7 +3,7 @@
 use super::device::{build, skip};
 use super::{CASES, Case, DRIVEN, POTENTIAL, random, start, watched};
 use ripplon::scene::scenario::Quantity;
-use ripplon::solver::{FieldImage, ImageRequest, Taps};
+use ripplon::solver::{FieldImage, ImageRequest, Solver, Taps};
 
 const LINE: &str = "[[detector]]\nname = \"point\"\nat = [19.0]\nmeasure = \"value\"\n\
     [[detector]]\nname = \"current\"\nat = [40.0]\nmeasure = \"flux\"\n\
@@ -50,14 +50,20 @@ fn places() -> [(Case, &'static [usize], &'static str); 4] {
     ]
 }
 
+/// A run of such a place at the start, and what its detectors will record.
+fn begun(case: &Case, detectors: &str, size: &[usize], backend: &str) -> (Box<dyn Solver>, Taps) {
+    let scenario = watched(case, detectors, size, backend, "double", 0.5);
+    let mut run = build(&scenario);
+    run.set_field(&random(size.iter().product()), start(0.5)).unwrap();
+    let taps = Taps::new(scenario.grid(), scenario.detectors());
+    assert_eq!(taps.taps().len(), detectors.matches("name").count());
+    (run, taps)
+}
+
 #[test]
 fn every_detector_has_something_to_see() {
     for (case, size, detectors) in places() {
-        let scenario = watched(&case, detectors, size, "cpu", "double", 0.5);
-        let mut run = build(&scenario);
-        run.set_field(&random(size.iter().product()), start(0.5)).unwrap();
-        let mut taps = Taps::new(scenario.grid(), scenario.detectors());
-        assert_eq!(taps.taps().len(), detectors.matches("name").count());
+        let (mut run, mut taps) = begun(&case, detectors, size, "cpu");
         run.advance(2, &mut taps).unwrap();
         for detector in 0..taps.taps().len() {
             let values = taps.values(detector);
@@ -73,11 +79,7 @@ fn detectors_see_every_step_as_on_the_processor() {
     }
     for (case, size, detectors) in places() {
         let [here, there] = ["cpu", "cuda"].map(|backend| {
-            let scenario = watched(&case, detectors, size, backend, "double", 0.5);
-            let mut run = build(&scenario);
-            run.set_field(&random(size.iter().product()), start(0.5)).unwrap();
-            let mut taps = Taps::new(scenario.grid(), scenario.detectors());
-            assert_eq!(taps.taps().len(), detectors.matches("name").count());
+            let (mut run, mut taps) = begun(&case, detectors, size, backend);
             run.advance(1, &mut taps).unwrap();
             run.advance(11, &mut taps).unwrap();
             taps
@@ -104,9 +106,7 @@ fn observables_and_pictures_are_those_of_the_processor() {
     }
     for (case, size, detectors) in places() {
         let [here, there] = ["cpu", "cuda"].map(|backend| {
-            let scenario = watched(&case, detectors, size, backend, "double", 0.5);
-            let mut run = build(&scenario);
-            run.set_field(&random(size.iter().product()), start(0.5)).unwrap();
+            let (mut run, _) = begun(&case, detectors, size, backend);
             run.advance(12, &mut Taps::default()).unwrap();
             let ny = size.get(1).copied().unwrap_or(1);
             let pictures = [Quantity::Density, Quantity::Phase, Quantity::Real, Quantity::Imaginary].map(|quantity| {

@@ -1,7 +1,7 @@
 //! Planes: the same product of Cayley factors as the processor's.
 
 use super::device::{build, distance, skip};
-use super::{ABSORBS, CASES, Case, POTENTIAL, is_sound, random, scene, start, tolerance};
+use super::{ABSORBS, CASES, Case, POTENTIAL, check_edits, is_sound, random, scene, start, tolerance};
 use ripplon::field::Precision;
 use ripplon::scene::Scenario;
 use ripplon::solver::{Edit, Taps};
@@ -136,31 +136,10 @@ fn edits_and_checkpoints_of_planes_go_from_one_place_to_the_other() {
     if skip() {
         return;
     }
-    let (case, size) = (&CASES[4], EDITED);
-    let sites = even(case, size).iter().product();
-    let mut runs = ["cpu", "cuda"].map(|backend| {
-        let mut run = build(&plane(case, size, backend, "double"));
-        run.set_field(&random(sites), start(0.5)).unwrap();
-        run.advance(5, &mut Taps::default()).unwrap();
-        run.edit(&plane(case, size, backend, "double"), &Edit::TimeStep(-0.2))
-            .unwrap();
-        run.advance(3, &mut Taps::default()).unwrap();
-        let other = plane(&CASES[8], size, backend, "double");
-        run.edit(&other, &Edit::Medium).unwrap();
-        run.edit(&other, &Edit::Conjugate).unwrap();
-        run.advance(4, &mut Taps::default()).unwrap();
-        run
+    let sites = even(&CASES[4], EDITED).iter().product();
+    check_edits(sites, allowed(Precision::Double), |backend| {
+        [4, 8].map(|case: usize| plane(&CASES[case], EDITED, backend, "double"))
     });
-    let fields = runs.each_mut().map(|run| run.field().unwrap());
-    assert!(distance(&fields[1], &fields[0]) < allowed(Precision::Double));
-    let states = runs.each_mut().map(|run| run.save().unwrap());
-    let [here, there] = &mut runs;
-    here.load(&states[1]).unwrap();
-    there.load(&states[0]).unwrap();
-    for run in [&mut *here, &mut *there] {
-        run.advance(6, &mut Taps::default()).unwrap();
-    }
-    assert!(distance(&there.field().unwrap(), &here.field().unwrap()) < allowed(Precision::Double));
 }
 
 /// One step forwards and one back give the start: the product is symmetric.
