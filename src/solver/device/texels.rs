@@ -1,4 +1,4 @@
-//! What pictures drawn on the device have in common, whatever the field.
+//! What pictures drawn on the device have in common, whatever the field (`kernels/reduce.cuh`).
 
 use super::whole;
 use crate::backend::cuda::{Buffer, CudaError, Queue};
