@@ -68,7 +68,10 @@ fn program(name: &str, source: &'static str) -> Program {
         name: name.to_owned(),
         file: "trotter_fused.cu",
         source,
-        headers: &[("trotter.cuh", include_str!("../../kernels/trotter.cuh"))],
+        headers: &[
+            ("trotter.cuh", include_str!("../../kernels/trotter.cuh")),
+            ("real.cuh", include_str!("../../kernels/real.cuh")),
+        ],
         defines: vec![
             define("REAL", "float"),
             define("COLUMNS", "4"),

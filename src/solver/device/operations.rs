@@ -1,6 +1,7 @@
 //! Operations on single sites between steps: signals to add, sites to overwrite and to gather (`kernels/sites.cuh`). Signals are made, and records taken back, once for a batch of
 //! steps.
 
+use super::rows::grow;
 use super::{OnCuda, whole};
 use crate::backend::cuda::{Buffer, CudaError, Kind, Queue};
 use crate::physics::Measure;
@@ -44,14 +45,6 @@ pub(in crate::solver) struct Operations<T: OnCuda> {
     gathered: Vec<u32>,
     /// Whether signals are added in this batch.
     adds: bool,
-}
-
-/// Makes a buffer larger if it must be.
-pub(super) fn grow<V: Kind>(queue: &Queue, what: &str, buffer: &mut Buffer<V>, count: usize) -> Result<(), CudaError> {
-    if buffer.bytes() < count * size_of::<V>() {
-        *buffer = queue.zeros(what, count.next_power_of_two())?;
-    }
-    Ok(())
 }
 
 impl<T: OnCuda> Operations<T> {

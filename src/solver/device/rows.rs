@@ -86,6 +86,19 @@ pub(in crate::solver) fn keep<V: Kind>(
     push(kept.insert(buffer))
 }
 
+/// Makes a buffer larger if it must be.
+pub(in crate::solver) fn grow<V: Kind>(
+    queue: &Queue,
+    what: &str,
+    buffer: &mut Buffer<V>,
+    count: usize,
+) -> Result<(), CudaError> {
+    if buffer.bytes() < count * size_of::<V>() {
+        *buffer = queue.zeros(what, count.next_power_of_two())?;
+    }
+    Ok(())
+}
+
 /// A buffer with these values; one number where there is none.
 pub(in crate::solver) fn list<V: Kind>(queue: &Queue, what: &str, values: &[V]) -> Result<Buffer<V>, CudaError> {
     let buffer = queue.zeros(what, values.len().max(1))?;

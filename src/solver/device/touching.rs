@@ -1,6 +1,7 @@
 //! Transducers of fields that are two planes on the device (`kernels/touch.cuh`): what they play is made, and what they heard taken back, once for a batch of steps.
 
-use super::operations::{BATCH, grow};
+use super::operations::BATCH;
+use super::rows::grow;
 use super::whole;
 use crate::backend::cuda::{Buffer, CudaError, Kind, Queue};
 use crate::field::Real;

@@ -4,6 +4,7 @@ use super::{OnCuda, params};
 use crate::backend::cuda::{Buffer, CudaError, Kernel, PushKernelArg, Queue, Source};
 use crate::grid::Grid;
 use crate::solver::crank_nicolson::run::KEPT;
+use crate::solver::device::rows::grow;
 use crate::solver::device::{texels, whole};
 use crate::solver::totals::{Region, Totals};
 use crate::solver::{FieldImage, ImageRequest};
@@ -245,9 +246,7 @@ impl<T: OnCuda> Field<T> {
                 [x, y, ex, ey, across.map_or(-1, whole), i32::from(*energy)]
             })
             .collect();
-        if self.region_list.bytes() < list.len() * size_of::<i32>() {
-            self.region_list = self.queue.zeros("regions", list.len())?;
-        }
+        grow(&self.queue, "regions", &mut self.region_list, list.len())?;
         self.queue.upload("regions", &list, &self.region_list)?;
         self.regions = regions.to_vec();
         Ok(())
