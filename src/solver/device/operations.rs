@@ -3,7 +3,7 @@
 
 use super::rows::grow;
 use super::{OnCuda, whole};
-use crate::backend::cuda::{Buffer, CudaError, Kind, Queue};
+use crate::backend::cuda::{Buffer, CudaError, Queue};
 use crate::physics::Measure;
 use crate::solver::Taps;
 use crate::solver::taps::Tap;
