@@ -100,6 +100,20 @@ fn rooms() -> Vec<Case> {
             &[2, 4],
         ),
         case("soft", &[66, 63, 50], "\"soft\"", "", ALL),
+        case(
+            "eight ends of blocks",
+            &[420, 48, 60],
+            "[\"wall\", \"periodic\", \"wall\"]",
+            SPEED,
+            &[8],
+        ),
+        case(
+            "sixteen blocks",
+            &[900, 40, 48],
+            "[\"periodic\", \"wall\", \"wall\"]",
+            "",
+            &[8],
+        ),
         case("pillars", &[90, 64, 45], "\"wall\"", damped_pillars, &[2, 4]),
     ]
 }

@@ -1,6 +1,6 @@
 //! The embedded PTX against its sources, and what is compiled at run time.
 
-use ripplon::backend::cuda::{self, Program};
+use ripplon::backend::cuda::{self, Needs, Program};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
@@ -78,6 +78,7 @@ fn program(name: &str, source: &'static str) -> Program {
             define("STEPS", "2"),
             define("BLOCKS", "8"),
         ],
+        needs: Needs::Ampere,
     }
 }
 

@@ -13,7 +13,7 @@ mod source;
 pub use ceilings::DeviceCeilings;
 #[doc(hidden)]
 pub use fault::lose_device_after;
-pub use nvrtc::{Program, cache, compiled, compiler};
+pub use nvrtc::{Needs, Program, cache, compiled, compiler};
 pub use queue::{Buffer, DeviceRepr, Kernel, Kind, Landing, LaunchArgs, Mark, PushKernelArg, Queue, ValidAsZeroBits};
 pub use source::Source;
 pub(crate) use source::{parameters, source};

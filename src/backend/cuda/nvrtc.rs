@@ -27,6 +27,17 @@ pub struct Program {
     pub headers: &'static [(&'static str, &'static str)],
     /// Names and values.
     pub defines: Vec<(&'static str, String)>,
+    /// What a device must at least be capable of; the driver compiles the result for the one at hand.
+    pub needs: Needs,
+}
+
+/// Generations of devices that kernels are written for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needs {
+    /// Capability 8.0.
+    Ampere,
+    /// Capability 9.0: clusters of blocks, bulk copies.
+    Hopper,
 }
 
 impl Program {
@@ -80,13 +91,10 @@ pub fn compiled(program: &Program, cache: Option<&Path>) -> Result<Source, CudaE
 }
 
 impl Program {
-    /// What the driver must at least be able to read; it compiles it for the device at hand. Clusters of blocks came with capability 9.0.
     fn architecture(&self) -> &'static str {
-        let clusters = |(name, value): &(&str, String)| *name == "CLUSTER" && value != "1";
-        if self.defines.iter().any(clusters) {
-            "--gpu-architecture=compute_90"
-        } else {
-            "--gpu-architecture=compute_80"
+        match self.needs {
+            Needs::Ampere => "--gpu-architecture=compute_80",
+            Needs::Hopper => "--gpu-architecture=compute_90",
         }
     }
 

@@ -298,6 +298,11 @@ impl Queue {
                         &error,
                     )
                 })?;
+            // Sixteen blocks that share are more than every device lends; an older driver does not know the question.
+            let _ = function.set_attribute(
+                sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED,
+                1,
+            );
         }
         Ok(Kernel {
             function,

@@ -1,8 +1,8 @@
 //! The kernels in the binary, made by `kernels/build` from `kernels/fdtd_*.cu`, `kernels/fdtd.cuh` and `kernels/fdtd_vec.cuh`
-//! (`fdtd_step.cu`, `fdtd_torre.cu`, `fdtd_tiles.cu`).
+//! (`fdtd_step.cu`, `fdtd_torre.cu`, `fdtd_torre_shared.cu`, `fdtd_tiles.cu`).
 
-use super::torre::{BLOCK, Shape};
-use crate::backend::cuda::{Program, Source, source};
+use super::torre::{BLOCK, Room, Shape};
+use crate::backend::cuda::{Needs, Program, Source, source};
 use crate::field::Precision;
 
 /// Single steps, site operations, sums, pictures.
@@ -50,23 +50,38 @@ const fn strips(precision: Precision, half: usize, steps: usize, columns: usize,
 
 /// Towers of shapes that are in the binary: single precision, half the order, dts, blocks along x, speed per site.
 static TOWERS: &[(Shape, Source)] = &[
-    (shape(1, 4, 1, false), source!("fdtd_torre_f32_1_4_1")),
-    (shape(1, 4, 2, false), source!("fdtd_torre_f32_1_4_2")),
-    (shape(1, 4, 4, false), source!("fdtd_torre_f32_1_4_4")),
-    (shape(1, 4, 1, true), source!("fdtd_torre_f32_1_4_1_sites")),
-    (shape(1, 4, 2, true), source!("fdtd_torre_f32_1_4_2_sites")),
-    (shape(1, 4, 4, true), source!("fdtd_torre_f32_1_4_4_sites")),
-    (shape(2, 2, 1, false), source!("fdtd_torre_f32_2_2_1")),
-    (shape(2, 2, 2, false), source!("fdtd_torre_f32_2_2_2")),
-    (shape(2, 2, 4, false), source!("fdtd_torre_f32_2_2_4")),
+    (in_registers(1, 4, 1, false), source!("fdtd_torre_f32_1_4_1")),
+    (in_registers(1, 4, 2, false), source!("fdtd_torre_f32_1_4_2")),
+    (in_registers(1, 4, 4, false), source!("fdtd_torre_f32_1_4_4")),
+    (in_registers(1, 4, 1, true), source!("fdtd_torre_f32_1_4_1_sites")),
+    (in_registers(1, 4, 2, true), source!("fdtd_torre_f32_1_4_2_sites")),
+    (in_registers(1, 4, 4, true), source!("fdtd_torre_f32_1_4_4_sites")),
+    (in_registers(2, 2, 1, false), source!("fdtd_torre_f32_2_2_1")),
+    (in_registers(2, 2, 2, false), source!("fdtd_torre_f32_2_2_2")),
+    (in_registers(2, 2, 4, false), source!("fdtd_torre_f32_2_2_4")),
+    (in_shared(4, 2, 2, false), source!("fdtd_torre_shared_4_2_2")),
+    (in_shared(4, 2, 4, false), source!("fdtd_torre_shared_4_2_4")),
+    (in_shared(4, 2, 8, false), source!("fdtd_torre_shared_4_2_8")),
+    (in_shared(4, 2, 16, false), source!("fdtd_torre_shared_4_2_16")),
+    (in_shared(4, 2, 4, true), source!("fdtd_torre_shared_4_2_4_sites")),
+    (in_shared(4, 2, 8, true), source!("fdtd_torre_shared_4_2_8_sites")),
 ];
 
-const fn shape(half: usize, dts: usize, cluster: usize, sites: bool) -> Shape {
+const fn in_registers(half: usize, dts: usize, cluster: usize, sites: bool) -> Shape {
+    shape(half, dts, cluster, sites, Room::Registers)
+}
+
+const fn in_shared(half: usize, dts: usize, cluster: usize, sites: bool) -> Shape {
+    shape(half, dts, cluster, sites, Room::Shared)
+}
+
+const fn shape(half: usize, dts: usize, cluster: usize, sites: bool, room: Room) -> Shape {
     Shape {
         half,
         dts,
         cluster,
         sites,
+        room,
     }
 }
 
@@ -87,15 +102,27 @@ pub(super) fn program(precision: Precision, shape: Shape) -> Program {
         dts,
         cluster,
         sites,
+        room,
     } = shape;
-    Program {
-        name: format!(
-            "fdtd_torre_{short}_{half}_{dts}_{cluster}{}",
-            if sites { "_sites" } else { "" }
+    let words = if sites { "_sites" } else { "" };
+    let (start, file, source) = match room {
+        Room::Registers => (
+            format!("fdtd_torre_{short}"),
+            "fdtd_torre.cu",
+            include_str!("../../../../kernels/fdtd_torre.cu"),
         ),
-        file: "fdtd_torre.cu",
-        source: include_str!("../../../../kernels/fdtd_torre.cu"),
+        Room::Shared => (
+            "fdtd_torre_shared".to_owned(),
+            "fdtd_torre_shared.cu",
+            include_str!("../../../../kernels/fdtd_torre_shared.cu"),
+        ),
+    };
+    Program {
+        name: format!("{start}_{half}_{dts}_{cluster}{words}"),
+        file,
+        source,
         headers: &[
+            ("fdtd_towers.cuh", include_str!("../../../../kernels/fdtd_towers.cuh")),
             ("fdtd.cuh", include_str!("../../../../kernels/fdtd.cuh")),
             ("real.cuh", include_str!("../../../../kernels/real.cuh")),
             ("sites.cuh", include_str!("../../../../kernels/sites.cuh")),
@@ -108,6 +135,11 @@ pub(super) fn program(precision: Precision, shape: Shape) -> Program {
             ("SITES", u8::from(sites).to_string()),
             ("BLOCK", BLOCK.to_string()),
         ],
+        needs: if cluster > 1 || room == Room::Shared {
+            Needs::Hopper
+        } else {
+            Needs::Ampere
+        },
     }
 }
 
@@ -117,12 +149,8 @@ mod tests {
 
     #[test]
     fn programs_carry_what_they_include() {
-        let shape = Shape {
-            half: 2,
-            dts: 1,
-            cluster: 1,
-            sites: false,
-        };
-        assert_eq!(program(Precision::Double, shape).missing(), [""; 0]);
+        for shape in [in_registers(2, 1, 1, false), in_shared(4, 2, 1, false)] {
+            assert_eq!(program(Precision::Single, shape).missing(), [""; 0]);
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! The kernels in the binary, made by `kernels/build` from `kernels/trotter_fused.cu`, `kernels/trotter_line.cu`,
 //! `kernels/trotter_sweeps.cu` and `kernels/trotter.cuh`.
 
-use crate::backend::cuda::{self, CudaError, Program, Source, source};
+use crate::backend::cuda::{self, CudaError, Needs, Program, Source, source};
 use crate::field::Precision;
 
 /// One shape of `fused_steps`.
@@ -231,6 +231,7 @@ fn program(precision: Precision, flags: Flags, steps: usize) -> Program {
             ("real.cuh", include_str!("../../../../kernels/real.cuh")),
         ],
         defines,
+        needs: Needs::Ampere,
     }
 }
 

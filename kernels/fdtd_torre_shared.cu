@@ -1,0 +1,376 @@
+// DiamondTorre with the diamond in shared memory (Levchenko, Perepelkina & Zakirov 2016, doi:10.3390/computation4030029), single precision, for orders
+// whose diamonds do not fit into a thread's registers. HALF (the order), DTS (size of a diamond) and CLUSTER (blocks along x) are defined outside;
+// fdtd_towers.cuh has the tile.
+//
+// Layout: a block has up to 64 columns, four a lane. Both levels of the diamond and of what its stencils reach lie in shared memory, row by row, 64 columns
+// and four ghosts at either end. Of the row c the cells a = m - H ... W - 2 + H - m are live, where m = c or -1 - c: 2(W/2 + H - m) - 1 of them, so that
+// the rows m and W/2 + H - 1 - m share one ring of R = W + 2H rows, half a ring apart, in which a cell of given z keeps its place while the diamond
+// goes by: nothing is ever moved. What enters (RIM rows a step) is brought by bulk copies while the step before is computed, and takes the places
+// of what that step no longer needs.
+//
+// A warp computes up to four cells that follow one another along z, of the rows c and -1 - c, with their neighbours along z in registers; W^2/16 warps
+// share the diamond evenly. The outermost columns of a block are also put into the ghosts of the block beside.
+//
+// Work of a site and step at order 8: 29 operations, and 15 numbers from or to shared memory: with its 128 bytes a cycle, 4.2 sites in two cycles on each
+// multiprocessor, 500 G/s on an H200. Traffic: 2/DTS words in, and as much out, twice that at the base and top of a tower: 8 B at DTS = 2.
+#include "fdtd_towers.cuh"
+
+enum {
+    COLUMNS = 64,  // of a block
+    GHOST = 4,
+    PITCH = (COLUMNS + 2 * GHOST) * 4,  // bytes from row to row
+    R = W + 2 * H,
+    RINGS = (R / 2 + 1) / 2,
+    SIDE = RINGS * R * PITCH,  // rows c >= 0, then rows c < 0
+    LEVEL = 2 * SIDE,
+    REACH = R * R / 4,  // live cells of a side
+    ENTRIES = W / 2 + 2 * H,
+    WARPS = W * W / 16,
+    LOADERS = RIM
+};
+static_assert(W % 4 == 0 && H <= GHOST && LOADERS <= 32 * WARPS, "shape");
+
+struct Four {
+    real v[4];
+};
+__device__ __forceinline__ Four get_four(u32 from) {
+    Four f;
+    asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(f.v[0]), "=f"(f.v[1]), "=f"(f.v[2]), "=f"(f.v[3]) : "r"(from));
+    return f;
+}
+__device__ __forceinline__ void put_four(u32 to, const Four &f) {
+    asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(to), "f"(f.v[0]), "f"(f.v[1]), "f"(f.v[2]), "f"(f.v[3]) : "memory");
+}
+__device__ __forceinline__ void put_four_beside(u32 to, const Four &f) {
+    asm volatile("st." SPACE ".v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(to), "f"(f.v[0]), "f"(f.v[1]), "f"(f.v[2]), "f"(f.v[3]) : "memory");
+}
+
+// What a thread needs to know about its place
+struct Place {
+    u32 room, bar;        // shared memory: rows, the barrier of bulk copies
+    u32 lane;             // of the thread's columns in the room
+    int x0, local;        // first column of the block, and how many it has
+    int x;                // of the thread's first column
+    bool mine;            // whether it has any
+    bool from_left, from_right;  // ghosts that other blocks, or the other end of a periodic axis, have
+    bool wraps;           // x is periodic
+    bool below;           // the thread's rows are c < 0
+    bool closed;          // x ends in this block
+    u32 to_left, to_right;  // where the thread's columns go, 0: nowhere; as `lane`, in another block
+};
+
+__device__ __forceinline__ int folded(int c) { return c >= 0 ? c : -1 - c; }
+
+// The ring of the row m of a side, in bytes, and whether the row is half a ring on
+__device__ __forceinline__ int ring_of(int m) { return min(m, R / 2 - 1 - m) * (R * PITCH); }
+__device__ __forceinline__ bool half_on(int m) { return m >= (R / 2 + 1) / 2; }
+// Of the cell a of a row, in bytes; `phase` is z modulo R at a = -H
+__device__ __forceinline__ int slot_of(int phase, int a, bool half) {
+    int s = phase + a + H;
+    s -= s >= R ? R : 0;
+    if (half) s += s >= R / 2 ? -R / 2 : R / 2;
+    return s * PITCH;
+}
+__device__ __forceinline__ int side_of(int c) { return c < 0 ? SIDE : 0; }
+
+// The row in memory that stands for row y of a tower
+__device__ __forceinline__ int row_for(const Grid &g, int y) {
+    const int ny = g.size[1];
+    if (y < 0) y = g.edge[1] == PERIODIC ? y + ny : -1 - y;
+    if (y >= ny) y = g.edge[1] == PERIODIC ? y - ny : 2 * ny - 1 - y;
+    return y;
+}
+
+__device__ __forceinline__ void copy(u32 to, const real *from, u32 bytes, u32 bar) {
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to), "l"(from), "r"(bytes), "r"(bar) : "memory");
+}
+
+// Brings a row with its ghosts; returns how many bytes
+__device__ __forceinline__ u32 bring(const Grid &g, const Place &at, const real *row, u32 to) {
+    const int begin = at.from_left && at.x0 > 0 ? at.x0 - GHOST : at.x0;
+    const int last = at.x0 + at.local, end = at.from_right && last < g.size[0] ? last + GHOST : last;
+    u32 bytes = (end - begin) * sizeof(real);
+    copy(to + (GHOST + begin - at.x0) * sizeof(real), row + begin, bytes, at.bar);
+    if (at.wraps && at.x0 == 0) copy(to, row + g.size[0] - GHOST, GHOST * sizeof(real), at.bar), bytes += GHOST * sizeof(real);
+    if (at.wraps && last == g.size[0]) copy(to + (GHOST + at.local) * sizeof(real), row, GHOST * sizeof(real), at.bar), bytes += GHOST * sizeof(real);
+    return bytes;
+}
+
+__device__ __forceinline__ void arrive_with(u32 bar, u32 bytes) {
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(bar), "r"(bytes) : "memory");
+}
+__device__ __forceinline__ void wait_for_copies(u32 bar, u32 parity) {
+    u32 done;
+    do
+        asm volatile("{\n.reg .pred p;\nmbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\nselp.u32 %0, 1, 0, p;\n}" : "=r"(done) : "r"(bar), "r"(parity) : "memory");
+    while (!done);
+}
+
+// The n-th cell of a rim: beyond the diamond of the step before, in reach of this one
+__device__ __forceinline__ void rim_cell(int n, int &a, int &c) {
+    const bool below = n >= RIM / 2;
+    int j = below ? n - RIM / 2 : n, m;
+    if (j < W * H)
+        m = j / (2 * H), a = W - 1 - m - H + j % (2 * H);
+    else {
+        j -= W * H;
+        for (m = W / 2; j >= R - 1 - 2 * m; m++) j -= R - 1 - 2 * m;
+        a = m - H + j;
+    }
+    c = below ? -1 - m : m;
+}
+
+// The n-th live cell
+__device__ __forceinline__ void live_cell(int n, int &a, int &c) {
+    const bool below = n >= REACH;
+    int j = below ? n - REACH : n, m;
+    for (m = 0; j >= R - 1 - 2 * m; m++) j -= R - 1 - 2 * m;
+    a = m - H + j, c = below ? -1 - m : m;
+}
+
+// Where a row lies in shared memory: bytes from the first column of the room, and 1 where it is half a ring on. By side of a thread, and m + H
+// of a row m >= -H, where -1 is the first row of the other side.
+__device__ __forceinline__ u32 entry_of(int side, int m) {
+    const int row = folded(m);
+    return (side ^ (m < 0) ? SIDE : 0) + ring_of(row) + half_on(row);
+}
+
+// Cells of a row one after the other, which turn round where the ring ends
+struct Walk {
+    u32 at;    // of the first, less what the ring's end takes back
+    int left;  // cells before the ring's end
+    __device__ __forceinline__ u32 cell(int i) {
+        if (i && i == left) at -= R * PITCH;
+        return at + i * PITCH;
+    }
+};
+
+// LENGTH cells from a on along z of the rows m and -1 - m: the next values over the older ones. All but columns and sides is the same for a warp.
+template <int LENGTH, int WAY>
+__device__ __forceinline__ void advance(const Torre &p, const Place &at, const u32 *entries, real *level, int base, int B, int phase, u32 now, u32 old, int a, int m,
+                                        bool keep) {
+    const Grid &g = p.step.grid;
+    const int nz = g.size[2];
+    const size_t plane = (size_t)g.size[1] * g.pitch;
+    real *to = level + ((size_t)(long long)(base + a) * plane + row_for(g, B + (at.below ? -1 - m : m)) * g.pitch + at.x);
+    auto in = [&](int i) { return WAY == INSIDE || (u32)(base + a + i) < (u32)nz; };
+#if SITES
+    Four squares[LENGTH];
+#pragma unroll
+    for (int i = 0; i < LENGTH; i++)
+        if (at.mine && in(i)) {
+            const float4 s = __ldg((const float4 *)(p.step.medium.squares + (to - level) + i * plane));
+            squares[i] = {{s.x, s.y, s.z, s.w}};
+        }
+#else
+    const real square = p.step.medium.square;
+#endif
+    // The places of the first cell, in rows that are not half a ring on and in those that are
+    int whole = phase + a + H;
+    whole -= whole >= R ? R : 0;
+    const int other = whole + (whole >= R / 2 ? -R / 2 : R / 2);
+    auto walk = [&](int row, int back) {
+        const u32 entry = entries[row];
+        int first = (entry & 1 ? other : whole) - back;
+        first += first < 0 ? R : 0;
+        return Walk{at.lane + now + (entry & ~1u) + first * PITCH, R - first};
+    };
+    Four line[LENGTH + 2 * H];
+    u32 own[LENGTH];
+    if (WAY == INSIDE) {
+        Walk row = walk(m, H);
+#pragma unroll
+        for (int i = 0; i < LENGTH + 2 * H; i++) {
+            const u32 from = row.cell(i);
+            if (i >= H && i < H + LENGTH) own[i - H] = from;
+            line[i] = get_four(from);
+        }
+    } else {
+        const u32 row = at.lane + now + (entries[m] & ~1u);
+        const bool half = entries[m] & 1;
+#pragma unroll
+        for (int i = 0; i < LENGTH + 2 * H; i++) {
+            // Even mirrors half a spacing outside the first and the last plane
+            const int z = base + a - H + i, image = z < 0 ? -1 - z : z >= nz ? 2 * nz - 1 - z : z;
+            line[i] = get_four(row + slot_of(phase, min(max(image - base, -H), W - 2 + H), half));  // beyond those, what is read is not used
+            if (i >= H && i < H + LENGTH) own[i - H] = row + slot_of(phase, a - H + i, half);
+        }
+    }
+    Walk rows[2 * H];
+#pragma unroll
+    for (int k = 1; k <= H; k++) rows[2 * k - 2] = walk(m - k, 0), rows[2 * k - 1] = walk(m + k, 0);
+    Four next[LENGTH];
+#pragma unroll
+    for (int i = 0; i < LENGTH; i++) {
+        const Four here = line[i + H], before = get_four(own[i] + old - now);
+        Four left = get_four(own[i] - 16), right = get_four(own[i] + 16);
+        if (at.closed) {
+            if (!at.from_left && at.x == 0)
+#pragma unroll
+                for (int k = 0; k < 4; k++) left.v[k] = g.edge[0] == SOFT ? (k == 3 ? 0 : -here.v[k == 3 ? 0 : 2 - k]) : here.v[3 - k];
+            if (!at.from_right && at.x + 4 == g.size[0])
+#pragma unroll
+                for (int k = 0; k < 4; k++) right.v[k] = g.edge[0] == SOFT ? (k == 0 ? 0 : -here.v[k == 0 ? 0 : 4 - k]) : here.v[3 - k];
+        }
+        real window[4 + 2 * GHOST];
+#pragma unroll
+        for (int k = 0; k < 4; k++) window[k] = left.v[k], window[k + 4] = here.v[k], window[k + 8] = right.v[k];
+        Four sum;
+#pragma unroll
+        for (int q = 0; q < 4; q++) sum.v[q] = times((real)(6 * coefficient(H, 0)), here.v[q]);
+#pragma unroll
+        for (int k = 1; k <= H; k++) {
+            const Four inner = get_four(rows[2 * k - 2].cell(i)), outer = get_four(rows[2 * k - 1].cell(i));
+#pragma unroll
+            for (int q = 0; q < 4; q++) {
+                real pairs = plus(window[4 + q - k], window[4 + q + k]);
+                pairs = plus(pairs, plus(inner.v[q], outer.v[q]));
+                pairs = plus(pairs, plus(line[i + H - k].v[q], line[i + H + k].v[q]));
+                sum.v[q] = fused((real)coefficient(H, k), pairs, sum.v[q]);
+            }
+        }
+#pragma unroll
+        for (int q = 0; q < 4; q++) {
+#if SITES
+            const real square = squares[i].v[q];
+#endif
+            next[i].v[q] = plus(here.v[q], fused(square, sum.v[q], minus(here.v[q], before.v[q])));
+        }
+    }
+    if (!at.mine) return;
+#pragma unroll
+    for (int i = 0; i < LENGTH; i++) {
+        if (!in(i)) continue;
+        const u32 place = own[i] + old - now;
+        put_four(place, next[i]);
+        if (at.to_left) put_four_beside(at.to_left + (place - at.lane), next[i]);
+        if (at.to_right) put_four_beside(at.to_right + (place - at.lane), next[i]);
+        if (keep || a + i < m + 2 * H) *(float4 *)(to + i * plane) = make_float4(next[i].v[0], next[i].v[1], next[i].v[2], next[i].v[3]);
+    }
+}
+
+// Periods from `period` on as long as they go the same WAY; returns the first that does not
+template <int WAY>
+__device__ __forceinline__ int fast_periods(const Torre &p, const Place &at, const u32 *entries, u32 &copies, real *even, real *odd, int A, int B, int period) {
+    const Grid &g = p.step.grid;
+    const int nz = g.size[2], warp = threadIdx.x / 32;
+    const size_t plane = (size_t)g.size[1] * g.pitch;
+    int base = A + H * (period * TIERS + 1), phase = 0;
+    asm volatile("fence.proxy.async;" ::: "memory");
+    if (threadIdx.x < LOADERS) {
+        u32 bytes = 0;
+        for (int n = threadIdx.x; n < 2 * REACH; n += LOADERS) {
+            int a, c;
+            live_cell(n, a, c);
+            const int z = base + a;
+            if (WAY == ACROSS && (u32)z >= (u32)nz) continue;
+            const size_t row = z * plane + (size_t)row_for(g, B + c) * g.pitch;
+            const u32 to = at.room + side_of(c) + ring_of(folded(c)) + slot_of(phase, a, half_on(folded(c)));
+            bytes += bring(g, at, even + row, to);
+            if (in_tile(a, c)) bytes += bring(g, at, odd + row, to + LEVEL);
+        }
+        arrive_with(at.bar, bytes);
+    }
+    // What this thread brings each step
+    int rim_a = 0, rim_c = 0;
+    if (threadIdx.x < LOADERS) rim_cell(threadIdx.x, rim_a, rim_c);
+    const size_t rim_row = (size_t)row_for(g, B + rim_c) * g.pitch;
+    const u32 rim_to = at.room + side_of(rim_c) + ring_of(folded(rim_c));
+    const bool rim_half = half_on(folded(rim_c));
+    // What this warp computes: four cells, or the last three of a row and the last one of the next
+    int m = 0, fours = warp;
+    while (m < W / 2 && fours >= (W - 1 - 2 * m) / 4) fours -= (W - 1 - 2 * m) / 4, m++;
+    const bool whole = m < W / 2;
+    const int first = whole ? m : 2 * fours, a = whole ? m + 4 * fours : first + (W - 1 - 2 * first) / 4 * 4;
+    const int second = first + 1, b = second + (W - 1 - 2 * second) / 4 * 4;
+    wait_for_copies(at.bar, copies), copies ^= 1;
+    meet();
+    bool more;
+    do {
+        more = period + 1 < p.periods && way_of(p, A, B, period + 1) == WAY && !special_of(p, A, B, period + 1);
+        for (int tier = 0; tier < TIERS; tier++) {
+            const bool last = !more && tier + 1 == TIERS, keep = !more && tier + 2 >= TIERS;
+            real *level = tier & 1 ? even : odd;
+            const u32 now = tier & 1 ? LEVEL : 0, old = LEVEL - now;
+            const int on = phase + H >= R ? phase + H - R : phase + H;
+            // The rim of the next step, of the level that this one writes elsewhere
+            if (!last && threadIdx.x < LOADERS) {
+                const int z = base + H + rim_a;
+                u32 bytes = 0;
+                asm volatile("fence.proxy.async;" ::: "memory");
+                if (WAY == INSIDE || (u32)z < (u32)nz) bytes = bring(g, at, level + z * plane + rim_row, rim_to + old + slot_of(on, rim_a, rim_half));
+                arrive_with(at.bar, bytes);
+            }
+            if (whole)
+                advance<4, WAY>(p, at, entries, level, base, B, phase, now, old, a, first, keep);
+            else {
+                advance<3, WAY>(p, at, entries, level, base, B, phase, now, old, a, first, keep);
+                advance<1, WAY>(p, at, entries, level, base, B, phase, now, old, b, second, keep);
+            }
+            if (!last) wait_for_copies(at.bar, copies), copies ^= 1;
+            meet();
+            base += H, phase = on;
+        }
+        period++;
+    } while (more);
+    return period;
+}
+
+extern __shared__ double room[];
+
+extern "C" __global__ void __launch_bounds__(32 * WARPS, 1)
+#if CLUSTER > 1
+    __cluster_dims__(CLUSTER, 1, 1)
+#endif
+        torre(const __grid_constant__ Torre p) {
+    __shared__ u32 ticket;
+    __shared__ unsigned long long barrier;
+    const Grid &g = p.step.grid;
+    const u32 rank = rank_of_block();
+    const int each = (g.size[0] / 4 + CLUSTER - 1) / CLUSTER * 4;
+    Place at;
+    at.room = (u32)__cvta_generic_to_shared(room), at.bar = (u32)__cvta_generic_to_shared(&barrier);
+    at.x0 = rank * each, at.local = min(each, g.size[0] - at.x0);
+    at.x = at.x0 + threadIdx.x % 16 * 4;
+    at.mine = at.x < at.x0 + at.local;
+    at.wraps = g.edge[0] == PERIODIC;
+    at.from_left = at.wraps || rank > 0, at.from_right = at.wraps || rank + 1 < CLUSTER;
+    at.below = threadIdx.x / 16 & 1;
+    at.to_left = at.to_right = 0;
+    at.lane = at.room + (GHOST + at.x - at.x0) * sizeof(real);
+    at.closed = !at.from_left || !at.from_right;
+    if (at.from_left && at.x == at.x0) {
+        const u32 there = (rank + CLUSTER - 1) % CLUSTER;
+        const int columns = there + 1 == CLUSTER ? g.size[0] - there * each : each;
+        at.to_left = remote(room, there) + (GHOST + columns) * sizeof(real);
+    }
+    if (at.from_right && at.x + 4 == at.x0 + at.local) at.to_right = remote(room, (rank + 1) % CLUSTER);
+    if (threadIdx.x == 0) asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;\nfence.mbarrier_init.release.cluster;" ::"r"(at.bar), "r"((u32)LOADERS) : "memory");
+    __shared__ u32 table[2][ENTRIES];
+    for (int n = threadIdx.x; n < 2 * ENTRIES; n += 32 * WARPS) table[n / ENTRIES][n % ENTRIES] = entry_of(n / ENTRIES, n % ENTRIES - H);
+    const u32 *entries = table[at.below] + H;
+    u32 copies = 0;
+    const int group = threadIdx.x / COLUMNS;
+    real *even = (real *)p.step.now, *odd = p.step.old;
+    int tower, s, d;
+    while (next_tower(p, ticket, rank, tower, s, d)) {
+        const int A = s * (W / 2), B = d * (W / 2);
+        int period = 0;
+        while (period < p.periods) {
+            const u8 special = special_of(p, A, B, period);
+            const int way = way_of(p, A, B, period);
+            if (way == INSIDE && !special)
+                period = fast_periods<INSIDE>(p, at, entries, copies, even, odd, A, B, period);
+            else if (way == ACROSS && !special)
+                period = fast_periods<ACROSS>(p, at, entries, copies, even, odd, A, B, period);
+            else {
+                if (way != OUTSIDE)
+                    slow_period(p, even, odd, A, B, period, group < WARPS / 2 ? at.x0 + (int)threadIdx.x % COLUMNS : g.size[0], at.x0, at.x0 + at.local, group, WARPS / 2, special);
+                period++;
+            }
+        }
+        // What was written is read through bulk copies.
+        asm volatile("fence.proxy.async;" ::: "memory");
+        finish_tower(p, rank, tower);
+    }
+}
