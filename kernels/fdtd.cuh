@@ -25,6 +25,11 @@ __host__ __device__ constexpr double staggered(int h, int m) {
     return d[h][m];
 }
 
+// Whether kernels that go many steps a launch know absorbing layers
+#ifndef LAYERS
+#define LAYERS 0
+#endif
+
 enum { RIGID, SOFT, PERIODIC };
 enum { WALL = 1, CORRECTED = 2 };
 enum { SEGMENT = 32 };  // columns of a row that are plain or not
@@ -271,6 +276,11 @@ template <int H, bool FRESH> struct Site {
 
     // The site's next value, over its older one
     __device__ __forceinline__ void advance() const {
+        advance([&](int axis, real here) { return absorbed(s.medium.layer[axis], axis, here); });
+    }
+
+    // The same with what the absorbing layers of an axis add from elsewhere
+    template <typename Absorbed> __device__ __forceinline__ void advance(Absorbed absorbed) const {
         const Medium &m = s.medium;
         const u8 mark = m.mask ? m.mask[place] : (u8)0;
         real next = 0;
@@ -279,11 +289,10 @@ template <int H, bool FRESH> struct Site {
             const real square = m.squares ? m.squares[place] : m.square;
             const real sum = m.density ? conservative(here) : stencil(here);
             next = plus(here, fused(square, sum, minus(here, before)));
-            // Nothing with absorbing edges goes many steps a launch.
-            if (!FRESH && m.layers)
+            if ((!FRESH || LAYERS) && m.layers)
 #pragma unroll
                 for (int axis = 0; axis < 3; axis++)
-                    if (touches(m.layer[axis], axis)) next = fused(square, absorbed(m.layer[axis], axis, here), next);
+                    if (touches(m.layer[axis], axis)) next = fused(square, absorbed(axis, here), next);
             if (mark & CORRECTED) {
                 real change = 0;
                 const int row = at[1] + s.grid.size[1] * at[2];

@@ -9,7 +9,10 @@
 // of what that step no longer needs.
 //
 // A warp computes up to four cells that follow one another along z, of the rows c and -1 - c, with their neighbours along z in registers; W^2/16 warps
-// share the diamond evenly. The outermost columns of a block are also put into the ghosts of the block beside.
+// share the diamond evenly. The outermost columns of a block are also put into the ghosts of the block beside, whose barriers count their bytes.
+//
+// LAYERS: absorbing edges at order 2, and a speed per site or one for all. What layers remember stays in memory, a copy for each site (fdtd_towers.cuh);
+// a warp adds it to its cells after the step: 24 B a site of a layer and axis, through the second-level cache.
 //
 // Work of a site and step at order 8: 29 operations, and 15 numbers from or to shared memory: with its 128 bytes a cycle, 4.2 sites in two cycles on each
 // multiprocessor, 500 G/s on an H200. Traffic: 2/DTS words in, and as much out, twice that at the base and top of a tower: 8 B at DTS = 2.
@@ -41,8 +44,15 @@ __device__ __forceinline__ Four get_four(u32 from) {
 __device__ __forceinline__ void put_four(u32 to, const Four &f) {
     asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(to), "f"(f.v[0]), "f"(f.v[1]), "f"(f.v[2]), "f"(f.v[3]) : "memory");
 }
-__device__ __forceinline__ void put_four_beside(u32 to, const Four &f) {
-    asm volatile("st." SPACE ".v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(to), "f"(f.v[0]), "f"(f.v[1]), "f"(f.v[2]), "f"(f.v[3]) : "memory");
+// Into another block, whose barrier counts the bytes
+__device__ __forceinline__ void put_four_beside(u32 to, const Four &f, u32 barrier) {
+#if CLUSTER > 1
+    asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(to), "f"(f.v[0]), "f"(f.v[1]), "f"(f.v[2]),
+                 "f"(f.v[3]), "r"(barrier)
+                 : "memory");
+#else
+    put_four(to, f);  // the other end of a periodic axis
+#endif
 }
 
 // What a thread needs to know about its place
@@ -56,7 +66,11 @@ struct Place {
     bool wraps;           // x is periodic
     bool below;           // the thread's rows are c < 0
     bool closed;          // x ends in this block
+    int layers, layers_low, layer_shift;  // quads of the block in layers of x, those at the low end, and the power of two that holds them
     u32 to_left, to_right;  // where the thread's columns go, 0: nowhere; as `lane`, in another block
+    u32 ghosts;             // barriers of this block: ghosts on the left after even and odd steps, then on the right
+    u32 profile;            // of the block's columns in the layers of x: the six numbers of each in shared memory
+    u32 left_ghosts, right_ghosts;  // those of the blocks beside that hear of this block's columns
 };
 
 __device__ __forceinline__ int folded(int c) { return c >= 0 ? c : -1 - c; }
@@ -99,10 +113,10 @@ __device__ __forceinline__ u32 bring(const Grid &g, const Place &at, const real 
 __device__ __forceinline__ void arrive_with(u32 bar, u32 bytes) {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(bar), "r"(bytes) : "memory");
 }
-__device__ __forceinline__ void wait_for_copies(u32 bar, u32 parity) {
+__device__ __forceinline__ void wait_for(u32 bar, u32 parity) {
     u32 done;
     do
-        asm volatile("{\n.reg .pred p;\nmbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\nselp.u32 %0, 1, 0, p;\n}" : "=r"(done) : "r"(bar), "r"(parity) : "memory");
+        asm volatile("{\n.reg .pred p;\nmbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2;\nselp.u32 %0, 1, 0, p;\n}" : "=r"(done) : "r"(bar), "r"(parity) : "memory");
     while (!done);
 }
 
@@ -145,6 +159,157 @@ struct Walk {
     }
 };
 
+// What a warp computes: four cells of the rows m and -1 - m, or the last three of those rows and the last one of the next
+struct Cells {
+    int first, a;   // row, and its first cell
+    int second, b;  // row and cell of the fourth, if it stands alone
+    bool whole;
+
+    __device__ __forceinline__ explicit Cells(int warp) {
+        int m = 0, fours = warp;
+        while (m < W / 2 && fours >= (W - 1 - 2 * m) / 4) fours -= (W - 1 - 2 * m) / 4, m++;
+        whole = m < W / 2;
+        first = whole ? m : 2 * fours, a = whole ? m + 4 * fours : first + (W - 1 - 2 * first) / 4 * 4;
+        second = first + 1, b = second + (W - 1 - 2 * second) / 4 * 4;
+    }
+    __device__ __forceinline__ int row(int i) const { return i < 3 || whole ? first : second; }
+    __device__ __forceinline__ int cell(int i) const { return i < 3 || whole ? a + i : b; }
+};
+
+#if LAYERS
+__device__ __forceinline__ void fetch(const real *from, u32 sites) {
+    asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(from), "r"((u32)(sites * sizeof(real))) : "memory");
+}
+
+// Brings what the layers remember of a block's part of a row into the second-level cache
+__device__ __forceinline__ void fetch_memories(const Torre &p, const Place &at, int y, int z) {
+    const int *size = p.step.grid.size;
+#pragma unroll
+    for (int axis = 0; axis < 3; axis++) {
+        const Twins &t = p.twins[axis];
+        if (axis == 0 ? !at.layers : !in_layers(p.step.medium.layer[axis], size[axis], axis == 1 ? y : z)) continue;
+        const int x = axis == 0 && at.x0 > 0 ? max(at.x0, t.start) : at.x0, sites = axis == 0 && at.x0 < t.low ? t.low - at.x0 : at.x0 + at.local - x;
+        const u32 place = twin_of(p, axis, x, y, z);
+        fetch(t.lower + place, sites), fetch(t.upper + place, sites), fetch(t.zeta + place, sites);
+    }
+}
+
+__device__ __forceinline__ Four from_memory(const real *p) {
+    const float4 f = __ldcg((const float4 *)p);
+    return {{f.x, f.y, f.z, f.w}};
+}
+__device__ __forceinline__ Four constant_four(const real *p) {
+    const float4 f = __ldg((const float4 *)p);
+    return {{f.x, f.y, f.z, f.w}};
+}
+__device__ __forceinline__ void to_memory(real *p, const Four &f) { *(float4 *)p = make_float4(f.v[0], f.v[1], f.v[2], f.v[3]); }
+
+// What the layers of an axis add to the next value of four sites of a row, whose neighbours along that axis are `low` and `high`, and whose copies lie
+// at `place`. `profile(q)` of each; `touched(q)`: whether the layers reach it.
+template <typename Profiles, typename Touched>
+__device__ __forceinline__ void add_layers(const Twins &t, u32 place, const Four &low, const Four &here, const Four &high, const Four &squares, u32 next_at, Profiles profile, Touched touched) {
+    Four lower = from_memory(t.lower + place), upper = from_memory(t.upper + place), zeta = from_memory(t.zeta + place), next = get_four(next_at);
+#pragma unroll
+    for (int q = 0; q < 4; q++) {
+        const real below = fused((real)staggered(1, 0), minus(here.v[q], low.v[q]), (real)0), above = fused((real)staggered(1, 0), minus(high.v[q], here.v[q]), (real)0);
+        const real change = fused((real)coefficient(1, 1), plus(low.v[q], high.v[q]), times((real)(2 * coefficient(1, 0)), here.v[q]));
+        const real more = fused(squares.v[q], absorb(profile(q), below, above, change, lower.v[q], upper.v[q], zeta.v[q]), next.v[q]);
+        next.v[q] = touched(q) ? more : next.v[q];
+    }
+    to_memory(t.lower + place, lower), to_memory(t.upper + place, upper), to_memory(t.zeta + place, zeta);
+    put_four(next_at, next);
+}
+
+// What absorbing layers add to a warp's cells, axis by axis as single steps do; after the step, whose registers are free by then
+__device__ __forceinline__ void absorb_cells(const Torre &p, const Place &at, const u32 *entries, const Cells &cells, int base, int B, int phase, u32 now, u32 old) {
+    const Grid &g = p.step.grid;
+    const Layer *layers = p.step.medium.layer;
+    const int nx = g.size[0], ny = g.size[1], nz = g.size[2], lane = threadIdx.x % 32;
+    auto in = [&](int i) { return (u32)(base + cells.cell(i)) < (u32)nz; };
+    auto y_of = [&](int i) { return B + (at.below ? -1 - cells.row(i) : cells.row(i)); };
+    auto is_row = [&](int y) { return g.edge[1] == PERIODIC || (u32)y < (u32)ny; };
+    auto squares = [&](int x, int y, int z) {
+        const real one = p.step.medium.square;
+        return p.step.medium.squares ? constant_four(p.step.medium.squares + place_of(g, x, y, z)) : Four{{one, one, one, one}};
+    };
+    __syncwarp();
+    // Along x few columns of a row are in layers: all lanes share those of all rows.
+    if (at.layers) {
+        const Twins &t = p.twins[0];
+        const int n = lane & ((1 << at.layer_shift) - 1), x = n < at.layers_low ? at.x0 + 4 * n : max(at.x0, t.start) + 4 * (n - at.layers_low), slot = slot_in(t, x);
+        const u32 columns = at.room + (GHOST + x - at.x0) * sizeof(real);
+        Four profile[6];
+#pragma unroll
+        for (int k = 0; k < 6; k++) profile[k] = get_four(at.profile + (k * COLUMNS + min(x - at.x0, COLUMNS - 4)) * sizeof(real));
+#pragma unroll 1
+        for (int row = lane >> at.layer_shift; row < 8; row += 32 >> at.layer_shift) {
+            const int side = row & 1, i = row >> 1, m = cells.row(i), y = B + (side ? -1 - m : m), z = base + cells.cell(i);
+            if (n >= at.layers || !is_row(y) || !in(i)) continue;
+            const u32 cell = columns + (side ? SIDE : 0) + ring_of(m) + slot_of(phase, cells.cell(i), half_on(m));
+            const Four here = get_four(cell + now), left = get_four(cell + now - 16), right = get_four(cell + now + 16);
+            const Four lower = {{x == 0 ? here.v[0] : left.v[3], here.v[0], here.v[1], here.v[2]}};
+            const Four upper = {{here.v[1], here.v[2], here.v[3], x + 4 == nx ? here.v[3] : right.v[0]}};
+            const int there = row_for(g, y);
+            add_layers(
+                t, ((u32)z * ny + there) * t.slots + slot, lower, here, upper, squares(x, there, z), cell + old,
+                [&](int q) { return Profile{profile[0].v[q], profile[1].v[q], profile[2].v[q], profile[3].v[q], profile[4].v[q], profile[5].v[q]}; },
+                [&](int q) { return in_layers(layers[0], nx, x + q); });
+        }
+        __syncwarp();
+    }
+    if (!at.mine) return;
+    auto cell = [&](int row, int a) { return at.lane + (entries[row] & ~1u) + slot_of(phase, a, entries[row] & 1); };
+    auto all = [](int) { return true; };
+    if (layers[1].width)
+#pragma unroll 2
+        for (int i = 0; i < 4; i++) {
+            const int m = cells.row(i), a = cells.cell(i), y = y_of(i);
+            if (!in(i) || !is_row(y) || !in_layers(layers[1], ny, y)) continue;
+            const Twins &t = p.twins[1];
+            const Profile profile = profile_of(t, slot_in(t, y));
+            const Four inner = get_four(cell(m - 1, a) + now), here = get_four(cell(m, a) + now), outer = get_four(cell(m + 1, a) + now);
+            add_layers(t, twin_of(p, 1, at.x, y, base + a), at.below ? outer : inner, here, at.below ? inner : outer, squares(at.x, y, base + a), cell(m, a) + old,
+                       [&](int) { return profile; }, all);
+        }
+    if (layers[2].width)
+#pragma unroll 2
+        for (int i = 0; i < 4; i++) {
+            const int m = cells.row(i), a = cells.cell(i), z = base + a;
+            if (!in(i) || !is_row(y_of(i)) || !in_layers(layers[2], nz, z)) continue;
+            const Twins &t = p.twins[2];
+            const Profile profile = profile_of(t, slot_in(t, z));
+            const int y = row_for(g, y_of(i));
+            const Four here = get_four(cell(m, a) + now), below = z == 0 ? here : get_four(cell(m, a - 1) + now), above = z + 1 == nz ? here : get_four(cell(m, a + 1) + now);
+            add_layers(t, twin_of(p, 2, at.x, y, z), below, here, above, squares(at.x, y, z), cell(m, a) + old, [&](int) { return profile; }, all);
+        }
+}
+
+// A warp's next values, to where others look for them
+__device__ __forceinline__ void hand_on_cells(const Torre &p, const Place &at, const Cells &cells, real *level, int base, int B, int phase, u32 old, bool keep) {
+    const Grid &g = p.step.grid;
+    const u32 parity = old ? 8 : 0;
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        const int m = cells.row(i), a = cells.cell(i), z = base + a, y = B + (at.below ? -1 - m : m);
+        const bool is_row = g.edge[1] == PERIODIC || (u32)y < (u32)g.size[1], in = (u32)z < (u32)g.size[2];
+        // Across a soft edge, or an edge that is not in the middle of a tower, steps are taken site by site: here every row is one of the grid or its mirror.
+        if (!at.mine || !is_row) continue;
+        const u32 offset = ring_of(m) + slot_of(phase, a, half_on(m)) + old, own = offset + (at.below ? SIDE : 0), other = offset + (at.below ? 0 : SIDE);
+        const Four next = get_four(at.room + (GHOST + at.x - at.x0) * sizeof(real) + own);
+        const bool mirrors = g.edge[1] == RIGID && (B == 0 || B == g.size[1]);
+        if (at.to_left) put_four_beside(at.to_left + own, next, at.left_ghosts + parity);
+        if (at.to_right) put_four_beside(at.to_right + own, next, at.right_ghosts + parity);
+        // The mirrored half across a rigid edge, whose sites have no memories
+        if (mirrors) {
+            put_four(at.room + (GHOST + at.x - at.x0) * sizeof(real) + other, next);
+            if (at.to_left) put_four_beside(at.to_left + other, next, at.left_ghosts + parity);
+            if (at.to_right) put_four_beside(at.to_right + other, next, at.right_ghosts + parity);
+        }
+        if (in && (keep || a < m + 2 * H)) to_memory(level + place_of(g, at.x, row_for(g, y), z), next);
+    }
+}
+#endif
+
 // LENGTH cells from a on along z of the rows m and -1 - m: the next values over the older ones. All but columns and sides is the same for a warp.
 template <int LENGTH, int WAY>
 __device__ __forceinline__ void advance(const Torre &p, const Place &at, const u32 *entries, real *level, int base, int B, int phase, u32 now, u32 old, int a, int m,
@@ -157,11 +322,14 @@ __device__ __forceinline__ void advance(const Torre &p, const Place &at, const u
 #if SITES
     Four squares[LENGTH];
 #pragma unroll
-    for (int i = 0; i < LENGTH; i++)
-        if (at.mine && in(i)) {
+    for (int i = 0; i < LENGTH; i++) {
+        const real one = p.step.medium.square;
+        squares[i] = {{one, one, one, one}};
+        if (p.step.medium.squares && at.mine && in(i)) {
             const float4 s = __ldg((const float4 *)(p.step.medium.squares + (to - level) + i * plane));
             squares[i] = {{s.x, s.y, s.z, s.w}};
         }
+    }
 #else
     const real square = p.step.medium.square;
 #endif
@@ -240,18 +408,22 @@ __device__ __forceinline__ void advance(const Torre &p, const Place &at, const u
     if (!at.mine) return;
 #pragma unroll
     for (int i = 0; i < LENGTH; i++) {
-        if (!in(i)) continue;
         const u32 place = own[i] + old - now;
-        put_four(place, next[i]);
-        if (at.to_left) put_four_beside(at.to_left + (place - at.lane), next[i]);
-        if (at.to_right) put_four_beside(at.to_right + (place - at.lane), next[i]);
+        if (in(i)) put_four(place, next[i]);
+#if !LAYERS
+        // What is beyond an edge along z goes too, so that the count of bytes is always the same.
+        const u32 parity = old ? 8 : 0;
+        if (at.to_left) put_four_beside(at.to_left + (place - at.lane), next[i], at.left_ghosts + parity);
+        if (at.to_right) put_four_beside(at.to_right + (place - at.lane), next[i], at.right_ghosts + parity);
+        if (!in(i)) continue;
         if (keep || a + i < m + 2 * H) *(float4 *)(to + i * plane) = make_float4(next[i].v[0], next[i].v[1], next[i].v[2], next[i].v[3]);
+#endif
     }
 }
 
 // Periods from `period` on as long as they go the same WAY; returns the first that does not
 template <int WAY>
-__device__ __forceinline__ int fast_periods(const Torre &p, const Place &at, const u32 *entries, u32 &copies, real *even, real *odd, int A, int B, int period) {
+__device__ __forceinline__ int fast_periods(const Torre &p, const Place &at, const u32 *entries, u32 &copies, u32 &ghosts, real *even, real *odd, int A, int B, int period) {
     const Grid &g = p.step.grid;
     const int nz = g.size[2], warp = threadIdx.x / 32;
     const size_t plane = (size_t)g.size[1] * g.pitch;
@@ -277,13 +449,8 @@ __device__ __forceinline__ int fast_periods(const Torre &p, const Place &at, con
     const size_t rim_row = (size_t)row_for(g, B + rim_c) * g.pitch;
     const u32 rim_to = at.room + side_of(rim_c) + ring_of(folded(rim_c));
     const bool rim_half = half_on(folded(rim_c));
-    // What this warp computes: four cells, or the last three of a row and the last one of the next
-    int m = 0, fours = warp;
-    while (m < W / 2 && fours >= (W - 1 - 2 * m) / 4) fours -= (W - 1 - 2 * m) / 4, m++;
-    const bool whole = m < W / 2;
-    const int first = whole ? m : 2 * fours, a = whole ? m + 4 * fours : first + (W - 1 - 2 * first) / 4 * 4;
-    const int second = first + 1, b = second + (W - 1 - 2 * second) / 4 * 4;
-    wait_for_copies(at.bar, copies), copies ^= 1;
+    const Cells cells(warp);
+    wait_for(at.bar, copies), copies ^= 1;
     meet();
     bool more;
     do {
@@ -293,26 +460,46 @@ __device__ __forceinline__ int fast_periods(const Torre &p, const Place &at, con
             real *level = tier & 1 ? even : odd;
             const u32 now = tier & 1 ? LEVEL : 0, old = LEVEL - now;
             const int on = phase + H >= R ? phase + H - R : phase + H;
+            // Blocks along x stay within a step of each other: the ghosts of a step come after all that the block beside read of the step before.
+            if (CLUSTER > 1 && threadIdx.x == 0) {
+                if (at.from_left) arrive_with(at.ghosts + (old ? 8 : 0), CELLS * sizeof(Four));
+                if (at.from_right) arrive_with(at.ghosts + 16 + (old ? 8 : 0), CELLS * sizeof(Four));
+            }
             // The rim of the next step, of the level that this one writes elsewhere
             if (!last && threadIdx.x < LOADERS) {
                 const int z = base + H + rim_a;
                 u32 bytes = 0;
                 asm volatile("fence.proxy.async;" ::: "memory");
-                if (WAY == INSIDE || (u32)z < (u32)nz) bytes = bring(g, at, level + z * plane + rim_row, rim_to + old + slot_of(on, rim_a, rim_half));
+                if (WAY == INSIDE || (u32)z < (u32)nz) {
+                    bytes = bring(g, at, level + z * plane + rim_row, rim_to + old + slot_of(on, rim_a, rim_half));
+#if LAYERS
+                    // Its sites are stepped a step later; what layers remember of them is brought as far as the second-level cache.
+                    if (p.step.medium.layers && (g.edge[1] == PERIODIC || (u32)(B + rim_c) < (u32)g.size[1])) fetch_memories(p, at, row_for(g, B + rim_c), z);
+#endif
+                }
                 arrive_with(at.bar, bytes);
             }
-            if (whole)
-                advance<4, WAY>(p, at, entries, level, base, B, phase, now, old, a, first, keep);
+            if (cells.whole)
+                advance<4, WAY>(p, at, entries, level, base, B, phase, now, old, cells.a, cells.first, keep);
             else {
-                advance<3, WAY>(p, at, entries, level, base, B, phase, now, old, a, first, keep);
-                advance<1, WAY>(p, at, entries, level, base, B, phase, now, old, b, second, keep);
+                advance<3, WAY>(p, at, entries, level, base, B, phase, now, old, cells.a, cells.first, keep);
+                advance<1, WAY>(p, at, entries, level, base, B, phase, now, old, cells.b, cells.second, keep);
             }
-            if (!last) wait_for_copies(at.bar, copies), copies ^= 1;
-            meet();
+#if LAYERS
+            absorb_cells(p, at, entries, cells, base, B, phase, now, old);
+            hand_on_cells(p, at, cells, level, base, B, phase, old, keep);
+#endif
+            if (!last) wait_for(at.bar, copies), copies ^= 1;
+            const u32 parity = old ? 8 : 0;
+            if (CLUSTER > 1 && at.from_left) wait_for(at.ghosts + parity, ghosts);
+            if (CLUSTER > 1 && at.from_right) wait_for(at.ghosts + 16 + parity, ghosts);
+            if (tier & 1) ghosts ^= 1;
+            __syncthreads();
             base += H, phase = on;
         }
         period++;
     } while (more);
+    meet();
     return period;
 }
 
@@ -324,12 +511,14 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1)
 #endif
         torre(const __grid_constant__ Torre p) {
     __shared__ u32 ticket;
-    __shared__ unsigned long long barrier;
+    __shared__ unsigned long long barriers[5];
     const Grid &g = p.step.grid;
     const u32 rank = rank_of_block();
     const int each = (g.size[0] / 4 + CLUSTER - 1) / CLUSTER * 4;
     Place at;
-    at.room = (u32)__cvta_generic_to_shared(room), at.bar = (u32)__cvta_generic_to_shared(&barrier);
+    at.room = (u32)__cvta_generic_to_shared(room), at.bar = (u32)__cvta_generic_to_shared(barriers + 4);
+    at.ghosts = (u32)__cvta_generic_to_shared(barriers);
+    at.left_ghosts = at.right_ghosts = 0;
     at.x0 = rank * each, at.local = min(each, g.size[0] - at.x0);
     at.x = at.x0 + threadIdx.x % 16 * 4;
     at.mine = at.x < at.x0 + at.local;
@@ -339,17 +528,37 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1)
     at.to_left = at.to_right = 0;
     at.lane = at.room + (GHOST + at.x - at.x0) * sizeof(real);
     at.closed = !at.from_left || !at.from_right;
+    at.layers = at.layers_low = at.layer_shift = 0;
+    if (LAYERS && p.step.medium.layer[0].width) {
+        const Twins &t = p.twins[0];
+        at.layers_low = min(max(t.low - at.x0, 0), at.local) / 4;
+        at.layers = at.layers_low + max(at.x0 + at.local - max(at.x0, t.start), 0) / 4;
+        while (1 << at.layer_shift < at.layers) at.layer_shift++;
+    }
     if (at.from_left && at.x == at.x0) {
         const u32 there = (rank + CLUSTER - 1) % CLUSTER;
         const int columns = there + 1 == CLUSTER ? g.size[0] - there * each : each;
-        at.to_left = remote(room, there) + (GHOST + columns) * sizeof(real);
+        at.to_left = remote(room, there) + (GHOST + columns) * sizeof(real), at.left_ghosts = remote(barriers + 2, there);
     }
-    if (at.from_right && at.x + 4 == at.x0 + at.local) at.to_right = remote(room, (rank + 1) % CLUSTER);
-    if (threadIdx.x == 0) asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;\nfence.mbarrier_init.release.cluster;" ::"r"(at.bar), "r"((u32)LOADERS) : "memory");
+    if (at.from_right && at.x + 4 == at.x0 + at.local) at.to_right = remote(room, (rank + 1) % CLUSTER), at.right_ghosts = remote(barriers, (rank + 1) % CLUSTER);
+    if (threadIdx.x < 5) {
+        const u32 barrier = (u32)__cvta_generic_to_shared(barriers + threadIdx.x), arrivals = threadIdx.x == 4 ? LOADERS : 1;
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;\nfence.mbarrier_init.release.cluster;" ::"r"(barrier), "r"(arrivals) : "memory");
+    }
+#if LAYERS
+    __shared__ __align__(16) real profile[6][COLUMNS];
+    at.profile = (u32)__cvta_generic_to_shared(profile);
+    for (int n = threadIdx.x; n < 6 * COLUMNS; n += 32 * WARPS) {
+        const Twins &t = p.twins[0];
+        const int x = at.x0 + n % COLUMNS;
+        const bool held = p.step.medium.layer[0].width && x < g.size[0] && (x < t.low || x >= t.start);
+        profile[n / COLUMNS][n % COLUMNS] = held ? t.profile[n / COLUMNS * t.slots + slot_in(t, x)] : (real)0;
+    }
+#endif
     __shared__ u32 table[2][ENTRIES];
     for (int n = threadIdx.x; n < 2 * ENTRIES; n += 32 * WARPS) table[n / ENTRIES][n % ENTRIES] = entry_of(n / ENTRIES, n % ENTRIES - H);
     const u32 *entries = table[at.below] + H;
-    u32 copies = 0;
+    u32 copies = 0, ghosts = 0;  // phases of the barriers
     const int group = threadIdx.x / COLUMNS;
     real *even = (real *)p.step.now, *odd = p.step.old;
     int tower, s, d;
@@ -360,9 +569,9 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1)
             const u8 special = special_of(p, A, B, period);
             const int way = way_of(p, A, B, period);
             if (way == INSIDE && !special)
-                period = fast_periods<INSIDE>(p, at, entries, copies, even, odd, A, B, period);
+                period = fast_periods<INSIDE>(p, at, entries, copies, ghosts, even, odd, A, B, period);
             else if (way == ACROSS && !special)
-                period = fast_periods<ACROSS>(p, at, entries, copies, even, odd, A, B, period);
+                period = fast_periods<ACROSS>(p, at, entries, copies, ghosts, even, odd, A, B, period);
             else {
                 if (way != OUTSIDE)
                     slow_period(p, even, odd, A, B, period, group < WARPS / 2 ? at.x0 + (int)threadIdx.x % COLUMNS : g.size[0], at.x0, at.x0 + at.local, group, WARPS / 2, special);

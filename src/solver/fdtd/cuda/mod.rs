@@ -118,7 +118,7 @@ pub(super) struct Cuda<T: OnCuda> {
     peak: Option<Buffer<T>>,
     medium: store::Medium<T>,
     operations: Operations<T>,
-    torre: Option<torre::Torre>,
+    torre: Option<torre::Torre<T>>,
     tiles: Option<tiles::Tiles<T>>,
     /// Why it is not stepped by towers or tiles though that was asked for.
     because: Option<String>,
@@ -181,11 +181,9 @@ impl<T: OnCuda> Cuda<T> {
             "auto" if rank == 2 && scenario.grid().sites() >= LEAST_TILED => {
                 tiles::fitting(self).map(|tiles| self.tiles = Some(tiles))
             }
-            "diamond-torre" => torre::fitting::<T>(&self.queue, scenario, self.host.sweep.lattice.half)
-                .map(|torre| self.torre = Some(torre)),
-            "auto" if rank == 3 && self.medium.is_plain() => {
-                torre::fitting::<T>(&self.queue, scenario, self.host.sweep.lattice.half)
-                    .map(|torre| self.torre = Some(torre))
+            "diamond-torre" => torre::fitting(self).map(|torre| self.torre = Some(torre)),
+            "auto" if rank == 3 && self.medium.is_plain_but_for_layers() => {
+                torre::fitting(self).map(|torre| self.torre = Some(torre))
             }
             _ => Ok(()),
         };

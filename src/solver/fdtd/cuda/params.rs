@@ -75,6 +75,18 @@ pub(super) struct Step<T> {
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Twins {
+    pub lower: u64,
+    pub upper: u64,
+    pub zeta: u64,
+    pub profile: u64,
+    pub low: i32,
+    pub start: i32,
+    pub slots: i32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Torre<T> {
     pub step: Step<T>,
     pub sites: Sites,
@@ -87,6 +99,7 @@ pub(super) struct Torre<T> {
     pub odd: i32,
     pub plain: i32,
     pub step_of_batch: i32,
+    pub twins: [Twins; 3],
 }
 
 #[repr(C)]

@@ -48,7 +48,7 @@ const fn strips(precision: Precision, half: usize, steps: usize, columns: usize,
     }
 }
 
-/// Towers of shapes that are in the binary: single precision, half the order, dts, blocks along x, speed per site.
+/// Towers of shapes that are in the binary: single precision, half the order, dts, blocks along x, speed per site; with absorbing layers.
 static TOWERS: &[(Shape, Source)] = &[
     (in_registers(1, 4, 1, false), source!("fdtd_torre_f32_1_4_1")),
     (in_registers(1, 4, 2, false), source!("fdtd_torre_f32_1_4_2")),
@@ -59,6 +59,9 @@ static TOWERS: &[(Shape, Source)] = &[
     (in_registers(2, 2, 1, false), source!("fdtd_torre_f32_2_2_1")),
     (in_registers(2, 2, 2, false), source!("fdtd_torre_f32_2_2_2")),
     (in_registers(2, 2, 4, false), source!("fdtd_torre_f32_2_2_4")),
+    (with_layers(1, 8, 2), source!("fdtd_torre_shared_1_8_2_layers")),
+    (with_layers(1, 8, 4), source!("fdtd_torre_shared_1_8_4_layers")),
+    (with_layers(1, 8, 8), source!("fdtd_torre_shared_1_8_8_layers")),
     (in_shared(4, 2, 2, false), source!("fdtd_torre_shared_4_2_2")),
     (in_shared(4, 2, 4, false), source!("fdtd_torre_shared_4_2_4")),
     (in_shared(4, 2, 8, false), source!("fdtd_torre_shared_4_2_8")),
@@ -75,12 +78,20 @@ const fn in_shared(half: usize, dts: usize, cluster: usize, sites: bool) -> Shap
     shape(half, dts, cluster, sites, Room::Shared)
 }
 
+const fn with_layers(half: usize, dts: usize, cluster: usize) -> Shape {
+    Shape {
+        layers: true,
+        ..in_shared(half, dts, cluster, true)
+    }
+}
+
 const fn shape(half: usize, dts: usize, cluster: usize, sites: bool, room: Room) -> Shape {
     Shape {
         half,
         dts,
         cluster,
         sites,
+        layers: false,
         room,
     }
 }
@@ -102,9 +113,14 @@ pub(super) fn program(precision: Precision, shape: Shape) -> Program {
         dts,
         cluster,
         sites,
+        layers,
         room,
     } = shape;
-    let words = if sites { "_sites" } else { "" };
+    let words = match (layers, sites) {
+        (true, _) => "_layers",
+        (false, true) => "_sites",
+        (false, false) => "",
+    };
     let (start, file, source) = match room {
         Room::Registers => (
             format!("fdtd_torre_{short}"),
@@ -133,6 +149,7 @@ pub(super) fn program(precision: Precision, shape: Shape) -> Program {
             ("DTS", dts.to_string()),
             ("CLUSTER", cluster.to_string()),
             ("SITES", u8::from(sites).to_string()),
+            ("LAYERS", u8::from(layers).to_string()),
             ("BLOCK", BLOCK.to_string()),
         ],
         needs: if cluster > 1 || room == Room::Shared {

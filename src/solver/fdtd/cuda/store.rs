@@ -2,6 +2,7 @@
 //!
 //! Levels are `pitch` × ny × nz numbers, x fastest, pitch = nx rounded up to 32, without ghosts; the layers' memories lie as on the host.
 
+use super::super::cpml;
 use super::super::lattice::Lattice;
 use super::super::run::Fdtd;
 use super::super::walls::Term;
@@ -24,6 +25,8 @@ pub(super) struct Medium<T: OnCuda> {
     square: T,
     /// Segments of rows, absorbing edges and density included, that take more than the plain kernels; empty: none.
     segments: Vec<bool>,
+    /// The same but for absorbing edges.
+    inner: Vec<bool>,
     /// Where plain kernels and others share a step: the segments as the plain ones take them, and as a list.
     shared: Option<(Buffer<u8>, Buffer<u32>)>,
 }
@@ -34,7 +37,7 @@ pub(super) const SEGMENT: usize = 32;
 const MOST_SHARED: f64 = 0.6;
 
 /// Which segments take more than the plain kernels; empty: none. `marks`: one value a site, or none.
-fn special_segments<T: OnCuda>(host: &Fdtd<T>, marks: &[u8], pitch: usize) -> Vec<bool> {
+fn special_segments<T: OnCuda>(host: &Fdtd<T>, layers: &[cpml::Layer<T>], marks: &[u8], pitch: usize) -> Vec<bool> {
     let (lattice, material) = (&host.sweep.lattice, &host.sweep.material);
     let [nx, ny, _] = lattice.size;
     let across = pitch / SEGMENT;
@@ -51,7 +54,7 @@ fn special_segments<T: OnCuda>(host: &Fdtd<T>, marks: &[u8], pitch: usize) -> Ve
                 *segment |= marks.iter().any(|mark| *mark != 0);
             }
         }
-        for layer in &host.layers {
+        for layer in layers {
             let (axis, depth) = (layer.shape.axis, layer.shape.slots() / 2 + lattice.half);
             let touched = |at: usize| at < depth || at + depth >= lattice.size[axis];
             match axis {
@@ -203,7 +206,8 @@ impl<T: OnCuda> Medium<T> {
                 zeta: list(queue, "the absorbing layers", &layer.zeta)?,
             });
         }
-        let segments = special_segments(host, &all_marks, pitch);
+        let segments = special_segments(host, &host.layers, &all_marks, pitch);
+        let inner = special_segments(host, &[], &all_marks, pitch);
         let listed = numbers(&segments);
         #[expect(clippy::cast_precision_loss, reason = "a share")]
         let few = (listed.len() as f64) < MOST_SHARED * segments.len() as f64;
@@ -216,6 +220,7 @@ impl<T: OnCuda> Medium<T> {
         };
         Ok(Self {
             segments,
+            inner,
             shared,
             squares: plane("the sound speed", &material.squares)?,
             density: plane("the density", &material.density)?,
@@ -240,12 +245,17 @@ impl<T: OnCuda> Medium<T> {
 
     /// Whether the plain kernels do.
     pub(super) fn is_plain(&self) -> bool {
-        self.density.is_none() && self.damping.is_none() && self.mask.is_none() && self.layers.is_empty()
+        self.is_plain_but_for_layers() && self.layers.is_empty()
     }
 
-    /// Segments where a step does more than the plain kernels, row by row; empty: none.
-    pub(super) fn special_segments(&self) -> &[bool] {
-        &self.segments
+    /// Whether there is nothing but speeds and absorbing edges.
+    pub(super) fn is_plain_but_for_layers(&self) -> bool {
+        self.density.is_none() && self.damping.is_none() && self.mask.is_none()
+    }
+
+    /// Segments where a step does more than the plain kernels, row by row; empty: none. `without_layers`: but for absorbing edges.
+    pub(super) fn special_segments(&self, without_layers: bool) -> &[bool] {
+        if without_layers { &self.inner } else { &self.segments }
     }
 
     /// The list of them, with their number, where plain kernels do the others.

@@ -255,7 +255,7 @@ pub(super) fn fitting<T: OnCuda>(run: &Cuda<T>) -> Result<Tiles<T>, String> {
         &run.queue,
         lattice,
         run.pitch,
-        run.medium.special_segments(),
+        run.medium.special_segments(false),
         (strips, listed),
     )
     .map_err(|error| error.to_string())?

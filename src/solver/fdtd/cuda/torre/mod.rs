@@ -6,6 +6,7 @@
 
 mod pass;
 mod shape;
+mod twins;
 
 pub(super) use shape::{BLOCK, Room, Shape};
 
@@ -20,6 +21,7 @@ use crate::physics::Sets;
 use crate::scene::Scenario;
 use crate::solver::device::OnCuda;
 use pass::Pass;
+use twins::Twins;
 
 /// Why a scene is not stepped by towers; `None` where it is.
 pub(super) fn objection(scenario: &Scenario, shape: Shape, capability: (i32, i32)) -> Option<String> {
@@ -30,8 +32,9 @@ pub(super) fn objection(scenario: &Scenario, shape: Shape, capability: (i32, i32
         "towers stand in three dimensions".to_owned()
     } else if along == Edge::Periodic {
         "towers lean along z and cannot close round a periodic z".to_owned()
-    } else if grid.edges().contains(&Edge::Absorb) {
-        "absorbing edges are stepped one by one".to_owned()
+    } else if shape.layers && shape.half > 1 {
+        // What a site's copies follow from reaches 2h - 1 sites, further than a tower's cells see.
+        "absorbing edges go through towers at order 2; at others they are stepped one by one".to_owned()
     } else if medium.has(Sets::Density) {
         "a density per site is stepped one by one".to_owned()
     } else if ny < 2 * shape.width() || (across == Edge::Periodic && ny % shape.width() != 0) {
@@ -39,7 +42,7 @@ pub(super) fn objection(scenario: &Scenario, shape: Shape, capability: (i32, i32
             "towers want a multiple of {} sites along a periodic y, and twice as many at least",
             shape.width()
         )
-    } else if let Some(why) = shape.objection(nx) {
+    } else if let Some(why) = shape.objection(nx).or_else(|| twins::objection(grid)) {
         why
     } else if shape.room == Room::Shared && capability < (9, 0) {
         "this device has no bulk copies into shared memory".to_owned()
@@ -59,21 +62,21 @@ fn is_quick(shape: Shape, precision: Precision, scenario: &Scenario) -> bool {
     let [_, across, along] = grid.edges();
     let aligned = match across {
         Edge::Periodic => true,
-        Edge::Wall => ny % (shape.width() / 2) == 0,
-        Edge::Soft | Edge::Absorb => false,
+        Edge::Wall | Edge::Absorb => ny % (shape.width() / 2) == 0,
+        Edge::Soft => false,
     };
     let order = match precision {
         Precision::Single => shape.half <= 3 || shape.room == Room::Shared,
         Precision::Double => shape.half == 1,
     };
-    aligned && order && along == Edge::Wall && grid.sites() >= LEAST_SITES
+    aligned && order && along != Edge::Soft && grid.sites() >= LEAST_SITES
 }
 
 /// Fewer do not fill the device with towers.
 const LEAST_SITES: usize = 1 << 24;
 
 /// The kernel, and what it keeps between launches.
-pub(super) struct Torre {
+pub(super) struct Torre<T: OnCuda> {
     pub shape: Shape,
     /// Steps of a pass at most.
     pub steps: usize,
@@ -84,28 +87,28 @@ pub(super) struct Torre {
     /// Rows that are not plain, and what of them is on the device.
     special: Option<Buffer<u8>>,
     marked: Vec<u8>,
+    /// What absorbing layers remember.
+    twins: Option<Twins<T>>,
 }
 
-impl Torre {
+impl<T: OnCuda> Torre<T> {
     /// Loads, or compiles, the kernel of a shape.
     ///
     /// # Errors
     /// If it is not in the binary and cannot be compiled here, or there is no room.
-    pub(super) fn new(
-        queue: &Queue,
-        precision: Precision,
-        shape: Shape,
-        size: [usize; 3],
-        across: Edge,
-        steps: usize,
-    ) -> Result<Self, CudaError> {
-        let source = match sources::torre(precision, shape) {
+    fn new(run: &Cuda<T>, shape: Shape, steps: usize) -> Result<Self, CudaError> {
+        let queue = &run.queue;
+        let source = match sources::torre(T::PRECISION, shape) {
             Some(source) => source,
-            None => cuda::compiled(&sources::program(precision, shape), cuda::cache().as_deref())?,
+            None => cuda::compiled(&sources::program(T::PRECISION, shape), cuda::cache().as_deref())?,
         };
-        let shared = u32::try_from(shape.shared(precision)).unwrap_or(u32::MAX);
+        let shared = u32::try_from(shape.shared(T::PRECISION)).unwrap_or(u32::MAX);
         let steps = (steps / shape.period()).max(1) * shape.period();
-        let towers = Pass::new(shape, size, across, steps).towers;
+        let lattice = &run.host.sweep.lattice;
+        let towers = Pass::new(shape, lattice.size, lattice.edges[1], steps).towers;
+        let twins = shape
+            .layers
+            .then(|| Twins::new(queue, source, &run.host.layers, lattice.size, run.pitch));
         Ok(Self {
             shape,
             steps,
@@ -114,6 +117,7 @@ impl Torre {
             counter: queue.zeros("the flags of towers", towers + 1)?,
             special: None,
             marked: Vec::new(),
+            twins: twins.transpose()?,
         })
     }
 
@@ -131,7 +135,9 @@ impl Torre {
 
     /// Bytes held.
     pub(super) fn bytes(&self) -> usize {
-        self.counter.bytes() + self.special.as_ref().map_or(0, Buffer::bytes)
+        self.counter.bytes()
+            + self.special.as_ref().map_or(0, Buffer::bytes)
+            + self.twins.as_ref().map_or(0, Twins::bytes)
     }
 
     /// Says which rows are not plain (empty: all are).
@@ -169,7 +175,7 @@ impl<T: OnCuda> Cuda<T> {
             return tiles.mark(&self.queue, rows);
         }
         let Some(torre) = &mut self.torre else { return Ok(()) };
-        let segments = self.medium.special_segments();
+        let segments = self.medium.special_segments(torre.shape.layers);
         let mut rows: Vec<u8> = segments
             .chunks_exact(self.pitch / SEGMENT)
             .map(|row| u8::from(row.contains(&true)) * MEDIUM)
@@ -207,11 +213,15 @@ impl<T: OnCuda> Cuda<T> {
             odd: whole(pass.odd),
             plain: i32::from(self.medium.is_plain()),
             step_of_batch: whole(n),
+            twins: torre.twins.as_ref().map(Twins::parameters).unwrap_or_default(),
         };
         let cluster = u32::try_from(shape.cluster).unwrap_or(1);
         let clusters = (self.queue.device().multiprocessors / cluster).max(1);
         let threads = u32::try_from(shape.threads(lattice.size[0])).unwrap_or(32);
         let (counter, count) = (torre.counter.address(), whole(pass.towers + 1));
+        if let Some(twins) = &torre.twins {
+            twins.exchange(&self.queue, &parameters, false)?;
+        }
         // SAFETY: the arguments are those of the kernels; the counter has room for the towers of the longest pass, the levels are those of a step,
         // and the lists hold every step of the batch.
         unsafe {
@@ -223,6 +233,9 @@ impl<T: OnCuda> Cuda<T> {
                     launch.arg(&parameters);
                 })?;
         }
+        if let Some(twins) = &torre.twins {
+            twins.exchange(&self.queue, &parameters, true)?;
+        }
         // An even number of steps leaves the levels where they were.
         Ok(steps)
     }
@@ -232,18 +245,15 @@ impl<T: OnCuda> Cuda<T> {
 ///
 /// # Errors
 /// Why there is none, in words for people.
-pub(super) fn fitting<T: OnCuda>(queue: &Queue, scenario: &Scenario, half: usize) -> Result<Torre, String> {
+pub(super) fn fitting<T: OnCuda>(run: &Cuda<T>) -> Result<Torre<T>, String> {
+    let (queue, scenario, half) = (&run.queue, &run.host.scenario, run.host.sweep.lattice.half);
     let choice = scenario.solver();
     let number = |key: &str, default: i64| usize::try_from(choice.integer(key, default)).unwrap_or(1);
     let grid = scenario.grid();
-    let dts = number("dts", best_dts(half, T::PRECISION));
-    let shape = Shape::new(
-        T::PRECISION,
-        half,
-        dts,
-        grid.size()[0],
-        scenario.medium().has(Sets::Speed),
-    );
+    let layers = grid.edges().contains(&Edge::Absorb);
+    let dts = number("dts", best_dts(half, T::PRECISION, layers));
+    let speeds = scenario.medium().has(Sets::Speed);
+    let shape = Shape::new(T::PRECISION, [half, dts, grid.size()[0]], speeds, layers);
     if let Some(why) = objection(scenario, shape, queue.device().capability) {
         return Err(why);
     }
@@ -259,12 +269,13 @@ pub(super) fn fitting<T: OnCuda>(queue: &Queue, scenario: &Scenario, half: usize
     }
     // What enters and leaves at both ends of z costs as many planes as a tower has steps.
     let steps = number("tower", if grid.size()[2] < 1024 { 64 } else { 128 });
-    Torre::new(queue, T::PRECISION, shape, grid.size(), grid.edges()[1], steps).map_err(|error| error.to_string())
+    Torre::new(run, shape, steps).map_err(|error| error.to_string())
 }
 
-/// The diamond that fills the registers, or, of order 8, shared memory.
-fn best_dts(half: usize, precision: Precision) -> i64 {
+/// The diamond that fills the registers, or, of order 8 and with absorbing layers, shared memory.
+fn best_dts(half: usize, precision: Precision, layers: bool) -> i64 {
     match (half, precision) {
+        (1, Precision::Single) if layers => 8,
         (1, Precision::Single) => 4,
         (1, Precision::Double) => 3,
         (2 | 4, Precision::Single) => 2,

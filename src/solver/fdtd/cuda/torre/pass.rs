@@ -137,8 +137,8 @@ mod tests {
 
     #[test]
     fn towers_find_every_value_at_its_time() {
-        for (half, dts) in [(1, 1), (1, 2), (1, 3), (2, 1), (2, 2), (3, 1), (4, 1), (4, 2)] {
-            let shape = Shape::new(Precision::Single, half, dts, 8, false);
+        for (half, dts) in [(1, 1), (1, 2), (1, 3), (2, 1), (2, 2), (3, 1), (4, 1), (4, 2), (1, 8)] {
+            let shape = Shape::new(Precision::Single, [half, dts, 8], false, false);
             let width = shape.width();
             for (edge, ny) in [
                 (Edge::Wall, 2 * width + width / 2),

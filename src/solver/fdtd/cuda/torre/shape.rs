@@ -29,13 +29,15 @@ pub(in super::super) struct Shape {
     pub cluster: usize,
     /// Whether the speed differs from site to site.
     pub sites: bool,
+    /// Whether it knows absorbing layers: at order 2, diamonds in shared memory; it takes a speed per site or one for all.
+    pub layers: bool,
     /// Where the diamond is.
     pub room: Room,
 }
 
 impl Shape {
     /// For a grid of `nx` sites along x.
-    pub(super) fn new(precision: Precision, half: usize, dts: usize, nx: usize, sites: bool) -> Self {
+    pub(super) fn new(precision: Precision, [half, dts, nx]: [usize; 3], sites: bool, layers: bool) -> Self {
         let room = match half * dts {
             6 | 8 if precision == Precision::Single => Room::Shared,
             _ => Room::Registers,
@@ -44,7 +46,8 @@ impl Shape {
             half,
             dts,
             cluster: room.blocks_along_x(nx),
-            sites,
+            sites: sites || layers,
+            layers,
             room,
         }
     }
@@ -88,6 +91,10 @@ impl Shape {
             ));
         }
         match self.room {
+            Room::Registers if self.layers => Some(format!(
+                "towers with dts = {} know no absorbing edges; those with 6 or 8 do, in single precision",
+                self.dts
+            )),
             Room::Registers if (1..2 * self.half).contains(&(last % 32)) => Some(format!(
                 "the last {} of {nx} sites along x fill no end of a warp; a multiple of 32 does",
                 last % 32
@@ -170,7 +177,7 @@ mod tests {
     #[test]
     fn diamonds_in_shared_memory_fit_into_a_block() {
         for (half, dts) in [(1, 6), (1, 8), (2, 3), (2, 4), (3, 2), (4, 2)] {
-            let shape = Shape::new(Precision::Single, half, dts, 512, false);
+            let shape = Shape::new(Precision::Single, [half, dts, 512], false, false);
             assert_eq!((shape.room, shape.cluster), (Room::Shared, 8));
             // What one block of an H100 or H200 may have, less a kilobyte that the system keeps.
             assert!(shape.shared(Precision::Single) <= 226 << 10, "{shape:?}");
