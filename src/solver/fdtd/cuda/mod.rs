@@ -6,8 +6,9 @@
 //! - `stepwise`: one kernel a step (`kernels/fdtd_step.cu`), in place over the older level. Where neither walls, density, absorption nor absorbing
 //!   edges ask for more, a warp walks along z with the planes of its stencil in registers; elsewhere a thread does a site.
 //!
-//! - `diamond-torre`: many steps a launch in three dimensions, in towers of diamonds ([`torre`], `kernels/fdtd_torre.cu`). Plain stretches of a tower
-//!   are straight-line code in registers; at edges along z, walls, absorption, sources and detectors it goes on site by site. The same bits.
+//! - `diamond-torre`: many steps a launch in three dimensions, in towers of diamonds ([`torre`]). Plain stretches of a tower are straight-line code in
+//!   registers (`kernels/fdtd_torre.cu`), or, at order 8 and with absorbing edges at order 2, lie in shared memory (`kernels/fdtd_torre_shared.cu`);
+//!   at walls, absorption, sources and detectors it goes on site by site. The same bits.
 //!
 //! - `tiled`: many steps a launch in two dimensions, strips of columns in registers that overlap ([`tiles`], `kernels/fdtd_tiles.cu`). It holds a second
 //!   pair of levels. The same bits.
@@ -59,7 +60,7 @@ pub(super) const TARGET: Target = Target {
         },
         Variant {
             id: "diamond-torre",
-            about: "Three dimensions: many steps a launch, a diamond of rows in registers that slides through the grid. The same to the bit.",
+            about: "Three dimensions: many steps a launch, a diamond of rows in registers or shared memory that slides through the grid. The same to the bit.",
         },
     ],
 };
