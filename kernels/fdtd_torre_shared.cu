@@ -110,6 +110,9 @@ __device__ __forceinline__ u32 bring(const Grid &g, const Place &at, const real 
     return bytes;
 }
 
+// Between what threads wrote or read and what bulk copies read or write
+__device__ __forceinline__ void written_for_copies() { asm volatile("fence.proxy.async;" ::: "memory"); }
+
 __device__ __forceinline__ void arrive_with(u32 bar, u32 bytes) {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(bar), "r"(bytes) : "memory");
 }
@@ -428,7 +431,7 @@ __device__ __forceinline__ int fast_periods(const Torre &p, const Place &at, con
     const int nz = g.size[2], warp = threadIdx.x / 32;
     const size_t plane = (size_t)g.size[1] * g.pitch;
     int base = A + H * (period * TIERS + 1), phase = 0;
-    asm volatile("fence.proxy.async;" ::: "memory");
+    written_for_copies();
     if (threadIdx.x < LOADERS) {
         u32 bytes = 0;
         for (int n = threadIdx.x; n < 2 * REACH; n += LOADERS) {
@@ -469,7 +472,7 @@ __device__ __forceinline__ int fast_periods(const Torre &p, const Place &at, con
             if (!last && threadIdx.x < LOADERS) {
                 const int z = base + H + rim_a;
                 u32 bytes = 0;
-                asm volatile("fence.proxy.async;" ::: "memory");
+                written_for_copies();
                 if (WAY == INSIDE || (u32)z < (u32)nz) {
                     bytes = bring(g, at, level + z * plane + rim_row, rim_to + old + slot_of(on, rim_a, rim_half));
 #if LAYERS
@@ -573,13 +576,15 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1)
             else if (way == ACROSS && !special)
                 period = fast_periods<ACROSS>(p, at, entries, copies, ghosts, even, odd, A, B, period);
             else {
-                if (way != OUTSIDE)
+                if (way != OUTSIDE) {
                     slow_period(p, even, odd, A, B, period, group < WARPS / 2 ? at.x0 + (int)threadIdx.x % COLUMNS : g.size[0], at.x0, at.x0 + at.local, group, WARPS / 2, special);
+                    written_for_copies();
+                    meet();
+                }
                 period++;
             }
         }
-        // What was written is read through bulk copies.
-        asm volatile("fence.proxy.async;" ::: "memory");
+        written_for_copies();
         finish_tower(p, rank, tower);
     }
 }
