@@ -138,6 +138,8 @@ pub(super) fn program(precision: Precision, shape: Shape) -> Program {
         file,
         source,
         headers: &[
+            ("fdtd_absorb.cuh", include_str!("../../../../kernels/fdtd_absorb.cuh")),
+            ("fdtd_rings.cuh", include_str!("../../../../kernels/fdtd_rings.cuh")),
             ("fdtd_towers.cuh", include_str!("../../../../kernels/fdtd_towers.cuh")),
             ("fdtd.cuh", include_str!("../../../../kernels/fdtd.cuh")),
             ("real.cuh", include_str!("../../../../kernels/real.cuh")),
