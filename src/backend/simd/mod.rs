@@ -101,6 +101,9 @@ impl Level {
     }
 }
 
+/// The most numbers of a vector: 64 bytes of single precision.
+const MOST_LANES: usize = 16;
+
 /// A vector of numbers.
 ///
 /// # Safety
@@ -118,6 +121,8 @@ pub unsafe trait Lanes: Copy {
     const N: usize;
     /// Whether [`Lanes::times_plus`] and [`Lanes::minus_times`] round once, so that what is left of a row can do the same.
     const FUSES: bool;
+    /// Whether [`Lanes::shifted`] is one instruction, faster than a load that straddles two cache lines.
+    const SHIFTS: bool = false;
 
     /// Reads N numbers.
     unsafe fn load(from: *const Self::Element) -> Self;
@@ -149,6 +154,18 @@ pub unsafe trait Lanes: Copy {
     /// The last lane of `before`, then lanes ..N−1 of self.
     #[must_use]
     unsafe fn previous(self, before: Self) -> Self;
+    /// Lanes `by`.. of self, then lanes ..`by` of `after`; `by` ≤ N.
+    #[must_use]
+    #[inline(always)]
+    unsafe fn shifted(self, after: Self, by: usize) -> Self {
+        let mut both = [Self::Element::default(); 2 * MOST_LANES];
+        // SAFETY: 2N elements have room, and by + N ≤ 2N; instructions are the trait's contract.
+        unsafe {
+            self.store(both.as_mut_ptr());
+            after.store(both.as_mut_ptr().add(Self::N));
+            Self::load(both.as_ptr().add(by))
+        }
+    }
     /// Of 2N numbers a b: those at even places, those at odd places.
     unsafe fn split(a: Self, b: Self) -> (Self, Self);
     /// The inverse of [`Lanes::split`].
