@@ -15,7 +15,7 @@
 
 use super::lattice::Mirror;
 use super::stencil::{advance, advance_site};
-use crate::backend::simd::{self, Lanes, Level, Vectors, prefetch};
+use crate::backend::simd::{self, Lanes, Level, Vectors, opaque, prefetch};
 
 /// Bundles of rows, one behind the other, and where their neighbours lie.
 ///
@@ -130,37 +130,31 @@ impl<T: Vectors> Bundle<'_, T> {
         // SAFETY: at every vector i + N ≤ n. Ghosts beyond it are read by loads that end or begin with them, so that nothing of the next row is touched.
         unsafe {
             if whole > 0 {
-                let row = |b: usize| self.now.add(b * z);
-                let mut here: [L; Z] = std::array::from_fn(|b| L::load(row(b)));
+                let mut here = self.load::<L, Z>(0);
                 let mut left = here;
                 if L::SHIFTS {
-                    left = std::array::from_fn(|b| {
-                        let ghosts = L::load(row(b).sub(H));
-                        ghosts.shifted(ghosts, H)
-                    });
+                    // The ghosts before the row as the last lanes of a vector, and further down those behind it as the first.
+                    for (b, left) in left.iter_mut().enumerate() {
+                        let ghosts = L::load(self.now.add(b * z).sub(H));
+                        *left = ghosts.shifted(ghosts, H);
+                    }
                 }
                 let mut i = 0;
                 while i + L::N < whole {
-                    if i * size_of::<T>() % LINE == 0 {
-                        for from in ahead {
-                            prefetch(from.wrapping_add(i));
-                        }
-                    }
-                    let right: [L; Z] = std::array::from_fn(|b| L::load(row(b).add(i + L::N)));
+                    ask::<T>(ahead, i);
+                    let right = self.load::<L, Z>(i + L::N);
                     self.vectors::<L, H, D, Z>(i, [&left, &here, &right]);
                     (left, here) = (here, right);
                     i += L::N;
                 }
                 let mut right = here;
                 if L::SHIFTS {
-                    right = std::array::from_fn(|b| {
-                        let ghosts = L::load(row(b).add(i + H));
-                        ghosts.shifted(ghosts, L::N - H)
-                    });
+                    for (b, right) in right.iter_mut().enumerate() {
+                        let ghosts = L::load(self.now.add(b * z + i + H));
+                        *right = ghosts.shifted(ghosts, L::N - H);
+                    }
                 }
-                for from in ahead {
-                    prefetch(from.wrapping_add(i));
-                }
+                ask::<T>(ahead, i);
                 self.vectors::<L, H, D, Z>(i, [&left, &here, &right]);
             }
             for b in 0..Z {
@@ -171,57 +165,71 @@ impl<T: Vectors> Bundle<'_, T> {
         }
     }
 
-    /// A vector of every row of the bundle, at site `i`; beside `here` stand the vectors before and after it.
+    /// The vectors of a bundle at site `i`.
+    ///
+    /// # Safety
+    /// See [`Bundle::step`], for this and all that follow.
+    #[inline(always)]
+    unsafe fn load<L: Lanes<Element = T>, const Z: usize>(&self, i: usize) -> [L; Z] {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let mut all = [L::load(self.now.add(i)); Z];
+            for (b, vector) in all.iter_mut().enumerate() {
+                *vector = L::load(self.now.add(b * self.all.z + i));
+            }
+            all
+        }
+    }
+
+    /// Steps a vector of every row of a bundle, at site `i`; beside `here` stand the vectors before and after it.
     #[inline(always)]
     unsafe fn vectors<L: Lanes<Element = T>, const H: usize, const D: usize, const Z: usize>(
         &self,
         i: usize,
         [left, here, right]: [&[L; Z]; 3],
     ) {
-        let Bundles { y, z, .. } = *self.all;
+        let z = self.all.z;
         // SAFETY: the caller's promise.
         unsafe {
-            let own = self.now.add(i);
-            // What stands k = 1 … H rows below and above the bundle; of ranks without z, not used.
-            let column = |far: isize| {
-                if D > 2 {
-                    L::load(own.offset(far * z.cast_signed()))
-                } else {
-                    here[0]
+            let own = opaque(self.now.add(i));
+            // What stands 1 … H rows below and above the bundle along z; of ranks without z, not used.
+            let (mut below, mut above) = ([here[0]; H], [here[0]; H]);
+            if D > 2 {
+                let lowest = opaque(own.sub(H * z));
+                for k in 0..H {
+                    below[H - 1 - k] = L::load(lowest.add(k * z));
+                    above[k] = L::load(own.add((Z + k) * z));
                 }
-            };
-            let below: [L; H] = std::array::from_fn(|k| column(-1 - k.cast_signed()));
-            let above: [L; H] = std::array::from_fn(|k| column((Z + k).cast_signed()));
-            let at = |place: usize| {
-                if place < H {
-                    below[H - 1 - place]
-                } else if place < H + Z {
-                    here[place - H]
-                } else {
-                    above[place - H - Z]
+            }
+            let mut new = *here;
+            for b in 0..Z {
+                let place = i + b * z;
+                let row = opaque(self.now.add(place));
+                let around = Around {
+                    x: [left[b], here[b], right[b]],
+                    row,
+                    lowest: opaque(row.sub(H * self.all.y)),
+                    y: self.all.y,
+                    column: (&below, here, &above),
+                    b,
+                };
+                let mut pairs = [around.pairs::<D>(1); H];
+                // No loop: shifts by k lanes are constants only where k is one.
+                if H > 1 {
+                    pairs[1] = around.pairs::<D>(2);
                 }
-            };
-            let new: [L; Z] = std::array::from_fn(|b| {
-                let row = own.add(b * z);
-                let square = self
-                    .squares
-                    .map_or(L::splat(self.all.square), |squares| L::load(squares.add(i + b * z)));
-                let all = [here[b], L::load(self.out.add(i + b * z)), square];
-                advance::<L, H, D>(all, |k| {
-                    let mut pairs = if L::SHIFTS {
-                        left[b].shifted(here[b], L::N - k).plus(here[b].shifted(right[b], k))
-                    } else {
-                        L::load(row.sub(k)).plus(L::load(row.add(k)))
-                    };
-                    if D > 1 {
-                        pairs = pairs.plus(L::load(row.sub(k * y)).plus(L::load(row.add(k * y))));
-                    }
-                    if D > 2 {
-                        pairs = pairs.plus(at(H + b - k).plus(at(H + b + k)));
-                    }
-                    pairs
-                })
-            });
+                if H > 2 {
+                    pairs[2] = around.pairs::<D>(3);
+                }
+                if H > 3 {
+                    pairs[3] = around.pairs::<D>(4);
+                }
+                let mut square = L::splat(self.all.square);
+                if let Some(squares) = self.squares {
+                    square = L::load(squares.add(place));
+                }
+                new[b] = advance::<L, H, D>([here[b], L::load(self.out.add(place)), square], pairs);
+            }
             for (b, new) in new.into_iter().enumerate() {
                 new.store(self.out.add(i + b * z));
             }
@@ -236,7 +244,8 @@ impl<T: Vectors> Bundle<'_, T> {
         unsafe {
             let (row, out) = (self.now.add(place), self.out.add(place));
             let square = self.squares.map_or(self.all.square, |squares| *squares.add(place));
-            *out = advance_site::<L, H, D>([*row, *out, square], |k| {
+            let pairs = std::array::from_fn(|k| {
+                let k = k + 1;
                 let mut pairs = *row.sub(k) + *row.add(k);
                 if D > 1 {
                     pairs += *row.sub(k * y) + *row.add(k * y);
@@ -246,9 +255,62 @@ impl<T: Vectors> Bundle<'_, T> {
                 }
                 pairs
             });
+            *out = advance_site::<L, H, D>([*row, *out, square], pairs);
         }
     }
 }
 
-/// Bytes of a cache line.
-const LINE: usize = 64;
+/// A vector of sites and what stands around it.
+struct Around<'a, L: Lanes, const H: usize, const Z: usize> {
+    /// The vectors before, at and behind the sites.
+    x: [L; 3],
+    /// The sites.
+    row: *const L::Element,
+    /// H rows below them along y.
+    lowest: *const L::Element,
+    /// Values from a row to the next along y.
+    y: usize,
+    /// Rows below the bundle along z, from the nearest on, its own, and rows above it.
+    column: (&'a [L; H], &'a [L; Z], &'a [L; H]),
+    /// Which of the bundle's rows this is.
+    b: usize,
+}
+
+impl<L: Lanes, const H: usize, const Z: usize> Around<'_, L, H, Z> {
+    /// The sum of what stands k sites away on all axes.
+    #[inline(always)]
+    unsafe fn pairs<const D: usize>(&self, k: usize) -> L {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let [left, here, right] = self.x;
+            let mut sum = if L::SHIFTS {
+                left.shifted(here, L::N - k).plus(here.shifted(right, k))
+            } else {
+                L::load(self.row.sub(k)).plus(L::load(self.row.add(k)))
+            };
+            if D > 1 {
+                let lower = L::load(self.lowest.add((H - k) * self.y));
+                sum = sum.plus(lower.plus(L::load(self.row.add(k * self.y))));
+            }
+            if D > 2 {
+                let (below, own, above) = self.column;
+                let b = self.b;
+                let lower = if k <= b { own[b - k] } else { below[k - b - 1] };
+                let upper = if b + k < Z { own[b + k] } else { above[b + k - Z] };
+                sum = sum.plus(lower.plus(upper));
+            }
+            sum
+        }
+    }
+}
+
+/// Asks for the line at value `i` of some rows, once a line.
+#[inline(always)]
+fn ask<T>(rows: &[*const T], i: usize) {
+    const LINE: usize = 64;
+    if (i * size_of::<T>()).is_multiple_of(LINE) {
+        for row in rows {
+            prefetch(row.wrapping_add(i));
+        }
+    }
+}

@@ -182,28 +182,20 @@ fn centre<T: Real, const H: usize, const D: usize>() -> T {
     T::of(f64::from([0u8, 2, 4, 6][D]) * COEFFICIENTS[H][0])
 }
 
-/// pⁿ⁺¹ of a vector of sites; `pairs` gives the sum of what stands k sites away on all axes. See [`Kernel`].
+/// pⁿ⁺¹ of a vector of sites; `pairs` at [k − 1] are sums of what stands k sites away on all axes. See [`Kernel`].
 ///
 /// # Safety
 /// The processor must have the instructions of `L`.
 #[inline(always)]
 pub(super) unsafe fn advance<L: Lanes, const H: usize, const D: usize>(
     [here, before, square]: [L; 3],
-    pairs: impl Fn(usize) -> L,
+    pairs: [L; H],
 ) -> L {
     // SAFETY: instructions as the caller promises.
     unsafe {
-        let weigh = |k: usize, sum: L| L::splat(L::Element::of(COEFFICIENTS[H][k])).times_plus(pairs(k), sum);
-        let mut sum = weigh(1, L::splat(centre::<L::Element, H, D>()).times(here));
-        // No loop: shifts by k lanes are constants only where k is one.
-        if H > 1 {
-            sum = weigh(2, sum);
-        }
-        if H > 2 {
-            sum = weigh(3, sum);
-        }
-        if H > 3 {
-            sum = weigh(4, sum);
+        let mut sum = L::splat(centre::<L::Element, H, D>()).times(here);
+        for k in 1..=H {
+            sum = L::splat(L::Element::of(COEFFICIENTS[H][k])).times_plus(pairs[k - 1], sum);
         }
         here.plus(square.times_plus(sum, here.minus(before)))
     }
@@ -213,11 +205,11 @@ pub(super) unsafe fn advance<L: Lanes, const H: usize, const D: usize>(
 #[inline(always)]
 pub(super) fn advance_site<L: Lanes, const H: usize, const D: usize>(
     [here, before, square]: [L::Element; 3],
-    pairs: impl Fn(usize) -> L::Element,
+    pairs: [L::Element; H],
 ) -> L::Element {
     let mut sum = centre::<L::Element, H, D>() * here;
     for k in 1..=H {
-        sum = fma::<L>(L::Element::of(COEFFICIENTS[H][k]), pairs(k), sum);
+        sum = fma::<L>(L::Element::of(COEFFICIENTS[H][k]), pairs[k - 1], sum);
     }
     here + fma::<L>(square, sum, here - before)
 }
@@ -244,33 +236,37 @@ unsafe fn row<L: Lanes, const H: usize, const D: usize>(
     unsafe {
         let square_of_all = L::splat(uniform);
         for i in (0..whole).step_by(L::N) {
-            let square = squares.map_or(square_of_all, |squares| L::load(squares.add(i)));
-            let all = [L::load(x.add(i + H)), L::load(out.add(i)), square];
-            let new = advance::<L, H, D>(all, |k| {
-                let mut pairs = L::load(x.add(i + H - k)).plus(L::load(x.add(i + H + k)));
+            let here = L::load(x.add(i + H));
+            let mut pairs = [here; H];
+            for k in 1..=H {
+                let mut sum = L::load(x.add(i + H - k)).plus(L::load(x.add(i + H + k)));
                 if D > 1 {
-                    pairs = pairs.plus(L::load(y[k - 1][0].add(i)).plus(L::load(y[k - 1][1].add(i))));
+                    sum = sum.plus(L::load(y[k - 1][0].add(i)).plus(L::load(y[k - 1][1].add(i))));
                 }
                 if D > 2 {
-                    pairs = pairs.plus(L::load(z[k - 1][0].add(i)).plus(L::load(z[k - 1][1].add(i))));
+                    sum = sum.plus(L::load(z[k - 1][0].add(i)).plus(L::load(z[k - 1][1].add(i))));
                 }
-                pairs
-            });
-            new.store(out.add(i));
+                pairs[k - 1] = sum;
+            }
+            let mut square = square_of_all;
+            if let Some(squares) = squares {
+                square = L::load(squares.add(i));
+            }
+            advance::<L, H, D>([here, L::load(out.add(i)), square], pairs).store(out.add(i));
         }
         for i in whole..n {
-            let square = squares.map_or(uniform, |squares| *squares.add(i));
-            let all = [*x.add(i + H), *out.add(i), square];
-            *out.add(i) = advance_site::<L, H, D>(all, |k| {
-                let mut pairs = *x.add(i + H - k) + *x.add(i + H + k);
+            let pairs = std::array::from_fn(|k| {
+                let mut sum = *x.add(i + H - k - 1) + *x.add(i + H + k + 1);
                 if D > 1 {
-                    pairs += *y[k - 1][0].add(i) + *y[k - 1][1].add(i);
+                    sum += *y[k][0].add(i) + *y[k][1].add(i);
                 }
                 if D > 2 {
-                    pairs += *z[k - 1][0].add(i) + *z[k - 1][1].add(i);
+                    sum += *z[k][0].add(i) + *z[k][1].add(i);
                 }
-                pairs
+                sum
             });
+            let square = squares.map_or(uniform, |squares| *squares.add(i));
+            *out.add(i) = advance_site::<L, H, D>([*x.add(i + H), *out.add(i), square], pairs);
         }
     }
 }
