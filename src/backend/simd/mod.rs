@@ -190,7 +190,12 @@ pub fn prefetch<T>(address: *const T) {
 /// The same address, of which the compiler does not know that it is. It then computes the addresses beside it from this one and a distance, as
 /// instructions can, instead of keeping a register for each of them, of which there are too few for a wide stencil.
 #[inline(always)]
-#[allow(unsafe_code, clippy::inline_always, reason = "no instruction at all")]
+#[allow(
+    unsafe_code,
+    clippy::inline_always,
+    clippy::pointers_in_nomem_asm_block,
+    reason = "no instruction at all: nothing is read"
+)]
 pub fn opaque<T>(address: *const T) -> *const T {
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     {
