@@ -101,6 +101,9 @@ impl Level {
     }
 }
 
+/// The most numbers of a vector: 64 bytes of single precision.
+const MOST_LANES: usize = 16;
+
 /// A vector of numbers.
 ///
 /// # Safety
@@ -118,6 +121,8 @@ pub unsafe trait Lanes: Copy {
     const N: usize;
     /// Whether [`Lanes::times_plus`] and [`Lanes::minus_times`] round once, so that what is left of a row can do the same.
     const FUSES: bool;
+    /// Whether [`Lanes::shifted`] is one instruction, faster than a load that straddles two cache lines.
+    const SHIFTS: bool = false;
 
     /// Reads N numbers.
     unsafe fn load(from: *const Self::Element) -> Self;
@@ -149,6 +154,18 @@ pub unsafe trait Lanes: Copy {
     /// The last lane of `before`, then lanes ..N−1 of self.
     #[must_use]
     unsafe fn previous(self, before: Self) -> Self;
+    /// Lanes `by`.. of self, then lanes ..`by` of `after`; `by` ≤ N.
+    #[must_use]
+    #[inline(always)]
+    unsafe fn shifted(self, after: Self, by: usize) -> Self {
+        let mut both = [Self::Element::default(); 2 * MOST_LANES];
+        // SAFETY: 2N elements have room, and by + N ≤ 2N; instructions are the trait's contract.
+        unsafe {
+            self.store(both.as_mut_ptr());
+            after.store(both.as_mut_ptr().add(Self::N));
+            Self::load(both.as_ptr().add(by))
+        }
+    }
     /// Of 2N numbers a b: those at even places, those at odd places.
     unsafe fn split(a: Self, b: Self) -> (Self, Self);
     /// The inverse of [`Lanes::split`].
@@ -168,6 +185,29 @@ pub fn prefetch<T>(address: *const T) {
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = address;
+}
+
+/// The same address, of which the compiler does not know that it is. It then computes the addresses beside it from this one and a distance, as
+/// instructions can, instead of keeping a register for each of them, of which there are too few for a wide stencil.
+#[inline(always)]
+#[allow(
+    unsafe_code,
+    clippy::inline_always,
+    clippy::pointers_in_nomem_asm_block,
+    reason = "no instruction at all: nothing is read"
+)]
+pub fn opaque<T>(address: *const T) -> *const T {
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    {
+        let mut hidden = address;
+        // SAFETY: nothing is done.
+        unsafe {
+            std::arch::asm!("/* {0} */", inout(reg) hidden, options(pure, nomem, nostack, preserves_flags));
+        }
+        hidden
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    address
 }
 
 #[cfg(test)]

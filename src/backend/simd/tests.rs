@@ -22,6 +22,9 @@ fn agrees<L: Lanes>() {
         let (x, y) = (L::load(a.as_ptr()), L::load(b.as_ptr()));
         assert_eq!(out(x.next(y)), both[1..=n]);
         assert_eq!(out(y.previous(x)), both[n - 1..2 * n - 1]);
+        for by in 0..=n {
+            assert_eq!(out(x.shifted(y, by)), both[by..by + n]);
+        }
         let (even, odd) = L::split(x, y);
         assert_eq!(out(even), both.iter().step_by(2).copied().collect::<Vec<_>>());
         assert_eq!(out(odd), both.iter().skip(1).step_by(2).copied().collect::<Vec<_>>());

@@ -3,6 +3,7 @@
 #![allow(
     unsafe_code,
     clippy::inline_always,
+    clippy::cast_possible_truncation,
     clippy::cast_possible_wrap,
     clippy::wildcard_imports,
     reason = "intrinsics; kernels must end up in the one function that has the target features; masks are bit patterns"
@@ -30,6 +31,7 @@ unsafe impl Lanes for Avx512F32 {
     type Element = f32;
     const N: usize = 16;
     const FUSES: bool = true;
+    const SHIFTS: bool = true;
 
     #[inline(always)]
     unsafe fn load(from: *const f32) -> Self {
@@ -82,6 +84,14 @@ unsafe impl Lanes for Avx512F32 {
         }
     }
     #[inline(always)]
+    unsafe fn shifted(self, after: Self, by: usize) -> Self {
+        unsafe {
+            let first = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+            let from = _mm512_add_epi32(first, _mm512_set1_epi32(by as i32));
+            Self(_mm512_permutex2var_ps(self.0, from, after.0))
+        }
+    }
+    #[inline(always)]
     unsafe fn split(a: Self, b: Self) -> (Self, Self) {
         unsafe {
             let even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
@@ -119,6 +129,7 @@ unsafe impl Lanes for Avx512F64 {
     type Element = f64;
     const N: usize = 8;
     const FUSES: bool = true;
+    const SHIFTS: bool = true;
 
     #[inline(always)]
     unsafe fn load(from: *const f64) -> Self {
@@ -168,6 +179,14 @@ unsafe impl Lanes for Avx512F64 {
         unsafe {
             let shifted = _mm512_alignr_epi64::<7>(_mm512_castpd_si512(self.0), _mm512_castpd_si512(before.0));
             Self(_mm512_castsi512_pd(shifted))
+        }
+    }
+    #[inline(always)]
+    unsafe fn shifted(self, after: Self, by: usize) -> Self {
+        unsafe {
+            let first = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
+            let from = _mm512_add_epi64(first, _mm512_set1_epi64(by as i64));
+            Self(_mm512_permutex2var_pd(self.0, from, after.0))
         }
     }
     #[inline(always)]

@@ -48,6 +48,11 @@ impl<'a, T> Shared<'a, T> {
         self.start.wrapping_add(at)
     }
 
+    /// The place of value `at`, wherever that is, to be asked for and not to be read.
+    pub(super) fn place(&self, at: usize) -> *const T {
+        self.start.wrapping_add(at)
+    }
+
     /// The array, to be read.
     ///
     /// # Safety
@@ -94,6 +99,11 @@ impl<'a, T: Copy> View<'a, T> {
     /// The place of value `at` of the array, from where all of `range` may be reached.
     pub(super) fn pointer(&self, range: Range<usize>, at: usize) -> *const T {
         assert!(range.start <= at && at < range.end && range.end <= self.len);
+        self.start.wrapping_add(at)
+    }
+
+    /// The place of value `at`, wherever that is, to be asked for and not to be read.
+    pub(super) fn place(&self, at: usize) -> *const T {
         self.start.wrapping_add(at)
     }
 

@@ -6,7 +6,6 @@
     reason = "vector instructions; kernels must end up in the one function that has the target features"
 )]
 
-use super::lattice::Mirror;
 use crate::backend::simd::{self, Lanes, Level, Vectors};
 use crate::field::Real;
 use num_traits::Float;
@@ -64,41 +63,13 @@ pub struct Rows<'a, T> {
     pub z: [[&'a [T]; 2]; 4],
 }
 
-/// Steps rows in place: `out` holds pⁿ⁻¹ and gets pⁿ⁺¹ = pⁿ + ((pⁿ − pⁿ⁻¹) + λ² L pⁿ), ghosts at both ends included. The inner bracket is small where
-/// the wave is well resolved, so that single precision loses one rounding a step and not two.
+/// Steps a row in place: `old` holds pⁿ⁻¹ and gets pⁿ⁺¹ = pⁿ + ((pⁿ − pⁿ⁻¹) + λ² L pⁿ), λ² = `square` or one of `squares` per site. The inner bracket
+/// is small where the wave is well resolved, so that single precision loses one rounding a step and not two.
 ///
-/// # Safety
-/// See [`Lines`].
-pub type Kernel<T> = unsafe fn(lines: &Lines<'_, T>);
+/// This one takes its neighbours from anywhere, as rows at edges do; [`super::bundle`] does the same for the rest, several rows at a time.
+pub type Kernel<T> = fn(old: &mut [T], rows: &Rows<'_, T>, square: T, squares: Option<&[T]>);
 
-/// Rows of equal length, and the rows beside each of them, which lie `step` further on for every next row.
-///
-/// Every row must hold `sites` values from its pointer on, `now` and `out` the half width of the stencil more at either end; nobody else may write what is
-/// read or touch what is written.
-pub struct Lines<'a, T> {
-    /// pⁿ at the first site of the first row.
-    pub now: *const T,
-    /// pⁿ⁻¹ there, which becomes pⁿ⁺¹.
-    pub out: *mut T,
-    /// Rows k + 1 sites down and up along y, at `[k]`, in 2D and 3D.
-    pub y: [[*const T; 2]; 4],
-    /// The same along z, in 3D.
-    pub z: [[*const T; 2]; 4],
-    /// λ² at the first site of the first row, if every site has its own.
-    pub squares: Option<*const T>,
-    /// λ² otherwise.
-    pub square: T,
-    /// Sites of a row.
-    pub sites: usize,
-    /// Rows.
-    pub count: usize,
-    /// Values from a row to the next.
-    pub step: usize,
-    /// The ghosts at both ends.
-    pub mirrors: &'a [Mirror],
-}
-
-/// As [`Kernel`] for a row without its ghosts, order 2, with a density per site: pⁿ⁺¹ = pⁿ + ((pⁿ − pⁿ⁻¹) + κ Σ 2 (p′ − p)/(ρ + ρ′)), κ = ρc²Δt²/a².
+/// As [`Kernel`], order 2, with a density per site: pⁿ⁺¹ = pⁿ + ((pⁿ − pⁿ⁻¹) + κ Σ 2 (p′ − p)/(ρ + ρ′)), κ = ρc²Δt²/a².
 pub type DensityKernel<T> = fn(old: &mut [T], rows: &Rows<'_, T>, density: &Rows<'_, T>, kappa: &[T]);
 
 /// The fastest kernel of half width `half` (1 to 4) in `rank` dimensions.
@@ -114,9 +85,9 @@ pub fn kernel<T: Vectors>(half: usize, rank: usize) -> Kernel<T> {
 
 fn by_rank<T: Vectors, const H: usize>(rank: usize) -> Kernel<T> {
     match rank {
-        1 => step_lines::<T, H, 1>,
-        2 => step_lines::<T, H, 2>,
-        _ => step_lines::<T, H, 3>,
+        1 => step_row::<T, H, 1>,
+        2 => step_row::<T, H, 2>,
+        _ => step_row::<T, H, 3>,
     }
 }
 
@@ -130,10 +101,18 @@ pub fn density_kernel<T: Vectors>(rank: usize) -> DensityKernel<T> {
     }
 }
 
-/// # Safety
-/// See [`Lines`].
-unsafe fn step_lines<T: Vectors, const H: usize, const D: usize>(lines: &Lines<'_, T>) {
-    Level::best().run(Step::<T, H, D> { lines });
+fn step_row<T: Vectors, const H: usize, const D: usize>(
+    old: &mut [T],
+    rows: &Rows<'_, T>,
+    square: T,
+    squares: Option<&[T]>,
+) {
+    Level::best().run(Step::<T, H, D> {
+        old,
+        rows,
+        square,
+        squares,
+    });
 }
 
 fn step_density_row<T: Vectors, const D: usize>(old: &mut [T], rows: &Rows<'_, T>, density: &Rows<'_, T>, kappa: &[T]) {
@@ -147,35 +126,17 @@ fn step_density_row<T: Vectors, const D: usize>(old: &mut [T], rows: &Rows<'_, T
 
 /// See [`Kernel`].
 struct Step<'a, T, const H: usize, const D: usize> {
-    lines: &'a Lines<'a, T>,
+    old: &'a mut [T],
+    rows: &'a Rows<'a, T>,
+    square: T,
+    squares: Option<&'a [T]>,
 }
 
 impl<T: Vectors, const H: usize, const D: usize> simd::Kernel<T> for Step<'_, T, H, D> {
     #[inline(always)]
     unsafe fn run<L: Lanes<Element = T>>(self) {
-        let lines = self.lines;
-        for n in 0..lines.count {
-            let far = n * lines.step;
-            let own = lines.now.wrapping_add(far);
-            let beside = |rows: &[[*const T; 2]; 4], used: bool| -> [[*const T; 2]; H] {
-                std::array::from_fn(|k| rows[k].map(|row| if used { row.wrapping_add(far) } else { own }))
-            };
-            let neighbours = Neighbours {
-                x: own.wrapping_sub(H),
-                y: beside(&lines.y, D > 1),
-                z: beside(&lines.z, D > 2),
-            };
-            // SAFETY: the pointers reach what is read and written ([`Lines`]); instructions are the caller's contract.
-            unsafe {
-                let out = lines.out.add(far);
-                let squares = lines.squares.map(|squares| squares.add(far));
-                row::<L, H, D>(out, lines.sites, &neighbours, lines.square, squares);
-                let span = std::slice::from_raw_parts_mut(out.sub(H), lines.sites + 2 * H);
-                for mirror in lines.mirrors {
-                    mirror.apply(span);
-                }
-            }
-        }
+        // SAFETY: the caller's contract.
+        unsafe { row::<L, H, D>(self.old, self.rows, self.square, self.squares) }
     }
 }
 
@@ -215,67 +176,97 @@ fn starts<T, const H: usize>(from: &[[&[T]; 2]; 4], used: bool, own: &[T], n: us
     })
 }
 
-/// The rows that a step of one row reads.
-struct Neighbours<T, const H: usize> {
-    /// From H sites before the first.
-    x: *const T,
-    y: [[*const T; 2]; H],
-    z: [[*const T; 2]; H],
+/// The weight of the site itself in `D` dimensions.
+#[inline(always)]
+fn centre<T: Real, const H: usize, const D: usize>() -> T {
+    T::of(f64::from([0u8, 2, 4, 6][D]) * COEFFICIENTS[H][0])
 }
 
-/// See [`Kernel`]: n values at `out`; λ² is `uniform` where there are no `squares`.
+/// pⁿ⁺¹ of a vector of sites; `pairs` at [k − 1] are sums of what stands k sites away on all axes. See [`Kernel`].
 ///
 /// # Safety
-/// The processor must have the instructions of `L`; every row must hold n values (`x` 2H more).
+/// The processor must have the instructions of `L`.
+#[inline(always)]
+pub(super) unsafe fn advance<L: Lanes, const H: usize, const D: usize>(
+    [here, before, square]: [L; 3],
+    pairs: [L; H],
+) -> L {
+    // SAFETY: instructions as the caller promises.
+    unsafe {
+        let mut sum = L::splat(centre::<L::Element, H, D>()).times(here);
+        for k in 1..=H {
+            sum = L::splat(L::Element::of(COEFFICIENTS[H][k])).times_plus(pairs[k - 1], sum);
+        }
+        here.plus(square.times_plus(sum, here.minus(before)))
+    }
+}
+
+/// The same of one site, in the same order of operations.
+#[inline(always)]
+pub(super) fn advance_site<L: Lanes, const H: usize, const D: usize>(
+    [here, before, square]: [L::Element; 3],
+    pairs: [L::Element; H],
+) -> L::Element {
+    let mut sum = centre::<L::Element, H, D>() * here;
+    for k in 1..=H {
+        sum = fma::<L>(L::Element::of(COEFFICIENTS[H][k]), pairs[k - 1], sum);
+    }
+    here + fma::<L>(square, sum, here - before)
+}
+
+/// See [`Kernel`].
+///
+/// # Safety
+/// The processor must have the instructions of `L`.
 #[inline(always)]
 unsafe fn row<L: Lanes, const H: usize, const D: usize>(
-    out: *mut L::Element,
-    n: usize,
-    neighbours: &Neighbours<L::Element, H>,
+    old: &mut [L::Element],
+    rows: &Rows<'_, L::Element>,
     uniform: L::Element,
-    squares: Option<*const L::Element>,
+    squares: Option<&[L::Element]>,
 ) {
-    let Neighbours { x, y, z } = *neighbours;
-    let weights: [L::Element; H] = std::array::from_fn(|k| L::Element::of(COEFFICIENTS[H][k + 1]));
-    let centre = L::Element::of(f64::from([0u8, 2, 4, 6][D]) * COEFFICIENTS[H][0]);
+    let n = old.len();
+    let x = rows.x[..n + 2 * H].as_ptr();
+    let y: [[*const L::Element; 2]; H] = starts(&rows.y, D > 1, rows.x, n);
+    let z: [[*const L::Element; 2]; H] = starts(&rows.z, D > 2, rows.x, n);
+    let squares = squares.map(|squares| squares[..n].as_ptr());
+    let out = old.as_mut_ptr();
     let whole = n - n % L::N;
     // SAFETY: every row holds n values (`x` 2H more) from its start on, and i + N ≤ n; instructions as the caller promises.
     unsafe {
         let square_of_all = L::splat(uniform);
         for i in (0..whole).step_by(L::N) {
             let here = L::load(x.add(i + H));
-            let mut sum = L::splat(centre).times(here);
+            let mut pairs = [here; H];
             for k in 1..=H {
-                let mut pairs = L::load(x.add(i + H - k)).plus(L::load(x.add(i + H + k)));
+                let mut sum = L::load(x.add(i + H - k)).plus(L::load(x.add(i + H + k)));
                 if D > 1 {
-                    pairs = pairs.plus(L::load(y[k - 1][0].add(i)).plus(L::load(y[k - 1][1].add(i))));
+                    sum = sum.plus(L::load(y[k - 1][0].add(i)).plus(L::load(y[k - 1][1].add(i))));
                 }
                 if D > 2 {
-                    pairs = pairs.plus(L::load(z[k - 1][0].add(i)).plus(L::load(z[k - 1][1].add(i))));
+                    sum = sum.plus(L::load(z[k - 1][0].add(i)).plus(L::load(z[k - 1][1].add(i))));
                 }
-                sum = L::splat(weights[k - 1]).times_plus(pairs, sum);
+                pairs[k - 1] = sum;
             }
-            let square = squares.map_or(square_of_all, |squares| L::load(squares.add(i)));
-            let change = square.times_plus(sum, here.minus(L::load(out.add(i))));
-            here.plus(change).store(out.add(i));
+            let mut square = square_of_all;
+            if let Some(squares) = squares {
+                square = L::load(squares.add(i));
+            }
+            advance::<L, H, D>([here, L::load(out.add(i)), square], pairs).store(out.add(i));
         }
-        // What is left of the row, in the same order of operations.
         for i in whole..n {
-            let at = |row: *const L::Element, i: usize| *row.add(i);
-            let here = at(x, i + H);
-            let mut sum = centre * here;
-            for k in 1..=H {
-                let mut pairs = at(x, i + H - k) + at(x, i + H + k);
+            let pairs = std::array::from_fn(|k| {
+                let mut sum = *x.add(i + H - k - 1) + *x.add(i + H + k + 1);
                 if D > 1 {
-                    pairs += at(y[k - 1][0], i) + at(y[k - 1][1], i);
+                    sum += *y[k][0].add(i) + *y[k][1].add(i);
                 }
                 if D > 2 {
-                    pairs += at(z[k - 1][0], i) + at(z[k - 1][1], i);
+                    sum += *z[k][0].add(i) + *z[k][1].add(i);
                 }
-                sum = fma::<L>(weights[k - 1], pairs, sum);
-            }
-            let square = squares.map_or(uniform, |squares| at(squares, i));
-            *out.add(i) = here + fma::<L>(square, sum, here - *out.add(i));
+                sum
+            });
+            let square = squares.map_or(uniform, |squares| *squares.add(i));
+            *out.add(i) = advance_site::<L, H, D>([*x.add(i + H), *out.add(i), square], pairs);
         }
     }
 }

@@ -3,12 +3,13 @@
 //! A row is the unit of work of every variant: whatever order rows and steps come in, [`Sweep::rows`] does the same operations on the same
 //! numbers, so that all variants agree to the bit.
 
+use super::bundle::{BundleKernels, Bundles, bundle_kernels};
 use super::cpml::{Layer, Shape, touches};
 use super::lattice::{Ghost, Lattice, Mirror};
 use super::material::Material;
 use super::share::{Shared, View};
 use super::sites::{Acts, Keeper};
-use super::stencil::{DensityKernel, Kernel, Lines, Rows, density_kernel, kernel};
+use super::stencil::{DensityKernel, Kernel, Rows, density_kernel, kernel};
 use super::walls::Walls;
 use crate::backend::simd::Vectors;
 use crate::backend::threads;
@@ -17,7 +18,7 @@ use rayon::prelude::*;
 use std::ops::Range;
 
 /// Bytes of the second-level cache that the planes of a block may fill.
-const CACHE: usize = 512 * 1024;
+const CACHE: usize = 768 * 1024;
 /// Below this many sites one thread is faster than several.
 const LEAST_SITES: usize = 16 * 1024;
 
@@ -32,6 +33,7 @@ pub struct Sweep<T> {
     /// Corrections near walls.
     pub walls: Walls<T>,
     kernel: Kernel<T>,
+    bundle_kernels: BundleKernels<T>,
     density_kernel: DensityKernel<T>,
     zero: Vec<T>,
     blocks: Vec<Block>,
@@ -68,6 +70,22 @@ pub(super) struct Scratch<T> {
     negative: Vec<T>,
     /// u of a row in an absorbing layer.
     change: Vec<T>,
+    /// Rows that will be read soon.
+    pub(super) ahead: Vec<*const T>,
+    /// What a tower steps at once.
+    pub(super) parts: Vec<Part>,
+}
+
+/// Rows that are stepped together: `count` bundles of rows of `planes` planes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part {
+    /// y and z of the first row.
+    pub(super) first: [usize; 2],
+    /// The axis along which bundles follow one another, 1 or 2.
+    pub(super) along: usize,
+    pub(super) count: usize,
+    /// 1, 2 or 4; 1 unless bundles follow one another along y.
+    pub(super) planes: usize,
 }
 
 impl<T: Real> Scratch<T> {
@@ -76,6 +94,8 @@ impl<T: Real> Scratch<T> {
             before: vec![T::zero(); lattice.size[0]],
             negative: Vec::new(),
             change: vec![T::zero(); lattice.size[0]],
+            ahead: Vec::new(),
+            parts: Vec::new(),
         }
     }
 }
@@ -139,6 +159,7 @@ impl<T: Real> Sweep<T> {
         let plain = plain_rows(&lattice, &material, &walls);
         Self {
             kernel: kernel(lattice.half, lattice.rank),
+            bundle_kernels: bundle_kernels(lattice.half, lattice.rank),
             density_kernel: density_kernel(lattice.rank),
             zero: vec![T::zero(); lattice.stride],
             blocks,
@@ -191,12 +212,22 @@ impl<T: Real> Sweep<T> {
         };
         let scratch = || Scratch::new(&self.lattice);
         let work = |scratch: &mut Scratch<T>, block: &Block| {
-            for k in block.z.clone() {
+            let mut k = block.z.start;
+            while k < block.z.end {
+                let part = Part {
+                    first: [block.y.start, k],
+                    along: 1,
+                    count: block.y.len(),
+                    planes: self.planes(block.z.end - k),
+                };
+                let ahead = self.rows_ahead(&stage, part, std::mem::take(&mut scratch.ahead));
                 #[allow(unsafe_code, reason = "see `Shared`")]
                 // SAFETY: every row belongs to one block, and a block to one task; nobody writes pⁿ.
                 unsafe {
-                    self.rows(&stage, [block.y.start, k], 1, block.y.len(), scratch);
+                    self.rows(&stage, part, &ahead, scratch);
                 };
+                scratch.ahead = ahead;
+                k += part.planes;
             }
         };
         if let [block] = &self.blocks[..] {
@@ -206,48 +237,96 @@ impl<T: Real> Sweep<T> {
         }
     }
 
-    /// Steps `count` rows from row (j, k) on along y (`along` = 1) or z (2), with their ghosts and all that happens in them.
+    /// Planes to bundle where `left` are left: order by order what was fastest.
+    fn planes(&self, left: usize) -> usize {
+        let most = match (self.lattice.rank, self.lattice.half) {
+            (3, 1 | 2) => 4,
+            (3, _) => 2,
+            _ => 1,
+        };
+        [4, 2].into_iter().find(|n| *n <= most.min(left)).unwrap_or(1)
+    }
+
+    /// The rows that the bundles of a part of a plane-by-plane sweep read for the first time, each bundle those of the next: the last planes of pⁿ that the
+    /// stencil reaches, and what it is written over.
+    fn rows_ahead(&self, stage: &Stage<'_, T>, part: Part, mut ahead: Vec<*const T>) -> Vec<*const T> {
+        ahead.clear();
+        let [_, ny, nz] = self.lattice.size;
+        if nz == 1 {
+            return ahead;
+        }
+        let [j, k] = part.first;
+        for j in (j..j + part.count).map(|j| (j + 1).min(ny - 1)) {
+            for k in k..k + part.planes {
+                let (far, own) = (j + ny * (k + self.lattice.half).min(nz - 1), j + ny * k);
+                ahead.push(stage.now.place(self.lattice.sites(far).start));
+                ahead.push(stage.old.place(self.lattice.sites(own).start));
+            }
+        }
+        ahead
+    }
+
+    /// Steps the rows of a part, with their ghosts and all that happens in them, and asks for the rows `ahead` meanwhile.
     ///
     /// # Safety
     /// Nobody else may touch these rows of `stage.old`, nor write the rows of `stage.now` within reach of the stencil or the memories of the absorbing
     /// layers that they read.
     #[allow(unsafe_code, reason = "see `Shared`")]
-    pub(super) unsafe fn rows(
-        &self,
-        stage: &Stage<'_, T>,
-        first: [usize; 2],
-        along: usize,
-        count: usize,
-        scratch: &mut Scratch<T>,
-    ) {
-        let step = if along == 1 { 1 } else { self.lattice.size[1] };
-        let start = first[0] + self.lattice.size[1] * first[1];
-        let simple = |n: usize| self.plain[start + n * step] && matches!(stage.mode, Mode::Step);
+    pub(super) unsafe fn rows(&self, stage: &Stage<'_, T>, part: Part, ahead: &[*const T], scratch: &mut Scratch<T>) {
+        let ny = self.lattice.size[1];
+        let Part {
+            first,
+            along,
+            count,
+            planes,
+        } = part;
+        let step = if along == 1 { 1 } else { ny };
+        let start = first[0] + ny * first[1];
+        let share = ahead.len().div_ceil(count.max(1));
+        let simple = |row: usize| self.plain[row] && matches!(stage.mode, Mode::Step);
         let mut n = 0;
         while n < count {
-            let run = (n..count).take_while(|n| simple(*n)).count();
+            let simple_bundle = |n: &usize| (0..planes).all(|b| simple(start + n * step + b * ny));
+            let run = (n..count).take_while(simple_bundle).count();
             if run > 0 {
-                self.plain_run(stage, start + n * step, step, run);
+                let ahead = &ahead[(n * share).min(ahead.len())..((n + run) * share).min(ahead.len())];
+                self.plain_run(stage, start + n * step, step, run, planes, ahead);
                 n += run;
                 continue;
             }
-            let mut at = first;
-            at[along - 1] += n;
-            let row = start + n * step;
-            // SAFETY: the caller's promise.
-            let span = unsafe { stage.old.slice(self.lattice.span(row)) };
-            self.row(stage, span, at, scratch);
-            self.visit(stage, row, span);
+            for b in 0..planes {
+                let mut at = first;
+                at[along - 1] += n;
+                at[1] += b;
+                let row = start + n * step + b * ny;
+                if simple(row) {
+                    self.plain_run(stage, row, step, 1, 1, &[]);
+                    continue;
+                }
+                // SAFETY: the caller's promise.
+                let span = unsafe { stage.old.slice(self.lattice.span(row)) };
+                self.row(stage, span, at, scratch);
+                self.visit(stage, row, span);
+            }
             n += 1;
         }
     }
 
-    /// Rows that take the kernel alone.
-    fn plain_run(&self, stage: &Stage<'_, T>, start: usize, step: usize, count: usize) {
+    /// Bundles of rows that take the kernel alone.
+    fn plain_run(
+        &self,
+        stage: &Stage<'_, T>,
+        start: usize,
+        step: usize,
+        count: usize,
+        planes: usize,
+        ahead: &[*const T],
+    ) {
         let lattice = &self.lattice;
-        let last = start + (count - 1) * step;
+        let ny = lattice.size[1];
+        let last = start + (count - 1) * step + (planes - 1) * ny;
         let stride = lattice.stride;
-        let reach = lattice.half * [0, 1, lattice.size[1]][lattice.rank - 1];
+        let reach = lattice.half * [0, 1, ny][lattice.rank - 1];
         let read = lattice.span(start - reach.min(start)).start..lattice.span(last + reach).end;
         let squares = (!self.material.squares.is_empty())
             .then(|| self.material.squares[lattice.sites(start).start..lattice.sites(last).end].as_ptr());
@@ -259,29 +338,25 @@ impl<T: Real> Sweep<T> {
                 lattice.span(start).start..lattice.span(last).end,
                 lattice.sites(start).start,
             );
-            let beside = |across: usize| {
-                std::array::from_fn(|k| {
-                    let far = if k < lattice.half { (k + 1) * across } else { 0 };
-                    [now.wrapping_sub(far), now.wrapping_add(far)]
-                })
-            };
-            (self.kernel)(&Lines {
+            self.bundle_kernels[planes.ilog2() as usize](&Bundles {
                 now,
                 out,
-                y: beside(stride),
-                z: beside(stride * lattice.size[1]),
                 squares,
                 square: self.material.square,
+                y: stride,
+                z: stride * ny,
                 sites: lattice.size[0],
                 count,
                 step: step * stride,
                 mirrors: &self.mirrors,
+                ahead,
             });
         }
-        if stage.peak.is_none() && (start..=last).step_by(step).all(|row| !stage.visits(row)) {
+        let rows = || (0..planes).flat_map(|b| (0..count).map(move |n| start + n * step + b * ny));
+        if stage.peak.is_none() && rows().all(|row| !stage.visits(row)) {
             return;
         }
-        for row in (start..=last).step_by(step) {
+        for row in rows() {
             #[allow(unsafe_code, reason = "see `Shared`")]
             // SAFETY: the promise of `rows`.
             let span = unsafe { stage.old.slice(lattice.span(row)) };
@@ -370,23 +445,7 @@ impl<T: Real> Sweep<T> {
             (self.density_kernel)(&mut span[half..half + nx], &rows, &density, squares.unwrap_or(&[]));
             return;
         }
-        let lines = Lines {
-            now: rows.x[half..].as_ptr(),
-            out: span[half..].as_mut_ptr(),
-            y: rows.y.map(|pair| pair.map(<[T]>::as_ptr)),
-            z: rows.z.map(|pair| pair.map(<[T]>::as_ptr)),
-            squares: squares.map(<[T]>::as_ptr),
-            square: self.material.square,
-            sites: nx,
-            count: 1,
-            step: 0,
-            mirrors: &[],
-        };
-        #[allow(unsafe_code, reason = "one kernel for many rows and for one")]
-        // SAFETY: all rows are slices of `nx` values, those of the row itself with `half` ghosts at either end; `span` is this task's.
-        unsafe {
-            (self.kernel)(&lines);
-        }
+        (self.kernel)(&mut span[half..half + nx], &rows, self.material.square, squares);
     }
 
     /// Collects −p of rows that an odd mirror puts beyond a soft edge, in the order in which `neighbours` wants them.
@@ -481,7 +540,7 @@ fn blocks(lattice: &Lattice, bytes: usize, threads: usize) -> Vec<Block> {
     let (rows, planes) = if nz == 1 {
         (ny.div_ceil(4 * threads).max(2 * half), 1)
     } else {
-        // 2h + 1 planes of the newer level and one of the older.
+        // 2h + 1 planes of the newer level and one of the older; bundles a few more.
         let fitting = CACHE / ((2 * half + 2) * lattice.stride * bytes);
         (
             fitting.clamp(4 * half, ny.max(4 * half)),

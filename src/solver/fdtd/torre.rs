@@ -19,7 +19,7 @@
 use super::lattice::Lattice;
 use super::share::Shared;
 use super::sites::{Acts, Keeper};
-use super::sweep::{Memory, Mode, Scratch, Stage, Sweep};
+use super::sweep::{Memory, Mode, Part, Scratch, Stage, Sweep};
 use crate::field::Real;
 use crate::grid::Edge;
 use rayon::prelude::*;
@@ -175,6 +175,84 @@ impl Tiling {
         from.max(0)..to.min(self.fronts)
     }
 
+    /// What a tower steps at t: pairs of rows beside each other along z where c is y, single rows for the rest.
+    fn parts(&self, tower: &Tower, t: i64, parts: &mut Vec<Part>) {
+        parts.clear();
+        let mut put = |w: i64, c: Range<i64>, planes: usize| {
+            let Ok(front) = usize::try_from(w) else { return };
+            self.wrapped(c, |start, count| {
+                parts.push(Part {
+                    first: if self.cross == 1 {
+                        [start, front]
+                    } else {
+                        [front, start]
+                    },
+                    along: self.cross,
+                    count,
+                    planes,
+                });
+            });
+        };
+        let fronts = self.fronts(tower, t);
+        let mut w = fronts.start;
+        while w < fronts.end {
+            let (one, other) = (self.run(tower, t, w), self.run(tower, t, w + 1));
+            let both = one.start.max(other.start)..one.end.min(other.end);
+            if self.cross == 1 && w + 1 < fronts.end && !both.is_empty() {
+                put(w, both.clone(), 2);
+                for (w, all) in [(w, one), (w + 1, other)] {
+                    put(w, all.start..both.start, 1);
+                    put(w, both.end..all.end, 1);
+                }
+                w += 2;
+            } else {
+                put(w, one, 1);
+                w += 1;
+            }
+        }
+    }
+
+    /// The c at place w of the front that a tower reads at step t: its rows and those within `half` of them.
+    fn reach(&self, tower: &Tower, t: i64, w: i64, half: i64) -> Range<i64> {
+        let own = self.run(tower, t, w);
+        let mut all = if own.is_empty() {
+            own
+        } else {
+            own.start - half..own.end + half
+        };
+        for beside in [self.run(tower, t, w - half), self.run(tower, t, w + half)] {
+            if all.is_empty() {
+                all = beside;
+            } else if !beside.is_empty() {
+                all = all.start.min(beside.start)..all.end.max(beside.end);
+            }
+        }
+        all
+    }
+
+    /// Calls `visit(c, w)` for the rows of the level written at step t that the tower touches at step t + 1 for the first time.
+    fn coming(&self, tower: &Tower, t: i64, half: i64, mut visit: impl FnMut(usize, usize)) {
+        let from = self.fronts(tower, t).start - half;
+        for w in from.max(0)..(self.fronts(tower, t + 1).end + half).min(self.fronts) {
+            let Ok(front) = usize::try_from(w) else { continue };
+            let next = self.reach(tower, t + 1, w, half);
+            let known = self.reach(tower, t - 1, w, half);
+            let known = if known.is_empty() {
+                next.start..next.start
+            } else {
+                known
+            };
+            for part in [
+                next.start..known.start.min(next.end),
+                known.end.max(next.start)..next.end,
+            ] {
+                self.wrapped(part, |start, count| {
+                    (start..start + count).for_each(|c| visit(c, front));
+                });
+            }
+        }
+    }
+
     /// Calls `visit(start, count)` for the parts of a range of c that lie in the grid.
     fn wrapped(&self, c: Range<i64>, mut visit: impl FnMut(usize, usize)) {
         let n = self.crossing;
@@ -243,21 +321,32 @@ impl<T: Real> Sweep<T> {
             for memory in pass.memories.iter().filter(|memory| memory.shape.axis > 0) {
                 self.renew_faces(tiling, &stage, memory, tower, t);
             }
-            for w in tiling.fronts(tower, t) {
-                let Ok(front) = usize::try_from(w) else { continue };
-                tiling.wrapped(tiling.run(tower, t, w), |start, count| {
-                    let first = if tiling.cross == 1 {
-                        [start, front]
+            let (mut parts, mut ahead) = (std::mem::take(&mut scratch.parts), std::mem::take(&mut scratch.ahead));
+            tiling.parts(tower, t, &mut parts);
+            ahead.clear();
+            if t + 1 < tower.steps.end {
+                tiling.coming(tower, t, self.lattice.half.cast_signed() as i64, |c, w| {
+                    let row = if tiling.cross == 1 {
+                        c + self.lattice.size[1] * w
                     } else {
-                        [front, start]
+                        w + self.lattice.size[1] * c
                     };
-                    #[allow(unsafe_code, reason = "see `Shared`")]
-                    // SAFETY: as above; rows of a step belong to one tower.
-                    unsafe {
-                        self.rows(&stage, first, tiling.cross, count, scratch);
-                    };
+                    ahead.push(older.place(self.lattice.sites(row).start));
                 });
             }
+            let bundles: usize = parts.iter().map(|part| part.count).sum();
+            let share = ahead.len().div_ceil(bundles.max(1));
+            let mut asked = 0;
+            for part in &parts {
+                let end = (asked + share * part.count).min(ahead.len());
+                #[allow(unsafe_code, reason = "see `Shared`")]
+                // SAFETY: as above; rows of a step belong to one tower.
+                unsafe {
+                    self.rows(&stage, *part, &ahead[asked..end], scratch);
+                };
+                asked = end;
+            }
+            (scratch.parts, scratch.ahead) = (parts, ahead);
         }
     }
 
@@ -301,17 +390,20 @@ mod tests {
 
     /// The level and the tower in which a row comes, by (t, c, w).
     fn places(tiling: &Tiling, steps: usize) -> HashMap<(i64, i64, i64), (usize, usize)> {
-        let mut all = HashMap::new();
+        let (mut all, mut parts) = (HashMap::new(), Vec::new());
         for (level, towers) in tiling.levels(steps).iter().enumerate() {
             for (n, tower) in towers.iter().enumerate() {
                 for t in tower.steps.clone() {
-                    for w in tiling.fronts(tower, t) {
-                        tiling.wrapped(tiling.run(tower, t, w), |start, count| {
-                            for c in start..start + count {
-                                let row = (t, c.cast_signed() as i64, w);
-                                assert!(all.insert(row, (level, n)).is_none(), "{row:?} comes twice");
-                            }
-                        });
+                    tiling.parts(tower, t, &mut parts);
+                    for part in &parts {
+                        for (n_along, plane) in (0..part.count).flat_map(|n| (0..part.planes).map(move |b| (n, b))) {
+                            let mut at = part.first.map(|place| place.cast_signed() as i64);
+                            at[part.along - 1] += n_along.cast_signed() as i64;
+                            at[1] += plane.cast_signed() as i64;
+                            let [c, w] = if tiling.cross == 1 { at } else { [at[1], at[0]] };
+                            let row = (t, c, w);
+                            assert!(all.insert(row, (level, n)).is_none(), "{row:?} comes twice");
+                        }
                     }
                 }
             }

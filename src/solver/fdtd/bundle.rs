@@ -1,0 +1,316 @@
+//! Rows inside the grid, several planes at a time.
+//!
+//! Work: as [`super::stencil`], operation by operation, so that both give the same bits. What is saved are loads. Rows of a bundle of Z planes that stand
+//! in one column along z share what they read along it, 2H + Z rows instead of Z(2H + 1), and neighbours along x come from the aligned vectors
+//! beside by permutation where that is one instruction: at order 8 and Z = 2 a vector of sites takes 15 loads, of which 6 come from the second-level
+//! cache, instead of 25 (10), 8 of them across cache lines.
+//!
+//! While it goes, the kernel asks for rows that will be needed later, a cache line a vector: rows are too short for the processor to find out by itself.
+
+#![allow(
+    unsafe_code,
+    clippy::inline_always,
+    reason = "vector instructions; kernels must end up in the one function that has the target features"
+)]
+
+use super::lattice::Mirror;
+use super::stencil::{advance, advance_site};
+use crate::backend::simd::{self, Lanes, Level, Vectors, opaque, prefetch};
+
+/// Bundles of rows, one behind the other, and where their neighbours lie.
+///
+/// Every row must hold `sites` values from its pointer on, the half width of the stencil more at either end, and so must all rows within reach of the
+/// stencil; nobody else may write what is read or touch what is written.
+pub struct Bundles<'a, T> {
+    /// pⁿ at the first site of the first row.
+    pub now: *const T,
+    /// pⁿ⁻¹ there, which becomes pⁿ⁺¹.
+    pub out: *mut T,
+    /// λ² there, if every site has its own.
+    pub squares: Option<*const T>,
+    /// λ² otherwise.
+    pub square: T,
+    /// Values from a row to the one beside it along y, in 2D and 3D.
+    pub y: usize,
+    /// The same along z, in 3D; rows of a bundle are as far apart.
+    pub z: usize,
+    /// Sites of a row.
+    pub sites: usize,
+    /// Bundles.
+    pub count: usize,
+    /// Values from a bundle to the next.
+    pub step: usize,
+    /// The ghosts at both ends.
+    pub mirrors: &'a [Mirror],
+    /// Rows that will be read soon, any number; every bundle asks for its share.
+    pub ahead: &'a [*const T],
+}
+
+/// Steps bundles in place, with the ghosts along x ([`super::stencil::Kernel`] says what).
+///
+/// # Safety
+/// See [`Bundles`].
+pub type BundleKernel<T> = unsafe fn(bundles: &Bundles<'_, T>);
+
+/// Kernels for bundles of 1, 2 and 4 rows.
+pub type BundleKernels<T> = [BundleKernel<T>; 3];
+
+/// The fastest kernels of half width `half` (1 to 4) in `rank` dimensions; several rows are bundled in three.
+#[must_use]
+pub fn bundle_kernels<T: Vectors>(half: usize, rank: usize) -> BundleKernels<T> {
+    match half {
+        1 => by_rank::<T, 1>(rank),
+        2 => by_rank::<T, 2>(rank),
+        3 => by_rank::<T, 3>(rank),
+        _ => by_rank::<T, 4>(rank),
+    }
+}
+
+fn by_rank<T: Vectors, const H: usize>(rank: usize) -> BundleKernels<T> {
+    match rank {
+        1 => [step::<T, H, 1, 1>; 3],
+        2 => [step::<T, H, 2, 1>; 3],
+        _ => [step::<T, H, 3, 1>, step::<T, H, 3, 2>, step::<T, H, 3, 4>],
+    }
+}
+
+/// # Safety
+/// See [`Bundles`].
+unsafe fn step<T: Vectors, const H: usize, const D: usize, const Z: usize>(bundles: &Bundles<'_, T>) {
+    Level::best().run(Step::<T, H, D, Z> { bundles });
+}
+
+struct Step<'a, T, const H: usize, const D: usize, const Z: usize> {
+    bundles: &'a Bundles<'a, T>,
+}
+
+impl<T: Vectors, const H: usize, const D: usize, const Z: usize> simd::Kernel<T> for Step<'_, T, H, D, Z> {
+    #[inline(always)]
+    unsafe fn run<L: Lanes<Element = T>>(self) {
+        let all = self.bundles;
+        let share = all.ahead.len().div_ceil(all.count.max(1));
+        for n in 0..all.count {
+            let far = n * all.step;
+            let ahead = &all.ahead[(n * share).min(all.ahead.len())..((n + 1) * share).min(all.ahead.len())];
+            // SAFETY: the pointers reach what is read and written ([`Bundles`]); instructions are the caller's contract.
+            unsafe {
+                let bundle = Bundle {
+                    all,
+                    now: all.now.add(far),
+                    out: all.out.add(far),
+                    squares: all.squares.map(|squares| squares.add(far)),
+                };
+                bundle.step::<L, H, D, Z>(ahead);
+                for b in 0..Z {
+                    let span = std::slice::from_raw_parts_mut(bundle.out.add(b * all.z).sub(H), all.sites + 2 * H);
+                    for mirror in all.mirrors {
+                        mirror.apply(span);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// One bundle.
+struct Bundle<'a, T> {
+    all: &'a Bundles<'a, T>,
+    now: *const T,
+    out: *mut T,
+    squares: Option<*const T>,
+}
+
+impl<T: Vectors> Bundle<'_, T> {
+    /// # Safety
+    /// See [`Bundles`]; the processor must have the instructions of `L`.
+    #[inline(always)]
+    unsafe fn step<L: Lanes<Element = T>, const H: usize, const D: usize, const Z: usize>(&self, ahead: &[*const T]) {
+        let (n, z) = (self.all.sites, self.all.z);
+        let whole = n - n % L::N;
+        // SAFETY: at every vector i + N ≤ n. Ghosts beyond it are read by loads that end or begin with them, so that nothing of the next row is touched.
+        unsafe {
+            if whole > 0 {
+                let mut here = self.load::<L, Z>(0);
+                let mut left = here;
+                if L::SHIFTS {
+                    // The ghosts before the row as the last lanes of a vector, and further down those behind it as the first.
+                    for (b, left) in left.iter_mut().enumerate() {
+                        let ghosts = L::load(self.now.add(b * z).sub(H));
+                        *left = ghosts.shifted(ghosts, H);
+                    }
+                }
+                let mut i = 0;
+                while i + L::N < whole {
+                    ask::<T>(ahead, i);
+                    let right = self.load::<L, Z>(i + L::N);
+                    self.vectors::<L, H, D, Z>(i, [&left, &here, &right]);
+                    (left, here) = (here, right);
+                    i += L::N;
+                }
+                let mut right = here;
+                if L::SHIFTS {
+                    for (b, right) in right.iter_mut().enumerate() {
+                        let ghosts = L::load(self.now.add(b * z + i + H));
+                        *right = ghosts.shifted(ghosts, L::N - H);
+                    }
+                }
+                ask::<T>(ahead, i);
+                self.vectors::<L, H, D, Z>(i, [&left, &here, &right]);
+            }
+            for b in 0..Z {
+                for i in whole..n {
+                    self.site::<L, H, D>(b * z + i);
+                }
+            }
+        }
+    }
+
+    /// The vectors of a bundle at site `i`.
+    ///
+    /// # Safety
+    /// See [`Bundle::step`], for this and all that follow.
+    #[inline(always)]
+    unsafe fn load<L: Lanes<Element = T>, const Z: usize>(&self, i: usize) -> [L; Z] {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let mut all = [L::load(self.now.add(i)); Z];
+            for (b, vector) in all.iter_mut().enumerate() {
+                *vector = L::load(self.now.add(b * self.all.z + i));
+            }
+            all
+        }
+    }
+
+    /// Steps a vector of every row of a bundle, at site `i`; beside `here` stand the vectors before and after it.
+    #[inline(always)]
+    unsafe fn vectors<L: Lanes<Element = T>, const H: usize, const D: usize, const Z: usize>(
+        &self,
+        i: usize,
+        [left, here, right]: [&[L; Z]; 3],
+    ) {
+        let z = self.all.z;
+        // SAFETY: the caller's promise.
+        unsafe {
+            let own = opaque(self.now.add(i));
+            // What stands 1 … H rows below and above the bundle along z; of ranks without z, not used.
+            let (mut below, mut above) = ([here[0]; H], [here[0]; H]);
+            if D > 2 {
+                let lowest = opaque(own.sub(H * z));
+                for k in 0..H {
+                    below[H - 1 - k] = L::load(lowest.add(k * z));
+                    above[k] = L::load(own.add((Z + k) * z));
+                }
+            }
+            let mut new = *here;
+            for b in 0..Z {
+                let place = i + b * z;
+                let row = opaque(self.now.add(place));
+                let around = Around {
+                    x: [left[b], here[b], right[b]],
+                    row,
+                    lowest: opaque(row.sub(H * self.all.y)),
+                    y: self.all.y,
+                    column: (&below, here, &above),
+                    b,
+                };
+                let mut pairs = [around.pairs::<D>(1); H];
+                // No loop: shifts by k lanes are constants only where k is one.
+                if H > 1 {
+                    pairs[1] = around.pairs::<D>(2);
+                }
+                if H > 2 {
+                    pairs[2] = around.pairs::<D>(3);
+                }
+                if H > 3 {
+                    pairs[3] = around.pairs::<D>(4);
+                }
+                let mut square = L::splat(self.all.square);
+                if let Some(squares) = self.squares {
+                    square = L::load(squares.add(place));
+                }
+                new[b] = advance::<L, H, D>([here[b], L::load(self.out.add(place)), square], pairs);
+            }
+            for (b, new) in new.into_iter().enumerate() {
+                new.store(self.out.add(i + b * z));
+            }
+        }
+    }
+
+    /// What is left of a row.
+    #[inline(always)]
+    unsafe fn site<L: Lanes<Element = T>, const H: usize, const D: usize>(&self, place: usize) {
+        let Bundles { y, z, .. } = *self.all;
+        // SAFETY: the caller's promise.
+        unsafe {
+            let (row, out) = (self.now.add(place), self.out.add(place));
+            let square = self.squares.map_or(self.all.square, |squares| *squares.add(place));
+            let pairs = std::array::from_fn(|k| {
+                let k = k + 1;
+                let mut pairs = *row.sub(k) + *row.add(k);
+                if D > 1 {
+                    pairs += *row.sub(k * y) + *row.add(k * y);
+                }
+                if D > 2 {
+                    pairs += *row.sub(k * z) + *row.add(k * z);
+                }
+                pairs
+            });
+            *out = advance_site::<L, H, D>([*row, *out, square], pairs);
+        }
+    }
+}
+
+/// A vector of sites and what stands around it.
+struct Around<'a, L: Lanes, const H: usize, const Z: usize> {
+    /// The vectors before, at and behind the sites.
+    x: [L; 3],
+    /// The sites.
+    row: *const L::Element,
+    /// H rows below them along y.
+    lowest: *const L::Element,
+    /// Values from a row to the next along y.
+    y: usize,
+    /// Rows below the bundle along z, from the nearest on, its own, and rows above it.
+    column: (&'a [L; H], &'a [L; Z], &'a [L; H]),
+    /// Which of the bundle's rows this is.
+    b: usize,
+}
+
+impl<L: Lanes, const H: usize, const Z: usize> Around<'_, L, H, Z> {
+    /// The sum of what stands k sites away on all axes.
+    #[inline(always)]
+    unsafe fn pairs<const D: usize>(&self, k: usize) -> L {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let [left, here, right] = self.x;
+            let mut sum = if L::SHIFTS {
+                left.shifted(here, L::N - k).plus(here.shifted(right, k))
+            } else {
+                L::load(self.row.sub(k)).plus(L::load(self.row.add(k)))
+            };
+            if D > 1 {
+                let lower = L::load(self.lowest.add((H - k) * self.y));
+                sum = sum.plus(lower.plus(L::load(self.row.add(k * self.y))));
+            }
+            if D > 2 {
+                let (below, own, above) = self.column;
+                let b = self.b;
+                let lower = if k <= b { own[b - k] } else { below[k - b - 1] };
+                let upper = if b + k < Z { own[b + k] } else { above[b + k - Z] };
+                sum = sum.plus(lower.plus(upper));
+            }
+            sum
+        }
+    }
+}
+
+/// Asks for the line at value `i` of some rows, once a line.
+#[inline(always)]
+fn ask<T>(rows: &[*const T], i: usize) {
+    const LINE: usize = 64;
+    if (i * size_of::<T>()).is_multiple_of(LINE) {
+        for row in rows {
+            prefetch(row.wrapping_add(i));
+        }
+    }
+}
