@@ -130,10 +130,10 @@ mod tests {
         for shape in DOUBLE {
             check::<f64>(shape.source);
         }
-        for shape in PLANE_SINGLE {
+        for shape in PLANE_SINGLE.as_flattened() {
             check_plane::<f32>(shape.source);
         }
-        for shape in PLANE_DOUBLE {
+        for shape in PLANE_DOUBLE.as_flattened() {
             check_plane::<f64>(shape.source);
         }
     }
