@@ -27,6 +27,9 @@
 #ifndef TOP
 #define TOP 8
 #endif
+// Joints of a thread where every block solves for them, and numbers that a block exchanges them by
+#define FEW 2
+#define EXCHANGE (6 * 32 + 4)
 
 // A pivot that nothing gets past: a wall, or what is not there
 #define WALL (sizeof(real) == 4 ? real(1e18) : real(1e150))
@@ -149,15 +152,16 @@ struct Reduction {
     }
 };
 
-// All joints of a block, whose threads are a power of two
+// All joints of a block
 struct Joints {
     Reduction inner, outer;       // lanes of a warp, warps of the block (in the first warp)
-    int warps;
+    int threads, warps;
     Complex *shared;              // 6 x 32 numbers
 
-    __device__ __forceinline__ void begin(Complex *space) {
-        shared = space;
-        const int threads = blockDim.x, lanes = min(threads, 32);
+    // Of the first `threads` threads, a power of two; the others, whole warps, only keep step.
+    __device__ __forceinline__ void begin(Complex *space, int all) {
+        shared = space, threads = all;
+        const int lanes = min(threads, 32);
         inner.mask = lanes == 32 ? 0xffffffffu : (1u << lanes) - 1;
         inner.lane = threadIdx.x & 31, inner.width = lanes;
         warps = threads / lanes;
@@ -235,37 +239,60 @@ struct Blocks {
     Complex *y;                   // of the blocks' joints; one more: that after the last
 };
 
+// A number past the first cache, which may hold what stood there in an earlier launch
+__device__ __forceinline__ float2 past_cache(const float *at) { return __ldcg((const float2 *)at); }
+__device__ __forceinline__ double2 past_cache(const double *at) { return __ldcg((const double2 *)at); }
+__device__ __forceinline__ Complex fresh(const Complex *at) {
+    const auto z = past_cache((const real *)at);
+    return make(z.x, z.y);
+}
+
 // What stays of the joints of a block from one launch to the next: planes of a number a thread each, and 32 more for its warps
 struct Kept {
     Complex *all;
-    __device__ __forceinline__ Complex *plane(int n) const { return all + ((size_t)blockIdx.x * 4 + n) * (blockDim.x + 32); }
-    __device__ __forceinline__ void save(const Joints &joints) const {
+    __device__ __forceinline__ Complex *plane(const Joints &joints, int block, int n) const { return all + ((size_t)block * 4 + n) * (joints.threads + 32); }
+    __device__ __forceinline__ void save(const Joints &joints, int block) const {
         const int t = threadIdx.x;
-        plane(0)[t] = joints.inner.q, plane(1)[t] = joints.inner.b, plane(2)[t] = joints.inner.c;
+        Complex *q = plane(joints, block, 0), *b = plane(joints, block, 1), *c = plane(joints, block, 2);
+        q[t] = joints.inner.q, b[t] = joints.inner.b, c[t] = joints.inner.c;
         if (!joints.in_first()) return;
-        const int w = blockDim.x + t;
-        plane(0)[w] = joints.outer.q, plane(1)[w] = joints.outer.b, plane(2)[w] = joints.outer.c;
+        const int w = joints.threads + t;
+        q[w] = joints.outer.q, b[w] = joints.outer.b, c[w] = joints.outer.c;
     }
-    __device__ __forceinline__ void load(Joints &joints) const {
+    __device__ __forceinline__ void load(Joints &joints, int block) const {
         const int t = threadIdx.x;
-        joints.inner.q = plane(0)[t], joints.inner.b = plane(1)[t], joints.inner.c = plane(2)[t];
+        const Complex *q = plane(joints, block, 0), *b = plane(joints, block, 1), *c = plane(joints, block, 2);
+        if (t < joints.threads) joints.inner.q = q[t], joints.inner.b = b[t], joints.inner.c = c[t];
         if (!joints.in_first()) return;
-        const int w = blockDim.x + t;
-        joints.outer.q = plane(0)[w], joints.outer.b = plane(1)[w], joints.outer.c = plane(2)[w];
+        const int w = joints.threads + t;
+        joints.outer.q = q[w], joints.outer.b = b[w], joints.outer.c = c[w];
     }
     __device__ __forceinline__ void save_sides(const Joints &joints, Complex d, Complex outer) const {
-        plane(3)[threadIdx.x] = d;
-        if (joints.in_first()) plane(3)[blockDim.x + threadIdx.x] = outer;
+        Complex *sides = plane(joints, blockIdx.x, 3);
+        sides[threadIdx.x] = d;
+        if (joints.in_first()) sides[joints.threads + threadIdx.x] = outer;
     }
+    // Past the first cache, where they may stand as an earlier launch left them
     __device__ __forceinline__ void load_sides(const Joints &joints, Complex &d, Complex &outer) const {
-        d = plane(3)[threadIdx.x];
-        if (joints.in_first()) outer = plane(3)[blockDim.x + threadIdx.x];
+        const Complex *sides = plane(joints, blockIdx.x, 3);
+        d = fresh(sides + threadIdx.x);
+        if (joints.in_first()) outer = fresh(sides + joints.threads + threadIdx.x);
     }
+};
+
+// What solving for the joints of all blocks takes beside them
+struct Solving {
+    Kept kept;                    // 4 planes of a number a thread, and 32 more
+    Complex *pivots;              // a number a block, and one more
+    int blocks, ring;
+    int threads;                  // that share the joints: a power of two, none of them without a joint
+    const Complex *d, *next_d;    // what the launch before left, where a launch reads and writes them
 };
 
 struct Line {
     Complex *psi;
     const real *energy, *absorption;
+    Complex *factors;             // inverse pivots of rows, [block][row of a thread][thread]; 0 where a wall stands, 1 for other joints. Null: not kept
     long long n;
     int each, more;               // of a ring: rows of a thread; of the first threads one more
     int imaginary;
@@ -275,75 +302,209 @@ struct Line {
     real a_absorption;
     real d_scale;                 // d = d_scale psi, times -i unless time is imaginary
     real interaction;             // phase of half a step
+    Solving solving;              // if every block solves for the joints of all blocks
 };
 
 // First row of a thread of a ring
 __device__ __forceinline__ long long begins(const Line &p, int thread) { return (long long)thread * p.each + min(thread, p.more); }
 
+// RS: the joints of all blocks, dealt out to the first threads of a block
+template <int MOST> struct Top {
+    Rows<MOST, 1, false> line;
+    Joints joints;
+    int first;
+    bool mine;                    // whether this thread has joints
+
+    __device__ __forceinline__ void begin(const Solving &p, const Complex *v, Complex *space) {
+        joints.begin(space, p.threads);
+        mine = threadIdx.x < p.threads;
+        first = (int)((long long)threadIdx.x * p.blocks / p.threads);
+        line.count = mine ? (int)((long long)(threadIdx.x + 1) * p.blocks / p.threads) - first : 1;
+#pragma unroll
+        for (int k = 0; k < MOST; k++) {
+            if (line.is_behind(k)) continue;
+            line.v[k] = mine ? v[first + k] : make(0, 0);
+        }
+    }
+    // The number of a block less or plus what the block before has for it
+    __device__ __forceinline__ void load(Complex (&to)[MOST], const Complex *own, const Complex *next, bool less) const {
+#pragma unroll
+        for (int k = 0; k < MOST; k++) {
+            to[k] = make(0, 0);
+            if (line.is_behind(k) || !mine) continue;
+            to[k] = own[first + k];
+            if (first + k > 0) to[k] = less ? to[k] - next[first + k - 1] : to[k] + next[first + k - 1];
+        }
+    }
+    // The factors of the matrix; gives the inverse of the last pivot to thread 0
+    __device__ __forceinline__ Complex factorise(const Solving &p, const Blocks &top) {
+        Complex a[MOST], before, after, v, next, last;
+        load(a, top.a, top.next_a, true);
+        line.pivots(a);
+#pragma unroll
+        for (int k = 1; k < MOST; k++)
+            if (!line.is_behind(k)) p.pivots[first + k] = line.q[k];
+        line.joins(before, after, v);
+        a[0] = a[0] - before - joints.from_before(after, last);
+        joints.factorise(a[0], v, next);
+        p.kept.save(joints, 0);
+        // The joint after the last of a ring is the first.
+        if (p.ring) a[0] = a[0] - next - last - top.next_a[p.blocks - 1] - v - v;
+        const Complex final_q = inverse(a[0]);
+        if (threadIdx.x == 0) p.pivots[p.blocks] = final_q;
+        return final_q;
+    }
+    __device__ __forceinline__ Complex factors(const Solving &p) {
+#pragma unroll
+        for (int k = 1; k < MOST; k++)
+            if (!line.is_behind(k)) line.q[k] = p.pivots[first + k];
+        p.kept.load(joints, 0);
+        return p.pivots[p.blocks];
+    }
+    // Right-hand sides become Y; gives that of the joint after the last. `next_d` is what the last block has for that one.
+    __device__ __forceinline__ Complex solve(Complex (&d)[MOST], Complex final_q, const Solving &p, Complex next_d) {
+        Complex before, after, last, next, kept, kept_outer;
+        line.eliminate(d, before, after);
+        Complex all = d[0] + before + joints.from_before(after, last);
+        joints.eliminate(all, next, kept, kept_outer);
+        Complex *found = joints.shared + 6 * 32;
+        if (threadIdx.x == 0) {
+            if (p.ring) all = all + next + last + next_d;
+            *found = all * final_q;
+        }
+        __syncthreads();
+        const Complex y0 = *found, end_y = p.ring ? y0 : make(0, 0);
+        Complex right, y = joints.substitute(y0, end_y, kept, kept_outer, right);
+        d[0] = y;
+        line.substitute(d, y, right);
+        return end_y;
+    }
+};
+
 // Place of a row in the shared chunk: those of neighbouring lanes in different banks
 __device__ __forceinline__ int spread(int row) { return row + row / ROWS; }
 
+// 16 bytes at once go past the first cache.
 template <int BYTES> __device__ __forceinline__ void copy_async(void *to, const void *from) {
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"((u32)__cvta_generic_to_shared(to)), "l"(from), "n"(BYTES) : "memory");
+    const u32 there = (u32)__cvta_generic_to_shared(to);
+    if (BYTES == 16)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(there), "l"(from) : "memory");
+    else
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(there), "l"(from), "n"(BYTES) : "memory");
 }
 
-// SS of the step that `rs` has solved, if SUBSTITUTES; RD, JD and JU of the next one's right-hand side, if ELIMINATES, after those
-// of the matrix, if FACTORISES. FULL: every thread has ROWS rows, and there are walls
-// behind the last of them.
-template <bool FULL, bool FACTORISES, bool SUBSTITUTES, bool ELIMINATES> __device__ __forceinline__ void line(const Line &p) {
+// SS of the step that `rs` has solved, or that every block solves itself, if SOLVES; RD, JD and JU of the next one's right-hand side, if ELIMINATES, after those
+// of the matrix, if FACTORISES. FULL: every thread has ROWS rows, and there are walls behind the last of them. ANEW: from E, not from what was kept.
+template <bool FULL, bool FACTORISES, bool SUBSTITUTES, bool ELIMINATES, bool SOLVES, bool ANEW> __device__ __forceinline__ void line(const Line &p) {
     extern __shared__ __align__(16) char memory[];
-    Complex *exchange = (Complex *)memory, *chunk = exchange + 6 * 32;
+    Complex *exchange = (Complex *)memory, *chunk = exchange + EXCHANGE;
     real *energies = (real *)(chunk + (ROWS + 1) * (int)blockDim.x);
 
     const int part = blockIdx.x * blockDim.x;
     const long long first = FULL ? (long long)part * ROWS : begins(p, part);
     const int rows = FULL ? blockDim.x * ROWS : (int)(begins(p, part + blockDim.x) - first);
-#pragma unroll
-    for (int k = 0; k < ROWS; k++) {
-        const int n = k * blockDim.x + threadIdx.x;
-        if (!FULL && n >= rows) continue;
-        copy_async<sizeof(Complex)>(chunk + spread(n), p.psi + first + n);
-        copy_async<sizeof(real)>(energies + spread(n), p.energy + first + n);
-    }
-    asm volatile("cp.async.commit_group;" ::: "memory");
     Joints joints;
-    joints.begin(exchange);
-    Complex kept, kept_outer, top_y, top_right;
-    if (!FACTORISES) p.kept.load(joints);
-    if (SUBSTITUTES) {
-        p.kept.load_sides(joints, kept, kept_outer);
-        top_y = p.top.y[blockIdx.x], top_right = p.top.y[blockIdx.x + 1];
+    joints.begin(exchange, blockDim.x);
+    Complex kept, kept_outer, top_y, top_right, top_q;
+    Top<FEW> top;
+    const auto row = [&](int k) { return k * (int)blockDim.x + (int)threadIdx.x; };
+    const auto is_row = [&](int n) { return FULL || n < rows; };
+    const auto load_psi = [&]() {
+#pragma unroll
+        for (int k = 0; k < ROWS; k++)
+            if (is_row(row(k))) copy_async<sizeof(Complex)>(chunk + spread(row(k)), p.psi + first + row(k));
+    };
+    const auto loaded = [&]() {
+        asm volatile("cp.async.wait_all;" ::: "memory");
+        __syncthreads();
+    };
+    Rows<ROWS, FULL ? ROWS : 1, true> line;
+    line.count = FULL ? ROWS : p.each + (part + (int)threadIdx.x < p.more);
+    Complex *factors = p.factors + (size_t)part * ROWS + threadIdx.x;
+    if (ANEW) {
+#pragma unroll
+        for (int k = 0; k < ROWS; k++)
+            if (is_row(row(k))) copy_async<sizeof(real)>(energies + spread(row(k)), p.energy + first + row(k));
+    } else {
+#pragma unroll
+        for (int k = 0; k < ROWS; k++)
+            if (!line.is_behind(k)) line.q[k] = factors[k * blockDim.x];
     }
-    asm volatile("cp.async.wait_group 0;" ::: "memory");
-    __syncthreads();
+    if (!FACTORISES) p.kept.load(joints, blockIdx.x);
+    if (SOLVES) {
+        top.begin(p.solving, p.top.v, exchange);
+        top_q = top.factors(p.solving);
+    } else if (SUBSTITUTES && sizeof(Complex) == 8) {
+        Complex psi[ROWS];
+#pragma unroll
+        for (int k = 0; k < ROWS; k++)
+            if (is_row(row(k))) psi[k] = fresh(p.psi + first + row(k));
+#pragma unroll
+        for (int k = 0; k < ROWS; k++)
+            if (is_row(row(k))) chunk[spread(row(k))] = psi[k];
+    } else {
+        load_psi();
+    }
+    // The launch before is `rs`, and the one before that, which wrote these and psi, is done.
+    if (SUBSTITUTES && !SOLVES) p.kept.load_sides(joints, kept, kept_outer);
+    loaded();
 
     const int own = FULL ? threadIdx.x * ROWS : (int)(begins(p, part + threadIdx.x) - first);
     const auto at = [&](int k) { return FULL ? (int)threadIdx.x * (ROWS + 1) + k : spread(own + k); };
-    Rows<ROWS, FULL ? ROWS : 1, true> line;
-    line.count = FULL ? ROWS : p.each + (part + (int)threadIdx.x < p.more);
-    const auto is_wall = [&](int k) { return isinf(energies[at(k)]); };
     Complex d[ROWS];
+    if (ANEW) {
 #pragma unroll
-    for (int k = 0; k < ROWS; k++) {
-        if (line.is_behind(k)) continue;
-        const real e = energies[at(k)];
-        d[k] = make(fused(p.a_energy, e, p.imaginary ? p.a_shift : real(0)), p.imaginary ? real(0) : p.a_shift);
-        if (p.absorption) d[k].i = fused(-p.a_absorption, p.absorption[first + own + k], d[k].i);
-        if (isinf(e)) d[k] = make(WALL, 0);
+        for (int k = 0; k < ROWS; k++) {
+            if (line.is_behind(k)) continue;
+            const real e = energies[at(k)];
+            d[k] = make(fused(p.a_energy, e, p.imaginary ? p.a_shift : real(0)), p.imaginary ? real(0) : p.a_shift);
+            if (p.absorption) d[k].i = fused(-p.a_absorption, p.absorption[first + own + k], d[k].i);
+            if (isinf(e)) d[k] = make(WALL, 0);
+        }
+        line.pivots(d);
+#pragma unroll
+        for (int k = 0; k < ROWS; k++) {
+            if (line.is_behind(k)) continue;
+            if (k == 0) line.q[0] = make(1, 0);
+            if (isinf(energies[at(k)])) line.q[k] = make(0, 0);
+            if (FACTORISES && p.factors) factors[k * blockDim.x] = line.q[k];
+        }
     }
-    line.pivots(d);
+    const auto is_wall = [&](int k) { return line.q[k].r == 0 && line.q[k].i == 0; };
     if (FACTORISES) {
         Complex before, after, v, last, next;
         line.joins(before, after, v);
         Complex a = d[0] - before - joints.from_before(after, last);
         joints.factorise(a, v, next);
-        p.kept.save(joints);
+        p.kept.save(joints, blockIdx.x);
         if (threadIdx.x == 0) p.top.a[blockIdx.x] = a, p.top.v[blockIdx.x] = v, p.top.next_a[blockIdx.x] = next + last;
     }
 
     const auto side = [&](Complex psi) {
         return p.imaginary ? make(p.d_scale * psi.r, p.d_scale * psi.i) : make(p.d_scale * psi.i, -p.d_scale * psi.r);
     };
+    if (SUBSTITUTES) {
+        wait_for_launch_before();
+        let_next_launch_start();
+    }
+    if (SOLVES) {
+        load_psi();
+        p.kept.load_sides(joints, kept, kept_outer);
+        Complex tops[FEW];
+        top.load(tops, p.solving.d, p.solving.next_d, false);
+        const Complex end_y = top.solve(tops, top_q, p.solving, p.solving.next_d[p.solving.blocks - 1]);
+        Complex *pair = exchange + 6 * 32 + 1;
+#pragma unroll
+        for (int k = 0; k < FEW; k++) {
+            const int n = top.first + k - (int)blockIdx.x;
+            if (top.mine && !top.line.is_behind(k) && (n == 0 || n == 1)) pair[n] = tops[k];
+        }
+        if (threadIdx.x == 0 && blockIdx.x + 1 == p.solving.blocks) pair[1] = end_y;
+        loaded();
+        top_y = pair[0], top_right = pair[1];
+    } else if (SUBSTITUTES) {
+        top_y = p.top.y[blockIdx.x], top_right = p.top.y[blockIdx.x + 1];
+    }
     if (SUBSTITUTES) {
         Complex right, y = joints.substitute(top_y, top_right, kept, kept_outer, right);
 #pragma unroll
@@ -391,76 +552,33 @@ template <bool FULL, bool FACTORISES, bool SUBSTITUTES, bool ELIMINATES> __devic
     }
 }
 
+// Blocks of a multiprocessor: what the registers of a thread follow from
+#define BLOCKS (ROWS * sizeof(real) > 32 ? 2 : 3)
 #define ENTRIES(NAME, ...)                                                                                                              \
-    extern "C" __global__ void __launch_bounds__(256, 2) line_##NAME(const __grid_constant__ Line p) { line<true, __VA_ARGS__>(p); }     \
+    extern "C" __global__ void __launch_bounds__(256, BLOCKS) line_##NAME(const __grid_constant__ Line p) { line<true, __VA_ARGS__>(p); }     \
     extern "C" __global__ void __launch_bounds__(256) ring_##NAME(const __grid_constant__ Line p) { line<false, __VA_ARGS__>(p); }
-ENTRIES(begin, true, false, true)
-ENTRIES(step, false, true, true)
-ENTRIES(end, false, true, false)
+ENTRIES(begin, true, false, true, false, true)
+ENTRIES(again, false, false, true, false, false)
+ENTRIES(step, false, true, true, false, false)
+ENTRIES(short, false, true, true, true, false)
+ENTRIES(end, false, true, false, false, true)
 
-// RS: the joints of all blocks, `blocks` of them, by one block of a power of two of threads, none of which is without a joint. `kept` has 4 planes of a number
-// a thread, `pivots` a number a block and one more.
-template <bool FACTORISES> __device__ __forceinline__ void rs(const Blocks &top, const Kept &keeps, Complex *pivots, int blocks, int ring) {
-    __shared__ Complex exchange[6 * 32 + 1];
-    const int first = (int)((long long)threadIdx.x * blocks / blockDim.x), end = (int)((long long)(threadIdx.x + 1) * blocks / blockDim.x);
-    Rows<TOP, 1, false> line;
-    line.count = end - first;
+template <bool FACTORISES> __device__ __forceinline__ void rs(const Blocks &to, const Solving &p) {
+    __shared__ Complex exchange[EXCHANGE];
+    Top<TOP> top;
     Complex d[TOP], final_q;
-#pragma unroll
-    for (int k = 0; k < TOP; k++) {
-        if (line.is_behind(k)) continue;
-        d[k] = top.d[first + k], line.v[k] = top.v[first + k];
-        if (first + k > 0) d[k] = d[k] + top.next_d[first + k - 1];
-        if (!FACTORISES) line.q[k] = pivots[first + k];
-    }
-    Joints joints;
-    joints.begin(exchange);
-    Complex before, after, last, next, kept, kept_outer;
-    if (FACTORISES) {
-        Complex a[TOP], v;
-#pragma unroll
-        for (int k = 0; k < TOP; k++) {
-            if (line.is_behind(k)) continue;
-            a[k] = top.a[first + k];
-            if (first + k > 0) a[k] = a[k] - top.next_a[first + k - 1];
-        }
-        line.pivots(a);
-#pragma unroll
-        for (int k = 1; k < TOP; k++)
-            if (!line.is_behind(k)) pivots[first + k] = line.q[k];
-        line.joins(before, after, v);
-        a[0] = a[0] - before - joints.from_before(after, last);
-        joints.factorise(a[0], v, next);
-        keeps.save(joints);
-        // The joint after the last of a ring is the first.
-        if (ring) a[0] = a[0] - next - last - top.next_a[blocks - 1] - v - v;
-        final_q = inverse(a[0]);
-        if (threadIdx.x == 0) pivots[blocks] = final_q;
-    } else {
-        keeps.load(joints);
-        final_q = pivots[blocks];
-    }
-    line.eliminate(d, before, after);
-    Complex all = d[0] + before + joints.from_before(after, last);
-    joints.eliminate(all, next, kept, kept_outer);
-    if (threadIdx.x == 0) {
-        if (ring) all = all + next + last + top.next_d[blocks - 1];
-        exchange[192] = all * final_q;
-    }
-    __syncthreads();
-    const Complex y0 = exchange[192], end_y = ring ? y0 : make(0, 0);
-    Complex right, y = joints.substitute(y0, end_y, kept, kept_outer, right);
-    d[0] = y;
-    line.substitute(d, y, right);
+    if (FACTORISES) wait_for_launch_before();
+    top.begin(p, to.v, exchange);
+    final_q = FACTORISES ? top.factorise(p, to) : top.factors(p);
+    if (!FACTORISES) wait_for_launch_before();
+    let_next_launch_start();
+    top.load(d, to.d, to.next_d, false);
+    const Complex end_y = top.solve(d, final_q, p, to.next_d[p.blocks - 1]);
 #pragma unroll
     for (int k = 0; k < TOP; k++)
-        if (!line.is_behind(k)) top.y[first + k] = d[k];
-    if (threadIdx.x == 0) top.y[blocks] = end_y;
+        if (!top.line.is_behind(k)) to.y[top.first + k] = d[k];
+    if (threadIdx.x == 0) to.y[p.blocks] = end_y;
 }
 
-extern "C" __global__ void __launch_bounds__(1024) rs_begin(const __grid_constant__ Blocks top, Kept kept, Complex *pivots, int blocks, int ring) {
-    rs<true>(top, kept, pivots, blocks, ring);
-}
-extern "C" __global__ void __launch_bounds__(1024) rs_step(const __grid_constant__ Blocks top, Kept kept, Complex *pivots, int blocks, int ring) {
-    rs<false>(top, kept, pivots, blocks, ring);
-}
+extern "C" __global__ void __launch_bounds__(1024) rs_begin(const __grid_constant__ Blocks top, const __grid_constant__ Solving p) { rs<true>(top, p); }
+extern "C" __global__ void __launch_bounds__(1024) rs_step(const __grid_constant__ Blocks top, const __grid_constant__ Solving p) { rs<false>(top, p); }

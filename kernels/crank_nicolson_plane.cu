@@ -136,6 +136,8 @@ __device__ __forceinline__ void cayley(const Lines &p, const Place &place, Compl
 
 template <bool COLUMNS> __device__ __forceinline__ void lines(const Lines &p) {
     extern __shared__ __align__(16) char memory[];
+    wait_for_launch_before();
+    let_next_launch_start();
     // Both are powers of two, and division is dear.
     const int threads = p.threads, shift = __ffs(threads) - 1, group = blockDim.x >> shift, first = blockIdx.x * group;
     const int sites = COLUMNS ? p.ny : p.nx, count = COLUMNS ? p.nx : p.ny;

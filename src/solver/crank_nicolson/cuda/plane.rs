@@ -6,7 +6,7 @@ use super::super::thomas::Coefficients;
 use super::field::{Energies, Field};
 use super::on_device::{Scheme, bytes};
 use super::{OnCuda, Shape, params};
-use crate::backend::cuda::{Buffer, CudaError, Device, Kernel, PushKernelArg, Queue};
+use crate::backend::cuda::{Buffer, CudaError, Device, Kernel, Queue};
 use crate::field::{Real, narrow};
 use crate::grid::Grid;
 use crate::physics::Quantum;
@@ -226,7 +226,7 @@ impl<T: OnCuda> Plane<T> {
             _ => 0,
         };
         let [nx, ny, _] = self.grid.size();
-        let parameters = params::Lines {
+        let mut parameters = params::Lines {
             psi: field.psi.address(),
             q: lines.q.address(),
             ring: address(lines.ring.as_ref()),
@@ -250,13 +250,12 @@ impl<T: OnCuda> Plane<T> {
         };
         let (blocks, threads) = (whole(blocks).cast_unsigned(), whole(group * threads).cast_unsigned());
         // SAFETY: the parameters are those of the kernel; ψ, phases and driven parts have a number for every site, q and ζ for every row of every thread of a
-        // line, or of all lines `stride` apart.
+        // line, or of all lines `stride` apart. It waits before it reads any of them.
         unsafe {
+            let pointer = (&raw mut parameters).cast();
             field
                 .queue
-                .launch(&self.kernels[axis], (blocks, 1, 1), threads, |launch| {
-                    launch.arg(&parameters);
-                })
+                .launch_early(&self.kernels[axis], blocks, threads, &mut [pointer])
         }
     }
 
