@@ -7,7 +7,8 @@
 // JU takes the sum over rows that RU would leave in the first of them, so that RU writes nothing). What remains couples joints only,
 //     A_t Y_t = D_t + v_(t-1) Y_(t-1) + v_t Y_(t+1),
 // and is partitioned again: blocks of one row each, over and over (cyclic reduction), by shuffles in a warp, then over the warps of a block, until the first
-// joint of the block is left; those of all blocks are solved by one block (`rs`), partitioned in the same way. SS goes back down the levels.
+// joint of the block is left; those of all blocks are solved by one block (`rs`), partitioned in the same way, or, where they are many, by 32 (`rs_up`, `rs_down`). SS goes
+// back down the levels.
 //
 // A launch of `line_step` is SS of a step and RD, JD, JU of the next. Inverse pivots of rows and of joints are kept (40 bytes a thread for joints, 80 in double
 // precision), unless the matrix changes in every step: `line_begin` and `line_end` make them from E. On short lines every block solves for the joints of all
@@ -16,17 +17,14 @@
 //
 // Bytes a row and step, single (double): psi in and out 16 (32), the inverse pivot 8 (16), joints 40/ROWS (80/ROWS). Operations: 35 multiply-adds. From E it
 // would be 4 (8) bytes, and 4 (8) of absorption if there is any, but 40 multiply-adds and a reciprocal, and is slower: docs/performance.md.
-// Layout: psi interleaved, x fastest; E infinite where a wall stands. Limits: rs takes 1024 x TOP blocks of 256 x ROWS rows.
+// Layout: psi interleaved, x fastest; E infinite where a wall stands. Limits: 8192 blocks of 256 x ROWS rows.
 //
 // Reference: Y. Lutsyshyn, F. Navarrete, D. Bauer 2023, The N-shaped partition method, sections 3 and 4.
-// Compile with -DREAL, -DROWS, -DTOP.
+// Compile with -DREAL, -DROWS.
 #include "crank_nicolson_joints.cuh"
 
 #ifndef ROWS
 #define ROWS 16
-#endif
-#ifndef TOP
-#define TOP 8
 #endif
 struct Line {
     Complex *psi;
@@ -98,8 +96,9 @@ template <bool FULL, bool FACTORISES, bool SUBSTITUTES, bool ELIMINATES, bool SO
     }
     if (!FACTORISES) p.kept.load(joints, blockIdx.x);
     if (SOLVES) {
-        top.begin(p.solving, p.top.v, exchange);
-        top_q = top.factors(p.solving);
+        top.begin(p.solving, p.top.v, exchange, 0, p.solving.blocks);
+        top.factors(p.solving, 0);
+        top_q = p.solving.pivots[p.solving.blocks];
     } else if (SUBSTITUTES && sizeof(Complex) == 8) {
         Complex psi[ROWS];
 #pragma unroll
@@ -159,15 +158,8 @@ template <bool FULL, bool FACTORISES, bool SUBSTITUTES, bool ELIMINATES, bool SO
         Complex tops[FEW];
         top.load(tops, p.solving.d, p.solving.next_d, false);
         const Complex end_y = top.solve(tops, top_q, p.solving, p.solving.next_d[p.solving.blocks - 1]);
-        Complex *pair = exchange + 6 * 32 + 1;
-#pragma unroll
-        for (int k = 0; k < FEW; k++) {
-            const int n = top.first + k - (int)blockIdx.x;
-            if (top.mine && !top.line.is_behind(k) && (n == 0 || n == 1)) pair[n] = tops[k];
-        }
-        if (threadIdx.x == 0 && blockIdx.x + 1 == p.solving.blocks) pair[1] = end_y;
         loaded();
-        top_y = pair[0], top_right = pair[1];
+        top.pair(tops, blockIdx.x, p.solving.blocks, end_y, top_y, top_right);
     } else if (SUBSTITUTES) {
         top_y = p.top.y[blockIdx.x], top_right = p.top.y[blockIdx.x + 1];
     }
@@ -232,20 +224,94 @@ ENTRIES(end, false, true, false, false, true)
 // RS by one block, none of whose threads is without a joint
 template <bool FACTORISES> __device__ __forceinline__ void rs(const Blocks &to, const Solving &p) {
     __shared__ Complex exchange[EXCHANGE];
-    Top<TOP> top;
-    Complex d[TOP], final_q;
+    Top<FEW> top;
+    Complex d[FEW], final_q;
     if (FACTORISES) wait_for_launch_before();
-    top.begin(p, to.v, exchange);
-    final_q = FACTORISES ? top.factorise(p, to) : top.factors(p);
-    if (!FACTORISES) wait_for_launch_before();
+    top.begin(p, to.v, exchange, 0, p.blocks);
+    if (FACTORISES) {
+        final_q = top.factorise_all(p, to);
+    } else {
+        top.factors(p, 0);
+        final_q = p.pivots[p.blocks];
+        wait_for_launch_before();
+    }
     let_next_launch_start();
     top.load(d, to.d, to.next_d, false);
     const Complex end_y = top.solve(d, final_q, p, to.next_d[p.blocks - 1]);
 #pragma unroll
-    for (int k = 0; k < TOP; k++)
+    for (int k = 0; k < FEW; k++)
         if (!top.line.is_behind(k)) to.y[top.first + k] = d[k];
     if (threadIdx.x == 0) to.y[p.blocks] = end_y;
 }
 
-extern "C" __global__ void __launch_bounds__(1024) rs_begin(const __grid_constant__ Blocks top, const __grid_constant__ Solving p) { rs<true>(top, p); }
-extern "C" __global__ void __launch_bounds__(1024) rs_step(const __grid_constant__ Blocks top, const __grid_constant__ Solving p) { rs<false>(top, p); }
+extern "C" __global__ void __launch_bounds__(512) rs_begin(const __grid_constant__ Blocks top, const __grid_constant__ Solving p) { rs<true>(top, p); }
+extern "C" __global__ void __launch_bounds__(512) rs_step(const __grid_constant__ Blocks top, const __grid_constant__ Solving p) { rs<false>(top, p); }
+
+// RS of many joints: a block of 128 takes a part of them, and there are as many parts as lanes. What each leaves, one joint, is solved by all of them.
+struct Parts {
+    Blocks joints, parts;
+    Solving within, between;
+};
+
+__device__ __forceinline__ int part_begins(const Parts &p, int part) { return (int)((long long)part * p.within.blocks / p.between.blocks); }
+
+// Up: to a joint a part
+template <bool FACTORISES> __device__ __forceinline__ void rs_up(const Parts &p) {
+    __shared__ Complex exchange[EXCHANGE];
+    const int own = blockIdx.x;
+    const bool ends = own + 1 == p.between.blocks;
+    Top<FEW> top;
+    if (FACTORISES) wait_for_launch_before();
+    top.begin(p.within, p.joints.v, exchange, part_begins(p, own), part_begins(p, own + 1));
+    if (FACTORISES) {
+        Complex a, v, next;
+        top.factorise(p.within, p.joints, own, a, v, next);
+        if (ends) next = next + p.joints.next_a[p.within.blocks - 1];
+        if (threadIdx.x == 0) p.parts.a[own] = a, p.parts.v[own] = v, p.parts.next_a[own] = next;
+    } else {
+        top.factors(p.within, own);
+        wait_for_launch_before();
+    }
+    let_next_launch_start();
+    Complex d[FEW], next;
+    top.load(d, p.joints.d, p.joints.next_d, false);
+    const Complex all = top.eliminate(d, next);
+    if (ends) next = next + p.joints.next_d[p.within.blocks - 1];
+    if (threadIdx.x == 0) p.parts.d[own] = all, p.parts.next_d[own] = next;
+}
+
+// Between the parts, and down: elimination within the part once more, which is faster than to keep it, and done while `rs_up` runs
+template <bool FACTORISES> __device__ __forceinline__ void rs_down(const Parts &p) {
+    __shared__ Complex exchange[EXCHANGE];
+    const int own = blockIdx.x;
+    Top<FEW> top;
+    Top<1> between;
+    Complex d[FEW], next, final_q;
+    top.begin(p.within, p.joints.v, exchange, part_begins(p, own), part_begins(p, own + 1));
+    top.factors(p.within, own);
+    top.load(d, p.joints.d, p.joints.next_d, false);
+    top.eliminate(d, next);
+    between.begin(p.between, p.parts.v, exchange, 0, p.between.blocks);
+    if (!FACTORISES) {
+        between.factors(p.between, 0);
+        final_q = p.between.pivots[p.between.blocks];
+    }
+    wait_for_launch_before();
+    let_next_launch_start();
+    if (FACTORISES) final_q = between.factorise_all(p.between, p.parts);
+    Complex one[1], y, right;
+    between.load(one, p.parts.d, p.parts.next_d, false);
+    const Complex end_y = between.solve(one, final_q, p.between, p.parts.next_d[p.between.blocks - 1]);
+    between.pair(one, own, p.between.blocks, end_y, y, right);
+    top.substitute(d, y, right);
+#pragma unroll
+    for (int k = 0; k < FEW; k++)
+        if (top.mine && !top.line.is_behind(k)) p.joints.y[top.first + k] = d[k];
+    if (threadIdx.x == 0 && own + 1 == p.between.blocks) p.joints.y[p.within.blocks] = end_y;
+}
+
+#define PARTS(NAME, FACTORISES)                                                                                                     \
+    extern "C" __global__ void __launch_bounds__(128) rs_up_##NAME(const __grid_constant__ Parts p) { rs_up<FACTORISES>(p); }     \
+    extern "C" __global__ void __launch_bounds__(128) rs_down_##NAME(const __grid_constant__ Parts p) { rs_down<FACTORISES>(p); }
+PARTS(begin, true)
+PARTS(step, false)

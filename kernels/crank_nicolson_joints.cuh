@@ -3,7 +3,7 @@
 #pragma once
 #include "crank_nicolson.cuh"
 
-// Joints of a thread where every block solves for them, and numbers that a block exchanges them by
+// Most joints of blocks that a thread has, and numbers that a block exchanges them by
 #define FEW 2
 #define EXCHANGE (6 * 32 + 4)
 
@@ -229,6 +229,7 @@ struct Kept {
     __device__ __forceinline__ Complex *plane(const Joints &joints, int block, int n) const { return all + ((size_t)block * 4 + n) * (joints.threads + 32); }
     __device__ __forceinline__ void save(const Joints &joints, int block) const {
         const int t = threadIdx.x;
+        if (t >= joints.threads) return;
         Complex *q = plane(joints, block, 0), *b = plane(joints, block, 1), *c = plane(joints, block, 2);
         q[t] = joints.inner.q, b[t] = joints.inner.b, c[t] = joints.inner.c;
         if (!joints.in_first()) return;
@@ -265,18 +266,20 @@ struct Solving {
     const Complex *d, *next_d;    // what the launch before left, where a launch reads and writes them
 };
 
-// RS: the joints of all blocks, dealt out to the first threads of a block
+// RS: the joints of all blocks, or of a part of them, dealt out to the first threads of a block
 template <int MOST> struct Top {
     Rows<MOST, 1, false> line;
     Joints joints;
     int first;
     bool mine;                    // whether this thread has joints
+    Complex kept, kept_outer;
 
-    __device__ __forceinline__ void begin(const Solving &p, const Complex *v, Complex *space) {
+    // Joints from `lo` to before `hi`
+    __device__ __forceinline__ void begin(const Solving &p, const Complex *v, Complex *space, int lo, int hi) {
         joints.begin(space, p.threads);
         mine = threadIdx.x < p.threads;
-        first = (int)((long long)threadIdx.x * p.blocks / p.threads);
-        line.count = mine ? (int)((long long)(threadIdx.x + 1) * p.blocks / p.threads) - first : 1;
+        first = lo + (int)threadIdx.x * (hi - lo) / p.threads;
+        line.count = mine ? lo + (int)(threadIdx.x + 1) * (hi - lo) / p.threads - first : 1;
 #pragma unroll
         for (int k = 0; k < MOST; k++) {
             if (line.is_behind(k)) continue;
@@ -289,51 +292,77 @@ template <int MOST> struct Top {
         for (int k = 0; k < MOST; k++) {
             to[k] = make(0, 0);
             if (line.is_behind(k) || !mine) continue;
-            to[k] = own[first + k];
-            if (first + k > 0) to[k] = less ? to[k] - next[first + k - 1] : to[k] + next[first + k - 1];
+            to[k] = fresh(own + first + k);
+            if (first + k == 0) continue;
+            const Complex before = fresh(next + first + k - 1);
+            to[k] = less ? to[k] - before : to[k] + before;
         }
     }
-    // The factors of the matrix; gives the inverse of the last pivot to thread 0
-    __device__ __forceinline__ Complex factorise(const Solving &p, const Blocks &top) {
-        Complex a[MOST], before, after, v, next, last;
+    // Factors of the matrix, kept as those of block `block`; thread 0 gets the first joint's diagonal, its coupling to the one behind the last, and what is taken
+    // off the diagonal of that
+    __device__ __forceinline__ void factorise(const Solving &p, const Blocks &top, int block, Complex &diagonal, Complex &v, Complex &next) {
+        Complex a[MOST], before, after, last;
         load(a, top.a, top.next_a, true);
         line.pivots(a);
 #pragma unroll
         for (int k = 1; k < MOST; k++)
             if (!line.is_behind(k)) p.pivots[first + k] = line.q[k];
         line.joins(before, after, v);
-        a[0] = a[0] - before - joints.from_before(after, last);
-        joints.factorise(a[0], v, next);
-        p.kept.save(joints, 0);
-        // The joint after the last of a ring is the first.
-        if (p.ring) a[0] = a[0] - next - last - top.next_a[p.blocks - 1] - v - v;
-        const Complex final_q = inverse(a[0]);
-        if (threadIdx.x == 0) p.pivots[p.blocks] = final_q;
-        return final_q;
+        diagonal = a[0] - before - joints.from_before(after, last);
+        joints.factorise(diagonal, v, next);
+        next = next + last;
+        p.kept.save(joints, block);
     }
-    __device__ __forceinline__ Complex factors(const Solving &p) {
+    // The same of all joints; gives the inverse of the last pivot to thread 0
+    __device__ __forceinline__ Complex factorise_all(const Solving &p, const Blocks &top) {
+        Complex a, v, next;
+        factorise(p, top, 0, a, v, next);
+        // The joint after the last of a ring is the first.
+        if (p.ring) a = a - next - top.next_a[p.blocks - 1] - v - v;
+        a = inverse(a);
+        if (threadIdx.x == 0) p.pivots[p.blocks] = a;
+        return a;
+    }
+    __device__ __forceinline__ void factors(const Solving &p, int block) {
 #pragma unroll
         for (int k = 1; k < MOST; k++)
             if (!line.is_behind(k)) line.q[k] = p.pivots[first + k];
-        p.kept.load(joints, 0);
-        return p.pivots[p.blocks];
+        p.kept.load(joints, block);
     }
-    // Right-hand sides become Y; gives that of the joint after the last. `next_d` is what the last block has for that one.
-    __device__ __forceinline__ Complex solve(Complex (&d)[MOST], Complex final_q, const Solving &p, Complex next_d) {
-        Complex before, after, last, next, kept, kept_outer;
+    // The right-hand side of the first joint to thread 0, and what joins that of the one behind the last
+    __device__ __forceinline__ Complex eliminate(const Complex (&d)[MOST], Complex &next) {
+        Complex before, after, last;
         line.eliminate(d, before, after);
         Complex all = d[0] + before + joints.from_before(after, last);
         joints.eliminate(all, next, kept, kept_outer);
-        Complex *found = joints.shared + 6 * 32;
-        if (threadIdx.x == 0) {
-            if (p.ring) all = all + next + last + next_d;
-            *found = all * final_q;
-        }
-        __syncthreads();
-        const Complex y0 = *found, end_y = p.ring ? y0 : make(0, 0);
+        next = next + last;
+        return all;
+    }
+    // Right-hand sides become Y, from Y of the first joint and of the one behind the last
+    __device__ __forceinline__ void substitute(Complex (&d)[MOST], Complex y0, Complex end_y) {
         Complex right, y = joints.substitute(y0, end_y, kept, kept_outer, right);
         d[0] = y;
         line.substitute(d, y, right);
+    }
+    // Right-hand sides of all joints become Y; gives that of the joint behind the last. `next_d` is what the last block has for that one.
+    __device__ __forceinline__ Complex solve(Complex (&d)[MOST], Complex final_q, const Solving &p, Complex next_d) {
+        Complex next, all = eliminate(d, next), *found = joints.shared + 6 * 32;
+        if (threadIdx.x == 0) *found = (p.ring ? all + next + next_d : all) * final_q;
+        __syncthreads();
+        const Complex y0 = *found, end_y = p.ring ? y0 : make(0, 0);
+        substitute(d, y0, end_y);
         return end_y;
+    }
+    // Y of joint `n` and of the next one to all threads, where `end_y` is that behind the last of all
+    __device__ __forceinline__ void pair(const Complex (&y)[MOST], int n, int all, Complex end_y, Complex &own, Complex &next) const {
+        Complex *both = joints.shared + 6 * 32 + 1;
+#pragma unroll
+        for (int k = 0; k < MOST; k++) {
+            const int m = first + k - n;
+            if (mine && !line.is_behind(k) && (m == 0 || m == 1)) both[m] = y[k];
+        }
+        if (threadIdx.x == 0 && n + 1 == all) both[1] = end_y;
+        __syncthreads();
+        own = both[0], next = both[1];
     }
 };

@@ -2,15 +2,15 @@
 
 use super::super::hamiltonian::{Hamiltonian, Step};
 use super::field::{Energies, Field};
+use super::layout::{Layout, Solvers};
 use super::on_device::{Scheme, bytes};
-use super::{OnCuda, SOLVERS, Shape, THREADS, params};
+use super::{OnCuda, PART_THREADS, PARTS, Shape, params};
 use crate::backend::cuda::{Buffer, CudaError, Device, Kernel, PushKernelArg, Queue};
 use crate::grid::Grid;
 use crate::solver::device::rows::address;
 use std::ffi::c_void;
 
-/// As in the kernels: joints of a thread where every block solves for all, and numbers that a block exchanges them by.
-const FEW: usize = 2;
+/// Numbers that a block exchanges joints by, as in the kernels.
 const EXCHANGE: usize = 6 * 32 + 4;
 
 struct Kernels {
@@ -19,8 +19,10 @@ struct Kernels {
     step: Kernel,
     short: Kernel,
     end: Kernel,
-    rs_begin: Kernel,
-    rs_step: Kernel,
+    /// Of the matrix too, and without.
+    rs: [Kernel; 2],
+    rs_up: [Kernel; 2],
+    rs_down: [Kernel; 2],
 }
 
 impl Kernels {
@@ -33,45 +35,10 @@ impl Kernels {
             step: line("line_step", "ring_step")?,
             short: line("line_short", "ring_short")?,
             end: line("line_end", "ring_end")?,
-            rs_begin: plain("rs_begin")?,
-            rs_step: plain("rs_step")?,
+            rs: [plain("rs_begin")?, plain("rs_step")?],
+            rs_up: [plain("rs_up_begin")?, plain("rs_up_step")?],
+            rs_down: [plain("rs_down_begin")?, plain("rs_down_step")?],
         })
-    }
-}
-
-/// How rows are dealt out to threads.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Layout {
-    /// Threads of a block: a power of two, none of a ring's without a row.
-    threads: usize,
-    blocks: usize,
-    /// Rows with those behind the line's end.
-    room: usize,
-    /// Threads that solve for the joints of all blocks: a power of two, none without a joint.
-    solvers: usize,
-    /// Whether every block solves for all of them, instead of one for all blocks.
-    short: bool,
-}
-
-/// The largest power of two up to `most` (itself one) and `n`.
-fn power_of_two(n: usize, most: usize) -> usize {
-    most.min(1 << n.max(1).ilog2())
-}
-
-impl Layout {
-    /// On a device of so many multiprocessors, with numbers of `bytes`.
-    fn new(sites: usize, rows: usize, closes: bool, multiprocessors: usize, bytes: usize) -> Self {
-        let threads = if closes { power_of_two(sites, THREADS) } else { THREADS };
-        let blocks = sites.div_ceil(rows * threads);
-        // As measured: two blocks a multiprocessor in single precision, one in double. Whole warps have joints, or none.
-        let short = (32..=FEW * threads).contains(&blocks) && blocks * bytes <= 8 * multiprocessors;
-        Self {
-            threads,
-            blocks,
-            room: if closes { sites } else { blocks * threads * rows },
-            solvers: power_of_two(blocks, if short { threads } else { SOLVERS }),
-            short,
-        }
     }
 }
 
@@ -93,7 +60,10 @@ pub(super) struct Line<T: OnCuda> {
     kept: Buffer<T>,
     rs_kept: Buffer<T>,
     pivots: Buffer<T>,
-    /// Whether the matrix is eliminated, and whether that of the joints is.
+    /// Six numbers a part, and one more of each; and what is kept between parts.
+    top_parts: Buffer<T>,
+    parts_kept: Buffer<T>,
+    /// Whether the matrix is eliminated, and whether that of the joints of blocks is.
     eliminated: bool,
     factorised: bool,
     /// Whether the right-hand side of the next step is eliminated, and in which of two places blocks left it.
@@ -169,8 +139,10 @@ impl<T: OnCuda> Line<T> {
             },
             top: complex("the joints", 8 * (layout.blocks + 1))?,
             kept: complex("the joints", 4 * layout.blocks * (layout.threads + 32))?,
-            rs_kept: complex("the joints", 4 * (SOLVERS + 32))?,
+            rs_kept: complex("the joints", 4 * PARTS * (PART_THREADS + 32))?,
             pivots: complex("the joints", layout.blocks + 1)?,
+            top_parts: complex("the joints", 6 * (PARTS + 1))?,
+            parts_kept: complex("the joints", 4 * (32 + 32) + PARTS + 1)?,
             eliminated: false,
             factorised: false,
             ready: false,
@@ -233,7 +205,7 @@ impl<T: OnCuda> Line<T> {
                 pivots: self.pivots.address(),
                 blocks: self.layout.blocks as i32,
                 ring: i32::from(self.hamiltonian.periodic),
-                threads: self.layout.solvers as i32,
+                threads: self.layout.sharers as i32,
                 d: from_d,
                 next_d: from_next_d,
             },
@@ -260,25 +232,68 @@ impl<T: OnCuda> Line<T> {
     }
 
     /// RS; gives whether it had the matrix already.
-    #[expect(clippy::cast_possible_truncation, reason = "at most 1024 threads")]
+    #[expect(clippy::cast_possible_truncation, reason = "at most 512 threads")]
     #[allow(unsafe_code, reason = "a kernel launch")]
     fn solve_joints(&mut self, field: &Field<T>) -> Result<bool, CudaError> {
         let params::Line {
             mut top, mut solving, ..
         } = self.parameters(field, self.place);
         let had = std::mem::replace(&mut self.factorised, true);
-        let kernel = if had {
-            &self.kernels.rs_step
-        } else {
-            &self.kernels.rs_begin
-        };
+        let (kind, threads) = (usize::from(had), self.layout.sharers as u32);
+        if self.layout.solvers == Solvers::Parts {
+            let mut parts = self.parts(top, solving);
+            let mut arguments = [(&raw mut parts).cast::<c_void>()];
+            let blocks = PARTS as u32;
+            // SAFETY: as above; threads have a joint each, and at most two. Before they wait they read what an earlier `rs` kept, and `rs_down` what was
+            // there before `rs_up`.
+            unsafe {
+                field
+                    .queue
+                    .launch_early(&self.kernels.rs_up[kind], blocks, threads, &mut arguments)?;
+                let down = &self.kernels.rs_down[kind];
+                if had {
+                    field.queue.launch_early(down, blocks, threads, &mut arguments)?;
+                } else {
+                    field.queue.launch(down, (blocks, 1, 1), threads, |launch| {
+                        launch.arg(&parts);
+                    })?;
+                }
+            }
+            return Ok(had);
+        }
         let mut arguments = [(&raw mut top).cast::<c_void>(), (&raw mut solving).cast()];
-        // SAFETY: as above; a block of `solvers` threads, each of which has a joint and at most eight. Before it waits it reads what an earlier `rs` kept.
+        // SAFETY: as above.
         unsafe {
-            let threads = self.layout.solvers as u32;
-            field.queue.launch_early(kernel, 1, threads, &mut arguments)?;
+            field
+                .queue
+                .launch_early(&self.kernels.rs[kind], 1, threads, &mut arguments)?;
         }
         Ok(had)
+    }
+
+    #[expect(clippy::cast_possible_truncation, clippy::cast_possible_wrap, reason = "32 parts")]
+    fn parts(&self, joints: params::Blocks, within: params::Solving) -> params::Parts {
+        let number = 2 * size_of::<T>();
+        let part = |plane: usize| self.top_parts.address() + (plane * (PARTS + 1) * number) as u64;
+        params::Parts {
+            joints,
+            parts: params::Blocks {
+                a: part(0),
+                v: part(1),
+                d: part(2),
+                next_a: part(3),
+                next_d: part(4),
+                y: part(5),
+            },
+            within,
+            between: params::Solving {
+                kept: self.parts_kept.address(),
+                pivots: self.parts_kept.address() + (4 * (32 + 32) * number) as u64,
+                blocks: PARTS as i32,
+                threads: PARTS as i32,
+                ..within
+            },
+        }
     }
 
     /// RD, JD and JU: of the matrix too, unless that is done.
@@ -300,7 +315,7 @@ impl<T: OnCuda> Line<T> {
             if !self.ready {
                 self.begin(field)?;
             }
-            if !self.layout.short {
+            if self.layout.solvers != Solvers::Every {
                 let early = self.solve_joints(field)?;
                 self.launch(field, &self.kernels.step, self.place, early)?;
                 continue;
@@ -347,7 +362,14 @@ impl<T: OnCuda> Scheme<T> for Line<T> {
     }
 
     fn bytes(&self) -> usize {
-        let joints = [&self.top, &self.kept, &self.rs_kept, &self.pivots];
+        let joints = [
+            &self.top,
+            &self.kept,
+            &self.rs_kept,
+            &self.pivots,
+            &self.top_parts,
+            &self.parts_kept,
+        ];
         bytes(
             joints
                 .into_iter()
@@ -399,36 +421,5 @@ impl<T: OnCuda> Scheme<T> for Line<T> {
 
     fn energy_at(&self, site: usize, drives: &[f64]) -> f64 {
         self.hamiltonian.energy_at(site, drives)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::JOINTS;
-    use super::*;
-
-    #[test]
-    fn every_thread_has_a_row_and_none_too_many() {
-        for (rows, bytes) in [(8, 4), (8, 8), (16, 4)] {
-            for sites in [2, 3, 31, 255, 256, 257, 2047, 2048, 2049, 100_000, 500_000, 16 << 20] {
-                for closes in [false, true] {
-                    let Layout {
-                        threads,
-                        blocks,
-                        room,
-                        solvers,
-                        short,
-                    } = Layout::new(sites, rows, closes, 132, bytes);
-                    assert!(threads.is_power_of_two() && threads <= THREADS);
-                    assert!(solvers.is_power_of_two() && solvers <= blocks && blocks.div_ceil(solvers) <= JOINTS);
-                    assert!(!short || (32..=threads).contains(&solvers) && blocks.div_ceil(solvers) <= FEW);
-                    assert_eq!(short, (sites, rows) == (100_000, 8) || (sites, bytes) == (500_000, 4));
-                    assert!(room >= sites && sites.div_ceil(blocks * threads) <= rows);
-                    if closes {
-                        assert!(sites >= blocks * threads, "{sites} {blocks} {threads}");
-                    }
-                }
-            }
-        }
     }
 }

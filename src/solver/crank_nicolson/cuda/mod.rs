@@ -8,6 +8,7 @@
 //! Bytes a row and step of a line: 29 in single and 58 in double precision, inverse pivots and joints included.
 
 mod field;
+mod layout;
 mod line;
 mod on_device;
 mod params;
@@ -78,7 +79,7 @@ const fn of_rows(source: Source, rows: usize) -> Shape {
         source,
         rows,
         threads: THREADS,
-        reach: SOLVERS * JOINTS * THREADS * rows,
+        reach: PARTS * PART_THREADS * FEW * THREADS * rows,
     }
 }
 
@@ -94,9 +95,11 @@ const fn in_block(source: Source, rows: usize, threads: usize) -> Shape {
 
 /// Threads of a block.
 const THREADS: usize = 256;
-/// Threads of `rs`, and joints that each may have.
-const SOLVERS: usize = 1024;
-const JOINTS: usize = 8;
+/// As in the kernels: most joints of blocks that a thread has, most threads that share them, and parts that many joints are divided into, with most threads of one.
+const FEW: usize = 2;
+const SOLVERS: usize = 512;
+const PARTS: usize = 32;
+const PART_THREADS: usize = 128;
 
 /// The first shape that reaches over lines of so many sites.
 fn shape(all: &[Shape], sites: usize, precision: Precision) -> Result<Shape, SolverError> {

@@ -2,7 +2,7 @@
 
 use crate::backend::cuda::parameters;
 
-parameters!(Line<T>, Blocks, Solving, Lines<T>, Look, Picture);
+parameters!(Line<T>, Blocks, Solving, Parts, Lines<T>, Look, Picture);
 
 /// What the blocks leave to `rs`, and what it gives them.
 #[repr(C)]
@@ -27,6 +27,16 @@ pub(super) struct Solving {
     pub threads: i32,
     pub d: u64,
     pub next_d: u64,
+}
+
+/// Joints of all blocks in parts, and one joint of each part.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Parts {
+    pub joints: Blocks,
+    pub parts: Blocks,
+    pub within: Solving,
+    pub between: Solving,
 }
 
 /// A line and a step of it.
@@ -125,6 +135,9 @@ mod tests {
                 [size_of::<Blocks>(), size_of::<Solving>()],
                 "{entry}"
             );
+        }
+        for entry in ["rs_up_begin", "rs_up_step", "rs_down_begin", "rs_down_step"] {
+            assert_eq!(source.declared(entry), [size_of::<Parts>()], "{entry}");
         }
         check_looks(source);
     }
