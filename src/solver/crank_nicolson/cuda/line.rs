@@ -309,7 +309,7 @@ impl<T: OnCuda> Line<T> {
         Ok(())
     }
 
-    /// A launch after the first `rs` is not early: what both read before they wait was not there when its predecessor began.
+    /// The launch after the first `rs` is not early: before it waits it would read what `rs` and `begin` have just kept, past caches that may hold older factors.
     fn static_steps(&mut self, field: &Field<T>, steps: u64) -> Result<(), CudaError> {
         for _ in 0..steps {
             if !self.ready {
