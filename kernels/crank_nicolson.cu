@@ -7,265 +7,29 @@
 // JU takes the sum over rows that RU would leave in the first of them, so that RU writes nothing). What remains couples joints only,
 //     A_t Y_t = D_t + v_(t-1) Y_(t-1) + v_t Y_(t+1),
 // and is partitioned again: blocks of one row each, over and over (cyclic reduction), by shuffles in a warp, then over the warps of a block, until the first
-// joint of the block is left; those of all blocks are solved by one block (`rs`), partitioned in the same way. SS goes back down the levels.
+// joint of the block is left; those of all blocks are solved by one block (`rs`), partitioned in the same way, or, where they are many, by 32 (`rs_up`, `rs_down`). SS goes
+// back down the levels.
 //
-// A launch of `line_step` is SS of a step and RD, JD, JU of the next. Pivots of rows are made anew from E in every launch; those of joints are kept, 40 bytes a
-// thread (80 in double precision).
+// A launch of `line_step` is SS of a step and RD, JD, JU of the next. Inverse pivots of rows and of joints are kept (40 bytes a thread for joints, 80 in double
+// precision), unless the matrix changes in every step: `line_begin` and `line_end` make them from E. On short lines every block solves for the joints of all
+// blocks itself (`line_short`): the same work many times over, but one launch a step.
 // Lines are filled up with walls; rings need no correction: the joint after the last is the first.
 //
-// Bytes a row and step, single (double): psi in and out 16 (32), E 4 (8), joints 40/ROWS (80/ROWS); absorption 4 (8) if there is any. Operations: 40
-// multiply-adds, one reciprocal.
-// Layout: psi interleaved, x fastest; E infinite where a wall stands. Limits: rs takes 1024 x TOP blocks of 256 x ROWS rows.
+// Bytes a row and step, single (double): psi in and out 16 (32), the inverse pivot 8 (16), joints 40/ROWS (80/ROWS). Operations: 35 multiply-adds. From E it
+// would be 4 (8) bytes, and 4 (8) of absorption if there is any, but 40 multiply-adds and a reciprocal, and is slower: docs/performance.md.
+// Layout: psi interleaved, x fastest; E infinite where a wall stands. Limits: 8192 blocks of 256 x ROWS rows.
 //
 // Reference: Y. Lutsyshyn, F. Navarrete, D. Bauer 2023, The N-shaped partition method, sections 3 and 4.
-// Compile with -DREAL, -DROWS, -DTOP.
-#include "crank_nicolson.cuh"
+// Compile with -DREAL, -DROWS.
+#include "crank_nicolson_joints.cuh"
 
 #ifndef ROWS
 #define ROWS 16
 #endif
-#ifndef TOP
-#define TOP 8
-#endif
-
-// A pivot that nothing gets past: a wall, or what is not there
-#define WALL (sizeof(real) == 4 ? real(1e18) : real(1e150))
-
-// The rows of a thread between its joint (row 0) and the next thread's; v couples row k to row k + 1, and is 1 if UNIT. Tests of rows that are there
-// for sure would keep the compiler from mixing rows.
-template <int M, int LEAST, bool UNIT> struct Rows {
-    int count;                    // rows with the joint, LEAST or more
-    Complex q[M], v[UNIT ? 1 : M];
-
-    __device__ __forceinline__ bool is_behind(int k) const { return k >= LEAST && k >= count; }
-    __device__ __forceinline__ Complex lean(int k, Complex a) const { return UNIT ? a : v[k] * a; }
-
-    // RD of the matrix: pivots of the rows behind the joint; row 0 of `a` is not read
-    __device__ __forceinline__ void pivots(const Complex (&a)[M]) {
-#pragma unroll
-        for (int k = 1; k < M; k++) {
-            if (is_behind(k)) continue;
-            Complex pivot = a[k];
-            if (k > 1) pivot = UNIT ? pivot - q[k - 1] : less(pivot, v[k - 1] * v[k - 1], q[k - 1]);
-            q[k] = inverse(pivot);
-        }
-    }
-
-    // JD and JU of the matrix: what is taken off the diagonals of the joint before and of the one after, and what couples them
-    __device__ __forceinline__ void joins(Complex &before, Complex &after, Complex &between) const {
-        before = after = make(0, 0);
-        Complex p = UNIT ? make(1, 0) : v[0];
-#pragma unroll
-        for (int k = 1; k < M; k++) {
-            if (is_behind(k)) continue;
-            const Complex w = p * q[k];
-            before = add(before, p, w);
-            after = UNIT ? q[k] : v[k] * (v[k] * q[k]);
-            p = UNIT ? w : v[k] * w;
-        }
-        between = p;
-    }
-
-    // RD, JD and JU of a right-hand side: what joins those of the joints before and after
-    __device__ __forceinline__ void eliminate(const Complex (&d)[M], Complex &before, Complex &after) const {
-        before = after = make(0, 0);
-        Complex p = UNIT ? make(1, 0) : v[0], D = make(0, 0);
-#pragma unroll
-        for (int k = 1; k < M; k++) {
-            if (is_behind(k)) continue;
-            D = k == 1 ? d[1] : d[k] + after;
-            const Complex w = p * q[k];
-            before = add(before, w, D);
-            after = UNIT ? q[k] * D : v[k] * (q[k] * D);
-            p = UNIT ? w : v[k] * w;
-        }
-    }
-
-    // SS: Y of the rows behind the joint, over their right-hand sides
-    __device__ __forceinline__ void substitute(Complex (&d)[M], Complex left, Complex right) const {
-#pragma unroll
-        for (int k = 1; k < M; k++) {
-            if (is_behind(k)) continue;
-            d[k] = d[k] + lean(k - 1, k == 1 ? left : q[k - 1] * d[k - 1]);
-        }
-        Complex next = right;
-#pragma unroll
-        for (int k = M - 1; k > 0; k--) {
-            if (is_behind(k)) continue;
-            next = q[k] * (d[k] + lean(k, next));
-            d[k] = next;
-        }
-    }
-};
-
-// One joint of each lane of a group of `width` lanes: lane 0 stays, the others go, odd multiples of 1, 2, 4, ... in turn.
-struct Reduction {
-    Complex q, b, c;              // of this lane, when it went: its pivot's inverse, times its couplings before and after
-    u32 mask;
-    int lane, width;
-
-    // Leaves in `a` and `v` of lane 0 its diagonal and its coupling to the next group's; `next` is taken off the diagonal of that.
-    __device__ __forceinline__ void factorise(Complex &a, Complex &v, Complex &next) {
-        next = make(0, 0);
-        q = b = c = make(0, 0);
-        for (int s = 1; s < width; s *= 2) {
-            const bool goes = (lane & (2 * s - 1)) == s, stays = (lane & (2 * s - 1)) == 0;
-            const Complex before = shuffled(mask, v, lane - s, width);
-            const Complex own = inverse(a), own_c = own * v;
-            if (goes) q = own, b = own * before, c = own_c;
-            const Complex right_q = shuffled(mask, own, lane + s, width), right_c = shuffled(mask, own_c, lane + s, width);
-            const Complex left = shuffled(mask, own_c * v, lane - s, width);
-            if (stays) {
-                a = less(a, v * v, right_q);
-                v = v * right_c;
-                if (lane == 0) next = next + left;
-                else a = a - left;
-            }
-        }
-    }
-
-    // Right-hand sides: leaves that of lane 0, and in `next` what joins the next group's
-    __device__ __forceinline__ void eliminate(Complex &d, Complex &next) const {
-        next = make(0, 0);
-        for (int s = 1; s < width; s *= 2) {
-            const bool stays = (lane & (2 * s - 1)) == 0;
-            const Complex right = shuffled(mask, b * d, lane + s, width), left = shuffled(mask, c * d, lane - s, width);
-            if (stays) {
-                d = d + right;
-                if (lane == 0) next = next + left;
-                else d = d + left;
-            }
-        }
-    }
-
-    // Y of all lanes from that of lane 0 and of the next group's; `y` enters with lane 0's, and d as `eliminate` left it
-    __device__ __forceinline__ void substitute(Complex &y, Complex d, Complex right) const {
-        for (int s = width / 2; s > 0; s /= 2) {
-            const Complex before = shuffled(mask, y, lane - s, width);
-            Complex after = shuffled(mask, y, lane + s, width);
-            if (lane + s >= width) after = right;
-            if ((lane & (2 * s - 1)) == s) y = add(add(q * d, b, before), c, after);
-        }
-    }
-};
-
-// All joints of a block, whose threads are a power of two
-struct Joints {
-    Reduction inner, outer;       // lanes of a warp, warps of the block (in the first warp)
-    int warps;
-    Complex *shared;              // 6 x 32 numbers
-
-    __device__ __forceinline__ void begin(Complex *space) {
-        shared = space;
-        const int threads = blockDim.x, lanes = min(threads, 32);
-        inner.mask = lanes == 32 ? 0xffffffffu : (1u << lanes) - 1;
-        inner.lane = threadIdx.x & 31, inner.width = lanes;
-        warps = threads / lanes;
-        outer.mask = warps == 32 ? 0xffffffffu : (1u << warps) - 1;
-        outer.lane = threadIdx.x, outer.width = warps;
-    }
-    __device__ __forceinline__ int warp() const { return threadIdx.x >> 5; }
-    __device__ __forceinline__ bool leads() const { return (threadIdx.x & 31) == 0; }
-    __device__ __forceinline__ bool in_first() const { return threadIdx.x < warps; }
-
-    // What the thread before has; the block's first thread gets zero, and `last` is what the last thread has, for it
-    __device__ __forceinline__ Complex from_before(Complex a, Complex &last) {
-        Complex before = shuffled(inner.mask, a, inner.lane - 1, inner.width);
-        __syncthreads();
-        if (inner.lane == inner.width - 1) shared[warp()] = a;
-        __syncthreads();
-        if (leads()) before = warp() == 0 ? make(0, 0) : shared[warp() - 1];
-        last = shared[warps - 1];
-        return before;
-    }
-
-    // As Reduction's, over the block: `a`, `v` and `next` count in thread 0
-    __device__ __forceinline__ void factorise(Complex &a, Complex &v, Complex &next) {
-        inner.factorise(a, v, next);
-        if (warps == 1) return;
-        __syncthreads();
-        if (leads()) shared[warp()] = a, shared[32 + warp()] = v, shared[64 + warp()] = next;
-        __syncthreads();
-        if (!in_first()) return;
-        Complex wa = shared[threadIdx.x], wv = shared[32 + threadIdx.x], wn;
-        if (threadIdx.x > 0) wa = wa - shared[64 + threadIdx.x - 1];
-        outer.factorise(wa, wv, wn);
-        a = wa, v = wv, next = wn + shared[64 + warps - 1];
-    }
-
-    // `d` and `next` count in thread 0; `kept` is for substitute
-    __device__ __forceinline__ void eliminate(Complex &d, Complex &next, Complex &kept, Complex &kept_outer) {
-        inner.eliminate(d, next);
-        kept = d, kept_outer = d;
-        if (warps == 1) return;
-        __syncthreads();
-        if (leads()) shared[warp()] = d, shared[32 + warp()] = next;
-        __syncthreads();
-        if (!in_first()) return;
-        Complex wd = shared[threadIdx.x], wn;
-        if (threadIdx.x > 0) wd = wd + shared[32 + threadIdx.x - 1];
-        outer.eliminate(wd, wn);
-        kept_outer = wd;
-        d = wd, next = wn + shared[32 + warps - 1];
-    }
-
-    // Y of every thread's joint from those of the block's first and of the next block's; `after` becomes that of the next thread
-    __device__ __forceinline__ Complex substitute(Complex first, Complex right, Complex kept, Complex kept_outer, Complex &after) {
-        __syncthreads();
-        if (in_first()) {
-            Complex y = first;
-            outer.substitute(y, kept_outer, right);
-            shared[threadIdx.x] = y;
-        }
-        if (threadIdx.x == 0) shared[warps] = right;
-        __syncthreads();
-        Complex y = shared[warp()];
-        const Complex end = shared[warp() + 1];
-        inner.substitute(y, kept, end);
-        after = shuffled(inner.mask, y, inner.lane + 1, inner.width);
-        if (inner.lane == inner.width - 1) after = end;
-        return y;
-    }
-};
-
-// What the blocks leave to `rs`, and what it gives them: a number a block each
-struct Blocks {
-    Complex *a, *v, *d;           // diagonal, coupling to the next block, right-hand side
-    Complex *next_a, *next_d;     // taken off the diagonal of the next block's joint, added to its right-hand side
-    Complex *y;                   // of the blocks' joints; one more: that after the last
-};
-
-// What stays of the joints of a block from one launch to the next: planes of a number a thread each, and 32 more for its warps
-struct Kept {
-    Complex *all;
-    __device__ __forceinline__ Complex *plane(int n) const { return all + ((size_t)blockIdx.x * 4 + n) * (blockDim.x + 32); }
-    __device__ __forceinline__ void save(const Joints &joints) const {
-        const int t = threadIdx.x;
-        plane(0)[t] = joints.inner.q, plane(1)[t] = joints.inner.b, plane(2)[t] = joints.inner.c;
-        if (!joints.in_first()) return;
-        const int w = blockDim.x + t;
-        plane(0)[w] = joints.outer.q, plane(1)[w] = joints.outer.b, plane(2)[w] = joints.outer.c;
-    }
-    __device__ __forceinline__ void load(Joints &joints) const {
-        const int t = threadIdx.x;
-        joints.inner.q = plane(0)[t], joints.inner.b = plane(1)[t], joints.inner.c = plane(2)[t];
-        if (!joints.in_first()) return;
-        const int w = blockDim.x + t;
-        joints.outer.q = plane(0)[w], joints.outer.b = plane(1)[w], joints.outer.c = plane(2)[w];
-    }
-    __device__ __forceinline__ void save_sides(const Joints &joints, Complex d, Complex outer) const {
-        plane(3)[threadIdx.x] = d;
-        if (joints.in_first()) plane(3)[blockDim.x + threadIdx.x] = outer;
-    }
-    __device__ __forceinline__ void load_sides(const Joints &joints, Complex &d, Complex &outer) const {
-        d = plane(3)[threadIdx.x];
-        if (joints.in_first()) outer = plane(3)[blockDim.x + threadIdx.x];
-    }
-};
-
 struct Line {
     Complex *psi;
     const real *energy, *absorption;
+    Complex *factors;             // inverse pivots of rows, [block][row of a thread][thread]; 0 where a wall stands, 1 for other joints. Null: not kept
     long long n;
     int each, more;               // of a ring: rows of a thread; of the first threads one more
     int imaginary;
@@ -275,6 +39,7 @@ struct Line {
     real a_absorption;
     real d_scale;                 // d = d_scale psi, times -i unless time is imaginary
     real interaction;             // phase of half a step
+    Solving solving;              // if every block solves for the joints of all blocks
 };
 
 // First row of a thread of a ring
@@ -283,67 +48,121 @@ __device__ __forceinline__ long long begins(const Line &p, int thread) { return 
 // Place of a row in the shared chunk: those of neighbouring lanes in different banks
 __device__ __forceinline__ int spread(int row) { return row + row / ROWS; }
 
+// 16 bytes at once go past the first cache.
 template <int BYTES> __device__ __forceinline__ void copy_async(void *to, const void *from) {
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"((u32)__cvta_generic_to_shared(to)), "l"(from), "n"(BYTES) : "memory");
+    const u32 there = (u32)__cvta_generic_to_shared(to);
+    if (BYTES == 16)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(there), "l"(from) : "memory");
+    else
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(there), "l"(from), "n"(BYTES) : "memory");
 }
 
-// SS of the step that `rs` has solved, if SUBSTITUTES; RD, JD and JU of the next one's right-hand side, if ELIMINATES, after those
-// of the matrix, if FACTORISES. FULL: every thread has ROWS rows, and there are walls
-// behind the last of them.
-template <bool FULL, bool FACTORISES, bool SUBSTITUTES, bool ELIMINATES> __device__ __forceinline__ void line(const Line &p) {
+// SS of the step that `rs` has solved, or that every block solves itself, if SOLVES; RD, JD and JU of the next one's right-hand side, if ELIMINATES, after those
+// of the matrix, if FACTORISES. FULL: every thread has ROWS rows, and there are walls behind the last of them. ANEW: from E, not from what was kept.
+template <bool FULL, bool FACTORISES, bool SUBSTITUTES, bool ELIMINATES, bool SOLVES, bool ANEW> __device__ __forceinline__ void line(const Line &p) {
     extern __shared__ __align__(16) char memory[];
-    Complex *exchange = (Complex *)memory, *chunk = exchange + 6 * 32;
+    Complex *exchange = (Complex *)memory, *chunk = exchange + EXCHANGE;
     real *energies = (real *)(chunk + (ROWS + 1) * (int)blockDim.x);
 
     const int part = blockIdx.x * blockDim.x;
     const long long first = FULL ? (long long)part * ROWS : begins(p, part);
     const int rows = FULL ? blockDim.x * ROWS : (int)(begins(p, part + blockDim.x) - first);
-#pragma unroll
-    for (int k = 0; k < ROWS; k++) {
-        const int n = k * blockDim.x + threadIdx.x;
-        if (!FULL && n >= rows) continue;
-        copy_async<sizeof(Complex)>(chunk + spread(n), p.psi + first + n);
-        copy_async<sizeof(real)>(energies + spread(n), p.energy + first + n);
-    }
-    asm volatile("cp.async.commit_group;" ::: "memory");
     Joints joints;
-    joints.begin(exchange);
-    Complex kept, kept_outer, top_y, top_right;
-    if (!FACTORISES) p.kept.load(joints);
-    if (SUBSTITUTES) {
-        p.kept.load_sides(joints, kept, kept_outer);
-        top_y = p.top.y[blockIdx.x], top_right = p.top.y[blockIdx.x + 1];
+    joints.begin(exchange, blockDim.x);
+    Complex kept, kept_outer, top_y, top_right, top_q;
+    Top<FEW> top;
+    const auto row = [&](int k) { return k * (int)blockDim.x + (int)threadIdx.x; };
+    const auto is_row = [&](int n) { return FULL || n < rows; };
+    const auto load_psi = [&]() {
+#pragma unroll
+        for (int k = 0; k < ROWS; k++)
+            if (is_row(row(k))) copy_async<sizeof(Complex)>(chunk + spread(row(k)), p.psi + first + row(k));
+    };
+    const auto loaded = [&]() {
+        asm volatile("cp.async.wait_all;" ::: "memory");
+        __syncthreads();
+    };
+    Rows<ROWS, FULL ? ROWS : 1, true> line;
+    line.count = FULL ? ROWS : p.each + (part + (int)threadIdx.x < p.more);
+    Complex *factors = p.factors + (size_t)part * ROWS + threadIdx.x;
+    if (ANEW) {
+#pragma unroll
+        for (int k = 0; k < ROWS; k++)
+            if (is_row(row(k))) copy_async<sizeof(real)>(energies + spread(row(k)), p.energy + first + row(k));
+    } else {
+#pragma unroll
+        for (int k = 0; k < ROWS; k++)
+            if (!line.is_behind(k)) line.q[k] = factors[k * blockDim.x];
     }
-    asm volatile("cp.async.wait_group 0;" ::: "memory");
-    __syncthreads();
+    if (!FACTORISES) p.kept.load(joints, blockIdx.x);
+    if (SOLVES) {
+        top.begin(p.solving, p.top.v, exchange, 0, p.solving.blocks);
+        top.factors(p.solving, 0);
+        top_q = p.solving.pivots[p.solving.blocks];
+    } else if (SUBSTITUTES && sizeof(Complex) == 8) {
+        Complex psi[ROWS];
+#pragma unroll
+        for (int k = 0; k < ROWS; k++)
+            if (is_row(row(k))) psi[k] = fresh(p.psi + first + row(k));
+#pragma unroll
+        for (int k = 0; k < ROWS; k++)
+            if (is_row(row(k))) chunk[spread(row(k))] = psi[k];
+    } else {
+        load_psi();
+    }
+    // The launch before is `rs`, and the one before that, which wrote these and psi, is done.
+    if (SUBSTITUTES && !SOLVES) p.kept.load_sides(joints, kept, kept_outer);
+    loaded();
 
     const int own = FULL ? threadIdx.x * ROWS : (int)(begins(p, part + threadIdx.x) - first);
     const auto at = [&](int k) { return FULL ? (int)threadIdx.x * (ROWS + 1) + k : spread(own + k); };
-    Rows<ROWS, FULL ? ROWS : 1, true> line;
-    line.count = FULL ? ROWS : p.each + (part + (int)threadIdx.x < p.more);
-    const auto is_wall = [&](int k) { return isinf(energies[at(k)]); };
     Complex d[ROWS];
+    if (ANEW) {
 #pragma unroll
-    for (int k = 0; k < ROWS; k++) {
-        if (line.is_behind(k)) continue;
-        const real e = energies[at(k)];
-        d[k] = make(fused(p.a_energy, e, p.imaginary ? p.a_shift : real(0)), p.imaginary ? real(0) : p.a_shift);
-        if (p.absorption) d[k].i = fused(-p.a_absorption, p.absorption[first + own + k], d[k].i);
-        if (isinf(e)) d[k] = make(WALL, 0);
+        for (int k = 0; k < ROWS; k++) {
+            if (line.is_behind(k)) continue;
+            const real e = energies[at(k)];
+            d[k] = make(fused(p.a_energy, e, p.imaginary ? p.a_shift : real(0)), p.imaginary ? real(0) : p.a_shift);
+            if (p.absorption) d[k].i = fused(-p.a_absorption, p.absorption[first + own + k], d[k].i);
+            if (isinf(e)) d[k] = make(WALL, 0);
+        }
+        line.pivots(d);
+#pragma unroll
+        for (int k = 0; k < ROWS; k++) {
+            if (line.is_behind(k)) continue;
+            if (k == 0) line.q[0] = make(1, 0);
+            if (isinf(energies[at(k)])) line.q[k] = make(0, 0);
+            if (FACTORISES && p.factors) factors[k * blockDim.x] = line.q[k];
+        }
     }
-    line.pivots(d);
+    const auto is_wall = [&](int k) { return line.q[k].r == 0 && line.q[k].i == 0; };
     if (FACTORISES) {
         Complex before, after, v, last, next;
         line.joins(before, after, v);
         Complex a = d[0] - before - joints.from_before(after, last);
         joints.factorise(a, v, next);
-        p.kept.save(joints);
+        p.kept.save(joints, blockIdx.x);
         if (threadIdx.x == 0) p.top.a[blockIdx.x] = a, p.top.v[blockIdx.x] = v, p.top.next_a[blockIdx.x] = next + last;
     }
 
     const auto side = [&](Complex psi) {
         return p.imaginary ? make(p.d_scale * psi.r, p.d_scale * psi.i) : make(p.d_scale * psi.i, -p.d_scale * psi.r);
     };
+    if (SUBSTITUTES) {
+        wait_for_launch_before();
+        let_next_launch_start();
+    }
+    if (SOLVES) {
+        load_psi();
+        p.kept.load_sides(joints, kept, kept_outer);
+        Complex tops[FEW];
+        top.load(tops, p.solving.d, p.solving.next_d, false);
+        const Complex end_y = top.solve(tops, top_q, p.solving, p.solving.next_d[p.solving.blocks - 1]);
+        loaded();
+        top.pair(tops, blockIdx.x, p.solving.blocks, end_y, top_y, top_right);
+    } else if (SUBSTITUTES) {
+        top_y = p.top.y[blockIdx.x], top_right = p.top.y[blockIdx.x + 1];
+    }
     if (SUBSTITUTES) {
         Complex right, y = joints.substitute(top_y, top_right, kept, kept_outer, right);
 #pragma unroll
@@ -391,76 +210,108 @@ template <bool FULL, bool FACTORISES, bool SUBSTITUTES, bool ELIMINATES> __devic
     }
 }
 
+// Blocks of a multiprocessor: what the registers of a thread follow from
+#define BLOCKS (ROWS * sizeof(real) > 32 ? 2 : 3)
 #define ENTRIES(NAME, ...)                                                                                                              \
-    extern "C" __global__ void __launch_bounds__(256, 2) line_##NAME(const __grid_constant__ Line p) { line<true, __VA_ARGS__>(p); }     \
+    extern "C" __global__ void __launch_bounds__(256, BLOCKS) line_##NAME(const __grid_constant__ Line p) { line<true, __VA_ARGS__>(p); }     \
     extern "C" __global__ void __launch_bounds__(256) ring_##NAME(const __grid_constant__ Line p) { line<false, __VA_ARGS__>(p); }
-ENTRIES(begin, true, false, true)
-ENTRIES(step, false, true, true)
-ENTRIES(end, false, true, false)
+ENTRIES(begin, true, false, true, false, true)
+ENTRIES(again, false, false, true, false, false)
+ENTRIES(step, false, true, true, false, false)
+ENTRIES(short, false, true, true, true, false)
+ENTRIES(end, false, true, false, false, true)
 
-// RS: the joints of all blocks, `blocks` of them, by one block of a power of two of threads, none of which is without a joint. `kept` has 4 planes of a number
-// a thread, `pivots` a number a block and one more.
-template <bool FACTORISES> __device__ __forceinline__ void rs(const Blocks &top, const Kept &keeps, Complex *pivots, int blocks, int ring) {
-    __shared__ Complex exchange[6 * 32 + 1];
-    const int first = (int)((long long)threadIdx.x * blocks / blockDim.x), end = (int)((long long)(threadIdx.x + 1) * blocks / blockDim.x);
-    Rows<TOP, 1, false> line;
-    line.count = end - first;
-    Complex d[TOP], final_q;
-#pragma unroll
-    for (int k = 0; k < TOP; k++) {
-        if (line.is_behind(k)) continue;
-        d[k] = top.d[first + k], line.v[k] = top.v[first + k];
-        if (first + k > 0) d[k] = d[k] + top.next_d[first + k - 1];
-        if (!FACTORISES) line.q[k] = pivots[first + k];
-    }
-    Joints joints;
-    joints.begin(exchange);
-    Complex before, after, last, next, kept, kept_outer;
+// RS by one block, none of whose threads is without a joint
+template <bool FACTORISES> __device__ __forceinline__ void rs(const Blocks &to, const Solving &p) {
+    __shared__ Complex exchange[EXCHANGE];
+    Top<FEW> top;
+    Complex d[FEW], final_q;
+    if (FACTORISES) wait_for_launch_before();
+    top.begin(p, to.v, exchange, 0, p.blocks);
     if (FACTORISES) {
-        Complex a[TOP], v;
-#pragma unroll
-        for (int k = 0; k < TOP; k++) {
-            if (line.is_behind(k)) continue;
-            a[k] = top.a[first + k];
-            if (first + k > 0) a[k] = a[k] - top.next_a[first + k - 1];
-        }
-        line.pivots(a);
-#pragma unroll
-        for (int k = 1; k < TOP; k++)
-            if (!line.is_behind(k)) pivots[first + k] = line.q[k];
-        line.joins(before, after, v);
-        a[0] = a[0] - before - joints.from_before(after, last);
-        joints.factorise(a[0], v, next);
-        keeps.save(joints);
-        // The joint after the last of a ring is the first.
-        if (ring) a[0] = a[0] - next - last - top.next_a[blocks - 1] - v - v;
-        final_q = inverse(a[0]);
-        if (threadIdx.x == 0) pivots[blocks] = final_q;
+        final_q = top.factorise_all(p, to);
     } else {
-        keeps.load(joints);
-        final_q = pivots[blocks];
+        top.factors(p, 0);
+        final_q = p.pivots[p.blocks];
+        wait_for_launch_before();
     }
-    line.eliminate(d, before, after);
-    Complex all = d[0] + before + joints.from_before(after, last);
-    joints.eliminate(all, next, kept, kept_outer);
-    if (threadIdx.x == 0) {
-        if (ring) all = all + next + last + top.next_d[blocks - 1];
-        exchange[192] = all * final_q;
-    }
-    __syncthreads();
-    const Complex y0 = exchange[192], end_y = ring ? y0 : make(0, 0);
-    Complex right, y = joints.substitute(y0, end_y, kept, kept_outer, right);
-    d[0] = y;
-    line.substitute(d, y, right);
+    let_next_launch_start();
+    top.load(d, to.d, to.next_d, false);
+    const Complex end_y = top.solve(d, final_q, p, to.next_d[p.blocks - 1]);
 #pragma unroll
-    for (int k = 0; k < TOP; k++)
-        if (!line.is_behind(k)) top.y[first + k] = d[k];
-    if (threadIdx.x == 0) top.y[blocks] = end_y;
+    for (int k = 0; k < FEW; k++)
+        if (!top.line.is_behind(k)) to.y[top.first + k] = d[k];
+    if (threadIdx.x == 0) to.y[p.blocks] = end_y;
 }
 
-extern "C" __global__ void __launch_bounds__(1024) rs_begin(const __grid_constant__ Blocks top, Kept kept, Complex *pivots, int blocks, int ring) {
-    rs<true>(top, kept, pivots, blocks, ring);
+extern "C" __global__ void __launch_bounds__(512) rs_begin(const __grid_constant__ Blocks top, const __grid_constant__ Solving p) { rs<true>(top, p); }
+extern "C" __global__ void __launch_bounds__(512) rs_step(const __grid_constant__ Blocks top, const __grid_constant__ Solving p) { rs<false>(top, p); }
+
+// RS of many joints: a block of 128 takes a part of them, and there are as many parts as lanes. What each leaves, one joint, is solved by all of them.
+struct Parts {
+    Blocks joints, parts;
+    Solving within, between;
+};
+
+__device__ __forceinline__ int part_begins(const Parts &p, int part) { return (int)((long long)part * p.within.blocks / p.between.blocks); }
+
+// Up: to a joint a part
+template <bool FACTORISES> __device__ __forceinline__ void rs_up(const Parts &p) {
+    __shared__ Complex exchange[EXCHANGE];
+    const int own = blockIdx.x;
+    const bool ends = own + 1 == p.between.blocks;
+    Top<FEW> top;
+    if (FACTORISES) wait_for_launch_before();
+    top.begin(p.within, p.joints.v, exchange, part_begins(p, own), part_begins(p, own + 1));
+    if (FACTORISES) {
+        Complex a, v, next;
+        top.factorise(p.within, p.joints, own, a, v, next);
+        if (ends) next = next + p.joints.next_a[p.within.blocks - 1];
+        if (threadIdx.x == 0) p.parts.a[own] = a, p.parts.v[own] = v, p.parts.next_a[own] = next;
+    } else {
+        top.factors(p.within, own);
+        wait_for_launch_before();
+    }
+    let_next_launch_start();
+    Complex d[FEW], next;
+    top.load(d, p.joints.d, p.joints.next_d, false);
+    const Complex all = top.eliminate(d, next);
+    if (ends) next = next + p.joints.next_d[p.within.blocks - 1];
+    if (threadIdx.x == 0) p.parts.d[own] = all, p.parts.next_d[own] = next;
 }
-extern "C" __global__ void __launch_bounds__(1024) rs_step(const __grid_constant__ Blocks top, Kept kept, Complex *pivots, int blocks, int ring) {
-    rs<false>(top, kept, pivots, blocks, ring);
+
+// Between the parts, and down: elimination within the part once more, which is faster than to keep it, and done while `rs_up` runs
+template <bool FACTORISES> __device__ __forceinline__ void rs_down(const Parts &p) {
+    __shared__ Complex exchange[EXCHANGE];
+    const int own = blockIdx.x;
+    Top<FEW> top;
+    Top<1> between;
+    Complex d[FEW], next, final_q;
+    top.begin(p.within, p.joints.v, exchange, part_begins(p, own), part_begins(p, own + 1));
+    top.factors(p.within, own);
+    top.load(d, p.joints.d, p.joints.next_d, false);
+    top.eliminate(d, next);
+    between.begin(p.between, p.parts.v, exchange, 0, p.between.blocks);
+    if (!FACTORISES) {
+        between.factors(p.between, 0);
+        final_q = p.between.pivots[p.between.blocks];
+    }
+    wait_for_launch_before();
+    let_next_launch_start();
+    if (FACTORISES) final_q = between.factorise_all(p.between, p.parts);
+    Complex one[1], y, right;
+    between.load(one, p.parts.d, p.parts.next_d, false);
+    const Complex end_y = between.solve(one, final_q, p.between, p.parts.next_d[p.between.blocks - 1]);
+    between.pair(one, own, p.between.blocks, end_y, y, right);
+    top.substitute(d, y, right);
+#pragma unroll
+    for (int k = 0; k < FEW; k++)
+        if (top.mine && !top.line.is_behind(k)) p.joints.y[top.first + k] = d[k];
+    if (threadIdx.x == 0 && own + 1 == p.between.blocks) p.joints.y[p.within.blocks] = end_y;
 }
+
+#define PARTS(NAME, FACTORISES)                                                                                                     \
+    extern "C" __global__ void __launch_bounds__(128) rs_up_##NAME(const __grid_constant__ Parts p) { rs_up<FACTORISES>(p); }     \
+    extern "C" __global__ void __launch_bounds__(128) rs_down_##NAME(const __grid_constant__ Parts p) { rs_down<FACTORISES>(p); }
+PARTS(begin, true)
+PARTS(step, false)

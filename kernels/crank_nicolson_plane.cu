@@ -14,15 +14,18 @@
 // columns psi 16 (32); 40 (80) in all, 32 (64) without a potential. Driven parts 8 (16) more, walls 16 (32) more a factor.
 // Operations: three factors of 22 multiply-adds and two phases: 80. Through shared memory and the first cache: some 240 (480) bytes, 128 a clock.
 // Bound: memory, 4.2 TB/s / 40 B: 105 G sites/s (52 in double); caches, 132 multiprocessors at 1.7 GHz: 120 (60). Prediction: two bounds so near each other
-// and barriers between: half of it.
-// Limits: lines of 1024 threads of ROWS sites.
+// and barriers between: half of it. Measured: docs/performance.md.
+// Limits: lines of THREADS threads of ROWS sites.
 //
 // Reference: G. Strang 1968, doi:10.1137/0705041; Y. Lutsyshyn, F. Navarrete, D. Bauer 2023, The N-shaped partition method.
-// Compile with -DREAL, -DROWS.
+// Compile with -DREAL, -DROWS, -DTHREADS (most threads of a block, which is what the registers of a thread follow from).
 #include "crank_nicolson.cuh"
 
 #ifndef ROWS
 #define ROWS 16
+#endif
+#ifndef THREADS
+#define THREADS 1024
 #endif
 
 struct Lines {
@@ -40,7 +43,7 @@ struct Lines {
     real tau, strength;                // dt/2, and g times it
 };
 
-__device__ __forceinline__ int spread(int site) { return site + site / ROWS; }
+__device__ __forceinline__ int spread(int site) { return site + int(unsigned(site) / ROWS); }
 
 // The potential's half step at a site. While W acts, |psi|^2 falls by |f|^2: the trapezoid between keeps it symmetric.
 __device__ __forceinline__ Complex kick(const Lines &p, Complex z, Complex f, size_t at, const real *driven) {
@@ -133,58 +136,70 @@ __device__ __forceinline__ void cayley(const Lines &p, const Place &place, Compl
 
 template <bool COLUMNS> __device__ __forceinline__ void lines(const Lines &p) {
     extern __shared__ __align__(16) char memory[];
-    const int threads = p.threads, group = blockDim.x / threads, first = blockIdx.x * group;
+    wait_for_launch_before();
+    let_next_launch_start();
+    // Both are powers of two, and division is dear.
+    const int threads = p.threads, shift = __ffs(threads) - 1, group = blockDim.x >> shift, first = blockIdx.x * group;
     const int sites = COLUMNS ? p.ny : p.nx, count = COLUMNS ? p.nx : p.ny;
     Complex *slots = (Complex *)memory, *ends = slots + 64, *chunk = ends + 2 * group;
+    const int line = threadIdx.x >> shift, thread = threadIdx.x & (threads - 1);
 
     // Which site comes where: neighbouring threads take neighbouring sites of the field.
-    const int line_in = COLUMNS ? threadIdx.x % group : threadIdx.x / threads, site_in = COLUMNS ? threadIdx.x / group : threadIdx.x % threads;
-    const bool there = first + line_in < count;
+    const int line_in = COLUMNS ? threadIdx.x & (group - 1) : line, site_in = COLUMNS ? threadIdx.x >> (__ffs(group) - 1) : thread;
+    const bool line_there = first + line_in < count;
     Complex *staged = chunk + line_in * p.pitch;
-    const auto at = [&](int site) { return COLUMNS ? (size_t)site * p.nx + first + line_in : (size_t)(first + line_in) * p.nx + site; };
-#pragma unroll
-    for (int k = 0; k < ROWS; k++) {
-        const int site = site_in + k * threads;
-        Complex z = make(0, 0);
-        if (there && site < sites) {
-            z = p.psi[at(site)];
-            if (!COLUMNS && p.begins && !p.ends) z = kick(p, z, factor(p, at(site)), at(site), p.beginning);
+    const auto site_of = [&](int k) { return site_in + k * threads; };
+    const auto there = [&](int k) { return line_there && site_of(k) < sites; };
+    const auto at = [&](int k) { return COLUMNS ? (size_t)site_of(k) * p.nx + first + line_in : (size_t)(first + line_in) * p.nx + site_of(k); };
+    // What a thread staged it may kick before others see it, or after they are done.
+    const auto kick_staged = [&](const real *one, const real *other, bool twice) {
+#pragma unroll 1
+        for (int k = 0; k < ROWS; k++) {
+            if (!there(k)) continue;
+            const Complex f = factor(p, at(k));
+            Complex &z = staged[spread(site_of(k))];
+            z = kick(p, z, f, at(k), one);
+            if (twice) z = kick(p, z, f, at(k), other);
         }
-        staged[spread(site)] = z;
-    }
+    };
+    // No branch stands between the loads, so that all are under way at once.
+    Complex z[ROWS];
+#pragma unroll
+    for (int k = 0; k < ROWS; k++) z[k] = p.psi[there(k) ? at(k) : 0];
+#pragma unroll
+    for (int k = 0; k < ROWS; k++) staged[spread(site_of(k))] = there(k) ? z[k] : make(0, 0);
+    if (!COLUMNS && p.begins && !p.ends) kick_staged(p.beginning, nullptr, false);
     __syncthreads();
 
-    const int line = threadIdx.x / threads, thread = threadIdx.x % threads;
     Place place;
-    place.lanes = min(threads, 32), place.lane = thread % place.lanes;
-    place.warps = threads / place.lanes, place.warp = thread / place.lanes;
+    place.lanes = min(threads, 32), place.lane = thread & (place.lanes - 1);
+    place.warps = threads >> 5 ? threads >> 5 : 1, place.warp = threads >> 5 ? thread >> 5 : 0;
     place.slots = slots + line * 2 * place.warps;
     const long long table = min(first + line, count - 1) * p.stride + thread;
     const Complex *q = p.q + table, *ring = p.ring ? p.ring + table : nullptr;
     Complex *own = chunk + line * p.pitch + thread * (ROWS + 1);
-    cayley(p, place, own, thread, sites, q, ring, ends + 2 * line);
-    __syncthreads();
-    if (!COLUMNS && p.ends && p.begins) {
-        for (int k = 0; k < ROWS; k++) {
-            const int site = site_in + k * threads;
-            if (!there || site >= sites) continue;
-            const Complex f = factor(p, at(site));
-            Complex z = kick(p, staged[spread(site)], f, at(site), p.ending);
-            staged[spread(site)] = kick(p, z, f, at(site), p.beginning);
-        }
-        __syncthreads();
+    for (bool again = !COLUMNS && p.ends && p.begins;; again = false) {
         cayley(p, place, own, thread, sites, q, ring, ends + 2 * line);
         __syncthreads();
-    }
+        if (!again) break;
+        if (p.strength != 0 || p.ending) {
+            kick_staged(p.ending, p.beginning, true);
+        } else if (p.factors) {
 #pragma unroll
-    for (int k = 0; k < ROWS; k++) {
-        const int site = site_in + k * threads;
-        if (!there || site >= sites) continue;
-        Complex z = staged[spread(site)];
-        if (!COLUMNS && p.ends && !p.begins) z = kick(p, z, factor(p, at(site)), at(site), p.ending);
-        p.psi[at(site)] = z;
+            for (int k = 0; k < ROWS; k++) z[k] = p.factors[there(k) ? at(k) : 0];
+#pragma unroll
+            for (int k = 0; k < ROWS; k++) {
+                Complex &held = staged[spread(site_of(k))];
+                held = held * z[k] * z[k];
+            }
+        }
+        __syncthreads();
     }
+    if (!COLUMNS && p.ends && !p.begins) kick_staged(p.ending, nullptr, false);
+#pragma unroll
+    for (int k = 0; k < ROWS; k++)
+        if (there(k)) p.psi[at(k)] = staged[spread(site_of(k))];
 }
 
-extern "C" __global__ void __launch_bounds__(1024) rows(const __grid_constant__ Lines p) { lines<false>(p); }
-extern "C" __global__ void __launch_bounds__(1024) columns(const __grid_constant__ Lines p) { lines<true>(p); }
+extern "C" __global__ void __launch_bounds__(THREADS, 1) rows(const __grid_constant__ Lines p) { lines<false>(p); }
+extern "C" __global__ void __launch_bounds__(THREADS, 1) columns(const __grid_constant__ Lines p) { lines<true>(p); }

@@ -159,18 +159,37 @@ impl Device {
         u32::try_from(most).unwrap_or(0)
     }
 
+    /// Whether a kernel may start while the one before still runs.
+    pub(crate) fn overlaps_launches(&self) -> bool {
+        self.capability >= (9, 0)
+    }
+
     fn module(&self, source: Source) -> Result<Arc<CudaModule>, CudaError> {
         let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(module) = modules.get(source.name) {
             return Ok(Arc::clone(module));
         }
+        let ptx = if self.overlaps_launches() && source.ptx.contains(EARLY) {
+            cudarc::nvrtc::Ptx::from_src(overlapping(source.ptx))
+        } else {
+            cudarc::nvrtc::Ptx::from_src(source.ptx)
+        };
         let module = self
             .context
-            .load_module(cudarc::nvrtc::Ptx::from_src(source.ptx))
+            .load_module(ptx)
             .map_err(|error| failed(format!("loading kernels/ptx/{}.ptx", source.name), &error))?;
         modules.insert(source.name, Arc::clone(&module));
         Ok(module)
     }
+}
+
+/// How kernels that overlap with the one before begin the instructions for it, of compute capability 9.0: as comments, so that older devices take the same PTX.
+const EARLY: &str = "// griddepcontrol";
+
+/// PTX with these instructions.
+fn overlapping(ptx: &str) -> String {
+    ptx.replace(".target sm_80", ".target sm_90")
+        .replace(EARLY, &EARLY[3..])
 }
 
 fn version(number: i32) -> String {

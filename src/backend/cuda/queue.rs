@@ -3,6 +3,7 @@
 use super::{CudaError, Device, Source, failed, fault, words};
 use cudarc::driver::{CudaEvent, CudaFunction, CudaSlice, CudaStream, DevicePtr, LaunchConfig, PinnedHostSlice, sys};
 pub use cudarc::driver::{DeviceRepr, LaunchArgs, PushKernelArg, ValidAsZeroBits};
+use std::ffi::c_void;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What a buffer may hold.
@@ -326,6 +327,14 @@ impl Queue {
             .map_err(|error| failed(format!("kernel {}", kernel.name), &error))
     }
 
+    fn count_launch(&self, kernel: &Kernel) -> Result<(), CudaError> {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = kernel.name;
+        if fault::strikes() {
+            return Err(failed(format!("kernel {}", kernel.name), &fault::LOST));
+        }
+        Ok(())
+    }
+
     /// Puts a kernel in.
     ///
     /// # Safety
@@ -342,10 +351,7 @@ impl Queue {
         threads: u32,
         arguments: impl FnOnce(&mut LaunchArgs<'a>),
     ) -> Result<(), CudaError> {
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = kernel.name;
-        if fault::strikes() {
-            return Err(failed(format!("kernel {}", kernel.name), &fault::LOST));
-        }
+        self.count_launch(kernel)?;
         let mut launch = self.stream.launch_builder(&kernel.function);
         arguments(&mut launch);
         let config = LaunchConfig {
@@ -357,6 +363,58 @@ impl Queue {
         unsafe { launch.launch(config) }
             .map(|_| ())
             .map_err(|error| failed(format!("kernel {}", kernel.name), &error))
+    }
+
+    /// As [`Queue::launch`], of a kernel that may start while the one put in before still runs, since it waits for that one itself where it first
+    /// needs what that one writes ([`super::EARLY`]). `arguments` point to the kernel's parameters, in their order.
+    ///
+    /// # Safety
+    /// As [`Queue::launch`]; and what the kernel reads before it waits must be done by then.
+    ///
+    /// # Errors
+    /// As [`Queue::launch`].
+    #[allow(unsafe_code, reason = "a launch hands addresses to the device")]
+    pub unsafe fn launch_early(
+        &self,
+        kernel: &Kernel,
+        blocks: u32,
+        threads: u32,
+        arguments: &mut [*mut c_void],
+    ) -> Result<(), CudaError> {
+        self.count_launch(kernel)?;
+        let mut overlaps = sys::CUlaunchAttribute {
+            id: sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+            pad: [0; 4],
+            value: sys::CUlaunchAttributeValue {
+                programmaticStreamSerializationAllowed: 1,
+            },
+        };
+        let config = sys::CUlaunchConfig {
+            gridDimX: blocks.max(1),
+            gridDimY: 1,
+            gridDimZ: 1,
+            blockDimX: threads,
+            blockDimY: 1,
+            blockDimZ: 1,
+            sharedMemBytes: kernel.shared,
+            hStream: self.stream.cu_stream(),
+            attrs: &raw mut overlaps,
+            numAttrs: u32::from(self.device.overlaps_launches()),
+        };
+        let mut launch = || {
+            self.device.context.bind_to_thread()?;
+            // SAFETY: the caller's; all pointers live through the call, which copies what they point to.
+            unsafe {
+                sys::cuLaunchKernelEx(
+                    &raw const config,
+                    kernel.function.cu_function(),
+                    arguments.as_mut_ptr(),
+                    std::ptr::null_mut(),
+                )
+            }
+            .result()
+        };
+        launch().map_err(|error| failed(format!("kernel {}", kernel.name), &error))
     }
 
     /// Waits until everything put in is done.

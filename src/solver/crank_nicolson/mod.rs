@@ -184,9 +184,9 @@ fn work(scenario: &Scenario) -> Work {
     #[expect(clippy::cast_precision_loss, reason = "4 or 8")]
     let real = scenario.solver().precision.bytes() as f64;
     if scenario.solver().backend == BackendChoice::Cuda {
-        // A line: ψ read and written, E read; of joints 20 numbers a thread of eight rows. A plane: ψ read and written for rows and for columns, and a phase.
+        // A line: ψ read and written, a factor read; of joints 10 numbers a thread of eight rows. A plane: ψ read and written for rows and for columns, and a phase.
         let (instructions, numbers) = if scenario.grid().rank() == 1 {
-            (40.0, 6.25)
+            (35.0, 7.25)
         } else {
             (80.0, 10.0)
         };

@@ -2,7 +2,7 @@
 //!
 //! Scheme: P½ · C_x(Δt/2) C_y(Δt) C_x(Δt/2) · P½ with the potential in P: each factor is unitary, the product symmetric, so −Δt runs it back exactly.
 //! (Peaceman and Rachford's (1+iB)⁻¹(1−iA)(1+iA)⁻¹(1−iB) would save a solve and is unitary only where A and B commute.)
-//! Layout: x fastest; `tile.rs` says how lines get into vectors. The last x solve of a step, both phases and the first x solve of the next are one pass over
+//! Layout: x fastest, rows an odd number of cache lines apart; `tile.rs` says how lines get into vectors. The last x solve of a step, both phases and the first x solve of the next are one pass over
 //! the rows, so that a step goes over the field twice.
 //! Cost: 3 solves of 12 multiply-adds a site and step, transposing along x, and the phases. Lines are parallel enough that no partition is wanted.
 
@@ -12,7 +12,7 @@ use super::hamiltonian::Step;
 use super::large;
 use super::run::Propagator;
 use super::thomas::Coefficients;
-use super::tile::{Factors, Place, Scratch, Tile, WIDE};
+use super::tile::{Factors, Place, SHORT, Scratch, Tile, WIDE};
 use crate::backend::simd::{Aligned, Level, Vectors};
 use crate::backend::threads;
 use crate::field::{Real, narrow};
@@ -32,7 +32,7 @@ enum Lines<T> {
         q: Vec<Complex<T>>,
         ring: Vec<Complex<T>>,
     },
-    /// Interior walls: by site of the field, x fastest; p = −2q/off.
+    /// Interior walls: as the field lies; p = −2q/off.
     Each { q: Vec<Complex<T>>, ring: Vec<Complex<T>> },
 }
 
@@ -44,8 +44,9 @@ pub(super) struct Plane<T: Real> {
     kick: Kick<T>,
     walls: Vec<bool>,
     imaginary: bool,
-    /// Real and imaginary parts of one site after the other.
+    /// Real and imaginary parts of one site after the other; rows `pitch` sites apart.
     psi: Aligned<T>,
+    pitch: usize,
     /// x with half the step, y with the whole one.
     lines: [Lines<T>; 2],
     scales: [Complex<T>; 2],
@@ -82,6 +83,13 @@ impl<T> Shared<T> {
     }
 }
 
+/// Sites from a row of `nx` to the next: an odd number of cache lines. Columns of a power of two of bytes apart would share a few places of the caches, and be gone from
+/// them on the way back.
+fn pitch<T>(nx: usize) -> usize {
+    let line = 64 / size_of::<Complex<T>>();
+    (nx.div_ceil(line) | 1) * line
+}
+
 impl<T: Vectors> Plane<T> {
     /// A plane with ψ = 0.
     pub(super) fn new(scenario: &Scenario, quantum: Quantum, level: Level) -> Self {
@@ -90,6 +98,7 @@ impl<T: Vectors> Plane<T> {
         let imaginary = scenario.time().imaginary;
         let [nx, ny, _] = grid.size();
         let walls = walls(scenario);
+        let pitch = pitch::<T>(nx);
         let empty = || Lines::Alike {
             p: Vec::new(),
             q: Vec::new(),
@@ -101,12 +110,13 @@ impl<T: Vectors> Plane<T> {
             kick: Kick::new(medium, quantum.absorption_scale(), quantum.interaction, imaginary),
             walls,
             imaginary,
-            psi: large(2 * nx * ny, 0),
+            psi: large(2 * pitch * ny, 0),
+            pitch,
             lines: [empty(), empty()],
             scales: [Complex::default(); 2],
             // Wide tiles as long as every thread gets two of them.
             panel: level.lanes::<T>()
-                * if nx >= 2 * WIDE * level.lanes::<T>() * threads::count() {
+                * if ny <= SHORT && nx >= 2 * WIDE * level.lanes::<T>() * threads::count() {
                     WIDE
                 } else {
                     1
@@ -132,11 +142,14 @@ impl<T: Vectors> Plane<T> {
                 ring: all(&coefficients.ring.unwrap_or_default()),
             };
         }
-        let mut q = vec![Complex::default(); nx * ny];
+        let pitch = self.pitch;
+        let mut q = vec![Complex::default(); pitch * ny];
         let mut ring = if closed { q.clone() } else { Vec::new() };
         for line in 0..[ny, nx][axis] {
-            let at = |k: usize| if axis == 0 { line * nx + k } else { k * nx + line };
-            let coefficients = Coefficients::new(step, sites, closed, |k| (!self.walls[at(k)]).then_some(diagonal));
+            let place = |k: usize, apart: usize| if axis == 0 { line * apart + k } else { k * apart + line };
+            let at = |k: usize| place(k, pitch);
+            let is_wall = |k: usize| self.walls[place(k, nx)];
+            let coefficients = Coefficients::new(step, sites, closed, |k| (!is_wall(k)).then_some(diagonal));
             for (k, value) in coefficients.q.iter().enumerate() {
                 q[at(k)] = narrow(*value);
             }
@@ -172,31 +185,39 @@ impl<T: Vectors> Plane<T> {
 
     /// A pass over the rows: the end of a step whose drives are `ending`, and the beginning of one whose drives are `beginning`.
     fn rows(&mut self, ending: Option<&[f64]>, beginning: Option<&[f64]>) {
-        let nx = self.grid.size()[0];
+        let (nx, pitch) = (self.grid.size()[0], self.pitch);
         let lanes = self.level.lanes::<T>();
         let mut psi = std::mem::replace(&mut self.psi, Aligned::zeros(0));
         let this = &*self;
         let field: &mut [Complex<T>] = bytemuck::cast_slice_mut(&mut psi[..]);
-        field.par_chunks_mut(nx * lanes).enumerate().for_each(|(tile, sites)| {
-            let place = Place {
-                first: 0,
-                sites: nx,
-                along: 1,
-                lines: sites.len() / nx,
-                across: nx,
-            };
-            let first = tile * lanes * nx;
-            if let Some(drives) = ending {
-                // SAFETY: the chunk is this closure's and has the tile's sites.
-                unsafe { this.cayley(0, place, first, sites.as_mut_ptr()) };
-                this.kick.apply(0, drives, first, sites);
-            }
-            if let Some(drives) = beginning {
-                this.kick.apply(0, drives, first, sites);
-                // SAFETY: as above.
-                unsafe { this.cayley(0, place, first, sites.as_mut_ptr()) };
-            }
-        });
+        field
+            .par_chunks_mut(pitch * lanes)
+            .enumerate()
+            .for_each(|(tile, sites)| {
+                let place = Place {
+                    first: 0,
+                    sites: nx,
+                    along: 1,
+                    lines: sites.len() / pitch,
+                    across: pitch,
+                };
+                let first = tile * lanes * pitch;
+                let kick = |drives: &[f64], sites: &mut [Complex<T>]| {
+                    for (line, sites) in sites.chunks_mut(pitch).enumerate() {
+                        this.kick.apply(0, drives, (tile * lanes + line) * nx, &mut sites[..nx]);
+                    }
+                };
+                if let Some(drives) = ending {
+                    // SAFETY: the chunk is this closure's and has the tile's sites.
+                    unsafe { this.cayley(0, place, first, sites.as_mut_ptr()) };
+                    kick(drives, sites);
+                }
+                if let Some(drives) = beginning {
+                    kick(drives, sites);
+                    // SAFETY: as above.
+                    unsafe { this.cayley(0, place, first, sites.as_mut_ptr()) };
+                }
+            });
         self.psi = psi;
     }
 
@@ -216,7 +237,7 @@ impl<T: Vectors> Plane<T> {
             panels.push(Place {
                 first,
                 sites: ny,
-                along: nx,
+                along: self.pitch,
                 lines,
                 across: 1,
             });
@@ -289,17 +310,28 @@ impl<T: Vectors> Propagator<T> for Plane<T> {
 
     fn read(&self, first: usize, out: &mut [Complex<T>]) {
         let psi: &[Complex<T>] = bytemuck::cast_slice(&self.psi[..]);
-        out.copy_from_slice(&psi[first..first + out.len()]);
+        let nx = self.grid.size()[0];
+        let (mut site, mut out) = (first, out);
+        while !out.is_empty() {
+            let (row, column) = (site / nx, site % nx);
+            let (part, rest) = out.split_at_mut(out.len().min(nx - column));
+            let from = row * self.pitch + column;
+            part.copy_from_slice(&psi[from..from + part.len()]);
+            site += part.len();
+            out = rest;
+        }
     }
 
     fn change(&mut self, change: &(dyn Fn(usize, &mut Complex<T>) + Sync)) {
-        let walls = &self.walls;
+        let (walls, nx) = (&self.walls, self.grid.size()[0]);
         let psi: &mut [Complex<T>] = bytemuck::cast_slice_mut(&mut self.psi[..]);
-        psi.par_iter_mut().enumerate().for_each(|(site, psi)| {
-            if walls.get(site).copied().unwrap_or(false) {
-                *psi = Complex::default();
-            } else {
-                change(site, psi);
+        psi.par_chunks_mut(self.pitch).enumerate().for_each(|(row, psi)| {
+            for (site, psi) in (row * nx..).zip(&mut psi[..nx]) {
+                if walls.get(site).copied().unwrap_or(false) {
+                    *psi = Complex::default();
+                } else {
+                    change(site, psi);
+                }
             }
         });
     }

@@ -2,20 +2,23 @@
 //!
 //! Scheme: with q = −off/pivot and p = −2q/off, E_k = q_k E_{k−1} + p_k ψ_k from the first site to the last, Y_k = q_k Y_{k+1} + E_k from the last to the first, ψ ← Y − ψ: 12 multiply-adds a
 //! site, of which one complex one waits for the site before. A ring: Y −= ζ (Y_0 − Y_{n−1}).
-//! Layout: lines that run along y lie side by side in the field already and are solved where they are, up to four vectors of them at once: a row of the field is then visited for half a
-//! kilobyte, which keeps caches and address translation from binding. Lines that run along x go through squares of N × N sites, transposed in registers, into `[site][re | im][lane]`.
-//! Bytes: the field is read and written once from memory; E, and ψ of lines along x, stay in the second-level cache up to 2048 sites a line.
+//! Layout: lines that run along y lie side by side in the field already and are solved where they are, two vectors of them at once where E and ψ of both stay in half of the second-level
+//! cache, one otherwise; rows of the field are an odd number of cache lines apart, so that ψ spreads over all of that cache and is still there on the way back. Lines that run along x go through squares of N × N sites, transposed in registers, into `[site][re | im][lane]`.
+//! Bytes: the field is read and written once from memory; E and ψ stay in the second-level cache up to some 4096 sites a line.
 
 #![allow(unsafe_code, reason = "entered with the target features of a level")]
 
+use super::large;
 use super::pair::{Pair, WIDEST, transpose};
-use crate::backend::simd::{Kernel, Lanes, Vectors, prefetch};
+use crate::backend::simd::{Aligned, Kernel, Lanes, Vectors, prefetch};
 use crate::field::Real;
 use num_complex::Complex;
 use std::ops::Range;
 
-/// Vectors of columns that are solved at once where there are enough columns.
-pub(super) const WIDE: usize = 4;
+/// Vectors of columns that are solved at once where they are short enough.
+pub(super) const WIDE: usize = 2;
+/// Sites of the longest columns of which so many are.
+pub(super) const SHORT: usize = 2048;
 /// Rows of the field that are asked for ahead of their use.
 const AHEAD: usize = 32;
 
@@ -46,14 +49,20 @@ pub(super) enum Factors<'a, T> {
     },
 }
 
-/// What a thread keeps between tiles.
-#[derive(Default)]
+/// What a thread keeps between tiles, on cache lines.
 pub(super) struct Scratch<T> {
-    psi: Vec<T>,
+    psi: Aligned<T>,
     /// E, then Y of a ring.
-    right: Vec<T>,
-    q: Vec<T>,
-    ring: Vec<T>,
+    right: Aligned<T>,
+    q: Aligned<T>,
+    ring: Aligned<T>,
+}
+
+impl<T: Real> Default for Scratch<T> {
+    fn default() -> Self {
+        let [psi, right, q, ring] = [(); 4].map(|()| Aligned::zeros(0));
+        Self { psi, right, q, ring }
+    }
 }
 
 /// Lines at work: at most N, or N·[`WIDE`] that run along y.
@@ -109,9 +118,9 @@ impl<T: Vectors> Kernel<T> for Tile<'_, T> {
     }
 }
 
-fn grow<T: Real>(array: &mut Vec<T>, numbers: usize) {
+fn grow<T: Real>(array: &mut Aligned<T>, numbers: usize) {
     if array.len() < numbers {
-        array.resize(numbers, T::zero());
+        *array = large(numbers, 0);
     }
 }
 

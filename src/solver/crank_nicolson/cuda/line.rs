@@ -1,18 +1,28 @@
-//! A line on the device.
+//! A line on the device (`kernels/crank_nicolson.cu`, `kernels/crank_nicolson_joints.cuh`).
 
 use super::super::hamiltonian::{Hamiltonian, Step};
 use super::field::{Energies, Field};
+use super::layout::{Layout, Solvers};
 use super::on_device::{Scheme, bytes};
-use super::{OnCuda, SOLVERS, Shape, THREADS, params};
+use super::{OnCuda, PART_THREADS, PARTS, Shape, params};
 use crate::backend::cuda::{Buffer, CudaError, Device, Kernel, PushKernelArg, Queue};
 use crate::grid::Grid;
+use crate::solver::device::rows::address;
+use std::ffi::c_void;
+
+/// Numbers that a block exchanges joints by, as in the kernels.
+const EXCHANGE: usize = 6 * 32 + 4;
 
 struct Kernels {
     begin: Kernel,
+    again: Kernel,
     step: Kernel,
+    short: Kernel,
     end: Kernel,
-    rs_begin: Kernel,
-    rs_step: Kernel,
+    /// Of the matrix too, and without.
+    rs: [Kernel; 2],
+    rs_up: [Kernel; 2],
+    rs_down: [Kernel; 2],
 }
 
 impl Kernels {
@@ -21,41 +31,14 @@ impl Kernels {
         let plain = |entry| queue.kernel(shape.source, entry, 0);
         Ok(Self {
             begin: line("line_begin", "ring_begin")?,
+            again: line("line_again", "ring_again")?,
             step: line("line_step", "ring_step")?,
+            short: line("line_short", "ring_short")?,
             end: line("line_end", "ring_end")?,
-            rs_begin: plain("rs_begin")?,
-            rs_step: plain("rs_step")?,
+            rs: [plain("rs_begin")?, plain("rs_step")?],
+            rs_up: [plain("rs_up_begin")?, plain("rs_up_step")?],
+            rs_down: [plain("rs_down_begin")?, plain("rs_down_step")?],
         })
-    }
-}
-
-/// How rows are dealt out to threads.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Layout {
-    /// Threads of a block: a power of two, none of a ring's without a row.
-    threads: usize,
-    blocks: usize,
-    /// Rows with those behind the line's end.
-    room: usize,
-    /// Threads of `rs`: a power of two, none without a joint.
-    solvers: usize,
-}
-
-/// The largest power of two up to `most` (itself one) and `n`.
-fn power_of_two(n: usize, most: usize) -> usize {
-    most.min(1 << n.max(1).ilog2())
-}
-
-impl Layout {
-    fn new(sites: usize, rows: usize, closes: bool) -> Self {
-        let threads = if closes { power_of_two(sites, THREADS) } else { THREADS };
-        let blocks = sites.div_ceil(rows * threads);
-        Self {
-            threads,
-            blocks,
-            room: if closes { sites } else { blocks * threads * rows },
-            solvers: power_of_two(blocks, SOLVERS),
-        }
     }
 }
 
@@ -70,15 +53,22 @@ pub(super) struct Line<T: OnCuda> {
     /// E without drives and what each drive adds; empty without drives.
     parts: Vec<Buffer<T>>,
     absorption: Option<Buffer<T>>,
-    /// Six numbers a block, and one more of each.
+    /// Inverse pivots of rows; none where the matrix changes in every step.
+    factors: Option<Buffer<T>>,
+    /// Eight numbers a block, and one more of each.
     top: Buffer<T>,
     kept: Buffer<T>,
     rs_kept: Buffer<T>,
     pivots: Buffer<T>,
-    /// Whether the matrix and the right-hand side of the next step are eliminated.
-    ready: bool,
-    /// Whether `rs` has the matrix.
+    /// Six numbers a part, and one more of each; and what is kept between parts.
+    top_parts: Buffer<T>,
+    parts_kept: Buffer<T>,
+    /// Whether the matrix is eliminated, and whether that of the joints of blocks is.
+    eliminated: bool,
     factorised: bool,
+    /// Whether the right-hand side of the next step is eliminated, and in which of two places blocks left it.
+    ready: bool,
+    place: usize,
 }
 
 /// A number for every row, `beyond` behind the line's end.
@@ -108,8 +98,9 @@ impl<T: OnCuda> Line<T> {
         let queue = Queue::new(device)?;
         let sites = hamiltonian.sites();
         let closes = hamiltonian.periodic;
-        let layout = Layout::new(sites, shape.rows, closes);
-        let numbers = 3 * (shape.rows + 1) * layout.threads + 2 * 6 * 32;
+        let processors = device.multiprocessors as usize;
+        let layout = Layout::new(sites, shape.rows, closes, processors, size_of::<T>());
+        let numbers = 3 * (shape.rows + 1) * layout.threads + 2 * EXCHANGE;
         let shared = u32::try_from(numbers * size_of::<T>()).unwrap_or(u32::MAX);
         let plane = |value: &dyn Fn(usize) -> T, beyond: T| plane(&queue, sites, layout.room, value, beyond);
         // What is infinite is a wall.
@@ -141,12 +132,21 @@ impl<T: OnCuda> Line<T> {
             energy,
             parts,
             absorption,
-            top: complex("the joints", 6 * (layout.blocks + 1))?,
+            factors: if hamiltonian.is_driven() {
+                None
+            } else {
+                Some(complex("factors", layout.blocks * layout.threads * shape.rows)?)
+            },
+            top: complex("the joints", 8 * (layout.blocks + 1))?,
             kept: complex("the joints", 4 * layout.blocks * (layout.threads + 32))?,
-            rs_kept: complex("the joints", 4 * (SOLVERS + 32))?,
+            rs_kept: complex("the joints", 4 * PARTS * (PART_THREADS + 32))?,
             pivots: complex("the joints", layout.blocks + 1)?,
-            ready: false,
+            top_parts: complex("the joints", 6 * (PARTS + 1))?,
+            parts_kept: complex("the joints", 4 * (32 + 32) + PARTS + 1)?,
+            eliminated: false,
             factorised: false,
+            ready: false,
+            place: 0,
             hamiltonian,
             layout,
         };
@@ -158,14 +158,17 @@ impl<T: OnCuda> Line<T> {
         clippy::cast_possible_truncation,
         reason = "at most 2^25 sites"
     )]
-    fn parameters(&self, field: &Field<T>) -> params::Line<T> {
+    /// For a launch that leaves right-hand sides in place `to`.
+    fn parameters(&self, field: &Field<T>, to: usize) -> params::Line<T> {
         let Step { dt, imaginary, .. } = self.step;
         let quantum = &self.hamiltonian.quantum;
         let (hopping, half) = (quantum.hopping, dt / 2.0);
         let parts = self.layout.blocks * self.layout.threads;
         let sites = self.hamiltonian.sites();
-        let address =
-            |plane: usize| self.top.address() + (2 * plane * (self.layout.blocks + 1) * size_of::<T>()) as u64;
+        let joints = |plane: usize| self.top.address() + (2 * plane * (self.layout.blocks + 1) * size_of::<T>()) as u64;
+        let sides = |place: usize| [joints(2 + 2 * place), joints(3 + 2 * place)];
+        let [d, next_d] = sides(to);
+        let [from_d, from_next_d] = sides(self.place);
         let shift = if imaginary {
             (1.0 / half - self.step.lowest()) / hopping
         } else {
@@ -178,17 +181,18 @@ impl<T: OnCuda> Line<T> {
                 Some(absorption) if !imaginary => absorption.address(),
                 _ => 0,
             },
+            factors: address(self.factors.as_ref()),
             sites: sites as i64,
             each: (sites / parts) as i32,
             more: (sites % parts) as i32,
             imaginary: i32::from(imaginary),
             top: params::Blocks {
-                a: address(0),
-                v: address(1),
-                d: address(2),
-                next_a: address(3),
-                next_d: address(4),
-                y: address(5),
+                a: joints(0),
+                v: joints(1),
+                d,
+                next_a: joints(6),
+                next_d,
+                y: joints(7),
             },
             kept: self.kept.address(),
             a_energy: T::of(1.0 / hopping),
@@ -196,64 +200,130 @@ impl<T: OnCuda> Line<T> {
             a_absorption: T::of(half.abs() / (half * hopping)),
             d_scale: T::of(2.0 / (half * hopping)),
             interaction: T::of(quantum.interaction * half),
+            solving: params::Solving {
+                kept: self.rs_kept.address(),
+                pivots: self.pivots.address(),
+                blocks: self.layout.blocks as i32,
+                ring: i32::from(self.hamiltonian.periodic),
+                threads: self.layout.sharers as i32,
+                d: from_d,
+                next_d: from_next_d,
+            },
         }
     }
 
+    /// Puts a kernel of all blocks in, which leaves right-hand sides in place `to`; `early` if it may start while the one before runs.
     #[expect(clippy::cast_possible_truncation, reason = "at most 2^25 sites")]
     #[allow(unsafe_code, reason = "a kernel launch")]
-    fn launch(&self, field: &Field<T>, kernel: &Kernel) -> Result<(), CudaError> {
-        let parameters = self.parameters(field);
+    fn launch(&self, field: &Field<T>, kernel: &Kernel, to: usize, early: bool) -> Result<(), CudaError> {
+        let mut parameters = self.parameters(field, to);
         let (blocks, threads) = (self.layout.blocks as u32, self.layout.threads as u32);
-        // SAFETY: the parameters are those of the kernel; ψ and E have room for all rows of all threads, the joints for all blocks and threads.
+        // SAFETY: the parameters are those of the kernel; ψ and E have room for all rows of all threads, the joints for all blocks and threads. Whoever says
+        // `early` knows what the kernel reads before it waits.
         unsafe {
+            if early {
+                let pointer = (&raw mut parameters).cast::<c_void>();
+                return field.queue.launch_early(kernel, blocks, threads, &mut [pointer]);
+            }
             field.queue.launch(kernel, (blocks, 1, 1), threads, |launch| {
                 launch.arg(&parameters);
             })
         }
     }
 
-    /// RS.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_possible_wrap,
-        reason = "at most 8192 blocks"
-    )]
+    /// RS; gives whether it had the matrix already.
+    #[expect(clippy::cast_possible_truncation, reason = "at most 512 threads")]
     #[allow(unsafe_code, reason = "a kernel launch")]
-    fn solve_joints(&mut self, field: &Field<T>) -> Result<(), CudaError> {
-        let top = self.parameters(field).top;
-        let (kept, pivots) = (self.rs_kept.address(), self.pivots.address());
-        let (blocks, ring) = (self.layout.blocks as i32, i32::from(self.hamiltonian.periodic));
-        let kernel = if self.factorised {
-            &self.kernels.rs_step
-        } else {
-            &self.kernels.rs_begin
-        };
-        // SAFETY: as above; a block of `solvers` threads, each of which has a joint and at most eight.
+    fn solve_joints(&mut self, field: &Field<T>) -> Result<bool, CudaError> {
+        let params::Line {
+            mut top, mut solving, ..
+        } = self.parameters(field, self.place);
+        let had = std::mem::replace(&mut self.factorised, true);
+        let (kind, threads) = (usize::from(had), self.layout.sharers as u32);
+        if self.layout.solvers == Solvers::Parts {
+            let mut parts = self.parts(top, solving);
+            let mut arguments = [(&raw mut parts).cast::<c_void>()];
+            let blocks = PARTS as u32;
+            // SAFETY: as above; threads have a joint each, and at most two. Before they wait they read what an earlier `rs` kept, and `rs_down` what was
+            // there before `rs_up`.
+            unsafe {
+                field
+                    .queue
+                    .launch_early(&self.kernels.rs_up[kind], blocks, threads, &mut arguments)?;
+                let down = &self.kernels.rs_down[kind];
+                if had {
+                    field.queue.launch_early(down, blocks, threads, &mut arguments)?;
+                } else {
+                    field.queue.launch(down, (blocks, 1, 1), threads, |launch| {
+                        launch.arg(&parts);
+                    })?;
+                }
+            }
+            return Ok(had);
+        }
+        let mut arguments = [(&raw mut top).cast::<c_void>(), (&raw mut solving).cast()];
+        // SAFETY: as above.
         unsafe {
             field
                 .queue
-                .launch(kernel, (1, 1, 1), self.layout.solvers as u32, |launch| {
-                    launch.arg(&top).arg(&kept).arg(&pivots).arg(&blocks).arg(&ring);
-                })?;
+                .launch_early(&self.kernels.rs[kind], 1, threads, &mut arguments)?;
         }
-        self.factorised = true;
-        Ok(())
+        Ok(had)
     }
 
-    /// RD, JD and JU, of the matrix too.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_possible_wrap, reason = "32 parts")]
+    fn parts(&self, joints: params::Blocks, within: params::Solving) -> params::Parts {
+        let number = 2 * size_of::<T>();
+        let part = |plane: usize| self.top_parts.address() + (plane * (PARTS + 1) * number) as u64;
+        params::Parts {
+            joints,
+            parts: params::Blocks {
+                a: part(0),
+                v: part(1),
+                d: part(2),
+                next_a: part(3),
+                next_d: part(4),
+                y: part(5),
+            },
+            within,
+            between: params::Solving {
+                kept: self.parts_kept.address(),
+                pivots: self.parts_kept.address() + (4 * (32 + 32) * number) as u64,
+                blocks: PARTS as i32,
+                threads: PARTS as i32,
+                ..within
+            },
+        }
+    }
+
+    /// RD, JD and JU: of the matrix too, unless that is done.
     fn begin(&mut self, field: &Field<T>) -> Result<(), CudaError> {
-        self.launch(field, &self.kernels.begin)?;
-        (self.ready, self.factorised) = (true, false);
+        self.place = 0;
+        if self.eliminated {
+            self.launch(field, &self.kernels.again, 0, false)?;
+        } else {
+            self.launch(field, &self.kernels.begin, 0, false)?;
+            (self.eliminated, self.factorised) = (self.factors.is_some(), false);
+        }
+        self.ready = true;
         Ok(())
     }
 
+    /// The launch after the first `rs` is not early: before it waits it would read what `rs` and `begin` have just kept, past caches that may hold older factors.
     fn static_steps(&mut self, field: &Field<T>, steps: u64) -> Result<(), CudaError> {
         for _ in 0..steps {
             if !self.ready {
                 self.begin(field)?;
             }
-            self.solve_joints(field)?;
-            self.launch(field, &self.kernels.step)?;
+            if self.layout.solvers != Solvers::Every {
+                let early = self.solve_joints(field)?;
+                self.launch(field, &self.kernels.step, self.place, early)?;
+                continue;
+            }
+            let early = self.factorised || self.solve_joints(field)?;
+            let to = 1 - self.place;
+            self.launch(field, &self.kernels.short, to, early)?;
+            self.place = to;
         }
         Ok(())
     }
@@ -266,7 +336,7 @@ impl<T: OnCuda> Line<T> {
             self.drive(field, now + dt / 2.0)?;
             self.begin(field)?;
             self.solve_joints(field)?;
-            self.launch(field, &self.kernels.end)?;
+            self.launch(field, &self.kernels.end, 0, false)?;
             self.ready = false;
             now += dt;
         }
@@ -292,19 +362,27 @@ impl<T: OnCuda> Scheme<T> for Line<T> {
     }
 
     fn bytes(&self) -> usize {
-        let joints = [&self.top, &self.kept, &self.rs_kept, &self.pivots];
+        let joints = [
+            &self.top,
+            &self.kept,
+            &self.rs_kept,
+            &self.pivots,
+            &self.top_parts,
+            &self.parts_kept,
+        ];
         bytes(
             joints
                 .into_iter()
                 .chain([&self.energy])
                 .chain(&self.parts)
-                .chain(&self.absorption),
+                .chain(&self.absorption)
+                .chain(&self.factors),
         )
     }
 
     fn set_step(&mut self, _field: &Field<T>, dt: f64) -> Result<(), CudaError> {
         self.step = self.hamiltonian.step(dt);
-        self.ready = false;
+        (self.ready, self.eliminated) = (false, false);
         Ok(())
     }
 
@@ -343,33 +421,5 @@ impl<T: OnCuda> Scheme<T> for Line<T> {
 
     fn energy_at(&self, site: usize, drives: &[f64]) -> f64 {
         self.hamiltonian.energy_at(site, drives)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::JOINTS;
-    use super::*;
-
-    #[test]
-    fn every_thread_has_a_row_and_none_too_many() {
-        for rows in [8, 16] {
-            for sites in [2, 3, 31, 255, 256, 257, 2047, 2048, 2049, 100_000, 16 << 20] {
-                for closes in [false, true] {
-                    let Layout {
-                        threads,
-                        blocks,
-                        room,
-                        solvers,
-                    } = Layout::new(sites, rows, closes);
-                    assert!(threads.is_power_of_two() && threads <= THREADS);
-                    assert!(solvers.is_power_of_two() && solvers <= blocks && blocks.div_ceil(solvers) <= JOINTS);
-                    assert!(room >= sites && sites.div_ceil(blocks * threads) <= rows);
-                    if closes {
-                        assert!(sites >= blocks * threads, "{sites} {blocks} {threads}");
-                    }
-                }
-            }
-        }
     }
 }

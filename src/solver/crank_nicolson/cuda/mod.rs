@@ -1,13 +1,14 @@
 //! The N-shaped partition on an NVIDIA device: a line (`kernels/crank_nicolson.cu`), and all lines of a plane (`kernels/crank_nicolson_plane.cu`).
 //!
-//! A line: two launches a step: `rs` solves for the joints of all blocks, `line_step` substitutes and eliminates for the next step, so that ψ is read and written once. With
-//! a driven potential both halves are apart, since the matrix changes between them. A plane: two launches a step, rows and columns. ψ stays on the device, where
+//! A line: two launches a step: `rs` solves for the joints of all blocks, `line_step` substitutes and eliminates for the next step, so that ψ is read and written once; on a
+//! short line one launch, in which every block solves for all joints. With a driven potential both halves are apart, since the matrix changes between them. A plane: two launches
+//! a step, rows and columns. From compute capability 9.0 on, a launch starts while the one before ends, and waits itself for what that one writes. ψ stays on the device, where
 //! sums and pictures are made; it comes to the host as a whole when somebody asks for the field, and goes back when somebody changed it.
 //!
-//! Bytes a row and step of a line: 25 in single and 50 in double precision, coefficients included, which are made anew from E in every launch. Stored ones would take 40
-//! or more of their own.
+//! Bytes a row and step of a line: 29 in single and 58 in double precision, inverse pivots and joints included.
 
 mod field;
+mod layout;
 mod line;
 mod on_device;
 mod params;
@@ -17,7 +18,6 @@ use super::hamiltonian::Hamiltonian;
 use super::run::Propagator;
 use crate::backend::cuda::{self, Source, source};
 use crate::field::Precision;
-use crate::grid::Grid;
 use crate::physics::Quantum;
 use crate::scene::Scenario;
 use crate::scene::scenario::BackendChoice;
@@ -46,6 +46,10 @@ struct Shape {
     source: Source,
     /// Rows of a thread.
     rows: usize,
+    /// Most threads of a block.
+    threads: usize,
+    /// Sites of the longest line.
+    reach: usize,
 }
 
 /// Few rows are the fastest; more reach further.
@@ -54,47 +58,55 @@ const SINGLE: [Shape; 2] = [
     of_rows(source!("crank_nicolson_f32_16"), 16),
 ];
 const DOUBLE: [Shape; 1] = [of_rows(source!("crank_nicolson_f64_8"), 8)];
-/// The same for planes.
-const PLANE_SINGLE: [Shape; 2] = [
-    of_rows(source!("crank_nicolson_plane_f32_8"), 8),
-    of_rows(source!("crank_nicolson_plane_f32_16"), 16),
+/// The same for the lines of a plane, along x and along y. Threads of small blocks may have more registers; where those do not bind, many threads hide more.
+const PLANE_SINGLE: [[Shape; 2]; 2] = [
+    [
+        in_block(source!("crank_nicolson_plane_f32_8_1024"), 8, 1024),
+        in_block(source!("crank_nicolson_plane_f32_16_1024"), 16, 1024),
+    ],
+    [
+        in_block(source!("crank_nicolson_plane_f32_16_512"), 16, 512),
+        in_block(source!("crank_nicolson_plane_f32_16_1024"), 16, 1024),
+    ],
 ];
-const PLANE_DOUBLE: [Shape; 2] = [
-    of_rows(source!("crank_nicolson_plane_f64_4"), 4),
-    of_rows(source!("crank_nicolson_plane_f64_8"), 8),
-];
+const PLANE_DOUBLE: [[Shape; 2]; 2] = [[
+    in_block(source!("crank_nicolson_plane_f64_8_512"), 8, 512),
+    in_block(source!("crank_nicolson_plane_f64_8_1024"), 8, 1024),
+]; 2];
 
 const fn of_rows(source: Source, rows: usize) -> Shape {
-    Shape { source, rows }
+    Shape {
+        source,
+        rows,
+        threads: THREADS,
+        reach: PARTS * PART_THREADS * FEW * THREADS * rows,
+    }
+}
+
+/// A line is within one block.
+const fn in_block(source: Source, rows: usize, threads: usize) -> Shape {
+    Shape {
+        source,
+        rows,
+        threads,
+        reach: threads * rows,
+    }
 }
 
 /// Threads of a block.
 const THREADS: usize = 256;
-/// Threads of `rs`, and joints that each may have.
-const SOLVERS: usize = 1024;
-const JOINTS: usize = 8;
+/// As in the kernels: most joints of blocks that a thread has, most threads that share them, and parts that many joints are divided into, with most threads of one.
+const FEW: usize = 2;
+const SOLVERS: usize = 512;
+const PARTS: usize = 32;
+const PART_THREADS: usize = 128;
 
-/// The first shape that reaches over lines of a grid.
-fn shape(precision: Precision, grid: &Grid) -> Result<Shape, SolverError> {
-    let is_plane = grid.rank() > 1;
-    let all: &[Shape] = match (precision, is_plane) {
-        (Precision::Single, false) => &SINGLE,
-        (Precision::Double, false) => &DOUBLE,
-        (Precision::Single, true) => &PLANE_SINGLE,
-        (Precision::Double, true) => &PLANE_DOUBLE,
-    };
-    let sites = grid.size().into_iter().max().unwrap_or(1);
-    let reach = |shape: &Shape| {
-        if is_plane {
-            plane::reach(shape)
-        } else {
-            SOLVERS * JOINTS * THREADS * shape.rows
-        }
-    };
-    let most = all.iter().map(reach).max().unwrap_or(0);
-    (all.iter().find(|shape| sites <= reach(shape)).copied()).ok_or_else(|| {
+/// The first shape that reaches over lines of so many sites.
+fn shape(all: &[Shape], sites: usize, precision: Precision) -> Result<Shape, SolverError> {
+    (all.iter().find(|shape| sites <= shape.reach).copied()).ok_or_else(|| {
         SolverError::Unsupported(format!(
-            "crank-nicolson takes lines of at most {most} sites in {} precision on a device, and the longest of {grid} has {sites}; take backend = \"cpu\"",
+            "crank-nicolson takes lines of at most {} sites in {} precision on a device, and a line has {sites}; take backend = \"cpu\"",
+            all.iter().map(|shape| shape.reach).max().unwrap_or(0),
             precision.word()
         ))
     })
@@ -130,15 +142,25 @@ pub(super) fn propagator<T: OnCuda>(scenario: &Scenario, quantum: Quantum) -> Re
 fn on_device<T: OnCuda>(scenario: &Scenario, quantum: Quantum) -> Result<Box<dyn Propagator<T>>, SolverError> {
     let device = crate::solver::device::device()?;
     let grid = scenario.grid();
-    let shape = shape(T::PRECISION, grid)?;
+    let [nx, ny, _] = grid.size();
+    let is_plane = grid.rank() > 1;
+    let (line, [along_x, along_y]): (&[Shape], _) = match T::PRECISION {
+        Precision::Single => (&SINGLE, PLANE_SINGLE),
+        Precision::Double => (&DOUBLE, PLANE_DOUBLE),
+    };
+    let shapes = if is_plane {
+        [shape(&along_x, nx, T::PRECISION)?, shape(&along_y, ny, T::PRECISION)?]
+    } else {
+        [shape(line, nx, T::PRECISION)?; 2]
+    };
     let needed = super::memory(scenario);
     crate::solver::device::check_count(grid, grid.sites() as u64)?;
     crate::solver::device::check_room(grid, T::PRECISION, super::METHOD.id, needed, device.free_memory())?;
-    if grid.rank() > 1 {
-        let plane = Plane::new(device, scenario, quantum, shape).map_err(SolverError::from)?;
+    if is_plane {
+        let plane = Plane::new(device, scenario, quantum, shapes).map_err(SolverError::from)?;
         return Ok(Box::new(OnDevice::new(plane)));
     }
     let hamiltonian = Hamiltonian::new(scenario, quantum);
-    let line = Line::new(device, grid, hamiltonian, shape).map_err(SolverError::from)?;
+    let line = Line::new(device, grid, hamiltonian, shapes[0]).map_err(SolverError::from)?;
     Ok(Box::new(OnDevice::new(line)))
 }

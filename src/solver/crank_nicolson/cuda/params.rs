@@ -2,7 +2,7 @@
 
 use crate::backend::cuda::parameters;
 
-parameters!(Line<T>, Blocks, Lines<T>, Look, Picture);
+parameters!(Line<T>, Blocks, Solving, Parts, Lines<T>, Look, Picture);
 
 /// What the blocks leave to `rs`, and what it gives them.
 #[repr(C)]
@@ -16,6 +16,29 @@ pub(super) struct Blocks {
     pub y: u64,
 }
 
+/// What solving for the joints of all blocks takes beside them.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Solving {
+    pub kept: u64,
+    pub pivots: u64,
+    pub blocks: i32,
+    pub ring: i32,
+    pub threads: i32,
+    pub d: u64,
+    pub next_d: u64,
+}
+
+/// Joints of all blocks in parts, and one joint of each part.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Parts {
+    pub joints: Blocks,
+    pub parts: Blocks,
+    pub within: Solving,
+    pub between: Solving,
+}
+
 /// A line and a step of it.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
@@ -23,6 +46,7 @@ pub(super) struct Line<T> {
     pub psi: u64,
     pub energy: u64,
     pub absorption: u64,
+    pub factors: u64,
     pub sites: i64,
     pub each: i32,
     pub more: i32,
@@ -34,6 +58,7 @@ pub(super) struct Line<T> {
     pub a_absorption: T,
     pub d_scale: T,
     pub interaction: T,
+    pub solving: Solving,
 }
 
 /// One Cayley factor of all lines of a plane, and what stands between two of them.
@@ -99,13 +124,20 @@ mod tests {
 
     fn check<T: Real>(source: Source) {
         for kind in ["line", "ring"] {
-            for stage in ["begin", "step", "end"] {
+            for stage in ["begin", "again", "step", "short", "end"] {
                 let entry = format!("{kind}_{stage}");
                 assert_eq!(source.declared(&entry), [size_of::<Line<T>>()], "{entry}");
             }
         }
         for entry in ["rs_begin", "rs_step"] {
-            assert_eq!(source.declared(entry)[0], size_of::<Blocks>(), "{entry}");
+            assert_eq!(
+                source.declared(entry),
+                [size_of::<Blocks>(), size_of::<Solving>()],
+                "{entry}"
+            );
+        }
+        for entry in ["rs_up_begin", "rs_up_step", "rs_down_begin", "rs_down_step"] {
+            assert_eq!(source.declared(entry), [size_of::<Parts>()], "{entry}");
         }
         check_looks(source);
     }
@@ -130,10 +162,10 @@ mod tests {
         for shape in DOUBLE {
             check::<f64>(shape.source);
         }
-        for shape in PLANE_SINGLE {
+        for shape in PLANE_SINGLE.as_flattened() {
             check_plane::<f32>(shape.source);
         }
-        for shape in PLANE_DOUBLE {
+        for shape in PLANE_DOUBLE.as_flattened() {
             check_plane::<f64>(shape.source);
         }
     }

@@ -6,7 +6,7 @@ use super::super::thomas::Coefficients;
 use super::field::{Energies, Field};
 use super::on_device::{Scheme, bytes};
 use super::{OnCuda, Shape, params};
-use crate::backend::cuda::{Buffer, CudaError, Device, Kernel, PushKernelArg, Queue};
+use crate::backend::cuda::{Buffer, CudaError, Device, Kernel, Queue};
 use crate::field::{Real, narrow};
 use crate::grid::Grid;
 use crate::physics::Quantum;
@@ -16,8 +16,7 @@ use crate::solver::device::whole;
 use crate::solver::split_step_fourier::kick::Kick;
 use num_complex::{Complex, Complex64};
 
-/// Most threads of a block, and how many it should have if lines are short.
-const MOST_THREADS: usize = 1024;
+/// Threads that a block should have if lines are short.
 const THREADS: usize = 256;
 /// Bytes of a row that a block should take of lines that stand side by side: what memory moves at once.
 const SECTOR: usize = 32;
@@ -25,11 +24,6 @@ const SECTOR: usize = 32;
 const BANKS: usize = 128;
 /// Numbers in front of the lines that warps exchange what they carry by.
 const SLOTS: usize = 64;
-
-/// The longest line that a shape reaches over.
-pub(super) const fn reach(shape: &Shape) -> usize {
-    MOST_THREADS * shape.rows
-}
 
 /// How the lines along an axis are dealt out to threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,10 +42,11 @@ struct Layout {
 
 impl Layout {
     /// For `count` lines of `sites` sites of `bytes` each, which stand side by side or follow each other.
-    fn new(sites: usize, count: usize, rows: usize, bytes: usize, side_by_side: bool) -> Self {
+    fn new(sites: usize, count: usize, shape: &Shape, bytes: usize, side_by_side: bool) -> Self {
+        let rows = shape.rows;
         let threads = sites.div_ceil(rows).next_power_of_two();
         let beside = if side_by_side { SECTOR / bytes } else { 1 };
-        let group = (THREADS / threads).max(beside).min(MOST_THREADS / threads).max(1);
+        let group = (THREADS / threads).max(beside).min(shape.threads / threads).max(1);
         let banks = BANKS / bytes;
         // Lines begin so many banks apart that threads which take a few sites of each meet different ones.
         let apart = (banks / group).max(1) % banks;
@@ -124,7 +119,7 @@ impl<T: OnCuda> Plane<T> {
         device: &'static Device,
         scenario: &Scenario,
         quantum: Quantum,
-        shape: Shape,
+        shapes: [Shape; 2],
     ) -> Result<(Field<T>, Self), CudaError> {
         let queue = Queue::new(device)?;
         let grid = scenario.grid().clone();
@@ -138,8 +133,8 @@ impl<T: OnCuda> Plane<T> {
         let [nx, ny, _] = grid.size();
         let bytes = size_of::<Complex<T>>();
         let layouts = [
-            Layout::new(nx, ny, shape.rows, bytes, false),
-            Layout::new(ny, nx, shape.rows, bytes, true),
+            Layout::new(nx, ny, &shapes[0], bytes, false),
+            Layout::new(ny, nx, &shapes[1], bytes, true),
         ];
         let driven: Vec<_> = kick
             .driven()
@@ -148,8 +143,8 @@ impl<T: OnCuda> Plane<T> {
         let zeros = || queue.zeros("the potential", grid.sites());
         let plane = Self {
             kernels: [
-                queue.kernel(shape.source, "rows", layouts[0].shared(bytes))?,
-                queue.kernel(shape.source, "columns", layouts[1].shared(bytes))?,
+                queue.kernel(shapes[0].source, "rows", layouts[0].shared(bytes))?,
+                queue.kernel(shapes[1].source, "columns", layouts[1].shared(bytes))?,
             ],
             layouts,
             potential: plane(&queue, kick.potential())?,
@@ -168,7 +163,7 @@ impl<T: OnCuda> Plane<T> {
             quantum,
             grid: grid.clone(),
         };
-        Ok((Field::new(queue, &grid, grid.sites(), shape.source)?, plane))
+        Ok((Field::new(queue, &grid, grid.sites(), shapes[0].source)?, plane))
     }
 
     /// Coefficients of the lines along an axis.
@@ -231,7 +226,7 @@ impl<T: OnCuda> Plane<T> {
             _ => 0,
         };
         let [nx, ny, _] = self.grid.size();
-        let parameters = params::Lines {
+        let mut parameters = params::Lines {
             psi: field.psi.address(),
             q: lines.q.address(),
             ring: address(lines.ring.as_ref()),
@@ -255,13 +250,12 @@ impl<T: OnCuda> Plane<T> {
         };
         let (blocks, threads) = (whole(blocks).cast_unsigned(), whole(group * threads).cast_unsigned());
         // SAFETY: the parameters are those of the kernel; ψ, phases and driven parts have a number for every site, q and ζ for every row of every thread of a
-        // line, or of all lines `stride` apart.
+        // line, or of all lines `stride` apart. It waits before it reads any of them.
         unsafe {
+            let pointer = (&raw mut parameters).cast();
             field
                 .queue
-                .launch(&self.kernels[axis], (blocks, 1, 1), threads, |launch| {
-                    launch.arg(&parameters);
-                })
+                .launch_early(&self.kernels[axis], blocks, threads, &mut [pointer])
         }
     }
 
@@ -283,8 +277,8 @@ impl<T: OnCuda> Scheme<T> for Plane<T> {
     fn details(&self) -> String {
         let [x, y] = self.layouts;
         format!(
-            "lines of {} and {} on {} and {} threads, up to {} rows each",
-            x.sites, y.sites, x.threads, y.threads, x.rows
+            "lines of {} and {} on {} and {} threads, up to {} and {} rows each",
+            x.sites, y.sites, x.threads, y.threads, x.rows, y.rows
         )
     }
 
@@ -354,17 +348,21 @@ impl<T: OnCuda> Scheme<T> for Plane<T> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{PLANE_DOUBLE, PLANE_SINGLE};
     use super::*;
 
     #[test]
     fn every_site_of_a_line_has_a_place_of_its_own() {
-        for (rows, bytes) in [(8, 8), (16, 8), (4, 16), (8, 16)] {
-            for sites in [2, 3, 31, 64, 100, 2047, 2048, 1024 * rows] {
+        let shapes = PLANE_SINGLE.map(|along| along.map(|shape| (shape, 8)));
+        let double = PLANE_DOUBLE.map(|along| along.map(|shape| (shape, 16)));
+        for (shape, bytes) in shapes.into_iter().chain(double).flatten() {
+            let rows = shape.rows;
+            for sites in [2, 3, 31, 64, 100, 2047, 2048, shape.reach] {
                 for side_by_side in [false, true] {
-                    let layout = Layout::new(sites, 77, rows, bytes, side_by_side);
+                    let layout = Layout::new(sites, 77, &shape, bytes, side_by_side);
                     let block = layout.threads * layout.group;
                     assert!(
-                        (32..=MOST_THREADS).contains(&block) && block.is_power_of_two(),
+                        (32..=shape.threads).contains(&block) && block.is_power_of_two(),
                         "{layout:?}"
                     );
                     assert!(layout.threads * rows >= sites && layout.blocks * layout.group >= 77);
