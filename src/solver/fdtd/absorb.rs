@@ -3,8 +3,9 @@
 use super::cpml::{Layer, Shape};
 use super::lattice::{Ghost, ghost};
 use super::share::View;
+use super::stage::Memory;
 use super::stencil::{COEFFICIENTS, STAGGERED};
-use super::sweep::{Memory, Sweep};
+use super::sweep::Sweep;
 use crate::field::Real;
 use rayon::prelude::*;
 use std::ops::Range;

@@ -16,6 +16,7 @@
 //! doi:10.1190/1.1440470 (dispersion); Cohen & Joly 1996, doi:10.1137/S0036142993246445 (heterogeneous media).
 
 mod absorb;
+mod blocks;
 pub mod bundle;
 mod change;
 pub mod cpml;
@@ -32,6 +33,7 @@ mod share;
 mod sites;
 mod solver;
 pub mod stability;
+mod stage;
 pub mod stencil;
 pub mod sweep;
 mod torre;

@@ -3,24 +3,20 @@
 //! A row is the unit of work of every variant: whatever order rows and steps come in, [`Sweep::rows`] does the same operations on the same
 //! numbers, so that all variants agree to the bit.
 
+use super::blocks::{Block, blocks};
 use super::bundle::{BundleKernels, Bundles, bundle_kernels};
-use super::cpml::{Layer, Shape, touches};
+use super::cpml::{Layer, touches};
 use super::lattice::{Ghost, Lattice, Mirror};
 use super::material::Material;
 use super::share::{Shared, View};
-use super::sites::{Acts, Keeper};
+use super::sites::Acts;
+use super::stage::{Memory, Mode, Part, Scratch, Stage};
 use super::stencil::{DensityKernel, Kernel, Rows, density_kernel, kernel};
 use super::walls::Walls;
 use crate::backend::simd::Vectors;
 use crate::backend::threads;
 use crate::field::Real;
 use rayon::prelude::*;
-use std::ops::Range;
-
-/// Bytes of the second-level cache that the planes of a block may fill.
-const CACHE: usize = 768 * 1024;
-/// Below this many sites one thread is faster than several.
-const LEAST_SITES: usize = 16 * 1024;
 
 /// The fixed part of a run: all that a step reads besides the two levels.
 pub struct Sweep<T> {
@@ -41,112 +37,6 @@ pub struct Sweep<T> {
     plain: Vec<bool>,
     /// Where the ghosts of a row come from.
     mirrors: Vec<Mirror>,
-}
-
-/// Rows y of planes z, swept plane by plane, so that the planes that a stencil reads stay in cache.
-struct Block {
-    y: Range<usize>,
-    z: Range<usize>,
-}
-
-/// What a sweep writes over the older level.
-#[derive(Clone, Copy)]
-pub enum Mode<T> {
-    /// pⁿ⁺¹; absorbing layers and damping act.
-    Step,
-    /// w₀pⁿ⁺¹ + w₁pⁿ + w₂pⁿ⁻¹; absorbing layers are left alone.
-    Combine {
-        /// w₀, w₁, w₂.
-        weights: [T; 3],
-        /// Whether damping acts.
-        damped: bool,
-    },
-}
-
-/// Memory of one task.
-pub(super) struct Scratch<T> {
-    before: Vec<T>,
-    /// Negated rows beyond soft edges.
-    negative: Vec<T>,
-    /// u of a row in an absorbing layer.
-    change: Vec<T>,
-    /// Rows that will be read soon.
-    pub(super) ahead: Vec<*const T>,
-    /// What a tower steps at once.
-    pub(super) parts: Vec<Part>,
-}
-
-/// Rows that are stepped together: `count` bundles of rows of `planes` planes.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Part {
-    /// y and z of the first row.
-    pub(super) first: [usize; 2],
-    /// The axis along which bundles follow one another, 1 or 2.
-    pub(super) along: usize,
-    pub(super) count: usize,
-    /// 1, 2 or 4; 1 unless bundles follow one another along y.
-    pub(super) planes: usize,
-}
-
-impl<T: Real> Scratch<T> {
-    pub(super) fn new(lattice: &Lattice) -> Self {
-        Self {
-            before: vec![T::zero(); lattice.size[0]],
-            negative: Vec::new(),
-            change: vec![T::zero(); lattice.size[0]],
-            ahead: Vec::new(),
-            parts: Vec::new(),
-        }
-    }
-}
-
-/// An absorbing layer and its memories, for several tasks.
-pub(super) struct Memory<'a, T> {
-    pub(super) shape: &'a Shape<T>,
-    pub(super) psi: Shared<'a, T>,
-    pub(super) zeta: Shared<'a, T>,
-}
-
-impl<'a, T> Memory<'a, T> {
-    /// The layers of a run.
-    pub(super) fn of(layers: &'a mut [Layer<T>]) -> Vec<Self> {
-        layers
-            .iter_mut()
-            .map(|Layer { shape, psi, zeta }| Self {
-                shape,
-                psi: Shared::new(psi),
-                zeta: Shared::new(zeta),
-            })
-            .collect()
-    }
-}
-
-/// One step, as its rows see it.
-pub(super) struct Stage<'a, T> {
-    /// pⁿ.
-    pub(super) now: View<'a, T>,
-    /// pⁿ⁻¹, which gets what `mode` says.
-    pub(super) old: Shared<'a, T>,
-    pub(super) mode: Mode<T>,
-    pub(super) memories: &'a [Memory<'a, T>],
-    /// What sources add.
-    pub(super) acts: &'a Acts<T>,
-    /// Rows where something happens at single sites; empty: anywhere.
-    pub(super) visited: &'a [bool],
-    /// Largest |p| so far.
-    pub(super) peak: Option<Shared<'a, T>>,
-    /// Where detectors' rows are kept, and as which level.
-    pub(super) keeper: Option<(&'a Keeper<'a, T>, usize)>,
-}
-
-impl<T: Real> Stage<'_, T> {
-    /// Whether something may happen at single sites of a row.
-    fn visits(&self, row: usize) -> bool {
-        match self.visited.get(row) {
-            Some(visited) => *visited,
-            None => !self.acts.is_empty(),
-        }
-    }
 }
 
 impl<T: Real> Sweep<T> {
@@ -528,33 +418,4 @@ fn plain_rows<T: Real>(lattice: &Lattice, material: &Material<T>, walls: &Walls<
             inside && !walls.concern(row) && material.damping(lattice, row).is_none()
         })
         .collect()
-}
-
-/// Cuts the grid so that the planes which a block reads stay in a core's cache, and every thread has several blocks.
-fn blocks(lattice: &Lattice, bytes: usize, threads: usize) -> Vec<Block> {
-    let [nx, ny, nz] = lattice.size;
-    let half = lattice.half;
-    if threads == 1 && nz == 1 || nx * ny * nz < LEAST_SITES {
-        return vec![Block { y: 0..ny, z: 0..nz }];
-    }
-    let (rows, planes) = if nz == 1 {
-        (ny.div_ceil(4 * threads).max(2 * half), 1)
-    } else {
-        // 2h + 1 planes of the newer level and one of the older; bundles a few more.
-        let fitting = CACHE / ((2 * half + 2) * lattice.stride * bytes);
-        (
-            fitting.clamp(4 * half, ny.max(4 * half)),
-            nz.div_ceil(2 * threads).max(8 * half),
-        )
-    };
-    let mut blocks = Vec::new();
-    for z in (0..nz).step_by(planes) {
-        for y in (0..ny).step_by(rows) {
-            blocks.push(Block {
-                y: y..(y + rows).min(ny),
-                z: z..(z + planes).min(nz),
-            });
-        }
-    }
-    blocks
 }

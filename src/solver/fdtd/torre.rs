@@ -19,7 +19,8 @@
 use super::lattice::Lattice;
 use super::share::Shared;
 use super::sites::{Acts, Keeper};
-use super::sweep::{Memory, Mode, Part, Scratch, Stage, Sweep};
+use super::stage::{Memory, Mode, Part, Scratch, Stage};
+use super::sweep::Sweep;
 use crate::field::Real;
 use crate::grid::Edge;
 use rayon::prelude::*;

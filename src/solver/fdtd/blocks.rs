@@ -1,0 +1,44 @@
+//! How a sweep divides the grid among tasks and caches.
+
+use super::lattice::Lattice;
+use std::ops::Range;
+
+/// Bytes of the second-level cache that the planes of a block may fill.
+const CACHE: usize = 768 * 1024;
+/// Below this many sites one thread is faster than several.
+const LEAST_SITES: usize = 16 * 1024;
+
+/// Rows y of planes z, swept plane by plane, so that the planes that a stencil reads stay in cache.
+pub(super) struct Block {
+    pub(super) y: Range<usize>,
+    pub(super) z: Range<usize>,
+}
+
+/// Cuts the grid so that the planes which a block reads stay in a core's cache, and every thread has several blocks.
+pub(super) fn blocks(lattice: &Lattice, bytes: usize, threads: usize) -> Vec<Block> {
+    let [nx, ny, nz] = lattice.size;
+    let half = lattice.half;
+    if threads == 1 && nz == 1 || nx * ny * nz < LEAST_SITES {
+        return vec![Block { y: 0..ny, z: 0..nz }];
+    }
+    let (rows, planes) = if nz == 1 {
+        (ny.div_ceil(4 * threads).max(2 * half), 1)
+    } else {
+        // 2h + 1 planes of the newer level and one of the older; bundles a few more.
+        let fitting = CACHE / ((2 * half + 2) * lattice.stride * bytes);
+        (
+            fitting.clamp(4 * half, ny.max(4 * half)),
+            nz.div_ceil(2 * threads).max(8 * half),
+        )
+    };
+    let mut blocks = Vec::new();
+    for z in (0..nz).step_by(planes) {
+        for y in (0..ny).step_by(rows) {
+            blocks.push(Block {
+                y: y..(y + rows).min(ny),
+                z: z..(z + planes).min(nz),
+            });
+        }
+    }
+    blocks
+}

@@ -1,0 +1,107 @@
+//! One step as its rows see it, and what a task needs besides.
+
+use super::cpml::{Layer, Shape};
+use super::lattice::Lattice;
+use super::share::{Shared, View};
+use super::sites::{Acts, Keeper};
+use crate::field::Real;
+
+/// What a sweep writes over the older level.
+#[derive(Clone, Copy)]
+pub enum Mode<T> {
+    /// pⁿ⁺¹; absorbing layers and damping act.
+    Step,
+    /// w₀pⁿ⁺¹ + w₁pⁿ + w₂pⁿ⁻¹; absorbing layers are left alone.
+    Combine {
+        /// w₀, w₁, w₂.
+        weights: [T; 3],
+        /// Whether damping acts.
+        damped: bool,
+    },
+}
+
+/// Memory of one task.
+pub(super) struct Scratch<T> {
+    pub(super) before: Vec<T>,
+    /// Negated rows beyond soft edges.
+    pub(super) negative: Vec<T>,
+    /// u of a row in an absorbing layer.
+    pub(super) change: Vec<T>,
+    /// Rows that will be read soon.
+    pub(super) ahead: Vec<*const T>,
+    /// What a tower steps at once.
+    pub(super) parts: Vec<Part>,
+}
+
+/// Rows that are stepped together: `count` bundles of rows of `planes` planes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part {
+    /// y and z of the first row.
+    pub(super) first: [usize; 2],
+    /// The axis along which bundles follow one another, 1 or 2.
+    pub(super) along: usize,
+    pub(super) count: usize,
+    /// 1, 2 or 4; 1 unless bundles follow one another along y.
+    pub(super) planes: usize,
+}
+
+impl<T: Real> Scratch<T> {
+    pub(super) fn new(lattice: &Lattice) -> Self {
+        Self {
+            before: vec![T::zero(); lattice.size[0]],
+            negative: Vec::new(),
+            change: vec![T::zero(); lattice.size[0]],
+            ahead: Vec::new(),
+            parts: Vec::new(),
+        }
+    }
+}
+
+/// An absorbing layer and its memories, for several tasks.
+pub(super) struct Memory<'a, T> {
+    pub(super) shape: &'a Shape<T>,
+    pub(super) psi: Shared<'a, T>,
+    pub(super) zeta: Shared<'a, T>,
+}
+
+impl<'a, T> Memory<'a, T> {
+    /// The layers of a run.
+    pub(super) fn of(layers: &'a mut [Layer<T>]) -> Vec<Self> {
+        layers
+            .iter_mut()
+            .map(|Layer { shape, psi, zeta }| Self {
+                shape,
+                psi: Shared::new(psi),
+                zeta: Shared::new(zeta),
+            })
+            .collect()
+    }
+}
+
+/// One step, as its rows see it.
+pub(super) struct Stage<'a, T> {
+    /// pⁿ.
+    pub(super) now: View<'a, T>,
+    /// pⁿ⁻¹, which gets what `mode` says.
+    pub(super) old: Shared<'a, T>,
+    pub(super) mode: Mode<T>,
+    pub(super) memories: &'a [Memory<'a, T>],
+    /// What sources add.
+    pub(super) acts: &'a Acts<T>,
+    /// Rows where something happens at single sites; empty: anywhere.
+    pub(super) visited: &'a [bool],
+    /// Largest |p| so far.
+    pub(super) peak: Option<Shared<'a, T>>,
+    /// Where detectors' rows are kept, and as which level.
+    pub(super) keeper: Option<(&'a Keeper<'a, T>, usize)>,
+}
+
+impl<T: Real> Stage<'_, T> {
+    /// Whether something may happen at single sites of a row.
+    pub(super) fn visits(&self, row: usize) -> bool {
+        match self.visited.get(row) {
+            Some(visited) => *visited,
+            None => !self.acts.is_empty(),
+        }
+    }
+}
