@@ -188,6 +188,9 @@ fn contents(ui: &mut Ui, wanted: &mut Wanted, frame: &Frame, folder: Option<&Pat
             "Every picture that the run shows becomes one of the film, until you end it; the run waits for the encoder where it must.",
         );
     }
+    if frame.compared.is_some() {
+        hint(ui, "Of two runs that are compared the first one is shown.");
+    }
     row(ui, "Field", "All of it, or what the window shows of it.", |ui| {
         ui.checkbox(&mut wanted.part, "only the part in view");
     });

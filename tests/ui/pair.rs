@@ -2,8 +2,8 @@
 
 use super::looks::{comparable, mask, tolerance};
 use super::window::{SCENE, Window};
-use egui::Key;
 use egui::accesskit::Role;
+use egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable;
 use ripplon::app::App;
 
@@ -62,6 +62,17 @@ fn half_of_the_time_step_shows_the_order() {
     // What is left of the next order is (Δt·E)² of these, E the largest energy of the packet: a few per cent.
     assert!((quarter / half - 1.25).abs() < 0.05, "{quarter} / {half}");
     assert!(half > 1e-7, "{half}");
+}
+
+#[test]
+fn the_film_dialogue_says_which_run_it_shows() {
+    let says = "Of two runs that are compared the first one is shown.";
+    let mut window = Window::open();
+    window.keys(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::E);
+    assert!(window.harness.query_by_label(says).is_none());
+    let mut window = open(false);
+    window.keys(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::E);
+    window.harness.get_by_label(says);
 }
 
 #[test]
