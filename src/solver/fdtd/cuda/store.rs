@@ -25,8 +25,8 @@ pub(super) struct Medium<T: OnCuda> {
     square: T,
     /// Segments of rows, absorbing edges and density included, that take more than the plain kernels; empty: none.
     segments: Vec<bool>,
-    /// The same but for absorbing edges.
-    inner: Vec<bool>,
+    /// The same but for absorbing edges; none where there are no such edges.
+    inner: Option<Vec<bool>>,
     /// Where plain kernels and others share a step: the segments as the plain ones take them, and as a list.
     shared: Option<(Buffer<u8>, Buffer<u32>)>,
 }
@@ -207,7 +207,7 @@ impl<T: OnCuda> Medium<T> {
             });
         }
         let segments = special_segments(host, &host.layers, &all_marks, pitch);
-        let inner = special_segments(host, &[], &all_marks, pitch);
+        let inner = (!host.layers.is_empty()).then(|| special_segments(host, &[], &all_marks, pitch));
         let listed = numbers(&segments);
         #[expect(clippy::cast_precision_loss, reason = "a share")]
         let few = (listed.len() as f64) < MOST_SHARED * segments.len() as f64;
@@ -255,7 +255,8 @@ impl<T: OnCuda> Medium<T> {
 
     /// Segments where a step does more than the plain kernels, row by row; empty: none. `without_layers`: but for absorbing edges.
     pub(super) fn special_segments(&self, without_layers: bool) -> &[bool] {
-        if without_layers { &self.inner } else { &self.segments }
+        let inner = self.inner.as_ref().filter(|_| without_layers);
+        inner.unwrap_or(&self.segments)
     }
 
     /// The list of them, with their number, where plain kernels do the others.
