@@ -11,6 +11,11 @@ use crate::solver::{FieldImage, ImageRequest};
 /// Vertices along an axis that are enough for a picture of a window.
 pub const MOST: usize = 160;
 
+/// Brightness of a phase on the ground, of what a full amplitude has.
+const DIM: f32 = 0.35;
+/// What the hues of phases have in common.
+const GREY: f32 = 150.0;
+
 /// Height of the largest value, as a part of the longer side.
 const HEIGHT: f32 = 0.3;
 
@@ -187,8 +192,11 @@ fn color(image: &FieldImage, here: usize, (map, levels, gamma): (&Colormap, Leve
     let table = map.table();
     match image.phase.get(here) {
         Some(phase) if map.kind == Kind::Cyclic => {
-            let bright = levels.brightness(value).powf(gamma).max(0.35);
-            dimmed(table[phase_entry(*phase)], (bright * 255.0) as usize)
+            // Ground stays visible where there is next to nothing, but the phase of nothing is no colour.
+            let bright = levels.brightness(value).powf(gamma);
+            let saturation = (bright / DIM).min(1.0);
+            let colored = table[phase_entry(*phase)].map(|c| (GREY + (f32::from(c) - GREY) * saturation) as u8);
+            dimmed(colored, (bright.max(DIM) * 255.0) as usize)
         }
         _ if map.kind == Kind::Sequential && gamma < 1.0 => {
             let bright = levels.brightness(value).powf(gamma);
@@ -280,6 +288,31 @@ mod tests {
             let first = quads.iter().copied().fold(f32::MAX, f32::min);
             assert!((quads[0] - first).abs() < 1e-3, "{azimuth}: {quads:?}");
             assert!((quads[quads.len() - 1] - last).abs() < 1e-3, "{azimuth}: {quads:?}");
+        }
+    }
+
+    /// The ground has one colour whatever the phase of nothing is, and a full amplitude has that of its phase.
+    #[test]
+    fn the_phase_of_nothing_is_no_colour() {
+        let mut image = image();
+        image.phase = (0..12).map(|n| n as f32 * 0.5).collect();
+        let map = colormap::auto(Kind::Cyclic);
+        let levels = Levels { low: 0.0, high: 2.0 };
+        let spread = |[r, g, b]: [u8; 3]| r.max(g).max(b) - r.min(g).min(b);
+        for n in 0..12 {
+            let found = color(&image, n, (map, levels, 1.0));
+            assert_eq!(spread(found) > 20, n == 5, "{n}: {found:?}");
+            assert!(
+                n == 5 || found == color(&image, 0, (map, levels, 1.0)),
+                "{n}: {found:?}"
+            );
+        }
+        image.value = vec![2.0; 12];
+        for n in 0..12 {
+            assert_eq!(
+                color(&image, n, (map, levels, 1.0)),
+                dimmed(map.table()[phase_entry(image.phase[n])], 255)
+            );
         }
     }
 
