@@ -196,7 +196,7 @@ template <int H, bool FRESH> struct Site {
             const real sum = plus(face(axis, -1, here, rho), face(axis, 1, here, rho));
             return plus(sum, sum);
         }
-        if (s.medium.mask && (H == 1 || near_wall(axis, -H, H))) {
+        if (s.medium.mask && near_wall(axis, -H, H)) {
             const bool own = wall(axis, 0);
             const real up = own || wall(axis, 1) ? (real)0 : minus(value(axis, 1), here);
             const real down = own || wall(axis, -1) ? (real)0 : minus(value(axis, -1), here);
