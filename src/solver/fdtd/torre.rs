@@ -14,6 +14,9 @@
 //! and f + 1) is renewed for step t in the tower of u + h, v + h (across w) or u + h, v + h − 1 (across c), with f in place of the row: this comes after
 //! all rows that it reads and before all rows that read it, and no row of another step comes between.
 //!
+//! Where s is even and fronts follow z, planes go by pairs, w − w mod 2 in place of w: a stencil reaches s rows of such pairs at most, so that all of the above
+//! holds, and diamonds have no rows at their ends that find no partner for a bundle ([`super::bundle`]).
+//!
 //! Traffic, s = h, W = 2hD: 4/D words a site and step within a tower, and 4/N_t for loading and leaving it, against 3 step by step.
 
 use super::lattice::Lattice;
@@ -70,6 +73,8 @@ pub(super) struct Tiling {
     fronts: i64,
     periodic: bool,
     strips: Strips,
+    /// Rows along the front that have the same c: 2 or 1.
+    together: i64,
 }
 
 /// A tower: its strips of u and v.
@@ -117,6 +122,7 @@ impl Tiling {
             fronts: lattice.size[front] as i64,
             periodic: periodic(cross),
             strips,
+            together: if cross == 1 && lattice.rank > 2 && slope % 2 == 0 { 2 } else { 1 },
         })
     }
 
@@ -164,7 +170,7 @@ impl Tiling {
 
     /// The c of a tower at step t and place w of the front, not yet wrapped or clipped.
     fn run(&self, tower: &Tower, t: i64, w: i64) -> Range<i64> {
-        let at = w - self.slope * t;
+        let at = w - w.rem_euclid(self.together) - self.slope * t;
         (tower.u.start - at).max(at - tower.v.end + 1)..(tower.u.end - at).min(at - tower.v.start + 1)
     }
 
@@ -173,6 +179,8 @@ impl Tiling {
         let lean = self.slope * t;
         let from = (tower.u.start + tower.v.start).div_euclid(2) + lean;
         let to = (tower.u.end + tower.v.end - 2).div_euclid(2) + lean + 1;
+        // Those whose pair begins there.
+        let (from, to) = (from + from.rem_euclid(self.together), to + to.rem_euclid(self.together));
         from.max(0)..to.min(self.fronts)
     }
 
