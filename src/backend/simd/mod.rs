@@ -186,29 +186,3 @@ pub fn prefetch<T>(address: *const T) {
     #[cfg(not(target_arch = "x86_64"))]
     let _ = address;
 }
-
-/// The same address, of which the compiler does not know that it is. It then computes the addresses beside it from this one and a distance, as
-/// instructions can, instead of keeping a register for each of them, of which there are too few for a wide stencil.
-#[inline(always)]
-#[allow(
-    unsafe_code,
-    clippy::inline_always,
-    clippy::pointers_in_nomem_asm_block,
-    reason = "no instruction at all: nothing is read"
-)]
-pub fn opaque<T>(address: *const T) -> *const T {
-    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-    {
-        let mut hidden = address;
-        // SAFETY: nothing is done.
-        unsafe {
-            std::arch::asm!("/* {0} */", inout(reg) hidden, options(pure, nomem, nostack, preserves_flags));
-        }
-        hidden
-    }
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    address
-}
-
-#[cfg(test)]
-mod tests;

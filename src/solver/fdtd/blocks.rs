@@ -4,7 +4,7 @@ use super::lattice::Lattice;
 use std::ops::Range;
 
 /// Bytes of the second-level cache that the planes of a block may fill.
-const CACHE: usize = 768 * 1024;
+const CACHE: usize = 1024 * 1024;
 /// Below this many sites one thread is faster than several.
 const LEAST_SITES: usize = 16 * 1024;
 
@@ -12,6 +12,15 @@ const LEAST_SITES: usize = 16 * 1024;
 pub(super) struct Block {
     pub(super) y: Range<usize>,
     pub(super) z: Range<usize>,
+}
+
+/// Planes of the bundles of a sweep: order by order what was fastest.
+pub(super) fn most_planes(lattice: &Lattice) -> usize {
+    match (lattice.rank, lattice.half) {
+        (3, 1 | 2) => 4,
+        (3, _) => 2,
+        _ => 1,
+    }
 }
 
 /// Cuts the grid so that the planes which a block reads stay in a core's cache, and every thread has several blocks.
@@ -24,8 +33,8 @@ pub(super) fn blocks(lattice: &Lattice, bytes: usize, threads: usize) -> Vec<Blo
     let (rows, planes) = if nz == 1 {
         (ny.div_ceil(4 * threads).max(2 * half), 1)
     } else {
-        // 2h + 1 planes of the newer level and one of the older; bundles a few more.
-        let fitting = CACHE / ((2 * half + 2) * lattice.stride * bytes);
+        // For a bundle 2h planes more than it has of the newer level, and its own of the older.
+        let fitting = CACHE / ((2 * half + 2 * most_planes(lattice)) * lattice.stride * bytes);
         (
             fitting.clamp(4 * half, ny.max(4 * half)),
             nz.div_ceil(2 * threads).max(8 * half),

@@ -14,13 +14,13 @@
 )]
 
 use super::lattice::Mirror;
-use super::stencil::{advance, advance_site};
-use crate::backend::simd::{self, Lanes, Level, Vectors, opaque, prefetch};
+use super::stencil::{advance_site, first, next, term};
+use crate::backend::simd::{self, Lanes, Level, Vectors, prefetch};
 
 /// Bundles of rows, one behind the other, and where their neighbours lie.
 ///
-/// Every row must hold `sites` values from its pointer on, the half width of the stencil more at either end, and so must all rows within reach of the
-/// stencil; nobody else may write what is read or touch what is written.
+/// Every row must hold `sites` values from its pointer on and [`super::lattice::Lattice::FRONT`] more at either end, of which the half width of the stencil are ghosts; so
+/// must all rows within reach of the stencil. Nobody else may write what is read or touch what is written.
 pub struct Bundles<'a, T> {
     /// pⁿ at the first site of the first row.
     pub now: *const T,
@@ -88,10 +88,9 @@ impl<T: Vectors, const H: usize, const D: usize, const Z: usize> simd::Kernel<T>
     #[inline(always)]
     unsafe fn run<L: Lanes<Element = T>>(self) {
         let all = self.bundles;
-        let share = all.ahead.len().div_ceil(all.count.max(1));
+        let mut ahead = all.ahead.chunks(all.ahead.len().div_ceil(all.count.max(1)).max(1));
         for n in 0..all.count {
             let far = n * all.step;
-            let ahead = &all.ahead[(n * share).min(all.ahead.len())..((n + 1) * share).min(all.ahead.len())];
             // SAFETY: the pointers reach what is read and written ([`Bundles`]); instructions are the caller's contract.
             unsafe {
                 let bundle = Bundle {
@@ -100,7 +99,7 @@ impl<T: Vectors, const H: usize, const D: usize, const Z: usize> simd::Kernel<T>
                     out: all.out.add(far),
                     squares: all.squares.map(|squares| squares.add(far)),
                 };
-                bundle.step::<L, H, D, Z>(ahead);
+                bundle.step::<L, H, D, Z>(ahead.next().unwrap_or(&[]));
                 for b in 0..Z {
                     let span = std::slice::from_raw_parts_mut(bundle.out.add(b * all.z).sub(H), all.sites + 2 * H);
                     for mirror in all.mirrors {
@@ -120,118 +119,135 @@ struct Bundle<'a, T> {
     squares: Option<*const T>,
 }
 
+/// Where a bundle is. Pointers that move with the sites stay in registers, of which there are few; all other places are these and a multiple of
+/// the distance between rows, which instructions add by themselves.
+struct Walk<T, const Z: usize> {
+    /// The next vector of sites of each row.
+    rows: [*const T; Z],
+    /// H rows below each of them along y.
+    lowest: [*const T; Z],
+    /// H planes below the first row.
+    down: *const T,
+    /// pⁿ⁻¹ of the first row.
+    out: *mut T,
+    /// λ² of the first row, if every site has its own.
+    squares: Option<*const T>,
+    /// Values from a row to the next along y and z.
+    y: usize,
+    z: usize,
+}
+
+/// `p` and n distances of `d` values further.
+#[inline(always)]
+fn further<T>(p: *const T, n: usize, d: usize) -> *const T {
+    p.wrapping_add(n * d)
+}
+
+impl<T: Vectors, const Z: usize> Walk<T, Z> {
+    /// To the next vector.
+    #[inline(always)]
+    fn go(&mut self, by: usize) {
+        self.rows = self.rows.map(|row| row.wrapping_add(by));
+        self.lowest = self.lowest.map(|row| row.wrapping_add(by));
+        self.down = self.down.wrapping_add(by);
+        self.out = self.out.wrapping_add(by);
+        self.squares = self.squares.map(|squares| squares.wrapping_add(by));
+    }
+
+    /// pⁿ⁻¹ of row b.
+    #[inline(always)]
+    fn old(&self, b: usize) -> *mut T {
+        self.out.wrapping_add(b * self.z)
+    }
+}
+
 impl<T: Vectors> Bundle<'_, T> {
     /// # Safety
     /// See [`Bundles`]; the processor must have the instructions of `L`.
     #[inline(always)]
     unsafe fn step<L: Lanes<Element = T>, const H: usize, const D: usize, const Z: usize>(&self, ahead: &[*const T]) {
-        let (n, z) = (self.all.sites, self.all.z);
+        let Bundles { sites: n, y, z, .. } = *self.all;
         let whole = n - n % L::N;
-        // SAFETY: at every vector i + N ≤ n. Ghosts beyond it are read by loads that end or begin with them, so that nothing of the next row is touched.
+        let rows: [*const T; Z] = std::array::from_fn(|b| further(self.now, b, z));
+        // SAFETY: at every vector the walk is at a site i with i + N ≤ n; whole vectors lie before and behind all sites ([`Bundles`]).
         unsafe {
-            if whole > 0 {
-                let mut here = self.load::<L, Z>(0);
-                let mut left = here;
-                if L::SHIFTS {
-                    // The ghosts before the row as the last lanes of a vector, and further down those behind it as the first.
-                    for (b, left) in left.iter_mut().enumerate() {
-                        let ghosts = L::load(self.now.add(b * z).sub(H));
-                        *left = ghosts.shifted(ghosts, H);
-                    }
-                }
-                let mut i = 0;
-                while i + L::N < whole {
-                    ask::<T>(ahead, i);
-                    let right = self.load::<L, Z>(i + L::N);
-                    self.vectors::<L, H, D, Z>(i, [&left, &here, &right]);
-                    (left, here) = (here, right);
-                    i += L::N;
-                }
-                let mut right = here;
-                if L::SHIFTS {
-                    for (b, right) in right.iter_mut().enumerate() {
-                        let ghosts = L::load(self.now.add(b * z + i + H));
-                        *right = ghosts.shifted(ghosts, L::N - H);
-                    }
-                }
-                ask::<T>(ahead, i);
-                self.vectors::<L, H, D, Z>(i, [&left, &here, &right]);
+            let mut walk = Walk {
+                rows,
+                lowest: rows.map(|row| if D > 1 { row.wrapping_sub(H * y) } else { row }),
+                down: if D > 2 { self.now.wrapping_sub(H * z) } else { self.now },
+                out: self.out,
+                squares: self.squares,
+                y,
+                z,
+            };
+            let (mut left, mut here) = (loads::<L, Z>(&rows.map(|row| row.sub(L::N))), loads::<L, Z>(&rows));
+            for i in (0..whole).step_by(L::N) {
+                ask(ahead, i);
+                let right = loads::<L, Z>(&walk.rows.map(|row| row.add(L::N)));
+                self.vectors::<L, H, D, Z>(&walk, [&left, &here, &right]);
+                (left, here) = (here, right);
+                walk.go(L::N);
             }
             for b in 0..Z {
                 for i in whole..n {
-                    self.site::<L, H, D>(b * z + i);
+                    self.site::<L, H, D>(b * self.all.z + i);
                 }
             }
         }
     }
 
-    /// The vectors of a bundle at site `i`.
+    /// Steps a vector of every row of a bundle; beside `here` stand the vectors before and after it.
     ///
     /// # Safety
     /// See [`Bundle::step`], for this and all that follow.
     #[inline(always)]
-    unsafe fn load<L: Lanes<Element = T>, const Z: usize>(&self, i: usize) -> [L; Z] {
-        // SAFETY: the caller's promise.
-        unsafe {
-            let mut all = [L::load(self.now.add(i)); Z];
-            for (b, vector) in all.iter_mut().enumerate() {
-                *vector = L::load(self.now.add(b * self.all.z + i));
-            }
-            all
-        }
-    }
-
-    /// Steps a vector of every row of a bundle, at site `i`; beside `here` stand the vectors before and after it.
-    #[inline(always)]
     unsafe fn vectors<L: Lanes<Element = T>, const H: usize, const D: usize, const Z: usize>(
         &self,
-        i: usize,
+        walk: &Walk<T, Z>,
         [left, here, right]: [&[L; Z]; 3],
     ) {
-        let z = self.all.z;
         // SAFETY: the caller's promise.
         unsafe {
-            let own = opaque(self.now.add(i));
             // What stands 1 … H rows below and above the bundle along z; of ranks without z, not used.
             let (mut below, mut above) = ([here[0]; H], [here[0]; H]);
             if D > 2 {
-                let lowest = opaque(own.sub(H * z));
                 for k in 0..H {
-                    below[H - 1 - k] = L::load(lowest.add(k * z));
-                    above[k] = L::load(own.add((Z + k) * z));
+                    below[H - 1 - k] = L::load(further(walk.down, k, walk.z));
+                    above[k] = L::load(further(walk.rows[Z - 1], k + 1, walk.z));
+                }
+            }
+            let mut factors = [L::splat(self.all.square); Z];
+            if let Some(squares) = walk.squares {
+                for (b, factor) in factors.iter_mut().enumerate() {
+                    *factor = L::load(further(squares, b, walk.z));
                 }
             }
             let mut new = *here;
             for b in 0..Z {
-                let place = i + b * z;
-                let row = opaque(self.now.add(place));
                 let around = Around {
                     x: [left[b], here[b], right[b]],
-                    row,
-                    lowest: opaque(row.sub(H * self.all.y)),
-                    y: self.all.y,
+                    row: walk.rows[b],
+                    lowest: walk.lowest[b],
+                    y: walk.y,
                     column: (&below, here, &above),
                     b,
                 };
-                let mut pairs = [around.pairs::<D>(1); H];
+                let mut sum = first::<L, H, D>(here[b]);
                 // No loop: shifts by k lanes are constants only where k is one.
+                sum = term::<L, H>(1, around.pairs::<D>(1), sum);
                 if H > 1 {
-                    pairs[1] = around.pairs::<D>(2);
+                    sum = term::<L, H>(2, around.pairs::<D>(2), sum);
                 }
                 if H > 2 {
-                    pairs[2] = around.pairs::<D>(3);
+                    sum = term::<L, H>(3, around.pairs::<D>(3), sum);
                 }
                 if H > 3 {
-                    pairs[3] = around.pairs::<D>(4);
+                    sum = term::<L, H>(4, around.pairs::<D>(4), sum);
                 }
-                let mut square = L::splat(self.all.square);
-                if let Some(squares) = self.squares {
-                    square = L::load(squares.add(place));
-                }
-                new[b] = advance::<L, H, D>([here[b], L::load(self.out.add(place)), square], pairs);
+                new[b] = next([here[b], L::load(walk.old(b)), factors[b]], sum);
             }
             for (b, new) in new.into_iter().enumerate() {
-                new.store(self.out.add(i + b * z));
+                new.store(walk.old(b));
             }
         }
     }
@@ -257,6 +273,19 @@ impl<T: Vectors> Bundle<'_, T> {
             });
             *out = advance_site::<L, H, D>([*row, *out, square], pairs);
         }
+    }
+}
+
+/// The vectors at some places. No closures with vectors in this file: they would have no vector instructions.
+#[inline(always)]
+unsafe fn loads<L: Lanes, const Z: usize>(from: &[*const L::Element; Z]) -> [L; Z] {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let mut all = [L::load(from[0]); Z];
+        for (b, vector) in all.iter_mut().enumerate() {
+            *vector = L::load(from[b]);
+        }
+        all
     }
 }
 
@@ -289,8 +318,8 @@ impl<L: Lanes, const H: usize, const Z: usize> Around<'_, L, H, Z> {
                 L::load(self.row.sub(k)).plus(L::load(self.row.add(k)))
             };
             if D > 1 {
-                let lower = L::load(self.lowest.add((H - k) * self.y));
-                sum = sum.plus(lower.plus(L::load(self.row.add(k * self.y))));
+                let lower = L::load(further(self.lowest, H - k, self.y));
+                sum = sum.plus(lower.plus(L::load(further(self.row, k, self.y))));
             }
             if D > 2 {
                 let (below, own, above) = self.column;

@@ -182,23 +182,28 @@ fn centre<T: Real, const H: usize, const D: usize>() -> T {
     T::of(f64::from([0u8, 2, 4, 6][D]) * COEFFICIENTS[H][0])
 }
 
-/// pⁿ⁺¹ of a vector of sites; `pairs` at [k − 1] are sums of what stands k sites away on all axes. See [`Kernel`].
+/// The first part of the sum L pⁿ of a vector of sites in `D` dimensions; the others follow in the order of k, and then [`next`].
 ///
 /// # Safety
-/// The processor must have the instructions of `L`.
+/// The processor must have the instructions of `L`, for the three.
 #[inline(always)]
-pub(super) unsafe fn advance<L: Lanes, const H: usize, const D: usize>(
-    [here, before, square]: [L; 3],
-    pairs: [L; H],
-) -> L {
+pub(super) unsafe fn first<L: Lanes, const H: usize, const D: usize>(here: L) -> L {
     // SAFETY: instructions as the caller promises.
-    unsafe {
-        let mut sum = L::splat(centre::<L::Element, H, D>()).times(here);
-        for k in 1..=H {
-            sum = L::splat(L::Element::of(COEFFICIENTS[H][k])).times_plus(pairs[k - 1], sum);
-        }
-        here.plus(square.times_plus(sum, here.minus(before)))
-    }
+    unsafe { L::splat(centre::<L::Element, H, D>()).times(here) }
+}
+
+/// With part k: `pairs` is the sum of what stands k sites away on all axes.
+#[inline(always)]
+pub(super) unsafe fn term<L: Lanes, const H: usize>(k: usize, pairs: L, sum: L) -> L {
+    // SAFETY: instructions as the caller promises.
+    unsafe { L::splat(L::Element::of(COEFFICIENTS[H][k])).times_plus(pairs, sum) }
+}
+
+/// pⁿ⁺¹ from pⁿ, pⁿ⁻¹, λ² and L pⁿ. See [`Kernel`].
+#[inline(always)]
+pub(super) unsafe fn next<L: Lanes>([here, before, square]: [L; 3], sum: L) -> L {
+    // SAFETY: instructions as the caller promises.
+    unsafe { here.plus(square.times_plus(sum, here.minus(before))) }
 }
 
 /// The same of one site, in the same order of operations.
@@ -237,7 +242,7 @@ unsafe fn row<L: Lanes, const H: usize, const D: usize>(
         let square_of_all = L::splat(uniform);
         for i in (0..whole).step_by(L::N) {
             let here = L::load(x.add(i + H));
-            let mut pairs = [here; H];
+            let mut all = first::<L, H, D>(here);
             for k in 1..=H {
                 let mut sum = L::load(x.add(i + H - k)).plus(L::load(x.add(i + H + k)));
                 if D > 1 {
@@ -246,13 +251,13 @@ unsafe fn row<L: Lanes, const H: usize, const D: usize>(
                 if D > 2 {
                     sum = sum.plus(L::load(z[k - 1][0].add(i)).plus(L::load(z[k - 1][1].add(i))));
                 }
-                pairs[k - 1] = sum;
+                all = term::<L, H>(k, sum, all);
             }
             let mut square = square_of_all;
             if let Some(squares) = squares {
                 square = L::load(squares.add(i));
             }
-            advance::<L, H, D>([here, L::load(out.add(i)), square], pairs).store(out.add(i));
+            next([here, L::load(out.add(i)), square], all).store(out.add(i));
         }
         for i in whole..n {
             let pairs = std::array::from_fn(|k| {

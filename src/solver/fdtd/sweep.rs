@@ -3,7 +3,7 @@
 //! A row is the unit of work of every variant: whatever order rows and steps come in, [`Sweep::rows`] does the same operations on the same
 //! numbers, so that all variants agree to the bit.
 
-use super::blocks::{Block, blocks};
+use super::blocks::{Block, blocks, most_planes};
 use super::bundle::{BundleKernels, Bundles, bundle_kernels};
 use super::cpml::{Layer, touches};
 use super::lattice::{Ghost, Lattice, Mirror};
@@ -127,13 +127,9 @@ impl<T: Real> Sweep<T> {
         }
     }
 
-    /// Planes to bundle where `left` are left: order by order what was fastest.
+    /// Planes to bundle where `left` are left.
     fn planes(&self, left: usize) -> usize {
-        let most = match (self.lattice.rank, self.lattice.half) {
-            (3, 1 | 2) => 4,
-            (3, _) => 2,
-            _ => 1,
-        };
+        let most = most_planes(&self.lattice);
         [4, 2].into_iter().find(|n| *n <= most.min(left)).unwrap_or(1)
     }
 
@@ -217,7 +213,9 @@ impl<T: Real> Sweep<T> {
         let last = start + (count - 1) * step + (planes - 1) * ny;
         let stride = lattice.stride;
         let reach = lattice.half * [0, 1, ny][lattice.rank - 1];
-        let read = lattice.span(start - reach.min(start)).start..lattice.span(last + reach).end;
+        // Whole vectors lie before and behind the sites.
+        let (lowest, highest) = (lattice.sites(start - reach.min(start)), lattice.sites(last + reach));
+        let read = lowest.start - Lattice::FRONT..highest.end + Lattice::FRONT;
         let squares = (!self.material.squares.is_empty())
             .then(|| self.material.squares[lattice.sites(start).start..lattice.sites(last).end].as_ptr());
         #[allow(unsafe_code, reason = "see `Shared`")]

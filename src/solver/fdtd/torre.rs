@@ -14,6 +14,9 @@
 //! and f + 1) is renewed for step t in the tower of u + h, v + h (across w) or u + h, v + h − 1 (across c), with f in place of the row: this comes after
 //! all rows that it reads and before all rows that read it, and no row of another step comes between.
 //!
+//! Where s is even and fronts follow z, planes go by pairs, w − w mod 2 in place of w: a stencil reaches s rows of such pairs at most, so that all of the above
+//! holds, and diamonds have no rows at their ends that find no partner for a bundle ([`super::bundle`]).
+//!
 //! Traffic, s = h, W = 2hD: 4/D words a site and step within a tower, and 4/N_t for loading and leaving it, against 3 step by step.
 
 use super::lattice::Lattice;
@@ -21,10 +24,13 @@ use super::share::Shared;
 use super::sites::{Acts, Keeper};
 use super::stage::{Memory, Mode, Part, Scratch, Stage};
 use super::sweep::Sweep;
+use crate::backend::threads;
 use crate::field::Real;
 use crate::grid::Edge;
 use rayon::prelude::*;
+use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Strips of one coordinate: strip n is start(n) ≤ u < start(n + 1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +76,8 @@ pub(super) struct Tiling {
     fronts: i64,
     periodic: bool,
     strips: Strips,
+    /// Rows along the front that have the same c: 2 or 1.
+    together: i64,
 }
 
 /// A tower: its strips of u and v.
@@ -79,6 +87,8 @@ pub(super) struct Tower {
     v: Range<i64>,
     /// Steps in which it may have rows.
     steps: Range<i64>,
+    /// Places of the towers that have to be done before.
+    needs: Vec<usize>,
 }
 
 /// Rows by which a step reaches: the stencil's half width, and with absorbing layers across y or z that of both stencils.
@@ -117,18 +127,27 @@ impl Tiling {
             fronts: lattice.size[front] as i64,
             periodic: periodic(cross),
             strips,
+            together: if cross == 1 && lattice.rank > 2 && slope % 2 == 0 {
+                2
+            } else {
+                1
+            },
         })
     }
 
-    /// The towers of a pass of `steps` steps, by levels that follow one another.
-    pub(super) fn levels(&self, steps: usize) -> Vec<Vec<Tower>> {
+    /// The towers of a pass of `steps` steps, each after all that it needs: i + j descends. What a row reads lies in its own strips and those after
+    /// them, which are 2s wide at least.
+    pub(super) fn towers(&self, steps: usize) -> Vec<Tower> {
         let steps = steps.cast_signed() as i64;
         let strips = self.strips;
         let lean = self.slope * steps;
         // u + v = 2(w − st), u − v = 2c.
         let last = 2 * strips.holding(self.fronts + self.crossing) + 2;
         let first = 2 * strips.holding(-lean - self.crossing) - 2;
-        let mut levels = Vec::new();
+        // On a ring of few strips the next one may be narrow, or the same one again.
+        let narrow = self.periodic && strips.count < 4;
+        let (mut towers, mut places) = (Vec::new(), HashMap::new());
+        let mut before = 0..0;
         for sum in (first..=last).rev() {
             let candidates = if self.periodic {
                 0..strips.count
@@ -136,12 +155,34 @@ impl Tiling {
                 // 2c = u − v lies between 0 and 2 `crossing`, faces a strip further out: that bounds i − j, and i + j is given.
                 (sum - 2 * self.crossing / strips.length - 4).div_euclid(2)..(sum + 5).div_euclid(2)
             };
-            let towers: Vec<Tower> = candidates.filter_map(|j| self.tower(sum - j, j, steps)).collect();
-            if !towers.is_empty() {
-                levels.push(towers);
+            let begin = towers.len();
+            for j in candidates {
+                let Some(mut tower) = self.tower(sum - j, j, steps) else {
+                    continue;
+                };
+                tower.needs = if narrow {
+                    before.clone().collect()
+                } else {
+                    let next = [(1, 0), (0, 1), (1, 1)].map(|(u, v)| self.named(sum - j + u, j + v));
+                    next.iter().filter_map(|next| places.get(next)).copied().collect()
+                };
+                places.insert((sum - j, j), towers.len());
+                towers.push(tower);
+            }
+            if towers.len() > begin {
+                before = begin..towers.len();
             }
         }
-        levels
+        towers
+    }
+
+    /// The numbers that a tower goes by: on a ring it has several.
+    fn named(&self, i: i64, j: i64) -> (i64, i64) {
+        if !self.periodic {
+            return (i, j);
+        }
+        let turn = j.div_euclid(self.strips.count) * self.strips.count;
+        (i + turn, j - turn)
     }
 
     /// Tower (i, j), if it may have rows.
@@ -159,12 +200,17 @@ impl Tiling {
         let from = (-most).div_euclid(2 * self.slope) - 2;
         let to = (2 * self.fronts - least).div_euclid(2 * self.slope) + 2;
         let steps = from.max(1)..(to + 1).min(steps + 1);
-        (!steps.is_empty()).then_some(Tower { u, v, steps })
+        (!steps.is_empty()).then_some(Tower {
+            u,
+            v,
+            steps,
+            needs: Vec::new(),
+        })
     }
 
     /// The c of a tower at step t and place w of the front, not yet wrapped or clipped.
     fn run(&self, tower: &Tower, t: i64, w: i64) -> Range<i64> {
-        let at = w - self.slope * t;
+        let at = w - w.rem_euclid(self.together) - self.slope * t;
         (tower.u.start - at).max(at - tower.v.end + 1)..(tower.u.end - at).min(at - tower.v.start + 1)
     }
 
@@ -173,6 +219,8 @@ impl Tiling {
         let lean = self.slope * t;
         let from = (tower.u.start + tower.v.start).div_euclid(2) + lean;
         let to = (tower.u.end + tower.v.end - 2).div_euclid(2) + lean + 1;
+        // Those whose pair begins there.
+        let (from, to) = (from + from.rem_euclid(self.together), to + to.rem_euclid(self.together));
         from.max(0)..to.min(self.fronts)
     }
 
@@ -291,15 +339,53 @@ pub(super) struct Pass<'a, T> {
     pub(super) keeper: &'a Keeper<'a, T>,
 }
 
-impl<T: Real> Sweep<T> {
-    /// Takes all steps of a pass, tower by tower. To be called in the pool.
-    pub(super) fn towers(&self, tiling: &Tiling, pass: &Pass<'_, T>) {
-        for level in tiling.levels(pass.acts.len()) {
-            level.par_iter().with_max_len(1).for_each_init(
-                || Scratch::new(&self.lattice),
-                |scratch, tower| self.tower(tiling, pass, tower, scratch),
-            );
+/// Whether a tower is done.
+#[derive(Default)]
+struct Done(AtomicBool);
+
+impl Done {
+    /// Returns when it is. Whoever works at it took it earlier, so that it will be.
+    fn wait(&self) {
+        const SPINS: u32 = 1000;
+        let mut spins = 0;
+        while !self.0.load(Ordering::Acquire) {
+            spins += 1;
+            if spins < SPINS {
+                std::hint::spin_loop();
+            } else {
+                std::thread::yield_now();
+            }
         }
+    }
+}
+
+/// Says that a tower is done, also where it panicked: nobody shall wait for it forever.
+struct Finally<'a>(&'a Done);
+
+impl Drop for Finally<'_> {
+    fn drop(&mut self) {
+        self.0.0.store(true, Ordering::Release);
+    }
+}
+
+impl<T: Real> Sweep<T> {
+    /// Takes all steps of a pass, tower by tower: whoever is free takes the next one and waits for those that it needs. To be called in the pool.
+    pub(super) fn towers(&self, tiling: &Tiling, pass: &Pass<'_, T>) {
+        let towers = tiling.towers(pass.acts.len());
+        let next = AtomicUsize::new(0);
+        let done: Vec<Done> = towers.iter().map(|_| Done::default()).collect();
+        (0..threads::count()).into_par_iter().with_max_len(1).for_each(|_| {
+            let mut scratch = Scratch::new(&self.lattice);
+            loop {
+                let n = next.fetch_add(1, Ordering::Relaxed);
+                let Some(tower) = towers.get(n) else { return };
+                let _done = Finally(&done[n]);
+                for needed in &tower.needs {
+                    done[*needed].wait();
+                }
+                self.tower(tiling, pass, tower, &mut scratch);
+            }
+        });
     }
 
     /// All steps of a tower.
@@ -387,24 +473,21 @@ impl<T: Real> Sweep<T> {
 mod tests {
     use super::*;
     use crate::grid::Grid;
-    use std::collections::HashMap;
 
-    /// The level and the tower in which a row comes, by (t, c, w).
-    fn places(tiling: &Tiling, steps: usize) -> HashMap<(i64, i64, i64), (usize, usize)> {
+    /// The tower in which a row comes, by (t, c, w).
+    fn places(tiling: &Tiling, towers: &[Tower]) -> HashMap<(i64, i64, i64), usize> {
         let (mut all, mut parts) = (HashMap::new(), Vec::new());
-        for (level, towers) in tiling.levels(steps).iter().enumerate() {
-            for (n, tower) in towers.iter().enumerate() {
-                for t in tower.steps.clone() {
-                    tiling.parts(tower, t, &mut parts);
-                    for part in &parts {
-                        for (n_along, plane) in (0..part.count).flat_map(|n| (0..part.planes).map(move |b| (n, b))) {
-                            let mut at = part.first.map(|place| place.cast_signed() as i64);
-                            at[part.along - 1] += n_along.cast_signed() as i64;
-                            at[1] += plane.cast_signed() as i64;
-                            let [c, w] = if tiling.cross == 1 { at } else { [at[1], at[0]] };
-                            let row = (t, c, w);
-                            assert!(all.insert(row, (level, n)).is_none(), "{row:?} comes twice");
-                        }
+        for (n, tower) in towers.iter().enumerate() {
+            for t in tower.steps.clone() {
+                tiling.parts(tower, t, &mut parts);
+                for part in &parts {
+                    for (n_along, plane) in (0..part.count).flat_map(|n| (0..part.planes).map(move |b| (n, b))) {
+                        let mut at = part.first.map(|place| place.cast_signed() as i64);
+                        at[part.along - 1] += n_along.cast_signed() as i64;
+                        at[1] += plane.cast_signed() as i64;
+                        let [c, w] = if tiling.cross == 1 { at } else { [at[1], at[0]] };
+                        let row = (t, c, w);
+                        assert!(all.insert(row, n).is_none(), "{row:?} comes twice");
                     }
                 }
             }
@@ -412,7 +495,24 @@ mod tests {
         all
     }
 
-    /// Every row comes once a step, after all that it reads: in an earlier level, or earlier in the same tower.
+    /// For each tower, which ones are surely done before it begins.
+    fn before(towers: &[Tower]) -> Vec<Vec<bool>> {
+        let mut all: Vec<Vec<bool>> = Vec::new();
+        for (n, tower) in towers.iter().enumerate() {
+            let mut done = vec![false; towers.len()];
+            for &needed in &tower.needs {
+                assert!(needed < n, "it would be waited for forever");
+                done[needed] = true;
+                for (own, other) in done.iter_mut().zip(&all[needed]) {
+                    *own |= other;
+                }
+            }
+            all.push(done);
+        }
+        all
+    }
+
+    /// Every row comes once a step, after all that it reads: in a tower that is done by then, or earlier in the same one.
     #[test]
     fn rows_come_once_and_after_what_they_read() {
         let steps = 9;
@@ -420,18 +520,20 @@ mod tests {
             (&[4, 13, 11][..], [Edge::Wall; 3]),
             (&[4, 14, 9], [Edge::Wall, Edge::Periodic, Edge::Soft]),
             (&[4, 9, 10], [Edge::Wall, Edge::Soft, Edge::Periodic]),
+            (&[4, 37, 12], [Edge::Wall, Edge::Periodic, Edge::Wall]),
             (&[4, 5, 17], [Edge::Wall, Edge::Periodic, Edge::Absorb]),
             (&[4, 23], [Edge::Wall; 3]),
             (&[4, 20], [Edge::Periodic; 3]),
         ] {
-            for (half, dts) in [(1, 1), (1, 3), (2, 1), (2, 2), (4, 1)] {
+            for (half, dts) in [(1, 1), (1, 3), (2, 1), (2, 2), (3, 1), (4, 1)] {
                 let lattice = Lattice::new(&Grid::new(size, 1.0).with_edges(edges, 2), half);
                 let tiling = Tiling::new(&lattice, dts).unwrap();
-                let all = places(&tiling, steps);
+                let towers = tiling.towers(steps);
+                let (all, before) = (places(&tiling, &towers), before(&towers));
                 let rows = lattice.rows() * steps;
                 assert_eq!(all.len(), rows, "{size:?} {edges:?} {half} {dts}");
                 let reach = tiling.slope;
-                for (&(t, c, w), &(level, tower)) in &all {
+                for (&(t, c, w), &tower) in &all {
                     for offset in -reach..=reach {
                         let beside = if tiling.periodic {
                             (c + offset).rem_euclid(tiling.crossing)
@@ -439,10 +541,10 @@ mod tests {
                             c + offset
                         };
                         for read in [(t - 1, beside, w), (t - 1, c, w + offset)] {
-                            if let Some(&(earlier, other)) = all.get(&read) {
+                            if let Some(&other) = all.get(&read) {
                                 assert!(
-                                    earlier < level || (earlier, other) == (level, tower),
-                                    "{size:?} {edges:?}"
+                                    other == tower || before[tower][other],
+                                    "{size:?} {edges:?} {half} {dts}"
                                 );
                             }
                         }
