@@ -36,6 +36,7 @@ pub mod stability;
 mod stage;
 pub mod stencil;
 pub mod sweep;
+mod tiling;
 mod torre;
 mod transducers;
 pub mod walls;
