@@ -84,12 +84,18 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
         Stroke::new(1.0, OVER_PICTURE.gamma_multiply(0.25)),
         egui::StrokeKind::Outside,
     );
+    let room = Room {
+        area,
+        picture: grid_rect,
+        strip: sources.strip,
+    };
     if of_momenta {
         zero_lines(&painter, view, area, grid_rect, sites);
     } else if view.show_detectors {
         let grid = sources.scenario.grid();
         let detectors = sources.scenario.detectors();
-        overlay::detectors(&painter, area, &view.camera, grid, detectors);
+        let legend = overlay::legend_place(&painter, room, &sources.legend);
+        overlay::detectors(&painter, (area, legend), &view.camera, grid, detectors);
         if view.show_charts && !sources.passive {
             let place = (area, &view.camera, grid.spacing());
             strip_chart::show(ui, &painter, place, (detectors, sources.history));
@@ -109,11 +115,6 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
         draw_cut(&painter, view, area, grid_rect);
     }
     let clock = &sources.frame.clock;
-    let room = Room {
-        area,
-        picture: grid_rect,
-        strip: sources.strip,
-    };
     overlay::clock(&painter, room, clock.time, clock.time_step, sources.units.time);
     overlay::legend(&painter, room, &sources.legend);
     let along = sources.along(0);

@@ -136,27 +136,81 @@ pub struct Legend<'a> {
     pub title: &'a str,
 }
 
-/// The colour bar at the upper right; a wheel for phases.
-pub fn legend(painter: &Painter, room: Room, legend: &Legend<'_>) {
-    let area = room.area;
-    if area.height() < 280.0 || area.width() < 240.0 {
-        return;
-    }
-    if area.width() < 360.0 {
-        slim(painter, room, legend);
-        return;
-    }
-    if legend.map.kind == Kind::Cyclic {
-        wheel(painter, room, legend);
-    } else {
-        bar(painter, room, legend);
+/// How the colours are explained.
+#[derive(Clone, Copy)]
+enum Form {
+    /// As a line, where there is no room for more.
+    Slim,
+    Bar,
+    Wheel,
+}
+
+impl Form {
+    fn of(area: Rect, legend: &Legend<'_>) -> Option<Self> {
+        if area.height() < 280.0 || area.width() < 240.0 {
+            None
+        } else if area.width() < 360.0 {
+            Some(Self::Slim)
+        } else if legend.map.kind == Kind::Cyclic {
+            Some(Self::Wheel)
+        } else {
+            Some(Self::Bar)
+        }
     }
 }
 
-/// The colours as a line with the values at its ends, where there is no room for more.
-fn slim(painter: &Painter, room: Room, legend: &Legend<'_>) {
-    let plate = room.corner(Align2::RIGHT_TOP, vec2(144.0, 36.0));
+/// Where the colour bar or the wheel stands, if there is room for one.
+#[must_use]
+pub fn legend_place(painter: &Painter, room: Room, legend: &Legend<'_>) -> Option<Rect> {
+    let layout = |text: String| {
+        painter
+            .layout_no_wrap(text, FontId::proportional(TEXT), OVER_PICTURE)
+            .size()
+    };
+    let size = match Form::of(room.area, legend)? {
+        Form::Slim => vec2(144.0, 36.0),
+        Form::Bar => {
+            let title = layout(legend.title.to_owned());
+            vec2((title.x + 16.0).max(96.0), bar_height(room.area) + title.y + 28.0)
+        }
+        Form::Wheel => {
+            let width = wheel_words(legend)
+                .map(|line| layout(line).x)
+                .into_iter()
+                .fold(0.0, f32::max);
+            vec2(width + 128.0, 88.0)
+        }
+    };
+    Some(room.corner(Align2::RIGHT_TOP, size))
+}
+
+/// The colour bar at the upper right; a wheel for phases.
+pub fn legend(painter: &Painter, room: Room, legend: &Legend<'_>) {
+    let (Some(form), Some(plate)) = (Form::of(room.area, legend), legend_place(painter, room, legend)) else {
+        return;
+    };
     painter.rect_filled(plate, 4.0, SHADE);
+    match form {
+        Form::Slim => slim(painter, plate, legend),
+        Form::Bar => bar(painter, plate, bar_height(room.area), legend),
+        Form::Wheel => wheel(painter, plate, legend),
+    }
+}
+
+fn bar_height(area: Rect) -> f32 {
+    (area.height() * 0.35).clamp(80.0, 192.0)
+}
+
+fn wheel_words(legend: &Legend<'_>) -> [String; 3] {
+    [
+        "hue: phase of ψ".to_owned(),
+        "full brightness:".to_owned(),
+        format!("|ψ| = {}", figure(f64::from(legend.levels.high), 2)),
+    ]
+}
+
+/// The colours as a line with the values at its ends.
+fn slim(painter: &Painter, plate: Rect, legend: &Legend<'_>) {
     let bar = Rect::from_min_size(plate.min + vec2(8.0, 6.0), vec2(128.0, 8.0));
     let inside = 0.5 / 256.0;
     let uv = Rect::from_min_max(pos2(inside, 0.5), pos2(1.0 - inside, 0.5));
@@ -175,12 +229,8 @@ fn slim(painter: &Painter, room: Room, legend: &Legend<'_>) {
     }
 }
 
-fn bar(painter: &Painter, room: Room, legend: &Legend<'_>) {
-    let height = (room.area.height() * 0.35).clamp(80.0, 192.0);
+fn bar(painter: &Painter, plate: Rect, height: f32, legend: &Legend<'_>) {
     let title = painter.layout_no_wrap(legend.title.to_owned(), FontId::proportional(TEXT), OVER_PICTURE);
-    let width = (title.size().x + 16.0).max(96.0);
-    let plate = room.corner(Align2::RIGHT_TOP, vec2(width, height + title.size().y + 28.0));
-    painter.rect_filled(plate, 4.0, SHADE);
     painter.galley(plate.min + vec2(8.0, 6.0), title.clone(), OVER_PICTURE);
     let bar = Rect::from_min_size(plate.min + vec2(8.0, title.size().y + 16.0), vec2(12.0, height));
     // The texture runs along x; turned by its corners' coordinates so that the top is its end.
@@ -226,17 +276,9 @@ fn value_at(legend: &Legend<'_>, at: f32, low: f32, high: f32) -> f32 {
     low + (high - low) * at.powf(1.0 / legend.gamma)
 }
 
-fn wheel(painter: &Painter, room: Room, legend: &Legend<'_>) {
+fn wheel(painter: &Painter, plate: Rect, legend: &Legend<'_>) {
     let font = FontId::proportional(TEXT);
-    let layout = |text: String| painter.layout_no_wrap(text, font.clone(), OVER_PICTURE);
-    let lines = [
-        layout("hue: phase of ψ".to_owned()),
-        layout("full brightness:".to_owned()),
-        layout(format!("|ψ| = {}", figure(f64::from(legend.levels.high), 2))),
-    ];
-    let width = lines.iter().map(|line| line.size().x).fold(0.0, f32::max);
-    let plate = room.corner(Align2::RIGHT_TOP, vec2(width + 128.0, 88.0));
-    painter.rect_filled(plate, 4.0, SHADE);
+    let lines = wheel_words(legend).map(|text| painter.layout_no_wrap(text, font.clone(), OVER_PICTURE));
     let mut y = plate.top() + 14.0;
     for line in lines {
         painter.galley(pos2(plate.left() + 12.0, y), line, OVER_PICTURE);
@@ -273,8 +315,14 @@ fn wheel(painter: &Painter, room: Room, legend: &Legend<'_>) {
     }
 }
 
-/// The detectors' regions with their names.
-pub fn detectors(painter: &Painter, area: Rect, camera: &Camera, grid: &Grid, detectors: &[Detector]) {
+/// The detectors' regions with their names, which keep clear of the `legend`.
+pub fn detectors(
+    painter: &Painter,
+    (area, legend): (Rect, Option<Rect>),
+    camera: &Camera,
+    grid: &Grid,
+    detectors: &[Detector],
+) {
     let a = grid.spacing();
     let stroke = Stroke::new(1.0, theme::of(true).accent.gamma_multiply(0.8));
     // A length to a place in sites: site n stands in the middle of n..n+1.
@@ -326,16 +374,24 @@ pub fn detectors(painter: &Painter, area: Rect, camera: &Camera, grid: &Grid, de
                 corner.x.clamp(area.left() + 4.0, area.right() - galley.size().x - 4.0),
                 corner.y.clamp(area.top() + 4.0, area.bottom() - 20.0),
             );
-            // A name that would cover another one moves down.
-            let mut label = Rect::from_min_size(at, galley.size());
-            while let Some(other) = taken.iter().find(|other| other.intersects(label)) {
-                label = label.translate(vec2(0.0, other.bottom() + 1.0 - label.top()));
-            }
+            let label = free_place(Rect::from_min_size(at, galley.size()), rect, legend, &taken);
             taken.push(label);
             painter.rect_filled(label.expand2(vec2(3.0, 0.0)), 2.0, SHADE.gamma_multiply(0.6));
             painter.galley(label.min, galley, theme::of(true).accent);
         }
     }
+}
+
+/// Where the name of `region` stands: at the left of it where it would cover the legend, and further down where it would cover another name.
+fn free_place(mut label: Rect, region: Rect, legend: Option<Rect>, taken: &[Rect]) -> Rect {
+    if let Some(legend) = legend.filter(|legend| legend.intersects(label)) {
+        let right = region.left().min(legend.left()) - 4.0;
+        label = label.translate(vec2(right - label.right(), 0.0));
+    }
+    while let Some(other) = taken.iter().find(|other| other.intersects(label)) {
+        label = label.translate(vec2(0.0, other.bottom() + 1.0 - label.top()));
+    }
+    label
 }
 
 #[cfg(test)]
@@ -377,5 +433,23 @@ mod tests {
             "beside the tools"
         );
         assert_eq!(beside.corner(Align2::LEFT_BOTTOM, size).left(), 16.0, "below them");
+    }
+
+    #[test]
+    fn names_cover_neither_the_legend_nor_each_other() {
+        let at = |x, y, width, height| Rect::from_min_size(pos2(x, y), vec2(width, height));
+        let legend = at(900.0, 16.0, 96.0, 220.0);
+        let name = |x, y, taken: &[Rect]| {
+            let region = Rect::from_center_size(pos2(x, y), vec2(8.0, 8.0));
+            free_place(at(x + 8.0, y - 18.0, 60.0, 16.0), region, Some(legend), taken)
+        };
+        assert_eq!(name(300.0, 100.0, &[]), at(308.0, 82.0, 60.0, 16.0));
+        for x in [860.0, 895.0, 940.0] {
+            let label = name(x, 100.0, &[]);
+            assert!(!label.intersects(legend) && label.right() < x, "{label:?}");
+        }
+        let first = name(860.0, 100.0, &[]);
+        let second = name(862.0, 102.0, &[first]);
+        assert!(!second.intersects(first) && !second.intersects(legend));
     }
 }
