@@ -12,17 +12,6 @@
 use super::Lanes;
 use std::arch::x86_64::*;
 
-/// The lanes from `by` on of two vectors one behind the other, by the instruction that has `by` inside.
-macro_rules! aligned {
-    ($shift:ident, $high:expr, $low:expr, $by:expr, $($n:literal)*) => {
-        match $by {
-            0 => $low,
-            $($n => $shift::<$n>($high, $low),)*
-            _ => $high,
-        }
-    };
-}
-
 /// 16 singles.
 #[derive(Clone, Copy, Debug)]
 pub struct Avx512F32(__m512);
@@ -97,9 +86,9 @@ unsafe impl Lanes for Avx512F32 {
     #[inline(always)]
     unsafe fn shifted(self, after: Self, by: usize) -> Self {
         unsafe {
-            let (low, high) = (_mm512_castps_si512(self.0), _mm512_castps_si512(after.0));
-            let shifted = aligned!(_mm512_alignr_epi32, high, low, by, 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
-            Self(_mm512_castsi512_ps(shifted))
+            let first = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+            let from = _mm512_add_epi32(first, _mm512_set1_epi32(by as i32));
+            Self(_mm512_permutex2var_ps(self.0, from, after.0))
         }
     }
     #[inline(always)]
@@ -195,10 +184,9 @@ unsafe impl Lanes for Avx512F64 {
     #[inline(always)]
     unsafe fn shifted(self, after: Self, by: usize) -> Self {
         unsafe {
-            let (low, high) = (_mm512_castpd_si512(self.0), _mm512_castpd_si512(after.0));
-            Self(_mm512_castsi512_pd(
-                aligned!(_mm512_alignr_epi64, high, low, by, 1 2 3 4 5 6 7),
-            ))
+            let first = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
+            let from = _mm512_add_epi64(first, _mm512_set1_epi64(by as i64));
+            Self(_mm512_permutex2var_pd(self.0, from, after.0))
         }
     }
     #[inline(always)]
