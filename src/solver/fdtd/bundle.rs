@@ -19,8 +19,8 @@ use crate::backend::simd::{self, Lanes, Level, Vectors, prefetch};
 
 /// Bundles of rows, one behind the other, and where their neighbours lie.
 ///
-/// Every row must hold `sites` values from its pointer on and [`super::lattice::Lattice::FRONT`] more at either end, of which the half width of the stencil are ghosts; so
-/// must all rows within reach of the stencil. Nobody else may write what is read or touch what is written.
+/// Every row must hold `sites` values from its pointer on and [`super::lattice::Lattice::FRONT`] more at either end, the nearest of which are
+/// ghosts as far as the stencil reaches; so must all rows within its reach. Nobody else may write what is read or touch what is written.
 pub struct Bundles<'a, T> {
     /// pⁿ at the first site of the first row.
     pub now: *const T,
@@ -190,7 +190,7 @@ impl<T: Vectors> Bundle<'_, T> {
             }
             for b in 0..Z {
                 for i in whole..n {
-                    self.site::<L, H, D>(b * self.all.z + i);
+                    self.site::<L, H, D>(b * z + i);
                 }
             }
         }
