@@ -1,5 +1,6 @@
 //! The CUDA back end against the processor in double precision, and the embedded PTX against its sources. Without a device the parity tests
 //! say so and pass.
+#![cfg(feature = "cuda")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may fail where it stands")]
 
 mod beside;
