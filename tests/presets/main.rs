@@ -139,7 +139,7 @@ fn predict(name: &str, scenario: &Scenario) -> Vec<f64> {
         }
         "tunnelling" => {
             let passed = transfer::packet_average(packet.momentum[0], packet.width[0], |k| {
-                transfer::barrier_transmission(0.2, 6, hopping, k)
+                transfer::barrier_transmission(0.3, 6, hopping, k)
             });
             vec![passed, 1.0 - passed]
         }
