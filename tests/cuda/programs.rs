@@ -1,6 +1,6 @@
 //! The embedded PTX against its sources, and what is compiled at run time.
 
-use ripplon::backend::cuda::{self, Needs, Program};
+use ripplon::backend::cuda::{self, Needs, Program, Source};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
@@ -9,13 +9,14 @@ use std::sync::{Mutex, PoisonError};
 fn nvrtc() -> Option<PathBuf> {
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("nvrtc-13.0");
+    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("nvrtc-13.0-zstd");
     let python = place.join("bin/python");
     let done = |command: &mut Command| command.output().is_ok_and(|output| output.status.success());
     let wanted = [
         "nvidia-cuda-nvrtc==13.0.88",
         "nvidia-cuda-nvcc==13.5.37",
         "nvidia-nvvm==13.5.37",
+        "zstandard==0.25.0",
     ];
     let complete = place.join("complete");
     if !complete.exists() {
@@ -89,7 +90,8 @@ fn kernels_compile_at_run_time_and_are_kept() {
     if std::env::var_os(ROLE).is_some() {
         let wanted = program("trotter_fused_f32_2", include_str!("../../kernels/trotter_fused.cu"));
         let made = cuda::compiled(&wanted, cuda::cache().as_deref()).expect("it compiles, or was kept");
-        assert_eq!(made.ptx, include_str!("../../kernels/ptx/trotter_fused_f32_2.ptx"));
+        let embedded = Source::embedded("trotter_fused_f32_2");
+        assert_eq!(made.ptx(), embedded.ptx());
         let wrong = cuda::compiled(&program("wrong", "__global__ void wrong() { nonsense; }"), None);
         println!(
             "said: {}",

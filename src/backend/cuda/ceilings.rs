@@ -1,9 +1,9 @@
 //! What the device can do at most, measured with `kernels/ceilings.cu`.
 
-use super::{CudaError, Device, Kind, PushKernelArg, Queue, Source, source};
+use super::{CudaError, Device, Kind, PushKernelArg, Queue, Source};
 use std::time::Instant;
 
-const SOURCE: Source = source!("ceilings");
+const SOURCE: Source = Source::embedded("ceilings");
 
 /// Bytes of each of the two arrays of the copy: many times any cache.
 const ARRAY: usize = 2 << 30;
@@ -101,4 +101,15 @@ fn multiply_adds<T: Kind + From<f32>>(queue: &Queue, entry: &'static str, second
             })
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::cuda::manifest;
+
+    #[test]
+    fn every_module_is_asked_for() {
+        manifest::assert_asked("ceilings", &[SOURCE]);
+    }
 }

@@ -1,11 +1,13 @@
 //! NVIDIA devices through the driver alone.
 //!
 //! The driver's library is looked for when a device is first asked for; a program built with this module starts without it. Kernels
-//! are PTX in the binary, compiled by the driver for the device at hand (it keeps the result in its own cache); `kernels/build` makes `kernels/ptx`
-//! from the CUDA C++ beside it.
+//! are PTX in the binary ([`archive`]), compiled by the driver for the device at hand (it keeps the result in its own cache); `kernels/build` makes the archive
+//! from the CUDA C++ in `kernels`, as `kernels/manifest.toml` lists it ([`manifest`]).
 
+mod archive;
 mod ceilings;
 mod fault;
+pub(crate) mod manifest;
 mod nvrtc;
 mod queue;
 mod source;
@@ -16,7 +18,7 @@ pub use fault::lose_device_after;
 pub use nvrtc::{Needs, Program, cache, compiled, compiler};
 pub use queue::{Buffer, DeviceRepr, Kernel, Kind, Landing, LaunchArgs, Mark, PushKernelArg, Queue, ValidAsZeroBits};
 pub use source::Source;
-pub(crate) use source::{parameters, source};
+pub(crate) use source::parameters;
 
 use cudarc::driver::{CudaContext, CudaModule, sys};
 use std::collections::HashMap;
@@ -169,15 +171,16 @@ impl Device {
         if let Some(module) = modules.get(source.name) {
             return Ok(Arc::clone(module));
         }
-        let ptx = if self.overlaps_launches() && source.ptx.contains(EARLY) {
-            cudarc::nvrtc::Ptx::from_src(overlapping(source.ptx))
+        let text = source.ptx()?;
+        let ptx = if self.overlaps_launches() && text.contains(EARLY) {
+            cudarc::nvrtc::Ptx::from_src(overlapping(text))
         } else {
-            cudarc::nvrtc::Ptx::from_src(source.ptx)
+            cudarc::nvrtc::Ptx::from_src(text)
         };
         let module = self
             .context
             .load_module(ptx)
-            .map_err(|error| failed(format!("loading kernels/ptx/{}.ptx", source.name), &error))?;
+            .map_err(|error| failed(format!("loading the kernels of {}", source.name), &error))?;
         modules.insert(source.name, Arc::clone(&module));
         Ok(module)
     }

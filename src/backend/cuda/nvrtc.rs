@@ -82,10 +82,10 @@ pub fn compiled(program: &Program, cache: Option<&Path>) -> Result<Source, CudaE
         text
     };
     // Modules stay loaded as long as the program runs, and so may their texts.
-    let source = Source {
-        name: Box::leak(program.name.clone().into_boxed_str()),
-        ptx: Box::leak(ptx.into_boxed_str()),
-    };
+    let source = Source::compiled(
+        Box::leak(program.name.clone().into_boxed_str()),
+        Box::leak(ptx.into_boxed_str()),
+    );
     made.insert(program.name.clone(), source);
     Ok(source)
 }

@@ -1,24 +1,50 @@
 //! Kernels in the binary, and what is passed to them.
 
-/// PTX in the binary, made by `kernels/build`.
+use super::{CudaError, archive};
+
+/// A module of kernels: one of `kernels/manifest.toml`, whose PTX is in the program, or one that was compiled here.
 #[derive(Clone, Copy, Debug)]
 pub struct Source {
-    /// Its file in `kernels/ptx`, without the ending.
+    /// Its name.
     pub name: &'static str,
-    /// Its text.
-    pub ptx: &'static str,
+    /// The text of one that was compiled here.
+    compiled: Option<&'static str>,
 }
 
-/// The [`Source`] of a file in `kernels/ptx`.
-macro_rules! source {
-    ($name:literal) => {
-        $crate::backend::cuda::Source {
-            name: $name,
-            ptx: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/kernels/ptx/", $name, ".ptx")),
+impl Source {
+    /// A module of the manifest; its text is unpacked when it is asked for.
+    #[must_use]
+    pub const fn embedded(name: &'static str) -> Self {
+        Self { name, compiled: None }
+    }
+
+    /// A module with its text.
+    pub(super) const fn compiled(name: &'static str, ptx: &'static str) -> Self {
+        Self {
+            name,
+            compiled: Some(ptx),
         }
-    };
+    }
+
+    /// Its PTX.
+    ///
+    /// # Errors
+    /// If the program has no such module or its archive is damaged.
+    pub fn ptx(&self) -> Result<&'static str, CudaError> {
+        if let Some(text) = self.compiled {
+            return Ok(text);
+        }
+        let text = archive::embedded().map_err(str::to_owned);
+        text.and_then(|archive| archive.ptx(self.name))
+            .map_err(|why| CudaError::Call {
+                what: format!(
+                    "unpacking the kernel {} from the program's archive (kernels/ptx.zst)",
+                    self.name
+                ),
+                message: format!("{why}; install the program anew, or in a checkout run kernels/build"),
+            })
+    }
 }
-pub(crate) use source;
 
 /// Lets structs be parameters of kernels: each must be `repr(C)`, `Copy`, made of numbers only, and declared alike by the kernel.
 macro_rules! parameters {
@@ -35,8 +61,9 @@ impl Source {
     /// Bytes of the parameters that are structs, arrays included, as the PTX declares them for an entry.
     #[allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
     pub(crate) fn declared(&self, entry: &str) -> Vec<usize> {
-        let start = self.ptx.find(&format!(".entry {entry}(")).unwrap();
-        let list = &self.ptx[start..start + self.ptx[start..].find(')').unwrap()];
+        let ptx = self.ptx().unwrap();
+        let start = ptx.find(&format!(".entry {entry}(")).unwrap();
+        let list = &ptx[start..start + ptx[start..].find(')').unwrap()];
         list.lines()
             .filter(|line| line.contains(".param") && line.contains('['))
             .map(|line| {

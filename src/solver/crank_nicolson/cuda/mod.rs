@@ -16,7 +16,7 @@ mod plane;
 
 use super::hamiltonian::Hamiltonian;
 use super::run::Propagator;
-use crate::backend::cuda::{self, Source, source};
+use crate::backend::cuda::{self, Source};
 use crate::field::Precision;
 use crate::physics::Quantum;
 use crate::scene::Scenario;
@@ -53,30 +53,27 @@ struct Shape {
 }
 
 /// Few rows are the fastest; more reach further.
-const SINGLE: [Shape; 2] = [
-    of_rows(source!("crank_nicolson_f32_8"), 8),
-    of_rows(source!("crank_nicolson_f32_16"), 16),
-];
-const DOUBLE: [Shape; 1] = [of_rows(source!("crank_nicolson_f64_8"), 8)];
+const SINGLE: [Shape; 2] = [of_rows("crank_nicolson_f32_8", 8), of_rows("crank_nicolson_f32_16", 16)];
+const DOUBLE: [Shape; 1] = [of_rows("crank_nicolson_f64_8", 8)];
 /// The same for the lines of a plane, along x and along y. Threads of small blocks may have more registers; where those do not bind, many threads hide more.
 const PLANE_SINGLE: [[Shape; 2]; 2] = [
     [
-        in_block(source!("crank_nicolson_plane_f32_8_1024"), 8, 1024),
-        in_block(source!("crank_nicolson_plane_f32_16_1024"), 16, 1024),
+        in_block("crank_nicolson_plane_f32_8_1024", 8, 1024),
+        in_block("crank_nicolson_plane_f32_16_1024", 16, 1024),
     ],
     [
-        in_block(source!("crank_nicolson_plane_f32_16_512"), 16, 512),
-        in_block(source!("crank_nicolson_plane_f32_16_1024"), 16, 1024),
+        in_block("crank_nicolson_plane_f32_16_512", 16, 512),
+        in_block("crank_nicolson_plane_f32_16_1024", 16, 1024),
     ],
 ];
 const PLANE_DOUBLE: [[Shape; 2]; 2] = [[
-    in_block(source!("crank_nicolson_plane_f64_8_512"), 8, 512),
-    in_block(source!("crank_nicolson_plane_f64_8_1024"), 8, 1024),
+    in_block("crank_nicolson_plane_f64_8_512", 8, 512),
+    in_block("crank_nicolson_plane_f64_8_1024", 8, 1024),
 ]; 2];
 
-const fn of_rows(source: Source, rows: usize) -> Shape {
+const fn of_rows(name: &'static str, rows: usize) -> Shape {
     Shape {
-        source,
+        source: Source::embedded(name),
         rows,
         threads: THREADS,
         reach: PARTS * PART_THREADS * FEW * THREADS * rows,
@@ -84,9 +81,9 @@ const fn of_rows(source: Source, rows: usize) -> Shape {
 }
 
 /// A line is within one block.
-const fn in_block(source: Source, rows: usize, threads: usize) -> Shape {
+const fn in_block(name: &'static str, rows: usize, threads: usize) -> Shape {
     Shape {
-        source,
+        source: Source::embedded(name),
         rows,
         threads,
         reach: threads * rows,

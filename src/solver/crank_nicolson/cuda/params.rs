@@ -119,7 +119,7 @@ pub(super) struct Picture {
 mod tests {
     use super::super::{DOUBLE, PLANE_DOUBLE, PLANE_SINGLE, SINGLE};
     use super::*;
-    use crate::backend::cuda::Source;
+    use crate::backend::cuda::{Source, manifest};
     use crate::field::Real;
 
     fn check<T: Real>(source: Source) {
@@ -152,6 +152,33 @@ mod tests {
     fn check_looks(source: Source) {
         assert_eq!(source.declared("measure"), [size_of::<Look>()]);
         assert_eq!(source.declared("picture"), [size_of::<Picture>()]);
+    }
+
+    /// Every module that these kernels are taken from.
+    fn asked() -> Vec<Source> {
+        let planes = PLANE_SINGLE.as_flattened().iter().chain(PLANE_DOUBLE.as_flattened());
+        let all = SINGLE.iter().chain(&DOUBLE).chain(planes);
+        all.map(|shape| shape.source).collect()
+    }
+
+    #[test]
+    fn every_module_is_asked_for() {
+        manifest::assert_asked("crank_nicolson", &asked());
+    }
+
+    #[test]
+    fn shapes_are_as_the_manifest_has_them() {
+        let planes = PLANE_SINGLE.as_flattened().iter().chain(PLANE_DOUBLE.as_flattened());
+        for shape in SINGLE.iter().chain(&DOUBLE).chain(planes) {
+            let mut modules = ["crank_nicolson", "crank_nicolson_plane"]
+                .into_iter()
+                .flat_map(manifest::family);
+            let module = modules.find(|module| module.name == shape.source.name).unwrap();
+            assert_eq!(module.number("ROWS") as usize, shape.rows, "{}", module.name);
+            if module.family == "crank_nicolson_plane" {
+                assert_eq!(module.number("THREADS") as usize, shape.threads, "{}", module.name);
+            }
+        }
     }
 
     #[test]

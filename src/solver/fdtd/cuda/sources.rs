@@ -2,15 +2,17 @@
 //! (`fdtd_step.cu`, `fdtd_torre.cu`, `fdtd_torre_shared.cu`, `fdtd_tiles.cu`).
 
 use super::torre::{BLOCK, Room, Shape};
-use crate::backend::cuda::{Needs, Program, Source, source};
+use crate::backend::cuda::manifest::{self, Module};
+use crate::backend::cuda::{Needs, Program, Source};
 use crate::field::Precision;
+use std::sync::LazyLock;
 
 /// Single steps, site operations, sums, pictures.
 pub(super) fn step(precision: Precision) -> Source {
-    match precision {
-        Precision::Single => source!("fdtd_step_f32"),
-        Precision::Double => source!("fdtd_step_f64"),
-    }
+    Source::embedded(match precision {
+        Precision::Single => "fdtd_step_f32",
+        Precision::Double => "fdtd_step_f64",
+    })
 }
 
 /// Tiles that overlap, of one order and precision.
@@ -26,83 +28,49 @@ pub(super) struct Strips {
     pub source: Source,
 }
 
-/// `kernels/build` has the same.
-pub(super) static TILES: &[Strips] = &[
-    strips(Precision::Single, 1, 8, 4, source!("fdtd_tiles_f32_1")),
-    strips(Precision::Single, 2, 6, 4, source!("fdtd_tiles_f32_2")),
-    strips(Precision::Single, 3, 4, 4, source!("fdtd_tiles_f32_3")),
-    strips(Precision::Single, 4, 2, 4, source!("fdtd_tiles_f32_4")),
-    strips(Precision::Double, 1, 8, 2, source!("fdtd_tiles_f64_1")),
-    strips(Precision::Double, 2, 4, 2, source!("fdtd_tiles_f64_2")),
-    strips(Precision::Double, 3, 4, 2, source!("fdtd_tiles_f64_3")),
-    strips(Precision::Double, 4, 2, 2, source!("fdtd_tiles_f64_4")),
-];
+/// Every tile in the program.
+pub(super) static TILES: LazyLock<Vec<Strips>> = LazyLock::new(|| {
+    let modules = manifest::family("fdtd_tiles").map(|module| Strips {
+        precision: module.precision(),
+        half: module.number("HALF") as usize,
+        steps: module.number("STEPS") as usize,
+        columns: module.number("COLUMNS") as usize,
+        source: Source::embedded(&module.name),
+    });
+    modules.collect()
+});
 
-const fn strips(precision: Precision, half: usize, steps: usize, columns: usize, source: Source) -> Strips {
-    Strips {
-        precision,
-        half,
-        steps,
-        columns,
-        source,
-    }
-}
+/// Every tower in the program: its precision, what it is made for, its module.
+static TOWERS: LazyLock<Vec<(Precision, Shape, Source)>> = LazyLock::new(|| {
+    let of = |family, room| {
+        manifest::family(family).map(move |module| {
+            let source = Source::embedded(&module.name);
+            (module.precision(), tower(module, room), source)
+        })
+    };
+    let registers = of("fdtd_torre", Room::Registers);
+    registers.chain(of("fdtd_torre_shared", Room::Shared)).collect()
+});
 
-/// Towers of shapes that are in the binary: single precision, half the order, dts, blocks along x, speed per site; with absorbing layers.
-static TOWERS: &[(Shape, Source)] = &[
-    (in_registers(1, 4, 1, false), source!("fdtd_torre_f32_1_4_1")),
-    (in_registers(1, 4, 2, false), source!("fdtd_torre_f32_1_4_2")),
-    (in_registers(1, 4, 4, false), source!("fdtd_torre_f32_1_4_4")),
-    (in_registers(1, 4, 1, true), source!("fdtd_torre_f32_1_4_1_sites")),
-    (in_registers(1, 4, 2, true), source!("fdtd_torre_f32_1_4_2_sites")),
-    (in_registers(1, 4, 4, true), source!("fdtd_torre_f32_1_4_4_sites")),
-    (in_registers(2, 2, 1, false), source!("fdtd_torre_f32_2_2_1")),
-    (in_registers(2, 2, 2, false), source!("fdtd_torre_f32_2_2_2")),
-    (in_registers(2, 2, 4, false), source!("fdtd_torre_f32_2_2_4")),
-    (with_layers(1, 8, 2), source!("fdtd_torre_shared_1_8_2_layers")),
-    (with_layers(1, 8, 4), source!("fdtd_torre_shared_1_8_4_layers")),
-    (with_layers(1, 8, 8), source!("fdtd_torre_shared_1_8_8_layers")),
-    (in_shared(4, 2, 2, false), source!("fdtd_torre_shared_4_2_2")),
-    (in_shared(4, 2, 4, false), source!("fdtd_torre_shared_4_2_4")),
-    (in_shared(4, 2, 8, false), source!("fdtd_torre_shared_4_2_8")),
-    (in_shared(4, 2, 16, false), source!("fdtd_torre_shared_4_2_16")),
-    (in_shared(4, 2, 4, true), source!("fdtd_torre_shared_4_2_4_sites")),
-    (in_shared(4, 2, 8, true), source!("fdtd_torre_shared_4_2_8_sites")),
-];
-
-const fn in_registers(half: usize, dts: usize, cluster: usize, sites: bool) -> Shape {
-    shape(half, dts, cluster, sites, Room::Registers)
-}
-
-const fn in_shared(half: usize, dts: usize, cluster: usize, sites: bool) -> Shape {
-    shape(half, dts, cluster, sites, Room::Shared)
-}
-
-const fn with_layers(half: usize, dts: usize, cluster: usize) -> Shape {
+fn tower(module: &Module, room: Room) -> Shape {
     Shape {
-        layers: true,
-        ..in_shared(half, dts, cluster, true)
-    }
-}
-
-const fn shape(half: usize, dts: usize, cluster: usize, sites: bool, room: Room) -> Shape {
-    Shape {
-        half,
-        dts,
-        cluster,
-        sites,
-        layers: false,
+        half: module.number("HALF") as usize,
+        dts: module.number("DTS") as usize,
+        cluster: module.number("CLUSTER") as usize,
+        sites: module.has("SITES"),
+        layers: module.has("LAYERS"),
         room,
     }
 }
 
 /// The towers of a shape, if they are in the binary.
 pub(super) fn torre(precision: Precision, wanted: Shape) -> Option<Source> {
-    let found = TOWERS.iter().find(|(shape, _)| *shape == wanted)?;
-    (precision == Precision::Single).then_some(found.1)
+    let mut towers = TOWERS.iter();
+    let found = towers.find(|(precise, shape, _)| (*precise, *shape) == (precision, wanted))?;
+    Some(found.2)
 }
 
-/// Towers of any shape, as text and defines; `kernels/build` has the same.
+/// Towers of any shape, as text and defines.
 pub(super) fn program(precision: Precision, shape: Shape) -> Program {
     let (real, short) = match precision {
         Precision::Single => ("float", "f32"),
@@ -165,11 +133,47 @@ pub(super) fn program(precision: Precision, shape: Shape) -> Program {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backend::cuda::manifest::Define;
+
+    /// Every module that these kernels are taken from.
+    fn asked() -> Vec<Source> {
+        let steps = [Precision::Single, Precision::Double].map(step);
+        let tiles = TILES.iter().map(|strips| strips.source);
+        let towers = (TOWERS.iter()).filter_map(|(precision, shape, _)| torre(*precision, *shape));
+        steps.into_iter().chain(tiles).chain(towers).collect()
+    }
+
+    #[test]
+    fn every_module_is_asked_for() {
+        manifest::assert_asked("fdtd", &asked());
+    }
 
     #[test]
     fn programs_carry_what_they_include() {
-        for shape in [in_registers(2, 1, 1, false), in_shared(4, 2, 1, false)] {
-            assert_eq!(program(Precision::Single, shape).missing(), [""; 0]);
+        for room in [Room::Registers, Room::Shared] {
+            let (_, shape, _) = TOWERS.iter().find(|(_, shape, _)| shape.room == room).unwrap();
+            assert_eq!(program(Precision::Single, *shape).missing(), [""; 0]);
+        }
+    }
+
+    /// A tower that is compiled at run time is what would be in the program.
+    #[test]
+    fn programs_are_as_the_manifest_has_them() {
+        for (precision, shape, source) in TOWERS.iter() {
+            let program = program(*precision, *shape);
+            let families = ["fdtd_torre", "fdtd_torre_shared"]
+                .into_iter()
+                .flat_map(manifest::family);
+            let module = families.into_iter().find(|module| module.name == source.name).unwrap();
+            assert_eq!(program.name, module.name);
+            assert_eq!(program.file, format!("{}.cu", module.family));
+            for (name, value) in &program.defines {
+                match module.defines.get(*name) {
+                    Some(Define::Number(number)) => assert_eq!(*value, number.to_string(), "{name}"),
+                    Some(Define::Word(word)) => assert_eq!(value, word, "{name}"),
+                    None => assert_eq!(value, "0", "{name} of {}", module.name),
+                }
+            }
         }
     }
 }

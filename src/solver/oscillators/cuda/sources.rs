@@ -1,7 +1,8 @@
 //! The kernels in the binary, made by `kernels/build` from `kernels/oscillators_sweeps.cu`, `oscillators_fused.cu`, `oscillators_line.cu` and `oscillators.cuh`, with
 //! `real.cuh`, `sites.cuh` and `sums.cuh`.
 
-use crate::backend::cuda::{Source, source};
+use crate::backend::cuda::Source;
+use crate::backend::cuda::manifest::{self, Module};
 use crate::field::Precision;
 
 /// What bonds and sites of a run have.
@@ -46,64 +47,85 @@ pub(super) fn line_shape(precision: Precision) -> (usize, usize) {
 
 /// Sweeps, operations on sites, sums, pictures.
 pub(super) fn sweeps(precision: Precision) -> Source {
-    match precision {
-        Precision::Single => source!("oscillators_sweeps_f32"),
-        Precision::Double => source!("oscillators_sweeps_f64"),
-    }
+    Source::embedded(match precision {
+        Precision::Single => "oscillators_sweeps_f32",
+        Precision::Double => "oscillators_sweeps_f64",
+    })
 }
 
 /// One dimension.
 pub(super) fn line(precision: Precision, medium: Medium) -> Source {
-    match (precision, medium) {
-        (Precision::Single, Medium::Uniform) => source!("oscillators_line_f32"),
-        (Precision::Single, Medium::Damped) => source!("oscillators_line_f32_damped"),
-        (Precision::Single, Medium::Sites) => source!("oscillators_line_f32_medium"),
-        (Precision::Double, Medium::Uniform) => source!("oscillators_line_f64"),
-        (Precision::Double, Medium::Damped) => source!("oscillators_line_f64_damped"),
-        (Precision::Double, Medium::Sites) => source!("oscillators_line_f64_medium"),
+    Source::embedded(match (precision, medium) {
+        (Precision::Single, Medium::Uniform) => "oscillators_line_f32",
+        (Precision::Single, Medium::Damped) => "oscillators_line_f32_damped",
+        (Precision::Single, Medium::Sites) => "oscillators_line_f32_medium",
+        (Precision::Double, Medium::Uniform) => "oscillators_line_f64",
+        (Precision::Double, Medium::Damped) => "oscillators_line_f64_damped",
+        (Precision::Double, Medium::Sites) => "oscillators_line_f64_medium",
+    })
+}
+
+/// What a module of the manifest is for.
+fn medium(module: &Module) -> Medium {
+    match (module.has("MEDIUM"), module.has("DAMPED")) {
+        (true, _) => Medium::Sites,
+        (false, true) => Medium::Damped,
+        (false, false) => Medium::Uniform,
     }
 }
 
-const fn shape(source: Source, steps: usize) -> Shape {
-    Shape { source, steps }
+/// Two dimensions, most sub-steps first.
+pub(super) fn fused(precision: Precision, wanted: Medium) -> Vec<Shape> {
+    let modules = manifest::family("oscillators_fused");
+    let mut all: Vec<Shape> = modules
+        .filter(|module| module.precision() == precision && medium(module) == wanted)
+        .map(|module| Shape {
+            source: Source::embedded(&module.name),
+            steps: module.number("STEPS") as usize,
+        })
+        .collect();
+    all.sort_by_key(|shape| std::cmp::Reverse(shape.steps));
+    all
 }
 
-static SINGLE: [Shape; 3] = [
-    shape(source!("oscillators_fused_f32_4"), 4),
-    shape(source!("oscillators_fused_f32_2"), 2),
-    shape(source!("oscillators_fused_f32_1"), 1),
-];
-static SINGLE_DAMPED: [Shape; 3] = [
-    shape(source!("oscillators_fused_f32_4_damped"), 4),
-    shape(source!("oscillators_fused_f32_2_damped"), 2),
-    shape(source!("oscillators_fused_f32_1_damped"), 1),
-];
-static SINGLE_MEDIUM: [Shape; 3] = [
-    shape(source!("oscillators_fused_f32_4_medium"), 4),
-    shape(source!("oscillators_fused_f32_2_medium"), 2),
-    shape(source!("oscillators_fused_f32_1_medium"), 1),
-];
-static DOUBLE: [Shape; 2] = [
-    shape(source!("oscillators_fused_f64_2"), 2),
-    shape(source!("oscillators_fused_f64_1"), 1),
-];
-static DOUBLE_DAMPED: [Shape; 2] = [
-    shape(source!("oscillators_fused_f64_2_damped"), 2),
-    shape(source!("oscillators_fused_f64_1_damped"), 1),
-];
-static DOUBLE_MEDIUM: [Shape; 2] = [
-    shape(source!("oscillators_fused_f64_2_medium"), 2),
-    shape(source!("oscillators_fused_f64_1_medium"), 1),
-];
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// Two dimensions, most sub-steps first.
-pub(super) fn fused(precision: Precision, medium: Medium) -> &'static [Shape] {
-    match (precision, medium) {
-        (Precision::Single, Medium::Uniform) => &SINGLE,
-        (Precision::Single, Medium::Damped) => &SINGLE_DAMPED,
-        (Precision::Single, Medium::Sites) => &SINGLE_MEDIUM,
-        (Precision::Double, Medium::Uniform) => &DOUBLE,
-        (Precision::Double, Medium::Damped) => &DOUBLE_DAMPED,
-        (Precision::Double, Medium::Sites) => &DOUBLE_MEDIUM,
+    /// Every module that these kernels are taken from.
+    fn asked() -> Vec<Source> {
+        let mut all = Vec::new();
+        for precision in [Precision::Single, Precision::Double] {
+            all.push(sweeps(precision));
+            for medium in [Medium::Uniform, Medium::Damped, Medium::Sites] {
+                all.push(line(precision, medium));
+                all.extend(fused(precision, medium).iter().map(|shape| shape.source));
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn every_module_is_asked_for() {
+        manifest::assert_asked("oscillators", &asked());
+    }
+
+    #[test]
+    fn shapes_are_as_the_manifest_has_them() {
+        for family in ["oscillators_line", "oscillators_fused"] {
+            for module in manifest::family(family) {
+                let (precision, medium) = (module.precision(), medium(module));
+                if family == "oscillators_line" {
+                    assert_eq!(line(precision, medium).name, module.name);
+                } else {
+                    assert_eq!(module.number("COLUMNS") as usize, COLUMNS, "{}", module.name);
+                    assert!(
+                        fused(precision, medium)
+                            .iter()
+                            .any(|shape| shape.source.name == module.name)
+                    );
+                }
+            }
+        }
     }
 }

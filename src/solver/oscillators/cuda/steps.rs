@@ -105,12 +105,12 @@ impl Launches {
                 core,
             });
         }
-        let shapes = sources::fused(precision, medium).iter();
-        let load = |shape: &Shape| -> Result<Fused, CudaError> {
+        let shapes = sources::fused(precision, medium).into_iter();
+        let load = |shape: Shape| -> Result<Fused, CudaError> {
             let kernel = queue.kernel(shape.source, "fused_steps", 0)?;
             let capacity = queue.occupancy(&kernel, 64)? * queue.device().multiprocessors;
             Ok(Fused {
-                shape: *shape,
+                shape,
                 edge: if medium == sources::Medium::Sites {
                     None
                 } else {
@@ -493,7 +493,7 @@ mod tests {
                 for nx in 1..900 {
                     for ring in [false, true] {
                         let (core, halo) = (shape.core(), shape.halo());
-                        let (plain, edges) = Strips::of(*shape, nx, ring);
+                        let (plain, edges) = Strips::of(shape, nx, ring);
                         let mut seen = vec![0; nx.div_ceil(core)];
                         for (strips, is_plain) in [(plain, true), (edges, false)] {
                             for n in 0..strips.count {

@@ -1,7 +1,8 @@
 //! The kernels in the binary, made by `kernels/build` from `kernels/trotter_fused.cu`, `kernels/trotter_line.cu`,
 //! `kernels/trotter_sweeps.cu` and `kernels/trotter.cuh`.
 
-use crate::backend::cuda::{self, CudaError, Needs, Program, Source, source};
+use crate::backend::cuda::manifest::{self, Module};
+use crate::backend::cuda::{self, CudaError, Needs, Program, Source};
 use crate::field::Precision;
 
 /// One shape of `fused_steps`.
@@ -14,8 +15,6 @@ pub(super) struct Shape {
     pub columns: u32,
     /// What it can do beside plain steps.
     pub flags: Flags,
-    /// Site-steps per second on an H200 in units of 1e9 where neither halo nor memory matter; only ratios are used, to choose.
-    pub rate: f64,
 }
 
 /// What a step asks of a kernel.
@@ -27,117 +26,43 @@ pub(super) struct Flags {
     pub imaginary: bool,
 }
 
-const PLAIN: Flags = Flags {
-    nested: false,
-    flux: false,
-    interaction: false,
-    imaginary: false,
-};
-const NESTED: Flags = Flags { nested: true, ..PLAIN };
-const INTERACTION: Flags = Flags {
-    interaction: true,
-    ..PLAIN
-};
-const NESTED_FLUX: Flags = Flags { flux: true, ..NESTED };
-const NESTED_INTERACTION: Flags = Flags {
-    interaction: true,
-    ..NESTED
-};
+/// Everything that a step in real time can ask.
 const ALL: Flags = Flags {
     nested: true,
     flux: true,
     interaction: true,
     imaginary: false,
 };
-const ALL_IMAGINARY: Flags = Flags { imaginary: true, ..ALL };
 
-const fn shape(source: Source, steps: u32, columns: u32, flags: Flags, rate: f64) -> Shape {
-    Shape {
-        source,
-        steps,
-        columns,
-        flags,
-        rate,
+impl Shape {
+    fn new(module: &'static Module) -> Self {
+        Self {
+            source: Source::embedded(&module.name),
+            steps: module.number("STEPS"),
+            columns: module.number("COLUMNS"),
+            flags: Flags {
+                nested: module.has("NESTED"),
+                flux: module.has("FLUX"),
+                interaction: module.has("INTERACTION"),
+                imaginary: module.has("IMAGINARY"),
+            },
+        }
     }
 }
 
-/// Most steps first.
-static SINGLE: &[Shape] = &[
-    shape(source!("trotter_fused_f32_6"), 6, 4, PLAIN, 910.0),
-    shape(source!("trotter_fused_f32_6_nested"), 6, 4, NESTED, 700.0),
-    shape(source!("trotter_fused_f32_6_interaction"), 6, 4, INTERACTION, 500.0),
-    shape(source!("trotter_fused_f32_6_nested_flux"), 6, 4, NESTED_FLUX, 500.0),
-    shape(
-        source!("trotter_fused_f32_6_nested_interaction"),
-        6,
-        4,
-        NESTED_INTERACTION,
-        430.0,
-    ),
-    shape(source!("trotter_fused_f32_3"), 3, 4, PLAIN, 490.0),
-    shape(source!("trotter_fused_f32_2"), 2, 4, PLAIN, 295.0),
-    shape(source!("trotter_fused_f32_1"), 1, 4, PLAIN, 170.0),
-    shape(source!("trotter_fused_f32_1_nested"), 1, 4, NESTED, 160.0),
-    shape(source!("trotter_fused_f32_1_interaction"), 1, 4, INTERACTION, 160.0),
-    shape(source!("trotter_fused_f32_1_nested_flux"), 1, 4, NESTED_FLUX, 155.0),
-    shape(
-        source!("trotter_fused_f32_1_nested_interaction"),
-        1,
-        4,
-        NESTED_INTERACTION,
-        155.0,
-    ),
-    shape(source!("trotter_fused_f32_1_nested_flux_interaction"), 1, 4, ALL, 150.0),
-    shape(
-        source!("trotter_fused_f32_1_nested_flux_interaction_imaginary"),
-        1,
-        4,
-        ALL_IMAGINARY,
-        150.0,
-    ),
-];
-static DOUBLE: &[Shape] = &[
-    shape(source!("trotter_fused_f64_4"), 4, 2, PLAIN, 354.0),
-    shape(source!("trotter_fused_f64_4_nested"), 4, 2, NESTED, 270.0),
-    shape(source!("trotter_fused_f64_4_interaction"), 4, 2, INTERACTION, 200.0),
-    shape(source!("trotter_fused_f64_4_nested_flux"), 4, 2, NESTED_FLUX, 200.0),
-    shape(
-        source!("trotter_fused_f64_4_nested_interaction"),
-        4,
-        2,
-        NESTED_INTERACTION,
-        160.0,
-    ),
-    shape(source!("trotter_fused_f64_2"), 2, 2, PLAIN, 160.0),
-    shape(source!("trotter_fused_f64_1"), 1, 2, PLAIN, 86.0),
-    shape(source!("trotter_fused_f64_1_nested"), 1, 2, NESTED, 80.0),
-    shape(source!("trotter_fused_f64_1_interaction"), 1, 2, INTERACTION, 80.0),
-    shape(source!("trotter_fused_f64_1_nested_flux"), 1, 2, NESTED_FLUX, 78.0),
-    shape(
-        source!("trotter_fused_f64_1_nested_interaction"),
-        1,
-        2,
-        NESTED_INTERACTION,
-        78.0,
-    ),
-    shape(source!("trotter_fused_f64_1_nested_flux_interaction"), 1, 2, ALL, 75.0),
-    shape(
-        source!("trotter_fused_f64_1_nested_flux_interaction_imaginary"),
-        1,
-        2,
-        ALL_IMAGINARY,
-        75.0,
-    ),
-];
+/// Every shape of a precision in the program, most steps first.
+fn embedded(precision: Precision) -> Vec<Shape> {
+    let modules = manifest::family("trotter_fused").filter(|module| module.precision() == precision);
+    let mut all: Vec<Shape> = modules.filter(|module| !module.has("BARE")).map(Shape::new).collect();
+    all.sort_by_key(|shape| std::cmp::Reverse(shape.steps));
+    all
+}
 
 /// Shapes of a precision that do what `asked` wants, most steps first, down to one step. All of them do it with the same
 /// operations in the same order, so that it does not matter by a bit which take part: where no lean kernel has exactly these flags, the one
 /// that can do everything takes every step.
 pub(super) fn shapes(precision: Precision, asked: Flags) -> Vec<Shape> {
-    let all = match precision {
-        Precision::Single => SINGLE,
-        Precision::Double => DOUBLE,
-    };
+    let all = embedded(precision);
     let with = |flags: Flags| {
         all.iter()
             .filter(|shape| shape.flags == flags)
@@ -146,7 +71,10 @@ pub(super) fn shapes(precision: Precision, asked: Flags) -> Vec<Shape> {
     };
     let lean = with(asked);
     if lean.is_empty() {
-        with(if asked.imaginary { ALL_IMAGINARY } else { ALL })
+        with(Flags {
+            imaginary: asked.imaginary,
+            ..ALL
+        })
     } else {
         lean
     }
@@ -184,10 +112,12 @@ pub(super) fn shapes_of(precision: Precision, asked: Flags, steps: usize) -> Res
         let program = program(precision, single.flags, steps);
         let source = cuda::compiled(&program, cuda::cache().as_deref()).map_err(|error| refused(&error.to_string()))?;
         let steps = u32::try_from(steps).unwrap_or(1);
-        shape(source, steps, single.columns, single.flags, single.rate)
+        Shape {
+            source,
+            steps,
+            ..single
+        }
     };
-    // What was asked for is taken, whatever else would be faster.
-    let wanted = Shape { rate: 1e6, ..wanted };
     Ok(if steps == 1 { vec![wanted] } else { vec![wanted, single] })
 }
 
@@ -237,27 +167,32 @@ fn program(precision: Precision, flags: Flags, steps: usize) -> Program {
 
 /// Sweeps, tables, sums, pictures.
 pub(super) fn sweeps(precision: Precision) -> Source {
-    match precision {
-        Precision::Single => source!("trotter_sweeps_f32"),
-        Precision::Double => source!("trotter_sweeps_f64"),
-    }
+    Source::embedded(match precision {
+        Precision::Single => "trotter_sweeps_f32",
+        Precision::Double => "trotter_sweeps_f64",
+    })
 }
 
 /// The x and y sweeps of a step in three dimensions.
 pub(super) fn bare(precision: Precision) -> Shape {
-    let (source, columns) = match precision {
-        Precision::Single => (source!("trotter_fused_f32_1_bare"), 4),
-        Precision::Double => (source!("trotter_fused_f64_1_bare"), 2),
+    let (name, columns) = match precision {
+        Precision::Single => ("trotter_fused_f32_1_bare", 4),
+        Precision::Double => ("trotter_fused_f64_1_bare", 2),
     };
-    shape(source, 1, columns, PLAIN, 100.0)
+    Shape {
+        source: Source::embedded(name),
+        steps: 1,
+        columns,
+        flags: Flags::default(),
+    }
 }
 
 /// Steps of a line.
 pub(super) fn line(precision: Precision) -> Source {
-    match precision {
-        Precision::Single => source!("trotter_line_f32"),
-        Precision::Double => source!("trotter_line_f64"),
-    }
+    Source::embedded(match precision {
+        Precision::Single => "trotter_line_f32",
+        Precision::Double => "trotter_line_f64",
+    })
 }
 
 /// Sites that a warp of `trotter_line.cu` writes, and the most steps of a launch.
@@ -282,6 +217,37 @@ impl Shape {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Every module that these kernels are taken from.
+    fn asked() -> Vec<Source> {
+        let mut all = Vec::new();
+        for precision in [Precision::Single, Precision::Double] {
+            all.extend([sweeps(precision), bare(precision).source, line(precision)]);
+            for bits in 0..16_u8 {
+                let bit = |n: u8| bits >> n & 1 == 1;
+                let flags = Flags {
+                    nested: bit(0),
+                    flux: bit(1),
+                    interaction: bit(2),
+                    imaginary: bit(3),
+                };
+                all.extend(shapes(precision, flags).iter().map(|shape| shape.source));
+            }
+            for interacts in [false, true] {
+                all.extend(
+                    super::super::space::shapes(precision, interacts)
+                        .iter()
+                        .map(|shape| shape.source),
+                );
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn every_module_is_asked_for() {
+        manifest::assert_asked("trotter", &asked());
+    }
 
     #[test]
     fn programs_carry_what_they_include() {
@@ -323,7 +289,7 @@ mod tests {
 
     #[test]
     fn steps_beyond_the_registers_are_refused_with_those_there_are() {
-        let error = shapes_of(Precision::Single, PLAIN, 11)
+        let error = shapes_of(Precision::Single, Flags::default(), 11)
             .err()
             .map(|error| error.to_string());
         let error = error.unwrap_or_default();
@@ -333,8 +299,16 @@ mod tests {
     #[test]
     fn embedded_steps_need_no_compiler() {
         for (precision, flags, steps, count) in [
-            (Precision::Single, PLAIN, 3, 2),
-            (Precision::Double, NESTED_FLUX, 4, 2),
+            (Precision::Single, Flags::default(), 3, 2),
+            (
+                Precision::Double,
+                Flags {
+                    interaction: false,
+                    ..ALL
+                },
+                4,
+                2,
+            ),
             (Precision::Double, ALL, 1, 1),
         ] {
             let shapes = shapes_of(precision, flags, steps).unwrap();
@@ -346,18 +320,29 @@ mod tests {
 
     #[test]
     fn entries_are_where_they_are_looked_for() {
-        for shape in SINGLE.iter().chain(DOUBLE) {
-            assert!(
-                shape.source.ptx.contains(".entry fused_steps("),
-                "{}",
-                shape.source.name
-            );
-            assert!(shape.core() > 0);
-        }
         for precision in [Precision::Single, Precision::Double] {
-            for entry in super::super::ENTRIES {
-                assert!(sweeps(precision).ptx.contains(&format!(".entry {entry}(")), "{entry}");
+            for shape in embedded(precision) {
+                assert_eq!(shape.source.declared("fused_steps").len(), 1, "{}", shape.source.name);
+                assert!(shape.core() > 0);
             }
+            for entry in super::super::ENTRIES {
+                let ptx = sweeps(precision).ptx().unwrap();
+                assert!(ptx.contains(&format!(".entry {entry}(")), "{entry}");
+            }
+        }
+    }
+
+    #[test]
+    fn shapes_are_as_the_manifest_has_them() {
+        for precision in [Precision::Single, Precision::Double] {
+            let bare = bare(precision);
+            let module = manifest::family("trotter_fused")
+                .find(|module| module.name == bare.source.name)
+                .unwrap();
+            assert_eq!(
+                (module.number("STEPS"), module.number("COLUMNS")),
+                (bare.steps, bare.columns)
+            );
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::launch::addresses;
 use super::{Cuda, OnCuda, params};
-use crate::backend::cuda::{CudaError, Kernel, PushKernelArg, Queue, Source, source};
+use crate::backend::cuda::{CudaError, Kernel, PushKernelArg, Queue, Source, manifest};
 use crate::field::Precision;
 use crate::solver::trotter::scheme::Substep;
 
@@ -40,22 +40,18 @@ impl Shape {
 }
 
 /// Whole steps in three dimensions, most steps a launch first.
-pub(super) fn shapes(precision: Precision, interacts: bool) -> [Shape; 2] {
-    let (two, one, columns) = match (precision, interacts) {
-        (Precision::Single, false) => (source!("trotter_space_f32_2"), source!("trotter_space_f32_1"), 4),
-        (Precision::Single, true) => (
-            source!("trotter_space_f32_2_interaction"),
-            source!("trotter_space_f32_1_interaction"),
-            4,
-        ),
-        (Precision::Double, false) => (source!("trotter_space_f64_2"), source!("trotter_space_f64_1"), 2),
-        (Precision::Double, true) => (
-            source!("trotter_space_f64_2_interaction"),
-            source!("trotter_space_f64_1_interaction"),
-            2,
-        ),
-    };
-    [(two, 2), (one, 1)].map(|(source, steps)| Shape { source, steps, columns })
+pub(super) fn shapes(precision: Precision, interacts: bool) -> Vec<Shape> {
+    let modules = manifest::family("trotter_space");
+    let mut all: Vec<Shape> = modules
+        .filter(|module| module.precision() == precision && module.has("INTERACTION") == interacts)
+        .map(|module| Shape {
+            source: Source::embedded(&module.name),
+            steps: module.number("STEPS"),
+            columns: module.number("COLUMNS"),
+        })
+        .collect();
+    all.sort_by_key(|shape| std::cmp::Reverse(shape.steps));
+    all
 }
 
 /// A shape of three dimensions, loaded.
