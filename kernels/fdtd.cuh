@@ -31,7 +31,7 @@ __host__ __device__ constexpr double staggered(int h, int m) {
 #endif
 
 enum { RIGID, SOFT, PERIODIC };
-enum { WALL = 1, CORRECTED = 2 };
+enum { WALL = 1, BESIDE = 2 };  // BESIDE: the stencil reaches a wall
 enum { SEGMENT = 32 };  // columns of a row that are plain or not
 
 struct Grid {
@@ -51,12 +51,7 @@ struct Medium {
     const real *squares;   // (c dt/a)^2 per site, or rho c^2 dt^2/a^2 with a density per site; null: `square` everywhere
     const real *density;   // infinite in walls; null: the same everywhere
     const real *damping;   // gamma dt; null: none
-    const u8 *mask;        // WALL, CORRECTED; null: no walls
-    const u32 *rows;       // first corrected site of each row, and their number at the end
-    const u32 *columns;    // x of corrected sites
-    const u32 *firsts;     // first term of each corrected site, and their number at the end
-    const u32 *from;       // place of a term's site
-    const real *weights;   // of the term in L p
+    const u8 *mask;        // WALL, BESIDE; null: no walls
     const u8 *skip;        // segments that take more than the plain kernels; null: none
     double uniform_density;
     real square;
@@ -93,7 +88,44 @@ __device__ __forceinline__ int ghost(int edge, int n, int at, int &sign) {
 
 __device__ __forceinline__ real signed_value(real value, int sign) { return sign > 0 ? value : sign < 0 ? -value : (real)0; }
 
+// L p is summed from differences to `level`, what the sum of the neighbours at one distance is in a constant field (src/solver/fdtd/stencil.rs says why):
+// term k of `pairs`, the sum of what stands k sites away on all axes
+template <int H> __device__ __forceinline__ real term(int k, real pairs, real level, real sum) {
+    const real difference = minus(pairs, level);
+    if (k > 1) return fused((real)coefficient(H, k), difference, sum);
+    return H == 1 ? difference : times((real)coefficient(H, 1), difference);
+}
+
 __device__ __forceinline__ size_t place_of(const Grid &g, int i, int j, int k) { return ((size_t)k * g.size[1] + j) * g.pitch + i; }
+
+// Goes along a line and turns round at walls and edges
+struct Walker {
+    int at, direction, sign = 1;
+    bool on_node = false;  // on the zero one spacing outside a soft edge
+    size_t place, stride;
+
+    __device__ __forceinline__ Walker(const Grid &g, int axis, int start, size_t start_place, int towards)
+        : at(start), direction(towards), place(start_place), stride(axis == 0 ? 1 : axis == 1 ? g.pitch : (size_t)g.pitch * g.size[1]) {}
+
+    __device__ __forceinline__ int sign_here() const { return on_node ? 0 : sign; }
+
+    __device__ __forceinline__ void step(const Grid &g, const u8 *mask, int axis) {
+        if (on_node) {
+            on_node = false;  // back to the last site, with the other sign
+            return;
+        }
+        const int edge = g.edge[axis], n = g.size[axis];
+        int own;
+        const int next = ghost(edge, n, at + direction, own);
+        const size_t there = place + (size_t)(long long)(next - at) * stride;
+        if (!own)
+            on_node = true, direction = -direction, sign = -sign;
+        else if ((edge != PERIODIC && (u32)(at + direction) >= (u32)n) || mask[there] & WALL)
+            direction = -direction;  // an even mirror: the site itself once more
+        else
+            at = next, place = there;
+    }
+};
 
 // A value of the level that other multiprocessors may have written during this launch (FRESH), or before it
 template <bool FRESH> __device__ __forceinline__ real get(const real *p) {
@@ -152,6 +184,33 @@ template <int H, bool FRESH> struct Site {
         return false;
     }
 
+    // What stands 1 ... H sites away in a direction, walls and edges being mirrors
+    __device__ __forceinline__ void walk(int axis, int direction, real (&values)[H]) const {
+        Walker walker(s.grid, axis, at[axis], place, direction);
+#pragma unroll
+        for (int k = 0; k < H; k++) {
+            walker.step(s.grid, s.medium.mask, axis);
+            values[k] = signed_value(get<FRESH>(now + walker.place), walker.sign_here());
+        }
+    }
+
+    // L p beside walls, in the order of operations of `stencil_of`
+    __device__ __forceinline__ real beside_walls(real here) const {
+        real pairs[H];
+#pragma unroll 1
+        for (int axis = 0; axis < s.grid.rank; axis++) {
+            real low[H], high[H];
+            walk(axis, -1, low), walk(axis, 1, high);
+#pragma unroll
+            for (int k = 0; k < H; k++) pairs[k] = axis ? plus(pairs[k], plus(low[k], high[k])) : plus(low[k], high[k]);
+        }
+        const real level = times((real)(2 * s.grid.rank), here);
+        real sum = 0;
+#pragma unroll
+        for (int k = 1; k <= H; k++) sum = term<H>(k, pairs[k - 1], level, sum);
+        return sum;
+    }
+
     // L p without walls: the sum of the stencil
     __device__ __forceinline__ real stencil(real here) const {
         const size_t row = s.grid.pitch, plane = row * s.grid.size[1];
@@ -165,14 +224,14 @@ template <int H, bool FRESH> struct Site {
 
     template <typename Values> __device__ __forceinline__ real stencil_of(real here, Values value) const {
         const int rank = s.grid.rank;
-        const double centre = rank == 1 ? 2 * coefficient(H, 0) : rank == 2 ? 4 * coefficient(H, 0) : 6 * coefficient(H, 0);
-        real sum = times((real)centre, here);
+        const real level = times((real)(2 * rank), here);
+        real sum = 0;
 #pragma unroll
         for (int k = 1; k <= H; k++) {
             real pairs = plus(value(0, -k), value(0, k));
             if (rank > 1) pairs = plus(pairs, plus(value(1, -k), value(1, k)));
             if (rank > 2) pairs = plus(pairs, plus(value(2, -k), value(2, k)));
-            sum = fused((real)coefficient(H, k), pairs, sum);
+            sum = term<H>(k, pairs, level, sum);
         }
         return sum;
     }
@@ -202,9 +261,10 @@ template <int H, bool FRESH> struct Site {
             const real down = own || wall(axis, -1) ? (real)0 : minus(value(axis, -1), here);
             return plus(up, down);
         }
-        real sum = times((real)(2 * coefficient(H, 0)), here);
+        const real level = plus(here, here);
+        real sum = 0;
 #pragma unroll
-        for (int k = 1; k <= H; k++) sum = fused((real)coefficient(H, k), plus(value(axis, -k), value(axis, k)), sum);
+        for (int k = 1; k <= H; k++) sum = term<H>(k, plus(value(axis, -k), value(axis, k)), level, sum);
         return sum;
     }
 
@@ -287,29 +347,15 @@ template <int H, bool FRESH> struct Site {
         if (!(mark & WALL)) {
             const real here = get<FRESH>(now + place), before = get<FRESH>(old + place);
             const real square = m.squares ? m.squares[place] : m.square;
-            const real sum = m.density ? conservative(here) : stencil(here);
+            const real sum = m.density ? conservative(here) : mark & BESIDE ? beside_walls(here) : stencil(here);
             next = plus(here, fused(square, sum, minus(here, before)));
             if ((!FRESH || LAYERS) && m.layers)
 #pragma unroll
                 for (int axis = 0; axis < 3; axis++)
                     if (touches(m.layer[axis], axis)) next = fused(square, absorbed(axis, here), next);
-            if (mark & CORRECTED) {
-                real change = 0;
-                const int row = at[1] + s.grid.size[1] * at[2];
-                u32 low = m.rows[row], high = m.rows[row + 1];
-                while (low + 1 < high) {
-                    const u32 middle = (low + high) / 2;
-                    if (m.columns[middle] <= (u32)at[0])
-                        low = middle;
-                    else
-                        high = middle;
-                }
-                for (u32 t = m.firsts[low]; t < m.firsts[low + 1]; t++) change = fused(m.weights[t], get<FRESH>(now + m.from[t]), change);
-                next = fused(square, change, next);
-            }
             if (m.damping) {
                 const real rate = m.damping[place];
-                if (rate != 0) next = over(fused(rate, before, next), plus((real)1, rate));
+                if (rate != 0) next = plus(here, over(minus(minus(next, here), times(rate, minus(here, before))), plus((real)1, rate)));
             }
         }
         old[place] = next;

@@ -39,7 +39,7 @@ __device__ __forceinline__ void add_layers(const Twins &t, u32 place, const Four
 #pragma unroll
     for (int q = 0; q < 4; q++) {
         const real below = fused((real)staggered(1, 0), minus(here.v[q], low.v[q]), (real)0), above = fused((real)staggered(1, 0), minus(high.v[q], here.v[q]), (real)0);
-        const real change = fused((real)coefficient(1, 1), plus(low.v[q], high.v[q]), times((real)(2 * coefficient(1, 0)), here.v[q]));
+        const real change = term<1>(1, plus(low.v[q], high.v[q]), plus(here.v[q], here.v[q]), 0);
         const real more = fused(squares.v[q], absorb(profile(q), below, above, change, lower.v[q], upper.v[q], zeta.v[q]), next.v[q]);
         next.v[q] = touched(q) ? more : next.v[q];
     }

@@ -84,9 +84,9 @@ template <int H, int D> __device__ __forceinline__ void plain(const Step &s) {
         const Vec before = load(s.old + place);
         Vec squares = {{m.square, m.square, m.square, m.square}};
         if (m.squares) squares = load(m.squares + place);
-        Vec sum, next;
+        Vec sum = none, next, level;
 #pragma unroll
-        for (int c = 0; c < COLUMNS; c++) sum.v[c] = times((real)(2 * D * coefficient(H, 0)), here.v[c]);
+        for (int c = 0; c < COLUMNS; c++) level.v[c] = times((real)(2 * D), here.v[c]);
 #pragma unroll
         for (int k = 1; k <= H; k++) {
             Vec below = none, above = none;
@@ -99,7 +99,7 @@ template <int H, int D> __device__ __forceinline__ void plain(const Step &s) {
                 real pairs = plus(window[H + c - k], window[H + c + k]);
                 if (D > 1) pairs = plus(pairs, plus(below.v[c], above.v[c]));
                 if (D > 2) pairs = plus(pairs, plus(line[H - k].v[c], line[H + k].v[c]));
-                sum.v[c] = fused((real)coefficient(H, k), pairs, sum.v[c]);
+                sum.v[c] = term<H>(k, pairs, level.v[c], sum.v[c]);
             }
         }
 #pragma unroll
@@ -239,24 +239,25 @@ __device__ double energy(const Look &l, const int *at) {
     const Pair own = {(double)s.now[here], (double)s.old[here]};
     const double stiffness = kappa(m, here), change = own.p - own.q;
     double sum = stiffness == 0 ? 0 : change * change / (2 * stiffness);
+    const bool walks = mark & BESIDE;
     for (int axis = 0; axis < g.rank; axis++)
-        for (int k = 1; k <= l.half; k++)
-            for (int side = -1; side <= 1; side += 2) {
+        for (int side = -1; side <= 1; side += 2) {
+            Walker walker(g, axis, at[axis], here, side);
+            for (int k = 1; k <= l.half; k++) {
                 int sign, to[3] = {at[0], at[1], at[2]};
-                to[axis] = ghost(g.edge[axis], g.size[axis], at[axis] + side * k, sign);
-                const size_t other = place_of(g, to[0], to[1], to[2]);
+                size_t other = here;
+                if (walks)
+                    walker.step(g, m.mask, axis), sign = walker.sign_here(), other = walker.place;
+                else {
+                    to[axis] = ghost(g.edge[axis], g.size[axis], at[axis] + side * k, sign);
+                    other = place_of(g, to[0], to[1], to[2]);
+                }
                 const double p = sign * (double)s.now[other], q = sign * (double)s.old[other];
                 // The bond to the zero outside a soft edge is counted by no other site.
                 const double share = sign ? 1 : 2;
                 sum += share * coefficient(l.half, k) * bond(m, here, sign > 0 ? other : here) * (p - own.p) * (q - own.q) / 4;
             }
-    if (mark & CORRECTED && !m.density) {
-        const int row = at[1] + g.size[1] * at[2];
-        for (u32 n = m.rows[row]; n < m.rows[row + 1]; n++)
-            if (m.columns[n] == (u32)at[0])
-                for (u32 t = m.firsts[n]; t < m.firsts[n + 1]; t++)
-                    sum += (double)m.weights[t] * ((double)s.now[m.from[t]] - own.p) * ((double)s.old[m.from[t]] - own.q) / (4 * m.uniform_density);
-    }
+        }
     return sum / (l.spacing * l.spacing);
 }
 

@@ -86,9 +86,9 @@ __device__ __forceinline__ void advance(const Torre &p, const Place &at, const u
         real window[4 + 2 * GHOST];
 #pragma unroll
         for (int k = 0; k < 4; k++) window[k] = left.v[k], window[k + 4] = here.v[k], window[k + 8] = right.v[k];
-        Four sum;
+        Four sum, even;
 #pragma unroll
-        for (int q = 0; q < 4; q++) sum.v[q] = times((real)(6 * coefficient(H, 0)), here.v[q]);
+        for (int q = 0; q < 4; q++) sum.v[q] = 0, even.v[q] = times((real)6, here.v[q]);
 #pragma unroll
         for (int k = 1; k <= H; k++) {
             const Four inner = get_four(rows[2 * k - 2].cell(i)), outer = get_four(rows[2 * k - 1].cell(i));
@@ -97,7 +97,7 @@ __device__ __forceinline__ void advance(const Torre &p, const Place &at, const u
                 real pairs = plus(window[4 + q - k], window[4 + q + k]);
                 pairs = plus(pairs, plus(inner.v[q], outer.v[q]));
                 pairs = plus(pairs, plus(line[i + H - k].v[q], line[i + H + k].v[q]));
-                sum.v[q] = fused((real)coefficient(H, k), pairs, sum.v[q]);
+                sum.v[q] = term<H>(k, pairs, even.v[q], sum.v[q]);
             }
         }
 #pragma unroll

@@ -12,6 +12,7 @@
 )]
 
 mod edges;
+mod long;
 mod media;
 mod modes;
 #[path = "../common/pressure.rs"]

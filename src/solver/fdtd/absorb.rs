@@ -99,9 +99,9 @@ impl<T: Real> Sweep<T> {
             let down = if open(-1) { p[half - 1][i] - here } else { T::zero() };
             return up + down;
         }
-        let mut sum = T::of(2.0 * COEFFICIENTS[half][0]) * here;
+        let mut sum = T::zero();
         for k in 1..=half {
-            sum += T::of(COEFFICIENTS[half][k]) * (p[half - k][i] + p[half + k][i]);
+            sum += T::of(COEFFICIENTS[half][k]) * ((p[half - k][i] + p[half + k][i]) - (here + here));
         }
         sum
     }

@@ -86,11 +86,11 @@ impl<T: Real> Sweep<T> {
         );
         if self.material.density.is_empty() {
             let density = self.material.uniform_density;
-            self.walls.for_each(row, |i, terms| {
+            self.walls.for_each(lattice, row, |i, terms| {
                 for term in terms {
                     let (p, q) = levels.at(term.from);
                     let (dp, dq) = (p - now[i].wide(), q - old[i].wide());
-                    out[i] += term.weight.wide() * dp * dq / (4.0 * density);
+                    out[i] += term.weight * dp * dq / (4.0 * density);
                 }
             });
         }

@@ -11,7 +11,7 @@ use crate::field::Real;
 pub enum Mode<T> {
     /// pⁿ⁺¹; absorbing layers and damping act.
     Step,
-    /// w₀pⁿ⁺¹ + w₁pⁿ + w₂pⁿ⁻¹; absorbing layers are left alone.
+    /// w₀pⁿ⁺¹ + w₁pⁿ + w₂pⁿ⁻¹, Σw = 1; absorbing layers are left alone.
     Combine {
         /// w₀, w₁, w₂.
         weights: [T; 3],
@@ -23,6 +23,8 @@ pub enum Mode<T> {
 /// Memory of one task.
 pub(super) struct Scratch<T> {
     pub(super) before: Vec<T>,
+    /// pⁿ⁺¹ of the sites of a row that are beside walls.
+    pub(super) beside: Vec<T>,
     /// Negated rows beyond soft edges.
     pub(super) negative: Vec<T>,
     /// u of a row in an absorbing layer.
@@ -49,6 +51,7 @@ impl<T: Real> Scratch<T> {
     pub(super) fn new(lattice: &Lattice) -> Self {
         Self {
             before: vec![T::zero(); lattice.size[0]],
+            beside: Vec::new(),
             negative: Vec::new(),
             change: vec![T::zero(); lattice.size[0]],
             ahead: Vec::new(),

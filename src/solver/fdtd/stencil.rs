@@ -176,27 +176,38 @@ fn starts<T, const H: usize>(from: &[[&[T]; 2]; 4], used: bool, own: &[T], n: us
     })
 }
 
-/// The weight of the site itself in `D` dimensions.
-#[inline(always)]
-fn centre<T: Real, const H: usize, const D: usize>() -> T {
-    T::of(f64::from([0u8, 2, 4, 6][D]) * COEFFICIENTS[H][0])
-}
-
-/// The first part of the sum L pⁿ of a vector of sites in `D` dimensions; the others follow in the order of k, and then [`next`].
+/// What the sum over the neighbours at one distance is in a constant field: 2D p, rounded once, as the sum itself is.
+///
+/// L p is summed from differences to this, Σ Cₖ (Σ p − 2D p): a field that is the same everywhere stays so to the bit, whatever the rounding of the Cₖ.
+/// With a weight for the site itself the rounded weights would leave a sum of about 10⁻⁷, under which the mean grows like a wave of imaginary frequency.
 ///
 /// # Safety
-/// The processor must have the instructions of `L`, for the three.
+/// The processor must have the instructions of `L`, for the four.
 #[inline(always)]
-pub(super) unsafe fn first<L: Lanes, const H: usize, const D: usize>(here: L) -> L {
+pub(super) unsafe fn level<L: Lanes, const D: usize>(here: L) -> L {
     // SAFETY: instructions as the caller promises.
-    unsafe { L::splat(centre::<L::Element, H, D>()).times(here) }
+    unsafe { L::splat(L::Element::of(f64::from([0u8, 2, 4, 6][D]))).times(here) }
 }
 
-/// With part k: `pairs` is the sum of what stands k sites away on all axes.
+/// The first part of L pⁿ of a vector of sites; `pairs` is the sum of what stands one site away on all axes.
 #[inline(always)]
-pub(super) unsafe fn term<L: Lanes, const H: usize>(k: usize, pairs: L, sum: L) -> L {
+pub(super) unsafe fn first<L: Lanes, const H: usize>(pairs: L, level: L) -> L {
     // SAFETY: instructions as the caller promises.
-    unsafe { L::splat(L::Element::of(COEFFICIENTS[H][k])).times_plus(pairs, sum) }
+    unsafe {
+        let difference = pairs.minus(level);
+        if H == 1 {
+            difference
+        } else {
+            L::splat(L::Element::of(COEFFICIENTS[H][1])).times(difference)
+        }
+    }
+}
+
+/// With part k ≥ 2: `pairs` is the sum of what stands k sites away on all axes.
+#[inline(always)]
+pub(super) unsafe fn term<L: Lanes, const H: usize>(k: usize, pairs: L, level: L, sum: L) -> L {
+    // SAFETY: instructions as the caller promises.
+    unsafe { L::splat(L::Element::of(COEFFICIENTS[H][k])).times_plus(pairs.minus(level), sum) }
 }
 
 /// pⁿ⁺¹ from pⁿ, pⁿ⁻¹, λ² and L pⁿ. See [`Kernel`].
@@ -212,9 +223,10 @@ pub(super) fn advance_site<L: Lanes, const H: usize, const D: usize>(
     [here, before, square]: [L::Element; 3],
     pairs: [L::Element; H],
 ) -> L::Element {
-    let mut sum = centre::<L::Element, H, D>() * here;
-    for k in 1..=H {
-        sum = fma::<L>(L::Element::of(COEFFICIENTS[H][k]), pairs[k - 1], sum);
+    let level = L::Element::of(f64::from([0u8, 2, 4, 6][D])) * here;
+    let mut sum = L::Element::of(COEFFICIENTS[H][1]) * (pairs[0] - level);
+    for k in 2..=H {
+        sum = fma::<L>(L::Element::of(COEFFICIENTS[H][k]), pairs[k - 1] - level, sum);
     }
     here + fma::<L>(square, sum, here - before)
 }
@@ -242,7 +254,8 @@ unsafe fn row<L: Lanes, const H: usize, const D: usize>(
         let square_of_all = L::splat(uniform);
         for i in (0..whole).step_by(L::N) {
             let here = L::load(x.add(i + H));
-            let mut all = first::<L, H, D>(here);
+            let level = level::<L, D>(here);
+            let mut all = here;
             for k in 1..=H {
                 let mut sum = L::load(x.add(i + H - k)).plus(L::load(x.add(i + H + k)));
                 if D > 1 {
@@ -251,7 +264,11 @@ unsafe fn row<L: Lanes, const H: usize, const D: usize>(
                 if D > 2 {
                     sum = sum.plus(L::load(z[k - 1][0].add(i)).plus(L::load(z[k - 1][1].add(i))));
                 }
-                all = term::<L, H>(k, sum, all);
+                all = if k == 1 {
+                    first::<L, H>(sum, level)
+                } else {
+                    term::<L, H>(k, sum, level, all)
+                };
             }
             let mut square = square_of_all;
             if let Some(squares) = squares {

@@ -26,8 +26,8 @@ pub struct Sweep<T> {
     pub material: Material<T>,
     /// One value a site, x fastest; empty where there are no walls.
     pub mask: Vec<bool>,
-    /// Corrections near walls.
-    pub walls: Walls<T>,
+    /// Walls and what is beside them.
+    pub walls: Walls,
     kernel: Kernel<T>,
     bundle_kernels: BundleKernels<T>,
     density_kernel: DensityKernel<T>,
@@ -41,7 +41,7 @@ pub struct Sweep<T> {
 
 impl<T: Real> Sweep<T> {
     /// A sweep over `lattice`.
-    pub fn new(lattice: Lattice, material: Material<T>, mask: Vec<bool>, walls: Walls<T>) -> Self
+    pub fn new(lattice: Lattice, material: Material<T>, mask: Vec<bool>, walls: Walls) -> Self
     where
         T: Vectors,
     {
@@ -295,26 +295,32 @@ impl<T: Real> Sweep<T> {
         if damping.is_some() || matches!(mode, Mode::Combine { .. }) {
             scratch.before.copy_from_slice(&span[half..half + nx]);
         }
-        self.plain_row(now, span, j, k, &mut scratch.negative);
-        let sites = &mut span[half..half + nx];
         let squares = (!self.material.squares.is_empty()).then(|| lattice.row(&self.material.squares, row));
         let square = |i: usize| squares.map_or(self.material.square, |squares| squares[i]);
+        scratch.beside.clear();
+        let first = lattice.sites(row).start;
+        self.walls
+            .step(row, first, now, &span[half..half + nx], square, &mut scratch.beside);
+        self.plain_row(now, span, j, k, &mut scratch.negative);
+        let sites = &mut span[half..half + nx];
+        self.walls.put(row, &scratch.beside, sites);
         for memory in stage.memories {
             self.absorb(now, sites, [j, k], memory, square, &mut scratch.change);
         }
-        self.walls.apply(row, now, square, sites);
         if let Some(damping) = damping {
-            for ((new, before), rate) in sites.iter_mut().zip(&scratch.before).zip(damping) {
-                *new = (*new + *rate * *before) / (T::one() + *rate);
+            let here = now.slice(lattice.sites(row));
+            for (((new, before), rate), here) in sites.iter_mut().zip(&scratch.before).zip(damping).zip(here) {
+                *new = *here + ((*new - *here) - *rate * (*here - *before)) / (T::one() + *rate);
             }
         }
         if let Mode::Combine {
             weights: [w0, w1, w2], ..
         } = mode
+            && (w1, w2) != (T::zero(), T::zero())
         {
             let here = now.slice(lattice.sites(row));
             for ((new, here), before) in sites.iter_mut().zip(here).zip(&scratch.before) {
-                *new = w0 * *new + w1 * *here + w2 * *before;
+                *new = *here + (w0 * (*new - *here) + w2 * (*before - *here));
             }
         }
         self.fill_ghosts(span);
@@ -400,7 +406,7 @@ impl<T: Real> Sweep<T> {
 }
 
 /// The rows that take nothing but the kernel.
-fn plain_rows<T: Real>(lattice: &Lattice, material: &Material<T>, walls: &Walls<T>) -> Vec<bool> {
+fn plain_rows<T: Real>(lattice: &Lattice, material: &Material<T>, walls: &Walls) -> Vec<bool> {
     if !material.density.is_empty() || lattice.is_absorbing(0) {
         return vec![false; lattice.rows()];
     }
