@@ -137,32 +137,6 @@ template <int H> __device__ __forceinline__ void listed(const Step &s, const u32
     }
 }
 
-// psi of the faces of the layers of an axis goes on by a step
-template <int H, int AXIS> __device__ __forceinline__ void memories_along(const Step &s) {
-    const Layer &l = s.medium.layer[AXIS];
-    const int *size = s.grid.size;
-    const u32 slots = 2 * l.width, nx = AXIS == 0 ? slots : size[0], ny = AXIS == 1 ? slots : size[1], nz = AXIS == 2 ? slots : size[2];
-    const u32 count = nx * ny * nz;
-    for (u32 place = blockIdx.x * blockDim.x + threadIdx.x; place < count; place += gridDim.x * blockDim.x) {
-        const u32 row = place / nx, plane = row / ny;
-        int at[3] = {(int)(place - row * nx), (int)(row - plane * ny), (int)plane};
-        const bool low = at[AXIS] < l.width;
-        const int depth = low ? at[AXIS] : at[AXIS] - l.width;
-        at[AXIS] = low ? depth : size[AXIS] - 2 - depth;
-        const Site<H, false> site(s, s.now, s.old, at[0], at[1], at[2]);
-        l.psi[place] = fused(l.faces[2 * depth + 1], site.face_flux(AXIS), times(l.faces[2 * depth], l.psi[place]));
-    }
-}
-
-template <int H> __device__ __forceinline__ void memories(const Step &s, int axis) {
-    if (axis == 0)
-        memories_along<H, 0>(s);
-    else if (axis == 1)
-        memories_along<H, 1>(s);
-    else
-        memories_along<H, 2>(s);
-}
-
 #define ENTRIES(H)                                                                                                         \
     extern "C" __global__ void __launch_bounds__(256) plain_##H(const __grid_constant__ Step s) {                          \
         if (s.grid.rank == 1)                                                                                              \
@@ -175,8 +149,7 @@ template <int H> __device__ __forceinline__ void memories(const Step &s, int axi
     extern "C" __global__ void __launch_bounds__(256) general_##H(const __grid_constant__ Step s) { general<H>(s); }       \
     extern "C" __global__ void __launch_bounds__(256) listed_##H(const __grid_constant__ Step s, const u32 *list, int count) { \
         listed<H>(s, list, count);                                                                                         \
-    }                                                                                                                      \
-    extern "C" __global__ void __launch_bounds__(256) memories_##H(const __grid_constant__ Step s, int axis) { memories<H>(s, axis); }
+    }
 ENTRIES(1)
 ENTRIES(2)
 ENTRIES(3)

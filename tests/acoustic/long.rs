@@ -3,7 +3,13 @@
 use crate::{ORDERS, SPACING, SPEED, advance, build, noise, scene, start, values, variants};
 
 /// A closed or open grid without sources at `share` of the largest stable step.
-fn text(size: &[usize], edges: &str, [order, width]: [usize; 2], [precision, variant]: [&str; 2], more: &str) -> String {
+fn text(
+    size: &[usize],
+    edges: &str,
+    [order, width]: [usize; 2],
+    [precision, variant]: [&str; 2],
+    more: &str,
+) -> String {
     let symbol = [4.0, 16.0 / 3.0, 272.0 / 45.0, 2048.0 / 315.0][order / 2 - 1];
     let share = if order == 2 { 0.9 } else { 0.5 };
     let step = share * 2.0 / (size.len() as f64 * symbol).sqrt() * SPACING / SPEED;
@@ -22,7 +28,12 @@ fn a_constant_pressure_stays_to_the_bit() {
     let walls = "[[layer]]\nsets = \"wall\"\nshape = \"disk\"\ncenter = [0.3, 0.2]\nradius = 0.06\nvalue = 1\n\
                  [[layer]]\nsets = \"absorption\"\nshape = \"disk\"\ncenter = [0.1, 0.1]\nradius = 0.06\nvalue = 300\n";
     for order in ORDERS {
-        for (size, more) in [(&[19][..], ""), (&[21, 18], ""), (&[21, 18], walls), (&[17, 14, 15], "")] {
+        for (size, more) in [
+            (&[19][..], ""),
+            (&[21, 18], ""),
+            (&[21, 18], walls),
+            (&[17, 14, 15], ""),
+        ] {
             for edges in ["wall", "periodic", "absorb"] {
                 for precision in ["single", "double"] {
                     for variant in variants(size.len()) {

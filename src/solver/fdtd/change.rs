@@ -26,7 +26,6 @@ impl<T: Vectors> Fdtd<T> {
         ];
         self.combine(weights.map(T::of), true, weights[0]);
         self.clock.time_step = time_step;
-        self.set_layer_step();
         let walls = std::mem::take(&mut self.sweep.walls);
         let mask = std::mem::take(&mut self.sweep.mask);
         let lattice = self.sweep.lattice.clone();
@@ -35,6 +34,7 @@ impl<T: Vectors> Fdtd<T> {
         self.sweep.material.density = Vec::new();
         let material = threads::run(|| Material::new(&self.scenario, &lattice, &mask, time_step))?;
         self.sweep = Sweep::new(lattice, material, mask, walls);
+        self.set_layer_step();
         self.sweep.settle(&self.now, &self.old, &mut self.layers);
         Ok(())
     }

@@ -27,6 +27,7 @@ pub mod energy;
 pub mod lattice;
 pub mod material;
 pub(super) mod observe;
+pub mod outward;
 mod plan;
 mod run;
 mod share;
@@ -35,6 +36,7 @@ mod solver;
 pub mod stability;
 mod stage;
 pub mod stencil;
+mod stretches;
 pub mod sweep;
 mod tiling;
 mod torre;
@@ -223,7 +225,7 @@ fn memory(scenario: &Scenario) -> u64 {
     }
     let layers: usize = (0..grid.rank())
         .filter(|axis| grid.edges()[*axis] == Edge::Absorb)
-        .map(|axis| 4 * grid.absorb_width() * (grid.sites() / grid.size()[axis]))
+        .map(|axis| 6 * grid.absorb_width() * (grid.sites() / grid.size()[axis]))
         .sum();
     let walls = if medium.has(Sets::Wall) { grid.sites() } else { 0 };
     (reals * sites + layers as u64) * real + walls as u64

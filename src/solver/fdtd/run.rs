@@ -5,7 +5,7 @@ use super::cpml::Layer;
 use super::emit::Emitters;
 use super::energy::Levels;
 use super::lattice::Lattice;
-use super::material::{Material, constants, read_walls};
+use super::material::{Material, read_walls};
 use super::plan::{Given, Plan, fastest};
 use super::share::Shared;
 use super::sites::{Acts, Records};
@@ -148,10 +148,9 @@ impl<T: Vectors> Fdtd<T> {
     }
 
     pub(super) fn set_layer_step(&mut self) {
-        let speed = constants(&self.scenario).map_or(0.0, |acoustic| acoustic.speed);
-        let courant = speed * self.clock.time_step / self.scenario.grid().spacing();
         for layer in &mut self.layers {
-            layer.shape.set_step(courant);
+            let courants = self.sweep.courants(layer.shape.axis, layer.shape.width());
+            layer.shape.set_step(courants);
         }
     }
 

@@ -53,6 +53,9 @@ impl Place {
     }
 }
 
+/// What a site reads: by axis and distance, from 1 on, the lower neighbour and the upper one.
+pub(super) type Around<T> = [[[T; 2]; 4]; 3];
+
 /// Wall sites and sites beside them, by rows.
 #[derive(Default)]
 pub struct Walls {
@@ -94,35 +97,24 @@ impl Walls {
         2 * self.half * self.rank
     }
 
-    /// Adds pⁿ⁺¹ of the sites beside walls of a row to `out`; `before` is pⁿ⁻¹ of the row's sites, `first` the place of its first one.
-    pub(super) fn step<T: Real>(
+    /// Calls `visit(x, around)` for the sites beside walls of a row.
+    pub(super) fn for_each_beside<T: Real>(
         &self,
         row: usize,
-        first: usize,
         field: View<'_, T>,
-        before: &[T],
-        square: impl Fn(usize) -> T,
-        out: &mut Vec<T>,
+        mut visit: impl FnMut(usize, &Around<T>),
     ) {
         let Some(row) = self.rows.get(row) else { return };
-        let weights = COEFFICIENTS[self.half].map(T::of);
+        let mut around = [[[T::zero(); 2]; 4]; 3];
         for (x, places) in row.sites.iter().zip(row.places.chunks_exact(self.reads())) {
-            let here = field.at(first + x);
-            let level = T::of([0.0, 2.0, 4.0, 6.0][self.rank]) * here;
-            let mut sum = T::zero();
-            for (places, weight) in places.chunks_exact(2 * self.rank).zip(&weights[1..]) {
-                let pair = |n: usize| places[2 * n].value(field) + places[2 * n + 1].value(field);
-                let mut pairs = pair(0);
-                for axis in 1..self.rank {
-                    pairs += pair(axis);
-                }
-                sum += *weight * (pairs - level);
+            for (n, place) in places.iter().enumerate() {
+                around[n / 2 % self.rank][n / (2 * self.rank)][n % 2] = place.value(field);
             }
-            out.push(here + (square(*x) * sum + (here - before[*x])));
+            visit(*x, &around);
         }
     }
 
-    /// Puts what [`Self::step`] gave for a row into it, and clears wall sites.
+    /// Puts the new values of the sites beside walls of a row into it, and clears wall sites.
     pub(super) fn put<T: Real>(&self, row: usize, stepped: &[T], sites: &mut [T]) {
         let Some(row) = self.rows.get(row) else { return };
         for (x, value) in row.sites.iter().zip(stepped) {
@@ -143,7 +135,12 @@ impl Walls {
             let site = [*x, row % ny, row / ny];
             for (n, place) in places.iter().enumerate() {
                 let (k, axis, upper) = (n / (2 * self.rank) + 1, n / 2 % self.rank, n % 2 == 1);
-                let plain = neighbour(lattice, site, axis, if upper { k.cast_signed() } else { -k.cast_signed() });
+                let plain = neighbour(
+                    lattice,
+                    site,
+                    axis,
+                    if upper { k.cast_signed() } else { -k.cast_signed() },
+                );
                 if plain.0 == place.0 {
                     continue;
                 }

@@ -85,7 +85,6 @@ struct Kernels {
     plain: Kernel,
     general: Kernel,
     listed: Kernel,
-    memories: Kernel,
     operate: Kernel,
     peaks: Kernel,
 }
@@ -98,7 +97,6 @@ impl Kernels {
             plain: of_order(["plain_1", "plain_2", "plain_3", "plain_4"])?,
             general: of_order(["general_1", "general_2", "general_3", "general_4"])?,
             listed: of_order(["listed_1", "listed_2", "listed_3", "listed_4"])?,
-            memories: of_order(["memories_1", "memories_2", "memories_3", "memories_4"])?,
             operate: queue.kernel(source, "operate", 0)?,
             peaks: queue.kernel(source, "peaks", 0)?,
         })
@@ -119,7 +117,7 @@ pub(super) struct Cuda<T: OnCuda> {
     peak: Option<Buffer<T>>,
     medium: store::Medium<T>,
     operations: Operations<T>,
-    torre: Option<torre::Torre<T>>,
+    torre: Option<torre::Torre>,
     tiles: Option<tiles::Tiles<T>>,
     /// Why it is not stepped by towers or tiles though that was asked for.
     because: Option<String>,

@@ -36,11 +36,11 @@ impl Grid {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Layer {
-    pub faces: u64,
-    pub cells: u64,
-    pub psi: u64,
+    pub factors: u64,
+    pub lower: u64,
+    pub upper: u64,
     pub zeta: u64,
-    pub width: i32,
+    pub end: i32,
 }
 
 #[repr(C)]
@@ -70,18 +70,6 @@ pub(super) struct Step<T> {
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Twins {
-    pub lower: u64,
-    pub upper: u64,
-    pub zeta: u64,
-    pub profile: u64,
-    pub low: i32,
-    pub start: i32,
-    pub slots: i32,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Torre<T> {
     pub step: Step<T>,
     pub sites: Sites,
@@ -94,7 +82,6 @@ pub(super) struct Torre<T> {
     pub odd: i32,
     pub plain: i32,
     pub step_of_batch: i32,
-    pub twins: [Twins; 3],
 }
 
 #[repr(C)]
@@ -146,7 +133,6 @@ mod tests {
             assert_eq!(kernels.declared(&format!("plain_{half}")), [size_of::<Step<T>>()]);
             assert_eq!(kernels.declared(&format!("general_{half}")), [size_of::<Step<T>>()]);
             assert_eq!(kernels.declared(&format!("listed_{half}"))[0], size_of::<Step<T>>());
-            assert_eq!(kernels.declared(&format!("memories_{half}"))[0], size_of::<Step<T>>());
         }
         for shape in sources::TILES.iter().filter(|shape| shape.precision == precision) {
             for entry in ["tiles", "tiles_operating"] {

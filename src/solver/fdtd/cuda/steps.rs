@@ -171,23 +171,6 @@ impl<T: OnCuda> Cuda<T> {
         }
     }
 
-    /// The memories of the absorbing layers go on by a step.
-    #[allow(unsafe_code, reason = "kernel launches")]
-    pub(super) fn memories(&self, parameters: &params::Step<T>) -> Result<(), CudaError> {
-        for (axis, values) in self.medium.layers() {
-            let axis = whole(axis);
-            let blocks = u32::try_from(values.div_ceil(256)).unwrap_or(u32::MAX).min(8192);
-            // SAFETY: the parameters are those of the kernel, and the layers hold as many numbers as their extents say.
-            unsafe {
-                self.queue
-                    .launch(&self.kernels.memories, (blocks, 1, 1), 256, |launch| {
-                        launch.arg(parameters).arg(&axis);
-                    })?;
-            }
-        }
-        Ok(())
-    }
-
     /// What is done to single sites of a level after step `n` of the batch.
     #[allow(unsafe_code, reason = "a kernel launch")]
     pub(super) fn operate(&self, level: u64, n: usize) -> Result<(), CudaError> {
@@ -225,7 +208,6 @@ impl<T: OnCuda> Cuda<T> {
                 count(nz.div_ceil(CHUNK)),
             ),
         };
-        self.memories(&parameters)?;
         // SAFETY: the parameters are those of the kernels; all planes hold `pitch` × ny × nz numbers, the lists what their ends say, and the
         // kernels read and write sites of the grid, and the rest of the last four columns of a row.
         unsafe {

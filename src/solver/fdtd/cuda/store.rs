@@ -51,8 +51,8 @@ fn special_segments<T: OnCuda>(host: &Fdtd<T>, layers: &[cpml::Layer<T>], marks:
             }
         }
         for layer in layers {
-            let (axis, depth) = (layer.shape.axis, layer.shape.slots() / 2 + lattice.half);
-            let touched = |at: usize| at < depth || at + depth >= lattice.size[axis];
+            let axis = layer.shape.axis;
+            let touched = |at: usize| layer.shape.slot(at).is_some();
             match axis {
                 0 => {
                     for (n, segment) in segments.iter_mut().enumerate() {
@@ -79,9 +79,9 @@ pub(super) fn numbers(all: &[bool]) -> Vec<u32> {
 
 struct Layer<T: OnCuda> {
     axis: usize,
-    width: usize,
-    faces: Buffer<T>,
-    cells: Buffer<T>,
+    /// Slots of each end.
+    end: usize,
+    factors: Buffer<T>,
     psi: Buffer<T>,
     zeta: Buffer<T>,
 }
@@ -156,13 +156,10 @@ impl<T: OnCuda> Medium<T> {
         }
         let mut layers = Vec::new();
         for layer in &host.layers {
-            let width = layer.shape.slots() / 2;
-            let pairs = |at: &dyn Fn(usize) -> [T; 2]| (0..width).flat_map(at).collect::<Vec<T>>();
             layers.push(Layer {
                 axis: layer.shape.axis,
-                width,
-                faces: list(queue, "the absorbing layers", &pairs(&|slot| layer.shape.face(slot)))?,
-                cells: list(queue, "the absorbing layers", &pairs(&|slot| layer.shape.cell(slot)))?,
+                end: layer.shape.slots() / 2,
+                factors: list(queue, "the absorbing layers", &layer.shape.factors().concat())?,
                 psi: list(queue, "the absorbing layers", &layer.psi)?,
                 zeta: list(queue, "the absorbing layers", &layer.zeta)?,
             });
@@ -224,22 +221,16 @@ impl<T: OnCuda> Medium<T> {
         Some((list.address(), list.bytes() / size_of::<u32>()))
     }
 
-    /// Axes of the absorbing layers, with the numbers of one of their memories.
-    pub(super) fn layers(&self) -> impl Iterator<Item = (usize, usize)> {
-        let values = |layer: &Layer<T>| layer.psi.bytes() / size_of::<T>();
-        self.layers.iter().map(move |layer| (layer.axis, values(layer)))
-    }
-
     /// As the kernels take it.
     pub(super) fn parameters(&self) -> params::Medium<T> {
         let mut layer = [params::Layer::default(); 3];
         for from in &self.layers {
             layer[from.axis] = params::Layer {
-                faces: from.faces.address(),
-                cells: from.cells.address(),
-                psi: from.psi.address(),
+                factors: from.factors.address(),
+                lower: from.psi.address(),
+                upper: from.psi.address() + (from.psi.bytes() / 2) as u64,
                 zeta: from.zeta.address(),
-                width: whole(from.width),
+                end: whole(from.end),
             };
         }
         params::Medium {

@@ -302,7 +302,6 @@ impl<T: OnCuda> Cuda<T> {
             for step in 0..steps {
                 let mut parameters = self.step_parameters();
                 (parameters.now, parameters.old) = if step % 2 == 0 { (newer, older) } else { (older, newer) };
-                self.memories(&parameters)?;
                 // SAFETY: as above; the parameters are those of a step.
                 unsafe {
                     self.queue.launch(&tiles.listed, blocks, 256, |launch| {
