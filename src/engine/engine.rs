@@ -55,6 +55,11 @@ pub struct RunEnd {
     pub reached: bool,
 }
 
+/// Energy and largest pressure of an undriven field, over what they were, beyond which a run is unstable. Energy alone may be that of rounding, where the
+/// field was nearly at rest; pressure alone grows where waves meet.
+const MOST_ENERGY: f64 = 2.0;
+const MOST_PEAK: f64 = 1.5;
+
 /// A kept state.
 #[derive(Clone, Debug)]
 pub(super) struct Snapshot {
@@ -83,6 +88,8 @@ pub struct Engine {
     pub(super) latest: (u64, Observables),
     /// Whether nothing that they depend on was edited since.
     pub(super) current: bool,
+    /// The first ones after the last edit, where nothing drives the field: its energy may not grow from there.
+    undriven: Option<Observables>,
     /// The way there and back of a scene with a mirror.
     pub(super) timeline: Option<Timeline>,
     /// What each way back of it came to.
@@ -108,6 +115,7 @@ impl Engine {
             initial: Observables::default(),
             latest: (0, Observables::default()),
             current: false,
+            undriven: None,
             timeline: None,
             replays: Vec::new(),
             observables_cost: 0.0,
@@ -339,9 +347,26 @@ impl Engine {
         if !(now.norm.is_finite() && now.energy.is_finite()) {
             return Err(self.not_finite());
         }
+        let undriven = self.undriven.filter(|_| self.current && !self.is_driven());
+        if let Some(first) = undriven
+            && now.energy > MOST_ENERGY * first.energy
+            && now.peak > MOST_PEAK * first.peak
+        {
+            return Err(self.growing(now.energy / first.energy));
+        }
+        self.undriven = if self.is_driven() { None } else { undriven.or(Some(now)) };
         self.latest = (self.clock().steps, now);
         self.current = true;
         Ok(now)
+    }
+
+    /// Whether energy may come into the field: sources and mirrors put it there, a medium that damps gives back what it took where time runs backwards.
+    /// Of ψ, whose potential may change in time, nothing is said.
+    fn is_driven(&self) -> bool {
+        self.scenario.model().equation() != Equation::Acoustic
+            || !self.scenario.sources().is_empty()
+            || self.scenario.mirror().is_some()
+            || self.clock().time_step < 0.0
     }
 
     /// Whether [`Engine::latest_observables`] are those of the present state.
@@ -424,6 +449,18 @@ impl Engine {
         })
     }
 
+    /// Remembers that the energy grows.
+    fn growing(&mut self, times: f64) -> EngineError {
+        let clock = self.clock();
+        let error = EngineError::Growing {
+            steps: clock.steps,
+            time: clock.time,
+            times,
+        };
+        self.failure = Some(error.clone());
+        error
+    }
+
     /// Remembers that the field is not finite.
     fn not_finite(&mut self) -> EngineError {
         let clock = self.clock();
@@ -445,5 +482,33 @@ impl Engine {
         };
         self.failure = Some(error.clone());
         error
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use crate::solver::read_scene_text;
+
+    /// The field is the same; what it is said to have been decides.
+    #[test]
+    fn growing_without_a_drive_stops_the_run() {
+        let text = "format = 1\ntitle = \"t\"\n[grid]\nsize = [16, 16]\nspacing = 0.1\n[acoustic]\nspeed = 340.0\n[[pulse]]\ncenter = [0.8, 0.8]\nwidth = 0.2\n";
+        let source = "[[source]]\nat = [0.5, 0.5]\nsignal = \"sine\"\nfrequency = 100\namplitude = 1\n";
+        for (text, stops) in [(text.to_owned(), true), (format!("{text}{source}"), false)] {
+            let (_, scenario) = read_scene_text(&text, None, &[]).unwrap();
+            let mut engine = Engine::new(Arc::new(scenario)).unwrap();
+            engine.advance(10).unwrap();
+            let now = engine.observables().unwrap();
+            engine.undriven = Some(Observables {
+                energy: now.energy / 3.0,
+                peak: now.peak / 2.0,
+                ..now
+            });
+            let result = engine.observables();
+            assert_eq!(matches!(result, Err(EngineError::Growing { .. })), stops, "{result:?}");
+            assert_eq!(engine.advance(1).is_err(), stops);
+        }
     }
 }

@@ -22,6 +22,19 @@ pub enum EngineError {
         /// What to change.
         remedy: String,
     },
+    /// The energy of sound grows although nothing drives it.
+    #[error(
+        "the run is unstable: at step {steps}, t = {time}, its energy is {times:.3e} times what it was, and nothing drives it; make time.step \
+         smaller, and if that does not help report the scene as a fault of the program"
+    )]
+    Growing {
+        /// Step of the check that found it.
+        steps: u64,
+        /// Its time.
+        time: f64,
+        /// Energy over the energy at the start or after the last edit.
+        times: f64,
+    },
     /// A time that stepping in the present direction does not reach.
     #[error("t = {target} lies behind t = {time}, and the run goes {direction}; choose a later end or reverse the run")]
     Behind {
