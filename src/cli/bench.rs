@@ -2,6 +2,7 @@
 
 mod blocks;
 mod choice;
+mod reflection;
 
 use super::InputError;
 use crate::backend::ceilings::Ceilings;
@@ -52,6 +53,9 @@ pub struct BenchArgs {
     /// Draw the time of a step of n-partition against the number of blocks, for one, two and three levels, instead of measuring the table (default: 300000 rows)
     #[arg(long, value_name = "F.png", conflicts_with_all = ["plot", "json", "frames", "blocks", "levels", "set"])]
     blocks_plot: Option<PathBuf>,
+    /// Print what the absorbing edges of finite differences send back, instead of measuring
+    #[arg(long, conflicts_with_all = ["plot", "json", "frames", "blocks_plot"])]
+    reflection: bool,
     /// Half a second instead of three per figure, and the two middle sizes only
     #[arg(long)]
     quick: bool,
@@ -73,6 +77,9 @@ pub struct BenchArgs {
 pub(super) fn run(args: &BenchArgs) -> anyhow::Result<()> {
     if let Some(path) = &args.blocks_plot {
         return blocks::run(args, path);
+    }
+    if args.reflection {
+        return reflection::run();
     }
     #[cfg(feature = "gui")]
     if let Some(sites) = args.volume {

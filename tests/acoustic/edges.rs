@@ -95,7 +95,7 @@ fn absorbing_edges_are_stable_for_long() {
 }
 
 /// Unstable layers grew by powers of ten in so many steps.
-const STEPS_FOR_LONG: u64 = 8_000;
+const STEPS_FOR_LONG: u64 = 4_000;
 
 /// In 3D as in 2D, and one axis at a time.
 #[test]

@@ -9,7 +9,7 @@
 //! there is no third array. λ² per site only where a layer sets the speed.
 //! Order: 2 in Δt; `order` is the order in a. Exact dispersion: sin²(ωΔt/2) = −(λ²/4) Σ σ(kᵢa), σ(κ) = 2C₀ + 2ΣCₖ cos kκ.
 //! Stability: λ ≤ 2/√(d·S), S = 4, 16/3, 272/45, 2048/315, per site ([`stability`]).
-//! Cost: 9, 17, 25, 33 instructions a site in 3D; two numbers read and one written a site and step.
+//! Cost: 10, 18, 25, 32 instructions a site in 3D; two numbers read and one written a site and step.
 //! Limits: a density per site at order 2 only. Absorbing layers do not run backwards: with Δt < 0 they absorb as well.
 //!
 //! References: Levchenko, Perepelkina & Zakirov 2016, doi:10.3390/computation4030029 (coefficients); Alford, Kelly & Boore 1974,
@@ -29,6 +29,7 @@ pub mod material;
 pub(super) mod observe;
 pub mod outward;
 mod plan;
+pub mod reflection;
 mod run;
 mod share;
 mod sites;
@@ -242,8 +243,8 @@ fn work(scenario: &Scenario) -> Work {
         numbers += f64::from(u8::from(medium.has(sets)));
     }
     Work {
-        // Per distance 2d − 1 additions and one multiply-add; the centre; difference, multiply-add and addition at the end.
-        instructions: half * 2.0 * rank + 4.0 - f64::from(u8::from(half == 1.0)),
+        // Per distance 2d − 1 additions, a difference and a multiply-add (order 2: none); the level; difference, multiply-add and addition at the end.
+        instructions: half * (2.0 * rank + 1.0) + 4.0 - f64::from(u8::from(half == 1.0)),
         bytes: numbers * real,
     }
 }
