@@ -3,7 +3,7 @@
 use super::{Solver, SolverError};
 use crate::field::Precision;
 use crate::physics::Equation;
-use crate::scene::Scenario;
+use crate::scene::{Objection, Scenario};
 
 /// Hardware that a method can run on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -153,8 +153,8 @@ pub struct Method {
     pub papers: &'static [Paper],
     /// Δt for a scenario.
     pub step_advice: fn(&Scenario) -> StepAdvice,
-    /// What a scenario asks that the method cannot do, each with what to change; empty = it can be built.
-    pub objections: fn(&Scenario) -> Vec<String>,
+    /// What a scenario asks that the method cannot do, each with its key and what to change; empty = it can be built.
+    pub objections: fn(&Scenario) -> Vec<Objection>,
     /// Bytes that a run will need.
     pub memory: fn(&Scenario) -> u64,
     /// Grows a set of sites by those on which its values depend in one step: how thick a mirror must be that keeps out what is behind

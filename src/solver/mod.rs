@@ -4,7 +4,9 @@
 //! validation of `[solver]` are read off, and a `build` function. A running method answers to [`Solver`]; one virtual call covers a
 //! batch of steps.
 
+mod acoustic;
 mod check;
+mod clock;
 pub mod crank_nicolson;
 #[cfg(feature = "cuda")]
 mod device;
@@ -13,8 +15,12 @@ pub mod image;
 pub mod method;
 pub mod methods;
 pub mod oscillators;
+mod placed;
 pub mod placement;
+mod run;
+mod setup;
 pub mod split_step_fourier;
+mod stepper;
 pub mod taps;
 mod tiling;
 mod totals;

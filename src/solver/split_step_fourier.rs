@@ -28,7 +28,8 @@ use crate::backend::threads;
 use crate::field::{FieldData, Precision, Real, narrow, wide};
 use crate::physics::reference::trotter::SUZUKI;
 use crate::physics::{Equation, Initial, Measure, Observables, Quantum, Sets};
-use crate::scene::Scenario;
+use crate::scene::{Objection, Scenario};
+use crate::solver::setup::refusal;
 use crate::solver::transducers::Sites;
 use axis::Axis;
 use kick::Kick;
@@ -148,28 +149,35 @@ fn potential_span(scenario: &Scenario) -> f64 {
     high - low + scenario.model().quantum().map_or(0.0, |q| q.interaction.abs()) * density
 }
 
-fn objections(scenario: &Scenario) -> Vec<String> {
+fn objections(scenario: &Scenario) -> Vec<Objection> {
+    let Some(quantum) = scenario.model().quantum() else {
+        let message = "split-step-fourier steps quantum scenes";
+        return vec![Objection::new("solver.method", message, "take method = \"fdtd\"")];
+    };
     let mut all = Vec::new();
-    if let Some(quantum) = scenario.model().quantum()
-        && quantum.flux != 0.0
-    {
-        all.push(format!(
-            "split-step-fourier has no magnetic flux (flux = {}): momentum is no longer a good quantum number; set quantum.flux = 0 or use \
-             solver.method = \"trotter\"",
-            quantum.flux
+    if quantum.flux != 0.0 {
+        all.push(Objection::new(
+            "quantum.flux",
+            format!(
+                "split-step-fourier has no magnetic flux (flux = {}): momentum is no longer a good quantum number",
+                quantum.flux
+            ),
+            "set quantum.flux = 0 or use solver.method = \"trotter\"",
         ));
     }
     if scenario.medium().has(Sets::Wall) {
-        all.push(
-            "split-step-fourier has no walls inside the grid, because plane waves pass through them; let the layer set a high potential \
-             instead (sets = \"potential\"), or use solver.method = \"trotter\""
-                .to_owned(),
-        );
+        all.push(Objection::new(
+            "solver.method",
+            "split-step-fourier has no walls inside the grid, because plane waves pass through them",
+            "let the layer set a high potential instead (sets = \"potential\"), or use solver.method = \"trotter\"",
+        ));
     }
     if order(scenario) == 4 && (absorbs(scenario) || scenario.time().imaginary) {
-        all.push(
-            "order = 4 takes a substep backwards in time, which absorption and imaginary time do not allow; set solver.order = 2".to_owned(),
-        );
+        all.push(Objection::new(
+            "solver.order",
+            "order = 4 takes a substep backwards in time, which absorption and imaginary time do not allow",
+            "set solver.order = 2",
+        ));
     }
     all
 }
@@ -245,8 +253,8 @@ struct SplitStepFourier<T: Real> {
 
 impl<T: Real> SplitStepFourier<T> {
     fn new(scenario: &Scenario) -> Result<Self, SolverError> {
-        if let Some(objection) = objections(scenario).into_iter().next() {
-            return Err(SolverError::Unsupported(objection));
+        if let Some(objection) = objections(scenario).first() {
+            return Err(refusal(objection));
         }
         let quantum = scenario
             .model()
@@ -508,8 +516,8 @@ impl<T: Real> Solver for SplitStepFourier<T> {
                         "another grid or kind of time starts the run anew".to_owned(),
                     ));
                 }
-                if let Some(objection) = objections(scenario).into_iter().next() {
-                    return Err(SolverError::Unsupported(objection));
+                if let Some(objection) = objections(scenario).first() {
+                    return Err(refusal(objection));
                 }
                 self.quantum = scenario.model().quantum().unwrap_or(self.quantum);
                 self.axes = axes(scenario, &self.quantum);

@@ -44,8 +44,9 @@ use cuda::OnCuda as Number;
 use super::{Backend, Kind, Method, Paper, ParameterSpec, Solver, SolverError, StepAdvice, Target, Variant, Work};
 use crate::field::Precision;
 use crate::physics::Equation;
-use crate::scene::Scenario;
 use crate::scene::scenario::BackendChoice;
+use crate::scene::{Objection, Scenario};
+use crate::solver::setup::refusal;
 
 /// The row of the table.
 pub static METHOD: Method = Method {
@@ -149,19 +150,18 @@ fn step_advice(scenario: &Scenario) -> StepAdvice {
     }
 }
 
-fn objections(scenario: &Scenario) -> Vec<String> {
+fn objections(scenario: &Scenario) -> Vec<Objection> {
     let Some(quantum) = scenario.model().quantum() else {
-        return vec!["crank-nicolson steps quantum scenes; take method = \"fdtd\"".to_owned()];
+        let message = "crank-nicolson steps quantum scenes";
+        return vec![Objection::new("solver.method", message, "take method = \"fdtd\"")];
     };
     let mut all = Vec::new();
     if quantum.flux != 0.0 {
-        all.push(format!(
-            "crank-nicolson has no magnetic flux (flux = {}); set quantum.flux = 0 or use solver.method = \"trotter\"",
-            quantum.flux
+        all.push(Objection::new(
+            "quantum.flux",
+            format!("crank-nicolson has no magnetic flux (flux = {})", quantum.flux),
+            "set quantum.flux = 0 or use solver.method = \"trotter\"",
         ));
-    }
-    if scenario.time().imaginary && scenario.time().step.is_some_and(|step| step < 0.0) {
-        all.push("imaginary time does not run backwards; take a positive step".to_owned());
     }
     all
 }
@@ -211,8 +211,8 @@ fn work(scenario: &Scenario) -> Work {
 }
 
 fn build(scenario: &Scenario) -> Result<Box<dyn Solver>, SolverError> {
-    if let Some(objection) = objections(scenario).into_iter().next() {
-        return Err(SolverError::Unsupported(objection));
+    if let Some(objection) = objections(scenario).first() {
+        return Err(refusal(objection));
     }
     Ok(match scenario.solver().precision {
         Precision::Single => Box::new(run::Run::<f32>::new(scenario)?),

@@ -11,6 +11,7 @@ use crate::field::{FieldData, Precision, Real, narrow, wide};
 use crate::grid::{Edge, Grid};
 use crate::physics::{Observables, Quantum, Sets};
 use crate::scene::Scenario;
+use crate::solver::setup::refusal;
 use crate::solver::totals::{Region, Totals};
 use crate::solver::{Backend, Clock, Edit, FieldImage, ImageRequest, Report, Solver, SolverError, SolverState, Taps};
 use num_complex::{Complex, Complex64};
@@ -281,8 +282,8 @@ impl<T: Number> Solver for Run<T> {
                         "another grid or kind of time starts the run anew".to_owned(),
                     ));
                 }
-                if let Some(objection) = objections(scenario).into_iter().next() {
-                    return Err(SolverError::Unsupported(objection));
+                if let Some(objection) = objections(scenario).first() {
+                    return Err(refusal(objection));
                 }
                 threads::run(|| {
                     self.propagator.fetch();

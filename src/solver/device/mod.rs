@@ -3,6 +3,7 @@
 
 pub(super) mod aside;
 pub(super) mod operations;
+pub(super) mod resident;
 pub(super) mod rows;
 pub(super) mod texels;
 pub(super) mod touching;

@@ -9,6 +9,7 @@ use crate::backend::simd::Vectors;
 use crate::backend::threads;
 use crate::scene::Scenario;
 use crate::solver::SolverError;
+use crate::solver::setup::refusal;
 
 impl<T: Vectors> Fdtd<T> {
     /// Changes Δt at time tₙ: the level before becomes p(tₙ − Δt′) on the parabola through pⁿ⁻¹, pⁿ and pⁿ⁺¹, which is exactly pⁿ⁺¹ for
@@ -41,8 +42,8 @@ impl<T: Vectors> Fdtd<T> {
 
     /// Reads the medium and the sources again.
     pub(super) fn read_medium(&mut self, scenario: &Scenario) -> Result<(), SolverError> {
-        if let Some(objection) = objections(scenario).into_iter().next() {
-            return Err(SolverError::Unsupported(objection));
+        if let Some(objection) = objections(scenario).first() {
+            return Err(refusal(objection));
         }
         if half(scenario) != self.sweep.lattice.half || scenario.grid() != self.scenario.grid() {
             return Err(SolverError::Unsupported(

@@ -47,7 +47,9 @@ use super::{Backend, Kind, Method, Paper, ParameterSpec, Solver, SolverError, St
 use crate::field::Precision;
 use crate::grid::Edge;
 use crate::physics::{Equation, Sets};
-use crate::scene::Scenario;
+use crate::scene::{Objection, Scenario};
+use crate::solver::acoustic::acoustic_objections;
+use crate::solver::setup::Choice;
 
 /// The row of the table.
 pub static METHOD: Method = Method {
@@ -144,12 +146,7 @@ pub static METHOD: Method = Method {
 
 /// Half the order in space.
 fn half(scenario: &Scenario) -> usize {
-    match scenario.solver().integer("order", 2) {
-        4 => 2,
-        6 => 3,
-        8 => 4,
-        _ => 1,
-    }
+    (Choice::of(scenario).order / 2).max(1) as usize
 }
 
 fn step_advice(scenario: &Scenario) -> StepAdvice {
@@ -167,37 +164,28 @@ fn step_advice(scenario: &Scenario) -> StepAdvice {
     }
 }
 
-fn objections(scenario: &Scenario) -> Vec<String> {
-    let mut all = Vec::new();
-    let (grid, medium) = (scenario.grid(), scenario.medium());
-    let order = 2 * half(scenario);
-    if order > 2 && medium.has(Sets::Density) {
-        all.push(format!(
-            "order = {order}: a density that changes from site to site is stepped at order 2 only; set solver.order = 2, or let the layers set \
-             the speed alone"
-        ));
-    }
-    if let Some(layer) = medium.layers().iter().find(|layer| layer.drive.is_some()) {
-        all.push(format!(
-            "a layer that sets {:?} has a drive: the medium of sound does not change in time; remove `drive`",
-            layer.sets
+fn objections(scenario: &Scenario) -> Vec<Objection> {
+    let mut all = acoustic_objections(scenario);
+    let choice = Choice::of(scenario);
+    if choice.order > 2 && scenario.medium().has(Sets::Density) {
+        all.push(Objection::new(
+            "solver.order",
+            format!(
+                "order = {}: a density that changes from site to site is stepped at order 2 only",
+                choice.order
+            ),
+            "set solver.order = 2, or let the layers set the speed alone",
         ));
     }
     for (variant, rank) in [("tiled", 2), ("diamond-torre", 3)] {
-        if scenario.solver().variant == variant && grid.rank() != rank {
-            all.push(format!(
-                "variant = \"{variant}\" works in {rank} dimensions, and the grid has {}; take \"auto\"",
-                grid.rank()
-            ));
-        }
-    }
-    for axis in 0..grid.rank() {
-        let sites = grid.size()[axis];
-        if grid.edges()[axis] == Edge::Absorb && 2 * grid.absorb_width() + 1 > sites {
-            all.push(format!(
-                "absorb_width = {} leaves nothing of an axis of {sites} sites; choose at most {}",
-                grid.absorb_width(),
-                (sites - 1) / 2
+        if choice.is(variant) && scenario.grid().rank() != rank {
+            all.push(Objection::new(
+                "solver.variant",
+                format!(
+                    "variant = \"{variant}\" works in {rank} dimensions, and the grid has {}",
+                    scenario.grid().rank()
+                ),
+                "take \"auto\"",
             ));
         }
     }
@@ -212,7 +200,7 @@ fn reach(scenario: &Scenario, set: &mut [bool]) {
 fn memory(scenario: &Scenario) -> u64 {
     let grid = scenario.grid();
     let medium = scenario.medium();
-    let real = scenario.solver().precision.bytes() as u64;
+    let real = Choice::of(scenario).real() as u64;
     let sites = lattice::Lattice::new(grid, half(scenario)).values() as u64;
     let mut reals = 2;
     if medium.has(Sets::Speed) || medium.has(Sets::Density) {
@@ -234,7 +222,7 @@ fn work(scenario: &Scenario) -> Work {
     let half = half(scenario) as f64;
     let rank = scenario.grid().rank() as f64;
     let medium = scenario.medium();
-    let real = scenario.solver().precision.bytes() as f64;
+    let real = Choice::of(scenario).real() as f64;
     let mut numbers = 3.0;
     for sets in [Sets::Speed, Sets::Density] {
         numbers += f64::from(u8::from(medium.has(sets)));

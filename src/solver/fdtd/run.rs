@@ -21,6 +21,7 @@ use crate::field::FieldData;
 use crate::grid::Edge;
 use crate::scene::Scenario;
 use crate::scene::scenario::Quantity;
+use crate::solver::setup::refusal;
 use crate::solver::{Clock, SolverError, Taps};
 use num_complex::Complex64;
 use rayon::prelude::*;
@@ -96,8 +97,8 @@ pub struct Fdtd<T: Vectors> {
 impl<T: Vectors> Fdtd<T> {
     /// A run at t = 0, step by step.
     pub fn new(scenario: &Scenario) -> Result<Self, SolverError> {
-        if let Some(objection) = objections(scenario).into_iter().next() {
-            return Err(SolverError::Unsupported(objection));
+        if let Some(objection) = objections(scenario).first() {
+            return Err(refusal(objection));
         }
         let time_step = scenario.time().step.unwrap_or_else(|| step_advice(scenario).auto);
         check_step(scenario, time_step)?;
