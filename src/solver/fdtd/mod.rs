@@ -42,14 +42,17 @@ mod transducers;
 pub mod walls;
 
 use self::plan::{MOST_DTS, MOST_STEPS};
+use super::method::{Backend, Kind, Method, Paper, ParameterSpec, StepAdvice, Target, Variant, Work};
+use super::placed;
+use super::run::Run;
+use super::setup::{Choice, Number, Setup};
 use super::transducers::grow_by_star;
-use super::{Backend, Kind, Method, Paper, ParameterSpec, Solver, SolverError, StepAdvice, Target, Variant, Work};
+use super::{Solver, SolverError};
 use crate::field::Precision;
 use crate::grid::Edge;
 use crate::physics::{Equation, Sets};
 use crate::scene::{Objection, Scenario};
 use crate::solver::acoustic::acoustic_objections;
-use crate::solver::setup::Choice;
 
 /// The row of the table.
 pub static METHOD: Method = Method {
@@ -145,12 +148,12 @@ pub static METHOD: Method = Method {
 };
 
 /// Half the order in space.
-fn half(scenario: &Scenario) -> usize {
-    (Choice::of(scenario).order / 2).max(1) as usize
+fn half(choice: &Choice) -> usize {
+    (choice.order / 2).max(1) as usize
 }
 
 fn step_advice(scenario: &Scenario) -> StepAdvice {
-    let half = half(scenario);
+    let half = half(&Choice::of(scenario));
     let limit = stability::limit(scenario, half);
     // At order 2 the errors of time and space have opposite signs: the largest step is the most accurate. Above it, the error of
     // time is what is left.
@@ -194,14 +197,14 @@ fn objections(scenario: &Scenario) -> Vec<Objection> {
 
 /// Neighbours along each axis, as far as the stencil goes.
 fn reach(scenario: &Scenario, set: &mut [bool]) {
-    grow_by_star(scenario.grid(), set, half(scenario));
+    grow_by_star(scenario.grid(), set, half(&Choice::of(scenario)));
 }
 
 fn memory(scenario: &Scenario) -> u64 {
     let grid = scenario.grid();
     let medium = scenario.medium();
     let real = Choice::of(scenario).real() as u64;
-    let sites = lattice::Lattice::new(grid, half(scenario)).values() as u64;
+    let sites = lattice::Lattice::new(grid, half(&Choice::of(scenario))).values() as u64;
     let mut reals = 2;
     if medium.has(Sets::Speed) || medium.has(Sets::Density) {
         reals += 1;
@@ -219,7 +222,7 @@ fn memory(scenario: &Scenario) -> u64 {
 
 #[expect(clippy::cast_precision_loss, reason = "small numbers")]
 fn work(scenario: &Scenario) -> Work {
-    let half = half(scenario) as f64;
+    let half = half(&Choice::of(scenario)) as f64;
     let rank = scenario.grid().rank() as f64;
     let medium = scenario.medium();
     let real = Choice::of(scenario).real() as f64;
@@ -234,16 +237,26 @@ fn work(scenario: &Scenario) -> Work {
     }
 }
 
+/// Below this a launch on a device costs more than the sites it steps.
+const FEWEST_ON_DEVICE: usize = 1 << 16;
+
 fn build(scenario: &Scenario) -> Result<Box<dyn Solver>, SolverError> {
-    #[cfg(feature = "cuda")]
-    let note = match cuda::build(scenario)? {
-        super::device::Built::Device(solver) => return Ok(solver),
-        super::device::Built::Elsewhere(note) => note,
-    };
-    #[cfg(not(feature = "cuda"))]
-    let note = None;
-    Ok(match scenario.solver().precision {
-        Precision::Single => Box::new(run::Fdtd::<f32>::new(scenario)?.in_its_order(note)),
-        Precision::Double => Box::new(run::Fdtd::<f64>::new(scenario)?.in_its_order(note)),
-    })
+    placed::build(&METHOD, scenario, FEWEST_ON_DEVICE, make)
+}
+
+fn make(setup: Setup, backend: Backend) -> Result<Box<dyn Solver>, SolverError> {
+    match setup.choice.precision {
+        Precision::Single => make_in::<f32>(setup, backend),
+        Precision::Double => make_in::<f64>(setup, backend),
+    }
+}
+
+fn make_in<T: Number>(setup: Setup, backend: Backend) -> Result<Box<dyn Solver>, SolverError> {
+    match backend {
+        Backend::Cpu => Run::boxed(setup, run::Fdtd::<T>::in_its_order),
+        #[cfg(feature = "cuda")]
+        Backend::Cuda => Run::boxed(setup, cuda::Cuda::<T>::new),
+        #[cfg(not(feature = "cuda"))]
+        Backend::Cuda => Err(placed::absent(&METHOD)),
+    }
 }
