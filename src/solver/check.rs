@@ -126,14 +126,7 @@ impl SolverTable for Table {
                 remedy: "choose a smaller grid, or precision = \"single\"".to_owned(),
             }];
         }
-        let mut objections: Vec<Objection> = (method.objections)(scenario)
-            .into_iter()
-            // Methods put what to change behind the last semicolon.
-            .map(|text| match text.rsplit_once("; ") {
-                Some((message, remedy)) => objection("method", message, remedy),
-                None => objection("method", text, "use another method: `ripplon list methods` shows them"),
-            })
-            .collect();
+        let mut objections = (method.objections)(scenario);
         let step = (scenario.time().step).unwrap_or_else(|| (method.step_advice)(scenario).auto);
         objections.extend(super::placement::objections(scenario, method, step));
         // Steppers of the Schrödinger equation here are stable for every Δt, and their advice reads the whole medium.

@@ -24,6 +24,17 @@ pub struct Objection {
     pub remedy: String,
 }
 
+impl Objection {
+    /// An objection to a key: the value and the limit, and what to change.
+    pub fn new(key: impl Into<String>, message: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self {
+            key: key.into(),
+            message: message.into(),
+            remedy: remedy.into(),
+        }
+    }
+}
+
 /// What the scene layer asks of the solver table, which lies above it.
 pub trait SolverTable {
     /// The method of scenes that name none; empty where there is none for the equation.

@@ -20,7 +20,7 @@ impl<T: Vectors> Fdtd<T> {
             slots: None,
             stride: self.sweep.lattice.stride,
             spacing: self.scenario.grid().spacing(),
-            time_step: self.clock.time_step,
+            time_step: self.time_step,
         }
     }
 
@@ -74,7 +74,6 @@ impl<T: Vectors> Fdtd<T> {
             }
         };
         match request.quantity {
-            Quantity::Pressure => threads::run(|| image.fill_real(request, |j, out| copy(&self.now, j, out))),
             Quantity::Peak => threads::run(|| image.fill_real(request, |j, out| copy(&self.peak, j, out))),
             Quantity::Energy => threads::run(|| {
                 image.fill_real(request, |j, out| {
@@ -85,17 +84,12 @@ impl<T: Vectors> Fdtd<T> {
                     }
                 });
             }),
-            other => {
-                return Err(SolverError::Unsupported(format!(
-                    "view.quantity = \"{}\" is not a quantity of sound; choose pressure, energy or peak",
-                    other.word()
-                )));
-            }
+            _ => threads::run(|| image.fill_real(request, |j, out| copy(&self.now, j, out))),
         }
         Ok(())
     }
 
-    pub(super) fn sums(&self) -> Observables {
+    pub(super) fn total(&self) -> Observables {
         let lattice = &self.sweep.lattice;
         let [nx, ny, _] = lattice.size;
         let grid = self.scenario.grid();

@@ -20,7 +20,7 @@ impl<T: Vectors> Oscillators<T> {
     /// both needs.
     pub(super) fn pushed(&self, site: usize, value: Complex64) -> [f64; 2] {
         let (_, [i, j]) = self.place(site);
-        let time_step = self.clock.time_step;
+        let time_step = self.time_step;
         [time_step * value.im, time_step * value.re * self.masses.mass(i, j)]
     }
 

@@ -35,7 +35,7 @@ use super::{Backend, Kind, Method, Paper, ParameterSpec, Solver, SolverError, Ta
 use crate::backend::simd::Level;
 use crate::field::Precision;
 use crate::physics::{Equation, Sets};
-use crate::scene::Scenario;
+use crate::scene::{Objection, Scenario};
 use problem::Problem;
 use run::{Run, Stepper};
 
@@ -126,8 +126,13 @@ pub static METHOD: Method = Method {
     build,
 };
 
-fn objections(scenario: &Scenario) -> Vec<String> {
-    problem::objections(scenario)
+fn objections(scenario: &Scenario) -> Vec<Objection> {
+    (problem::objections(scenario).into_iter())
+        .map(|text| {
+            let (message, remedy) = text.rsplit_once("; ").unwrap_or((&text, "use another method"));
+            Objection::new("solver.method", message, remedy)
+        })
+        .collect()
 }
 
 /// Partners in every sweep of a step, from the last to the first.

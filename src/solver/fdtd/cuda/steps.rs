@@ -3,6 +3,7 @@
 use super::params::{self, whole};
 use super::{Cuda, grid_of};
 use crate::backend::cuda::{Buffer, CudaError, PushKernelArg};
+use crate::solver::clock::RunClock;
 use crate::solver::device::OnCuda;
 use crate::solver::device::operations::{BATCH, gathered_places, is_gathered};
 use crate::solver::transducers::{Act, Transducers};
@@ -30,17 +31,17 @@ impl<T: OnCuda> Cuda<T> {
     }
 
     /// Steps and records.
-    pub(super) fn go(&mut self, steps: u64, taps: &mut Taps) -> Result<(), SolverError> {
+    pub(super) fn go(&mut self, clock: &RunClock, steps: u64, taps: &mut Taps) -> Result<(), SolverError> {
         let gathered = gathered_places(taps, |at| self.place(at));
-        let mut left = steps;
+        let mut done = 0;
         // Whole passes, so that none is cut short.
         let most = (BATCH / self.steps_of_pass() as u64).max(1) * self.steps_of_pass() as u64;
-        while left > 0 {
-            let batch = left.min(most);
-            self.go_batch(batch, &gathered, taps).map_err(SolverError::from)?;
-            left -= batch;
+        while done < steps {
+            let batch = (steps - done).min(most);
+            self.go_batch(&clock.after(done), batch, &gathered, taps)?;
+            done += batch;
         }
-        self.aside.pace(&self.queue).map_err(SolverError::from)
+        Ok(())
     }
 
     /// What the sources add after each of the next steps.
@@ -48,21 +49,19 @@ impl<T: OnCuda> Cuda<T> {
         clippy::cast_possible_truncation,
         reason = "grids of more than 2^32 sites were refused"
     )]
-    fn signals(&self, steps: u64) -> Vec<Vec<(u32, T)>> {
-        let mut clock = self.host.clock;
+    fn signals(&self, clock: &RunClock, steps: u64) -> Vec<Vec<(u32, T)>> {
         let [nx, ny, _] = self.host.sweep.lattice.size;
-        let square = clock.time_step * clock.time_step;
+        let square = self.host.time_step * self.host.time_step;
         let mut all = Vec::new();
-        for _ in 0..steps {
+        for n in 0..steps {
             let mut now = Vec::new();
-            self.host.emitters.play(clock.time, |[i, j, k], strength| {
+            self.host.emitters.play(clock.after(n).time(), |[i, j, k], strength| {
                 let wall = self.host.sweep.mask.get((j + ny * k) * nx + i);
                 if !wall.copied().unwrap_or(false) {
                     now.push((self.place([i, j, k]) as u32, T::of(square * strength)));
                 }
             });
             all.push(now);
-            clock.time += clock.time_step;
         }
         all
     }
@@ -98,7 +97,7 @@ impl<T: OnCuda> Cuda<T> {
                 return Ok(0);
             }
             Act::Add => {
-                let square = self.host.clock.time_step * self.host.clock.time_step;
+                let square = self.host.time_step * self.host.time_step;
                 for (signals, values) in signals.iter_mut().zip(transducers.ahead().chunks_exact(row)) {
                     signals.extend(free.iter().map(|n| (places[*n], T::of(square * values[*n].re))));
                 }
@@ -115,8 +114,8 @@ impl<T: OnCuda> Cuda<T> {
         Ok(playing)
     }
 
-    fn go_batch(&mut self, steps: u64, gathered: &[u32], taps: &mut Taps) -> Result<(), CudaError> {
-        let mut signals = self.signals(steps);
+    fn go_batch(&mut self, clock: &RunClock, steps: u64, gathered: &[u32], taps: &mut Taps) -> Result<(), CudaError> {
+        let mut signals = self.signals(clock, steps);
         let mut gathered = gathered.to_vec();
         let touches = taps.touches();
         self.operations.set(&self.queue, &[], &[])?;
@@ -146,11 +145,9 @@ impl<T: OnCuda> Cuda<T> {
             if done == 0 {
                 self.step(n)?;
             }
-            for _ in 0..done.max(1) {
-                self.host.clock.steps += 1;
-                self.host.clock.time += self.host.clock.time_step;
+            for past in 1..=done.max(1) {
                 if records_any {
-                    times.push(self.host.clock.time);
+                    times.push(clock.after((n + past) as u64).time());
                     records.push(self.aside.summed(&self.queue, taps, |region| self.look(region))?);
                 }
             }

@@ -232,11 +232,10 @@ impl<T: OnCuda> Cuda<T> {
 /// Why there is none, in words for people.
 pub(super) fn fitting<T: OnCuda>(run: &Cuda<T>) -> Result<Torre, String> {
     let (queue, scenario, half) = (&run.queue, &run.host.scenario, run.host.sweep.lattice.half);
-    let choice = scenario.solver();
-    let number = |key: &str, default: i64| usize::try_from(choice.integer(key, default)).unwrap_or(1);
+    let choice = &run.choice;
     let grid = scenario.grid();
     let layers = grid.edges().contains(&Edge::Absorb);
-    let dts = number("dts", best_dts(half, T::PRECISION, layers));
+    let dts = choice.dts.unwrap_or_else(|| best_dts(half, T::PRECISION, layers));
     let speeds = scenario.medium().has(Sets::Speed);
     let shape = Shape::new(T::PRECISION, [half, dts, grid.size()[0]], speeds, layers);
     if let Some(why) = objection(scenario, shape, queue.device().capability) {
@@ -249,16 +248,16 @@ pub(super) fn fitting<T: OnCuda>(run: &Cuda<T>) -> Result<Torre, String> {
             2 * half
         ));
     }
-    if choice.variant == "auto" && !is_quick(shape, T::PRECISION, scenario) {
+    if choice.variant.is_none() && !is_quick(shape, T::PRECISION, scenario) {
         return Err("single steps are faster".to_owned());
     }
     // What enters and leaves at both ends of z costs as many planes as a tower has steps.
-    let steps = number("tower", if grid.size()[2] < 1024 { 64 } else { 128 });
+    let steps = choice.tower.unwrap_or(if grid.size()[2] < 1024 { 64 } else { 128 });
     Torre::new(run, shape, steps).map_err(|error| error.to_string())
 }
 
 /// The diamond that fills the registers, or, of order 8 and with absorbing layers, shared memory.
-fn best_dts(half: usize, precision: Precision, layers: bool) -> i64 {
+fn best_dts(half: usize, precision: Precision, layers: bool) -> usize {
     match (half, precision) {
         (1, Precision::Single) if layers => 8,
         (1, Precision::Single) => 4,
