@@ -4,6 +4,7 @@
 //! validation of `[solver]` are read off, and a `build` function. A running method answers to [`Solver`]; one virtual call covers a
 //! batch of steps.
 
+pub mod acoustic;
 mod check;
 pub mod crank_nicolson;
 #[cfg(feature = "cuda")]

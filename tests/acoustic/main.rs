@@ -14,6 +14,7 @@
 mod edges;
 mod media;
 mod modes;
+mod points;
 #[path = "../common/pressure.rs"]
 mod pressure;
 mod runs;

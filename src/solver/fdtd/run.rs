@@ -2,7 +2,6 @@
 
 use super::change::check_step;
 use super::cpml::Layer;
-use super::emit::Emitters;
 use super::energy::Levels;
 use super::lattice::Lattice;
 use super::material::{Material, constants, read_walls};
@@ -21,6 +20,7 @@ use crate::field::FieldData;
 use crate::grid::Edge;
 use crate::scene::Scenario;
 use crate::scene::scenario::Quantity;
+use crate::solver::acoustic::emit::Emitters;
 use crate::solver::{Clock, SolverError, Taps};
 use num_complex::Complex64;
 use rayon::prelude::*;
@@ -112,7 +112,7 @@ impl<T: Vectors> Fdtd<T> {
             }
         }
         let mut run = Self {
-            emitters: Emitters::new(grid, scenario.sources()),
+            emitters: Emitters::new(grid, scenario.sources(), &sweep.mask),
             way: Way::Stepwise,
             scenario: scenario.clone(),
             clock: Clock {

@@ -15,7 +15,7 @@ use crate::field::FieldData;
 use crate::physics::{Measure, Observables};
 use crate::scene::Scenario;
 use crate::scene::scenario::Quantity;
-use crate::solver::fdtd::emit::Emitters;
+use crate::solver::acoustic::emit::Emitters;
 use crate::solver::fdtd::material::allocate;
 use crate::solver::fdtd::observe::{Sums, single, total};
 use crate::solver::taps::Tap;
@@ -104,7 +104,7 @@ impl<T: Vectors> Oscillators<T> {
             Stepper::Blocked(Box::new(Blocked::new(grid, plan, substeps, &layout)))
         });
         let mut run = Self {
-            emitters: Emitters::new(grid, scenario.sources()),
+            emitters: Emitters::new(grid, scenario.sources(), &masses.walls),
             scenario: scenario.clone(),
             clock: Clock {
                 steps: 0,
@@ -194,7 +194,7 @@ impl<T: Vectors> Oscillators<T> {
         let masses = threads::run(|| Masses::new(scenario))?;
         let old = std::mem::replace(&mut self.masses, masses);
         self.scenario = scenario.clone();
-        self.emitters = Emitters::new(scenario.grid(), scenario.sources());
+        self.emitters = Emitters::new(scenario.grid(), scenario.sources(), &self.masses.walls);
         let (layout, masses) = (&self.springs.layout, &self.masses);
         let nx = layout.size[0];
         let Field { q, p } = &mut self.field;
@@ -224,10 +224,8 @@ impl<T: Vectors> Oscillators<T> {
     pub(super) fn kicks(&self, t: f64) -> Kicks<T> {
         let half = self.clock.time_step / 2.0;
         let mut kicks = Vec::new();
-        self.emitters.play(t, |[i, j, _], strength| {
-            if !self.masses.is_wall(i, j) {
-                kicks.push((j, i, T::of(half * strength * self.masses.mass(i, j))));
-            }
+        self.emitters.play(t, &self.masses.walls, |[i, j, _], strength| {
+            kicks.push((j, i, T::of(half * strength * self.masses.mass(i, j))));
         });
         kicks.sort_by_key(|(row, column, _)| (*row, *column));
         kicks

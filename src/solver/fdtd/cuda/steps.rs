@@ -50,16 +50,13 @@ impl<T: OnCuda> Cuda<T> {
     )]
     fn signals(&self, steps: u64) -> Vec<Vec<(u32, T)>> {
         let mut clock = self.host.clock;
-        let [nx, ny, _] = self.host.sweep.lattice.size;
         let square = clock.time_step * clock.time_step;
         let mut all = Vec::new();
         for _ in 0..steps {
             let mut now = Vec::new();
-            self.host.emitters.play(clock.time, |[i, j, k], strength| {
-                let wall = self.host.sweep.mask.get((j + ny * k) * nx + i);
-                if !wall.copied().unwrap_or(false) {
-                    now.push((self.place([i, j, k]) as u32, T::of(square * strength)));
-                }
+            let (emitters, walls) = (&self.host.emitters, &self.host.sweep.mask);
+            emitters.play(clock.time, walls, |site, strength| {
+                now.push((self.place(site) as u32, T::of(square * strength)));
             });
             all.push(now);
             clock.time += clock.time_step;

@@ -1,0 +1,4 @@
+//! What methods for sound share.
+
+pub mod emit;
+pub mod point;
