@@ -69,7 +69,7 @@ pub fn estimate(scenario: &Scenario, probe: Option<Duration>) -> Result<Estimate
         None => None,
         Some(limit) => {
             let mut solver = (method.build)(scenario)?;
-            let mut taps = Taps::new(scenario.grid(), scenario.detectors());
+            let mut taps = Taps::of(scenario);
             let mut best: f64 = 0.0;
             let mut batch = 1;
             let start = Instant::now();

@@ -109,7 +109,7 @@ impl Engine {
     pub fn new(scenario: Arc<Scenario>) -> Result<Self, EngineError> {
         let solver = build::build(&scenario)?;
         let mut engine = Self {
-            taps: Taps::new(scenario.grid(), scenario.detectors()),
+            taps: Taps::of(&scenario),
             verdicts: vec![Verdict::Pending; scenario.expectations().len()],
             log: None,
             initial: Observables::default(),

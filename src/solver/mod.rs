@@ -4,7 +4,7 @@
 //! validation of `[solver]` are read off, and a `build` function. A running method answers to [`Solver`]; one virtual call covers a
 //! batch of steps.
 
-mod acoustic;
+pub mod acoustic;
 mod check;
 mod clock;
 pub mod crank_nicolson;

@@ -1,8 +1,10 @@
 //! Taps: what reads or drives single sites, or reads regions, every step.
 
+use super::acoustic::point::{self, Shares};
 use super::transducers::{Sites, Transducers};
 use crate::grid::Grid;
-use crate::physics::{Detector, Measure, Region};
+use crate::physics::{Detector, Measure, Model, Region, Sets};
+use crate::scene::Scenario;
 use num_complex::Complex64;
 
 /// The detectors of a scene at their sites, with what they have recorded, and the transducers of a mirror.
@@ -30,10 +32,43 @@ pub struct Tap {
     pub across: usize,
     /// a^d for sums over a region, a^(d−1) for a flux.
     pub weight: f64,
+    /// Sites and weights of a point between sites whose pressure is recorded, in the order of memory; `lo` and `hi` enclose them. Otherwise empty.
+    pub shares: Shares,
 }
 
 impl Taps {
-    /// The taps of `detectors` on `grid`.
+    /// The taps of a scene. Points that record the pressure are interpolated between sites ([`point`]), those of ψ stand at the nearest site.
+    #[must_use]
+    pub fn of(scenario: &Scenario) -> Self {
+        let mut new = Self::new(scenario.grid(), scenario.detectors());
+        new.place(scenario);
+        new
+    }
+
+    /// Interpolates anew beside the walls of `scenario`, which has the same detectors. Records stay.
+    pub fn place(&mut self, scenario: &Scenario) {
+        let (grid, medium) = (scenario.grid(), scenario.medium());
+        if !matches!(scenario.model(), Model::Acoustic(_)) {
+            return;
+        }
+        let any = medium.has(Sets::Wall);
+        let wall = |[i, j, k]: [usize; 3]| {
+            let mut wall = [false];
+            if any {
+                medium.wall_row(j, k, i..i + 1, &mut wall);
+            }
+            wall[0]
+        };
+        for (tap, detector) in self.taps.iter_mut().zip(scenario.detectors()) {
+            *tap = Tap::new(grid, detector);
+            let pressure = matches!(tap.measure, Measure::Value | Measure::Pressure | Measure::Peak);
+            if let (Region::Point(at), true) = (&detector.region, pressure) {
+                tap.interpolate(point::shares(grid, &point::clamped(grid, *at), wall));
+            }
+        }
+    }
+
+    /// The taps of `detectors` on `grid`, points at the nearest site.
     #[must_use]
     pub fn new(grid: &Grid, detectors: &[Detector]) -> Self {
         let taps: Vec<Tap> = detectors.iter().map(|detector| Tap::new(grid, detector)).collect();
@@ -49,6 +84,12 @@ impl Taps {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.taps.is_empty() && !self.touches()
+    }
+
+    /// Whether a detector needs the velocity of the medium.
+    #[must_use]
+    pub fn ask_for_velocity(&self) -> bool {
+        self.taps.iter().any(Tap::moves)
     }
 
     /// Whether single sites are heard or driven after the next step.
@@ -200,7 +241,38 @@ impl Tap {
             hi,
             across,
             weight: a.powi(i32::try_from(power).unwrap_or(3)),
+            shares: Vec::new(),
         }
+    }
+
+    /// Whether energy or its flux is recorded.
+    #[must_use]
+    pub fn moves(&self) -> bool {
+        matches!(self.measure, Measure::Energy | Measure::Flux)
+    }
+
+    /// Reads several sites instead of one.
+    fn interpolate(&mut self, shares: Shares) {
+        if shares.len() < 2 {
+            return;
+        }
+        for axis in 0..3 {
+            let places = || shares.iter().map(|(site, _)| site[axis]);
+            self.lo[axis] = places().min().unwrap_or(0);
+            self.hi[axis] = places().max().unwrap_or(0) + 1;
+        }
+        self.shares = shares;
+    }
+
+    /// The value of an acoustic detector between sites from those of [`Tap::shares`].
+    pub fn interpolated(&self, values: impl Iterator<Item = f64>) -> f64 {
+        let sum: f64 = self
+            .shares
+            .iter()
+            .zip(values)
+            .map(|((_, weight), value)| weight * value)
+            .sum();
+        if self.measure == Measure::Peak { sum.abs() } else { sum }
     }
 
     /// The value of a quantum detector; `psi` gives ψ at a site, `hopping` is J. Energy is
@@ -240,6 +312,15 @@ impl Tap {
     /// the energy per a^d, or for a flux the energy that flows along `across` to the next site per a^(d−1).
     pub fn acoustic(&self, mut row: impl FnMut(usize, usize, &mut [f64])) -> f64 {
         let mut values = vec![0.0; self.hi[0].saturating_sub(self.lo[0])];
+        if !self.shares.is_empty() {
+            let mut read = None;
+            return self.interpolated(self.shares.iter().map(|([i, j, k], _)| {
+                if read.replace((*j, *k)) != Some((*j, *k)) {
+                    row(*j, *k, &mut values);
+                }
+                values[i - self.lo[0]]
+            }));
+        }
         let (mut sum, mut squares, mut largest, mut count) = (0.0, 0.0, 0.0f64, 0.0);
         for k in self.lo[2]..self.hi[2] {
             for j in self.lo[1]..self.hi[1] {

@@ -15,6 +15,7 @@ mod edges;
 mod long;
 mod media;
 mod modes;
+mod points;
 #[path = "../common/pressure.rs"]
 mod pressure;
 mod runs;

@@ -53,12 +53,17 @@ impl Engine {
         let change = of_mirror.map_or(change, |own| own.max(change));
         if self.scenario.detectors() != scenario.detectors() {
             let transducers = self.taps.transducers_mut().take();
-            self.taps = Taps::new(scenario.grid(), scenario.detectors());
+            self.taps = Taps::of(&scenario);
             *self.taps.transducers_mut() = transducers;
             if let Some(snapshot) = &mut self.snapshot {
                 let transducers = snapshot.taps.transducers_mut().take();
-                snapshot.taps = Taps::new(scenario.grid(), scenario.detectors());
+                snapshot.taps = Taps::of(&scenario);
                 *snapshot.taps.transducers_mut() = transducers;
+            }
+        } else if other_medium {
+            self.taps.place(&scenario);
+            if let Some(snapshot) = &mut self.snapshot {
+                snapshot.taps.place(&scenario);
             }
         }
         if self.scenario.expectations() != scenario.expectations() {

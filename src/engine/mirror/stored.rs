@@ -97,7 +97,7 @@ impl Engine {
         let turned = scalar("turned.steps").map(|steps| {
             let prefix = format!("{TURNED}own.");
             let stripped = |name: &str| name.strip_prefix(&prefix).map(str::to_owned);
-            let mut taps = Taps::new(self.scenario.grid(), self.scenario.detectors());
+            let mut taps = Taps::of(&self.scenario);
             let records = (scalar("turned.records").unwrap_or(0.0) as usize).min(self.taps.times().len());
             let detectors = 0..self.taps.taps().len();
             taps.restore(

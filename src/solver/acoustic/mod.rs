@@ -1,5 +1,8 @@
 //! What methods for sound share.
 
+pub mod emit;
+pub mod point;
+
 use crate::grid::Edge;
 use crate::scene::{Objection, Scenario};
 

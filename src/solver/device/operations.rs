@@ -161,7 +161,11 @@ impl<T: OnCuda> Operations<T> {
         for (n, (time, mut record)) in times.into_iter().zip(summed).enumerate() {
             let mut here = &values[n * count..(n + 1) * count];
             for (tap, value) in taps.taps().iter().zip(&mut record) {
-                if is_gathered(tap) {
+                if !tap.shares.is_empty() {
+                    let own;
+                    (own, here) = here.split_at(tap.shares.len());
+                    *value = tap.interpolated(own.iter().map(|value| value.wide()));
+                } else if is_gathered(tap) {
                     *value = tap.acoustic(|_, _, out| {
                         for (out, value) in out.iter_mut().zip(here) {
                             *out = value.wide();
@@ -183,7 +187,7 @@ impl<T: OnCuda> Operations<T> {
 /// Whether a detector reads single sites of the pressure.
 pub(in crate::solver) fn is_gathered(tap: &Tap) -> bool {
     let sites: usize = (0..3).map(|axis| tap.hi[axis].saturating_sub(tap.lo[axis])).product();
-    !matches!(tap.measure, Measure::Energy | Measure::Flux) && sites <= MOST_GATHERED
+    !tap.shares.is_empty() || !matches!(tap.measure, Measure::Energy | Measure::Flux) && sites <= MOST_GATHERED
 }
 
 /// Places of the sites of all detectors that are gathered, one after the other.
@@ -194,6 +198,10 @@ pub(in crate::solver) fn is_gathered(tap: &Tap) -> bool {
 pub(in crate::solver) fn gathered_places(taps: &Taps, place: impl Fn([usize; 3]) -> usize) -> Vec<u32> {
     let mut all = Vec::new();
     for tap in taps.taps().iter().filter(|tap| is_gathered(tap)) {
+        if !tap.shares.is_empty() {
+            all.extend(tap.shares.iter().map(|(site, _)| place(*site) as u32));
+            continue;
+        }
         for k in tap.lo[2]..tap.hi[2] {
             for j in tap.lo[1]..tap.hi[1] {
                 all.extend((tap.lo[0]..tap.hi[0]).map(|i| place([i, j, k]) as u32));

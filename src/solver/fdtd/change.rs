@@ -1,6 +1,5 @@
 //! Changes of a run that is under way: another Δt, another medium.
 
-use super::emit::Emitters;
 use super::material::Material;
 use super::run::{Fdtd, sweep_of};
 use super::sweep::Sweep;
@@ -8,6 +7,7 @@ use crate::backend::simd::Vectors;
 use crate::backend::threads;
 use crate::scene::Scenario;
 use crate::solver::SolverError;
+use crate::solver::acoustic::emit::Emitters;
 
 impl<T: Vectors> Fdtd<T> {
     /// Changes Δt at the present `time` tₙ: the level before becomes p(tₙ − Δt′) on the parabola through pⁿ⁻¹, pⁿ and pⁿ⁺¹, which is exactly pⁿ⁺¹ for
@@ -41,10 +41,10 @@ impl<T: Vectors> Fdtd<T> {
     /// Reads the medium and the sources again.
     pub(super) fn read_medium(&mut self, scenario: &Scenario) -> Result<(), SolverError> {
         self.scenario = scenario.clone();
-        self.emitters = Emitters::new(scenario.grid(), scenario.sources());
         let lattice = self.sweep.lattice.clone();
         let time_step = self.time_step;
         self.sweep = threads::run(|| sweep_of(scenario, lattice, time_step))?;
+        self.emitters = Emitters::new(scenario.grid(), scenario.sources(), &self.sweep.mask);
         self.set_layer_step();
         self.clear_walls();
         self.sweep.settle(&self.now, &self.old, &mut self.layers);

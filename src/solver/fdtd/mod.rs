@@ -22,7 +22,6 @@ mod change;
 pub mod cpml;
 #[cfg(feature = "cuda")]
 mod cuda;
-pub mod emit;
 pub mod energy;
 pub mod lattice;
 pub mod material;

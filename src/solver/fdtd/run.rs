@@ -1,7 +1,6 @@
 //! A run: two levels of pressure, the sweep, and the sources.
 
 use super::cpml::Layer;
-use super::emit::Emitters;
 use super::energy::Levels;
 use super::half;
 use super::lattice::Lattice;
@@ -20,6 +19,7 @@ use crate::field::FieldData;
 use crate::grid::Edge;
 use crate::scene::Scenario;
 use crate::scene::scenario::Quantity;
+use crate::solver::acoustic::emit::Emitters;
 use crate::solver::clock::RunClock;
 use crate::solver::setup::{Choice, Setup};
 use crate::solver::{SolverError, Taps};
@@ -105,7 +105,7 @@ impl<T: Vectors> Fdtd<T> {
             }
         }
         let mut run = Self {
-            emitters: Emitters::new(grid, scenario.sources()),
+            emitters: Emitters::new(grid, scenario.sources(), &sweep.mask),
             way: Way::Stepwise,
             scenario: scenario.clone(),
             time_step,

@@ -3,12 +3,12 @@
 //! Both are known by row before steps begin, so that whoever steps a row - a sweep over the grid or a tower that is many steps ahead of its
 //! neighbours - does what belongs to that row and that step, and nothing else.
 
-use super::emit::Emitters;
 use super::lattice::{Ghost, Lattice};
 use super::share::Shared;
 use crate::field::Real;
 use crate::physics::Measure;
 use crate::solver::Taps;
+use crate::solver::acoustic::emit::Emitters;
 use crate::solver::transducers::Act;
 use num_complex::Complex64;
 
@@ -30,7 +30,7 @@ impl<T> Default for Acts<T> {
 }
 
 impl<T: Real> Acts<T> {
-    /// What plays from tₙ to tₙ₊₁: `weight` · Δt² S(tₙ)/a^d, nothing in walls.
+    /// What plays from tₙ to tₙ₊₁: `weight` · Δt² S(tₙ)/a^d.
     #[expect(clippy::cast_possible_truncation, reason = "a grid has far fewer than 2^32 rows")]
     pub(super) fn new(
         emitters: &Emitters,
@@ -39,14 +39,11 @@ impl<T: Real> Acts<T> {
         (time, time_step): (f64, f64),
         weight: f64,
     ) -> Self {
-        let [nx, ny, _] = lattice.size;
+        let ny = lattice.size[1];
         let square = weight * time_step * time_step;
         let mut list = Vec::new();
-        emitters.play(time, |[i, j, k], strength| {
-            let row = j + ny * k;
-            if !mask.get(row * nx + i).copied().unwrap_or(false) {
-                list.push((row as u32, i as u32, T::of(square * strength)));
-            }
+        emitters.play(time, mask, |[i, j, k], strength| {
+            list.push(((j + ny * k) as u32, i as u32, T::of(square * strength)));
         });
         list.sort_by_key(|(row, _, _)| *row);
         Self { list, held: Vec::new() }

@@ -15,8 +15,8 @@ use crate::field::FieldData;
 use crate::physics::{Measure, Observables};
 use crate::scene::Scenario;
 use crate::scene::scenario::Quantity;
+use crate::solver::acoustic::emit::Emitters;
 use crate::solver::clock::RunClock;
-use crate::solver::fdtd::emit::Emitters;
 use crate::solver::fdtd::material::allocate;
 use crate::solver::fdtd::observe::{Sums, single, total};
 use crate::solver::setup::{Choice, Setup};
@@ -88,7 +88,7 @@ impl<T: Vectors> Oscillators<T> {
             Schedule::Blocked(Box::new(Blocked::new(grid, plan, substeps, &layout)))
         });
         let mut state = Self {
-            emitters: Emitters::new(grid, scenario.sources()),
+            emitters: Emitters::new(grid, scenario.sources(), &masses.walls),
             scenario: scenario.clone(),
             order,
             time_step,
@@ -159,7 +159,7 @@ impl<T: Vectors> Oscillators<T> {
         let masses = threads::run(|| Masses::new(scenario))?;
         let old = std::mem::replace(&mut self.masses, masses);
         self.scenario = scenario.clone();
-        self.emitters = Emitters::new(scenario.grid(), scenario.sources());
+        self.emitters = Emitters::new(scenario.grid(), scenario.sources(), &self.masses.walls);
         let (layout, masses) = (&self.springs.layout, &self.masses);
         let nx = layout.size[0];
         let Field { q, p } = &mut self.field;
@@ -189,10 +189,8 @@ impl<T: Vectors> Oscillators<T> {
     pub(super) fn kicks(&self, t: f64) -> Kicks<T> {
         let half = self.time_step / 2.0;
         let mut kicks = Vec::new();
-        self.emitters.play(t, |[i, j, _], strength| {
-            if !self.masses.is_wall(i, j) {
-                kicks.push((j, i, T::of(half * strength * self.masses.mass(i, j))));
-            }
+        self.emitters.play(t, &self.masses.walls, |[i, j, _], strength| {
+            kicks.push((j, i, T::of(half * strength * self.masses.mass(i, j))));
         });
         kicks.sort_by_key(|(row, column, _)| (*row, *column));
         kicks

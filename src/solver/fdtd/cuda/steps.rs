@@ -50,16 +50,13 @@ impl<T: OnCuda> Cuda<T> {
         reason = "grids of more than 2^32 sites were refused"
     )]
     fn signals(&self, clock: &RunClock, steps: u64) -> Vec<Vec<(u32, T)>> {
-        let [nx, ny, _] = self.host.sweep.lattice.size;
         let square = self.host.time_step * self.host.time_step;
         let mut all = Vec::new();
         for n in 0..steps {
             let mut now = Vec::new();
-            self.host.emitters.play(clock.after(n).time(), |[i, j, k], strength| {
-                let wall = self.host.sweep.mask.get((j + ny * k) * nx + i);
-                if !wall.copied().unwrap_or(false) {
-                    now.push((self.place([i, j, k]) as u32, T::of(square * strength)));
-                }
+            let (emitters, walls) = (&self.host.emitters, &self.host.sweep.mask);
+            emitters.play(clock.after(n).time(), walls, |site, strength| {
+                now.push((self.place(site) as u32, T::of(square * strength)));
             });
             all.push(now);
         }
