@@ -8,7 +8,7 @@
 //!   grows as J(J Δt)^order.
 //! - Cost, 2D order 2: 6 sweeps and one phase a step.
 //! - Limits: hopping only along axes, the same J everywhere; a periodic axis needs an even number of sites; order 4 has a
-//!   backward sub-step and so excludes absorption and imaginary time.
+//!   backward sub-step, which excludes imaginary time and puts absorption outside the composition, see [`scheme`].
 //!
 //! H. De Raedt, Annu. Rev. Comput. Phys. IV (1996) 107; C. S. Bederián and A. D. Dente, "Boosting quantum evolutions using
 //! Trotter-Suzuki algorithms on GPUs" (2011); M. Suzuki, Phys. Lett. A 146 (1990) 319.
@@ -21,6 +21,7 @@ mod measure;
 mod media;
 mod naive;
 mod opening;
+mod phases;
 mod problem;
 mod run;
 mod scheme;
@@ -75,7 +76,7 @@ pub static METHOD: Method = Method {
             key: "order",
             title: "Order",
             about: "Error per unit of time ∝ Δt^order. 1: E and O sweeps in turn; 2: their palindrome; \
-                    4: five palindromes (Suzuki 1990), five times the work, no absorption, no imaginary time.",
+                    4: five palindromes (Suzuki 1990), five times the work; where something absorbs 2 all the same; no imaginary time.",
             kind: Kind::OneOf {
                 values: &[1, 2, 4],
                 default: 2,
@@ -140,16 +141,12 @@ fn reach(scenario: &Scenario, set: &mut [bool]) {
     }
 }
 
-/// Field, phases (two tables for order 4) and energy; absorption, walls and driven parts where there are any.
+/// Field, phases (up to three tables for order 4) and energy; absorption, walls and driven parts where there are any.
 fn memory(scenario: &Scenario) -> u64 {
     let real = scenario.solver().precision.bytes();
     let medium = scenario.medium();
-    let tables = if problem::order(scenario) == 4 || scenario.time().imaginary {
-        2
-    } else {
-        1
-    };
-    let reals = 2 + 2 * tables + 1 + medium.drives().len() + usize::from(medium.has(Sets::Absorption));
+    let (tables, absorbs) = problem::as_written(scenario).map_or((1, false), |p| (p.tables(), p.absorbs()));
+    let reals = 2 + 2 * tables + 1 + medium.drives().len() + usize::from(absorbs);
     let walls = usize::from(medium.has(Sets::Wall));
     (scenario.grid().sites() * (real * reals + walls)) as u64
 }
