@@ -50,7 +50,7 @@ __device__ __forceinline__ Complex kick(const Lines &p, Complex z, Complex f, si
     if (p.strength != 0 || driven) {
         real angle = 0;
         if (p.strength != 0) {
-            const real mean = real(0.5) * (1 + fused(f.r, f.r, f.i * f.i));
+            const real mean = p.imaginary ? real(1) : real(0.5) * (1 + fused(f.r, f.r, f.i * f.i));
             angle = p.strength * fused(z.r, z.r, z.i * z.i) * mean;
         }
         if (driven) angle = fused(p.tau, driven[at], angle);

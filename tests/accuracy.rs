@@ -176,7 +176,11 @@ fn splitting_bound(case: &Case, scenario: &Scenario) -> f64 {
     let parts = 2.0 * axes(case) + potential + absorption + 4.0 * interaction;
     let substeps = if case.order == 4 { 8.0 * SUZUKI - 1.0 } else { 1.0 };
     let s = parts * substeps * STEP;
-    let order = if absorption > 0.0 { case.order.min(2) } else { case.order };
+    let order = if absorption > 0.0 {
+        case.order.min(2)
+    } else {
+        case.order
+    };
     let factorial: f64 = (1..=order + 1).map(f64::from).product();
     2.0 * f64::from(STEPS) * s.powf(f64::from(order + 1)) / factorial * s.exp()
 }

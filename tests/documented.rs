@@ -83,7 +83,8 @@ fn bounded(mut words: Vec<String>) -> Option<Vec<String>> {
     match first.as_str() {
         "run" if whole && !mirror => more(&["--steps", "3"]),
         "render" if whole => {
-            let still = has(&words, "--thumbnail") || has(&words, "--at") || words.iter().any(|word| word.ends_with(".png"));
+            let still =
+                has(&words, "--thumbnail") || has(&words, "--at") || words.iter().any(|word| word.ends_with(".png"));
             if !still {
                 words.extend(["--frames", "2", "--at", "1.0"].map(str::to_owned));
             }
@@ -122,7 +123,16 @@ fn every_documented_command_is_carried_out() {
     for path in documents() {
         all.extend(commands(&fs::read_to_string(path).unwrap()));
     }
-    for words in [&[][..], &["run"], &["render"], &["list"], &["check"], &["bench"], &["info"], &["selftest"]] {
+    for words in [
+        &[][..],
+        &["run"],
+        &["render"],
+        &["list"],
+        &["check"],
+        &["bench"],
+        &["info"],
+        &["selftest"],
+    ] {
         all.extend(commands(&help(words)));
     }
     // Pictures in space are drawn by the adapter of a window.

@@ -121,8 +121,12 @@ impl Trial {
             Self::Driven => {
                 "[[layer]]\nshape = \"everywhere\"\nsets = \"potential\"\nvalue = \"0.4*sin(x)\"\nmode = \"add\"\ndrive = \"cos(3*t)\"\n"
             }
-            Self::Inside => "[[layer]]\nsets = \"wall\"\nshape = \"box\"\nmin = [5.0, 7.0, 2.0]\nmax = [9.0, 11.0, 5.0]\n",
-            Self::Density => "[[layer]]\nshape = \"everywhere\"\nsets = \"density\"\nvalue = \"1 + 0.3*sin(37.1*x + 71.3*y)\"\n",
+            Self::Inside => {
+                "[[layer]]\nsets = \"wall\"\nshape = \"box\"\nmin = [5.0, 7.0, 2.0]\nmax = [9.0, 11.0, 5.0]\n"
+            }
+            Self::Density => {
+                "[[layer]]\nshape = \"everywhere\"\nsets = \"density\"\nvalue = \"1 + 0.3*sin(37.1*x + 71.3*y)\"\n"
+            }
             _ => "",
         };
         let layer = match rank {
@@ -130,7 +134,11 @@ impl Trial {
             2 => layer.replace(", 2.0]", "]").replace(", 5.0]", "]"),
             _ => layer.to_owned(),
         };
-        let time = if self == Self::Imaginary { "\nimaginary = true" } else { "" };
+        let time = if self == Self::Imaginary {
+            "\nimaginary = true"
+        } else {
+            ""
+        };
         bench::scene(case, size, &blocks(case, rank))
             .replace("spacing = 1.0\n", &format!("spacing = 1.0\nedges = {edges}\n"))
             .replace("hopping = 1.0", &model)
@@ -313,7 +321,9 @@ fn beside_the_plainest(case: &Case, rank: usize, trial: Trial) -> Result<Check, 
     let target = (case.method.targets.iter()).find(|target| target.backend == Backend::Cpu);
     let plainest = Case {
         backend: Backend::Cpu,
-        variant: target.and_then(|target| target.variants.first()).map_or("auto", |variant| variant.id),
+        variant: target
+            .and_then(|target| target.variants.first())
+            .map_or("auto", |variant| variant.id),
         precision: Precision::Double,
         ..*case
     };
@@ -324,7 +334,11 @@ fn beside_the_plainest(case: &Case, rank: usize, trial: Trial) -> Result<Check, 
         solver.set_field(&start, clock)?;
         in_two_pieces(solver.as_mut(), STEPS)?;
         let details = solver.report().details;
-        Ok((solver.field()?.to_complex128(), rounding_of_sound(case, &scenario), details))
+        Ok((
+            solver.field()?.to_complex128(),
+            rounding_of_sound(case, &scenario),
+            details,
+        ))
     };
     let (exact, ..) = run(&plainest)?;
     let (found, tolerance, details) = run(case)?;
@@ -431,7 +445,9 @@ mod tests {
         let all = cases();
         for method in METHODS.iter().filter(|method| has_reference(method)) {
             for trial in Trial::ALL.into_iter().filter(|trial| trial.concerns(method.equation)) {
-                let taken = all.iter().any(|(case, _, own)| std::ptr::eq(case.method, *method) && *own == trial);
+                let taken = all
+                    .iter()
+                    .any(|(case, _, own)| std::ptr::eq(case.method, *method) && *own == trial);
                 let refuses = match trial {
                     Trial::Flux => method.id != "trotter",
                     Trial::Inside => method.id == "split-step-fourier",

@@ -1,8 +1,8 @@
 //! The medium at sites: what the layers of a scene add up to, row by row, so that no whole-grid array in double precision
 //! is needed to build a solver.
 
-use super::expression::{Argument, Scratch};
 use super::absorber::strength;
+use super::expression::{Argument, Scratch};
 use super::shape::{distance, position};
 use super::{Expression, Layer, Mode, Sets, Value};
 use crate::grid::{Edge, Grid};

@@ -168,7 +168,10 @@ fn objections(scenario: &Scenario) -> Vec<String> {
         );
     }
     if order(scenario) == 4 && scenario.time().imaginary {
-        all.push("order = 4 takes a substep backwards in time, which imaginary time does not allow; set solver.order = 2".to_owned());
+        all.push(
+            "order = 4 takes a substep backwards in time, which imaginary time does not allow; set solver.order = 2"
+                .to_owned(),
+        );
     }
     all
 }
@@ -459,7 +462,9 @@ impl<T: Real> Sites for SplitStepFourier<T> {
 impl<T: Real> Solver for SplitStepFourier<T> {
     fn report(&self) -> Report {
         let lines: Vec<String> = self.axes.iter().map(|axis| axis.sites().to_string()).collect();
-        let field = size_of_val(self.psi.as_slice()) + size_of_val(self.lines.as_slice()) + size_of_val(self.density.as_slice());
+        let field = size_of_val(self.psi.as_slice())
+            + size_of_val(self.lines.as_slice())
+            + size_of_val(self.density.as_slice());
         Report {
             method: METHOD.id,
             variant: "lines",

@@ -7,7 +7,11 @@ use ripplon::solver::Taps;
 
 /// A packet of momentum `k` a site that runs into the right one of two layers of `width` sites; J = 1.
 fn scene(method: &str, order: u32, width: usize, k: f64, sigma: f64) -> String {
-    let order = if order == 2 { String::new() } else { format!("order = {order}\n") };
+    let order = if order == 2 {
+        String::new()
+    } else {
+        format!("order = {order}\n")
+    };
     format!(
         "format = 1\n[grid]\nsize = [{}]\nspacing = 1.0\nedges = \"absorb\"\nabsorb_width = {width}\n[quantum]\nhopping = 1.0\n[time]\nend = 1.0\n\
          [solver]\nmethod = \"{method}\"\nbackend = \"cpu\"\nprecision = \"double\"\n{order}\
@@ -21,8 +25,8 @@ fn scene(method: &str, order: u32, width: usize, k: f64, sigma: f64) -> String {
 fn left(text: &str, k: f64) -> f64 {
     let scenario = common::read(text).unwrap();
     let mut solver = common::build(&scenario);
-    // 150 sites to the layer, and as many back.
-    let time = 320.0 / (2.0 * k.sin());
+    // 150 sites to the layer for the slowest part of it, and 400 back to the other layer for the fastest.
+    let time = 480.0 / (2.0 * k.sin());
     let steps = (time / solver.clock().time_step).ceil();
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "thousands")]
     solver.advance(steps as u64, &mut Taps::default()).unwrap();
@@ -42,10 +46,9 @@ fn packets_come_back_as_little_as_the_model_says() {
             ("crank-nicolson", 2),
         ] {
             let found = left(&scene(method, order, width, k, sigma), k);
-            eprintln!("{method} {order}, {width} sites, k = {k}: {found:.2e}, model {model:.2e}");
-            // W and H do not commute, and steps of JΔt = 0.1 turn the strongest sites by WΔt = 1; what is left of slow tails of the packet between the layers is 1e-7.
+            // Steps of JΔt = 0.1 change what comes back by 1 to 2 % (a splitting written out apart from this code); Crank–Nicolson's change k by (JΔt)²/12 besides.
             assert!(
-                (found - model).abs() < 0.5 * model + 1e-6,
+                (found - model).abs() < 0.1 * model,
                 "{method} of order {order}, {width} sites, k = {k}: {found:.2e}, the lattice {model:.2e}"
             );
         }
@@ -70,12 +73,16 @@ fn a_finer_grid_sends_back_no_more() {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "thousands")]
         solver.advance(steps as u64, &mut Taps::default()).unwrap();
         let found = solver.observables().unwrap().norm;
-        eprintln!("a = {spacing}: {found:.2e}");
         assert!(found < 1.5e-3, "a = {spacing}: {found:.1e} comes back");
         // The program says so before it runs.
-        let Initial::Packets(packets) = scenario.initial() else { unreachable!() };
+        let Initial::Packets(packets) = scenario.initial() else {
+            unreachable!()
+        };
         let said = absorber::returned(scenario.grid(), packets).unwrap();
-        assert!((found / said - 1.0).abs() < 0.5, "a = {spacing}: {found:.1e}, said {said:.1e}");
+        assert!(
+            (found / said - 1.0).abs() < 0.5,
+            "a = {spacing}: {found:.1e}, said {said:.1e}"
+        );
     }
 }
 
@@ -100,7 +107,6 @@ fn order_4_absorbs_like_order_2() {
         let (second, fourth) = (run(2), run(4));
         // Order 2 at JΔt = 0.1 is off by k²(JΔt)²/6 of the phase 2Jtk²/… ≈ 1e-2 after t = 70, of amplitudes that are half absorbed.
         let distance = ripplon::physics::reference::distance(&second, &fourth);
-        eprintln!("{method}: {distance:.2e}");
         assert!(distance < 0.05, "{method}: {distance:.2e}");
     }
 }

@@ -93,7 +93,9 @@ fn newton(scenario: &Scenario, start: &[f64]) -> Vec<f64> {
             .collect();
         let mut last: Vec<Complex64> = psi.iter().map(|psi| Complex64::from(2.0 * cell * psi)).collect();
         last.push(Complex64::ZERO);
-        last.push(Complex64::from(1.0 - cell * psi.iter().map(|psi| psi * psi).sum::<f64>()));
+        last.push(Complex64::from(
+            1.0 - cell * psi.iter().map(|psi| psi * psi).sum::<f64>(),
+        ));
         rows.push(last);
         let change = solve_dense(rows);
         for (psi, change) in psi.iter_mut().zip(&change) {
@@ -102,7 +104,9 @@ fn newton(scenario: &Scenario, start: &[f64]) -> Vec<f64> {
         mu += change[n].re;
     }
     let h = linear(&lattice, &psi);
-    let miss = (0..n).map(|i| (h[i] + g * psi[i].powi(3) - mu * psi[i]).abs()).fold(0.0, f64::max);
+    let miss = (0..n)
+        .map(|i| (h[i] + g * psi[i].powi(3) - mu * psi[i]).abs())
+        .fold(0.0, f64::max);
     assert!(miss < 1e-11, "Newton's method is off by {miss:.1e}");
     // Of the solutions the one without a node is the ground state.
     assert!(psi.iter().all(|psi| *psi > 0.0));
@@ -157,6 +161,9 @@ fn the_mean_field_is_of_second_order() {
         let [coarse, fine] = [0.04, 0.02].map(|step| errors(&scene(&case, step), exact)[1]);
         let ratio = coarse / fine;
         // The next order is (Δt ‖H‖)² = 1/10 of it.
-        assert!((3.4..4.6).contains(&ratio), "{case}: {coarse:+.2e}, {fine:+.2e}, ratio {ratio:.2}");
+        assert!(
+            (3.4..4.6).contains(&ratio),
+            "{case}: {coarse:+.2e}, {fine:+.2e}, ratio {ratio:.2}"
+        );
     }
 }

@@ -1,10 +1,6 @@
 //! What quantum methods share beside accuracy and conservation: ground states of nonlinear scenes, absorbing edges, the sign of a magnetic flux.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::cast_precision_loss,
-    reason = "tests on small grids"
-)]
+#![allow(clippy::unwrap_used, clippy::cast_precision_loss, reason = "tests on small grids")]
 
 #[path = "../common/mod.rs"]
 mod common;

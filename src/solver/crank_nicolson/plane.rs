@@ -296,7 +296,11 @@ impl<T: Vectors> Propagator<T> for Plane<T> {
                 Lines::Each { q, ring } => q.len() + ring.len(),
             })
             .sum();
-        self.psi.memory() + lines * size_of::<Complex<T>>() + self.kick.memory() + self.walls.len() + size_of_val(self.density.as_slice())
+        self.psi.memory()
+            + lines * size_of::<Complex<T>>()
+            + self.kick.memory()
+            + self.walls.len()
+            + size_of_val(self.density.as_slice())
     }
 
     fn set_step(&mut self, dt: f64) {

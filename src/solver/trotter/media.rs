@@ -227,7 +227,11 @@ impl<T: Real> Media<T> {
         let start = row * self.grid.size()[0];
         for (index, out) in (start..).zip(out) {
             let wall = self.walls.as_ref().is_some_and(|walls| walls[index]);
-            *out = if wall { 0.0 } else { self.modulus(index, kind.damping, kind.fold * *out) };
+            *out = if wall {
+                0.0
+            } else {
+                self.modulus(index, kind.damping, kind.fold * *out)
+            };
         }
     }
 
