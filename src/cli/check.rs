@@ -3,6 +3,8 @@
 use super::run::short;
 use super::{SceneArgs, scene};
 use crate::engine::Engine;
+use crate::physics::{Initial, absorber};
+use crate::scene::Scenario;
 use crate::units;
 use clap::Args;
 use std::time::Duration;
@@ -15,6 +17,20 @@ pub struct CheckArgs {
     /// Also step it for half a second and say how fast it runs
     #[arg(long)]
     probe: bool,
+}
+
+/// What absorbing edges send back of the packets of a scene, and of which waves little.
+pub(super) fn edges_send_back(scenario: &Scenario) -> Option<String> {
+    let (grid, Initial::Packets(packets)) = (scenario.grid(), scenario.initial()) else {
+        return None;
+    };
+    let share = absorber::returned(grid, packets)?;
+    #[expect(clippy::cast_precision_loss, reason = "widths are far below 2^52")]
+    let longest = absorber::LONGEST_WAVE * grid.absorb_width() as f64 * grid.spacing();
+    Some(format!(
+        "absorbing edges send back {share:.0e} of the packets, less than 1e-4 of waves shorter than {}",
+        short(longest)
+    ))
 }
 
 pub(super) fn run(args: &CheckArgs) -> anyhow::Result<()> {
@@ -35,6 +51,9 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<()> {
     );
     let edges: Vec<&str> = grid.edges()[..grid.rank()].iter().map(|edge| edge.word()).collect();
     println!("  edges     {}", edges.join(", "));
+    if let Some(said) = edges_send_back(&scenario) {
+        println!("            {said}");
+    }
     println!(
         "  equation  {}, {} layers, {} detectors, {} expectations",
         scenario.model().equation().word(),

@@ -27,24 +27,24 @@ pub(super) fn run(args: &SelftestArgs) -> anyhow::Result<()> {
         .into());
     }
     println!(
-        "{:<18} {:<11} {:<7} {:<9} {:>5} {:>10} {:<8} {:>9} {:>9}",
-        "method", "variant", "backend", "precision", "order", "size", "edges", "error", "allowed"
+        "{:<18} {:<11} {:<7} {:<9} {:>5} {:>10} {:<11} {:>9} {:>9}",
+        "method", "variant", "backend", "precision", "order", "size", "scene", "error", "allowed"
     );
     let mut selftest = Selftest::default();
     let mut wrong = 0;
-    for (case, size, edges) in &cases {
-        let check = selftest.check(case, size, edges);
-        let sides: Vec<String> = size.iter().map(ToString::to_string).collect();
+    for (case, rank, trial) in &cases {
+        let check = selftest.check(case, *rank, *trial);
+        let sides: Vec<String> = trial.grid(*rank).iter().map(ToString::to_string).collect();
         let verdict = if check.passed() { "ok" } else { "WRONG" };
         println!(
-            "{:<18} {:<11} {:<7} {:<9} {:>5} {:>10} {:<8} {:>9.1e} {:>9.1e}  {verdict}",
+            "{:<18} {:<11} {:<7} {:<9} {:>5} {:>10} {:<11} {:>9.1e} {:>9.1e}  {verdict}",
             case.method.id,
             case.variant,
             case.backend.word(),
             case.precision.word(),
             case.order,
             sides.join("x"),
-            edges,
+            trial.word(),
             check.error,
             check.tolerance
         );

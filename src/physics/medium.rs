@@ -1,6 +1,7 @@
 //! The medium at sites: what the layers of a scene add up to, row by row, so that no whole-grid array in double precision
 //! is needed to build a solver.
 
+use super::absorber::strength;
 use super::expression::{Argument, Scratch};
 use super::shape::{distance, position};
 use super::{Expression, Layer, Mode, Sets, Value};
@@ -91,8 +92,8 @@ impl Medium {
         self.fill(Sets::Potential, group, j, k, x, out);
     }
 
-    /// Sites `x` of row (j, k) of the absorption W ≥ 0 (quantum: E − iW), absorbing edges included; `scale` is the W of
-    /// the outermost site of an absorbing edge, falling off as the square of the depth.
+    /// Sites `x` of row (j, k) of the absorption W ≥ 0 (quantum: E − iW), absorbing edges included, whose
+    /// [`strength`] `scale` multiplies. Where two of them meet both absorb.
     pub fn absorption_row(&self, scale: f64, j: usize, k: usize, x: Range<usize>, out: &mut [f64]) {
         self.fill(Sets::Absorption, None, j, k, x.clone(), out);
         let width = self.grid.absorb_width();
@@ -107,13 +108,11 @@ impl Medium {
             if from_edge >= width {
                 return 0.0;
             }
-            #[expect(clippy::cast_precision_loss, reason = "widths are small")]
-            let depth = (width - from_edge) as f64 / width as f64;
-            depth * depth
+            strength(width - from_edge, width)
         };
-        let across = ramp(1, j).max(ramp(2, k));
+        let across = ramp(1, j) + ramp(2, k);
         for (value, i) in out.iter_mut().zip(x) {
-            *value += scale * across.max(ramp(0, i));
+            *value += scale * (across + ramp(0, i));
         }
     }
 

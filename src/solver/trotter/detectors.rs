@@ -23,7 +23,7 @@ impl<T: Real> Run<T> {
             _ => Watch::new(
                 &self.problem.grid,
                 &self.media,
-                self.scheme.open,
+                self.scheme.open_damping,
                 taps.taps(),
                 self.stepper.fused(),
             ),

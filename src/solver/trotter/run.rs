@@ -2,7 +2,7 @@
 
 use super::media::{Exponent, Media};
 use super::problem::Problem;
-use super::scheme::Scheme;
+use super::scheme::{PhaseKind, Scheme};
 use super::watch::Watch;
 use crate::backend::threads;
 use crate::field::{Real, narrow};
@@ -25,6 +25,10 @@ pub(super) struct Run<T: Real> {
     pub(super) scheme: Scheme,
     pub(super) media: Media<T>,
     pub(super) stepper: Box<dyn Stepper<T>>,
+    /// |ψ|² at the start of a step in imaginary time with an interaction, where the field is on the host; otherwise empty.
+    density: Vec<T>,
+    /// Moduli of the factors of each table, x fastest, where a drive changes their phases and the field is on the host; otherwise empty.
+    moduli: Vec<Vec<f64>>,
     /// What reads the field after every step, kept from call to call.
     pub(super) watch: Option<Watch<T>>,
     steps: u64,
@@ -48,6 +52,8 @@ impl<T: Real> Run<T> {
                 scheme,
                 media,
                 stepper,
+                density: Vec::new(),
+                moduli: Vec::new(),
                 watch: None,
                 steps: 0,
                 base_time: 0.0,
@@ -124,12 +130,35 @@ impl<T: Real> Run<T> {
             device.set_media(&self.media);
         }
         for (table, kind) in self.scheme.tables.clone().iter().enumerate() {
-            let mut exponent = self
+            let exponent = self
                 .media
-                .exponent(&[(0.0, kind.time)], kind.fold, self.scheme.imaginary);
-            exponent.energy = kind.time;
+                .exponent(&[(0.0, kind.time)], kind.damping, kind.fold, self.scheme.imaginary);
             self.fill(table, &exponent, false);
         }
+        self.density = Vec::new();
+        self.moduli = Vec::new();
+        if self.media.is_driven() && !self.scheme.imaginary && self.stepper.device().is_none() {
+            self.moduli = self.scheme.tables.iter().map(|kind| self.moduli_of(kind)).collect();
+        }
+    }
+
+    /// Bytes of what is kept beside field, tables and medium.
+    pub(super) fn held_bytes(&self) -> usize {
+        let moduli: usize = self.moduli.iter().map(|moduli| size_of_val(moduli.as_slice())).sum();
+        moduli + size_of_val(self.density.as_slice())
+    }
+
+    fn moduli_of(&self, kind: &PhaseKind) -> Vec<f64> {
+        let nx = self.problem.grid.size()[0];
+        let corrections = self.stepper.corrections(&self.scheme);
+        let mut all = vec![1.0; self.problem.grid.sites()];
+        all.par_chunks_mut(nx).enumerate().for_each(|(row, out)| {
+            if let Some(corrections) = &corrections {
+                corrections(row, out);
+            }
+            self.media.moduli(row, kind, out);
+        });
+        all
     }
 
     /// Multiplies with the first half phase (`direction` 1: ψ becomes φ) or its inverse (−1).
@@ -148,10 +177,10 @@ impl<T: Real> Run<T> {
 
     pub(super) fn opening(&self, direction: f64) -> Opening {
         let length = direction * self.scheme.open;
-        let mut exponent = (self.media).exponent(&[(self.scheme.first_middle(self.time()), length)], 1.0, false);
-        exponent.damping *= direction;
+        let at = self.scheme.first_middle(self.time());
+        let damping = direction * self.scheme.open_damping;
         Opening {
-            exponent,
+            exponent: self.media.exponent(&[(at, length)], damping, 1.0, false),
             interaction: self.problem.quantum.interaction * length,
             direction,
         }
@@ -230,14 +259,10 @@ impl<T: Real> Run<T> {
 
     /// One step with everything that may happen inside it.
     pub(super) fn single_step(&mut self) {
-        let time = self.time();
-        let front = self.scheme.substeps[0].front;
-        if self.scheme.imaginary && front > 0.0 {
-            let table = self.scheme.tables.len() - 1;
-            self.refill(table, &[(self.scheme.first_middle(time), front)]);
-            self.stepper.apply_table(table, front);
-        }
-        if self.media.is_driven() {
+        if self.scheme.imaginary {
+            self.relaxing_step();
+        } else if self.media.is_driven() {
+            let time = self.time();
             for i in 0..self.scheme.substeps.len() {
                 let table = self.scheme.substeps[i].table;
                 let parts = self.scheme.phase_after(i, time);
@@ -247,28 +272,64 @@ impl<T: Real> Run<T> {
         } else {
             self.stepper.steps(&self.scheme, 1);
         }
-        if let (true, Some(device)) = (self.scheme.imaginary, self.stepper.device()) {
-            device.normalise(self.weight);
-        } else if self.scheme.imaginary {
-            let now = self.sum_of_squares();
-            if now > 0.0 {
-                let scale = T::of((self.weight / now).sqrt());
-                self.stepper
-                    .change(&|_, sites| sites.iter_mut().for_each(|site| *site *= scale));
-            }
-        }
         self.steps += 1;
     }
 
-    /// Refills the driven rows of a table.
+    /// One step of imaginary time: half a phase, sweeps, the other half, and the norm restored. Both tables come first, from the field of norm 1.
+    fn relaxing_step(&mut self) {
+        let time = self.time();
+        let front = self.scheme.substeps[0].front;
+        let last = self.scheme.tables.len() - 1;
+        if self.problem.has_mean_field() && self.stepper.device().is_none() {
+            self.hold_density();
+        }
+        self.refill(0, &self.scheme.phase_after(0, time));
+        if front > 0.0 {
+            self.refill(last, &[(self.scheme.first_middle(time), front)]);
+            self.stepper.apply_table(last);
+        }
+        self.stepper.steps(&self.scheme, 1);
+        if let Some(device) = self.stepper.device() {
+            device.normalise(self.weight);
+            return;
+        }
+        let now = self.sum_of_squares();
+        if now > 0.0 {
+            let scale = T::of((self.weight / now).sqrt());
+            self.stepper
+                .change(&|_, sites| sites.iter_mut().for_each(|site| *site *= scale));
+        }
+    }
+
+    /// Keeps |ψ|² of every site for the mean field of a step.
+    fn hold_density(&mut self) {
+        let nx = self.problem.grid.size()[0];
+        self.density.resize(self.problem.grid.sites(), T::zero());
+        let stepper = &self.stepper;
+        self.density.par_chunks_mut(nx).enumerate().for_each_init(
+            || vec![Complex::default(); nx],
+            |sites, (row, density)| {
+                stepper.read(row, 0..nx, sites);
+                for (density, site) in density.iter_mut().zip(sites) {
+                    *density = site.norm_sqr();
+                }
+            },
+        );
+    }
+
+    /// Refills what changes of a table: its driven rows, or all of it where a mean field does.
     fn refill(&mut self, table: usize, parts: &[(f64, f64)]) {
-        if !self.media.is_driven() {
+        let mean_field = self.problem.has_mean_field();
+        if !self.media.is_driven() && !mean_field {
             return;
         }
         let kind = self.scheme.tables[table];
-        let mut exponent = self.media.exponent(parts, kind.fold, self.scheme.imaginary);
+        let mut exponent = (self.media).exponent(parts, kind.damping, kind.fold, self.scheme.imaginary);
         exponent.energy = kind.time;
-        self.fill(table, &exponent, true);
+        if mean_field {
+            exponent.mean_field = self.problem.quantum.interaction * kind.time;
+        }
+        self.fill(table, &exponent, !mean_field);
     }
 
     /// Fills a table, or its driven rows.
@@ -277,7 +338,15 @@ impl<T: Real> Run<T> {
             device.refill(table, exponent);
             return;
         }
-        let (media, grid, scheme) = (&self.media, &self.problem.grid, &self.scheme);
+        let (media, grid, scheme, density) = (&self.media, &self.problem.grid, &self.scheme, &self.density);
+        if let (true, Some(moduli)) = (driven_only, self.moduli.get(table)) {
+            let nx = grid.size()[0];
+            self.stepper
+                .fill_table(table, &|row| media.row_is_driven(row), &|row, out| {
+                    media.driven_factors(row, exponent, &moduli[row * nx..][..nx], out);
+                });
+            return;
+        }
         let corrections = self.stepper.corrections(scheme);
         self.stepper
             .fill_table(table, &|row| !driven_only || media.row_is_driven(row), &|row, out| {
@@ -286,7 +355,7 @@ impl<T: Real> Run<T> {
                     corrections(row, &mut of_row);
                     &*of_row
                 });
-                media.factors(row, 0, exponent, of_row, out);
+                media.factors(row, 0, exponent, of_row, density, out);
             });
     }
 

@@ -25,7 +25,7 @@ impl<T: Real> Solver for Run<T> {
             details: self.stepper.details(),
             batch: self.stepper.batch(),
             note: self.note.clone(),
-            memory: (self.stepper.memory() + self.media.memory()) as u64,
+            memory: (self.stepper.memory() + self.media.memory() + self.held_bytes()) as u64,
         }
     }
 

@@ -4,7 +4,6 @@ use super::params::{MOST_DRIVES, SUMS};
 use super::{Cuda, OnCuda, TARGET};
 use crate::backend::cuda;
 use crate::field::Precision;
-use crate::grid::Edge;
 use crate::physics::Sets;
 use crate::scene::Scenario;
 use crate::scene::scenario::BackendChoice;
@@ -70,8 +69,7 @@ pub(super) fn check_room(problem: &Problem, variant: &str, precision: Precision,
     let count = nx.next_multiple_of(32).saturating_mul(ny).saturating_mul(nz);
     device::check_count(grid, count)?;
     let fields = if variant == "naive" { 1 } else { 2 };
-    let tables = if problem.order == 4 || problem.imaginary { 2 } else { 1 };
-    let absorbs = medium.has(Sets::Absorption) || grid.edges()[..grid.rank()].contains(&Edge::Absorb);
+    let (tables, absorbs) = (problem.tables() as u64, problem.absorbs());
     let planes = 2 * (fields + tables) + 1 + u64::from(absorbs) + medium.drives().len() as u64;
     let walls = u64::from(medium.has(Sets::Wall));
     let needed = count * (planes * precision.bytes() as u64 + walls) + ny * nz * (8 * SUMS) as u64;

@@ -110,9 +110,9 @@ impl<T: OnCuda> Stepper<T> for Cuda<T> {
         // Tables are filled on the device, by OnDevice::refill.
     }
 
-    fn apply_table(&mut self, table: usize, time: f64) {
+    fn apply_table(&mut self, table: usize) {
         self.changed();
-        self.phases(table, self.interaction * time, true);
+        self.phases(table, 0.0);
     }
 
     fn substep(&mut self, scheme: &Scheme, i: usize) {
