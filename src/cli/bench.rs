@@ -3,10 +3,10 @@
 mod blocks;
 mod choice;
 
-use super::InputError;
+use super::terminal::{say, tell};
+use super::{InputError, named};
 use crate::backend::ceilings::Ceilings;
 use crate::engine::bench::{self, Bounds, Case, Entry};
-use crate::export::aside::Aside;
 use crate::export::chart::{Chart, Series};
 use crate::export::{self, About};
 use crate::solver::{self, Backend};
@@ -80,37 +80,35 @@ pub(super) fn run(args: &BenchArgs) -> anyhow::Result<()> {
     }
     let cases = chosen(args)?;
     // A file that cannot be written is found out now.
-    let json = args
-        .json
-        .as_ref()
-        .map(|path| Aside::create(path).map_err(|error| InputError(error.to_string())))
-        .transpose()?;
-    let plot = args
-        .plot
-        .as_ref()
-        .map(|path| Aside::create(path).map_err(|error| InputError(error.to_string())))
-        .transpose()?;
-    drop(plot);
+    let wanted = [("--json", &args.json), ("--plot", &args.plot)];
+    let outputs: Vec<_> = wanted
+        .iter()
+        .filter_map(|(option, path)| Some((*option, path.as_deref()?)))
+        .collect();
+    named::check(&outputs, &[])?;
     let seconds = if args.quick { 0.5 } else { 3.0 };
     let machines = Machines::measure(&cases, args.quick)?;
     machines.print();
     let mut entries: Vec<Entry> = Vec::new();
-    println!("{}", headings());
+    say!("{}", headings());
     for size in &sizes(args) {
         // A variant asked for by name says itself why it does not work there.
         let named = args.variant.is_some();
         let works = |case: &&Case| case.method.ranks.contains(&size.0.len()) && (named || bench::fits(case, &size.0));
         for case in cases.iter().filter(works) {
             match measured(case, size, seconds, &machines, args) {
-                Ok(entry) => entries.push(entry),
-                Err(error) => eprintln!("{} {} {size}: {error}", case.method.id, case.variant),
+                // Nobody reads any more, and nothing is written.
+                Ok((_, false)) if outputs.is_empty() => return Ok(()),
+                Ok((entry, _)) => entries.push(entry),
+                Err(error) => tell!("{} {} {size}: {error}", case.method.id, case.variant),
             }
         }
     }
-    if let Some(mut file) = json {
+    if let Some(path) = &args.json {
+        let mut file = export::begin(path)?;
         serde_json::to_writer_pretty(&mut file, &entries)?;
         writeln!(file)?;
-        file.commit()?;
+        export::complete(file)?;
     }
     if entries.is_empty() {
         anyhow::bail!("nothing could be measured");
@@ -126,20 +124,20 @@ pub(super) fn run(args: &BenchArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Measures and prints a case.
+/// Measures and prints a case; with its entry whether somebody still reads.
 fn measured(
     case: &Case,
     size: &Size,
     seconds: f64,
     machines: &Machines,
     args: &BenchArgs,
-) -> Result<Entry, crate::engine::EngineError> {
+) -> Result<(Entry, bool), crate::engine::EngineError> {
     let extra = settings(case, args);
     let (mut entry, details) = bench::measure(case, &size.0, &extra, seconds, machines.bounds(case), args.uniform)?;
-    println!("{}", line(&entry, size, &details));
+    let read = say!("{}", line(&entry, size, &details));
     if let Some(frames) = args.frames {
         let shown = bench::measure_shown(case, &size.0, 2.0 * seconds, f64::from(frames))?;
-        println!(
+        say!(
             "    shown {:.1} times a second at up to {} × {}: {} site-steps/s, {:.1}% of the rate above",
             shown.pictures_per_s,
             bench::SHOWN[0],
@@ -149,7 +147,7 @@ fn measured(
         );
         entry.shown = Some(shown);
     }
-    Ok(entry)
+    Ok((entry, read))
 }
 
 /// Throughput against the number of sites, one line a method, variant, back end and precision.
@@ -275,7 +273,7 @@ impl Machines {
         }
         #[cfg(feature = "cuda")]
         if let Some(device) = &self.device {
-            println!(
+            say!(
                 "{}: memory {}B/s copied (read and written); multiply-adds {}/s single, {}/s double",
                 device.name,
                 si(device.copy),
@@ -283,7 +281,7 @@ impl Machines {
                 si(device.fma_double)
             );
         }
-        println!(
+        say!(
             "of copy: over one pass through memory a step at that rate (fused steps exceed 100%); \
              of FMA: over the least instructions of the scheme at the multiply-add rate\n"
         );
@@ -291,7 +289,7 @@ impl Machines {
 }
 
 fn print_ceilings(ceilings: &Ceilings) {
-    println!(
+    say!(
         "this machine, {} threads: memory {}B/s in place, {}B/s triad (arrays of {}); multiply-adds {}/s single, {}/s double ({})",
         ceilings.threads,
         si(ceilings.in_place),

@@ -1,11 +1,13 @@
 //! Numbered PNGs in a directory: `frame_00000.png`, `frame_00001.png`, …
 //!
-//! They are written to a directory aside. At the end it becomes the target, or, where the target exists, the pictures move into it,
-//! and frames of an earlier film that are left over behind the last one are removed, so that the directory holds one film.
+//! They are written to a directory beside. At the end it becomes the target, or, where the target exists, the pictures move into it,
+//! and frames of an earlier film that are left over behind the last one are removed, so that the directory holds one film. A directory that holds anything
+//! else than frames of this program is left alone.
 
 use super::{About, ExportError, FilmWriter, Picture, png};
-use std::fs;
-use std::io;
+use crate::atomic_file::{directory_of, part_directory};
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
@@ -13,7 +15,9 @@ use tempfile::TempDir;
 #[derive(Debug)]
 pub struct SequenceWriter {
     target: PathBuf,
-    aside: TempDir,
+    part: TempDir,
+    /// Says that this run lives.
+    _lock: Option<File>,
     about: About,
     count: usize,
 }
@@ -24,30 +28,32 @@ pub fn name(n: usize) -> String {
     format!("frame_{n:05}.png")
 }
 
+/// Whether a file is called as a picture of a film is.
+fn is_name(name: &str) -> bool {
+    let digits = name.strip_prefix("frame_").and_then(|rest| rest.strip_suffix(".png"));
+    digits.is_some_and(|digits| digits.len() >= 5 && digits.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
 impl SequenceWriter {
-    /// Makes a directory aside of `target`.
+    /// Makes a directory beside `target`.
     ///
     /// # Errors
-    /// If the place cannot be written to.
+    /// If the place cannot be written to, or `target` holds something else than frames of this program.
     pub fn create(target: &Path, about: &About) -> Result<Self, ExportError> {
         // "frames/" and "frames" have the same parent.
         let target: PathBuf = target.components().collect();
+        let name = target.file_name().unwrap_or_default().to_owned();
         let parent = if target.is_dir() {
+            check_own(&target).map_err(ExportError::io(&target))?;
             target.clone()
         } else {
-            match target.parent() {
-                Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
-                _ => PathBuf::from("."),
-            }
+            directory_of(&target).to_owned()
         };
-        let aside = tempfile::Builder::new()
-            .prefix(".ripplon-")
-            .suffix(".part")
-            .tempdir_in(&parent)
-            .map_err(ExportError::io(&target))?;
+        let (part, lock) = part_directory(&parent, &name).map_err(ExportError::io(&target))?;
         Ok(Self {
             target,
-            aside,
+            part,
+            _lock: lock,
             about: about.clone(),
             count: 0,
         })
@@ -56,7 +62,7 @@ impl SequenceWriter {
     fn put_in_place(&self) -> io::Result<()> {
         fs::create_dir_all(&self.target)?;
         for n in 0..self.count {
-            fs::rename(self.aside.path().join(name(n)), self.target.join(name(n)))?;
+            fs::rename(self.part.path().join(name(n)), self.target.join(name(n)))?;
         }
         let mut stale = self.count;
         while self.target.join(name(stale)).exists() {
@@ -67,9 +73,35 @@ impl SequenceWriter {
     }
 }
 
+/// Looks whether a directory is empty or holds frames that this program wrote, and nothing else.
+fn check_own(directory: &Path) -> io::Result<()> {
+    let mut frame = None;
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        let own = entry.file_name();
+        let own = own.to_string_lossy();
+        if is_name(&own) && entry.file_type()?.is_file() {
+            frame = Some(entry.path());
+        } else if !own.starts_with(".ripplon-") {
+            return Err(io::Error::other(format!(
+                "this directory holds other files, e.g. {own}; name a new or empty one"
+            )));
+        }
+    }
+    match frame {
+        Some(frame) if !png::is_own(&frame) => Err(io::Error::other(
+            "the frames in this directory are not from Ripplon; name a new or empty one",
+        )),
+        _ => Ok(()),
+    }
+}
+
 impl FilmWriter for SequenceWriter {
     fn push(&mut self, picture: &Picture) -> Result<(), ExportError> {
-        png::save(&self.aside.path().join(name(self.count)), picture, &self.about)?;
+        let path = self.part.path().join(name(self.count));
+        let mut file = BufWriter::new(File::create_new(&path).map_err(ExportError::io(&path))?);
+        png::write(&mut file, picture, &self.about).map_err(png::failure(&path))?;
+        file.flush().map_err(ExportError::io(&path))?;
         self.count += 1;
         Ok(())
     }

@@ -24,7 +24,8 @@ use crate::field::{FieldData, Precision};
 use crate::physics::{Equation, Observables};
 use crate::scene::Scenario;
 
-pub use check::{Table, free_memory, read_scene, read_scene_text, validate_scene};
+pub use crate::backend::host_memory::free as free_memory;
+pub use check::{Table, read_scene, read_scene_text, validate_scene};
 pub use image::{FieldImage, ImageRequest};
 pub use taps::Taps;
 pub use volume::{FieldVolume, VolumeRequest};

@@ -29,6 +29,10 @@ pub(super) trait Propagator<T: Real>: Send + Sync {
     fn variant(&self) -> &'static str;
     /// What was chosen, for people.
     fn details(&self) -> String;
+    /// Blocks that a line is cut into, on which the last bits depend.
+    fn blocks(&self) -> Option<usize> {
+        None
+    }
     /// Bytes held.
     fn memory(&self) -> usize;
     /// Fixes Δt and all that depends on it.
@@ -356,10 +360,16 @@ impl<T: Number> Solver for Run<T> {
     }
 
     fn save(&mut self) -> Result<SolverState, SolverError> {
+        // A stopwatch chose them, here or on another machine: they belong to the run.
+        #[expect(clippy::cast_precision_loss, reason = "blocks are far below 2^52")]
+        let blocks = self
+            .propagator
+            .blocks()
+            .map(|blocks| ("solver.blocks".to_owned(), blocks as f64));
         Ok(SolverState {
             clock: self.clock,
             arrays: vec![("psi".to_owned(), self.field()?)],
-            scalars: vec![("weight".to_owned(), self.weight)],
+            scalars: [("weight".to_owned(), self.weight)].into_iter().chain(blocks).collect(),
         })
     }
 
