@@ -96,10 +96,11 @@ pub(super) fn run(args: &BenchArgs) -> anyhow::Result<()> {
         let named = args.variant.is_some();
         let works = |case: &&Case| case.method.ranks.contains(&size.0.len()) && (named || bench::fits(case, &size.0));
         for case in cases.iter().filter(works) {
-            match measured(case, size, seconds, &machines, args) {
+            match measured(case, size, seconds, &machines, args, &entries) {
                 // Nobody reads any more, and nothing is written.
-                Ok((_, false)) if outputs.is_empty() => return Ok(()),
-                Ok((entry, _)) => entries.push(entry),
+                Ok(Some((_, false))) if outputs.is_empty() => return Ok(()),
+                Ok(Some((entry, _))) => entries.push(entry),
+                Ok(None) => {}
                 Err(error) => tell!("{} {} {size}: {error}", case.method.id, case.variant),
             }
         }
@@ -124,16 +125,25 @@ pub(super) fn run(args: &BenchArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Measures and prints a case; with its entry whether somebody still reads.
+/// Measures and prints a case; with its entry whether somebody still reads. `None` where another variant ran in its place that `known` has already.
 fn measured(
     case: &Case,
     size: &Size,
     seconds: f64,
     machines: &Machines,
     args: &BenchArgs,
-) -> Result<(Entry, bool), crate::engine::EngineError> {
+    known: &[Entry],
+) -> Result<Option<(Entry, bool)>, crate::engine::EngineError> {
     let extra = settings(case, args);
     let (mut entry, details) = bench::measure(case, &size.0, &extra, seconds, machines.bounds(case), args.uniform)?;
+    let same = |other: &Entry| {
+        (other.method, other.variant, other.backend, other.precision, other.order)
+            == (entry.method, entry.variant, entry.backend, entry.precision, entry.order)
+            && other.size == entry.size
+    };
+    if entry.variant != case.variant && known.iter().any(same) {
+        return Ok(None);
+    }
     let read = say!("{}", line(&entry, size, &details));
     if let Some(frames) = args.frames {
         let shown = bench::measure_shown(case, &size.0, 2.0 * seconds, f64::from(frames))?;
@@ -147,7 +157,7 @@ fn measured(
         );
         entry.shown = Some(shown);
     }
-    Ok((entry, read))
+    Ok(Some((entry, read)))
 }
 
 /// Throughput against the number of sites, one line a method, variant, back end and precision.
@@ -155,10 +165,22 @@ fn measured(
 fn chart(entries: &[Entry], machines: &Machines) -> Chart {
     let sites = |entry: &Entry| entry.size.iter().product::<usize>() as f64;
     let label = |entry: &Entry| {
-        format!(
-            "{}, {}, {}, {}",
-            entry.method, entry.variant, entry.backend, entry.precision
-        )
+        let Entry {
+            method,
+            variant,
+            backend,
+            precision,
+            order,
+            ..
+        } = entry;
+        let label = format!("{method}, {variant}, {backend}, {precision}");
+        // Each order of a method has a line of its own.
+        let others = |other: &Entry| other.method == *method && other.order != *order;
+        if entries.iter().any(others) {
+            format!("{label}, order {order}")
+        } else {
+            label
+        }
     };
     let mut series: Vec<Series> = Vec::new();
     let mut marks: Vec<(f64, String)> = Vec::new();
@@ -389,6 +411,35 @@ mod tests {
         assert!(chart.marks.contains(&(1_048_576.0, "1024²".to_owned())));
         assert_eq!(side_label(&[512, 512, 512]), "512³");
         assert_eq!(side_label(&[512, 256]), "512×256");
+    }
+
+    #[test]
+    fn orders_of_one_method_are_lines_of_their_own() {
+        let entry = |order, side: usize| Entry {
+            method: "fdtd",
+            variant: "bands",
+            backend: "cpu",
+            precision: "single",
+            order,
+            size: vec![side, side],
+            threads: 1,
+            site_steps_per_s: 1e8,
+            share_of_copy: 1.0,
+            share_of_fma: 1.0,
+            min: 1e8,
+            max: 1e8,
+            shown: None,
+        };
+        let machines = Machines {
+            processor: None,
+            #[cfg(feature = "cuda")]
+            device: None,
+        };
+        let entries = [entry(2, 64), entry(4, 64), entry(2, 128), entry(4, 128)];
+        let chart = chart(&entries, &machines);
+        let points: Vec<usize> = chart.series.iter().map(|series| series.points.len()).collect();
+        assert_eq!(points, [2, 2]);
+        assert!(chart.series.iter().any(|series| series.label.ends_with("order 4")));
     }
 
     #[test]

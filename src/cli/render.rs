@@ -155,7 +155,7 @@ pub(super) fn run(args: &RenderArgs) -> anyhow::Result<()> {
         Err(film::FilmError::Engine(error)) => return Err(error.into()),
         Err(film::FilmError::Export(error)) => return Err(error.into()),
     }
-    say!("{}", summary(args, size, &script, format, &engine));
+    say!("{}", summary(args, format.stored_size(size), &script, format, &engine));
     Ok(())
 }
 

@@ -230,7 +230,7 @@ impl Engine {
             .transducers()
             .map(|own| own.heard().to_vec())
             .unwrap_or_default();
-        let mut unwatched = |_: &'static str, _: f64| ControlFlow::Continue(());
+        let mut unwatched = |_: &'static str, _: f64| ControlFlow::<()>::Continue(());
         let watch: &mut signal::Watch = match &mut self.watch {
             Some(watch) => watch.as_mut(),
             None => &mut unwatched,

@@ -63,6 +63,7 @@ impl Engine {
             return Err(mismatch(what).into());
         }
         let mut remarks = Vec::new();
+        let scene_then = then.file().to_toml();
         let mut engine = Self::new(then)?;
         let chosen = engine.report().variant;
         let here = run_info(&engine.scenario, &engine.report());
@@ -96,14 +97,15 @@ impl Engine {
         engine.solver.load(&checkpoint.state)?;
         engine.initial = checkpoint.initial;
         engine.observables()?;
-        let differ = differing(&was.scene, &scenario.file().to_toml());
+        let scenario = with_settings(scenario, &resolved);
+        let differ = differing(&scene_then, &scenario.file().to_toml());
         if !differ.is_empty() {
             remarks.push(format!(
                 "the scene is another one than in the checkpoint, from here on: {}",
                 differ.join(", ")
             ));
         }
-        engine.update(with_settings(scenario, &resolved))?;
+        engine.update(scenario)?;
         Ok((engine, remarks))
     }
 }

@@ -183,6 +183,15 @@ impl Format {
 }
 
 impl Format {
+    /// Pixels that a file has for pictures of `size`: H.264 wants even sides.
+    #[must_use]
+    pub fn stored_size(self, size: [usize; 2]) -> [usize; 2] {
+        match self {
+            Self::Mp4 => size.map(|side| side.next_multiple_of(2)),
+            _ => size,
+        }
+    }
+
     /// Bytes that a film of so many pictures of `size` pixels takes at most: raw pixels (MP4: with colours at half the resolution; GIF: 12 bits
     /// for a pixel of 8, the worst of LZW), and a little for headers. Waves on a dark ground take a tenth of that or less.
     #[must_use]

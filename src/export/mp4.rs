@@ -40,7 +40,7 @@ impl Mp4Writer {
     /// # Errors
     /// If the film is larger than the encoder can, the rate is out of range, or the place cannot be written to.
     pub fn create(path: &Path, size: [usize; 2], fps: f64, about: &About) -> Result<Self, ExportError> {
-        let size = size.map(|side| side.next_multiple_of(2));
+        let size = super::Format::Mp4.stored_size(size);
         let [width, height] = size;
         let (long, short) = (width.max(height), width.min(height));
         if long > MAX_SIDES[0] || short > MAX_SIDES[1] || short < 16 {

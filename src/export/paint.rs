@@ -116,7 +116,7 @@ impl Painter {
         let shade = if line || momenta || relief || space.is_some() {
             None
         } else {
-            Shade::new(scenario.medium(), &request, [field.width, field.height])
+            Shade::new(&scenario, &request, [field.width, field.height])
         };
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
         let decimals = (-time_step.abs().log10().floor()).clamp(0.0, 4.0) as usize;
@@ -188,7 +188,7 @@ impl Painter {
             let size = [self.field.width, self.field.height];
             let momenta = self.look.quantity == Quantity::Momentum;
             if self.shade.is_some() || (self.space.is_none() && !self.relief && !momenta && present.grid().rank() > 1) {
-                self.shade = Shade::new(present.medium(), &self.request, size);
+                self.shade = Shade::new(&present, &self.request, size);
             }
             if self.space.is_some() {
                 self.space = Space::new(&present, &self.look, size[0].max(size[1]), length_unit(&present));
@@ -273,6 +273,9 @@ impl Painter {
             let scenario = Arc::clone(&self.scenario);
             let legend = self.legend(&scenario, levels, clock);
             legend.draw(&mut self.picture, field, self.unit, self.theme);
+            if let Some(shade) = &self.shade {
+                super::overlay::caption(&mut self.picture, field, self.unit, self.theme, shade.meaning());
+            }
         }
     }
 
