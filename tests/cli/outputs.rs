@@ -115,3 +115,54 @@ fn records_that_go_to_the_disk_are_those_that_stay_in_memory() {
         .expect(1, &["--spectra", "too short"]);
     place.ripplon("check small.toml").expect(0, &["records"]);
 }
+
+/// How many blocks a line is cut into comes from a stopwatch whose answer is kept in the user's cache, and the last bits depend on it.
+#[test]
+fn a_resumed_run_cuts_its_line_as_before_whatever_the_cache_says() {
+    let place = Place::new();
+    let line = r#"
+format = 1
+[grid]
+size = [20000]
+spacing = 0.5
+[quantum]
+[time]
+step = 0.1
+[solver]
+method = "crank-nicolson"
+variant = "n-partition"
+backend = "cpu"
+[[packet]]
+center = [5000.0]
+width = [40.0]
+momentum = [1.0]
+"#;
+    fs::write(place.path("line.toml"), line).unwrap();
+    let run = |cache: &str, arguments: &str| {
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_ripplon"))
+            .args(arguments.split(' '))
+            .current_dir(place.dir.path())
+            .env("XDG_CACHE_HOME", place.path(cache))
+            .output()
+            .unwrap();
+        super::Run(output).expect(0, &[]).err()
+    };
+    run("a", "run line.toml --steps 6 --save whole.npy");
+    let known = place.text("a/ripplon/n-partition");
+    let (machine, factor) = known.trim().rsplit_once(" = ").unwrap();
+    let other = if factor == "0.125" { 4.0 } else { 0.125 };
+    fs::create_dir_all(place.path("b/ripplon")).unwrap();
+    fs::write(place.path("b/ripplon/n-partition"), format!("{machine} = {other}\n")).unwrap();
+    run("b", "run line.toml --steps 6 --save other.npy");
+    let field = |name: &str| fs::read(place.path(name)).unwrap();
+    assert!(
+        field("whole.npy") != field("other.npy"),
+        "another cut has other bits, or this shows nothing"
+    );
+    run("a", "run line.toml --steps 3 --checkpoint c.ripplon");
+    let remarks = run("b", "run line.toml --steps 2 --resume c.ripplon --checkpoint d.ripplon");
+    assert_eq!(remarks, "", "the scene is the same one");
+    let remarks = run("b", "run line.toml --steps 1 --resume d.ripplon --save resumed.npy");
+    assert_eq!(remarks, "", "and still is");
+    assert!(field("resumed.npy") == field("whole.npy"));
+}
