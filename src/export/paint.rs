@@ -3,6 +3,7 @@
 use super::look::{Look, LookError, index, layout};
 use super::overlay::Legend;
 use super::picture::{Picture, Rect};
+use super::progress::Progress;
 use super::resample::{Axis, resample};
 use super::shade::Shade;
 use super::space::Space;
@@ -48,6 +49,8 @@ pub struct Painter {
     /// What the engine drew last.
     pub(super) image: FieldImage,
     pub(super) volume: FieldVolume,
+    /// Ends a long picture where somebody cancels it.
+    pub(super) progress: Progress,
 }
 
 impl Painter {
@@ -135,8 +138,14 @@ impl Painter {
             decimals,
             image: FieldImage::default(),
             volume: FieldVolume::default(),
+            progress: Progress::default(),
             scenario,
         })
+    }
+
+    /// Lets a picture end early, unfinished, where `progress` is cancelled.
+    pub fn watch(&mut self, progress: &Progress) {
+        self.progress = progress.clone();
     }
 
     /// Pixels of every picture.
@@ -205,7 +214,7 @@ impl Painter {
         let field = self.field;
         if let Some(space) = &mut self.space {
             let of = (volume, self.map, levels);
-            space.paint(&mut self.picture, field, of, (self.unit, self.theme));
+            space.paint(&mut self.picture, field, of, (self.unit, self.theme), &self.progress);
         }
         if self.look.overlay {
             let scenario = Arc::clone(&self.scenario);

@@ -1,8 +1,8 @@
 //! Numbered PNGs in a directory: `frame_00000.png`, `frame_00001.png`, …
 //!
 //! They are written to a directory beside. At the end it becomes the target, or, where the target exists, the pictures move into it,
-//! and frames of an earlier film that are left over behind the last one are removed, so that the directory holds one film. A directory that holds anything
-//! else than frames of this program is left alone.
+//! and frames of an earlier film that are left over behind the last one are removed, so that the directory holds one film. A directory that holds frames of
+//! other programs, or files and no frames, is left alone.
 
 use super::{About, ExportError, FilmWriter, Picture, png};
 use crate::atomic_file::{directory_of, part_directory};
@@ -38,7 +38,7 @@ impl SequenceWriter {
     /// Makes a directory beside `target`.
     ///
     /// # Errors
-    /// If the place cannot be written to, or `target` holds something else than frames of this program.
+    /// If the place cannot be written to, or `target` is a directory that is neither empty nor holds frames of this program.
     pub fn create(target: &Path, about: &About) -> Result<Self, ExportError> {
         // "frames/" and "frames" have the same parent.
         let target: PathBuf = target.components().collect();
@@ -73,25 +73,27 @@ impl SequenceWriter {
     }
 }
 
-/// Looks whether a directory is empty or holds frames that this program wrote, and nothing else.
+/// Looks whether a directory is empty or this program's own: it holds frames, all of which this program wrote. Other files beside them stay as they are.
 fn check_own(directory: &Path) -> io::Result<()> {
-    let mut frame = None;
+    let (mut frames, mut other) = (0, None);
     for entry in fs::read_dir(directory)? {
         let entry = entry?;
-        let own = entry.file_name();
-        let own = own.to_string_lossy();
-        if is_name(&own) && entry.file_type()?.is_file() {
-            frame = Some(entry.path());
-        } else if !own.starts_with(".ripplon-") {
-            return Err(io::Error::other(format!(
-                "this directory holds other files, e.g. {own}; name a new or empty one"
-            )));
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if !is_name(&name) {
+            // Parts of runs that live or were killed.
+            other = other.or_else(|| (!name.starts_with(".ripplon-")).then(|| name.into_owned()));
+        } else if png::is_own(&entry.path()) {
+            frames += 1;
+        } else {
+            let text = format!("{name} in this directory is not from Ripplon; name a new or an empty directory");
+            return Err(io::Error::other(text));
         }
     }
-    match frame {
-        Some(frame) if !png::is_own(&frame) => Err(io::Error::other(
-            "the frames in this directory are not from Ripplon; name a new or empty one",
-        )),
+    match other {
+        Some(other) if frames == 0 => Err(io::Error::other(format!(
+            "this directory holds other files, e.g. {other}; name a new or an empty directory"
+        ))),
         _ => Ok(()),
     }
 }

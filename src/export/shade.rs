@@ -195,9 +195,11 @@ fn sampled(line: usize, step: usize, request: &ImageRequest) -> impl Iterator<It
 /// What the levels of a medium that does not move are, from the least to the greatest.
 fn meaning(subject: &Subject, parts: &[Vec<f32>]) -> String {
     let [only] = parts else { return String::new() };
-    let (low, high) = only.iter().fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), level| {
-        (low.min(*level), high.max(*level))
-    });
+    let (low, high) = only
+        .iter()
+        .fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), level| {
+            (low.min(*level), high.max(*level))
+        });
     if low >= high {
         return String::new();
     }

@@ -71,8 +71,15 @@ fn films_of_frames_go_into_a_directory_of_their_own() {
         .ripplon("render small.toml photos/ --frames 2")
         .expect(2, &["photos", "not from Ripplon"]);
     assert_eq!(place.text("photos/frame_00000.png"), "mine");
+    // Files beside frames of its own stay; a directory of other files is not its own.
     fs::write(place.path("film/notes.txt"), "mine").unwrap();
-    place.ripplon(film).expect(2, &["film", "notes.txt"]);
+    place.ripplon(film).expect(0, &[]);
+    assert_eq!(place.text("film/notes.txt"), "mine");
+    fs::create_dir(place.path("papers")).unwrap();
+    fs::write(place.path("papers/notes.txt"), "mine").unwrap();
+    place
+        .ripplon("render small.toml papers/ --frames 2")
+        .expect(2, &["papers", "notes.txt"]);
     place
         .ripplon("render small.toml small.toml.png --at 0.1")
         .expect(0, &[]);

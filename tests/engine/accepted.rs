@@ -22,7 +22,14 @@ fn layer(sound: bool) -> impl Strategy<Value = String> {
     };
     let value = prop_oneof![
         number().prop_map(|number| format!("{number:?}")),
-        prop::sample::select(vec!["\"1 + x\"", "\"cos(x)\"", "\"1/(x - 3)\"", "\"exp(-r^2)\"", "\"2 + sin(3*y)\""]).prop_map(str::to_owned),
+        prop::sample::select(vec![
+            "\"1 + x\"",
+            "\"cos(x)\"",
+            "\"1/(x - 3)\"",
+            "\"exp(-r^2)\"",
+            "\"2 + sin(3*y)\""
+        ])
+        .prop_map(str::to_owned),
     ];
     let shape = prop::sample::select(vec![
         "shape = \"everywhere\"".to_owned(),
@@ -30,8 +37,9 @@ fn layer(sound: bool) -> impl Strategy<Value = String> {
         "shape = \"box\"\nmin = [1.0, 0.0]\nmax = [3.0, 9.0]".to_owned(),
     ]);
     let mode = prop::sample::select(vec!["set", "add"]);
-    (prop::sample::select(sets), value, shape, mode)
-        .prop_map(|(sets, value, shape, mode)| format!("[[layer]]\nsets = \"{sets}\"\n{shape}\nvalue = {value}\nmode = \"{mode}\"\n"))
+    (prop::sample::select(sets), value, shape, mode).prop_map(|(sets, value, shape, mode)| {
+        format!("[[layer]]\nsets = \"{sets}\"\n{shape}\nvalue = {value}\nmode = \"{mode}\"\n")
+    })
 }
 
 fn scene() -> impl Strategy<Value = String> {
@@ -93,5 +101,8 @@ fn many_generated_scenes_are_accepted() {
             *accepted.entry(scenario.solver().method.clone()).or_insert(0) += 1;
         }
     }
-    assert!(accepted.len() == 5 && accepted.values().all(|count| *count >= 5), "{accepted:?}");
+    assert!(
+        accepted.len() == 5 && accepted.values().all(|count| *count >= 5),
+        "{accepted:?}"
+    );
 }

@@ -43,7 +43,11 @@ fn mutant(bytes: &[u8], seed: u64) -> Vec<u8> {
             break;
         }
         // Lengths and types stand at the beginning.
-        let reach = if random.below(2) == 0 { own.len().min(160) } else { own.len() };
+        let reach = if random.below(2) == 0 {
+            own.len().min(160)
+        } else {
+            own.len()
+        };
         let at = random.below(reach);
         let end = (at + 1 + random.below(24)).min(own.len());
         match random.below(6) {
@@ -155,7 +159,9 @@ fn scenes_in_pictures_and_films() {
 
 #[test]
 fn scene_texts() {
-    let text = sound("[[layer]]\nsets = \"speed\"\nshape = \"disk\"\ncenter = [4.0, 4.0]\nradius = 2.0\nvalue = \"300 + 10*cos(x)*exp(-y)\"");
+    let text = sound(
+        "[[layer]]\nsets = \"speed\"\nshape = \"disk\"\ncenter = [4.0, 4.0]\nradius = 2.0\nvalue = \"300 + 10*cos(x)*exp(-y)\"",
+    );
     survives("scene", text.as_bytes(), |own| {
         let _ = solver::read_scene_text(&String::from_utf8_lossy(own), None, &[]);
     });
@@ -200,7 +206,11 @@ fn crc(bytes: &[u8]) -> u32 {
     for byte in bytes {
         sum ^= u32::from(*byte);
         for _ in 0..8 {
-            sum = if sum & 1 == 1 { (sum >> 1) ^ 0xEDB8_8320 } else { sum >> 1 };
+            sum = if sum & 1 == 1 {
+                (sum >> 1) ^ 0xEDB8_8320
+            } else {
+                sum >> 1
+            };
         }
     }
     !sum

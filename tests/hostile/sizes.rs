@@ -17,7 +17,11 @@ fn chunk(kind: &[u8; 4], body: &[u8]) -> Vec<u8> {
     for byte in &bytes[4..] {
         sum ^= u32::from(*byte);
         for _ in 0..8 {
-            sum = if sum & 1 == 1 { (sum >> 1) ^ 0xEDB8_8320 } else { sum >> 1 };
+            sum = if sum & 1 == 1 {
+                (sum >> 1) ^ 0xEDB8_8320
+            } else {
+                sum >> 1
+            };
         }
     }
     bytes.extend((!sum).to_be_bytes());
@@ -104,7 +108,11 @@ fn scenes_are_texts_of_a_bounded_length() {
     refused(folder.path(), "directory");
     for (name, start, words) in [
         ("film.gif", &b"GIF89a\xff\xff"[..], "a GIF picture"),
-        ("run.ripplon", b"RIPPLON-CHECKPT\n\x01\0\0\0\xff\xff\xff\xff", "--resume"),
+        (
+            "run.ripplon",
+            b"RIPPLON-CHECKPT\n\x01\0\0\0\xff\xff\xff\xff",
+            "--resume",
+        ),
         ("photo.jpg", b"\xff\xd8\xff\xe0", "a JPEG picture"),
         ("other", b"\xfe\0\0\0\xfe", "a file of bytes"),
         ("latin.toml", b"title = \"\xe4\"", "UTF-8"),
@@ -119,13 +127,28 @@ fn scenes_are_texts_of_a_bounded_length() {
 fn what_is_no_regular_file_is_not_opened() {
     let folder = tempfile::tempdir().unwrap();
     let pipe = folder.path().join("pipe");
-    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    assert!(
+        std::process::Command::new("mkfifo")
+            .arg(&pipe)
+            .status()
+            .unwrap()
+            .success()
+    );
     refused(&pipe, "device or a pipe");
     refused(Path::new("/dev/zero"), "device or a pipe");
     for (name, layer) in [
-        ("a.npy", "[[layer]]\nsets = \"speed\"\nshape = \"array\"\nfile = \"a.npy\""),
-        ("a.png", "[[layer]]\nsets = \"speed\"\nshape = \"image\"\nfile = \"a.png\"\nvalue = 300.0"),
-        ("a.wav", "[[source]]\nat = [5.0, 5.0]\nsignal = \"file\"\nfile = \"a.wav\""),
+        (
+            "a.npy",
+            "[[layer]]\nsets = \"speed\"\nshape = \"array\"\nfile = \"a.npy\"",
+        ),
+        (
+            "a.png",
+            "[[layer]]\nsets = \"speed\"\nshape = \"image\"\nfile = \"a.png\"\nvalue = 300.0",
+        ),
+        (
+            "a.wav",
+            "[[source]]\nat = [5.0, 5.0]\nsignal = \"file\"\nfile = \"a.wav\"",
+        ),
     ] {
         let scene = folder.path().join("scene.toml");
         fs::write(&scene, sound(layer)).unwrap();

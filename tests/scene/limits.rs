@@ -24,13 +24,28 @@ fn array(value: impl Fn(usize) -> f64) -> Vec<u8> {
 fn one_bad_site_of_an_array_is_found() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("scene.toml");
-    for (sets, bad) in [("speed", -1.0), ("speed", 0.0), ("density", 0.0), ("absorption", -1e-3), ("speed", 1e31)] {
-        fs::write(folder.path().join("a.npy"), array(|n| if n == 1234 { bad } else { 400.0 })).unwrap();
+    for (sets, bad) in [
+        ("speed", -1.0),
+        ("speed", 0.0),
+        ("density", 0.0),
+        ("absorption", -1e-3),
+        ("speed", 1e31),
+    ] {
+        fs::write(
+            folder.path().join("a.npy"),
+            array(|n| if n == 1234 { bad } else { 400.0 }),
+        )
+        .unwrap();
         let layer = format!("\n[[layer]]\nsets = \"{sets}\"\nshape = \"array\"\nfile = \"a.npy\"\n");
         fs::write(&path, with(SOUND, "step = 1e-6", "step = 1e-7") + &layer).unwrap();
-        let shown = solver::read_scene(&path.to_string_lossy(), &[]).unwrap_err().to_string();
+        let shown = solver::read_scene(&path.to_string_lossy(), &[])
+            .unwrap_err()
+            .to_string();
         // Site 1234 is 19 · 64 + 18.
-        assert!(shown.contains("layer.0.file") && shown.contains("[18, 19]"), "{sets} {bad}: {shown}");
+        assert!(
+            shown.contains("layer.0.file") && shown.contains("[18, 19]"),
+            "{sets} {bad}: {shown}"
+        );
     }
 }
 
@@ -41,7 +56,10 @@ fn a_formula_is_looked_at_between_what_was_sampled() {
     let dip = "400 - 500*exp(-((x - 20.01)/1e-4)^2 - ((y - 2.57)/1e-4)^2)";
     let layer = format!("\n[[layer]]\nsets = \"speed\"\nshape = \"everywhere\"\nvalue = \"{dip}\"\n");
     let shown = rendered(&(big + &layer));
-    assert!(shown.contains("layer.0.value") && shown.contains("[2001, 257]"), "{shown}");
+    assert!(
+        shown.contains("layer.0.value") && shown.contains("[2001, 257]"),
+        "{shown}"
+    );
 }
 
 #[test]
@@ -97,7 +115,11 @@ fn faults_name_the_key_that_somebody_wrote() {
     assert_eq!(faults.list[0].key, "time.step");
     assert_eq!(faults.list[0].setting.as_deref(), Some("time.step=5"));
     assert_eq!(keys(&with(FREE, "at = 1.0", "at = -1.0")), ["expect.0.at"]);
-    fault(&with(FREE, "name = \"right\"", "name = \"t\"").replace("detector = \"right\"", "detector = \"t\""), "34:8", &["column"]);
+    fault(
+        &with(FREE, "name = \"right\"", "name = \"t\"").replace("detector = \"right\"", "detector = \"t\""),
+        "32:8",
+        &["column"],
+    );
     let mirror = "\n[mirror]\nmethod = \"reversal\"\nat = 0.5\ntransducers = { shape = \"edges\" }\n";
     let other = with(FREE, "method = \"trotter\"", "method = \"crank-nicolson\"") + mirror;
     let shown = rendered(&other);
