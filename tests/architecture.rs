@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// Top-level modules from the bottom; those on one line may use each other only where `SIDEWAYS` says so.
 const LAYERS: &[&[&str]] = &[
-    &["units", "grid", "field", "colormap"],
+    &["units", "grid", "field", "colormap", "atomic_file", "input_file"],
     &["physics"],
     &["scene", "backend"],
     &["solver"],
@@ -19,7 +19,12 @@ const LAYERS: &[&[&str]] = &[
 ];
 
 /// Uses within one layer: (who, whom). The command line opens the app.
-const SIDEWAYS: &[(&str, &str)] = &[("cli", "app"), ("grid", "units"), ("field", "grid")];
+const SIDEWAYS: &[(&str, &str)] = &[
+    ("cli", "app"),
+    ("grid", "units"),
+    ("field", "grid"),
+    ("input_file", "atomic_file"),
+];
 
 /// Crates that only these modules may name.
 const PRIVATE_CRATES: &[(&str, &[&str])] = &[

@@ -9,6 +9,7 @@ use super::expectations::{self, Verdict};
 use super::log::{ObservableLog, Row};
 use super::maps::Maps;
 use super::mirror::gain::Replay;
+use super::mirror::signal::Watch;
 use super::mirror::{Leg, Timeline};
 use crate::field::FieldData;
 use crate::physics::{Equation, Observables};
@@ -99,6 +100,8 @@ pub struct Engine {
     snapshot: Option<Snapshot>,
     failure: Option<EngineError>,
     pub(super) maps: Maps,
+    /// Hears of long tasks within a step.
+    pub(super) watch: Option<Box<Watch>>,
 }
 
 impl Engine {
@@ -122,10 +125,14 @@ impl Engine {
             snapshot: None,
             failure: None,
             maps: Maps::default(),
+            watch: None,
             scenario,
             solver,
         };
         engine.initial = engine.observables()?;
+        if engine.initial.norm == 0.0 && engine.scenario.model().equation() == Equation::Schrodinger {
+            return Err(EngineError::NoState);
+        }
         engine.begin_timeline()?;
         engine.measure()?;
         Ok(engine)
@@ -137,6 +144,11 @@ impl Engine {
     /// As [`Engine::new`].
     pub fn estimate(scenario: &Scenario, probe: Option<Duration>) -> Result<Estimate, EngineError> {
         build::estimate(scenario, probe)
+    }
+
+    /// Has long tasks within a step (the impulse responses of a mirror) tell `watch` how far they are; where it breaks them off the run stays before them.
+    pub fn set_watch(&mut self, watch: Box<Watch>) {
+        self.watch = Some(watch);
     }
 
     /// The scenario that runs.
@@ -188,13 +200,29 @@ impl Engine {
         self.snapshot.is_some()
     }
 
-    /// Keeps the observables of every `every`-th step from now on; [`Engine::log`] gives them.
+    /// Forgets all records of the detectors but the last, from which peaks and predictions go on; how many are left.
+    pub fn forget_records(&mut self) -> usize {
+        self.taps.keep_last();
+        self.taps.times().len()
+    }
+
+    /// Keeps the observables of every `every`-th step from now on; [`Engine::log`] gives them. Rows that were kept before stay.
     ///
     /// # Errors
     /// If the present ones cannot be taken.
     pub fn keep_observables(&mut self, every: u64) -> Result<(), EngineError> {
-        self.log = Some(ObservableLog::new(every));
+        match &mut self.log {
+            Some(log) => log.every = every.max(1),
+            None => self.log = Some(ObservableLog::new(every)),
+        }
         self.measure()
+    }
+
+    /// Forgets all kept observables but the last row; how many are left.
+    pub fn forget_rows(&mut self) -> usize {
+        let Some(log) = &mut self.log else { return 0 };
+        log.rows.drain(..log.rows.len().saturating_sub(1));
+        log.rows.len()
     }
 
     /// The kept observables.
@@ -264,7 +292,7 @@ impl Engine {
     pub fn run_until(
         &mut self,
         t: f64,
-        progress: &mut dyn FnMut(&Self, &Progress) -> ControlFlow<()>,
+        progress: &mut dyn FnMut(&mut Self, &Progress) -> ControlFlow<()>,
     ) -> Result<RunEnd, EngineError> {
         let steps = self.steps_until(t)?;
         self.run_steps(steps, progress)
@@ -283,7 +311,7 @@ impl Engine {
     pub fn run_steps(
         &mut self,
         total: u64,
-        progress: &mut dyn FnMut(&Self, &Progress) -> ControlFlow<()>,
+        progress: &mut dyn FnMut(&mut Self, &Progress) -> ControlFlow<()>,
     ) -> Result<RunEnd, EngineError> {
         const PIECE_SECONDS: f64 = 0.05;
         /// The longest batch that `progress` waits for.
@@ -294,9 +322,13 @@ impl Engine {
         while done < total {
             let steps = piece.min(total - done);
             let start = Instant::now();
-            self.advance(steps)?;
+            let before = self.clock().steps;
+            match self.advance(steps) {
+                Err(EngineError::Cancelled(_)) => reached = false,
+                taken => taken?,
+            }
             let took = start.elapsed().as_secs_f64();
-            done += steps;
+            done += self.clock().steps - before;
             seconds += took;
             unchecked += took;
             // A look at the field costs a pass over it: at most a twentieth of the time, and at the end in any case.
@@ -312,6 +344,8 @@ impl Engine {
             };
             if progress(self, &now).is_break() && done < total {
                 reached = false;
+            }
+            if !reached {
                 break;
             }
             let fitting = steps as f64 * PIECE_SECONDS / took.max(1e-9);
@@ -437,7 +471,11 @@ impl Engine {
 
     /// Remembers that the run cannot go on.
     fn keep_failure<T>(&mut self, result: Result<T, EngineError>) -> Result<T, EngineError> {
-        result.inspect_err(|error| self.failure = Some(error.clone()))
+        result.inspect_err(|error| {
+            if !matches!(error, EngineError::Cancelled(_)) {
+                self.failure = Some(error.clone());
+            }
+        })
     }
 
     /// Remembers that the back end failed.

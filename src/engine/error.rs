@@ -35,6 +35,11 @@ pub enum EngineError {
         /// Energy over the energy at the start or after the last edit.
         times: f64,
     },
+    /// ψ is 0 everywhere.
+    #[error(
+        "the state at t = 0 has norm 0 in this precision; move it off walls, choose other units, or solver.precision = \"double\""
+    )]
+    NoState,
     /// A time that stepping in the present direction does not reach.
     #[error("t = {target} lies behind t = {time}, and the run goes {direction}; choose a later end or reverse the run")]
     Behind {
@@ -51,6 +56,9 @@ pub enum EngineError {
     /// What was asked of the scene's mirror cannot be done now.
     #[error("time cannot be turned round: {0}")]
     Mirror(String),
+    /// Whoever watched a long task broke it off.
+    #[error("{0}: broken off; the run stands before it")]
+    Cancelled(&'static str),
     /// There is no snapshot to go back to.
     #[error("there is no snapshot; take one first")]
     NoSnapshot,
@@ -61,7 +69,10 @@ impl EngineError {
     #[must_use]
     pub fn is_input(&self) -> bool {
         match self {
-            Self::UnknownMethod(_) | Self::Behind { .. } | Self::Solver(SolverError::Unsupported(_)) => true,
+            Self::UnknownMethod(_)
+            | Self::NoState
+            | Self::Behind { .. }
+            | Self::Solver(SolverError::Unsupported(_)) => true,
             Self::Checkpoint(error) => !matches!(error, CheckpointError::Write { .. }),
             _ => false,
         }

@@ -6,6 +6,7 @@ use super::expression::{Argument, Scratch};
 use super::shape::{distance, position};
 use super::{Expression, Layer, Mode, Sets, Value};
 use crate::grid::{Edge, Grid};
+use rayon::prelude::*;
 use std::cell::RefCell;
 use std::ops::Range;
 
@@ -250,6 +251,36 @@ impl Layer {
             }
         };
         Some(value * self.shape.factor(site, grid).unwrap_or(1.0))
+    }
+
+    /// The first site of the grid, x fastest, at which the layer's level is one that is looked for, with the level.
+    #[must_use]
+    pub fn find_level(&self, grid: &Grid, wanted: impl Fn(f64) -> bool + Sync) -> Option<([usize; 3], f64)> {
+        let ny = grid.size()[1];
+        (0..grid.rows())
+            .into_par_iter()
+            .find_map_first(|row| self.find_in_row(grid, [row % ny, row / ny], &wanted))
+    }
+
+    fn find_in_row(&self, grid: &Grid, [j, k]: [usize; 2], wanted: impl Fn(f64) -> bool) -> Option<([usize; 3], f64)> {
+        ROWS.with_borrow_mut(|rows| {
+            let (mut spans, mut levels) = (std::mem::take(&mut rows.spans), std::mem::take(&mut rows.wall));
+            spans.clear();
+            self.shape.spans(grid, [j, k], &mut spans);
+            let found = spans.iter().find_map(|span| {
+                levels.clear();
+                levels.resize(span.len(), 0.0);
+                self.apply(grid, [j, k], span.clone(), rows, &mut levels);
+                // Where a picture is black the layer does not apply.
+                let inside = |i: &usize| !self.shape.is_sampled() || self.shape.factor([*i, j, k], grid).is_some();
+                let mut sites = span.clone().zip(&levels);
+                sites
+                    .find(|(i, level)| wanted(**level) && inside(i))
+                    .map(|(i, level)| ([i, j, k], *level))
+            });
+            (rows.spans, rows.wall) = (spans, levels);
+            found
+        })
     }
 
     /// Sets or adds the layer's values at sites `x` of row (j, k), all of them within its shape.

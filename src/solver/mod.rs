@@ -32,7 +32,8 @@ use crate::field::{FieldData, Precision};
 use crate::physics::Observables;
 use crate::scene::Scenario;
 
-pub use check::{Table, free_memory, read_scene, read_scene_text, validate_scene};
+pub use crate::backend::host_memory::free as free_memory;
+pub use check::{Table, read_scene, read_scene_text, validate_scene};
 pub use image::{FieldImage, ImageRequest};
 pub use method::{Backend, Kind, Method, Paper, ParameterSpec, StepAdvice, Target, Variant, Work};
 pub use methods::{METHODS, find};

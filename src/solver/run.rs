@@ -18,6 +18,8 @@ const BASE_TIME: &str = "base_time";
 const BASE_STEPS: &str = "base_steps";
 /// Σ|ψ|²; checkpoints of earlier versions of split-step-fourier call it `norm`.
 const WEIGHT: [&str; 2] = ["weight", "norm"];
+/// What the names of settings that a measurement chose begin with.
+const SETTINGS: &str = "solver.";
 
 /// Σ|ψ|² that is restored, and after how many steps.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -197,6 +199,10 @@ impl<S: Stepper> Run<S> {
             (BASE_STEPS.to_owned(), base_steps as f64),
         ];
         scalars.extend(self.norm.map(|norm| (WEIGHT[0].to_owned(), norm.weight)));
+        #[expect(clippy::cast_precision_loss, reason = "settings are far below 2^52")]
+        let settings = (self.stepper.measured_settings().into_iter())
+            .map(|(key, value)| (format!("{SETTINGS}{key}"), value as f64));
+        scalars.extend(settings);
         Ok(SolverState {
             clock: self.clock.public(),
             arrays: arrays.filter_map(|(plane, data)| Some((plane.name, data?))).collect(),

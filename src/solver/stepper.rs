@@ -141,6 +141,11 @@ pub(super) trait Stepper: Send {
     /// The state bit by bit, in the order of [`Stepper::layout`]; `None` for an optional array that is not kept.
     fn save(&mut self) -> Result<Vec<Option<FieldData>>, SolverError>;
 
+    /// Settings of `[solver]` that a measurement chose and on which bits depend: they belong to the state, since another machine would choose others.
+    fn measured_settings(&self) -> Vec<(&'static str, usize)> {
+        Vec::new()
+    }
+
     /// Takes over such a state, whose Δt is set already. Sizes and kinds are those of the layout.
     fn load(&mut self, clock: &RunClock, arrays: &[Option<&FieldData>]) -> Result<(), SolverError>;
 }

@@ -32,6 +32,8 @@ pub(super) struct Partitioned<T: Real> {
     step: Step,
     level: Level,
     levels: usize,
+    /// Blocks that were asked for or chosen; the geometry rounds them to whole rows.
+    blocks: usize,
     geometry: Geometry,
     psi: Aligned<T>,
     /// D.
@@ -74,6 +76,7 @@ impl<T: Vectors> Partitioned<T> {
             hamiltonian,
             level,
             levels,
+            blocks,
             geometry,
             // A pass walks through all five side by side: they begin at different places of a page.
             psi: large(numbers, 0),
@@ -257,6 +260,10 @@ impl<T: Vectors> Propagator<T> for Partitioned<T> {
             if levels == 1 { "level" } else { "levels" },
             self.level.title()
         )
+    }
+
+    fn blocks(&self) -> Option<usize> {
+        Some(self.blocks).filter(|blocks| *blocks >= 2)
     }
 
     fn memory(&self) -> usize {

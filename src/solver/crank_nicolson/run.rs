@@ -31,6 +31,10 @@ pub(super) trait Propagator<T: Real>: Send + Sync {
     fn variant(&self) -> &'static str;
     /// What was chosen, for people.
     fn details(&self) -> String;
+    /// Blocks that a line is cut into, on which the last bits depend.
+    fn blocks(&self) -> Option<usize> {
+        None
+    }
     /// Bytes held.
     fn memory(&self) -> usize;
     /// Fixes Δt and all that depends on it.
@@ -287,6 +291,14 @@ impl<T: Number> Stepper for CrankNicolson<T> {
 
     fn save(&mut self) -> Result<Vec<Option<FieldData>>, SolverError> {
         Ok(vec![Some(T::complex_data(self.gather()?))])
+    }
+
+    fn measured_settings(&self) -> Vec<(&'static str, usize)> {
+        self.propagator
+            .blocks()
+            .map(|blocks| ("blocks", blocks))
+            .into_iter()
+            .collect()
     }
 
     fn load(&mut self, clock: &RunClock, arrays: &[Option<&FieldData>]) -> Result<(), SolverError> {
