@@ -11,7 +11,7 @@ pub(super) mod touching;
 use self::aside::Frame;
 use self::operations::Sites;
 use self::touching::Touch;
-use super::{Solver, SolverError};
+use super::SolverError;
 use crate::backend::cuda::{self, CudaError, Device, Kind, parameters};
 use crate::backend::simd::Vectors;
 use crate::field::Precision;
@@ -72,14 +72,6 @@ pub(super) fn check_room(
         needed,
         available: free,
     })
-}
-
-/// What [`chosen`] came to.
-pub(super) enum Built {
-    /// A run on the device.
-    Device(Box<dyn Solver>),
-    /// The processor is to do it, with something to say about it.
-    Elsewhere(Option<String>),
 }
 
 /// The device, or why there is none.

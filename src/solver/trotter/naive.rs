@@ -8,7 +8,7 @@
 //! Per site-step in 2D, order 2: 6 sweeps and a phase; 40 flops; 7 passes over memory of 16 B (single), one of them with 8 B more for the phase.
 
 use super::problem::Problem;
-use super::run::{RowChange, Stepper};
+use super::run::{RowChange, Sweeper};
 use super::scheme::Scheme;
 use crate::field::Real;
 use crate::grid::Grid;
@@ -178,7 +178,7 @@ impl<T: Real> Turn<T> {
     }
 }
 
-impl<T: Real> Stepper<T> for Naive<T> {
+impl<T: Real> Sweeper<T> for Naive<T> {
     fn variant(&self) -> &'static str {
         "naive"
     }

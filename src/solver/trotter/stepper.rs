@@ -21,7 +21,7 @@ pub(super) type Correction = Box<dyn Fn(usize, &mut [f64]) + Sync>;
 ///
 /// Rows are numbered j + ny·k. All methods run inside the thread pool. Stepping one by one or many at once gives the
 /// same bits.
-pub(super) trait Stepper<T: Real>: Send + Sync {
+pub(super) trait Sweeper<T: Real>: Send + Sync {
     /// The variant's id.
     fn variant(&self) -> &'static str;
     /// What was chosen, for people.
@@ -58,7 +58,7 @@ pub(super) trait Stepper<T: Real>: Send + Sync {
     fn device(&self) -> Option<&dyn OnDevice<T>> {
         None
     }
-    /// Steps that [`Stepper::watched`] takes at once.
+    /// Steps that [`Sweeper::watched`] takes at once.
     fn fused(&self) -> usize {
         1
     }

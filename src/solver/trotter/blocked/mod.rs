@@ -17,7 +17,7 @@ mod rows;
 mod tile;
 
 use super::problem::Problem;
-use super::run::{Correction, RowChange, Stepper};
+use super::run::{Correction, RowChange, Sweeper};
 use super::scheme::{Scheme, Substep, alone};
 use super::watch::Watch;
 use crate::backend::memory::zeros;
@@ -152,7 +152,7 @@ impl<T: Real> Stage<T> {
     }
 }
 
-impl<T: Blockwise> Stepper<T> for Blocked<T> {
+impl<T: Blockwise> Sweeper<T> for Blocked<T> {
     fn variant(&self) -> &'static str {
         "blocked"
     }

@@ -26,8 +26,6 @@ mod space;
 mod stepper;
 mod touch;
 
-pub(super) use choice::build;
-
 use super::problem::Problem;
 use super::run::RowChange;
 use crate::backend::cuda::{Buffer, CudaError, Kernel, Landing, Mark, Queue};

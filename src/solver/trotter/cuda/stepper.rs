@@ -3,13 +3,13 @@
 use super::{Cuda, OnCuda, Planes};
 use crate::backend::cuda::Buffer;
 use crate::solver::trotter::problem::Problem;
-use crate::solver::trotter::run::{OnDevice, RowChange, Stepper};
+use crate::solver::trotter::run::{OnDevice, RowChange, Sweeper};
 use crate::solver::trotter::scheme::Scheme;
 use num_complex::Complex;
 use std::ops::Range;
 use std::sync::PoisonError;
 
-impl<T: OnCuda> Stepper<T> for Cuda<T> {
+impl<T: OnCuda> Sweeper<T> for Cuda<T> {
     fn variant(&self) -> &'static str {
         self.variant
     }

@@ -19,7 +19,7 @@ mod pass;
 
 use super::naive::Turn;
 use super::problem::Problem;
-use super::run::{RowChange, Stepper};
+use super::run::{RowChange, Sweeper};
 use super::scheme::Scheme;
 use crate::backend::simd::{Level, Vectors};
 use crate::grid::Grid;
@@ -67,7 +67,7 @@ impl<T: Vectors> Vector<T> {
     }
 }
 
-impl<T: Vectors> Stepper<T> for Vector<T> {
+impl<T: Vectors> Sweeper<T> for Vector<T> {
     fn variant(&self) -> &'static str {
         "vector"
     }
