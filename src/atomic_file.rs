@@ -371,8 +371,6 @@ pub(crate) mod faults {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "a test ends where it cannot go on")]
-
     use super::*;
 
     fn write(path: &Path, text: &str) -> io::Result<()> {

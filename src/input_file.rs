@@ -85,8 +85,6 @@ impl Identity {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "a test ends where it cannot go on")]
-
     use super::*;
 
     #[test]

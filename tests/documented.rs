@@ -79,12 +79,11 @@ fn bounded(mut words: Vec<String>) -> Option<Vec<String>> {
     }
     let first = words.first().cloned().unwrap_or_default();
     let whole = words.get(1).is_some_and(|word| !word.starts_with('-'));
-    let mut more = |extra: &[&str]| words.extend(extra.iter().map(|word| (*word).to_owned()));
     match first.as_str() {
-        "run" if whole && !mirror => more(&["--steps", "3"]),
+        "run" if whole && !mirror => words.extend(["--steps", "3"].map(str::to_owned)),
         "render" if whole => {
             let still =
-                has(&words, "--thumbnail") || has(&words, "--at") || words.iter().any(|word| word.ends_with(".png"));
+                has(&words, "--thumbnail") || has(&words, "--at") || words.iter().any(|word| word.contains(".png"));
             if !still {
                 words.extend(["--frames", "2", "--at", "1.0"].map(str::to_owned));
             }
@@ -93,7 +92,7 @@ fn bounded(mut words: Vec<String>) -> Option<Vec<String>> {
         "run" | "check" if whole => {}
         "info" => {}
         _ if words.iter().skip(1).any(|word| word.starts_with('-')) && !whole => return None,
-        _ => more(&["--help"]),
+        _ => words.push("--help".to_owned()),
     }
     Some(words)
 }

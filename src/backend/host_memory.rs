@@ -79,8 +79,6 @@ fn limits(root: &Path) -> Vec<u64> {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "a test ends where it cannot go on")]
-
     use super::*;
 
     /// A system of 8 GiB free with these files beside.

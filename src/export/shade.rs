@@ -75,7 +75,9 @@ impl Shade {
                     } else {
                         medium.density_row(*base, j, request.z, request.x.clone(), row);
                     }
-                    row.iter_mut().for_each(|value| *value -= base);
+                    for value in row {
+                        *value -= base;
+                    }
                 };
                 let sets = if is_speed { Sets::Speed } else { Sets::Density };
                 (sets, vec![levels(request, step, size, of)])

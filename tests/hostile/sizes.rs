@@ -62,7 +62,9 @@ fn png(width: u32, height: u32, depth: u8, before: &[Vec<u8>], data: &[u8]) -> V
     header.extend([depth, 0, 0, 0, 0]);
     let mut bytes = b"\x89PNG\r\n\x1a\n".to_vec();
     bytes.extend(chunk(b"IHDR", &header));
-    before.iter().for_each(|chunk| bytes.extend(chunk));
+    for chunk in before {
+        bytes.extend(chunk);
+    }
     bytes.extend(chunk(b"IDAT", data));
     bytes.extend(chunk(b"IEND", &[]));
     bytes

@@ -18,7 +18,9 @@ pub(super) fn run() -> anyhow::Result<()> {
         for width in WIDTHS {
             println!("\norder {}, {width} sites", 2 * half);
             print!("{:>16}", "sites/wavelength");
-            ANGLES.iter().for_each(|angle| print!("{angle:>7.0}°"));
+            for angle in ANGLES {
+                print!("{angle:>7.0}°");
+            }
             println!("{:>8}", "most");
             for wavelength in WAVELENGTHS {
                 print!("{wavelength:>16}");

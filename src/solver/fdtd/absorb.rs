@@ -208,6 +208,7 @@ pub(super) type Own<T> = [[T; 2]; 3];
 
 /// The part of Lp of one axis of one site from pⁿ `here` and `near`, which holds what stands k sites below and above at [k − 1]; the memories of `own` go on by a
 /// step, if it lies in a layer. For sites beside walls, whose neighbours are mirrored one by one.
+#[expect(clippy::needless_pass_by_value, reason = "a mutable borrow is passed on")]
 pub(super) fn site_change<T: Real>(half: usize, here: T, near: &[[T; 2]; 4], own: Option<&mut Own<T>>) -> T {
     let Some([below, above, site]) = own else {
         let level = here + here;

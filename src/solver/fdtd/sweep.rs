@@ -418,9 +418,8 @@ fn plain_rows<T: Real>(lattice: &Lattice, material: &Material<T>, walls: &Walls)
             let at = [0, row % lattice.size[1], row / lattice.size[1]];
             let inside = (1..lattice.rank).all(|axis| {
                 let n = lattice.size[axis];
-                (half..n.saturating_sub(half)).contains(&at[axis])
-                    && !(lattice.is_absorbing(axis)
-                        && !(lattice.absorb_width..n - lattice.absorb_width).contains(&at[axis]))
+                let between = |width: usize| (width..n.saturating_sub(width)).contains(&at[axis]);
+                between(half) && (!lattice.is_absorbing(axis) || between(lattice.absorb_width))
             });
             inside && !walls.concern(row) && material.damping(lattice, row).is_none()
         })

@@ -41,7 +41,7 @@ impl Place {
 
     #[expect(clippy::cast_possible_truncation, reason = "it was a usize")]
     fn index(self) -> Option<usize> {
-        Some((self.0.unsigned_abs() as usize).checked_sub(1)?)
+        (self.0.unsigned_abs() as usize).checked_sub(1)
     }
 
     fn value<T: Real>(self, field: View<'_, T>) -> T {

@@ -42,7 +42,7 @@ pub(super) fn objection(scenario: &Scenario, shape: Shape, capability: (i32, i32
         )
     } else if let Some(why) = shape.objection(nx) {
         why
-    } else if grid.edges()[0] == Edge::Absorb && cpml::slots_of_end(0, grid.absorb_width(), nx) % 4 != 0 {
+    } else if grid.edges()[0] == Edge::Absorb && !cpml::slots_of_end(0, grid.absorb_width(), nx).is_multiple_of(4) {
         "towers want absorbing edges along x of a multiple of 4 sites where a row is short".to_owned()
     } else if shape.room == Room::Shared && capability < (9, 0) {
         "this device has no bulk copies into shared memory".to_owned()
