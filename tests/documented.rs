@@ -79,21 +79,18 @@ fn bounded(mut words: Vec<String>) -> Option<Vec<String>> {
     }
     let first = words.first().cloned().unwrap_or_default();
     let whole = words.get(1).is_some_and(|word| !word.starts_with('-'));
-    match first.as_str() {
-        "run" if whole && !mirror => words.extend(["--steps", "3"].map(str::to_owned)),
-        "render" if whole => {
-            let still =
-                has(&words, "--thumbnail") || has(&words, "--at") || words.iter().any(|word| word.contains(".png"));
-            if !still {
-                words.extend(["--frames", "2", "--at", "1.0"].map(str::to_owned));
-            }
-        }
-        "list" if !has(&words, "--thumbnails") => {}
-        "run" | "check" if whole => {}
-        "info" => {}
-        _ if words.iter().skip(1).any(|word| word.starts_with('-')) && !whole => return None,
-        _ => words.push("--help".to_owned()),
-    }
+    let mentions_options = !whole && words.iter().skip(1).any(|word| word.starts_with('-'));
+    let still = has(&words, "--thumbnail") || has(&words, "--at") || words.iter().any(|word| word.contains(".png"));
+    let more: &[&str] = match first.as_str() {
+        "run" if whole && !mirror => &["--steps", "3"],
+        "render" if whole && !still => &["--frames", "2", "--at", "1.0"],
+        "run" | "render" | "check" if whole => &[],
+        "list" if !has(&words, "--thumbnails") => &[],
+        "info" => &[],
+        _ if mentions_options => return None,
+        _ => &["--help"],
+    };
+    words.extend(more.iter().map(|word| (*word).to_owned()));
     Some(words)
 }
 
