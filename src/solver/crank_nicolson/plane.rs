@@ -19,7 +19,7 @@ use crate::field::{Real, narrow};
 use crate::grid::Grid;
 use crate::physics::{Quantum, Sets};
 use crate::scene::Scenario;
-use crate::solver::split_step_fourier::kick::Kick;
+use crate::solver::quantum::kick::Kick;
 use num_complex::{Complex, Complex64};
 use rayon::prelude::*;
 use std::sync::{Mutex, PoisonError};

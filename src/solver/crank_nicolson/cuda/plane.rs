@@ -13,7 +13,7 @@ use crate::physics::Quantum;
 use crate::scene::Scenario;
 use crate::solver::device::rows::{address, list};
 use crate::solver::device::whole;
-use crate::solver::split_step_fourier::kick::Kick;
+use crate::solver::quantum::kick::Kick;
 use num_complex::{Complex, Complex64};
 
 /// Threads that a block should have if lines are short.
