@@ -10,7 +10,7 @@
 
 use super::hamiltonian::Step;
 use super::large;
-use super::run::Propagator;
+use super::propagator::Propagator;
 use super::thomas::Coefficients;
 use super::tile::{Factors, Place, SHORT, Scratch, Tile, WIDE};
 use crate::backend::simd::{Aligned, Level, Vectors};
