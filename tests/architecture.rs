@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may fail where it stands")]
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -174,6 +175,223 @@ fn runs_alone_know_clocks_and_checkpoints() {
             "{idle:?} may name `{word}` and do not: shorten the list"
         );
     }
+}
+
+/// Methods that may still use a piece of another one: (who, whose).
+const OTHER_METHODS: &[(&str, &str)] = &[("oscillators", "fdtd::observe"), ("device", "fdtd::observe")];
+
+#[test]
+fn no_method_uses_another() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/solver");
+    let methods = ["trotter", "crank_nicolson", "split_step_fourier", "fdtd", "oscillators"];
+    let mut files = Vec::new();
+    sources(&root, &mut files);
+    let mut found = Vec::new();
+    for file in &files {
+        let inside = file.strip_prefix(&root).unwrap();
+        let own = top(inside);
+        let text = without_comments(&fs::read_to_string(file).unwrap());
+        for (at, _) in text.match_indices("crate::solver::") {
+            let path = &text[at + "crate::solver::".len()..];
+            let path: String = path
+                .chars()
+                .take_while(|c| c.is_alphanumeric() || "_:".contains(*c))
+                .collect();
+            let other = path.split("::").next().unwrap_or("");
+            if methods.contains(&other) && other != own {
+                found.push((own.clone(), path));
+            }
+        }
+    }
+    let known = |(who, path): &&(String, String)| {
+        OTHER_METHODS
+            .iter()
+            .any(|(own, other)| who == own && path.starts_with(other))
+    };
+    let others: Vec<_> = found.iter().filter(|use_of| !known(use_of)).collect();
+    assert!(others.is_empty(), "{others:?}");
+    for (own, other) in OTHER_METHODS {
+        let still = found.iter().any(|(who, path)| who == own && path.starts_with(other));
+        assert!(still, "{own} no longer uses {other}: shorten the list");
+    }
+}
+
+/// A folder of `solver`, or the file's own name without an ending where it lies in no folder.
+fn top(inside: &Path) -> String {
+    let first = inside.components().next().unwrap().as_os_str().to_string_lossy();
+    first.trim_end_matches(".rs").to_owned()
+}
+
+/// Paths of a `use` tree: `a::{b, c::d}` gives a::b and a::c::d.
+fn flattened(tree: &str, prefix: &[String], all: &mut Vec<Vec<String>>) {
+    let words = |text: &str| -> Vec<String> {
+        let names = text
+            .split("::")
+            .map(|word| word.split(" as ").next().unwrap_or("").trim().to_owned());
+        names.filter(|word| !word.is_empty()).collect()
+    };
+    let Some(open) = tree.find('{') else {
+        all.push([prefix, &words(tree)].concat());
+        return;
+    };
+    let prefix = [prefix, &words(&tree[..open])].concat();
+    let inner = &tree[open + 1..tree.rfind('}').unwrap_or(tree.len())];
+    let (mut depth, mut start) = (0, 0);
+    for (at, c) in inner.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            ',' if depth == 0 => {
+                flattened(&inner[start..at], &prefix, all);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    if !inner[start..].trim().is_empty() {
+        flattened(&inner[start..], &prefix, all);
+    }
+}
+
+/// A file's module path below `solver`.
+fn module_of(inside: &Path) -> Vec<String> {
+    let mut path: Vec<String> = (inside.with_extension("").components())
+        .map(|part| part.as_os_str().to_string_lossy().into_owned())
+        .collect();
+    path.pop_if(|last| last == "mod");
+    path
+}
+
+/// Which files of `solver` import from which, tests and re-exports apart.
+fn imports(root: &Path) -> BTreeMap<Vec<String>, BTreeSet<Vec<String>>> {
+    let mut files = Vec::new();
+    sources(root, &mut files);
+    let inside = |file: &PathBuf| module_of(file.strip_prefix(root).unwrap());
+    let modules: BTreeSet<Vec<String>> = files.iter().map(inside).collect();
+    let mut graph = BTreeMap::new();
+    for file in &files {
+        let own = inside(file);
+        let text = without_comments(&fs::read_to_string(file).unwrap());
+        let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or("");
+        let mut used = BTreeSet::new();
+        for (at, _) in text.match_indices("\nuse ") {
+            let tree = text[at + "\nuse ".len()..].split(';').next().unwrap_or("");
+            let mut paths = Vec::new();
+            flattened(tree, &[], &mut paths);
+            for path in paths {
+                let (mut base, mut rest) = match path.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+                    ["crate", "solver", ..] => (Vec::new(), &path[2..]),
+                    ["super" | "self", ..] => (own.clone(), &path[..]),
+                    [first, ..] if modules.contains(&[&own[..], &[first.to_owned()]].concat()) => {
+                        (own.clone(), &path[..])
+                    }
+                    _ => continue,
+                };
+                while let [first, others @ ..] = rest
+                    && (first == "super" || first == "self")
+                {
+                    if first == "super" {
+                        base.pop();
+                    }
+                    rest = others;
+                }
+                for word in rest {
+                    let deeper = [&base[..], std::slice::from_ref(word)].concat();
+                    if !modules.contains(&deeper) {
+                        break;
+                    }
+                    base = deeper;
+                }
+                if base != own {
+                    used.insert(base);
+                }
+            }
+        }
+        graph.insert(own, used);
+    }
+    graph
+}
+
+/// What can be reached from a node.
+fn reached<'a, N: Ord>(graph: &'a BTreeMap<N, BTreeSet<N>>, from: &'a N) -> BTreeSet<&'a N> {
+    let mut seen = BTreeSet::new();
+    let mut next: Vec<&N> = graph.get(from).into_iter().flatten().collect();
+    while let Some(node) = next.pop() {
+        if seen.insert(node) {
+            next.extend(graph.get(node).into_iter().flatten());
+        }
+    }
+    seen
+}
+
+/// Nodes of each circle of a graph, the largest set that reach each other.
+fn circles<N: Ord + Clone>(graph: &BTreeMap<N, BTreeSet<N>>) -> BTreeSet<BTreeSet<N>> {
+    let all: BTreeMap<&N, BTreeSet<&N>> = graph.keys().map(|node| (node, reached(graph, node))).collect();
+    (graph.keys().filter(|node| all[node].contains(node)))
+        .map(|node| {
+            let together = all[node]
+                .iter()
+                .filter(|other| all.get(**other).is_some_and(|back| back.contains(node)));
+            together.map(|other| (*other).clone()).collect()
+        })
+        .collect()
+}
+
+/// Circles of imports across folders that are still there.
+const CIRCLES: &[&[&str]] = &[&["device", "fdtd"]];
+
+#[test]
+fn imports_make_no_circles() {
+    let graph = imports(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/solver"));
+    assert!(graph.len() > 100, "the sources are where this test looks");
+    let folder = |module: &Vec<String>| module.first().cloned().unwrap_or_default();
+    let mut folders: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (own, used) in &graph {
+        let others = used.iter().map(folder).filter(|other| *other != folder(own));
+        folders.entry(folder(own)).or_default().extend(others);
+    }
+    let across: Vec<Vec<String>> = circles(&folders)
+        .into_iter()
+        .map(|circle| circle.into_iter().collect())
+        .collect();
+    assert_eq!(across, CIRCLES, "circles of imports across folders");
+    for (name, _) in folders {
+        let inside: BTreeMap<_, BTreeSet<_>> = (graph.iter().filter(|(own, _)| folder(own) == name))
+            .map(|(own, used)| {
+                (
+                    own.clone(),
+                    used.iter().filter(|other| folder(other) == name).cloned().collect(),
+                )
+            })
+            .collect();
+        for circle in circles(&inside) {
+            assert!(
+                circle.len() <= 3,
+                "a circle of imports of more than three files: {circle:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn circles_are_found() {
+    let graph = |edges: &[(u8, u8)]| {
+        let mut graph: BTreeMap<u8, BTreeSet<u8>> = BTreeMap::new();
+        for (from, to) in edges {
+            graph.entry(*from).or_default().insert(*to);
+            graph.entry(*to).or_default();
+        }
+        circles(&graph)
+    };
+    assert_eq!(graph(&[(1, 2), (2, 3), (1, 3)]), BTreeSet::new());
+    let found = graph(&[(1, 2), (2, 3), (3, 1), (3, 4), (4, 5), (5, 4)]);
+    assert_eq!(
+        found,
+        BTreeSet::from([BTreeSet::from([1, 2, 3]), BTreeSet::from([4, 5])])
+    );
+    let mut paths = Vec::new();
+    flattened("a::{b, c::{d as e, f}}", &[], &mut paths);
+    assert_eq!(paths.concat().join(" "), "a b a c d a c f");
 }
 
 #[test]

@@ -17,6 +17,7 @@ pub mod methods;
 pub mod oscillators;
 mod placed;
 pub mod placement;
+mod quantum;
 mod run;
 mod setup;
 pub mod split_step_fourier;

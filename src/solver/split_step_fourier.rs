@@ -18,7 +18,6 @@
 //! Suzuki 1990, doi:10.1016/0375-9601(90)90962-N.
 
 mod axis;
-pub(super) mod kick;
 mod sums;
 
 use super::clock::RunClock;
@@ -33,9 +32,10 @@ use crate::field::{FieldData, Precision, Real, narrow, wide};
 use crate::physics::reference::trotter::SUZUKI;
 use crate::physics::{Equation, Initial, Measure, Observables, Quantum, Sets};
 use crate::scene::{Objection, Scenario};
+use crate::solver::quantum::kick::Kick;
 use crate::solver::transducers::Sites;
 use axis::Axis;
-use kick::Kick;
+
 use num_complex::{Complex, Complex64};
 use rayon::prelude::*;
 use rustfft::FftPlanner;

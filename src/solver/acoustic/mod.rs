@@ -1,6 +1,8 @@
 //! What methods for sound share.
 
 pub mod emit;
+pub mod medium;
+pub mod outward;
 pub mod point;
 
 use crate::grid::Edge;

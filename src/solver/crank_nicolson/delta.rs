@@ -6,7 +6,7 @@
 
 use super::hamiltonian::Hamiltonian;
 use super::line::Partitioned;
-use super::run::Propagator;
+use super::propagator::Propagator;
 use crate::backend::simd::{Level, Vectors};
 use crate::backend::threads;
 use std::path::PathBuf;

@@ -19,7 +19,7 @@ use super::blocks::{Blocks, Pass, Work};
 use super::hamiltonian::{Hamiltonian, Step};
 use super::large;
 use super::partition::{Factorised, Thomas, Tridiagonal};
-use super::run::{PART, Propagator};
+use super::propagator::{PART, Propagator};
 use super::thomas::interaction;
 use crate::backend::simd::{Aligned, Level, Vectors};
 use crate::field::{Real, narrow, wide};

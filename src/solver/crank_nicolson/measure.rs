@@ -1,10 +1,11 @@
 //! Sums over the field and records of detectors: where ψ lies if the propagator can, otherwise on the host.
 
-use super::Number;
-use super::run::{CrankNicolson, KEPT, PART};
+use super::propagator::{KEPT, PART};
+use super::run::CrankNicolson;
 use crate::field::wide;
 use crate::physics::{Measure, Observables};
 use crate::solver::clock::RunClock;
+use crate::solver::setup::Number;
 use crate::solver::totals::{Region, Totals};
 use crate::solver::{SolverError, Taps};
 use num_complex::{Complex, Complex64};
@@ -32,7 +33,7 @@ impl<T: Number> CrankNicolson<T> {
         Ok(totals.observables(self.grid()))
     }
 
-    /// Sums over ψ as [`super::run::Propagator::read`] gives it; energies where the drives are given. Parts are added in order, so that threads make no difference.
+    /// Sums over ψ as [`super::propagator::Propagator::read`] gives it; energies where the drives are given. Parts are added in order, so that threads make no difference.
     pub(super) fn totals(&self, drives: Option<&[f64]>) -> Totals {
         let [nx, ny, _] = self.grid().size();
         let parts_of_row = nx.div_ceil(PART);

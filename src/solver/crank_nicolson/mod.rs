@@ -30,6 +30,7 @@ mod partition;
 mod plane;
 #[cfg(test)]
 mod plane_tests;
+mod propagator;
 mod run;
 #[cfg(test)]
 mod tests;

@@ -10,7 +10,7 @@
 
 use super::hamiltonian::Step;
 use super::large;
-use super::run::Propagator;
+use super::propagator::Propagator;
 use super::thomas::Coefficients;
 use super::tile::{Factors, Place, SHORT, Scratch, Tile, WIDE};
 use crate::backend::simd::{Aligned, Level, Vectors};
@@ -19,7 +19,7 @@ use crate::field::{Real, narrow};
 use crate::grid::Grid;
 use crate::physics::{Quantum, Sets};
 use crate::scene::Scenario;
-use crate::solver::split_step_fourier::kick::Kick;
+use crate::solver::quantum::kick::Kick;
 use num_complex::{Complex, Complex64};
 use rayon::prelude::*;
 use std::sync::{Mutex, PoisonError};

@@ -2,7 +2,7 @@
 
 use super::partition::{Thomas, Tridiagonal};
 use super::plane::Plane;
-use super::run::Propagator;
+use super::propagator::Propagator;
 use super::tile::WIDE;
 use crate::backend::simd::{Level, Vectors};
 use crate::field::wide;

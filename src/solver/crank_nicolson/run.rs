@@ -1,85 +1,21 @@
 //! The stepper: initial state, sums and states around a [`Propagator`], which holds the field in a layout of its own.
 
-use super::Number;
 use super::hamiltonian::Hamiltonian;
 use super::line::Partitioned;
 use super::plane::Plane;
+use super::propagator::{PART, Propagator};
 use super::thomas::EndToEnd;
 use crate::backend::simd::{Level, Vectors};
-use crate::backend::threads;
 use crate::field::{FieldData, Real, narrow, wide};
 use crate::grid::Grid;
 use crate::physics::{Observables, Quantum};
 use crate::scene::Scenario;
 use crate::solver::clock::RunClock;
-use crate::solver::method::Backend;
-use crate::solver::setup::{Choice, Setup};
+use crate::solver::setup::{Choice, Number, Setup};
 use crate::solver::stepper::{Parts, Plane as StatePlane, Stepper};
-use crate::solver::totals::{Region, Totals};
 use crate::solver::{FieldImage, ImageRequest, SolverError, Taps};
 use num_complex::{Complex, Complex64};
 use rayon::prelude::*;
-
-/// Sites that one task sums.
-pub(super) const PART: usize = 4096;
-/// Sums that [`Propagator::keep_totals`] keeps.
-pub(super) const KEPT: usize = 4096;
-
-/// A field and the steps of it.
-pub(super) trait Propagator<T: Real>: Send + Sync {
-    /// The variant's id.
-    fn variant(&self) -> &'static str;
-    /// What was chosen, for people.
-    fn details(&self) -> String;
-    /// Blocks that a line is cut into, on which the last bits depend.
-    fn blocks(&self) -> Option<usize> {
-        None
-    }
-    /// Bytes held.
-    fn memory(&self) -> usize;
-    /// Fixes Δt and all that depends on it.
-    fn set_step(&mut self, dt: f64);
-    /// Steps from `time`; many at once give the same bits as one by one.
-    fn advance(&mut self, time: f64, steps: u64);
-    /// ψ of the sites from `first` on, x fastest.
-    fn read(&self, first: usize, out: &mut [Complex<T>]);
-    /// Changes ψ site by site; walls become zero.
-    fn change(&mut self, change: &(dyn Fn(usize, &mut Complex<T>) + Sync));
-    /// What the drives are worth at a time.
-    fn drives_at(&self, time: f64) -> Vec<f64>;
-    /// Diagonal of H at a site, without interaction.
-    fn energy_at(&self, site: usize, drives: &[f64]) -> f64;
-    /// Where it steps.
-    fn backend(&self) -> Backend {
-        Backend::Cpu
-    }
-    /// How many work at it.
-    fn workers(&self) -> usize {
-        threads::count()
-    }
-    /// Makes ψ as it stands ready for [`Self::read`].
-    fn fetch(&mut self) {}
-    /// Scales ψ to Σ|ψ|² = `weight`, if it can do so where ψ lies.
-    fn scale_to(&mut self, _weight: f64) -> bool {
-        false
-    }
-    /// Whether it sums and draws where ψ lies; otherwise that is done from [`Self::read`].
-    fn looks(&self) -> bool {
-        false
-    }
-    /// Sums over regions, none of them empty, with the energies of `time`, and keeps them from `place` on, below [`KEPT`].
-    fn keep_totals(&mut self, _time: f64, _regions: &[Region], _place: usize) {}
-    /// The first `count` of them; NaN after a fault.
-    fn kept_totals(&mut self, _count: usize) -> Vec<Totals> {
-        Vec::new()
-    }
-    /// Draws ψ.
-    fn picture(&mut self, _request: &ImageRequest, _image: &mut FieldImage) {}
-    /// What has gone wrong since it was asked last.
-    fn fault(&mut self) -> Result<(), SolverError> {
-        Ok(())
-    }
-}
 
 /// ψ of one scenario and how it is stepped.
 pub(super) struct CrankNicolson<T: Real> {

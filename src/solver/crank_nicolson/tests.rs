@@ -3,7 +3,7 @@
 use super::hamiltonian::Hamiltonian;
 use super::line::Partitioned;
 use super::partition::{Factorised, Partition, Thomas, Tridiagonal};
-use super::run::Propagator;
+use super::propagator::Propagator;
 use super::thomas::EndToEnd;
 use crate::backend::simd::{Level, Vectors};
 use crate::field::{Real, wide};

@@ -4,7 +4,7 @@
 //! recurrences wait for every multiply-add before them, on one thread.
 
 use super::hamiltonian::{Hamiltonian, Step};
-use super::run::Propagator;
+use super::propagator::Propagator;
 use crate::field::{Real, narrow};
 use num_complex::{Complex, Complex64};
 

@@ -31,6 +31,8 @@ pub(in crate::solver) struct Frame {
     pub value: u64,
 }
 
+crate::backend::cuda::parameters!(Frame);
+
 /// What is summed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::solver) struct Region {

@@ -8,16 +8,11 @@ pub(super) mod rows;
 pub(super) mod texels;
 pub(super) mod touching;
 
-use self::aside::Frame;
-use self::operations::Sites;
-use self::touching::Touch;
 use super::SolverError;
-use crate::backend::cuda::{self, CudaError, Device, Kind, parameters};
+use crate::backend::cuda::{self, CudaError, Device, Kind};
 use crate::backend::simd::Vectors;
 use crate::field::Precision;
 use crate::grid::Grid;
-
-parameters!(Sites, Frame, Touch);
 
 /// A real that the processor and the device can hold.
 pub(super) trait OnCuda: Vectors + Kind {}

@@ -30,6 +30,8 @@ pub(in crate::solver) struct Sites {
     pub set_rows: i32,
 }
 
+crate::backend::cuda::parameters!(Sites);
+
 /// The operations of a batch.
 pub(in crate::solver) struct Operations<T: OnCuda> {
     steps: Buffer<u32>,

@@ -25,6 +25,8 @@ pub(in crate::solver) struct Touch {
     pub act: i32,
 }
 
+crate::backend::cuda::parameters!(Touch);
+
 impl Touch {
     /// Blocks of [`THREADS`] with a thread a site.
     pub(in crate::solver) fn blocks(&self) -> (u32, u32, u32) {

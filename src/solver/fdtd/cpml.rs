@@ -4,7 +4,7 @@
 //! depth ξ ∈ (0, 1] and A = e^(−σ(ξ)|Δt|), σ(ξ) = −5c ln R₀/(2La) ξ⁴:
 //! G = A(ψ + g) and ψ ← G − g on faces; u = DG, Z = A(ζ + u) and ζ ← Z − u on sites; Z stands for the axis' part of Lp. The layer is closed by a rigid wall;
 //! what comes back through it has been damped to R₀. c is the largest speed in the layer, in which the medium does not change along the normal
-//! ([`super::outward`]). R₀ is 10⁻¹⁶ from 15 sites on and larger in thinner layers, where more would be reflected by the discretisation.
+//! ([`crate::solver::acoustic::outward`]). R₀ is 10⁻¹⁶ from 15 sites on and larger in thinner layers, where more would be reflected by the discretisation.
 //!
 //! This is the staggered first-order system (velocity and pressure) with its memories, differenced once in time: pⁿ⁺¹ − 2pⁿ + pⁿ⁻¹ = λ²ΣZ.
 //! Sums of what nearly cancels are formed before they are multiplied, and each in one place, so that what stands still exerts no force but that of rounding.
@@ -19,9 +19,9 @@
 //! References: Komatitsch & Martin 2007, doi:10.1190/1.2757586 (CPML, κ = 1, α = 0); Pasalic & McGarry 2010, doi:10.1190/1.3513453 (second-order form).
 
 use super::lattice::Lattice;
-use super::material::allocate;
 use crate::field::Real;
 use crate::solver::SolverError;
+use crate::solver::acoustic::medium::allocate;
 use std::ops::Range;
 
 /// R₀ of a layer of `width` sites.

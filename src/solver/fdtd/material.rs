@@ -1,20 +1,13 @@
 //! The medium as the step reads it: λ² or κ per site, density, damping.
 
 use super::lattice::Lattice;
-use super::outward::Domain;
 use crate::field::Real;
-use crate::physics::{Acoustic, Medium, Model, Sets};
+use crate::physics::{Medium, Sets};
 use crate::scene::Scenario;
 use crate::solver::SolverError;
+use crate::solver::acoustic::medium::{allocate, constants};
+use crate::solver::acoustic::outward::Domain;
 use rayon::prelude::*;
-
-/// The constants of an acoustic scene.
-pub fn constants(scenario: &Scenario) -> Option<Acoustic> {
-    match scenario.model() {
-        Model::Acoustic(acoustic) => Some(*acoustic),
-        Model::Quantum(_) => None,
-    }
-}
 
 /// Everything of the medium that a step needs, except walls. Arrays lie as [`Lattice`] says.
 pub struct Material<T> {
@@ -165,33 +158,4 @@ impl<T: Real> Material<T> {
         let values = self.squares.len() + self.density.len() + self.damping.len();
         (values * size_of::<T>() + self.damped_rows.len() * size_of::<Option<u32>>()) as u64
     }
-}
-
-/// A zeroed array, or [`SolverError::OutOfMemory`].
-pub fn allocate<T: Real>(len: usize, what: &str) -> Result<Vec<T>, SolverError> {
-    let mut all = Vec::new();
-    all.try_reserve_exact(len).map_err(|_| SolverError::OutOfMemory {
-        what: what.to_owned(),
-        needed: (len * size_of::<T>()) as u64,
-        available: 0,
-    })?;
-    all.resize(len, T::zero());
-    Ok(all)
-}
-
-/// Walls of a scene, one value a site, x fastest, continued into absorbing layers ([`super::outward`]); empty where no layer sets one.
-pub fn read_walls(scenario: &Scenario) -> Vec<bool> {
-    let medium = scenario.medium();
-    if !medium.has(Sets::Wall) {
-        return Vec::new();
-    }
-    let [nx, ny, _] = scenario.grid().size();
-    let domain = Domain::new(scenario.grid());
-    let mut walls = vec![false; scenario.grid().sites()];
-    walls.par_chunks_mut(nx).enumerate().for_each(|(row, out)| {
-        let [j, k] = domain.row(row % ny, row / ny);
-        medium.wall_row(j, k, 0..nx, out);
-        domain.fill_ends(out);
-    });
-    walls
 }

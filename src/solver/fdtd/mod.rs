@@ -26,7 +26,6 @@ pub mod energy;
 pub mod lattice;
 pub mod material;
 pub(super) mod observe;
-pub mod outward;
 mod plan;
 pub mod reflection;
 mod run;

@@ -1,7 +1,6 @@
 //! What is asked of a run: records, observables, pictures.
 
 use super::energy::Levels;
-use super::material::allocate;
 use super::run::Fdtd;
 use crate::backend::simd::Vectors;
 use crate::backend::threads;
@@ -9,6 +8,7 @@ use crate::field::{FieldData, Real};
 use crate::grid::Grid;
 use crate::physics::{Measure, Observables};
 use crate::scene::scenario::Quantity;
+use crate::solver::acoustic::medium::allocate;
 use crate::solver::{FieldImage, ImageRequest, SolverError, Taps};
 use rayon::prelude::*;
 

@@ -4,12 +4,12 @@
 //! mode can live on a few sites): (cΔt/a)² · rank · S ≤ 4 with S of [`super::stencil::symbol`] where the density is uniform; Δt²/a² · K Σ b ≤ 2 over a site's faces
 //! where it is not. Walls and rigid edges only take from the sums. A uniform medium attains the bound.
 
-use super::material::{constants, read_walls};
-use super::outward::Domain;
 use super::stencil::courant_limit;
 use crate::grid::Edge;
 use crate::physics::Sets;
 use crate::scene::Scenario;
+use crate::solver::acoustic::medium::{constants, read_walls};
+use crate::solver::acoustic::outward::Domain;
 use rayon::prelude::*;
 
 /// The largest stable Δt; ∞ where nothing moves.

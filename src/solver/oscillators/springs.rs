@@ -12,7 +12,7 @@ use crate::grid::{Edge, Grid};
 use crate::physics::{Acoustic, Medium, Sets};
 use crate::scene::Scenario;
 use crate::solver::SolverError;
-use crate::solver::fdtd::material::{constants, read_walls};
+use crate::solver::acoustic::medium::{constants, read_walls};
 use rayon::prelude::*;
 use std::sync::Arc;
 

@@ -16,7 +16,7 @@ use crate::field::Real;
 use crate::grid::{Edge, Grid};
 use crate::scene::Scenario;
 use crate::solver::Taps;
-use crate::solver::fdtd::material::constants;
+use crate::solver::acoustic::medium::constants;
 use rayon::prelude::*;
 use std::ops::Range;
 

@@ -5,7 +5,8 @@
 //! The factors of the axes commute: doing a line there and back in cache before the next axis is exact, and saves every pass
 //! over memory that a transform of the whole grid would need.
 
-use crate::field::{Precision, Real};
+use crate::field::Real;
+use crate::solver::quantum::rotation;
 use num_complex::Complex;
 use rayon::prelude::*;
 use rustfft::{Fft, FftPlanner};
@@ -142,27 +143,6 @@ fn unfold<T: Real>(line: &[Complex<T>], ring: &mut [Complex<T>]) {
     for (image, value) in ring[n + 2..].iter_mut().zip(line.iter().rev()) {
         *image = -value;
     }
-}
-
-/// `scale`·e^{i angle}, rounded so that in single precision the modulus is as near to `scale` as neighbouring numbers allow:
-/// a factor that is applied every step must not drift.
-pub fn rotation<T: Real>(scale: f64, angle: f64) -> Complex<T> {
-    let exact = Complex::from_polar(scale, angle);
-    let mut best = Complex::new(T::of(exact.re), T::of(exact.im));
-    if T::PRECISION == Precision::Double {
-        return best;
-    }
-    let miss = |z: &Complex<T>| (z.re.wide().powi(2) + z.im.wide().powi(2) - scale * scale).abs();
-    let around = |x: f64| [T::of(x), T::of(x * (1.0 + 6e-8)), T::of(x * (1.0 - 6e-8))];
-    for re in around(exact.re) {
-        for im in around(exact.im) {
-            let candidate = Complex::new(re, im);
-            if miss(&candidate) < miss(&best) {
-                best = candidate;
-            }
-        }
-    }
-    best
 }
 
 /// Copies the lines of an axis (array seen as [outer][n][inner]) into `lines` as [outer][inner][n] and treats each line,

@@ -1,9 +1,10 @@
 //! ψ on the device, and what looks at it there: sums over regions, pictures, its weight (`kernels/crank_nicolson.cuh`). Interleaved, x fastest.
 
-use super::{OnCuda, params};
+use super::params;
 use crate::backend::cuda::{Buffer, CudaError, Kernel, PushKernelArg, Queue, Source};
 use crate::grid::Grid;
-use crate::solver::crank_nicolson::run::KEPT;
+use crate::solver::crank_nicolson::propagator::KEPT;
+use crate::solver::device::OnCuda;
 use crate::solver::device::rows::grow;
 use crate::solver::device::{texels, whole};
 use crate::solver::totals::{Region, Totals};

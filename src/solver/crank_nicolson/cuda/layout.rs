@@ -1,6 +1,6 @@
 //! How the rows of a line are dealt out to threads of the device, and the joints of its blocks.
 
-use super::{FEW, PART_THREADS, PARTS, SOLVERS, THREADS};
+use super::shape::{FEW, PART_THREADS, PARTS, SOLVERS, THREADS};
 
 /// Who solves for the joints of all blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,9 +4,11 @@ use super::super::hamiltonian::{Hamiltonian, Step};
 use super::field::{Energies, Field};
 use super::layout::{Layout, Solvers};
 use super::on_device::{Scheme, bytes};
-use super::{OnCuda, PART_THREADS, PARTS, Shape, params};
+use super::params;
+use super::shape::{PART_THREADS, PARTS, Shape};
 use crate::backend::cuda::{Buffer, CudaError, Device, Kernel, PushKernelArg, Queue};
 use crate::grid::Grid;
+use crate::solver::device::OnCuda;
 use crate::solver::device::rows::address;
 use std::ffi::c_void;
 

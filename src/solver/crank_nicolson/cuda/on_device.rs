@@ -1,9 +1,9 @@
 //! A propagator on the device, whatever its lines: a [`Scheme`] that steps, and the field where it is summed, drawn, read and changed.
 
-use super::super::run::Propagator;
-use super::OnCuda;
+use super::super::propagator::Propagator;
 use super::field::{Energies, Field};
 use crate::backend::cuda::{Buffer, CudaError};
+use crate::solver::device::OnCuda;
 use crate::solver::totals::{Region, Totals};
 use crate::solver::{Backend, FieldImage, ImageRequest, SolverError};
 use num_complex::Complex;

@@ -117,7 +117,7 @@ pub(super) struct Picture {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 mod tests {
-    use super::super::{DOUBLE, PLANE_DOUBLE, PLANE_SINGLE, SINGLE};
+    use super::super::shape::{DOUBLE, PLANE_DOUBLE, PLANE_SINGLE, SINGLE};
     use super::*;
     use crate::backend::cuda::{Source, manifest};
     use crate::field::Real;

@@ -5,15 +5,17 @@ use super::super::plane::walls;
 use super::super::thomas::Coefficients;
 use super::field::{Energies, Field};
 use super::on_device::{Scheme, bytes};
-use super::{OnCuda, Shape, params};
+use super::params;
+use super::shape::Shape;
 use crate::backend::cuda::{Buffer, CudaError, Device, Kernel, Queue};
 use crate::field::{Real, narrow};
 use crate::grid::Grid;
 use crate::physics::Quantum;
 use crate::scene::Scenario;
+use crate::solver::device::OnCuda;
 use crate::solver::device::rows::{address, list};
 use crate::solver::device::whole;
-use crate::solver::split_step_fourier::kick::Kick;
+use crate::solver::quantum::kick::Kick;
 use num_complex::{Complex, Complex64};
 
 /// Threads that a block should have if lines are short.
@@ -360,7 +362,7 @@ impl<T: OnCuda> Scheme<T> for Plane<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{PLANE_DOUBLE, PLANE_SINGLE};
+    use super::super::shape::{PLANE_DOUBLE, PLANE_SINGLE};
     use super::*;
 
     #[test]

@@ -1,12 +1,12 @@
 //! Levels on the device as a run sees them.
 
-use super::super::material::allocate;
 use super::super::run::{BESIDE, Fdtd, level};
 use super::{Cuda, store, tiles, torre};
 use crate::backend::cuda::{Buffer, CudaError};
 use crate::backend::simd::Aligned;
 use crate::field::{FieldData, Real};
 use crate::physics::Observables;
+use crate::solver::acoustic::medium::allocate;
 use crate::solver::clock::RunClock;
 use crate::solver::device::OnCuda;
 use crate::solver::device::resident::Resident;

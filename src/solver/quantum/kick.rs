@@ -1,6 +1,6 @@
 //! The potential half of the split step: ψ ← e^{−i(U + g|ψ|² − iW)τ}ψ, site by site.
 
-use super::axis::rotation;
+use super::rotation;
 use crate::field::Real;
 use crate::physics::{Expression, Medium};
 use num_complex::Complex;

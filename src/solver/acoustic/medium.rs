@@ -1,0 +1,45 @@
+//! What every method reads of an acoustic scene.
+
+use super::outward::Domain;
+use crate::field::Real;
+use crate::physics::{Acoustic, Model, Sets};
+use crate::scene::Scenario;
+use crate::solver::SolverError;
+use rayon::prelude::*;
+
+/// The constants of an acoustic scene.
+pub fn constants(scenario: &Scenario) -> Option<Acoustic> {
+    match scenario.model() {
+        Model::Acoustic(acoustic) => Some(*acoustic),
+        Model::Quantum(_) => None,
+    }
+}
+
+/// A zeroed array, or [`SolverError::OutOfMemory`].
+pub fn allocate<T: Real>(len: usize, what: &str) -> Result<Vec<T>, SolverError> {
+    let mut all = Vec::new();
+    all.try_reserve_exact(len).map_err(|_| SolverError::OutOfMemory {
+        what: what.to_owned(),
+        needed: (len * size_of::<T>()) as u64,
+        available: 0,
+    })?;
+    all.resize(len, T::zero());
+    Ok(all)
+}
+
+/// Walls of a scene, one value a site, x fastest, continued into absorbing layers ([`crate::solver::acoustic::outward`]); empty where no layer sets one.
+pub fn read_walls(scenario: &Scenario) -> Vec<bool> {
+    let medium = scenario.medium();
+    if !medium.has(Sets::Wall) {
+        return Vec::new();
+    }
+    let [nx, ny, _] = scenario.grid().size();
+    let domain = Domain::new(scenario.grid());
+    let mut walls = vec![false; scenario.grid().sites()];
+    walls.par_chunks_mut(nx).enumerate().for_each(|(row, out)| {
+        let [j, k] = domain.row(row % ny, row / ny);
+        medium.wall_row(j, k, 0..nx, out);
+        domain.fill_ends(out);
+    });
+    walls
+}

@@ -1,0 +1,69 @@
+//! What a scheme on a back end offers: ψ in a layout of its own, and the steps of it.
+
+use crate::backend::threads;
+use crate::field::Real;
+use crate::solver::method::Backend;
+use crate::solver::totals::{Region, Totals};
+use crate::solver::{FieldImage, ImageRequest, SolverError};
+use num_complex::Complex;
+
+/// Sites that one task sums.
+pub(super) const PART: usize = 4096;
+/// Sums that [`Propagator::keep_totals`] keeps.
+pub(super) const KEPT: usize = 4096;
+
+/// A field and the steps of it.
+pub(super) trait Propagator<T: Real>: Send + Sync {
+    /// The variant's id.
+    fn variant(&self) -> &'static str;
+    /// What was chosen, for people.
+    fn details(&self) -> String;
+    /// Blocks that a line is cut into, on which the last bits depend.
+    fn blocks(&self) -> Option<usize> {
+        None
+    }
+    /// Bytes held.
+    fn memory(&self) -> usize;
+    /// Fixes Δt and all that depends on it.
+    fn set_step(&mut self, dt: f64);
+    /// Steps from `time`; many at once give the same bits as one by one.
+    fn advance(&mut self, time: f64, steps: u64);
+    /// ψ of the sites from `first` on, x fastest.
+    fn read(&self, first: usize, out: &mut [Complex<T>]);
+    /// Changes ψ site by site; walls become zero.
+    fn change(&mut self, change: &(dyn Fn(usize, &mut Complex<T>) + Sync));
+    /// What the drives are worth at a time.
+    fn drives_at(&self, time: f64) -> Vec<f64>;
+    /// Diagonal of H at a site, without interaction.
+    fn energy_at(&self, site: usize, drives: &[f64]) -> f64;
+    /// Where it steps.
+    fn backend(&self) -> Backend {
+        Backend::Cpu
+    }
+    /// How many work at it.
+    fn workers(&self) -> usize {
+        threads::count()
+    }
+    /// Makes ψ as it stands ready for [`Self::read`].
+    fn fetch(&mut self) {}
+    /// Scales ψ to Σ|ψ|² = `weight`, if it can do so where ψ lies.
+    fn scale_to(&mut self, _weight: f64) -> bool {
+        false
+    }
+    /// Whether it sums and draws where ψ lies; otherwise that is done from [`Self::read`].
+    fn looks(&self) -> bool {
+        false
+    }
+    /// Sums over regions, none of them empty, with the energies of `time`, and keeps them from `place` on, below [`KEPT`].
+    fn keep_totals(&mut self, _time: f64, _regions: &[Region], _place: usize) {}
+    /// The first `count` of them; NaN after a fault.
+    fn kept_totals(&mut self, _count: usize) -> Vec<Totals> {
+        Vec::new()
+    }
+    /// Draws ψ.
+    fn picture(&mut self, _request: &ImageRequest, _image: &mut FieldImage) {}
+    /// What has gone wrong since it was asked last.
+    fn fault(&mut self) -> Result<(), SolverError> {
+        Ok(())
+    }
+}
