@@ -3,6 +3,7 @@
 mod blocks;
 mod choice;
 mod reflection;
+mod scenes;
 
 use super::terminal::{say, tell};
 use super::{InputError, named};
@@ -12,7 +13,7 @@ use crate::export::chart::{Chart, Series};
 use crate::export::{self, About};
 use crate::solver::{self, Backend};
 use crate::units::si;
-use choice::{Size, chosen, keep, parse_setting, parse_size, settings, sizes};
+use choice::{Size, chosen, keep, parse_scale, parse_setting, parse_size, settings, sizes};
 use clap::Args;
 use std::io::Write;
 use std::path::PathBuf;
@@ -56,6 +57,16 @@ pub struct BenchArgs {
     /// Print what the absorbing edges of finite differences send back, instead of measuring
     #[arg(long, conflicts_with_all = ["plot", "json", "frames", "blocks_plot"])]
     reflection: bool,
+    /// Instead: scenes as they are written beside their bare grids (the same sites, method, precision and Δt with nothing in them), and what edges, walls, medium,
+    /// detectors, sources and mirrors cost, each taken away alone (default: every preset). `--method`, `--backend`, `--precision` and `--variant` stand over what the scenes say
+    #[arg(long, value_name = "NAME", num_args = 0.., conflicts_with_all = ["blocks_plot", "plot", "frames", "blocks", "levels", "set", "uniform", "order"])]
+    scenes: Option<Vec<String>>,
+    /// With `--scenes`: N times as many sites along each axis; lengths stay where they are, the spacing and Δt shrink, absorbing edges keep their number of sites
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "scenes", value_parser = parse_scale)]
+    scale: usize,
+    /// Instead: every variant beside the one that `auto` takes, for presets and for grids of many sizes (or for `--scenes` alone); marks those that are more than 5% faster
+    #[arg(long, conflicts_with_all = ["blocks_plot", "plot", "frames", "blocks", "levels", "set", "uniform", "order", "variant"])]
+    check_auto: bool,
     /// Half a second instead of three per figure, and the two middle sizes only
     #[arg(long)]
     quick: bool,
@@ -84,6 +95,12 @@ pub(super) fn run(args: &BenchArgs) -> anyhow::Result<()> {
     #[cfg(feature = "gui")]
     if let Some(sites) = args.volume {
         return super::bench_volume::run(sites as usize);
+    }
+    if args.check_auto {
+        return scenes::check_auto(args);
+    }
+    if let Some(names) = &args.scenes {
+        return scenes::run(args, names);
     }
     let cases = chosen(args)?;
     // A file that cannot be written is found out now.

@@ -1,5 +1,8 @@
 //! How fast the methods step, beside what the machine can do: the measurements of `ripplon bench`.
 
+pub mod auto;
+pub mod scenes;
+
 use super::build;
 use super::{Command, EngineError, Status, Worker};
 use crate::backend::ceilings::Ceilings;

@@ -497,3 +497,38 @@ fn an_interrupted_run_writes_what_was_asked_for() {
         .ripplon("run small.toml --steps 10 --resume c.ripplon")
         .expect(0, &["10 steps"]);
 }
+
+#[test]
+fn scenes_are_measured_beside_their_bare_grids() {
+    let place = Place::new();
+    place
+        .ripplon("bench --scenes small.toml --backend cpu --quick --json scenes.json")
+        .expect(
+            0,
+            &[
+                "small.toml",
+                "32x24",
+                "trotter",
+                "naive",
+                "as written",
+                "bare",
+                "detectors",
+            ],
+        );
+    let rows: serde_json::Value = serde_json::from_str(&place.text("scenes.json")).unwrap();
+    let row = &rows[0];
+    assert_eq!(row["scene"], "small.toml");
+    assert_eq!(row["size"], serde_json::json!([32, 24]));
+    assert_eq!(row["time_step"], 0.02);
+    assert_eq!(row["parts"].as_array().unwrap().len(), 1);
+    assert_eq!(row["parts"][0]["part"], "detectors");
+    assert!(row["ratio"].as_f64().unwrap() > 0.0);
+    place
+        .ripplon("bench --check-auto --scenes small.toml --backend cpu --quick")
+        .expect(0, &["auto takes", "blocked", "vector", "in turns"]);
+    place.ripplon("bench --scenes ponds").expect(2, &["ponds", "pond"]);
+    place.ripplon("bench --scale 2").expect(2, &["--scenes"]);
+    place
+        .ripplon("bench --scenes pond --precision half")
+        .expect(2, &["--precision half", "single, double"]);
+}

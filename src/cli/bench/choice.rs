@@ -117,3 +117,8 @@ pub(super) fn parse_setting(text: &str) -> Result<(String, i64), String> {
         .and_then(|(key, value)| Some((key.trim().to_owned(), value.trim().parse().ok()?)));
     pair.ok_or_else(|| "a key and a whole number, e.g. tower=64".to_owned())
 }
+
+pub(super) fn parse_scale(text: &str) -> Result<usize, String> {
+    let scale = text.parse().ok().filter(|scale| (1..=1024).contains(scale));
+    scale.ok_or_else(|| "a whole number from 1 to 1024".to_owned())
+}
