@@ -8,8 +8,8 @@ use crate::physics::layer::Samples;
 use crate::physics::{Equation, Expression, Layer, Sets, Shape, Value, expression};
 use std::sync::Arc;
 
-/// How far speeds and densities of one scene may lie apart: the square of the ratio is a number in single precision.
-const MOST_RATIO: f64 = 1e9;
+/// How far speeds and densities of one scene may lie apart: absorbing layers form the fourth power of the ratio, a number in single precision.
+const MOST_RATIO: f64 = 1e6;
 
 impl Builder<'_> {
     pub(super) fn layers(
@@ -148,7 +148,7 @@ impl Builder<'_> {
         if !good {
             let shown = super::super::write::float(number);
             let message = format!(
-                "{shown} is not between {low:e} and {high:e}, a billionth and a billion times the value under [acoustic]"
+                "{shown} is not between {low:e} and {high:e}, a millionth and a million times the value under [acoustic]"
             );
             self.found
                 .value(key, message, "choose numbers nearer to each other, or a wall");
