@@ -30,6 +30,15 @@ impl Precision {
         }
     }
 
+    /// The largest number that a scene may give, and the inverse of the smallest: far enough from the largest of the precision for what is made of them.
+    #[must_use]
+    pub fn most(self) -> f64 {
+        match self {
+            Self::Single => 1e30,
+            Self::Double => 1e150,
+        }
+    }
+
     /// Bytes of one real number.
     #[must_use]
     pub fn bytes(self) -> usize {

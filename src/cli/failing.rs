@@ -24,7 +24,6 @@ center = [3.0]
 width = [1.0]
 [[detector]]
 name = "all"
-region = "everywhere"
 "#;
 
 /// Runs the scene with every output, the call of this number failing; what came of it, and how many calls there were.

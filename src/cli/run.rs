@@ -86,7 +86,7 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
         (Some(_), sample) => engine.keep_observables(sample.unwrap_or_else(|| (total / 1000).max(1)))?,
         (None, _) => {}
     }
-    check_records(args, &scenario, &engine, total)?;
+    note_records(args, &scenario, &engine, total);
     let mut outputs = Outputs::create(args, &mut engine)?;
     say!("{}", headline(&scenario, &engine));
     super::scene::print_note(&engine);
@@ -183,20 +183,20 @@ fn check_files(args: &RunArgs, sounds: &Sounds, scenario: &Scenario) -> Result<(
     named::check(&others, args.resume.as_slice())
 }
 
-/// Says no to records that memory cannot hold; without `--checkpoint`, `--spectra` and `--wav` they go to the disk as they come.
-fn check_records(args: &RunArgs, scenario: &Scenario, engine: &Engine, total: u64) -> Result<(), InputError> {
+/// Warns of records that memory cannot hold to the end; without `--checkpoint`, `--spectra` and `--wav` they go to the disk as they come.
+fn note_records(args: &RunArgs, scenario: &Scenario, engine: &Engine, total: u64) {
     let detectors = scenario.detectors().len() as u64;
     let records = engine.taps().times().len() as u64;
     let needed = crate::engine::record_bytes(detectors, records.saturating_add(total));
     let Some(free) = solver::free_memory().filter(|free| needed > *free && Outputs::keeps_records(args)) else {
-        return Ok(());
+        return;
     };
-    Err(InputError(format!(
-        "{total} steps of {detectors} detectors make {} of records, and {} are free; take fewer steps or detectors, or leave out --checkpoint, \
-         --spectra and --wav: --detectors alone goes to the disk as it comes",
+    tell!(
+        "note: {total} steps of {detectors} detectors make {} of records, and {} are free; without --checkpoint, --spectra and --wav they need not \
+         stay in memory",
         units::bytes(needed),
         units::bytes(free)
-    )))
+    );
 }
 
 /// How many steps were asked for.

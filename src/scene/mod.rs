@@ -130,7 +130,6 @@ fn kind_of(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
         .find(|(start, _, _)| bytes.starts_with(start))
         .map(|(_, what, remedy)| (what, remedy))
         .or(film.then_some(("an MP4 film", CARRIER)))
-        .or(bytes.contains(&0).then_some(("a file of bytes", SCENE)))
 }
 
 /// Checks a scene that was not read from a text, e.g. edited in the window; faults then have a key but no place.

@@ -141,6 +141,15 @@ impl SolverTable for Table {
             });
             return objections;
         }
+        let most = scenario.solver().precision.most();
+        if !(1.0 / most..=most).contains(&step) {
+            objections.push(Objection {
+                key: "time.step".to_owned(),
+                message: format!("Δt = {step:e} is not between {:e} and {most:e}", 1.0 / most),
+                remedy: "choose other units, or solver.precision = \"double\"".to_owned(),
+            });
+            return objections;
+        }
         for (key, end) in [
             ("time.end", scenario.time().end),
             ("mirror.at", scenario.mirror().map(|own| own.at)),

@@ -61,8 +61,12 @@ fn scene() -> impl Strategy<Value = String> {
                 let (center, at) = (5.0 * spacing, 4.0 * spacing);
                 let mut text = format!(
                     "format = 1\n[grid]\nsize = [12, 10]\nspacing = {spacing:?}\nedges = \"{edges}\"\nabsorb_width = 3\n\
-                     [solver]\nbackend = \"cpu\"\nmethod = \"{method}\"\nprecision = \"{precision}\"\norder = {order}\n"
+                     [solver]\nbackend = \"cpu\"\nmethod = \"{method}\"\nprecision = \"{precision}\"\n"
                 );
+                // Crank–Nicolson has one order.
+                if method != "crank-nicolson" {
+                    writeln!(text, "order = {order}").unwrap();
+                }
                 if sound {
                     write!(text, "[acoustic]\nspeed = {constant:?}\n[[pulse]]\ncenter = [{center:?}, {at:?}]\nwidth = {width:?}\n").unwrap();
                 } else {
@@ -77,7 +81,7 @@ fn scene() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 400, rng_seed: prop::test_runner::RngSeed::Fixed(5), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn what_a_check_accepts_runs_and_stays_finite(text in scene()) {

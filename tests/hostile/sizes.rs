@@ -116,7 +116,6 @@ fn scenes_are_texts_of_a_bounded_length() {
             "--resume",
         ),
         ("photo.jpg", b"\xff\xd8\xff\xe0", "a JPEG picture"),
-        ("other", b"\xfe\0\0\0\xfe", "a file of bytes"),
         ("latin.toml", b"title = \"\xe4\"", "UTF-8"),
     ] {
         fs::write(at(name), start).unwrap();

@@ -65,7 +65,8 @@ fn a_formula_is_looked_at_between_what_was_sampled() {
 #[test]
 fn a_scene_in_which_nothing_moves_or_is_has_a_fault() {
     let walls = "\n[[layer]]\nsets = \"wall\"\nshape = \"everywhere\"\n";
-    let still = with(SOUND, "step = 1e-6\n", "end = 1.0\n") + walls;
+    let speed = "\n[[layer]]\nsets = \"speed\"\nshape = \"everywhere\"\nvalue = 300.0\n";
+    let still = with(SOUND, "step = 1e-6\n", "end = 1.0\n") + speed + walls;
     assert_eq!(keys(&still), ["time.step"]);
     assert_eq!(keys(&(FREE.to_owned() + walls)), ["packet"]);
     let mut slow = with(SOUND, "[acoustic]\n", "[acoustic]\nspeed = 1e-29\n");

@@ -162,7 +162,7 @@ fn solvers() {
     fault(&solver("precision = \"half\""), "17:13", &["single, double"]);
     fault(&solver("method = \"fdtd\""), "17:10", &["is for the acoustic equation"]);
     let relax = with(&solver("order = 4"), "end = 1.0", "imaginary = true");
-    fault(&relax, "16:1", &["imaginary time", "order = 2"]);
+    fault(&relax, "17:9", &["imaginary time", "order = 2"]);
 }
 
 #[test]

@@ -8,6 +8,9 @@ use crate::physics::layer::Samples;
 use crate::physics::{Equation, Expression, Layer, Sets, Shape, Value, expression};
 use std::sync::Arc;
 
+/// How far speeds and densities of one scene may lie apart: absorbing layers form the fourth power of the ratio, a number in single precision.
+const MOST_RATIO: f64 = 1e6;
+
 impl Builder<'_> {
     pub(super) fn layers(
         &mut self,
@@ -110,7 +113,10 @@ impl Builder<'_> {
                 }
                 let shown = super::super::write::float(number);
                 match given.sets {
-                    Sets::Speed | Sets::Density => self.ordinary(&key, number).then_some(Value::Number(number)),
+                    Sets::Speed | Sets::Density => {
+                        let good = self.ordinary(&key, number) && self.is_like_background(&key, given.sets, number);
+                        good.then_some(Value::Number(number))
+                    }
                     Sets::Absorption if number < 0.0 => {
                         let message =
                             format!("{shown} is below 0, and a negative absorption would amplify without end");
@@ -122,6 +128,32 @@ impl Builder<'_> {
             }
             Some(ValueFile::Formula(text)) => self.formula(&key, text, expression::SPACE).map(Value::Expression),
         }
+    }
+
+    /// Speeds or densities that a scene can have beside its own: methods work with the ratio of the two.
+    fn span(&self, sets: Sets) -> [f64; 2] {
+        let most = self.largest();
+        let acoustic = self.file.acoustic.as_ref();
+        let background = acoustic.map(|own| if sets == Sets::Density { own.density } else { own.speed });
+        match background.filter(|own| (1.0 / most..=most).contains(own)) {
+            Some(own) => [(own / MOST_RATIO).max(1.0 / most), (own * MOST_RATIO).min(most)],
+            None => [1.0 / most, most],
+        }
+    }
+
+    /// Notes a fault where a layer's number is too far from the scene's own.
+    fn is_like_background(&mut self, key: &str, sets: Sets, number: f64) -> bool {
+        let [low, high] = self.span(sets);
+        let good = (low..=high).contains(&number);
+        if !good {
+            let shown = super::super::write::float(number);
+            let message = format!(
+                "{shown} is not between {low:e} and {high:e}, a millionth and a million times the value under [acoustic]"
+            );
+            self.found
+                .value(key, message, "choose numbers nearer to each other, or a wall");
+        }
+        good
     }
 
     fn shape(&mut self, path: &str, given: &ShapeFile, grid: &Grid) -> Option<Shape> {
@@ -276,10 +308,13 @@ impl Builder<'_> {
             return true;
         }
         let most = self.largest();
+        let [low, high] = self.span(layer.sets);
         let limit = |level: f64| match layer.sets {
             _ if !level.is_finite() => Some("a finite number".to_owned()),
             Sets::Speed | Sets::Density if level <= 0.0 => Some("greater than 0".to_owned()),
-            Sets::Speed | Sets::Density if level < 1.0 / most => Some(format!("at least {:e}", 1.0 / most)),
+            Sets::Speed | Sets::Density if !(low..=high).contains(&level) => {
+                Some(format!("between {low:e} and {high:e}"))
+            }
             Sets::Absorption if level < 0.0 => Some("at least 0".to_owned()),
             _ if level.abs() > most => Some(format!("at most {most:e}")),
             _ => None,

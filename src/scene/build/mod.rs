@@ -8,7 +8,6 @@ mod view;
 use super::decode::{Found, nearest};
 use super::file::{ABSORB_WIDTH, EdgesFile, SceneFile};
 use super::scenario::{Scenario, SolverChoice};
-use crate::field::Precision;
 use crate::grid::{Edge, Grid};
 use crate::physics::{Acoustic, Equation, Medium, Model, Quantum};
 use std::path::{Path, PathBuf};
@@ -177,10 +176,7 @@ impl<'a> Builder<'a> {
 
     /// The largest number of a scene: it and its inverse are numbers of the scene's precision with room for what is made of them.
     fn largest(&self) -> f64 {
-        match self.file.solver.precision {
-            Precision::Single => 1e30,
-            Precision::Double => 1e150,
-        }
+        self.file.solver.precision.most()
     }
 
     /// Notes a fault unless a number is greater than 0, and neither too large nor too small for the scene's precision.
