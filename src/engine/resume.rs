@@ -3,6 +3,7 @@
 use super::checkpoint::{Checkpoint, CheckpointError, RunInfo};
 use super::mirror::stored;
 use super::{Engine, EngineError, Verdict};
+use crate::physics::Observables;
 use crate::scene::Scenario;
 use crate::solver::{self, Report};
 use std::path::Path;
@@ -76,7 +77,11 @@ impl Engine {
         engine.log = checkpoint.log;
         engine.restore_timeline(&timeline)?;
         engine.solver.load(&checkpoint.state)?;
-        engine.initial = checkpoint.initial;
+        engine.initial = Observables {
+            // Known from the start of the same run.
+            invariant: engine.initial.invariant,
+            ..checkpoint.initial
+        };
         engine.observables()?;
         let differ = differing(&was.scene, &scenario.file().to_toml());
         if !differ.is_empty() {

@@ -12,6 +12,7 @@
 )]
 
 mod edges;
+mod energy;
 mod media;
 mod modes;
 mod points;

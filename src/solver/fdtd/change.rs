@@ -25,6 +25,7 @@ impl<T: Vectors> Fdtd<T> {
             ratio * (ratio + 1.0) / 2.0,
         ];
         self.combine(weights.map(T::of), true, weights[0]);
+        self.shift_potential(time_step);
         self.clock.time_step = time_step;
         self.set_layer_step();
         let walls = std::mem::take(&mut self.sweep.walls);
@@ -76,7 +77,8 @@ impl<T: Vectors> Fdtd<T> {
             if !walls.contains(&true) {
                 continue;
             }
-            for level in [&mut self.now, &mut self.old] {
+            let potential = (!self.potential.is_empty()).then_some(&mut self.potential[..]);
+            for level in [&mut self.now[..], &mut self.old[..]].into_iter().chain(potential) {
                 let span = &mut level[lattice.span(row)];
                 for (value, wall) in span[lattice.half..].iter_mut().zip(walls) {
                     if *wall {

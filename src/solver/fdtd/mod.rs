@@ -27,6 +27,7 @@ pub mod lattice;
 pub mod material;
 pub(super) mod observe;
 mod plan;
+mod potential;
 mod run;
 mod share;
 mod sites;

@@ -13,11 +13,12 @@ use crate::solver::{Backend, Clock, Edit, FieldImage, ImageRequest, Report, Solv
 const NOW: &str = "p";
 const OLD: &str = "p_before";
 const PEAK: &str = "peak";
+const POTENTIAL: &str = "potential";
 
 impl<T: Vectors> Solver for Fdtd<T> {
     fn report(&self) -> Report {
         let layers: usize = self.layers.iter().map(|layer| layer.psi.len() + layer.zeta.len()).sum();
-        let values = self.now.len() + self.old.len() + self.peak.len() + layers;
+        let values = self.now.len() + self.old.len() + self.peak.len() + self.potential.len() + layers;
         let half = self.sweep.lattice.half;
         let simd = Level::best().title();
         let (variant, details, batch) = match &self.way {
@@ -60,6 +61,9 @@ impl<T: Vectors> Solver for Fdtd<T> {
     }
 
     fn advance(&mut self, steps: u64, taps: &mut Taps) -> Result<(), SolverError> {
+        if taps.ask_for_velocity() {
+            self.watch_potential()?;
+        }
         threads::run(|| self.take(steps, taps));
         Ok(())
     }
@@ -78,10 +82,15 @@ impl<T: Vectors> Solver for Fdtd<T> {
             Edit::Medium => self.read_medium(scenario),
             Edit::Conjugate => {
                 self.combine([T::one(), T::zero(), T::zero()], true, 1.0);
+                self.reverse_potential();
                 self.sweep.settle(&self.now, &self.old, &mut self.layers);
                 Ok(())
             }
         }
+    }
+
+    fn keep_velocity(&mut self) -> Result<(), SolverError> {
+        self.watch_potential()
     }
 
     fn image(&mut self, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError> {
@@ -126,6 +135,9 @@ impl<T: Vectors> Solver for Fdtd<T> {
         if !self.peak.is_empty() {
             arrays.push((PEAK.to_owned(), self.data(&self.peak)));
         }
+        if !self.potential.is_empty() {
+            arrays.push((POTENTIAL.to_owned(), self.data(&self.potential)));
+        }
         Ok(SolverState {
             clock: self.clock,
             arrays,
@@ -160,6 +172,7 @@ impl<T: Vectors> Solver for Fdtd<T> {
             ));
         }
         let peak = array(PEAK, sites).ok();
+        let potential = array(POTENTIAL, sites).ok();
         // The medium of the saved step, before the levels are those of that step.
         self.change_step(state.clock.time_step)?;
         for (layer, (psi, zeta)) in self.layers.iter_mut().zip(memories) {
@@ -170,15 +183,25 @@ impl<T: Vectors> Solver for Fdtd<T> {
         self.put(old);
         std::mem::swap(&mut self.now, &mut self.old);
         self.put(now);
+        self.rest();
         self.peak = Vec::new();
-        if let Some(peak) = peak {
+        if peak.is_some() {
             self.watch_peak()?;
-            let lattice = &self.sweep.lattice;
+        }
+        if potential.is_some() {
+            self.watch_potential()?;
+        }
+        let lattice = &self.sweep.lattice;
+        for (from, to) in [(peak, &mut self.peak), (potential, &mut self.potential)] {
+            let Some(from) = from else { continue };
             for row in 0..lattice.rows() {
-                for i in 0..lattice.size[0] {
-                    self.peak[row * lattice.stride + lattice.front + i] = T::of(peak.at(row * lattice.size[0] + i).re);
+                for (i, to) in to[lattice.sites(row)].iter_mut().enumerate() {
+                    *to = T::of(from.at(row * lattice.size[0] + i).re);
                 }
             }
+        }
+        if potential.is_some() {
+            lattice.fill_all_ghosts(&mut self.potential, true);
         }
         Ok(())
     }

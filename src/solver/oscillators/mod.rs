@@ -23,6 +23,7 @@ mod measure;
 mod naive;
 mod pair;
 mod plan;
+mod potential;
 mod rows;
 mod run;
 mod scheme;

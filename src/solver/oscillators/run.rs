@@ -64,6 +64,8 @@ pub(super) struct Oscillators<T: Vectors> {
     pub(super) field: Field<T>,
     /// Largest |p| so far, once somebody asked for it; otherwise empty.
     pub(super) peak: Vec<T>,
+    /// Φ⁺ = ∫q dt up to half a step later, where somebody asks for energy or flux; otherwise empty.
+    pub(super) potential: Vec<T>,
     /// What the user should know beside.
     pub(super) note: Option<String>,
 }
@@ -117,11 +119,15 @@ impl<T: Vectors> Oscillators<T> {
             masses,
             stepper,
             peak: Vec::new(),
+            potential: Vec::new(),
             note,
         };
         run.fill_initial();
         if scenario.view().quantity == Quantity::Peak {
             run.watch_peak()?;
+        }
+        if scenario.asks_for_velocity() {
+            run.watch_potential()?;
         }
         Ok(run)
     }
@@ -161,6 +167,7 @@ impl<T: Vectors> Oscillators<T> {
 
     /// Reads coefficients and damping for another Δt; the field stays.
     pub(super) fn change_step(&mut self, time_step: f64) {
+        self.shift_potential(time_step);
         self.clock.time_step = time_step;
         let scheme = Scheme::new(order(&self.scenario), time_step);
         let layout = self.springs.layout.clone();
@@ -216,6 +223,13 @@ impl<T: Vectors> Oscillators<T> {
                 }
             });
         });
+        if !self.potential.is_empty() {
+            for (j, row) in self.potential.chunks_mut(layout.stride()).enumerate() {
+                for i in (0..nx).filter(|i| masses.is_wall(*i, j)) {
+                    row[layout.column(i)] = T::zero();
+                }
+            }
+        }
         self.change_step(time_step);
         Ok(())
     }
@@ -250,7 +264,8 @@ impl<T: Vectors> Oscillators<T> {
         } else {
             times.iter().map(|t| self.kicks(*t)).collect()
         };
-        let mut visits = Visits::new(&self.springs.layout, &self.damping, windows, &mut self.peak);
+        let potential = (&mut self.potential[..], self.clock.time_step);
+        let mut visits = Visits::new(&self.springs.layout, &self.damping, windows, &mut self.peak, potential);
         visits.kicks = kicks;
         match &mut self.stepper {
             Stepper::Naive => naive::steps(&mut self.field, &self.springs, &visits, steps),
@@ -286,16 +301,17 @@ impl<T: Vectors> Oscillators<T> {
                     let n = number;
                     number += 1;
                     match windows.as_ref().filter(|_| !touches) {
+                        None if tap.moves() => self.tap_value(tap, &|j, i, phi, rate| self.read_sound(j, i, phi, rate)),
                         None => self.tap_value(tap, &|j, i, q, p| self.read(j, i, q, p)),
-                        Some(windows) => self.tap_value(tap, &|j, i, q, p| {
+                        Some(windows) => self.tap_value(tap, &|j, i, first, second| {
                             let window = &windows.boxes[n];
-                            let [from_q, from_p] = windows.row(step, n, j);
+                            let [q, other] = windows.row(step, n, j);
                             let at = i - window.columns.start;
-                            for (to, from) in q.iter_mut().zip(&from_q[at..]) {
-                                *to = from.wide();
-                            }
-                            for (to, from) in p.iter_mut().zip(&from_p[at..]) {
-                                *to = from.wide();
+                            for (n, (first, second)) in first.iter_mut().zip(second).enumerate() {
+                                (*first, *second) = (q[at + n].wide(), other[at + n].wide());
+                                if tap.moves() {
+                                    (*first, *second) = self.centred(*second, *first);
+                                }
                             }
                         }),
                     }
@@ -308,7 +324,7 @@ impl<T: Vectors> Oscillators<T> {
 
     /// The value of a detector, from a field that `read` reads.
     fn tap_value(&self, tap: &Tap, read: Read) -> f64 {
-        let gauge = self.gauge(read);
+        let gauge = self.gauge(read, tap.moves());
         let mut rows = Rows::default();
         let mut momenta = vec![0.0; tap.hi[0].saturating_sub(tap.lo[0])];
         tap.acoustic(|j, _, out| match tap.measure {
@@ -322,11 +338,12 @@ impl<T: Vectors> Oscillators<T> {
         })
     }
 
-    fn gauge<'a>(&'a self, read: Read<'a>) -> Gauge<'a> {
+    fn gauge<'a>(&'a self, read: Read<'a>, sound: bool) -> Gauge<'a> {
         Gauge {
             grid: self.scenario.grid(),
             masses: &self.masses,
             read,
+            sound,
         }
     }
 
@@ -353,15 +370,22 @@ impl<T: Vectors> Oscillators<T> {
         let grid = self.scenario.grid();
         let [nx, ny, _] = grid.size();
         let read: Read = &|j, i, q, p| self.read(j, i, q, p);
-        let gauge = self.gauge(read);
+        let read_sound: Read = &|j, i, phi, rate| self.read_sound(j, i, phi, rate);
+        let gauge = self.gauge(read, false);
+        let sound = (!self.potential.is_empty()).then(|| self.gauge(read_sound, true));
         let rows: Vec<Sums> = (0..ny)
             .into_par_iter()
             .map_init(
                 || (Rows::default(), vec![0.0; nx], vec![0.0; nx], vec![0.0; nx]),
                 |(rows, energies, q, p), j| {
-                    gauge.energy_row(rows, j, 0, nx, energies);
+                    let mut sum = |gauge: &Gauge| {
+                        gauge.energy_row(rows, j, 0, nx, energies);
+                        energies.iter().sum()
+                    };
+                    let invariant = sum(&gauge);
+                    let energy = sound.as_ref().map_or(f64::NAN, sum);
                     self.read(j, 0, q, p);
-                    Sums::of_row(q, energies)
+                    Sums::of_row(q, [energy, invariant])
                 },
             )
             .collect();
@@ -380,8 +404,10 @@ impl<T: Vectors> Oscillators<T> {
     }
 
     pub(super) fn draw(&mut self, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError> {
-        if request.quantity == Quantity::Peak {
-            self.watch_peak()?;
+        match request.quantity {
+            Quantity::Peak => self.watch_peak()?,
+            Quantity::Energy => self.watch_potential()?,
+            _ => {}
         }
         let layout = &self.springs.layout;
         let copy = |all: &[T], j: usize, out: &mut [f32]| {
@@ -393,8 +419,8 @@ impl<T: Vectors> Oscillators<T> {
             Quantity::Pressure => image.fill_real(request, |j, out| copy(&self.field.q, j, out)),
             Quantity::Peak => image.fill_real(request, |j, out| copy(&self.peak, j, out)),
             Quantity::Energy => {
-                let read: Read = &|j, i, q, p| self.read(j, i, q, p);
-                let gauge = self.gauge(read);
+                let read: Read = &|j, i, phi, rate| self.read_sound(j, i, phi, rate);
+                let gauge = self.gauge(read, true);
                 image.fill_real(request, |j, out| {
                     let mut energies = vec![0.0; out.len()];
                     gauge.energy_row(&mut Rows::default(), j, request.x.start, request.x.end, &mut energies);

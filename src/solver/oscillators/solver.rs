@@ -14,6 +14,7 @@ use crate::solver::{Backend, Clock, Edit, FieldImage, ImageRequest, Report, Solv
 const PRESSURE: &str = "p";
 const MOMENTUM: &str = "momentum";
 const PEAK: &str = "peak";
+const POTENTIAL: &str = "potential";
 
 impl<T: Vectors> Solver for Oscillators<T> {
     fn report(&self) -> Report {
@@ -32,7 +33,7 @@ impl<T: Vectors> Solver for Oscillators<T> {
             details,
             batch: self.fused() as u64,
             note: self.note.clone(),
-            memory: (held + self.peak.len() * size_of::<T>()) as u64,
+            memory: (held + (self.peak.len() + self.potential.len()) * size_of::<T>()) as u64,
         }
     }
 
@@ -41,6 +42,9 @@ impl<T: Vectors> Solver for Oscillators<T> {
     }
 
     fn advance(&mut self, steps: u64, taps: &mut Taps) -> Result<(), SolverError> {
+        if taps.ask_for_velocity() {
+            self.watch_potential()?;
+        }
         threads::run(|| {
             if !taps.is_empty() {
                 self.advance_recording(steps, taps);
@@ -68,9 +72,16 @@ impl<T: Vectors> Solver for Oscillators<T> {
                 self.change_step(*step);
             }
             Edit::Medium => self.read_medium(scenario)?,
-            Edit::Conjugate => self.field.p.iter_mut().for_each(|p| *p = -*p),
+            Edit::Conjugate => {
+                self.reverse_potential();
+                self.field.p.iter_mut().for_each(|p| *p = -*p);
+            }
         }
         Ok(())
+    }
+
+    fn keep_velocity(&mut self) -> Result<(), SolverError> {
+        self.watch_potential()
     }
 
     fn image(&mut self, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError> {
@@ -92,6 +103,7 @@ impl<T: Vectors> Solver for Oscillators<T> {
         let nx = self.springs.layout.size[0];
         self.put(|field| &mut field.q, |j, out| copy_row(field, nx * j, out));
         self.field.p.fill(T::zero());
+        self.rest();
         self.peak = Vec::new();
         Ok(())
     }
@@ -103,6 +115,9 @@ impl<T: Vectors> Solver for Oscillators<T> {
         ];
         if !self.peak.is_empty() {
             arrays.push((PEAK.to_owned(), self.data(&self.peak)));
+        }
+        if !self.potential.is_empty() {
+            arrays.push((POTENTIAL.to_owned(), self.data(&self.potential)));
         }
         Ok(SolverState {
             clock: self.clock,
@@ -123,8 +138,8 @@ impl<T: Vectors> Solver for Oscillators<T> {
             |name: &str| SolverError::StateMismatch(format!("`{name}` is missing; was it saved by oscillators?"));
         let pressure = array(PRESSURE).ok_or_else(|| missing(PRESSURE))?;
         let momentum = array(MOMENTUM).ok_or_else(|| missing(MOMENTUM))?;
-        let peak = array(PEAK);
-        for data in [Some(pressure), Some(momentum), peak].into_iter().flatten() {
+        let (peak, potential) = (array(PEAK), array(POTENTIAL));
+        for data in [Some(pressure), Some(momentum), peak, potential].into_iter().flatten() {
             check_real(data, self.scenario.grid(), "state")?;
         }
         check_step(&self.scenario, state.clock.time_step)?;
@@ -132,13 +147,20 @@ impl<T: Vectors> Solver for Oscillators<T> {
         let nx = self.springs.layout.size[0];
         self.put(|field| &mut field.q, |j, out| copy_row(pressure, nx * j, out));
         self.put(|field| &mut field.p, |j, out| copy_row(momentum, nx * j, out));
+        self.rest();
         self.peak = Vec::new();
-        if let Some(data) = peak {
+        if peak.is_some() {
             self.watch_peak()?;
-            let layout = &self.springs.layout;
+        }
+        if potential.is_some() {
+            self.watch_potential()?;
+        }
+        let layout = &self.springs.layout;
+        for (data, to) in [(peak, &mut self.peak), (potential, &mut self.potential)] {
+            let Some(data) = data else { continue };
             for j in 0..layout.size[1] {
                 for i in 0..nx {
-                    self.peak[layout.index(i, j)] = T::of(data.at(nx * j + i).re);
+                    to[layout.index(i, j)] = T::of(data.at(nx * j + i).re);
                 }
             }
         }

@@ -88,6 +88,7 @@ struct Kernels {
     memories: Kernel,
     operate: Kernel,
     peaks: Kernel,
+    potentials: Kernel,
 }
 
 impl Kernels {
@@ -101,6 +102,7 @@ impl Kernels {
             memories: of_order(["memories_1", "memories_2", "memories_3", "memories_4"])?,
             operate: queue.kernel(source, "operate", 0)?,
             peaks: queue.kernel(source, "peaks", 0)?,
+            potentials: queue.kernel(source, "potentials", 0)?,
         })
     }
 }
@@ -117,6 +119,7 @@ pub(super) struct Cuda<T: OnCuda> {
     now: Buffer<T>,
     old: Buffer<T>,
     peak: Option<Buffer<T>>,
+    potential: Option<Buffer<T>>,
     medium: store::Medium<T>,
     operations: Operations<T>,
     torre: Option<torre::Torre<T>>,
@@ -153,6 +156,7 @@ impl<T: OnCuda> Cuda<T> {
                 now: queue.zeros("the pressure", count)?,
                 old: queue.zeros("the pressure", count)?,
                 peak: None,
+                potential: None,
                 medium: store::Medium::new(&queue, &host, pitch)?,
                 operations: Operations::new(&queue)?,
                 torre: None,
@@ -207,6 +211,15 @@ impl<T: OnCuda> Cuda<T> {
         let (what, peak) = ("the largest pressures", &self.host.peak);
         let push_peak = (!peak.is_empty()).then_some(|to: &Buffer<T>| push(what, peak, to));
         keep(&self.queue, what, &mut self.peak, shape[2] * shape[1], push_peak)?;
+        let (what, potential) = ("the velocity", &self.host.potential);
+        let push_potential = (!potential.is_empty()).then_some(|to: &Buffer<T>| push(what, potential, to));
+        keep(
+            &self.queue,
+            what,
+            &mut self.potential,
+            shape[2] * shape[1],
+            push_potential,
+        )?;
         self.let_go();
         Ok(())
     }
@@ -215,6 +228,7 @@ impl<T: OnCuda> Cuda<T> {
     fn let_go(&mut self) {
         (self.host.now, self.host.old) = (Aligned::zeros(0), Aligned::zeros(0));
         self.host.peak = Vec::new();
+        self.host.potential = Vec::new();
     }
 
     /// The state, to the host.
@@ -230,6 +244,11 @@ impl<T: OnCuda> Cuda<T> {
         if let Some(peak) = &self.peak {
             self.host.peak = super::material::allocate(lattice.values(), "the largest pressures")?;
             pull(peak, "the largest pressures", &mut self.host.peak)?;
+        }
+        self.host.potential = Vec::new();
+        if let Some(potential) = &self.potential {
+            self.host.potential = super::material::allocate(lattice.values(), "the velocity")?;
+            pull(potential, "the velocity", &mut self.host.potential)?;
         }
         self.medium
             .pull_layers(&self.queue, &mut self.host)
@@ -270,6 +289,7 @@ fn check_room(scenario: &Scenario, free: u64) -> Result<(), SolverError> {
         medium.has(Sets::Density),
         medium.has(Sets::Absorption),
         scenario.view().quantity == crate::scene::scenario::Quantity::Peak,
+        scenario.asks_for_velocity(),
     ] {
         planes += u64::from(wanted);
     }

@@ -12,7 +12,12 @@ use crate::solver::{Backend, Clock, Edit, FieldImage, ImageRequest, Report, Solv
 impl<T: OnCuda> Solver for Cuda<T> {
     fn report(&self) -> Report {
         let device = self.queue.device();
-        let levels = self.now.bytes() + self.old.bytes() + self.peak.as_ref().map_or(0, Buffer::bytes);
+        let levels = self.now.bytes()
+            + self.old.bytes()
+            + [&self.peak, &self.potential]
+                .map(|all| all.as_ref().map_or(0, Buffer::bytes))
+                .iter()
+                .sum::<usize>();
         let (variant, kernel) = match (&self.torre, &self.tiles, &self.because) {
             (Some(torre), ..) => ("diamond-torre", torre.describe()),
             (None, Some(tiles), _) => ("tiled", tiles.describe()),
@@ -60,6 +65,10 @@ impl<T: OnCuda> Solver for Cuda<T> {
 
     fn edit(&mut self, scenario: &Scenario, edit: &Edit) -> Result<(), SolverError> {
         self.on_host(|host| host.edit(scenario, edit))
+    }
+
+    fn keep_velocity(&mut self) -> Result<(), SolverError> {
+        self.watch_potential()
     }
 
     fn image(&mut self, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError> {

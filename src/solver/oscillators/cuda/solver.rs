@@ -13,7 +13,12 @@ use crate::solver::{Backend, Clock, Edit, FieldImage, ImageRequest, Report, Solv
 impl<T: OnCuda> Solver for Cuda<T> {
     fn report(&self) -> Report {
         let device = self.queue.device();
-        let planes = self.field.iter().chain(self.other.iter().flatten()).chain(&self.peak);
+        let planes = self
+            .field
+            .iter()
+            .chain(self.other.iter().flatten())
+            .chain(&self.peak)
+            .chain(&self.potential);
         let substeps = self.host.springs.scheme.substeps.len();
         Report {
             method: "oscillators",
@@ -45,6 +50,10 @@ impl<T: OnCuda> Solver for Cuda<T> {
 
     fn edit(&mut self, scenario: &Scenario, edit: &Edit) -> Result<(), SolverError> {
         self.on_host(|host| host.edit(scenario, edit))
+    }
+
+    fn keep_velocity(&mut self) -> Result<(), SolverError> {
+        self.watch_potential()
     }
 
     fn image(&mut self, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError> {
