@@ -16,13 +16,17 @@ impl<T: Vectors> Fdtd<T> {
     /// Appends what the detectors see at `time`, when `levels` stand and, where anybody asks for energy or flux, Φ in `sound`.
     pub(super) fn record(&self, levels: &Levels<'_, T>, sound: Option<&Levels<'_, T>>, time: f64, taps: &mut Taps) {
         let lattice = &self.sweep.lattice;
-        let mut energies = vec![0.0; lattice.size[0]];
         taps.record(time, |tap| {
+            if let (Measure::Energy, Some(sound)) = (tap.measure, sound) {
+                return tap.sum_of_rows(
+                    || vec![0.0; lattice.size[0]],
+                    |energies, j, k| {
+                        self.sweep.energy_row(sound, j, k, energies);
+                        energies[tap.lo[0]..tap.hi[0]].iter().sum()
+                    },
+                );
+            }
             tap.acoustic(|j, k, out| match (tap.measure, sound) {
-                (Measure::Energy, Some(sound)) => {
-                    self.sweep.energy_row(sound, j, k, &mut energies);
-                    out.copy_from_slice(&energies[tap.lo[0]..tap.hi[0]]);
-                }
                 (Measure::Flux, Some(sound)) => {
                     for (i, out) in (tap.lo[0]..).zip(out) {
                         *out = self.sweep.flux(sound, [i, j, k], tap.across);

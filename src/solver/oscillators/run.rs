@@ -325,10 +325,17 @@ impl<T: Vectors> Oscillators<T> {
     /// The value of a detector, from a field that `read` reads.
     fn tap_value(&self, tap: &Tap, read: Read) -> f64 {
         let gauge = self.gauge(read, tap.moves());
+        if tap.measure == Measure::Energy {
+            let [lo, hi] = [tap.lo[0], tap.hi[0]];
+            let scratch = || (Rows::default(), vec![0.0; hi.saturating_sub(lo)]);
+            return tap.sum_of_rows(scratch, |(rows, energies), j, _| {
+                gauge.energy_row(rows, j, lo, hi, energies);
+                energies.iter().sum()
+            });
+        }
         let mut rows = Rows::default();
         let mut momenta = vec![0.0; tap.hi[0].saturating_sub(tap.lo[0])];
         tap.acoustic(|j, _, out| match tap.measure {
-            Measure::Energy => gauge.energy_row(&mut rows, j, tap.lo[0], tap.hi[0], out),
             Measure::Flux => {
                 for (i, out) in (tap.lo[0]..).zip(out) {
                     *out = gauge.flux(&mut rows, [i, j], tap.across);
