@@ -170,7 +170,7 @@ template <bool FULL, bool FACTORISES, bool SUBSTITUTES, bool ELIMINATES, bool SO
             if (line.is_behind(k)) continue;
             Complex psi = chunk[at(k)];
             if (p.interaction != 0) {
-                interact(psi.r, psi.i, p.interaction, p.imaginary);
+                interact(psi.r, psi.i, p.interaction);
                 chunk[at(k)] = psi;
             }
             d[k] = side(psi);
@@ -182,7 +182,7 @@ template <bool FULL, bool FACTORISES, bool SUBSTITUTES, bool ELIMINATES, bool SO
             if (line.is_behind(k)) continue;
             Complex psi = d[k] - chunk[at(k)];
             if (is_wall(k)) psi = make(0, 0);
-            if (p.interaction != 0) interact(psi.r, psi.i, p.interaction, p.imaginary);
+            if (p.interaction != 0) interact(psi.r, psi.i, p.interaction);
             chunk[at(k)] = psi;
         }
     }
@@ -191,7 +191,7 @@ template <bool FULL, bool FACTORISES, bool SUBSTITUTES, bool ELIMINATES, bool SO
         for (int k = 0; k < ROWS; k++) {
             if (line.is_behind(k)) continue;
             Complex psi = chunk[at(k)];
-            if (p.interaction != 0) interact(psi.r, psi.i, p.interaction, p.imaginary);
+            if (p.interaction != 0) interact(psi.r, psi.i, p.interaction);
             d[k] = side(psi);
         }
         Complex before, after, last, next;

@@ -73,6 +73,18 @@ extern "C" __global__ void __launch_bounds__(256) rescale(Complex *psi, u32 n, c
     for (u32 i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) psi[i].r *= scale, psi[i].i *= scale;
 }
 
+// The density that an imaginary step begins with, and what it damps both before and after the step
+extern "C" __global__ void __launch_bounds__(256) hold_density(const Complex *psi, real *density, u32 n) {
+    const u32 i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) density[i] = fused(psi[i].r, psi[i].r, psi[i].i * psi[i].i);
+}
+extern "C" __global__ void __launch_bounds__(256) damp(Complex *psi, const real *density, real strength, u32 n) {
+    const u32 i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    const real f = exp(-strength * density[i]);
+    psi[i].r *= f, psi[i].i *= f;
+}
+
 // What is summed over sites lo <= site < hi: sums of |psi|^2 and its moments, and if wanted the energy, bonds out of the region by half, and the current
 // along `across` (-1: none)
 struct Region {

@@ -6,8 +6,7 @@
 #include "real.cuh"
 #include "sites.cuh"
 
-// C_0 ... C_4 of the second difference of order 2h (C_0 is half a centre weight), and the weights of the first difference at a face
-// (src/solver/fdtd/stencil.rs says why these)
+// C_0 ... C_4 of the second difference of order 2h (C_0 is half a centre weight; src/solver/fdtd/stencil.rs)
 __host__ __device__ constexpr double coefficient(int h, int k) {
     constexpr double c[5][5] = {{0, 0, 0, 0, 0},
                                 {-1, 1, 0, 0, 0},
@@ -16,13 +15,11 @@ __host__ __device__ constexpr double coefficient(int h, int k) {
                                 {-205.0 / 144, 8.0 / 5, -1.0 / 5, 8.0 / 315, -1.0 / 560}};
     return c[h][k];
 }
-__host__ __device__ constexpr double staggered(int h, int m) {
-    constexpr double d[5][4] = {{0, 0, 0, 0},
-                                {1, 0, 0, 0},
-                                {1.1160254037844386, -0.0386751345948128, 0, 0},
-                                {1.1641287047744073, -0.0612310190538703, 0.0039128704774407, 0},
-                                {1.1900552304450632, -0.0760123049337044, 0.0083235460890125, -0.0005194351555731}};
-    return d[h][m];
+// The weights of the flux through a face, whose difference is the second difference
+__host__ __device__ constexpr double flux_weight(int h, int m) {
+    double sum = 0;
+    for (int k = m + 1; k <= h; k++) sum += coefficient(h, k);
+    return sum;
 }
 
 // Whether kernels that go many steps a launch know absorbing layers
@@ -31,7 +28,7 @@ __host__ __device__ constexpr double staggered(int h, int m) {
 #endif
 
 enum { RIGID, SOFT, PERIODIC };
-enum { WALL = 1, CORRECTED = 2 };
+enum { WALL = 1, BESIDE = 2 };  // BESIDE: the stencil reaches a wall
 enum { SEGMENT = 32 };  // columns of a row that are plain or not
 
 struct Grid {
@@ -40,23 +37,28 @@ struct Grid {
     int edge[3];  // absorbing edges are closed by rigid ones
 };
 
-// The two absorbing layers of an axis; psi and zeta as src/solver/fdtd/cpml.rs lays them out
+// The two absorbing layers of an axis (src/solver/fdtd/cpml.rs): slots are the sites 0, 1, ... of the low end, then those of the high one
 struct Layer {
-    const real *faces, *cells;  // A and B by depth, interleaved
-    real *psi, *zeta;
-    int width;  // 0: no layers
+    const real *factors;          // A of the face below a site, of that above it, and of the site: 2 end numbers each
+    real *lower, *upper, *zeta;   // psi of those faces, and zeta
+    int end;                      // slots of each end; 0: no layers
 };
+
+// The slot of a site, or less than 0
+__device__ __forceinline__ int slot_in(const Layer &l, int size, int at) { return at < l.end ? at : at + l.end >= size && l.end ? at + 2 * l.end - size : -1; }
+
+// A (memory + g) of a memory, which becomes that minus g
+__device__ __forceinline__ real renew(real factor, real &memory, real g) {
+    const real sum = times(factor, plus(memory, g));
+    memory = minus(sum, g);
+    return sum;
+}
 
 struct Medium {
     const real *squares;   // (c dt/a)^2 per site, or rho c^2 dt^2/a^2 with a density per site; null: `square` everywhere
     const real *density;   // infinite in walls; null: the same everywhere
     const real *damping;   // gamma dt; null: none
-    const u8 *mask;        // WALL, CORRECTED; null: no walls
-    const u32 *rows;       // first corrected site of each row, and their number at the end
-    const u32 *columns;    // x of corrected sites
-    const u32 *firsts;     // first term of each corrected site, and their number at the end
-    const u32 *from;       // place of a term's site
-    const real *weights;   // of the term in L p
+    const u8 *mask;        // WALL, BESIDE; null: no walls
     const u8 *skip;        // segments that take more than the plain kernels; null: none
     double uniform_density;
     real square;
@@ -93,7 +95,44 @@ __device__ __forceinline__ int ghost(int edge, int n, int at, int &sign) {
 
 __device__ __forceinline__ real signed_value(real value, int sign) { return sign > 0 ? value : sign < 0 ? -value : (real)0; }
 
+// L p is summed from differences to `level`, what the sum of the neighbours at one distance is in a constant field (src/solver/fdtd/stencil.rs says why):
+// term k of `pairs`, the sum of what stands k sites away on all axes
+template <int H> __device__ __forceinline__ real term(int k, real pairs, real level, real sum) {
+    const real difference = minus(pairs, level);
+    if (k > 1) return fused((real)coefficient(H, k), difference, sum);
+    return H == 1 ? difference : times((real)coefficient(H, 1), difference);
+}
+
 __device__ __forceinline__ size_t place_of(const Grid &g, int i, int j, int k) { return ((size_t)k * g.size[1] + j) * g.pitch + i; }
+
+// Goes along a line and turns round at walls and edges
+struct Walker {
+    int at, direction, sign = 1;
+    bool on_node = false;  // on the zero one spacing outside a soft edge
+    size_t place, stride;
+
+    __device__ __forceinline__ Walker(const Grid &g, int axis, int start, size_t start_place, int towards)
+        : at(start), direction(towards), place(start_place), stride(axis == 0 ? 1 : axis == 1 ? g.pitch : (size_t)g.pitch * g.size[1]) {}
+
+    __device__ __forceinline__ int sign_here() const { return on_node ? 0 : sign; }
+
+    __device__ __forceinline__ void step(const Grid &g, const u8 *mask, int axis) {
+        if (on_node) {
+            on_node = false;  // back to the last site, with the other sign
+            return;
+        }
+        const int edge = g.edge[axis], n = g.size[axis];
+        int own;
+        const int next = ghost(edge, n, at + direction, own);
+        const size_t there = place + (size_t)(long long)(next - at) * stride;
+        if (!own)
+            on_node = true, direction = -direction, sign = -sign;
+        else if ((edge != PERIODIC && (u32)(at + direction) >= (u32)n) || mask[there] & WALL)
+            direction = -direction;  // an even mirror: the site itself once more
+        else
+            at = next, place = there;
+    }
+};
 
 // A value of the level that other multiprocessors may have written during this launch (FRESH), or before it
 template <bool FRESH> __device__ __forceinline__ real get(const real *p) {
@@ -139,17 +178,31 @@ template <int H, bool FRESH> struct Site {
         return s.medium.density[sign > 0 ? moved(axis, to) : place];
     }
 
-    __device__ __forceinline__ bool wall(int axis, int offset) const {
-        int sign;
-        const int to = ghost(s.grid.edge[axis], s.grid.size[axis], at[axis] + offset, sign);
-        return sign && s.medium.mask[moved(axis, to)] & WALL;
+    // What stands 1 ... H sites away in a direction, walls and edges being mirrors
+    __device__ __forceinline__ void walk(int axis, int direction, real (&values)[H]) const {
+        Walker walker(s.grid, axis, at[axis], place, direction);
+#pragma unroll
+        for (int k = 0; k < H; k++) {
+            walker.step(s.grid, s.medium.mask, axis);
+            values[k] = signed_value(get<FRESH>(now + walker.place), walker.sign_here());
+        }
     }
 
-    // The largest order that fits between walls: the scheme's, or 2 near a wall
-    __device__ __forceinline__ bool near_wall(int axis, int from, int to) const {
-        for (int offset = from; offset <= to; offset++)
-            if (wall(axis, offset)) return true;
-        return false;
+    // L p beside walls, in the order of operations of `stencil_of`
+    __device__ __forceinline__ real beside_walls(real here) const {
+        real pairs[H];
+#pragma unroll 1
+        for (int axis = 0; axis < s.grid.rank; axis++) {
+            real low[H], high[H];
+            walk(axis, -1, low), walk(axis, 1, high);
+#pragma unroll
+            for (int k = 0; k < H; k++) pairs[k] = axis ? plus(pairs[k], plus(low[k], high[k])) : plus(low[k], high[k]);
+        }
+        const real level = times((real)(2 * s.grid.rank), here);
+        real sum = 0;
+#pragma unroll
+        for (int k = 1; k <= H; k++) sum = term<H>(k, pairs[k - 1], level, sum);
+        return sum;
     }
 
     // L p without walls: the sum of the stencil
@@ -165,14 +218,14 @@ template <int H, bool FRESH> struct Site {
 
     template <typename Values> __device__ __forceinline__ real stencil_of(real here, Values value) const {
         const int rank = s.grid.rank;
-        const double centre = rank == 1 ? 2 * coefficient(H, 0) : rank == 2 ? 4 * coefficient(H, 0) : 6 * coefficient(H, 0);
-        real sum = times((real)centre, here);
+        const real level = times((real)(2 * rank), here);
+        real sum = 0;
 #pragma unroll
         for (int k = 1; k <= H; k++) {
             real pairs = plus(value(0, -k), value(0, k));
             if (rank > 1) pairs = plus(pairs, plus(value(1, -k), value(1, k)));
             if (rank > 2) pairs = plus(pairs, plus(value(2, -k), value(2, k)));
-            sum = fused((real)coefficient(H, k), pairs, sum);
+            sum = term<H>(k, pairs, level, sum);
         }
         return sum;
     }
@@ -189,83 +242,60 @@ template <int H, bool FRESH> struct Site {
         return plus(sum, sum);
     }
 
-    // L p of one axis inside an absorbing layer
-    __device__ __forceinline__ real axis_change(int axis, real here) const {
-        if (s.medium.density) {
+    __device__ __forceinline__ size_t memory_place(const Layer &l, int axis, int slot) const {
+        const size_t nx = s.grid.size[0], ny = s.grid.size[1], slots = 2 * l.end;
+        if (axis == 0) return (at[2] * ny + at[1]) * slots + slot;
+        if (axis == 1) return (at[2] * slots + slot) * nx + at[0];
+        return (slot * ny + at[1]) * nx + at[0];
+    }
+
+    // Z of an axis whose layer holds the site; its memories go on by a step
+    __device__ __forceinline__ real absorbed(const Layer &l, int axis, int slot, real here, const real (&low)[H], const real (&high)[H]) const {
+        real below = minus(here, low[0]), above = minus(high[0], here);
+        if (H > 1) below = times((real)flux_weight(H, 0), below), above = times((real)flux_weight(H, 0), above);
+#pragma unroll
+        for (int m = 1; m < H; m++) {
+            below = fused((real)flux_weight(H, m), minus(high[m - 1], low[m]), below);
+            above = fused((real)flux_weight(H, m), minus(high[m], low[m - 1]), above);
+        }
+        const size_t place = memory_place(l, axis, slot);
+        const real *factors = l.factors + slot;
+        real lower = get<FRESH>(l.lower + place), upper = get<FRESH>(l.upper + place), zeta = get<FRESH>(l.zeta + place);
+        below = renew(factors[0], lower, below);
+        above = renew(factors[2 * l.end], upper, above);
+        const real z = renew(factors[4 * l.end], zeta, minus(above, below));
+        l.lower[place] = lower, l.upper[place] = upper, l.zeta[place] = zeta;
+        return s.medium.density ? over(z, s.medium.density[this->place]) : z;
+    }
+
+    // The part of L p of an axis at a site in layers
+    __device__ __forceinline__ real change(int axis, real here, bool beside) const {
+        const Layer &l = s.medium.layer[axis];
+        const int slot = slot_in(l, s.grid.size[axis], at[axis]);
+        if (slot < 0 && s.medium.density) {
             const real rho = s.medium.density[place];
             const real sum = plus(face(axis, -1, here, rho), face(axis, 1, here, rho));
             return plus(sum, sum);
         }
-        if (s.medium.mask && near_wall(axis, -H, H)) {
-            const bool own = wall(axis, 0);
-            const real up = own || wall(axis, 1) ? (real)0 : minus(value(axis, 1), here);
-            const real down = own || wall(axis, -1) ? (real)0 : minus(value(axis, -1), here);
-            return plus(up, down);
-        }
-        real sum = times((real)(2 * coefficient(H, 0)), here);
+        real low[H], high[H];
+        if (beside)
+            walk(axis, -1, low), walk(axis, 1, high);
+        else
 #pragma unroll
-        for (int k = 1; k <= H; k++) sum = fused((real)coefficient(H, k), plus(value(axis, -k), value(axis, k)), sum);
-        return sum;
-    }
-
-    // The flux through the face above the site, 1/rho included where it varies
-    __device__ __forceinline__ real face_flux(int axis) const {
-        if (s.medium.density) {
-            const real difference = minus(value(axis, 1), value(axis, 0));
-            return over(plus(difference, difference), plus(s.medium.density[place], density(axis, 1)));
-        }
-        bool narrow = false;
-        if (s.medium.mask) {
-            if (wall(axis, 0) || wall(axis, 1)) return 0;
-            narrow = near_wall(axis, 1 - H, H);
-        }
-        if (narrow) return minus(value(axis, 1), value(axis, 0));
+            for (int k = 0; k < H; k++) low[k] = value(axis, -1 - k), high[k] = value(axis, 1 + k);
+        if (slot >= 0) return absorbed(l, axis, slot, here, low, high);
+        const real level = plus(here, here);
         real sum = 0;
 #pragma unroll
-        for (int m = 1; m <= H; m++) sum = fused((real)staggered(H, m - 1), minus(value(axis, m), value(axis, 1 - m)), sum);
+        for (int k = 1; k <= H; k++) sum = term<H>(k, plus(low[k - 1], high[k - 1]), level, sum);
         return sum;
     }
 
-    __device__ __forceinline__ size_t slot_place(const Layer &l, int axis, int slot) const {
-        const int *n = s.grid.size, slots = 2 * l.width;
-        if (axis == 0) return ((size_t)at[2] * n[1] + at[1]) * slots + slot;
-        if (axis == 1) return ((size_t)at[2] * slots + slot) * n[0] + at[0];
-        return ((size_t)slot * n[1] + at[1]) * n[0] + at[0];
-    }
-
-    // psi of the face between sites `face` and `face` + 1; the closing wall is an odd mirror of the flux
-    __device__ __forceinline__ real memory(const Layer &l, int axis, int face) const {
-        const int last = s.grid.size[axis] - 1;
-        const bool odd = face < 0 || face >= last;
-        if (odd) face = face < 0 ? -2 - face : 2 * last - face;
-        const int from_end = last - 1 - face;
-        if (face < 0 || from_end < 0 || (face >= l.width && from_end >= l.width)) return 0;
-        const real psi = l.psi[slot_place(l, axis, face < l.width ? face : l.width + from_end)];
-        return odd ? -psi : psi;
-    }
-
-    __device__ __forceinline__ bool touches(const Layer &l, int axis) const {
-        return l.width && (at[axis] < l.width + H || at[axis] + l.width + H >= s.grid.size[axis]);
-    }
-
-    // What the absorbing layers of an axis add to L p; zeta goes on by a step
-    __device__ __forceinline__ real absorbed(const Layer &l, int axis, real here) const {
-        const int x = at[axis], from_end = s.grid.size[axis] - 1 - x;
-        real change = 0;
+    __device__ __forceinline__ bool in_layers() const {
+        bool any = false;
 #pragma unroll
-        for (int m = 1; m <= H; m++)
-            change = fused((real)staggered(H, m - 1), minus(memory(l, axis, x + m - 1), memory(l, axis, x - m)), change);
-        if (x < l.width || from_end < l.width) {
-            const bool low = x < l.width;
-            const int depth = low ? x : from_end;
-            const real a = l.cells[2 * depth], b = l.cells[2 * depth + 1];
-            real *zeta = l.zeta + slot_place(l, axis, low ? x : l.width + from_end);
-            const real u = plus(change, axis_change(axis, here));
-            const real z = fused(b, u, times(a, *zeta));
-            *zeta = z;
-            change = plus(change, z);
-        }
-        return change;
+        for (int axis = 0; axis < 3; axis++) any |= slot_in(s.medium.layer[axis], s.grid.size[axis], at[axis]) >= 0;
+        return any;
     }
 
     // The next value where the medium holds nothing but a speed
@@ -276,40 +306,23 @@ template <int H, bool FRESH> struct Site {
 
     // The site's next value, over its older one
     __device__ __forceinline__ void advance() const {
-        advance([&](int axis, real here) { return absorbed(s.medium.layer[axis], axis, here); });
-    }
-
-    // The same with what the absorbing layers of an axis add from elsewhere
-    template <typename Absorbed> __device__ __forceinline__ void advance(Absorbed absorbed) const {
         const Medium &m = s.medium;
         const u8 mark = m.mask ? m.mask[place] : (u8)0;
         real next = 0;
         if (!(mark & WALL)) {
             const real here = get<FRESH>(now + place), before = get<FRESH>(old + place);
             const real square = m.squares ? m.squares[place] : m.square;
-            const real sum = m.density ? conservative(here) : stencil(here);
+            real sum;
+            if ((!FRESH || LAYERS) && m.layers && in_layers()) {
+                sum = change(0, here, mark & BESIDE);
+#pragma unroll 1
+                for (int axis = 1; axis < s.grid.rank; axis++) sum = plus(sum, change(axis, here, mark & BESIDE));
+            } else
+                sum = m.density ? conservative(here) : mark & BESIDE ? beside_walls(here) : stencil(here);
             next = plus(here, fused(square, sum, minus(here, before)));
-            if ((!FRESH || LAYERS) && m.layers)
-#pragma unroll
-                for (int axis = 0; axis < 3; axis++)
-                    if (touches(m.layer[axis], axis)) next = fused(square, absorbed(axis, here), next);
-            if (mark & CORRECTED) {
-                real change = 0;
-                const int row = at[1] + s.grid.size[1] * at[2];
-                u32 low = m.rows[row], high = m.rows[row + 1];
-                while (low + 1 < high) {
-                    const u32 middle = (low + high) / 2;
-                    if (m.columns[middle] <= (u32)at[0])
-                        low = middle;
-                    else
-                        high = middle;
-                }
-                for (u32 t = m.firsts[low]; t < m.firsts[low + 1]; t++) change = fused(m.weights[t], get<FRESH>(now + m.from[t]), change);
-                next = fused(square, change, next);
-            }
             if (m.damping) {
                 const real rate = m.damping[place];
-                if (rate != 0) next = over(fused(rate, before, next), plus((real)1, rate));
+                if (rate != 0) next = plus(here, over(minus(minus(next, here), times(rate, minus(here, before))), plus((real)1, rate)));
             }
         }
         old[place] = next;

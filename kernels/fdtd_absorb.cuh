@@ -1,11 +1,21 @@
-// Absorbing layers in towers whose diamonds lie in shared memory (fdtd_rings.cuh), order 2. What layers remember stays in memory, a copy for each site
-// (fdtd_towers.cuh); a warp adds it to its cells after the step: 24 B a site of a layer, axis and step, through the second-level cache.
+// Absorbing layers in towers whose diamonds lie in shared memory (fdtd_rings.cuh), order 2. What layers remember stays in memory; a warp steps its cells in
+// layers after the others: 24 B a site of a layer, axis and step, through the second-level cache.
 #pragma once
 #include "fdtd_rings.cuh"
 
 #if LAYERS
+static_assert(H == 1, "cells of layers are stepped from their nearest neighbours");
+
 __device__ __forceinline__ void fetch(const real *from, u32 sites) {
     asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(from), "r"((u32)(sites * sizeof(real))) : "memory");
+}
+
+// Where what a layer remembers of a site lies
+__device__ __forceinline__ size_t memory_of(const Torre &p, int axis, int slot, int x, int y, int z) {
+    const size_t nx = p.step.grid.size[0], ny = p.step.grid.size[1], slots = 2 * p.step.medium.layer[axis].end;
+    if (axis == 0) return (z * ny + y) * slots + slot;
+    if (axis == 1) return (z * slots + slot) * nx + x;
+    return (slot * ny + y) * nx + x;
 }
 
 // Brings what the layers remember of a block's part of a row into the second-level cache
@@ -13,11 +23,14 @@ __device__ __forceinline__ void fetch_memories(const Torre &p, const Place &at, 
     const int *size = p.step.grid.size;
 #pragma unroll
     for (int axis = 0; axis < 3; axis++) {
-        const Twins &t = p.twins[axis];
-        if (axis == 0 ? !at.layers : !in_layers(p.step.medium.layer[axis], size[axis], axis == 1 ? y : z)) continue;
-        const int x = axis == 0 && at.x0 > 0 ? max(at.x0, t.start) : at.x0, sites = axis == 0 && at.x0 < t.low ? t.low - at.x0 : at.x0 + at.local - x;
-        const u32 place = twin_of(p, axis, x, y, z);
-        fetch(t.lower + place, sites), fetch(t.upper + place, sites), fetch(t.zeta + place, sites);
+        const Layer &l = p.step.medium.layer[axis];
+        const int start = size[0] - l.end;
+        // Of the ends along x, that at which the block begins, or else that at which it ends
+        const int x = axis == 0 && at.x0 >= l.end ? max(at.x0, start) : at.x0, end = axis == 0 && at.x0 < l.end ? min(l.end, at.x0 + at.local) : at.x0 + at.local;
+        const int slot = slot_in(l, size[axis], axis == 0 ? x : axis == 1 ? y : z);
+        if (slot < 0 || end <= x) continue;
+        const size_t place = memory_of(p, axis, slot, x, y, z);
+        fetch(l.lower + place, end - x), fetch(l.upper + place, end - x), fetch(l.zeta + place, end - x);
     }
 }
 
@@ -29,92 +42,101 @@ __device__ __forceinline__ Four constant_four(const real *p) {
     const float4 f = __ldg((const float4 *)p);
     return {{f.x, f.y, f.z, f.w}};
 }
+__device__ __forceinline__ Four all_four(real one) { return {{one, one, one, one}}; }
 __device__ __forceinline__ void to_memory(real *p, const Four &f) { *(float4 *)p = make_float4(f.v[0], f.v[1], f.v[2], f.v[3]); }
 
-// What the layers of an axis add to the next value of four sites of a row, whose neighbours along that axis are `low` and `high`, and whose copies lie
-// at `place`. `profile(q)` of each; `touched(q)`: whether the layers reach it.
-template <typename Profiles, typename Touched>
-__device__ __forceinline__ void add_layers(const Twins &t, u32 place, const Four &low, const Four &here, const Four &high, const Four &squares, u32 next_at, Profiles profile, Touched touched) {
-    Four lower = from_memory(t.lower + place), upper = from_memory(t.upper + place), zeta = from_memory(t.zeta + place), next = get_four(next_at);
+// The part of L p of an axis of four sites of a row, from their neighbours along it; layers' memories go on by a step
+__device__ __forceinline__ Four change(const Torre &p, int axis, int x, int y, int z, const Four &low, const Four &here, const Four &high) {
+    const Layer &l = p.step.medium.layer[axis];
+    const int slot = slot_in(l, p.step.grid.size[axis], axis == 0 ? x : axis == 1 ? y : z);
+    Four sum;
+    if (slot < 0) {
+#pragma unroll
+        for (int q = 0; q < 4; q++) sum.v[q] = term<1>(1, plus(low.v[q], high.v[q]), plus(here.v[q], here.v[q]), 0);
+        return sum;
+    }
+    const size_t place = memory_of(p, axis, slot, x, y, z);
+    Four factors[3], lower = from_memory(l.lower + place), upper = from_memory(l.upper + place), zeta = from_memory(l.zeta + place);
+#pragma unroll
+    for (int n = 0; n < 3; n++) {
+        const real *from = l.factors + 2 * n * l.end + slot;
+        factors[n] = axis == 0 ? constant_four(from) : all_four(__ldg(from));
+    }
 #pragma unroll
     for (int q = 0; q < 4; q++) {
-        const real below = fused((real)staggered(1, 0), minus(here.v[q], low.v[q]), (real)0), above = fused((real)staggered(1, 0), minus(high.v[q], here.v[q]), (real)0);
-        const real change = fused((real)coefficient(1, 1), plus(low.v[q], high.v[q]), times((real)(2 * coefficient(1, 0)), here.v[q]));
-        const real more = fused(squares.v[q], absorb(profile(q), below, above, change, lower.v[q], upper.v[q], zeta.v[q]), next.v[q]);
-        next.v[q] = touched(q) ? more : next.v[q];
+        const real below = renew(factors[0].v[q], lower.v[q], minus(here.v[q], low.v[q])), above = renew(factors[1].v[q], upper.v[q], minus(high.v[q], here.v[q]));
+        sum.v[q] = renew(factors[2].v[q], zeta.v[q], minus(above, below));
     }
-    to_memory(t.lower + place, lower), to_memory(t.upper + place, upper), to_memory(t.zeta + place, zeta);
-    put_four(next_at, next);
+    to_memory(l.lower + place, lower), to_memory(l.upper + place, upper), to_memory(l.zeta + place, zeta);
+    return sum;
 }
 
-// What absorbing layers add to a warp's cells, axis by axis as single steps do; after the step, whose registers are free by then
-__device__ __forceinline__ void absorb_cells(const Torre &p, const Place &at, const u32 *entries, const Cells &cells, int base, int B, int phase, u32 now, u32 old) {
+__device__ __forceinline__ bool in_layers_along(const Torre &p, int axis, int at) { return slot_in(p.step.medium.layer[axis], p.step.grid.size[axis], at) >= 0; }
+
+// Whether the layers hold four sites; x of the first
+__device__ __forceinline__ bool in_layers(const Torre &p, int x, int y, int z) {
+    return in_layers_along(p, 0, x) || in_layers_along(p, 1, row_for(p.step.grid, y)) || in_layers_along(p, 2, z);
+}
+
+// Steps the cell a of row m of a side, four sites of it from x on, whose columns lie at `columns` of a side's rows
+__device__ __forceinline__ void step_cell(const Torre &p, const Place &at, int phase, u32 now, u32 old, u32 columns, int side, int m, int a, int x, int y, int z) {
     const Grid &g = p.step.grid;
-    const Layer *layers = p.step.medium.layer;
-    const int nx = g.size[0], ny = g.size[1], nz = g.size[2], lane = threadIdx.x % 32;
-    auto in = [&](int i) { return (u32)(base + cells.cell(i)) < (u32)nz; };
-    auto y_of = [&](int i) { return B + (at.below ? -1 - cells.row(i) : cells.row(i)); };
-    auto is_row = [&](int y) { return g.edge[1] == PERIODIC || (u32)y < (u32)ny; };
-    auto squares = [&](int x, int y, int z) {
-        const real one = p.step.medium.square;
-        return p.step.medium.squares ? constant_four(p.step.medium.squares + place_of(g, x, y, z)) : Four{{one, one, one, one}};
+    const int nx = g.size[0], nz = g.size[2], there = row_for(g, y);
+    auto cell = [&](int row, int to) {
+        const u32 entry = entry_of(side, row);
+        return columns + (entry & ~1u) + slot_of(phase, to, entry & 1);
     };
+    const u32 own = cell(m, a);
+    const Four here = get_four(own + now), before = get_four(own + old), left = get_four(own + now - 16), right = get_four(own + now + 16);
+    const bool first = x == 0 && !at.wraps, last = x + 4 == nx && !at.wraps;
+    const Four low = {{first ? g.edge[0] == SOFT ? 0 : here.v[0] : left.v[3], here.v[0], here.v[1], here.v[2]}};
+    const Four high = {{here.v[1], here.v[2], here.v[3], last ? g.edge[0] == SOFT ? 0 : here.v[3] : right.v[0]}};
+    Four sum = change(p, 0, x, there, z, low, here, high);
+    auto add = [&](const Four &part) {
+#pragma unroll
+        for (int q = 0; q < 4; q++) sum.v[q] = plus(sum.v[q], part.v[q]);
+    };
+    const Four inner = get_four(cell(m - 1, a) + now), outer = get_four(cell(m + 1, a) + now);
+    add(change(p, 1, x, there, z, side ? outer : inner, here, side ? inner : outer));
+    add(change(p, 2, x, there, z, z == 0 ? here : get_four(cell(m, a - 1) + now), here, z + 1 == nz ? here : get_four(cell(m, a + 1) + now)));
+    const Four squares = p.step.medium.squares ? constant_four(p.step.medium.squares + place_of(g, x, there, z)) : all_four(p.step.medium.square);
+    Four next;
+#pragma unroll
+    for (int q = 0; q < 4; q++) next.v[q] = plus(here.v[q], fused(squares.v[q], sum.v[q], minus(here.v[q], before.v[q])));
+    put_four(own + old, next);
+}
+
+// Steps a warp's cells in layers, which the others' step has left as they were
+__device__ __forceinline__ void absorb_cells(const Torre &p, const Place &at, const Cells &cells, int base, int B, int phase, u32 now, u32 old) {
+    const Grid &g = p.step.grid;
+    const int ny = g.size[1], nz = g.size[2], lane = threadIdx.x % 32;
+    auto in = [&](int i) { return (u32)(base + cells.cell(i)) < (u32)nz; };
+    auto is_row = [&](int y) { return g.edge[1] == PERIODIC || (u32)y < (u32)ny; };
     __syncwarp();
     // Along x few columns of a row are in layers: all lanes share those of all rows.
     if (at.layers) {
-        const Twins &t = p.twins[0];
-        const int n = lane & ((1 << at.layer_shift) - 1), x = n < at.layers_low ? at.x0 + 4 * n : max(at.x0, t.start) + 4 * (n - at.layers_low), slot = slot_in(t, x);
-        const u32 columns = at.room + (GHOST + x - at.x0) * sizeof(real);
-        Four profile[6];
-#pragma unroll
-        for (int k = 0; k < 6; k++) profile[k] = get_four(at.profile + (k * COLUMNS + min(x - at.x0, COLUMNS - 4)) * sizeof(real));
+        const Layer &l = p.step.medium.layer[0];
+        const int n = lane & ((1 << at.layer_shift) - 1), x = n < at.layers_low ? at.x0 + 4 * n : max(at.x0, g.size[0] - l.end) + 4 * (n - at.layers_low);
 #pragma unroll 1
         for (int row = lane >> at.layer_shift; row < 8; row += 32 >> at.layer_shift) {
-            const int side = row & 1, i = row >> 1, m = cells.row(i), y = B + (side ? -1 - m : m), z = base + cells.cell(i);
-            if (n >= at.layers || !is_row(y) || !in(i)) continue;
-            const u32 cell = columns + (side ? SIDE : 0) + ring_of(m) + slot_of(phase, cells.cell(i), half_on(m));
-            const Four here = get_four(cell + now), left = get_four(cell + now - 16), right = get_four(cell + now + 16);
-            const Four lower = {{x == 0 ? here.v[0] : left.v[3], here.v[0], here.v[1], here.v[2]}};
-            const Four upper = {{here.v[1], here.v[2], here.v[3], x + 4 == nx ? here.v[3] : right.v[0]}};
-            const int there = row_for(g, y);
-            add_layers(
-                t, ((u32)z * ny + there) * t.slots + slot, lower, here, upper, squares(x, there, z), cell + old,
-                [&](int q) { return Profile{profile[0].v[q], profile[1].v[q], profile[2].v[q], profile[3].v[q], profile[4].v[q], profile[5].v[q]}; },
-                [&](int q) { return in_layers(layers[0], nx, x + q); });
+            const int side = row & 1, i = row >> 1, m = cells.row(i), y = B + (side ? -1 - m : m);
+            if (n < at.layers && is_row(y) && in(i))
+                step_cell(p, at, phase, now, old, at.room + (GHOST + x - at.x0) * sizeof(real), side, m, cells.cell(i), x, y, base + cells.cell(i));
         }
-        __syncwarp();
     }
-    if (!at.mine) return;
-    auto cell = [&](int row, int a) { return at.lane + (entries[row] & ~1u) + slot_of(phase, a, entries[row] & 1); };
-    auto all = [](int) { return true; };
-    if (layers[1].width)
-#pragma unroll 2
-        for (int i = 0; i < 4; i++) {
-            const int m = cells.row(i), a = cells.cell(i), y = y_of(i);
-            if (!in(i) || !is_row(y) || !in_layers(layers[1], ny, y)) continue;
-            const Twins &t = p.twins[1];
-            const Profile profile = profile_of(t, slot_in(t, y));
-            const Four inner = get_four(cell(m - 1, a) + now), here = get_four(cell(m, a) + now), outer = get_four(cell(m + 1, a) + now);
-            add_layers(t, twin_of(p, 1, at.x, y, base + a), at.below ? outer : inner, here, at.below ? inner : outer, squares(at.x, y, base + a), cell(m, a) + old,
-                       [&](int) { return profile; }, all);
-        }
-    if (layers[2].width)
-#pragma unroll 2
-        for (int i = 0; i < 4; i++) {
-            const int m = cells.row(i), a = cells.cell(i), z = base + a;
-            if (!in(i) || !is_row(y_of(i)) || !in_layers(layers[2], nz, z)) continue;
-            const Twins &t = p.twins[2];
-            const Profile profile = profile_of(t, slot_in(t, z));
-            const int y = row_for(g, y_of(i));
-            const Four here = get_four(cell(m, a) + now), below = z == 0 ? here : get_four(cell(m, a - 1) + now), above = z + 1 == nz ? here : get_four(cell(m, a + 1) + now);
-            add_layers(t, twin_of(p, 2, at.x, y, z), below, here, above, squares(at.x, y, z), cell(m, a) + old, [&](int) { return profile; }, all);
-        }
+    if (!at.mine || in_layers_along(p, 0, at.x)) return;
+#pragma unroll 1
+    for (int i = 0; i < 4; i++) {
+        const int m = cells.row(i), y = B + (at.below ? -1 - m : m), z = base + cells.cell(i);
+        if (in(i) && is_row(y) && in_layers(p, at.x, y, z)) step_cell(p, at, phase, now, old, at.lane, at.below, m, cells.cell(i), at.x, y, z);
+    }
 }
 
 // A warp's next values, to where others look for them
 __device__ __forceinline__ void hand_on_cells(const Torre &p, const Place &at, const Cells &cells, real *level, int base, int B, int phase, u32 old, bool keep) {
     const Grid &g = p.step.grid;
     const u32 parity = old ? 8 : 0;
+    __syncwarp();
 #pragma unroll
     for (int i = 0; i < 4; i++) {
         const int m = cells.row(i), a = cells.cell(i), z = base + a, y = B + (at.below ? -1 - m : m);

@@ -59,7 +59,6 @@ struct Place {
     int layers, layers_low, layer_shift;  // quads of the block in layers of x, those at the low end, and the power of two that holds them
     u32 to_left, to_right;  // where the thread's columns go, 0: nowhere; as `lane`, in another block
     u32 ghosts;             // barriers of this block: ghosts on the left after even and odd steps, then on the right
-    u32 profile;            // of the block's columns in the layers of x: the six numbers of each in shared memory
     u32 left_ghosts, right_ghosts;  // those of the blocks beside that hear of this block's columns
 };
 

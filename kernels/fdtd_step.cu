@@ -84,9 +84,9 @@ template <int H, int D> __device__ __forceinline__ void plain(const Step &s) {
         const Vec before = load(s.old + place);
         Vec squares = {{m.square, m.square, m.square, m.square}};
         if (m.squares) squares = load(m.squares + place);
-        Vec sum, next;
+        Vec sum = none, next, level;
 #pragma unroll
-        for (int c = 0; c < COLUMNS; c++) sum.v[c] = times((real)(2 * D * coefficient(H, 0)), here.v[c]);
+        for (int c = 0; c < COLUMNS; c++) level.v[c] = times((real)(2 * D), here.v[c]);
 #pragma unroll
         for (int k = 1; k <= H; k++) {
             Vec below = none, above = none;
@@ -99,7 +99,7 @@ template <int H, int D> __device__ __forceinline__ void plain(const Step &s) {
                 real pairs = plus(window[H + c - k], window[H + c + k]);
                 if (D > 1) pairs = plus(pairs, plus(below.v[c], above.v[c]));
                 if (D > 2) pairs = plus(pairs, plus(line[H - k].v[c], line[H + k].v[c]));
-                sum.v[c] = fused((real)coefficient(H, k), pairs, sum.v[c]);
+                sum.v[c] = term<H>(k, pairs, level.v[c], sum.v[c]);
             }
         }
 #pragma unroll
@@ -137,32 +137,6 @@ template <int H> __device__ __forceinline__ void listed(const Step &s, const u32
     }
 }
 
-// psi of the faces of the layers of an axis goes on by a step
-template <int H, int AXIS> __device__ __forceinline__ void memories_along(const Step &s) {
-    const Layer &l = s.medium.layer[AXIS];
-    const int *size = s.grid.size;
-    const u32 slots = 2 * l.width, nx = AXIS == 0 ? slots : size[0], ny = AXIS == 1 ? slots : size[1], nz = AXIS == 2 ? slots : size[2];
-    const u32 count = nx * ny * nz;
-    for (u32 place = blockIdx.x * blockDim.x + threadIdx.x; place < count; place += gridDim.x * blockDim.x) {
-        const u32 row = place / nx, plane = row / ny;
-        int at[3] = {(int)(place - row * nx), (int)(row - plane * ny), (int)plane};
-        const bool low = at[AXIS] < l.width;
-        const int depth = low ? at[AXIS] : at[AXIS] - l.width;
-        at[AXIS] = low ? depth : size[AXIS] - 2 - depth;
-        const Site<H, false> site(s, s.now, s.old, at[0], at[1], at[2]);
-        l.psi[place] = fused(l.faces[2 * depth + 1], site.face_flux(AXIS), times(l.faces[2 * depth], l.psi[place]));
-    }
-}
-
-template <int H> __device__ __forceinline__ void memories(const Step &s, int axis) {
-    if (axis == 0)
-        memories_along<H, 0>(s);
-    else if (axis == 1)
-        memories_along<H, 1>(s);
-    else
-        memories_along<H, 2>(s);
-}
-
 #define ENTRIES(H)                                                                                                         \
     extern "C" __global__ void __launch_bounds__(256) plain_##H(const __grid_constant__ Step s) {                          \
         if (s.grid.rank == 1)                                                                                              \
@@ -175,8 +149,7 @@ template <int H> __device__ __forceinline__ void memories(const Step &s, int axi
     extern "C" __global__ void __launch_bounds__(256) general_##H(const __grid_constant__ Step s) { general<H>(s); }       \
     extern "C" __global__ void __launch_bounds__(256) listed_##H(const __grid_constant__ Step s, const u32 *list, int count) { \
         listed<H>(s, list, count);                                                                                         \
-    }                                                                                                                      \
-    extern "C" __global__ void __launch_bounds__(256) memories_##H(const __grid_constant__ Step s, int axis) { memories<H>(s, axis); }
+    }
 ENTRIES(1)
 ENTRIES(2)
 ENTRIES(3)
@@ -250,26 +223,25 @@ __device__ double energy(const Look &l, const int *at) {
     const Pair own = levels(l, here);
     const double stiffness = kappa(m, here), change = own.p - own.q;
     double sum = stiffness == 0 ? 0 : change * change / (2 * stiffness);
+    const bool walks = mark & BESIDE;
     for (int axis = 0; axis < g.rank; axis++)
-        for (int k = 1; k <= l.half; k++)
-            for (int side = -1; side <= 1; side += 2) {
+        for (int side = -1; side <= 1; side += 2) {
+            Walker walker(g, axis, at[axis], here, side);
+            for (int k = 1; k <= l.half; k++) {
                 int sign, to[3] = {at[0], at[1], at[2]};
-                to[axis] = ghost(g.edge[axis], g.size[axis], at[axis] + side * k, sign);
-                const size_t other = place_of(g, to[0], to[1], to[2]);
+                size_t other = here;
+                if (walks)
+                    walker.step(g, m.mask, axis), sign = walker.sign_here(), other = walker.place;
+                else {
+                    to[axis] = ghost(g.edge[axis], g.size[axis], at[axis] + side * k, sign);
+                    other = place_of(g, to[0], to[1], to[2]);
+                }
                 const Pair there = levels(l, other);
                 // The bond to the zero outside a soft edge is counted by no other site.
                 const double share = sign ? 1 : 2;
                 sum += share * coefficient(l.half, k) * bond(m, here, sign > 0 ? other : here) * (sign * there.p - own.p) * (sign * there.q - own.q) / 4;
             }
-    if (mark & CORRECTED && !m.density) {
-        const int row = at[1] + g.size[1] * at[2];
-        for (u32 n = m.rows[row]; n < m.rows[row + 1]; n++)
-            if (m.columns[n] == (u32)at[0])
-                for (u32 t = m.firsts[n]; t < m.firsts[n + 1]; t++) {
-                    const Pair there = levels(l, m.from[t]);
-                    sum += (double)m.weights[t] * (there.p - own.p) * (there.q - own.q) / (4 * m.uniform_density);
-                }
-    }
+        }
     return sum / (l.spacing * l.spacing);
 }
 

@@ -146,16 +146,16 @@ template <bool OPERATES> __device__ __forceinline__ void walk(const Tiles &p) {
                     window[H - k] = __shfl_up_sync(0xffffffffu, here.v[away * COLUMNS - k], away);
                     window[H + COLUMNS - 1 + k] = __shfl_down_sync(0xffffffffu, here.v[(k - 1) % COLUMNS], away);
                 }
-                Vec sum, next;
+                Vec sum, next, level;
 #pragma unroll
-                for (int c = 0; c < COLUMNS; c++) sum.v[c] = times((real)(4 * coefficient(H, 0)), here.v[c]);
+                for (int c = 0; c < COLUMNS; c++) sum.v[c] = 0, level.v[c] = times((real)4, here.v[c]);
 #pragma unroll
                 for (int k = 1; k <= H; k++) {
                     const Vec below = line[s - 1][slot(f - s * H - k)], above = line[s - 1][slot(f - s * H + k)];
 #pragma unroll
                     for (int c = 0; c < COLUMNS; c++) {
                         const real pairs = plus(plus(window[H + c - k], window[H + c + k]), plus(below.v[c], above.v[c]));
-                        sum.v[c] = fused((real)coefficient(H, k), pairs, sum.v[c]);
+                        sum.v[c] = term<H>(k, pairs, level.v[c], sum.v[c]);
                     }
                 }
 #pragma unroll

@@ -195,7 +195,8 @@ __device__ __forceinline__ int fast_periods(const Torre &p, real *shared, const 
             FOR_REACH if (in_tile(a, c)) {
                 const real *own = slots + n * SPAN + H + threadIdx.x;
                 const real here = V(now, a + shift, c);
-                real sum = times((real)(6 * coefficient(H, 0)), here);
+                const real level = times((real)6, here);
+                real sum = 0;
 #pragma unroll
                 for (int k = 1; k <= H; k++) {
                     real pairs = plus(own[-k], own[k]);
@@ -211,7 +212,7 @@ __device__ __forceinline__ int fast_periods(const Torre &p, real *shared, const 
                         }
                     }
                     pairs = plus(pairs, plus(below, above));
-                    sum = fused((real)coefficient(H, k), pairs, sum);
+                    sum = term<H>(k, pairs, level, sum);
                 }
 #if SITES
                 const real factor = S(a + shift, c);

@@ -86,9 +86,9 @@ __device__ __forceinline__ void advance(const Torre &p, const Place &at, const u
         real window[4 + 2 * GHOST];
 #pragma unroll
         for (int k = 0; k < 4; k++) window[k] = left.v[k], window[k + 4] = here.v[k], window[k + 8] = right.v[k];
-        Four sum;
+        Four sum, even;
 #pragma unroll
-        for (int q = 0; q < 4; q++) sum.v[q] = times((real)(6 * coefficient(H, 0)), here.v[q]);
+        for (int q = 0; q < 4; q++) sum.v[q] = 0, even.v[q] = times((real)6, here.v[q]);
 #pragma unroll
         for (int k = 1; k <= H; k++) {
             const Four inner = get_four(rows[2 * k - 2].cell(i)), outer = get_four(rows[2 * k - 1].cell(i));
@@ -97,7 +97,7 @@ __device__ __forceinline__ void advance(const Torre &p, const Place &at, const u
                 real pairs = plus(window[4 + q - k], window[4 + q + k]);
                 pairs = plus(pairs, plus(inner.v[q], outer.v[q]));
                 pairs = plus(pairs, plus(line[i + H - k].v[q], line[i + H + k].v[q]));
-                sum.v[q] = fused((real)coefficient(H, k), pairs, sum.v[q]);
+                sum.v[q] = term<H>(k, pairs, even.v[q], sum.v[q]);
             }
         }
 #pragma unroll
@@ -112,6 +112,11 @@ __device__ __forceinline__ void advance(const Torre &p, const Place &at, const u
 #pragma unroll
     for (int i = 0; i < LENGTH; i++) {
         const u32 place = own[i] + old - now;
+#if LAYERS
+        // Cells in layers are stepped after the others.
+        const int y = B + (at.below ? -1 - m : m);
+        if (in(i) && p.step.medium.layers && (g.edge[1] == PERIODIC || (u32)y < (u32)g.size[1]) && in_layers(p, at.x, y, base + a + i)) continue;
+#endif
         if (in(i)) put_four(place, next[i]);
 #if !LAYERS
         // What is beyond an edge along z goes too, so that the count of bytes is always the same.
@@ -189,7 +194,7 @@ __device__ __forceinline__ int fast_periods(const Torre &p, const Place &at, con
                 advance<1, WAY>(p, at, entries, level, base, B, phase, now, old, cells.b, cells.second, keep);
             }
 #if LAYERS
-            absorb_cells(p, at, entries, cells, base, B, phase, now, old);
+            absorb_cells(p, at, cells, base, B, phase, now, old);
             hand_on_cells(p, at, cells, level, base, B, phase, old, keep);
 #endif
             if (!last) wait_for(at.bar, copies), copies ^= 1;
@@ -232,10 +237,10 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1)
     at.lane = at.room + (GHOST + at.x - at.x0) * sizeof(real);
     at.closed = !at.from_left || !at.from_right;
     at.layers = at.layers_low = at.layer_shift = 0;
-    if (LAYERS && p.step.medium.layer[0].width) {
-        const Twins &t = p.twins[0];
-        at.layers_low = min(max(t.low - at.x0, 0), at.local) / 4;
-        at.layers = at.layers_low + max(at.x0 + at.local - max(at.x0, t.start), 0) / 4;
+    if (LAYERS && p.step.medium.layer[0].end) {
+        const int end = p.step.medium.layer[0].end;
+        at.layers_low = min(max(end - at.x0, 0), at.local) / 4;
+        at.layers = at.layers_low + max(at.x0 + at.local - max(at.x0, g.size[0] - end), 0) / 4;
         while (1 << at.layer_shift < at.layers) at.layer_shift++;
     }
     if (at.from_left && at.x == at.x0) {
@@ -248,16 +253,6 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1)
         const u32 barrier = (u32)__cvta_generic_to_shared(barriers + threadIdx.x), arrivals = threadIdx.x == 4 ? LOADERS : 1;
         asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;\nfence.mbarrier_init.release.cluster;" ::"r"(barrier), "r"(arrivals) : "memory");
     }
-#if LAYERS
-    __shared__ __align__(16) real profile[6][COLUMNS];
-    at.profile = (u32)__cvta_generic_to_shared(profile);
-    for (int n = threadIdx.x; n < 6 * COLUMNS; n += 32 * WARPS) {
-        const Twins &t = p.twins[0];
-        const int x = at.x0 + n % COLUMNS;
-        const bool held = p.step.medium.layer[0].width && x < g.size[0] && (x < t.low || x >= t.start);
-        profile[n / COLUMNS][n % COLUMNS] = held ? t.profile[n / COLUMNS * t.slots + slot_in(t, x)] : (real)0;
-    }
-#endif
     __shared__ u32 table[2][ENTRIES];
     for (int n = threadIdx.x; n < 2 * ENTRIES; n += 32 * WARPS) table[n / ENTRIES][n % ENTRIES] = entry_of(n / ENTRIES, n % ENTRIES - H);
     const u32 *entries = table[at.below] + H;

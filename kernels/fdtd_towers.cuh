@@ -20,14 +20,6 @@ enum {
     RIM = H * H * (4 * DTS + 2)  // cells whose values enter each step
 };
 
-// What the absorbing layers of an axis remember, a copy for each site that they touch: psi of the faces below and above it, and zeta. With a
-// copy of its own a site goes on from what it reads of the pressure alone (order 2), so that layers ask nothing more of the order of towers.
-struct Twins {
-    real *lower, *upper, *zeta;
-    const real *profile;    // `slots` numbers each: A and B of the face below a site, of that above it, and of the site; 0 where there is none
-    int low, start, slots;  // sites of the low end, first one of the high end, and how many there are
-};
-
 struct Torre {
     Step step;          // `now` and `old` are the levels at the start
     Sites sites;        // operations after each step
@@ -39,7 +31,6 @@ struct Torre {
     int even, odd;      // towers of a stage with even, odd s
     int plain;          // the medium holds nothing but a speed
     int step_of_batch;  // for `sites`
-    Twins twins[3];     // of each axis with absorbing layers
 };
 
 __device__ constexpr bool in_tile(int a, int c) { return a + c >= -1 && a + c <= W - 2 && a - c >= 0 && a - c <= W - 1; }
@@ -90,88 +81,6 @@ __device__ __forceinline__ u32 remote(const void *p, u32 rank) {
 __device__ __forceinline__ void put(u32 to, float value) { asm volatile("st." SPACE ".f32 [%0], %1;" ::"r"(to), "f"(value) : "memory"); }
 __device__ __forceinline__ void put(u32 to, double value) { asm volatile("st." SPACE ".f64 [%0], %1;" ::"r"(to), "d"(value) : "memory"); }
 __device__ __forceinline__ void put(u32 to, u32 value) { asm volatile("st." SPACE ".u32 [%0], %1;" ::"r"(to), "r"(value) : "memory"); }
-
-// ---- absorbing layers ----
-
-#if LAYERS
-static_assert(H == 1, "a site's copies follow from the pressure next to it at order 2");
-
-__device__ __forceinline__ int slot_in(const Twins &t, int at) { return at < t.low ? at : t.low + at - t.start; }
-
-// Where a site's copies lie
-__device__ __forceinline__ u32 twin_of(const Torre &p, int axis, int x, int y, int z) {
-    const Twins &t = p.twins[axis];
-    const Grid &g = p.step.grid;
-    const u32 slot = slot_in(t, axis == 0 ? x : axis == 1 ? y : z);
-    if (axis == 0) return ((u32)z * g.size[1] + y) * t.slots + slot;
-    if (axis == 1) return ((u32)z * t.slots + slot) * g.pitch + x;
-    return (slot * g.size[1] + y) * g.pitch + x;
-}
-
-__device__ __forceinline__ bool in_layers(const Layer &l, int size, int at) { return l.width && (at <= l.width || at + l.width + 1 >= size); }
-
-// A and B of the faces below and above a site, and of the site
-struct Profile {
-    real lower_a, lower_b, upper_a, upper_b, own_a, own_b;
-};
-__device__ __forceinline__ Profile profile_of(const Twins &t, int slot) {
-    const real *from = t.profile + slot;
-    return {__ldg(from), __ldg(from + t.slots), __ldg(from + 2 * t.slots), __ldg(from + 3 * t.slots), __ldg(from + 4 * t.slots), __ldg(from + 5 * t.slots)};
-}
-
-// A site's copies go on by a step; what the layers of this axis add to L p. `below` and `above`: flux through its faces; `change`: L p of the axis.
-// What is multiplied by the zeros of faces and sites outside stays +0, the value of what is not there.
-__device__ __forceinline__ real absorb(const Profile &c, real below, real above, real change, real &lower, real &upper, real &zeta) {
-    lower = fused(c.lower_b, below, times(c.lower_a, lower));
-    upper = fused(c.upper_b, above, times(c.upper_a, upper));
-    const real sum = fused((real)staggered(1, 0), minus(upper, lower), (real)0);
-    zeta = fused(c.own_b, plus(sum, change), times(c.own_a, zeta));
-    return plus(sum, zeta);
-}
-
-// The same at a site of any medium
-__device__ __forceinline__ real absorb_at(const Torre &p, const Site<H, true> &site, int axis, real here) {
-    const Twins &t = p.twins[axis];
-    const u32 place = twin_of(p, axis, site.at[0], site.at[1], site.at[2]);
-    real lower = __ldcg(t.lower + place), upper = __ldcg(t.upper + place), zeta = __ldcg(t.zeta + place), below = 0;
-    if (site.at[axis] > 0) {
-        const Site<H, true> before(p.step, site.now, site.old, site.at[0] - (axis == 0), site.at[1] - (axis == 1), site.at[2] - (axis == 2));
-        below = before.face_flux(axis);
-    }
-    const real sum = absorb(profile_of(t, slot_in(t, site.at[axis])), below, site.face_flux(axis), site.axis_change(axis, here), lower, upper, zeta);
-    t.lower[place] = lower, t.upper[place] = upper, t.zeta[place] = zeta;
-    return sum;
-}
-
-// The copies of an axis: made of the layers' memories before a pass, and given back after it
-template <bool BACK> __device__ __forceinline__ void exchange(const Torre &p, int axis) {
-    const Grid &g = p.step.grid;
-    const Layer &l = p.step.medium.layer[axis];
-    const Twins &t = p.twins[axis];
-    const u32 nx = axis == 0 ? t.slots : g.size[0], ny = axis == 1 ? t.slots : g.size[1], nz = axis == 2 ? t.slots : g.size[2];
-    for (u32 n = blockIdx.x * blockDim.x + threadIdx.x; n < nx * ny * nz; n += gridDim.x * blockDim.x) {
-        const u32 row = n / nx;
-        int at[3] = {(int)(n - row * nx), (int)(row % ny), (int)(row / ny)};
-        if (at[axis] >= t.low) at[axis] += t.start - t.low;
-        if (!in_layers(l, g.size[axis], at[axis])) continue;
-        const Site<H, true> site(p.step, p.step.now, p.step.old, at[0], at[1], at[2]);
-        const u32 place = twin_of(p, axis, at[0], at[1], at[2]);
-        // Slots of the layers' own memories: those of the low end, then those of the high one, each from outside in
-        auto slot_of = [&](int from_end) { return at[axis] < l.width ? at[axis] : from_end >= 0 && from_end < l.width ? l.width + from_end : -1; };
-        const int own = slot_of(g.size[axis] - 1 - at[axis]), up = slot_of(g.size[axis] - 2 - at[axis]);
-        if (BACK) {
-            if (up >= 0) l.psi[site.slot_place(l, axis, up)] = t.upper[place];
-            if (own >= 0) l.zeta[site.slot_place(l, axis, own)] = t.zeta[place];
-        } else {
-            t.lower[place] = site.memory(l, axis, at[axis] - 1), t.upper[place] = site.memory(l, axis, at[axis]);
-            t.zeta[place] = own < 0 ? (real)0 : l.zeta[site.slot_place(l, axis, own)];
-        }
-    }
-}
-
-extern "C" __global__ void __launch_bounds__(256) lend_memories(const __grid_constant__ Torre p, int axis) { exchange<false>(p, axis); }
-extern "C" __global__ void __launch_bounds__(256) take_back_memories(const __grid_constant__ Torre p, int axis) { exchange<true>(p, axis); }
-#endif
 
 // ---- site by site ----
 
@@ -252,11 +161,7 @@ __device__ __noinline__ void slow_period(const Torre &p, real *even, real *odd, 
                 const int z = z0 + a;
                 if (!inside(g, y, z)) continue;
                 const Site<H, true> site(p.step, now, old, x, y, z);
-#if LAYERS
-                site.advance([&](int axis, real here) { return absorb_at(p, site, axis, here); });
-#else
                 site.advance();
-#endif
             }
         }
         meet();

@@ -16,15 +16,9 @@ __device__ __forceinline__ void multiply(real &r, real &m, real c, real s) {
     r = x;
 }
 
-// The interaction's phase e^{-i g|psi|^2}, or e^{-g|psi|^2} in imaginary time
-__device__ __forceinline__ void interact(real &r, real &m, real g, bool imaginary) {
-    const real x = g * fused(r, r, m * m);
-    if (imaginary) {
-        const real f = exp(-x);
-        r *= f, m *= f;
-    } else {
-        real c, s;
-        turn(x, c, s);
-        multiply(r, m, c, -s);
-    }
+// The interaction's phase e^{-i g|psi|^2}; in imaginary time tables carry it
+__device__ __forceinline__ void interact(real &r, real &m, real g) {
+    real c, s;
+    turn(g * fused(r, r, m * m), c, s);
+    multiply(r, m, c, -s);
 }

@@ -221,7 +221,7 @@ __device__ __forceinline__ void phase(Row &a, const char *here, const Fused &p) 
         for (int v = 0; v < LANES; v++) {
             const int n = k * LANES + v;
             multiply(a.r[n], a.i[n], c[v], s[v]);
-            if (INTERACTION) interact(a.r[n], a.i[n], p.interaction, IMAGINARY);
+            if (INTERACTION) interact(a.r[n], a.i[n], p.interaction);
         }
     }
 }

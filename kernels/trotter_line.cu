@@ -55,7 +55,7 @@ template <bool MASKED> __device__ __forceinline__ void run(real (&r)[C], real (&
         for (int n = 0; n < C; n++) multiply(r[n], i[n], c[n], s[n]);
         if (p.interaction != 0)
 #pragma unroll
-            for (int n = 0; n < C; n++) interact(r[n], i[n], p.interaction, false);
+            for (int n = 0; n < C; n++) interact(r[n], i[n], p.interaction);
     }
 }
 

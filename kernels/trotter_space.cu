@@ -201,7 +201,7 @@ __device__ __forceinline__ void phase(Row &a, const char *slot, const Space &p) 
 #pragma unroll
     for (int c = 0; c < C; c++) {
         multiply(a.r[c], a.i[c], f.r[c], f.i[c]);
-        if (INTERACTION) interact(a.r[c], a.i[c], p.interaction, false);
+        if (INTERACTION) interact(a.r[c], a.i[c], p.interaction);
     }
 }
 

@@ -182,11 +182,11 @@ extern "C" __global__ void sweep_columns(const Columns p) {
                 else
                     ur *= p.m[2], ui *= p.m[2];
                 multiply(ur, ui, p.pc[to], p.ps[to]);
-                if (p.interaction != 0) interact(ur, ui, p.interaction, false);
+                if (p.interaction != 0) interact(ur, ui, p.interaction);
                 p.re[to] = ur, p.im[to] = ui;
                 if (two) {
                     multiply(vr, vi, p.pc[to + plane], p.ps[to + plane]);
-                    if (p.interaction != 0) interact(vr, vi, p.interaction, false);
+                    if (p.interaction != 0) interact(vr, vi, p.interaction);
                     p.re[to + plane] = vr, p.im[to + plane] = vi;
                 }
             }
@@ -196,14 +196,14 @@ extern "C" __global__ void sweep_columns(const Columns p) {
 }
 
 // The field times a table, then the interaction's phase; `count` numbers of a plane, a multiple of V
-extern "C" __global__ void phases(real *re, real *im, const real *pc, const real *ps, real interaction, int imaginary, size_t count) {
+extern "C" __global__ void phases(real *re, real *im, const real *pc, const real *ps, real interaction, size_t count) {
     for (size_t n = (blockIdx.x * (size_t)blockDim.x + threadIdx.x) * V; n < count; n += (size_t)gridDim.x * blockDim.x * V) {
         __align__(16) real r[V], i[V], c[V], s[V];
         load(r, re + n), load(i, im + n), load(c, pc + n), load(s, ps + n);
 #pragma unroll
         for (int k = 0; k < V; k++) {
             multiply(r[k], i[k], c[k], s[k]);
-            if (interaction != 0) interact(r[k], i[k], interaction, imaginary);
+            if (interaction != 0) interact(r[k], i[k], interaction);
         }
         store(re + n, r), store(im + n, i);
     }
@@ -236,8 +236,9 @@ __device__ __forceinline__ double damping_at(const Medium &m, const Exponent &e,
 }
 
 // Rows of a table at another time. In single precision the larger component is rounded up or down by a hash of site and time so that
-// the mean of |factor|^2 is right: the norm then does not drift.
-extern "C" __global__ void fill_table(real *pc, real *ps, const Medium m, const Exponent e, const Grid g, u32 seed) {
+// the mean of |factor|^2 is right: the norm then does not drift. In imaginary time `mean_field`, g tau, multiplies |psi|^2 of the field (re, im).
+extern "C" __global__ void fill_table(real *pc, real *ps, const Medium m, const Exponent e, const Grid g, u32 seed,
+                                      const real *re, const real *im, double mean_field) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= g.nx) return;
     for (int row = blockIdx.y; row < g.ny * g.nz; row += gridDim.y) {
@@ -246,8 +247,12 @@ extern "C" __global__ void fill_table(real *pc, real *ps, const Medium m, const 
             pc[n] = ps[n] = 0;
             continue;
         }
-        const double angle = angle_at(m, e, n);
+        double angle = angle_at(m, e, n);
         if (e.imaginary) {
+            if (mean_field != 0) {
+                const double x = re[n], y = im[n];
+                angle += mean_field * (x * x + y * y);
+            }
             pc[n] = e.fold * exp(e.lowest * e.energy - angle), ps[n] = 0;
             continue;
         }

@@ -1,10 +1,11 @@
 //! Ripplon: a desktop laboratory for waves.
 //!
-//! Layers, from the bottom: [`units`], [`grid`], [`field`]; [`physics`]; [`scene`] and [`backend`]; [`solver`]; [`space`]; [`engine`]; [`export`] and
+//! Layers, from the bottom: [`units`], [`grid`], [`field`], files; [`physics`]; [`scene`] and [`backend`]; [`solver`]; [`space`]; [`engine`]; [`export`] and
 //! `render`; `app` and [`cli`]. Arrows point down only; `tests/architecture.rs` enforces it.
 
 #[cfg(feature = "gui")]
 pub mod app;
+pub(crate) mod atomic_file;
 pub mod backend;
 #[cfg(not(target_family = "wasm"))]
 pub mod cli;
@@ -13,6 +14,7 @@ pub mod engine;
 pub mod export;
 pub mod field;
 pub mod grid;
+pub(crate) mod input_file;
 pub mod physics;
 #[cfg(feature = "gui")]
 pub mod render;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// Top-level modules from the bottom; those on one line may use each other only where `SIDEWAYS` says so.
 const LAYERS: &[&[&str]] = &[
-    &["units", "grid", "field", "colormap"],
+    &["units", "grid", "field", "colormap", "atomic_file", "input_file"],
     &["physics"],
     &["scene", "backend"],
     &["solver"],
@@ -19,7 +19,12 @@ const LAYERS: &[&[&str]] = &[
 ];
 
 /// Uses within one layer: (who, whom). The command line opens the app.
-const SIDEWAYS: &[(&str, &str)] = &[("cli", "app"), ("grid", "units"), ("field", "grid")];
+const SIDEWAYS: &[(&str, &str)] = &[
+    ("cli", "app"),
+    ("grid", "units"),
+    ("field", "grid"),
+    ("input_file", "atomic_file"),
+];
 
 /// Crates that only these modules may name.
 const PRIVATE_CRATES: &[(&str, &[&str])] = &[
@@ -133,6 +138,42 @@ fn arrows_point_down() {
         }
     }
     assert!(faults.is_empty(), "\n{}", faults.join("\n"));
+}
+
+/// Files of the inner layers of `solver` that may name what else is private to a few: (word, files).
+const PRIVATE_WORDS: &[(&str, &[&str])] = &[
+    // The state of a checkpoint and what it holds.
+    ("SolverState", &["mod.rs", "run.rs"]),
+    // `[solver]` of a scene, read once.
+    (".solver()", &["setup.rs", "check.rs", "placement.rs"]),
+    // The only implementation of `Solver`.
+    (" Solver for ", &["run.rs"]),
+];
+
+#[test]
+fn runs_alone_know_clocks_and_checkpoints() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/solver");
+    let mut files = Vec::new();
+    sources(&root, &mut files);
+    let texts: Vec<(String, String)> = files
+        .iter()
+        .map(|file| {
+            let inside = file.strip_prefix(&root).unwrap().to_string_lossy().replace('\\', "/");
+            (inside, without_comments(&fs::read_to_string(file).unwrap()))
+        })
+        .collect();
+    for (word, allowed) in PRIVATE_WORDS {
+        let naming: Vec<&str> = (texts.iter().filter(|(_, text)| text.contains(word)))
+            .map(|(inside, _)| inside.as_str())
+            .collect();
+        let others: Vec<_> = naming.iter().filter(|file| !allowed.contains(file)).collect();
+        assert!(others.is_empty(), "`{word}` is named in {others:?}");
+        let idle: Vec<_> = allowed.iter().filter(|file| !naming.contains(file)).collect();
+        assert!(
+            idle.is_empty(),
+            "{idle:?} may name `{word}` and do not: shorten the list"
+        );
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use super::units::Units;
 use super::widgets::{figure, hint, section, warning};
 use crate::engine::{Frame, Phase, Verdict};
 use crate::field::Precision;
-use crate::physics::{Initial, Model, Sets, Value};
+use crate::physics::{Initial, Model, Sets, Value, absorber};
 use crate::scene::Scenario;
 use crate::scene::file::SignalFile;
 use crate::scene::scenario::{Expectation, Subject};
@@ -16,6 +16,9 @@ use lucide_icons::Icon;
 
 /// Fewest sites per wavelength that a lattice should have.
 const SITES_PER_WAVELENGTH: f64 = 8.0;
+
+/// Largest share of a packet that absorbing edges may send back without a word.
+const MOST_RETURNED: f64 = 1e-3;
 
 /// Shows the section.
 pub fn show(ui: &mut Ui, frame: &Frame, questions: &Questions) {
@@ -232,6 +235,16 @@ pub fn warnings(scenario: &Scenario, frame: &Frame) -> Vec<String> {
                 ));
             }
         }
+    }
+    if let Initial::Packets(packets) = scenario.initial()
+        && let Some(share) = absorber::returned(scenario.grid(), packets)
+        && share > MOST_RETURNED
+    {
+        out.push(format!(
+            "The absorbing edges send back {} % of the packets: their waves are longer than {} of the layer's width. Use a larger grid.absorb_width.",
+            figure(100.0 * share, 2),
+            figure(absorber::LONGEST_WAVE, 1)
+        ));
     }
     out.extend(sound_warnings(scenario));
     if let Some(method) = solver::find(&scenario.solver().method) {

@@ -14,6 +14,9 @@ use std::sync::{Arc, Weak};
 /// Steps times sites that a picture may take: a second or two. What would take longer is shown at an earlier time.
 const MOST: f64 = 2e8;
 
+/// Bytes of a kept picture, at most: small ones are kept.
+const MOST_BYTES: u64 = 4 << 20;
+
 /// The thread's other end; it stops with it.
 pub struct Covers {
     wanted: Sender<Vec<OwnScene>>,
@@ -94,7 +97,8 @@ impl Painter {
 
     /// The picture of a scene file, from the cache or drawn now.
     fn picture(&self, path: &Path) -> Option<Picture> {
-        let text = std::fs::read_to_string(path).ok()?;
+        let bytes = crate::input_file::read(path, crate::scene::embedded::LONGEST).ok()?;
+        let text = String::from_utf8(bytes).ok()?;
         let place = self.cache.as_ref().map(|cache| (cache, name(path, &text)));
         if let Some(kept) = place.as_ref().and_then(|(cache, name)| read(&cache.join(name))) {
             return Some(kept);
@@ -130,7 +134,9 @@ fn name(path: &Path, text: &str) -> String {
 }
 
 fn read(path: &Path) -> Option<Picture> {
-    let image = image::load_from_memory(&std::fs::read(path).ok()?).ok()?.to_rgb8();
+    let image = image::load_from_memory(&crate::input_file::read(path, MOST_BYTES).ok()?)
+        .ok()?
+        .to_rgb8();
     Some(Picture {
         width: image.width() as usize,
         height: image.height() as usize,

@@ -4,6 +4,7 @@ use super::covers::{Covers, usual_cache};
 use super::medium_view::medium;
 use super::shelf::OwnScene;
 use super::watcher::{Watched, Watcher};
+use crate::atomic_file::AtomicFile;
 use crate::export::{Format, Picture};
 use crate::render::medium::MediumImage;
 use crate::scene::{Faults, Scenario, SceneFile, embedded, input};
@@ -220,7 +221,7 @@ impl Errands {
                         }
                     }
                     for task in [check, compare, medium, space].into_iter().flatten() {
-                        if done.send(perform(task)).is_err() {
+                        if done.send(guarded(task)).is_err() {
                             return;
                         }
                         wake.request_repaint();
@@ -352,7 +353,7 @@ impl Errands {
     pub fn save(&self, file: &SceneFile, path: PathBuf) {
         let file = Box::new(file.clone());
         self.spawn(move || {
-            Some(match write_aside(&path, file.to_toml().as_bytes()) {
+            Some(match write_whole(&path, file.to_toml().as_bytes()) {
                 Ok(()) => Outcome::Saved(file, path),
                 Err(error) => Outcome::Failed(
                     "The scene could not be saved".to_owned(),
@@ -381,6 +382,31 @@ impl Errands {
             ));
         }
     }
+}
+
+/// Does the work; a fault of the program ends it, not the thread, which would leave the window checking for ever.
+fn guarded(task: Task) -> Outcome {
+    let checked = match &task {
+        Task::Check(revision, ..) => Some(*revision),
+        _ => None,
+    };
+    let compared = matches!(task, Task::Compare(..));
+    let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| perform(task)));
+    done.unwrap_or_else(|_| {
+        let (message, remedy) = (
+            "the check ended in a fault of the program",
+            "undo the last change, and report it",
+        );
+        let faults = || Faults::one("scene", message, remedy);
+        match checked {
+            Some(revision) => Outcome::Checked {
+                revision,
+                result: Err(faults()),
+            },
+            None if compared => Outcome::Compared(Err(faults())),
+            None => Outcome::Failed("The medium cannot be shown".to_owned(), format!("{message}; {remedy}")),
+        }
+    })
 }
 
 fn perform(task: Task) -> Outcome {
@@ -448,17 +474,12 @@ fn open_dropped(path: &Path) -> Outcome {
     Outcome::Opened(read(&path.to_string_lossy(), &[]).map(Box::new))
 }
 
-/// Writes a file beside its place, then puts it there: it is whole or the old one.
-fn write_aside(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+/// Writes a file: it is whole or the old one.
+fn write_whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     use std::io::Write;
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let mut aside = tempfile::NamedTempFile::new_in(folder)?;
-    aside.write_all(bytes)?;
-    aside.persist(path)?;
-    Ok(())
+    let mut file = AtomicFile::create(path)?;
+    file.write_all(bytes)?;
+    file.commit()
 }
 
 /// A title as a file's name.

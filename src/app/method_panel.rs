@@ -32,7 +32,7 @@ pub fn show(ui: &mut Ui, file: &mut SceneFile, scenario: Option<&Scenario>, repo
             hint(ui, &running(report));
         }
         for objection in (method.objections)(scenario) {
-            fault(ui, &objection);
+            fault(ui, &format!("{}; {}", objection.message, objection.remedy));
         }
     });
 }

@@ -56,7 +56,8 @@ pub fn own_scenes(folder: &Path, known: &[OwnScene]) -> Vec<OwnScene> {
             if let Some(same) = known.iter().find(|scene| scene.path == path && scene.stamp == stamp) {
                 return same.clone();
             }
-            let text = std::fs::read_to_string(&path).unwrap_or_default();
+            let bytes = crate::input_file::read(&path, crate::scene::embedded::LONGEST).unwrap_or_default();
+            let text = String::from_utf8(bytes).unwrap_or_default();
             let header: Header = toml::from_str(&text).unwrap_or_default();
             let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
             OwnScene {

@@ -1,6 +1,7 @@
 //! The least that several methods share on one kind of hardware.
 
 pub mod ceilings;
+pub mod host_memory;
 pub mod memory;
 pub mod simd;
 pub mod threads;

@@ -8,11 +8,16 @@
 
 use std::sync::OnceLock;
 
+/// Most threads a core, and most that any machine starts.
+const MOST_A_CORE: usize = 4;
+const MOST_ANYWHERE: usize = 64;
+
 static POOL: OnceLock<Option<rayon::ThreadPool>> = OnceLock::new();
 
 fn pool() -> Option<&'static rayon::ThreadPool> {
     POOL.get_or_init(|| {
         rayon::ThreadPoolBuilder::new()
+            .num_threads(wanted())
             .thread_name(|n| format!("wave-{n}"))
             .start_handler(|_| flush_subnormals())
             .build()
@@ -20,6 +25,30 @@ fn pool() -> Option<&'static rayon::ThreadPool> {
             .ok()
     })
     .as_ref()
+}
+
+/// Threads to be started: `RAYON_NUM_THREADS` or as many as the machine has cores. More than a few a core take turns and wait for each other; thousands seem to hang.
+fn wanted() -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let most = (MOST_A_CORE * cores).max(MOST_ANYWHERE);
+    let asked = std::env::var("RAYON_NUM_THREADS").ok();
+    match asked
+        .and_then(|text| text.trim().parse().ok())
+        .filter(|count| *count > 0)
+    {
+        Some(count) if count > most => {
+            tracing::warn!("RAYON_NUM_THREADS asks for {count} threads; {most} are started");
+            most
+        }
+        Some(count) => count,
+        None => cores,
+    }
+}
+
+/// Prepares the pool of parallel loops outside of [`run`], e.g. of encoders, with the same limit.
+pub fn limit_others() {
+    // A pool that is there already stays as it is.
+    let _ = rayon::ThreadPoolBuilder::new().num_threads(wanted()).build_global();
 }
 
 /// Runs `work` in the pool, where rayon's parallel iterators use its threads; as many as the machine has cores, or

@@ -2,11 +2,12 @@
 
 mod blocks;
 mod choice;
+mod reflection;
 
-use super::InputError;
+use super::terminal::{say, tell};
+use super::{InputError, named};
 use crate::backend::ceilings::Ceilings;
 use crate::engine::bench::{self, Bounds, Case, Entry};
-use crate::export::aside::Aside;
 use crate::export::chart::{Chart, Series};
 use crate::export::{self, About};
 use crate::solver::{self, Backend};
@@ -52,6 +53,9 @@ pub struct BenchArgs {
     /// Draw the time of a step of n-partition against the number of blocks, for one, two and three levels, instead of measuring the table (default: 300000 rows)
     #[arg(long, value_name = "F.png", conflicts_with_all = ["plot", "json", "frames", "blocks", "levels", "set"])]
     blocks_plot: Option<PathBuf>,
+    /// Print what the absorbing edges of finite differences send back, instead of measuring
+    #[arg(long, conflicts_with_all = ["plot", "json", "frames", "blocks_plot"])]
+    reflection: bool,
     /// Half a second instead of three per figure, and the two middle sizes only
     #[arg(long)]
     quick: bool,
@@ -74,43 +78,45 @@ pub(super) fn run(args: &BenchArgs) -> anyhow::Result<()> {
     if let Some(path) = &args.blocks_plot {
         return blocks::run(args, path);
     }
+    if args.reflection {
+        return reflection::run();
+    }
     #[cfg(feature = "gui")]
     if let Some(sites) = args.volume {
         return super::bench_volume::run(sites as usize);
     }
     let cases = chosen(args)?;
     // A file that cannot be written is found out now.
-    let json = args
-        .json
-        .as_ref()
-        .map(|path| Aside::create(path).map_err(|error| InputError(error.to_string())))
-        .transpose()?;
-    let plot = args
-        .plot
-        .as_ref()
-        .map(|path| Aside::create(path).map_err(|error| InputError(error.to_string())))
-        .transpose()?;
-    drop(plot);
+    let wanted = [("--json", &args.json), ("--plot", &args.plot)];
+    let outputs: Vec<_> = wanted
+        .iter()
+        .filter_map(|(option, path)| Some((*option, path.as_deref()?)))
+        .collect();
+    named::check(&outputs, &[])?;
     let seconds = if args.quick { 0.5 } else { 3.0 };
     let machines = Machines::measure(&cases, args.quick)?;
     machines.print();
     let mut entries: Vec<Entry> = Vec::new();
-    println!("{}", headings());
+    say!("{}", headings());
     for size in &sizes(args) {
         // A variant asked for by name says itself why it does not work there.
         let named = args.variant.is_some();
         let works = |case: &&Case| case.method.ranks.contains(&size.0.len()) && (named || bench::fits(case, &size.0));
         for case in cases.iter().filter(works) {
-            match measured(case, size, seconds, &machines, args) {
-                Ok(entry) => entries.push(entry),
-                Err(error) => eprintln!("{} {} {size}: {error}", case.method.id, case.variant),
+            match measured(case, size, seconds, &machines, args, &entries) {
+                // Nobody reads any more, and nothing is written.
+                Ok(Some((_, false))) if outputs.is_empty() => return Ok(()),
+                Ok(Some((entry, _))) => entries.push(entry),
+                Ok(None) => {}
+                Err(error) => tell!("{} {} {size}: {error}", case.method.id, case.variant),
             }
         }
     }
-    if let Some(mut file) = json {
+    if let Some(path) = &args.json {
+        let mut file = export::begin(path)?;
         serde_json::to_writer_pretty(&mut file, &entries)?;
         writeln!(file)?;
-        file.commit()?;
+        export::complete(file)?;
     }
     if entries.is_empty() {
         anyhow::bail!("nothing could be measured");
@@ -126,20 +132,29 @@ pub(super) fn run(args: &BenchArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Measures and prints a case.
+/// Measures and prints a case; with its entry whether somebody still reads. `None` where another variant ran in its place that `known` has already.
 fn measured(
     case: &Case,
     size: &Size,
     seconds: f64,
     machines: &Machines,
     args: &BenchArgs,
-) -> Result<Entry, crate::engine::EngineError> {
+    known: &[Entry],
+) -> Result<Option<(Entry, bool)>, crate::engine::EngineError> {
     let extra = settings(case, args);
     let (mut entry, details) = bench::measure(case, &size.0, &extra, seconds, machines.bounds(case), args.uniform)?;
-    println!("{}", line(&entry, size, &details));
+    let same = |other: &Entry| {
+        (other.method, other.variant, other.backend, other.precision, other.order)
+            == (entry.method, entry.variant, entry.backend, entry.precision, entry.order)
+            && other.size == entry.size
+    };
+    if entry.variant != case.variant && known.iter().any(same) {
+        return Ok(None);
+    }
+    let read = say!("{}", line(&entry, size, &details));
     if let Some(frames) = args.frames {
         let shown = bench::measure_shown(case, &size.0, 2.0 * seconds, f64::from(frames))?;
-        println!(
+        say!(
             "    shown {:.1} times a second at up to {} × {}: {} site-steps/s, {:.1}% of the rate above",
             shown.pictures_per_s,
             bench::SHOWN[0],
@@ -149,7 +164,7 @@ fn measured(
         );
         entry.shown = Some(shown);
     }
-    Ok(entry)
+    Ok(Some((entry, read)))
 }
 
 /// Throughput against the number of sites, one line a method, variant, back end and precision.
@@ -157,10 +172,22 @@ fn measured(
 fn chart(entries: &[Entry], machines: &Machines) -> Chart {
     let sites = |entry: &Entry| entry.size.iter().product::<usize>() as f64;
     let label = |entry: &Entry| {
-        format!(
-            "{}, {}, {}, {}",
-            entry.method, entry.variant, entry.backend, entry.precision
-        )
+        let Entry {
+            method,
+            variant,
+            backend,
+            precision,
+            order,
+            ..
+        } = entry;
+        let label = format!("{method}, {variant}, {backend}, {precision}");
+        // Each order of a method has a line of its own.
+        let others = |other: &Entry| other.method == *method && other.order != *order;
+        if entries.iter().any(others) {
+            format!("{label}, order {order}")
+        } else {
+            label
+        }
     };
     let mut series: Vec<Series> = Vec::new();
     let mut marks: Vec<(f64, String)> = Vec::new();
@@ -275,7 +302,7 @@ impl Machines {
         }
         #[cfg(feature = "cuda")]
         if let Some(device) = &self.device {
-            println!(
+            say!(
                 "{}: memory {}B/s copied (read and written); multiply-adds {}/s single, {}/s double",
                 device.name,
                 si(device.copy),
@@ -283,7 +310,7 @@ impl Machines {
                 si(device.fma_double)
             );
         }
-        println!(
+        say!(
             "of copy: over one pass through memory a step at that rate (fused steps exceed 100%); \
              of FMA: over the least instructions of the scheme at the multiply-add rate\n"
         );
@@ -291,7 +318,7 @@ impl Machines {
 }
 
 fn print_ceilings(ceilings: &Ceilings) {
-    println!(
+    say!(
         "this machine, {} threads: memory {}B/s in place, {}B/s triad (arrays of {}); multiply-adds {}/s single, {}/s double ({})",
         ceilings.threads,
         si(ceilings.in_place),
@@ -391,6 +418,35 @@ mod tests {
         assert!(chart.marks.contains(&(1_048_576.0, "1024²".to_owned())));
         assert_eq!(side_label(&[512, 512, 512]), "512³");
         assert_eq!(side_label(&[512, 256]), "512×256");
+    }
+
+    #[test]
+    fn orders_of_one_method_are_lines_of_their_own() {
+        let entry = |order, side: usize| Entry {
+            method: "fdtd",
+            variant: "bands",
+            backend: "cpu",
+            precision: "single",
+            order,
+            size: vec![side, side],
+            threads: 1,
+            site_steps_per_s: 1e8,
+            share_of_copy: 1.0,
+            share_of_fma: 1.0,
+            min: 1e8,
+            max: 1e8,
+            shown: None,
+        };
+        let machines = Machines {
+            processor: None,
+            #[cfg(feature = "cuda")]
+            device: None,
+        };
+        let entries = [entry(2, 64), entry(4, 64), entry(2, 128), entry(4, 128)];
+        let chart = chart(&entries, &machines);
+        let points: Vec<usize> = chart.series.iter().map(|series| series.points.len()).collect();
+        assert_eq!(points, [2, 2]);
+        assert!(chart.series.iter().any(|series| series.label.ends_with("order 4")));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! `ripplon bench --volume N`: pictures of a field in space a second, on the adapter that the window draws with.
 
+use super::terminal::say;
 use crate::colormap::{Kind, Levels, auto};
 use crate::engine::Engine;
 use crate::grid::Grid;
@@ -32,9 +33,12 @@ fn scene(sites: usize) -> String {
 pub fn run(sites: usize) -> anyhow::Result<()> {
     let render = headless::device().map_err(anyhow::Error::msg)?;
     let info = render.adapter.get_info();
-    println!(
+    say!(
         "{sites}³ field, {} × {} pixels, {} ({:?})",
-        PIXELS[0], PIXELS[1], info.name, info.device_type
+        PIXELS[0],
+        PIXELS[1],
+        info.name,
+        info.device_type
     );
     let (_, scenario) = solver::read_scene_text(&scene(sites), None, &[])?;
     let mut engine = Engine::new(Arc::new(scenario))?;
@@ -48,7 +52,7 @@ pub fn run(sites: usize) -> anyhow::Result<()> {
     engine.volume(&request, &mut field)?;
     let begin = Instant::now();
     engine.volume(&request, &mut field)?;
-    println!("field to texels   {:9.2} ms", 1e3 * begin.elapsed().as_secs_f64());
+    say!("field to texels   {:9.2} ms", 1e3 * begin.elapsed().as_secs_f64());
 
     let mut picture = VolumePicture::new(&render);
     let wait = || render.device.poll(wgpu::PollType::wait_indefinitely());
@@ -90,7 +94,7 @@ pub fn run(sites: usize) -> anyhow::Result<()> {
             best = best.min(begin.elapsed().as_secs_f64());
             pictures += 1;
         }
-        println!(
+        say!(
             "{name:17} {:9.2} ms, {:6.1} pictures/s with its upload",
             1e3 * best,
             1.0 / best

@@ -1,8 +1,11 @@
 //! `ripplon check`: is a scene sound, and what will it need?
 
 use super::run::short;
+use super::terminal::say;
 use super::{SceneArgs, scene};
 use crate::engine::Engine;
+use crate::physics::{Initial, absorber};
+use crate::scene::Scenario;
 use crate::units;
 use clap::Args;
 use std::time::Duration;
@@ -17,6 +20,20 @@ pub struct CheckArgs {
     probe: bool,
 }
 
+/// What absorbing edges send back of the packets of a scene, and of which waves little.
+pub(super) fn edges_send_back(scenario: &Scenario) -> Option<String> {
+    let (grid, Initial::Packets(packets)) = (scenario.grid(), scenario.initial()) else {
+        return None;
+    };
+    let share = absorber::returned(grid, packets)?;
+    #[expect(clippy::cast_precision_loss, reason = "widths are far below 2^52")]
+    let longest = absorber::LONGEST_WAVE * grid.absorb_width() as f64 * grid.spacing();
+    Some(format!(
+        "absorbing edges send back {share:.0e} of the packets, less than 1e-4 of waves shorter than {}",
+        short(longest)
+    ))
+}
+
 pub(super) fn run(args: &CheckArgs) -> anyhow::Result<()> {
     let scenario = scene::load(&args.scene)?;
     let probe = args.probe.then_some(Duration::from_millis(500));
@@ -27,15 +44,18 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<()> {
         scenario.title()
     };
     let grid = scenario.grid();
-    println!("{title}: ok");
-    println!(
+    say!("{title}: ok");
+    say!(
         "  grid      {grid} = {} sites, spacing {}",
         grid.sites(),
         short(grid.spacing())
     );
     let edges: Vec<&str> = grid.edges()[..grid.rank()].iter().map(|edge| edge.word()).collect();
-    println!("  edges     {}", edges.join(", "));
-    println!(
+    say!("  edges     {}", edges.join(", "));
+    if let Some(said) = edges_send_back(&scenario) {
+        say!("            {said}");
+    }
+    say!(
         "  equation  {}, {} layers, {} detectors, {} expectations",
         scenario.model().equation().word(),
         scenario.medium().layers().len(),
@@ -43,7 +63,7 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<()> {
         scenario.expectations().len()
     );
     let choice = scenario.solver();
-    println!(
+    say!(
         "  solver    {}, variant {}, {} precision",
         choice.method,
         choice.variant,
@@ -51,32 +71,41 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<()> {
     );
     let free = crate::solver::free_memory();
     let share = free.map_or(String::new(), |free| format!(" of {} free", units::bytes(free)));
-    println!("  memory    {}{share}", units::bytes(estimate.memory));
+    say!("  memory    {}{share}", units::bytes(estimate.memory));
+    if estimate.records > 0 {
+        say!(
+            "  records   {} until the end, with --checkpoint, --spectra or --wav; --detectors alone goes to the disk as it comes",
+            units::bytes(estimate.records)
+        );
+    }
     let advice = &estimate.advice;
     let limit = advice
         .stability_limit
         .map_or("stable for every Δt".to_owned(), |limit| {
             format!("stable up to {}", short(limit))
         });
-    println!(
+    say!(
         "  Δt        {} (sensible up to {}, {limit}: {})",
         short(estimate.time_step),
         short(advice.sensible),
         advice.because
     );
     if estimate.time_step > advice.sensible {
-        println!(
-            "            larger than sensible: the result will not be accurate; reduce time.step or write \"auto\""
-        );
+        say!("            larger than sensible: the result will not be accurate; reduce time.step or write \"auto\"");
     }
     if let (Some(end), Some(steps)) = (scenario.time().end, estimate.steps) {
-        println!("  end       t = {}, {steps} steps", short(end));
+        say!("  end       t = {}, {steps} steps", short(end));
+    }
+    if let Some((count, steps)) = estimate.responses {
+        say!(
+            "  mirror    {count} impulse responses of {steps} steps each when time turns (drive = \"hard\" needs none)"
+        );
     }
     if let Some((rate, report)) = &estimate.measured {
         let seconds = estimate
             .seconds(grid.sites())
             .map_or(String::new(), |seconds| format!(", about {seconds:.1} s to the end"));
-        println!(
+        say!(
             "  rate      {}sites/s with {}, {} threads{seconds}",
             units::si(*rate),
             report.variant,

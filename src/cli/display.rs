@@ -21,11 +21,10 @@ pub(super) fn probe() -> anyhow::Result<()> {
              with `ripplon render SCENE film.mp4`, or run a scene with `ripplon run SCENE`"
         );
     }
-    // SAFETY: loading the X11 keyboard library runs its initialisers only; winit loads the same one a moment later.
     #[expect(unsafe_code, reason = "dlopen is the way to ask whether a library is there")]
-    let there = ["libxkbcommon-x11.so.0", "libxkbcommon-x11.so"]
-        .iter()
-        .any(|name| unsafe { libloading::Library::new(name) }.is_ok());
+    // SAFETY: loading the X11 keyboard library runs its initialisers only; winit loads the same one a moment later.
+    let opens = |name: &&str| unsafe { libloading::Library::new(*name) }.is_ok();
+    let there = ["libxkbcommon-x11.so.0", "libxkbcommon-x11.so"].iter().any(opens);
     if !there {
         bail!(
             "libxkbcommon-x11 is missing, so no window can open; install it (Debian, Ubuntu: `apt install \

@@ -4,7 +4,6 @@ use super::run::short;
 use super::{InputError, SceneArgs, scene};
 use crate::engine::mirror::gain::law;
 use crate::engine::{Engine, Phase};
-use crate::export::aside::Aside;
 use crate::export::csv::CsvWriter;
 use crate::physics::MirrorMethod;
 use crate::scene::Scenario;
@@ -13,18 +12,17 @@ use std::path::Path;
 /// Parts of the record that are played.
 const PARTS: [f64; 3] = [1.0, 0.5, 0.25];
 
-/// Says no, before the run, to a scene that has no gain to measure and to a file that cannot be written.
+/// Says no, before the run, to a scene that has no gain to measure.
 ///
 /// # Errors
 /// [`InputError`].
-pub(super) fn check(path: &Path, scenario: &Scenario) -> Result<(), InputError> {
+pub(super) fn check(scenario: &Scenario) -> Result<(), InputError> {
     let plays = |method| matches!(method, MirrorMethod::Reversal | MirrorMethod::OneBit);
     if !scenario.mirror().is_some_and(|mirror| plays(mirror.method)) {
         return Err(InputError(
             "--gains: the scene has no mirror whose transducers can be fewer; give it a [mirror] of method = \"reversal\" or \"one-bit\"".to_owned(),
         ));
     }
-    Aside::create(path).map_err(|error| InputError(error.to_string()))?;
     Ok(())
 }
 

@@ -1,8 +1,17 @@
 //! Ctrl-C: the first one asks, the second one ends.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
+static LISTENING: AtomicBool = AtomicBool::new(false);
 static ASKED: AtomicBool = AtomicBool::new(false);
+
+/// When it was asked first.
+static FIRST: OnceLock<Instant> = OnceLock::new();
+
+/// A terminal that goes away sends its signal through the system and through the shell: what comes so soon is no second wish.
+const ONE_EVENT: Duration = Duration::from_millis(500);
 
 /// Whether the user (or a batch system) asked to stop.
 #[derive(Clone, Copy, Debug)]
@@ -14,8 +23,12 @@ impl Interrupt {
     /// # Errors
     /// If the system refuses the handler.
     pub fn listen() -> anyhow::Result<Self> {
+        if LISTENING.swap(true, Ordering::Relaxed) {
+            return Ok(Self);
+        }
         ctrlc::set_handler(|| {
-            if ASKED.swap(true, Ordering::Relaxed) {
+            let first = *FIRST.get_or_init(Instant::now);
+            if ASKED.swap(true, Ordering::Relaxed) && first.elapsed() > ONE_EVENT {
                 // As a shell reports a program that Ctrl-C ended.
                 std::process::exit(130);
             }

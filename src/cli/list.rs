@@ -1,5 +1,6 @@
 //! `ripplon list`: what there is.
 
+use super::terminal::say;
 use super::{InputError, Interrupt};
 use crate::colormap::COLORMAPS;
 use crate::scene::presets::{self, Preset};
@@ -74,7 +75,7 @@ fn thumbnails(folder: &Path) -> anyhow::Result<()> {
         if !super::render::thumbnail(preset.name, &[], &out, &interrupt)? {
             anyhow::bail!("cancelled; pictures that were drawn stay in {}", folder.display());
         }
-        println!("{}", out.display());
+        say!("{}", out.display());
     }
     Ok(())
 }

@@ -8,16 +8,20 @@ mod bench_volume;
 mod check;
 #[cfg(feature = "gui")]
 mod display;
+#[cfg(test)]
+mod failing;
 mod gains;
 mod info;
 mod interrupt;
 mod list;
+mod named;
 mod outputs;
 mod render;
 mod run;
 mod scene;
 mod selftest;
 mod sound;
+mod terminal;
 
 use clap::{Args, Parser, Subcommand};
 use std::process::ExitCode;
@@ -86,7 +90,9 @@ pub struct InputError(pub String);
 #[must_use]
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
+    terminal::ignore_file_size_signal();
     log();
+    crate::backend::threads::limit_others();
     let done = match cli.command {
         None => window(&cli.window),
         Some(Command::Run(args)) => run::run(&args),
@@ -100,7 +106,7 @@ pub fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("{}", scene::error_text(&error));
+            terminal::error(format_args!("{}", scene::error_text(&error)));
             exit_code(&error)
         }
     }
@@ -134,6 +140,8 @@ fn log() {
     let _ = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
+        // A disk that is full under a log ends nothing.
+        .log_internal_errors(false)
         .try_init();
 }
 

@@ -1,13 +1,14 @@
 //! The files that `ripplon run` writes.
 
 use super::InputError;
+use super::named::Output;
 use super::run::RunArgs;
 use crate::engine::Engine;
-use crate::export::aside::Aside;
 use crate::export::csv::CsvWriter;
 use crate::export::npy;
 use crate::physics::{Equation, Observables, Refocus, Spectrum};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Open files; each appears in its place when it is complete.
 pub(super) struct Outputs {
@@ -15,32 +16,47 @@ pub(super) struct Outputs {
     /// Rows of the engine's log that were written.
     written: usize,
     detectors: Option<CsvWriter>,
+    /// Records of the engine's detectors that were written.
+    recorded: usize,
     spectra: Option<CsvWriter>,
     field: Option<PathBuf>,
+    /// What the engine need not keep once it is written.
+    forget: Forget,
+}
+
+/// What of a run is asked for by nobody after it was written.
+#[derive(Clone, Copy, Debug)]
+struct Forget {
+    /// Rows of observables; checkpoints hold all of them.
+    rows: bool,
+    /// Records of detectors; checkpoints, spectra, sounds need all of them.
+    records: bool,
 }
 
 impl Outputs {
-    /// Finds out whether everything can be written.
-    ///
-    /// # Errors
-    /// [`InputError`] with the first file that cannot.
-    pub(super) fn check(args: &RunArgs) -> Result<(), InputError> {
+    /// The files that are asked for, with their options.
+    pub(super) fn named(args: &RunArgs) -> Vec<Output<'_>> {
         let all = [
-            &args.save,
-            &args.observables,
-            &args.detectors,
-            &args.spectra,
-            &args.checkpoint,
+            ("--save", &args.save),
+            ("--observables", &args.observables),
+            ("--detectors", &args.detectors),
+            ("--spectra", &args.spectra),
+            ("--gains", &args.gains),
+            ("--checkpoint", &args.checkpoint),
         ];
-        for path in all.into_iter().flatten() {
-            Aside::create(path).map_err(|error| InputError(error.to_string()))?;
-        }
-        Ok(())
+        all.into_iter()
+            .filter_map(|(option, path)| Some((option, path.as_deref()?)))
+            .collect()
+    }
+
+    /// Whether all records of the detectors stay in memory until the end.
+    pub(super) fn keeps_records(args: &RunArgs) -> bool {
+        args.checkpoint.is_some() || args.spectra.is_some() || !args.sounds.wav.is_empty()
     }
 
     /// Opens the files.
-    pub(super) fn create(args: &RunArgs, engine: &Engine) -> anyhow::Result<Self> {
-        let scenario = engine.scenario();
+    pub(super) fn create(args: &RunArgs, engine: &mut Engine) -> anyhow::Result<Self> {
+        let scenario = Arc::clone(engine.scenario());
         let observables = match &args.observables {
             None => None,
             Some(path) => {
@@ -76,15 +92,37 @@ impl Outputs {
             written: 0,
             detectors,
             spectra,
+            recorded: 0,
             field: args.save.clone(),
+            forget: Forget {
+                rows: args.checkpoint.is_none(),
+                records: !Self::keeps_records(args),
+            },
         };
         outputs.rows(engine)?;
         Ok(outputs)
     }
 
-    /// Writes the observables that are new since the last call.
+    /// Writes observables and records that are new since the last call, and lets the engine forget what nobody needs any more.
+    ///
+    /// # Errors
+    /// If the disk is full.
+    pub(super) fn rows(&mut self, engine: &mut Engine) -> anyhow::Result<()> {
+        // A table that cannot be written is given up; it is not tried again at the end.
+        let observables = self.observables(engine).inspect_err(|_| self.observables = None);
+        let records = self.records(engine).inspect_err(|_| self.detectors = None);
+        // The last one stays: the next row, predictions and peaks go on from it.
+        if self.forget.rows {
+            self.written = engine.forget_rows();
+        }
+        if self.forget.records {
+            self.recorded = engine.forget_records();
+        }
+        observables.and(records)
+    }
+
     #[expect(clippy::cast_precision_loss, reason = "step numbers are far below 2^53")]
-    pub(super) fn rows(&mut self, engine: &Engine) -> anyhow::Result<()> {
+    fn observables(&mut self, engine: &Engine) -> anyhow::Result<()> {
         let (Some(csv), Some(log)) = (&mut self.observables, engine.log()) else {
             return Ok(());
         };
@@ -101,54 +139,73 @@ impl Outputs {
         Ok(())
     }
 
-    /// Completes the tables.
     #[expect(clippy::cast_precision_loss, reason = "step numbers are far below 2^53")]
-    pub(super) fn finish_records(&mut self, engine: &Engine) -> anyhow::Result<()> {
-        self.rows(engine)?;
-        if let Some(csv) = self.observables.take() {
-            csv.finish()?;
+    fn records(&mut self, engine: &Engine) -> anyhow::Result<()> {
+        let Some(csv) = &mut self.detectors else {
+            return Ok(());
+        };
+        let taps = engine.taps();
+        // One record a step; the last one belongs to the present step.
+        let last = engine.clock().steps;
+        let count = taps.times().len();
+        let mut values = Vec::new();
+        for (place, time) in taps.times().iter().enumerate().skip(self.recorded) {
+            values.clear();
+            values.extend([(last + 1 + place as u64 - count as u64) as f64, *time]);
+            values.extend((0..taps.taps().len()).map(|detector| taps.values(detector)[place]));
+            csv.row(&values)?;
         }
-        if let Some(mut csv) = self.detectors.take() {
-            let taps = engine.taps();
-            // One record a step; the last one belongs to the present step.
-            let last = engine.clock().steps;
-            let count = taps.times().len() as u64;
-            let mut values = Vec::new();
-            for (place, time) in taps.times().iter().enumerate() {
-                values.clear();
-                values.extend([(last + 1 + place as u64 - count) as f64, *time]);
-                values.extend((0..taps.taps().len()).map(|detector| taps.values(detector)[place]));
-                csv.row(&values)?;
-            }
-            csv.finish()?;
-        }
-        if let Some(mut csv) = self.spectra.take() {
-            write_spectra(&mut csv, engine)?;
-            csv.finish()?;
-        }
+        self.recorded = count;
         Ok(())
     }
 
-    /// Completes everything.
-    pub(super) fn finish(&mut self, engine: &mut Engine) -> anyhow::Result<()> {
-        self.finish_records(engine)?;
+    /// Completes the tables, each whatever becomes of the others; what failed.
+    pub(super) fn finish_records(&mut self, engine: &mut Engine) -> Vec<anyhow::Error> {
+        let observables = self
+            .observables(engine)
+            .and_then(|()| Ok(self.observables.take().map_or(Ok(()), CsvWriter::finish)?));
+        let records = self
+            .records(engine)
+            .and_then(|()| Ok(self.detectors.take().map_or(Ok(()), CsvWriter::finish)?));
+        let spectra = match self.spectra.take() {
+            Some(csv) => write_spectra(csv, engine),
+            None => Ok(()),
+        };
+        [observables, records, spectra]
+            .into_iter()
+            .filter_map(Result::err)
+            .collect()
+    }
+
+    /// Completes everything, each file whatever becomes of the others; what failed.
+    pub(super) fn finish(&mut self, engine: &mut Engine) -> Vec<anyhow::Error> {
+        let mut failed = self.finish_records(engine);
         if let Some(path) = &self.field {
-            let field = engine.field()?;
-            npy::save(path, engine.scenario().grid(), &field)?;
+            let mut save = || -> anyhow::Result<()> {
+                let field = engine.field()?;
+                Ok(npy::save(path, engine.scenario().grid(), &field)?)
+            };
+            failed.extend(save().err());
         }
-        Ok(())
+        failed
     }
 }
 
-/// One row a frequency, one column a detector; nothing where a run was too short to have frequencies.
+/// One row a frequency, one column a detector.
+///
+/// # Errors
+/// If the run was too short to have frequencies, or the disk is full.
 #[expect(clippy::cast_precision_loss, reason = "numbers of records are far below 2^53")]
-fn write_spectra(csv: &mut CsvWriter, engine: &Engine) -> anyhow::Result<()> {
+fn write_spectra(mut csv: CsvWriter, engine: &Engine) -> anyhow::Result<()> {
     let taps = engine.taps();
     let spectra: Vec<Spectrum> = (0..taps.taps().len())
         .filter_map(|place| Spectrum::of(taps.times(), taps.values(place), usize::MAX))
         .collect();
     let Some(first) = spectra.first().filter(|_| spectra.len() == taps.taps().len()) else {
-        return Ok(());
+        anyhow::bail!(
+            "--spectra: the run is too short for a spectrum, which takes more records than the {} there are; run longer, or leave it out",
+            taps.times().len()
+        );
     };
     let per_cycle = match engine.scenario().model().equation() {
         Equation::Schrodinger => std::f64::consts::TAU,
@@ -159,5 +216,5 @@ fn write_spectra(csv: &mut CsvWriter, engine: &Engine) -> anyhow::Result<()> {
         row.extend(spectra.iter().map(|spectrum| spectrum.power[place]));
         csv.row(&row)?;
     }
-    Ok(())
+    Ok(csv.finish()?)
 }

@@ -1,6 +1,7 @@
 //! `ripplon render`: films and pictures without a window.
 
-use super::{InputError, Interrupt, SceneArgs};
+use super::terminal::say;
+use super::{InputError, Interrupt, SceneArgs, named};
 use crate::engine::Engine;
 use crate::export::film::{self, Script};
 use crate::export::{self, About, Format, Look, Painter, Progress};
@@ -54,14 +55,19 @@ pub struct RenderArgs {
     thumbnail: bool,
 }
 
+/// Most pixels of a side: such a picture takes 800 MB.
+const MOST_SIDE: usize = 16_384;
+
 fn parse_size(text: &str) -> Result<[usize; 2], String> {
     let sides: Option<Vec<usize>> = text
         .split(['x', 'X', '×'])
         .map(|side| side.trim().parse().ok().filter(|n| *n > 0))
         .collect();
     match sides.as_deref() {
-        Some([width, height]) => Ok([*width, *height]),
-        _ => Err("width and height in pixels, e.g. 1280x720".to_owned()),
+        Some([width, height]) if *width.max(height) <= MOST_SIDE => Ok([*width, *height]),
+        _ => Err(format!(
+            "width and height in pixels of at most {MOST_SIDE}, e.g. 1280x720"
+        )),
     }
 }
 
@@ -101,11 +107,14 @@ pub(super) fn run(args: &RenderArgs) -> anyhow::Result<()> {
         }
         let drawn = thumbnail(&args.scene.scene, &args.scene.set, &args.out, &Interrupt::listen()?)?;
         anyhow::ensure!(drawn, "cancelled; nothing was written");
-        println!("{}", args.out.display());
+        say!("{}", args.out.display());
         return Ok(());
     }
     let (file, scenario) = solver::read_scene(&args.scene.scene, &args.scene.set)?;
     let scenario = Arc::new(scenario);
+    if format != Format::Sequence {
+        named::check(&[("OUT", &args.out)], &named::inputs(&args.scene, &scenario))?;
+    }
     let look = look(args, &scenario)?;
     let mut engine = Engine::new(Arc::clone(&scenario))?;
     super::scene::print_note(&engine);
@@ -146,7 +155,7 @@ pub(super) fn run(args: &RenderArgs) -> anyhow::Result<()> {
         Err(film::FilmError::Engine(error)) => return Err(error.into()),
         Err(film::FilmError::Export(error)) => return Err(error.into()),
     }
-    println!("{}", summary(args, size, &script, format, &engine));
+    say!("{}", summary(args, format.stored_size(size), &script, format, &engine));
     Ok(())
 }
 

@@ -1,15 +1,16 @@
 //! `ripplon run`: a scene without a window.
 
 use super::outputs::Outputs;
-use super::sound::{self, SoundArgs};
-use super::{InputError, Interrupt, SceneArgs, gains, scene};
+use super::sound::{self, SoundArgs, Sounds};
+use super::terminal::{say, tell};
+use super::{InputError, Interrupt, SceneArgs, gains, named, scene};
 use crate::engine::{Engine, Phase, RunEnd, Verdict};
 use crate::grid::Edge;
 use crate::physics::{Equation, Sets};
 use crate::scene::Scenario;
 use crate::scene::scenario::Subject;
-use crate::solver::{self, Kind};
-use crate::units;
+use crate::solver::Kind;
+use crate::{solver, units};
 use anyhow::bail;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -46,7 +47,7 @@ pub struct RunArgs {
     pub(super) spectra: Option<PathBuf>,
     /// Take the way back from a mirror again with fewer transducers and less of the record, and write its gain (CSV): focus over rms for each
     #[arg(long, value_name = "F.csv")]
-    gains: Option<PathBuf>,
+    pub(super) gains: Option<PathBuf>,
     #[command(flatten)]
     pub(super) sounds: SoundArgs,
     /// Write a checkpoint at the end and when interrupted
@@ -66,57 +67,82 @@ pub struct RunArgs {
 pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
     let scenario = scene::load(&args.scene)?;
     // Found out now rather than after an hour.
-    Outputs::check(args)?;
     let sounds = sound::wanted(&args.sounds, &scenario)?;
-    if let Some(path) = &args.gains {
-        gains::check(path, &scenario)?;
+    if args.gains.is_some() {
+        gains::check(&scenario)?;
     }
+    check_files(args, &sounds, &scenario)?;
     let mut engine = match &args.resume {
         None => Engine::new(Arc::clone(&scenario))?,
         Some(path) => {
             let (engine, remarks) = Engine::resume(Arc::clone(&scenario), path)?;
             for remark in remarks {
-                eprintln!("note: {remark}");
+                tell!("note: {remark}");
             }
             engine
         }
     };
     let total = steps_to_take(args, &scenario, &engine)?;
-    if args.observables.is_some() && engine.log().is_none() {
-        let every = args.sample.unwrap_or_else(|| (total / 1000).max(1));
-        engine.keep_observables(every)?;
+    match (&args.observables, args.sample) {
+        // A resumed run goes on as before unless it is told otherwise.
+        (Some(_), None) if engine.log().is_some() => {}
+        (Some(_), sample) => engine.keep_observables(sample.unwrap_or_else(|| (total / 1000).max(1)))?,
+        (None, _) => {}
     }
-    let mut outputs = Outputs::create(args, &engine)?;
-    println!("{}", headline(&scenario, &engine));
+    check_records(args, &scenario, &engine, total)?;
+    let mut outputs = Outputs::create(args, &mut engine)?;
+    say!("{}", headline(&scenario, &engine));
     super::scene::print_note(&engine);
 
     let interrupt = Interrupt::listen()?;
     let bar = progress_bar(total);
+    engine.set_watch(Box::new({
+        let bar = bar.clone();
+        move |task, done| {
+            bar.set_message(format!("{task}: {:.0} %", 100.0 * done));
+            if interrupt.asked() {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        }
+    }));
     let outcome = take_steps(args, &mut engine, &mut outputs, total, &bar, interrupt);
     bar.finish_and_clear();
-    let (end, failure) = match outcome {
-        Ok(end) => (end, None),
-        Err((end, error)) => (end, Some(error)),
+    let (end, failed) = match outcome {
+        Ok(end) => end,
+        Err(error) => {
+            // What was recorded up to here is of use; the field is not.
+            report(outputs.finish_records(&mut engine));
+            return Err(error);
+        }
     };
-    if let Some(error) = failure {
-        // What was recorded up to here is of use; the field is not.
-        outputs.finish_records(&engine)?;
-        return Err(error);
-    }
-    println!("{}", summary(&engine, &end));
-    if let Some(line) = mirror_line(&mut engine)? {
-        println!("{line}");
-    }
-    outputs.finish(&mut engine)?;
-    for line in sound::write(&sounds, &engine)? {
-        println!("{line}");
-    }
+    // Everything is written, each file whatever becomes of the others, before anything is said: nobody may be there to hear it.
+    let mut failed: Vec<anyhow::Error> = failed.into_iter().collect();
+    failed.extend(outputs.finish(&mut engine));
+    let sounds = sound::write(&sounds, &engine);
     if let Some(path) = &args.checkpoint {
-        engine.save_checkpoint(path)?;
+        failed.extend(engine.save_checkpoint(path).err().map(anyhow::Error::from));
+    }
+    say!("{}", summary(&engine, &end));
+    if let Some(line) = mirror_line(&mut engine)? {
+        say!("{line}");
+    }
+    for line in sounds {
+        match line {
+            Ok(line) => {
+                say!("{line}");
+            }
+            Err(error) => failed.push(error.into()),
+        }
     }
     let unsure = print_verdicts(&engine);
+    if let Some(last) = failed.pop() {
+        report(failed);
+        return Err(last);
+    }
     if let Some(path) = args.gains.as_ref().filter(|_| end.reached) {
-        println!("{}", gains::write(path, &args.scene, &mut engine)?);
+        say!("{}", gains::write(path, &args.scene, &mut engine)?);
     }
     if !end.reached {
         let clock = engine.clock();
@@ -139,6 +165,43 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Prints all but the last of several errors.
+fn report(errors: Vec<anyhow::Error>) {
+    for error in errors {
+        tell!("error: {error:#}");
+    }
+}
+
+/// Finds out whether every file can be written, and that none is read as well.
+fn check_files(args: &RunArgs, sounds: &Sounds, scenario: &Scenario) -> Result<(), InputError> {
+    let mut outputs = Outputs::named(args);
+    outputs.extend(sounds.outputs());
+    let inputs = named::inputs(&args.scene, scenario);
+    named::check(&outputs, &inputs)?;
+    // A checkpoint may follow the one that the run went on from; nothing else may take its place.
+    let others: Vec<_> = outputs
+        .into_iter()
+        .filter(|(option, _)| *option != "--checkpoint")
+        .collect();
+    named::check(&others, args.resume.as_slice())
+}
+
+/// Says no to records that memory cannot hold; without `--checkpoint`, `--spectra` and `--wav` they go to the disk as they come.
+fn check_records(args: &RunArgs, scenario: &Scenario, engine: &Engine, total: u64) -> Result<(), InputError> {
+    let detectors = scenario.detectors().len() as u64;
+    let records = engine.taps().times().len() as u64;
+    let needed = crate::engine::record_bytes(detectors, records.saturating_add(total));
+    let Some(free) = solver::free_memory().filter(|free| needed > *free && Outputs::keeps_records(args)) else {
+        return Ok(());
+    };
+    Err(InputError(format!(
+        "{total} steps of {detectors} detectors make {} of records, and {} are free; take fewer steps or detectors, or leave out --checkpoint, \
+         --spectra and --wav: --detectors alone goes to the disk as it comes",
+        units::bytes(needed),
+        units::bytes(free)
+    )))
+}
+
 /// How many steps were asked for.
 fn steps_to_take(args: &RunArgs, scenario: &Scenario, engine: &Engine) -> anyhow::Result<u64> {
     if let Some(steps) = args.steps {
@@ -156,7 +219,7 @@ fn steps_to_take(args: &RunArgs, scenario: &Scenario, engine: &Engine) -> anyhow
     Ok(engine.steps_until(end)?)
 }
 
-/// Steps, writes rows as they come and checkpoints where they are due. On an error also says how far it came.
+/// Steps, writes rows as they come and checkpoints where they are due. A table that cannot be written ends the run, and is named.
 fn take_steps(
     args: &RunArgs,
     engine: &mut Engine,
@@ -164,7 +227,7 @@ fn take_steps(
     total: u64,
     bar: &ProgressBar,
     interrupt: Interrupt,
-) -> Result<RunEnd, (RunEnd, anyhow::Error)> {
+) -> anyhow::Result<(RunEnd, Option<anyhow::Error>)> {
     let mut sum = RunEnd {
         steps: 0,
         seconds: 0.0,
@@ -176,9 +239,8 @@ fn take_steps(
             let next = every - engine.clock().steps % every;
             left.min(next)
         });
-        let before = engine.clock().steps;
         let mut written = Ok(());
-        let result = engine.run_steps(piece, &mut |engine, progress| {
+        let end = engine.run_steps(piece, &mut |engine, progress| {
             bar.set_position(sum.steps + progress.done);
             bar.set_message(rate(engine, sum.steps + progress.done, sum.seconds + progress.seconds));
             written = outputs.rows(engine);
@@ -187,21 +249,13 @@ fn take_steps(
             } else {
                 ControlFlow::Continue(())
             }
-        });
-        match result {
-            Ok(end) => {
-                sum.steps += end.steps;
-                sum.seconds += end.seconds;
-                sum.reached = end.reached;
-            }
-            Err(error) => {
-                sum.steps += engine.clock().steps - before;
-                sum.reached = false;
-                return Err((sum, error.into()));
-            }
-        }
+        })?;
+        sum.steps += end.steps;
+        sum.seconds += end.seconds;
+        sum.reached = end.reached;
         if let Err(error) = written {
-            return Err((sum, error));
+            sum.reached = false;
+            return Ok((sum, Some(error)));
         }
         if interrupt.asked() && sum.steps < total {
             sum.reached = false;
@@ -209,13 +263,14 @@ fn take_steps(
         if !sum.reached {
             break;
         }
-        if let (Some(path), Some(_), true) = (&args.checkpoint, args.every, sum.steps < total)
-            && let Err(error) = engine.save_checkpoint(path)
-        {
-            return Err((sum, error.into()));
+        if let (Some(path), Some(_), true) = (&args.checkpoint, args.every, sum.steps < total) {
+            // Where there is no room now there may be some later; the run goes on.
+            if let Err(error) = engine.save_checkpoint(path) {
+                tell!("warning: {error}");
+            }
         }
     }
-    Ok(sum)
+    Ok((sum, None))
 }
 
 /// What runs, in one line.
@@ -352,7 +407,7 @@ fn print_verdicts(engine: &Engine) -> usize {
             Verdict::Pending => ("not reached", "nothing".to_owned()),
         };
         unsure += usize::from(!matches!(verdict, Verdict::Right(_)));
-        println!(
+        say!(
             "{word}  {subject} at t = {}: predicted {} ± {}, measured {measured}",
             short(expectation.at),
             digits(expectation.value),
@@ -360,7 +415,7 @@ fn print_verdicts(engine: &Engine) -> usize {
         );
         let because = expectation.because.trim();
         if !because.is_empty() {
-            println!("             because {because}");
+            say!("             because {because}");
         }
     }
     unsure

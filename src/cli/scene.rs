@@ -1,7 +1,8 @@
 //! Scenes as the command line names them, and how faults are shown.
 
 use super::SceneArgs;
-use crate::scene::{Faults, Scenario};
+use super::terminal::tell;
+use crate::scene::{Faults, Scenario, without_controls};
 use crate::solver;
 use std::io::IsTerminal;
 use std::sync::Arc;
@@ -24,13 +25,13 @@ pub(super) fn is_fault(error: &(dyn std::error::Error + 'static)) -> bool {
 pub(super) fn error_text(error: &anyhow::Error) -> String {
     match error.downcast_ref::<Faults>() {
         Some(faults) => faults.render(std::io::stderr().is_terminal()).trim_end().to_owned(),
-        None => format!("error: {error:#}"),
+        None => format!("error: {}", without_controls(&format!("{error:#}"))),
     }
 }
 
 /// What a run has to say beside what it prints, e.g. that it is not on the device.
 pub(super) fn print_note(engine: &crate::engine::Engine) {
     if let Some(note) = engine.report().note {
-        eprintln!("note: {note}");
+        tell!("note: {note}");
     }
 }

@@ -2,18 +2,18 @@
 
 use super::InputError;
 use crate::engine::Engine;
-use crate::export::aside::Aside;
+use crate::export::ExportError;
 use crate::export::wav::{self, Encoding, WavOptions};
 use crate::scene::Scenario;
 use clap::Args;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Which detectors are written as sound, and how.
 #[derive(Args, Debug)]
 pub struct SoundArgs {
     /// Write what a detector recorded as sound; repeatable (NAME= may be left out where the scene has one detector)
     #[arg(long, value_name = "NAME=F.wav")]
-    wav: Vec<String>,
+    pub(super) wav: Vec<String>,
     /// Play it this many times as fast; below 1 slower: 0.01 makes 100 kHz audible
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = positive)]
     wav_speed: f64,
@@ -47,10 +47,17 @@ pub(super) struct Sounds {
     options: WavOptions,
 }
 
+impl Sounds {
+    /// The files to be written.
+    pub(super) fn outputs(&self) -> impl Iterator<Item = (&str, &Path)> {
+        self.files.iter().map(|(_, path)| ("--wav", path.as_path()))
+    }
+}
+
 /// What is asked for, found out to be possible before the run.
 ///
 /// # Errors
-/// [`InputError`] if there is no such detector, or the file cannot be written.
+/// [`InputError`] if there is no such detector.
 pub(super) fn wanted(args: &SoundArgs, scenario: &Scenario) -> Result<Sounds, InputError> {
     let detectors = scenario.detectors();
     let mut files = Vec::new();
@@ -78,9 +85,7 @@ pub(super) fn wanted(args: &SoundArgs, scenario: &Scenario) -> Result<Sounds, In
                 )));
             }
         };
-        let path = PathBuf::from(file);
-        Aside::create(&path).map_err(|error| InputError(error.to_string()))?;
-        files.push((place, path));
+        files.push((place, PathBuf::from(file)));
     }
     Ok(Sounds {
         files,
@@ -92,14 +97,13 @@ pub(super) fn wanted(args: &SoundArgs, scenario: &Scenario) -> Result<Sounds, In
     })
 }
 
-/// Writes them; returns a line about each.
-pub(super) fn write(sounds: &Sounds, engine: &Engine) -> anyhow::Result<Vec<String>> {
+/// Writes each of them; returns a line about each, or why it could not be written.
+pub(super) fn write(sounds: &Sounds, engine: &Engine) -> Vec<Result<String, ExportError>> {
     let taps = engine.taps();
-    let mut lines = Vec::new();
-    for (place, path) in &sounds.files {
+    let one = |(place, path): &(usize, PathBuf)| {
         let written = wav::save(path, taps.times(), taps.values(*place), &sounds.options)?;
         let name = &engine.scenario().detectors()[*place].name;
-        lines.push(format!("{}: detector {name}, {}", path.display(), written.words()));
-    }
-    Ok(lines)
+        Ok(format!("{}: detector {name}, {}", path.display(), written.words()))
+    };
+    sounds.files.iter().map(one).collect()
 }

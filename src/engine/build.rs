@@ -1,7 +1,10 @@
 //! From a scenario to a solver: what the table allows, what a run will need.
 
 use super::EngineError;
+use crate::physics::MirrorMethod;
+use crate::physics::mirror::Drive;
 use crate::scene::Scenario;
+use crate::solver::placement::MirrorSites;
 use crate::solver::{self, Method, Solver, StepAdvice, Taps};
 use std::time::{Duration, Instant};
 
@@ -43,6 +46,10 @@ pub struct Estimate {
     pub advice: StepAdvice,
     /// Steps to the scene's end, where it has one.
     pub steps: Option<u64>,
+    /// Bytes of what the detectors record until then, where it is kept.
+    pub records: u64,
+    /// Impulse responses of a soft inverse filter, each of the steps up to the turn.
+    pub responses: Option<(usize, u64)>,
     /// Site-steps per second and what ran, where it was measured.
     pub measured: Option<(f64, solver::Report)>,
 }
@@ -53,7 +60,8 @@ impl Estimate {
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     pub fn seconds(&self, sites: usize) -> Option<f64> {
         let (rate, _) = self.measured.as_ref()?;
-        Some(self.steps? as f64 * sites as f64 / rate)
+        let responses = self.responses.map_or(0.0, |(count, steps)| count as f64 * steps as f64);
+        Some((self.steps? as f64 + responses) * sites as f64 / rate)
     }
 }
 
@@ -87,13 +95,35 @@ pub fn estimate(scenario: &Scenario, probe: Option<Duration>) -> Result<Estimate
             Some((best, solver.report()))
         }
     };
+    let steps = scenario.time().end.map(|end| steps_between(0.0, end, time_step));
     Ok(Estimate {
         memory: (method.memory)(scenario),
         time_step,
         advice: (method.step_advice)(scenario),
-        steps: scenario.time().end.map(|end| steps_between(0.0, end, time_step)),
+        steps,
+        responses: responses(method, scenario, time_step),
+        records: record_bytes(scenario.detectors().len() as u64, steps.unwrap_or(0)),
         measured,
     })
+}
+
+/// How many impulse responses are computed when time turns, and of how many steps.
+fn responses(method: &Method, scenario: &Scenario, time_step: f64) -> Option<(usize, u64)> {
+    let mirror = scenario.mirror()?;
+    if mirror.method != MirrorMethod::InverseFilter || mirror.drive != Drive::Soft {
+        return None;
+    }
+    let sites = MirrorSites::new(scenario, method)?;
+    Some((sites.playing(mirror).len(), steps_between(0.0, mirror.at, time_step)))
+}
+
+/// Bytes of so many records of so many detectors: a value each, and the time.
+#[must_use]
+pub fn record_bytes(detectors: u64, records: u64) -> u64 {
+    if detectors == 0 {
+        return 0;
+    }
+    records.saturating_mul(8).saturating_mul(detectors + 1)
 }
 
 /// Steps of Δt from one time to the step nearest to another; 0 where that lies behind.

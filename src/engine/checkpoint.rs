@@ -1,4 +1,4 @@
-//! Checkpoint files: a run's whole state in one file, written aside and renamed, so that it is complete or not there.
+//! Checkpoint files: a run's whole state in one file that is complete or not there ([`AtomicFile`]).
 //!
 //! Little-endian. Layout:
 //!
@@ -15,20 +15,20 @@
 //!
 //! The header fixes the file's length, and nothing is allocated that the file is not long enough for.
 
+use crate::atomic_file::AtomicFile;
 use crate::field::FieldData;
 use crate::physics::Observables;
 use crate::solver::{Clock, SolverState};
 use num_complex::Complex;
 use serde::{Deserialize, Serialize};
-use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::io::{self, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
 use super::log::{ObservableLog, Row};
 
 const MAGIC: &[u8; 16] = b"RIPPLON-CHECKPT\n";
-/// The only format there is.
-pub const VERSION: u32 = 1;
+/// The format that is written; 2 added the vectors of the processor to format 1, which is read as well.
+pub const VERSION: u32 = 2;
 /// Longest header; scenes are a few KiB.
 const LONGEST_HEADER: u64 = 64 << 20;
 /// Values per row of the kept observables after the step: time and nine numbers.
@@ -114,6 +114,9 @@ pub struct Checkpoint {
 pub struct RunInfo {
     /// Version of the program.
     pub program: String,
+    /// The processor's vectors, on which last bits may depend; empty where nobody wrote them down.
+    #[serde(default)]
+    pub vectors: String,
     /// The scene file, with everything that was overridden.
     pub scene: String,
     /// The method's id.
@@ -226,7 +229,7 @@ fn observables([norm, energy, x, y, z, sx, sy, sz, peak]: [f64; 9]) -> Observabl
 }
 
 impl Checkpoint {
-    /// Writes the file beside its place, makes sure that it is on the disk, then renames it.
+    /// Writes the file, complete or not at all.
     ///
     /// # Errors
     /// [`CheckpointError::Write`]; what stood at `path` is then still there.
@@ -235,24 +238,12 @@ impl Checkpoint {
             path: path.to_owned(),
             message: error.to_string(),
         };
-        let directory = match path.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => parent,
-            _ => Path::new("."),
-        };
-        let file = tempfile::Builder::new()
-            .prefix(".ripplon-")
-            .suffix(".part")
-            .tempfile_in(directory)
-            .map_err(failed)?;
-        let mut out = Hashed::new(BufWriter::with_capacity(1 << 18, file));
+        let mut out = Hashed::new(AtomicFile::create(path).map_err(failed)?);
         self.write_to(&mut out).map_err(failed)?;
         let checksum = out.hash.finalize();
-        let mut inner = out.inner;
-        inner.write_all(&checksum.to_le_bytes()).map_err(failed)?;
-        let file = inner.into_inner().map_err(|error| failed(error.into_error()))?;
-        file.as_file().sync_all().map_err(failed)?;
-        file.persist(path).map_err(|error| failed(error.error))?;
-        Ok(())
+        let mut file = out.inner;
+        file.write_all(&checksum.to_le_bytes()).map_err(failed)?;
+        file.commit().map_err(failed)
     }
 
     fn write_to(&self, out: &mut impl Write) -> io::Result<()> {
@@ -321,8 +312,7 @@ impl Checkpoint {
             path: path.to_owned(),
             message: error.to_string(),
         };
-        let file = File::open(path).map_err(unreadable)?;
-        let length = file.metadata().map_err(unreadable)?.len();
+        let (file, length) = crate::input_file::open(path).map_err(unreadable)?;
         Self::read_from(BufReader::with_capacity(1 << 18, file), length, path)
     }
 
@@ -344,7 +334,7 @@ impl Checkpoint {
             return Err(CheckpointError::Foreign { path: path.to_owned() });
         }
         let found = source.read_u32().map_err(cut)?;
-        if found != VERSION {
+        if !(1..=VERSION).contains(&found) {
             return Err(CheckpointError::Version {
                 path: path.to_owned(),
                 found,

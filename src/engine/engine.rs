@@ -9,6 +9,7 @@ use super::expectations::{self, Verdict};
 use super::log::{ObservableLog, Row};
 use super::maps::Maps;
 use super::mirror::gain::Replay;
+use super::mirror::signal::Watch;
 use super::mirror::{Leg, Timeline};
 use crate::field::FieldData;
 use crate::physics::{Equation, Observables};
@@ -55,6 +56,11 @@ pub struct RunEnd {
     pub reached: bool,
 }
 
+/// Energy and largest pressure of an undriven field, over what they were, beyond which a run is unstable. Energy alone may be that of rounding, where the
+/// field was nearly at rest; pressure alone grows where waves meet.
+const MOST_ENERGY: f64 = 2.0;
+const MOST_PEAK: f64 = 1.5;
+
 /// A kept state.
 #[derive(Clone, Debug)]
 pub(super) struct Snapshot {
@@ -83,6 +89,8 @@ pub struct Engine {
     pub(super) latest: (u64, Observables),
     /// Whether nothing that they depend on was edited since.
     pub(super) current: bool,
+    /// The first ones after the last edit, where nothing drives the field: its energy may not grow from there.
+    undriven: Option<Observables>,
     /// The way there and back of a scene with a mirror.
     pub(super) timeline: Option<Timeline>,
     /// What each way back of it came to.
@@ -92,6 +100,8 @@ pub struct Engine {
     snapshot: Option<Snapshot>,
     failure: Option<EngineError>,
     pub(super) maps: Maps,
+    /// Hears of long tasks within a step.
+    pub(super) watch: Option<Box<Watch>>,
 }
 
 impl Engine {
@@ -108,16 +118,21 @@ impl Engine {
             initial: Observables::default(),
             latest: (0, Observables::default()),
             current: false,
+            undriven: None,
             timeline: None,
             replays: Vec::new(),
             observables_cost: 0.0,
             snapshot: None,
             failure: None,
             maps: Maps::default(),
+            watch: None,
             scenario,
             solver,
         };
         engine.initial = engine.observables()?;
+        if engine.initial.norm == 0.0 && engine.scenario.model().equation() == Equation::Schrodinger {
+            return Err(EngineError::NoState);
+        }
         engine.begin_timeline()?;
         engine.measure()?;
         Ok(engine)
@@ -129,6 +144,11 @@ impl Engine {
     /// As [`Engine::new`].
     pub fn estimate(scenario: &Scenario, probe: Option<Duration>) -> Result<Estimate, EngineError> {
         build::estimate(scenario, probe)
+    }
+
+    /// Has long tasks within a step (the impulse responses of a mirror) tell `watch` how far they are; where it breaks them off the run stays before them.
+    pub fn set_watch(&mut self, watch: Box<Watch>) {
+        self.watch = Some(watch);
     }
 
     /// The scenario that runs.
@@ -180,14 +200,30 @@ impl Engine {
         self.snapshot.is_some()
     }
 
-    /// Keeps the observables of every `every`-th step from now on; [`Engine::log`] gives them.
+    /// Forgets all records of the detectors but the last, from which peaks and predictions go on; how many are left.
+    pub fn forget_records(&mut self) -> usize {
+        self.taps.keep_last();
+        self.taps.times().len()
+    }
+
+    /// Keeps the observables of every `every`-th step from now on; [`Engine::log`] gives them. Rows that were kept before stay.
     ///
     /// # Errors
     /// If the present ones cannot be taken.
     pub fn keep_observables(&mut self, every: u64) -> Result<(), EngineError> {
         self.solver.keep_velocity()?;
-        self.log = Some(ObservableLog::new(every));
+        match &mut self.log {
+            Some(log) => log.every = every.max(1),
+            None => self.log = Some(ObservableLog::new(every)),
+        }
         self.measure()
+    }
+
+    /// Forgets all kept observables but the last row; how many are left.
+    pub fn forget_rows(&mut self) -> usize {
+        let Some(log) = &mut self.log else { return 0 };
+        log.rows.drain(..log.rows.len().saturating_sub(1));
+        log.rows.len()
     }
 
     /// The kept observables.
@@ -257,7 +293,7 @@ impl Engine {
     pub fn run_until(
         &mut self,
         t: f64,
-        progress: &mut dyn FnMut(&Self, &Progress) -> ControlFlow<()>,
+        progress: &mut dyn FnMut(&mut Self, &Progress) -> ControlFlow<()>,
     ) -> Result<RunEnd, EngineError> {
         let steps = self.steps_until(t)?;
         self.run_steps(steps, progress)
@@ -276,7 +312,7 @@ impl Engine {
     pub fn run_steps(
         &mut self,
         total: u64,
-        progress: &mut dyn FnMut(&Self, &Progress) -> ControlFlow<()>,
+        progress: &mut dyn FnMut(&mut Self, &Progress) -> ControlFlow<()>,
     ) -> Result<RunEnd, EngineError> {
         const PIECE_SECONDS: f64 = 0.05;
         /// The longest batch that `progress` waits for.
@@ -287,9 +323,13 @@ impl Engine {
         while done < total {
             let steps = piece.min(total - done);
             let start = Instant::now();
-            self.advance(steps)?;
+            let before = self.clock().steps;
+            match self.advance(steps) {
+                Err(EngineError::Cancelled(_)) => reached = false,
+                taken => taken?,
+            }
             let took = start.elapsed().as_secs_f64();
-            done += steps;
+            done += self.clock().steps - before;
             seconds += took;
             unchecked += took;
             // A look at the field costs a pass over it: at most a twentieth of the time, and at the end in any case.
@@ -305,6 +345,8 @@ impl Engine {
             };
             if progress(self, &now).is_break() && done < total {
                 reached = false;
+            }
+            if !reached {
                 break;
             }
             let fitting = steps as f64 * PIECE_SECONDS / took.max(1e-9);
@@ -345,9 +387,26 @@ impl Engine {
         if !(now.norm.is_finite() && energy.is_finite()) {
             return Err(self.not_finite());
         }
+        let undriven = self.undriven.filter(|_| self.current && !self.is_driven());
+        if let Some(first) = undriven
+            && now.invariant > MOST_ENERGY * first.invariant
+            && now.peak > MOST_PEAK * first.peak
+        {
+            return Err(self.growing(now.invariant / first.invariant));
+        }
+        self.undriven = if self.is_driven() { None } else { undriven.or(Some(now)) };
         self.latest = (self.clock().steps, now);
         self.current = true;
         Ok(now)
+    }
+
+    /// Whether energy may come into the field: sources and mirrors put it there, a medium that damps gives back what it took where time runs backwards.
+    /// Of ψ, whose potential may change in time, nothing is said.
+    fn is_driven(&self) -> bool {
+        self.scenario.model().equation() != Equation::Acoustic
+            || !self.scenario.sources().is_empty()
+            || self.scenario.mirror().is_some()
+            || self.clock().time_step < 0.0
     }
 
     /// Whether [`Engine::latest_observables`] are those of the present state.
@@ -424,7 +483,11 @@ impl Engine {
 
     /// Remembers that the run cannot go on.
     fn keep_failure<T>(&mut self, result: Result<T, EngineError>) -> Result<T, EngineError> {
-        result.inspect_err(|error| self.failure = Some(error.clone()))
+        result.inspect_err(|error| {
+            if !matches!(error, EngineError::Cancelled(_)) {
+                self.failure = Some(error.clone());
+            }
+        })
     }
 
     /// Remembers that the back end failed.
@@ -434,6 +497,18 @@ impl Engine {
             self.failure = Some(error.clone());
             error
         })
+    }
+
+    /// Remembers that the energy grows.
+    fn growing(&mut self, times: f64) -> EngineError {
+        let clock = self.clock();
+        let error = EngineError::Growing {
+            steps: clock.steps,
+            time: clock.time,
+            times,
+        };
+        self.failure = Some(error.clone());
+        error
     }
 
     /// Remembers that the field is not finite.
@@ -457,5 +532,33 @@ impl Engine {
         };
         self.failure = Some(error.clone());
         error
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+    use crate::solver::read_scene_text;
+
+    /// The field is the same; what it is said to have been decides.
+    #[test]
+    fn growing_without_a_drive_stops_the_run() {
+        let text = "format = 1\ntitle = \"t\"\n[grid]\nsize = [16, 16]\nspacing = 0.1\n[acoustic]\nspeed = 340.0\n[[pulse]]\ncenter = [0.8, 0.8]\nwidth = 0.2\n";
+        let source = "[[source]]\nat = [0.5, 0.5]\nsignal = \"sine\"\nfrequency = 100\namplitude = 1\n";
+        for (text, stops) in [(text.to_owned(), true), (format!("{text}{source}"), false)] {
+            let (_, scenario) = read_scene_text(&text, None, &[]).unwrap();
+            let mut engine = Engine::new(Arc::new(scenario)).unwrap();
+            engine.advance(10).unwrap();
+            let now = engine.observables().unwrap();
+            engine.undriven = Some(Observables {
+                invariant: now.invariant / 3.0,
+                peak: now.peak / 2.0,
+                ..now
+            });
+            let result = engine.observables();
+            assert_eq!(matches!(result, Err(EngineError::Growing { .. })), stops, "{result:?}");
+            assert_eq!(engine.advance(1).is_err(), stops);
+        }
     }
 }

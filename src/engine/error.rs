@@ -22,6 +22,24 @@ pub enum EngineError {
         /// What to change.
         remedy: String,
     },
+    /// The energy of sound grows although nothing drives it.
+    #[error(
+        "the run is unstable: at step {steps}, t = {time}, its energy is {times:.3e} times what it was, and nothing drives it; make time.step \
+         smaller, and if that does not help report the scene as a fault of the program"
+    )]
+    Growing {
+        /// Step of the check that found it.
+        steps: u64,
+        /// Its time.
+        time: f64,
+        /// Energy over the energy at the start or after the last edit.
+        times: f64,
+    },
+    /// ψ is 0 everywhere.
+    #[error(
+        "the state at t = 0 has norm 0 in this precision; move it off walls, choose other units, or solver.precision = \"double\""
+    )]
+    NoState,
     /// A time that stepping in the present direction does not reach.
     #[error("t = {target} lies behind t = {time}, and the run goes {direction}; choose a later end or reverse the run")]
     Behind {
@@ -38,6 +56,9 @@ pub enum EngineError {
     /// What was asked of the scene's mirror cannot be done now.
     #[error("time cannot be turned round: {0}")]
     Mirror(String),
+    /// Whoever watched a long task broke it off.
+    #[error("{0}: broken off; the run stands before it")]
+    Cancelled(&'static str),
     /// There is no snapshot to go back to.
     #[error("there is no snapshot; take one first")]
     NoSnapshot,
@@ -48,7 +69,10 @@ impl EngineError {
     #[must_use]
     pub fn is_input(&self) -> bool {
         match self {
-            Self::UnknownMethod(_) | Self::Behind { .. } | Self::Solver(SolverError::Unsupported(_)) => true,
+            Self::UnknownMethod(_)
+            | Self::NoState
+            | Self::Behind { .. }
+            | Self::Solver(SolverError::Unsupported(_)) => true,
             Self::Checkpoint(error) => !matches!(error, CheckpointError::Write { .. }),
             _ => false,
         }

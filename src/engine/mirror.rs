@@ -8,7 +8,7 @@ pub mod gain;
 mod noise;
 mod refocus;
 pub mod shown;
-mod signal;
+pub(super) mod signal;
 pub(super) mod stored;
 
 use super::engine::Snapshot;
@@ -21,6 +21,7 @@ use crate::solver::transducers::Transducers;
 use crate::solver::{Edit, SolverState};
 use noise::Noise;
 use num_complex::Complex64;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// The name under which methods of sound save the largest pressures.
@@ -185,12 +186,18 @@ impl Engine {
         let Some(timeline) = &mut self.timeline else {
             return Ok(());
         };
+        let before = timeline.leg.clone();
         timeline.turn = snapshot.state.clock.steps;
         timeline.leg.residual = refocus::residual(&timeline.sites.inside, &timeline.reference, &field);
         timeline.leg.turned = Some(Arc::clone(&snapshot));
         timeline.leg.phase = Phase::Replay;
         self.current = false;
-        self.begin_replay(&snapshot)
+        let begun = self.begin_replay(&snapshot);
+        if let (Err(EngineError::Cancelled(_)), Some(timeline)) = (&begun, &mut self.timeline) {
+            // Nothing of the solver was touched yet: the run stands before its turn.
+            timeline.leg = before;
+        }
+        begun
     }
 
     fn begin_replay(&mut self, turned: &Snapshot) -> Result<(), EngineError> {
@@ -199,11 +206,11 @@ impl Engine {
         };
         let back = Arc::clone(&timeline.back);
         let sites = timeline.sites.clone();
-        self.maps.begin_peak();
         let changes = back.medium() != self.scenario.medium()
             || back.model() != self.scenario.model()
             || back.sources() != self.scenario.sources();
         if mirror.method == MirrorMethod::Echo {
+            self.maps.begin_peak();
             *self.taps.transducers_mut() = None;
             let noisy = (mirror.noise > 0.0).then(|| disturbed(&turned.state, mirror.noise, mirror.seed));
             let watched = turned.state.arrays.iter().any(|(name, _)| name == PEAK);
@@ -223,7 +230,13 @@ impl Engine {
             .transducers()
             .map(|own| own.heard().to_vec())
             .unwrap_or_default();
-        let played = signal::played(&self.scenario, &sites, &heard, turned.state.clock.time_step)?;
+        let mut unwatched = |_: &'static str, _: f64| ControlFlow::<()>::Continue(());
+        let watch: &mut signal::Watch = match &mut self.watch {
+            Some(watch) => watch.as_mut(),
+            None => &mut unwatched,
+        };
+        let played = signal::played(&self.scenario, &sites, &heard, turned.state.clock.time_step, watch)?;
+        self.maps.begin_peak();
         let mut empty = turned.state.clone();
         for (_, array) in &mut empty.arrays {
             silence(array);

@@ -22,7 +22,7 @@ pub mod selftest;
 mod spectra;
 pub mod worker;
 
-pub use build::Estimate;
+pub use build::{Estimate, record_bytes};
 pub use checkpoint::{Checkpoint, CheckpointError};
 pub use command::{Command, Job};
 pub use companion::Compared;

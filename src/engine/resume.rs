@@ -3,9 +3,11 @@
 use super::checkpoint::{Checkpoint, CheckpointError, RunInfo};
 use super::mirror::stored;
 use super::{Engine, EngineError, Verdict};
+use crate::backend::simd::Level;
 use crate::physics::Observables;
+use crate::scene::Parameter;
 use crate::scene::Scenario;
-use crate::solver::{self, Report};
+use crate::solver::{self, Report, SolverState};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -55,19 +57,36 @@ impl Engine {
                 .map(|(_, scenario)| Arc::new(scenario))
                 .map_err(|faults| mismatch(format!("the scene in it cannot be read any more:\n{faults}")))
         };
-        let then = read(&[])?;
+        // What the machine chose when the run began, and on which its bits depend, e.g. how a line is cut into blocks.
+        let resolved = settings(&checkpoint.state);
+        let then = read(&resolved)?;
         if let Some(what) = other_run(&then, &scenario) {
             return Err(mismatch(what).into());
         }
         let mut remarks = Vec::new();
+        let scene_then = then.file().to_toml();
         let mut engine = Self::new(then)?;
         let chosen = engine.report().variant;
+        let here = run_info(&engine.scenario, &engine.report());
+        for (what, then, now) in [
+            ("version", &was.program, &here.program),
+            ("vectors", &was.vectors, &here.vectors),
+        ] {
+            // Checkpoints of format 1 do not say which vectors there were.
+            if then != now && !then.is_empty() {
+                remarks.push(format!(
+                    "the checkpoint was written with {what} {then}, and this is {now}: the last bits may differ"
+                ));
+            }
+        }
         if was.variant != chosen {
             remarks.push(format!(
                 "the checkpoint was written by the variant {}, here {chosen} was chosen: the last bits may differ",
                 was.variant
             ));
-            engine = Self::new(read(&[format!("solver.variant={}", was.variant)])?)?;
+            let mut settings = resolved.clone();
+            settings.push(format!("solver.variant={}", was.variant));
+            engine = Self::new(read(&settings)?)?;
         }
         engine.taps.restore(checkpoint.times, checkpoint.records);
         let measured = engine.scenario.expectations().iter().zip(&checkpoint.measured);
@@ -83,7 +102,8 @@ impl Engine {
             ..checkpoint.initial
         };
         engine.observables()?;
-        let differ = differing(&was.scene, &scenario.file().to_toml());
+        let scenario = with_settings(scenario, &resolved);
+        let differ = differing(&scene_then, &scenario.file().to_toml());
         if !differ.is_empty() {
             remarks.push(format!(
                 "the scene is another one than in the checkpoint, from here on: {}",
@@ -95,9 +115,40 @@ impl Engine {
     }
 }
 
+/// Settings that a state says its solver was resolved to, as overrides of a scene.
+fn settings(state: &SolverState) -> Vec<String> {
+    let all = state.scalars.iter();
+    all.filter(|(name, _)| name.starts_with("solver."))
+        .map(|(name, value)| format!("{name}={value:.0}"))
+        .collect()
+}
+
+/// A scene with the settings that it leaves to the machine as they were resolved before.
+fn with_settings(scenario: Arc<Scenario>, settings: &[String]) -> Arc<Scenario> {
+    let own = &scenario.solver().parameters;
+    let open: Vec<String> = settings
+        .iter()
+        .filter(|setting| {
+            let key = setting.strip_prefix("solver.").and_then(|rest| rest.split_once('='));
+            key.is_some_and(|(key, _)| {
+                own.get(key)
+                    .is_none_or(|value| *value == Parameter::Word("auto".to_owned()))
+            })
+        })
+        .cloned()
+        .collect();
+    if open.is_empty() {
+        return scenario;
+    }
+    let read = solver::read_scene_text(&scenario.file().to_toml(), scenario.origin(), &open);
+    // A method that has no such setting has another state as well.
+    read.map_or(scenario, |(_, scenario)| Arc::new(scenario))
+}
+
 fn run_info(scenario: &Scenario, report: &Report) -> RunInfo {
     RunInfo {
         program: env!("CARGO_PKG_VERSION").to_owned(),
+        vectors: Level::best().word().to_owned(),
         scene: scenario.file().to_toml(),
         method: report.method.to_owned(),
         variant: report.variant.to_owned(),

@@ -3,7 +3,8 @@
 //! Every picture is whole (no differences between pictures). How many there are stands in the first kilobytes (chunk acTL of the PNG
 //! specification, third edition, §11.3.6.1); it is filled in when the last one is written.
 
-use super::{About, ExportError, FilmWriter, Picture, aside::Aside, png};
+use super::{About, ExportError, FilmWriter, Picture, png};
+use crate::atomic_file::AtomicFile;
 use std::cell::RefCell;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -14,7 +15,7 @@ const RATES: std::ops::RangeInclusive<f64> = 0.5..=100.0;
 
 /// The file, shared with the encoder, which does not give it back.
 #[derive(Clone)]
-struct Shared(Rc<RefCell<Aside>>);
+struct Shared(Rc<RefCell<AtomicFile>>);
 
 impl Write for Shared {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -29,7 +30,7 @@ impl Write for Shared {
 /// Writes a film that repeats for ever.
 pub struct ApngWriter {
     encoder: ::png::Writer<Shared>,
-    file: Rc<RefCell<Aside>>,
+    file: Rc<RefCell<AtomicFile>>,
     path: PathBuf,
     pictures: u32,
 }
@@ -47,7 +48,7 @@ impl ApngWriter {
                 limit: "0.5 to 100",
             });
         }
-        let file = Rc::new(RefCell::new(Aside::create(path)?));
+        let file = Rc::new(RefCell::new(super::begin(path)?));
         let failed = png::failure(path);
         let begin = || {
             let mut encoder = png::encoder(Shared(Rc::clone(&file)), size, about)?;
@@ -87,12 +88,12 @@ impl FilmWriter for ApngWriter {
         })?;
         let mut file = file.into_inner();
         count(&mut file, pictures).map_err(ExportError::io(&path))?;
-        file.commit()
+        super::complete(file)
     }
 }
 
 /// Fills in how many pictures there are.
-fn count(file: &mut Aside, pictures: u32) -> io::Result<()> {
+fn count(file: &mut AtomicFile, pictures: u32) -> io::Result<()> {
     let mut head = Vec::new();
     let mut reader = file.flushed()?;
     reader.seek(SeekFrom::Start(0))?;

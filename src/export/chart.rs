@@ -123,6 +123,8 @@ impl Chart {
             line(picture, (at, pixel(rect.y)), (at, below), theme.line, 1.0, 0.25);
             style.draw(picture, at, below + 1.4 * unit, Align::Center, label);
         }
+        // An axis of a decade or two would have one number or two: the marks between get theirs as well.
+        let labels_between = y.high / y.low < 200.0;
         let mut value = y.low;
         while value <= y.high * 1.000_001 {
             for part in [1.0, 2.0, 5.0] {
@@ -133,10 +135,10 @@ impl Chart {
                 let right = pixel(rect.x + rect.width);
                 let strength = if part == 1.0 { 0.5 } else { 0.15 };
                 line(picture, (pixel(rect.x), at), (right, at), theme.line, 1.0, strength);
-                if part == 1.0 {
-                    let label = si(value);
+                if part == 1.0 || labels_between {
+                    let label = si(value * part);
                     let (number, prefix) = label.split_once(' ').unwrap_or((&label, ""));
-                    let label = format!("{} {prefix}", short(number.parse().unwrap_or(value)));
+                    let label = format!("{} {prefix}", short(number.parse().unwrap_or(value * part)));
                     style.draw(
                         picture,
                         pixel(rect.x) - 0.5 * unit,

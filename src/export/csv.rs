@@ -1,7 +1,8 @@
 //! Tables of numbers as CSV: a line of names, then a line of numbers a record, each written so that reading it back gives
 //! the same double.
 
-use super::{ExportError, aside::Aside};
+use super::ExportError;
+use crate::atomic_file::AtomicFile;
 use crate::physics::Detector;
 use crate::solver::Taps;
 use std::io::{self, Write};
@@ -35,7 +36,7 @@ pub fn records(path: &Path, detectors: &[Detector], taps: &Taps) -> Result<usize
 /// Writes rows aside; [`CsvWriter::finish`] puts the file in place.
 #[derive(Debug)]
 pub struct CsvWriter {
-    file: Aside,
+    file: AtomicFile,
     columns: usize,
 }
 
@@ -45,7 +46,7 @@ impl CsvWriter {
     /// # Errors
     /// If the file cannot be written.
     pub fn create<S: AsRef<str>>(path: &Path, columns: &[S]) -> Result<Self, ExportError> {
-        let mut file = Aside::create(path)?;
+        let mut file = super::begin(path)?;
         let names: Vec<String> = columns.iter().map(|name| quoted(name.as_ref())).collect();
         writeln!(file, "{}", names.join(",")).map_err(ExportError::io(path))?;
         Ok(Self {
@@ -89,7 +90,7 @@ impl CsvWriter {
     /// # Errors
     /// If the disk is full.
     pub fn finish(self) -> Result<(), ExportError> {
-        self.file.commit()
+        super::complete(self.file)
     }
 }
 

@@ -64,6 +64,7 @@ pub fn shoot(
 ) -> Result<(), FilmError> {
     #[expect(clippy::cast_possible_truncation, reason = "seconds between two pictures")]
     let seconds = (1.0 / script.fps) as f32;
+    painter.watch(progress);
     for n in 0..script.pictures.max(1) {
         let end = engine.run_until(script.time(n), &mut |_, _| {
             if progress.is_cancelled() {
@@ -76,6 +77,7 @@ pub fn shoot(
             return Err(ExportError::Cancelled.into());
         }
         let picture = painter.shoot(engine, seconds)?;
+        progress.check()?;
         writer.push(picture)?;
         progress.advance()?;
     }

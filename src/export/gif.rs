@@ -6,7 +6,8 @@
 //!
 //! Delays are whole hundredths of a second: at 30 pictures a second they alternate 3, 3, 4, so that the film keeps time.
 
-use super::{ExportError, FilmWriter, Picture, aside::Aside};
+use super::{ExportError, FilmWriter, Picture};
+use crate::atomic_file::AtomicFile;
 use gif::{DisposalMethod, Encoder, EncodingError, Frame, Repeat};
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -17,7 +18,7 @@ const MAX_FPS: f64 = 50.0;
 
 /// Writes a film that repeats for ever.
 pub struct GifWriter {
-    encoder: Encoder<Aside>,
+    encoder: Encoder<AtomicFile>,
     path: PathBuf,
     fps: f64,
     pictures: u32,
@@ -46,7 +47,7 @@ impl GifWriter {
                 limit: "0.1 to 50",
             });
         }
-        let file = Aside::create(path)?;
+        let file = super::begin(path)?;
         let failed = failure(path);
         let mut encoder = Encoder::new(file, across, down, &[]).map_err(&failed)?;
         encoder.set_repeat(Repeat::Infinite).map_err(&failed)?;
@@ -78,7 +79,7 @@ impl FilmWriter for GifWriter {
 
     fn finish(self: Box<Self>) -> Result<(), ExportError> {
         let failed = failure(&self.path);
-        self.encoder.into_inner().map_err(failed)?.commit()
+        super::complete(self.encoder.into_inner().map_err(failed)?)
     }
 }
 

@@ -319,11 +319,22 @@ impl<'a> Marcher<'a> {
     /// Every pixel of the viewport, rows from the top.
     #[must_use]
     pub fn picture(&self) -> Vec<[f32; 4]> {
+        self.picture_while(&|| true)
+    }
+
+    /// The same, asking before each row whether it is still wanted; the rest stays empty where it is not.
+    #[must_use]
+    pub fn picture_while(&self, wanted: &(dyn Fn() -> bool + Sync)) -> Vec<[f32; 4]> {
         let [width, height] = self.stage.camera.viewport.map(|n| n as usize);
-        (0..height)
-            .into_par_iter()
-            .flat_map_iter(|y| (0..width).map(move |x| self.ray([x as f32 + 0.5, y as f32 + 0.5])))
-            .collect()
+        let mut pixels = vec![[0.0; 4]; width * height];
+        pixels.par_chunks_mut(width.max(1)).enumerate().for_each(|(y, row)| {
+            if wanted() {
+                for (x, pixel) in row.iter_mut().enumerate() {
+                    *pixel = self.ray([x as f32 + 0.5, y as f32 + 0.5]);
+                }
+            }
+        });
+        pixels
     }
 }
 

@@ -1,10 +1,9 @@
 //! Pictures, films, sounds and data: one file per format.
 //!
-//! Everything is written aside and renamed when it is complete ([`aside::Aside`]): a cancelled or failed export leaves nothing
+//! Everything is written beside its place and renamed when it is complete ([`AtomicFile`]): a cancelled or failed export leaves nothing
 //! half-written. All formats share one [`Progress`], through which another thread can watch and cancel.
 
 pub mod apng;
-pub mod aside;
 pub mod chart;
 pub mod csv;
 pub mod film;
@@ -39,6 +38,7 @@ pub use paint::Painter;
 pub use picture::Picture;
 pub use progress::Progress;
 
+use crate::atomic_file::AtomicFile;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -115,9 +115,24 @@ fn explained(error: &io::Error) -> String {
         io::ErrorKind::StorageFull => "the disk is full; free some space or write elsewhere".to_owned(),
         io::ErrorKind::PermissionDenied => "no permission to write here; choose another directory".to_owned(),
         io::ErrorKind::NotFound => "the directory does not exist; make it first or write elsewhere".to_owned(),
+        io::ErrorKind::FileTooLarge => {
+            "files may not become as large here (see `ulimit -f`); write elsewhere, or less".to_owned()
+        }
+        io::ErrorKind::QuotaExceeded => "the quota is used up; free some space or write elsewhere".to_owned(),
         io::ErrorKind::ReadOnlyFilesystem => "the file system is read-only; write elsewhere".to_owned(),
         _ => error.to_string(),
     }
+}
+
+/// Opens a file that appears when it is complete.
+pub(crate) fn begin(path: &Path) -> Result<AtomicFile, ExportError> {
+    AtomicFile::create(path).map_err(ExportError::io(path))
+}
+
+/// Puts a complete file in its place.
+pub(crate) fn complete(file: AtomicFile) -> Result<(), ExportError> {
+    let failed = ExportError::io(file.target());
+    file.commit().map_err(failed)
 }
 
 /// What `render` can write.
@@ -168,6 +183,15 @@ impl Format {
 }
 
 impl Format {
+    /// Pixels that a file has for pictures of `size`: H.264 wants even sides.
+    #[must_use]
+    pub fn stored_size(self, size: [usize; 2]) -> [usize; 2] {
+        match self {
+            Self::Mp4 => size.map(|side| side.next_multiple_of(2)),
+            _ => size,
+        }
+    }
+
     /// Bytes that a film of so many pictures of `size` pixels takes at most: raw pixels (MP4: with colours at half the resolution; GIF: 12 bits
     /// for a pixel of 8, the worst of LZW), and a little for headers. Waves on a dark ground take a tenth of that or less.
     #[must_use]

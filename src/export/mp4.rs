@@ -4,7 +4,8 @@
 //! that ignore the mark expect it), limited range. A box at the end holds the scene.
 
 use super::yuv::{Matrix, Planes};
-use super::{About, ExportError, FilmWriter, Picture, aside::Aside};
+use super::{About, ExportError, FilmWriter, Picture};
+use crate::atomic_file::AtomicFile;
 use crate::scene::embedded::mp4_box;
 use muxide::api::{Metadata, Muxer, MuxerBuilder, MuxerError, VideoCodec};
 use openh264::encoder::{
@@ -21,7 +22,7 @@ const MAX_SIDES: [usize; 2] = [3840, 2160];
 /// Writes a film.
 pub struct Mp4Writer {
     encoder: Encoder,
-    muxer: Muxer<Aside>,
+    muxer: Muxer<AtomicFile>,
     path: PathBuf,
     size: [usize; 2],
     matrix: Matrix,
@@ -39,7 +40,7 @@ impl Mp4Writer {
     /// # Errors
     /// If the film is larger than the encoder can, the rate is out of range, or the place cannot be written to.
     pub fn create(path: &Path, size: [usize; 2], fps: f64, about: &About) -> Result<Self, ExportError> {
-        let size = size.map(|side| side.next_multiple_of(2));
+        let size = super::Format::Mp4.stored_size(size);
         let [width, height] = size;
         let (long, short) = (width.max(height), width.min(height));
         if long > MAX_SIDES[0] || short > MAX_SIDES[1] || short < 16 {
@@ -84,7 +85,7 @@ impl Mp4Writer {
             metadata = metadata.with_title(about.title.clone());
         }
         let side = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        let muxer = MuxerBuilder::new(Aside::create(path)?)
+        let muxer = MuxerBuilder::new(super::begin(path)?)
             .video(VideoCodec::H264, side(width), side(height), fps)
             .with_metadata(metadata)
             .build()
@@ -145,7 +146,7 @@ impl FilmWriter for Mp4Writer {
                 .and_then(|_| file.write_all(&mp4_box(scene)))
                 .map_err(ExportError::io(&self.path))?;
         }
-        file.commit()
+        super::complete(file)
     }
 }
 

@@ -1,13 +1,13 @@
 //! Fields as NPY: complex64, complex128, float32 or float64, C order, shape (nx,), (ny, nx) or (nz, ny, nx).
 
-use super::{ExportError, aside::Aside};
+use super::ExportError;
 use crate::field::FieldData;
 use crate::grid::Grid;
 use ndarray::{ArrayView, IxDyn};
 use ndarray_npy::{WritableElement, WriteNpyError, WriteNpyExt};
 use std::path::Path;
 
-/// Writes a field of `grid`, aside, then in place.
+/// Writes a field of `grid`, complete or not at all.
 ///
 /// # Errors
 /// If the field has another number of sites than the grid, or the file cannot be written.
@@ -28,10 +28,10 @@ fn write<T: WritableElement>(path: &Path, grid: &Grid, values: &[T]) -> Result<(
             values.len()
         ))
     })?;
-    let mut file = Aside::create(path)?;
+    let mut file = super::begin(path)?;
     array.write_npy(&mut file).map_err(|error| match error {
         WriteNpyError::Io(source) => ExportError::io(path)(source),
         other => encoder(other.to_string()),
     })?;
-    file.commit()
+    super::complete(file)
 }

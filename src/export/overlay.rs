@@ -272,6 +272,16 @@ pub(super) fn plain(value: f64) -> String {
     }
 }
 
+/// A line of text below a field, at its right; nothing where it is wider than the field.
+pub fn caption(picture: &mut Picture, field: Rect, unit: f32, theme: &Theme, text: &str) {
+    let style = theme.label(unit * 0.8);
+    if text.is_empty() || style.width(text) > pixel(field.width) {
+        return;
+    }
+    let (right, below) = (pixel(field.x + field.width), pixel(field.y + field.height));
+    style.draw(picture, right, below + 0.88 * unit, Align::Right, text);
+}
+
 /// A line around a rectangle, just outside it.
 pub fn frame(picture: &mut Picture, rect: Rect, theme: &Theme) {
     let (x, y) = (rect.x.saturating_sub(1), rect.y.saturating_sub(1));

@@ -3,6 +3,7 @@
 use super::look::{Look, LookError, index, layout};
 use super::overlay::Legend;
 use super::picture::{Picture, Rect};
+use super::progress::Progress;
 use super::resample::{Axis, resample};
 use super::shade::Shade;
 use super::space::Space;
@@ -48,6 +49,8 @@ pub struct Painter {
     /// What the engine drew last.
     pub(super) image: FieldImage,
     pub(super) volume: FieldVolume,
+    /// Ends a long picture where somebody cancels it.
+    pub(super) progress: Progress,
 }
 
 impl Painter {
@@ -116,7 +119,7 @@ impl Painter {
         let shade = if line || momenta || relief || space.is_some() {
             None
         } else {
-            Shade::new(scenario.medium(), &request, [field.width, field.height])
+            Shade::new(&scenario, &request, [field.width, field.height])
         };
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
         let decimals = (-time_step.abs().log10().floor()).clamp(0.0, 4.0) as usize;
@@ -135,8 +138,14 @@ impl Painter {
             decimals,
             image: FieldImage::default(),
             volume: FieldVolume::default(),
+            progress: Progress::default(),
             scenario,
         })
+    }
+
+    /// Lets a picture end early, unfinished, where `progress` is cancelled.
+    pub fn watch(&mut self, progress: &Progress) {
+        self.progress = progress.clone();
     }
 
     /// Pixels of every picture.
@@ -188,7 +197,7 @@ impl Painter {
             let size = [self.field.width, self.field.height];
             let momenta = self.look.quantity == Quantity::Momentum;
             if self.shade.is_some() || (self.space.is_none() && !self.relief && !momenta && present.grid().rank() > 1) {
-                self.shade = Shade::new(present.medium(), &self.request, size);
+                self.shade = Shade::new(&present, &self.request, size);
             }
             if self.space.is_some() {
                 self.space = Space::new(&present, &self.look, size[0].max(size[1]), length_unit(&present));
@@ -205,7 +214,7 @@ impl Painter {
         let field = self.field;
         if let Some(space) = &mut self.space {
             let of = (volume, self.map, levels);
-            space.paint(&mut self.picture, field, of, (self.unit, self.theme));
+            space.paint(&mut self.picture, field, of, (self.unit, self.theme), &self.progress);
         }
         if self.look.overlay {
             let scenario = Arc::clone(&self.scenario);
@@ -273,6 +282,9 @@ impl Painter {
             let scenario = Arc::clone(&self.scenario);
             let legend = self.legend(&scenario, levels, clock);
             legend.draw(&mut self.picture, field, self.unit, self.theme);
+            if let Some(shade) = &self.shade {
+                super::overlay::caption(&mut self.picture, field, self.unit, self.theme, shade.meaning());
+            }
         }
     }
 

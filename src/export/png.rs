@@ -1,17 +1,35 @@
 //! PNG pictures that carry the scene they show.
 
-use super::{About, ExportError, FilmWriter, Picture, aside::Aside};
+use super::{About, ExportError, FilmWriter, Picture};
 use crate::scene::embedded::KEYWORD;
+use std::io::Write;
 use std::path::Path;
 
-/// Writes a picture, aside, then in place; the scene goes into an iTXt chunk named [`KEYWORD`].
+/// The keyword under which a picture names the program that wrote it.
+const SOFTWARE: &str = "Software";
+
+/// Writes a picture, complete or not at all; the scene goes into an iTXt chunk named [`KEYWORD`].
 ///
 /// # Errors
 /// If the file cannot be written.
 pub fn save(path: &Path, picture: &Picture, about: &About) -> Result<(), ExportError> {
-    let mut file = Aside::create(path)?;
+    let mut file = super::begin(path)?;
     write(&mut file, picture, about).map_err(failure(path))?;
-    file.commit()
+    super::complete(file)
+}
+
+/// Whether a picture says that this program wrote it.
+pub(super) fn is_own(path: &Path) -> bool {
+    let Ok((file, _)) = crate::input_file::open(path) else {
+        return false;
+    };
+    let limits = png::Limits { bytes: 1 << 20 };
+    let decoder = png::Decoder::new_with_limits(std::io::BufReader::new(file), limits);
+    let Ok(reader) = decoder.read_info() else { return false };
+    let texts = &reader.info().uncompressed_latin1_text;
+    texts
+        .iter()
+        .any(|chunk| chunk.keyword == SOFTWARE && chunk.text.starts_with("Ripplon "))
 }
 
 /// What an encoder's error means for a file.
@@ -29,14 +47,15 @@ pub(super) fn failure(path: &Path) -> impl Fn(png::EncodingError) -> ExportError
     }
 }
 
-fn write(file: &mut Aside, picture: &Picture, about: &About) -> Result<(), png::EncodingError> {
+/// Encodes a picture.
+pub(super) fn write(file: impl Write, picture: &Picture, about: &About) -> Result<(), png::EncodingError> {
     let mut writer = encoder(file, [picture.width, picture.height], about)?.write_header()?;
     writer.write_image_data(&picture.rgb)?;
     writer.finish()
 }
 
 /// An encoder for RGB pictures of `size` that carry what there is to say about them.
-pub(super) fn encoder<'a, W: std::io::Write>(
+pub(super) fn encoder<'a, W: Write>(
     file: W,
     size: [usize; 2],
     about: &About,
@@ -47,7 +66,7 @@ pub(super) fn encoder<'a, W: std::io::Write>(
     encoder.set_depth(png::BitDepth::Eight);
     encoder.set_source_srgb(png::SrgbRenderingIntent::Perceptual);
     encoder.add_text_chunk(
-        "Software".to_owned(),
+        SOFTWARE.to_owned(),
         concat!("Ripplon ", env!("CARGO_PKG_VERSION")).to_owned(),
     )?;
     for (keyword, text) in [("Title", &about.title), ("Comment", &about.comment)] {
@@ -76,7 +95,7 @@ impl PngWriter {
     /// If the place cannot be written to.
     pub fn create(path: &Path, about: &About) -> Result<Self, ExportError> {
         // Found out now rather than after the run.
-        drop(Aside::create(path)?);
+        drop(super::begin(path)?);
         Ok(Self {
             path: path.to_owned(),
             about: about.clone(),

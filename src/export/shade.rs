@@ -1,13 +1,15 @@
-//! Walls and potential over a picture: walls solid, the potential as a faint tint with contour lines, so that slits and barriers can be
-//! seen and the wave still shows through.
+//! The medium over a picture: walls solid, the potential (of sound: speed or density less the background) as a faint tint with contour lines, so that
+//! slits, barriers and interfaces can be seen and the wave still shows through.
 
 use super::picture::{Picture, Rect};
 use super::theme::Theme;
-use crate::physics::{Medium, Sets, Value};
+use crate::physics::{Sets, Value};
+use crate::scene::Scenario;
 use crate::solver::ImageRequest;
+use crate::space::Subject;
 use rayon::prelude::*;
 
-/// Contour lines between the least and the greatest potential.
+/// Contour lines between the least and the greatest level.
 const CONTOURS: f32 = 6.0;
 /// Where more of the picture than this would be contour, as for a random potential, there is only the tint.
 const MOST_CONTOUR: f32 = 0.12;
@@ -18,19 +20,23 @@ pub struct Shade {
     /// Samples along x and y.
     size: [usize; 2],
     walls: Vec<bool>,
-    /// The static potential, then what each drive multiplies.
+    /// The static potential, or speed or density less the background, then what each drive multiplies.
     parts: Vec<Vec<f32>>,
-    /// Whether the potential varies smoothly from site to site.
+    /// Whether it varies smoothly from site to site.
     smooth: bool,
+    /// What the tint stands for, e.g. `sound speed 1500 … 3000 m/s`; empty where there is none, or it moves.
+    meaning: String,
 }
 
 impl Shade {
     /// Samples what `request` shows for a picture of `pixels`; `None` where there is nothing to see.
     #[must_use]
-    pub fn new(medium: &Medium, request: &ImageRequest, pixels: [usize; 2]) -> Option<Self> {
+    pub fn new(scenario: &Scenario, request: &ImageRequest, pixels: [usize; 2]) -> Option<Self> {
+        let medium = scenario.medium();
+        let subject = Subject::of(scenario, 0.0);
         let has_walls = medium.has(Sets::Wall);
-        let has_potential = medium.has(Sets::Potential);
-        if !has_walls && !has_potential {
+        let has_levels = subject.is_set(scenario);
+        if !has_walls && !has_levels {
             return None;
         }
         // Whole sites a sample, so that thin slits in a large grid are not missed.
@@ -50,24 +56,50 @@ impl Shade {
                 }
             },
         );
-        let groups = std::iter::once(None).chain((0..medium.drives().len()).map(Some));
-        let parts = if has_potential {
-            groups
-                .map(|group| potential(medium, group, request, step, size))
-                .collect()
-        } else {
-            Vec::new()
+        let (sets, parts): (Sets, Vec<Vec<f32>>) = match &subject {
+            _ if !has_levels => (Sets::Wall, Vec::new()),
+            Subject::Potential(_) => {
+                let groups = std::iter::once(None).chain((0..medium.drives().len()).map(Some));
+                let of = |group| {
+                    levels(request, step, size, |j, row| {
+                        medium.potential_row(group, j, request.z, request.x.clone(), row);
+                    })
+                };
+                (Sets::Potential, groups.map(of).collect())
+            }
+            Subject::Speed(base) | Subject::Density(base) => {
+                let is_speed = matches!(subject, Subject::Speed(_));
+                let of = |j: usize, row: &mut [f64]| {
+                    if is_speed {
+                        medium.speed_row(*base, j, request.z, request.x.clone(), row);
+                    } else {
+                        medium.density_row(*base, j, request.z, request.x.clone(), row);
+                    }
+                    for value in row {
+                        *value -= base;
+                    }
+                };
+                let sets = if is_speed { Sets::Speed } else { Sets::Density };
+                (sets, vec![levels(request, step, size, of)])
+            }
         };
         let smooth = medium
             .layers()
             .iter()
-            .any(|layer| layer.sets == Sets::Potential && matches!(layer.value, Value::Expression(_)));
+            .any(|layer| layer.sets == sets && matches!(layer.value, Value::Expression(_)));
         Some(Self {
+            meaning: meaning(&subject, &parts),
             size,
             walls,
             parts,
             smooth,
         })
+    }
+
+    /// What the tint stands for; empty where there is none, or it moves.
+    #[must_use]
+    pub fn meaning(&self) -> &str {
+        &self.meaning
     }
 
     /// Whether it changes with time.
@@ -162,13 +194,30 @@ fn sampled(line: usize, step: usize, request: &ImageRequest) -> impl Iterator<It
     (first..last).step_by(step.div_ceil(4))
 }
 
-fn potential(medium: &Medium, group: Option<usize>, request: &ImageRequest, step: usize, size: [usize; 2]) -> Vec<f32> {
+/// What the levels of a medium that does not move are, from the least to the greatest.
+fn meaning(subject: &Subject, parts: &[Vec<f32>]) -> String {
+    let [only] = parts else { return String::new() };
+    let (low, high) = only
+        .iter()
+        .fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), level| {
+            (low.min(*level), high.max(*level))
+        });
+    if low >= high {
+        return String::new();
+    }
+    let (title, _, unit, base) = subject.name();
+    let shown = |level: f32| super::overlay::plain(base + f64::from(level));
+    format!("{title} {} … {}{unit}", shown(low), shown(high))
+}
+
+/// Values of a row less the background, sampled: of each sample's sites the one that is furthest from 0.
+fn levels(request: &ImageRequest, step: usize, size: [usize; 2], fill: impl Fn(usize, &mut [f64]) + Sync) -> Vec<f32> {
     let mut values = vec![0.0f32; size[0] * size[1]];
     values.par_chunks_mut(size[0]).enumerate().for_each_init(
         || vec![0.0f64; request.x.len()],
         |row, (line, out)| {
             for j in sampled(line, step, request) {
-                medium.potential_row(group, j, request.z, request.x.clone(), row);
+                fill(j, row);
                 for (i, value) in row.iter().enumerate() {
                     #[expect(clippy::cast_possible_truncation, reason = "shown with 8 bits")]
                     let value = *value as f32;

@@ -4,6 +4,7 @@ use super::look::Look;
 use super::march::{Marcher, Numbers};
 use super::overlay::signed;
 use super::picture::{Picture, Rect};
+use super::progress::Progress;
 use super::text::Align;
 use super::theme::Theme;
 use crate::colormap::{Colormap, Levels};
@@ -79,13 +80,14 @@ impl Space {
         Stage::new(&plan, field, Some(&self.medium))
     }
 
-    /// Paints the field into a rectangle of a picture; axes only where the look has an overlay.
+    /// Paints the field into a rectangle of a picture; axes only where the look has an overlay. Where `progress` is cancelled the rest stays empty.
     pub fn paint(
         &mut self,
         picture: &mut Picture,
         rect: Rect,
         (field, map, levels): (&FieldVolume, &Colormap, Levels),
         (unit, theme): (f32, &Theme),
+        progress: &Progress,
     ) {
         let pixels = [super::overlay::pixel(rect.width), super::overlay::pixel(rect.height)];
         let stage = self.stage(field, map, levels, pixels);
@@ -93,7 +95,8 @@ impl Space {
         let thick = (unit / 14.0).max(1.0);
         self.edges(picture, rect, &camera, (thick, theme), false);
         self.numbers.take_field(field);
-        let colors = Marcher::new(&stage, field, &self.medium, &self.numbers).picture();
+        let colors =
+            Marcher::new(&stage, field, &self.medium, &self.numbers).picture_while(&|| !progress.is_cancelled());
         for (n, color) in colors.iter().enumerate() {
             let (x, y) = (rect.x + n % rect.width, rect.y + n / rect.width);
             let under = picture.at(x, y);

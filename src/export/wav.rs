@@ -15,7 +15,7 @@
     reason = "numbers of samples are far below 2^52, positive, and limited before they are rounded"
 )]
 
-use super::{ExportError, aside::Aside};
+use super::ExportError;
 use hound::{SampleFormat, WavSpec, WavWriter};
 use rayon::prelude::*;
 use std::f64::consts::PI;
@@ -164,7 +164,7 @@ fn write(path: &Path, sound: &[f64], options: &WavOptions) -> Result<(), ExportE
             message: other.to_string(),
         },
     };
-    let mut file = Aside::create(path)?;
+    let mut file = super::begin(path)?;
     let mut writer = WavWriter::new(&mut file, spec).map_err(fault)?;
     let full = 2f64.powi(i32::from(options.encoding.bits()) - 1) - 1.0;
     for value in sound {
@@ -175,7 +175,7 @@ fn write(path: &Path, sound: &[f64], options: &WavOptions) -> Result<(), ExportE
         }
     }
     writer.finalize().map_err(fault)?;
-    file.commit()
+    super::complete(file)
 }
 
 /// The last stretch of a record in which time runs one way, one value every smallest step.

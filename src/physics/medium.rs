@@ -1,10 +1,12 @@
 //! The medium at sites: what the layers of a scene add up to, row by row, so that no whole-grid array in double precision
 //! is needed to build a solver.
 
+use super::absorber::strength;
 use super::expression::{Argument, Scratch};
 use super::shape::{distance, position};
 use super::{Expression, Layer, Mode, Sets, Value};
 use crate::grid::{Edge, Grid};
+use rayon::prelude::*;
 use std::cell::RefCell;
 use std::ops::Range;
 
@@ -91,8 +93,8 @@ impl Medium {
         self.fill(Sets::Potential, group, j, k, x, out);
     }
 
-    /// Sites `x` of row (j, k) of the absorption W ≥ 0 (quantum: E − iW), absorbing edges included; `scale` is the W of
-    /// the outermost site of an absorbing edge, falling off as the square of the depth.
+    /// Sites `x` of row (j, k) of the absorption W ≥ 0 (quantum: E − iW), absorbing edges included, whose
+    /// [`strength`] `scale` multiplies. Where two of them meet both absorb.
     pub fn absorption_row(&self, scale: f64, j: usize, k: usize, x: Range<usize>, out: &mut [f64]) {
         self.fill(Sets::Absorption, None, j, k, x.clone(), out);
         let width = self.grid.absorb_width();
@@ -107,13 +109,11 @@ impl Medium {
             if from_edge >= width {
                 return 0.0;
             }
-            #[expect(clippy::cast_precision_loss, reason = "widths are small")]
-            let depth = (width - from_edge) as f64 / width as f64;
-            depth * depth
+            strength(width - from_edge, width)
         };
-        let across = ramp(1, j).max(ramp(2, k));
+        let across = ramp(1, j) + ramp(2, k);
         for (value, i) in out.iter_mut().zip(x) {
-            *value += scale * across.max(ramp(0, i));
+            *value += scale * (across + ramp(0, i));
         }
     }
 
@@ -251,6 +251,36 @@ impl Layer {
             }
         };
         Some(value * self.shape.factor(site, grid).unwrap_or(1.0))
+    }
+
+    /// The first site of the grid, x fastest, at which the layer's level is one that is looked for, with the level.
+    #[must_use]
+    pub fn find_level(&self, grid: &Grid, wanted: impl Fn(f64) -> bool + Sync) -> Option<([usize; 3], f64)> {
+        let ny = grid.size()[1];
+        (0..grid.rows())
+            .into_par_iter()
+            .find_map_first(|row| self.find_in_row(grid, [row % ny, row / ny], &wanted))
+    }
+
+    fn find_in_row(&self, grid: &Grid, [j, k]: [usize; 2], wanted: impl Fn(f64) -> bool) -> Option<([usize; 3], f64)> {
+        ROWS.with_borrow_mut(|rows| {
+            let (mut spans, mut levels) = (std::mem::take(&mut rows.spans), std::mem::take(&mut rows.wall));
+            spans.clear();
+            self.shape.spans(grid, [j, k], &mut spans);
+            let found = spans.iter().find_map(|span| {
+                levels.clear();
+                levels.resize(span.len(), 0.0);
+                self.apply(grid, [j, k], span.clone(), rows, &mut levels);
+                // Where a picture is black the layer does not apply.
+                let inside = |i: &usize| !self.shape.is_sampled() || self.shape.factor([*i, j, k], grid).is_some();
+                let mut sites = span.clone().zip(&levels);
+                sites
+                    .find(|(i, level)| wanted(**level) && inside(i))
+                    .map(|(i, level)| ([i, j, k], *level))
+            });
+            (rows.spans, rows.wall) = (spans, levels);
+            found
+        })
     }
 
     /// Sets or adds the layer's values at sites `x` of row (j, k), all of them within its shape.

@@ -1,6 +1,7 @@
 //! What a scene is made of, independent of how it is stepped: packets, layers of the medium, detectors, observables,
 //! and exact solutions.
 
+pub mod absorber;
 pub mod detector;
 pub mod expression;
 pub mod layer;
@@ -65,8 +66,7 @@ pub struct Quantum {
 }
 
 impl Quantum {
-    /// W of the outermost site of an absorbing edge, the same for every method: J. With W growing as the square of the depth, 20 to 40
-    /// sites then let 1e-4 to 1e-6 of a packet survive, whose wavelength is below about half the layer's width.
+    /// What [`absorber::strength`] of absorbing edges is multiplied with, the same for every method: |J|.
     #[must_use]
     pub fn absorption_scale(&self) -> f64 {
         self.hopping.abs()

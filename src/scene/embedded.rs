@@ -2,7 +2,7 @@
 //!
 //! In a PNG it is an iTXt chunk, in an MP4 a `uuid` box at the end of the file, which players skip (ISO/IEC 14496-12, §11.1).
 
-use std::fs::File;
+use crate::input_file::open;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
@@ -14,8 +14,11 @@ const BOX: [u8; 16] = [
     0x20, 0xd5, 0xb9, 0x03, 0x16, 0xb5, 0x52, 0x9d, 0x97, 0xa9, 0x80, 0x69, 0x1b, 0x4c, 0xae, 0x11,
 ];
 
-/// A scene file is text that somebody wrote: what claims to be longer is none.
-const LONGEST: u64 = 16 << 20;
+/// A scene file is text that somebody wrote or drew: what claims to be longer is none.
+pub(crate) const LONGEST: u64 = 4 << 20;
+
+/// Bytes that the chunks before a picture's pixels may take: the scene, and some more.
+const MOST_CHUNKS: usize = 16 << 20;
 
 /// Whether a file of this name may carry a scene.
 #[must_use]
@@ -65,11 +68,16 @@ fn format(path: &Path) -> Option<Format> {
 }
 
 fn scene_in_png(path: &Path) -> io::Result<Option<String>> {
-    let decoder = png::Decoder::new(BufReader::new(File::open(path)?));
+    let limits = png::Limits { bytes: MOST_CHUNKS };
+    let decoder = png::Decoder::new_with_limits(BufReader::new(open(path)?.0), limits);
     // Reads up to the pixels; the chunk stands before them.
     let reader = decoder.read_info().map_err(io::Error::other)?;
     for chunk in &reader.info().utf8_text {
         if chunk.keyword == KEYWORD {
+            let mut chunk = chunk.clone();
+            // A few bytes can say that gigabytes follow.
+            let longest = usize::try_from(LONGEST).unwrap_or(usize::MAX);
+            chunk.decompress_text_with_limit(longest).map_err(io::Error::other)?;
             return chunk.get_text().map(Some).map_err(io::Error::other);
         }
     }
@@ -78,8 +86,8 @@ fn scene_in_png(path: &Path) -> io::Result<Option<String>> {
 
 /// Walks the boxes of the file: 4 bytes of length with this header, 4 of type; a length of 1 is followed by 8 bytes of it, 0 reaches to the end.
 fn scene_in_mp4(path: &Path) -> io::Result<Option<String>> {
-    let mut file = BufReader::new(File::open(path)?);
-    let end = file.get_ref().metadata()?.len();
+    let (file, end) = open(path)?;
+    let mut file = BufReader::new(file);
     let mut at = 0;
     while at + 8 <= end {
         let mut header = [0; 8];

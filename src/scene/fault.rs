@@ -1,5 +1,6 @@
 //! Everything that is wrong with a scene, each with its place, and how it is shown.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
@@ -97,6 +98,7 @@ impl Faults {
         };
         let arrow = paint("1;34", "-->");
         let bar = paint("1;34", "|");
+        let origin = without_controls(&self.origin);
         let mut lines = Vec::new();
         for fault in &self.list {
             let what = if fault.key.is_empty() {
@@ -104,27 +106,29 @@ impl Faults {
             } else {
                 format!("{}: {}", fault.key, fault.message)
             };
+            let what = without_controls(&what);
             lines.push(format!("{}: {}", paint("1;31", "error"), paint("1", &what)));
             match (&fault.setting, &fault.location) {
-                (Some(setting), _) => lines.push(format!("  {arrow} --set {setting}")),
+                (Some(setting), _) => lines.push(format!("  {arrow} --set {}", without_controls(setting))),
                 (None, Some(place)) => {
                     let number = place.line.to_string();
                     let margin = " ".repeat(number.len());
                     let (shown, column) = window(place);
                     let length = place.length.min(shown.chars().count().saturating_sub(column).max(1));
                     let under = paint("1;31", &"^".repeat(length));
-                    lines.push(format!(
-                        "{margin} {arrow} {}:{}:{}",
-                        self.origin, place.line, place.column
-                    ));
+                    lines.push(format!("{margin} {arrow} {origin}:{}:{}", place.line, place.column));
                     lines.push(format!("{margin} {bar}"));
                     lines.push(format!("{} {bar} {shown}", paint("1;34", &number)));
                     lines.push(format!("{margin} {bar} {}{under}", " ".repeat(column)));
                 }
-                (None, None) => lines.push(format!("  {arrow} {}", self.origin)),
+                (None, None) => lines.push(format!("  {arrow} {origin}")),
             }
             if !fault.remedy.is_empty() {
-                lines.push(format!("  {} {}", paint("1;34", "= help:"), fault.remedy));
+                lines.push(format!(
+                    "  {} {}",
+                    paint("1;34", "= help:"),
+                    without_controls(&fault.remedy)
+                ));
             }
             lines.push(String::new());
         }
@@ -132,8 +136,18 @@ impl Faults {
             1 => "1 fault".to_owned(),
             n => format!("{n} faults"),
         };
-        lines.push(format!("{}: {count} in {}", paint("1;31", "error"), self.origin));
+        lines.push(format!("{}: {count} in {origin}", paint("1;31", "error")));
         lines.join("\n")
+    }
+}
+
+/// A text for a terminal: control characters but line breaks and tabs, which could move its cursor or recolour it, become `�`.
+pub(crate) fn without_controls(text: &str) -> Cow<'_, str> {
+    let harmful = |c: char| c.is_control() && c != '\n' && c != '\t';
+    if text.contains(harmful) {
+        Cow::Owned(text.replace(harmful, "\u{fffd}"))
+    } else {
+        Cow::Borrowed(text)
     }
 }
 

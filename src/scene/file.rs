@@ -9,7 +9,7 @@ use crate::physics::mirror::{Drive, MirrorMethod};
 use crate::physics::{Measure, Mode, Sets};
 use crate::scene::scenario::BackendChoice;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The only format there is.
 pub const FORMAT: i64 = 1;
@@ -528,4 +528,23 @@ pub struct ExpectFile {
     pub ask: String,
     /// When the window asks: the run waits there.
     pub ask_at: f64,
+}
+
+impl SceneFile {
+    /// The files that the scene names, relative to where it lies.
+    #[must_use]
+    pub fn files(&self, origin: Option<&Path>) -> Vec<PathBuf> {
+        let base = origin.and_then(Path::parent).unwrap_or(Path::new(""));
+        let behind = self.mirror.iter().flat_map(|mirror| &mirror.perturbation);
+        let layers = self.layers.iter().chain(behind).filter_map(|layer| match &layer.shape {
+            ShapeFile::Image { file } | ShapeFile::Array { file } => Some(file),
+            _ => None,
+        });
+        let signals = self.sources.iter().filter_map(|source| match &source.signal {
+            SignalFile::File { file, .. } => Some(file),
+            _ => None,
+        });
+        let all = self.initial.iter().chain(layers).chain(signals);
+        all.map(|file| base.join(file)).collect()
+    }
 }

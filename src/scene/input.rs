@@ -49,6 +49,16 @@ pub enum InputError {
         /// The grid's, C order.
         wanted: String,
     },
+    /// It would take too much memory.
+    #[error("{path} has {found}, and at most {limit} are read")]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// Its size.
+        found: String,
+        /// The limit.
+        limit: &'static str,
+    },
     /// A value is not finite.
     #[error("{path} holds {value} at index {index}")]
     NotFinite {
@@ -74,6 +84,7 @@ impl InputError {
             Self::Shape { .. } => {
                 "save it with that shape (nx,), (ny, nx) or (nz, ny, nx), x last, or change grid.size"
             }
+            Self::TooLarge { .. } => "make it smaller before the scene names it",
             Self::NotFinite { .. } => "replace it, e.g. with numpy.nan_to_num",
         }
     }
@@ -94,6 +105,12 @@ pub(super) struct Wanted {
     /// Whether complex numbers may be in it.
     pub complex: bool,
 }
+
+/// Most pixels of a picture: two to the 25th.
+const MOST_PIXELS: u64 = 1 << 25;
+
+/// Most samples of a signal: two to the 27th.
+const MOST_SAMPLES: usize = 1 << 27;
 
 /// The element types that are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,15 +143,18 @@ fn unreadable(path: &Path, error: &std::io::Error) -> InputError {
 }
 
 fn open(path: &Path) -> Result<(BufReader<File>, u64), InputError> {
-    let file = File::open(path).map_err(|error| unreadable(path, &error))?;
-    let data = file.metadata().map_err(|error| unreadable(path, &error))?;
-    if !data.is_file() {
-        return Err(InputError::Unreadable {
-            path: path.to_owned(),
-            reason: "it is no file".to_owned(),
-        });
-    }
-    Ok((BufReader::new(file), data.len()))
+    let (file, length) = crate::input_file::open(path).map_err(|error| unreadable(path, &error))?;
+    Ok((BufReader::new(file), length))
+}
+
+/// Room for so many values, if there is memory for them.
+fn room<T>(path: &Path, count: usize) -> Result<Vec<T>, InputError> {
+    let mut values = Vec::new();
+    values.try_reserve_exact(count).map_err(|_| InputError::Unreadable {
+        path: path.to_owned(),
+        reason: format!("there is no memory for its {count} values"),
+    })?;
+    Ok(values)
 }
 
 impl Npy {
@@ -233,9 +253,12 @@ impl Npy {
     }
 
     /// The bytes of all elements, C order.
-    fn bytes(mut self) -> Result<(Vec<u8>, Vec<usize>), InputError> {
-        let mut bytes = Vec::new();
+    fn bytes(self) -> Result<(Vec<u8>, Vec<usize>), InputError> {
+        let count = self.shape.iter().product::<usize>() * self.element.bytes();
+        let mut bytes = room(&self.path, count)?;
+        // A file that grows while it is read is read as far as its header says.
         self.reader
+            .take(count as u64)
             .read_to_end(&mut bytes)
             .map_err(|error| unreadable(&self.path, &error))?;
         if self.fortran && self.shape.len() > 1 {
@@ -424,13 +447,29 @@ pub(super) fn read_image(path: &Path, name: &Path) -> Result<Samples, InputError
     };
     let (reader, _) = open(path)?;
     let reader = image::ImageReader::with_format(reader, image::ImageFormat::Png);
-    // The decoder's own limits keep a small file from asking for a huge picture.
+    // A few bytes can ask for a huge picture: its size stands before them.
+    let (width, height) = reader.into_dimensions().map_err(|error| format(error.to_string()))?;
+    let count = u64::from(width) * u64::from(height);
+    if count > MOST_PIXELS {
+        return Err(InputError::TooLarge {
+            path: path.to_owned(),
+            found: format!("{width} × {height} pixels"),
+            limit: "33 million pixels, e.g. 7680 × 4320",
+        });
+    }
+    let (reader, _) = open(path)?;
+    let mut reader = image::ImageReader::with_format(reader, image::ImageFormat::Png);
+    let mut limits = image::Limits::default();
+    limits.max_alloc = Some(16 * MOST_PIXELS);
+    reader.limits(limits);
     let picture = reader.decode().map_err(|error| format(error.to_string()))?;
     let pixels = picture.to_luma_alpha16();
-    let values = pixels
-        .pixels()
-        .map(|pixel| f64::from(pixel.0[0]) / 65535.0 * (f64::from(pixel.0[1]) / 65535.0))
-        .collect();
+    let mut values = room(path, pixels.len() / 2)?;
+    values.extend(
+        pixels
+            .pixels()
+            .map(|pixel| f64::from(pixel.0[0]) / 65535.0 * (f64::from(pixel.0[1]) / 65535.0)),
+    );
     Ok(Samples {
         size: [pixels.width() as usize, pixels.height() as usize, 1],
         values,
@@ -452,17 +491,20 @@ pub(super) fn read_signal(path: &Path) -> Result<(Option<f64>, Vec<f64>), InputE
                 wanted: "real numbers of shape (n,)",
             });
         }
+        if npy.shape[0] > MOST_SAMPLES {
+            return Err(InputError::TooLarge {
+                path: path.to_owned(),
+                found: format!("{} samples", npy.shape[0]),
+                limit: "134 million samples",
+            });
+        }
         let element = npy.element;
         let (bytes, shape) = npy.bytes()?;
         let values = reals(element, &bytes);
         finite(path, values.iter().copied(), 1, &shape)?;
         return Ok((None, values));
     }
-    let (mut reader, _) = open(path)?;
-    let mut bytes = Vec::new();
-    reader
-        .read_to_end(&mut bytes)
-        .map_err(|error| unreadable(path, &error))?;
+    let bytes = crate::input_file::read(path, 4 * MOST_SAMPLES as u64).map_err(|error| unreadable(path, &error))?;
     wav(&bytes)
         .map(|(rate, values)| (Some(rate), values))
         .ok_or_else(|| InputError::Format {

@@ -20,6 +20,7 @@ pub mod scenario;
 mod write;
 
 pub use build::{Objection, SolverTable};
+pub(crate) use fault::without_controls;
 pub use fault::{Fault, Faults, Location};
 pub use file::SceneFile;
 pub use presets::Preset;
@@ -72,10 +73,13 @@ pub fn read_file(scene: &str, overrides: &[String], table: &dyn SolverTable) -> 
             )),
         };
     }
-    match std::fs::read(path) {
+    match crate::input_file::read(path, embedded::LONGEST) {
         Ok(bytes) => match String::from_utf8(bytes) {
             Ok(text) => read_text(&text, Some(path), overrides, table),
             Err(error) => {
+                if let Some((what, remedy)) = kind_of(error.as_bytes()) {
+                    return Err(Faults::one(scene, format!("this is {what}, not a scene"), remedy));
+                }
                 let at = error.utf8_error().valid_up_to();
                 let message = format!("this is not UTF-8 text; the first byte that does not fit is byte {at}");
                 Err(Faults::one(scene, message, "save the file as UTF-8"))
@@ -89,11 +93,44 @@ pub fn read_file(scene: &str, overrides: &[String], table: &dyn SolverTable) -> 
             };
             let message = match error.kind() {
                 std::io::ErrorKind::NotFound => "there is no preset and no file of this name".to_owned(),
+                std::io::ErrorKind::InvalidInput | std::io::ErrorKind::FileTooLarge => error.to_string(),
                 _ => format!("it cannot be read: {error}"),
             };
             Err(Faults::one(scene, message, remedy))
         }
     }
+}
+
+/// What a file of bytes is that was given as a scene, by its first ones, and what to do.
+fn kind_of(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
+    const CARRIER: &str =
+        "name it with the ending .png or .mp4; pictures and films that Ripplon wrote carry their scene";
+    const SCENE: &str = "name a scene (a text, .toml), a preset, or a picture (.png) or film (.mp4) that Ripplon wrote";
+    let known: [(&[u8], &str, &str); 8] = [
+        (b"GIF8", "a GIF picture", SCENE),
+        (b"\xff\xd8\xff", "a JPEG picture", SCENE),
+        (b"\x89PNG", "a PNG picture", CARRIER),
+        (
+            b"\x93NUMPY",
+            "a NumPy array",
+            "name it in a scene: [initial] with `file`, or a layer of shape = \"array\"",
+        ),
+        (b"RIFF", "a sound or film", "name a sound in a [[source]] of a scene"),
+        (
+            b"RIPPLON-CHECKPT",
+            "a checkpoint",
+            "give the scene, and the checkpoint with --resume",
+        ),
+        (b"\x1f\x8b", "a compressed file", "unpack it first"),
+        (b"PK\x03\x04", "a compressed file", "unpack it first"),
+    ];
+    let film = bytes.get(4..8) == Some(b"ftyp");
+    known
+        .into_iter()
+        .find(|(start, _, _)| bytes.starts_with(start))
+        .map(|(_, what, remedy)| (what, remedy))
+        .or(film.then_some(("an MP4 film", CARRIER)))
+        .or(bytes.contains(&0).then_some(("a file of bytes", SCENE)))
 }
 
 /// Checks a scene that was not read from a text, e.g. edited in the window; faults then have a key but no place.

@@ -5,10 +5,15 @@ pub use super::look::{Opacity, Orbit, ViewMode};
 use crate::colormap::Kind;
 use crate::field::Precision;
 use crate::grid::Grid;
-use crate::physics::{Detector, Equation, Initial, Measure, Medium, Mirror, Model, Source};
+use crate::physics::{Detector, Equation, Initial, Measure, Medium, Mirror, Model, Sets, Source};
+use num_complex::Complex64;
+use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+
+/// |ψ|² below this is 0 in single precision, whatever is done to it.
+const LEAST_DENSITY: f64 = 1e-60;
 
 /// A method parameter as a scene gives it.
 #[derive(Clone, Debug, PartialEq)]
@@ -267,6 +272,25 @@ impl Scenario {
         self.grid == other.grid
             && self.model.equation() == other.model.equation()
             && (same_array || self.initial == other.initial)
+    }
+
+    /// Whether walls stand wherever ψ is at t = 0; false for sound, which may begin in silence.
+    #[must_use]
+    pub fn is_walled_in(&self) -> bool {
+        if self.model.equation() != Equation::Schrodinger || !self.medium.has(Sets::Wall) {
+            return false;
+        }
+        let [nx, ny, _] = self.grid.size();
+        let free = |row: usize| {
+            let (mut walls, mut psi) = (vec![false; nx], vec![Complex64::ZERO; nx]);
+            self.medium.wall_row(row % ny, row / ny, 0..nx, &mut walls);
+            self.initial.fill_row(&self.grid, row % ny, row / ny, &mut psi);
+            walls
+                .iter()
+                .zip(&psi)
+                .any(|(wall, psi)| !wall && psi.norm_sqr() >= LEAST_DENSITY)
+        };
+        !(0..self.grid.rows()).into_par_iter().any(free)
     }
 
     /// The title.

@@ -1,12 +1,16 @@
 //! What the table of methods says about a scene: the solver's side of scene validation.
 
 use super::{Backend, Kind, METHODS, Method, ParameterSpec, find};
+use crate::backend::host_memory::free as free_memory;
 use crate::physics::Equation;
 use crate::scene::nearest;
 use crate::scene::scenario::BackendChoice;
 use crate::scene::{Faults, Objection, Parameter, Scenario, SceneFile, SolverChoice, SolverTable};
 use crate::units;
 use std::path::Path;
+
+/// Steps up to which a clock in double precision tells each from the next.
+const MOST_STEPS: f64 = 4.5e15;
 
 /// [`METHODS`] as scene validation asks it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -126,16 +130,32 @@ impl SolverTable for Table {
                 remedy: "choose a smaller grid, or precision = \"single\"".to_owned(),
             }];
         }
-        let mut objections: Vec<Objection> = (method.objections)(scenario)
-            .into_iter()
-            // Methods put what to change behind the last semicolon.
-            .map(|text| match text.rsplit_once("; ") {
-                Some((message, remedy)) => objection("method", message, remedy),
-                None => objection("method", text, "use another method: `ripplon list methods` shows them"),
-            })
-            .collect();
+        let own = (method.objections)(scenario);
+        let mut objections = own.clone();
         let step = (scenario.time().step).unwrap_or_else(|| (method.step_advice)(scenario).auto);
+        if !(step.is_finite() && step > 0.0) {
+            objections.push(Objection {
+                key: "time.step".to_owned(),
+                message: format!("there is no time step: \"auto\" is {step}, for nothing can move"),
+                remedy: "leave sites free of walls and choose larger speeds, or write a number".to_owned(),
+            });
+            return objections;
+        }
+        for (key, end) in [
+            ("time.end", scenario.time().end),
+            ("mirror.at", scenario.mirror().map(|own| own.at)),
+        ] {
+            if let Some(end) = end.filter(|end| end / step > MOST_STEPS) {
+                objections.push(Objection {
+                    key: key.to_owned(),
+                    message: format!("up to t = {end} there are {:.1e} steps of {step:.6e}", end / step),
+                    remedy: format!("choose an end or a step such that there are at most {MOST_STEPS:.1e}"),
+                });
+                return objections;
+            }
+        }
         objections.extend(super::placement::objections(scenario, method, step));
+        objections.extend(way_back(scenario, method, step, &own));
         // Steppers of the Schrödinger equation here are stable for every Δt, and their advice reads the whole medium.
         if let Some(step) = scenario.time().step.filter(|_| method.equation == Equation::Acoustic) {
             let advice = (method.step_advice)(scenario);
@@ -149,6 +169,36 @@ impl SolverTable for Table {
         }
         objections
     }
+}
+
+/// What the method cannot do on the way back from a mirror: `own` is what it says against the way there.
+fn way_back(scenario: &Scenario, method: &Method, step: f64, own: &[Objection]) -> Vec<Objection> {
+    const KEY: &str = "mirror.perturbation";
+    if (scenario.mirror()).is_none_or(|mirror| mirror.medium == *scenario.medium()) {
+        return Vec::new();
+    }
+    let back = scenario.returning();
+    let mut objections = (method.objections)(&back);
+    objections.retain(|objection| !own.contains(objection));
+    for objection in &mut objections {
+        KEY.clone_into(&mut objection.key);
+    }
+    if objections.is_empty()
+        && method.equation == Equation::Acoustic
+        && let Some(limit) = (method.step_advice)(&back)
+            .stability_limit
+            .filter(|limit| step > *limit)
+    {
+        objections.push(Objection {
+            key: KEY.to_owned(),
+            message: format!("Δt = {step:.6e} is unstable on the way back, where the limit is {limit:.6e}"),
+            remedy: format!(
+                "write time.step = {:.6e} or less, or a slower perturbation",
+                0.9 * limit
+            ),
+        });
+    }
+    objections
 }
 
 /// The beginning of a remedy where a word is close to one that there is.
@@ -286,14 +336,4 @@ fn parameter(spec: &ParameterSpec, value: &Parameter, rank: Option<usize>) -> Op
             (!good).then(|| (format!("{shown} is not possible"), remedy()))
         }
     }
-}
-
-/// Bytes that can be allocated now, where the system tells; `None` elsewhere, and a failed allocation is then
-/// reported when the run is built.
-#[must_use]
-pub fn free_memory() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    let kibibytes: u64 = line.split_whitespace().next()?.parse().ok()?;
-    Some(kibibytes * 1024)
 }

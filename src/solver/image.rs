@@ -4,6 +4,7 @@
 //! one of the view's size.
 
 use super::SolverError;
+use crate::physics::Equation;
 use crate::scene::scenario::Quantity;
 use num_complex::Complex;
 use std::ops::Range;
@@ -48,6 +49,23 @@ impl ImageRequest {
         along(self.x.len(), self.max_size[0])
             .max(along(self.y.len(), self.max_size[1]))
             .max(1)
+    }
+
+    /// Refuses a quantity that a field of this equation cannot be shown as.
+    ///
+    /// # Errors
+    /// [`SolverError::Unsupported`] with what can be shown.
+    pub fn require(&self, equation: Equation) -> Result<(), SolverError> {
+        match equation {
+            Equation::Schrodinger => self.require_quantum(),
+            Equation::Acoustic => match self.quantity {
+                Quantity::Pressure | Quantity::Energy | Quantity::Peak => Ok(()),
+                other => Err(SolverError::Unsupported(format!(
+                    "view.quantity = \"{}\" is not a quantity of sound; choose pressure, energy or peak",
+                    other.word()
+                ))),
+            },
+        }
     }
 
     /// Says no to what a quantum field cannot be shown as.

@@ -4,7 +4,7 @@
 //! every site outside on which it depends in one step is overwritten; with S inside and R(S) the sites that S depends on in a step
 //! ([`Method::reach`]) these are R(S) \ S: one or several layers, as thick as the scheme needs there and not a site more.
 
-use super::{Method, free_memory};
+use super::{METHODS, Method, free_memory};
 use crate::grid::{Edge, Grid};
 use crate::physics::mirror::Drive;
 use crate::physics::{Mirror, MirrorMethod, Placement, Sets};
@@ -91,6 +91,15 @@ fn sorted(mut list: Vec<usize>) -> Vec<usize> {
     list
 }
 
+/// The remedy that names the methods of the same equation that have what `method` has not.
+fn others(method: &Method, or: &str) -> String {
+    let able = METHODS
+        .iter()
+        .filter(|other| other.equation == method.equation && other.reach.is_some() && !other.transducers.is_empty());
+    let ids: Vec<&str> = able.map(|other| other.id).collect();
+    format!("use {}, or {or}", ids.join(" or "))
+}
+
 /// What a scene's mirror asks that its method cannot do.
 pub(super) fn objections(scenario: &Scenario, method: &Method, time_step: f64) -> Vec<Objection> {
     let Some(mirror) = scenario.mirror().filter(|mirror| mirror.listens()) else {
@@ -113,7 +122,7 @@ pub(super) fn objections(scenario: &Scenario, method: &Method, time_step: f64) -
             object(
                 "solver.method",
                 message,
-                "use trotter or fdtd, or a mirror of method = \"echo\" without transducers",
+                &others(method, "a mirror of method = \"echo\" without transducers"),
             )
         } else {
             let message = format!(
@@ -129,11 +138,7 @@ pub(super) fn objections(scenario: &Scenario, method: &Method, time_step: f64) -
             "every site depends on all others in one step of \"{}\": no mirror of finite thickness separates inside and outside",
             method.id
         );
-        return object(
-            "mirror.method",
-            message,
-            "use trotter or fdtd, or method = \"reversal\"",
-        );
+        return object("mirror.method", message, &others(method, "method = \"reversal\""));
     }
     let Some(sites) = MirrorSites::new(scenario, method) else {
         return Vec::new();

@@ -2,7 +2,8 @@
 //!
 //! Equation: i ∂ψ/∂t = (T + U(r, t) + g|ψ|² − iW)ψ, ħ = 1.
 //! Scheme: S₂(Δt) = e^{−i(U+g|ψ|²−iW)Δt/2} F⁻¹ e^{−iε(k)Δt} F e^{−i(U+g|ψ|²−iW)Δt/2}, driven layers at the middle of the step; order 4 is
-//! Suzuki's composition of five S₂. ε(k) = k²/2m where the scene gives a mass (the continuum), −2J Σ cos(kᵢa) where it gives the
+//! Suzuki's composition of five S₂, with the absorption outside, e^{−WΔt/2} S₄ e^{−WΔt/2}, because its backward substep would amplify: of order 4 where nothing
+//! absorbs, of order 2 where something does. ε(k) = k²/2m where the scene gives a mass (the continuum), −2J Σ cos(kᵢa) where it gives the
 //! hopping (exactly the lattice: differences from `trotter` are then its splitting error alone).
 //! Edges: periodic axes by FFT; walls and absorbing edges by the odd continuation (sine transform), zero one spacing outside.
 //! Layout: one array of ψ, x fastest; y and z lines are gathered 16 at a time into a second one, transformed there and back in
@@ -20,15 +21,18 @@ mod axis;
 pub(super) mod kick;
 mod sums;
 
-use super::{
-    Backend, Clock, Edit, FieldImage, ImageRequest, Kind, Method, Paper, ParameterSpec, Report, Solver, SolverError,
-    SolverState, StepAdvice, Taps, Target, Variant, Work,
-};
+use super::clock::RunClock;
+use super::method::{Backend, Kind, Method, Paper, ParameterSpec, StepAdvice, Target, Variant, Work};
+use super::placed;
+use super::run::Run;
+use super::setup::{Choice, Setup, absorbs};
+use super::stepper::{Parts, Plane, Stepper};
+use super::{FieldImage, ImageRequest, Solver, SolverError, Taps};
 use crate::backend::threads;
 use crate::field::{FieldData, Precision, Real, narrow, wide};
 use crate::physics::reference::trotter::SUZUKI;
 use crate::physics::{Equation, Initial, Measure, Observables, Quantum, Sets};
-use crate::scene::Scenario;
+use crate::scene::{Objection, Scenario};
 use crate::solver::transducers::Sites;
 use axis::Axis;
 use kick::Kick;
@@ -57,8 +61,8 @@ pub static METHOD: Method = Method {
     parameters: &[ParameterSpec {
         key: "order",
         title: "Order",
-        about: "Error per unit of time ∝ Δt^order. 4 takes five substeps, one of them backwards (Suzuki 1990), and excludes absorption and \
-                imaginary time.",
+        about: "Error per unit of time ∝ Δt^order. 4 takes five substeps, one of them backwards (Suzuki 1990); where something absorbs 2 all the \
+                same; no imaginary time.",
         kind: Kind::OneOf {
             values: &[2, 4],
             default: 2,
@@ -85,17 +89,7 @@ pub static METHOD: Method = Method {
 };
 
 fn order(scenario: &Scenario) -> u32 {
-    if scenario.solver().integer("order", 2) == 4 {
-        4
-    } else {
-        2
-    }
-}
-
-fn absorbs(scenario: &Scenario) -> bool {
-    let grid = scenario.grid();
-    let edge = grid.edges()[..grid.rank()].contains(&crate::grid::Edge::Absorb) && grid.absorb_width() > 0;
-    edge || scenario.medium().has(Sets::Absorption)
+    Choice::of(scenario).order
 }
 
 fn step_advice(scenario: &Scenario) -> StepAdvice {
@@ -148,34 +142,41 @@ fn potential_span(scenario: &Scenario) -> f64 {
     high - low + scenario.model().quantum().map_or(0.0, |q| q.interaction.abs()) * density
 }
 
-fn objections(scenario: &Scenario) -> Vec<String> {
+fn objections(scenario: &Scenario) -> Vec<Objection> {
+    let Some(quantum) = scenario.model().quantum() else {
+        let message = "split-step-fourier steps quantum scenes";
+        return vec![Objection::new("solver.method", message, "take method = \"fdtd\"")];
+    };
     let mut all = Vec::new();
-    if let Some(quantum) = scenario.model().quantum()
-        && quantum.flux != 0.0
-    {
-        all.push(format!(
-            "split-step-fourier has no magnetic flux (flux = {}): momentum is no longer a good quantum number; set quantum.flux = 0 or use \
-             solver.method = \"trotter\"",
-            quantum.flux
+    if quantum.flux != 0.0 {
+        all.push(Objection::new(
+            "quantum.flux",
+            format!(
+                "split-step-fourier has no magnetic flux (flux = {}): momentum is no longer a good quantum number",
+                quantum.flux
+            ),
+            "set quantum.flux = 0 or use solver.method = \"trotter\"",
         ));
     }
     if scenario.medium().has(Sets::Wall) {
-        all.push(
-            "split-step-fourier has no walls inside the grid, because plane waves pass through them; let the layer set a high potential \
-             instead (sets = \"potential\"), or use solver.method = \"trotter\""
-                .to_owned(),
-        );
+        all.push(Objection::new(
+            "solver.method",
+            "split-step-fourier has no walls inside the grid, because plane waves pass through them",
+            "let the layer set a high potential instead (sets = \"potential\"), or use solver.method = \"trotter\"",
+        ));
     }
-    if order(scenario) == 4 && (absorbs(scenario) || scenario.time().imaginary) {
-        all.push(
-            "order = 4 takes a substep backwards in time, which absorption and imaginary time do not allow; set solver.order = 2".to_owned(),
-        );
+    if order(scenario) == 4 && scenario.time().imaginary {
+        all.push(Objection::new(
+            "solver.order",
+            "order = 4 takes a substep backwards in time, which imaginary time does not allow",
+            "set solver.order = 2",
+        ));
     }
     all
 }
 
 fn memory(scenario: &Scenario) -> u64 {
-    let real = scenario.solver().precision.bytes() as u64;
+    let real = Choice::of(scenario).real() as u64;
     let medium = scenario.medium();
     let fields = if scenario.grid().rank() > 1 { 2 } else { 1 };
     let kinds = if order(scenario) == 4 { 2 } else { 1 };
@@ -204,7 +205,7 @@ fn work(scenario: &Scenario) -> Work {
             ring / n as f64 * (2.0 * 2.5 * ring.log2() + 4.0)
         })
         .sum();
-    let real = scenario.solver().precision.bytes() as f64;
+    let real = Choice::of(scenario).real() as f64;
     Work {
         instructions: substeps * (transforms + 8.0),
         bytes: substeps * real * 6.0,
@@ -212,77 +213,59 @@ fn work(scenario: &Scenario) -> Work {
 }
 
 fn build(scenario: &Scenario) -> Result<Box<dyn Solver>, SolverError> {
-    Ok(match scenario.solver().precision {
-        Precision::Single => Box::new(SplitStepFourier::<f32>::new(scenario)?),
-        Precision::Double => Box::new(SplitStepFourier::<f64>::new(scenario)?),
+    placed::build(&METHOD, scenario, usize::MAX, |setup, _| match setup.choice.precision {
+        Precision::Single => Run::boxed(setup, SplitStepFourier::<f32>::new),
+        Precision::Double => Run::boxed(setup, SplitStepFourier::<f64>::new),
     })
 }
 
-/// Steps after which a run in single precision gets its norm back. The rounded twiddle factors of a transform change it by 1e-7 a step, always the
-/// same way for one length: 1e-3 after 10⁴ steps. A correction every step would be smaller than the rounding of what it multiplies.
-const NORM_EVERY: u64 = 64;
-
-fn keeps_norm<T: Real>(scenario: &Scenario) -> bool {
-    T::PRECISION == Precision::Single && !absorbs(scenario)
-}
-
-/// A run.
+/// ψ and the factors of a step.
 struct SplitStepFourier<T: Real> {
     scenario: Scenario,
     quantum: Quantum,
     order: u32,
-    clock: Clock,
+    /// Δt with its sign.
+    time_step: f64,
     axes: Vec<Axis<T>>,
     kick: Kick<T>,
     psi: Vec<Complex<T>>,
     /// Gathered lines; empty in 1D.
     lines: Vec<Complex<T>>,
-    /// Σ|ψ|² that imaginary time restores after each step, and single precision every [`NORM_EVERY`].
-    norm: f64,
-    /// Single precision without absorption: the exact norm is constant.
-    keeps_norm: bool,
+    /// |ψ|² at the start of a step in imaginary time with an interaction; otherwise empty.
+    density: Vec<T>,
 }
 
 impl<T: Real> SplitStepFourier<T> {
-    fn new(scenario: &Scenario) -> Result<Self, SolverError> {
-        if let Some(objection) = objections(scenario).into_iter().next() {
-            return Err(SolverError::Unsupported(objection));
-        }
+    fn new(setup: &Setup) -> Result<Self, SolverError> {
+        let scenario = &setup.scenario;
         let quantum = scenario
             .model()
             .quantum()
             .ok_or_else(|| SolverError::Unsupported("split-step-fourier steps quantum scenes only".to_owned()))?;
-        let time_step = scenario.time().step.unwrap_or_else(|| step_advice(scenario).auto);
         let psi = initial_field(scenario)?;
         let lines = if scenario.grid().rank() > 1 {
             allocate(psi.len(), "the gathered lines")?
         } else {
             Vec::new()
         };
-        let mut solver = Self {
+        let mut stepper = Self {
             axes: axes(scenario, &quantum),
             kick: kick(scenario, &quantum),
             scenario: scenario.clone(),
             quantum,
-            order: order(scenario),
-            clock: Clock {
-                steps: 0,
-                time: 0.0,
-                time_step,
-            },
+            order: setup.choice.order,
+            time_step: setup.time_step,
             psi,
             lines,
-            norm: 0.0,
-            keeps_norm: keeps_norm::<T>(scenario),
+            density: Vec::new(),
         };
-        solver.norm = solver.sum_of_squares();
-        solver.set_step();
-        Ok(solver)
+        stepper.fill_factors();
+        Ok(stepper)
     }
 
     /// Reads everything that depends on Δt again.
-    fn set_step(&mut self) {
-        let dt = self.clock.time_step;
+    fn fill_factors(&mut self) {
+        let dt = self.time_step;
         let kinds: Vec<f64> = if self.order == 4 {
             vec![SUZUKI * dt, (1.0 - 4.0 * SUZUKI) * dt]
         } else {
@@ -292,13 +275,15 @@ impl<T: Real> SplitStepFourier<T> {
             axis.set_steps(&kinds, self.scenario.time().imaginary);
         }
         let halves: Vec<f64> = kinds.iter().map(|tau| tau / 2.0).collect();
-        self.kick.set_steps(&halves);
+        self.kick.set_steps(&halves, self.order == 2);
     }
 
-    fn step(&mut self) {
-        let dt = self.clock.time_step;
+    /// A step from `time`.
+    fn step(&mut self, time: f64) {
+        let dt = self.time_step;
         if self.order == 4 {
-            let mut at = self.clock.time;
+            let mut at = time;
+            self.kick.absorb(dt / 2.0, &mut self.psi);
             for (kind, weight) in [
                 (0, SUZUKI),
                 (0, SUZUKI),
@@ -309,26 +294,27 @@ impl<T: Real> SplitStepFourier<T> {
                 self.substep(kind, at + weight * dt / 2.0);
                 at += weight * dt;
             }
+            self.kick.absorb(dt / 2.0, &mut self.psi);
         } else {
-            self.substep(0, self.clock.time + dt / 2.0);
-        }
-        self.clock.steps += 1;
-        self.clock.time += dt;
-        if self.scenario.time().imaginary || (self.keeps_norm && self.clock.steps.is_multiple_of(NORM_EVERY)) {
-            let scale = T::of((self.norm / self.sum_of_squares()).sqrt());
-            self.psi.par_iter_mut().for_each(|value| *value = value.scale(scale));
+            self.substep(0, time + dt / 2.0);
         }
     }
 
     /// S₂ of this kind with the drives at `middle`.
     fn substep(&mut self, kind: usize, middle: f64) {
-        let (kick, axes) = (&self.kick, &self.axes);
+        if self.kick.has_mean_field() {
+            self.psi
+                .par_iter()
+                .map(Complex::norm_sqr)
+                .collect_into_vec(&mut self.density);
+        }
+        let (kick, axes, density) = (&self.kick, &self.axes, self.density.as_slice());
         let drives = kick.drive_values(middle);
         let [nx, ny, _] = self.scenario.grid().size();
         self.psi.par_chunks_mut(nx).enumerate().for_each_init(
             || axes[0].work(),
             |work, (row, line)| {
-                kick.apply(kind, &drives, row * nx, line);
+                kick.apply(kind, &drives, row * nx, line, density);
                 axes[0].step_line(kind, line, work);
             },
         );
@@ -340,29 +326,28 @@ impl<T: Real> SplitStepFourier<T> {
             let last = n + 1 == axes.len();
             axis::scatter(&mut self.psi, &self.lines, axis.sites(), inner, |first, sites| {
                 if last {
-                    kick.apply(kind, &drives, first, sites);
+                    kick.apply(kind, &drives, first, sites, density);
                 }
             });
             inner *= ny;
         }
         if axes.len() == 1 {
-            kick.apply(kind, &drives, 0, &mut self.psi);
+            kick.apply(kind, &drives, 0, &mut self.psi, density);
         }
     }
 
-    fn record(&mut self, taps: &mut Taps) -> Result<(), SolverError> {
+    fn record(&mut self, time: f64, taps: &mut Taps) {
         let needs_energy = taps.taps().iter().any(|tap| tap.measure == Measure::Energy);
-        let energy = if needs_energy { self.observables()?.energy } else { 0.0 };
+        let energy = if needs_energy { self.total(time).energy } else { 0.0 };
         let grid = self.scenario.grid();
         let (psi, hopping) = (&self.psi, self.quantum.hopping);
-        taps.record(self.clock.time, |tap| {
+        taps.record(time, |tap| {
             if tap.measure == Measure::Energy {
                 energy
             } else {
                 tap.quantum(grid, hopping, |site| wide(psi[grid.index(site)]))
             }
         });
-        Ok(())
     }
 }
 
@@ -446,16 +431,15 @@ impl<T: Real> Sites for SplitStepFourier<T> {
     }
 }
 
-impl<T: Real> Solver for SplitStepFourier<T> {
-    fn report(&self) -> Report {
+impl<T: Real> Stepper for SplitStepFourier<T> {
+    fn parts(&self) -> Parts {
         let lines: Vec<String> = self.axes.iter().map(|axis| axis.sites().to_string()).collect();
-        let field = size_of_val(self.psi.as_slice()) + size_of_val(self.lines.as_slice());
-        Report {
-            method: METHOD.id,
+        let field = size_of_val(self.psi.as_slice())
+            + size_of_val(self.lines.as_slice())
+            + size_of_val(self.density.as_slice());
+        Parts {
             variant: "lines",
             backend: Backend::Cpu,
-            precision: T::PRECISION,
-            order: self.order,
             threads: threads::count(),
             details: format!(
                 "lines of {}, {} dispersion",
@@ -472,63 +456,67 @@ impl<T: Real> Solver for SplitStepFourier<T> {
         }
     }
 
-    fn clock(&self) -> Clock {
-        self.clock
+    fn set_step(&mut self, _clock: &RunClock, time_step: f64) -> Result<(), SolverError> {
+        self.time_step = time_step;
+        self.fill_factors();
+        Ok(())
     }
 
-    fn advance(&mut self, steps: u64, taps: &mut Taps) -> Result<(), SolverError> {
-        threads::run(|| {
-            for _ in 0..steps {
-                self.step();
-                taps.touch(self);
-                if !taps.is_empty() {
-                    self.record(taps)?;
-                }
-            }
-            Ok(())
-        })
+    fn set_medium(&mut self, setup: &Setup, _clock: &RunClock) -> Result<(), SolverError> {
+        let scenario = &setup.scenario;
+        self.quantum = scenario.model().quantum().unwrap_or(self.quantum);
+        self.axes = axes(scenario, &self.quantum);
+        self.kick = kick(scenario, &self.quantum);
+        self.scenario = scenario.clone();
+        self.fill_factors();
+        Ok(())
     }
 
-    fn touch(&mut self, taps: &mut Taps) -> Result<(), SolverError> {
+    fn conjugate(&mut self, _clock: &RunClock) -> Result<(), SolverError> {
+        self.psi.par_iter_mut().for_each(|value| *value = value.conj());
+        Ok(())
+    }
+
+    fn advance(&mut self, clock: &RunClock, steps: u64) -> Result<(), SolverError> {
+        (0..steps).for_each(|n| self.step(clock.after(n).time()));
+        Ok(())
+    }
+
+    fn observe(&mut self, clock: &RunClock, taps: &mut Taps) -> Result<(), SolverError> {
+        taps.touch(self);
+        self.record(clock.time(), taps);
+        Ok(())
+    }
+
+    fn apply_transducers(&mut self, _clock: &RunClock, taps: &mut Taps) -> Result<(), SolverError> {
         taps.touch(self);
         Ok(())
     }
 
-    fn edit(&mut self, scenario: &Scenario, edit: &Edit) -> Result<(), SolverError> {
-        match edit {
-            Edit::TimeStep(step) => {
-                self.clock.time_step = *step;
-                self.set_step();
-            }
-            Edit::Medium => {
-                if scenario.grid() != self.scenario.grid()
-                    || scenario.time().imaginary != self.scenario.time().imaginary
-                {
-                    return Err(SolverError::Unsupported(
-                        "another grid or kind of time starts the run anew".to_owned(),
-                    ));
-                }
-                if let Some(objection) = objections(scenario).into_iter().next() {
-                    return Err(SolverError::Unsupported(objection));
-                }
-                self.quantum = scenario.model().quantum().unwrap_or(self.quantum);
-                self.axes = axes(scenario, &self.quantum);
-                self.kick = kick(scenario, &self.quantum);
-                self.order = order(scenario);
-                self.scenario = scenario.clone();
-                self.keeps_norm = keeps_norm::<T>(scenario);
-                self.norm = self.sum_of_squares();
-                self.set_step();
-            }
-            Edit::Conjugate => self.psi.par_iter_mut().for_each(|value| *value = value.conj()),
+    /// The rounded twiddle factors of a transform change the norm by 1e-7 a step, always the same way for one length: 1e-3 after 10⁴ steps.
+    fn norm_drifts(&self) -> bool {
+        true
+    }
+
+    fn weight(&mut self) -> Result<f64, SolverError> {
+        Ok(self.sum_of_squares())
+    }
+
+    fn scale_to(&mut self, weight: f64) -> Result<(), SolverError> {
+        let now = self.sum_of_squares();
+        if now > 0.0 {
+            let scale = T::of((weight / now).sqrt());
+            self.psi.par_iter_mut().for_each(|value| *value = value.scale(scale));
         }
         Ok(())
     }
 
-    fn image(&mut self, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError> {
-        request.require_quantum()?;
-        let grid = self.scenario.grid();
-        let psi = &self.psi;
+    fn sums(&mut self, clock: &RunClock) -> Result<Observables, SolverError> {
+        Ok(self.total(clock.time()))
+    }
+
+    fn image(&mut self, _clock: &RunClock, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError> {
+        let (grid, psi) = (self.scenario.grid(), &self.psi);
         image.fill_quantum(request, |j, out| {
             let first = grid.index([request.x.start, j, request.z]);
             for (value, psi) in out.iter_mut().zip(&psi[first..]) {
@@ -538,53 +526,28 @@ impl<T: Real> Solver for SplitStepFourier<T> {
         Ok(())
     }
 
-    fn observables(&mut self) -> Result<Observables, SolverError> {
-        Ok(threads::run(|| self.sums()))
-    }
-
-    fn field(&mut self) -> Result<FieldData, SolverError> {
+    fn field(&mut self, _clock: &RunClock) -> Result<FieldData, SolverError> {
         Ok(T::complex_data(self.psi.clone()))
     }
 
-    fn set_field(&mut self, field: &FieldData, clock: Clock) -> Result<(), SolverError> {
-        if field.len() != self.psi.len() || !matches!(field, FieldData::Complex64(_) | FieldData::Complex128(_)) {
-            return Err(SolverError::StateMismatch(format!(
-                "the field has {} values, the grid {} complex ones",
-                field.len(),
-                self.psi.len()
-            )));
-        }
-        self.psi
-            .par_iter_mut()
-            .enumerate()
-            .for_each(|(n, value)| *value = narrow(field.at(n)));
-        self.norm = self.sum_of_squares();
-        let rebuild = clock.time_step.to_bits() != self.clock.time_step.to_bits();
-        self.clock = clock;
-        if rebuild {
-            self.set_step();
-        }
+    fn set_field(&mut self, _clock: &RunClock, field: &FieldData) -> Result<(), SolverError> {
+        let sites = self.psi.par_iter_mut().enumerate();
+        sites.for_each(|(n, value)| *value = narrow(field.at(n)));
         Ok(())
     }
 
-    fn save(&mut self) -> Result<SolverState, SolverError> {
-        Ok(SolverState {
-            clock: self.clock,
-            arrays: vec![("psi".to_owned(), T::complex_data(self.psi.clone()))],
-            scalars: vec![("norm".to_owned(), self.norm)],
-        })
+    fn layout(&self) -> Vec<Plane> {
+        vec![Plane::new("psi", self.psi.len())]
     }
 
-    fn load(&mut self, state: &SolverState) -> Result<(), SolverError> {
-        let (_, psi) = state
-            .arrays
-            .iter()
-            .find(|(name, _)| name == "psi")
-            .ok_or_else(|| SolverError::StateMismatch("it holds no array `psi`".to_owned()))?;
-        self.set_field(psi, state.clock)?;
-        if let Some((_, norm)) = state.scalars.iter().find(|(name, _)| name == "norm") {
-            self.norm = *norm;
+    fn save(&mut self) -> Result<Vec<Option<FieldData>>, SolverError> {
+        Ok(vec![Some(T::complex_data(self.psi.clone()))])
+    }
+
+    fn load(&mut self, clock: &RunClock, arrays: &[Option<&FieldData>]) -> Result<(), SolverError> {
+        match arrays {
+            [Some(psi)] => self.set_field(clock, psi),
+            _ => Ok(()),
         }
-        Ok(())
     }
 }

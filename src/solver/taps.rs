@@ -181,6 +181,15 @@ impl Taps {
         self.values.iter_mut().for_each(halve);
     }
 
+    /// Forgets all records but the last.
+    pub fn keep_last(&mut self) {
+        let behind = self.times.len().saturating_sub(1);
+        self.times.drain(..behind);
+        for values in &mut self.values {
+            values.drain(..behind);
+        }
+    }
+
     /// Forgets everything recorded (the geometry changed, or the run starts anew).
     pub fn clear(&mut self) {
         self.times.clear();

@@ -25,8 +25,8 @@ fn heard(half: usize, edges: &str, width: usize, order: usize, steps: u64) -> Ve
     [taps.values(0), taps.values(1)].concat()
 }
 
-/// Reflections of CPML against a grid so large that nothing comes back: 7.8e-5 for 10 sites and 1.5e-5 for 20 at order 2, of the
-/// reference implementation of the same profiles (Dirichlet outside; here rigid).
+/// Reflections against a grid so large that nothing comes back. A wave model of the discrete layer gives less than 1e-5 for 20 sites from 8 sites a wavelength on and
+/// up to 75°, and less than 1e-3 for 10; most of a Ricker of 20 sites a wavelength is longer than 8 by far.
 #[test]
 fn absorbing_edges_reflect_little() {
     for order in ORDERS {
@@ -34,11 +34,9 @@ fn absorbing_edges_reflect_little() {
         // 420 · 0.6 = 252 sites there and back: an edge 140 sites away is not heard 25 sites off the middle.
         let reference = heard(145, "wall", 0, order, steps);
         let peak = reference.iter().fold(0.0f64, |m, p| m.max(p.abs()));
-        for (width, limit) in [(10, 1.0e-4), (20, 2.0e-5)] {
+        for (width, limit) in [(10, 1.5e-4), (20, 5.0e-7)] {
             let absorbed = heard(30 + width, "absorb", width, order, steps);
             let error = crate::largest_difference(&absorbed, &reference) / peak;
-            // The face difference of order 4 is the coarsest beside its second difference (see `STAGGERED`): 2.6e-4 and 4.0e-5.
-            let limit = if order == 4 { 3.0 * limit } else { limit };
             assert!(error < limit, "order {order}, {width} sites: {error:e}");
             assert!(error > 0.0);
         }
@@ -50,37 +48,54 @@ fn absorbing_edges_reflect_little() {
     }
 }
 
-/// Noise, walls that run into the layers, a density that does: nothing grows, for a long time.
+/// Walls of every kind that run into the layers, and media that do: nothing grows, at a thousandth below the limit, for a long time, in both precisions.
 #[test]
 fn absorbing_edges_are_stable_for_long() {
-    let walls = "[[layer]]\nsets = \"wall\"\nshape = \"box\"\nmin = [0.3, 0.0]\nmax = [0.35, 0.4]\nvalue = 1\n";
-    let heavy = "[[layer]]\nsets = \"density\"\nshape = \"box\"\nmin = [0.0, 0.3]\nmax = [2.0, 0.4]\nvalue = 5\n";
+    let wall = |shape: &str| format!("[[layer]]\nsets = \"wall\"\nshape = \"everywhere\"\nvalue = \"{shape}\"\n");
+    let speed =
+        "[[layer]]\nsets = \"speed\"\nshape = \"box\"\nmin = [0.0, 0.3]\nmax = [2.0, 2.0]\nvalue = 17.15\n".to_owned();
+    let heavy =
+        "[[layer]]\nsets = \"density\"\nshape = \"box\"\nmin = [0.0, 0.25]\nmax = [2.0, 0.35]\nvalue = 5\n".to_owned();
+    let media = [
+        String::new(),
+        wall("abs(y - 0.6*x - 0.05) < 0.03"),
+        wall("(abs(x - 0.3) < 0.02)*(sin(300*y) < 0.5)"),
+        wall("sin(9171*x + 5331*y*y) > 0.6"),
+        speed,
+        heavy.clone(),
+    ];
+    let size = [24, 22];
     for order in ORDERS {
-        for layers in ["", walls, heavy] {
-            if order > 2 && layers == heavy {
+        let symbol = [4.0, 16.0 / 3.0, 272.0 / 45.0, 2048.0 / 315.0][order / 2 - 1];
+        let courant = 0.999 * 2.0 / (2.0f64 * symbol).sqrt();
+        for media in &media {
+            if order > 2 && *media == heavy {
                 continue;
             }
-            let text = crate::sections(
-                &[30, 26],
-                "\"absorb\"",
-                0.45,
-                &format!("precision = \"double\"\norder = {order}"),
-            );
-            let mut solver = build(&scene(&(text + layers)));
-            start(solver.as_mut(), &noise(780, 5));
-            advance(solver.as_mut(), 1000);
-            let early = solver.observables().unwrap();
-            advance(solver.as_mut(), 10_000);
-            let late = solver.observables().unwrap();
-            // What starts inside the layers may stay there as a pattern at rest; nothing grows, and nothing drifts.
-            assert!(early.peak < 2.0, "order {order}, {layers}: {early:?}");
-            assert!(
-                late.peak < 1.01 * early.peak,
-                "order {order}, {layers}: {early:?} {late:?}"
-            );
+            // Faces of unequal densities carry more than those of the uniform medium for which the limit is.
+            let courant = if *media == heavy { 0.931 * courant } else { courant };
+            for precision in ["single", "double"] {
+                let solver = format!("precision = \"{precision}\"\norder = {order}");
+                let text = crate::sections(&size, "\"absorb\"", courant, &solver);
+                let mut solver = build(&scene(&(text + media)));
+                start(solver.as_mut(), &noise(size[0] * size[1], 5));
+                advance(solver.as_mut(), 200);
+                let early = solver.observables().unwrap();
+                advance(solver.as_mut(), STEPS_FOR_LONG);
+                let late = solver.observables().unwrap();
+                // What starts inside the layers may stay there as a pattern at rest. It starts at 1 at most, and of waves in rooms nothing exceeds a few times that.
+                assert!(early.peak < 3.0, "order {order}, {precision}, {media}: {early:?}");
+                assert!(
+                    late.peak < 1.1 * early.peak.max(1.0),
+                    "order {order}, {precision}, {media}: {early:?} {late:?}"
+                );
+            }
         }
     }
 }
+
+/// Unstable layers grew by powers of ten in so many steps.
+const STEPS_FOR_LONG: u64 = 4_000;
 
 /// In 3D as in 2D, and one axis at a time.
 #[test]

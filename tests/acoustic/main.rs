@@ -13,6 +13,7 @@
 
 mod edges;
 mod energy;
+mod long;
 mod media;
 mod modes;
 mod points;

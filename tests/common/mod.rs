@@ -101,7 +101,6 @@ impl Feature {
     /// Whether the method refuses a scene with this feature, by its own words.
     pub fn refused(self, case: &Case) -> bool {
         match self {
-            Self::Absorbing => case.order == 4,
             Self::Walls => case.method.id == "split-step-fourier",
             Self::Flux => case.method.id != "trotter" || case.rank == 1,
             _ => false,

@@ -1,8 +1,11 @@
 //! Packets in a chain: plain mirrors, inverse filters, noise, thickness.
 
 use super::{chain, close, engine, points, reached, there_and_back};
+use ripplon::engine::Phase;
 use ripplon::field::Precision;
 use ripplon::solver::Backend;
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex};
 
 #[test]
 fn an_inverse_filter_is_exact_where_a_plain_mirror_is_not() {
@@ -74,6 +77,52 @@ fn a_soft_inverse_filter_plays_what_the_hard_one_does() {
         .sqrt();
     // What wraps round is e^(−18) = 1.5e-8 of the record's end, where the wave has left.
     assert!(apart < 1e-8, "{apart:e}");
+}
+
+#[test]
+fn impulse_responses_say_how_far_they_are_and_can_be_broken_off() {
+    let mirror = format!(
+        "method = \"inverse-filter\"\ndrive = \"soft\"\n{}",
+        points(&[100.0, 101.0])
+    );
+    let text = chain(50.0, 5.0, 1.0, &[], 60.0, &mirror);
+    let mut whole = engine(&text);
+    whole.advance(400).unwrap();
+    let mut run = engine(&text);
+    // Wants the first task to end at its third look, and the next one to go on.
+    let told = Arc::new(Mutex::new(Vec::new()));
+    run.set_watch(Box::new({
+        let told = Arc::clone(&told);
+        move |task, done| {
+            let mut told = told.lock().unwrap();
+            told.push((task, done));
+            if told.len() == 3 {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        }
+    }));
+    let end = run.run_steps(400, &mut |_, _| ControlFlow::Continue(())).unwrap();
+    assert!(!end.reached);
+    let turn = run.mirror().unwrap().turn;
+    assert_eq!(
+        (end.steps, run.clock().steps),
+        (turn, turn),
+        "the run stands before its turn"
+    );
+    assert_eq!(run.mirror().unwrap().phase, Phase::Record);
+    assert!(run.failure().is_none());
+    run.advance(400 - turn).unwrap();
+    assert_eq!(run.field().unwrap(), whole.field().unwrap());
+    let told = told.lock().unwrap();
+    assert!(told.iter().any(|(task, _)| *task == "solving for the signal"));
+    assert!(
+        told[3..]
+            .windows(2)
+            .all(|pair| pair[0].0 != pair[1].0 || pair[0].1 <= pair[1].1)
+    );
+    assert!(told.iter().all(|(_, done)| (0.0..=1.0).contains(done)));
 }
 
 /// λ weighs the error of the signal against its size: G is of order 1 here, so λ = 1e-3 leaves about as much, and the smaller λ the less.

@@ -9,6 +9,7 @@
 
 mod faults;
 mod files;
+mod limits;
 mod mutated;
 mod recording;
 mod written;

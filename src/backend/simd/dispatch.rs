@@ -74,13 +74,16 @@ impl Level {
     pub fn run<T: Vectors>(self, kernel: impl Kernel<T>) {
         assert!(self.is_available(), "this machine has no {}", self.title());
         match self {
-            // SAFETY (all): the machine has the features, as was just seen.
             #[cfg(target_arch = "x86_64")]
+            // SAFETY: the machine has the features, as was just seen.
             Self::Avx512 => unsafe { avx512(kernel) },
             #[cfg(target_arch = "x86_64")]
+            // SAFETY: the machine has the features, as was just seen.
             Self::Avx2 => unsafe { avx2(kernel) },
             #[cfg(target_arch = "aarch64")]
+            // SAFETY: the machine has the features, as was just seen.
             Self::Neon => unsafe { kernel.run::<T::Neon>() },
+            // SAFETY: every machine has these.
             _ => unsafe { kernel.run::<T::Portable>() },
         }
     }

@@ -17,7 +17,7 @@ pub struct NeonF32(float32x4_t);
 #[derive(Clone, Copy, Debug)]
 pub struct NeonF64(float64x2_t);
 
-// SAFETY (both): only intrinsics of NEON, which callers of the trait must have; memory is read and written through
+// SAFETY: here and below only intrinsics of NEON, which callers of the trait must have; memory is read and written through
 // accesses of N elements without alignment, which the trait's contract allows.
 unsafe impl Lanes for NeonF32 {
     type Element = f32;
@@ -26,58 +26,72 @@ unsafe impl Lanes for NeonF32 {
 
     #[inline(always)]
     unsafe fn load(from: *const f32) -> Self {
+        // SAFETY: the caller has the instructions, and N numbers to read there; the access needs no alignment.
         unsafe { Self(vld1q_f32(from)) }
     }
     #[inline(always)]
     unsafe fn store(self, to: *mut f32) {
+        // SAFETY: the caller has the instructions, and room for N numbers there; the access needs no alignment.
         unsafe { vst1q_f32(to, self.0) }
     }
     #[inline(always)]
     unsafe fn splat(value: f32) -> Self {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(vdupq_n_f32(value)) }
     }
     #[inline(always)]
     unsafe fn plus(self, b: Self) -> Self {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(vaddq_f32(self.0, b.0)) }
     }
     #[inline(always)]
     unsafe fn minus(self, b: Self) -> Self {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(vsubq_f32(self.0, b.0)) }
     }
     #[inline(always)]
     unsafe fn over(self, b: Self) -> Self {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(vdivq_f32(self.0, b.0)) }
     }
     #[inline(always)]
     unsafe fn times(self, b: Self) -> Self {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(vmulq_f32(self.0, b.0)) }
     }
     #[inline(always)]
     unsafe fn times_plus(self, b: Self, c: Self) -> Self {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(vfmaq_f32(c.0, self.0, b.0)) }
     }
     #[inline(always)]
     unsafe fn minus_times(self, b: Self, c: Self) -> Self {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(vfmsq_f32(c.0, self.0, b.0)) }
     }
     #[inline(always)]
     unsafe fn next(self, after: Self) -> Self {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(vextq_f32::<1>(self.0, after.0)) }
     }
     #[inline(always)]
     unsafe fn previous(self, before: Self) -> Self {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(vextq_f32::<3>(before.0, self.0)) }
     }
     #[inline(always)]
     unsafe fn split(a: Self, b: Self) -> (Self, Self) {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { (Self(vuzp1q_f32(a.0, b.0)), Self(vuzp2q_f32(a.0, b.0))) }
     }
     #[inline(always)]
     unsafe fn join(even: Self, odd: Self) -> (Self, Self) {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { (Self(vzip1q_f32(even.0, odd.0)), Self(vzip2q_f32(even.0, odd.0))) }
     }
     #[inline(always)]
     unsafe fn multiplier(bits: *const u8, inside: u8, partner: u8, alone: Self) -> Self {
+        // SAFETY: the caller has the instructions, and N bytes to read at `bits`; the access needs no alignment.
         unsafe {
             let four = bits.cast::<u32>().read_unaligned();
             let bytes = vreinterpret_u8_u32(vdup_n_u32(four));
@@ -92,6 +106,7 @@ unsafe impl Lanes for NeonF32 {
     }
 }
 
+// SAFETY: as above.
 unsafe impl Lanes for NeonF64 {
     type Element = f64;
     const N: usize = 2;
@@ -99,58 +114,72 @@ unsafe impl Lanes for NeonF64 {
 
     #[inline(always)]
     unsafe fn load(from: *const f64) -> Self {
+        // SAFETY: the caller has the instructions, and N numbers to read there; the access needs no alignment.
         unsafe { Self(vld1q_f64(from)) }
     }
     #[inline(always)]
     unsafe fn store(self, to: *mut f64) {
+        // SAFETY: the caller has the instructions, and room for N numbers there; the access needs no alignment.
         unsafe { vst1q_f64(to, self.0) }
     }
     #[inline(always)]
     unsafe fn splat(value: f64) -> Self {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(vdupq_n_f64(value)) }
     }
     #[inline(always)]
     unsafe fn plus(self, b: Self) -> Self {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(vaddq_f64(self.0, b.0)) }
     }
     #[inline(always)]
     unsafe fn minus(self, b: Self) -> Self {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(vsubq_f64(self.0, b.0)) }
     }
     #[inline(always)]
     unsafe fn over(self, b: Self) -> Self {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(vdivq_f64(self.0, b.0)) }
     }
     #[inline(always)]
     unsafe fn times(self, b: Self) -> Self {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(vmulq_f64(self.0, b.0)) }
     }
     #[inline(always)]
     unsafe fn times_plus(self, b: Self, c: Self) -> Self {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(vfmaq_f64(c.0, self.0, b.0)) }
     }
     #[inline(always)]
     unsafe fn minus_times(self, b: Self, c: Self) -> Self {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(vfmsq_f64(c.0, self.0, b.0)) }
     }
     #[inline(always)]
     unsafe fn next(self, after: Self) -> Self {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(vextq_f64::<1>(self.0, after.0)) }
     }
     #[inline(always)]
     unsafe fn previous(self, before: Self) -> Self {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(vextq_f64::<1>(before.0, self.0)) }
     }
     #[inline(always)]
     unsafe fn split(a: Self, b: Self) -> (Self, Self) {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { (Self(vuzp1q_f64(a.0, b.0)), Self(vuzp2q_f64(a.0, b.0))) }
     }
     #[inline(always)]
     unsafe fn join(even: Self, odd: Self) -> (Self, Self) {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { (Self(vzip1q_f64(even.0, odd.0)), Self(vzip2q_f64(even.0, odd.0))) }
     }
     #[inline(always)]
     unsafe fn multiplier(bits: *const u8, inside: u8, partner: u8, alone: Self) -> Self {
+        // SAFETY: the caller has the instructions, and N bytes to read at `bits`; the access needs no alignment.
         unsafe {
             let two = [u64::from(*bits), u64::from(*bits.add(1))];
             let bits = vld1q_u64(two.as_ptr());

@@ -25,7 +25,7 @@ pub struct Avx2F32(__m256);
 #[derive(Clone, Copy, Debug)]
 pub struct Avx2F64(__m256d);
 
-// SAFETY (all four): only intrinsics of the named instruction set, which callers of the trait must have; memory is read
+// SAFETY: here and in the three below only intrinsics of the named instruction set, which callers of the trait must have; memory is read
 // and written through unaligned accesses of N elements, which the trait's contract allows.
 unsafe impl Lanes for Avx512F32 {
     type Element = f32;
@@ -35,42 +35,52 @@ unsafe impl Lanes for Avx512F32 {
 
     #[inline(always)]
     unsafe fn load(from: *const f32) -> Self {
+        // SAFETY: the caller has the instructions, and N numbers to read there; the access needs no alignment.
         unsafe { Self(_mm512_loadu_ps(from)) }
     }
     #[inline(always)]
     unsafe fn store(self, to: *mut f32) {
+        // SAFETY: the caller has the instructions, and room for N numbers there; the access needs no alignment.
         unsafe { _mm512_storeu_ps(to, self.0) }
     }
     #[inline(always)]
     unsafe fn splat(value: f32) -> Self {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(_mm512_set1_ps(value)) }
     }
     #[inline(always)]
     unsafe fn plus(self, b: Self) -> Self {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(_mm512_add_ps(self.0, b.0)) }
     }
     #[inline(always)]
     unsafe fn minus(self, b: Self) -> Self {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(_mm512_sub_ps(self.0, b.0)) }
     }
     #[inline(always)]
     unsafe fn over(self, b: Self) -> Self {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(_mm512_div_ps(self.0, b.0)) }
     }
     #[inline(always)]
     unsafe fn times(self, b: Self) -> Self {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(_mm512_mul_ps(self.0, b.0)) }
     }
     #[inline(always)]
     unsafe fn times_plus(self, b: Self, c: Self) -> Self {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(_mm512_fmadd_ps(self.0, b.0, c.0)) }
     }
     #[inline(always)]
     unsafe fn minus_times(self, b: Self, c: Self) -> Self {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(_mm512_fnmadd_ps(self.0, b.0, c.0)) }
     }
     #[inline(always)]
     unsafe fn next(self, after: Self) -> Self {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe {
             let shifted = _mm512_alignr_epi32::<1>(_mm512_castps_si512(after.0), _mm512_castps_si512(self.0));
             Self(_mm512_castsi512_ps(shifted))
@@ -78,6 +88,7 @@ unsafe impl Lanes for Avx512F32 {
     }
     #[inline(always)]
     unsafe fn previous(self, before: Self) -> Self {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe {
             let shifted = _mm512_alignr_epi32::<15>(_mm512_castps_si512(self.0), _mm512_castps_si512(before.0));
             Self(_mm512_castsi512_ps(shifted))
@@ -85,6 +96,7 @@ unsafe impl Lanes for Avx512F32 {
     }
     #[inline(always)]
     unsafe fn shifted(self, after: Self, by: usize) -> Self {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe {
             let first = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
             let from = _mm512_add_epi32(first, _mm512_set1_epi32(by as i32));
@@ -93,6 +105,7 @@ unsafe impl Lanes for Avx512F32 {
     }
     #[inline(always)]
     unsafe fn split(a: Self, b: Self) -> (Self, Self) {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe {
             let even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
             let odd = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
@@ -104,6 +117,7 @@ unsafe impl Lanes for Avx512F32 {
     }
     #[inline(always)]
     unsafe fn join(even: Self, odd: Self) -> (Self, Self) {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe {
             let low = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
             let high = _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
@@ -115,6 +129,7 @@ unsafe impl Lanes for Avx512F32 {
     }
     #[inline(always)]
     unsafe fn multiplier(bits: *const u8, inside: u8, partner: u8, alone: Self) -> Self {
+        // SAFETY: the caller has the instructions, and N bytes to read at `bits`; the access needs no alignment.
         unsafe {
             let bits = _mm512_cvtepu8_epi32(_mm_loadu_si128(bits.cast()));
             let inside = _mm512_test_epi32_mask(bits, _mm512_set1_epi32(i32::from(inside)));
@@ -125,6 +140,7 @@ unsafe impl Lanes for Avx512F32 {
     }
 }
 
+// SAFETY: as above.
 unsafe impl Lanes for Avx512F64 {
     type Element = f64;
     const N: usize = 8;
@@ -133,42 +149,52 @@ unsafe impl Lanes for Avx512F64 {
 
     #[inline(always)]
     unsafe fn load(from: *const f64) -> Self {
+        // SAFETY: the caller has the instructions, and N numbers to read there; the access needs no alignment.
         unsafe { Self(_mm512_loadu_pd(from)) }
     }
     #[inline(always)]
     unsafe fn store(self, to: *mut f64) {
+        // SAFETY: the caller has the instructions, and room for N numbers there; the access needs no alignment.
         unsafe { _mm512_storeu_pd(to, self.0) }
     }
     #[inline(always)]
     unsafe fn splat(value: f64) -> Self {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(_mm512_set1_pd(value)) }
     }
     #[inline(always)]
     unsafe fn plus(self, b: Self) -> Self {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(_mm512_add_pd(self.0, b.0)) }
     }
     #[inline(always)]
     unsafe fn minus(self, b: Self) -> Self {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(_mm512_sub_pd(self.0, b.0)) }
     }
     #[inline(always)]
     unsafe fn over(self, b: Self) -> Self {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(_mm512_div_pd(self.0, b.0)) }
     }
     #[inline(always)]
     unsafe fn times(self, b: Self) -> Self {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(_mm512_mul_pd(self.0, b.0)) }
     }
     #[inline(always)]
     unsafe fn times_plus(self, b: Self, c: Self) -> Self {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(_mm512_fmadd_pd(self.0, b.0, c.0)) }
     }
     #[inline(always)]
     unsafe fn minus_times(self, b: Self, c: Self) -> Self {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(_mm512_fnmadd_pd(self.0, b.0, c.0)) }
     }
     #[inline(always)]
     unsafe fn next(self, after: Self) -> Self {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe {
             let shifted = _mm512_alignr_epi64::<1>(_mm512_castpd_si512(after.0), _mm512_castpd_si512(self.0));
             Self(_mm512_castsi512_pd(shifted))
@@ -176,6 +202,7 @@ unsafe impl Lanes for Avx512F64 {
     }
     #[inline(always)]
     unsafe fn previous(self, before: Self) -> Self {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe {
             let shifted = _mm512_alignr_epi64::<7>(_mm512_castpd_si512(self.0), _mm512_castpd_si512(before.0));
             Self(_mm512_castsi512_pd(shifted))
@@ -183,6 +210,7 @@ unsafe impl Lanes for Avx512F64 {
     }
     #[inline(always)]
     unsafe fn shifted(self, after: Self, by: usize) -> Self {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe {
             let first = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
             let from = _mm512_add_epi64(first, _mm512_set1_epi64(by as i64));
@@ -191,6 +219,7 @@ unsafe impl Lanes for Avx512F64 {
     }
     #[inline(always)]
     unsafe fn split(a: Self, b: Self) -> (Self, Self) {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe {
             let even = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);
             let odd = _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15);
@@ -202,6 +231,7 @@ unsafe impl Lanes for Avx512F64 {
     }
     #[inline(always)]
     unsafe fn join(even: Self, odd: Self) -> (Self, Self) {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe {
             let low = _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11);
             let high = _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15);
@@ -213,6 +243,7 @@ unsafe impl Lanes for Avx512F64 {
     }
     #[inline(always)]
     unsafe fn multiplier(bits: *const u8, inside: u8, partner: u8, alone: Self) -> Self {
+        // SAFETY: the caller has the instructions, and N bytes to read at `bits`; the access needs no alignment.
         unsafe {
             let bits = _mm512_cvtepu8_epi64(_mm_loadl_epi64(bits.cast()));
             let inside = _mm512_test_epi64_mask(bits, _mm512_set1_epi64(i64::from(inside)));
@@ -223,6 +254,7 @@ unsafe impl Lanes for Avx512F64 {
     }
 }
 
+// SAFETY: as above.
 unsafe impl Lanes for Avx2F32 {
     type Element = f32;
     const N: usize = 8;
@@ -230,42 +262,52 @@ unsafe impl Lanes for Avx2F32 {
 
     #[inline(always)]
     unsafe fn load(from: *const f32) -> Self {
+        // SAFETY: the caller has the instructions, and N numbers to read there; the access needs no alignment.
         unsafe { Self(_mm256_loadu_ps(from)) }
     }
     #[inline(always)]
     unsafe fn store(self, to: *mut f32) {
+        // SAFETY: the caller has the instructions, and room for N numbers there; the access needs no alignment.
         unsafe { _mm256_storeu_ps(to, self.0) }
     }
     #[inline(always)]
     unsafe fn splat(value: f32) -> Self {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(_mm256_set1_ps(value)) }
     }
     #[inline(always)]
     unsafe fn plus(self, b: Self) -> Self {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(_mm256_add_ps(self.0, b.0)) }
     }
     #[inline(always)]
     unsafe fn minus(self, b: Self) -> Self {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(_mm256_sub_ps(self.0, b.0)) }
     }
     #[inline(always)]
     unsafe fn over(self, b: Self) -> Self {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(_mm256_div_ps(self.0, b.0)) }
     }
     #[inline(always)]
     unsafe fn times(self, b: Self) -> Self {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(_mm256_mul_ps(self.0, b.0)) }
     }
     #[inline(always)]
     unsafe fn times_plus(self, b: Self, c: Self) -> Self {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(_mm256_fmadd_ps(self.0, b.0, c.0)) }
     }
     #[inline(always)]
     unsafe fn minus_times(self, b: Self, c: Self) -> Self {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(_mm256_fnmadd_ps(self.0, b.0, c.0)) }
     }
     #[inline(always)]
     unsafe fn next(self, after: Self) -> Self {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe {
             let first = _mm256_blend_ps::<1>(self.0, after.0);
             Self(_mm256_permutevar8x32_ps(
@@ -276,6 +318,7 @@ unsafe impl Lanes for Avx2F32 {
     }
     #[inline(always)]
     unsafe fn previous(self, before: Self) -> Self {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe {
             let last = _mm256_blend_ps::<0x80>(self.0, before.0);
             Self(_mm256_permutevar8x32_ps(
@@ -286,6 +329,7 @@ unsafe impl Lanes for Avx2F32 {
     }
     #[inline(always)]
     unsafe fn split(a: Self, b: Self) -> (Self, Self) {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe {
             // Even and odd places of each half: a0 a2 b0 b2 | a4 a6 b4 b6.
             let even = _mm256_castps_pd(_mm256_shuffle_ps::<0b10_00_10_00>(a.0, b.0));
@@ -298,6 +342,7 @@ unsafe impl Lanes for Avx2F32 {
     }
     #[inline(always)]
     unsafe fn join(even: Self, odd: Self) -> (Self, Self) {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe {
             let low = _mm256_unpacklo_ps(even.0, odd.0);
             let high = _mm256_unpackhi_ps(even.0, odd.0);
@@ -309,6 +354,7 @@ unsafe impl Lanes for Avx2F32 {
     }
     #[inline(always)]
     unsafe fn multiplier(bits: *const u8, inside: u8, partner: u8, alone: Self) -> Self {
+        // SAFETY: the caller has the instructions, and N bytes to read at `bits`; the access needs no alignment.
         unsafe {
             let bits = _mm256_cvtepu8_epi32(_mm_loadl_epi64(bits.cast()));
             let lacks = |bit: u8| {
@@ -321,6 +367,7 @@ unsafe impl Lanes for Avx2F32 {
     }
 }
 
+// SAFETY: as above.
 unsafe impl Lanes for Avx2F64 {
     type Element = f64;
     const N: usize = 4;
@@ -328,42 +375,52 @@ unsafe impl Lanes for Avx2F64 {
 
     #[inline(always)]
     unsafe fn load(from: *const f64) -> Self {
+        // SAFETY: the caller has the instructions, and N numbers to read there; the access needs no alignment.
         unsafe { Self(_mm256_loadu_pd(from)) }
     }
     #[inline(always)]
     unsafe fn store(self, to: *mut f64) {
+        // SAFETY: the caller has the instructions, and room for N numbers there; the access needs no alignment.
         unsafe { _mm256_storeu_pd(to, self.0) }
     }
     #[inline(always)]
     unsafe fn splat(value: f64) -> Self {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(_mm256_set1_pd(value)) }
     }
     #[inline(always)]
     unsafe fn plus(self, b: Self) -> Self {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(_mm256_add_pd(self.0, b.0)) }
     }
     #[inline(always)]
     unsafe fn minus(self, b: Self) -> Self {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(_mm256_sub_pd(self.0, b.0)) }
     }
     #[inline(always)]
     unsafe fn over(self, b: Self) -> Self {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(_mm256_div_pd(self.0, b.0)) }
     }
     #[inline(always)]
     unsafe fn times(self, b: Self) -> Self {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(_mm256_mul_pd(self.0, b.0)) }
     }
     #[inline(always)]
     unsafe fn times_plus(self, b: Self, c: Self) -> Self {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(_mm256_fmadd_pd(self.0, b.0, c.0)) }
     }
     #[inline(always)]
     unsafe fn minus_times(self, b: Self, c: Self) -> Self {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(_mm256_fnmadd_pd(self.0, b.0, c.0)) }
     }
     #[inline(always)]
     unsafe fn next(self, after: Self) -> Self {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe {
             Self(_mm256_permute4x64_pd::<0b00_11_10_01>(_mm256_blend_pd::<1>(
                 self.0, after.0,
@@ -372,6 +429,7 @@ unsafe impl Lanes for Avx2F64 {
     }
     #[inline(always)]
     unsafe fn previous(self, before: Self) -> Self {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe {
             Self(_mm256_permute4x64_pd::<0b10_01_00_11>(_mm256_blend_pd::<8>(
                 self.0, before.0,
@@ -380,6 +438,7 @@ unsafe impl Lanes for Avx2F64 {
     }
     #[inline(always)]
     unsafe fn split(a: Self, b: Self) -> (Self, Self) {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe {
             let even = _mm256_unpacklo_pd(a.0, b.0);
             let odd = _mm256_unpackhi_pd(a.0, b.0);
@@ -391,6 +450,7 @@ unsafe impl Lanes for Avx2F64 {
     }
     #[inline(always)]
     unsafe fn join(even: Self, odd: Self) -> (Self, Self) {
+        // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe {
             let low = _mm256_unpacklo_pd(even.0, odd.0);
             let high = _mm256_unpackhi_pd(even.0, odd.0);
@@ -402,6 +462,7 @@ unsafe impl Lanes for Avx2F64 {
     }
     #[inline(always)]
     unsafe fn multiplier(bits: *const u8, inside: u8, partner: u8, alone: Self) -> Self {
+        // SAFETY: the caller has the instructions, and N bytes to read at `bits`; the access needs no alignment.
         unsafe {
             let four = bits.cast::<i32>().read_unaligned();
             let bits = _mm256_cvtepu8_epi64(_mm_cvtsi32_si128(four));

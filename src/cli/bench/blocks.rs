@@ -3,6 +3,7 @@
 use super::{BenchArgs, Bounds, Chart, InputError, Series, Size, bench, keep};
 use crate::backend::threads;
 use crate::cli::info::processor_name;
+use crate::cli::terminal::say;
 use crate::export::{self, About};
 use crate::field::Precision;
 use crate::solver::{Backend, crank_nicolson};
@@ -49,14 +50,14 @@ pub(super) fn run(args: &BenchArgs, path: &Path) -> anyhow::Result<()> {
         let predicted = crank_nicolson::optimal_blocks(case.precision, rows, level);
         let power = ["1/2", "2/3", "3/4"][level as usize - 1];
         marks.push((predicted, format!("δn^{power}: {predicted:.0}")));
-        println!("levels = {level}, predicted optimum: {predicted:.0} blocks");
+        say!("levels = {level}, predicted optimum: {predicted:.0} blocks");
         let mut points = Vec::new();
         for &blocks in &all {
             let extra = format!("blocks = {blocks}\nlevels = {level}\n");
             let (entry, _) = bench::measure(case, &[rows], &extra, seconds, nothing, false)?;
             #[expect(clippy::cast_precision_loss, reason = "counts of rows")]
             let (across, step) = (blocks as f64, rows as f64 / entry.max);
-            println!("{blocks:>10} blocks {:>10}s a step", si(step));
+            say!("{blocks:>10} blocks {:>10}s a step", si(step));
             points.push((across, step));
         }
         series.push(Series {

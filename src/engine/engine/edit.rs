@@ -87,7 +87,9 @@ impl Engine {
     /// Begins another scene at t = 0; the log goes on as it was kept.
     fn restart(&mut self, scenario: Arc<Scenario>) -> Result<Change, EngineError> {
         let log = self.log.as_ref().map(|log| log.every);
+        let watch = self.watch.take();
         *self = Self::new(scenario)?;
+        self.watch = watch;
         if let Some(every) = log {
             self.keep_observables(every)?;
         }
@@ -101,6 +103,7 @@ impl Engine {
     pub fn reset(&mut self) -> Result<(), EngineError> {
         let mut fresh = Self::new(Arc::clone(&self.scenario))?;
         fresh.snapshot = self.snapshot.take();
+        fresh.watch = self.watch.take();
         fresh.replays = std::mem::take(&mut self.replays);
         if let Some(log) = &self.log {
             fresh.keep_observables(log.every)?;

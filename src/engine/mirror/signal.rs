@@ -28,12 +28,20 @@ use crate::solver::placement::MirrorSites;
 use crate::solver::transducers::{Act, Transducers};
 use num_complex::Complex64;
 use rustfft::FftPlanner;
+use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// ηN of the complex frequencies.
 const DAMPING: f64 = 18.0;
 /// What a one-bit mirror takes for silence, as a part of the largest value.
 const SILENCE: f64 = 1e-3;
+
+/// How long a task goes on without a look at whoever watches.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// Hears what a long task within a step is and how far it is, from 0 to 1; `Break` ends it.
+pub type Watch = dyn FnMut(&'static str, f64) -> ControlFlow<()> + Send;
 
 /// A record, `[step][site]`.
 type Rows = Vec<Vec<Complex64>>;
@@ -44,6 +52,7 @@ pub(super) fn played(
     sites: &MirrorSites,
     heard: &[Complex64],
     time_step: f64,
+    watch: &mut Watch,
 ) -> Result<Transducers, EngineError> {
     let Some(mirror) = scenario.mirror() else {
         return Ok(Transducers::listening(Arc::from([]), Vec::new()));
@@ -64,7 +73,7 @@ pub(super) fn played(
     let act = match (mirror.method, mirror.drive) {
         (MirrorMethod::InverseFilter, Drive::Hard) => Act::Overwrite,
         (MirrorMethod::InverseFilter, Drive::Soft) => {
-            rows = filtered(scenario, &own, &rows, mirror.regularization)?;
+            rows = filtered(scenario, &own, &rows, mirror.regularization, watch)?;
             Act::Add
         }
         _ => {
@@ -222,9 +231,10 @@ fn filtered(
     sites: &Arc<[usize]>,
     rows: &[Vec<Complex64>],
     regularization: f64,
+    watch: &mut Watch,
 ) -> Result<Rows, EngineError> {
     let steps = rows.len();
-    let (channels, responses) = responses(scenario, sites, steps)?;
+    let (channels, responses) = responses(scenario, sites, steps, watch)?;
     let count = channels.len();
     let length = (2 * steps).next_power_of_two();
     let mut planner = FftPlanner::new();
@@ -250,6 +260,7 @@ fn filtered(
         .collect();
     let mut found = vec![vec![Complex64::ZERO; length]; count];
     for at in 0..length {
+        look(watch, "solving for the signal", at as f64 / length as f64)?;
         let system = system(count, regularization, |i, j| matrix[j][i][at], |i| target[i][at]);
         for (own, value) in found.iter_mut().zip(solve_dense(system)) {
             own[at] = value;
@@ -293,11 +304,21 @@ fn system(
         .collect()
 }
 
+/// Says how far a task is; an error where whoever watches wants it to end.
+fn look(watch: &mut Watch, task: &'static str, done: f64) -> Result<(), EngineError> {
+    match watch(task, done) {
+        ControlFlow::Continue(()) => Ok(()),
+        ControlFlow::Break(()) => Err(EngineError::Cancelled(task)),
+    }
+}
+
 /// The channels of the transducers, and for each of them what all sites hear, `[step * sites + site]`, after a source of 1 in step 0.
+#[expect(clippy::cast_precision_loss, reason = "steps are far below 2^52")]
 fn responses(
     scenario: &Scenario,
     sites: &Arc<[usize]>,
     steps: usize,
+    watch: &mut Watch,
 ) -> Result<(Vec<Channel>, Vec<Vec<Complex64>>), EngineError> {
     let mut quiet = scenario.clone();
     quiet.silence_sources();
@@ -309,6 +330,9 @@ fn responses(
         Equation::Acoustic => &[Part::Real, Part::Imaginary],
     };
     let (mut channels, mut all) = (Vec::new(), Vec::new());
+    let runs = (sites.len() * parts.len()) as f64;
+    // As many steps as whoever watches can wait for.
+    let mut piece = 1;
     for (place, &site) in sites.iter().enumerate() {
         for part in parts {
             solver.load(&empty)?;
@@ -323,7 +347,20 @@ fn responses(
             if *part == Part::Imaginary && hears(&taps).iter().all(|value| *value == Complex64::ZERO) {
                 continue;
             }
-            solver.advance((steps as u64).saturating_sub(1), &mut taps)?;
+            let total = (steps as u64).saturating_sub(1);
+            let mut left = total;
+            while left > 0 {
+                let run = (place * parts.len()) as f64 + (total - left) as f64 / total as f64;
+                look(watch, "impulse responses", run / runs)?;
+                let start = Instant::now();
+                solver.advance(piece.min(left), &mut taps)?;
+                left -= piece.min(left);
+                piece = if start.elapsed() < PATIENCE {
+                    piece * 2
+                } else {
+                    (piece / 2).max(1)
+                };
+            }
             channels.push((place, *part));
             all.push(hears(&taps));
         }

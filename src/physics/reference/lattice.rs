@@ -31,7 +31,7 @@ pub struct Lattice {
 }
 
 impl Lattice {
-    /// The Hamiltonian of a medium; `absorption_scale` is W of the outermost site of an absorbing edge.
+    /// The Hamiltonian of a medium; `absorption_scale` is what multiplies the strength of absorbing edges.
     #[must_use]
     pub fn new(grid: &Grid, quantum: &Quantum, medium: &Medium, absorption_scale: f64) -> Self {
         let [nx, ny, _] = grid.size();

@@ -2,7 +2,7 @@
 //!
 //! S₂(Δt) = P½ · xE½ xO½ yE½ yO½ zE½ zO½ · zO½ zE½ yO½ yE½ xO½ xE½ · P½ (left first), P½ = exp(−i(E + g|ψ|² − iW)Δt/2) with
 //! E at the middle of the step; S₁(Δt) = P, xE, xO, yE, yO, zE, zO with whole steps; S₄ is Suzuki's composition of five S₂
-//! (Suzuki 1990, doi:10.1016/0375-9601(90)90962-N). Column pairing: a bond is even or odd by its lower site's coordinate along it.
+//! (Suzuki 1990, doi:10.1016/0375-9601(90)90962-N) without W, between two factors exp(−WΔt/2). Column pairing: a bond is even or odd by its lower site's coordinate along it.
 
 use super::lattice::{Bond, Lattice};
 use num_complex::Complex64;
@@ -59,10 +59,12 @@ impl TrotterSplitting {
             }
             4 => {
                 let mut at = time;
+                self.absorb(psi, dt / 2.0);
                 for weight in [SUZUKI, SUZUKI, 1.0 - 4.0 * SUZUKI, SUZUKI, SUZUKI] {
                     self.symmetric(psi, at, weight * dt);
                     at += weight * dt;
                 }
+                self.absorb(psi, dt / 2.0);
             }
             _ => self.symmetric(psi, time, dt),
         }
@@ -76,7 +78,13 @@ impl TrotterSplitting {
         self.kick(psi, time + dt / 2.0, dt / 2.0);
     }
 
-    /// exp(−i(E(t) + g|ψ|² − iW)τ) at every site; absorption acts forwards and backwards alike.
+    fn absorb(&self, psi: &mut [Complex64], tau: f64) {
+        for (value, w) in psi.iter_mut().zip(self.lattice.absorption()) {
+            *value *= (-w * tau.abs()).exp();
+        }
+    }
+
+    /// exp(−i(E(t) + g|ψ|² − iW)τ) at every site, without W for order 4; absorption acts forwards and backwards alike.
     fn kick(&self, psi: &mut [Complex64], time: f64, tau: f64) {
         let g = self.lattice.quantum().interaction;
         for ((value, e), w) in psi
@@ -85,7 +93,7 @@ impl TrotterSplitting {
             .zip(self.lattice.absorption())
         {
             let e = e + g * value.norm_sqr();
-            let decay = (-w * tau.abs()).exp();
+            let decay = if self.order == 4 { 1.0 } else { (-w * tau.abs()).exp() };
             *value *= if self.imaginary {
                 Complex64::from(decay * (-e * tau).exp())
             } else {

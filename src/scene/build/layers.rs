@@ -110,11 +110,7 @@ impl Builder<'_> {
                 }
                 let shown = super::super::write::float(number);
                 match given.sets {
-                    Sets::Speed | Sets::Density if number <= 0.0 => {
-                        self.found
-                            .value(key, format!("{shown} is not greater than 0"), "write a positive number");
-                        None
-                    }
+                    Sets::Speed | Sets::Density => self.ordinary(&key, number).then_some(Value::Number(number)),
                     Sets::Absorption if number < 0.0 => {
                         let message =
                             format!("{shown} is below 0, and a negative absorption would amplify without end");
@@ -201,6 +197,9 @@ impl Builder<'_> {
                 Shape::Image(self.samples_or_fault(&key("file"), samples)?)
             }
             ShapeFile::Array { file } => {
+                if !self.grid_is_own {
+                    return None;
+                }
                 let samples = input::read_samples(&self.base.join(file), file, grid);
                 Shape::Array(self.samples_or_fault(&key("file"), samples)?)
             }
@@ -270,40 +269,35 @@ impl Builder<'_> {
         Some((min, max))
     }
 
-    /// Tries a layer's formula at a few thousand sites of its shape: what it gives must be finite, and positive where it must be.
+    /// Looks at a layer's values at every site of its shape: each must be finite, and positive where it must be.
     fn samples(&mut self, path: &str, layer: &Layer, grid: &Grid) -> bool {
-        let Value::Expression(_) = layer.value else {
+        let sampled = matches!(layer.shape, Shape::Image(_) | Shape::Array(_));
+        if (!sampled && matches!(layer.value, Value::Number(_))) || !self.grid_is_own {
+            return true;
+        }
+        let most = self.largest();
+        let limit = |level: f64| match layer.sets {
+            _ if !level.is_finite() => Some("a finite number".to_owned()),
+            Sets::Speed | Sets::Density if level <= 0.0 => Some("greater than 0".to_owned()),
+            Sets::Speed | Sets::Density if level < 1.0 / most => Some(format!("at least {:e}", 1.0 / most)),
+            Sets::Absorption if level < 0.0 => Some("at least 0".to_owned()),
+            _ if level.abs() > most => Some(format!("at most {most:e}")),
+            _ => None,
+        };
+        let Some((site, level)) = layer.find_level(grid, |level| limit(level).is_some()) else {
             return true;
         };
-        let size = grid.size();
-        let along = |axis: usize| {
-            let most = [2048, 64, 16][grid.rank() - 1];
-            let sites = size[axis];
-            let count = sites.min(most);
-            (0..count).map(move |n| if count > 1 { n * (sites - 1) / (count - 1) } else { 0 })
+        let limit = limit(level).unwrap_or_default();
+        let message = format!("it is {level} at site {:?}, and must be {limit}", &site[..grid.rank()]);
+        let (key, remedy) = if matches!(layer.value, Value::Expression(_)) {
+            (
+                "value",
+                "change the formula so that it holds at every site of the shape",
+            )
+        } else {
+            ("file", "change the file, or the value that it is multiplied by")
         };
-        for k in along(2) {
-            for j in along(1) {
-                for i in along(0) {
-                    let Some(level) = layer.level([i, j, k], grid) else {
-                        continue;
-                    };
-                    let limit = match layer.sets {
-                        _ if !level.is_finite() => "a finite number",
-                        Sets::Speed | Sets::Density if level <= 0.0 => "greater than 0",
-                        Sets::Absorption if level < 0.0 => "at least 0",
-                        _ => continue,
-                    };
-                    let message = format!(
-                        "it is {level} at site {:?}, and must be {limit}",
-                        &[i, j, k][..grid.rank()]
-                    );
-                    let remedy = "change the formula so that it holds at every site of the shape";
-                    self.found.value(format!("{path}.value"), message, remedy);
-                    return false;
-                }
-            }
-        }
-        true
+        self.found.value(format!("{path}.{key}"), message, remedy);
+        false
     }
 }

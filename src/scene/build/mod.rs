@@ -8,6 +8,7 @@ mod view;
 use super::decode::{Found, nearest};
 use super::file::{ABSORB_WIDTH, EdgesFile, SceneFile};
 use super::scenario::{Scenario, SolverChoice};
+use crate::field::Precision;
 use crate::grid::{Edge, Grid};
 use crate::physics::{Acoustic, Equation, Medium, Model, Quantum};
 use std::path::{Path, PathBuf};
@@ -22,6 +23,17 @@ pub struct Objection {
     pub message: String,
     /// What to change.
     pub remedy: String,
+}
+
+impl Objection {
+    /// An objection to a key: the value and the limit, and what to change.
+    pub fn new(key: impl Into<String>, message: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self {
+            key: key.into(),
+            message: message.into(),
+            remedy: remedy.into(),
+        }
+    }
 }
 
 /// What the scene layer asks of the solver table, which lies above it.
@@ -43,13 +55,20 @@ pub(super) struct Builder<'a> {
     file: &'a SceneFile,
     /// Directory that names of files are relative to.
     base: PathBuf,
+    /// Whether the grid is the scene's, and no stand-in for one with faults: then places and momenta are not held against it.
+    grid_is_own: bool,
     pub found: Found,
 }
 
 impl<'a> Builder<'a> {
     pub fn new(file: &'a SceneFile, origin: Option<&Path>, found: Found) -> Self {
         let base = origin.and_then(Path::parent).map(Path::to_owned).unwrap_or_default();
-        Self { file, base, found }
+        Self {
+            file,
+            base,
+            grid_is_own: true,
+            found,
+        }
     }
 
     /// Checks everything; a scenario comes out if nothing at all was found wrong, before or here.
@@ -66,6 +85,9 @@ impl<'a> Builder<'a> {
             let rank = grid.as_ref().map(Grid::rank);
             self.object(table.choice(&solver, equation, rank));
         }
+        // What follows is looked at as far as it goes without them, so that one fault does not hide the next.
+        let equation = equation.or_else(|| self.meant_equation());
+        let grid = grid.or_else(|| self.stand_in());
         let initial = self.initial(equation, grid.as_ref());
         let layers = self.layers(equation, grid.as_ref(), "layer", &file.layers);
         let sources = self.sources(equation, grid.as_ref());
@@ -97,6 +119,12 @@ impl<'a> Builder<'a> {
             origin: origin.map(Path::to_owned),
             file: Arc::new(file.clone()),
         };
+        if scenario.is_walled_in() {
+            let message = "the state at t = 0 lies within walls: its norm is 0";
+            let key = if file.initial.is_some() { "initial" } else { "packet" };
+            self.found.key(key, message, "move it, or leave it sites free of walls");
+            return (self.found, None);
+        }
         self.object(table.scenario(&scenario));
         let good = self.found.faults.is_empty();
         (self.found, good.then_some(scenario))
@@ -129,6 +157,51 @@ impl<'a> Builder<'a> {
         }
     }
 
+    /// The equation that a scene with faulty sections is about, from what else is in it.
+    fn meant_equation(&self) -> Option<Equation> {
+        let file = self.file;
+        let sound = !file.pulses.is_empty() || !file.sources.is_empty();
+        match (sound, !file.packets.is_empty()) {
+            (true, false) => Some(Equation::Acoustic),
+            (false, true) => Some(Equation::Schrodinger),
+            _ => None,
+        }
+    }
+
+    /// A grid of as many axes as the scene's, whose sizes or spacing have faults.
+    fn stand_in(&mut self) -> Option<Grid> {
+        self.grid_is_own = false;
+        let rank = self.file.grid.size.len();
+        (1..=3).contains(&rank).then(|| Grid::new(&[4; 3][..rank], 1.0))
+    }
+
+    /// The largest number of a scene: it and its inverse are numbers of the scene's precision with room for what is made of them.
+    fn largest(&self) -> f64 {
+        match self.file.solver.precision {
+            Precision::Single => 1e30,
+            Precision::Double => 1e150,
+        }
+    }
+
+    /// Notes a fault unless a number is greater than 0, and neither too large nor too small for the scene's precision.
+    fn ordinary(&mut self, key: &str, number: f64) -> bool {
+        if !self.positive(key, number) {
+            return false;
+        }
+        let most = self.largest();
+        let good = (1.0 / most..=most).contains(&number);
+        if !good {
+            let message = format!(
+                "{} is not between {:e} and {most:e}",
+                super::write::float(number),
+                1.0 / most
+            );
+            let remedy = "choose other units, or solver.precision = \"double\"";
+            self.found.value(key, message, remedy);
+        }
+        good
+    }
+
     /// Notes a fault unless a number is greater than 0 (and finite: files made in the app are not decoded).
     fn positive(&mut self, key: &str, number: f64) -> bool {
         let good = number > 0.0 && number.is_finite();
@@ -140,13 +213,18 @@ impl<'a> Builder<'a> {
         good
     }
 
+    /// Notes a fault unless a number is finite and not too large for the scene's precision.
     fn finite(&mut self, key: &str, number: f64) -> bool {
-        let good = number.is_finite();
-        if !good {
+        let most = self.largest();
+        if !number.is_finite() {
             self.found
                 .value(key, format!("{number} is not a finite number"), "write a number");
+        } else if number.abs() > most {
+            let message = format!("{} is larger than {most:e}", super::write::float(number));
+            self.found
+                .value(key, message, "choose other units, or solver.precision = \"double\"");
         }
-        good
+        number.abs() <= most
     }
 
     /// A list of coordinates with one number per axis.
@@ -171,7 +249,7 @@ impl<'a> Builder<'a> {
     fn point(&mut self, key: &str, list: &[f64], grid: &Grid) -> Option<[f64; 3]> {
         let point = self.vector(key, list, grid.rank())?;
         let mut good = true;
-        for axis in 0..grid.rank() {
+        for axis in (0..grid.rank()).filter(|_| self.grid_is_own) {
             let a = grid.spacing();
             // Half a spacing beyond the first and last site still has them as the nearest.
             let last = (grid.size()[axis] - 1) as f64 * a;
@@ -195,7 +273,7 @@ impl<'a> Builder<'a> {
     fn grid(&mut self, equation: Option<Equation>) -> Option<Grid> {
         let given = &self.file.grid;
         let rank = given.size.len();
-        let spacing = self.positive("grid.spacing", given.spacing);
+        let spacing = self.ordinary("grid.spacing", given.spacing);
         if !(1..=3).contains(&rank) {
             let message = format!("{} where 1, 2 or 3 belong", count(rank, "number"));
             self.found
@@ -282,8 +360,8 @@ impl<'a> Builder<'a> {
     fn model(&mut self, equation: Option<Equation>, grid: Option<&Grid>) -> Option<Model> {
         let before = self.found.faults.len();
         if let Some(acoustic) = &self.file.acoustic {
-            self.positive("acoustic.speed", acoustic.speed);
-            self.positive("acoustic.density", acoustic.density);
+            self.ordinary("acoustic.speed", acoustic.speed);
+            self.ordinary("acoustic.density", acoustic.density);
         }
         if let Some(quantum) = &self.file.quantum {
             if quantum.mass.is_some() && quantum.hopping.is_some() {
@@ -291,10 +369,10 @@ impl<'a> Builder<'a> {
                 self.found.key("quantum.hopping", message, "remove one of the two");
             }
             if let Some(mass) = quantum.mass {
-                self.positive("quantum.mass", mass);
+                self.ordinary("quantum.mass", mass);
             }
             if let Some(hopping) = quantum.hopping {
-                self.positive("quantum.hopping", hopping);
+                self.ordinary("quantum.hopping", hopping);
             }
             self.finite("quantum.interaction", quantum.interaction);
             self.finite("quantum.flux", quantum.flux);
@@ -339,8 +417,13 @@ impl<'a> Builder<'a> {
                     Some(mass) => 1.0 / (2.0 * mass * grid.spacing().powi(2)),
                     None => quantum.hopping.unwrap_or(1.0),
                 };
-                if !(hopping.is_finite() && hopping > 1e-200) {
-                    let message = format!("the hopping 1/(2 m a²) is {}", super::write::float(hopping));
+                let most = self.largest();
+                if !(1.0 / most..=most).contains(&hopping) {
+                    let message = format!(
+                        "the hopping 1/(2 m a²) is {}, and must be between {:e} and {most:e}",
+                        super::write::float(hopping),
+                        1.0 / most
+                    );
                     self.found
                         .value("grid.spacing", message, "choose spacing and mass nearer to 1");
                     return None;
@@ -363,7 +446,7 @@ impl<'a> Builder<'a> {
     fn time(&mut self, equation: Option<Equation>) {
         let time = self.file.time;
         if let Some(step) = time.step {
-            self.positive("time.step", step);
+            self.ordinary("time.step", step);
         }
         if let Some(end) = time.end {
             self.positive("time.end", end);

@@ -9,6 +9,9 @@ use crate::physics::{
 };
 use std::sync::Arc;
 
+/// Names of columns beside those of the detectors.
+const COLUMNS: [&str; 4] = ["step", "t", "omega", "frequency"];
+
 impl Builder<'_> {
     pub(super) fn detectors(&mut self, equation: Option<Equation>, grid: Option<&Grid>) -> Vec<Detector> {
         let given = &self.file.detectors;
@@ -22,6 +25,9 @@ impl Builder<'_> {
                     message,
                     "name it without commas and quotes; it heads a column of the CSV file",
                 );
+            } else if COLUMNS.contains(&name.as_str()) {
+                let message = format!("{name:?} heads another column of the tables that are written");
+                self.found.value(&key, message, "give it another name");
             } else if given[..index].iter().any(|other| other.name == *name) {
                 let message = format!("there are two detectors {name:?}");
                 self.found.value(&key, message, "give every detector a name of its own");
@@ -52,6 +58,7 @@ impl Builder<'_> {
                 .map(|(min, max)| Region::Box { min, max }),
         };
         if let Some(Region::Box { min, max }) = &region
+            && self.grid_is_own
             && !holds_a_site(min, max, grid)
         {
             self.found.key(
@@ -112,7 +119,8 @@ impl Builder<'_> {
             self.finite(&key("value"), given.value);
             self.positive(&key("tolerance"), given.tolerance);
             self.not_negative(&key("ask_at"), given.ask_at);
-            if given.ask_at > given.at {
+            // A fault of `at` is no fault of a key that nobody wrote.
+            if given.ask_at > given.at && given.at >= 0.0 {
                 let message = format!(
                     "the question comes at {}, after the answer at {}",
                     given.ask_at, given.at

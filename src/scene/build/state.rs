@@ -64,6 +64,9 @@ impl Builder<'_> {
     fn array(&mut self, equation: Equation, grid: &Grid) -> Option<FieldData> {
         let name = self.file.initial.as_ref()?;
         let path = self.base.join(name);
+        if !self.grid_is_own {
+            return None;
+        }
         let wanted = input::Wanted {
             shape: grid.shape(),
             complex: equation == Equation::Schrodinger,
@@ -135,6 +138,9 @@ impl Builder<'_> {
         if packets.len() < given.len() || packets.is_empty() {
             return None;
         }
+        if !self.grid_is_own {
+            return None;
+        }
         let norm = norm(&packets, grid);
         if norm.is_some_and(|norm| norm < LEAST_NORM || !norm.is_finite()) {
             let message = "the packets add up to a state of norm 0";
@@ -148,7 +154,7 @@ impl Builder<'_> {
     fn momentum(&mut self, key: &str, list: &[f64], grid: &Grid) -> Option<[f64; 3]> {
         let momentum = self.vector(key, list, grid.rank())?;
         let limit = std::f64::consts::PI / grid.spacing();
-        for (axis, component) in momentum.iter().enumerate() {
+        for (axis, component) in momentum.iter().enumerate().filter(|_| self.grid_is_own) {
             if component.abs() > limit * (1.0 + 1e-12) {
                 let shown = super::super::write::float(*component);
                 let message = format!(

@@ -63,6 +63,7 @@ impl Builder<'_> {
     /// What is wrong with the view of two or three dimensions.
     fn space(&mut self, given: &ViewFile) {
         let rank = self.file.grid.size.len();
+        let is_own = self.grid_is_own;
         let found = &mut self.found;
         if !given.mode.fits(rank) {
             let (word, needs) = (given.mode.word(), given.mode.needs());
@@ -105,7 +106,8 @@ impl Builder<'_> {
             );
         } else {
             let spacing = self.file.grid.spacing;
-            for (axis, (at, sites)) in given.slices.iter().zip(&self.file.grid.size).enumerate() {
+            let slices = given.slices.iter().zip(&self.file.grid.size).enumerate();
+            for (axis, (at, sites)) in slices.filter(|_| is_own) {
                 #[expect(clippy::cast_precision_loss, reason = "numbers of sites")]
                 let last = sites.saturating_sub(1) as f64 * spacing;
                 // Half a spacing of tolerance: the cells of the outermost sites reach that far.

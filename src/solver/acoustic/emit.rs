@@ -90,7 +90,6 @@ fn is_wall(grid: &Grid, walls: &[bool], site: [usize; 3]) -> bool {
 }
 
 /// The points of a place with delay and weight. A line has one in every plane of sites across its longest axis, with the length that it stands for.
-#[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^52")]
 fn points(grid: &Grid, place: &Place) -> Vec<([f64; 3], f64, f64)> {
     match place {
         Place::Points(elements) => elements

@@ -68,13 +68,16 @@ pub fn clamped(grid: &Grid, at: [f64; 3]) -> [f64; 3] {
     [0, 1, 2].map(|axis| at[axis].clamp(0.0, last[axis]))
 }
 
+/// Offsets along an axis with their weights.
+type Weights = Vec<(isize, f64)>;
+
 /// The nearest site, and for each axis the offsets from it with their weights; `None` outside the grid.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
     reason = "places on a grid"
 )]
-fn axes(grid: &Grid, at: &[f64; 3]) -> Option<([usize; 3], [Vec<(isize, f64)>; 3])> {
+fn axes(grid: &Grid, at: &[f64; 3]) -> Option<([usize; 3], [Weights; 3])> {
     let mut center = [0; 3];
     let mut lists = [vec![(0, 1.0)], vec![(0, 1.0)], vec![(0, 1.0)]];
     for axis in 0..grid.rank() {
@@ -180,6 +183,8 @@ fn bessel(x: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::cast_precision_loss, reason = "small grids")]
+
     use super::*;
     use std::f64::consts::TAU;
 

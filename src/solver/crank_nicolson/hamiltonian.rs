@@ -163,6 +163,12 @@ impl<T: Real> Hamiltonian<T> {
         self.energy.len()
     }
 
+    /// Whether the interaction acts by the density at the start of a step: in imaginary time, where half steps that read |ψ|² as it stands would
+    /// see another norm and leave the ground state off by O(Δt).
+    pub(super) fn has_mean_field(&self) -> bool {
+        self.imaginary && self.quantum.interaction != 0.0
+    }
+
     /// Whether E changes with time.
     pub(super) fn is_driven(&self) -> bool {
         !self.driven.is_empty()

@@ -19,7 +19,7 @@ use super::blocks::{Blocks, Pass, Work};
 use super::hamiltonian::{Hamiltonian, Step};
 use super::large;
 use super::partition::{Factorised, Thomas, Tridiagonal};
-use super::run::Propagator;
+use super::run::{PART, Propagator};
 use super::thomas::interaction;
 use crate::backend::simd::{Aligned, Level, Vectors};
 use crate::field::{Real, narrow, wide};
@@ -32,6 +32,8 @@ pub(super) struct Partitioned<T: Real> {
     step: Step,
     level: Level,
     levels: usize,
+    /// Blocks that were asked for or chosen; the geometry rounds them to whole rows.
+    blocks: usize,
     geometry: Geometry,
     psi: Aligned<T>,
     /// D.
@@ -50,6 +52,8 @@ pub(super) struct Partitioned<T: Real> {
     up: Vec<T>,
     reduced: Factorised,
     ring: Option<Ring<T>>,
+    /// |ψ|² at the start of a step in imaginary time with an interaction; otherwise empty.
+    density: Vec<T>,
 }
 
 /// ζ of the rank-one correction in the layout of the line: ψ −= ζ (Y_0 − Y_{n−1}), Y the solution of the open line.
@@ -72,6 +76,7 @@ impl<T: Vectors> Partitioned<T> {
             hamiltonian,
             level,
             levels,
+            blocks,
             geometry,
             // A pass walks through all five side by side: they begin at different places of a page.
             psi: large(numbers, 0),
@@ -86,6 +91,7 @@ impl<T: Vectors> Partitioned<T> {
             up: zeros(2 * lanes * geometry.vectors),
             reduced: Factorised::Thomas(Thomas::new(&Tridiagonal::default())),
             ring: None,
+            density: Vec::new(),
         }
     }
 
@@ -214,11 +220,29 @@ impl<T: Vectors> Partitioned<T> {
         }
     }
 
-    /// e^{−ig|ψ|²τ}, or e^{−g|ψ|²τ} in imaginary time.
+    /// e^{−ig|ψ|²τ}, or e^{−gnτ} in imaginary time.
     fn interact(&mut self, tau: f64) {
         let strength = T::of(self.hamiltonian.quantum.interaction * tau);
-        let imaginary = self.step.imaginary;
-        self.change(&|_, psi| *psi *= interaction(strength, imaginary, *psi));
+        let density = std::mem::take(&mut self.density);
+        self.change(&|site, psi| *psi *= interaction(strength, density.get(site), *psi));
+        self.density = density;
+    }
+
+    /// Keeps |ψ|² of every site for the mean field of a step.
+    fn hold_density(&mut self) {
+        let mut density = std::mem::take(&mut self.density);
+        density.resize(self.geometry.sites, T::zero());
+        density.par_chunks_mut(PART).enumerate().for_each_init(
+            || vec![Complex::default(); PART],
+            |sites, (part, density)| {
+                let sites = &mut sites[..density.len()];
+                self.read(part * PART, sites);
+                for (density, psi) in density.iter_mut().zip(sites) {
+                    *density = psi.norm_sqr();
+                }
+            },
+        );
+        self.density = density;
     }
 }
 
@@ -238,9 +262,13 @@ impl<T: Vectors> Propagator<T> for Partitioned<T> {
         )
     }
 
+    fn blocks(&self) -> Option<usize> {
+        Some(self.blocks).filter(|blocks| *blocks >= 2)
+    }
+
     fn memory(&self) -> usize {
         let arrays = 5 + usize::from(self.ring.is_some());
-        self.psi.len() * arrays * size_of::<T>() + self.hamiltonian.memory()
+        self.psi.len() * arrays * size_of::<T>() + size_of_val(self.density.as_slice()) + self.hamiltonian.memory()
     }
 
     fn set_step(&mut self, dt: f64) {
@@ -261,6 +289,9 @@ impl<T: Vectors> Propagator<T> for Partitioned<T> {
         let dt = self.step.dt;
         let mut now = time;
         for _ in 0..steps {
+            if self.hamiltonian.has_mean_field() {
+                self.hold_density();
+            }
             if interacts {
                 self.interact(dt / 2.0);
             }

@@ -1,18 +1,18 @@
 //! Sums over the field and records of detectors: where ψ lies if the propagator can, otherwise on the host.
 
 use super::Number;
-use super::run::{KEPT, PART, Run};
+use super::run::{CrankNicolson, KEPT, PART};
 use crate::field::wide;
 use crate::physics::{Measure, Observables};
+use crate::solver::clock::RunClock;
 use crate::solver::totals::{Region, Totals};
 use crate::solver::{SolverError, Taps};
 use num_complex::{Complex, Complex64};
 use rayon::prelude::*;
 
-impl<T: Number> Run<T> {
-    /// Norm, ⟨H⟩, positions and spreads of ψ now.
-    pub(super) fn measure(&mut self) -> Result<Observables, SolverError> {
-        let time = self.clock.time;
+impl<T: Number> CrankNicolson<T> {
+    /// Norm, ⟨H⟩, positions and spreads of ψ, with the drives of `time`.
+    pub(super) fn measure(&mut self, time: f64) -> Result<Observables, SolverError> {
         let totals = if self.propagator.looks() {
             let everywhere = Region {
                 lo: [0; 3],
@@ -97,42 +97,44 @@ impl<T: Number> Run<T> {
         sums
     }
 
-    /// Takes steps and records every one of them.
-    pub(super) fn advance_recording(&mut self, steps: u64, taps: &mut Taps) {
+    /// Takes steps and records every one of them; none: records ψ as it stands.
+    pub(super) fn record_steps(&mut self, clock: &RunClock, steps: u64, taps: &mut Taps) {
         let all = taps.taps().to_vec();
         let regions: Vec<Option<Region>> = (all.iter().map(Region::of))
             .map(|region| (0..3).all(|axis| region.hi[axis] > region.lo[axis]).then_some(region))
             .collect();
         let asked: Vec<Region> = regions.iter().flatten().copied().collect();
+        let moments: Vec<u64> = if steps == 0 { vec![0] } else { (1..=steps).collect() };
         if !self.propagator.looks() || asked.len() > KEPT {
-            for _ in 0..steps {
-                self.steps(1);
+            for moment in moments {
+                if moment > 0 {
+                    self.propagator.advance(clock.after(moment - 1).time(), 1);
+                }
                 self.propagator.fetch();
-                self.record(taps);
+                self.record(clock.after(moment).time(), taps);
             }
             return;
         }
         // Sums are put in after every step and come to the host once a batch, so that steps do not wait for them.
-        let most = (KEPT / asked.len().max(1)) as u64;
-        let mut left = steps;
-        while left > 0 {
-            let mut times = Vec::new();
-            for step in 0..usize::try_from(left.min(most)).unwrap_or(KEPT) {
-                self.steps(1);
-                times.push(self.clock.time);
-                self.propagator.keep_totals(self.clock.time, &asked, step * asked.len());
+        let most = KEPT / asked.len().max(1);
+        for batch in moments.chunks(most) {
+            for (place, moment) in batch.iter().enumerate() {
+                if *moment > 0 {
+                    self.propagator.advance(clock.after(moment - 1).time(), 1);
+                }
+                let time = clock.after(*moment).time();
+                self.propagator.keep_totals(time, &asked, place * asked.len());
             }
-            let totals = self.propagator.kept_totals(times.len() * asked.len());
+            let totals = self.propagator.kept_totals(batch.len() * asked.len());
             let mut totals = totals.iter();
-            left -= times.len() as u64;
-            for time in times {
+            for moment in batch {
                 let values: Vec<f64> = (all.iter().zip(&regions))
                     .map(|(tap, region)| match region {
                         None => 0.0,
                         Some(_) => totals.next().map_or(f64::NAN, |totals| totals.value(self.grid(), tap)),
                     })
                     .collect();
-                taps.push(time, &values);
+                taps.push(clock.after(*moment).time(), &values);
             }
         }
     }
@@ -166,10 +168,10 @@ impl<T: Number> Run<T> {
         density * diagonal - self.quantum.hopping * (psi.conj() * around).re
     }
 
-    fn record(&self, taps: &mut Taps) {
+    fn record(&self, time: f64, taps: &mut Taps) {
         let grid = self.grid();
-        let drives = self.propagator.drives_at(self.clock.time);
-        taps.record(self.clock.time, |tap| {
+        let drives = self.propagator.drives_at(time);
+        taps.record(time, |tap| {
             if tap.measure != Measure::Energy {
                 return tap.quantum(grid, self.quantum.hopping, |site| self.psi_at(site));
             }

@@ -44,6 +44,8 @@ pub(super) struct Plane<T: Real> {
     kick: Kick<T>,
     walls: Vec<bool>,
     imaginary: bool,
+    /// |ψ|² at the start of a step in imaginary time with an interaction, x fastest; otherwise empty.
+    density: Vec<T>,
     /// Real and imaginary parts of one site after the other; rows `pitch` sites apart.
     psi: Aligned<T>,
     pitch: usize,
@@ -110,6 +112,7 @@ impl<T: Vectors> Plane<T> {
             kick: Kick::new(medium, quantum.absorption_scale(), quantum.interaction, imaginary),
             walls,
             imaginary,
+            density: Vec::new(),
             psi: large(2 * pitch * ny, 0),
             pitch,
             lines: [empty(), empty()],
@@ -204,7 +207,8 @@ impl<T: Vectors> Plane<T> {
                 let first = tile * lanes * pitch;
                 let kick = |drives: &[f64], sites: &mut [Complex<T>]| {
                     for (line, sites) in sites.chunks_mut(pitch).enumerate() {
-                        this.kick.apply(0, drives, (tile * lanes + line) * nx, &mut sites[..nx]);
+                        this.kick
+                            .apply(0, drives, (tile * lanes + line) * nx, &mut sites[..nx], &this.density);
                     }
                 };
                 if let Some(drives) = ending {
@@ -219,6 +223,18 @@ impl<T: Vectors> Plane<T> {
                 }
             });
         self.psi = psi;
+    }
+
+    /// Keeps |ψ|² of every site for the mean field of a step.
+    fn hold_density(&mut self) {
+        let [nx, ny, _] = self.grid.size();
+        self.density.resize(nx * ny, T::zero());
+        let psi: &[Complex<T>] = bytemuck::cast_slice(&self.psi[..]);
+        (self.density.par_chunks_mut(nx).zip(psi.par_chunks(self.pitch))).for_each(|(density, psi)| {
+            for (density, psi) in density.iter_mut().zip(psi) {
+                *density = psi.norm_sqr();
+            }
+        });
     }
 
     /// The columns in tiles: wide ones, then single vectors.
@@ -280,12 +296,16 @@ impl<T: Vectors> Propagator<T> for Plane<T> {
                 Lines::Each { q, ring } => q.len() + ring.len(),
             })
             .sum();
-        self.psi.memory() + lines * size_of::<Complex<T>>() + self.kick.memory() + self.walls.len()
+        self.psi.memory()
+            + lines * size_of::<Complex<T>>()
+            + self.kick.memory()
+            + self.walls.len()
+            + size_of_val(self.density.as_slice())
     }
 
     fn set_step(&mut self, dt: f64) {
         self.dt = dt;
-        self.kick.set_steps(&[dt / 2.0]);
+        self.kick.set_steps(&[dt / 2.0], true);
         let steps = Step::of_plane(dt, &self.quantum, self.imaginary);
         for (axis, (step, diagonal)) in steps.into_iter().enumerate() {
             self.lines[axis] = self.lines(axis, &step, diagonal);
@@ -296,6 +316,11 @@ impl<T: Vectors> Propagator<T> for Plane<T> {
     fn advance(&mut self, time: f64, steps: u64) {
         let mut ending = None;
         let mut now = time;
+        if self.kick.has_mean_field() {
+            // The norm is restored between any two steps, so that there is one.
+            debug_assert_eq!(steps, 1);
+            self.hold_density();
+        }
         for _ in 0..steps {
             let drives = self.kick.drive_values(now + self.dt / 2.0);
             self.rows(ending.as_deref(), Some(&drives));

@@ -1,23 +1,25 @@
-//! A run: clock, edits, sums and states around a [`Propagator`], which holds the field in a layout of its own.
+//! The stepper: initial state, sums and states around a [`Propagator`], which holds the field in a layout of its own.
 
+use super::Number;
 use super::hamiltonian::Hamiltonian;
 use super::line::Partitioned;
 use super::plane::Plane;
 use super::thomas::EndToEnd;
-use super::{METHOD, Number, objections, step_advice};
 use crate::backend::simd::{Level, Vectors};
 use crate::backend::threads;
-use crate::field::{FieldData, Precision, Real, narrow, wide};
-use crate::grid::{Edge, Grid};
-use crate::physics::{Observables, Quantum, Sets};
+use crate::field::{FieldData, Real, narrow, wide};
+use crate::grid::Grid;
+use crate::physics::{Observables, Quantum};
 use crate::scene::Scenario;
+use crate::solver::clock::RunClock;
+use crate::solver::method::Backend;
+use crate::solver::setup::{Choice, Setup};
+use crate::solver::stepper::{Parts, Plane as StatePlane, Stepper};
 use crate::solver::totals::{Region, Totals};
-use crate::solver::{Backend, Clock, Edit, FieldImage, ImageRequest, Report, Solver, SolverError, SolverState, Taps};
+use crate::solver::{FieldImage, ImageRequest, SolverError, Taps};
 use num_complex::{Complex, Complex64};
 use rayon::prelude::*;
 
-/// Steps after which a run in single precision gets its norm back.
-const NORM_EVERY: u64 = 64;
 /// Sites that one task sums.
 pub(super) const PART: usize = 4096;
 /// Sums that [`Propagator::keep_totals`] keeps.
@@ -29,6 +31,10 @@ pub(super) trait Propagator<T: Real>: Send + Sync {
     fn variant(&self) -> &'static str;
     /// What was chosen, for people.
     fn details(&self) -> String;
+    /// Blocks that a line is cut into, on which the last bits depend.
+    fn blocks(&self) -> Option<usize> {
+        None
+    }
     /// Bytes held.
     fn memory(&self) -> usize;
     /// Fixes Δt and all that depends on it.
@@ -75,84 +81,63 @@ pub(super) trait Propagator<T: Real>: Send + Sync {
     }
 }
 
-/// A Crank–Nicolson run.
-pub(super) struct Run<T: Real> {
+/// ψ of one scenario and how it is stepped.
+pub(super) struct CrankNicolson<T: Real> {
     pub(super) scenario: Scenario,
+    pub(super) choice: Choice,
     pub(super) quantum: Quantum,
-    pub(super) clock: Clock,
-    /// Σ|ψ|² that imaginary time restores after each step, and single precision every [`NORM_EVERY`].
-    weight: f64,
     pub(super) propagator: Box<dyn Propagator<T>>,
-    /// What the user should know beside.
-    note: Option<String>,
+    make: Make<T>,
 }
 
-impl<T: Number> Run<T> {
-    /// A run at t = 0.
-    pub(super) fn new(scenario: &Scenario) -> Result<Self, SolverError> {
-        let quantum = scenario
-            .model()
-            .quantum()
-            .ok_or_else(|| SolverError::Unsupported("crank-nicolson steps quantum scenes only".to_owned()))?;
-        threads::run(|| {
-            let (propagator, note) = propagator(scenario, quantum)?;
-            let mut run = Self {
-                propagator,
-                note,
-                scenario: scenario.clone(),
-                quantum,
-                clock: Clock {
-                    steps: 0,
-                    time: 0.0,
-                    time_step: scenario.time().step.unwrap_or_else(|| step_advice(scenario).auto),
-                },
-                weight: 0.0,
-            };
-            run.propagator.set_step(run.clock.time_step);
-            run.set_initial();
-            run.propagator.fault()?;
-            Ok(run)
-        })
-    }
-}
+/// Makes a propagator on one back end, with ψ = 0.
+pub(super) type Make<T> = fn(&Scenario, &Choice, Quantum) -> Result<Box<dyn Propagator<T>>, SolverError>;
 
-/// A field and its steps, and what there is to say about the choice.
-type Chosen<T> = (Box<dyn Propagator<T>>, Option<String>);
-
-#[cfg_attr(
-    not(feature = "cuda"),
-    expect(clippy::unnecessary_wraps, reason = "devices may fail")
-)]
-fn propagator<T: Number>(scenario: &Scenario, quantum: Quantum) -> Result<Chosen<T>, SolverError> {
-    #[cfg(feature = "cuda")]
-    let note = match super::cuda::propagator(scenario, quantum)? {
-        (Some(device), note) => return Ok((device, note)),
-        (None, note) => note,
-    };
-    #[cfg(not(feature = "cuda"))]
-    let note = None;
-    Ok((on_processor(scenario, quantum), note))
-}
-
-fn on_processor<T: Vectors>(scenario: &Scenario, quantum: Quantum) -> Box<dyn Propagator<T>> {
+/// A propagator on the processor.
+#[expect(clippy::unnecessary_wraps, reason = "as `Make` wants it")]
+pub(super) fn on_processor<T: Vectors>(
+    scenario: &Scenario,
+    choice: &Choice,
+    quantum: Quantum,
+) -> Result<Box<dyn Propagator<T>>, SolverError> {
     let level = Level::best();
     if scenario.grid().rank() > 1 {
-        return Box::new(Plane::new(scenario, quantum, level));
+        return Ok(Box::new(Plane::new(scenario, quantum, level)));
     }
     let hamiltonian = Hamiltonian::new(scenario, quantum);
-    let parameters = scenario.solver();
-    if parameters.variant == "thomas" {
-        return Box::new(EndToEnd::new(hamiltonian));
+    if choice.is("thomas") {
+        return Ok(Box::new(EndToEnd::new(hamiltonian)));
     }
-    let count = |key: &str| usize::try_from(parameters.integer(key, 0)).unwrap_or(0);
-    let blocks = match count("blocks") {
-        0 => None,
-        blocks => Some(blocks),
-    };
-    Box::new(Partitioned::new(hamiltonian, blocks, count("levels").max(1), level))
+    Ok(Box::new(Partitioned::new(
+        hamiltonian,
+        choice.blocks,
+        choice.levels,
+        level,
+    )))
 }
 
-impl<T: Number> Run<T> {
+/// The constants of a scene, which the table admits only if it is quantum.
+fn constants(scenario: &Scenario) -> Result<Quantum, SolverError> {
+    let quantum = scenario.model().quantum();
+    quantum.ok_or_else(|| SolverError::Unsupported("crank-nicolson steps quantum scenes only".to_owned()))
+}
+
+impl<T: Number> CrankNicolson<T> {
+    /// ψ at t = 0 on the back end of `make`.
+    pub(super) fn new(setup: &Setup, make: Make<T>) -> Result<Self, SolverError> {
+        let quantum = constants(&setup.scenario)?;
+        let mut stepper = Self {
+            propagator: make(&setup.scenario, &setup.choice, quantum)?,
+            scenario: setup.scenario.clone(),
+            choice: setup.choice.clone(),
+            quantum,
+            make,
+        };
+        stepper.propagator.set_step(setup.time_step);
+        stepper.set_initial();
+        Ok(stepper)
+    }
+
     pub(super) fn grid(&self) -> &Grid {
         self.scenario.grid()
     }
@@ -170,16 +155,13 @@ impl<T: Number> Run<T> {
             }
         });
         self.propagator.change(&|site, psi| *psi = start[site]);
-        self.weight = self.totals(None).norm;
-        if initial.normalised() && self.weight > 0.0 {
-            let wanted = 1.0 / grid.cell_volume();
-            self.scale_to(wanted);
-            self.weight = wanted;
+        if initial.normalised() && self.totals(None).norm > 0.0 {
+            self.rescale(1.0 / grid.cell_volume());
         }
     }
 
     /// Scales ψ to Σ|ψ|² = `weight`.
-    fn scale_to(&mut self, weight: f64) {
+    fn rescale(&mut self, weight: f64) {
         if self.propagator.scale_to(weight) {
             return;
         }
@@ -190,189 +172,139 @@ impl<T: Number> Run<T> {
         }
     }
 
-    fn keeps_norm(&self) -> bool {
-        let (grid, medium) = (self.grid(), self.scenario.medium());
-        let absorbs = medium.has(Sets::Absorption)
-            || (grid.absorb_width() > 0 && grid.edges()[..grid.rank()].contains(&Edge::Absorb));
-        T::PRECISION == Precision::Single && !absorbs
-    }
-
-    /// Steps without a look between.
-    pub(super) fn steps(&mut self, mut steps: u64) {
-        let imaginary = self.scenario.time().imaginary;
-        let keeps_norm = self.keeps_norm();
-        while steps > 0 {
-            let until = if imaginary {
-                1
-            } else if keeps_norm {
-                NORM_EVERY - self.clock.steps % NORM_EVERY
-            } else {
-                steps
-            };
-            let batch = until.min(steps);
-            self.propagator.advance(self.clock.time, batch);
-            for _ in 0..batch {
-                self.clock.time += self.clock.time_step;
-            }
-            self.clock.steps += batch;
-            if imaginary || (keeps_norm && self.clock.steps.is_multiple_of(NORM_EVERY)) {
-                self.scale_to(self.weight);
-            }
-            steps -= batch;
-        }
-    }
-
-    fn gather(&self) -> Vec<Complex<T>> {
+    /// ψ on the host.
+    fn gather(&mut self) -> Result<Vec<Complex<T>>, SolverError> {
+        self.propagator.fetch();
+        self.propagator.fault()?;
         let mut all = vec![Complex::default(); self.grid().sites()];
+        let propagator = &self.propagator;
         all.par_chunks_mut(PART)
             .enumerate()
-            .for_each(|(part, out)| self.propagator.read(part * PART, out));
-        all
+            .for_each(|(part, out)| propagator.read(part * PART, out));
+        Ok(all)
     }
 }
 
-impl<T: Number> Solver for Run<T> {
-    fn report(&self) -> Report {
-        Report {
-            method: METHOD.id,
+impl<T: Number> Stepper for CrankNicolson<T> {
+    fn parts(&self) -> Parts {
+        Parts {
             variant: self.propagator.variant(),
             backend: self.propagator.backend(),
-            precision: T::PRECISION,
-            order: 2,
             threads: self.propagator.workers(),
             details: self.propagator.details(),
             batch: 1,
-            note: self.note.clone(),
+            note: None,
             memory: self.propagator.memory() as u64,
         }
     }
 
-    fn clock(&self) -> Clock {
-        self.clock
+    fn set_step(&mut self, _clock: &RunClock, time_step: f64) -> Result<(), SolverError> {
+        self.propagator.set_step(time_step);
+        Ok(())
     }
 
-    fn advance(&mut self, steps: u64, taps: &mut Taps) -> Result<(), SolverError> {
-        threads::run(|| {
-            if taps.is_empty() {
-                self.steps(steps);
-            } else {
-                self.advance_recording(steps, taps);
-            }
-            self.propagator.fault()
-        })
+    fn set_medium(&mut self, setup: &Setup, clock: &RunClock) -> Result<(), SolverError> {
+        let psi = self.gather()?;
+        let quantum = constants(&setup.scenario)?;
+        let mut propagator = (self.make)(&setup.scenario, &self.choice, quantum)?;
+        propagator.set_step(clock.time_step());
+        propagator.change(&|site, value| *value = psi[site]);
+        propagator.fault()?;
+        (self.propagator, self.quantum) = (propagator, quantum);
+        self.scenario = setup.scenario.clone();
+        Ok(())
     }
 
-    fn edit(&mut self, scenario: &Scenario, edit: &Edit) -> Result<(), SolverError> {
-        match edit {
-            Edit::TimeStep(step) => {
-                if self.scenario.time().imaginary && *step < 0.0 {
-                    return Err(SolverError::Unsupported(
-                        "imaginary time does not run backwards; take a positive step".to_owned(),
-                    ));
-                }
-                self.clock.time_step = *step;
-                threads::run(|| self.propagator.set_step(*step));
-            }
-            Edit::Medium => {
-                if scenario.grid() != self.scenario.grid()
-                    || scenario.time().imaginary != self.scenario.time().imaginary
-                {
-                    return Err(SolverError::Unsupported(
-                        "another grid or kind of time starts the run anew".to_owned(),
-                    ));
-                }
-                if let Some(objection) = objections(scenario).into_iter().next() {
-                    return Err(SolverError::Unsupported(objection));
-                }
-                threads::run(|| {
-                    self.propagator.fetch();
-                    self.propagator.fault()?;
-                    let psi = self.gather();
-                    let quantum = scenario.model().quantum().unwrap_or(self.quantum);
-                    let (mut propagator, note) = propagator(scenario, quantum)?;
-                    propagator.set_step(self.clock.time_step);
-                    propagator.change(&|site, value| *value = psi[site]);
-                    propagator.fault()?;
-                    (self.propagator, self.note, self.quantum) = (propagator, note, quantum);
-                    self.scenario = scenario.clone();
-                    self.weight = self.totals(None).norm;
-                    Ok::<(), SolverError>(())
-                })?;
-            }
-            Edit::Conjugate => threads::run(|| self.propagator.change(&|_, psi| *psi = psi.conj())),
-        }
+    fn conjugate(&mut self, _clock: &RunClock) -> Result<(), SolverError> {
+        self.propagator.change(&|_, psi| *psi = psi.conj());
+        Ok(())
+    }
+
+    fn advance(&mut self, clock: &RunClock, steps: u64) -> Result<(), SolverError> {
+        self.propagator.advance(clock.time(), steps);
+        Ok(())
+    }
+
+    fn advance_observed(&mut self, clock: &RunClock, steps: u64, taps: &mut Taps) -> Result<(), SolverError> {
+        self.record_steps(clock, steps, taps);
+        Ok(())
+    }
+
+    fn observe(&mut self, clock: &RunClock, taps: &mut Taps) -> Result<(), SolverError> {
+        self.record_steps(clock, 0, taps);
+        Ok(())
+    }
+
+    fn pace(&mut self) -> Result<(), SolverError> {
         self.propagator.fault()
     }
 
-    fn image(&mut self, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError> {
-        request.require_quantum()?;
+    fn norm_drifts(&self) -> bool {
+        true
+    }
+
+    fn weight(&mut self) -> Result<f64, SolverError> {
+        self.propagator.fetch();
+        self.propagator.fault()?;
+        Ok(self.totals(None).norm)
+    }
+
+    fn scale_to(&mut self, weight: f64) -> Result<(), SolverError> {
+        self.rescale(weight);
+        Ok(())
+    }
+
+    fn sums(&mut self, clock: &RunClock) -> Result<Observables, SolverError> {
+        self.measure(clock.time())
+    }
+
+    fn image(&mut self, _clock: &RunClock, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError> {
         if self.propagator.looks() {
             self.propagator.picture(request, image);
             return self.propagator.fault();
         }
         self.propagator.fetch();
         self.propagator.fault()?;
-        let grid = self.scenario.grid();
-        let propagator = &self.propagator;
-        threads::run(|| {
-            image.fill_quantum(request, |j, out| {
-                let mut sites = vec![Complex::<T>::default(); out.len()];
-                propagator.read(grid.index([request.x.start, j, request.z]), &mut sites);
-                for (value, psi) in out.iter_mut().zip(sites) {
-                    *value = narrow(wide(psi));
-                }
-            });
-        });
-        Ok(())
-    }
-
-    fn observables(&mut self) -> Result<Observables, SolverError> {
-        threads::run(|| self.measure())
-    }
-
-    fn field(&mut self) -> Result<FieldData, SolverError> {
-        self.propagator.fetch();
-        self.propagator.fault()?;
-        Ok(T::complex_data(threads::run(|| self.gather())))
-    }
-
-    fn set_field(&mut self, field: &FieldData, clock: Clock) -> Result<(), SolverError> {
-        if field.len() != self.grid().sites() || !matches!(field, FieldData::Complex64(_) | FieldData::Complex128(_)) {
-            return Err(SolverError::StateMismatch(format!(
-                "the field has {} values, the grid {} complex ones",
-                field.len(),
-                self.grid().sites()
-            )));
-        }
-        threads::run(|| {
-            self.propagator.change(&|site, psi| *psi = narrow(field.at(site)));
-            self.weight = self.totals(None).norm;
-            if clock.time_step.to_bits() != self.clock.time_step.to_bits() {
-                self.propagator.set_step(clock.time_step);
+        let (grid, propagator) = (self.scenario.grid(), &self.propagator);
+        image.fill_quantum(request, |j, out| {
+            let mut sites = vec![Complex::<T>::default(); out.len()];
+            propagator.read(grid.index([request.x.start, j, request.z]), &mut sites);
+            for (value, psi) in out.iter_mut().zip(sites) {
+                *value = narrow(wide(psi));
             }
-            self.clock = clock;
         });
-        self.propagator.fault()
-    }
-
-    fn save(&mut self) -> Result<SolverState, SolverError> {
-        Ok(SolverState {
-            clock: self.clock,
-            arrays: vec![("psi".to_owned(), self.field()?)],
-            scalars: vec![("weight".to_owned(), self.weight)],
-        })
-    }
-
-    fn load(&mut self, state: &SolverState) -> Result<(), SolverError> {
-        let (_, psi) = state
-            .arrays
-            .iter()
-            .find(|(name, _)| name == "psi")
-            .ok_or_else(|| SolverError::StateMismatch("it holds no array `psi`".to_owned()))?;
-        self.set_field(psi, state.clock)?;
-        if let Some((_, weight)) = state.scalars.iter().find(|(name, _)| name == "weight") {
-            self.weight = *weight;
-        }
         Ok(())
+    }
+
+    fn field(&mut self, _clock: &RunClock) -> Result<FieldData, SolverError> {
+        Ok(T::complex_data(self.gather()?))
+    }
+
+    fn set_field(&mut self, _clock: &RunClock, field: &FieldData) -> Result<(), SolverError> {
+        self.propagator.change(&|site, psi| *psi = narrow(field.at(site)));
+        Ok(())
+    }
+
+    fn layout(&self) -> Vec<StatePlane> {
+        vec![StatePlane::new("psi", self.grid().sites())]
+    }
+
+    fn save(&mut self) -> Result<Vec<Option<FieldData>>, SolverError> {
+        Ok(vec![Some(T::complex_data(self.gather()?))])
+    }
+
+    fn measured_settings(&self) -> Vec<(&'static str, usize)> {
+        self.propagator
+            .blocks()
+            .map(|blocks| ("blocks", blocks))
+            .into_iter()
+            .collect()
+    }
+
+    fn load(&mut self, clock: &RunClock, arrays: &[Option<&FieldData>]) -> Result<(), SolverError> {
+        match arrays {
+            [Some(psi)] => self.set_field(clock, psi),
+            _ => Ok(()),
+        }
     }
 }

@@ -74,6 +74,8 @@ pub(super) struct EndToEnd<T: Real> {
     q: Vec<Complex<T>>,
     /// Empty for an open line.
     ring: Vec<Complex<T>>,
+    /// |ψ|² at the start of a step in imaginary time with an interaction; otherwise empty.
+    density: Vec<T>,
 }
 
 impl<T: Real> EndToEnd<T> {
@@ -87,6 +89,7 @@ impl<T: Real> EndToEnd<T> {
             right: vec![Complex::default(); sites],
             q: Vec::new(),
             ring: Vec::new(),
+            density: Vec::new(),
         }
     }
 
@@ -122,27 +125,26 @@ impl<T: Real> EndToEnd<T> {
         }
     }
 
-    /// e^{−ig|ψ|²τ}, or e^{−g|ψ|²τ} in imaginary time.
+    /// e^{−ig|ψ|²τ}, or e^{−gnτ} in imaginary time.
     fn interact(&mut self, tau: f64) {
         let strength = T::of(self.hamiltonian.quantum.interaction * tau);
         if strength.is_zero() {
             return;
         }
-        let imaginary = self.step.imaginary;
-        self.psi
-            .iter_mut()
-            .for_each(|psi| *psi *= interaction(strength, imaginary, *psi));
+        for (site, psi) in self.psi.iter_mut().enumerate() {
+            *psi *= interaction(strength, self.density.get(site), *psi);
+        }
     }
 }
 
-/// e^{−i·strength·|ψ|²}, or e^{−strength·|ψ|²} in imaginary time.
-pub(super) fn interaction<T: Real>(strength: T, imaginary: bool, psi: Complex<T>) -> Complex<T> {
-    let angle = strength * psi.norm_sqr();
-    if imaginary {
-        Complex::new((-angle).exp(), T::zero())
-    } else {
-        Complex::new(angle.cos(), -angle.sin())
+/// e^{−i·strength·|ψ|²}, or e^{−strength·density} in imaginary time, where the density is that at the start of the step
+/// ([`Hamiltonian::has_mean_field`]).
+pub(super) fn interaction<T: Real>(strength: T, density: Option<&T>, psi: Complex<T>) -> Complex<T> {
+    if let Some(density) = density {
+        return Complex::new((-strength * *density).exp(), T::zero());
     }
+    let angle = strength * psi.norm_sqr();
+    Complex::new(angle.cos(), -angle.sin())
 }
 
 impl<T: Real> Propagator<T> for EndToEnd<T> {
@@ -156,7 +158,7 @@ impl<T: Real> Propagator<T> for EndToEnd<T> {
 
     fn memory(&self) -> usize {
         let complex = 3 * self.psi.len() + self.ring.len();
-        complex * size_of::<Complex<T>>() + self.hamiltonian.memory()
+        complex * size_of::<Complex<T>>() + size_of_val(self.density.as_slice()) + self.hamiltonian.memory()
     }
 
     fn set_step(&mut self, dt: f64) {
@@ -170,6 +172,10 @@ impl<T: Real> Propagator<T> for EndToEnd<T> {
         let dt = self.step.dt;
         let mut now = time;
         for _ in 0..steps {
+            if self.hamiltonian.has_mean_field() {
+                self.density.clear();
+                self.density.extend(self.psi.iter().map(Complex::norm_sqr));
+            }
             self.interact(dt / 2.0);
             if self.hamiltonian.is_driven() {
                 let drives = self.hamiltonian.drives_at(now + dt / 2.0);

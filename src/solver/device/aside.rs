@@ -11,7 +11,7 @@ use crate::physics::{Measure, Observables};
 use crate::scene::scenario::Quantity;
 use crate::solver::fdtd::observe::finished;
 use crate::solver::taps::Tap;
-use crate::solver::{FieldImage, ImageRequest, SolverError, Taps};
+use crate::solver::{FieldImage, ImageRequest, Taps};
 
 /// Numbers of `measure_total`: Σp², energy, x, xx, y, yy, z, zz, peak, flux, Σp.
 pub(in crate::solver) const SUMS: usize = 11;
@@ -93,17 +93,6 @@ pub(in crate::solver) fn observables(sums: [f64; SUMS], sound: Option<[f64; SUMS
         ..Observables::default()
     };
     finished(all, [x, y, z], [xx, yy, zz], grid)
-}
-
-/// Says no to quantities that are not of sound.
-pub(in crate::solver) fn check_quantity(request: &ImageRequest) -> Result<(), SolverError> {
-    match request.quantity {
-        Quantity::Pressure | Quantity::Energy | Quantity::Peak => Ok(()),
-        other => Err(SolverError::Unsupported(format!(
-            "view.quantity = \"{}\" is not a quantity of sound; choose pressure, energy or peak",
-            other.word()
-        ))),
-    }
 }
 
 /// Kernels that sum and draw: those of a module that has `measure`, `measure_total` and `picture`.

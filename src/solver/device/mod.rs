@@ -3,6 +3,7 @@
 
 pub(super) mod aside;
 pub(super) mod operations;
+pub(super) mod resident;
 pub(super) mod rows;
 pub(super) mod texels;
 pub(super) mod touching;
@@ -10,13 +11,11 @@ pub(super) mod touching;
 use self::aside::Frame;
 use self::operations::Sites;
 use self::touching::Touch;
-use super::{Solver, SolverError, Target};
+use super::SolverError;
 use crate::backend::cuda::{self, CudaError, Device, Kind, parameters};
 use crate::backend::simd::Vectors;
 use crate::field::Precision;
 use crate::grid::Grid;
-use crate::scene::Scenario;
-use crate::scene::scenario::BackendChoice;
 
 parameters!(Sites, Frame, Touch);
 
@@ -73,49 +72,6 @@ pub(super) fn check_room(
         needed,
         available: free,
     })
-}
-
-/// What [`chosen`] came to.
-pub(super) enum Built {
-    /// A run on the device.
-    Device(Box<dyn Solver>),
-    /// The processor is to do it, with something to say about it.
-    Elsewhere(Option<String>),
-}
-
-/// A run of `method` by `build` where the scene asks for the device, or leaves it open, has at least `fewest` sites and a device is there.
-pub(super) fn chosen(
-    scenario: &Scenario,
-    method: &str,
-    target: &Target,
-    fewest: usize,
-    build: impl FnOnce() -> Result<Box<dyn Solver>, SolverError>,
-) -> Result<Built, SolverError> {
-    let choice = scenario.solver();
-    let asked = choice.backend == BackendChoice::Cuda;
-    let known = choice.variant == "auto" || target.variants.iter().any(|variant| variant.id == choice.variant);
-    let open = choice.backend == BackendChoice::Auto
-        && choice.variant == "auto"
-        && scenario.grid().sites() >= fewest
-        && cuda::device().is_ok();
-    if !asked && !open {
-        return Ok(Built::Elsewhere(None));
-    }
-    if !known {
-        let ids: Vec<&str> = target.variants.iter().map(|variant| variant.id).collect();
-        return Err(SolverError::Unsupported(format!(
-            "{method} has no variant `{}` on cuda; take one of auto, {}",
-            choice.variant,
-            ids.join(", ")
-        )));
-    }
-    match build() {
-        Err(error) if !asked => {
-            tracing::warn!("on the processor instead of the NVIDIA device: {error}");
-            Ok(Built::Elsewhere(Some(format!("not on the NVIDIA device: {error}"))))
-        }
-        built => built.map(Built::Device),
-    }
 }
 
 /// The device, or why there is none.

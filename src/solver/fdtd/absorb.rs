@@ -1,309 +1,233 @@
-//! What the absorbing layers add to a step ([`super::cpml`]).
+//! Stretches of a row in which layers of one or more axes absorb ([`super::cpml`]).
 
-use super::cpml::{Layer, Shape};
-use super::lattice::{Ghost, ghost};
-use super::share::View;
-use super::stage::Memory;
-use super::stencil::{COEFFICIENTS, STAGGERED};
-use super::sweep::Sweep;
+#![allow(
+    unsafe_code,
+    clippy::inline_always,
+    reason = "vector instructions; kernels must end up in the one function that has the target features"
+)]
+
+use super::stencil::{COEFFICIENTS, FLUX, first, term};
+use crate::backend::simd::{self, Array, Lanes, Level, Vectors};
 use crate::field::Real;
-use rayon::prelude::*;
-use std::ops::Range;
 
-/// Most sites that a stencil reads along one axis.
-const REACH: usize = 9;
+/// A stretch of a row. All slices are as long as `here`, but for factors that are the same for all of its sites.
+pub(super) struct Stretch<'a, 'b, T> {
+    /// pⁿ.
+    pub(super) here: &'a [T],
+    /// pⁿ⁻¹, which becomes pⁿ⁺¹.
+    pub(super) out: &'a mut [T],
+    /// λ² or κ of each site, if they differ.
+    pub(super) squares: Option<&'a [T]>,
+    /// λ² otherwise.
+    pub(super) square: T,
+    /// ρ, if it differs from site to site.
+    pub(super) density: Option<&'a [T]>,
+    /// x, y, z, as many as there are.
+    pub(super) axes: &'b mut [Axis<'a, T>],
+}
 
-/// The rows that stand −h … h sites along one axis from a row; along x, the row itself shifted.
-type Lines<'a, T> = [&'a [T]; REACH];
+/// What a stretch reads along one axis.
+pub(super) struct Axis<'a, T> {
+    /// Neighbours k sites below and above at [k − 1].
+    pub(super) near: [[&'a [T]; 2]; 4],
+    /// ρ of the nearest ones.
+    pub(super) density: Option<[&'a [T]; 2]>,
+    /// The axis' layer, if it absorbs here.
+    pub(super) layer: Option<AxisLayer<'a, T>>,
+}
 
-impl<T: Real> Sweep<T> {
-    fn lines<'a>(&self, all: View<'a, T>, axis: usize, j: usize, k: usize) -> Lines<'a, T> {
-        let lattice = &self.lattice;
-        let (nx, half) = (lattice.size[0], lattice.half);
-        let row = j + lattice.size[1] * k;
-        std::array::from_fn(|place| {
-            if place > 2 * half {
-                return all.slice(lattice.sites(row));
+/// A layer along one axis.
+pub(super) struct AxisLayer<'a, T> {
+    /// A of the faces below and above and of the sites.
+    pub(super) factors: [&'a [T]; 3],
+    /// Whether there is one for each site, as along x, or one for all.
+    pub(super) columns: bool,
+    /// ψ of the faces below and above, ζ.
+    pub(super) memory: [&'a mut [T]; 3],
+}
+
+/// Steps a stretch: pⁿ⁺¹ = pⁿ + ((pⁿ − pⁿ⁻¹) + λ² Σ Z), where the plain second difference stands for Z along axes that do not absorb.
+pub(super) type AbsorbKernel<T> = fn(Stretch<'_, '_, T>);
+
+/// The fastest kernel of half width `half` (1 to 4).
+pub(super) fn absorb_kernel<T: Vectors>(half: usize) -> AbsorbKernel<T> {
+    match half {
+        1 => step::<T, 1>,
+        2 => step::<T, 2>,
+        3 => step::<T, 3>,
+        _ => step::<T, 4>,
+    }
+}
+
+fn step<T: Vectors, const H: usize>(stretch: Stretch<'_, '_, T>) {
+    let n = stretch.here.len();
+    let long = |slice: Option<&[T]>| slice.is_none_or(|slice| slice.len() == n);
+    assert!(stretch.out.len() == n && long(stretch.squares) && long(stretch.density));
+    for axis in &*stretch.axes {
+        assert!(axis.near[..H].iter().flatten().all(|near| near.len() == n));
+        assert!(axis.density.iter().flatten().all(|density| density.len() == n));
+        if let Some(layer) = &axis.layer {
+            let factors = if layer.columns { n } else { 1 };
+            assert!(layer.factors.iter().all(|all| all.len() == factors));
+            assert!(layer.memory.iter().all(|memory| memory.len() == n));
+        }
+    }
+    Level::best().run(Absorb::<T, H>(stretch));
+}
+
+struct Absorb<'a, 'b, T, const H: usize>(Stretch<'a, 'b, T>);
+
+impl<T: Vectors, const H: usize> simd::Kernel<T> for Absorb<'_, '_, T, H> {
+    #[inline(always)]
+    unsafe fn run<L: Lanes<Element = T>>(mut self) {
+        let n = self.0.here.len();
+        let whole = n - n % L::N;
+        // SAFETY: every slice holds n values, as `step` has seen, and i + N ≤ n; instructions as the caller promises.
+        unsafe {
+            for i in (0..whole).step_by(L::N) {
+                self.0.sites::<L, H>(i);
             }
-            if axis == 0 {
-                return &all.slice(lattice.span(row))[place..place + nx];
+            for i in whole..n {
+                self.0.sites::<Array<T, 1>, H>(i);
             }
-            match lattice.neighbour_row(j, k, axis, place.cast_signed() - half.cast_signed()) {
-                Ghost::Same(other) | Ghost::Negative(other) => all.slice(lattice.sites(other)),
-                Ghost::Zero => all.slice(lattice.sites(row)),
+        }
+    }
+}
+
+impl<T: Real> Stretch<'_, '_, T> {
+    /// Steps the sites of a vector.
+    ///
+    /// # Safety
+    /// The slices reach as far as `i` + N; the processor must have the instructions of `L`; for all that follow.
+    #[inline(always)]
+    unsafe fn sites<L: Lanes<Element = T>, const H: usize>(&mut self, i: usize) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let here = L::load(self.here.as_ptr().add(i));
+            let mut rho = None;
+            if let Some(density) = self.density {
+                rho = Some(L::load(density.as_ptr().add(i)));
             }
-        })
-    }
-
-    /// Whether a wall stands `offset` sites along an axis.
-    fn is_wall(&self, [i, j, k]: [usize; 3], axis: usize, offset: isize) -> bool {
-        let lattice = &self.lattice;
-        let [nx, ny, _] = lattice.size;
-        let mut site = [i, j, k];
-        match ghost(
-            lattice.edges[axis],
-            lattice.size[axis],
-            site[axis].cast_signed() + offset,
-        ) {
-            Ghost::Same(at) | Ghost::Negative(at) => {
-                site[axis] = at;
-                self.mask[site[0] + nx * (site[1] + ny * site[2])]
+            let mut sum = here;
+            for (n, axis) in self.axes.iter_mut().enumerate() {
+                let part = axis.change::<L, H>(i, here, rho);
+                sum = if n == 0 { part } else { sum.plus(part) };
             }
-            Ghost::Zero => false,
+            let mut square = L::splat(self.square);
+            if let Some(squares) = self.squares {
+                square = L::load(squares.as_ptr().add(i));
+            }
+            let out = self.out.as_mut_ptr().add(i);
+            here.plus(square.times_plus(sum, here.minus(L::load(out)))).store(out);
         }
     }
+}
 
-    /// The largest order that fits between walls: the scheme's, 2 near a wall, or none at the wall itself.
-    fn half_between(&self, site: [usize; 3], axis: usize, from: isize, to: isize) -> usize {
-        let half = self.lattice.half;
-        if self.mask.is_empty() || !(from..=to).any(|offset| self.is_wall(site, axis, offset)) {
-            half
-        } else {
-            1
-        }
-    }
-
-    /// g of the face above site `i` of a row: first difference, 1/ρ included where it varies, 0 at a wall.
-    fn face_flux(&self, p: &Lines<'_, T>, rho: Option<&Lines<'_, T>>, site: [usize; 3], axis: usize) -> T {
-        let (half, i) = (self.lattice.half, site[0]);
-        if let Some(rho) = rho {
-            let difference = p[half + 1][i] - p[half][i];
-            return (difference + difference) / (rho[half][i] + rho[half + 1][i]);
-        }
-        let reach = half.cast_signed();
-        let fitting = self.half_between(site, axis, 1 - reach, reach);
-        if !self.mask.is_empty() && (self.is_wall(site, axis, 0) || self.is_wall(site, axis, 1)) {
-            return T::zero();
-        }
-        let mut sum = T::zero();
-        for m in 1..=fitting {
-            sum += T::of(STAGGERED[fitting][m - 1]) * (p[half + m][i] - p[half + 1 - m][i]);
-        }
-        sum
-    }
-
-    /// Lp of one axis.
-    fn axis_change(&self, p: &Lines<'_, T>, rho: Option<&Lines<'_, T>>, site: [usize; 3], axis: usize) -> T {
-        let (half, i) = (self.lattice.half, site[0]);
-        let here = p[half][i];
-        if let Some(rho) = rho {
-            let face = |n: usize| (p[n][i] - here) / (rho[n][i] + rho[half][i]);
-            let sum = face(half - 1) + face(half + 1);
-            return sum + sum;
-        }
-        let reach = half.cast_signed();
-        let fitting = self.half_between(site, axis, -reach, reach);
-        if fitting < half || (half == 1 && !self.mask.is_empty()) {
-            let open = |offset| !self.is_wall(site, axis, 0) && !self.is_wall(site, axis, offset);
-            let up = if open(1) { p[half + 1][i] - here } else { T::zero() };
-            let down = if open(-1) { p[half - 1][i] - here } else { T::zero() };
-            return up + down;
-        }
-        let mut sum = T::of(2.0 * COEFFICIENTS[half][0]) * here;
-        for k in 1..=half {
-            sum += T::of(COEFFICIENTS[half][k]) * (p[half - k][i] + p[half + k][i]);
-        }
-        sum
-    }
-
-    /// ψ ← Aψ + Bg on the faces of a layer across y or z; along x this is done with the rest of the row.
-    pub(super) fn update_flux_memory(&self, now: View<'_, T>, layer: &mut Layer<T>) {
-        let Layer { shape, psi, .. } = layer;
-        if shape.axis == 0 {
-            return;
-        }
-        let [nx, ny, _] = self.lattice.size;
-        let slots = shape.slots();
-        psi.par_chunks_mut(nx).enumerate().for_each(|(place, psi)| {
-            let (slot, beside) = if shape.axis == 1 {
-                (place % slots, place / slots)
-            } else {
-                (place / ny, place % ny)
-            };
-            self.update_flux_row(now, shape, slot, beside, psi);
-        });
-    }
-
-    /// ψ ← Aψ + Bg on one row of faces across y or z; `beside` is its place along the other of these axes.
-    pub(super) fn update_flux_row(
-        &self,
-        now: View<'_, T>,
-        shape: &Shape<T>,
-        slot: usize,
-        beside: usize,
-        psi: &mut [T],
-    ) {
-        let (axis, face) = (shape.axis, shape.face_site(slot));
-        let [j, k] = if axis == 1 { [face, beside] } else { [beside, face] };
-        let p = self.lines(now, axis, j, k);
-        let rho = self.density_lines(axis, j, k);
-        let [a, b] = shape.face(slot);
-        for (i, psi) in psi.iter_mut().enumerate() {
-            *psi = a * *psi + b * self.face_flux(&p, rho.as_ref(), [i, j, k], axis);
-        }
-    }
-
-    /// Where the values of a slot lie for a row of sites across y or z; `beside` as in [`Self::update_flux_row`].
-    pub(super) fn slot_range(&self, shape: &Shape<T>, slot: usize, beside: usize) -> Range<usize> {
-        let [nx, ny, _] = self.lattice.size;
-        let place = if shape.axis == 1 {
-            beside * shape.slots() + slot
-        } else {
-            slot * ny + beside
-        };
-        place * nx..(place + 1) * nx
-    }
-
-    fn density_lines(&self, axis: usize, j: usize, k: usize) -> Option<Lines<'_, T>> {
-        (!self.material.density.is_empty()).then(|| self.lines(View::of(&self.material.density), axis, j, k))
-    }
-
-    /// Adds square · (Dψ + ζ) of one axis to a row. `change` is scratch as long as a row.
-    pub(super) fn absorb(
-        &self,
-        now: View<'_, T>,
-        sites: &mut [T],
-        [j, k]: [usize; 2],
-        memory: &Memory<'_, T>,
-        square: impl Fn(usize) -> T,
-        change: &mut [T],
-    ) {
-        let Memory {
-            shape: layer,
-            psi,
-            zeta,
-        } = memory;
-        let ny = self.lattice.size[1];
-        let (half, slots, axis) = (self.lattice.half, layer.slots(), layer.axis);
-        if axis == 0 {
-            let range = (j + ny * k) * slots..(j + ny * k + 1) * slots;
-            #[allow(unsafe_code, reason = "see `Shared`")]
-            // SAFETY: the slots of a row belong to the task that steps the row.
-            let (psi, zeta) = unsafe { (psi.slice(range.clone()), zeta.slice(range)) };
-            self.absorb_along_row(now, sites, [j, k], layer, psi, zeta, square);
-            return;
-        }
-        let (at, beside) = if axis == 1 { (j, k) } else { (k, j) };
-        if !layer.touches(at, half) {
-            return;
-        }
-        let range = |slot: usize| self.slot_range(layer, slot, beside);
-        change.fill(T::zero());
-        for m in 1..=half {
-            let weight = T::of(STAGGERED[half][m - 1]);
-            let faces = [at + m - 1, at.wrapping_sub(m)].map(usize::cast_signed);
-            for (face, weight) in faces.into_iter().zip([weight, -weight]) {
-                let Some((slot, odd)) = layer.mirrored_face(face) else {
-                    continue;
+impl<T: Real> Axis<'_, T> {
+    /// The part of Lp of this axis; the layer's memories go on by a step.
+    #[inline(always)]
+    unsafe fn change<L: Lanes<Element = T>, const H: usize>(&mut self, i: usize, here: L, rho: Option<L>) -> L {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let (mut low, mut high) = ([here; H], [here; H]);
+            for k in 0..H {
+                low[k] = L::load(self.near[k][0].as_ptr().add(i));
+                high[k] = L::load(self.near[k][1].as_ptr().add(i));
+            }
+            if let Some(layer) = &mut self.layer {
+                let z = layer.change::<L, H>(i, here, &low, &high);
+                return match rho {
+                    Some(rho) => z.over(rho),
+                    None => z,
                 };
-                let weight = if odd { -weight } else { weight };
-                #[allow(unsafe_code, reason = "see `Shared`")]
-                // SAFETY: these ψ are written before the rows that read them are stepped, and again only after.
-                let psi = unsafe { &*psi.slice(range(slot)) };
-                for (change, psi) in change.iter_mut().zip(psi) {
-                    *change += weight * *psi;
-                }
             }
-        }
-        if let Some(slot) = layer.cell_slot(at) {
-            #[allow(unsafe_code, reason = "see `Shared`")]
-            // SAFETY: ζ of a slot belongs to the one row that stands in it.
-            let zeta = unsafe { zeta.slice(range(slot)) };
-            let [a, b] = layer.cell(slot);
-            let p = self.lines(now, axis, j, k);
-            let rho = self.density_lines(axis, j, k);
-            for (i, (zeta, change)) in zeta.iter_mut().zip(&mut *change).enumerate() {
-                let u = *change + self.axis_change(&p, rho.as_ref(), [i, j, k], axis);
-                *zeta = a * *zeta + b * u;
-                *change += *zeta;
+            if let (Some(rho), Some([below, above])) = (rho, self.density) {
+                let below = low[0].minus(here).over(rho.plus(L::load(below.as_ptr().add(i))));
+                let above = high[0].minus(here).over(rho.plus(L::load(above.as_ptr().add(i))));
+                let sum = below.plus(above);
+                return sum.plus(sum);
             }
+            let level = here.plus(here);
+            let mut sum = first::<L, H>(low[0].plus(high[0]), level);
+            for k in 2..=H {
+                sum = term::<L, H>(k, low[k - 1].plus(high[k - 1]), level, sum);
+            }
+            sum
         }
-        for (i, (site, change)) in sites.iter_mut().zip(&*change).enumerate() {
-            *site += square(i) * *change;
+    }
+}
+
+impl<T: Real> AxisLayer<'_, T> {
+    /// Z from pⁿ around; see [`super::cpml`].
+    #[inline(always)]
+    unsafe fn change<L: Lanes<Element = T>, const H: usize>(
+        &mut self,
+        i: usize,
+        here: L,
+        low: &[L; H],
+        high: &[L; H],
+    ) -> L {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let (mut below, mut above) = (here.minus(low[0]), high[0].minus(here));
+            if H > 1 {
+                let weight = L::splat(T::of(FLUX[H][0]));
+                (below, above) = (weight.times(below), weight.times(above));
+            }
+            for m in 1..H {
+                let weight = L::splat(T::of(FLUX[H][m]));
+                below = weight.times_plus(high[m - 1].minus(low[m]), below);
+                above = weight.times_plus(high[m].minus(low[m - 1]), above);
+            }
+            let lower = self.renew::<L>(0, i, below);
+            let upper = self.renew::<L>(1, i, above);
+            self.renew::<L>(2, i, upper.minus(lower))
         }
     }
 
-    /// As [`Self::absorb`] for the layers at the two ends of a row.
-    #[expect(clippy::too_many_arguments, reason = "one call site")]
-    fn absorb_along_row(
-        &self,
-        now: View<'_, T>,
-        sites: &mut [T],
-        [j, k]: [usize; 2],
-        layer: &Shape<T>,
-        psi: &mut [T],
-        zeta: &mut [T],
-        square: impl Fn(usize) -> T,
-    ) {
-        let (nx, half) = (self.lattice.size[0], self.lattice.half);
-        let p = self.lines(now, 0, j, k);
-        let rho = self.density_lines(0, j, k);
-        for (slot, psi) in psi.iter_mut().enumerate() {
-            let [a, b] = layer.face(slot);
-            *psi = a * *psi + b * self.face_flux(&p, rho.as_ref(), [layer.face_site(slot), j, k], 0);
-        }
-        let memory = |face: usize| match layer.mirrored_face(face.cast_signed()) {
-            Some((slot, true)) => -psi[slot],
-            Some((slot, false)) => psi[slot],
-            None => T::zero(),
-        };
-        let end = (layer.slots() / 2 + half).min(nx);
-        for i in (0..end).chain((nx - end).max(end)..nx) {
-            let mut change = T::zero();
-            for m in 1..=half {
-                change += T::of(STAGGERED[half][m - 1]) * (memory(i + m - 1) - memory(i.wrapping_sub(m)));
-            }
-            if let Some(slot) = layer.cell_slot(i) {
-                let [a, b] = layer.cell(slot);
-                let u = change + self.axis_change(&p, rho.as_ref(), [i, j, k], 0);
-                zeta[slot] = a * zeta[slot] + b * u;
-                change += zeta[slot];
-            }
-            sites[i] += square(i) * change;
+    /// A(m + g) of a memory m, which becomes that minus g.
+    #[inline(always)]
+    unsafe fn renew<L: Lanes<Element = T>>(&mut self, n: usize, i: usize, g: L) -> L {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let factor = if self.columns {
+                L::load(self.factors[n].as_ptr().add(i))
+            } else {
+                L::splat(self.factors[n][0])
+            };
+            let memory = self.memory[n].as_mut_ptr().add(i);
+            let sum = factor.times(L::load(memory).plus(g));
+            sum.minus(g).store(memory);
+            sum
         }
     }
+}
 
-    /// Sets ζ to what two levels that come from elsewhere need, so that their difference does not go on as a drift in the layers. Where layers
-    /// of several axes overlap the first takes all of it.
-    pub fn settle(&self, now: &[T], old: &[T], layers: &mut [Layer<T>]) {
-        let [nx, ny, nz] = self.lattice.size;
-        if layers.is_empty() {
-            return;
-        }
-        for layer in layers.iter_mut() {
-            layer.zeta.fill(T::zero());
-        }
-        for k in 0..nz {
-            for j in 0..ny {
-                let row = j + ny * k;
-                let (p, q) = (self.lattice.row(now, row), self.lattice.row(old, row));
-                for i in 0..nx {
-                    let site = [i, j, k];
-                    let Some(layer) = layers
-                        .iter_mut()
-                        .find(|layer| layer.shape.cell_slot(site[layer.shape.axis]).is_some())
-                    else {
-                        continue;
-                    };
-                    let Some(slot) = layer.shape.cell_slot(site[layer.shape.axis]) else {
-                        continue;
-                    };
-                    let square = if self.material.squares.is_empty() {
-                        self.material.square
-                    } else {
-                        self.material.squares[self.lattice.index(site)]
-                    };
-                    if square > T::zero() {
-                        let [a, b] = layer.shape.cell(slot);
-                        let place = match layer.shape.axis {
-                            0 => row * layer.shape.slots() + slot,
-                            1 => (k * layer.shape.slots() + slot) * nx + i,
-                            _ => (slot * ny + j) * nx + i,
-                        };
-                        layer.zeta[place] = b / a * (p[i] - q[i]) / square;
-                    }
-                }
-            }
-        }
+/// A and the memories of a site in a layer: of the faces below and above it, and of itself.
+pub(super) type Own<T> = [[T; 2]; 3];
+
+/// The part of Lp of one axis of one site from pⁿ `here` and `near`, which holds what stands k sites below and above at [k − 1]; the memories of `own` go on by a
+/// step, if it lies in a layer. For sites beside walls, whose neighbours are mirrored one by one.
+#[expect(clippy::needless_pass_by_value, reason = "a mutable borrow is passed on")]
+pub(super) fn site_change<T: Real>(half: usize, here: T, near: &[[T; 2]; 4], own: Option<&mut Own<T>>) -> T {
+    let Some([below, above, site]) = own else {
+        let level = here + here;
+        let weights = COEFFICIENTS[half][1..=half].iter().zip(near);
+        return weights
+            .map(|(c, [low, high])| T::of(*c) * ((*low + *high) - level))
+            .sum();
+    };
+    let (mut lower, mut upper) = (T::zero(), T::zero());
+    for (m, weight) in FLUX[half][..half].iter().enumerate() {
+        let inner = if m == 0 { [here; 2] } else { near[m - 1] };
+        lower += T::of(*weight) * (inner[1] - near[m][0]);
+        upper += T::of(*weight) * (near[m][1] - inner[0]);
     }
+    let renew = |[factor, memory]: &mut [T; 2], g: T| {
+        let sum = *factor * (*memory + g);
+        *memory = sum - g;
+        sum
+    };
+    let (lower, upper) = (renew(below, lower), renew(above, upper));
+    renew(site, upper - lower)
 }

@@ -14,7 +14,7 @@
 )]
 
 use super::lattice::Mirror;
-use super::stencil::{advance_site, first, next, term};
+use super::stencil::{advance_site, first, level, next, term};
 use crate::backend::simd::{self, Lanes, Level, Vectors, prefetch};
 
 /// Bundles of rows, one behind the other, and where their neighbours lie.
@@ -232,17 +232,17 @@ impl<T: Vectors> Bundle<'_, T> {
                     column: (&below, here, &above),
                     b,
                 };
-                let mut sum = first::<L, H, D>(here[b]);
+                let level = level::<L, D>(here[b]);
                 // No loop: shifts by k lanes are constants only where k is one.
-                sum = term::<L, H>(1, around.pairs::<D>(1), sum);
+                let mut sum = first::<L, H>(around.pairs::<D>(1), level);
                 if H > 1 {
-                    sum = term::<L, H>(2, around.pairs::<D>(2), sum);
+                    sum = term::<L, H>(2, around.pairs::<D>(2), level, sum);
                 }
                 if H > 2 {
-                    sum = term::<L, H>(3, around.pairs::<D>(3), sum);
+                    sum = term::<L, H>(3, around.pairs::<D>(3), level, sum);
                 }
                 if H > 3 {
-                    sum = term::<L, H>(4, around.pairs::<D>(4), sum);
+                    sum = term::<L, H>(4, around.pairs::<D>(4), level, sum);
                 }
                 new[b] = next([here[b], L::load(walk.old(b)), factors[b]], sum);
             }

@@ -1,29 +1,33 @@
-//! Absorbing edges: convolutional perfectly matched layers for the equation of second order.
+//! Absorbing edges: perfectly matched layers for the equation of second order. What they remember, and their coefficients.
 //!
-//! Per axis, with g the flux through a face (the first difference of p, [`super::stencil::STAGGERED`]; times 1/ρ where the density varies),
-//! σ(ξ) = −3c ln R₀/(2La) ξ² at depth ξ ∈ (0, 1], A = e^(−σ|Δt|) and B = A − 1:
-//! ψ ← Aψ + Bg on faces; u = Lp + Dψ and ζ ← Aζ + Bu on sites; Dψ + ζ is added to Lp. The layer is closed by a rigid wall; what comes
-//! back through it has been damped to R₀. Near walls and densities the differences are those of order 2.
+//! Per axis, with g the flux through a face, whose two-point divergence is the second difference of the scheme's order ([`super::stencil::FLUX`]),
+//! depth ξ ∈ (0, 1] and A = e^(−σ(ξ)|Δt|), σ(ξ) = −5c ln R₀/(2La) ξ⁴:
+//! G = A(ψ + g) and ψ ← G − g on faces; u = DG, Z = A(ζ + u) and ζ ← Z − u on sites; Z stands for the axis' part of Lp. The layer is closed by a rigid wall;
+//! what comes back through it has been damped to R₀. c is the largest speed in the layer, in which the medium does not change along the normal
+//! ([`super::outward`]). R₀ is 10⁻¹⁶ from 15 sites on and larger in thinner layers, where more would be reflected by the discretisation.
 //!
-//! This is the staggered first-order system (velocity and pressure) with its memories, differenced once in time: pⁿ − pⁿ⁻¹ = λ²(U + Z), U = Σu, Z = Σζ.
-//! Two levels that do not come out of this recursion therefore need a matching ζ, or their difference goes on for ever as a drift
-//! inside the layer, where nothing pulls it back: [`super::sweep::Sweep::settle`] takes U = (pⁿ − pⁿ⁻¹)/λ², Z = 0, i.e. ζ = (B/A)(pⁿ − pⁿ⁻¹)/λ².
+//! This is the staggered first-order system (velocity and pressure) with its memories, differenced once in time: pⁿ⁺¹ − 2pⁿ + pⁿ⁻¹ = λ²ΣZ.
+//! Sums of what nearly cancels are formed before they are multiplied, and each in one place, so that what stands still exerts no force but that of rounding.
+//! Two levels that do not come out of this recursion need a matching ζ, or their difference goes on for ever as a drift
+//! inside the layer, where nothing pulls it back: [`super::sweep::Sweep::settle`] takes Z = (A − 1)(pⁿ − pⁿ⁻¹)/λ².
+//!
+//! A site holds ψ of both its faces: with a copy of its own it goes on from the pressure that its stencil reads, and layers ask no more of the order in
+//! which sites are stepped than the plain scheme does.
 //!
 //! Δt enters by its size: the layer absorbs in both directions of time, since the waves that left cannot come back.
 //!
-//! References: Komatitsch & Martin 2007, doi:10.1190/1.2757586 (CPML, κ = 1, α = 0, m = 2); Pasalic & McGarry 2010,
-//! doi:10.1190/1.3513453 (second-order form).
+//! References: Komatitsch & Martin 2007, doi:10.1190/1.2757586 (CPML, κ = 1, α = 0); Pasalic & McGarry 2010, doi:10.1190/1.3513453 (second-order form).
 
 use super::lattice::Lattice;
 use super::material::allocate;
 use crate::field::Real;
 use crate::solver::SolverError;
+use std::ops::Range;
 
-/// What the layer of `width` sites reflects at normal incidence: 10⁻⁴ at 10 sites, 10⁻⁶ at 20 and more, where the discretisation itself reflects
-/// more.
+/// R₀ of a layer of `width` sites.
 fn reflection(width: usize) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "widths are small")]
-    10f64.powf(-(2.0 + width as f64 / 5.0).clamp(2.0, 7.0))
+    10f64.powf(-(4.0 + 0.8 * width as f64).min(16.0))
 }
 
 /// The two layers of one axis with what they remember.
@@ -31,10 +35,9 @@ fn reflection(width: usize) -> f64 {
 pub struct Layer<T> {
     /// Where they lie and what they do.
     pub shape: Shape<T>,
-    /// ψ, slot by slot: `width` slots at the low end from outside in, then as many at the high end. Slots of the x axis lie side by side in a row of
-    /// the grid; slots of y and z are rows.
+    /// ψ of the face below each site of the slots, then ψ of the face above each.
     pub psi: Vec<T>,
-    /// ζ in the same order.
+    /// ζ of each site. Slots of the x axis lie side by side, row by row; slots of y and z are rows.
     pub zeta: Vec<T>,
 }
 
@@ -45,112 +48,139 @@ pub struct Shape<T> {
     pub axis: usize,
     width: usize,
     sites: usize,
-    /// A and B of faces, by depth: [0] is the outermost.
-    faces: Vec<[T; 2]>,
-    /// A and B of sites, by depth: [0] is the outermost.
-    cells: Vec<[T; 2]>,
+    /// Sites of each end for which there are slots: those of the layer and, along x, some more, for which all factors are 1.
+    end: usize,
+    /// A of the face below, of that above, and of the site itself, one after the other, slot by slot.
+    factors: [Vec<T>; 3],
+}
+
+/// Slots of each end of an axis of `sites` for layers of `width`: along x whole vectors, where the row is long enough.
+pub fn slots_of_end(axis: usize, width: usize, sites: usize) -> usize {
+    let padded = width.next_multiple_of(Lattice::FRONT);
+    if axis == 0 && 2 * padded <= sites {
+        padded
+    } else {
+        width
+    }
 }
 
 impl<T: Real> Layer<T> {
     /// Layers at rest.
     pub fn new(lattice: &Lattice, axis: usize, width: usize) -> Result<Self, SolverError> {
-        let slots = 2 * width * (lattice.size.iter().product::<usize>() / lattice.size[axis]);
+        let sites = lattice.size[axis];
+        let end = slots_of_end(axis, width, sites);
+        let values = 2 * end * (lattice.size.iter().product::<usize>() / sites);
         Ok(Self {
             shape: Shape {
                 axis,
                 width,
-                sites: lattice.size[axis],
-                faces: Vec::new(),
-                cells: Vec::new(),
+                sites,
+                end,
+                factors: [const { Vec::new() }; 3],
             },
-            psi: allocate(slots, "the absorbing layers")?,
-            zeta: allocate(slots, "the absorbing layers")?,
+            psi: allocate(2 * values, "the absorbing layers")?,
+            zeta: allocate(values, "the absorbing layers")?,
         })
     }
 }
 
 impl<T: Real> Shape<T> {
-    /// Sets A and B for a Courant number cΔt/a.
+    /// Sets A for Courant numbers cΔt/a of the low and the high end.
     #[expect(clippy::cast_precision_loss, reason = "widths are small")]
-    pub fn set_step(&mut self, courant: f64) {
+    pub fn set_step(&mut self, courants: [f64; 2]) {
         let width = self.width as f64;
-        let strength = -3.0 * reflection(self.width).ln() / (2.0 * width) * courant.abs();
-        let pair = |depth: f64| {
-            let a = (-strength * depth * depth).exp();
-            [T::of(a), T::of(a - 1.0)]
+        let factor = |courant: f64, depth: f64| {
+            let strength = -5.0 * reflection(self.width).ln() / (2.0 * width) * courant.abs();
+            T::of((-strength * (depth.max(0.0) / width).powi(4)).exp())
         };
-        self.cells = (0..self.width).map(|slot| pair(1.0 - slot as f64 / width)).collect();
-        self.faces = (0..self.width)
-            .map(|slot| pair(1.0 - (slot as f64 + 0.5) / width))
-            .collect();
+        // Depth of site n from the outside, and of the faces outside and inside of it.
+        let depth = |n: usize| width - 0.5 - n as f64;
+        let end = 0..self.end;
+        let [low, high] = courants;
+        let slots = |outer: f64, below: f64, above: f64| -> Vec<T> {
+            let lower = end.clone().map(|n| factor(low, depth(n) + outer * below));
+            let upper = end.clone().rev().map(|n| factor(high, depth(n) + outer * above));
+            lower.chain(upper).collect()
+        };
+        self.factors = [slots(0.5, 1.0, -1.0), slots(0.5, -1.0, 1.0), slots(0.0, 0.0, 0.0)];
     }
 
-    /// Slots at both ends.
+    /// Slots of both ends: sites 0, 1, … of the low one, then those of the high one, in the order of the axis.
     pub fn slots(&self) -> usize {
-        2 * self.width
+        2 * self.end
     }
 
-    /// The slot of a site, if it lies in a layer.
-    pub fn cell_slot(&self, at: usize) -> Option<usize> {
-        if at < self.width {
+    /// The sites of each end that have slots.
+    pub fn ends(&self) -> [Range<usize>; 2] {
+        [0..self.end, self.sites - self.end..self.sites]
+    }
+
+    /// Sites of a layer.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// The slot of a site, if it has one.
+    pub fn slot(&self, at: usize) -> Option<usize> {
+        if at < self.end {
             Some(at)
         } else {
-            let from_end = self.sites - 1 - at;
-            (from_end < self.width).then_some(self.width + from_end)
+            (at + self.end).checked_sub(self.sites).map(|from| self.end + from)
         }
     }
 
-    /// The slot of the face between sites `at` and `at + 1`, if it lies in a layer.
-    pub fn face_slot(&self, at: usize) -> Option<usize> {
-        if at < self.width {
-            Some(at)
-        } else {
-            let from_end = (self.sites - 1).checked_sub(at + 1)?;
-            (from_end < self.width).then_some(self.width + from_end)
-        }
+    /// A of the faces below and above the site of each slot, and of the site.
+    pub fn factors(&self) -> &[Vec<T>; 3] {
+        &self.factors
     }
 
-    /// The slot and the sign of a face that may lie outside: the closing wall is an odd mirror of the flux.
-    pub fn mirrored_face(&self, face: isize) -> Option<(usize, bool)> {
-        let last = self.sites.cast_signed() - 1;
-        let (inside, odd) = if face < 0 {
-            (-2 - face, true)
-        } else if face >= last {
-            (2 * last - face, true)
-        } else {
-            (face, false)
+    /// Where the memories of row (j, k) lie: along x its slots, otherwise a row of sites; `None` if it has none.
+    pub fn row(&self, size: [usize; 3], [j, k]: [usize; 2]) -> Option<Range<usize>> {
+        let [nx, ny, _] = size;
+        let (first, count) = match self.axis {
+            0 => ((j + ny * k) * self.slots(), self.slots()),
+            1 => ((k * self.slots() + self.slot(j)?) * nx, nx),
+            _ => ((self.slot(k)? * ny + j) * nx, nx),
         };
-        let slot = self.face_slot(usize::try_from(inside).ok()?)?;
-        Some((slot, odd))
+        Some(first..first + count)
     }
 
-    /// The site below the face of a slot.
-    pub fn face_site(&self, slot: usize) -> usize {
-        if slot < self.width {
-            slot
-        } else {
-            self.sites - 2 - (slot - self.width)
-        }
-    }
-
-    /// A and B of a face.
-    pub fn face(&self, slot: usize) -> [T; 2] {
-        self.faces[slot % self.width]
-    }
-
-    /// A and B of a site.
-    pub fn cell(&self, slot: usize) -> [T; 2] {
-        self.cells[slot % self.width]
-    }
-
-    /// Whether the layers add anything at a site for a stencil of this half width: beyond the layer's own sites, those whose
-    /// difference reaches a face in it.
-    pub fn touches(&self, at: usize, half: usize) -> bool {
-        touches(self.width, self.sites, at, half)
+    /// Where the memories of a site lie.
+    pub fn place(&self, size: [usize; 3], [i, j, k]: [usize; 3]) -> Option<usize> {
+        let row = self.row(size, [j, k])?;
+        Some(row.start + if self.axis == 0 { self.slot(i)? } else { i })
     }
 }
 
-/// As [`Shape::touches`], for layers of `width` sites on an axis of `sites`.
-pub fn touches(width: usize, sites: usize, at: usize, half: usize) -> bool {
-    at < width + half || at + width + half >= sites
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grid::Grid;
+
+    #[test]
+    fn both_ends_absorb_alike() {
+        let lattice = Lattice::new(&Grid::new(&[40, 9], 1.0), 1);
+        for (axis, width) in [(0, 5), (1, 4)] {
+            let mut shape = Layer::<f64>::new(&lattice, axis, width).unwrap().shape;
+            shape.set_step([0.5, 0.5]);
+            let [below, above, own] = shape.factors();
+            let n = shape.slots();
+            for slot in 0..n {
+                assert_eq!(below[slot], above[n - 1 - slot]);
+                assert_eq!(own[slot], own[n - 1 - slot]);
+                // The face above a site is the one below the next.
+                if slot + 1 < n / 2 {
+                    assert_eq!(above[slot], below[slot + 1]);
+                }
+            }
+            // Nothing beyond the layer, and the face at its border is the first outside.
+            assert_eq!(
+                [above[width - 1], own[n / 2 - 1].min(1.0)],
+                [1.0, if axis == 0 { 1.0 } else { own[width - 1] }]
+            );
+            assert!(own[0] < own[1] && own[width - 1] < 1.0);
+            assert_eq!(shape.slot(lattice.size[axis] - 1), Some(n - 1));
+        }
+        assert_eq!(Layer::<f64>::new(&lattice, 1, 4).unwrap().shape.slot(4), None);
+    }
 }

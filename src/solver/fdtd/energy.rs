@@ -110,10 +110,10 @@ impl<T: Real> Sweep<T> {
         }
         if self.material.density.is_empty() {
             let density = self.material.uniform_density;
-            self.walls.for_each(row, |i, terms| {
+            self.walls.for_each(lattice, row, |i, terms| {
                 for term in terms {
                     let (p, q) = levels.at(term.from);
-                    out[i] += term.weight.wide() * (p - own[i].0) * (q - own[i].1) / (4.0 * density);
+                    out[i] += term.weight * (p - own[i].0) * (q - own[i].1) / (4.0 * density);
                 }
             });
         }

@@ -1,6 +1,7 @@
 //! The medium as the step reads it: λ² or κ per site, density, damping.
 
 use super::lattice::Lattice;
+use super::outward::Domain;
 use crate::field::Real;
 use crate::physics::{Acoustic, Medium, Model, Sets};
 use crate::scene::Scenario;
@@ -50,6 +51,7 @@ impl<T: Real> Material<T> {
             return Err(SolverError::Unsupported("fdtd steps acoustic scenes only".to_owned()));
         };
         let medium = scenario.medium();
+        let domain = Domain::new(scenario.grid());
         let ratio = time_step / scenario.grid().spacing();
         let mut material = Self {
             uniform_density: acoustic.density,
@@ -67,7 +69,9 @@ impl<T: Real> Material<T> {
                 .for_each_init(
                     || vec![0.0; nx],
                     |values, (row, out)| {
-                        medium.density_row(acoustic.density, row % ny, row / ny, 0..nx, values);
+                        let [j, k] = domain.row(row % ny, row / ny);
+                        medium.density_row(acoustic.density, j, k, 0..nx, values);
+                        domain.fill_ends(values);
                         for (i, value) in values.iter().enumerate() {
                             let wall = walls.get(row * nx + i).copied().unwrap_or(false);
                             out[front + i] = if wall { T::infinity() } else { T::of(*value) };
@@ -85,9 +89,12 @@ impl<T: Real> Material<T> {
                 .for_each_init(
                     || (vec![0.0; nx], vec![1.0; nx]),
                     |(speed, density), (row, out)| {
-                        medium.speed_row(acoustic.speed, row % ny, row / ny, 0..nx, speed);
+                        let [j, k] = domain.row(row % ny, row / ny);
+                        medium.speed_row(acoustic.speed, j, k, 0..nx, speed);
+                        domain.fill_ends(speed);
                         if with_density {
-                            medium.density_row(acoustic.density, row % ny, row / ny, 0..nx, density);
+                            medium.density_row(acoustic.density, j, k, 0..nx, density);
+                            domain.fill_ends(density);
                         }
                         for (i, (c, rho)) in speed.iter().zip(density.iter()).enumerate() {
                             let wall = walls.get(row * nx + i).copied().unwrap_or(false);
@@ -101,18 +108,20 @@ impl<T: Real> Material<T> {
                 );
         }
         if medium.has(Sets::Absorption) {
-            material.read_damping(medium, lattice, time_step);
+            material.read_damping(medium, &domain, lattice, time_step);
         }
         Ok(material)
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "rows are far fewer than 2^32")]
-    fn read_damping(&mut self, medium: &Medium, lattice: &Lattice, time_step: f64) {
+    fn read_damping(&mut self, medium: &Medium, domain: &Domain, lattice: &Lattice, time_step: f64) {
         let [nx, ny, _] = lattice.size;
         let mut values = vec![0.0; nx];
         self.damped_rows = vec![None; lattice.rows()];
         for row in 0..lattice.rows() {
-            medium.damping_row(row % ny, row / ny, 0..nx, &mut values);
+            let [j, k] = domain.row(row % ny, row / ny);
+            medium.damping_row(j, k, 0..nx, &mut values);
+            domain.fill_ends(&mut values);
             if values.iter().any(|value| *value != 0.0) {
                 self.damped_rows[row] = Some((self.damping.len() / nx) as u32);
                 self.damping.extend(values.iter().map(|value| T::of(value * time_step)));
@@ -141,6 +150,16 @@ impl<T: Real> Material<T> {
         }
     }
 
+    /// The largest λ of sites given by their places in an array.
+    pub fn largest_courant(&self, places: impl Iterator<Item = usize>) -> f64 {
+        if self.squares.is_empty() {
+            return self.square.wide().sqrt();
+        }
+        let rho = |index: usize| self.density.get(index).map_or(1.0, |rho| rho.wide());
+        let squares = places.map(|index| self.squares[index].wide() / rho(index));
+        squares.fold(0.0, f64::max).sqrt()
+    }
+
     /// Bytes held.
     pub fn bytes(&self) -> u64 {
         let values = self.squares.len() + self.density.len() + self.damping.len();
@@ -160,17 +179,19 @@ pub fn allocate<T: Real>(len: usize, what: &str) -> Result<Vec<T>, SolverError> 
     Ok(all)
 }
 
-/// Walls of a scene, one value a site, x fastest; empty where no layer sets one.
+/// Walls of a scene, one value a site, x fastest, continued into absorbing layers ([`super::outward`]); empty where no layer sets one.
 pub fn read_walls(scenario: &Scenario) -> Vec<bool> {
     let medium = scenario.medium();
     if !medium.has(Sets::Wall) {
         return Vec::new();
     }
     let [nx, ny, _] = scenario.grid().size();
+    let domain = Domain::new(scenario.grid());
     let mut walls = vec![false; scenario.grid().sites()];
-    walls
-        .par_chunks_mut(nx)
-        .enumerate()
-        .for_each(|(row, out)| medium.wall_row(row % ny, row / ny, 0..nx, out));
+    walls.par_chunks_mut(nx).enumerate().for_each(|(row, out)| {
+        let [j, k] = domain.row(row % ny, row / ny);
+        medium.wall_row(j, k, 0..nx, out);
+        domain.fill_ends(out);
+    });
     walls
 }

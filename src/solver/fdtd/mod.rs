@@ -4,12 +4,12 @@
 //! Scheme: pⁿ⁺¹ = 2pⁿ − pⁿ⁻¹ + Δt²(c²Lpⁿ + S(tₙ)/a^d), L of order 2, 4, 6 or 8 in a; with a density per site, order 2 in conservative form, faces
 //! of density (ρ + ρ′)/2. Damping is centred: (1 + γΔt)pⁿ⁺¹ + (1 − γΔt)pⁿ⁻¹. At t = 0 p_t = 0: p¹ = p⁰ + ½(cΔt)²Lp⁰.
 //! Edges: rigid = even mirror half a spacing outside, soft = odd mirror one spacing outside, periodic, absorbing = CPML ([`cpml`]). Walls
-//! inside the grid are rigid on every face, at every order ([`walls`]).
+//! inside the grid are rigid on every face, at every order ([`walls`]). In absorbing layers the medium and the walls of the inner border go on ([`outward`]).
 //! Layout: two levels, x fastest, rows padded to whole cache lines with ghost sites at both ends; pⁿ⁺¹ is written over pⁿ⁻¹, so
 //! there is no third array. λ² per site only where a layer sets the speed.
 //! Order: 2 in Δt; `order` is the order in a. Exact dispersion: sin²(ωΔt/2) = −(λ²/4) Σ σ(kᵢa), σ(κ) = 2C₀ + 2ΣCₖ cos kκ.
 //! Stability: λ ≤ 2/√(d·S), S = 4, 16/3, 272/45, 2048/315, per site ([`stability`]).
-//! Cost: 3 + 2d + … instructions a site (9, 16, 23, 30 in 3D); two numbers read and one written a site and step.
+//! Cost: 10, 18, 25, 32 instructions a site in 3D; two numbers read and one written a site and step.
 //! Limits: a density per site at order 2 only. Absorbing layers do not run backwards: with Δt < 0 they absorb as well.
 //!
 //! References: Levchenko, Perepelkina & Zakirov 2016, doi:10.3390/computation4030029 (coefficients); Alford, Kelly & Boore 1974,
@@ -26,8 +26,10 @@ pub mod energy;
 pub mod lattice;
 pub mod material;
 pub(super) mod observe;
+pub mod outward;
 mod plan;
 mod potential;
+pub mod reflection;
 mod run;
 mod share;
 mod sites;
@@ -35,6 +37,7 @@ mod solver;
 pub mod stability;
 mod stage;
 pub mod stencil;
+mod stretches;
 pub mod sweep;
 mod tiling;
 mod torre;
@@ -42,12 +45,17 @@ mod transducers;
 pub mod walls;
 
 use self::plan::{MOST_DTS, MOST_STEPS};
+use super::method::{Backend, Kind, Method, Paper, ParameterSpec, StepAdvice, Target, Variant, Work};
+use super::placed;
+use super::run::Run;
+use super::setup::{Choice, Number, Setup};
 use super::transducers::grow_by_star;
-use super::{Backend, Kind, Method, Paper, ParameterSpec, Solver, SolverError, StepAdvice, Target, Variant, Work};
+use super::{Solver, SolverError};
 use crate::field::Precision;
 use crate::grid::Edge;
 use crate::physics::{Equation, Sets};
-use crate::scene::Scenario;
+use crate::scene::{Objection, Scenario};
+use crate::solver::acoustic::acoustic_objections;
 
 /// The row of the table.
 pub static METHOD: Method = Method {
@@ -143,17 +151,12 @@ pub static METHOD: Method = Method {
 };
 
 /// Half the order in space.
-fn half(scenario: &Scenario) -> usize {
-    match scenario.solver().integer("order", 2) {
-        4 => 2,
-        6 => 3,
-        8 => 4,
-        _ => 1,
-    }
+fn half(choice: &Choice) -> usize {
+    (choice.order / 2).max(1) as usize
 }
 
 fn step_advice(scenario: &Scenario) -> StepAdvice {
-    let half = half(scenario);
+    let half = half(&Choice::of(scenario));
     let limit = stability::limit(scenario, half);
     // At order 2 the errors of time and space have opposite signs: the largest step is the most accurate. Above it, the error of
     // time is what is left.
@@ -167,37 +170,28 @@ fn step_advice(scenario: &Scenario) -> StepAdvice {
     }
 }
 
-fn objections(scenario: &Scenario) -> Vec<String> {
-    let mut all = Vec::new();
-    let (grid, medium) = (scenario.grid(), scenario.medium());
-    let order = 2 * half(scenario);
-    if order > 2 && medium.has(Sets::Density) {
-        all.push(format!(
-            "order = {order}: a density that changes from site to site is stepped at order 2 only; set solver.order = 2, or let the layers set \
-             the speed alone"
-        ));
-    }
-    if let Some(layer) = medium.layers().iter().find(|layer| layer.drive.is_some()) {
-        all.push(format!(
-            "a layer that sets {:?} has a drive: the medium of sound does not change in time; remove `drive`",
-            layer.sets
+fn objections(scenario: &Scenario) -> Vec<Objection> {
+    let mut all = acoustic_objections(scenario);
+    let choice = Choice::of(scenario);
+    if choice.order > 2 && scenario.medium().has(Sets::Density) {
+        all.push(Objection::new(
+            "solver.order",
+            format!(
+                "order = {}: a density that changes from site to site is stepped at order 2 only",
+                choice.order
+            ),
+            "set solver.order = 2, or let the layers set the speed alone",
         ));
     }
     for (variant, rank) in [("tiled", 2), ("diamond-torre", 3)] {
-        if scenario.solver().variant == variant && grid.rank() != rank {
-            all.push(format!(
-                "variant = \"{variant}\" works in {rank} dimensions, and the grid has {}; take \"auto\"",
-                grid.rank()
-            ));
-        }
-    }
-    for axis in 0..grid.rank() {
-        let sites = grid.size()[axis];
-        if grid.edges()[axis] == Edge::Absorb && 2 * grid.absorb_width() + 1 > sites {
-            all.push(format!(
-                "absorb_width = {} leaves nothing of an axis of {sites} sites; choose at most {}",
-                grid.absorb_width(),
-                (sites - 1) / 2
+        if choice.is(variant) && scenario.grid().rank() != rank {
+            all.push(Objection::new(
+                "solver.variant",
+                format!(
+                    "variant = \"{variant}\" works in {rank} dimensions, and the grid has {}",
+                    scenario.grid().rank()
+                ),
+                "take \"auto\"",
             ));
         }
     }
@@ -206,14 +200,14 @@ fn objections(scenario: &Scenario) -> Vec<String> {
 
 /// Neighbours along each axis, as far as the stencil goes.
 fn reach(scenario: &Scenario, set: &mut [bool]) {
-    grow_by_star(scenario.grid(), set, half(scenario));
+    grow_by_star(scenario.grid(), set, half(&Choice::of(scenario)));
 }
 
 fn memory(scenario: &Scenario) -> u64 {
     let grid = scenario.grid();
     let medium = scenario.medium();
-    let real = scenario.solver().precision.bytes() as u64;
-    let sites = lattice::Lattice::new(grid, half(scenario)).values() as u64;
+    let real = Choice::of(scenario).real() as u64;
+    let sites = lattice::Lattice::new(grid, half(&Choice::of(scenario))).values() as u64;
     let mut reals = 2;
     if medium.has(Sets::Speed) || medium.has(Sets::Density) {
         reals += 1;
@@ -224,7 +218,7 @@ fn memory(scenario: &Scenario) -> u64 {
     reals += u64::from(scenario.asks_for_velocity());
     let layers: usize = (0..grid.rank())
         .filter(|axis| grid.edges()[*axis] == Edge::Absorb)
-        .map(|axis| 4 * grid.absorb_width() * (grid.sites() / grid.size()[axis]))
+        .map(|axis| 6 * grid.absorb_width() * (grid.sites() / grid.size()[axis]))
         .sum();
     let walls = if medium.has(Sets::Wall) { grid.sites() } else { 0 };
     (reals * sites + layers as u64) * real + walls as u64
@@ -232,31 +226,41 @@ fn memory(scenario: &Scenario) -> u64 {
 
 #[expect(clippy::cast_precision_loss, reason = "small numbers")]
 fn work(scenario: &Scenario) -> Work {
-    let half = half(scenario) as f64;
+    let half = half(&Choice::of(scenario)) as f64;
     let rank = scenario.grid().rank() as f64;
     let medium = scenario.medium();
-    let real = scenario.solver().precision.bytes() as f64;
+    let real = Choice::of(scenario).real() as f64;
     let mut numbers = 3.0;
     for sets in [Sets::Speed, Sets::Density] {
         numbers += f64::from(u8::from(medium.has(sets)));
     }
     Work {
-        // Per distance 2d − 1 additions and one multiply-add; the centre; difference, multiply-add and addition at the end.
-        instructions: half * 2.0 * rank + 4.0 - f64::from(u8::from(half == 1.0)),
+        // Per distance 2d − 1 additions, a difference and a multiply-add (order 2: none); the level; difference, multiply-add and addition at the end.
+        instructions: half * (2.0 * rank + 1.0) + 4.0 - f64::from(u8::from(half == 1.0)),
         bytes: numbers * real,
     }
 }
 
+/// Below this a launch on a device costs more than the sites it steps.
+const FEWEST_ON_DEVICE: usize = 1 << 16;
+
 fn build(scenario: &Scenario) -> Result<Box<dyn Solver>, SolverError> {
-    #[cfg(feature = "cuda")]
-    let note = match cuda::build(scenario)? {
-        super::device::Built::Device(solver) => return Ok(solver),
-        super::device::Built::Elsewhere(note) => note,
-    };
-    #[cfg(not(feature = "cuda"))]
-    let note = None;
-    Ok(match scenario.solver().precision {
-        Precision::Single => Box::new(run::Fdtd::<f32>::new(scenario)?.in_its_order(note)),
-        Precision::Double => Box::new(run::Fdtd::<f64>::new(scenario)?.in_its_order(note)),
-    })
+    placed::build(&METHOD, scenario, FEWEST_ON_DEVICE, make)
+}
+
+fn make(setup: Setup, backend: Backend) -> Result<Box<dyn Solver>, SolverError> {
+    match setup.choice.precision {
+        Precision::Single => make_in::<f32>(setup, backend),
+        Precision::Double => make_in::<f64>(setup, backend),
+    }
+}
+
+fn make_in<T: Number>(setup: Setup, backend: Backend) -> Result<Box<dyn Solver>, SolverError> {
+    match backend {
+        Backend::Cpu => Run::boxed(setup, run::Fdtd::<T>::in_its_order),
+        #[cfg(feature = "cuda")]
+        Backend::Cuda => Run::boxed(setup, cuda::Cuda::<T>::new),
+        #[cfg(not(feature = "cuda"))]
+        Backend::Cuda => Err(placed::absent(&METHOD)),
+    }
 }

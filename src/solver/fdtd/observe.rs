@@ -69,7 +69,6 @@ impl<T: Vectors> Fdtd<T> {
             }
         };
         match request.quantity {
-            Quantity::Pressure => threads::run(|| image.fill_real(request, |j, out| copy(&self.now, j, out))),
             Quantity::Peak => threads::run(|| image.fill_real(request, |j, out| copy(&self.peak, j, out))),
             Quantity::Energy => threads::run(|| {
                 image.fill_real(request, |j, out| {
@@ -80,17 +79,12 @@ impl<T: Vectors> Fdtd<T> {
                     }
                 });
             }),
-            other => {
-                return Err(SolverError::Unsupported(format!(
-                    "view.quantity = \"{}\" is not a quantity of sound; choose pressure, energy or peak",
-                    other.word()
-                )));
-            }
+            _ => threads::run(|| image.fill_real(request, |j, out| copy(&self.now, j, out))),
         }
         Ok(())
     }
 
-    pub(super) fn sums(&self) -> Observables {
+    pub(super) fn total(&self) -> Observables {
         let lattice = &self.sweep.lattice;
         let [nx, ny, _] = lattice.size;
         let grid = self.scenario.grid();

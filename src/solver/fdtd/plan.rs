@@ -8,7 +8,7 @@ use super::share::Shared;
 use super::sites::{Acts, Records};
 use super::stage::Watched;
 use super::sweep::Sweep;
-use super::tiling::{Tiling, slope};
+use super::tiling::Tiling;
 use super::torre::Pass;
 use super::walls::Walls;
 use crate::backend::simd::{Aligned, Vectors};
@@ -42,7 +42,7 @@ const SAMPLE: usize = 4 << 20;
 impl Plan {
     /// Plans worth trying with what a scene gives, all different.
     pub(super) fn candidates(lattice: &Lattice, real: usize, given: Given) -> Vec<Self> {
-        let slope = slope(lattice);
+        let slope = lattice.half;
         let row = lattice.stride * real;
         let mut plans: Vec<Self> = Vec::new();
         for bytes in KEPT {

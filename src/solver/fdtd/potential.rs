@@ -21,7 +21,7 @@ impl<T: Vectors> Fdtd<T> {
 
     /// v = 0 now.
     pub(super) fn rest(&mut self) {
-        let half = T::of(self.clock.time_step / 2.0);
+        let half = T::of(self.time_step / 2.0);
         for (phi, p) in self.potential.iter_mut().zip(self.now.iter()) {
             *phi = half * *p;
         }
@@ -29,7 +29,7 @@ impl<T: Vectors> Fdtd<T> {
 
     /// The velocity stays, and time runs on with another Δt.
     pub(super) fn shift_potential(&mut self, time_step: f64) {
-        let half = T::of((time_step - self.clock.time_step) / 2.0);
+        let half = T::of((time_step - self.time_step) / 2.0);
         for (phi, p) in self.potential.iter_mut().zip(self.now.iter()) {
             *phi += half * *p;
         }
@@ -37,7 +37,7 @@ impl<T: Vectors> Fdtd<T> {
 
     /// The velocity changes its sign.
     pub(super) fn reverse_potential(&mut self) {
-        let step = T::of(self.clock.time_step);
+        let step = T::of(self.time_step);
         for (phi, p) in self.potential.iter_mut().zip(self.now.iter()) {
             *phi = step * *p - *phi;
         }
@@ -52,7 +52,7 @@ impl<T: Vectors> Fdtd<T> {
             slots: None,
             stride: self.sweep.lattice.stride,
             spacing: self.scenario.grid().spacing(),
-            time_step: self.clock.time_step,
+            time_step: self.time_step,
         }
     }
 
@@ -61,7 +61,7 @@ impl<T: Vectors> Fdtd<T> {
         (!self.potential.is_empty()).then(|| Levels {
             newer: &self.potential,
             other: &self.now,
-            mix: [1.0, -self.clock.time_step],
+            mix: [1.0, -self.time_step],
             ..self.levels()
         })
     }

@@ -1,10 +1,10 @@
 //! A run: two levels of pressure, the sweep, and the sources.
 
-use super::change::check_step;
 use super::cpml::Layer;
 use super::energy::Levels;
+use super::half;
 use super::lattice::Lattice;
-use super::material::{Material, constants, read_walls};
+use super::material::{Material, read_walls};
 use super::plan::{Given, Plan, fastest};
 use super::share::Shared;
 use super::sites::{Acts, Records};
@@ -13,7 +13,6 @@ use super::sweep::Sweep;
 use super::tiling::Tiling;
 use super::torre::Pass;
 use super::walls::Walls;
-use super::{half, objections, step_advice};
 use crate::backend::simd::{Aligned, Vectors};
 use crate::backend::threads;
 use crate::field::FieldData;
@@ -21,7 +20,9 @@ use crate::grid::Edge;
 use crate::scene::Scenario;
 use crate::scene::scenario::Quantity;
 use crate::solver::acoustic::emit::Emitters;
-use crate::solver::{Clock, SolverError, Taps};
+use crate::solver::clock::RunClock;
+use crate::solver::setup::{Choice, Setup};
+use crate::solver::{SolverError, Taps};
 use num_complex::Complex64;
 use rayon::prelude::*;
 
@@ -40,23 +41,18 @@ pub(super) enum Way {
 
 impl Way {
     /// What a scene asks for, or why that is not possible.
-    fn new<T: Vectors>(scenario: &Scenario, lattice: &Lattice) -> Result<Self, String> {
-        let large = scenario.grid().sites() >= LEAST_TILED;
-        let variant = match (scenario.solver().variant.as_str(), lattice.rank) {
-            ("diamond-torre", _) => TORRE,
-            ("tiled", _) => TILED,
-            ("auto", 2) if large => TILED,
-            ("auto", 3) if large => TORRE,
+    fn new<T: Vectors>(choice: &Choice, lattice: &Lattice) -> Result<Self, String> {
+        let large = lattice.size.iter().product::<usize>() >= LEAST_TILED;
+        let variant = match (choice.variant.as_deref(), lattice.rank) {
+            (Some(TORRE), _) => TORRE,
+            (Some(TILED), _) => TILED,
+            (None, 2) if large => TILED,
+            (None, 3) if large => TORRE,
             _ => return Ok(Self::Stepwise),
         };
-        let whole = |key: &str| {
-            usize::try_from(scenario.solver().integer(key, 0))
-                .ok()
-                .filter(|n| *n > 0)
-        };
         let given = Given {
-            dts: whole("dts"),
-            tower: whole("tower"),
+            dts: choice.dts,
+            tower: choice.tower,
         };
         let plan = fastest::<T>(lattice, given);
         match Tiling::new(lattice, plan.dts) {
@@ -79,7 +75,8 @@ pub struct Fdtd<T: Vectors> {
     pub(super) scenario: Scenario,
     /// The order in which rows and steps come.
     pub(super) way: Way,
-    pub(super) clock: Clock,
+    /// Δt with its sign.
+    pub(super) time_step: f64,
     pub(super) sweep: Sweep<T>,
     pub(super) layers: Vec<Layer<T>>,
     pub(super) emitters: Emitters,
@@ -97,13 +94,9 @@ pub struct Fdtd<T: Vectors> {
 
 impl<T: Vectors> Fdtd<T> {
     /// A run at t = 0, step by step.
-    pub fn new(scenario: &Scenario) -> Result<Self, SolverError> {
-        if let Some(objection) = objections(scenario).into_iter().next() {
-            return Err(SolverError::Unsupported(objection));
-        }
-        let time_step = scenario.time().step.unwrap_or_else(|| step_advice(scenario).auto);
-        check_step(scenario, time_step)?;
-        let lattice = Lattice::new(scenario.grid(), half(scenario));
+    pub(super) fn new(setup: &Setup) -> Result<Self, SolverError> {
+        let (scenario, time_step) = (&setup.scenario, setup.time_step);
+        let lattice = Lattice::new(scenario.grid(), half(&setup.choice));
         let (now, old) = (level(&lattice, 0)?, level(&lattice, BESIDE)?);
         let sweep = threads::run(|| sweep_of(scenario, lattice, time_step))?;
         let grid = scenario.grid();
@@ -117,11 +110,7 @@ impl<T: Vectors> Fdtd<T> {
             emitters: Emitters::new(grid, scenario.sources(), &sweep.mask),
             way: Way::Stepwise,
             scenario: scenario.clone(),
-            clock: Clock {
-                steps: 0,
-                time: 0.0,
-                time_step,
-            },
+            time_step,
             sweep,
             layers,
             now,
@@ -142,22 +131,20 @@ impl<T: Vectors> Fdtd<T> {
         Ok(run)
     }
 
-    /// The same run, by the variant that its scene asks for, with what there is to say beside.
-    #[must_use]
-    pub(super) fn in_its_order(mut self, note: Option<String>) -> Self {
-        self.note = note;
-        match Way::new::<T>(&self.scenario, &self.sweep.lattice) {
-            Ok(way) => self.way = way,
-            Err(why) => self.note = Some(self.note.map_or_else(|| why.clone(), |note| format!("{note}; {why}"))),
+    /// The same run, by the variant that its scene asks for.
+    pub(super) fn in_its_order(setup: &Setup) -> Result<Self, SolverError> {
+        let mut run = Self::new(setup)?;
+        match Way::new::<T>(&setup.choice, &run.sweep.lattice) {
+            Ok(way) => run.way = way,
+            Err(why) => run.note = Some(why),
         }
-        self
+        Ok(run)
     }
 
     pub(super) fn set_layer_step(&mut self) {
-        let speed = constants(&self.scenario).map_or(0.0, |acoustic| acoustic.speed);
-        let courant = speed * self.clock.time_step / self.scenario.grid().spacing();
         for layer in &mut self.layers {
-            layer.shape.set_step(courant);
+            let courants = self.sweep.courants(layer.shape.axis, layer.shape.width());
+            layer.shape.set_step(courants);
         }
     }
 
@@ -200,7 +187,7 @@ impl<T: Vectors> Fdtd<T> {
     pub(super) fn start_at_rest(&mut self) {
         self.old.copy_from_slice(&self.now);
         let half = T::of(0.5);
-        self.combine([half, half, T::zero()], false, 0.0);
+        self.combine([half, half, T::zero()], false, (0.0, 0.0));
         for layer in &mut self.layers {
             layer.psi.fill(T::zero());
         }
@@ -208,9 +195,9 @@ impl<T: Vectors> Fdtd<T> {
         self.rest();
     }
 
-    /// pⁿ⁻¹ ← w₀pⁿ⁺¹ + w₁pⁿ + w₂pⁿ⁻¹, sources played with the weight `played`.
-    pub(super) fn combine(&mut self, weights: [T; 3], damped: bool, played: f64) {
-        let acts = self.acts(self.clock.time, played);
+    /// pⁿ⁻¹ ← w₀pⁿ⁺¹ + w₁pⁿ + w₂pⁿ⁻¹, sources of a time played with a weight.
+    pub(super) fn combine(&mut self, weights: [T; 3], damped: bool, (time, played): (f64, f64)) {
+        let acts = self.acts(time, played);
         let (sweep, layers) = (&self.sweep, &mut self.layers);
         let (now, old) = (&self.now, &mut self.old);
         threads::run(|| {
@@ -231,46 +218,43 @@ impl<T: Vectors> Fdtd<T> {
             return Acts::default();
         }
         let Sweep { lattice, mask, .. } = &self.sweep;
-        Acts::new(&self.emitters, lattice, mask, (time, self.clock.time_step), weight)
+        Acts::new(&self.emitters, lattice, mask, (time, self.time_step), weight)
     }
 
     /// Steps and records; in the pool.
-    pub(super) fn take(&mut self, steps: u64, taps: &mut Taps) {
+    pub(super) fn take(&mut self, clock: &RunClock, steps: u64, taps: &mut Taps) {
         let mut records = match &self.way {
             Way::Towers { .. } => Records::new(&self.sweep.lattice, taps),
             Way::Stepwise => Records::new(&self.sweep.lattice, &Taps::default()),
         };
-        let mut left = steps;
-        while left > 0 {
+        let mut done = 0;
+        while done < steps {
+            let left = steps - done;
             let longest = match &self.way {
                 Way::Towers { plan, .. } => plan.tower.min(records.longest()),
                 Way::Stepwise => 1,
             };
             let now = longest.min(usize::try_from(left).unwrap_or(longest));
+            let start = clock.after(done);
+            done += now as u64;
             if now > 1 {
-                self.pass(now, &mut records, taps);
+                self.pass(&start, now, &mut records, taps);
             } else {
-                self.step();
+                self.step(&start);
                 self.touch_sites(taps);
                 if !taps.taps().is_empty() {
-                    self.record(&self.levels(), self.sound().as_ref(), self.clock.time, taps);
+                    self.record(&self.levels(), self.sound().as_ref(), clock.after(done).time(), taps);
                 }
             }
-            left -= now as u64;
         }
     }
 
     /// Many steps, tower by tower; in the pool.
-    fn pass(&mut self, steps: usize, records: &mut Records<T>, taps: &mut Taps) {
+    fn pass(&mut self, clock: &RunClock, steps: usize, records: &mut Records<T>, taps: &mut Taps) {
         let Way::Towers { tiling, .. } = &self.way else { return };
-        let mut times = Vec::with_capacity(steps);
-        let mut time = self.clock.time;
-        let mut acts = Vec::with_capacity(steps);
-        for _ in 0..steps {
-            acts.push(self.acts(time, 1.0));
-            time += self.clock.time_step;
-            times.push(time);
-        }
+        let mut acts: Vec<Acts<T>> = (0..steps as u64)
+            .map(|n| self.acts(clock.after(n).time(), 1.0))
+            .collect();
         self.join_transducers(&mut acts, taps);
         let mut visited = vec![false; self.sweep.lattice.rows()];
         for row in acts.iter().flat_map(Acts::rows).chain(records.rows().iter().copied()) {
@@ -286,20 +270,19 @@ impl<T: Vectors> Fdtd<T> {
                 memories: &memories,
                 acts: &acts,
                 visited: &visited,
-                watched: Watched::of(&mut self.peak, &mut self.potential, self.clock.time_step),
+                watched: Watched::of(&mut self.peak, &mut self.potential, self.time_step),
                 keeper: &keeper,
             },
         );
         if steps % 2 == 1 {
             std::mem::swap(&mut self.now, &mut self.old);
         }
-        self.clock.steps += steps as u64;
-        self.clock.time = time;
         self.hear(records, steps, taps);
         if taps.taps().is_empty() {
             return;
         }
-        for (n, time) in times.into_iter().enumerate() {
+        for n in 0..steps {
+            let time = clock.after(n as u64 + 1).time();
             let ((old, slots), (now, _)) = (records.level(n), records.level(n + 1));
             let levels = Levels {
                 newer: now,
@@ -310,7 +293,7 @@ impl<T: Vectors> Fdtd<T> {
             let sound = records.potential(n + 1).map(|potential| Levels {
                 newer: potential,
                 other: now,
-                mix: [1.0, -self.clock.time_step],
+                mix: [1.0, -self.time_step],
                 ..levels
             });
             self.record(&levels, sound.as_ref(), time, taps);
@@ -318,14 +301,12 @@ impl<T: Vectors> Fdtd<T> {
     }
 
     /// One step; in the pool.
-    pub(super) fn step(&mut self) {
-        let acts = self.acts(self.clock.time, 1.0);
-        let watched = Watched::of(&mut self.peak, &mut self.potential, self.clock.time_step);
+    fn step(&mut self, clock: &RunClock) {
+        let acts = self.acts(clock.time(), 1.0);
+        let watched = Watched::of(&mut self.peak, &mut self.potential, self.time_step);
         self.sweep
             .run(&self.now, &mut self.old, &mut self.layers, watched, Mode::Step, &acts);
         std::mem::swap(&mut self.now, &mut self.old);
-        self.clock.steps += 1;
-        self.clock.time += self.clock.time_step;
     }
 
     /// pⁿ from an array of the grid's size.

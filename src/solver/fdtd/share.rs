@@ -31,6 +31,11 @@ impl<'a, T> Shared<'a, T> {
         }
     }
 
+    /// Values of the array.
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
     /// A part of the array, to be written.
     ///
     /// # Safety

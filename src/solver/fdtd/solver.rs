@@ -1,13 +1,15 @@
-//! A run as the engine sees it.
+//! What a run asks of the levels on the processor.
 
-use super::change::check_step;
 use super::run::{Fdtd, Way};
 use crate::backend::simd::{Level, Vectors};
 use crate::backend::threads;
 use crate::field::{FieldData, Real};
 use crate::physics::Observables;
-use crate::scene::Scenario;
-use crate::solver::{Backend, Clock, Edit, FieldImage, ImageRequest, Report, Solver, SolverError, SolverState, Taps};
+use crate::solver::clock::RunClock;
+use crate::solver::method::Backend;
+use crate::solver::setup::Setup;
+use crate::solver::stepper::{Parts, Plane, Stepper};
+use crate::solver::{FieldImage, ImageRequest, SolverError, Taps};
 
 /// Names of the saved arrays.
 const NOW: &str = "p";
@@ -15,8 +17,8 @@ const OLD: &str = "p_before";
 const PEAK: &str = "peak";
 const POTENTIAL: &str = "potential";
 
-impl<T: Vectors> Solver for Fdtd<T> {
-    fn report(&self) -> Report {
+impl<T: Vectors> Stepper for Fdtd<T> {
+    fn parts(&self) -> Parts {
         let layers: usize = self.layers.iter().map(|layer| layer.psi.len() + layer.zeta.len()).sum();
         let values = self.now.len() + self.old.len() + self.peak.len() + self.potential.len() + layers;
         let half = self.sweep.lattice.half;
@@ -42,12 +44,9 @@ impl<T: Vectors> Solver for Fdtd<T> {
                 plan.tower as u64,
             ),
         };
-        Report {
-            method: "fdtd",
+        Parts {
             variant,
             backend: Backend::Cpu,
-            precision: T::PRECISION,
-            order: 2,
             threads: threads::count(),
             details,
             batch,
@@ -56,130 +55,95 @@ impl<T: Vectors> Solver for Fdtd<T> {
         }
     }
 
-    fn clock(&self) -> Clock {
-        self.clock
+    fn set_step(&mut self, clock: &RunClock, time_step: f64) -> Result<(), SolverError> {
+        self.change_step(clock.time(), time_step)
     }
 
-    fn advance(&mut self, steps: u64, taps: &mut Taps) -> Result<(), SolverError> {
+    fn set_medium(&mut self, setup: &Setup, _clock: &RunClock) -> Result<(), SolverError> {
+        self.read_medium(&setup.scenario)
+    }
+
+    fn conjugate(&mut self, clock: &RunClock) -> Result<(), SolverError> {
+        self.combine([T::one(), T::zero(), T::zero()], true, (clock.time(), 1.0));
+        self.reverse_potential();
+        self.sweep.settle(&self.now, &self.old, &mut self.layers);
+        Ok(())
+    }
+
+    fn advance(&mut self, clock: &RunClock, steps: u64) -> Result<(), SolverError> {
+        self.advance_observed(clock, steps, &mut Taps::default())
+    }
+
+    fn advance_observed(&mut self, clock: &RunClock, steps: u64, taps: &mut Taps) -> Result<(), SolverError> {
         if taps.ask_for_velocity() {
             self.watch_potential()?;
         }
-        threads::run(|| self.take(steps, taps));
+        self.take(clock, steps, taps);
         Ok(())
     }
 
-    fn touch(&mut self, taps: &mut Taps) -> Result<(), SolverError> {
+    fn apply_transducers(&mut self, _clock: &RunClock, taps: &mut Taps) -> Result<(), SolverError> {
         self.touch_sites(taps);
         Ok(())
-    }
-
-    fn edit(&mut self, scenario: &Scenario, edit: &Edit) -> Result<(), SolverError> {
-        match edit {
-            Edit::TimeStep(step) => {
-                check_step(&self.scenario, *step)?;
-                self.change_step(*step)
-            }
-            Edit::Medium => self.read_medium(scenario),
-            Edit::Conjugate => {
-                self.combine([T::one(), T::zero(), T::zero()], true, 1.0);
-                self.reverse_potential();
-                self.sweep.settle(&self.now, &self.old, &mut self.layers);
-                Ok(())
-            }
-        }
     }
 
     fn keep_velocity(&mut self) -> Result<(), SolverError> {
         self.watch_potential()
     }
 
-    fn image(&mut self, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError> {
+    fn image(&mut self, _clock: &RunClock, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError> {
         self.draw(request, image)
     }
 
-    fn observables(&mut self) -> Result<Observables, SolverError> {
-        Ok(threads::run(|| self.sums()))
+    fn sums(&mut self, _clock: &RunClock) -> Result<Observables, SolverError> {
+        Ok(self.total())
     }
 
-    fn field(&mut self) -> Result<FieldData, SolverError> {
+    fn field(&mut self, _clock: &RunClock) -> Result<FieldData, SolverError> {
         Ok(self.data(&self.now))
     }
 
-    fn set_field(&mut self, field: &FieldData, clock: Clock) -> Result<(), SolverError> {
-        let sites = self.scenario.grid().sites();
-        if field.len() != sites || matches!(field, FieldData::Complex64(_) | FieldData::Complex128(_)) {
-            return Err(SolverError::StateMismatch(format!(
-                "a pressure of {sites} real values is needed, and this array holds {}",
-                field.len()
-            )));
-        }
-        check_step(&self.scenario, clock.time_step)?;
-        self.change_step(clock.time_step)?;
-        self.clock = clock;
+    fn set_field(&mut self, _clock: &RunClock, field: &FieldData) -> Result<(), SolverError> {
         self.put(field);
         self.start_at_rest();
         self.peak = Vec::new();
         Ok(())
     }
 
-    fn save(&mut self) -> Result<SolverState, SolverError> {
-        let mut arrays = vec![
-            (NOW.to_owned(), self.data(&self.now)),
-            (OLD.to_owned(), self.data(&self.old)),
-        ];
+    fn layout(&self) -> Vec<Plane> {
+        let sites = self.scenario.grid().sites();
+        let mut planes = vec![Plane::new(NOW, sites), Plane::new(OLD, sites)];
         for layer in &self.layers {
             let axis = ["x", "y", "z"][layer.shape.axis];
-            arrays.push((format!("psi_{axis}"), T::real_data(layer.psi.clone())));
-            arrays.push((format!("zeta_{axis}"), T::real_data(layer.zeta.clone())));
+            planes.push(Plane::new(format!("psi_{axis}"), layer.psi.len()));
+            planes.push(Plane::new(format!("zeta_{axis}"), layer.zeta.len()));
         }
-        if !self.peak.is_empty() {
-            arrays.push((PEAK.to_owned(), self.data(&self.peak)));
-        }
-        if !self.potential.is_empty() {
-            arrays.push((POTENTIAL.to_owned(), self.data(&self.potential)));
-        }
-        Ok(SolverState {
-            clock: self.clock,
-            arrays,
-            scalars: Vec::new(),
-        })
+        planes.push(Plane::optional(PEAK, sites));
+        planes.push(Plane::optional(POTENTIAL, sites));
+        planes
     }
 
-    fn load(&mut self, state: &SolverState) -> Result<(), SolverError> {
-        let sites = self.scenario.grid().sites();
-        let array = |name: &str, len: usize| {
-            let found = state
-                .arrays
-                .iter()
-                .find(|(known, _)| known == name)
-                .map(|(_, data)| data);
-            match found {
-                Some(data) if data.len() == len => Ok(data),
-                Some(data) => Err(SolverError::StateMismatch(format!(
-                    "`{name}` holds {} values where {len} belong",
-                    data.len()
-                ))),
-                None => Err(SolverError::StateMismatch(format!("`{name}` is missing"))),
-            }
-        };
-        let (now, old) = (array(NOW, sites)?, array(OLD, sites)?);
-        let mut memories = Vec::new();
+    fn save(&mut self) -> Result<Vec<Option<FieldData>>, SolverError> {
+        let mut arrays = vec![Some(self.data(&self.now)), Some(self.data(&self.old))];
         for layer in &self.layers {
-            let axis = ["x", "y", "z"][layer.shape.axis];
-            memories.push((
-                array(&format!("psi_{axis}"), layer.psi.len())?,
-                array(&format!("zeta_{axis}"), layer.zeta.len())?,
-            ));
+            arrays.push(Some(T::real_data(layer.psi.clone())));
+            arrays.push(Some(T::real_data(layer.zeta.clone())));
         }
-        let peak = array(PEAK, sites).ok();
-        let potential = array(POTENTIAL, sites).ok();
-        // The medium of the saved step, before the levels are those of that step.
-        self.change_step(state.clock.time_step)?;
-        for (layer, (psi, zeta)) in self.layers.iter_mut().zip(memories) {
-            copy(psi, &mut layer.psi);
-            copy(zeta, &mut layer.zeta);
+        arrays.push((!self.peak.is_empty()).then(|| self.data(&self.peak)));
+        arrays.push((!self.potential.is_empty()).then(|| self.data(&self.potential)));
+        Ok(arrays)
+    }
+
+    fn load(&mut self, _clock: &RunClock, arrays: &[Option<&FieldData>]) -> Result<(), SolverError> {
+        let &[Some(now), Some(old), ref memories @ .., peak, potential] = arrays else {
+            return Ok(());
+        };
+        for (layer, memories) in self.layers.iter_mut().zip(memories.chunks_exact(2)) {
+            if let [Some(psi), Some(zeta)] = memories {
+                copy(psi, &mut layer.psi);
+                copy(zeta, &mut layer.zeta);
+            }
         }
-        self.clock = state.clock;
         self.put(old);
         std::mem::swap(&mut self.now, &mut self.old);
         self.put(now);

@@ -5,6 +5,7 @@
 //! where it is not. Walls and rigid edges only take from the sums. A uniform medium attains the bound.
 
 use super::material::{constants, read_walls};
+use super::outward::Domain;
 use super::stencil::courant_limit;
 use crate::grid::Edge;
 use crate::physics::Sets;
@@ -23,14 +24,16 @@ pub fn limit(scenario: &Scenario, half: usize) -> f64 {
         return density_limit(scenario);
     }
     let fastest = if medium.has(Sets::Speed) {
-        let walls = read_walls(scenario);
+        let (walls, domain) = (read_walls(scenario), Domain::new(grid));
         let [nx, ny, _] = grid.size();
         (0..grid.rows())
             .into_par_iter()
             .map_init(
                 || vec![0.0; nx],
                 |speed, row| {
-                    medium.speed_row(acoustic.speed, row % ny, row / ny, 0..nx, speed);
+                    let [j, k] = domain.row(row % ny, row / ny);
+                    medium.speed_row(acoustic.speed, j, k, 0..nx, speed);
+                    domain.fill_ends(speed);
                     speed
                         .iter()
                         .enumerate()
@@ -54,10 +57,12 @@ fn density_limit(scenario: &Scenario) -> f64 {
     let grid = scenario.grid();
     let [nx, ny, _] = grid.size();
     let size = grid.size();
-    let walls = read_walls(scenario);
+    let (walls, domain) = (read_walls(scenario), Domain::new(grid));
     let density = |j: usize, k: usize, out: &mut Vec<f64>| {
         out.resize(nx, 0.0);
-        medium.density_row(acoustic.density, j, k, 0..nx, out);
+        let [inner_j, inner_k] = domain.row(j, k);
+        medium.density_row(acoustic.density, inner_j, inner_k, 0..nx, out);
+        domain.fill_ends(out);
         let row = j + ny * k;
         for (i, rho) in out.iter_mut().enumerate() {
             if walls.get(row * nx + i).copied().unwrap_or(false) {
@@ -71,7 +76,9 @@ fn density_limit(scenario: &Scenario) -> f64 {
             || (vec![0.0; nx], Vec::new(), Vec::new(), vec![0.0; nx]),
             |(speed, own, other, sums), row| {
                 let at = [0, row % ny, row / ny];
-                medium.speed_row(acoustic.speed, at[1], at[2], 0..nx, speed);
+                let [j, k] = domain.row(at[1], at[2]);
+                medium.speed_row(acoustic.speed, j, k, 0..nx, speed);
+                domain.fill_ends(speed);
                 density(at[1], at[2], own);
                 sums.fill(0.0);
                 // A soft edge's face counts with the site's own density; a rigid one carries nothing.

@@ -5,13 +5,14 @@ use super::lattice::Lattice;
 use super::share::{Shared, View};
 use super::sites::{Acts, Keeper};
 use crate::field::Real;
+use std::ops::Range;
 
 /// What a sweep writes over the older level.
 #[derive(Clone, Copy)]
 pub enum Mode<T> {
     /// pⁿ⁺¹; absorbing layers and damping act.
     Step,
-    /// w₀pⁿ⁺¹ + w₁pⁿ + w₂pⁿ⁻¹; absorbing layers are left alone.
+    /// w₀pⁿ⁺¹ + w₁pⁿ + w₂pⁿ⁻¹, Σw = 1; absorbing layers are left alone.
     Combine {
         /// w₀, w₁, w₂.
         weights: [T; 3],
@@ -23,10 +24,12 @@ pub enum Mode<T> {
 /// Memory of one task.
 pub(super) struct Scratch<T> {
     pub(super) before: Vec<T>,
+    /// pⁿ⁺¹ of the sites of a row that are beside walls.
+    pub(super) beside: Vec<T>,
+    /// What layers remember of them then: which layer, the place, ψ below and above, ζ.
+    pub(super) kept: Vec<(usize, usize, [T; 3])>,
     /// Negated rows beyond soft edges.
     pub(super) negative: Vec<T>,
-    /// u of a row in an absorbing layer.
-    pub(super) change: Vec<T>,
     /// Rows that will be read soon.
     pub(super) ahead: Vec<*const T>,
     /// What a tower steps at once.
@@ -49,8 +52,9 @@ impl<T: Real> Scratch<T> {
     pub(super) fn new(lattice: &Lattice) -> Self {
         Self {
             before: vec![T::zero(); lattice.size[0]],
+            beside: Vec::new(),
+            kept: Vec::new(),
             negative: Vec::new(),
-            change: vec![T::zero(); lattice.size[0]],
             ahead: Vec::new(),
             parts: Vec::new(),
         }
@@ -64,7 +68,25 @@ pub(super) struct Memory<'a, T> {
     pub(super) zeta: Shared<'a, T>,
 }
 
-impl<'a, T> Memory<'a, T> {
+impl<'a, T: Copy> Memory<'a, T> {
+    /// ψ of the faces below and above and ζ of some sites.
+    ///
+    /// # Safety
+    /// Nobody else may use what is remembered of these sites while the slices live.
+    #[allow(unsafe_code, reason = "see `Shared`")]
+    pub(super) unsafe fn slices(&self, places: Range<usize>) -> [&'a mut [T]; 3] {
+        let above = self.psi.len() / 2;
+        let upper = places.start + above..places.end + above;
+        // SAFETY: the caller's promise.
+        unsafe {
+            [
+                self.psi.slice(places.clone()),
+                self.psi.slice(upper),
+                self.zeta.slice(places),
+            ]
+        }
+    }
+
     /// The layers of a run.
     pub(super) fn of(layers: &'a mut [Layer<T>]) -> Vec<Self> {
         layers
@@ -143,6 +165,12 @@ pub(super) struct Stage<'a, T> {
 }
 
 impl<T: Real> Stage<'_, T> {
+    /// The sites at both ends of every row in which a layer along it absorbs.
+    pub(super) fn ends(&self) -> [Range<usize>; 2] {
+        let along = self.memories.iter().find(|memory| memory.shape.axis == 0);
+        along.map_or([0..0, usize::MAX..usize::MAX], |memory| memory.shape.ends())
+    }
+
     /// Whether something may happen at single sites of a row.
     pub(super) fn visits(&self, row: usize) -> bool {
         match self.visited.get(row) {

@@ -9,6 +9,7 @@
 use crate::backend::simd::{self, Lanes, Level, Vectors};
 use crate::field::Real;
 use num_traits::Float;
+use std::ops::Range;
 
 /// C₀ … C₄ of the one-axis second difference of order 2h, in row h: p″ ≈ Σₖ₌₀ Cₖ (p₊ₖ + p₋ₖ), so that C₀ is half a centre weight.
 ///
@@ -21,22 +22,18 @@ pub const COEFFICIENTS: [[f64; 5]; 5] = [
     [-205.0 / 144.0, 8.0 / 5.0, -1.0 / 5.0, 8.0 / 315.0, -1.0 / 560.0],
 ];
 
-/// The weights of the first difference at a face, in row h: p′ ≈ Σₘ₌₁ dₘ (p₊ₘ₋½ − p₋ₘ₊½), for the absorbing layers.
-///
-/// With s = sin²(κ/2) the second difference has the symbol −4s(1 + s/3 + 8s²/45 + 4s³/35), cut off after the term of its order. A layer is stable only if
-/// the square of the first difference stays below that for every wave; the usual staggered differences, 2√s(1 + s/6 + 3s²/40 + 5s³/112) cut off
-/// likewise, exceed it near the shortest waves, and the layer then amplifies those. So the last weight is chosen such that both
-/// agree at the shortest wave, s = 1: 1 + (√(4/3) − 1)s at order 4, 1 + s/6 + 0.0626s² at 6, 1 + s/6 + 3s²/40 + 0.0332s³ at 8.
-pub const STAGGERED: [[f64; 4]; 5] = [
+/// The weights of the flux through a face, in row h: g = Σₘ₌₁ wₘ (p₊ₘ₋½ − p₋ₘ₊½), wₘ = Σₖ₌ₘ Cₖ, for the absorbing layers. The difference of g between the two
+/// faces of a site is the second difference of [`COEFFICIENTS`].
+pub const FLUX: [[f64; 4]; 5] = [
     [0.0; 4],
     [1.0, 0.0, 0.0, 0.0],
-    [1.1160254037844386, -0.0386751345948128, 0.0, 0.0],
-    [1.1641287047744073, -0.0612310190538703, 0.0039128704774407, 0.0],
+    [5.0 / 4.0, -1.0 / 12.0, 0.0, 0.0],
+    [49.0 / 36.0, -5.0 / 36.0, 1.0 / 90.0, 0.0],
     [
-        1.1900552304450632,
-        -0.0760123049337044,
-        0.0083235460890125,
-        -0.0005194351555731,
+        205.0 / 144.0,
+        -1.0 / 5.0 + 8.0 / 315.0 - 1.0 / 560.0,
+        8.0 / 315.0 - 1.0 / 560.0,
+        -1.0 / 560.0,
     ],
 ];
 
@@ -61,6 +58,17 @@ pub struct Rows<'a, T> {
     pub y: [[&'a [T]; 2]; 4],
     /// Rows of planes k − k′ and k + k′, in 3D.
     pub z: [[&'a [T]; 2]; 4],
+}
+
+impl<T> Rows<'_, T> {
+    /// A part of the row.
+    pub(super) fn part(&self, sites: Range<usize>, half: usize) -> Rows<'_, T> {
+        Rows {
+            x: &self.x[sites.start..sites.end + 2 * half],
+            y: self.y.map(|pair| pair.map(|row| &row[sites.clone()])),
+            z: self.z.map(|pair| pair.map(|row| &row[sites.clone()])),
+        }
+    }
 }
 
 /// Steps a row in place: `old` holds pⁿ⁻¹ and gets pⁿ⁺¹ = pⁿ + ((pⁿ − pⁿ⁻¹) + λ² L pⁿ), λ² = `square` or one of `squares` per site. The inner bracket
@@ -176,27 +184,38 @@ fn starts<T, const H: usize>(from: &[[&[T]; 2]; 4], used: bool, own: &[T], n: us
     })
 }
 
-/// The weight of the site itself in `D` dimensions.
-#[inline(always)]
-fn centre<T: Real, const H: usize, const D: usize>() -> T {
-    T::of(f64::from([0u8, 2, 4, 6][D]) * COEFFICIENTS[H][0])
-}
-
-/// The first part of the sum L pⁿ of a vector of sites in `D` dimensions; the others follow in the order of k, and then [`next`].
+/// What the sum over the neighbours at one distance is in a constant field: 2D p, rounded once, as the sum itself is.
+///
+/// L p is summed from differences to this, Σ Cₖ (Σ p − 2D p): a field that is the same everywhere stays so to the bit, whatever the rounding of the Cₖ.
+/// With a weight for the site itself the rounded weights would leave a sum of about 10⁻⁷, under which the mean grows like a wave of imaginary frequency.
 ///
 /// # Safety
-/// The processor must have the instructions of `L`, for the three.
+/// The processor must have the instructions of `L`, for the four.
 #[inline(always)]
-pub(super) unsafe fn first<L: Lanes, const H: usize, const D: usize>(here: L) -> L {
+pub(super) unsafe fn level<L: Lanes, const D: usize>(here: L) -> L {
     // SAFETY: instructions as the caller promises.
-    unsafe { L::splat(centre::<L::Element, H, D>()).times(here) }
+    unsafe { L::splat(L::Element::of(f64::from([0u8, 2, 4, 6][D]))).times(here) }
 }
 
-/// With part k: `pairs` is the sum of what stands k sites away on all axes.
+/// The first part of L pⁿ of a vector of sites; `pairs` is the sum of what stands one site away on all axes.
 #[inline(always)]
-pub(super) unsafe fn term<L: Lanes, const H: usize>(k: usize, pairs: L, sum: L) -> L {
+pub(super) unsafe fn first<L: Lanes, const H: usize>(pairs: L, level: L) -> L {
     // SAFETY: instructions as the caller promises.
-    unsafe { L::splat(L::Element::of(COEFFICIENTS[H][k])).times_plus(pairs, sum) }
+    unsafe {
+        let difference = pairs.minus(level);
+        if H == 1 {
+            difference
+        } else {
+            L::splat(L::Element::of(COEFFICIENTS[H][1])).times(difference)
+        }
+    }
+}
+
+/// With part k ≥ 2: `pairs` is the sum of what stands k sites away on all axes.
+#[inline(always)]
+pub(super) unsafe fn term<L: Lanes, const H: usize>(k: usize, pairs: L, level: L, sum: L) -> L {
+    // SAFETY: instructions as the caller promises.
+    unsafe { L::splat(L::Element::of(COEFFICIENTS[H][k])).times_plus(pairs.minus(level), sum) }
 }
 
 /// pⁿ⁺¹ from pⁿ, pⁿ⁻¹, λ² and L pⁿ. See [`Kernel`].
@@ -212,11 +231,27 @@ pub(super) fn advance_site<L: Lanes, const H: usize, const D: usize>(
     [here, before, square]: [L::Element; 3],
     pairs: [L::Element; H],
 ) -> L::Element {
-    let mut sum = centre::<L::Element, H, D>() * here;
-    for k in 1..=H {
-        sum = fma::<L>(L::Element::of(COEFFICIENTS[H][k]), pairs[k - 1], sum);
+    let level = L::Element::of(f64::from([0u8, 2, 4, 6][D])) * here;
+    let mut sum = L::Element::of(COEFFICIENTS[H][1]) * (pairs[0] - level);
+    for k in 2..=H {
+        sum = fma::<L>(L::Element::of(COEFFICIENTS[H][k]), pairs[k - 1] - level, sum);
     }
     here + fma::<L>(square, sum, here - before)
+}
+
+/// L p of one site from what stands around it ([`super::walls::Around`]), in the order of the kernels.
+pub(super) fn site_sum<T: Real>(half: usize, rank: usize, here: T, around: &[[[T; 2]; 4]; 3]) -> T {
+    let level = T::of([0.0, 2.0, 4.0, 6.0][rank]) * here;
+    let mut sum = T::zero();
+    for (k, weight) in COEFFICIENTS[half][1..=half].iter().enumerate() {
+        let pair = |axis: usize| around[axis][k][0] + around[axis][k][1];
+        let mut pairs = pair(0);
+        for axis in 1..rank {
+            pairs += pair(axis);
+        }
+        sum += T::of(*weight) * (pairs - level);
+    }
+    sum
 }
 
 /// See [`Kernel`].
@@ -242,7 +277,8 @@ unsafe fn row<L: Lanes, const H: usize, const D: usize>(
         let square_of_all = L::splat(uniform);
         for i in (0..whole).step_by(L::N) {
             let here = L::load(x.add(i + H));
-            let mut all = first::<L, H, D>(here);
+            let level = level::<L, D>(here);
+            let mut all = here;
             for k in 1..=H {
                 let mut sum = L::load(x.add(i + H - k)).plus(L::load(x.add(i + H + k)));
                 if D > 1 {
@@ -251,7 +287,11 @@ unsafe fn row<L: Lanes, const H: usize, const D: usize>(
                 if D > 2 {
                     sum = sum.plus(L::load(z[k - 1][0].add(i)).plus(L::load(z[k - 1][1].add(i))));
                 }
-                all = term::<L, H>(k, sum, all);
+                all = if k == 1 {
+                    first::<L, H>(sum, level)
+                } else {
+                    term::<L, H>(k, sum, level, all)
+                };
             }
             let mut square = square_of_all;
             if let Some(squares) = squares {

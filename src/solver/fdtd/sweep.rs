@@ -3,9 +3,10 @@
 //! A row is the unit of work of every variant: whatever order rows and steps come in, [`Sweep::rows`] does the same operations on the same
 //! numbers, so that all variants agree to the bit.
 
+use super::absorb::{AbsorbKernel, absorb_kernel};
 use super::blocks::{Block, blocks, most_planes};
 use super::bundle::{BundleKernels, Bundles, bundle_kernels};
-use super::cpml::{Layer, touches};
+use super::cpml::Layer;
 use super::lattice::{Ghost, Lattice, Mirror};
 use super::material::Material;
 use super::share::{Shared, View};
@@ -26,11 +27,12 @@ pub struct Sweep<T> {
     pub material: Material<T>,
     /// One value a site, x fastest; empty where there are no walls.
     pub mask: Vec<bool>,
-    /// Corrections near walls.
-    pub walls: Walls<T>,
-    kernel: Kernel<T>,
+    /// Walls and what is beside them.
+    pub walls: Walls,
+    pub(super) kernel: Kernel<T>,
     bundle_kernels: BundleKernels<T>,
-    density_kernel: DensityKernel<T>,
+    pub(super) density_kernel: DensityKernel<T>,
+    pub(super) absorb_kernel: AbsorbKernel<T>,
     zero: Vec<T>,
     blocks: Vec<Block>,
     /// Rows that take nothing but the kernel: inside the grid, far from walls and layers, undamped.
@@ -41,7 +43,7 @@ pub struct Sweep<T> {
 
 impl<T: Real> Sweep<T> {
     /// A sweep over `lattice`.
-    pub fn new(lattice: Lattice, material: Material<T>, mask: Vec<bool>, walls: Walls<T>) -> Self
+    pub fn new(lattice: Lattice, material: Material<T>, mask: Vec<bool>, walls: Walls) -> Self
     where
         T: Vectors,
     {
@@ -51,6 +53,7 @@ impl<T: Real> Sweep<T> {
             kernel: kernel(lattice.half, lattice.rank),
             bundle_kernels: bundle_kernels(lattice.half, lattice.rank),
             density_kernel: density_kernel(lattice.rank),
+            absorb_kernel: absorb_kernel(lattice.half),
             zero: vec![T::zero(); lattice.stride],
             blocks,
             plain,
@@ -83,13 +86,11 @@ impl<T: Real> Sweep<T> {
         acts: &Acts<T>,
     ) {
         let now = View::of(now);
-        let mut memories = Vec::new();
-        if matches!(mode, Mode::Step) {
-            for layer in layers.iter_mut() {
-                self.update_flux_memory(now, layer);
-            }
-            memories = Memory::of(layers);
-        }
+        let memories = if matches!(mode, Mode::Step) {
+            Memory::of(layers)
+        } else {
+            Vec::new()
+        };
         let stage = Stage {
             now,
             old: Shared::new(old),
@@ -210,22 +211,25 @@ impl<T: Real> Sweep<T> {
     ) {
         let lattice = &self.lattice;
         let ny = lattice.size[1];
+        // Layers at the ends of rows have a kernel of their own.
+        let ends = stage.ends();
+        let inside = ends[0].end..ends[1].start.min(lattice.size[0]);
         let last = start + (count - 1) * step + (planes - 1) * ny;
         let stride = lattice.stride;
         let reach = lattice.half * [0, 1, ny][lattice.rank - 1];
         // Whole vectors lie before and behind the sites.
         let (lowest, highest) = (lattice.sites(start - reach.min(start)), lattice.sites(last + reach));
         let read = lowest.start - Lattice::FRONT..highest.end + Lattice::FRONT;
-        let squares = (!self.material.squares.is_empty())
-            .then(|| self.material.squares[lattice.sites(start).start..lattice.sites(last).end].as_ptr());
+        let begin = lattice.sites(start).start + inside.start;
+        let squares =
+            (!self.material.squares.is_empty()).then(|| self.material.squares[begin..lattice.sites(last).end].as_ptr());
         #[allow(unsafe_code, reason = "see `Shared`")]
         // SAFETY: `read` covers all that the stencil reaches from plain rows, which are inside the grid; the rest is the promise of `rows`.
         unsafe {
-            let now = stage.now.pointer(read, lattice.sites(start).start);
-            let out = stage.old.pointer(
-                lattice.span(start).start..lattice.span(last).end,
-                lattice.sites(start).start,
-            );
+            let now = stage.now.pointer(read, begin);
+            let out = stage
+                .old
+                .pointer(lattice.span(start).start..lattice.span(last).end, begin);
             self.bundle_kernels[planes.ilog2() as usize](&Bundles {
                 now,
                 out,
@@ -233,14 +237,27 @@ impl<T: Real> Sweep<T> {
                 square: self.material.square,
                 y: stride,
                 z: stride * ny,
-                sites: lattice.size[0],
+                sites: inside.len(),
                 count,
                 step: step * stride,
-                mirrors: &self.mirrors,
+                mirrors: if inside.len() == lattice.size[0] {
+                    &self.mirrors
+                } else {
+                    &[]
+                },
                 ahead,
             });
         }
         let rows = || (0..planes).flat_map(|b| (0..count).map(move |n| start + n * step + b * ny));
+        if inside.len() < lattice.size[0] {
+            for row in rows() {
+                #[allow(unsafe_code, reason = "see `Shared`")]
+                // SAFETY: the promise of `rows`.
+                let span = unsafe { stage.old.slice(lattice.span(row)) };
+                self.stretches(stage, span, [row % ny, row / ny], &[], false);
+                self.fill_ghosts(span);
+            }
+        }
         if stage.watched.is_empty() && rows().all(|row| !stage.visits(row)) {
             return;
         }
@@ -290,45 +307,36 @@ impl<T: Real> Sweep<T> {
         if damping.is_some() || matches!(mode, Mode::Combine { .. }) {
             scratch.before.copy_from_slice(&span[half..half + nx]);
         }
-        self.plain_row(now, span, j, k, &mut scratch.negative);
+        self.step_beside(stage, [j, k], &span[half..half + nx], scratch);
+        self.negate_ghosts(now, j, k, &mut scratch.negative);
+        self.stretches(stage, span, [j, k], &scratch.negative, true);
         let sites = &mut span[half..half + nx];
-        let squares = (!self.material.squares.is_empty()).then(|| lattice.row(&self.material.squares, row));
-        let square = |i: usize| squares.map_or(self.material.square, |squares| squares[i]);
-        for memory in stage.memories {
-            self.absorb(now, sites, [j, k], memory, square, &mut scratch.change);
+        self.walls.put(row, &scratch.beside, sites);
+        for (n, place, remembered) in &scratch.kept {
+            #[allow(unsafe_code, reason = "see `Shared`")]
+            // SAFETY: what is remembered of a row's sites belongs to the task that steps the row.
+            let memory = unsafe { stage.memories[*n].slices(*place..*place + 1) };
+            for (memory, value) in memory.into_iter().zip(remembered) {
+                memory[0] = *value;
+            }
         }
-        self.walls.apply(row, now, square, sites);
         if let Some(damping) = damping {
-            for ((new, before), rate) in sites.iter_mut().zip(&scratch.before).zip(damping) {
-                *new = (*new + *rate * *before) / (T::one() + *rate);
+            let here = now.slice(lattice.sites(row));
+            for (((new, before), rate), here) in sites.iter_mut().zip(&scratch.before).zip(damping).zip(here) {
+                *new = *here + ((*new - *here) - *rate * (*here - *before)) / (T::one() + *rate);
             }
         }
         if let Mode::Combine {
             weights: [w0, w1, w2], ..
         } = mode
+            && (w1, w2) != (T::zero(), T::zero())
         {
             let here = now.slice(lattice.sites(row));
             for ((new, here), before) in sites.iter_mut().zip(here).zip(&scratch.before) {
-                *new = w0 * *new + w1 * *here + w2 * *before;
+                *new = *here + (w0 * (*new - *here) + w2 * (*before - *here));
             }
         }
         self.fill_ghosts(span);
-    }
-
-    /// The step of a row without walls, layers and damping; its ghosts may be wrong afterwards.
-    fn plain_row(&self, now: View<'_, T>, span: &mut [T], j: usize, k: usize, negative: &mut Vec<T>) {
-        let lattice = &self.lattice;
-        let (nx, half) = (lattice.size[0], lattice.half);
-        let row = j + lattice.size[1] * k;
-        self.negate_ghosts(now, j, k, negative);
-        let rows = self.neighbours(now, j, k, negative);
-        let squares = (!self.material.squares.is_empty()).then(|| lattice.row(&self.material.squares, row));
-        if !self.material.density.is_empty() {
-            let density = self.density_rows(j, k);
-            (self.density_kernel)(&mut span[half..half + nx], &rows, &density, squares.unwrap_or(&[]));
-            return;
-        }
-        (self.kernel)(&mut span[half..half + nx], &rows, self.material.square, squares);
     }
 
     /// Collects −p of rows that an odd mirror puts beyond a soft edge, in the order in which `neighbours` wants them.
@@ -354,7 +362,7 @@ impl<T: Real> Sweep<T> {
         }
     }
 
-    fn neighbours<'a>(&'a self, now: View<'a, T>, j: usize, k: usize, negative: &'a [T]) -> Rows<'a, T> {
+    pub(super) fn neighbours<'a>(&'a self, now: View<'a, T>, j: usize, k: usize, negative: &'a [T]) -> Rows<'a, T> {
         let nx = self.lattice.size[0];
         let mut rows = Rows {
             x: now.slice(self.lattice.span(j + self.lattice.size[1] * k)),
@@ -375,7 +383,7 @@ impl<T: Real> Sweep<T> {
     }
 
     /// The density around a row; beyond soft edges it is the last site's, so that the face has the density of the edge.
-    fn density_rows(&self, j: usize, k: usize) -> Rows<'_, T> {
+    pub(super) fn density_rows(&self, j: usize, k: usize) -> Rows<'_, T> {
         let density = &self.material.density;
         let row = j + self.lattice.size[1] * k;
         let own = self.lattice.row(density, row);
@@ -395,8 +403,8 @@ impl<T: Real> Sweep<T> {
 }
 
 /// The rows that take nothing but the kernel.
-fn plain_rows<T: Real>(lattice: &Lattice, material: &Material<T>, walls: &Walls<T>) -> Vec<bool> {
-    if !material.density.is_empty() || lattice.is_absorbing(0) {
+fn plain_rows<T: Real>(lattice: &Lattice, material: &Material<T>, walls: &Walls) -> Vec<bool> {
+    if !material.density.is_empty() {
         return vec![false; lattice.rows()];
     }
     let half = lattice.half;
@@ -405,8 +413,8 @@ fn plain_rows<T: Real>(lattice: &Lattice, material: &Material<T>, walls: &Walls<
             let at = [0, row % lattice.size[1], row / lattice.size[1]];
             let inside = (1..lattice.rank).all(|axis| {
                 let n = lattice.size[axis];
-                (half..n.saturating_sub(half)).contains(&at[axis])
-                    && !(lattice.is_absorbing(axis) && touches(lattice.absorb_width, n, at[axis], half))
+                let between = |width: usize| (width..n.saturating_sub(width)).contains(&at[axis]);
+                between(half) && (!lattice.is_absorbing(axis) || between(lattice.absorb_width))
             });
             inside && !walls.concern(row) && material.damping(lattice, row).is_none()
         })

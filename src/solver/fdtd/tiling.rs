@@ -9,10 +9,7 @@
 //! Where c is periodic, strips repeat with its period: shifting c by it moves a tower to (i + M, j − M), its own image. Strips may have any
 //! widths, so that no size is excluded. Along w there is no period: a front must start somewhere. Fronts follow z, or y where z is periodic and y is not.
 //!
-//! Absorbing layers across y and z ([`super::cpml`]) have a second stencil in series with the first: ψ of a face reads rows
-//! up to half a stencil beyond it, and a row reads ψ of the faces in its stencil, 2h − 1 rows in all; that is s then. A row of ψ at face f (between f
-//! and f + 1) is renewed for step t in the tower of u + h, v + h (across w) or u + h, v + h − 1 (across c), with f in place of the row: this comes after
-//! all rows that it reads and before all rows that read it, and no row of another step comes between.
+//! Absorbing layers ask for no more: what they remember of a site follows from the pressure that its stencil reads ([`super::cpml`]).
 //!
 //! Where s is even and fronts follow z, planes go by pairs, w − w mod 2 in place of w: a stencil reaches s rows of such pairs at most, so that all of the above
 //! holds, and diamonds have no rows at their ends that find no partner for a bundle ([`super::bundle`]).
@@ -84,12 +81,6 @@ pub(super) struct Tower {
     pub(super) needs: Vec<usize>,
 }
 
-/// Rows by which a step reaches: the stencil's half width, and with absorbing layers across y or z that of both stencils.
-pub(super) fn slope(lattice: &Lattice) -> usize {
-    let layered = (1..lattice.rank).any(|axis| lattice.is_absorbing(axis));
-    if layered { 2 * lattice.half - 1 } else { lattice.half }
-}
-
 impl Tiling {
     /// Towers of width 2 · slope · `dts`; `None` where no front can start, since y and z are periodic, or where there are no rows.
     #[expect(clippy::cast_possible_wrap, reason = "sizes are far below 2^63")]
@@ -99,7 +90,7 @@ impl Tiling {
             return None;
         }
         let (cross, front) = if periodic(2) { (2, 1) } else { (1, 2) };
-        let (crossing, slope) = (lattice.size[cross] as i64, slope(lattice) as i64);
+        let (crossing, slope) = (lattice.size[cross] as i64, lattice.half as i64);
         let width = 2 * slope * dts as i64;
         let strips = if periodic(cross) {
             Strips {

@@ -89,9 +89,6 @@ impl<T: Real> Sweep<T> {
                 watched: pass.watched,
                 keeper: Some((pass.keeper, step)),
             };
-            for memory in pass.memories.iter().filter(|memory| memory.shape.axis > 0) {
-                self.renew_faces(tiling, &stage, memory, tower, t);
-            }
             let (mut parts, mut ahead) = (std::mem::take(&mut scratch.parts), std::mem::take(&mut scratch.ahead));
             tiling.parts(tower, t, &mut parts);
             ahead.clear();
@@ -118,37 +115,6 @@ impl<T: Real> Sweep<T> {
                 asked = end;
             }
             (scratch.parts, scratch.ahead) = (parts, ahead);
-        }
-    }
-
-    /// Renews ψ of the faces of a layer that belong to step t of a tower.
-    fn renew_faces(&self, tiling: &Tiling, stage: &Stage<'_, T>, memory: &Memory<'_, T>, tower: &Tower, t: i64) {
-        let shape = memory.shape;
-        let half = self.lattice.half.cast_signed() as i64;
-        let renew = |slot: usize, beside: usize| {
-            #[allow(unsafe_code, reason = "see `Shared`")]
-            // SAFETY: a row of faces of a step belongs to one tower, and comes before and after the rows that read it.
-            let psi = unsafe { memory.psi.slice(self.slot_range(shape, slot, beside)) };
-            self.update_flux_row(stage.now, shape, slot, beside, psi);
-        };
-        for slot in 0..shape.slots() {
-            let face = shape.face_site(slot).cast_signed() as i64;
-            if shape.axis == tiling.front {
-                // u = f + c − st + h, v = f − c − st + h.
-                tiling.wrapped(tiling.run(tower, t, face + half), |start, count| {
-                    (start..start + count).for_each(|c| renew(slot, c));
-                });
-                continue;
-            }
-            // u = w + f − st + h, v = w − f − st + h − 1.
-            let lean = tiling.slope * t;
-            let from = (tower.u.start - face - half).max(tower.v.start + face - half + 1) + lean;
-            let to = (tower.u.end - face - half).min(tower.v.end + face - half + 1) + lean;
-            for w in from.max(0)..to.min(tiling.fronts) {
-                if let Ok(w) = usize::try_from(w) {
-                    renew(slot, w);
-                }
-            }
         }
     }
 }

@@ -24,7 +24,7 @@ impl<T: Vectors> Fdtd<T> {
         };
         let sites = Arc::clone(own.sites());
         let Sweep { lattice, mask, .. } = &self.sweep;
-        let how = (self.clock.time_step, own.act() == Act::Overwrite);
+        let how = (self.time_step, own.act() == Act::Overwrite);
         let mut rows = 0;
         for (acts, signal) in acts.iter_mut().zip(own.ahead().chunks_exact(sites.len().max(1))) {
             acts.join(lattice.size[0], mask, (&sites, signal), how);
@@ -60,7 +60,7 @@ impl<T: Vectors> Fdtd<T> {
         let before = self.now[place];
         self.now[place] = change(before);
         if let Some(potential) = self.potential.get_mut(place) {
-            *potential += T::of(self.clock.time_step) * (self.now[place] - before);
+            *potential += T::of(self.time_step) * (self.now[place] - before);
         }
         if let Some(peak) = self.peak.get_mut(place) {
             *peak = peak.max(self.now[place].abs());
@@ -87,7 +87,7 @@ impl<T: Vectors> Sites for Fdtd<T> {
 
     /// p_tt = … + s for one step: Δt² s.
     fn add(&mut self, site: usize, value: Complex64) {
-        let square = self.clock.time_step * self.clock.time_step;
+        let square = self.time_step * self.time_step;
         self.change_site(site, |p| p + T::of(square * value.re));
     }
 }

@@ -5,8 +5,8 @@
 //! between two rigid edges, which is symmetric with eigenvalues no larger than those of the free line: energy is conserved and the stability limit
 //! does not change. Sites inside walls hold 0.
 //!
-//! The kernels know nothing of walls. Sites within reach of one are listed with the difference between the mirrored stencil and the plain
-//! one.
+//! The kernels know nothing of walls. Sites within reach of one are listed with the places of what their stencil reads, mirrors included, and stepped one by
+//! one in the kernel's order of operations: what is constant up to the walls stays constant to the bit.
 
 use super::lattice::{Ghost, Lattice, ghost};
 use super::share::View;
@@ -16,102 +16,178 @@ use crate::grid::Edge;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// One term of a site's correction.
+/// A bond of a site that walls add or take away.
 #[derive(Clone, Copy)]
-pub struct Term<T> {
+pub struct Term {
     /// Place of the neighbour in an array.
     pub from: usize,
     /// Its weight in L p, with a sign.
-    pub weight: T,
+    pub weight: f64,
 }
 
-/// A site whose stencil reaches into a wall.
-struct Site {
-    x: usize,
-    terms: Range<usize>,
-}
+/// What stands for a neighbour: 1 + its place in an array, negative for an image that changes the sign, 0 for the zero outside a soft edge.
+#[derive(Clone, Copy)]
+struct Place(i64);
 
-/// Corrections and wall sites by rows.
-pub struct Walls<T> {
-    rows: Vec<Row<T>>,
-}
-
-impl<T> Default for Walls<T> {
-    fn default() -> Self {
-        Self { rows: Vec::new() }
-    }
-}
-
-struct Row<T> {
-    spans: Vec<Range<usize>>,
-    sites: Vec<Site>,
-    terms: Vec<Term<T>>,
-}
-
-impl<T: Real> Walls<T> {
-    /// Lists the corrections; `dropped_faces` is false where the kernel itself drops the faces of walls (density per site).
-    pub fn new(lattice: &Lattice, walls: &[bool], dropped_faces: bool) -> Self {
-        if walls.is_empty() {
-            return Self { rows: Vec::new() };
+impl Place {
+    #[expect(clippy::cast_possible_wrap, reason = "sizes are far below 2^63")]
+    fn new(of: Ghost, index: impl Fn(usize) -> usize) -> Self {
+        match of {
+            Ghost::Same(at) => Self(index(at) as i64 + 1),
+            Ghost::Negative(at) => Self(-(index(at) as i64) - 1),
+            Ghost::Zero => Self(0),
         }
-        let rows = (0..lattice.rows())
-            .into_par_iter()
-            .map(|row| Row::new(lattice, walls, row, dropped_faces))
-            .collect();
-        Self { rows }
     }
 
-    /// Adds square(i) · correction of L p to the sites of `out`, a row of `lattice.size[0]` sites, and clears wall sites.
-    pub(super) fn apply(&self, row: usize, field: View<'_, T>, square: impl Fn(usize) -> T, out: &mut [T]) {
+    #[expect(clippy::cast_possible_truncation, reason = "it was a usize")]
+    fn index(self) -> Option<usize> {
+        (self.0.unsigned_abs() as usize).checked_sub(1)
+    }
+
+    fn value<T: Real>(self, field: View<'_, T>) -> T {
+        match self.index() {
+            None => T::zero(),
+            Some(place) if self.0 > 0 => field.at(place),
+            Some(place) => -field.at(place),
+        }
+    }
+}
+
+/// What a site reads: by axis and distance, from 1 on, the lower neighbour and the upper one.
+pub(super) type Around<T> = [[[T; 2]; 4]; 3];
+
+/// Wall sites and sites beside them, by rows.
+#[derive(Default)]
+pub struct Walls {
+    /// Half width of the stencil.
+    half: usize,
+    /// Dimensions.
+    rank: usize,
+    rows: Vec<Row>,
+}
+
+struct Row {
+    /// Wall sites.
+    spans: Vec<Range<usize>>,
+    /// x of the sites whose stencil reaches into a wall.
+    sites: Vec<usize>,
+    /// What they read: for each site, distance from 1 on and axis, the lower neighbour and the upper one.
+    places: Vec<Place>,
+}
+
+impl Walls {
+    /// Lists the sites beside walls; `listed` is false where the kernel itself drops the faces of walls (density per site).
+    pub fn new(lattice: &Lattice, walls: &[bool], listed: bool) -> Self {
+        let mut all = Self {
+            half: lattice.half,
+            rank: lattice.rank,
+            rows: Vec::new(),
+        };
+        if !walls.is_empty() {
+            all.rows = (0..lattice.rows())
+                .into_par_iter()
+                .map(|row| Row::new(lattice, walls, row, listed))
+                .collect();
+        }
+        all
+    }
+
+    /// Neighbours that a site reads.
+    fn reads(&self) -> usize {
+        2 * self.half * self.rank
+    }
+
+    /// Calls `visit(x, around)` for the sites beside walls of a row.
+    pub(super) fn for_each_beside<T: Real>(
+        &self,
+        row: usize,
+        field: View<'_, T>,
+        mut visit: impl FnMut(usize, &Around<T>),
+    ) {
         let Some(row) = self.rows.get(row) else { return };
-        for site in &row.sites {
-            let sum: T = row.terms[site.terms.clone()]
-                .iter()
-                .map(|term| term.weight * field.at(term.from))
-                .sum();
-            out[site.x] += square(site.x) * sum;
+        let mut around = [[[T::zero(); 2]; 4]; 3];
+        for (x, places) in row.sites.iter().zip(row.places.chunks_exact(self.reads())) {
+            for (n, place) in places.iter().enumerate() {
+                around[n / 2 % self.rank][n / (2 * self.rank)][n % 2] = place.value(field);
+            }
+            visit(*x, &around);
+        }
+    }
+
+    /// Puts the new values of the sites beside walls of a row into it, and clears wall sites.
+    pub(super) fn put<T: Real>(&self, row: usize, stepped: &[T], sites: &mut [T]) {
+        let Some(row) = self.rows.get(row) else { return };
+        for (x, value) in row.sites.iter().zip(stepped) {
+            sites[*x] = *value;
         }
         for span in &row.spans {
-            out[span.clone()].fill(T::zero());
+            sites[span.clone()].fill(T::zero());
         }
     }
 
-    /// Calls `visit(i, terms)` for every corrected site of a row.
-    pub fn for_each(&self, row: usize, mut visit: impl FnMut(usize, &[Term<T>])) {
-        if let Some(row) = self.rows.get(row) {
-            for site in &row.sites {
-                visit(site.x, &row.terms[site.terms.clone()]);
+    /// Calls `visit(i, terms)` for every listed site of a row with the bonds that make the plain stencil that of the site.
+    pub fn for_each(&self, lattice: &Lattice, row: usize, mut visit: impl FnMut(usize, &[Term])) {
+        let Some(walls) = self.rows.get(row) else { return };
+        let [_, ny, _] = lattice.size;
+        let mut terms = Vec::new();
+        for (x, places) in walls.sites.iter().zip(walls.places.chunks_exact(self.reads())) {
+            terms.clear();
+            let site = [*x, row % ny, row / ny];
+            for (n, place) in places.iter().enumerate() {
+                let (k, axis, upper) = (n / (2 * self.rank) + 1, n / 2 % self.rank, n % 2 == 1);
+                let plain = neighbour(
+                    lattice,
+                    site,
+                    axis,
+                    if upper { k.cast_signed() } else { -k.cast_signed() },
+                );
+                if plain.0 == place.0 {
+                    continue;
+                }
+                for (place, weight) in [(*place, 1.0), (plain, -1.0)] {
+                    if let Some(from) = place.index() {
+                        let sign = if place.0 > 0 { weight } else { -weight };
+                        let weight = sign * COEFFICIENTS[self.half][k];
+                        terms.push(Term { from, weight });
+                    }
+                }
             }
+            visit(*x, &terms);
         }
     }
 
-    /// Whether a row holds walls or sites that one corrects.
+    /// Whether a row holds walls or sites beside one.
     pub fn concern(&self, row: usize) -> bool {
         self.rows
             .get(row)
             .is_some_and(|row| !row.spans.is_empty() || !row.sites.is_empty())
     }
 
+    /// The listed sites of a row.
+    pub fn beside(&self, row: usize) -> &[usize] {
+        self.rows.get(row).map_or(&[], |row| &row.sites)
+    }
+
     /// Bytes held.
     pub fn bytes(&self) -> u64 {
-        let row = |row: &Row<T>| {
-            size_of::<Row<T>>()
+        let row = |row: &Row| {
+            size_of::<Row>()
                 + row.spans.capacity() * size_of::<Range<usize>>()
-                + row.sites.capacity() * size_of::<Site>()
-                + row.terms.capacity() * size_of::<Term<T>>()
+                + row.sites.capacity() * size_of::<usize>()
+                + row.places.capacity() * size_of::<Place>()
         };
         self.rows.iter().map(row).sum::<usize>() as u64
     }
 }
 
-impl<T: Real> Row<T> {
-    fn new(lattice: &Lattice, walls: &[bool], row: usize, dropped_faces: bool) -> Self {
+impl Row {
+    fn new(lattice: &Lattice, walls: &[bool], row: usize, listed: bool) -> Self {
         let [nx, ny, _] = lattice.size;
         let own = &walls[row * nx..][..nx];
         let mut new = Self {
             spans: Vec::new(),
             sites: Vec::new(),
-            terms: Vec::new(),
+            places: Vec::new(),
         };
         let mut x = 0;
         while x < nx {
@@ -121,22 +197,27 @@ impl<T: Real> Row<T> {
             }
             x += length;
         }
-        if dropped_faces && (!new.spans.is_empty() || near_walls(lattice, walls, row)) {
+        if listed && (!new.spans.is_empty() || near_walls(lattice, walls, row)) {
             for x in (0..nx).filter(|x| !own[*x]) {
-                let first = new.terms.len();
-                for axis in 0..lattice.rank {
-                    line_terms(lattice, walls, [x, row % ny, row / ny], axis, &mut new.terms);
-                }
-                if new.terms.len() > first {
-                    new.sites.push(Site {
-                        x,
-                        terms: first..new.terms.len(),
-                    });
+                let site = [x, row % ny, row / ny];
+                if (0..lattice.rank).any(|axis| touched(lattice, walls, site, axis)) {
+                    new.sites.push(x);
+                    push_places(lattice, walls, site, &mut new.places);
                 }
             }
         }
         new
     }
+}
+
+/// What stands `offset` sites from a site along an axis where there are no walls.
+fn neighbour(lattice: &Lattice, site: [usize; 3], axis: usize, offset: isize) -> Place {
+    let at = site[axis].cast_signed() + offset;
+    Place::new(ghost(lattice.edges[axis], lattice.size[axis], at), |at| {
+        let mut other = site;
+        other[axis] = at;
+        lattice.index(other)
+    })
 }
 
 /// Whether a row that the stencil of this one reads holds a wall.
@@ -151,54 +232,44 @@ fn near_walls(lattice: &Lattice, walls: &[bool], row: usize) -> bool {
     })
 }
 
-/// The difference between the mirrored and the plain stencil of one site along one axis.
-fn line_terms<T: Real>(lattice: &Lattice, walls: &[bool], site: [usize; 3], axis: usize, terms: &mut Vec<Term<T>>) {
+/// Whether site `at` of the line along `axis` through `site` is a wall.
+fn is_wall(lattice: &Lattice, walls: &[bool], mut site: [usize; 3], axis: usize, at: usize) -> bool {
     let [nx, ny, _] = lattice.size;
-    let n = lattice.size[axis];
-    let edge = lattice.edges[axis];
-    let place = |at: usize| {
-        let mut other = site;
-        other[axis] = at;
-        other
-    };
-    let wall = |at: usize| {
-        let [i, j, k] = place(at);
-        walls[i + nx * (j + ny * k)]
-    };
-    let reach = lattice.half.cast_signed();
-    let start = site[axis].cast_signed();
-    let touched = (-reach..=reach).any(|offset| match ghost(edge, n, start + offset) {
-        Ghost::Same(at) | Ghost::Negative(at) => wall(at),
-        Ghost::Zero => false,
-    });
-    if !touched {
-        return;
-    }
-    let mut push = |at: Ghost, weight: f64| match at {
-        Ghost::Same(at) => terms.push(Term {
-            from: lattice.index(place(at)),
-            weight: T::of(weight),
-        }),
-        Ghost::Negative(at) => terms.push(Term {
-            from: lattice.index(place(at)),
-            weight: T::of(-weight),
-        }),
-        Ghost::Zero => {}
-    };
-    for direction in [-1, 1] {
-        let mut walker = Walker {
-            at: site[axis],
-            direction,
+    site[axis] = at;
+    walls[site[0] + nx * (site[1] + ny * site[2])]
+}
+
+/// Whether the stencil of a site along an axis reaches a wall.
+fn touched(lattice: &Lattice, walls: &[bool], site: [usize; 3], axis: usize) -> bool {
+    let (reach, start) = (lattice.half.cast_signed(), site[axis].cast_signed());
+    (-reach..=reach).any(
+        |offset| match ghost(lattice.edges[axis], lattice.size[axis], start + offset) {
+            Ghost::Same(at) | Ghost::Negative(at) => is_wall(lattice, walls, site, axis, at),
+            Ghost::Zero => false,
+        },
+    )
+}
+
+/// What the stencil of a site reads, in the order of [`Row::places`].
+fn push_places(lattice: &Lattice, walls: &[bool], site: [usize; 3], places: &mut Vec<Place>) {
+    let mut walkers: Vec<Walker> = (0..2 * lattice.rank)
+        .map(|n| Walker {
+            at: site[n / 2],
+            direction: if n % 2 == 0 { -1 } else { 1 },
             sign: 1,
             on_node: false,
-        };
-        for (k, weight) in (1..=reach).zip(&COEFFICIENTS[lattice.half][1..]) {
-            let plain = ghost(edge, n, start + direction * k);
-            let mirrored = walker.step(edge, n, &wall);
-            if plain != mirrored {
-                push(mirrored, *weight);
-                push(plain, -*weight);
-            }
+        })
+        .collect();
+    for _ in 0..lattice.half {
+        for (n, walker) in walkers.iter_mut().enumerate() {
+            let axis = n / 2;
+            let wall = |at: usize| is_wall(lattice, walls, site, axis, at);
+            let at = walker.step(lattice.edges[axis], lattice.size[axis], &wall);
+            places.push(Place::new(at, |at| {
+                let mut other = site;
+                other[axis] = at;
+                lattice.index(other)
+            }));
         }
     }
 }

@@ -25,6 +25,7 @@ mod pair;
 mod plan;
 mod potential;
 mod rows;
+
 mod run;
 mod scheme;
 mod solver;
@@ -33,12 +34,17 @@ mod stability;
 mod transducers;
 mod visits;
 
+use super::acoustic::acoustic_objections;
+use super::method::{Backend, Kind, Method, Paper, ParameterSpec, StepAdvice, Target, Variant, Work};
+use super::placed;
+use super::run::Run;
+use super::setup::{Choice, Number, Setup};
 use super::transducers::grow_by_pairs;
-use super::{Backend, Kind, Method, Paper, ParameterSpec, Solver, SolverError, StepAdvice, Target, Variant, Work};
+use super::{Solver, SolverError};
 use crate::field::Precision;
 use crate::grid::Edge;
 use crate::physics::{Equation, Sets};
-use crate::scene::Scenario;
+use crate::scene::{Objection, Scenario};
 
 /// The row of the table.
 pub static METHOD: Method = Method {
@@ -126,11 +132,7 @@ pub static METHOD: Method = Method {
 
 /// The order in Δt.
 fn order(scenario: &Scenario) -> u32 {
-    if scenario.solver().integer("order", 2) == 4 {
-        4
-    } else {
-        2
-    }
+    Choice::of(scenario).order
 }
 
 fn step_advice(scenario: &Scenario) -> StepAdvice {
@@ -143,30 +145,19 @@ fn step_advice(scenario: &Scenario) -> StepAdvice {
     }
 }
 
-fn objections(scenario: &Scenario) -> Vec<String> {
-    let mut all = Vec::new();
-    let (grid, medium) = (scenario.grid(), scenario.medium());
-    if let Some(layer) = medium.layers().iter().find(|layer| layer.drive.is_some()) {
-        all.push(format!(
-            "a layer that sets {:?} has a drive: the medium of sound does not change in time; remove `drive`",
-            layer.sets
-        ));
-    }
-    for axis in 0..grid.rank() {
+fn objections(scenario: &Scenario) -> Vec<Objection> {
+    let mut all = acoustic_objections(scenario);
+    let grid = scenario.grid();
+    for axis in (0..grid.rank()).filter(|axis| grid.is_periodic(*axis)) {
         let sites = grid.size()[axis];
-        let name = ["x", "y", "z"][axis];
-        if grid.is_periodic(axis) && !sites.is_multiple_of(2) {
-            all.push(format!(
-                "{sites} sites along the periodic axis {name}: pairs close on themselves only over an even number; choose {} or {}",
-                sites - 1,
-                sites + 1
-            ));
-        }
-        if grid.edges()[axis] == Edge::Absorb && 2 * grid.absorb_width() + 1 > sites {
-            all.push(format!(
-                "absorb_width = {} leaves nothing of an axis of {sites} sites; choose at most {}",
-                grid.absorb_width(),
-                (sites - 1) / 2
+        if !sites.is_multiple_of(2) {
+            all.push(Objection::new(
+                "grid.size",
+                format!(
+                    "{sites} sites along the periodic axis {}: pairs close on themselves only over an even number",
+                    ["x", "y", "z"][axis]
+                ),
+                format!("choose {} or {}", sites - 1, sites + 1),
             ));
         }
     }
@@ -181,18 +172,6 @@ fn reach(scenario: &Scenario, set: &mut [bool]) {
             grow_by_pairs(scenario.grid(), set, sweep.axis, sweep.odd);
         }
     }
-}
-
-/// Says no to a Δt beyond the limit.
-fn check_step(scenario: &Scenario, time_step: f64) -> Result<(), SolverError> {
-    let limit = stability::limit(scenario, order(scenario));
-    if time_step.abs() <= limit {
-        return Ok(());
-    }
-    Err(SolverError::Unsupported(format!(
-        "Δt = {time_step:e} is unstable in this medium: the limit is {limit:e}; choose at most {:e}, or step = \"auto\"",
-        0.95 * limit
-    )))
 }
 
 /// Whether pairs differ from bond to bond.
@@ -211,7 +190,7 @@ fn memory(scenario: &Scenario) -> u64 {
     let coefficients = if varies(scenario) { 4 * grid.rank() * tables } else { 0 };
     let reals = 4 + coefficients + usize::from(absorbs) + usize::from(scenario.asks_for_velocity());
     let walls = usize::from(medium.has(Sets::Wall));
-    (grid.sites() * (reals * scenario.solver().precision.bytes() + walls)) as u64
+    (grid.sites() * (reals * Choice::of(scenario).real() + walls)) as u64
 }
 
 /// Ten instructions a pair: five a site and sweep. q and p read and written; coefficients, where they differ, read once.
@@ -226,20 +205,30 @@ fn work(scenario: &Scenario) -> Work {
     };
     Work {
         instructions: substeps * 5.0 * scheme::sweeps(rank).len() as f64,
-        bytes: (4.0 + coefficients) * scenario.solver().precision.bytes() as f64,
+        bytes: (4.0 + coefficients) * Choice::of(scenario).real() as f64,
     }
 }
 
+/// Below this a launch on a device costs more than the sites it steps.
+const FEWEST_ON_DEVICE: usize = 1 << 16;
+
 fn build(scenario: &Scenario) -> Result<Box<dyn Solver>, SolverError> {
-    #[cfg(feature = "cuda")]
-    let note = match cuda::build(scenario)? {
-        super::device::Built::Device(solver) => return Ok(solver),
-        super::device::Built::Elsewhere(note) => note,
-    };
-    #[cfg(not(feature = "cuda"))]
-    let note = None;
-    Ok(match scenario.solver().precision {
-        Precision::Single => Box::new(run::Oscillators::<f32>::new(scenario, note)?),
-        Precision::Double => Box::new(run::Oscillators::<f64>::new(scenario, note)?),
-    })
+    placed::build(&METHOD, scenario, FEWEST_ON_DEVICE, make)
+}
+
+fn make(setup: Setup, backend: Backend) -> Result<Box<dyn Solver>, SolverError> {
+    match setup.choice.precision {
+        Precision::Single => make_in::<f32>(setup, backend),
+        Precision::Double => make_in::<f64>(setup, backend),
+    }
+}
+
+fn make_in<T: Number>(setup: Setup, backend: Backend) -> Result<Box<dyn Solver>, SolverError> {
+    match backend {
+        Backend::Cpu => Run::boxed(setup, run::Oscillators::<T>::new),
+        #[cfg(feature = "cuda")]
+        Backend::Cuda => Run::boxed(setup, cuda::Cuda::<T>::new),
+        #[cfg(not(feature = "cuda"))]
+        Backend::Cuda => Err(placed::absent(&METHOD)),
+    }
 }

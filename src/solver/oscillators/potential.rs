@@ -21,7 +21,7 @@ impl<T: Vectors> Oscillators<T> {
 
     /// v = 0 now.
     pub(super) fn rest(&mut self) {
-        let half = T::of(self.clock.time_step / 2.0);
+        let half = T::of(self.time_step / 2.0);
         for (phi, q) in self.potential.iter_mut().zip(&self.field.q) {
             *phi = half * *q;
         }
@@ -29,7 +29,7 @@ impl<T: Vectors> Oscillators<T> {
 
     /// The velocity stays, and time runs on with another Δt.
     pub(super) fn shift_potential(&mut self, time_step: f64) {
-        let half = T::of((time_step - self.clock.time_step) / 2.0);
+        let half = T::of((time_step - self.time_step) / 2.0);
         for (phi, q) in self.potential.iter_mut().zip(&self.field.q) {
             *phi += half * *q;
         }
@@ -37,7 +37,7 @@ impl<T: Vectors> Oscillators<T> {
 
     /// The velocity changes its sign.
     pub(super) fn reverse_potential(&mut self) {
-        let step = T::of(self.clock.time_step);
+        let step = T::of(self.time_step);
         for (phi, q) in self.potential.iter_mut().zip(&self.field.q) {
             *phi = step * *q - *phi;
         }
@@ -45,7 +45,7 @@ impl<T: Vectors> Oscillators<T> {
 
     /// Φ and its rate at the present time from Φ⁺ and q.
     pub(super) fn centred(&self, potential: f64, q: f64) -> (f64, f64) {
-        (potential - self.clock.time_step / 2.0 * q, q)
+        (potential - self.time_step / 2.0 * q, q)
     }
 
     /// Φ and its rate at sites i.. of row `j`.

@@ -1,14 +1,14 @@
-//! A run on the processor: the field, the sweeps, the visits, and what they show.
+//! The state on the processor: the field, the sweeps, the visits, and what they show.
 
 use super::blocked::Blocked;
 use super::field::Field;
 use super::layout::Layout;
 use super::measure::{Gauge, Read, Rows};
+use super::naive;
 use super::plan::fastest;
 use super::scheme::Scheme;
 use super::springs::{Masses, Springs};
 use super::visits::{Damping, Kicks, Visits, Windows};
-use super::{check_step, naive, objections, order, stability, step_advice};
 use crate::backend::simd::Vectors;
 use crate::backend::threads;
 use crate::field::FieldData;
@@ -16,120 +16,100 @@ use crate::physics::{Measure, Observables};
 use crate::scene::Scenario;
 use crate::scene::scenario::Quantity;
 use crate::solver::acoustic::emit::Emitters;
+use crate::solver::clock::RunClock;
 use crate::solver::fdtd::material::allocate;
 use crate::solver::fdtd::observe::{Sums, single, total};
+use crate::solver::setup::{Choice, Setup};
 use crate::solver::taps::Tap;
 use crate::solver::tiling::Plan;
-use crate::solver::{Clock, FieldImage, ImageRequest, SolverError, Taps};
+use crate::solver::{FieldImage, ImageRequest, SolverError, Taps};
 use num_complex::Complex64;
 use rayon::prelude::*;
 
 /// How steps are taken.
-pub(super) enum Stepper<T> {
+pub(super) enum Schedule<T> {
     Naive,
     Blocked(Box<Blocked<T>>),
 }
 
 /// The plan of the variant that a scene asks for; none where there are no blocks.
-fn chosen_plan<T: Vectors>(scenario: &Scenario, masses: &Masses) -> Result<Option<Plan>, SolverError> {
-    let settings = scenario.solver();
-    match settings.variant.as_str() {
-        "naive" => Ok(None),
-        "auto" | "blocked" => {
-            let block = settings.sizes("block");
-            let fused = settings.sizes("fused_steps").first().copied();
-            Ok(Some(fastest::<T>(
-                scenario.grid(),
-                masses,
-                order(scenario),
-                &block,
-                fused,
-            )))
-        }
-        other => Err(SolverError::Unsupported(format!(
-            "oscillators has no variant `{other}` on the processor; take one of auto, naive, blocked"
-        ))),
-    }
+fn chosen_plan<T: Vectors>(setup: &Setup, masses: &Masses) -> Option<Plan> {
+    let Choice {
+        order,
+        block,
+        fused_steps,
+        ..
+    } = &setup.choice;
+    let grid = setup.scenario.grid();
+    (!setup.choice.is("naive")).then(|| fastest::<T>(grid, masses, *order, block, *fused_steps))
 }
 
-/// A run of one scenario.
+/// q and p of one scenario, with the medium as sweeps read it.
 pub(super) struct Oscillators<T: Vectors> {
     pub(super) scenario: Scenario,
-    pub(super) clock: Clock,
+    pub(super) order: u32,
+    /// Δt with its sign.
+    pub(super) time_step: f64,
     pub(super) masses: Masses,
     pub(super) springs: Springs<T>,
     pub(super) damping: Damping<T>,
     emitters: Emitters,
-    pub(super) stepper: Stepper<T>,
+    pub(super) schedule: Schedule<T>,
     pub(super) field: Field<T>,
     /// Largest |p| so far, once somebody asked for it; otherwise empty.
     pub(super) peak: Vec<T>,
     /// Φ⁺ = ∫q dt up to half a step later, where somebody asks for energy or flux; otherwise empty.
     pub(super) potential: Vec<T>,
-    /// What the user should know beside.
-    pub(super) note: Option<String>,
 }
 
 impl<T: Vectors> Oscillators<T> {
-    /// A run at t = 0, by the variant that its scene asks for.
-    pub(super) fn new(scenario: &Scenario, note: Option<String>) -> Result<Self, SolverError> {
-        Self::planned(scenario, note, chosen_plan::<T>)
+    /// The state at t = 0, stepped by the variant that its scene asks for.
+    pub(super) fn new(setup: &Setup) -> Result<Self, SolverError> {
+        Self::planned(setup, chosen_plan::<T>)
     }
 
-    /// A run at t = 0, one pass a sweep.
+    /// The same, stepped by one pass a sweep.
     #[cfg(feature = "cuda")]
-    pub(super) fn naive(scenario: &Scenario) -> Result<Self, SolverError> {
-        Self::planned(scenario, None, |_, _| Ok(None))
+    pub(super) fn naive(setup: &Setup) -> Result<Self, SolverError> {
+        Self::planned(setup, |_, _| None)
     }
 
-    fn planned(
-        scenario: &Scenario,
-        note: Option<String>,
-        plan: impl FnOnce(&Scenario, &Masses) -> Result<Option<Plan>, SolverError>,
-    ) -> Result<Self, SolverError> {
-        if let Some(objection) = objections(scenario).into_iter().next() {
-            return Err(SolverError::Unsupported(objection));
-        }
-        let time_step = scenario.time().step.unwrap_or_else(|| step_advice(scenario).auto);
-        check_step(scenario, time_step)?;
+    fn planned(setup: &Setup, plan: impl FnOnce(&Setup, &Masses) -> Option<Plan>) -> Result<Self, SolverError> {
+        let (scenario, order, time_step) = (&setup.scenario, setup.choice.order, setup.time_step);
         let grid = scenario.grid();
         let masses = threads::run(|| Masses::new(scenario))?;
-        let scheme = Scheme::new(order(scenario), time_step);
+        let scheme = Scheme::new(order, time_step);
         let substeps = scheme.substeps.len();
-        let plan = plan(scenario, &masses)?;
+        let plan = plan(setup, &masses);
         let pad = match &plan {
             Some(plan) if grid.is_periodic(0) => plan.fused * substeps,
             _ => 0,
         };
         let layout = Layout::new(grid, pad);
-        let stepper = plan.map_or(Stepper::Naive, |plan| {
-            Stepper::Blocked(Box::new(Blocked::new(grid, plan, substeps, &layout)))
+        let schedule = plan.map_or(Schedule::Naive, |plan| {
+            Schedule::Blocked(Box::new(Blocked::new(grid, plan, substeps, &layout)))
         });
-        let mut run = Self {
+        let mut state = Self {
             emitters: Emitters::new(grid, scenario.sources(), &masses.walls),
             scenario: scenario.clone(),
-            clock: Clock {
-                steps: 0,
-                time: 0.0,
-                time_step,
-            },
+            order,
+            time_step,
             damping: threads::run(|| Damping::new(scenario, &layout, time_step)),
             field: Field::new(&layout),
             springs: threads::run(|| Springs::new(&masses, layout, scheme)),
             masses,
-            stepper,
+            schedule,
             peak: Vec::new(),
             potential: Vec::new(),
-            note,
         };
-        run.fill_initial();
+        state.fill_initial();
         if scenario.view().quantity == Quantity::Peak {
-            run.watch_peak()?;
+            state.watch_peak()?;
         }
         if scenario.asks_for_velocity() {
-            run.watch_potential()?;
+            state.watch_potential()?;
         }
-        Ok(run)
+        Ok(state)
     }
 
     fn fill_initial(&mut self) {
@@ -165,11 +145,11 @@ impl<T: Vectors> Oscillators<T> {
         });
     }
 
-    /// Reads coefficients and damping for another Δt; the field stays.
-    pub(super) fn change_step(&mut self, time_step: f64) {
+    /// Reads coefficients and damping for a Δt; the field stays.
+    pub(super) fn read_coefficients(&mut self, time_step: f64) {
         self.shift_potential(time_step);
-        self.clock.time_step = time_step;
-        let scheme = Scheme::new(order(&self.scenario), time_step);
+        self.time_step = time_step;
+        let scheme = Scheme::new(self.order, time_step);
         let layout = self.springs.layout.clone();
         // Frees the old coefficients before new ones are made.
         self.springs.tables = Vec::new();
@@ -183,21 +163,6 @@ impl<T: Vectors> Oscillators<T> {
 
     /// Reads the medium and the sources again: pressure and its rate stay.
     pub(super) fn read_medium(&mut self, scenario: &Scenario) -> Result<(), SolverError> {
-        if let Some(objection) = objections(scenario).into_iter().next() {
-            return Err(SolverError::Unsupported(objection));
-        }
-        if order(scenario) != order(&self.scenario) || scenario.grid() != self.scenario.grid() {
-            return Err(SolverError::Unsupported(
-                "another grid or order needs another solver".to_owned(),
-            ));
-        }
-        // A faster medium may need a smaller step: the scene's own, if that is stable.
-        let mut time_step = self.clock.time_step;
-        if time_step.abs() > stability::limit(scenario, order(scenario)) {
-            let wanted = scenario.time().step.unwrap_or_else(|| step_advice(scenario).auto);
-            check_step(scenario, wanted)?;
-            time_step = wanted * time_step.signum();
-        }
         let masses = threads::run(|| Masses::new(scenario))?;
         let old = std::mem::replace(&mut self.masses, masses);
         self.scenario = scenario.clone();
@@ -230,13 +195,13 @@ impl<T: Vectors> Oscillators<T> {
                 }
             }
         }
-        self.change_step(time_step);
+        self.read_coefficients(self.time_step);
         Ok(())
     }
 
     /// What sources add to momenta at time `t` in half a step.
     pub(super) fn kicks(&self, t: f64) -> Kicks<T> {
-        let half = self.clock.time_step / 2.0;
+        let half = self.time_step / 2.0;
         let mut kicks = Vec::new();
         self.emitters.play(t, &self.masses.walls, |[i, j, _], strength| {
             kicks.push((j, i, T::of(half * strength * self.masses.mass(i, j))));
@@ -247,41 +212,36 @@ impl<T: Vectors> Oscillators<T> {
 
     /// Steps of a batch.
     pub(super) fn fused(&self) -> usize {
-        match &self.stepper {
-            Stepper::Naive => 1,
-            Stepper::Blocked(blocked) => blocked.fused(),
+        match &self.schedule {
+            Schedule::Naive => 1,
+            Schedule::Blocked(blocked) => blocked.fused(),
         }
     }
 
-    /// Takes a batch of steps; in the pool.
-    pub(super) fn batch(&mut self, steps: usize, windows: Option<&mut Windows<T>>) {
-        let mut times = vec![self.clock.time];
-        for n in 0..steps {
-            times.push(times[n] + self.clock.time_step);
-        }
+    /// Takes a batch of steps.
+    pub(super) fn batch(&mut self, clock: &RunClock, steps: usize, windows: Option<&mut Windows<T>>) {
         let kicks = if self.scenario.sources().is_empty() {
             Vec::new()
         } else {
-            times.iter().map(|t| self.kicks(*t)).collect()
+            let moments = 0..=steps as u64;
+            moments.map(|n| self.kicks(clock.after(n).time())).collect()
         };
-        let potential = (&mut self.potential[..], self.clock.time_step);
+        let potential = (&mut self.potential[..], self.time_step);
         let mut visits = Visits::new(&self.springs.layout, &self.damping, windows, &mut self.peak, potential);
         visits.kicks = kicks;
-        match &mut self.stepper {
-            Stepper::Naive => naive::steps(&mut self.field, &self.springs, &visits, steps),
-            Stepper::Blocked(blocked) => blocked.pass(&mut self.field, &self.springs, &visits, steps),
+        match &mut self.schedule {
+            Schedule::Naive => naive::steps(&mut self.field, &self.springs, &visits, steps),
+            Schedule::Blocked(blocked) => blocked.pass(&mut self.field, &self.springs, &visits, steps),
         }
-        self.clock.steps += steps as u64;
-        self.clock.time = times[steps];
     }
 
-    /// Takes steps and records every one of them; in the pool.
-    pub(super) fn advance_recording(&mut self, steps: u64, taps: &mut Taps) {
+    /// Takes steps and records every one of them.
+    pub(super) fn take_observed(&mut self, clock: &RunClock, steps: u64, taps: &mut Taps) {
         let grid = self.scenario.grid().clone();
         let most = self.fused().min(usize::try_from(steps).unwrap_or(usize::MAX));
         let mut windows = Windows::new(&grid, taps, most);
-        let mut left = steps;
-        while left > 0 {
+        let mut done = 0;
+        while done < steps {
             // Transducers act between two steps, and detectors see what they have done.
             let touches = taps.touches();
             let count = match &windows {
@@ -289,36 +249,46 @@ impl<T: Vectors> Oscillators<T> {
                 None if !touches && taps.taps().is_empty() => self.fused(),
                 _ => 1,
             };
-            let count = count.min(usize::try_from(left).unwrap_or(usize::MAX));
-            let before = self.clock;
-            self.batch(count, windows.as_mut().filter(|_| !touches));
-            self.touch_sites(taps);
-            let mut time = before.time;
+            let count = count.min(usize::try_from(steps - done).unwrap_or(usize::MAX));
+            let start = clock.after(done);
+            done += count as u64;
+            let Some(windows) = windows.as_mut().filter(|_| !touches) else {
+                self.batch(&start, count, None);
+                self.observe(&clock.after(done), taps);
+                continue;
+            };
+            self.batch(&start, count, Some(&mut *windows));
             for step in 0..count {
-                time += before.time_step;
                 let mut number = 0;
-                let value = |tap: &Tap| {
+                taps.record(start.after(step as u64 + 1).time(), |tap| {
                     let n = number;
                     number += 1;
-                    match windows.as_ref().filter(|_| !touches) {
-                        None if tap.moves() => self.tap_value(tap, &|j, i, phi, rate| self.read_sound(j, i, phi, rate)),
-                        None => self.tap_value(tap, &|j, i, q, p| self.read(j, i, q, p)),
-                        Some(windows) => self.tap_value(tap, &|j, i, first, second| {
-                            let window = &windows.boxes[n];
-                            let [q, other] = windows.row(step, n, j);
-                            let at = i - window.columns.start;
-                            for (n, (first, second)) in first.iter_mut().zip(second).enumerate() {
-                                (*first, *second) = (q[at + n].wide(), other[at + n].wide());
-                                if tap.moves() {
-                                    (*first, *second) = self.centred(*second, *first);
-                                }
+                    self.tap_value(tap, &|j, i, first, second| {
+                        let at = i - windows.boxes[n].columns.start;
+                        let [q, other] = windows.row(step, n, j);
+                        for (n, (first, second)) in first.iter_mut().zip(second).enumerate() {
+                            (*first, *second) = (q[at + n].wide(), other[at + n].wide());
+                            if tap.moves() {
+                                (*first, *second) = self.centred(*second, *first);
                             }
-                        }),
-                    }
-                };
-                taps.record(time, value);
+                        }
+                    })
+                });
             }
-            left -= count as u64;
+        }
+    }
+
+    /// Lets transducers act on the field, then detectors record it.
+    fn observe(&mut self, clock: &RunClock, taps: &mut Taps) {
+        self.touch_sites(taps);
+        if !taps.taps().is_empty() {
+            taps.record(clock.time(), |tap| {
+                if tap.moves() {
+                    self.tap_value(tap, &|j, i, phi, rate| self.read_sound(j, i, phi, rate))
+                } else {
+                    self.tap_value(tap, &|j, i, q, p| self.read(j, i, q, p))
+                }
+            });
         }
     }
 
@@ -373,7 +343,7 @@ impl<T: Vectors> Oscillators<T> {
         Ok(())
     }
 
-    pub(super) fn sums(&self) -> Observables {
+    pub(super) fn total(&self) -> Observables {
         let grid = self.scenario.grid();
         let [nx, ny, _] = grid.size();
         let read: Read = &|j, i, q, p| self.read(j, i, q, p);
@@ -423,7 +393,6 @@ impl<T: Vectors> Oscillators<T> {
             });
         };
         match request.quantity {
-            Quantity::Pressure => image.fill_real(request, |j, out| copy(&self.field.q, j, out)),
             Quantity::Peak => image.fill_real(request, |j, out| copy(&self.peak, j, out)),
             Quantity::Energy => {
                 let read: Read = &|j, i, phi, rate| self.read_sound(j, i, phi, rate);
@@ -436,12 +405,7 @@ impl<T: Vectors> Oscillators<T> {
                     }
                 });
             }
-            other => {
-                return Err(SolverError::Unsupported(format!(
-                    "view.quantity = \"{}\" is not a quantity of sound; choose pressure, energy or peak",
-                    other.word()
-                )));
-            }
+            _ => image.fill_real(request, |j, out| copy(&self.field.q, j, out)),
         }
         Ok(())
     }

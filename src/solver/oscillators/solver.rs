@@ -1,81 +1,55 @@
-//! What the engine asks of a run.
+//! What a run asks of the state on the processor.
 
-use super::run::{Oscillators, Stepper};
-use super::{check_step, order};
+use super::run::{Oscillators, Schedule};
 use crate::backend::simd::{Level, Vectors};
 use crate::backend::threads;
 use crate::field::{FieldData, Real};
-use crate::grid::Grid;
 use crate::physics::Observables;
-use crate::scene::Scenario;
-use crate::solver::{Backend, Clock, Edit, FieldImage, ImageRequest, Report, Solver, SolverError, SolverState, Taps};
+use crate::solver::clock::RunClock;
+use crate::solver::method::Backend;
+use crate::solver::setup::Setup;
+use crate::solver::stepper::{Parts, Plane, Stepper};
+use crate::solver::{FieldImage, ImageRequest, SolverError, Taps};
 
-/// Names of the saved arrays.
-const PRESSURE: &str = "p";
-const MOMENTUM: &str = "momentum";
-const PEAK: &str = "peak";
-const POTENTIAL: &str = "potential";
-
-impl<T: Vectors> Solver for Oscillators<T> {
-    fn report(&self) -> Report {
-        let (variant, details, more) = match &self.stepper {
-            Stepper::Naive => ("naive", format!("one pass a sweep, {}", Level::best().title()), 0),
-            Stepper::Blocked(blocked) => ("blocked", blocked.details(), blocked.bytes()),
+impl<T: Vectors> Stepper for Oscillators<T> {
+    fn parts(&self) -> Parts {
+        let (variant, details, more) = match &self.schedule {
+            Schedule::Naive => ("naive", format!("one pass a sweep, {}", Level::best().title()), 0),
+            Schedule::Blocked(blocked) => ("blocked", blocked.details(), blocked.bytes()),
         };
         let held = self.field.bytes() + more + self.springs.bytes() + self.damping.bytes();
-        Report {
-            method: "oscillators",
+        Parts {
             variant,
             backend: Backend::Cpu,
-            precision: T::PRECISION,
-            order: order(&self.scenario),
             threads: threads::count(),
             details,
             batch: self.fused() as u64,
-            note: self.note.clone(),
+            note: None,
             memory: (held + (self.peak.len() + self.potential.len()) * size_of::<T>()) as u64,
         }
     }
 
-    fn clock(&self) -> Clock {
-        self.clock
-    }
-
-    fn advance(&mut self, steps: u64, taps: &mut Taps) -> Result<(), SolverError> {
-        if taps.ask_for_velocity() {
-            self.watch_potential()?;
-        }
-        threads::run(|| {
-            if !taps.is_empty() {
-                self.advance_recording(steps, taps);
-                return;
-            }
-            let mut left = steps;
-            while left > 0 {
-                let count = left.min(self.fused() as u64);
-                self.batch(usize::try_from(count).unwrap_or(1), None);
-                left -= count;
-            }
-        });
+    fn set_step(&mut self, _clock: &RunClock, time_step: f64) -> Result<(), SolverError> {
+        self.read_coefficients(time_step);
         Ok(())
     }
 
-    fn touch(&mut self, taps: &mut Taps) -> Result<(), SolverError> {
-        self.touch_sites(taps);
+    fn set_medium(&mut self, setup: &Setup, _clock: &RunClock) -> Result<(), SolverError> {
+        self.read_medium(&setup.scenario)
+    }
+
+    fn conjugate(&mut self, _clock: &RunClock) -> Result<(), SolverError> {
+        self.reverse_potential();
+        self.field.p.iter_mut().for_each(|p| *p = -*p);
         Ok(())
     }
 
-    fn edit(&mut self, scenario: &Scenario, edit: &Edit) -> Result<(), SolverError> {
-        match edit {
-            Edit::TimeStep(step) => {
-                check_step(&self.scenario, *step)?;
-                self.change_step(*step);
-            }
-            Edit::Medium => self.read_medium(scenario)?,
-            Edit::Conjugate => {
-                self.reverse_potential();
-                self.field.p.iter_mut().for_each(|p| *p = -*p);
-            }
+    fn advance(&mut self, clock: &RunClock, steps: u64) -> Result<(), SolverError> {
+        let mut done = 0;
+        while done < steps {
+            let count = (steps - done).min(self.fused() as u64);
+            self.batch(&clock.after(done), usize::try_from(count).unwrap_or(1), None);
+            done += count;
         }
         Ok(())
     }
@@ -84,66 +58,64 @@ impl<T: Vectors> Solver for Oscillators<T> {
         self.watch_potential()
     }
 
-    fn image(&mut self, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError> {
-        threads::run(|| self.draw(request, image))
+    fn advance_observed(&mut self, clock: &RunClock, steps: u64, taps: &mut Taps) -> Result<(), SolverError> {
+        if taps.ask_for_velocity() {
+            self.watch_potential()?;
+        }
+        self.take_observed(clock, steps, taps);
+        Ok(())
     }
 
-    fn observables(&mut self) -> Result<Observables, SolverError> {
-        Ok(threads::run(|| self.sums()))
+    fn apply_transducers(&mut self, _clock: &RunClock, taps: &mut Taps) -> Result<(), SolverError> {
+        self.touch_sites(taps);
+        Ok(())
     }
 
-    fn field(&mut self) -> Result<FieldData, SolverError> {
+    fn sums(&mut self, _clock: &RunClock) -> Result<Observables, SolverError> {
+        Ok(self.total())
+    }
+
+    fn image(&mut self, _clock: &RunClock, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError> {
+        self.draw(request, image)
+    }
+
+    fn field(&mut self, _clock: &RunClock) -> Result<FieldData, SolverError> {
         Ok(self.data(&self.field.q))
     }
 
-    fn set_field(&mut self, field: &FieldData, clock: Clock) -> Result<(), SolverError> {
-        check_real(field, self.scenario.grid(), "pressure")?;
-        check_step(&self.scenario, clock.time_step)?;
-        self.take_clock(clock);
+    fn set_field(&mut self, _clock: &RunClock, field: &FieldData) -> Result<(), SolverError> {
         let nx = self.springs.layout.size[0];
-        self.put(|field| &mut field.q, |j, out| copy_row(field, nx * j, out));
+        self.put(|all| &mut all.q, |j, out| copy_row(field, nx * j, out));
         self.field.p.fill(T::zero());
         self.rest();
         self.peak = Vec::new();
         Ok(())
     }
 
-    fn save(&mut self) -> Result<SolverState, SolverError> {
-        let mut arrays = vec![
-            (PRESSURE.to_owned(), self.data(&self.field.q)),
-            (MOMENTUM.to_owned(), self.data(&self.field.p)),
-        ];
-        if !self.peak.is_empty() {
-            arrays.push((PEAK.to_owned(), self.data(&self.peak)));
-        }
-        if !self.potential.is_empty() {
-            arrays.push((POTENTIAL.to_owned(), self.data(&self.potential)));
-        }
-        Ok(SolverState {
-            clock: self.clock,
-            arrays,
-            scalars: Vec::new(),
-        })
+    fn layout(&self) -> Vec<Plane> {
+        let sites = self.scenario.grid().sites();
+        vec![
+            Plane::new("p", sites),
+            Plane::new("momentum", sites),
+            Plane::optional("peak", sites),
+            Plane::optional("potential", sites),
+        ]
     }
 
-    fn load(&mut self, state: &SolverState) -> Result<(), SolverError> {
-        let array = |name: &str| {
-            state
-                .arrays
-                .iter()
-                .find(|(known, _)| known == name)
-                .map(|(_, data)| data)
+    fn save(&mut self) -> Result<Vec<Option<FieldData>>, SolverError> {
+        let kept = |all: &[T]| (!all.is_empty()).then(|| self.data(all));
+        Ok(vec![
+            Some(self.data(&self.field.q)),
+            Some(self.data(&self.field.p)),
+            kept(&self.peak),
+            kept(&self.potential),
+        ])
+    }
+
+    fn load(&mut self, _clock: &RunClock, arrays: &[Option<&FieldData>]) -> Result<(), SolverError> {
+        let &[Some(pressure), Some(momentum), peak, potential] = arrays else {
+            return Ok(());
         };
-        let missing =
-            |name: &str| SolverError::StateMismatch(format!("`{name}` is missing; was it saved by oscillators?"));
-        let pressure = array(PRESSURE).ok_or_else(|| missing(PRESSURE))?;
-        let momentum = array(MOMENTUM).ok_or_else(|| missing(MOMENTUM))?;
-        let (peak, potential) = (array(PEAK), array(POTENTIAL));
-        for data in [Some(pressure), Some(momentum), peak, potential].into_iter().flatten() {
-            check_real(data, self.scenario.grid(), "state")?;
-        }
-        check_step(&self.scenario, state.clock.time_step)?;
-        self.take_clock(state.clock);
         let nx = self.springs.layout.size[0];
         self.put(|field| &mut field.q, |j, out| copy_row(pressure, nx * j, out));
         self.put(|field| &mut field.p, |j, out| copy_row(momentum, nx * j, out));
@@ -168,30 +140,8 @@ impl<T: Vectors> Solver for Oscillators<T> {
     }
 }
 
-impl<T: Vectors> Oscillators<T> {
-    fn take_clock(&mut self, clock: Clock) {
-        #[expect(clippy::float_cmp, reason = "coefficients of the same step are there")]
-        if clock.time_step != self.clock.time_step {
-            self.change_step(clock.time_step);
-        }
-        self.clock = clock;
-    }
-}
-
 fn copy_row<T: Real>(from: &FieldData, first: usize, to: &mut [T]) {
     for (n, to) in to.iter_mut().enumerate() {
         *to = T::of(from.at(first + n).re);
     }
-}
-
-/// Says no to what is no real field of the grid's size.
-fn check_real(field: &FieldData, grid: &Grid, what: &str) -> Result<(), SolverError> {
-    let sites = grid.sites();
-    if field.len() == sites && matches!(field, FieldData::Float32(_) | FieldData::Float64(_)) {
-        return Ok(());
-    }
-    Err(SolverError::StateMismatch(format!(
-        "a {what} of {sites} real values is needed, and this array holds {}",
-        field.len()
-    )))
 }

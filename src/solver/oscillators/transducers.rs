@@ -20,7 +20,7 @@ impl<T: Vectors> Oscillators<T> {
     /// both needs.
     pub(super) fn pushed(&self, site: usize, value: Complex64) -> [f64; 2] {
         let (_, [i, j]) = self.place(site);
-        let time_step = self.clock.time_step;
+        let time_step = self.time_step;
         [time_step * value.im, time_step * value.re * self.masses.mass(i, j)]
     }
 
@@ -39,7 +39,7 @@ impl<T: Vectors> Oscillators<T> {
         let before = self.field.q[place];
         change(&mut self.field.q[place], &mut self.field.p[place]);
         if let Some(potential) = self.potential.get_mut(place) {
-            *potential += T::of(self.clock.time_step) * (self.field.q[place] - before);
+            *potential += T::of(self.time_step) * (self.field.q[place] - before);
         }
         if let Some(peak) = self.peak.get_mut(place) {
             *peak = peak.max(self.field.q[place].abs());

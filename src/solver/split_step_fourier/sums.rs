@@ -45,11 +45,11 @@ impl<T: Real> SplitStepFourier<T> {
         total
     }
 
-    /// Sums over the field; NaN where it is not finite.
-    pub(super) fn sums(&mut self) -> Observables {
+    /// Sums over the field, with the drives of `time`; NaN where it is not finite.
+    pub(super) fn total(&mut self, time: f64) -> Observables {
         let grid = self.scenario.grid().clone();
         let nx = grid.size()[0];
-        let drives = self.kick.drive_values(self.clock.time);
+        let drives = self.kick.drive_values(time);
         let kick = &self.kick;
         // Per row: Σρ, Σxρ, Σx²ρ, ΣUρ, max ρ.
         let rows: Vec<[f64; 5]> = self

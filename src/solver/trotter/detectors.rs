@@ -2,20 +2,21 @@
 
 use super::measure::ReadRow;
 use super::opening::Opening;
-use super::run::{KEPT, Run};
+use super::run::{KEPT, Trotter};
 use super::watch::Watch;
 use crate::field::Real;
 use crate::physics::Measure;
 use crate::solver::Taps;
+use crate::solver::clock::RunClock;
 use crate::solver::taps::Tap;
 use crate::solver::totals::Region;
 use rayon::prelude::*;
 
-impl<T: Real> Run<T> {
-    /// Takes steps and records every one of them.
-    pub(super) fn advance_recording(&mut self, steps: u64, taps: &mut Taps) {
+impl<T: Real> Trotter<T> {
+    /// Takes steps, after each of which transducers act and detectors record; none: they do so now.
+    pub(super) fn record_steps(&mut self, clock: &RunClock, steps: u64, taps: &mut Taps) {
         if self.stepper.device().is_some() {
-            self.advance_recording_on_device(steps, taps);
+            self.record_steps_on_device(clock, steps, taps);
             return;
         }
         let watch = match self.watch.take() {
@@ -23,26 +24,33 @@ impl<T: Real> Run<T> {
             _ => Watch::new(
                 &self.problem.grid,
                 &self.media,
-                self.scheme.open,
+                self.scheme.open_damping,
                 taps.taps(),
                 self.stepper.fused(),
             ),
         };
-        let mut left = steps;
-        while left > 0 {
+        let mut done = 0;
+        loop {
             // Transducers act between two steps.
-            let steady = self.is_steady() && !taps.touches();
-            let count = if steady { left.min(watch.depth() as u64) } else { 1 };
-            let first = self.steps();
+            let steady = self.is_steady() && !taps.touches() && steps > 0;
+            let count = if steady {
+                (steps - done).min(watch.depth() as u64)
+            } else {
+                1
+            };
+            let start = clock.after(done);
             if steady {
                 self.watched_steps(count, &watch);
-            } else {
-                self.single_step();
-                self.touch_sites(taps);
+            } else if steps > 0 {
+                self.single_step(start.time());
+            }
+            let end = if steps > 0 { start.after(count) } else { start };
+            if !steady {
+                self.touch_sites(end.time(), taps);
                 watch.see(0, &|row, x, out| self.stepper.read(row, x, out));
             }
-            let closing = self.closing();
-            let drives = self.media.drives_at(self.time());
+            let closing = self.closing(end.time());
+            let drives = self.media.drives_at(end.time());
             let records: Vec<Vec<f64>> = (0..usize::try_from(count).unwrap_or(1))
                 .into_par_iter()
                 .map(|step| {
@@ -51,10 +59,14 @@ impl<T: Real> Run<T> {
                         .collect()
                 })
                 .collect();
-            for (n, values) in (first + 1..).zip(&records) {
-                taps.push(self.time_at(n), values);
+            for (n, values) in records.iter().enumerate() {
+                let time = if steady { start.after(n as u64 + 1) } else { end }.time();
+                taps.push(time, values);
             }
-            left -= count;
+            done += count;
+            if done >= steps {
+                break;
+            }
         }
         self.watch = Some(watch);
     }
@@ -84,28 +96,29 @@ impl<T: Real> Run<T> {
     }
 
     /// The same on a device: sums are put in after every step and stay there, and come to the host once a batch, so that steps do not wait for them.
-    fn advance_recording_on_device(&mut self, steps: u64, taps: &mut Taps) {
+    fn record_steps_on_device(&mut self, clock: &RunClock, steps: u64, taps: &mut Taps) {
         let all = taps.taps().to_vec();
         let empty = |tap: &Tap| (0..3).any(|axis| tap.lo[axis] >= tap.hi[axis]);
         let asked = all.iter().filter(|tap| !empty(tap)).count();
         let most = (KEPT / asked.max(1)).max(1) as u64;
         let touches = self.stepper.device().filter(|_| taps.touches());
         let most = touches.map_or(most, |device| most.min(device.most_touches(taps)));
-        let mut left = steps;
-        while left > 0 {
-            // More detectors than places: one step at a time, as many detectors as fit.
-            let count = left.min(most);
-            let first = self.steps();
+        // The moments at which there is something to observe: after each step, or now.
+        let moments: Vec<u64> = if steps == 0 { vec![0] } else { (1..=steps).collect() };
+        // More detectors than places: one step at a time, as many detectors as fit.
+        for batch in moments.chunks(usize::try_from(most).unwrap_or(1)) {
             let mut totals = Vec::new();
             let mut put = 0;
-            let batch = usize::try_from(count).unwrap_or(1);
             if let Some(device) = self.stepper.device() {
-                device.prepare_touch(taps, batch);
+                device.prepare_touch(taps, batch.len());
             }
-            for step in 0..batch {
-                self.single_step();
-                let phases = self.phases();
-                let drives = self.media.drives_at(self.time());
+            for (step, moment) in batch.iter().enumerate() {
+                if *moment > 0 {
+                    self.single_step(clock.after(moment - 1).time());
+                }
+                let time = clock.after(*moment).time();
+                let phases = self.phases(time);
+                let drives = self.media.drives_at(time);
                 let Some(device) = self.stepper.device() else { return };
                 device.touch(step, phases.as_ref());
                 for tap in all.iter().filter(|tap| !empty(tap)) {
@@ -123,16 +136,15 @@ impl<T: Real> Run<T> {
                 device.finish_touch(taps);
             }
             let mut totals = totals.iter();
-            for n in first + 1..=first + count {
+            for moment in batch {
                 let values: Vec<f64> = (all.iter())
                     .map(|tap| match (empty(tap), &self.problem.grid) {
                         (true, _) => 0.0,
                         (false, grid) => totals.next().map_or(f64::NAN, |totals| totals.value(grid, tap)),
                     })
                     .collect();
-                taps.push(self.time_at(n), &values);
+                taps.push(clock.after(*moment).time(), &values);
             }
-            left -= count;
         }
     }
 }

@@ -3,7 +3,7 @@
 //! All sums run over rows in parallel and add the rows in order, so that the result does not depend on the number of threads.
 
 use super::opening::Opening;
-use super::run::Run;
+use super::run::Trotter;
 use crate::field::{Real, wide};
 use crate::physics::Observables;
 use crate::solver::totals::{Region, Totals};
@@ -22,11 +22,11 @@ struct Sums<'a, T> {
     drives: &'a [f64],
 }
 
-impl<T: Real> Run<T> {
-    /// Norm, ⟨H⟩, positions and spreads of ψ now.
-    pub(super) fn measure(&self) -> Observables {
-        let closing = self.closing();
-        let drives = self.media.drives_at(self.time());
+impl<T: Real> Trotter<T> {
+    /// Norm, ⟨H⟩, positions and spreads of ψ at `time`.
+    pub(super) fn measure(&self, time: f64) -> Observables {
+        let closing = self.closing(time);
+        let drives = self.media.drives_at(time);
         let everywhere = self.everywhere(true);
         let totals = match self.stepper.device() {
             Some(device) => device.totals(&everywhere, closing.as_ref(), &drives),

@@ -1,11 +1,14 @@
 //! The medium at every site, in the run's precision, and phase factors from it.
 
+use super::phases::{CHUNK, cos_and_sin};
 use super::problem::Problem;
+use super::scheme::PhaseKind;
 use crate::field::{Precision, Real};
 use crate::grid::{Edge, Grid};
 use crate::physics::{Expression, Sets};
 use num_complex::Complex;
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// W τ beyond this makes no difference: e^{−20} is below the last bit of a single, and its inverse, which closes a frame, stays finite.
 const LARGEST_DAMPING: f64 = 20.0;
@@ -17,8 +20,8 @@ pub(super) struct Media<T> {
     pub(super) energy: Vec<T>,
     /// What each drive multiplies.
     pub(super) driven: Vec<(Expression, Vec<T>)>,
-    /// Rows that a drive touches.
-    driven_rows: Vec<bool>,
+    /// Sites of each row between the first and the last that a drive touches.
+    driven_sites: Vec<Range<usize>>,
     /// W ≥ 0, where the scene has any.
     pub(super) absorption: Option<Vec<T>>,
     /// Sites that are walls, where the scene has any.
@@ -32,7 +35,7 @@ pub(super) struct Media<T> {
 pub(super) struct Exponent {
     /// Time that multiplies static energies.
     pub energy: f64,
-    /// Time that multiplies absorption: positive forwards and backwards in time alike.
+    /// Time that multiplies absorption: positive forwards and backwards in time alike; negative takes absorption back.
     pub damping: f64,
     /// Time times drive, per drive.
     pub driven: Vec<f64>,
@@ -40,6 +43,8 @@ pub(super) struct Exponent {
     pub fold: f64,
     /// e^{−Eτ} instead of e^{−iEτ}.
     pub imaginary: bool,
+    /// g τ: what multiplies a density that is given, see [`Problem::has_mean_field`].
+    pub mean_field: f64,
 }
 
 impl<T: Real> Media<T> {
@@ -73,13 +78,14 @@ impl<T: Real> Media<T> {
                 (drive.clone(), part)
             })
             .collect();
-        let mut driven_rows = vec![false; grid.rows()];
-        for (row, touched) in driven_rows.iter_mut().enumerate() {
-            let sites = row * nx..(row + 1) * nx;
-            *touched = driven
-                .iter()
-                .any(|(_, part)| part[sites.clone()].iter().any(|u| *u != T::zero()));
-        }
+        let driven_sites = (0..grid.rows())
+            .map(|row| {
+                let touched = |i: &usize| driven.iter().any(|(_, part)| part[row * nx + i] != T::zero());
+                let first = (0..nx).find(touched).unwrap_or(nx);
+                let last = (first..nx).rfind(touched);
+                first..last.map_or(first, |last| last + 1)
+            })
+            .collect();
         let absorbs = medium.has(Sets::Absorption)
             || (grid.absorb_width() > 0 && grid.edges()[..grid.rank()].contains(&Edge::Absorb));
         let scale = problem.quantum.absorption_scale();
@@ -96,7 +102,7 @@ impl<T: Real> Media<T> {
             grid,
             energy,
             driven,
-            driven_rows,
+            driven_sites,
             absorption,
             walls,
             lowest,
@@ -116,7 +122,7 @@ impl<T: Real> Media<T> {
 
     /// Whether a drive touches a row.
     pub(super) fn row_is_driven(&self, row: usize) -> bool {
-        self.driven_rows[row]
+        !self.driven_sites[row].is_empty()
     }
 
     /// Whether any site absorbs.
@@ -124,19 +130,19 @@ impl<T: Real> Media<T> {
         self.absorption.is_some()
     }
 
-    /// |ψ|²/|φ|² of a site, where φ has had a half phase of `open` that ψ has not.
-    pub(super) fn closing_weight(&self, index: usize, open: f64) -> T {
+    /// |ψ|²/|φ|² of a site, where φ has had `open_damping` of absorption that ψ has not.
+    pub(super) fn closing_weight(&self, index: usize, open_damping: f64) -> T {
         let damping = self.absorption.as_ref().map_or(0.0, |absorption| {
-            (open.abs() * absorption[index].wide()).min(LARGEST_DAMPING)
+            (open_damping * absorption[index].wide()).min(LARGEST_DAMPING)
         });
         T::of((2.0 * damping).exp())
     }
 
-    /// An exponent for phase times at moments: (t, τ) for each contribution.
-    pub(super) fn exponent(&self, parts: &[(f64, f64)], fold: f64, imaginary: bool) -> Exponent {
+    /// An exponent for phase times at moments, (t, τ) for each contribution, and a time of absorption.
+    pub(super) fn exponent(&self, parts: &[(f64, f64)], damping: f64, fold: f64, imaginary: bool) -> Exponent {
         Exponent {
             energy: parts.iter().map(|(_, length)| length).sum(),
-            damping: parts.iter().map(|(_, length)| length.abs()).sum(),
+            damping,
             driven: (self.driven.iter())
                 .map(|(drive, _)| {
                     (parts.iter().filter(|(_, length)| *length != 0.0))
@@ -146,6 +152,7 @@ impl<T: Real> Media<T> {
                 .collect(),
             fold,
             imaginary,
+            mean_field: 0.0,
         }
     }
 
@@ -168,13 +175,14 @@ impl<T: Real> Media<T> {
     /// energy, which after 1e4 steps is a norm wrong by 6e-4. The error is therefore diffused along the row: the larger component is
     /// rounded to whichever neighbour brings the sum of |factor|² − fold² so far closer to zero.
     ///
-    /// `corrections`, where given, multiplies the modulus site by site.
+    /// `corrections`, where given, multiplies the modulus site by site; `density`, where not empty, is |ψ|² of all sites for the mean field.
     pub(super) fn factors(
         &self,
         row: usize,
         x0: usize,
         exponent: &Exponent,
         corrections: Option<&[f64]>,
+        density: &[T],
         out: &mut [Complex<T>],
     ) {
         let start = row * self.grid.size()[0] + x0;
@@ -189,18 +197,68 @@ impl<T: Real> Media<T> {
             for ((_, part), time) in self.driven.iter().zip(&exponent.driven) {
                 angle += time * part[index].wide();
             }
+            if let Some(density) = density.get(index) {
+                angle += exponent.mean_field * density.wide();
+            }
             let fold = corrections.map_or(exponent.fold, |corrections| exponent.fold * corrections[n]);
             if exponent.imaginary {
                 let factor = fold * (self.lowest * exponent.energy - angle).exp();
                 *out = Complex::new(T::of(factor), T::zero());
                 continue;
             }
-            let damping = self.absorption.as_ref().map_or(0.0, |absorption| {
-                (exponent.damping * absorption[index].wide()).clamp(-LARGEST_DAMPING, LARGEST_DAMPING)
-            });
-            let modulus = if damping == 0.0 { fold } else { fold * (-damping).exp() };
+            let modulus = self.modulus(index, exponent.damping, fold);
             let (sin, cos) = angle.sin_cos();
             *out = diffuse(modulus * cos, -modulus * sin, modulus * modulus, &mut error);
+        }
+    }
+}
+
+impl<T: Real> Media<T> {
+    /// fold · e^{−damping·W} at a site.
+    fn modulus(&self, index: usize, damping: f64, fold: f64) -> f64 {
+        let damping = self.absorption.as_ref().map_or(0.0, |absorption| {
+            (damping * absorption[index].wide()).clamp(-LARGEST_DAMPING, LARGEST_DAMPING)
+        });
+        if damping == 0.0 { fold } else { fold * (-damping).exp() }
+    }
+
+    /// The modulus of the factors of a row, which a drive does not change; 0 on walls. `out` comes with what multiplies them site by site.
+    pub(super) fn moduli(&self, row: usize, kind: &PhaseKind, out: &mut [f64]) {
+        let start = row * self.grid.size()[0];
+        for (index, out) in (start..).zip(out) {
+            let wall = self.walls.as_ref().is_some_and(|walls| walls[index]);
+            *out = if wall {
+                0.0
+            } else {
+                self.modulus(index, kind.damping, kind.fold * *out)
+            };
+        }
+    }
+
+    /// Factors of the sites of a row that a drive touches, from their moduli; all others keep theirs, which do not change.
+    ///
+    /// They are rounded to the nearest: they are others in every step, and so are their errors.
+    pub(super) fn driven_factors(&self, row: usize, exponent: &Exponent, moduli: &[f64], out: &mut [Complex<T>]) {
+        let start = row * self.grid.size()[0];
+        let all = self.driven_sites[row].clone();
+        let [mut angles, mut cos, mut sin] = [[0.0; CHUNK]; 3];
+        for first in all.clone().step_by(CHUNK) {
+            let here = first..(first + CHUNK).min(all.end);
+            let sites = start + here.start..start + here.end;
+            for (angle, energy) in angles.iter_mut().zip(&self.energy[sites.clone()]) {
+                *angle = exponent.energy * energy.wide();
+            }
+            for ((_, part), time) in self.driven.iter().zip(&exponent.driven) {
+                for (angle, u) in angles.iter_mut().zip(&part[sites.clone()]) {
+                    *angle += time * u.wide();
+                }
+            }
+            cos_and_sin(&angles, &mut cos, &mut sin);
+            for (n, (out, modulus)) in out[here.clone()].iter_mut().zip(&moduli[here]).enumerate() {
+                if self.driven.iter().any(|(_, part)| part[sites.start + n] != T::zero()) {
+                    *out = Complex::new(T::of(modulus * cos[n]), T::of(-modulus * sin[n]));
+                }
+            }
         }
     }
 }

@@ -8,7 +8,7 @@
 //! Per site-step in 2D, order 2: 6 sweeps and a phase; 40 flops; 7 passes over memory of 16 B (single), one of them with 8 B more for the phase.
 
 use super::problem::Problem;
-use super::run::{RowChange, Stepper};
+use super::run::{RowChange, Sweeper};
 use super::scheme::Scheme;
 use crate::field::Real;
 use crate::grid::Grid;
@@ -104,31 +104,27 @@ impl<T: Real> Naive<T> {
     }
 
     /// Phases, then the interaction's.
-    fn phases(&mut self, table: usize, interaction: T, imaginary: bool) {
+    fn phases(&mut self, table: usize, interaction: T) {
         let table = &self.tables[table];
         self.field
             .par_chunks_mut(4096)
             .zip(table.par_chunks(4096))
             .for_each(|(sites, factors)| {
                 for (site, factor) in sites.iter_mut().zip(factors) {
-                    *site = interact(*site * factor, interaction, imaginary);
+                    *site = interact(*site * factor, interaction);
                 }
             });
     }
 }
 
-/// A value with the interaction's phase e^{−i g n} (imaginary time: e^{−g n}), n = |value|².
+/// A value with the interaction's phase e^{−i g n}, n = |value|².
 #[inline(always)]
-pub(super) fn interact<T: Real>(value: Complex<T>, g: T, imaginary: bool) -> Complex<T> {
+pub(super) fn interact<T: Real>(value: Complex<T>, g: T) -> Complex<T> {
     if g == T::zero() {
         return value;
     }
     let exponent = g * value.norm_sqr();
-    if imaginary {
-        value * (-exponent).exp()
-    } else {
-        value * Complex::new(exponent.cos(), -exponent.sin())
-    }
+    value * Complex::new(exponent.cos(), -exponent.sin())
 }
 
 /// The turn of a pair.
@@ -182,7 +178,7 @@ impl<T: Real> Turn<T> {
     }
 }
 
-impl<T: Real> Stepper<T> for Naive<T> {
+impl<T: Real> Sweeper<T> for Naive<T> {
     fn variant(&self) -> &'static str {
         "naive"
     }
@@ -204,7 +200,7 @@ impl<T: Real> Stepper<T> for Naive<T> {
         self.tables
             .resize_with(scheme.tables.len(), || vec![Complex::default(); problem.grid.sites()]);
         self.walls = walls.map(<[bool]>::to_vec);
-        self.interaction = problem.quantum.interaction;
+        self.interaction = problem.phase_interaction();
         self.peierls = problem.peierls();
     }
 
@@ -235,8 +231,8 @@ impl<T: Real> Stepper<T> for Naive<T> {
             .for_each(|(row, factors)| fill(row, factors));
     }
 
-    fn apply_table(&mut self, table: usize, time: f64) {
-        self.phases(table, T::of(self.interaction * time), true);
+    fn apply_table(&mut self, table: usize) {
+        self.phases(table, T::zero());
     }
 
     fn substep(&mut self, scheme: &Scheme, i: usize) {
@@ -245,6 +241,6 @@ impl<T: Real> Stepper<T> for Naive<T> {
             self.sweep(sweep.axis, sweep.odd, Turn::new(sweep.angle, scheme.imaginary));
         }
         let interaction = T::of(substep.interaction(self.interaction));
-        self.phases(substep.table, interaction, scheme.imaginary);
+        self.phases(substep.table, interaction);
     }
 }

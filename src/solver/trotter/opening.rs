@@ -17,7 +17,7 @@ impl Opening {
     /// Applies it to sites x0.. of a row. The interaction's phase has |φ|² (after damping) for density, both ways.
     pub(super) fn apply<T: Real>(&self, media: &Media<T>, row: usize, x0: usize, sites: &mut [Complex<T>]) {
         let mut factors = vec![Complex::default(); sites.len()];
-        media.factors(row, x0, &self.exponent, None, &mut factors);
+        media.factors(row, x0, &self.exponent, None, &[], &mut factors);
         for (site, factor) in sites.iter_mut().zip(&factors) {
             let mut value = *site * factor;
             if self.interaction != 0.0 {

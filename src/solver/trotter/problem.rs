@@ -3,8 +3,9 @@
 
 use crate::field::Real;
 use crate::grid::{Edge, Grid};
-use crate::physics::{Medium, Model, Quantum, Sets};
-use crate::scene::Scenario;
+use crate::physics::{Medium, Quantum, Sets};
+use crate::scene::{Objection, Scenario};
+use crate::solver::setup::{Choice, Setup};
 use crate::solver::{SolverError, StepAdvice};
 use num_complex::Complex;
 use std::f64::consts::{FRAC_PI_2, TAU};
@@ -33,23 +34,41 @@ pub(super) struct Problem {
 }
 
 impl Problem {
-    /// Reads a scenario; Δt is the scene's or the advice's.
-    pub(super) fn new(scenario: &Scenario) -> Result<Self, SolverError> {
-        let objections = objections(scenario);
-        if !objections.is_empty() {
-            return Err(SolverError::Unsupported(objections.join("; ")));
-        }
-        let Model::Quantum(quantum) = *scenario.model() else {
-            return Err(SolverError::Unsupported("trotter steps quantum scenes only".into()));
-        };
+    /// What a resolved scenario asks for.
+    pub(super) fn new(setup: &Setup) -> Result<Self, SolverError> {
+        let problem = as_written(&setup.scenario);
+        let sound = || SolverError::Unsupported("trotter steps quantum scenes only".into());
         Ok(Self {
-            grid: scenario.grid().clone(),
-            quantum,
-            medium: Arc::clone(scenario.medium()),
-            time_step: scenario.time().step.unwrap_or_else(|| step_advice(scenario).auto),
-            imaginary: scenario.time().imaginary,
-            order: order(scenario),
+            time_step: setup.time_step,
+            ..problem.ok_or_else(sound)?
         })
+    }
+
+    /// Whether anything absorbs.
+    pub(super) fn absorbs(&self) -> bool {
+        self.medium.has(Sets::Absorption) || self.grid.edges()[..self.grid.rank()].contains(&Edge::Absorb)
+    }
+
+    /// Tables of phases that [`Scheme`](super::scheme::Scheme) has: those between sub-steps, and for order 4 one with absorption.
+    pub(super) fn tables(&self) -> usize {
+        match self.order {
+            _ if self.imaginary => 2,
+            4 => 2 + usize::from(self.absorbs()),
+            _ => 1,
+        }
+    }
+
+    /// Whether tables carry e^{−g n τ} with the density n that a step begins with, as imaginary time has it.
+    ///
+    /// With the same n in both half phases a state that a step does not change is an eigenvector of a symmetric product for H[n], so that the ground
+    /// state is off by O(Δt²). Half phases that read |ψ|² as it stands see the norm after the sweeps, which is another, and are off by O(Δt).
+    pub(super) fn has_mean_field(&self) -> bool {
+        self.imaginary && self.quantum.interaction != 0.0
+    }
+
+    /// g of the phases e^{−ig|φ|²τ} that read the field as it stands.
+    pub(super) fn phase_interaction(&self) -> f64 {
+        if self.imaginary { 0.0 } else { self.quantum.interaction }
     }
 
     /// e^{iϕ} of the x bonds, per y: Peierls phases of the flux in Landau gauge, ϕ = −2π · flux · y. Empty without flux.
@@ -65,79 +84,91 @@ impl Problem {
         (0..self.grid.size()[1]).map(phase).collect()
     }
 
-    /// What cannot be done, each with what to change.
-    pub(super) fn objections(&self) -> Vec<String> {
+    /// What cannot be done, each with its key and what to change.
+    pub(super) fn objections(&self) -> Vec<Objection> {
         let mut found = Vec::new();
         let size = self.grid.size();
-        for axis in 0..self.grid.rank() {
-            if self.grid.is_periodic(axis) && size[axis] % 2 == 1 {
-                found.push(format!(
-                    "a periodic axis needs an even number of sites for bonds to fall into two groups, and {} has {}; make it {}",
+        for axis in (0..self.grid.rank()).filter(|axis| self.grid.is_periodic(*axis) && size[*axis] % 2 == 1) {
+            found.push(Objection::new(
+                "grid.size",
+                format!(
+                    "a periodic axis needs an even number of sites for bonds to fall into two groups, and {} has {}",
                     ["x", "y", "z"][axis],
-                    size[axis],
-                    size[axis] + 1
-                ));
-            }
+                    size[axis]
+                ),
+                format!("make it {}", size[axis] + 1),
+            ));
         }
-        #[expect(clippy::cast_precision_loss, reason = "sites of an axis are far below 2^52")]
-        if self.quantum.flux != 0.0 {
-            if self.grid.rank() < 2 {
-                found.push("a magnetic flux needs at least two axes; remove `flux` or add an axis".into());
-            } else if self.grid.is_periodic(1) {
-                let through = self.quantum.flux * size[1] as f64;
-                if (through - through.round()).abs() > 1e-9 * through.abs().max(1.0) {
-                    found.push(format!(
-                        "on a torus flux × sites along y must be whole, and it is {through}; take flux = {}",
-                        through.round() / size[1] as f64
-                    ));
-                }
-            }
-        }
-        let absorbing =
-            self.medium.has(Sets::Absorption) || self.grid.edges()[..self.grid.rank()].contains(&Edge::Absorb);
-        if self.order == 4 && absorbing {
-            found.push("order 4 has a backward sub-step, in which absorption would amplify; take order = 2".into());
-        }
+        found.extend(self.flux_objection());
         if self.order == 4 && self.imaginary {
-            found.push("order 4 has a backward sub-step, unstable in imaginary time; take order = 2".into());
+            let message = "order 4 has a backward sub-step, unstable in imaginary time";
+            found.push(Objection::new("solver.order", message, "take order = 2"));
         }
-        if self.imaginary && absorbing {
-            found.push(
-                "imaginary time has no use for absorption; take edges = \"wall\" and remove absorbing layers".into(),
-            );
-        }
-        if self.imaginary && self.time_step < 0.0 {
-            found.push("imaginary time does not run backwards; take a positive step".into());
+        if self.imaginary && self.absorbs() {
+            found.push(Objection::new(
+                "time.imaginary",
+                "imaginary time has no use for absorption",
+                "take edges = \"wall\" and remove absorbing layers",
+            ));
         }
         let most = LARGEST_ANGLE / self.quantum.hopping.abs().max(f64::MIN_POSITIVE);
         if !self.time_step.is_finite() || self.time_step.abs() > most {
-            found.push(format!(
-                "a step of {} is beyond J Δt = {LARGEST_ANGLE}, where the splitting means nothing; take at most {most:.4}",
-                self.time_step
+            found.push(Objection::new(
+                "time.step",
+                format!(
+                    "a step of {} is beyond J Δt = {LARGEST_ANGLE}, where the splitting means nothing",
+                    self.time_step
+                ),
+                format!("take at most {most:.4}"),
             ));
         }
         found
+    }
+
+    /// What a magnetic flux asks of the grid.
+    fn flux_objection(&self) -> Option<Objection> {
+        if self.quantum.flux == 0.0 {
+            return None;
+        }
+        if self.grid.rank() < 2 {
+            let message = "a magnetic flux needs at least two axes";
+            return Some(Objection::new("quantum.flux", message, "remove `flux` or add an axis"));
+        }
+        #[expect(clippy::cast_precision_loss, reason = "sites of an axis are far below 2^52")]
+        let sites = self.grid.size()[1] as f64;
+        let through = self.quantum.flux * sites;
+        let whole = (through - through.round()).abs() <= 1e-9 * through.abs().max(1.0);
+        (self.grid.is_periodic(1) && !whole).then(|| {
+            Objection::new(
+                "quantum.flux",
+                format!("on a torus flux × sites along y must be whole, and it is {through}"),
+                format!("take flux = {}", through.round() / sites),
+            )
+        })
     }
 }
 
 /// The order that a scenario asks for.
 pub(super) fn order(scenario: &Scenario) -> u32 {
-    u32::try_from(scenario.solver().integer("order", 2)).unwrap_or(2)
+    Choice::of(scenario).order
 }
 
-pub(super) fn objections(scenario: &Scenario) -> Vec<String> {
-    let Some(quantum) = scenario.model().quantum() else {
-        return vec!["trotter steps quantum scenes; take method = \"fdtd\"".into()];
-    };
-    Problem {
+pub(super) fn objections(scenario: &Scenario) -> Vec<Objection> {
+    let message = "trotter steps quantum scenes";
+    let sound = || vec![Objection::new("solver.method", message, "take method = \"fdtd\"")];
+    as_written(scenario).map_or_else(sound, |problem| problem.objections())
+}
+
+/// What the scenario asks for, possible or not, with Δt = 0 where it leaves Δt open; `None` for sound.
+pub(super) fn as_written(scenario: &Scenario) -> Option<Problem> {
+    Some(Problem {
         grid: scenario.grid().clone(),
-        quantum,
+        quantum: scenario.model().quantum()?,
         medium: Arc::clone(scenario.medium()),
         time_step: scenario.time().step.unwrap_or(0.0),
         imaginary: scenario.time().imaginary,
         order: order(scenario),
-    }
-    .objections()
+    })
 }
 
 pub(super) fn step_advice(scenario: &Scenario) -> StepAdvice {

@@ -1,45 +1,42 @@
-//! A run: clock, tables and steps around a [`Stepper`], which holds the field in a layout of its own and sweeps it.
+//! The state: tables and steps around a [`Sweeper`], which holds the field in a layout of its own and sweeps it.
 
 use super::media::{Exponent, Media};
 use super::problem::Problem;
-use super::scheme::Scheme;
+use super::scheme::{PhaseKind, Scheme};
 use super::watch::Watch;
 use crate::backend::threads;
 use crate::field::{Real, narrow};
 use crate::physics::Initial;
-use crate::solver::{Clock, SolverError};
+use crate::solver::SolverError;
+use crate::solver::setup::refusal;
 use num_complex::{Complex, Complex64};
 use rayon::prelude::*;
 use std::ops::Range;
 
 pub(super) use super::opening::Opening;
 pub(super) use super::stepper::KEPT;
-pub(super) use super::stepper::{Correction, OnDevice, RowChange, Stepper};
+pub(super) use super::stepper::{Correction, OnDevice, RowChange, Sweeper};
 pub(super) use crate::solver::totals::Region;
 #[cfg(feature = "cuda")]
 pub(super) use crate::solver::totals::Totals;
 
-/// A trotter run.
-pub(super) struct Run<T: Real> {
+/// φ of one scenario, with the tables of its steps.
+pub(super) struct Trotter<T: Real> {
     pub(super) problem: Problem,
     pub(super) scheme: Scheme,
     pub(super) media: Media<T>,
-    pub(super) stepper: Box<dyn Stepper<T>>,
+    pub(super) stepper: Box<dyn Sweeper<T>>,
+    /// |ψ|² at the start of a step in imaginary time with an interaction, where the field is on the host; otherwise empty.
+    density: Vec<T>,
+    /// Moduli of the factors of each table, x fastest, where a drive changes their phases and the field is on the host; otherwise empty.
+    moduli: Vec<Vec<f64>>,
     /// What reads the field after every step, kept from call to call.
     pub(super) watch: Option<Watch<T>>,
-    steps: u64,
-    /// The time is `base_time` + Δt·(steps − base_steps), so that it doesn't depend on how steps were batched.
-    pub(super) base_time: f64,
-    pub(super) base_steps: u64,
-    /// What imaginary time restores: Σ|ψ|² (no cell volume).
-    pub(super) weight: f64,
-    /// Something to say beside what the stepper says of itself.
-    pub(super) note: Option<String>,
 }
 
-impl<T: Real> Run<T> {
-    /// A run at t = 0.
-    pub(super) fn new(problem: Problem, initial: &Initial, stepper: Box<dyn Stepper<T>>) -> Self {
+impl<T: Real> Trotter<T> {
+    /// The state at t = 0.
+    pub(super) fn new(problem: Problem, initial: &Initial, stepper: Box<dyn Sweeper<T>>) -> Self {
         threads::run(|| {
             let media = Media::new(&problem);
             let scheme = Scheme::new::<T>(&problem, stepper.tan_form());
@@ -48,30 +45,14 @@ impl<T: Real> Run<T> {
                 scheme,
                 media,
                 stepper,
+                density: Vec::new(),
+                moduli: Vec::new(),
                 watch: None,
-                steps: 0,
-                base_time: 0.0,
-                base_steps: 0,
-                weight: 0.0,
-                note: None,
             };
             run.prepare();
             run.set_initial(initial);
             run
         })
-    }
-
-    /// The run with something to say in its report.
-    pub(super) fn noting(mut self, note: Option<String>) -> Self {
-        self.note = note;
-        self
-    }
-
-    /// The run, unless its device failed while it was built.
-    #[cfg(feature = "cuda")]
-    pub(super) fn ready(self) -> Result<Self, SolverError> {
-        self.checked(())?;
-        Ok(self)
     }
 
     fn set_initial(&mut self, initial: &Initial) {
@@ -89,29 +70,13 @@ impl<T: Real> Run<T> {
                 };
             }
         });
-        self.weight = self.sum_of_squares();
-        if initial.normalised() && self.weight > 0.0 {
-            let scale = T::of(1.0 / (self.weight * grid.cell_volume()).sqrt());
+        let weight = self.sum_of_squares();
+        if initial.normalised() && weight > 0.0 {
+            let scale = T::of(1.0 / (weight * grid.cell_volume()).sqrt());
             self.stepper
                 .change(&|_, sites| sites.iter_mut().for_each(|site| *site *= scale));
-            self.weight = 1.0 / grid.cell_volume();
         }
-        self.phase_whole_field(1.0);
-    }
-
-    pub(super) fn steps(&self) -> u64 {
-        self.steps
-    }
-
-    /// Time after `steps` steps.
-    pub(super) fn time_at(&self, steps: u64) -> f64 {
-        #[expect(clippy::cast_precision_loss, reason = "steps stay below 2^52")]
-        let since = (steps - self.base_steps) as f64;
-        self.base_time + since * self.scheme.time_step
-    }
-
-    pub(super) fn time(&self) -> f64 {
-        self.time_at(self.steps)
+        self.phase_whole_field(0.0, 1.0);
     }
 
     /// Coefficients and tables anew.
@@ -124,20 +89,43 @@ impl<T: Real> Run<T> {
             device.set_media(&self.media);
         }
         for (table, kind) in self.scheme.tables.clone().iter().enumerate() {
-            let mut exponent = self
+            let exponent = self
                 .media
-                .exponent(&[(0.0, kind.time)], kind.fold, self.scheme.imaginary);
-            exponent.energy = kind.time;
+                .exponent(&[(0.0, kind.time)], kind.damping, kind.fold, self.scheme.imaginary);
             self.fill(table, &exponent, false);
+        }
+        self.density = Vec::new();
+        self.moduli = Vec::new();
+        if self.media.is_driven() && !self.scheme.imaginary && self.stepper.device().is_none() {
+            self.moduli = self.scheme.tables.iter().map(|kind| self.moduli_of(kind)).collect();
         }
     }
 
-    /// Multiplies with the first half phase (`direction` 1: ψ becomes φ) or its inverse (−1).
-    pub(super) fn phase_whole_field(&mut self, direction: f64) {
+    /// Bytes of what is kept beside field, tables and medium.
+    pub(super) fn held_bytes(&self) -> usize {
+        let moduli: usize = self.moduli.iter().map(|moduli| size_of_val(moduli.as_slice())).sum();
+        moduli + size_of_val(self.density.as_slice())
+    }
+
+    fn moduli_of(&self, kind: &PhaseKind) -> Vec<f64> {
+        let nx = self.problem.grid.size()[0];
+        let corrections = self.stepper.corrections(&self.scheme);
+        let mut all = vec![1.0; self.problem.grid.sites()];
+        all.par_chunks_mut(nx).enumerate().for_each(|(row, out)| {
+            if let Some(corrections) = &corrections {
+                corrections(row, out);
+            }
+            self.media.moduli(row, kind, out);
+        });
+        all
+    }
+
+    /// Multiplies with the first half phase of the step from `time` (`direction` 1: ψ becomes φ) or its inverse (−1).
+    pub(super) fn phase_whole_field(&mut self, time: f64, direction: f64) {
         if self.scheme.open == 0.0 {
             return;
         }
-        let opening = self.opening(direction);
+        let opening = self.opening(time, direction);
         if let Some(device) = self.stepper.device() {
             device.turn(Some(&opening), false);
             return;
@@ -146,20 +134,20 @@ impl<T: Real> Run<T> {
         self.stepper.change(&|row, sites| opening.apply(media, row, 0, sites));
     }
 
-    pub(super) fn opening(&self, direction: f64) -> Opening {
+    pub(super) fn opening(&self, time: f64, direction: f64) -> Opening {
         let length = direction * self.scheme.open;
-        let mut exponent = (self.media).exponent(&[(self.scheme.first_middle(self.time()), length)], 1.0, false);
-        exponent.damping *= direction;
+        let at = self.scheme.first_middle(time);
+        let damping = direction * self.scheme.open_damping;
         Opening {
-            exponent,
+            exponent: self.media.exponent(&[(at, length)], damping, 1.0, false),
             interaction: self.problem.quantum.interaction * length,
             direction,
         }
     }
 
-    /// Something that closes rows at the present time.
-    pub(super) fn closing(&self) -> Option<Opening> {
-        (self.scheme.open != 0.0).then(|| self.opening(-1.0))
+    /// Something that closes rows at `time`.
+    pub(super) fn closing(&self, time: f64) -> Option<Opening> {
+        (self.scheme.open != 0.0).then(|| self.opening(time, -1.0))
     }
 
     /// Sites `x` of a row of ψ.
@@ -219,25 +207,18 @@ impl<T: Real> Run<T> {
     /// Steps that are alike.
     pub(super) fn steady_steps(&mut self, steps: u64) {
         self.stepper.steps(&self.scheme, steps);
-        self.steps += steps;
     }
 
     /// The same, seen by `watch` after each: at most as many as it has room for.
     pub(super) fn watched_steps(&mut self, steps: u64, watch: &Watch<T>) {
         self.stepper.watched(&self.scheme, steps, watch);
-        self.steps += steps;
     }
 
-    /// One step with everything that may happen inside it.
-    pub(super) fn single_step(&mut self) {
-        let time = self.time();
-        let front = self.scheme.substeps[0].front;
-        if self.scheme.imaginary && front > 0.0 {
-            let table = self.scheme.tables.len() - 1;
-            self.refill(table, &[(self.scheme.first_middle(time), front)]);
-            self.stepper.apply_table(table, front);
-        }
-        if self.media.is_driven() {
+    /// One step from `time` with everything that may happen inside it.
+    pub(super) fn single_step(&mut self, time: f64) {
+        if self.scheme.imaginary {
+            self.relaxing_step(time);
+        } else if self.media.is_driven() {
             for i in 0..self.scheme.substeps.len() {
                 let table = self.scheme.substeps[i].table;
                 let parts = self.scheme.phase_after(i, time);
@@ -247,28 +228,66 @@ impl<T: Real> Run<T> {
         } else {
             self.stepper.steps(&self.scheme, 1);
         }
-        if let (true, Some(device)) = (self.scheme.imaginary, self.stepper.device()) {
-            device.normalise(self.weight);
-        } else if self.scheme.imaginary {
-            let now = self.sum_of_squares();
-            if now > 0.0 {
-                let scale = T::of((self.weight / now).sqrt());
-                self.stepper
-                    .change(&|_, sites| sites.iter_mut().for_each(|site| *site *= scale));
-            }
-        }
-        self.steps += 1;
     }
 
-    /// Refills the driven rows of a table.
+    /// One step of imaginary time: half a phase, sweeps, the other half. Both tables come first, from the field of norm 1.
+    fn relaxing_step(&mut self, time: f64) {
+        let front = self.scheme.substeps[0].front;
+        let last = self.scheme.tables.len() - 1;
+        if self.problem.has_mean_field() && self.stepper.device().is_none() {
+            self.hold_density();
+        }
+        self.refill(0, &self.scheme.phase_after(0, time));
+        if front > 0.0 {
+            self.refill(last, &[(self.scheme.first_middle(time), front)]);
+            self.stepper.apply_table(last);
+        }
+        self.stepper.steps(&self.scheme, 1);
+    }
+
+    /// Scales the field to Σ|φ|² = `weight`.
+    pub(super) fn rescale(&mut self, weight: f64) {
+        if let Some(device) = self.stepper.device() {
+            device.normalise(weight);
+            return;
+        }
+        let now = self.sum_of_squares();
+        if now > 0.0 {
+            let scale = T::of((weight / now).sqrt());
+            self.stepper
+                .change(&|_, sites| sites.iter_mut().for_each(|site| *site *= scale));
+        }
+    }
+
+    /// Keeps |ψ|² of every site for the mean field of a step.
+    fn hold_density(&mut self) {
+        let nx = self.problem.grid.size()[0];
+        self.density.resize(self.problem.grid.sites(), T::zero());
+        let stepper = &self.stepper;
+        self.density.par_chunks_mut(nx).enumerate().for_each_init(
+            || vec![Complex::default(); nx],
+            |sites, (row, density)| {
+                stepper.read(row, 0..nx, sites);
+                for (density, site) in density.iter_mut().zip(sites) {
+                    *density = site.norm_sqr();
+                }
+            },
+        );
+    }
+
+    /// Refills what changes of a table: its driven rows, or all of it where a mean field does.
     fn refill(&mut self, table: usize, parts: &[(f64, f64)]) {
-        if !self.media.is_driven() {
+        let mean_field = self.problem.has_mean_field();
+        if !self.media.is_driven() && !mean_field {
             return;
         }
         let kind = self.scheme.tables[table];
-        let mut exponent = self.media.exponent(parts, kind.fold, self.scheme.imaginary);
+        let mut exponent = (self.media).exponent(parts, kind.damping, kind.fold, self.scheme.imaginary);
         exponent.energy = kind.time;
-        self.fill(table, &exponent, true);
+        if mean_field {
+            exponent.mean_field = self.problem.quantum.interaction * kind.time;
+        }
+        self.fill(table, &exponent, !mean_field);
     }
 
     /// Fills a table, or its driven rows.
@@ -277,7 +296,15 @@ impl<T: Real> Run<T> {
             device.refill(table, exponent);
             return;
         }
-        let (media, grid, scheme) = (&self.media, &self.problem.grid, &self.scheme);
+        let (media, grid, scheme, density) = (&self.media, &self.problem.grid, &self.scheme, &self.density);
+        if let (true, Some(moduli)) = (driven_only, self.moduli.get(table)) {
+            let nx = grid.size()[0];
+            self.stepper
+                .fill_table(table, &|row| media.row_is_driven(row), &|row, out| {
+                    media.driven_factors(row, exponent, &moduli[row * nx..][..nx], out);
+                });
+            return;
+        }
         let corrections = self.stepper.corrections(scheme);
         self.stepper
             .fill_table(table, &|row| !driven_only || media.row_is_driven(row), &|row, out| {
@@ -286,31 +313,15 @@ impl<T: Real> Run<T> {
                     corrections(row, &mut of_row);
                     &*of_row
                 });
-                media.factors(row, 0, exponent, of_row, out);
+                media.factors(row, 0, exponent, of_row, density, out);
             });
     }
 
     pub(super) fn check(problem: &Problem) -> Result<(), SolverError> {
-        let objections = problem.objections();
-        if objections.is_empty() {
-            Ok(())
-        } else {
-            Err(SolverError::Unsupported(objections.join("; ")))
-        }
-    }
-
-    pub(super) fn set_clock(&mut self, clock: Clock) -> Result<(), SolverError> {
-        let mut problem = self.problem.clone();
-        problem.time_step = clock.time_step;
-        Self::check(&problem)?;
-        self.steps = clock.steps;
-        self.base_steps = clock.steps;
-        self.base_time = clock.time;
-        if clock.time_step.to_bits() != self.problem.time_step.to_bits() {
-            self.problem = problem;
-            self.prepare();
-        }
-        Ok(())
+        problem
+            .objections()
+            .first()
+            .map_or(Ok(()), |objection| Err(refusal(objection)))
     }
 
     pub(super) fn write_field(&mut self, at: &(dyn Fn(usize) -> Complex<T> + Sync)) {

@@ -9,6 +9,10 @@
 //! Order 1 is `P xE xO yE yO zE zO`, order 2 one symmetric sub-step, order 4 five of lengths u, u, 1 − 4u, u, u (Suzuki 1990,
 //! doi 10.1016/0375-9601(90)90962-N).
 //!
+//! Absorption of orders 1 and 2 is part of the phases. The backward sub-step of order 4 would give back what the others took, so there
+//! absorption stands outside the composition, `e^{−WΔt/2} S₄ e^{−WΔt/2}`: of order 4 where nothing absorbs, and of order 2, with an error of the
+//! commutators of W with H, where something does.
+//!
 //! The last half phase of a sub-step and the first of the next are one: between steps the field is kept *open*, φ = P½ψ.
 
 use super::problem::{Problem, SUZUKI_U};
@@ -85,11 +89,13 @@ impl Substep {
     }
 }
 
-/// What a phase table holds: e^{−iE·time}·fold.
+/// What a phase table holds: e^{−iE·time − W·damping}·fold.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct PhaseKind {
     /// Time.
     pub time: f64,
+    /// Time that multiplies absorption.
+    pub damping: f64,
     /// Product of the cosines that the tan form leaves out (1 for forms that leave out none).
     pub fold: f64,
 }
@@ -103,6 +109,8 @@ pub(super) struct Scheme {
     pub tables: Vec<PhaseKind>,
     /// Phase time of the first half, which the open field has had.
     pub open: f64,
+    /// Time of absorption that the open field has had.
+    pub open_damping: f64,
     /// Δt.
     pub time_step: f64,
     /// Whether the sweeps are cosh/sinh and the phases e^{−Eτ}; then the field is kept closed, the first half is applied at the
@@ -167,43 +175,39 @@ impl Scheme {
         };
         let folds: Vec<f64> = substeps.iter().map(fold).collect();
         let imaginary = problem.imaginary;
+        let kind = |time: f64, damping: f64, fold: f64| PhaseKind { time, damping, fold };
         let mut tables = Vec::new();
         if imaginary {
-            tables.push(PhaseKind {
-                time: substeps[0].back,
-                fold: folds[0],
-            });
+            tables.push(kind(substeps[0].back, 0.0, folds[0]));
             if substeps[0].front > 0.0 {
-                tables.push(PhaseKind {
-                    time: substeps[0].front,
-                    fold: 1.0,
-                });
+                tables.push(kind(substeps[0].front, 0.0, 1.0));
             }
         } else if substeps.len() == 1 {
-            tables.push(PhaseKind {
-                time: substeps[0].back + substeps[0].front,
-                fold: folds[0],
-            });
+            tables.push(kind(substeps[0].back + substeps[0].front, dt.abs(), folds[0]));
         } else {
             // Sub-steps u u v u u: the phases between are u, (u+v)/2, (u+v)/2, u, u long and follow sweeps with folds
             // K(u), K(u), K(v), K(u), K(u). Giving both middle ones √(K(u)K(v)) makes two tables do; between them the
             // amplitude is off by a known factor.
             let middle = (folds[0] * folds[2]).sqrt();
-            tables.push(PhaseKind {
-                time: lengths[0],
-                fold: folds[0],
-            });
-            tables.push(PhaseKind {
-                time: f64::midpoint(lengths[0], lengths[2]),
-                fold: middle,
-            });
+            tables.push(kind(lengths[0], 0.0, folds[0]));
+            tables.push(kind(f64::midpoint(lengths[0], lengths[2]), 0.0, middle));
             for i in [1, 2] {
                 substeps[i].table = 1;
             }
+            if problem.absorbs() {
+                tables.push(kind(lengths[0], dt.abs(), folds[0]));
+                substeps[4].table = 2;
+            }
             substeps[1].excess = middle / folds[0];
         }
+        let (open, open_damping) = match problem.order {
+            _ if imaginary => (0.0, 0.0),
+            1 => (substeps[0].front, dt.abs()),
+            _ => (substeps[0].front, dt.abs() / 2.0),
+        };
         Self {
-            open: if imaginary { 0.0 } else { substeps[0].front },
+            open,
+            open_damping,
             substeps,
             tables,
             time_step: dt,

@@ -1,108 +1,140 @@
-//! What the engine asks of a run.
+//! What a run asks of the state.
 
 use super::media::Media;
 use super::opening::Opening;
 use super::problem::Problem;
-use super::run::Run;
+use super::run::Trotter;
 use super::stepper::OnDevice;
 use crate::backend::threads;
 use crate::field::{FieldData, Real, narrow};
 use crate::physics::Observables;
-use crate::scene::Scenario;
 use crate::scene::scenario::Quantity;
-use crate::solver::{Backend, Clock, Edit, FieldImage, ImageRequest, Report, Solver, SolverError, SolverState, Taps};
+use crate::solver::clock::RunClock;
+use crate::solver::method::Backend;
+use crate::solver::setup::Setup;
+use crate::solver::stepper::{Parts, Plane, Stepper};
+use crate::solver::{FieldImage, ImageRequest, SolverError, Taps};
 use num_complex::Complex;
 
-impl<T: Real> Solver for Run<T> {
-    fn report(&self) -> Report {
-        Report {
-            method: "trotter",
+impl<T: Real> Stepper for Trotter<T> {
+    fn parts(&self) -> Parts {
+        Parts {
             variant: self.stepper.variant(),
             backend: self.stepper.device().map_or(Backend::Cpu, OnDevice::backend),
-            precision: T::PRECISION,
-            order: self.problem.order,
             threads: self.stepper.device().map_or_else(threads::count, OnDevice::units),
             details: self.stepper.details(),
             batch: self.stepper.batch(),
-            note: self.note.clone(),
-            memory: (self.stepper.memory() + self.media.memory()) as u64,
+            note: None,
+            memory: (self.stepper.memory() + self.media.memory() + self.held_bytes()) as u64,
         }
     }
 
-    fn clock(&self) -> Clock {
-        Clock {
-            steps: self.steps(),
-            time: self.time(),
-            time_step: self.scheme.time_step,
-        }
+    fn set_step(&mut self, clock: &RunClock, time_step: f64) -> Result<(), SolverError> {
+        let problem = Problem {
+            time_step,
+            ..self.problem.clone()
+        };
+        Self::check(&problem)?;
+        self.while_closed(clock.time(), |state| {
+            state.problem = problem;
+            state.prepare();
+        });
+        Ok(())
     }
 
-    fn advance(&mut self, steps: u64, taps: &mut Taps) -> Result<(), SolverError> {
-        threads::run(|| {
-            if !taps.is_empty() {
-                self.advance_recording(steps, taps);
-            } else if self.is_steady() {
-                self.steady_steps(steps);
+    fn set_medium(&mut self, setup: &Setup, clock: &RunClock) -> Result<(), SolverError> {
+        let problem = Problem {
+            time_step: clock.time_step(),
+            ..Problem::new(setup)?
+        };
+        Self::check(&problem)?;
+        self.while_closed(clock.time(), |state| {
+            state.problem = problem;
+            state.media = Media::new(&state.problem);
+            state.prepare();
+            state.clear_walls();
+        });
+        Ok(())
+    }
+
+    fn conjugate(&mut self, clock: &RunClock) -> Result<(), SolverError> {
+        self.while_closed(clock.time(), |state| {
+            if let Some(device) = state.stepper.device() {
+                device.turn(None, true);
             } else {
-                for _ in 0..steps {
-                    self.single_step();
-                }
+                (state.stepper).change(&|_, sites| sites.iter_mut().for_each(|site| *site = site.conj()));
             }
-            match self.stepper.device().and_then(OnDevice::paced) {
-                Some(fault) => Err(fault),
-                None => Ok(()),
-            }
-        })
+        });
+        Ok(())
     }
 
-    fn touch(&mut self, taps: &mut Taps) -> Result<(), SolverError> {
-        threads::run(|| self.touch_sites(taps));
-        self.checked(())
-    }
-
-    fn edit(&mut self, scenario: &Scenario, edit: &Edit) -> Result<(), SolverError> {
-        let mut problem = self.problem.clone();
-        match edit {
-            Edit::TimeStep(step) => problem.time_step = *step,
-            Edit::Medium => {
-                problem = Problem::new(scenario)?;
-                problem.time_step = self.problem.time_step;
-                if problem.grid != self.problem.grid {
-                    return Err(SolverError::Unsupported("another grid needs a new run".into()));
-                }
-            }
-            Edit::Conjugate => {}
+    fn advance(&mut self, clock: &RunClock, steps: u64) -> Result<(), SolverError> {
+        if self.is_steady() {
+            self.steady_steps(steps);
+        } else {
+            (0..steps).for_each(|n| self.single_step(clock.after(n).time()));
         }
-        self.apply_edit(problem, edit)
+        Ok(())
     }
 
-    fn image(&mut self, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError> {
-        request.require_quantum()?;
-        threads::run(|| {
-            let closing = self.closing_for(request);
-            if let Some(device) = self.stepper.device() {
-                device.picture(request, closing.as_ref(), image);
-                return self.checked(());
+    fn advance_observed(&mut self, clock: &RunClock, steps: u64, taps: &mut Taps) -> Result<(), SolverError> {
+        self.record_steps(clock, steps, taps);
+        Ok(())
+    }
+
+    fn observe(&mut self, clock: &RunClock, taps: &mut Taps) -> Result<(), SolverError> {
+        self.record_steps(clock, 0, taps);
+        Ok(())
+    }
+
+    fn apply_transducers(&mut self, clock: &RunClock, taps: &mut Taps) -> Result<(), SolverError> {
+        self.touch_sites(clock.time(), taps);
+        Ok(())
+    }
+
+    fn pace(&mut self) -> Result<(), SolverError> {
+        match self.stepper.device().and_then(OnDevice::paced) {
+            Some(fault) => Err(fault),
+            None => Ok(()),
+        }
+    }
+
+    fn weight(&mut self) -> Result<f64, SolverError> {
+        self.checked(self.sum_of_squares())
+    }
+
+    fn scale_to(&mut self, weight: f64) -> Result<(), SolverError> {
+        self.rescale(weight);
+        Ok(())
+    }
+
+    fn sums(&mut self, clock: &RunClock) -> Result<Observables, SolverError> {
+        self.checked(self.measure(clock.time()))
+    }
+
+    fn image(&mut self, clock: &RunClock, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError> {
+        let closing = self.closing_for(clock, request);
+        if let Some(device) = self.stepper.device() {
+            device.picture(request, closing.as_ref(), image);
+            return self.checked(());
+        }
+        let first = request.z * self.problem.grid.size()[1];
+        let state = &*self;
+        image.fill_quantum(request, |j, out| {
+            let mut sites = vec![Complex::<T>::default(); out.len()];
+            state.closed_row(closing.as_ref(), first + j, request.x.clone(), &mut sites);
+            for (out, site) in out.iter_mut().zip(&sites) {
+                *out = Complex::new(single(site.re), single(site.im));
             }
-            let first = request.z * self.problem.grid.size()[1];
-            let run = &*self;
-            image.fill_quantum(request, |j, out| {
-                let mut sites = vec![Complex::<T>::default(); out.len()];
-                run.closed_row(closing.as_ref(), first + j, request.x.clone(), &mut sites);
-                for (out, site) in out.iter_mut().zip(&sites) {
-                    *out = Complex::new(single(site.re), single(site.im));
-                }
-            });
-            Ok(())
-        })
+        });
+        Ok(())
     }
 
-    fn begin_image(&mut self, request: &ImageRequest) -> Result<bool, SolverError> {
-        request.require_quantum()?;
+    fn begin_image(&mut self, clock: &RunClock, request: &ImageRequest) -> Result<bool, SolverError> {
         let Some(device) = self.stepper.device() else {
             return Ok(false);
         };
-        device.begin_picture(request, self.closing_for(request).as_ref());
+        device.begin_picture(request, self.closing_for(clock, request).as_ref());
         Ok(true)
     }
 
@@ -116,126 +148,63 @@ impl<T: Real> Solver for Run<T> {
         self.checked(false)
     }
 
-    fn observables(&mut self) -> Result<Observables, SolverError> {
-        let sums = threads::run(|| self.measure());
-        self.checked(sums)
+    fn field(&mut self, clock: &RunClock) -> Result<FieldData, SolverError> {
+        let closing = self.closing(clock.time());
+        self.checked(T::complex_data(self.gather(closing.as_ref())))
     }
 
-    fn field(&mut self) -> Result<FieldData, SolverError> {
-        let data = threads::run(|| T::complex_data(self.gather(self.closing().as_ref())));
-        self.checked(data)
+    fn set_field(&mut self, clock: &RunClock, field: &FieldData) -> Result<(), SolverError> {
+        self.write_field(&|index| narrow(field.at(index)));
+        self.phase_whole_field(clock.time(), 1.0);
+        self.checked(())
     }
 
-    fn set_field(&mut self, field: &FieldData, clock: Clock) -> Result<(), SolverError> {
-        self.check_size(field)?;
-        threads::run(|| {
-            self.set_clock(clock)?;
-            self.write_field(&|index| narrow(field.at(index)));
-            self.weight = self.sum_of_squares();
-            self.phase_whole_field(1.0);
-            self.checked(())
-        })
+    /// φ, with its half phase open.
+    fn layout(&self) -> Vec<Plane> {
+        vec![Plane::new("open", self.problem.grid.sites())]
     }
 
-    fn save(&mut self) -> Result<SolverState, SolverError> {
-        let arrays = threads::run(|| vec![("open".to_owned(), T::complex_data(self.gather(None)))]);
-        #[expect(clippy::cast_precision_loss, reason = "steps stay below 2^52")]
-        let base_steps = self.base_steps as f64;
-        self.checked(SolverState {
-            clock: self.clock(),
-            arrays,
-            scalars: vec![
-                ("base_time".into(), self.base_time),
-                ("base_steps".into(), base_steps),
-                ("weight".into(), self.weight),
-            ],
-        })
+    fn save(&mut self) -> Result<Vec<Option<FieldData>>, SolverError> {
+        self.checked(vec![Some(T::complex_data(self.gather(None)))])
     }
 
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a count that `save` wrote"
-    )]
-    fn load(&mut self, state: &SolverState) -> Result<(), SolverError> {
-        let missing = |name: &str| SolverError::StateMismatch(format!("it has no `{name}`; was it saved by trotter?"));
-        let (_, open) = (state.arrays.iter().find(|(name, _)| name == "open")).ok_or_else(|| missing("open"))?;
-        let scalar = |name: &str| {
-            (state.scalars.iter().find(|(known, _)| known == name))
-                .map(|(_, value)| *value)
-                .ok_or_else(|| missing(name))
-        };
-        let (base_time, base_steps, weight) = (scalar("base_time")?, scalar("base_steps")?, scalar("weight")?);
-        self.check_size(open)?;
-        threads::run(|| {
-            self.set_clock(state.clock)?;
-            self.base_time = base_time;
-            self.base_steps = (base_steps as u64).min(state.clock.steps);
-            self.weight = weight;
+    fn load(&mut self, _clock: &RunClock, arrays: &[Option<&FieldData>]) -> Result<(), SolverError> {
+        if let [Some(open)] = arrays {
             self.write_field(&|index| narrow(open.at(index)));
-            self.checked(())
-        })
+        }
+        self.checked(())
     }
 }
 
-impl<T: Real> Run<T> {
+impl<T: Real> Trotter<T> {
     /// What closes the field for a picture: |φ| = |ψ| unless half a step of absorption lies between them.
-    fn closing_for(&self, request: &ImageRequest) -> Option<Opening> {
+    fn closing_for(&self, clock: &RunClock, request: &ImageRequest) -> Option<Opening> {
         if request.quantity == Quantity::Density && !self.media.absorbs() {
             None
         } else {
-            self.closing()
-        }
-    }
-
-    fn check_size(&self, field: &FieldData) -> Result<(), SolverError> {
-        let sites = self.problem.grid.sites();
-        if field.len() == sites {
-            Ok(())
-        } else {
-            Err(SolverError::StateMismatch(format!(
-                "it has {} sites and this run {sites}; load it into a run on the same grid",
-                field.len()
-            )))
+            self.closing(clock.time())
         }
     }
 
     /// Closes ψ with the old constants, changes them, and opens it with the new ones.
-    pub(super) fn apply_edit(&mut self, problem: Problem, edit: &Edit) -> Result<(), SolverError> {
-        Self::check(&problem)?;
-        threads::run(|| {
-            self.phase_whole_field(-1.0);
-            self.base_time = self.time();
-            self.base_steps = self.steps();
-            self.problem = problem;
-            match edit {
-                Edit::TimeStep(_) => self.prepare(),
-                Edit::Medium => {
-                    self.media = Media::new(&self.problem);
-                    self.prepare();
-                    let nx = self.problem.grid.size()[0];
-                    if let Some(device) = self.stepper.device() {
-                        device.turn(None, false);
-                    } else if let Some(walls) = self.media.walls.as_deref() {
-                        self.stepper.change(&|row, sites| {
-                            for (site, _) in sites.iter_mut().zip(&walls[row * nx..]).filter(|(_, wall)| **wall) {
-                                *site = Complex::default();
-                            }
-                        });
-                    }
+    fn while_closed(&mut self, time: f64, change: impl FnOnce(&mut Self)) {
+        self.phase_whole_field(time, -1.0);
+        change(self);
+        self.phase_whole_field(time, 1.0);
+    }
+
+    /// Sites of walls become zero.
+    fn clear_walls(&mut self) {
+        let nx = self.problem.grid.size()[0];
+        if let Some(device) = self.stepper.device() {
+            device.turn(None, false);
+        } else if let Some(walls) = self.media.walls.as_deref() {
+            self.stepper.change(&|row, sites| {
+                for (site, _) in sites.iter_mut().zip(&walls[row * nx..]).filter(|(_, wall)| **wall) {
+                    *site = Complex::default();
                 }
-                Edit::Conjugate => {
-                    if let Some(device) = self.stepper.device() {
-                        device.turn(None, true);
-                    } else {
-                        self.stepper
-                            .change(&|_, sites| sites.iter_mut().for_each(|site| *site = site.conj()));
-                    }
-                }
-            }
-            self.phase_whole_field(1.0);
-        });
-        self.checked(())
+            });
+        }
     }
 }
 

@@ -21,7 +21,7 @@ pub(super) type Correction = Box<dyn Fn(usize, &mut [f64]) + Sync>;
 ///
 /// Rows are numbered j + ny·k. All methods run inside the thread pool. Stepping one by one or many at once gives the
 /// same bits.
-pub(super) trait Stepper<T: Real>: Send + Sync {
+pub(super) trait Sweeper<T: Real>: Send + Sync {
     /// The variant's id.
     fn variant(&self) -> &'static str;
     /// What was chosen, for people.
@@ -50,15 +50,15 @@ pub(super) trait Stepper<T: Real>: Send + Sync {
     }
     /// Refills the rows of a table that `touched` names, in parallel.
     fn fill_table(&mut self, table: usize, touched: &(dyn Fn(usize) -> bool + Sync), fill: RowChange<T>);
-    /// Multiplies the field with a table, with the interaction's phase for `time`.
-    fn apply_table(&mut self, table: usize, time: f64);
+    /// Multiplies the field with a table, without an interaction's phase.
+    fn apply_table(&mut self, table: usize);
     /// Sweeps and phase of one sub-step.
     fn substep(&mut self, scheme: &Scheme, i: usize);
     /// What a device does by itself; `None` for a stepper whose field is on the host.
     fn device(&self) -> Option<&dyn OnDevice<T>> {
         None
     }
-    /// Steps that [`Stepper::watched`] takes at once.
+    /// Steps that [`Sweeper::watched`] takes at once.
     fn fused(&self) -> usize {
         1
     }
@@ -94,7 +94,7 @@ pub(super) trait OnDevice<T: Real>: Sync {
     fn units(&self) -> usize;
     /// Takes over energies, absorption, driven parts and walls.
     fn set_media(&self, media: &Media<T>);
-    /// A table from an exponent.
+    /// A table from an exponent; a mean field is that of the field as it stands.
     fn refill(&self, table: usize, exponent: &Exponent);
     /// Opens or closes the whole field, or conjugates it; walls become zero.
     fn turn(&self, opening: Option<&Opening>, conjugate: bool);

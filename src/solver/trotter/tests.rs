@@ -3,7 +3,7 @@
 use super::blocked::{Blocked, Blockwise, Plan, fastest};
 use super::naive::Naive;
 use super::problem::Problem;
-use super::run::{Run, Stepper};
+use super::run::Sweeper;
 use super::vector::Vector;
 use crate::backend::simd::Level;
 use crate::field::{FieldData, Precision};
@@ -12,11 +12,13 @@ use crate::physics::expression::TIME;
 use crate::physics::layer::Samples;
 use crate::physics::reference::{Lattice, TrotterSplitting, distance, norm};
 use crate::physics::{Expression, Initial, Layer, Medium, Mode, Quantum, Sets, Shape, Value};
-use crate::solver::{Edit, Solver, Taps};
+use crate::solver::Taps;
 use num_complex::Complex64;
 use std::sync::Arc;
+use trial::Trial;
 
 mod detectors;
+mod trial;
 mod vector;
 
 /// What a case has.
@@ -140,8 +142,8 @@ impl Random {
 }
 
 /// Every variant that a case shall run on, in small and large blocks.
-fn steppers<T: Blockwise>(problem: &Problem) -> Vec<Box<dyn Stepper<T>>> {
-    let mut all: Vec<Box<dyn Stepper<T>>> = vec![
+fn steppers<T: Blockwise>(problem: &Problem) -> Vec<Box<dyn Sweeper<T>>> {
+    let mut all: Vec<Box<dyn Sweeper<T>>> = vec![
         Box::new(Naive::new(&problem.grid)),
         Box::new(Vector::new(&problem.grid, Level::best())),
     ];
@@ -161,12 +163,12 @@ fn every_level<T: Blockwise>(case: &Case) {
     for level in Level::available() {
         let mut plan = Plan::candidates(&problem.grid, problem.order, size_of::<T>(), &[], Some(2)).swap_remove(0);
         plan.level = level;
-        let steppers: [Box<dyn Stepper<T>>; 2] = [
+        let steppers: [Box<dyn Sweeper<T>>; 2] = [
             Box::new(Blocked::new(&problem.grid, plan, 1)),
             Box::new(Vector::new(&problem.grid, level)),
         ];
         for stepper in steppers {
-            let mut run = Run::new(problem.clone(), &case.initial(), stepper);
+            let mut run = Trial::new(problem.clone(), &case.initial(), stepper);
             run.advance(7, &mut Taps::default()).unwrap();
             let error = distance(&run.field().unwrap().to_complex128(), &expected);
             assert!(error < tolerance::<T>(case, 7), "{error:e}: {}", label(&run, case));
@@ -188,16 +190,16 @@ fn every_level_of_simd() {
     }
 }
 
-fn runs<T: Blockwise>(case: &Case) -> Vec<Run<T>> {
+fn runs<T: Blockwise>(case: &Case) -> Vec<Trial<T>> {
     let problem = case.problem();
-    assert_eq!(problem.objections(), Vec::<String>::new(), "{case:?}");
+    assert_eq!(problem.objections(), Vec::new(), "{case:?}");
     steppers::<T>(&problem)
         .into_iter()
-        .map(|stepper| Run::new(problem.clone(), &case.initial(), stepper))
+        .map(|stepper| Trial::new(problem.clone(), &case.initial(), stepper))
         .collect()
 }
 
-fn label<T: Blockwise>(run: &Run<T>, case: &Case) -> String {
+fn label<T: Blockwise>(run: &Trial<T>, case: &Case) -> String {
     let report = run.report();
     format!("{} ({}) {case:?}", report.variant, report.details)
 }
@@ -429,9 +431,7 @@ fn reversal<T: Blockwise>(order: u32, bound: f64) {
         let name = label(&run, &case);
         let start = run.field().unwrap().to_complex128();
         run.advance(100, &mut Taps::default()).unwrap();
-        let mut problem = run.problem.clone();
-        problem.time_step = -case.dt;
-        run.apply_edit(problem, &Edit::TimeStep(-case.dt)).unwrap();
+        run.set_step(-case.dt);
         run.advance(100, &mut Taps::default()).unwrap();
         let error = distance(&run.field().unwrap().to_complex128(), &start);
         assert!(error < bound, "{error:e}: {name}");
@@ -487,7 +487,7 @@ fn dispersion<T: Blockwise>(bound: f64) {
     let hopping = problem.quantum.hopping;
     let [a, b] = k.map(|k| (crate::physics::reference::chain::trotter_frequency(hopping, k, case.dt) * case.dt).cos());
     for stepper in steppers::<T>(&problem) {
-        let mut run = Run::new(problem.clone(), &initial, stepper);
+        let mut run = Trial::new(problem.clone(), &initial, stepper);
         let fields: Vec<Vec<Complex64>> = (0..5)
             .map(|_| {
                 run.advance(3, &mut Taps::default()).unwrap();
@@ -533,7 +533,7 @@ fn blocks_need_little_memory() {
     for plan in Plan::candidates(&problem.grid, 2, 4, &[], None) {
         let steps = plan.fused as u64;
         let blocked = Blocked::<f32>::new(&problem.grid, plan, 1);
-        let mut run = Run::new(problem.clone(), &Initial::Packets(Vec::new()), Box::new(blocked));
+        let mut run = Trial::new(problem.clone(), &Initial::Packets(Vec::new()), Box::new(blocked));
         run.advance(steps, &mut Taps::default()).unwrap();
         let report = run.report();
         assert!(

@@ -1,7 +1,7 @@
 //! Transducers: single sites of ψ, between the field's half phases. On a device they act where the field lies, a batch of steps at a time.
 
 use super::opening::Opening;
-use super::run::Run;
+use super::run::Trotter;
 use crate::field::{Real, narrow, wide};
 use crate::solver::Taps;
 use crate::solver::transducers::Sites;
@@ -9,30 +9,30 @@ use num_complex::{Complex, Complex64};
 
 /// A run whose sites are reached one by one, with what closes and opens them now.
 struct Reached<'a, T: Real> {
-    run: &'a mut Run<T>,
+    run: &'a mut Trotter<T>,
     /// `None` where the field needs no opening.
     phases: Option<[Opening; 2]>,
 }
 
-impl<T: Real> Run<T> {
-    /// Lets the transducers act on the field at the present time.
-    pub(super) fn touch_sites(&mut self, taps: &mut Taps) {
+impl<T: Real> Trotter<T> {
+    /// Lets the transducers act on the field at `time`.
+    pub(super) fn touch_sites(&mut self, time: f64, taps: &mut Taps) {
         if !taps.touches() {
             return;
         }
         if let Some(device) = self.stepper.device() {
             device.prepare_touch(taps, 1);
-            device.touch(0, self.phases().as_ref());
+            device.touch(0, self.phases(time).as_ref());
             device.finish_touch(taps);
             return;
         }
-        let phases = self.phases();
+        let phases = self.phases(time);
         taps.touch(&mut Reached { run: self, phases });
     }
 
-    /// What closes and opens the field at the present time; `None` where it is closed.
-    pub(super) fn phases(&self) -> Option<[Opening; 2]> {
-        self.closing().map(|closing| [closing, self.opening(1.0)])
+    /// What closes and opens the field at `time`; `None` where it is closed.
+    pub(super) fn phases(&self, time: f64) -> Option<[Opening; 2]> {
+        self.closing(time).map(|closing| [closing, self.opening(time, 1.0)])
     }
 }
 

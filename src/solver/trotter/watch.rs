@@ -58,8 +58,8 @@ enum Reading {
 }
 
 impl<T: Real> Watch<T> {
-    /// Buffers for `taps` and at most `fused` steps; `open` is the half phase's time.
-    pub(super) fn new(grid: &Grid, media: &Media<T>, open: f64, taps: &[Tap], fused: usize) -> Self {
+    /// Buffers for `taps` and at most `fused` steps; `open_damping` is the time of absorption that φ has had and ψ has not.
+    pub(super) fn new(grid: &Grid, media: &Media<T>, open_damping: f64, taps: &[Tap], fused: usize) -> Self {
         let mut views: Vec<View<T>> = Vec::new();
         for (n, tap) in taps.iter().enumerate() {
             let reading = match tap.measure {
@@ -91,7 +91,7 @@ impl<T: Real> Watch<T> {
         for view in &mut views {
             view.slots.resize_with(depth * view.per_step, AtomicU64::default);
             if media.absorbs() && view.reading != Reading::Copy {
-                view.weigh(grid, media, open);
+                view.weigh(grid, media, open_damping);
             }
         }
         Self {
@@ -269,14 +269,14 @@ impl<T: Real> View<T> {
     }
 
     /// Weights from the absorption between φ and ψ.
-    fn weigh(&mut self, grid: &Grid, media: &Media<T>, open: f64) {
+    fn weigh(&mut self, grid: &Grid, media: &Media<T>, open_damping: f64) {
         let [nx, ny, _] = grid.size();
         for n in 0..self.rows() {
             let (j, k) = self.row(n);
             for chunk in self.chunks() {
                 let x = (chunk * CHUNK).max(self.lo[0])..((chunk + 1) * CHUNK).min(self.hi[0]);
                 let row = (j + ny * k) * nx;
-                let weights = x.map(|i| media.closing_weight(row + i, open));
+                let weights = x.map(|i| media.closing_weight(row + i, open_damping));
                 let start = self.weights.len();
                 self.weights.extend(weights);
                 if self.weights[start..].iter().all(|weight| *weight == T::one()) {

@@ -23,6 +23,8 @@ struct Kernels {
     drive: Kernel,
     weigh: Kernel,
     rescale: Kernel,
+    hold_density: Kernel,
+    damp: Kernel,
     measure: Kernel,
     measure_total: Kernel,
     picture: Kernel,
@@ -47,6 +49,8 @@ pub(super) struct Field<T: OnCuda> {
     grid: Grid,
     kernels: Kernels,
     weights: Buffer<f64>,
+    /// |ψ|² at the start of a step, where it is held.
+    density: Option<Buffer<T>>,
     /// What is summed now.
     regions: Vec<Region>,
     /// Six numbers each: lo, hi, axis of the current or −1, whether energies are wanted.
@@ -69,6 +73,8 @@ impl<T: OnCuda> Field<T> {
             drive: kernel("drive")?,
             weigh: kernel("weigh")?,
             rescale: kernel("rescale")?,
+            hold_density: kernel("hold_density")?,
+            damp: kernel("damp")?,
             measure: kernel("measure")?,
             measure_total: kernel("measure_total")?,
             picture: kernel("picture")?,
@@ -77,6 +83,7 @@ impl<T: OnCuda> Field<T> {
             kernels,
             psi: queue.zeros("the field", 2 * room)?,
             weights: queue.zeros("sums", WEIGHERS as usize)?,
+            density: None,
             regions: Vec::new(),
             region_list: queue.zeros("regions", 1)?,
             parts: queue.zeros("sums", PARTS * SUMS)?,
@@ -92,7 +99,7 @@ impl<T: OnCuda> Field<T> {
 
     /// Bytes on the device.
     pub(super) fn bytes(&self) -> usize {
-        self.psi.bytes() + self.parts.bytes() + self.kept.bytes()
+        self.psi.bytes() + self.parts.bytes() + self.kept.bytes() + self.density.as_ref().map_or(0, Buffer::bytes)
     }
 
     /// Says that ψ moved on.
@@ -152,6 +159,45 @@ impl<T: OnCuda> Field<T> {
             self.queue
                 .launch(&self.kernels.rescale, (WEIGHERS, 1, 1), 256, |launch| {
                     launch.arg(&psi).arg(&sites).arg(&parts).arg(&count).arg(&weight);
+                })
+        }
+    }
+
+    /// Keeps |ψ|² for [`Self::damp`].
+    #[allow(unsafe_code, reason = "a kernel launch")]
+    pub(super) fn hold_density(&mut self) -> Result<(), CudaError> {
+        let density = match &self.density {
+            Some(density) => density.address(),
+            None => self
+                .density
+                .insert(self.queue.zeros("the density", self.grid.sites())?)
+                .address(),
+        };
+        let psi = self.psi.address();
+        let sites = u32::try_from(self.grid.sites()).unwrap_or(u32::MAX);
+        // SAFETY: the arguments are those of the kernel; ψ and the density have `sites` numbers.
+        unsafe {
+            self.queue
+                .launch(&self.kernels.hold_density, (sites.div_ceil(256), 1, 1), 256, |launch| {
+                    launch.arg(&psi).arg(&density).arg(&sites);
+                })
+        }
+    }
+
+    /// ψ times e^{−strength · density} with the density held last.
+    #[allow(unsafe_code, reason = "a kernel launch")]
+    pub(super) fn damp(&mut self, strength: f64) -> Result<(), CudaError> {
+        let Some(density) = self.density.as_ref().map(Buffer::address) else {
+            return Ok(());
+        };
+        let (psi, strength) = (self.psi.address(), T::of(strength));
+        let sites = u32::try_from(self.grid.sites()).unwrap_or(u32::MAX);
+        self.fetched = false;
+        // SAFETY: the arguments are those of the kernel; ψ and the density have `sites` numbers.
+        unsafe {
+            self.queue
+                .launch(&self.kernels.damp, (sites.div_ceil(256), 1, 1), 256, |launch| {
+                    launch.arg(&psi).arg(&density).arg(&strength).arg(&sites);
                 })
         }
     }

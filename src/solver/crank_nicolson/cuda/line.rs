@@ -199,7 +199,7 @@ impl<T: OnCuda> Line<T> {
             a_shift: T::of(shift),
             a_absorption: T::of(half.abs() / (half * hopping)),
             d_scale: T::of(2.0 / (half * hopping)),
-            interaction: T::of(quantum.interaction * half),
+            interaction: T::of(if imaginary { 0.0 } else { quantum.interaction * half }),
             solving: params::Solving {
                 kept: self.rs_kept.address(),
                 pivots: self.pivots.address(),
@@ -396,6 +396,14 @@ impl<T: OnCuda> Scheme<T> for Line<T> {
 
     fn field_changed(&mut self) {
         self.ready = false;
+    }
+
+    fn mean_field(&self) -> f64 {
+        if self.step.imaginary {
+            self.hamiltonian.quantum.interaction * self.step.dt / 2.0
+        } else {
+            0.0
+        }
     }
 
     fn is_wall(&self, site: usize) -> bool {

@@ -16,13 +16,14 @@ mod plane;
 
 use super::hamiltonian::Hamiltonian;
 use super::run::Propagator;
-use crate::backend::cuda::{self, Source};
+use crate::backend::cuda::Source;
 use crate::field::Precision;
 use crate::physics::Quantum;
 use crate::scene::Scenario;
-use crate::scene::scenario::BackendChoice;
+use crate::solver::SolverError;
 pub(super) use crate::solver::device::OnCuda;
-use crate::solver::{Backend, SolverError, Target, Variant};
+use crate::solver::method::{Backend, Target, Variant};
+use crate::solver::setup::Choice;
 use line::Line;
 use on_device::OnDevice;
 use plane::Plane;
@@ -36,9 +37,6 @@ pub(super) const TARGET: Target = Target {
         about: "A thread's rows are a block, its first row a joint; joints are partitioned again over the lanes of a warp, the warps of a block, and the blocks. In 2D many lines side by side, each within one block of threads.",
     }],
 };
-
-/// Below this launches cost more than the sites they step, and the processor is faster.
-const FEWEST_SITES: usize = 1 << 15;
 
 /// The kernels for one number of rows a thread.
 #[derive(Clone, Copy, Debug)]
@@ -109,34 +107,12 @@ fn shape(all: &[Shape], sites: usize, precision: Precision) -> Result<Shape, Sol
     })
 }
 
-/// A propagator on the device, if there is to be one, and what there is to say.
-type Chosen<T> = (Option<Box<dyn Propagator<T>>>, Option<String>);
-
-/// A line or plane on the device where the scene asks for it, or leaves it open and it is the better place.
-pub(super) fn propagator<T: OnCuda>(scenario: &Scenario, quantum: Quantum) -> Result<Chosen<T>, SolverError> {
-    let choice = scenario.solver();
-    let asked = choice.backend == BackendChoice::Cuda;
-    let sites = scenario.grid().sites();
-    let open = choice.backend == BackendChoice::Auto && choice.variant == "auto" && sites >= FEWEST_SITES;
-    if !(asked || open && cuda::device().is_ok()) {
-        return Ok((None, None));
-    }
-    if !["auto", "n-partition"].contains(&choice.variant.as_str()) {
-        return Err(SolverError::Unsupported(format!(
-            "crank-nicolson has no variant `{}` on cuda; take auto or n-partition",
-            choice.variant
-        )));
-    }
-    match on_device(scenario, quantum) {
-        Err(error) if !asked => {
-            tracing::warn!("on the processor instead of the NVIDIA device: {error}");
-            Ok((None, Some(format!("not on the NVIDIA device: {error}"))))
-        }
-        built => Ok((Some(built?), None)),
-    }
-}
-
-fn on_device<T: OnCuda>(scenario: &Scenario, quantum: Quantum) -> Result<Box<dyn Propagator<T>>, SolverError> {
+/// A line or plane on the device, with ψ = 0.
+pub(super) fn on_device<T: OnCuda>(
+    scenario: &Scenario,
+    _choice: &Choice,
+    quantum: Quantum,
+) -> Result<Box<dyn Propagator<T>>, SolverError> {
     let device = crate::solver::device::device()?;
     let grid = scenario.grid();
     let [nx, ny, _] = grid.size();

@@ -20,6 +20,8 @@ pub(super) trait Scheme<T: OnCuda>: Send + Sync {
     fn advance(&mut self, field: &Field<T>, time: f64, steps: u64) -> Result<(), CudaError>;
     /// Says that ψ is another one than the last step left.
     fn field_changed(&mut self) {}
+    /// g times half a step where the density at the start of a step multiplies it: in imaginary time. 0 elsewhere.
+    fn mean_field(&self) -> f64;
     /// Whether ψ stays zero at a site.
     fn is_wall(&self, site: usize) -> bool;
     /// What energies at `time` are made of; `wanted` if anybody asks for them.
@@ -82,7 +84,17 @@ impl<T: OnCuda, S: Scheme<T>> Propagator<T> for OnDevice<T, S> {
     fn advance(&mut self, time: f64, steps: u64) {
         self.attempt(|field, scheme| {
             field.changed();
-            scheme.advance(field, time, steps)
+            let strength = scheme.mean_field();
+            if strength == 0.0 {
+                return scheme.advance(field, time, steps);
+            }
+            // The norm is restored between any two steps, so that there is one.
+            debug_assert_eq!(steps, 1);
+            field.hold_density()?;
+            field.damp(strength)?;
+            scheme.field_changed();
+            scheme.advance(field, time, steps)?;
+            field.damp(strength)
         });
     }
 

@@ -246,7 +246,11 @@ impl<T: OnCuda> Plane<T> {
             imaginary: i32::from(self.imaginary),
             scale: [lines.scale.re, lines.scale.im],
             tau: T::of(self.dt / 2.0),
-            strength: T::of(self.quantum.interaction * self.dt / 2.0),
+            strength: T::of(if self.imaginary {
+                0.0
+            } else {
+                self.quantum.interaction * self.dt / 2.0
+            }),
         };
         let (blocks, threads) = (whole(blocks).cast_unsigned(), whole(group * threads).cast_unsigned());
         // SAFETY: the parameters are those of the kernel; ψ, phases and driven parts have a number for every site, q and ζ for every row of every thread of a
@@ -291,7 +295,7 @@ impl<T: OnCuda> Scheme<T> for Plane<T> {
 
     fn set_step(&mut self, field: &Field<T>, dt: f64) -> Result<(), CudaError> {
         self.dt = dt;
-        self.kick.set_steps(&[dt / 2.0]);
+        self.kick.set_steps(&[dt / 2.0], true);
         let factors = parts(self.kick.factors(0));
         match &self.factors {
             Some(buffer) => field.queue.upload("the potential", factors, buffer)?,
@@ -317,6 +321,14 @@ impl<T: OnCuda> Scheme<T> for Plane<T> {
             self.pass(field, 0, ending, None)?;
         }
         Ok(())
+    }
+
+    fn mean_field(&self) -> f64 {
+        if self.imaginary {
+            self.quantum.interaction * self.dt / 2.0
+        } else {
+            0.0
+        }
     }
 
     fn is_wall(&self, site: usize) -> bool {

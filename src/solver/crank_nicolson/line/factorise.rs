@@ -1,10 +1,13 @@
 //! The coefficients of a line in blocks: q, B and C of every row, the joints' own system, and ζ of a ring.
 
+#![allow(unsafe_code, reason = "entered with the target features of a level")]
+
 use super::geometry::{Geometry, Place};
 use super::{Partitioned, Ring};
-use crate::backend::simd::{Aligned, Vectors};
+use crate::backend::simd::{Aligned, Kernel, Lanes, Vectors};
 use crate::field::{Precision, narrow};
 use crate::solver::crank_nicolson::large;
+use crate::solver::crank_nicolson::pair::WIDEST;
 use crate::solver::crank_nicolson::partition::{Factorised, Tridiagonal};
 use crate::solver::crank_nicolson::thomas::Coefficients;
 use num_complex::{Complex, Complex64};
@@ -19,6 +22,106 @@ struct Ends {
     /// Lower coefficient and addition to the diagonal of the joint after.
     lower: Complex64,
     below: Complex64,
+}
+
+/// A number of every lane.
+type Row = [f64; WIDEST];
+
+/// The elimination of a vector of blocks, row by row and the blocks side by side, so that the divisions of all of them overlap.
+struct Elimination<'a, T> {
+    off: Complex64,
+    /// Square of what counts as nothing.
+    negligible: f64,
+    /// Real and imaginary part of every row, and 1 where it couples, 0 where it does not.
+    diagonal: &'a [[Row; 3]],
+    /// Inverse pivot of every row, and what the joint before adds to it.
+    scratch: &'a mut [[Row; 4]],
+    /// q, B, C: \[row]\[re | im]\[lane].
+    out: [&'a mut [T]; 3],
+    /// One a lane.
+    ends: &'a mut [Ends],
+    reach: &'a mut (usize, usize),
+}
+
+/// a b.
+#[inline(always)]
+fn product(a: (f64, f64), b: (f64, f64)) -> (f64, f64) {
+    (a.0 * b.0 - a.1 * b.1, a.0 * b.1 + a.1 * b.0)
+}
+
+impl<T: Vectors> Kernel<T> for Elimination<'_, T> {
+    #[inline(always)]
+    unsafe fn run<L: Lanes<Element = T>>(mut self) {
+        let off = (self.off.re, self.off.im);
+        let minus = (-off.0, -off.1);
+        let complex = |row: &[Row; 2], lane: usize| (row[0][lane], row[1][lane]);
+        let mut above: [Row; 2] = [[0.0; WIDEST]; 2];
+        let mut lower: [Row; 2] = [[off.0; WIDEST], [off.1; WIDEST]];
+        for (k, (diagonal, scratch)) in self.diagonal.iter().zip(self.scratch.iter_mut()).enumerate() {
+            for lane in 0..L::N {
+                let ratio = product(minus, complex(&above, lane));
+                let turned = product(ratio, off);
+                let (re, im) = (diagonal[0][lane] + turned.0, diagonal[1][lane] + turned.1);
+                let scale = diagonal[2][lane] / (re * re + im * im);
+                (above[0][lane], above[1][lane]) = (re * scale, -im * scale);
+                if k > 0 {
+                    (lower[0][lane], lower[1][lane]) = product(ratio, complex(&lower, lane));
+                }
+            }
+            *scratch = [above[0], above[1], lower[0], lower[1]];
+        }
+        let last = self.scratch.len() - 1;
+        let mut upper: [Row; 2] = [[off.0; WIDEST], [off.1; WIDEST]];
+        // The ratio of the row after the present one.
+        let mut after: [Row; 2] = [[0.0; WIDEST]; 2];
+        for (k, scratch) in self.scratch.iter().enumerate().rev() {
+            let [re, im, b_re, b_im] = scratch;
+            let mut largest: [Row; 2] = [[0.0; WIDEST]; 2];
+            let mut own: [Row; 6] = [[0.0; WIDEST]; 6];
+            for lane in 0..L::N {
+                let ratio = product(minus, (re[lane], im[lane]));
+                let added = product(complex(&after, lane), complex(&lower, lane));
+                let b = (b_re[lane] + added.0, b_im[lane] + added.1);
+                let c = product(
+                    complex(&upper, lane),
+                    if k < last { complex(&after, lane) } else { (1.0, 0.0) },
+                );
+                (lower[0][lane], lower[1][lane]) = b;
+                (upper[0][lane], upper[1][lane]) = c;
+                (after[0][lane], after[1][lane]) = ratio;
+                let (b, c) = (product(ratio, b), product(ratio, c));
+                largest[0][lane] = b.0 * b.0 + b.1 * b.1;
+                largest[1][lane] = c.0 * c.0 + c.1 * c.1;
+                (own[0][lane], own[1][lane]) = ratio;
+                (own[2][lane], own[3][lane]) = (-b.0, -b.1);
+                (own[4][lane], own[5][lane]) = (-c.0, -c.1);
+            }
+            if k == last {
+                for (lane, end) in self.ends.iter_mut().enumerate() {
+                    let ratio = Complex64::new(after[0][lane], after[1][lane]);
+                    end.lower = ratio * Complex64::new(b_re[lane], b_im[lane]);
+                    end.below = ratio * self.off;
+                }
+            }
+            for (out, own) in self.out.iter_mut().zip(own.as_chunks::<2>().0) {
+                let (to_re, to_im) = out[k * 2 * L::N..][..2 * L::N].split_at_mut(L::N);
+                for lane in 0..L::N {
+                    (to_re[lane], to_im[lane]) = (T::of(own[0][lane]), T::of(own[1][lane]));
+                }
+            }
+            if largest[0].iter().any(|square| *square > self.negligible) {
+                self.reach.0 = self.reach.0.max(k + 1);
+            }
+            if largest[1].iter().any(|square| *square > self.negligible) {
+                self.reach.1 = self.reach.1.min(k);
+            }
+        }
+        for (lane, end) in self.ends.iter_mut().enumerate() {
+            let of = |row: &[Row; 2]| Complex64::new(row[0][lane], row[1][lane]);
+            end.upper = of(&after) * of(&upper);
+            end.above = of(&after) * of(&lower);
+        }
+    }
 }
 
 impl<T: Vectors> Partitioned<T> {
@@ -70,59 +173,31 @@ impl<T: Vectors> Partitioned<T> {
         after: &mut [T],
     ) -> (Vec<Ends>, (usize, usize)) {
         let Geometry { rows, lanes, .. } = self.geometry;
-        let off = self.step.off;
         // What is below a hundredth of a unit in the last place of the largest possible term.
         let negligible = if T::PRECISION == Precision::Single {
             1e-12
         } else {
             1e-24
-        } * off.norm().min(1.0);
-        let mut ends = Vec::with_capacity(lanes);
-        let mut reach = (0, rows);
-        let mut inverse = vec![Complex64::ZERO; rows];
-        let mut lower = vec![Complex64::ZERO; rows];
+        } * self.step.off.norm().min(1.0);
+        let mut diagonal = vec![[[1.0; WIDEST], [0.0; WIDEST], [0.0; WIDEST]]; rows];
         for lane in 0..lanes {
-            let mut above = Complex64::ZERO;
-            for k in 0..rows {
-                let ratio = -off * above;
-                inverse[k] = match self.diagonal(self.geometry.site(vector, k, lane), drives) {
-                    Some(diagonal) => (diagonal + ratio * off).inv(),
-                    None => Complex64::ZERO,
-                };
-                lower[k] = if k == 0 { off } else { ratio * lower[k - 1] };
-                above = inverse[k];
-            }
-            let ratio = |k: usize| -off * inverse[k];
-            let last = ratio(rows - 1);
-            let mut end = Ends {
-                lower: last * lower[rows - 1],
-                below: last * off,
-                ..Ends::default()
-            };
-            let mut upper = off;
-            for k in (0..rows).rev() {
-                if k + 1 < rows {
-                    lower[k] = lower[k] + ratio(k + 1) * lower[k + 1];
-                    upper *= ratio(k + 1);
-                }
-                let own = ratio(k);
-                let (b, c) = (-own * lower[k], -own * upper);
-                let at = k * 2 * lanes + lane;
-                for (to, value) in [(&mut *q, own), (&mut *before, b), (&mut *after, c)] {
-                    to[at] = T::of(value.re);
-                    to[at + lanes] = T::of(value.im);
-                }
-                if b.norm() > negligible {
-                    reach.0 = reach.0.max(k + 1);
-                }
-                if c.norm() > negligible {
-                    reach.1 = reach.1.min(k);
+            for (k, row) in diagonal.iter_mut().enumerate() {
+                if let Some(own) = self.diagonal(self.geometry.site(vector, k, lane), drives) {
+                    (row[0][lane], row[1][lane], row[2][lane]) = (own.re, own.im, 1.0);
                 }
             }
-            end.upper = ratio(0) * upper;
-            end.above = ratio(0) * lower[0];
-            ends.push(end);
         }
+        let mut ends = vec![Ends::default(); lanes];
+        let mut reach = (0, rows);
+        self.level.run(Elimination {
+            off: self.step.off,
+            negligible: negligible * negligible,
+            diagonal: &diagonal,
+            scratch: &mut vec![[[0.0; WIDEST]; 4]; rows],
+            out: [q, before, after],
+            ends: &mut ends,
+            reach: &mut reach,
+        });
         (ends, reach)
     }
 

@@ -6,7 +6,8 @@ use crate::backend::cuda::{Buffer, CudaError};
 use crate::physics::Observables;
 use crate::scene::scenario::Quantity;
 use crate::solver::device::OnCuda;
-use crate::solver::device::aside::{Region, check_quantity, observables};
+use crate::solver::device::aside::{Region, observables};
+use crate::solver::device::resident::Resident;
 use crate::solver::{FieldImage, ImageRequest, SolverError};
 
 impl<T: OnCuda> Cuda<T> {
@@ -21,7 +22,7 @@ impl<T: OnCuda> Cuda<T> {
             half: whole(self.host.sweep.lattice.half),
             energy: i32::from(region.energy),
             spacing: self.host.scenario.grid().spacing(),
-            time_step: self.host.clock.time_step,
+            time_step: self.host.time_step,
         }
     }
 
@@ -30,7 +31,7 @@ impl<T: OnCuda> Cuda<T> {
     }
 
     /// Sums over the whole field.
-    pub(super) fn sums(&self) -> Result<Observables, SolverError> {
+    pub(super) fn sum_all(&self) -> Result<Observables, SolverError> {
         let region = self.everywhere(true);
         let look = self.look(&region);
         let sums = |look: &params::Look<T>| self.aside.sums(&self.queue, &region, look).map_err(SolverError::from);
@@ -61,7 +62,6 @@ impl<T: OnCuda> Cuda<T> {
 
     /// What a picture needs beforehand.
     fn ready_for(&mut self, request: &ImageRequest) -> Result<(), SolverError> {
-        check_quantity(request)?;
         match request.quantity {
             Quantity::Peak => self.watch_peak(),
             Quantity::Energy => self.watch_potential(),
@@ -70,7 +70,7 @@ impl<T: OnCuda> Cuda<T> {
     }
 
     /// See [`crate::solver::Solver::image`].
-    pub(super) fn picture(&mut self, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError> {
+    pub(super) fn draw(&mut self, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError> {
         self.ready_for(request)?;
         let look = self.look(&self.everywhere(false));
         self.aside
@@ -79,7 +79,7 @@ impl<T: OnCuda> Cuda<T> {
     }
 
     /// See [`crate::solver::Solver::begin_image`].
-    pub(super) fn begin_picture(&mut self, request: &ImageRequest) -> Result<(), SolverError> {
+    pub(super) fn begin(&mut self, request: &ImageRequest) -> Result<(), SolverError> {
         self.ready_for(request)?;
         let look = self.look(&self.everywhere(false));
         // A step writes the level that energies need beside the newer one, and the largest values.
@@ -89,10 +89,5 @@ impl<T: OnCuda> Cuda<T> {
                 .begin(&self.queue, request, reads, |frame| params::Picture { look, frame })
         };
         begin().map_err(SolverError::from)
-    }
-
-    /// See [`crate::solver::Solver::take_image`].
-    pub(super) fn take_picture(&mut self, image: &mut FieldImage) -> Result<bool, SolverError> {
-        self.aside.take(image).map_err(SolverError::from)
     }
 }

@@ -32,18 +32,20 @@ mod torre;
 
 use super::half;
 use super::lattice::Lattice;
-use super::run::{BESIDE, Fdtd, level};
+use super::run::Fdtd;
 use crate::backend::cuda::{Buffer, CudaError, Kernel, Queue};
-use crate::backend::simd::Aligned;
 use crate::field::Precision;
 use crate::grid::Edge;
 use crate::physics::Sets;
 use crate::scene::Scenario;
+use crate::solver::SolverError;
 use crate::solver::device::aside::{self, Aside};
 use crate::solver::device::operations::Operations;
+use crate::solver::device::resident::Resident;
 use crate::solver::device::rows::{keep, push_rows};
-use crate::solver::device::{Built, OnCuda, check_count, chosen, device};
-use crate::solver::{Backend, Solver, SolverError, Target, Variant};
+use crate::solver::device::{OnCuda, check_count, device};
+use crate::solver::method::{Backend, Target, Variant};
+use crate::solver::setup::{Choice, Setup};
 
 /// The row of targets.
 pub(super) const TARGET: Target = Target {
@@ -65,27 +67,14 @@ pub(super) const TARGET: Target = Target {
     ],
 };
 
-/// Below this a launch costs more than the sites it steps, and the processor is faster.
-const FEWEST_SITES: usize = 1 << 16;
 /// Below this in two dimensions, a pass of tiles does not fill the device.
 const LEAST_TILED: usize = 1 << 20;
-
-/// A run on the device where the scene asks for it, or leaves it open and it is the better place.
-pub(super) fn build(scenario: &Scenario) -> Result<Built, SolverError> {
-    chosen(scenario, "fdtd", &TARGET, FEWEST_SITES, || {
-        match scenario.solver().precision {
-            Precision::Single => Cuda::<f32>::boxed(scenario),
-            Precision::Double => Cuda::<f64>::boxed(scenario),
-        }
-    })
-}
 
 /// Kernels of `fdtd_step.cu` for one order.
 struct Kernels {
     plain: Kernel,
     general: Kernel,
     listed: Kernel,
-    memories: Kernel,
     operate: Kernel,
     peaks: Kernel,
     potentials: Kernel,
@@ -99,7 +88,6 @@ impl Kernels {
             plain: of_order(["plain_1", "plain_2", "plain_3", "plain_4"])?,
             general: of_order(["general_1", "general_2", "general_3", "general_4"])?,
             listed: of_order(["listed_1", "listed_2", "listed_3", "listed_4"])?,
-            memories: of_order(["memories_1", "memories_2", "memories_3", "memories_4"])?,
             operate: queue.kernel(source, "operate", 0)?,
             peaks: queue.kernel(source, "peaks", 0)?,
             potentials: queue.kernel(source, "potentials", 0)?,
@@ -111,6 +99,7 @@ impl Kernels {
 pub(super) struct Cuda<T: OnCuda> {
     /// Everything but the levels, which it holds only while something is changed.
     host: Fdtd<T>,
+    choice: Choice,
     queue: Queue,
     /// Pictures and sums.
     aside: Aside,
@@ -122,7 +111,7 @@ pub(super) struct Cuda<T: OnCuda> {
     potential: Option<Buffer<T>>,
     medium: store::Medium<T>,
     operations: Operations<T>,
-    torre: Option<torre::Torre<T>>,
+    torre: Option<torre::Torre>,
     tiles: Option<tiles::Tiles<T>>,
     /// Why it is not stepped by towers or tiles though that was asked for.
     because: Option<String>,
@@ -137,14 +126,12 @@ impl<T: OnCuda> Drop for Cuda<T> {
 }
 
 impl<T: OnCuda> Cuda<T> {
-    fn boxed(scenario: &Scenario) -> Result<Box<dyn Solver>, SolverError> {
-        Ok(Box::new(Self::new(scenario)?))
-    }
-
-    fn new(scenario: &Scenario) -> Result<Self, SolverError> {
+    /// The state at t = 0.
+    pub(super) fn new(setup: &Setup) -> Result<Self, SolverError> {
         let device = device()?;
-        check_room(scenario, device.free_memory())?;
-        let host = Fdtd::<T>::new(scenario)?;
+        let choice = setup.choice.clone();
+        check_room(&setup.scenario, &choice, device.free_memory())?;
+        let host = Fdtd::<T>::new(setup)?;
         let make = |host: Fdtd<T>| -> Result<Self, CudaError> {
             let queue = Queue::new(device)?;
             let looking = aside::Kernels::of(&queue, sources::step(T::PRECISION))?;
@@ -163,6 +150,7 @@ impl<T: OnCuda> Cuda<T> {
                 tiles: None,
                 because: None,
                 aside: Aside::new(device, looking)?,
+                choice,
                 host,
                 queue,
                 pitch,
@@ -178,21 +166,18 @@ impl<T: OnCuda> Cuda<T> {
     /// Makes ready what takes many steps a launch, where the scene's variant and medium want it.
     fn choose_pass(&mut self) {
         (self.torre, self.tiles, self.because) = (None, None, None);
-        let scenario = &self.host.scenario;
-        let variant = scenario.solver().variant.as_str();
-        let rank = scenario.grid().rank();
-        let refused = match variant {
-            "tiled" => tiles::fitting(self).map(|tiles| self.tiles = Some(tiles)),
-            "auto" if rank == 2 && scenario.grid().sites() >= LEAST_TILED => {
-                tiles::fitting(self).map(|tiles| self.tiles = Some(tiles))
-            }
-            "diamond-torre" => torre::fitting(self).map(|torre| self.torre = Some(torre)),
-            "auto" if rank == 3 && self.medium.is_plain_but_for_layers() => {
+        let grid = self.host.scenario.grid();
+        let (rank, large) = (grid.rank(), grid.sites() >= LEAST_TILED);
+        let refused = match self.choice.variant.as_deref() {
+            Some("tiled") => tiles::fitting(self).map(|tiles| self.tiles = Some(tiles)),
+            None if rank == 2 && large => tiles::fitting(self).map(|tiles| self.tiles = Some(tiles)),
+            Some("diamond-torre") => torre::fitting(self).map(|torre| self.torre = Some(torre)),
+            None if rank == 3 && self.medium.is_plain_but_for_layers() => {
                 torre::fitting(self).map(|torre| self.torre = Some(torre))
             }
             _ => Ok(()),
         };
-        self.because = refused.err().filter(|_| self.host.scenario.solver().variant != "auto");
+        self.because = refused.err().filter(|_| self.choice.variant.is_some());
     }
 
     /// The host's levels and largest values, to the device; the host lets go of them.
@@ -223,52 +208,6 @@ impl<T: OnCuda> Cuda<T> {
         self.let_go();
         Ok(())
     }
-
-    /// Frees the host's levels.
-    fn let_go(&mut self) {
-        (self.host.now, self.host.old) = (Aligned::zeros(0), Aligned::zeros(0));
-        self.host.peak = Vec::new();
-        self.host.potential = Vec::new();
-    }
-
-    /// The state, to the host.
-    fn pull(&mut self) -> Result<(), SolverError> {
-        let lattice = self.host.sweep.lattice.clone();
-        let pull = |from: &Buffer<T>, what: &str, to: &mut [T]| {
-            store::pull_level(&self.queue, what, &lattice, self.pitch, from, to).map_err(SolverError::from)
-        };
-        (self.host.now, self.host.old) = (level(&lattice, 0)?, level(&lattice, BESIDE)?);
-        pull(&self.now, "the pressure", &mut self.host.now)?;
-        pull(&self.old, "the pressure", &mut self.host.old)?;
-        self.host.peak = Vec::new();
-        if let Some(peak) = &self.peak {
-            self.host.peak = super::material::allocate(lattice.values(), "the largest pressures")?;
-            pull(peak, "the largest pressures", &mut self.host.peak)?;
-        }
-        self.host.potential = Vec::new();
-        if let Some(potential) = &self.potential {
-            self.host.potential = super::material::allocate(lattice.values(), "the velocity")?;
-            pull(potential, "the velocity", &mut self.host.potential)?;
-        }
-        self.medium
-            .pull_layers(&self.queue, &mut self.host)
-            .map_err(SolverError::from)
-    }
-
-    /// Changes the run on the host, and takes over what came of it; what fails there leaves the device as it was.
-    fn on_host<R>(&mut self, change: impl FnOnce(&mut Fdtd<T>) -> Result<R, SolverError>) -> Result<R, SolverError> {
-        self.pull()?;
-        let result = change(&mut self.host);
-        let mut push = || -> Result<(), CudaError> {
-            self.aside.finish()?;
-            self.medium = store::Medium::new(&self.queue, &self.host, self.pitch)?;
-            self.push_levels()
-        };
-        push().map_err(SolverError::from)?;
-        // Another medium may want another kernel.
-        self.choose_pass();
-        result
-    }
 }
 
 /// Numbers from one row to the next: whole lines of 128 bytes.
@@ -277,12 +216,12 @@ fn pitch(nx: usize) -> usize {
 }
 
 /// Whether the device can hold a run, found out before any of it is made: a device shared with others is not filled in vain.
-fn check_room(scenario: &Scenario, free: u64) -> Result<(), SolverError> {
+fn check_room(scenario: &Scenario, choice: &Choice, free: u64) -> Result<(), SolverError> {
     let (grid, medium) = (scenario.grid(), scenario.medium());
     let [nx, ny, nz] = grid.size();
     let count = (pitch(nx) as u64).saturating_mul(ny as u64).saturating_mul(nz as u64);
     check_count(grid, count)?;
-    let precision = scenario.solver().precision;
+    let precision = choice.precision;
     let mut planes = 2;
     for wanted in [
         medium.has(Sets::Speed) || medium.has(Sets::Density),
@@ -302,7 +241,7 @@ fn check_room(scenario: &Scenario, free: u64) -> Result<(), SolverError> {
     crate::solver::device::check_room(
         grid,
         precision,
-        &format!("fdtd of order {}", 2 * half(scenario)),
+        &format!("fdtd of order {}", 2 * half(choice)),
         needed,
         free,
     )

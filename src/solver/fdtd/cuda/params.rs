@@ -36,11 +36,11 @@ impl Grid {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Layer {
-    pub faces: u64,
-    pub cells: u64,
-    pub psi: u64,
+    pub factors: u64,
+    pub lower: u64,
+    pub upper: u64,
     pub zeta: u64,
-    pub width: i32,
+    pub end: i32,
 }
 
 #[repr(C)]
@@ -50,11 +50,6 @@ pub(super) struct Medium<T> {
     pub density: u64,
     pub damping: u64,
     pub mask: u64,
-    pub rows: u64,
-    pub columns: u64,
-    pub firsts: u64,
-    pub from: u64,
-    pub weights: u64,
     pub skip: u64,
     pub uniform_density: f64,
     pub square: T,
@@ -75,18 +70,6 @@ pub(super) struct Step<T> {
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Twins {
-    pub lower: u64,
-    pub upper: u64,
-    pub zeta: u64,
-    pub profile: u64,
-    pub low: i32,
-    pub start: i32,
-    pub slots: i32,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Torre<T> {
     pub step: Step<T>,
     pub sites: Sites,
@@ -99,7 +82,6 @@ pub(super) struct Torre<T> {
     pub odd: i32,
     pub plain: i32,
     pub step_of_batch: i32,
-    pub twins: [Twins; 3],
 }
 
 #[repr(C)]
@@ -152,7 +134,6 @@ mod tests {
             assert_eq!(kernels.declared(&format!("plain_{half}")), [size_of::<Step<T>>()]);
             assert_eq!(kernels.declared(&format!("general_{half}")), [size_of::<Step<T>>()]);
             assert_eq!(kernels.declared(&format!("listed_{half}"))[0], size_of::<Step<T>>());
-            assert_eq!(kernels.declared(&format!("memories_{half}"))[0], size_of::<Step<T>>());
         }
         for shape in sources::TILES.iter().filter(|shape| shape.precision == precision) {
             for entry in ["tiles", "tiles_operating"] {

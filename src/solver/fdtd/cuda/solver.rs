@@ -1,16 +1,73 @@
-//! A run on the device as the engine sees it.
+//! Levels on the device as a run sees them.
 
-use super::{Cuda, tiles, torre};
-use crate::backend::cuda::Buffer;
+use super::super::material::allocate;
+use super::super::run::{BESIDE, Fdtd, level};
+use super::{Cuda, store, tiles, torre};
+use crate::backend::cuda::{Buffer, CudaError};
+use crate::backend::simd::Aligned;
 use crate::field::{FieldData, Real};
 use crate::physics::Observables;
-use crate::scene::Scenario;
+use crate::solver::clock::RunClock;
 use crate::solver::device::OnCuda;
+use crate::solver::device::resident::Resident;
 use crate::solver::device::rows::unpadded;
-use crate::solver::{Backend, Clock, Edit, FieldImage, ImageRequest, Report, Solver, SolverError, SolverState, Taps};
+use crate::solver::method::Backend;
+use crate::solver::stepper::{Parts, Stepper};
+use crate::solver::{FieldImage, ImageRequest, SolverError, Taps};
 
-impl<T: OnCuda> Solver for Cuda<T> {
-    fn report(&self) -> Report {
+impl<T: OnCuda> Resident for Cuda<T> {
+    type Host = Fdtd<T>;
+
+    fn host(&self) -> &Self::Host {
+        &self.host
+    }
+
+    fn host_mut(&mut self) -> &mut Self::Host {
+        &mut self.host
+    }
+
+    fn pull(&mut self) -> Result<(), SolverError> {
+        let lattice = self.host.sweep.lattice.clone();
+        let pull = |from: &Buffer<T>, what: &str, to: &mut [T]| {
+            store::pull_level(&self.queue, what, &lattice, self.pitch, from, to).map_err(SolverError::from)
+        };
+        (self.host.now, self.host.old) = (level(&lattice, 0)?, level(&lattice, BESIDE)?);
+        pull(&self.now, "the pressure", &mut self.host.now)?;
+        pull(&self.old, "the pressure", &mut self.host.old)?;
+        self.host.peak = Vec::new();
+        if let Some(peak) = &self.peak {
+            self.host.peak = allocate(lattice.values(), "the largest pressures")?;
+            pull(peak, "the largest pressures", &mut self.host.peak)?;
+        }
+        self.host.potential = Vec::new();
+        if let Some(potential) = &self.potential {
+            self.host.potential = allocate(lattice.values(), "the velocity")?;
+            pull(potential, "the velocity", &mut self.host.potential)?;
+        }
+        self.medium
+            .pull_layers(&self.queue, &mut self.host)
+            .map_err(SolverError::from)
+    }
+
+    fn push(&mut self) -> Result<(), SolverError> {
+        let mut push = || -> Result<(), CudaError> {
+            self.aside.finish()?;
+            self.medium = store::Medium::new(&self.queue, &self.host, self.pitch)?;
+            self.push_levels()
+        };
+        push().map_err(SolverError::from)?;
+        // Another medium may want another kernel.
+        self.choose_pass();
+        Ok(())
+    }
+
+    fn let_go(&mut self) {
+        (self.host.now, self.host.old) = (Aligned::zeros(0), Aligned::zeros(0));
+        self.host.peak = Vec::new();
+        self.host.potential = Vec::new();
+    }
+
+    fn describe(&self) -> Parts {
         let device = self.queue.device();
         let levels = self.now.bytes()
             + self.old.bytes()
@@ -29,12 +86,9 @@ impl<T: OnCuda> Solver for Cuda<T> {
             ),
             (None, None, None) => ("stepwise", "one thread a site".to_owned()),
         };
-        Report {
-            method: "fdtd",
+        Parts {
             variant,
             backend: Backend::Cuda,
-            precision: T::PRECISION,
-            order: 2,
             threads: device.multiprocessors as usize,
             details: format!(
                 "{}, order {} in space, {kernel}",
@@ -51,44 +105,39 @@ impl<T: OnCuda> Solver for Cuda<T> {
         }
     }
 
-    fn clock(&self) -> Clock {
-        self.host.clock
+    fn take_steps(&mut self, clock: &RunClock, steps: u64, taps: &mut Taps) -> Result<(), SolverError> {
+        self.go(clock, steps, taps)
     }
 
-    fn advance(&mut self, steps: u64, taps: &mut Taps) -> Result<(), SolverError> {
-        self.go(steps, taps)
+    fn drive_sites(&mut self, clock: &RunClock, taps: &mut Taps) -> Result<(), SolverError> {
+        self.on_host(|host| host.apply_transducers(clock, taps))
     }
 
-    fn touch(&mut self, taps: &mut Taps) -> Result<(), SolverError> {
-        self.on_host(|host| host.touch(taps))
+    fn wait(&mut self) -> Result<(), SolverError> {
+        self.aside.pace(&self.queue).map_err(SolverError::from)
     }
 
-    fn edit(&mut self, scenario: &Scenario, edit: &Edit) -> Result<(), SolverError> {
-        self.on_host(|host| host.edit(scenario, edit))
+    fn total(&mut self) -> Result<Observables, SolverError> {
+        self.sum_all()
     }
 
-    fn keep_velocity(&mut self) -> Result<(), SolverError> {
+    fn watch_velocity(&mut self) -> Result<(), SolverError> {
         self.watch_potential()
     }
 
-    fn image(&mut self, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError> {
-        self.picture(request, image)
+    fn picture(&mut self, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError> {
+        self.draw(request, image)
     }
 
-    fn begin_image(&mut self, request: &ImageRequest) -> Result<bool, SolverError> {
-        self.begin_picture(request)?;
-        Ok(true)
+    fn begin_picture(&mut self, request: &ImageRequest) -> Result<(), SolverError> {
+        self.begin(request)
     }
 
-    fn take_image(&mut self, image: &mut FieldImage) -> Result<bool, SolverError> {
-        self.take_picture(image)
+    fn take_picture(&mut self, image: &mut FieldImage) -> Result<bool, SolverError> {
+        self.aside.take(image).map_err(SolverError::from)
     }
 
-    fn observables(&mut self) -> Result<Observables, SolverError> {
-        self.sums()
-    }
-
-    fn field(&mut self) -> Result<FieldData, SolverError> {
+    fn pressure(&mut self) -> Result<FieldData, SolverError> {
         let lattice = &self.host.sweep.lattice;
         let shape = [lattice.size[0], lattice.rows(), self.pitch];
         Ok(<T as Real>::real_data(unpadded(
@@ -97,20 +146,5 @@ impl<T: OnCuda> Solver for Cuda<T> {
             shape,
             &self.now,
         )?))
-    }
-
-    fn set_field(&mut self, field: &FieldData, clock: Clock) -> Result<(), SolverError> {
-        self.on_host(|host| host.set_field(field, clock))
-    }
-
-    fn save(&mut self) -> Result<SolverState, SolverError> {
-        self.pull()?;
-        let state = self.host.save();
-        self.let_go();
-        state
-    }
-
-    fn load(&mut self, state: &SolverState) -> Result<(), SolverError> {
-        self.on_host(|host| host.load(state))
     }
 }

@@ -3,6 +3,7 @@
 use super::params::{self, whole};
 use super::{Cuda, grid_of};
 use crate::backend::cuda::{Buffer, CudaError, PushKernelArg};
+use crate::solver::clock::RunClock;
 use crate::solver::device::OnCuda;
 use crate::solver::device::operations::{BATCH, gathered_places, is_gathered};
 use crate::solver::transducers::{Act, Transducers};
@@ -30,20 +31,20 @@ impl<T: OnCuda> Cuda<T> {
     }
 
     /// Steps and records.
-    pub(super) fn go(&mut self, steps: u64, taps: &mut Taps) -> Result<(), SolverError> {
+    pub(super) fn go(&mut self, clock: &RunClock, steps: u64, taps: &mut Taps) -> Result<(), SolverError> {
         if taps.ask_for_velocity() {
             self.watch_potential()?;
         }
         let gathered = gathered_places(taps, |at| self.place(at));
-        let mut left = steps;
+        let mut done = 0;
         // Whole passes, so that none is cut short.
         let most = (BATCH / self.steps_of_pass() as u64).max(1) * self.steps_of_pass() as u64;
-        while left > 0 {
-            let batch = left.min(most);
-            self.go_batch(batch, &gathered, taps).map_err(SolverError::from)?;
-            left -= batch;
+        while done < steps {
+            let batch = (steps - done).min(most);
+            self.go_batch(&clock.after(done), batch, &gathered, taps)?;
+            done += batch;
         }
-        self.aside.pace(&self.queue).map_err(SolverError::from)
+        Ok(())
     }
 
     /// What the sources add after each of the next steps.
@@ -51,18 +52,16 @@ impl<T: OnCuda> Cuda<T> {
         clippy::cast_possible_truncation,
         reason = "grids of more than 2^32 sites were refused"
     )]
-    fn signals(&self, steps: u64) -> Vec<Vec<(u32, T)>> {
-        let mut clock = self.host.clock;
-        let square = clock.time_step * clock.time_step;
+    fn signals(&self, clock: &RunClock, steps: u64) -> Vec<Vec<(u32, T)>> {
+        let square = self.host.time_step * self.host.time_step;
         let mut all = Vec::new();
-        for _ in 0..steps {
+        for n in 0..steps {
             let mut now = Vec::new();
             let (emitters, walls) = (&self.host.emitters, &self.host.sweep.mask);
-            emitters.play(clock.time, walls, |site, strength| {
+            emitters.play(clock.after(n).time(), walls, |site, strength| {
                 now.push((self.place(site) as u32, T::of(square * strength)));
             });
             all.push(now);
-            clock.time += clock.time_step;
         }
         all
     }
@@ -98,7 +97,7 @@ impl<T: OnCuda> Cuda<T> {
                 return Ok(0);
             }
             Act::Add => {
-                let square = self.host.clock.time_step * self.host.clock.time_step;
+                let square = self.host.time_step * self.host.time_step;
                 for (signals, values) in signals.iter_mut().zip(transducers.ahead().chunks_exact(row)) {
                     signals.extend(free.iter().map(|n| (places[*n], T::of(square * values[*n].re))));
                 }
@@ -115,8 +114,8 @@ impl<T: OnCuda> Cuda<T> {
         Ok(playing)
     }
 
-    fn go_batch(&mut self, steps: u64, gathered: &[u32], taps: &mut Taps) -> Result<(), CudaError> {
-        let mut signals = self.signals(steps);
+    fn go_batch(&mut self, clock: &RunClock, steps: u64, gathered: &[u32], taps: &mut Taps) -> Result<(), CudaError> {
+        let mut signals = self.signals(clock, steps);
         let mut gathered = gathered.to_vec();
         let touches = taps.touches();
         self.operations.set(&self.queue, &[], &[])?;
@@ -146,11 +145,9 @@ impl<T: OnCuda> Cuda<T> {
             if done == 0 {
                 self.step(n)?;
             }
-            for _ in 0..done.max(1) {
-                self.host.clock.steps += 1;
-                self.host.clock.time += self.host.clock.time_step;
+            for past in 1..=done.max(1) {
                 if records_any {
-                    times.push(self.host.clock.time);
+                    times.push(clock.after((n + past) as u64).time());
                     records.push(self.aside.summed(&self.queue, taps, |region| self.look(region))?);
                 }
             }
@@ -169,23 +166,6 @@ impl<T: OnCuda> Cuda<T> {
             (None, Some(tiles)) => tiles.strips.steps,
             (None, None) => 1,
         }
-    }
-
-    /// The memories of the absorbing layers go on by a step.
-    #[allow(unsafe_code, reason = "kernel launches")]
-    pub(super) fn memories(&self, parameters: &params::Step<T>) -> Result<(), CudaError> {
-        for (axis, values) in self.medium.layers() {
-            let axis = whole(axis);
-            let blocks = u32::try_from(values.div_ceil(256)).unwrap_or(u32::MAX).min(8192);
-            // SAFETY: the parameters are those of the kernel, and the layers hold as many numbers as their extents say.
-            unsafe {
-                self.queue
-                    .launch(&self.kernels.memories, (blocks, 1, 1), 256, |launch| {
-                        launch.arg(parameters).arg(&axis);
-                    })?;
-            }
-        }
-        Ok(())
     }
 
     /// What is done to single sites of a level after step `n` of the batch.
@@ -225,7 +205,6 @@ impl<T: OnCuda> Cuda<T> {
                 count(nz.div_ceil(CHUNK)),
             ),
         };
-        self.memories(&parameters)?;
         // SAFETY: the parameters are those of the kernels; all planes hold `pitch` × ny × nz numbers, the lists what their ends say, and the
         // kernels read and write sites of the grid, and the rest of the last four columns of a row.
         unsafe {
@@ -258,7 +237,7 @@ impl<T: OnCuda> Cuda<T> {
                 })?;
             }
             if let Some(potential) = &self.potential {
-                let (potential, step) = (potential.address(), T::of(self.host.clock.time_step));
+                let (potential, step) = (potential.address(), T::of(self.host.time_step));
                 // A picture under way may read it.
                 self.aside.before_any_writing(&self.queue)?;
                 self.queue

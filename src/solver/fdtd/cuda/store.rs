@@ -5,7 +5,6 @@
 use super::super::cpml;
 use super::super::lattice::Lattice;
 use super::super::run::Fdtd;
-use super::super::walls::Term;
 use super::params::{self, whole};
 use crate::backend::cuda::{Buffer, CudaError, Queue};
 use crate::solver::device::OnCuda;
@@ -17,9 +16,6 @@ pub(super) struct Medium<T: OnCuda> {
     density: Option<Buffer<T>>,
     damping: Option<Buffer<T>>,
     mask: Option<Buffer<u8>>,
-    /// Rows, columns, firsts, places of the corrections near walls.
-    corrections: Option<[Buffer<u32>; 4]>,
-    weights: Option<Buffer<T>>,
     layers: Vec<Layer<T>>,
     uniform_density: f64,
     square: T,
@@ -55,8 +51,8 @@ fn special_segments<T: OnCuda>(host: &Fdtd<T>, layers: &[cpml::Layer<T>], marks:
             }
         }
         for layer in layers {
-            let (axis, depth) = (layer.shape.axis, layer.shape.slots() / 2 + lattice.half);
-            let touched = |at: usize| at < depth || at + depth >= lattice.size[axis];
+            let axis = layer.shape.axis;
+            let touched = |at: usize| layer.shape.slot(at).is_some();
             match axis {
                 0 => {
                     for (n, segment) in segments.iter_mut().enumerate() {
@@ -83,9 +79,9 @@ pub(super) fn numbers(all: &[bool]) -> Vec<u32> {
 
 struct Layer<T: OnCuda> {
     axis: usize,
-    width: usize,
-    faces: Buffer<T>,
-    cells: Buffer<T>,
+    /// Slots of each end.
+    end: usize,
+    factors: Buffer<T>,
     psi: Buffer<T>,
     zeta: Buffer<T>,
 }
@@ -108,44 +104,16 @@ pub(super) fn pull_level<T: OnCuda>(
     Ok(())
 }
 
-/// The corrections near walls as flat lists.
-struct Corrections<T> {
-    rows: Vec<u32>,
-    columns: Vec<u32>,
-    firsts: Vec<u32>,
-    from: Vec<u32>,
-    weights: Vec<T>,
-}
-
-impl<T: OnCuda> Corrections<T> {
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "grids of more than 2^32 sites were refused"
-    )]
-    fn new(host: &Fdtd<T>, pitch: usize, mask: &mut [u8]) -> Self {
-        let lattice = &host.sweep.lattice;
-        let mut all = Self {
-            rows: vec![0],
-            columns: Vec::new(),
-            firsts: vec![0],
-            from: Vec::new(),
-            weights: Vec::new(),
-        };
-        for row in 0..lattice.rows() {
-            host.sweep.walls.for_each(row, |x, terms| {
-                mask[row * lattice.size[0] + x] |= 2;
-                all.columns.push(x as u32);
-                for Term { from, weight } in terms {
-                    let place = from / lattice.stride * pitch + from % lattice.stride - lattice.front;
-                    all.from.push(place as u32);
-                    all.weights.push(*weight);
-                }
-                all.firsts.push(all.from.len() as u32);
-            });
-            all.rows.push(all.columns.len() as u32);
+/// One value a site: 1 in walls, 2 beside them where the kernels look for them.
+fn marks<T: OnCuda>(host: &Fdtd<T>) -> Vec<u8> {
+    let nx = host.sweep.lattice.size[0];
+    let mut marks: Vec<u8> = host.sweep.mask.iter().map(|wall| u8::from(*wall)).collect();
+    for (row, marks) in marks.chunks_exact_mut(nx).enumerate() {
+        for x in host.sweep.walls.beside(row) {
+            marks[*x] |= 2;
         }
-        all
     }
+    marks
 }
 
 impl<T: OnCuda> Medium<T> {
@@ -177,31 +145,21 @@ impl<T: OnCuda> Medium<T> {
         } else {
             None
         };
-        let (mut mask, mut corrections, mut weights) = (None, None, None);
-        let mut all_marks = Vec::new();
-        if !host.sweep.mask.is_empty() {
-            let mut marks: Vec<u8> = host.sweep.mask.iter().map(|wall| u8::from(*wall)).collect();
-            let found = Corrections::new(host, pitch, &mut marks);
+        let mut mask = None;
+        let all_marks = marks(host);
+        if !all_marks.is_empty() {
             let buffer = queue.zeros("walls", pitch * rows)?;
             push_rows(queue, "walls", shape, &buffer, 0, |row, out| {
-                out.copy_from_slice(&marks[row * nx..(row + 1) * nx]);
+                out.copy_from_slice(&all_marks[row * nx..(row + 1) * nx]);
             })?;
             mask = Some(buffer);
-            all_marks = marks;
-            let lists = [&found.rows, &found.columns, &found.firsts, &found.from];
-            let [a, b, c, d] = lists.map(|values| list(queue, "sites beside walls", values));
-            corrections = Some([a?, b?, c?, d?]);
-            weights = Some(list(queue, "sites beside walls", &found.weights)?);
         }
         let mut layers = Vec::new();
         for layer in &host.layers {
-            let width = layer.shape.slots() / 2;
-            let pairs = |at: &dyn Fn(usize) -> [T; 2]| (0..width).flat_map(at).collect::<Vec<T>>();
             layers.push(Layer {
                 axis: layer.shape.axis,
-                width,
-                faces: list(queue, "the absorbing layers", &pairs(&|slot| layer.shape.face(slot)))?,
-                cells: list(queue, "the absorbing layers", &pairs(&|slot| layer.shape.cell(slot)))?,
+                end: layer.shape.slots() / 2,
+                factors: list(queue, "the absorbing layers", &layer.shape.factors().concat())?,
                 psi: list(queue, "the absorbing layers", &layer.psi)?,
                 zeta: list(queue, "the absorbing layers", &layer.zeta)?,
             });
@@ -226,8 +184,6 @@ impl<T: OnCuda> Medium<T> {
             density: plane("the density", &material.density)?,
             damping,
             mask,
-            corrections,
-            weights,
             layers,
             uniform_density: material.uniform_density,
             square: material.square,
@@ -265,38 +221,23 @@ impl<T: OnCuda> Medium<T> {
         Some((list.address(), list.bytes() / size_of::<u32>()))
     }
 
-    /// Axes of the absorbing layers, with the numbers of one of their memories.
-    pub(super) fn layers(&self) -> impl Iterator<Item = (usize, usize)> {
-        let values = |layer: &Layer<T>| layer.psi.bytes() / size_of::<T>();
-        self.layers.iter().map(move |layer| (layer.axis, values(layer)))
-    }
-
     /// As the kernels take it.
     pub(super) fn parameters(&self) -> params::Medium<T> {
         let mut layer = [params::Layer::default(); 3];
         for from in &self.layers {
             layer[from.axis] = params::Layer {
-                faces: from.faces.address(),
-                cells: from.cells.address(),
-                psi: from.psi.address(),
+                factors: from.factors.address(),
+                lower: from.psi.address(),
+                upper: from.psi.address() + (from.psi.bytes() / 2) as u64,
                 zeta: from.zeta.address(),
-                width: whole(from.width),
+                end: whole(from.end),
             };
         }
-        let [rows, columns, firsts, from] = self
-            .corrections
-            .as_ref()
-            .map_or([0; 4], |lists| [0, 1, 2, 3].map(|n: usize| lists[n].address()));
         params::Medium {
             squares: address(self.squares.as_ref()),
             density: address(self.density.as_ref()),
             damping: address(self.damping.as_ref()),
             mask: address(self.mask.as_ref()),
-            rows,
-            columns,
-            firsts,
-            from,
-            weights: address(self.weights.as_ref()),
             skip: self.shared.as_ref().map_or(0, |(skip, _)| skip.address()),
             uniform_density: self.uniform_density,
             square: self.square,
@@ -307,7 +248,7 @@ impl<T: OnCuda> Medium<T> {
 
     /// Bytes held.
     pub(super) fn bytes(&self) -> usize {
-        let planes = [&self.squares, &self.density, &self.damping, &self.weights];
+        let planes = [&self.squares, &self.density, &self.damping];
         let layers = self.layers.iter().map(|layer| layer.psi.bytes() + layer.zeta.bytes());
         planes.into_iter().flatten().map(Buffer::bytes).sum::<usize>()
             + self.mask.as_ref().map_or(0, Buffer::bytes)
@@ -315,7 +256,6 @@ impl<T: OnCuda> Medium<T> {
                 .shared
                 .as_ref()
                 .map_or(0, |(skip, list)| skip.bytes() + list.bytes())
-            + self.corrections.iter().flatten().map(Buffer::bytes).sum::<usize>()
             + layers.sum::<usize>()
     }
 }

@@ -234,7 +234,7 @@ impl<T: OnCuda> Tiles<T> {
 /// # Errors
 /// Why there are none, in words for people.
 pub(super) fn fitting<T: OnCuda>(run: &Cuda<T>) -> Result<Tiles<T>, String> {
-    let (lattice, choice) = (&run.host.sweep.lattice, run.host.scenario.solver());
+    let lattice = &run.host.sweep.lattice;
     if lattice.rank != 2 {
         return Err("tiles lie in two dimensions".to_owned());
     }
@@ -242,8 +242,8 @@ pub(super) fn fitting<T: OnCuda>(run: &Cuda<T>) -> Result<Tiles<T>, String> {
         .iter()
         .find(|strips| strips.precision == T::PRECISION && strips.half == lattice.half)
         .ok_or("there are no tiles of this order")?;
-    let most = choice.integer("tower", whole(strips.steps).into());
-    if usize::try_from(most).unwrap_or(0) < strips.steps {
+    let most = run.choice.tower.unwrap_or(strips.steps);
+    if most < strips.steps {
         return Err(format!(
             "tower = {most}: tiles of order {} take {} steps at a time",
             2 * lattice.half,
@@ -302,7 +302,6 @@ impl<T: OnCuda> Cuda<T> {
             for step in 0..steps {
                 let mut parameters = self.step_parameters();
                 (parameters.now, parameters.old) = if step % 2 == 0 { (newer, older) } else { (older, newer) };
-                self.memories(&parameters)?;
                 // SAFETY: as above; the parameters are those of a step.
                 unsafe {
                     self.queue.launch(&tiles.listed, blocks, 256, |launch| {

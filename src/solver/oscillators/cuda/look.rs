@@ -3,7 +3,8 @@
 use super::{Cuda, params};
 use crate::physics::Observables;
 use crate::scene::scenario::Quantity;
-use crate::solver::device::aside::{Region, check_quantity, observables};
+use crate::solver::device::aside::{Region, observables};
+use crate::solver::device::resident::Resident;
 use crate::solver::device::rows::address;
 use crate::solver::device::{OnCuda, whole};
 use crate::solver::{FieldImage, ImageRequest, SolverError};
@@ -25,7 +26,7 @@ impl<T: OnCuda> Cuda<T> {
             field: [self.field[0].address(), self.field[1].address()],
             peak: address(self.peak.as_ref()),
             potential: address(self.potential.as_ref()),
-            time_step: self.host.clock.time_step,
+            time_step: self.host.time_step,
             plane: self.plane(),
             spacing: self.host.scenario.grid().spacing(),
             lo: region.lo.map(whole),
@@ -56,7 +57,6 @@ impl<T: OnCuda> Cuda<T> {
 
     /// What a picture needs beforehand.
     fn ready_for(&mut self, request: &ImageRequest) -> Result<(), SolverError> {
-        check_quantity(request)?;
         if request.quantity == Quantity::Peak && self.peak.is_none() {
             self.on_host(super::Oscillators::watch_peak)?;
         }
@@ -75,7 +75,7 @@ impl<T: OnCuda> Cuda<T> {
     }
 
     /// See [`crate::solver::Solver::image`].
-    pub(super) fn picture(&mut self, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError> {
+    pub(super) fn draw(&mut self, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError> {
         self.ready_for(request)?;
         let look = self.look(&self.everywhere(false));
         let with = |frame| params::Picture { look, frame };
@@ -83,17 +83,12 @@ impl<T: OnCuda> Cuda<T> {
     }
 
     /// See [`crate::solver::Solver::begin_image`].
-    pub(super) fn begin_picture(&mut self, request: &ImageRequest) -> Result<(), SolverError> {
+    pub(super) fn begin(&mut self, request: &ImageRequest) -> Result<(), SolverError> {
         self.ready_for(request)?;
         let look = self.look(&self.everywhere(false));
         // Steps write both planes in one launch, and what is kept beside them after it.
         let reads = vec![self.field[0].address()];
         let with = |frame| params::Picture { look, frame };
         Ok(self.aside.begin(&self.queue, request, reads, with)?)
-    }
-
-    /// See [`crate::solver::Solver::take_image`].
-    pub(super) fn take_picture(&mut self, image: &mut FieldImage) -> Result<bool, SolverError> {
-        Ok(self.aside.take(image)?)
     }
 }

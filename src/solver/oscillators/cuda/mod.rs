@@ -22,24 +22,23 @@ mod steps;
 mod store;
 mod touch;
 
-use super::field::Field;
 use super::run::Oscillators;
-use super::springs::Springs;
-use super::visits::Damping;
-use super::{order, varies};
+use super::varies;
 use crate::backend::cuda::{Buffer, CudaError, Kernel, Queue};
 use crate::field::Precision;
 use crate::grid::Edge;
 use crate::physics::Sets;
 use crate::scene::Scenario;
 use crate::scene::scenario::Quantity;
+use crate::solver::SolverError;
 use crate::solver::device::aside::{self, Aside};
 use crate::solver::device::operations::Operations;
-use crate::solver::device::rows::{keep, pull_rows, push_rows};
+use crate::solver::device::resident::Resident;
+use crate::solver::device::rows::{keep, push_rows};
 use crate::solver::device::touching::Touching;
-use crate::solver::device::{Built, OnCuda, check_count, chosen, device};
-use crate::solver::fdtd::material::allocate;
-use crate::solver::{Backend, Solver, SolverError, Target, Variant};
+use crate::solver::device::{OnCuda, check_count, device};
+use crate::solver::method::{Backend, Target, Variant};
+use crate::solver::setup::{Choice, Setup};
 use steps::Launches;
 
 /// The row of targets.
@@ -58,19 +57,6 @@ pub(super) const TARGET: Target = Target {
     ],
 };
 
-/// Below this a launch costs more than the sites it steps, and the processor is faster.
-const FEWEST_SITES: usize = 1 << 16;
-
-/// A run on the device where the scene asks for it, or leaves it open and it is the better place.
-pub(super) fn build(scenario: &Scenario) -> Result<Built, SolverError> {
-    chosen(scenario, "oscillators", &TARGET, FEWEST_SITES, || {
-        match scenario.solver().precision {
-            Precision::Single => Cuda::<f32>::boxed(scenario),
-            Precision::Double => Cuda::<f64>::boxed(scenario),
-        }
-    })
-}
-
 /// q and p.
 type Planes<T> = [Buffer<T>; 2];
 
@@ -88,6 +74,7 @@ struct Kernels {
 pub(super) struct Cuda<T: OnCuda> {
     /// Everything but field and coefficients, which it holds only while something is changed.
     host: Oscillators<T>,
+    choice: Choice,
     queue: Queue,
     /// Pictures and sums.
     aside: Aside,
@@ -113,14 +100,12 @@ impl<T: OnCuda> Drop for Cuda<T> {
 }
 
 impl<T: OnCuda> Cuda<T> {
-    fn boxed(scenario: &Scenario) -> Result<Box<dyn Solver>, SolverError> {
-        Ok(Box::new(Self::new(scenario)?))
-    }
-
-    fn new(scenario: &Scenario) -> Result<Self, SolverError> {
+    /// The state at t = 0.
+    pub(super) fn new(setup: &Setup) -> Result<Self, SolverError> {
         let device = device()?;
-        check_room(scenario, device.free_memory())?;
-        let host = Oscillators::<T>::naive(scenario)?;
+        let choice = setup.choice.clone();
+        check_room(&setup.scenario, &choice, device.free_memory())?;
+        let host = Oscillators::<T>::naive(setup)?;
         let make = |host: Oscillators<T>| -> Result<Self, CudaError> {
             let queue = Queue::new(device)?;
             let source = sources::sweeps(T::PRECISION);
@@ -130,7 +115,7 @@ impl<T: OnCuda> Cuda<T> {
             let pitch = store::pitch(nx);
             let plane = || queue.zeros("the field", pitch * ny);
             let medium = store::Medium::new(&queue, &host)?;
-            let launches = Launches::new(&queue, scenario, T::PRECISION, medium.kind())?;
+            let launches = Launches::new(&queue, host.scenario.grid(), &choice, medium.kind())?;
             let mut run = Self {
                 kernels: Kernels {
                     sweep: kernel("sweep")?,
@@ -153,6 +138,7 @@ impl<T: OnCuda> Cuda<T> {
                 operations: Operations::new(&queue)?,
                 touching: Touching::new(&queue)?,
                 aside: Aside::new(device, looking)?,
+                choice,
                 host,
                 queue,
                 pitch,
@@ -193,102 +179,29 @@ impl<T: OnCuda> Cuda<T> {
         self.let_go();
         Ok(())
     }
-
-    /// Frees what lies on the device.
-    fn let_go(&mut self) {
-        self.host.field = Field {
-            q: Vec::new(),
-            p: Vec::new(),
-        };
-        self.host.peak = Vec::new();
-        self.host.potential = Vec::new();
-        self.host.springs = Springs {
-            layout: self.host.springs.layout.clone(),
-            scheme: self.host.springs.scheme.clone(),
-            tables: Vec::new(),
-        };
-        self.host.damping = Damping::none();
-    }
-
-    /// The state, to the host.
-    fn pull(&mut self) -> Result<(), SolverError> {
-        let layout = self.host.springs.layout.clone();
-        let nx = layout.size[0];
-        let pull = |what: &str, from: &Buffer<T>| -> Result<Vec<T>, SolverError> {
-            let mut to = allocate(layout.len(), what)?;
-            pull_rows(
-                &self.queue,
-                what,
-                [self.pitch, layout.stride()],
-                from,
-                &mut to,
-                |from, to| {
-                    for (i, value) in from[..nx].iter().enumerate() {
-                        to[layout.column(i)] = *value;
-                    }
-                },
-            )?;
-            Ok(to)
-        };
-        let field = Field {
-            q: pull("the pressure", &self.field[0])?,
-            p: pull("the momenta", &self.field[1])?,
-        };
-        let peak = match &self.peak {
-            Some(peak) => pull("the largest pressures", peak)?,
-            None => Vec::new(),
-        };
-        let potential = match &self.potential {
-            Some(potential) => pull("the velocity", potential)?,
-            None => Vec::new(),
-        };
-        (self.host.field, self.host.peak, self.host.potential) = (field, peak, potential);
-        Ok(())
-    }
-
-    /// Changes the run on the host, and takes over what came of it; what fails there leaves the device as it was.
-    fn on_host<R>(
-        &mut self,
-        change: impl FnOnce(&mut Oscillators<T>) -> Result<R, SolverError>,
-    ) -> Result<R, SolverError> {
-        self.pull()?;
-        let result = change(&mut self.host);
-        let mut push = || -> Result<(), CudaError> {
-            self.aside.finish()?;
-            // Coefficients are there again only where they were read anew.
-            if !self.host.springs.tables.is_empty() {
-                self.medium = store::Medium::new(&self.queue, &self.host)?;
-                let (scenario, kind) = (&self.host.scenario, self.medium.kind());
-                self.launches = Launches::new(&self.queue, scenario, T::PRECISION, kind)?;
-            }
-            self.push_field()
-        };
-        push().map_err(SolverError::from)?;
-        result
-    }
 }
 
 /// Whether the device can hold a run, found out before any of it is made: a device shared with others is not filled in vain.
-fn check_room(scenario: &Scenario, free: u64) -> Result<(), SolverError> {
+fn check_room(scenario: &Scenario, choice: &Choice, free: u64) -> Result<(), SolverError> {
     let (grid, medium) = (scenario.grid(), scenario.medium());
     let [nx, ny, _] = grid.size();
     let count = (store::pitch(nx) as u64).saturating_mul(ny as u64 + 1);
     check_count(grid, count)?;
-    let mut planes = if scenario.solver().variant == "naive" { 2 } else { 4 };
+    let mut planes = if choice.is("naive") { 2 } else { 4 };
     if varies(scenario) {
         // Coefficients of each length of sub-step; masses and stiffnesses.
-        let lengths = if order(scenario) == 4 { 2 } else { 1 };
+        let lengths = if choice.order == 4 { 2 } else { 1 };
         planes += 4 * grid.rank() * lengths + 3;
     }
     let absorbs = medium.has(Sets::Absorption) || grid.edges()[..grid.rank()].contains(&Edge::Absorb);
     planes += usize::from(absorbs) + usize::from(scenario.view().quantity == Quantity::Peak);
     planes += usize::from(scenario.asks_for_velocity());
-    let precision = scenario.solver().precision;
+    let precision = choice.precision;
     let needed = count * (planes * precision.bytes()) as u64 + Aside::BYTES as u64;
     crate::solver::device::check_room(
         grid,
         precision,
-        &format!("oscillators of order {}", order(scenario)),
+        &format!("oscillators of order {}", choice.order),
         needed,
         free,
     )

@@ -1,17 +1,99 @@
-//! A run on the device as the engine sees it.
+//! A state on the device as a run sees it.
 
-use super::Cuda;
-use crate::backend::cuda::Buffer;
+use super::super::field::Field;
+use super::super::run::Oscillators;
+use super::super::springs::Springs;
+use super::super::visits::Damping;
+use super::steps::Launches;
+use super::{Cuda, store};
+use crate::backend::cuda::{Buffer, CudaError};
 use crate::field::{FieldData, Real};
 use crate::physics::Observables;
-use crate::scene::Scenario;
+use crate::solver::clock::RunClock;
 use crate::solver::device::OnCuda;
-use crate::solver::device::rows::unpadded;
-use crate::solver::oscillators::order;
-use crate::solver::{Backend, Clock, Edit, FieldImage, ImageRequest, Report, Solver, SolverError, SolverState, Taps};
+use crate::solver::device::resident::Resident;
+use crate::solver::device::rows::{pull_rows, unpadded};
+use crate::solver::fdtd::material::allocate;
+use crate::solver::method::Backend;
+use crate::solver::stepper::Parts;
+use crate::solver::{FieldImage, ImageRequest, SolverError, Taps};
 
-impl<T: OnCuda> Solver for Cuda<T> {
-    fn report(&self) -> Report {
+impl<T: OnCuda> Resident for Cuda<T> {
+    type Host = Oscillators<T>;
+
+    fn host(&self) -> &Self::Host {
+        &self.host
+    }
+
+    fn host_mut(&mut self) -> &mut Self::Host {
+        &mut self.host
+    }
+
+    fn pull(&mut self) -> Result<(), SolverError> {
+        let layout = self.host.springs.layout.clone();
+        let nx = layout.size[0];
+        let pull = |what: &str, from: &Buffer<T>| -> Result<Vec<T>, SolverError> {
+            let mut to = allocate(layout.len(), what)?;
+            pull_rows(
+                &self.queue,
+                what,
+                [self.pitch, layout.stride()],
+                from,
+                &mut to,
+                |from, to| {
+                    for (i, value) in from[..nx].iter().enumerate() {
+                        to[layout.column(i)] = *value;
+                    }
+                },
+            )?;
+            Ok(to)
+        };
+        let field = Field {
+            q: pull("the pressure", &self.field[0])?,
+            p: pull("the momenta", &self.field[1])?,
+        };
+        let peak = match &self.peak {
+            Some(peak) => pull("the largest pressures", peak)?,
+            None => Vec::new(),
+        };
+        let potential = match &self.potential {
+            Some(potential) => pull("the velocity", potential)?,
+            None => Vec::new(),
+        };
+        (self.host.field, self.host.peak, self.host.potential) = (field, peak, potential);
+        Ok(())
+    }
+
+    fn push(&mut self) -> Result<(), SolverError> {
+        let mut push = || -> Result<(), CudaError> {
+            self.aside.finish()?;
+            // Coefficients are there again only where they were read anew.
+            if !self.host.springs.tables.is_empty() {
+                self.medium = store::Medium::new(&self.queue, &self.host)?;
+                let (grid, kind) = (self.host.scenario.grid(), self.medium.kind());
+                self.launches = Launches::new(&self.queue, grid, &self.choice, kind)?;
+            }
+            self.push_field()
+        };
+        push().map_err(SolverError::from)
+    }
+
+    fn let_go(&mut self) {
+        self.host.field = Field {
+            q: Vec::new(),
+            p: Vec::new(),
+        };
+        self.host.peak = Vec::new();
+        self.host.potential = Vec::new();
+        self.host.springs = Springs {
+            layout: self.host.springs.layout.clone(),
+            scheme: self.host.springs.scheme.clone(),
+            tables: Vec::new(),
+        };
+        self.host.damping = Damping::none();
+    }
+
+    fn describe(&self) -> Parts {
         let device = self.queue.device();
         let planes = self
             .field
@@ -20,12 +102,9 @@ impl<T: OnCuda> Solver for Cuda<T> {
             .chain(&self.peak)
             .chain(&self.potential);
         let substeps = self.host.springs.scheme.substeps.len();
-        Report {
-            method: "oscillators",
+        Parts {
             variant: self.launches.variant(),
             backend: Backend::Cuda,
-            precision: T::PRECISION,
-            order: order(&self.host.scenario),
             threads: device.multiprocessors as usize,
             details: format!("{}, {}", device.name, self.launches.describe()),
             batch: (self.launches.most() / substeps).max(1) as u64,
@@ -34,63 +113,43 @@ impl<T: OnCuda> Solver for Cuda<T> {
         }
     }
 
-    fn clock(&self) -> Clock {
-        self.host.clock
+    fn take_steps(&mut self, clock: &RunClock, steps: u64, taps: &mut Taps) -> Result<(), SolverError> {
+        self.go(clock, steps, taps)
     }
 
-    fn advance(&mut self, steps: u64, taps: &mut Taps) -> Result<(), SolverError> {
-        self.go(steps, taps)
-    }
-
-    fn touch(&mut self, taps: &mut Taps) -> Result<(), SolverError> {
+    fn drive_sites(&mut self, _clock: &RunClock, taps: &mut Taps) -> Result<(), SolverError> {
         self.prepare_transducers(taps, 1)?;
         self.touch_sites(0)?;
         Ok(self.touching.finish(&self.queue, taps)?)
     }
 
-    fn edit(&mut self, scenario: &Scenario, edit: &Edit) -> Result<(), SolverError> {
-        self.on_host(|host| host.edit(scenario, edit))
+    fn wait(&mut self) -> Result<(), SolverError> {
+        Ok(self.aside.pace(&self.queue)?)
     }
 
-    fn keep_velocity(&mut self) -> Result<(), SolverError> {
+    fn watch_velocity(&mut self) -> Result<(), SolverError> {
         self.watch_potential()
     }
 
-    fn image(&mut self, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError> {
-        self.picture(request, image)
-    }
-
-    fn begin_image(&mut self, request: &ImageRequest) -> Result<bool, SolverError> {
-        self.begin_picture(request)?;
-        Ok(true)
-    }
-
-    fn take_image(&mut self, image: &mut FieldImage) -> Result<bool, SolverError> {
-        self.take_picture(image)
-    }
-
-    fn observables(&mut self) -> Result<Observables, SolverError> {
+    fn total(&mut self) -> Result<Observables, SolverError> {
         self.sums()
     }
 
-    fn field(&mut self) -> Result<FieldData, SolverError> {
+    fn picture(&mut self, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError> {
+        self.draw(request, image)
+    }
+
+    fn begin_picture(&mut self, request: &ImageRequest) -> Result<(), SolverError> {
+        self.begin(request)
+    }
+
+    fn take_picture(&mut self, image: &mut FieldImage) -> Result<bool, SolverError> {
+        Ok(self.aside.take(image)?)
+    }
+
+    fn pressure(&mut self) -> Result<FieldData, SolverError> {
         let [nx, ny] = self.host.springs.layout.size;
         let all = unpadded(&self.queue, "the pressure", [nx, ny, self.pitch], &self.field[0])?;
         Ok(<T as Real>::real_data(all))
-    }
-
-    fn set_field(&mut self, field: &FieldData, clock: Clock) -> Result<(), SolverError> {
-        self.on_host(|host| host.set_field(field, clock))
-    }
-
-    fn save(&mut self) -> Result<SolverState, SolverError> {
-        self.pull()?;
-        let state = self.host.save();
-        self.let_go();
-        state
-    }
-
-    fn load(&mut self, state: &SolverState) -> Result<(), SolverError> {
-        self.on_host(|host| host.load(state))
     }
 }

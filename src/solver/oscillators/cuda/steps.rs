@@ -3,12 +3,13 @@
 use super::sources::{self, COLUMNS, Shape};
 use super::{Cuda, params};
 use crate::backend::cuda::{CudaError, Kernel, PushKernelArg, Queue};
-use crate::field::Precision;
-use crate::scene::Scenario;
+use crate::grid::Grid;
+use crate::solver::clock::RunClock;
 use crate::solver::device::operations::{gathered_places, is_gathered};
 use crate::solver::device::touching::Touching;
 use crate::solver::device::{OnCuda, chunk_of, whole};
 use crate::solver::oscillators::scheme::{Sweep, sweeps};
+use crate::solver::setup::Choice;
 use crate::solver::{SolverError, Taps};
 
 /// How sub-steps are taken.
@@ -79,25 +80,20 @@ impl Strips {
 
 impl Launches {
     /// What a scene asks for.
-    pub(super) fn new(
-        queue: &Queue,
-        scenario: &Scenario,
-        precision: Precision,
-        medium: sources::Medium,
-    ) -> Result<Self, CudaError> {
-        let settings = scenario.solver();
-        if settings.variant == "naive" {
+    pub(super) fn new(queue: &Queue, grid: &Grid, choice: &Choice, medium: sources::Medium) -> Result<Self, CudaError> {
+        let precision = choice.precision;
+        if choice.is("naive") {
             return Ok(Self::Naive);
         }
         // Sub-steps of so many whole steps.
-        let substeps = if super::order(scenario) == 4 { 5 } else { 1 };
+        let substeps = if choice.order == 4 { 5 } else { 1 };
         // As measured on an H200: four sub-steps of a plane are 4 % slower than two where nothing but the field is read.
-        let best = match (scenario.grid().rank(), medium, substeps) {
+        let best = match (grid.rank(), medium, substeps) {
             (2, sources::Medium::Uniform, 1) => 2,
             _ => usize::MAX,
         };
-        let asked = settings.sizes("fused_steps").first().map_or(best, |n| n * substeps);
-        if scenario.grid().rank() == 1 {
+        let asked = choice.fused_steps.map_or(best, |n| n * substeps);
+        if grid.rank() == 1 {
             let (most, core) = sources::line_shape(precision);
             return Ok(Self::Line {
                 kernel: queue.kernel(sources::line(precision, medium), "line_steps", 0)?,
@@ -186,18 +182,19 @@ impl<T: OnCuda> Cuda<T> {
     }
 
     /// Steps and records.
-    pub(super) fn go(&mut self, steps: u64, taps: &mut Taps) -> Result<(), SolverError> {
+    pub(super) fn go(&mut self, clock: &RunClock, steps: u64, taps: &mut Taps) -> Result<(), SolverError> {
         if taps.ask_for_velocity() {
             self.watch_potential()?;
         }
         let gathered = gathered_places(taps, |at| self.place(at));
-        let mut left = steps;
-        while left > 0 {
-            let batch = left.min(Touching::<T>::most(taps));
-            self.go_batch(usize::try_from(batch).unwrap_or(1), &gathered, taps)?;
-            left -= batch;
+        let mut done = 0;
+        while done < steps {
+            let batch = (steps - done).min(Touching::<T>::most(taps));
+            let count = usize::try_from(batch).unwrap_or(1);
+            self.go_batch(&clock.after(done), count, &gathered, taps)?;
+            done += batch;
         }
-        Ok(self.aside.pace(&self.queue)?)
+        Ok(())
     }
 
     /// What sources add to momenta at the beginning of a batch and after each of its steps.
@@ -205,15 +202,13 @@ impl<T: OnCuda> Cuda<T> {
         clippy::cast_possible_truncation,
         reason = "grids of more than 2^32 sites were refused"
     )]
-    fn signals(&self, steps: usize) -> Vec<Vec<(u32, T)>> {
+    fn signals(&self, clock: &RunClock, steps: usize) -> Vec<Vec<(u32, T)>> {
         if self.host.scenario.sources().is_empty() {
             return vec![Vec::new(); steps + 1];
         }
-        let mut time = self.host.clock.time;
-        (0..=steps)
-            .map(|_| {
-                let kicks = self.host.kicks(time).into_iter();
-                time += self.host.clock.time_step;
+        (0..=steps as u64)
+            .map(|n| {
+                let kicks = self.host.kicks(clock.after(n).time()).into_iter();
                 kicks
                     .map(|(j, i, change)| (self.place([i, j, 0]) as u32, change))
                     .collect()
@@ -221,19 +216,13 @@ impl<T: OnCuda> Cuda<T> {
             .collect()
     }
 
-    fn go_batch(&mut self, steps: usize, gathered: &[u32], taps: &mut Taps) -> Result<(), CudaError> {
-        let mut signals = self.signals(steps);
+    fn go_batch(&mut self, clock: &RunClock, steps: usize, gathered: &[u32], taps: &mut Taps) -> Result<(), CudaError> {
+        let mut signals = self.signals(clock, steps);
         self.operations.load(&self.queue, &mut signals, gathered)?;
         self.prepare_transducers(taps, steps)?;
         let substeps = self.host.springs.scheme.substeps.len();
-        let tick = |run: &mut Self| {
-            run.host.clock.steps += 1;
-            run.host.clock.time += run.host.clock.time_step;
-        };
         if self.operations.is_empty() && taps.is_empty() && self.peak.is_none() && self.potential.is_none() {
-            self.run(steps * substeps)?;
-            (0..steps).for_each(|_| tick(self));
-            return Ok(());
+            return self.run(steps * substeps);
         }
         let (mut times, mut records) = (Vec::new(), Vec::new());
         // Energies, fluxes and transducers belong between the kick that ends a step and the one that begins the next.
@@ -243,7 +232,6 @@ impl<T: OnCuda> Cuda<T> {
                 self.operate(0, 1, false)?;
             }
             self.run(substeps)?;
-            tick(self);
             let (apart, gathers) = (sums || self.touching.acts(n), !gathered.is_empty());
             if !self.operations.is_empty() {
                 // The end of this step and the beginning of the next, which belongs to this batch or not.
@@ -260,7 +248,7 @@ impl<T: OnCuda> Cuda<T> {
             }
             self.keep_potential()?;
             if !taps.is_empty() {
-                times.push(self.host.clock.time);
+                times.push(clock.after(n as u64 + 1).time());
                 records.push(self.aside.summed(&self.queue, taps, |region| self.look(region))?);
             }
             if apart && n + 1 < steps && self.operations.adds() {
@@ -314,11 +302,7 @@ impl<T: OnCuda> Cuda<T> {
         let Some(potential) = &self.potential else {
             return Ok(());
         };
-        let (q, potential, step) = (
-            self.field[0].address(),
-            potential.address(),
-            T::of(self.host.clock.time_step),
-        );
+        let (q, potential, step) = (self.field[0].address(), potential.address(), T::of(self.host.time_step));
         // A picture under way may read it.
         self.aside.before_any_writing(&self.queue)?;
         let (blocks, count) = self.everything();
@@ -493,6 +477,7 @@ impl<T: OnCuda> Cuda<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::field::Precision;
     use crate::solver::oscillators::scheme::Scheme;
 
     #[test]

@@ -393,31 +393,26 @@ impl<L: Lanes, const MODE: u8, const KIND: u8> PairLine<'_, L, MODE, KIND> {
     }
 }
 
-/// The interaction's phase e^{−i g n} (imaginary time: e^{−g n}), n = |φ|², at some sites.
+/// The interaction's phase e^{−i g n}, n = |φ|², at some sites.
 #[inline(always)]
-pub(super) fn interact<T: Real>(re: &mut [T], im: &mut [T], g: T, imaginary: bool) {
+fn interact<T: Real>(re: &mut [T], im: &mut [T], g: T) {
     for (re, im) in re.iter_mut().zip(im) {
         let exponent = g * (*re * *re + *im * *im);
-        if imaginary {
-            let factor = (-exponent).exp();
-            (*re, *im) = (*re * factor, *im * factor);
-        } else {
-            let (sin, cos) = exponent.sin_cos();
-            (*re, *im) = (*re * cos + *im * sin, *im * cos - *re * sin);
-        }
+        let (sin, cos) = exponent.sin_cos();
+        (*re, *im) = (*re * cos + *im * sin, *im * cos - *re * sin);
     }
 }
 
 /// The interaction's phase on a row in blocks.
 #[inline(always)]
-pub(super) unsafe fn interact_row<L: Lanes>(row: *mut L::Element, k: usize, g: L::Element, imaginary: bool) {
+pub(super) unsafe fn interact_row<L: Lanes>(row: *mut L::Element, k: usize, g: L::Element) {
     unsafe {
         for at in (0..k).step_by(L::N) {
             for half in 0..2 {
                 let re = row.add(8 * at + half * 2 * L::N);
                 let im = re.add(L::N);
                 let slice = |from: *mut L::Element| std::slice::from_raw_parts_mut(from, L::N);
-                interact(slice(re), slice(im), g, imaginary);
+                interact(slice(re), slice(im), g);
             }
         }
     }

@@ -17,7 +17,7 @@ mod rows;
 mod tile;
 
 use super::problem::Problem;
-use super::run::{Correction, RowChange, Stepper};
+use super::run::{Correction, RowChange, Sweeper};
 use super::scheme::{Scheme, Substep, alone};
 use super::watch::Watch;
 use crate::backend::memory::zeros;
@@ -152,7 +152,7 @@ impl<T: Real> Stage<T> {
     }
 }
 
-impl<T: Blockwise> Stepper<T> for Blocked<T> {
+impl<T: Blockwise> Sweeper<T> for Blocked<T> {
     fn variant(&self) -> &'static str {
         "blocked"
     }
@@ -245,7 +245,7 @@ impl<T: Blockwise> Stepper<T> for Blocked<T> {
             .resize_with(scheme.tables.len(), || [zeros(numbers), zeros(numbers)]);
         self.bits = Arc::new(SiteBits::new(&self.grid, walls, self.tiling.stride));
         self.imaginary = scheme.imaginary;
-        self.interaction = problem.quantum.interaction;
+        self.interaction = problem.phase_interaction();
         let rank = self.grid.rank();
         self.nested = rank > 1 && scheme.substeps[0].outer.is_some();
         self.stages = (scheme.substeps.iter())
@@ -287,19 +287,15 @@ impl<T: Blockwise> Stepper<T> for Blocked<T> {
         change_planes(&mut self.tables[table], nx, self.tiling.stride, touched, fill);
     }
 
-    fn apply_table(&mut self, table: usize, time: f64) {
+    fn apply_table(&mut self, table: usize) {
         let [c, s] = &self.tables[table];
-        let (stride, imaginary) = (self.tiling.stride, self.imaginary);
-        let g = T::of(self.interaction * time);
+        let stride = self.tiling.stride;
         let [re, im] = &mut self.field;
         (re.par_chunks_mut(stride).zip(im.par_chunks_mut(stride)).enumerate()).for_each(|(row, (re, im))| {
             let at = row * stride;
             for (i, (re, im)) in re.iter_mut().zip(im).enumerate() {
                 let value = Complex::new(*re, *im) * Complex::new(c[at + i], s[at + i]);
                 (*re, *im) = (value.re, value.im);
-                if g != T::zero() {
-                    kernel::interact(std::slice::from_mut(re), std::slice::from_mut(im), g, imaginary);
-                }
             }
         });
     }

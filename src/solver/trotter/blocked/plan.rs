@@ -4,7 +4,7 @@
 
 use super::super::problem::Problem;
 use super::super::scheme::Scheme;
-use super::super::stepper::Stepper;
+use super::super::stepper::Sweeper;
 use super::{Blocked, Blockwise};
 use crate::backend::threads;
 use crate::physics::Sets;

@@ -373,12 +373,7 @@ impl<'a, L: Lanes> Worker<'a, L> {
             if self.pass.interacts {
                 for h in 0..self.height {
                     for member in 0..2 {
-                        interact_row::<L>(
-                            self.new_row(member, h),
-                            self.k,
-                            stage.interaction,
-                            MODE & IMAGINARY != 0,
-                        );
+                        interact_row::<L>(self.new_row(member, h), self.k, stage.interaction);
                     }
                 }
             }
@@ -446,7 +441,7 @@ impl<'a, L: Lanes> Worker<'a, L> {
                 self.x_sweeps::<MODE>(row, bits, levels, 0, &stage.stream);
                 phase_row::<L>(row, self.phases_row(1, stage.table, 0, 0), self.k);
                 if self.pass.interacts {
-                    interact_row::<L>(row, self.k, stage.interaction, MODE & IMAGINARY != 0);
+                    interact_row::<L>(row, self.k, stage.interaction);
                 }
                 self.show(s, 1);
             }

@@ -1,60 +1,11 @@
 //! Which runs go to the device, and which variant does them there.
 
 use super::params::{MOST_DRIVES, SUMS};
-use super::{Cuda, OnCuda, TARGET};
-use crate::backend::cuda;
 use crate::field::Precision;
-use crate::grid::Edge;
 use crate::physics::Sets;
-use crate::scene::Scenario;
-use crate::scene::scenario::BackendChoice;
-use crate::solver::device::{self, Built};
+use crate::solver::SolverError;
+use crate::solver::device;
 use crate::solver::trotter::problem::Problem;
-use crate::solver::trotter::run::Run;
-use crate::solver::{Solver, SolverError};
-
-/// Below this a launch costs more than the sites it steps, and the processor is faster.
-const FEWEST_SITES: usize = 1 << 16;
-
-/// A run on the device where the scene asks for it, or leaves it open and it is the better place.
-pub(in super::super) fn build(scenario: &Scenario) -> Result<Built, SolverError> {
-    let choice = scenario.solver();
-    let asked = choice.backend == BackendChoice::Cuda;
-    let known = |id: &str| TARGET.variants.iter().any(|variant| variant.id == id);
-    let only_here = known(&choice.variant) && choice.variant != "naive";
-    let open = choice.backend == BackendChoice::Auto
-        && (choice.variant == "auto" || only_here)
-        && (only_here || scenario.grid().sites() >= FEWEST_SITES)
-        && cuda::device().is_ok();
-    if !asked && !open {
-        return Ok(Built::Elsewhere(None));
-    }
-    if choice.variant != "auto" && !known(&choice.variant) {
-        return Err(SolverError::Unsupported(format!(
-            "trotter has no variant `{}` on cuda; take one of auto, naive, full-step, fused",
-            choice.variant
-        )));
-    }
-    let built = match choice.precision {
-        Precision::Single => build_in::<f32>(scenario),
-        Precision::Double => build_in::<f64>(scenario),
-    };
-    match built {
-        Err(error) if !asked && !only_here => {
-            tracing::warn!("on the processor instead of the NVIDIA device: {error}");
-            Ok(Built::Elsewhere(Some(format!("not on the NVIDIA device: {error}"))))
-        }
-        built => built.map(Built::Device),
-    }
-}
-
-fn build_in<T: OnCuda>(scenario: &Scenario) -> Result<Box<dyn Solver>, SolverError> {
-    let problem = Problem::new(scenario)?;
-    let steps = scenario.solver().sizes("fused_steps").first().copied();
-    let stepper = Cuda::<T>::new(&problem, &scenario.solver().variant, steps)?;
-    let run = Run::new(problem, scenario.initial(), Box::new(stepper)).ready()?;
-    Ok(Box::new(run))
-}
 
 /// Whether the device can hold a run, found out before any of it is made: a device shared with others is not filled in vain.
 pub(super) fn check_room(problem: &Problem, variant: &str, precision: Precision, free: u64) -> Result<(), SolverError> {
@@ -70,8 +21,7 @@ pub(super) fn check_room(problem: &Problem, variant: &str, precision: Precision,
     let count = nx.next_multiple_of(32).saturating_mul(ny).saturating_mul(nz);
     device::check_count(grid, count)?;
     let fields = if variant == "naive" { 1 } else { 2 };
-    let tables = if problem.order == 4 || problem.imaginary { 2 } else { 1 };
-    let absorbs = medium.has(Sets::Absorption) || grid.edges()[..grid.rank()].contains(&Edge::Absorb);
+    let (tables, absorbs) = (problem.tables() as u64, problem.absorbs());
     let planes = 2 * (fields + tables) + 1 + u64::from(absorbs) + medium.drives().len() as u64;
     let walls = u64::from(medium.has(Sets::Wall));
     let needed = count * (planes * precision.bytes() as u64 + walls) + ny * nz * (8 * SUMS) as u64;
@@ -125,6 +75,7 @@ mod tests {
     use super::*;
     use crate::grid::Grid;
     use crate::solver::read_scene_text;
+    use crate::solver::trotter::problem::as_written;
 
     fn problem(size: &str, layers: &str) -> Problem {
         let text = format!(
@@ -132,7 +83,7 @@ mod tests {
              [[packet]]\ncenter = [4.0, 4.0]\nwidth = [2.0, 2.0]\n{layers}"
         );
         match read_scene_text(&text, None, &[]) {
-            Ok((_, scenario)) => Problem::new(&scenario).unwrap(),
+            Ok((_, scenario)) => as_written(&scenario).unwrap(),
             Err(faults) => panic!("{faults}"),
         }
     }

@@ -126,7 +126,7 @@ impl<T: OnCuda> Cuda<T> {
                 equal += 1;
             }
             let done = if self.variant == "naive" {
-                self.sweeps(scheme, substep);
+                self.sweeps(substep);
                 1
             } else if self.grid.rank() == 1 {
                 self.line_steps(substep, equal)
@@ -157,7 +157,7 @@ impl<T: OnCuda> Cuda<T> {
             grid: self.lattice,
             tangents: substep.angles.map(|angle| T::of(angle.tan())),
             secants: substep.angles.map(|angle| T::of(1.0 / angle.cos())),
-            interaction: T::of(substep.interaction(self.interaction)),
+            interaction: T::of(substep.interaction(self.phase_interaction)),
         };
         let [nx, ny, _] = self.grid.size();
         let grid = (
@@ -217,7 +217,7 @@ impl<T: OnCuda> Cuda<T> {
             secants: substep.angles.map(secant),
             outer_tangents: outer.map(tangent),
             outer_secants: outer.map(secant),
-            interaction: T::of(substep.interaction(self.interaction)),
+            interaction: T::of(substep.interaction(self.phase_interaction)),
         };
         let pairs = u32::try_from(ny.div_ceil(2)).unwrap_or(0);
         // SAFETY: the parameters are those of `fused_steps`; all planes are pitch × ny, and the kernel reads and writes rows 0..ny and columns 0..pitch of
@@ -257,7 +257,7 @@ impl<T: OnCuda> Cuda<T> {
             steps: i32::try_from(steps).unwrap_or(1),
             tangents: substep.angles.map(|angle| T::of(angle.tan())),
             secants: substep.angles.map(|angle| T::of(1.0 / angle.cos())),
-            interaction: T::of(substep.interaction(self.interaction)),
+            interaction: T::of(substep.interaction(self.phase_interaction)),
         };
         let blocks = u32::try_from(nx.div_ceil(LINE_CORE).div_ceil(4)).unwrap_or(u32::MAX);
         let launched = self.attempt(|| {
@@ -273,7 +273,7 @@ impl<T: OnCuda> Cuda<T> {
     }
 
     /// One sub-step, a kernel a sweep.
-    fn sweeps(&self, scheme: &Scheme, substep: &Substep) {
+    fn sweeps(&self, substep: &Substep) {
         let [even, odd, again] = substep.angles;
         let inner = self.grid.rank() - 1;
         for axis in 0..inner {
@@ -295,8 +295,8 @@ impl<T: OnCuda> Cuda<T> {
                 self.sweep(axis, false, e);
             }
         }
-        let interaction = substep.interaction(self.interaction);
-        self.phases(substep.table, interaction, scheme.imaginary);
+        let interaction = substep.interaction(self.phase_interaction);
+        self.phases(substep.table, interaction);
     }
 
     #[allow(unsafe_code, reason = "a kernel launch")]
@@ -347,11 +347,10 @@ impl<T: OnCuda> Cuda<T> {
 
     /// The field times a table and the interaction's phase.
     #[allow(unsafe_code, reason = "a kernel launch")]
-    pub(super) fn phases(&self, table: usize, interaction: f64, imaginary: bool) {
+    pub(super) fn phases(&self, table: usize, interaction: f64) {
         let [re, im] = addresses(&self.field);
         let [pc, ps] = addresses(&self.tables[table]);
         let interaction = T::of(interaction);
-        let imaginary = i32::from(imaginary);
         let count = (self.pitch * self.grid.rows()) as u64;
         self.attempt(|| {
             self.before_writing(Some(self.field[0].address()))?;
@@ -359,7 +358,7 @@ impl<T: OnCuda> Cuda<T> {
             unsafe {
                 self.queue.launch(self.kernel("phases"), (BLOCKS, 1, 1), 256, |launch| {
                     launch.arg(&re).arg(&im).arg(&pc).arg(&ps);
-                    launch.arg(&interaction).arg(&imaginary).arg(&count);
+                    launch.arg(&interaction).arg(&count);
                 })
             }
         });

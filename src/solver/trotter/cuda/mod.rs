@@ -26,8 +26,6 @@ mod space;
 mod stepper;
 mod touch;
 
-pub(super) use choice::build;
-
 use super::problem::Problem;
 use super::run::RowChange;
 use crate::backend::cuda::{Buffer, CudaError, Kernel, Landing, Mark, Queue};
@@ -106,7 +104,9 @@ pub(super) struct Cuda<T: OnCuda> {
     flags: Flags,
     flux: f64,
     hopping: f64,
+    /// g of the energy, and g of the phases that steps read off the field.
     interaction: f64,
+    phase_interaction: f64,
     /// Most steps first.
     fused: Vec<launch::Fused>,
     /// Three dimensions: most steps first; empty where `fused` and columns do them.
@@ -220,6 +220,7 @@ impl<T: OnCuda> Cuda<T> {
                 flux: 0.0,
                 hopping: 0.0,
                 interaction: 0.0,
+                phase_interaction: 0.0,
                 fused: Vec::new(),
                 space: Vec::new(),
                 measured: HashMap::new(),

@@ -247,6 +247,8 @@ impl<T: OnCuda> OnDevice<T> for Cuda<T> {
         sums.seed = sums.seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         let (seed, medium) = (sums.seed, self.medium(&sums));
         let factor = Factor::new(exponent, sums.lowest);
+        let [re, im] = addresses(&self.field);
+        let mean_field = exponent.mean_field;
         self.attempt(|| {
             let [pc, ps] = addresses(&self.tables[table]);
             // SAFETY: the arguments are those of `fill_table`; all planes have the grid's rows and pitch.
@@ -259,7 +261,10 @@ impl<T: OnCuda> OnDevice<T> for Cuda<T> {
                             .arg(&medium)
                             .arg(&factor)
                             .arg(&self.lattice)
-                            .arg(&seed);
+                            .arg(&seed)
+                            .arg(&re)
+                            .arg(&im)
+                            .arg(&mean_field);
                     })
             }
         });

@@ -32,10 +32,11 @@ impl<T: OnCuda> Cuda<T> {
         };
         let quantum = &problem.quantum;
         (self.flux, self.hopping, self.interaction) = (quantum.flux, quantum.hopping, quantum.interaction);
+        self.phase_interaction = problem.phase_interaction();
         self.flags = Flags {
             nested: scheme.substeps[0].outer.is_some(),
             flux: quantum.flux != 0.0,
-            interaction: quantum.interaction != 0.0,
+            interaction: self.phase_interaction != 0.0,
             imaginary: scheme.imaginary,
         };
         let ny = self.grid.size()[1];

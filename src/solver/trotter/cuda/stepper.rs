@@ -3,13 +3,13 @@
 use super::{Cuda, OnCuda, Planes};
 use crate::backend::cuda::Buffer;
 use crate::solver::trotter::problem::Problem;
-use crate::solver::trotter::run::{OnDevice, RowChange, Stepper};
+use crate::solver::trotter::run::{OnDevice, RowChange, Sweeper};
 use crate::solver::trotter::scheme::Scheme;
 use num_complex::Complex;
 use std::ops::Range;
 use std::sync::PoisonError;
 
-impl<T: OnCuda> Stepper<T> for Cuda<T> {
+impl<T: OnCuda> Sweeper<T> for Cuda<T> {
     fn variant(&self) -> &'static str {
         self.variant
     }
@@ -110,9 +110,9 @@ impl<T: OnCuda> Stepper<T> for Cuda<T> {
         // Tables are filled on the device, by OnDevice::refill.
     }
 
-    fn apply_table(&mut self, table: usize, time: f64) {
+    fn apply_table(&mut self, table: usize) {
         self.changed();
-        self.phases(table, self.interaction * time, true);
+        self.phases(table, 0.0);
     }
 
     fn substep(&mut self, scheme: &Scheme, i: usize) {

@@ -194,9 +194,7 @@ fn editing_the_medium_renews_what_detectors_know() {
     for mut run in runs::<f64>(&case) {
         let mut taps = Taps::new(&case.grid(), &found);
         run.advance(2, &mut taps).unwrap();
-        let mut problem = run.problem.clone();
-        problem.time_step = 2.0 * case.dt;
-        run.apply_edit(problem, &Edit::TimeStep(2.0 * case.dt)).unwrap();
+        run.set_step(2.0 * case.dt);
         run.advance(2, &mut taps).unwrap();
         let seen = run.observables().unwrap().norm;
         assert!((taps.values(0)[3] / seen - 1.0).abs() < 1e-13);

@@ -28,9 +28,9 @@ const WIDTHS: &[&[usize]] = &[
 /// Rounding of two runs that differ in the order of multiply-adds alone.
 fn agree<T: Blockwise>(case: &Case, steps: u32) {
     let problem = case.problem();
-    assert_eq!(problem.objections(), Vec::<String>::new(), "{case:?}");
-    let run = |stepper: Box<dyn Stepper<T>>| {
-        let mut run = Run::new(problem.clone(), &case.initial(), stepper);
+    assert_eq!(problem.objections(), Vec::new(), "{case:?}");
+    let run = |stepper: Box<dyn Sweeper<T>>| {
+        let mut run = Trial::new(problem.clone(), &case.initial(), stepper);
         run.advance(u64::from(steps), &mut Taps::default()).unwrap();
         run
     };
@@ -174,7 +174,7 @@ fn single_precision_does_not_drift_with_a_flux() {
     };
     let problem = case.problem();
     let stepper = Box::new(Vector::<f32>::new(&problem.grid, Level::best()));
-    let mut run = Run::new(problem, &case.initial(), stepper);
+    let mut run = Trial::new(problem, &case.initial(), stepper);
     let before = run.observables().unwrap().norm;
     run.advance(10_000, &mut Taps::default()).unwrap();
     let drift = run.observables().unwrap().norm / before - 1.0;

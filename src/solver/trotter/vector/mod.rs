@@ -19,7 +19,7 @@ mod pass;
 
 use super::naive::Turn;
 use super::problem::Problem;
-use super::run::{RowChange, Stepper};
+use super::run::{RowChange, Sweeper};
 use super::scheme::Scheme;
 use crate::backend::simd::{Level, Vectors};
 use crate::grid::Grid;
@@ -58,17 +58,16 @@ impl<T: Vectors> Vector<T> {
     }
 
     /// One pass.
-    fn pass(&mut self, bonds: Option<Bonds<T>>, phases: Option<(usize, T, bool)>) {
-        let phases = phases.map(|(table, interaction, imaginary)| Phases {
+    fn pass(&mut self, bonds: Option<Bonds<T>>, phases: Option<(usize, T)>) {
+        let phases = phases.map(|(table, interaction)| Phases {
             factors: &self.tables[table],
             interaction,
-            imaginary,
         });
         Pass::new(&self.layout, &mut self.field, &self.open, &self.peierls, bonds, phases).run(self.level);
     }
 }
 
-impl<T: Vectors> Stepper<T> for Vector<T> {
+impl<T: Vectors> Sweeper<T> for Vector<T> {
     fn variant(&self) -> &'static str {
         "vector"
     }
@@ -90,7 +89,7 @@ impl<T: Vectors> Stepper<T> for Vector<T> {
             .resize_with(scheme.tables.len(), || Planes::new(&self.layout));
         self.open = Open::new(&self.layout, walls);
         self.peierls = problem.peierls();
-        self.interaction = problem.quantum.interaction;
+        self.interaction = problem.phase_interaction();
     }
 
     fn read(&self, row: usize, x: Range<usize>, out: &mut [Complex<T>]) {
@@ -109,17 +108,13 @@ impl<T: Vectors> Stepper<T> for Vector<T> {
         self.tables[table].change(touched, fill);
     }
 
-    fn apply_table(&mut self, table: usize, time: f64) {
-        self.pass(None, Some((table, T::of(self.interaction * time), true)));
+    fn apply_table(&mut self, table: usize) {
+        self.pass(None, Some((table, T::zero())));
     }
 
     fn substep(&mut self, scheme: &Scheme, i: usize) {
         let substep = &scheme.substeps[i];
-        let mut phases = Some((
-            substep.table,
-            T::of(substep.interaction(self.interaction)),
-            scheme.imaginary,
-        ));
+        let mut phases = Some((substep.table, T::of(substep.interaction(self.interaction))));
         let mut sweeps = substep.sweeps(self.grid.rank()).into_iter().peekable();
         while let Some(sweep) = sweeps.next() {
             let bonds = Bonds {

@@ -36,7 +36,6 @@ pub(super) struct Phases<'a, T> {
     pub factors: &'a Planes<T>,
     /// g τ of the interaction.
     pub interaction: T,
-    pub imaginary: bool,
 }
 
 /// A pass over a field.
@@ -255,7 +254,7 @@ impl<'a, T: Vectors> Pass<'a, T> {
                     let re = std::slice::from_raw_parts_mut(sites.re.add(places.start), places.len());
                     let im = std::slice::from_raw_parts_mut(sites.im.add(places.start), places.len());
                     for (re, im) in re.iter_mut().zip(im) {
-                        let value = interact(Complex::new(*re, *im), phases.interaction, phases.imaginary);
+                        let value = interact(Complex::new(*re, *im), phases.interaction);
                         (*re, *im) = (value.re, value.im);
                     }
                 }

@@ -6,10 +6,10 @@
 
 mod pass;
 mod shape;
-mod twins;
 
 pub(super) use shape::{BLOCK, Room, Shape};
 
+use super::super::cpml;
 use super::Cuda;
 use super::params::{self, whole};
 use super::sources;
@@ -21,7 +21,6 @@ use crate::physics::Sets;
 use crate::scene::Scenario;
 use crate::solver::device::OnCuda;
 use pass::Pass;
-use twins::Twins;
 
 /// Why a scene is not stepped by towers; `None` where it is.
 pub(super) fn objection(scenario: &Scenario, shape: Shape, capability: (i32, i32)) -> Option<String> {
@@ -33,7 +32,6 @@ pub(super) fn objection(scenario: &Scenario, shape: Shape, capability: (i32, i32
     } else if along == Edge::Periodic {
         "towers lean along z and cannot close round a periodic z".to_owned()
     } else if shape.layers && shape.half > 1 {
-        // What a site's copies follow from reaches 2h - 1 sites, further than a tower's cells see.
         "absorbing edges go through towers at order 2; at others they are stepped one by one".to_owned()
     } else if medium.has(Sets::Density) {
         "a density per site is stepped one by one".to_owned()
@@ -42,8 +40,10 @@ pub(super) fn objection(scenario: &Scenario, shape: Shape, capability: (i32, i32
             "towers want a multiple of {} sites along a periodic y, and twice as many at least",
             shape.width()
         )
-    } else if let Some(why) = shape.objection(nx).or_else(|| twins::objection(grid)) {
+    } else if let Some(why) = shape.objection(nx) {
         why
+    } else if grid.edges()[0] == Edge::Absorb && !cpml::slots_of_end(0, grid.absorb_width(), nx).is_multiple_of(4) {
+        "towers want absorbing edges along x of a multiple of 4 sites where a row is short".to_owned()
     } else if shape.room == Room::Shared && capability < (9, 0) {
         "this device has no bulk copies into shared memory".to_owned()
     } else if shape.cluster > 1 && capability < (9, 0) {
@@ -76,7 +76,7 @@ fn is_quick(shape: Shape, precision: Precision, scenario: &Scenario) -> bool {
 const LEAST_SITES: usize = 1 << 24;
 
 /// The kernel, and what it keeps between launches.
-pub(super) struct Torre<T: OnCuda> {
+pub(super) struct Torre {
     pub shape: Shape,
     /// Steps of a pass at most.
     pub steps: usize,
@@ -87,16 +87,14 @@ pub(super) struct Torre<T: OnCuda> {
     /// Rows that are not plain, and what of them is on the device.
     special: Option<Buffer<u8>>,
     marked: Vec<u8>,
-    /// What absorbing layers remember.
-    twins: Option<Twins<T>>,
 }
 
-impl<T: OnCuda> Torre<T> {
+impl Torre {
     /// Loads, or compiles, the kernel of a shape.
     ///
     /// # Errors
     /// If it is not in the binary and cannot be compiled here, or there is no room.
-    fn new(run: &Cuda<T>, shape: Shape, steps: usize) -> Result<Self, CudaError> {
+    fn new<T: OnCuda>(run: &Cuda<T>, shape: Shape, steps: usize) -> Result<Self, CudaError> {
         let queue = &run.queue;
         let source = match sources::torre(T::PRECISION, shape) {
             Some(source) => source,
@@ -106,9 +104,6 @@ impl<T: OnCuda> Torre<T> {
         let steps = (steps / shape.period()).max(1) * shape.period();
         let lattice = &run.host.sweep.lattice;
         let towers = Pass::new(shape, lattice.size, lattice.edges[1], steps).towers;
-        let twins = shape
-            .layers
-            .then(|| Twins::new(queue, source, &run.host.layers, lattice.size, run.pitch));
         Ok(Self {
             shape,
             steps,
@@ -117,7 +112,6 @@ impl<T: OnCuda> Torre<T> {
             counter: queue.zeros("the flags of towers", towers + 1)?,
             special: None,
             marked: Vec::new(),
-            twins: twins.transpose()?,
         })
     }
 
@@ -135,9 +129,7 @@ impl<T: OnCuda> Torre<T> {
 
     /// Bytes held.
     pub(super) fn bytes(&self) -> usize {
-        self.counter.bytes()
-            + self.special.as_ref().map_or(0, Buffer::bytes)
-            + self.twins.as_ref().map_or(0, Twins::bytes)
+        self.counter.bytes() + self.special.as_ref().map_or(0, Buffer::bytes)
     }
 
     /// Says which rows are not plain (empty: all are).
@@ -213,15 +205,11 @@ impl<T: OnCuda> Cuda<T> {
             odd: whole(pass.odd),
             plain: i32::from(self.medium.is_plain()),
             step_of_batch: whole(n),
-            twins: torre.twins.as_ref().map(Twins::parameters).unwrap_or_default(),
         };
         let cluster = u32::try_from(shape.cluster).unwrap_or(1);
         let clusters = (self.queue.device().multiprocessors / cluster).max(1);
         let threads = u32::try_from(shape.threads(lattice.size[0])).unwrap_or(32);
         let (counter, count) = (torre.counter.address(), whole(pass.towers + 1));
-        if let Some(twins) = &torre.twins {
-            twins.exchange(&self.queue, &parameters, false)?;
-        }
         // SAFETY: the arguments are those of the kernels; the counter has room for the towers of the longest pass, the levels are those of a step,
         // and the lists hold every step of the batch.
         unsafe {
@@ -233,9 +221,6 @@ impl<T: OnCuda> Cuda<T> {
                     launch.arg(&parameters);
                 })?;
         }
-        if let Some(twins) = &torre.twins {
-            twins.exchange(&self.queue, &parameters, true)?;
-        }
         // An even number of steps leaves the levels where they were.
         Ok(steps)
     }
@@ -245,13 +230,12 @@ impl<T: OnCuda> Cuda<T> {
 ///
 /// # Errors
 /// Why there is none, in words for people.
-pub(super) fn fitting<T: OnCuda>(run: &Cuda<T>) -> Result<Torre<T>, String> {
+pub(super) fn fitting<T: OnCuda>(run: &Cuda<T>) -> Result<Torre, String> {
     let (queue, scenario, half) = (&run.queue, &run.host.scenario, run.host.sweep.lattice.half);
-    let choice = scenario.solver();
-    let number = |key: &str, default: i64| usize::try_from(choice.integer(key, default)).unwrap_or(1);
+    let choice = &run.choice;
     let grid = scenario.grid();
     let layers = grid.edges().contains(&Edge::Absorb);
-    let dts = number("dts", best_dts(half, T::PRECISION, layers));
+    let dts = choice.dts.unwrap_or_else(|| best_dts(half, T::PRECISION, layers));
     let speeds = scenario.medium().has(Sets::Speed);
     let shape = Shape::new(T::PRECISION, [half, dts, grid.size()[0]], speeds, layers);
     if let Some(why) = objection(scenario, shape, queue.device().capability) {
@@ -264,16 +248,16 @@ pub(super) fn fitting<T: OnCuda>(run: &Cuda<T>) -> Result<Torre<T>, String> {
             2 * half
         ));
     }
-    if choice.variant == "auto" && !is_quick(shape, T::PRECISION, scenario) {
+    if choice.variant.is_none() && !is_quick(shape, T::PRECISION, scenario) {
         return Err("single steps are faster".to_owned());
     }
     // What enters and leaves at both ends of z costs as many planes as a tower has steps.
-    let steps = number("tower", if grid.size()[2] < 1024 { 64 } else { 128 });
+    let steps = choice.tower.unwrap_or(if grid.size()[2] < 1024 { 64 } else { 128 });
     Torre::new(run, shape, steps).map_err(|error| error.to_string())
 }
 
 /// The diamond that fills the registers, or, of order 8 and with absorbing layers, shared memory.
-fn best_dts(half: usize, precision: Precision, layers: bool) -> i64 {
+fn best_dts(half: usize, precision: Precision, layers: bool) -> usize {
     match (half, precision) {
         (1, Precision::Single) if layers => 8,
         (1, Precision::Single) => 4,

@@ -2,6 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test ends where it cannot go on")]
 
+mod outputs;
+mod terminal;
+
 use assert_cmd::Command;
 use std::fs;
 use std::path::{Path, PathBuf};

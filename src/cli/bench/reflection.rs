@@ -1,0 +1,38 @@
+//! `ripplon bench --reflection`: what the absorbing edges of finite differences send back.
+
+use crate::solver::fdtd::reflection::reflected;
+
+/// Sites of a layer, and of a wavelength.
+const WIDTHS: [usize; 3] = [10, 20, 32];
+const WAVELENGTHS: [f64; 5] = [8.0, 12.0, 20.0, 40.0, 80.0];
+/// Degrees to the normal.
+const ANGLES: [f64; 6] = [0.0, 15.0, 30.0, 45.0, 60.0, 75.0];
+
+/// Prints a table an order and width, in dB, at the steps that `step = "auto"` takes.
+pub(super) fn run() -> anyhow::Result<()> {
+    println!(
+        "Absorbing edges of `fdtd` in two dimensions: reflected amplitude of plane waves, dB (a wave model of the discrete layer)"
+    );
+    for half in 1..=4 {
+        let share = if half == 1 { 0.9 } else { 0.5 };
+        for width in WIDTHS {
+            println!("\norder {}, {width} sites", 2 * half);
+            print!("{:>16}", "sites/wavelength");
+            for angle in ANGLES {
+                print!("{angle:>7.0}°");
+            }
+            println!("{:>8}", "most");
+            for wavelength in WAVELENGTHS {
+                print!("{wavelength:>16}");
+                let mut most = f64::NEG_INFINITY;
+                for angle in ANGLES {
+                    let level = 20.0 * reflected(half, width, share, wavelength, angle.to_radians())?.log10();
+                    most = most.max(level);
+                    print!("{level:>8.1}");
+                }
+                println!("{most:>8.1}");
+            }
+        }
+    }
+    Ok(())
+}

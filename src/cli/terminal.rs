@@ -1,0 +1,54 @@
+//! What is printed. A reader that has seen enough (`| head -1`), a terminal that was hung up or a full disk under a log ends no run: what cannot be printed is left
+//! out. Control characters of scenes (titles, names) do not reach the terminal.
+
+use crate::atomic_file::faults;
+use crate::scene::without_controls;
+use std::fmt;
+use std::io::{ErrorKind, Write};
+
+/// Prints a line to standard output. `false` where a pipe was closed: nobody reads any more.
+pub(super) fn out(line: fmt::Arguments<'_>) -> bool {
+    let line = line.to_string();
+    let text = without_controls(&line);
+    let done = faults::call().and_then(|()| writeln!(std::io::stdout().lock(), "{text}"));
+    !done.is_err_and(|error| error.kind() == ErrorKind::BrokenPipe)
+}
+
+/// Prints a line to standard error, as it is: colours were put in by the program.
+pub(super) fn error(line: fmt::Arguments<'_>) {
+    // Nobody is left to be told.
+    let _ = faults::call().and_then(|()| writeln!(std::io::stderr().lock(), "{line}"));
+}
+
+/// Prints a line like `println!`, and never panics; `false` where nobody reads any more.
+macro_rules! say {
+    ($($part:tt)*) => { $crate::cli::terminal::out(format_args!($($part)*)) };
+}
+
+/// Prints a line like `eprintln!`, without control characters, and never panics.
+macro_rules! tell {
+    ($($part:tt)*) => {
+        $crate::cli::terminal::error(format_args!("{}", $crate::scene::without_controls(&format!($($part)*))))
+    };
+}
+
+pub(super) use {say, tell};
+
+/// Lets a write beyond the largest file that the shell allows (`ulimit -f`) fail as any other, instead of ending the program without a word.
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+#[allow(unsafe_code, reason = "a system call that the standard library does not offer")]
+pub(super) fn ignore_file_size_signal() {
+    use std::ffi::c_int;
+    /// `SIGXFSZ` on these systems, but for Linux on MIPS, which Rust's tier 1 and 2 lack.
+    const FILE_SIZE: c_int = 25;
+    /// `SIG_IGN`.
+    const IGNORE: usize = 1;
+    unsafe extern "C" {
+        fn signal(signal: c_int, handler: usize) -> usize;
+    }
+    // SAFETY: `signal` is called with a signal that can be ignored and with the value that says so; no handler runs.
+    unsafe { signal(FILE_SIZE, IGNORE) };
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+pub(super) fn ignore_file_size_signal() {}

@@ -1,0 +1,72 @@
+//! What lies in an absorbing layer is outside the domain: medium and walls of the layer's inner border go on outwards, constant along its normal, and in
+//! corners those of the corner's site.
+//!
+//! A layer is then a uniform guide, in which its coordinate along the normal separates from the others; there absorbing by stretched
+//! coordinates reflects nothing before it is discretised, and does not amplify. Walls or a medium that change along the normal inside a layer would make it
+//! unstable.
+
+use crate::grid::{Edge, Grid};
+use std::ops::Range;
+
+/// The sites inside all layers, axis by axis.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Domain {
+    inner: [Range<usize>; 3],
+}
+
+impl Domain {
+    /// The domain of a grid; without absorbing edges all of it.
+    #[must_use]
+    pub fn new(grid: &Grid) -> Self {
+        let size = grid.size();
+        let inner = [0, 1, 2].map(|axis| {
+            let absorbs = axis < grid.rank() && grid.edges()[axis] == Edge::Absorb;
+            let width = if absorbs && 2 * grid.absorb_width() < size[axis] {
+                grid.absorb_width()
+            } else {
+                0
+            };
+            width..size[axis] - width
+        });
+        Self { inner }
+    }
+
+    /// The site of an axis whose medium site `at` has.
+    #[must_use]
+    pub fn at(&self, axis: usize, at: usize) -> usize {
+        let Range { start, end } = self.inner[axis];
+        at.clamp(start, end - 1)
+    }
+
+    /// y and z whose medium row (j, k) has.
+    #[must_use]
+    pub fn row(&self, j: usize, k: usize) -> [usize; 2] {
+        [self.at(1, j), self.at(2, k)]
+    }
+
+    /// Gives the sites at both ends of a row the values of the nearest ones inside.
+    pub fn fill_ends<V: Copy>(&self, row: &mut [V]) {
+        let Range { start, end } = self.inner[0];
+        if let (Some(first), Some(last)) = (row.get(start).copied(), row.get(end - 1).copied()) {
+            row[..start].fill(first);
+            row[end..].fill(last);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn borders_go_on_outwards() {
+        let grid = Grid::new(&[9, 7], 1.0).with_edges([Edge::Absorb, Edge::Absorb, Edge::Wall], 2);
+        let domain = Domain::new(&grid);
+        let mut row = [0, 1, 2, 3, 4, 5, 6, 7, 8];
+        domain.fill_ends(&mut row);
+        assert_eq!(row, [2, 2, 2, 3, 4, 5, 6, 6, 6]);
+        assert_eq!([0, 1, 2, 4, 5, 6].map(|j| domain.row(j, 0)[0]), [2, 2, 2, 4, 4, 4]);
+        let closed = Domain::new(&Grid::new(&[3], 1.0));
+        assert_eq!([0, 1, 2].map(|at| closed.at(0, at)), [0, 1, 2]);
+    }
+}

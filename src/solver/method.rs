@@ -1,0 +1,176 @@
+//! What a row of the table of methods says, as plain data: equation, orders, back ends, precisions, variants, parameters, papers.
+
+use super::{Solver, SolverError};
+use crate::field::Precision;
+use crate::physics::Equation;
+use crate::scene::{Objection, Scenario};
+
+/// Hardware that a method can run on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Backend {
+    /// This machine's processor.
+    Cpu,
+    /// An NVIDIA device.
+    Cuda,
+}
+
+impl Backend {
+    /// The word in a scene file.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Cpu => "cpu",
+            Self::Cuda => "cuda",
+        }
+    }
+
+    /// Whether it is there: in this build and on this machine.
+    ///
+    /// # Errors
+    /// Why not, in words for people.
+    pub fn presence(self) -> Result<(), &'static str> {
+        match self {
+            Self::Cpu => Ok(()),
+            #[cfg(feature = "cuda")]
+            Self::Cuda => crate::backend::cuda::device().map(|_| ()),
+            #[cfg(not(feature = "cuda"))]
+            Self::Cuda => Err("this build was made without the feature `cuda`"),
+        }
+    }
+}
+
+/// A way of computing the same steps, on one back end.
+#[derive(Clone, Copy, Debug)]
+pub struct Variant {
+    /// The key in scene files.
+    pub id: &'static str,
+    /// One line: what it does and what it is good for.
+    pub about: &'static str,
+}
+
+/// What a method offers on one back end.
+#[derive(Clone, Copy, Debug)]
+pub struct Target {
+    /// The back end.
+    pub backend: Backend,
+    /// Its precisions.
+    pub precisions: &'static [Precision],
+    /// Its variants, the simplest first; `auto` is always allowed and not listed.
+    pub variants: &'static [Variant],
+}
+
+/// The kind of a parameter, with limits and default.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
+    /// One of these whole numbers.
+    OneOf {
+        /// Allowed values.
+        values: &'static [i64],
+        /// Used where a scene says nothing.
+        default: i64,
+    },
+    /// A whole number between limits, or `auto` (the default): chosen by the method.
+    Count {
+        /// Least value.
+        min: i64,
+        /// Greatest value.
+        max: i64,
+    },
+    /// One whole number per axis between limits, or `auto` (the default).
+    Sizes {
+        /// Least value.
+        min: i64,
+        /// Greatest value.
+        max: i64,
+    },
+}
+
+/// A parameter of a method.
+#[derive(Clone, Copy, Debug)]
+pub struct ParameterSpec {
+    /// The key in scene files.
+    pub key: &'static str,
+    /// The label in the window.
+    pub title: &'static str,
+    /// The tooltip: formula, effect, source.
+    pub about: &'static str,
+    /// Kind, limits, default.
+    pub kind: Kind,
+    /// Variants that it concerns; empty = all.
+    pub variants: &'static [&'static str],
+}
+
+/// Where a method comes from.
+#[derive(Clone, Copy, Debug)]
+pub struct Paper {
+    /// Author, year, title.
+    pub citation: &'static str,
+    /// DOI, if it has one.
+    pub doi: &'static str,
+}
+
+/// What a method says about Δt for a scenario.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StepAdvice {
+    /// What `step = "auto"` takes.
+    pub auto: f64,
+    /// Beyond this the result is no longer accurate (or no longer stable, where `stability_limit` says so).
+    pub sensible: f64,
+    /// The scheme blows up beyond this; `None` where it is stable for every Δt.
+    pub stability_limit: Option<f64>,
+    /// How these were found, for the tooltip.
+    pub because: &'static str,
+}
+
+/// The least work of one step at one site, for a machine without overheads.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Work {
+    /// Multiply, add and multiply-add instructions, counted per lane: a vector of 16 numbers does 16 at once.
+    pub instructions: f64,
+    /// Bytes moved if every step reads and writes the field once, in place, and nothing stays in a cache; fusing steps goes below.
+    pub bytes: f64,
+}
+
+/// One row of the table.
+pub struct Method {
+    /// The key in scene files.
+    pub id: &'static str,
+    /// The name for people.
+    pub title: &'static str,
+    /// One paragraph for people.
+    pub about: &'static str,
+    /// The equation it steps.
+    pub equation: Equation,
+    /// Orders in Δt that it has; tested. The parameter `order` chooses where there are several.
+    pub orders: &'static [u32],
+    /// Dimensions it works in.
+    pub ranks: &'static [usize],
+    /// Back ends, precisions, variants.
+    pub targets: &'static [Target],
+    /// Its own parameters.
+    pub parameters: &'static [ParameterSpec],
+    /// Where it comes from.
+    pub papers: &'static [Paper],
+    /// Δt for a scenario.
+    pub step_advice: fn(&Scenario) -> StepAdvice,
+    /// What a scenario asks that the method cannot do, each with its key and what to change; empty = it can be built.
+    pub objections: fn(&Scenario) -> Vec<Objection>,
+    /// Bytes that a run will need.
+    pub memory: fn(&Scenario) -> u64,
+    /// Grows a set of sites by those on which its values depend in one step: how thick a mirror must be that keeps out what is behind
+    /// it. `None` where every site depends on all others.
+    pub reach: Option<fn(&Scenario, &mut [bool])>,
+    /// Back ends on which single sites can be heard and driven ([`Solver::touch`], and [`Taps::touch`] in every step).
+    pub transducers: &'static [Backend],
+    /// The least that a step of the scheme costs a site, whatever the variant: what `bench` measures against.
+    pub work: fn(&Scenario) -> Work,
+    /// A solver at t = 0.
+    pub build: fn(&Scenario) -> Result<Box<dyn Solver>, SolverError>,
+}
+
+impl Method {
+    /// The targets whose back end is there.
+    pub fn present_targets(&self) -> impl Iterator<Item = &'static Target> + use<> {
+        self.targets.iter().filter(|target| target.backend.presence().is_ok())
+    }
+}

@@ -1,0 +1,156 @@
+//! What a method on a back end has to bring. Clock, edits, norms, checkpoints and reports are the business of [`Run`](super::run::Run).
+
+use super::clock::RunClock;
+use super::setup::Setup;
+use super::{Backend, FieldImage, ImageRequest, SolverError, Taps};
+use crate::field::FieldData;
+use crate::physics::Observables;
+
+/// What a stepper adds to [`Report`](super::Report).
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Parts {
+    /// The variant that runs.
+    pub variant: &'static str,
+    pub backend: Backend,
+    /// Threads or multiprocessors at work.
+    pub threads: usize,
+    /// What was chosen, for people.
+    pub details: String,
+    /// Steps that are taken at once where nobody asks for fewer.
+    pub batch: u64,
+    /// What the user should know beside.
+    pub note: Option<String>,
+    /// Bytes held.
+    pub memory: u64,
+}
+
+/// A named array of a stepper's state, x fastest where it has a value a site.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Plane {
+    /// The name in checkpoints.
+    pub name: String,
+    /// Numbers in it; complex ones for the Schrödinger equation, real ones for sound.
+    pub values: usize,
+    /// Whether a state may lack it.
+    pub optional: bool,
+}
+
+impl Plane {
+    /// An array that every state has.
+    pub(super) fn new(name: impl Into<String>, values: usize) -> Self {
+        Self {
+            name: name.into(),
+            values,
+            optional: false,
+        }
+    }
+
+    /// An array that a state has where somebody asked for it.
+    pub(super) fn optional(name: impl Into<String>, values: usize) -> Self {
+        Self {
+            optional: true,
+            ..Self::new(name, values)
+        }
+    }
+}
+
+/// A method on a back end: a field in a layout of its own, and the steps of it.
+///
+/// All functions are called in the thread pool. `clock` is that of the state; only [`Run`](super::run::Run) moves it. Many steps in one call give the same
+/// bits as one by one. On an error the state is that of the last call that succeeded, or lost.
+pub(super) trait Stepper: Send {
+    /// What it says of itself.
+    fn parts(&self) -> Parts;
+
+    /// Takes another Δt; the state stays that of the present time. Nothing is changed on an error that a limit of Δt causes.
+    fn set_step(&mut self, clock: &RunClock, time_step: f64) -> Result<(), SolverError>;
+
+    /// Reads medium, constants and sources again; the state stays, and so does Δt, which is stable in the new medium.
+    fn set_medium(&mut self, setup: &Setup, clock: &RunClock) -> Result<(), SolverError>;
+
+    /// ψ → ψ*; sound: dp/dt changes its sign.
+    fn conjugate(&mut self, clock: &RunClock) -> Result<(), SolverError>;
+
+    /// Takes steps while nobody listens.
+    fn advance(&mut self, clock: &RunClock, steps: u64) -> Result<(), SolverError>;
+
+    /// Takes steps; after each of them transducers act, and then detectors record.
+    fn advance_observed(&mut self, clock: &RunClock, steps: u64, taps: &mut Taps) -> Result<(), SolverError> {
+        for n in 0..steps {
+            self.advance(&clock.after(n), 1)?;
+            self.observe(&clock.after(n + 1), taps)?;
+        }
+        Ok(())
+    }
+
+    /// Lets transducers act at the present time, then detectors record. Asked by [`Stepper::advance_observed`] as given here, and after a norm was restored.
+    fn observe(&mut self, _clock: &RunClock, _taps: &mut Taps) -> Result<(), SolverError> {
+        Ok(())
+    }
+
+    /// Lets transducers act, without a record. Asked only where the method's row offers them.
+    fn apply_transducers(&mut self, _clock: &RunClock, _taps: &mut Taps) -> Result<(), SolverError> {
+        Ok(())
+    }
+
+    /// Ends a call of the engine: waits as long as the back end wants, and says what failed in it.
+    fn pace(&mut self) -> Result<(), SolverError> {
+        Ok(())
+    }
+
+    /// Whether rounding changes the norm the same way in every step, so that it has to be given back from time to time.
+    fn norm_drifts(&self) -> bool {
+        false
+    }
+
+    /// Σ|ψ|², without the cells' volume.
+    fn weight(&mut self) -> Result<f64, SolverError> {
+        Ok(0.0)
+    }
+
+    /// Scales ψ to Σ|ψ|² = `weight`; a field that is zero stays.
+    fn scale_to(&mut self, _weight: f64) -> Result<(), SolverError> {
+        Ok(())
+    }
+
+    /// See [`Solver::keep_velocity`](super::Solver::keep_velocity).
+    fn keep_velocity(&mut self) -> Result<(), SolverError> {
+        Ok(())
+    }
+
+    /// Sums over the field; NaN where it is not finite.
+    fn sums(&mut self, clock: &RunClock) -> Result<Observables, SolverError>;
+
+    /// Reduces the field to a picture of a quantity that fits the equation.
+    fn image(&mut self, clock: &RunClock, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError>;
+
+    /// See [`Solver::begin_image`](super::Solver::begin_image).
+    fn begin_image(&mut self, _clock: &RunClock, _request: &ImageRequest) -> Result<bool, SolverError> {
+        Ok(false)
+    }
+
+    /// See [`Solver::take_image`](super::Solver::take_image).
+    fn take_image(&mut self, _image: &mut FieldImage) -> Result<bool, SolverError> {
+        Ok(false)
+    }
+
+    /// ψ or p at the clock's time, x fastest.
+    fn field(&mut self, clock: &RunClock) -> Result<FieldData, SolverError>;
+
+    /// Begins anew from ψ, or from p at rest, at the clock's time. The array has a value of the right kind for every site.
+    fn set_field(&mut self, clock: &RunClock, field: &FieldData) -> Result<(), SolverError>;
+
+    /// The arrays of the state.
+    fn layout(&self) -> Vec<Plane>;
+
+    /// The state bit by bit, in the order of [`Stepper::layout`]; `None` for an optional array that is not kept.
+    fn save(&mut self) -> Result<Vec<Option<FieldData>>, SolverError>;
+
+    /// Settings of `[solver]` that a measurement chose and on which bits depend: they belong to the state, since another machine would choose others.
+    fn measured_settings(&self) -> Vec<(&'static str, usize)> {
+        Vec::new()
+    }
+
+    /// Takes over such a state, whose Δt is set already. Sizes and kinds are those of the layout.
+    fn load(&mut self, clock: &RunClock, arrays: &[Option<&FieldData>]) -> Result<(), SolverError>;
+}

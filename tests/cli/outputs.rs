@@ -1,0 +1,175 @@
+//! What a name of a file that shall be written may be, and what becomes of what stands there.
+
+use super::{Place, SCENE};
+use std::fs;
+
+#[test]
+fn inputs_and_names_given_twice_are_refused_before_the_run() {
+    let place = Place::new();
+    let scene = place.text("small.toml");
+    for line in [
+        "run small.toml --save small.toml",
+        "run small.toml --checkpoint ./small.toml",
+        "run small.toml --observables a.csv --detectors a.csv",
+        "run small.toml --save a --wav left=./a",
+    ] {
+        place.ripplon(line).expect(2, &["name another one"]);
+    }
+    assert_eq!(place.text("small.toml"), scene);
+    assert_eq!(place.files(), ["small.toml"]);
+    // A file that the scene names is an input, too.
+    place.ripplon("run small.toml --save psi.npy").expect(0, &[]);
+    let from_file = SCENE[..SCENE.find("[[packet]]").unwrap()].to_owned() + "[initial]\nfile = \"psi.npy\"\n";
+    fs::write(place.path("again.toml"), from_file).unwrap();
+    place
+        .ripplon("run again.toml --save psi.npy")
+        .expect(2, &["--save psi.npy", "the run reads this file"]);
+    // A checkpoint may take the place of the one that the run went on from, and nothing else may.
+    place
+        .ripplon("run small.toml --steps 10 --checkpoint c.ripplon")
+        .expect(0, &[]);
+    place
+        .ripplon("run small.toml --steps 10 --resume c.ripplon --checkpoint c.ripplon")
+        .expect(0, &[]);
+    place
+        .ripplon("run small.toml --steps 10 --resume c.ripplon --save c.ripplon")
+        .expect(2, &["the run reads this file"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn devices_links_and_modes_stay() {
+    use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
+    let place = Place::new();
+    place
+        .ripplon("run small.toml --save /dev/null --observables /dev/null")
+        .expect(0, &[]);
+    assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+    symlink("real.npy", place.path("link.npy")).unwrap();
+    place.ripplon("run small.toml --save link.npy").expect(0, &[]);
+    assert!(fs::symlink_metadata(place.path("link.npy")).unwrap().is_symlink());
+    assert!(fs::symlink_metadata(place.path("real.npy")).unwrap().is_file());
+    fs::set_permissions(place.path("real.npy"), fs::Permissions::from_mode(0o600)).unwrap();
+    place.ripplon("run small.toml --save real.npy").expect(0, &[]);
+    let mode = fs::metadata(place.path("real.npy")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    fs::set_permissions(place.path("real.npy"), fs::Permissions::from_mode(0o444)).unwrap();
+    place
+        .ripplon("run small.toml --save real.npy")
+        .expect(2, &["real.npy", "read-only"]);
+}
+
+#[test]
+fn films_of_frames_go_into_a_directory_of_their_own() {
+    let place = Place::new();
+    let film = "render small.toml film/ --frames 2";
+    place.ripplon(film).expect(0, &[]);
+    place.ripplon(film).expect(0, &[]);
+    fs::create_dir(place.path("photos")).unwrap();
+    fs::write(place.path("photos/frame_00000.png"), "mine").unwrap();
+    place
+        .ripplon("render small.toml photos/ --frames 2")
+        .expect(2, &["photos", "not from Ripplon"]);
+    assert_eq!(place.text("photos/frame_00000.png"), "mine");
+    // Files beside frames of its own stay; a directory of other files is not its own.
+    fs::write(place.path("film/notes.txt"), "mine").unwrap();
+    place.ripplon(film).expect(0, &[]);
+    assert_eq!(place.text("film/notes.txt"), "mine");
+    fs::create_dir(place.path("papers")).unwrap();
+    fs::write(place.path("papers/notes.txt"), "mine").unwrap();
+    place
+        .ripplon("render small.toml papers/ --frames 2")
+        .expect(2, &["papers", "notes.txt"]);
+    place
+        .ripplon("render small.toml small.toml.png --at 0.1")
+        .expect(0, &[]);
+    place
+        .ripplon("render small.toml.png small.toml.png --at 0.1")
+        .expect(2, &["OUT", "name another one"]);
+}
+
+#[test]
+fn rows_asked_for_again_are_sampled_as_asked() {
+    let place = Place::new();
+    let begun = "run small.toml --steps 20 --checkpoint c.ripplon --observables a.csv --sample 10";
+    place.ripplon(begun).expect(0, &[]);
+    place
+        .ripplon("run small.toml --resume c.ripplon --observables b.csv --sample 5")
+        .expect(0, &[]);
+    let steps: Vec<String> = place
+        .text("b.csv")
+        .lines()
+        .skip(1)
+        .map(|line| line.split(',').next().unwrap().to_owned())
+        .collect();
+    assert_eq!(steps, ["0", "10", "20", "25", "30", "35", "40"]);
+}
+
+#[test]
+fn records_that_go_to_the_disk_are_those_that_stay_in_memory() {
+    let place = Place::new();
+    place
+        .ripplon("run small.toml --detectors a.csv --observables o.csv")
+        .expect(0, &[]);
+    place
+        .ripplon("run small.toml --detectors b.csv --observables p.csv --spectra s.csv --checkpoint c.ripplon")
+        .expect(0, &[]);
+    assert_eq!(place.text("a.csv"), place.text("b.csv"));
+    assert_eq!(place.text("a.csv").lines().count(), 41);
+    assert_eq!(place.text("o.csv"), place.text("p.csv"));
+    place
+        .ripplon("run small.toml --steps 1 --spectra s.csv")
+        .expect(1, &["--spectra", "too short"]);
+    place.ripplon("check small.toml").expect(0, &["records"]);
+}
+
+/// How many blocks a line is cut into comes from a stopwatch whose answer is kept in the user's cache, and the last bits depend on it.
+#[test]
+fn a_resumed_run_cuts_its_line_as_before_whatever_the_cache_says() {
+    let place = Place::new();
+    let line = r#"
+format = 1
+[grid]
+size = [20000]
+spacing = 0.5
+[quantum]
+[time]
+step = 0.1
+[solver]
+method = "crank-nicolson"
+variant = "n-partition"
+backend = "cpu"
+[[packet]]
+center = [5000.0]
+width = [40.0]
+momentum = [1.0]
+"#;
+    fs::write(place.path("line.toml"), line).unwrap();
+    let run = |cache: &str, arguments: &str| {
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_ripplon"))
+            .args(arguments.split(' '))
+            .current_dir(place.dir.path())
+            .env("XDG_CACHE_HOME", place.path(cache))
+            .output()
+            .unwrap();
+        super::Run(output).expect(0, &[]).err()
+    };
+    run("a", "run line.toml --steps 6 --save whole.npy");
+    let known = place.text("a/ripplon/n-partition");
+    let (machine, factor) = known.trim().rsplit_once(" = ").unwrap();
+    let other = if factor == "0.125" { 4.0 } else { 0.125 };
+    fs::create_dir_all(place.path("b/ripplon")).unwrap();
+    fs::write(place.path("b/ripplon/n-partition"), format!("{machine} = {other}\n")).unwrap();
+    run("b", "run line.toml --steps 6 --save other.npy");
+    let field = |name: &str| fs::read(place.path(name)).unwrap();
+    assert!(
+        field("whole.npy") != field("other.npy"),
+        "another cut has other bits, or this shows nothing"
+    );
+    run("a", "run line.toml --steps 3 --checkpoint c.ripplon");
+    let remarks = run("b", "run line.toml --steps 2 --resume c.ripplon --checkpoint d.ripplon");
+    assert_eq!(remarks, "", "the scene is the same one");
+    let remarks = run("b", "run line.toml --steps 1 --resume d.ripplon --save resumed.npy");
+    assert_eq!(remarks, "", "and still is");
+    assert!(field("resumed.npy") == field("whole.npy"));
+}

@@ -1,0 +1,108 @@
+//! Readers that go away, terminals that hang up, full disks, and what reaches the terminal.
+
+use super::{Place, Run, SCENE};
+use std::fs::{self, OpenOptions};
+use std::process::{Command, Stdio};
+
+fn program(place: &Place, line: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ripplon"));
+    command.args(line.split_whitespace()).current_dir(place.dir.path());
+    command.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY");
+    command
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_ends_nothing_in_a_panic() {
+    let place = Place::new();
+    for line in [
+        "run small.toml --save psi.npy --observables o.csv",
+        "check small.toml",
+        "info",
+        "list methods",
+        "selftest --method crank-nicolson --backend cpu",
+        "bench --quick --size 16x16 --method trotter --variant naive --precision single --backend cpu",
+    ] {
+        let mut child = program(&place, line)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // Nobody reads.
+        drop(child.stdout.take());
+        let run = Run(child.wait_with_output().unwrap());
+        assert_eq!(run.0.status.code(), Some(0), "{line}: {}", run.err());
+        assert_eq!(run.err(), "", "{line}");
+    }
+    assert!(place.path("psi.npy").exists() && place.path("o.csv").exists());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_under_the_log_costs_the_log_alone() {
+    let place = Place::new();
+    let full = || OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let ended = program(&place, "run small.toml --save psi.npy --checkpoint c.ripplon")
+        .stdout(full())
+        .stderr(full())
+        .status()
+        .unwrap();
+    assert_eq!(ended.code(), Some(0));
+    assert!(place.path("psi.npy").exists() && place.path("c.ripplon").exists());
+    let ended = program(&place, "run nothing.toml")
+        .stdout(full())
+        .stderr(full())
+        .status()
+        .unwrap();
+    assert_eq!(ended.code(), Some(2));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_that_fails_does_not_take_the_others_with_it() {
+    let place = Place::new();
+    place
+        .ripplon("run small.toml --save /dev/full --checkpoint c.ripplon --observables o.csv")
+        .expect(1, &["/dev/full", "the disk is full", "steps to t ="]);
+    assert!(place.path("c.ripplon").exists() && place.path("o.csv").exists());
+    // The largest file that the shell allows: 4 KiB hold the table, neither field nor checkpoint.
+    let limited = Command::new("sh")
+        .args(["-c", "ulimit -f 4 && exec \"$0\" run small.toml --save psi.npy --checkpoint k.ripplon --observables p.csv --sample 20"])
+        .arg(env!("CARGO_BIN_EXE_ripplon"))
+        .current_dir(place.dir.path())
+        .output()
+        .unwrap();
+    Run(limited).expect(1, &["ulimit -f", "psi.npy", "k.ripplon"]);
+    assert!(place.path("p.csv").exists());
+    assert!(!place.path("psi.npy").exists() && !place.path("k.ripplon").exists());
+    assert!(!place.files().iter().any(|name| name.contains(".part")));
+}
+
+#[test]
+fn control_characters_of_a_scene_do_not_reach_the_terminal() {
+    let place = Place::new();
+    let red = "\\u001b[31mRed\\u0007";
+    fs::write(
+        place.path("red.toml"),
+        SCENE.replace("Small", red).replace("Every step", red),
+    )
+    .unwrap();
+    let run = place.ripplon("run red.toml");
+    run.expect(0, &["Red"]);
+    let faulty = SCENE.replace("[time]", &format!("[time]\n\"{red}\" = 1"));
+    fs::write(place.path("faulty.toml"), faulty).unwrap();
+    let faults = place.ripplon("check faulty.toml");
+    faults.expect(2, &["Red"]);
+    for text in [run.out(), run.err(), faults.err()] {
+        assert!(!text.contains(['\u{1b}', '\u{7}']), "{text:?}");
+    }
+}
+
+#[test]
+fn thousands_of_threads_are_not_started() {
+    let place = Place::new();
+    let run = program(&place, "run small.toml --set solver.variant=auto")
+        .env("RAYON_NUM_THREADS", "5000")
+        .output()
+        .unwrap();
+    Run(run).expect(0, &["40 steps"]);
+}
