@@ -176,10 +176,14 @@ extern "C" __global__ void __launch_bounds__(1024) operate(const Sites o, real *
 // The largest |p| after a step with signals, which a step cannot know
 extern "C" __global__ void __launch_bounds__(256) peaks(const real *level, real *peak, u32 count) { keep_peaks(level, peak, count); }
 
+// What the velocity follows from (src/solver/fdtd/potential.rs)
+extern "C" __global__ void __launch_bounds__(256) potentials(const real *level, real *potential, real step, u32 count) { integrate(level, potential, step, count); }
+
 // ---- energy, sums, pictures ----
 
 struct Look {
     Step step;             // `now` and `old` are the two levels
+    const real *potential; // energies are those of the sound; null: of the two levels
     int lo[3], hi[3];      // the region
     int across;            // the axis of the flux, -1: none
     int half;
@@ -190,6 +194,13 @@ struct Look {
 struct Pair {
     double p, q;
 };
+
+// The newer and the older level whose energy is asked for
+__device__ __forceinline__ Pair levels(const Look &l, size_t place) {
+    if (!l.potential) return {(double)l.step.now[place], (double)l.step.old[place]};
+    const double phi = l.potential[place];
+    return {phi, phi - l.time_step * (double)l.step.now[place]};
+}
 
 __device__ __forceinline__ double kappa(const Medium &m, size_t place) {
     const double own = m.squares ? (double)m.squares[place] : (double)m.square;
@@ -209,7 +220,7 @@ __device__ double energy(const Look &l, const int *at) {
     const size_t here = place_of(g, at[0], at[1], at[2]);
     const u8 mark = m.mask ? m.mask[here] : (u8)0;
     if (mark & WALL) return 0;
-    const Pair own = {(double)s.now[here], (double)s.old[here]};
+    const Pair own = levels(l, here);
     const double stiffness = kappa(m, here), change = own.p - own.q;
     double sum = stiffness == 0 ? 0 : change * change / (2 * stiffness);
     const bool walks = mark & BESIDE;
@@ -225,28 +236,35 @@ __device__ double energy(const Look &l, const int *at) {
                     to[axis] = ghost(g.edge[axis], g.size[axis], at[axis] + side * k, sign);
                     other = place_of(g, to[0], to[1], to[2]);
                 }
-                const double p = sign * (double)s.now[other], q = sign * (double)s.old[other];
+                const Pair there = levels(l, other);
                 // The bond to the zero outside a soft edge is counted by no other site.
                 const double share = sign ? 1 : 2;
-                sum += share * coefficient(l.half, k) * bond(m, here, sign > 0 ? other : here) * (p - own.p) * (q - own.q) / 4;
+                sum += share * coefficient(l.half, k) * bond(m, here, sign > 0 ? other : here) * (sign * there.p - own.p) * (sign * there.q - own.q) / 4;
             }
         }
     return sum / (l.spacing * l.spacing);
 }
 
-// What flows to the next site along an axis per a^(d-1)
+// What flows to the next site along an axis per a^(d-1): the bonds across the face (src/solver/fdtd/energy.rs)
 __device__ double flux(const Look &l, const int *at, int axis) {
-    const Step &s = l.step;
-    const Medium &m = s.medium;
-    const Grid &g = s.grid;
-    if (at[axis] + 1 >= g.size[axis]) return 0;
-    int to[3] = {at[0], at[1], at[2]};
-    to[axis]++;
-    const size_t here = place_of(g, at[0], at[1], at[2]), there = place_of(g, to[0], to[1], to[2]);
-    if (m.mask && (m.mask[here] | m.mask[there]) & WALL) return 0;
-    const double p = s.now[here], q = s.old[here], p1 = s.now[there], q1 = s.old[there];
-    const double rate = ((p - q) + (p1 - q1)) / (2 * l.time_step), slope = ((p1 - p) + (q1 - q)) / (2 * l.spacing);
-    return -bond(m, here, there) * rate * slope;
+    const Medium &m = l.step.medium;
+    const Grid &g = l.step.grid;
+    const int sites = g.size[axis];
+    if (at[axis] + 1 >= sites) return 0;
+    double sum = 0;
+    for (int k = 1; k <= l.half; k++)
+        for (int n = 0; n < k; n++) {
+            int from[3] = {at[0], at[1], at[2]}, to[3] = {at[0], at[1], at[2]};
+            from[axis] -= n, to[axis] += k - n;
+            if (g.edge[axis] == PERIODIC) from[axis] = (from[axis] % sites + sites) % sites, to[axis] %= sites;
+            if (from[axis] < 0 || to[axis] >= sites) continue;
+            const size_t here = place_of(g, from[0], from[1], from[2]), there = place_of(g, to[0], to[1], to[2]);
+            if (m.mask && (m.mask[here] | m.mask[there]) & WALL) continue;
+            const Pair a = levels(l, here), b = levels(l, there);
+            const double pressure = ((a.p - a.q) + (b.p - b.q)) / (2 * l.time_step), slope = ((b.p - a.p) + (b.q - a.q)) / (2 * l.spacing);
+            sum -= coefficient(l.half, k) * bond(m, here, there) * pressure * slope;
+        }
+    return sum;
 }
 
 // What sums and pictures read

@@ -79,10 +79,15 @@ extern "C" __global__ void touch_sites(const Touch t, real *q, real *p, real *pe
 
 extern "C" __global__ void __launch_bounds__(256) peaks(const real *q, real *peak, u32 count) { keep_peaks(q, peak, count); }
 
+// What the velocity follows from (src/solver/oscillators/potential.rs)
+extern "C" __global__ void __launch_bounds__(256) potentials(const real *q, real *potential, real step, u32 count) { integrate(q, potential, step, count); }
+
 // ---- energy, sums, pictures (src/solver/oscillators/measure.rs) ----
 
 struct Look {
     const real *q, *p, *peak;
+    const real *potential;  // energies are those of the sound; null: of q and p
+    double time_step;
     Plane plane;
     const real *mass, *x, *y;  // masses, and stiffnesses of the bonds laid out like Springs; null: 1 and `stiffness`
     double stiffness;
@@ -100,6 +105,10 @@ struct Seen {
     __device__ __forceinline__ double pressure(const int *at) const { return l.q[place(at)]; }
     __device__ __forceinline__ double peak(const int *at) const { return l.peak[place(at)]; }
     __device__ __forceinline__ double mass(long long place) const { return l.mass ? (double)l.mass[place] : 1.0; }
+    // q, or the potential at the present time
+    __device__ __forceinline__ double first(long long place) const { return l.potential ? (double)l.potential[place] - l.time_step / 2 * (double)l.q[place] : (double)l.q[place]; }
+    // Their rate
+    __device__ __forceinline__ double rate(long long place) const { return l.potential ? (double)l.q[place] : l.p[place] / mass(place); }
     __device__ __forceinline__ int sites(int axis) const { return axis ? l.plane.ny : l.plane.nx; }
 
     // The stiffness of the bond from a site, at place `from`, to the next, or from the phantom before the first
@@ -113,8 +122,8 @@ struct Seen {
     // Per a^d: what moves there and half of every bond; a bond to a phantom is counted by no other site.
     __device__ double energy(const int *at) const {
         const long long here = place(at);
-        const double own = l.q[here], p = l.p[here];
-        double sum = p * p / (2 * mass(here));
+        const double own = first(here), moving = rate(here);
+        double sum = mass(here) * moving * moving / 2;
         for (int axis = 0; axis < l.plane.rank; axis++) {
             const long long stride = axis ? l.plane.pitch : 1;
             const int n = sites(axis);
@@ -124,7 +133,7 @@ struct Seen {
                 const double k = stiffness(axis, side ? at[axis] : next, side ? here : here - stride);
                 const bool there = (next >= 0 && next < n) || ring;
                 const int to = next < 0 ? n - 1 : next >= n ? 0 : next;
-                const double other = there ? (double)l.q[here + (to - at[axis]) * stride] : 0.0;
+                const double other = there ? first(here + (to - at[axis]) * stride) : 0.0;
                 // Walls carry no bond, and what stands there says nothing.
                 if (k != 0) sum += k * (other - own) * (other - own) * (there ? 0.25 : 0.5);
             }
@@ -136,8 +145,7 @@ struct Seen {
     __device__ double flux(const int *at, int axis) const {
         if (at[axis] + 1 >= sites(axis)) return 0;
         const long long here = place(at), there = here + (axis ? l.plane.pitch : 1);
-        const double rate = (l.p[here] / mass(here) + l.p[there] / mass(there)) / 2;
-        return -stiffness(axis, at[axis], here) * l.spacing * rate * ((double)l.q[there] - (double)l.q[here]) / l.modulus;
+        return -stiffness(axis, at[axis], here) * l.spacing * (rate(here) + rate(there)) / 2 * (first(there) - first(here)) / l.modulus;
     }
 };
 

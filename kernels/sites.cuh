@@ -39,6 +39,11 @@ __device__ __forceinline__ void gather(const Sites &o, const real *level, int st
     for (int n = threadIdx.x; n < o.count; n += blockDim.x) o.record[(size_t)step * o.count + n] = level[o.gathers[n]];
 }
 
+// The integral of the pressure so far: potential += step * level
+__device__ __forceinline__ void integrate(const real *level, real *potential, real step, u32 count) {
+    for (u32 n = blockIdx.x * blockDim.x + threadIdx.x; n < count; n += gridDim.x * blockDim.x) potential[n] = plus(potential[n], times(step, level[n]));
+}
+
 // The largest |p| so far
 __device__ __forceinline__ void keep_peaks(const real *level, real *peak, u32 count) {
     for (u32 n = blockIdx.x * blockDim.x + threadIdx.x; n < count; n += gridDim.x * blockDim.x) peak[n] = max(peak[n], abs(level[n]));

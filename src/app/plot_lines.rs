@@ -6,7 +6,7 @@ use super::plots::Kind;
 use super::units::{Along, Units};
 use super::view_state::{Cut, ViewState};
 use crate::engine::Frame;
-use crate::physics::Equation;
+use crate::physics::{Equation, Measure};
 
 /// Powers below this share of the strongest line are drawn as this.
 const LEAST_POWER: f64 = 1e-12;
@@ -102,7 +102,14 @@ pub(super) fn heading(kind: Kind, title: &str, sources: &Sources<'_>) -> String 
     };
     let what = match kind {
         Kind::Position | Kind::Spread => units.length.after(title),
-        Kind::Energy if sound(sources.frame) => format!("{title} (J)"),
+        Kind::Energy if sound(sources.frame) => {
+            let rank = sources
+                .frame
+                .scenario
+                .as_deref()
+                .map_or(3, |scenario| scenario.grid().rank());
+            format!("{title} ({})", Measure::Energy.unit(Equation::Acoustic, rank))
+        }
         Kind::Spectrum => "log₁₀ power".to_owned(),
         Kind::Fidelity if is_contrast(sources.frame) => "Focus over rms".to_owned(),
         Kind::Difference => "log₁₀ difference".to_owned(),

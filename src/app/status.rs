@@ -130,7 +130,7 @@ fn drift_cell(ui: &mut Ui, frame: &Frame) {
         .as_deref()
         .is_some_and(|scenario| scenario.model().equation() == Equation::Acoustic);
     let about = if sound {
-        "Energy over its value at t = 0, minus 1. Absorbing edges make it fall, sources make it rise."
+        "What the scheme conserves over its value at t = 0, minus 1. Absorbing edges make it fall, sources make it rise."
     } else {
         "Norm over its value at t = 0, minus 1. Absorbing edges make it fall."
     };

@@ -61,10 +61,8 @@ impl Outputs {
             None => None,
             Some(path) => {
                 let mut columns = vec!["step", "t"];
-                columns.extend(Observables::columns(
-                    scenario.model().equation(),
-                    scenario.grid().rank(),
-                ));
+                let headers = Observables::headers(scenario.model().equation(), scenario.grid().rank());
+                columns.extend(headers.iter().map(String::as_str));
                 if scenario.mirror().is_some() {
                     columns.extend(Refocus::COLUMNS);
                 }

@@ -5,8 +5,11 @@ use super::sound::{self, SoundArgs, Sounds};
 use super::terminal::{say, tell};
 use super::{InputError, Interrupt, SceneArgs, gains, named, scene};
 use crate::engine::{Engine, Phase, RunEnd, Verdict};
+use crate::grid::Edge;
+use crate::physics::{Equation, Sets};
 use crate::scene::Scenario;
 use crate::scene::scenario::Subject;
+use crate::solver::Kind;
 use crate::{solver, units};
 use anyhow::bail;
 use clap::Args;
@@ -285,33 +288,72 @@ fn headline(scenario: &Scenario, engine: &Engine) -> String {
         String::new()
     };
     format!(
-        "{title}: {} sites, {}/{} on {} in {} precision, order {}, Δt = {}{from}",
+        "{title}: {} sites, {}/{} on {} in {} precision, {}, Δt = {}{from}",
         scenario.grid(),
         report.method,
         report.variant,
         report.backend.word(),
         report.precision.word(),
-        report.order,
+        order_of(engine),
         short(clock.time_step),
     )
 }
 
+/// The order in time and, where a method has one of its own, in space.
+fn order_of(engine: &Engine) -> String {
+    let report = engine.report();
+    let in_space = solver::find(report.method)
+        .filter(|method| method.orders.len() == 1)
+        .and_then(|method| method.parameters.iter().find(|known| known.key == "order"))
+        .map(|known| match known.kind {
+            Kind::OneOf { default, .. } => engine.scenario().solver().integer("order", default),
+            _ => i64::from(report.order),
+        });
+    match in_space {
+        Some(in_space) => format!("order {} in time, {in_space} in space", report.order),
+        None => format!("order {}", report.order),
+    }
+}
+
 /// What was done, in one line.
 fn summary(engine: &Engine, end: &RunEnd) -> String {
-    use crate::physics::Equation;
-    let clock = engine.clock();
-    let drift = match engine.scenario().model().equation() {
-        Equation::Schrodinger => "norm",
-        Equation::Acoustic => "energy",
-    };
     format!(
-        "{} steps to t = {} in {:.2} s, {}, {drift} drift {:.2e}",
+        "{} steps to t = {} in {:.2} s, {}, {}",
         end.steps,
-        short(clock.time),
+        short(engine.clock().time),
         end.seconds,
         rate(engine, end.steps, end.seconds),
-        engine.drift(),
+        balance(engine),
     )
+}
+
+/// What became of norm or energy: it drifts only where nothing absorbs and nothing plays.
+fn balance(engine: &Engine) -> String {
+    let scenario = engine.scenario();
+    let sound = scenario.model().equation() == Equation::Acoustic;
+    let what = if sound { "energy" } else { "norm" };
+    let grid = scenario.grid();
+    let absorbs = grid.edges()[..grid.rank()].contains(&Edge::Absorb) && grid.absorb_width() > 0
+        || scenario.medium().has(Sets::Absorption);
+    let plays = !scenario.sources().is_empty() || engine.mirror().is_some_and(|mirror| mirror.playing > 0);
+    if plays {
+        let [first, last] = [engine.initial_observables(), engine.latest_observables().1];
+        let (put_in, unit) = if sound {
+            (last.energy - first.energy, ["", " J/m²", " J/m", " J"][grid.rank()])
+        } else {
+            (last.norm - first.norm, "")
+        };
+        let less = if absorbs { ", less what was absorbed" } else { "" };
+        return if put_in.is_finite() {
+            format!("{what} put in {put_in:.2e}{unit}{less}")
+        } else {
+            format!("{what} put in by sources{less}")
+        };
+    }
+    if absorbs && !scenario.time().imaginary {
+        return format!("{what} absorbed {:.2} %", -100.0 * engine.drift());
+    }
+    format!("{what} drift {:.2e}", engine.drift())
 }
 
 /// What a mirror has made of the wave, in one line.
@@ -358,16 +400,17 @@ fn print_verdicts(engine: &Engine) -> usize {
             Subject::Detector(place) => format!("detector {}", scenario.detectors()[*place].name),
             Subject::Observable(name) => name.clone(),
         };
+        let digits = |value: f64| within(value, expectation.tolerance);
         let (word, measured) = match verdict {
-            Verdict::Right(value) => ("right      ", format!("{value:.6}")),
-            Verdict::Wrong(value) => ("WRONG      ", format!("{value:.6}")),
+            Verdict::Right(value) => ("right      ", digits(*value)),
+            Verdict::Wrong(value) => ("WRONG      ", digits(*value)),
             Verdict::Pending => ("not reached", "nothing".to_owned()),
         };
         unsure += usize::from(!matches!(verdict, Verdict::Right(_)));
         say!(
-            "{word}  {subject} at t = {}: predicted {:.6} ± {}, measured {measured}",
+            "{word}  {subject} at t = {}: predicted {} ± {}, measured {measured}",
             short(expectation.at),
-            expectation.value,
+            digits(expectation.value),
             short(expectation.tolerance),
         );
         let because = expectation.because.trim();
@@ -390,6 +433,22 @@ fn progress_bar(total: u64) -> ProgressBar {
         bar.set_style(style);
     }
     bar
+}
+
+/// A number with two digits more than its tolerance, at least six behind the point: what is compared is seen.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "between 0 and 17"
+)]
+fn within(value: f64, tolerance: f64) -> String {
+    let plain = (1e-4..1e6).contains(&tolerance) || tolerance == 0.0 && (1e-4..1e6).contains(&value.abs());
+    if plain && value.abs() < 1e9 {
+        return format!("{value:.6}");
+    }
+    let size = value.abs().max(f64::MIN_POSITIVE);
+    let digits = (size / tolerance.max(f64::MIN_POSITIVE)).log10().ceil() + 2.0;
+    format!("{value:.*e}", digits.clamp(2.0, 16.0) as usize)
 }
 
 /// A number without digits that say nothing: 40.000000000001 is 40.

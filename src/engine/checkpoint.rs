@@ -212,6 +212,7 @@ fn numbers(observables: &Observables) -> [f64; 9] {
         position: [x, y, z],
         spread: [sx, sy, sz],
         peak,
+        invariant: _,
     } = *observables;
     [norm, energy, x, y, z, sx, sy, sz, peak]
 }
@@ -223,6 +224,7 @@ fn observables([norm, energy, x, y, z, sx, sy, sz, peak]: [f64; 9]) -> Observabl
         position: [x, y, z],
         spread: [sx, sy, sz],
         peak,
+        invariant: 0.0,
     }
 }
 

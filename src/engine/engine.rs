@@ -211,6 +211,7 @@ impl Engine {
     /// # Errors
     /// If the present ones cannot be taken.
     pub fn keep_observables(&mut self, every: u64) -> Result<(), EngineError> {
+        self.solver.keep_velocity()?;
         match &mut self.log {
             Some(log) => log.every = every.max(1),
             None => self.log = Some(ObservableLog::new(every)),
@@ -378,15 +379,20 @@ impl Engine {
         let result = self.solver.observables();
         let now = self.guard(result)?;
         self.observables_cost = start.elapsed().as_secs_f64();
-        if !(now.norm.is_finite() && now.energy.is_finite()) {
+        let energy = match self.scenario.model().equation() {
+            Equation::Schrodinger => now.energy,
+            // The energy itself may be unknown.
+            Equation::Acoustic => now.invariant,
+        };
+        if !(now.norm.is_finite() && energy.is_finite()) {
             return Err(self.not_finite());
         }
         let undriven = self.undriven.filter(|_| self.current && !self.is_driven());
         if let Some(first) = undriven
-            && now.energy > MOST_ENERGY * first.energy
+            && now.invariant > MOST_ENERGY * first.invariant
             && now.peak > MOST_PEAK * first.peak
         {
-            return Err(self.growing(now.energy / first.energy));
+            return Err(self.growing(now.invariant / first.invariant));
         }
         self.undriven = if self.is_driven() { None } else { undriven.or(Some(now)) };
         self.latest = (self.clock().steps, now);
@@ -415,12 +421,18 @@ impl Engine {
         self.latest
     }
 
-    /// Norm over the norm at t = 0, minus 1, as of the observables taken last (energy for acoustic scenes).
+    /// The observables at t = 0.
+    #[must_use]
+    pub fn initial_observables(&self) -> Observables {
+        self.initial
+    }
+
+    /// What a closed run conserves, over its value at t = 0, minus 1, as of the observables taken last: the norm of ψ, of sound [`Observables::invariant`].
     #[must_use]
     pub fn drift(&self) -> f64 {
         let quantity = |observables: &Observables| match self.scenario.model().equation() {
             Equation::Schrodinger => observables.norm,
-            Equation::Acoustic => observables.energy,
+            Equation::Acoustic => observables.invariant,
         };
         let first = quantity(&self.initial);
         if first == 0.0 {
@@ -540,7 +552,7 @@ mod tests {
             engine.advance(10).unwrap();
             let now = engine.observables().unwrap();
             engine.undriven = Some(Observables {
-                energy: now.energy / 3.0,
+                invariant: now.invariant / 3.0,
                 peak: now.peak / 2.0,
                 ..now
             });

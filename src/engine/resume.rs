@@ -4,6 +4,7 @@ use super::checkpoint::{Checkpoint, CheckpointError, RunInfo};
 use super::mirror::stored;
 use super::{Engine, EngineError, Verdict};
 use crate::backend::simd::Level;
+use crate::physics::Observables;
 use crate::scene::Parameter;
 use crate::scene::Scenario;
 use crate::solver::{self, Report, SolverState};
@@ -95,7 +96,11 @@ impl Engine {
         engine.log = checkpoint.log;
         engine.restore_timeline(&timeline)?;
         engine.solver.load(&checkpoint.state)?;
-        engine.initial = checkpoint.initial;
+        engine.initial = Observables {
+            // Known from the start of the same run.
+            invariant: engine.initial.invariant,
+            ..checkpoint.initial
+        };
         engine.observables()?;
         let scenario = with_settings(scenario, &resolved);
         let differ = differing(&scene_then, &scenario.file().to_toml());

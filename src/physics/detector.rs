@@ -1,5 +1,7 @@
 //! Detectors: what is recorded every step.
 
+use super::Equation;
+
 /// What a detector records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Measure {
@@ -7,9 +9,9 @@ pub enum Measure {
     Value,
     /// Quantum: Σ|ψ|² a^d over a region.
     Probability,
-    /// Quantum: probability current through a line. Acoustic: energy flux.
+    /// Quantum: probability current through a line. Acoustic: intensity p·v, summed over the line: W in 3D, W/m in 2D, W/m² in 1D.
     Flux,
-    /// Energy in a region.
+    /// Acoustic: ∫ p²/2ρc² + ρv²/2 over a region: J in 3D, J/m in 2D, J/m² in 1D.
     Energy,
     /// Acoustic: pressure, averaged over a region.
     Pressure,
@@ -27,6 +29,19 @@ impl Measure {
         ("pressure", Self::Pressure),
         ("peak", Self::Peak),
     ];
+
+    /// The unit of what a detector of sound records on a grid of `rank` axes; those of ψ have none.
+    #[must_use]
+    pub fn unit(self, equation: Equation, rank: usize) -> &'static str {
+        let of_rank = |units: [&'static str; 3]| units[rank.clamp(1, 3) - 1];
+        match (equation, self) {
+            (Equation::Schrodinger, _) => "",
+            (Equation::Acoustic, Self::Value | Self::Pressure | Self::Peak) => "Pa",
+            (Equation::Acoustic, Self::Energy) => of_rank(["J/m²", "J/m", "J"]),
+            (Equation::Acoustic, Self::Flux) => of_rank(["W/m²", "W/m", "W"]),
+            (Equation::Acoustic, Self::Probability) => of_rank(["Pa² m", "Pa² m²", "Pa² m³"]),
+        }
+    }
 
     /// The word in a scene file.
     #[must_use]

@@ -1,14 +1,16 @@
 //! Whole-field quantities that plots, summaries and CSV files show.
 
-use super::Equation;
+use super::{Equation, Measure};
 
 /// Sums over the whole field, taken in double precision. Lengths in the scene's unit; axes that the grid lacks are 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Observables {
     /// Quantum: Σ|ψ|² a^d. Acoustic: Σp² a^d.
     pub norm: f64,
-    /// Quantum: ⟨H⟩/⟨ψ|ψ⟩ (with the nonlinear term's g/2|ψ|⁴). Acoustic: the scheme's conserved energy.
+    /// Quantum: ⟨H⟩/⟨ψ|ψ⟩ (with the nonlinear term's g/2|ψ|⁴). Acoustic: ∫ p²/2ρc² + ρv²/2 in J (per metre in 2D, per square metre in 1D); NaN where the run does not keep the velocity.
     pub energy: f64,
+    /// Acoustic: what a closed run without sources conserves and is known without the velocity, ½ Σ p_t²/ρc² + ½ Σ (∂p)²/ρ in J/s² (per metre …). Quantum: 0.
+    pub invariant: f64,
     /// ⟨x⟩, ⟨y⟩, ⟨z⟩, weighted with |ψ|² or p².
     pub position: [f64; 3],
     /// Standard deviation along each axis, with the same weight.
@@ -26,6 +28,23 @@ impl Observables {
         names.extend(&["spread_x", "spread_y", "spread_z"][..rank]);
         names.push("peak");
         names
+    }
+
+    /// The header of a table of them: the names, those of sound with their units.
+    #[must_use]
+    pub fn headers(equation: Equation, rank: usize) -> Vec<String> {
+        let unit = |name: &str| match (equation, name) {
+            (Equation::Schrodinger, _) => "",
+            (_, "norm") => Measure::Probability.unit(equation, rank),
+            (_, "energy") => Measure::Energy.unit(equation, rank),
+            (_, "peak") => Measure::Peak.unit(equation, rank),
+            _ => "m",
+        };
+        let header = |name: &str| match unit(name) {
+            "" => name.to_owned(),
+            unit => format!("{name} ({unit})"),
+        };
+        Self::columns(equation, rank).into_iter().map(header).collect()
     }
 
     /// The values of those columns.

@@ -5,7 +5,7 @@ pub use super::look::{Opacity, Orbit, ViewMode};
 use crate::colormap::Kind;
 use crate::field::Precision;
 use crate::grid::Grid;
-use crate::physics::{Detector, Equation, Initial, Medium, Mirror, Model, Sets, Source};
+use crate::physics::{Detector, Equation, Initial, Measure, Medium, Mirror, Model, Sets, Source};
 use num_complex::Complex64;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -374,6 +374,16 @@ impl Scenario {
     #[must_use]
     pub fn detectors(&self) -> &[Detector] {
         &self.detectors
+    }
+    /// Whether anything in a scene of sound needs the velocity of the medium: a detector of energy or flux, the picture, or a prediction.
+    #[must_use]
+    pub fn asks_for_velocity(&self) -> bool {
+        let energy =
+            |expectation: &Expectation| matches!(&expectation.subject, Subject::Observable(name) if name == "energy");
+        matches!(self.model, Model::Acoustic(_))
+            && (self.view.quantity == Quantity::Energy
+                || self.expectations.iter().any(energy)
+                || (self.detectors.iter()).any(|detector| matches!(detector.measure, Measure::Energy | Measure::Flux)))
     }
     /// `[view]`.
     #[must_use]

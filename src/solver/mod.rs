@@ -200,6 +200,15 @@ pub trait Solver: Send {
         volume.fill(request, |plane, image| self.image(plane, image))
     }
 
+    /// Sound: keeps from now on what energy and its flux need beside the pressure, the velocity of the medium, if nobody did; it counts as 0 now. Runs whose scene asks for it ([`Scenario::asks_for_velocity`]) keep it from
+    /// the start.
+    ///
+    /// # Errors
+    /// If there is no memory for it.
+    fn keep_velocity(&mut self) -> Result<(), SolverError> {
+        Ok(())
+    }
+
     /// Sums over the field; NaN where the field is not finite.
     ///
     /// # Errors

@@ -298,6 +298,10 @@ impl<S: Stepper> Solver for Run<S> {
         threads::run(|| self.edit_now(scenario, edit))
     }
 
+    fn keep_velocity(&mut self) -> Result<(), SolverError> {
+        threads::run(|| self.stepper.keep_velocity())
+    }
+
     fn image(&mut self, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError> {
         request.require(self.equation())?;
         threads::run(|| self.stepper.image(&self.clock, request, image))

@@ -113,6 +113,11 @@ pub(super) trait Stepper: Send {
         Ok(())
     }
 
+    /// See [`Solver::keep_velocity`](super::Solver::keep_velocity).
+    fn keep_velocity(&mut self) -> Result<(), SolverError> {
+        Ok(())
+    }
+
     /// Sums over the field; NaN where it is not finite.
     fn sums(&mut self, clock: &RunClock) -> Result<Observables, SolverError>;
 

@@ -6,6 +6,7 @@ use crate::grid::Grid;
 use crate::physics::{Detector, Measure, Model, Region, Sets};
 use crate::scene::Scenario;
 use num_complex::Complex64;
+use rayon::prelude::*;
 
 /// The detectors of a scene at their sites, with what they have recorded, and the transducers of a mirror.
 ///
@@ -315,6 +316,26 @@ impl Tap {
             Measure::Flux => sum * grid.cell_volume(),
             _ => sum * self.weight,
         }
+    }
+
+    /// a^d times the sum over rows (j, k) of a region, by all threads; the order of additions is always the same. `scratch` makes what `row` works with.
+    pub(super) fn sum_of_rows<S>(
+        &self,
+        scratch: impl Fn() -> S + Sync + Send,
+        row: impl Fn(&mut S, usize, usize) -> f64 + Sync + Send,
+    ) -> f64 {
+        /// Rows below which a task costs more than it gains.
+        const FEWEST: usize = 16;
+        let count = self.hi[1].saturating_sub(self.lo[1]);
+        let rows = count * self.hi[2].saturating_sub(self.lo[2]);
+        let sums: Vec<f64> = (0..rows)
+            .into_par_iter()
+            .with_min_len(FEWEST)
+            .map_init(scratch, |scratch, n| {
+                row(scratch, self.lo[1] + n % count, self.lo[2] + n / count)
+            })
+            .collect();
+        sums.iter().sum::<f64>() * self.weight
     }
 
     /// The value of an acoustic detector. `row(j, k, out)` writes, for sites `lo[0]..hi[0]` of row (j, k), what the measure asks for: the pressure,

@@ -69,6 +69,7 @@ impl Totals {
             position: mean.map(|m| m * a),
             spread,
             peak: if self.norm.is_nan() { f64::NAN } else { self.peak },
+            invariant: 0.0,
         }
     }
 }

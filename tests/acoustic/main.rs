@@ -12,6 +12,7 @@
 )]
 
 mod edges;
+mod energy;
 mod long;
 mod media;
 mod modes;

@@ -161,6 +161,34 @@ fn strict_makes_a_wrong_or_unreached_prediction_a_failure() {
         .expect(0, &["7 steps to t = 0.14"]);
 }
 
+/// Tables of sound have units in their header, and the energy of a pulse at rest in J per metre.
+#[test]
+fn tables_of_sound_have_units() {
+    let place = Place::new();
+    fs::write(
+        place.path("room.toml"),
+        "format = 1\ntitle = \"room\"\n[grid]\nsize = [40, 30]\nspacing = 0.1\n[acoustic]\nspeed = 343.0\ndensity = 1.2\n[time]\nend = 0.002\n\
+         [solver]\nprecision = \"double\"\n[[pulse]]\ncenter = [2.0, 1.5]\nwidth = 0.3\namplitude = 2.0\n",
+    )
+    .unwrap();
+    place
+        .ripplon("run room.toml --observables o.csv")
+        .expect(0, &["order 2 in time, 2 in space", "energy drift"]);
+    let table = place.text("o.csv");
+    let lines: Vec<&str> = table.lines().collect();
+    assert_eq!(
+        lines[0],
+        "step,t,norm (Pa² m²),energy (J/m),x (m),y (m),spread_x (m),spread_y (m),peak (Pa)"
+    );
+    let energy = |line: &str| line.split(',').nth(3).unwrap().parse::<f64>().unwrap();
+    // ∫ p²/2ρc², p² = 4 exp(−r²/w²): 4πw²/(2ρc²). A grid of 0.1 m sums a Gaussian of 0.3 m exactly; at rest half a step of leapfrog takes (cΔt)²/4w² = 4 %.
+    let exact = 4.0 * std::f64::consts::PI * 0.09 / (2.0 * 1.2 * 343.0 * 343.0);
+    let first = energy(lines[1]);
+    assert!((first / exact - 1.0).abs() < 0.05, "{first} for {exact}");
+    let last = energy(lines.last().unwrap());
+    assert!((last / first - 1.0).abs() < 1e-12, "{first} and {last}");
+}
+
 #[test]
 fn files_are_written_as_asked() {
     let place = Place::new();

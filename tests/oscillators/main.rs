@@ -11,6 +11,7 @@
 
 mod bloch;
 mod blocks;
+mod edges;
 #[path = "../common/pressure.rs"]
 mod pressure;
 

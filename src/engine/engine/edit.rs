@@ -198,6 +198,9 @@ impl Engine {
     /// Another solver on the same grid, with the field, the clock and the snapshot of this one.
     fn rebuild(&mut self, scenario: &Scenario, step: f64) -> Result<(), EngineError> {
         let mut next = build::build(scenario)?;
+        if self.log.is_some() {
+            next.keep_velocity()?;
+        }
         let carry = |from: &mut dyn Solver, next: &mut dyn Solver| carry(from, next, scenario, step);
         let present = if self.snapshot.is_some() {
             Some(self.solver.save()?)

@@ -84,12 +84,13 @@ impl Region {
     }
 }
 
-/// Observables from the sums over the whole of a grid.
-pub(in crate::solver) fn observables(sums: [f64; SUMS], grid: &Grid) -> Observables {
-    let [square, energy, x, xx, y, yy, z, zz, peak, ..] = sums;
+/// Observables from the sums over the whole of a grid: with the energy that the scheme conserves, and with the sound's where the velocity is kept.
+pub(in crate::solver) fn observables(sums: [f64; SUMS], sound: Option<[f64; SUMS]>, grid: &Grid) -> Observables {
+    let [square, invariant, x, xx, y, yy, z, zz, peak, ..] = sums;
     let all = Observables {
         norm: square,
-        energy,
+        energy: sound.map_or(f64::NAN, |[_, energy, ..]| energy),
+        invariant,
         peak,
         ..Observables::default()
     };

@@ -40,6 +40,8 @@ pub(in crate::solver) trait Resident: Send {
     fn drive_sites(&mut self, clock: &RunClock, taps: &mut Taps) -> Result<(), SolverError>;
     /// See [`Stepper::pace`].
     fn wait(&mut self) -> Result<(), SolverError>;
+    /// See [`Stepper::keep_velocity`].
+    fn watch_velocity(&mut self) -> Result<(), SolverError>;
     /// See [`Stepper::sums`].
     fn total(&mut self) -> Result<Observables, SolverError>;
     /// See [`Stepper::image`].
@@ -83,6 +85,10 @@ impl<D: Resident> Stepper for D {
 
     fn pace(&mut self) -> Result<(), SolverError> {
         self.wait()
+    }
+
+    fn keep_velocity(&mut self) -> Result<(), SolverError> {
+        self.watch_velocity()
     }
 
     fn sums(&mut self, _clock: &RunClock) -> Result<Observables, SolverError> {

@@ -24,6 +24,7 @@ impl<T: Vectors> Fdtd<T> {
             ratio * (ratio + 1.0) / 2.0,
         ];
         self.combine(weights.map(T::of), true, (time, weights[0]));
+        self.shift_potential(time_step);
         self.time_step = time_step;
         let walls = std::mem::take(&mut self.sweep.walls);
         let mask = std::mem::take(&mut self.sweep.mask);
@@ -59,7 +60,8 @@ impl<T: Vectors> Fdtd<T> {
             if !walls.contains(&true) {
                 continue;
             }
-            for level in [&mut self.now, &mut self.old] {
+            let potential = (!self.potential.is_empty()).then_some(&mut self.potential[..]);
+            for level in [&mut self.now[..], &mut self.old[..]].into_iter().chain(potential) {
                 let span = &mut level[lattice.span(row)];
                 for (value, wall) in span[lattice.half..].iter_mut().zip(walls) {
                     if *wall {

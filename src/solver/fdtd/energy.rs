@@ -1,25 +1,30 @@
-//! The scheme's energy, site by site, and its flux.
+//! Energy and its flux, site by site.
 //!
-//! With q = pⁿ⁻¹ and p = pⁿ the leapfrog scheme conserves
-//! E = ½ Σ (p − q)²/(KΔt²) a^d + ½ Σ_bonds C b (Δp)(Δq) a^(d−2), K = ρc², b = 1/ρ of the bond,
-//! exactly, for every order, edge and medium without damping (a bond of length k has the weight Cₖ). A site is given what moves there and half of each of its
-//! bonds. E is the energy of a membrane of displacement p: the sound's energy if p is read as velocity potential, (2πf)² times
-//! the sound's energy in Pa for a tone of frequency f.
+//! With Φ = ∫p dt, so that ρv = −∇Φ, the levels Φ⁺ = Φ(tₙ + Δt/2) and Φ⁻ = Φ⁺ − Δt pⁿ obey the same leapfrog as the pressure, and
+//! E = ½ Σ p²/K a^d + ½ Σ_bonds C b (ΔΦ⁺)(ΔΦ⁻) a^(d−2), K = ρc², b = 1/ρ of the bond,
+//! is what it conserves exactly, for every order, edge and medium without damping (a bond of length k has the weight Cₖ): the sound's energy ½∫ p²/K + ρv² at tₙ, in J; in two
+//! dimensions in J per metre, in one per square metre of the other axes. A site is given its own pressure's part and half of each of its bonds. What flows through a face is the sum over
+//! the bonds across it of −C b p ∂Φ, the energy that passes in the scheme itself.
+//!
+//! With (pⁿ, pⁿ⁻¹) instead of (Φ⁺, Φ⁻) the same sum is the energy of a membrane of displacement p, (2πf)² times the sound's for a tone: conserved as well, and known without Φ. Drift is taken from it.
 //!
 //! Source: the summation by parts of leapfrog, e.g. Joly 2003, doi:10.1007/978-3-642-55483-4_6, §3.
 
-use super::lattice::{Ghost, Lattice};
+use super::lattice::{Ghost, Lattice, ghost};
 use super::stencil::COEFFICIENTS;
 use super::sweep::Sweep;
 use crate::field::Real;
+use crate::grid::Edge;
 
-/// Two neighbouring levels of a run.
+/// Two neighbouring levels of a field that the scheme steps.
 #[derive(Clone, Copy)]
 pub struct Levels<'a, T> {
-    /// pⁿ with ghosts.
-    pub now: &'a [T],
-    /// pⁿ⁻¹ with ghosts.
-    pub old: &'a [T],
+    /// The newer level with ghosts: pⁿ, or Φ⁺.
+    pub newer: &'a [T],
+    /// pⁿ⁻¹, or pⁿ beside Φ⁺.
+    pub other: &'a [T],
+    /// The older level is `mix[0]` · newer + `mix[1]` · other.
+    pub mix: [f64; 2],
     /// Where only some rows are there: the place of each row in the arrays, which then begin with its first ghosts.
     pub slots: Option<&'a [u32]>,
     /// Values from one row to the next.
@@ -30,7 +35,7 @@ pub struct Levels<'a, T> {
     pub time_step: f64,
 }
 
-impl<T: Real> Levels<'_, T> {
+impl<'a, T: Real> Levels<'a, T> {
     /// Where the value with this index of a whole array lies.
     fn place(&self, index: usize) -> usize {
         match self.slots {
@@ -43,16 +48,22 @@ impl<T: Real> Levels<'_, T> {
         }
     }
 
-    /// pⁿ and pⁿ⁻¹ by index of a whole array.
-    pub fn at(&self, index: usize) -> (f64, f64) {
-        let place = self.place(index);
-        (self.now[place].wide(), self.old[place].wide())
+    /// The newer and the older level from their stored values.
+    fn pair(&self, newer: T, other: T) -> (f64, f64) {
+        let newer = newer.wide();
+        (newer, self.mix[0] * newer + self.mix[1] * other.wide())
     }
 
-    /// pⁿ and pⁿ⁻¹ of `count` values from an index of a whole array on, all in one row.
-    pub fn run(&self, index: usize, count: usize) -> (&[T], &[T]) {
+    /// Newer and older level by index of a whole array.
+    pub fn at(&self, index: usize) -> (f64, f64) {
         let place = self.place(index);
-        (&self.now[place..place + count], &self.old[place..place + count])
+        self.pair(self.newer[place], self.other[place])
+    }
+
+    /// What is stored of `count` values from an index of a whole array on, all in one row.
+    pub fn run(&self, index: usize, count: usize) -> (&'a [T], &'a [T]) {
+        let place = self.place(index);
+        (&self.newer[place..place + count], &self.other[place..place + count])
     }
 }
 
@@ -60,71 +71,31 @@ impl<T: Real> Sweep<T> {
     /// Energy per a^d of the sites of row (j, k).
     pub fn energy_row(&self, levels: &Levels<'_, T>, j: usize, k: usize, out: &mut [f64]) {
         let lattice = &self.lattice;
-        let row = j + lattice.size[1] * k;
-        let first = lattice.index([0, j, k]);
-        let (now, old) = levels.run(first, lattice.size[0]);
-        let moving = |i: usize| {
-            let kappa = self.material.kappa(first + i);
-            let change = (now[i] - old[i]).wide();
-            if kappa == 0.0 {
-                0.0
-            } else {
-                change * change / (2.0 * kappa)
-            }
-        };
-        for (i, out) in out.iter_mut().enumerate() {
-            *out = moving(i);
-        }
-        self.for_each_bond(
-            j,
-            k,
-            |i, weight, (p, q), share| {
-                let (dp, dq) = (p - now[i].wide(), q - old[i].wide());
-                out[i] += share * weight * dp * dq / 4.0;
-            },
-            levels,
-        );
-        if self.material.density.is_empty() {
-            let density = self.material.uniform_density;
-            self.walls.for_each(lattice, row, |i, terms| {
-                for term in terms {
-                    let (p, q) = levels.at(term.from);
-                    let (dp, dq) = (p - now[i].wide(), q - old[i].wide());
-                    out[i] += term.weight * dp * dq / (4.0 * density);
-                }
-            });
-        }
-        let square = levels.spacing * levels.spacing;
-        let nx = lattice.size[0];
-        for (i, out) in out.iter_mut().enumerate() {
-            let wall = self.mask.get(row * nx + i).copied().unwrap_or(false);
-            *out = if wall { 0.0 } else { *out / square };
-        }
-    }
-
-    /// Calls `visit(i, C/ρ, (p, q), share)` for every bond of every site of a row, with the values at its other end; `share` is 2 for the
-    /// bond to the zero outside a soft edge, which no other site counts.
-    fn for_each_bond(
-        &self,
-        j: usize,
-        k: usize,
-        mut visit: impl FnMut(usize, f64, (f64, f64), f64),
-        levels: &Levels<'_, T>,
-    ) {
-        let lattice = &self.lattice;
         let [nx, ny, _] = lattice.size;
         let row = j + ny * k;
         let first = lattice.index([0, j, k]);
-        let at = |index: usize| levels.at(index);
+        let own: Vec<(f64, f64)> = {
+            let (newer, other) = levels.run(first, nx);
+            newer.iter().zip(other).map(|(a, b)| levels.pair(*a, *b)).collect()
+        };
+        for ((i, out), (p, q)) in out.iter_mut().enumerate().zip(&own) {
+            let kappa = self.material.kappa(first + i);
+            let change = p - q;
+            *out = if kappa == 0.0 {
+                0.0
+            } else {
+                change * change / (2.0 * kappa)
+            };
+        }
         for distance in 1..=lattice.half {
-            let coefficient = COEFFICIENTS[lattice.half][distance];
+            let coefficient = COEFFICIENTS[lattice.half][distance] / 4.0;
             for offset in [-distance.cast_signed(), distance.cast_signed()] {
-                for i in 0..nx {
-                    let index = first + i;
-                    let other = index.wrapping_add_signed(offset);
-                    let ghost = super::lattice::ghost(lattice.edges[0], nx, i.cast_signed() + offset);
-                    let share = if ghost == Ghost::Zero { 2.0 } else { 1.0 };
-                    visit(i, coefficient * self.bond(index, other), at(other), share);
+                let beside = first.wrapping_add_signed(offset);
+                self.bonds(levels, (first, beside), (coefficient, 1.0), &own, out);
+                if let Some(i) = self.node(offset) {
+                    let (p, q) = own[i];
+                    // No other site counts the bond to the zero outside a soft edge.
+                    out[i] += coefficient * self.bond(first + i, first + i) * p * q;
                 }
                 for axis in 1..lattice.rank {
                     let (other, sign, share) = match lattice.neighbour_row(j, k, axis, offset) {
@@ -133,14 +104,61 @@ impl<T: Real> Sweep<T> {
                         Ghost::Zero => (row, 0.0, 2.0),
                     };
                     let other = other * lattice.stride + lattice.front;
-                    for i in 0..nx {
-                        let (p, q) = at(other + i);
-                        let weight = coefficient * self.bond(first + i, other + i);
-                        visit(i, weight, (sign * p, sign * q), share);
-                    }
+                    self.bonds(levels, (first, other), (share * coefficient, sign), &own, out);
                 }
             }
         }
+        if self.material.density.is_empty() {
+            let density = self.material.uniform_density;
+            self.walls.for_each(lattice, row, |i, terms| {
+                for term in terms {
+                    let (p, q) = levels.at(term.from);
+                    out[i] += term.weight * (p - own[i].0) * (q - own[i].1) / (4.0 * density);
+                }
+            });
+        }
+        let square = levels.spacing * levels.spacing;
+        let walls = self.mask.get(row * nx..(row + 1) * nx);
+        for (i, out) in out.iter_mut().enumerate() {
+            let wall = walls.is_some_and(|walls| walls[i]);
+            *out = if wall { 0.0 } else { *out / square };
+        }
+    }
+
+    /// Adds to `out` the bonds from a row (its first site, `own` its levels) to another, whose values count with `sign`.
+    fn bonds(
+        &self,
+        levels: &Levels<'_, T>,
+        (first, other): (usize, usize),
+        (weight, sign): (f64, f64),
+        own: &[(f64, f64)],
+        out: &mut [f64],
+    ) {
+        let (newer, older) = levels.run(other, own.len());
+        let values = newer.iter().zip(older).map(|(a, b)| levels.pair(*a, *b));
+        let sites = out.iter_mut().zip(own).zip(values);
+        if self.material.density.is_empty() {
+            let weight = weight / self.material.uniform_density;
+            for ((out, (p, q)), (p1, q1)) in sites {
+                *out += weight * (sign * p1 - p) * (sign * q1 - q);
+            }
+        } else {
+            for (i, ((out, (p, q)), (p1, q1))) in sites.enumerate() {
+                *out += weight * self.bond(first + i, other + i) * (sign * p1 - p) * (sign * q1 - q);
+            }
+        }
+    }
+
+    /// The site along x whose neighbour at `offset` is the node outside a soft edge.
+    fn node(&self, offset: isize) -> Option<usize> {
+        let nx = self.lattice.size[0];
+        let near = if offset < 0 {
+            offset.unsigned_abs() - 1
+        } else {
+            nx.checked_sub(offset.unsigned_abs())?
+        };
+        let node = near < nx && ghost(self.lattice.edges[0], nx, near.cast_signed() + offset) == Ghost::Zero;
+        node.then_some(near)
     }
 
     /// 1/ρ between two places of an array.
@@ -152,25 +170,39 @@ impl<T: Real> Sweep<T> {
         }
     }
 
-    /// The energy that flows from a site to the next along `axis`, per a^(d−1) and unit of time: −b p_t ∂p, centred at the face and between the
-    /// levels. 0 at the last site and at walls.
+    /// The energy that flows from a site to the next along `axis`, per a^(d−1) and unit of time, at tₙ; `levels` are Φ⁺ and Φ⁻. 0 at the last site and at walls.
     pub fn flux(&self, levels: &Levels<'_, T>, site: [usize; 3], axis: usize) -> f64 {
         let lattice = &self.lattice;
-        let mut next = site;
-        next[axis] += 1;
-        if next[axis] >= lattice.size[axis] {
+        let sites = lattice.size[axis].cast_signed();
+        if site[axis] + 1 >= lattice.size[axis] {
             return 0.0;
         }
         let [nx, ny, _] = lattice.size;
         let wall = |[i, j, k]: [usize; 3]| self.mask.get(i + nx * (j + ny * k)).copied().unwrap_or(false);
-        if wall(site) || wall(next) {
-            return 0.0;
+        let place = |at: isize| {
+            let at = if lattice.edges[axis] == Edge::Periodic {
+                at.rem_euclid(sites)
+            } else {
+                at
+            };
+            let mut there = site;
+            there[axis] = at.cast_unsigned();
+            ((0..sites).contains(&at) && !wall(there)).then(|| lattice.index(there))
+        };
+        let mut sum = 0.0;
+        for distance in 1..=lattice.half.cast_signed() {
+            for lower in 0..distance {
+                let lower = site[axis].cast_signed() - lower;
+                let (Some(here), Some(there)) = (place(lower), place(lower + distance)) else {
+                    continue;
+                };
+                let ((p, q), (p1, q1)) = (levels.at(here), levels.at(there));
+                let pressure = ((p - q) + (p1 - q1)) / (2.0 * levels.time_step);
+                let slope = ((p1 - p) + (q1 - q)) / (2.0 * levels.spacing);
+                let coefficient = COEFFICIENTS[lattice.half][distance.unsigned_abs()];
+                sum -= coefficient * self.bond(here, there) * pressure * slope;
+            }
         }
-        let (here, there) = (lattice.index(site), lattice.index(next));
-        let at = |index: usize| levels.at(index);
-        let ((p, q), (p1, q1)) = (at(here), at(there));
-        let rate = ((p - q) + (p1 - q1)) / (2.0 * levels.time_step);
-        let slope = ((p1 - p) + (q1 - q)) / (2.0 * levels.spacing);
-        -self.bond(here, there) * rate * slope
+        sum
     }
 }

@@ -27,6 +27,7 @@ pub mod lattice;
 pub mod material;
 pub(super) mod observe;
 mod plan;
+mod potential;
 pub mod reflection;
 mod run;
 mod share;
@@ -213,6 +214,7 @@ fn memory(scenario: &Scenario) -> u64 {
     for sets in [Sets::Density, Sets::Absorption] {
         reals += u64::from(medium.has(sets));
     }
+    reals += u64::from(scenario.asks_for_velocity());
     let layers: usize = (0..grid.rank())
         .filter(|axis| grid.edges()[*axis] == Edge::Absorb)
         .map(|axis| 6 * grid.absorb_width() * (grid.sites() / grid.size()[axis]))

@@ -13,30 +13,23 @@ use crate::solver::{FieldImage, ImageRequest, SolverError, Taps};
 use rayon::prelude::*;
 
 impl<T: Vectors> Fdtd<T> {
-    pub(super) fn levels(&self) -> Levels<'_, T> {
-        Levels {
-            now: &self.now,
-            old: &self.old,
-            slots: None,
-            stride: self.sweep.lattice.stride,
-            spacing: self.scenario.grid().spacing(),
-            time_step: self.time_step,
-        }
-    }
-
-    /// Appends what the detectors see at `time`, when `levels` stand.
-    pub(super) fn record(&self, levels: &Levels<'_, T>, time: f64, taps: &mut Taps) {
+    /// Appends what the detectors see at `time`, when `levels` stand and, where anybody asks for energy or flux, Φ in `sound`.
+    pub(super) fn record(&self, levels: &Levels<'_, T>, sound: Option<&Levels<'_, T>>, time: f64, taps: &mut Taps) {
         let lattice = &self.sweep.lattice;
-        let mut energies = vec![0.0; lattice.size[0]];
         taps.record(time, |tap| {
-            tap.acoustic(|j, k, out| match tap.measure {
-                Measure::Energy => {
-                    self.sweep.energy_row(levels, j, k, &mut energies);
-                    out.copy_from_slice(&energies[tap.lo[0]..tap.hi[0]]);
-                }
-                Measure::Flux => {
+            if let (Measure::Energy, Some(sound)) = (tap.measure, sound) {
+                return tap.sum_of_rows(
+                    || vec![0.0; lattice.size[0]],
+                    |energies, j, k| {
+                        self.sweep.energy_row(sound, j, k, energies);
+                        energies[tap.lo[0]..tap.hi[0]].iter().sum()
+                    },
+                );
+            }
+            tap.acoustic(|j, k, out| match (tap.measure, sound) {
+                (Measure::Flux, Some(sound)) => {
                     for (i, out) in (tap.lo[0]..).zip(out) {
-                        *out = self.sweep.flux(levels, [i, j, k], tap.across);
+                        *out = self.sweep.flux(sound, [i, j, k], tap.across);
                     }
                 }
                 _ => {
@@ -62,11 +55,13 @@ impl<T: Vectors> Fdtd<T> {
 
     /// See [`crate::solver::Solver::image`].
     pub(super) fn draw(&mut self, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError> {
-        if request.quantity == Quantity::Peak {
-            self.watch_peak()?;
+        match request.quantity {
+            Quantity::Peak => self.watch_peak()?,
+            Quantity::Energy => self.watch_potential()?,
+            _ => {}
         }
         let lattice = &self.sweep.lattice;
-        let levels = self.levels();
+        let levels = self.sound().unwrap_or_else(|| self.levels());
         let copy = |all: &[T], j: usize, out: &mut [f32]| {
             let first = lattice.index([request.x.start, j, request.z]);
             for (out, value) in out.iter_mut().zip(&all[first..]) {
@@ -93,14 +88,19 @@ impl<T: Vectors> Fdtd<T> {
         let lattice = &self.sweep.lattice;
         let [nx, ny, _] = lattice.size;
         let grid = self.scenario.grid();
-        let levels = self.levels();
+        let (levels, sound) = (self.levels(), self.sound());
         let rows: Vec<Sums> = (0..lattice.rows())
             .into_par_iter()
             .map_init(
                 || vec![0.0; nx],
                 |energies, row| {
-                    self.sweep.energy_row(&levels, row % ny, row / ny, energies);
-                    Sums::of_row(lattice.row(&self.now, row), energies)
+                    let mut sum = |levels: &Levels<'_, T>| {
+                        self.sweep.energy_row(levels, row % ny, row / ny, energies);
+                        energies.iter().sum()
+                    };
+                    let invariant = sum(&levels);
+                    let energy = sound.as_ref().map_or(f64::NAN, sum);
+                    Sums::of_row(lattice.row(&self.now, row), [energy, invariant])
                 },
             )
             .collect();
@@ -118,17 +118,19 @@ pub(in crate::solver) struct Sums {
     /// Σ p² i and Σ p² i².
     moments: [f64; 2],
     energy: f64,
+    invariant: f64,
     peak: f64,
 }
 
 impl Sums {
     #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
-    /// Sums over a row whose energies per a^d are known.
-    pub(in crate::solver) fn of_row<T: Real>(row: &[T], energies: &[f64]) -> Self {
+    /// Sums over a row whose energy per a^d is known, and that which the scheme conserves.
+    pub(in crate::solver) fn of_row<T: Real>(row: &[T], [energy, invariant]: [f64; 2]) -> Self {
         let mut sums = Self {
             square: 0.0,
             moments: [0.0; 2],
-            energy: energies.iter().sum(),
+            energy,
+            invariant,
             peak: 0.0,
         };
         for (i, p) in row.iter().enumerate() {
@@ -152,6 +154,7 @@ pub(in crate::solver) fn total(rows: &[Sums], grid: &Grid) -> Observables {
         let (y, z) = ((n % ny) as f64, (n / ny) as f64);
         all.norm += row.square;
         all.energy += row.energy;
+        all.invariant += row.invariant;
         all.peak = all.peak.max(row.peak);
         first[0] += row.moments[0];
         second[0] += row.moments[1];
@@ -175,6 +178,7 @@ pub(in crate::solver) fn finished(mut all: Observables, first: [f64; 3], second:
     }
     all.norm *= grid.cell_volume();
     all.energy *= grid.cell_volume();
+    all.invariant *= grid.cell_volume();
     if !all.norm.is_finite() {
         all.peak = f64::NAN;
     }

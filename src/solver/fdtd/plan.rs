@@ -6,6 +6,7 @@ use super::lattice::Lattice;
 use super::material::Material;
 use super::share::Shared;
 use super::sites::{Acts, Records};
+use super::stage::Watched;
 use super::sweep::Sweep;
 use super::tiling::Tiling;
 use super::torre::Pass;
@@ -131,7 +132,7 @@ fn measure<T: Vectors>(lattice: &Lattice, plans: &[Plan]) -> Option<Plan> {
                 memories: &[],
                 acts: &acts,
                 visited: &quiet,
-                peak: None,
+                watched: Watched::default(),
                 keeper: &keeper,
             };
             let start = Instant::now();

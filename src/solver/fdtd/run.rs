@@ -8,7 +8,7 @@ use super::material::Material;
 use super::plan::{Given, Plan, fastest};
 use super::share::Shared;
 use super::sites::{Acts, Records};
-use super::stage::{Memory, Mode};
+use super::stage::{Memory, Mode, Watched};
 use super::sweep::Sweep;
 use super::tiling::Tiling;
 use super::torre::Pass;
@@ -87,6 +87,8 @@ pub struct Fdtd<T: Vectors> {
     pub(super) old: Aligned<T>,
     /// Largest |p| so far, once somebody asked for it; otherwise empty.
     pub(super) peak: Vec<T>,
+    /// Φ⁺ = ∫p dt up to tₙ + Δt/2 with ghosts, where somebody asks for energy or flux; otherwise empty.
+    pub(super) potential: Vec<T>,
     /// What the user should know beside.
     pub(super) note: Option<String>,
 }
@@ -115,6 +117,7 @@ impl<T: Vectors> Fdtd<T> {
             now,
             old,
             peak: Vec::new(),
+            potential: Vec::new(),
             note: None,
         };
         run.set_layer_step();
@@ -122,6 +125,9 @@ impl<T: Vectors> Fdtd<T> {
         run.start_at_rest();
         if scenario.view().quantity == Quantity::Peak {
             run.watch_peak()?;
+        }
+        if scenario.asks_for_velocity() {
+            run.watch_potential()?;
         }
         Ok(run)
     }
@@ -187,6 +193,7 @@ impl<T: Vectors> Fdtd<T> {
             layer.psi.fill(T::zero());
         }
         self.sweep.settle(&self.now, &self.old, &mut self.layers);
+        self.rest();
     }
 
     /// pⁿ⁻¹ ← w₀pⁿ⁺¹ + w₁pⁿ + w₂pⁿ⁻¹, sources of a time played with a weight.
@@ -194,7 +201,16 @@ impl<T: Vectors> Fdtd<T> {
         let acts = self.acts(time, played);
         let (sweep, layers) = (&self.sweep, &mut self.layers);
         let (now, old) = (&self.now, &mut self.old);
-        threads::run(|| sweep.run(now, old, layers, None, Mode::Combine { weights, damped }, &acts));
+        threads::run(|| {
+            sweep.run(
+                now,
+                old,
+                layers,
+                Watched::default(),
+                Mode::Combine { weights, damped },
+                &acts,
+            )
+        });
     }
 
     /// What sources add to the step from `time`.
@@ -228,7 +244,7 @@ impl<T: Vectors> Fdtd<T> {
                 self.step(&start);
                 self.touch_sites(taps);
                 if !taps.taps().is_empty() {
-                    self.record(&self.levels(), clock.after(done).time(), taps);
+                    self.record(&self.levels(), self.sound().as_ref(), clock.after(done).time(), taps);
                 }
             }
         }
@@ -245,7 +261,7 @@ impl<T: Vectors> Fdtd<T> {
         for row in acts.iter().flat_map(Acts::rows).chain(records.rows().iter().copied()) {
             visited[row] = true;
         }
-        records.begin(&self.now, steps);
+        records.begin(&self.now, &self.potential, steps);
         let keeper = records.writer();
         let memories = Memory::of(&mut self.layers);
         self.sweep.towers(
@@ -255,7 +271,7 @@ impl<T: Vectors> Fdtd<T> {
                 memories: &memories,
                 acts: &acts,
                 visited: &visited,
-                peak: (!self.peak.is_empty()).then_some(Shared::new(&mut self.peak)),
+                watched: Watched::of(&mut self.peak, &mut self.potential, self.time_step),
                 keeper: &keeper,
             },
         );
@@ -270,21 +286,27 @@ impl<T: Vectors> Fdtd<T> {
             let time = clock.after(n as u64 + 1).time();
             let ((old, slots), (now, _)) = (records.level(n), records.level(n + 1));
             let levels = Levels {
-                now,
-                old,
+                newer: now,
+                other: old,
                 slots: Some(slots),
                 ..self.levels()
             };
-            self.record(&levels, time, taps);
+            let sound = records.potential(n + 1).map(|potential| Levels {
+                newer: potential,
+                other: now,
+                mix: [1.0, -self.time_step],
+                ..levels
+            });
+            self.record(&levels, sound.as_ref(), time, taps);
         }
     }
 
     /// One step; in the pool.
     fn step(&mut self, clock: &RunClock) {
         let acts = self.acts(clock.time(), 1.0);
-        let peak = (!self.peak.is_empty()).then_some(&mut self.peak[..]);
+        let watched = Watched::of(&mut self.peak, &mut self.potential, self.time_step);
         self.sweep
-            .run(&self.now, &mut self.old, &mut self.layers, peak, Mode::Step, &acts);
+            .run(&self.now, &mut self.old, &mut self.layers, watched, Mode::Step, &acts);
         std::mem::swap(&mut self.now, &mut self.old);
     }
 

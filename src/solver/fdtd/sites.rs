@@ -115,6 +115,10 @@ pub(super) struct Records<T> {
     stride: usize,
     /// Kept rows of levels 0, 1, 2, …, one level after the other.
     values: Vec<T>,
+    /// The same of Φ⁺, where it is kept and a detector asks for it.
+    potential: Vec<T>,
+    /// Whether one does.
+    moving: bool,
 }
 
 impl<T: Real> Records<T> {
@@ -130,6 +134,8 @@ impl<T: Real> Records<T> {
             rows: Vec::new(),
             stride: lattice.stride,
             values: Vec::new(),
+            potential: Vec::new(),
+            moving: taps.ask_for_velocity(),
         };
         let heard = taps.transducers().filter(|own| own.act() == Act::Record);
         if taps.taps().is_empty() && heard.is_none() {
@@ -166,27 +172,29 @@ impl<T: Real> Records<T> {
 
     /// The most steps of a pass whose records still fit.
     pub(super) fn longest(&self) -> usize {
-        let level = self.rows.len() * self.stride * size_of::<T>();
+        let arrays = if self.moving { 2 } else { 1 };
+        let level = arrays * self.rows.len() * self.stride * size_of::<T>();
         Self::MOST
             .checked_div(level)
             .map_or(usize::MAX, |levels| levels.max(2) - 1)
     }
 
-    /// Makes room for `steps` steps after the level `now`, which becomes level 0.
-    pub(super) fn begin(&mut self, now: &[T], steps: usize) {
+    /// Makes room for `steps` steps after the level `now`, which becomes level 0, and `potential` (empty: not kept) beside it.
+    pub(super) fn begin(&mut self, now: &[T], potential: &[T], steps: usize) {
         let level = self.rows.len() * self.stride;
-        self.values.clear();
-        self.values.resize(level * (steps + 1), T::zero());
-        for (slot, row) in self.rows.iter().enumerate() {
-            let from = self.whole(*row);
-            self.values[slot * self.stride..(slot + 1) * self.stride].copy_from_slice(&now[from]);
+        let moving = self.moving && !potential.is_empty();
+        let start = |all: &mut Vec<T>, from: &[T]| {
+            all.clear();
+            all.resize(level * (steps + 1), T::zero());
+            for (slot, row) in self.rows.iter().enumerate() {
+                let first = row * self.stride + Lattice::BETWEEN;
+                all[slot * self.stride..(slot + 1) * self.stride].copy_from_slice(&from[first..first + self.stride]);
+            }
+        };
+        start(&mut self.values, now);
+        if moving {
+            start(&mut self.potential, potential);
         }
-    }
-
-    /// A row with the ghosts of both its ends, which lie in the lines between rows.
-    fn whole(&self, row: usize) -> std::ops::Range<usize> {
-        let first = row * self.stride + Lattice::BETWEEN;
-        first..first + self.stride
     }
 
     /// The rows kept.
@@ -201,6 +209,7 @@ impl<T: Real> Records<T> {
             level: self.rows.len() * self.stride,
             stride: self.stride,
             values: Shared::new(&mut self.values),
+            potential: (!self.potential.is_empty()).then(|| Shared::new(&mut self.potential)),
         }
     }
 
@@ -215,6 +224,12 @@ impl<T: Real> Records<T> {
         let level = self.rows.len() * self.stride;
         (&self.values[n * level..(n + 1) * level], &self.slots)
     }
+
+    /// Φ⁺ of the kept rows of level `n`.
+    pub(super) fn potential(&self, n: usize) -> Option<&[T]> {
+        let level = self.rows.len() * self.stride;
+        self.potential.get(n * level..(n + 1) * level).filter(|_| level > 0)
+    }
 }
 
 /// Writes rows into [`Records`] from several tasks.
@@ -223,11 +238,12 @@ pub(super) struct Keeper<'a, T> {
     level: usize,
     stride: usize,
     values: Shared<'a, T>,
+    potential: Option<Shared<'a, T>>,
 }
 
 impl<T: Real> Keeper<'_, T> {
-    /// Keeps a row of level `n`, if a detector reads it. `span` has `half` ghosts at either end.
-    pub(super) fn keep(&self, row: usize, n: usize, half: usize, span: &[T]) {
+    /// Keeps a row of level `n`, if a detector reads it. `span`, and Φ⁺ beside it, have `half` ghosts at either end.
+    pub(super) fn keep(&self, row: usize, n: usize, half: usize, span: &[T], potential: Option<&[T]>) {
         let Some(&slot) = self.slots.get(row).filter(|slot| **slot != Records::<T>::NONE) else {
             return;
         };
@@ -236,5 +252,11 @@ impl<T: Real> Keeper<'_, T> {
         // SAFETY: a row of a level is stepped once, by one task.
         let kept = unsafe { self.values.slice(first..first + span.len()) };
         kept.copy_from_slice(span);
+        if let (Some(to), Some(from)) = (&self.potential, potential) {
+            #[allow(unsafe_code, reason = "see `Shared`")]
+            // SAFETY: as above.
+            let kept = unsafe { to.slice(first..first + from.len()) };
+            kept.copy_from_slice(from);
+        }
     }
 }

@@ -15,11 +15,12 @@ use crate::solver::{FieldImage, ImageRequest, SolverError, Taps};
 const NOW: &str = "p";
 const OLD: &str = "p_before";
 const PEAK: &str = "peak";
+const POTENTIAL: &str = "potential";
 
 impl<T: Vectors> Stepper for Fdtd<T> {
     fn parts(&self) -> Parts {
         let layers: usize = self.layers.iter().map(|layer| layer.psi.len() + layer.zeta.len()).sum();
-        let values = self.now.len() + self.old.len() + self.peak.len() + layers;
+        let values = self.now.len() + self.old.len() + self.peak.len() + self.potential.len() + layers;
         let half = self.sweep.lattice.half;
         let simd = Level::best().title();
         let (variant, details, batch) = match &self.way {
@@ -64,6 +65,7 @@ impl<T: Vectors> Stepper for Fdtd<T> {
 
     fn conjugate(&mut self, clock: &RunClock) -> Result<(), SolverError> {
         self.combine([T::one(), T::zero(), T::zero()], true, (clock.time(), 1.0));
+        self.reverse_potential();
         self.sweep.settle(&self.now, &self.old, &mut self.layers);
         Ok(())
     }
@@ -73,6 +75,9 @@ impl<T: Vectors> Stepper for Fdtd<T> {
     }
 
     fn advance_observed(&mut self, clock: &RunClock, steps: u64, taps: &mut Taps) -> Result<(), SolverError> {
+        if taps.ask_for_velocity() {
+            self.watch_potential()?;
+        }
         self.take(clock, steps, taps);
         Ok(())
     }
@@ -80,6 +85,10 @@ impl<T: Vectors> Stepper for Fdtd<T> {
     fn apply_transducers(&mut self, _clock: &RunClock, taps: &mut Taps) -> Result<(), SolverError> {
         self.touch_sites(taps);
         Ok(())
+    }
+
+    fn keep_velocity(&mut self) -> Result<(), SolverError> {
+        self.watch_potential()
     }
 
     fn image(&mut self, _clock: &RunClock, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError> {
@@ -110,6 +119,7 @@ impl<T: Vectors> Stepper for Fdtd<T> {
             planes.push(Plane::new(format!("zeta_{axis}"), layer.zeta.len()));
         }
         planes.push(Plane::optional(PEAK, sites));
+        planes.push(Plane::optional(POTENTIAL, sites));
         planes
     }
 
@@ -120,11 +130,12 @@ impl<T: Vectors> Stepper for Fdtd<T> {
             arrays.push(Some(T::real_data(layer.zeta.clone())));
         }
         arrays.push((!self.peak.is_empty()).then(|| self.data(&self.peak)));
+        arrays.push((!self.potential.is_empty()).then(|| self.data(&self.potential)));
         Ok(arrays)
     }
 
     fn load(&mut self, _clock: &RunClock, arrays: &[Option<&FieldData>]) -> Result<(), SolverError> {
-        let [Some(now), Some(old), memories @ .., peak] = arrays else {
+        let &[Some(now), Some(old), ref memories @ .., peak, potential] = arrays else {
             return Ok(());
         };
         for (layer, memories) in self.layers.iter_mut().zip(memories.chunks_exact(2)) {
@@ -136,15 +147,25 @@ impl<T: Vectors> Stepper for Fdtd<T> {
         self.put(old);
         std::mem::swap(&mut self.now, &mut self.old);
         self.put(now);
+        self.rest();
         self.peak = Vec::new();
-        if let Some(peak) = peak {
+        if peak.is_some() {
             self.watch_peak()?;
-            let lattice = &self.sweep.lattice;
+        }
+        if potential.is_some() {
+            self.watch_potential()?;
+        }
+        let lattice = &self.sweep.lattice;
+        for (from, to) in [(peak, &mut self.peak), (potential, &mut self.potential)] {
+            let Some(from) = from else { continue };
             for row in 0..lattice.rows() {
-                for i in 0..lattice.size[0] {
-                    self.peak[row * lattice.stride + lattice.front + i] = T::of(peak.at(row * lattice.size[0] + i).re);
+                for (i, to) in to[lattice.sites(row)].iter_mut().enumerate() {
+                    *to = T::of(from.at(row * lattice.size[0] + i).re);
                 }
             }
+        }
+        if potential.is_some() {
+            lattice.fill_all_ghosts(&mut self.potential, true);
         }
         Ok(())
     }

@@ -100,6 +100,53 @@ impl<'a, T: Copy> Memory<'a, T> {
     }
 }
 
+/// What is kept of every site beside the levels, laid out like them.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Watched<'a, T> {
+    /// Largest |p| so far.
+    pub(super) peak: Option<Shared<'a, T>>,
+    /// Φ⁺, and Δt by which it grows.
+    pub(super) potential: Option<(Shared<'a, T>, T)>,
+}
+
+impl<'a, T: Real> Watched<'a, T> {
+    /// What is kept of a run; empty arrays are not.
+    pub(super) fn of(peak: &'a mut [T], potential: &'a mut [T], time_step: f64) -> Self {
+        Self {
+            peak: (!peak.is_empty()).then(|| Shared::new(peak)),
+            potential: (!potential.is_empty()).then(|| (Shared::new(potential), T::of(time_step))),
+        }
+    }
+
+    /// Whether nothing is.
+    pub(super) fn is_empty(&self) -> bool {
+        self.peak.is_none() && self.potential.is_none()
+    }
+
+    /// Takes over a row, with its ghosts, after a step; returns Φ⁺ there.
+    ///
+    /// # Safety
+    /// As for the row itself: it belongs to the caller alone.
+    #[allow(unsafe_code, reason = "see `Shared`")]
+    pub(super) unsafe fn take(&self, range: std::ops::Range<usize>, span: &[T]) -> Option<&'a [T]> {
+        if let Some(peak) = &self.peak {
+            // SAFETY: the caller's promise.
+            let peak = unsafe { peak.slice(range.clone()) };
+            for (largest, value) in peak.iter_mut().zip(span) {
+                *largest = largest.max(value.abs());
+            }
+        }
+        self.potential.as_ref().map(|(potential, step)| {
+            // SAFETY: the caller's promise.
+            let potential = unsafe { potential.slice(range) };
+            for (potential, value) in potential.iter_mut().zip(span) {
+                *potential += *step * *value;
+            }
+            &*potential
+        })
+    }
+}
+
 /// One step, as its rows see it.
 pub(super) struct Stage<'a, T> {
     /// pⁿ.
@@ -112,8 +159,7 @@ pub(super) struct Stage<'a, T> {
     pub(super) acts: &'a Acts<T>,
     /// Rows where something happens at single sites; empty: anywhere.
     pub(super) visited: &'a [bool],
-    /// Largest |p| so far.
-    pub(super) peak: Option<Shared<'a, T>>,
+    pub(super) watched: Watched<'a, T>,
     /// Where detectors' rows are kept, and as which level.
     pub(super) keeper: Option<(&'a Keeper<'a, T>, usize)>,
 }

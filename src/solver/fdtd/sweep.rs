@@ -11,7 +11,7 @@ use super::lattice::{Ghost, Lattice, Mirror};
 use super::material::Material;
 use super::share::{Shared, View};
 use super::sites::Acts;
-use super::stage::{Memory, Mode, Part, Scratch, Stage};
+use super::stage::{Memory, Mode, Part, Scratch, Stage, Watched};
 use super::stencil::{DensityKernel, Kernel, Rows, density_kernel, kernel};
 use super::walls::Walls;
 use crate::backend::simd::Vectors;
@@ -81,7 +81,7 @@ impl<T: Real> Sweep<T> {
         now: &[T],
         old: &mut [T],
         layers: &mut [Layer<T>],
-        peak: Option<&mut [T]>,
+        watched: Watched<'_, T>,
         mode: Mode<T>,
         acts: &Acts<T>,
     ) {
@@ -98,7 +98,7 @@ impl<T: Real> Sweep<T> {
             memories: &memories,
             acts,
             visited: &[],
-            peak: peak.map(Shared::new),
+            watched,
             keeper: None,
         };
         let scratch = || Scratch::new(&self.lattice);
@@ -258,7 +258,7 @@ impl<T: Real> Sweep<T> {
                 self.fill_ghosts(span);
             }
         }
-        if stage.peak.is_none() && rows().all(|row| !stage.visits(row)) {
+        if stage.watched.is_empty() && rows().all(|row| !stage.visits(row)) {
             return;
         }
         for row in rows() {
@@ -279,16 +279,11 @@ impl<T: Real> Sweep<T> {
                 self.fill_ghosts(span);
             }
         }
-        if let Some(peak) = &stage.peak {
-            #[allow(unsafe_code, reason = "see `Shared`")]
-            // SAFETY: the row belongs to this task, as in the older level.
-            let peak = unsafe { peak.slice(self.lattice.span(row)) };
-            for (largest, value) in peak.iter_mut().zip(&*span) {
-                *largest = largest.max(value.abs());
-            }
-        }
+        #[allow(unsafe_code, reason = "see `Shared`")]
+        // SAFETY: the row belongs to this task, as in the older level.
+        let potential = unsafe { stage.watched.take(self.lattice.span(row), span) };
         if let Some((keeper, level)) = stage.keeper.filter(|_| visited) {
-            keeper.keep(row, level, half, span);
+            keeper.keep(row, level, half, span, potential);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::share::Shared;
 use super::sites::{Acts, Keeper};
-use super::stage::{Memory, Mode, Scratch, Stage};
+use super::stage::{Memory, Mode, Scratch, Stage, Watched};
 use super::sweep::Sweep;
 use super::tiling::{Tiling, Tower};
 use crate::backend::threads;
@@ -19,7 +19,7 @@ pub(super) struct Pass<'a, T> {
     pub(super) acts: &'a [Acts<T>],
     /// Rows where something happens at single sites.
     pub(super) visited: &'a [bool],
-    pub(super) peak: Option<Shared<'a, T>>,
+    pub(super) watched: Watched<'a, T>,
     pub(super) keeper: &'a Keeper<'a, T>,
 }
 
@@ -86,7 +86,7 @@ impl<T: Real> Sweep<T> {
                 memories: pass.memories,
                 acts: &pass.acts[step - 1],
                 visited: pass.visited,
-                peak: pass.peak,
+                watched: pass.watched,
                 keeper: Some((pass.keeper, step)),
             };
             let (mut parts, mut ahead) = (std::mem::take(&mut scratch.parts), std::mem::take(&mut scratch.ahead));

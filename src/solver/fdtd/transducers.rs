@@ -57,12 +57,19 @@ impl<T: Vectors> Fdtd<T> {
         }
         let (i, row) = (site % nx, site / nx);
         let place = lattice.index([i, row % ny, row / ny]);
-        self.now[place] = change(self.now[place]);
+        let before = self.now[place];
+        self.now[place] = change(before);
+        if let Some(potential) = self.potential.get_mut(place) {
+            *potential += T::of(self.time_step) * (self.now[place] - before);
+        }
         if let Some(peak) = self.peak.get_mut(place) {
             *peak = peak.max(self.now[place].abs());
         }
         if i < lattice.half || i + lattice.half >= nx {
             lattice.fill_ghosts(&mut self.now[lattice.span(row)], true);
+            if !self.potential.is_empty() {
+                lattice.fill_ghosts(&mut self.potential[lattice.span(row)], true);
+            }
         }
     }
 }

@@ -1,12 +1,15 @@
 //! Energy and its flux, site by site, and sums over the field.
 //!
-//! E = a^d/K₀ (Σ p²/2m̂ + ½ Σ k̂ (Δq)²): the Hamiltonian that the sweeps split, ½ Σ (dp/dt)²/K + ½ Σ b(∂p)² in the pressure. A site is given what moves there and half
-//! of each of its bonds. The splitting conserves a Hamiltonian that differs from it by O(Δt^order): E swings and does not drift.
+//! With Φ = ∫q dt, so that ρv = −∇Φ, the sound's energy is E = a^d/K₀ (½ Σ m̂ q² + ½ Σ k̂ (ΔΦ)²) = ½∫ q²/K + ρv², in J; in two dimensions in J per metre, in one per square metre of the other axes.
+//! A site is given its own pressure's part and half of each of its bonds; what flows to the next is −k̂ q̄ ΔΦ.
+//!
+//! With (q, p) instead of (Φ, Φ_t) the same sum, a^d/K₀ (Σ p²/2m̂ + ½ Σ k̂ (Δq)²), is the Hamiltonian that the sweeps split: the energy of a membrane of displacement q, (2πf)² times the sound's for a tone,
+//! known without Φ. Drift is taken from it. The splitting conserves a Hamiltonian that differs from it by O(Δt^order): both swing and do not drift.
 
 use super::springs::{Masses, Row};
 use crate::grid::Grid;
 
-/// q and p of the sites `x` of a row, in doubles: (row, first site, q, p).
+/// q and p, or Φ and its rate, of the sites `x` of a row, in doubles: (row, first site, the first, the second).
 pub(super) type Read<'a> = &'a (dyn Fn(usize, usize, &mut [f64], &mut [f64]) + Sync);
 
 /// What formulas read beside the field, kept from row to row.
@@ -23,6 +26,8 @@ pub(super) struct Gauge<'a> {
     pub grid: &'a Grid,
     pub masses: &'a Masses,
     pub read: Read<'a>,
+    /// Whether `read` gives Φ and its rate.
+    pub sound: bool,
 }
 
 impl Gauge<'_> {
@@ -73,7 +78,8 @@ impl Gauge<'_> {
         for (n, out) in out.iter_mut().enumerate() {
             let (i, at) = (lo + n, n + 1);
             let (own, p) = (q[0][at], rows.p[0][at]);
-            let mut sum = p * p / (2.0 * here.mass[i]);
+            let mass = if self.sound { 1.0 / here.mass[i] } else { here.mass[i] };
+            let mut sum = p * p / (2.0 * mass);
             let before = if i > 0 { here.x[i - 1] } else { here.x[nx - 1] };
             sum += part(before, q[0][at - 1], own) + part(here.x[i], q[0][at + 1], own);
             if above.is_some() {
@@ -89,8 +95,7 @@ impl Gauge<'_> {
         rows.below = under;
     }
 
-    /// The energy that flows from a site to the next along `axis`, per a^(d−1) and unit of time: −b p_t ∂p in the middle of the bond.
-    /// 0 at the last site and at walls.
+    /// The energy that flows from a site to the next along `axis`, per a^(d−1) and unit of time, from Φ and its rate. 0 at the last site and at walls.
     pub(super) fn flux(&self, rows: &mut Rows, [i, j]: [usize; 2], axis: usize) -> f64 {
         let mut next = [i, j];
         next[axis] += 1;
@@ -107,7 +112,11 @@ impl Gauge<'_> {
             (q[0], p[0])
         };
         let ((q0, p0), (q1, p1)) = (at([i, j]), at(next));
-        let rate = f64::midpoint(p0 / here.mass[i], p1 / there.mass[next[0]]);
+        let rate = if self.sound {
+            f64::midpoint(p0, p1)
+        } else {
+            f64::midpoint(p0 / here.mass[i], p1 / there.mass[next[0]])
+        };
         let k = if axis == 0 { here.x[i] } else { here.y[i] };
         // b = k̂ a²/K₀, and ∂p = Δp/a.
         let flux = -k * self.grid.spacing() * rate * (q1 - q0) / self.masses.modulus();

@@ -23,6 +23,7 @@ mod measure;
 mod naive;
 mod pair;
 mod plan;
+mod potential;
 mod rows;
 
 mod run;
@@ -187,7 +188,7 @@ fn memory(scenario: &Scenario) -> u64 {
     let absorbs = medium.has(Sets::Absorption) || grid.edges()[..grid.rank()].contains(&Edge::Absorb);
     let tables = if order(scenario) == 4 { 2 } else { 1 };
     let coefficients = if varies(scenario) { 4 * grid.rank() * tables } else { 0 };
-    let reals = 4 + coefficients + usize::from(absorbs);
+    let reals = 4 + coefficients + usize::from(absorbs) + usize::from(scenario.asks_for_velocity());
     let walls = usize::from(medium.has(Sets::Wall));
     (grid.sites() * (reals * Choice::of(scenario).real() + walls)) as u64
 }

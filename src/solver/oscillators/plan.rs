@@ -65,7 +65,7 @@ fn measure<T: Vectors>(grid: &Grid, masses: &Masses, order: u32, plans: Vec<Plan
     let layout = Layout::new(&part, if part.is_periodic(0) { deepest } else { 0 });
     let springs = Springs::<T>::new(&masses, layout.clone(), scheme);
     let damping = Damping::none();
-    let visits = Visits::new(&layout, &damping, None, &mut []);
+    let visits = Visits::new(&layout, &damping, None, &mut [], (&mut [], 0.0));
     let mut field = Field::new(&layout);
     let mut trial = Blocked::new(&part, plans[0].clone(), substeps, &layout);
     // The first pass of a plan fetches its own memory.

@@ -58,6 +58,8 @@ pub(super) struct Oscillators<T: Vectors> {
     pub(super) field: Field<T>,
     /// Largest |p| so far, once somebody asked for it; otherwise empty.
     pub(super) peak: Vec<T>,
+    /// Φ⁺ = ∫q dt up to half a step later, where somebody asks for energy or flux; otherwise empty.
+    pub(super) potential: Vec<T>,
 }
 
 impl<T: Vectors> Oscillators<T> {
@@ -98,10 +100,14 @@ impl<T: Vectors> Oscillators<T> {
             masses,
             schedule,
             peak: Vec::new(),
+            potential: Vec::new(),
         };
         state.fill_initial();
         if scenario.view().quantity == Quantity::Peak {
             state.watch_peak()?;
+        }
+        if scenario.asks_for_velocity() {
+            state.watch_potential()?;
         }
         Ok(state)
     }
@@ -141,6 +147,7 @@ impl<T: Vectors> Oscillators<T> {
 
     /// Reads coefficients and damping for a Δt; the field stays.
     pub(super) fn read_coefficients(&mut self, time_step: f64) {
+        self.shift_potential(time_step);
         self.time_step = time_step;
         let scheme = Scheme::new(self.order, time_step);
         let layout = self.springs.layout.clone();
@@ -181,6 +188,13 @@ impl<T: Vectors> Oscillators<T> {
                 }
             });
         });
+        if !self.potential.is_empty() {
+            for (j, row) in self.potential.chunks_mut(layout.stride()).enumerate() {
+                for i in (0..nx).filter(|i| masses.is_wall(*i, j)) {
+                    row[layout.column(i)] = T::zero();
+                }
+            }
+        }
         self.read_coefficients(self.time_step);
         Ok(())
     }
@@ -212,7 +226,8 @@ impl<T: Vectors> Oscillators<T> {
             let moments = 0..=steps as u64;
             moments.map(|n| self.kicks(clock.after(n).time())).collect()
         };
-        let mut visits = Visits::new(&self.springs.layout, &self.damping, windows, &mut self.peak);
+        let potential = (&mut self.potential[..], self.time_step);
+        let mut visits = Visits::new(&self.springs.layout, &self.damping, windows, &mut self.peak, potential);
         visits.kicks = kicks;
         match &mut self.schedule {
             Schedule::Naive => naive::steps(&mut self.field, &self.springs, &visits, steps),
@@ -248,14 +263,14 @@ impl<T: Vectors> Oscillators<T> {
                 taps.record(start.after(step as u64 + 1).time(), |tap| {
                     let n = number;
                     number += 1;
-                    self.tap_value(tap, &|j, i, q, p| {
+                    self.tap_value(tap, &|j, i, first, second| {
                         let at = i - windows.boxes[n].columns.start;
-                        let [from_q, from_p] = windows.row(step, n, j);
-                        for (to, from) in q.iter_mut().zip(&from_q[at..]) {
-                            *to = from.wide();
-                        }
-                        for (to, from) in p.iter_mut().zip(&from_p[at..]) {
-                            *to = from.wide();
+                        let [q, other] = windows.row(step, n, j);
+                        for (n, (first, second)) in first.iter_mut().zip(second).enumerate() {
+                            (*first, *second) = (q[at + n].wide(), other[at + n].wide());
+                            if tap.moves() {
+                                (*first, *second) = self.centred(*second, *first);
+                            }
                         }
                     })
                 });
@@ -268,18 +283,29 @@ impl<T: Vectors> Oscillators<T> {
         self.touch_sites(taps);
         if !taps.taps().is_empty() {
             taps.record(clock.time(), |tap| {
-                self.tap_value(tap, &|j, i, q, p| self.read(j, i, q, p))
+                if tap.moves() {
+                    self.tap_value(tap, &|j, i, phi, rate| self.read_sound(j, i, phi, rate))
+                } else {
+                    self.tap_value(tap, &|j, i, q, p| self.read(j, i, q, p))
+                }
             });
         }
     }
 
     /// The value of a detector, from a field that `read` reads.
     fn tap_value(&self, tap: &Tap, read: Read) -> f64 {
-        let gauge = self.gauge(read);
+        let gauge = self.gauge(read, tap.moves());
+        if tap.measure == Measure::Energy {
+            let [lo, hi] = [tap.lo[0], tap.hi[0]];
+            let scratch = || (Rows::default(), vec![0.0; hi.saturating_sub(lo)]);
+            return tap.sum_of_rows(scratch, |(rows, energies), j, _| {
+                gauge.energy_row(rows, j, lo, hi, energies);
+                energies.iter().sum()
+            });
+        }
         let mut rows = Rows::default();
         let mut momenta = vec![0.0; tap.hi[0].saturating_sub(tap.lo[0])];
         tap.acoustic(|j, _, out| match tap.measure {
-            Measure::Energy => gauge.energy_row(&mut rows, j, tap.lo[0], tap.hi[0], out),
             Measure::Flux => {
                 for (i, out) in (tap.lo[0]..).zip(out) {
                     *out = gauge.flux(&mut rows, [i, j], tap.across);
@@ -289,11 +315,12 @@ impl<T: Vectors> Oscillators<T> {
         })
     }
 
-    fn gauge<'a>(&'a self, read: Read<'a>) -> Gauge<'a> {
+    fn gauge<'a>(&'a self, read: Read<'a>, sound: bool) -> Gauge<'a> {
         Gauge {
             grid: self.scenario.grid(),
             masses: &self.masses,
             read,
+            sound,
         }
     }
 
@@ -320,15 +347,22 @@ impl<T: Vectors> Oscillators<T> {
         let grid = self.scenario.grid();
         let [nx, ny, _] = grid.size();
         let read: Read = &|j, i, q, p| self.read(j, i, q, p);
-        let gauge = self.gauge(read);
+        let read_sound: Read = &|j, i, phi, rate| self.read_sound(j, i, phi, rate);
+        let gauge = self.gauge(read, false);
+        let sound = (!self.potential.is_empty()).then(|| self.gauge(read_sound, true));
         let rows: Vec<Sums> = (0..ny)
             .into_par_iter()
             .map_init(
                 || (Rows::default(), vec![0.0; nx], vec![0.0; nx], vec![0.0; nx]),
                 |(rows, energies, q, p), j| {
-                    gauge.energy_row(rows, j, 0, nx, energies);
+                    let mut sum = |gauge: &Gauge| {
+                        gauge.energy_row(rows, j, 0, nx, energies);
+                        energies.iter().sum()
+                    };
+                    let invariant = sum(&gauge);
+                    let energy = sound.as_ref().map_or(f64::NAN, sum);
                     self.read(j, 0, q, p);
-                    Sums::of_row(q, energies)
+                    Sums::of_row(q, [energy, invariant])
                 },
             )
             .collect();
@@ -347,8 +381,10 @@ impl<T: Vectors> Oscillators<T> {
     }
 
     pub(super) fn draw(&mut self, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError> {
-        if request.quantity == Quantity::Peak {
-            self.watch_peak()?;
+        match request.quantity {
+            Quantity::Peak => self.watch_peak()?,
+            Quantity::Energy => self.watch_potential()?,
+            _ => {}
         }
         let layout = &self.springs.layout;
         let copy = |all: &[T], j: usize, out: &mut [f32]| {
@@ -359,8 +395,8 @@ impl<T: Vectors> Oscillators<T> {
         match request.quantity {
             Quantity::Peak => image.fill_real(request, |j, out| copy(&self.peak, j, out)),
             Quantity::Energy => {
-                let read: Read = &|j, i, q, p| self.read(j, i, q, p);
-                let gauge = self.gauge(read);
+                let read: Read = &|j, i, phi, rate| self.read_sound(j, i, phi, rate);
+                let gauge = self.gauge(read, true);
                 image.fill_real(request, |j, out| {
                     let mut energies = vec![0.0; out.len()];
                     gauge.energy_row(&mut Rows::default(), j, request.x.start, request.x.end, &mut energies);

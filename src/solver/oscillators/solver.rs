@@ -25,7 +25,7 @@ impl<T: Vectors> Stepper for Oscillators<T> {
             details,
             batch: self.fused() as u64,
             note: None,
-            memory: (held + self.peak.len() * size_of::<T>()) as u64,
+            memory: (held + (self.peak.len() + self.potential.len()) * size_of::<T>()) as u64,
         }
     }
 
@@ -39,6 +39,7 @@ impl<T: Vectors> Stepper for Oscillators<T> {
     }
 
     fn conjugate(&mut self, _clock: &RunClock) -> Result<(), SolverError> {
+        self.reverse_potential();
         self.field.p.iter_mut().for_each(|p| *p = -*p);
         Ok(())
     }
@@ -53,7 +54,14 @@ impl<T: Vectors> Stepper for Oscillators<T> {
         Ok(())
     }
 
+    fn keep_velocity(&mut self) -> Result<(), SolverError> {
+        self.watch_potential()
+    }
+
     fn advance_observed(&mut self, clock: &RunClock, steps: u64, taps: &mut Taps) -> Result<(), SolverError> {
+        if taps.ask_for_velocity() {
+            self.watch_potential()?;
+        }
         self.take_observed(clock, steps, taps);
         Ok(())
     }
@@ -79,6 +87,7 @@ impl<T: Vectors> Stepper for Oscillators<T> {
         let nx = self.springs.layout.size[0];
         self.put(|all| &mut all.q, |j, out| copy_row(field, nx * j, out));
         self.field.p.fill(T::zero());
+        self.rest();
         self.peak = Vec::new();
         Ok(())
     }
@@ -89,32 +98,41 @@ impl<T: Vectors> Stepper for Oscillators<T> {
             Plane::new("p", sites),
             Plane::new("momentum", sites),
             Plane::optional("peak", sites),
+            Plane::optional("potential", sites),
         ]
     }
 
     fn save(&mut self) -> Result<Vec<Option<FieldData>>, SolverError> {
-        let peak = (!self.peak.is_empty()).then(|| self.data(&self.peak));
+        let kept = |all: &[T]| (!all.is_empty()).then(|| self.data(all));
         Ok(vec![
             Some(self.data(&self.field.q)),
             Some(self.data(&self.field.p)),
-            peak,
+            kept(&self.peak),
+            kept(&self.potential),
         ])
     }
 
     fn load(&mut self, _clock: &RunClock, arrays: &[Option<&FieldData>]) -> Result<(), SolverError> {
-        let &[Some(pressure), Some(momentum), peak] = arrays else {
+        let &[Some(pressure), Some(momentum), peak, potential] = arrays else {
             return Ok(());
         };
         let nx = self.springs.layout.size[0];
         self.put(|field| &mut field.q, |j, out| copy_row(pressure, nx * j, out));
         self.put(|field| &mut field.p, |j, out| copy_row(momentum, nx * j, out));
+        self.rest();
         self.peak = Vec::new();
-        if let Some(data) = peak {
+        if peak.is_some() {
             self.watch_peak()?;
-            let layout = &self.springs.layout;
+        }
+        if potential.is_some() {
+            self.watch_potential()?;
+        }
+        let layout = &self.springs.layout;
+        for (data, to) in [(peak, &mut self.peak), (potential, &mut self.potential)] {
+            let Some(data) = data else { continue };
             for j in 0..layout.size[1] {
                 for i in 0..nx {
-                    self.peak[layout.index(i, j)] = T::of(data.at(nx * j + i).re);
+                    to[layout.index(i, j)] = T::of(data.at(nx * j + i).re);
                 }
             }
         }

@@ -36,7 +36,11 @@ impl<T: Vectors> Oscillators<T> {
         if self.masses.is_wall(i, j) {
             return;
         }
+        let before = self.field.q[place];
         change(&mut self.field.q[place], &mut self.field.p[place]);
+        if let Some(potential) = self.potential.get_mut(place) {
+            *potential += T::of(self.time_step) * (self.field.q[place] - before);
+        }
         if let Some(peak) = self.peak.get_mut(place) {
             *peak = peak.max(self.field.q[place].abs());
         }

@@ -107,8 +107,10 @@ fn edge_rate(grid: &Grid, speed: f64, axis: usize, at: usize) -> f64 {
 
 /// The sites that detectors read, copied after every step of a batch.
 pub(super) struct Windows<T> {
-    /// Rows and columns, and where their numbers begin: q of all of its sites, then p.
+    /// Rows and columns, and where their numbers begin: q of all of its sites, then p or, where `moving`, Φ⁺.
     pub boxes: Vec<Window>,
+    /// Whether a detector asks for energy or flux.
+    pub moving: bool,
     /// Numbers of a step.
     per_step: usize,
     values: Vec<T>,
@@ -141,6 +143,7 @@ impl<T: Real> Windows<T> {
     pub(super) fn new(grid: &Grid, taps: &Taps, steps: usize) -> Option<Self> {
         let mut windows = Self {
             boxes: Vec::new(),
+            moving: taps.ask_for_velocity(),
             per_step: 0,
             values: Vec::new(),
         };
@@ -176,7 +179,7 @@ impl<T: Real> Windows<T> {
         self.values.len() / self.per_step.max(1)
     }
 
-    /// q and p of the columns of row `j` that window `n` holds after step `step`.
+    /// q, and p or Φ⁺, of the columns of row `j` that window `n` holds after step `step`.
     pub(super) fn row(&self, step: usize, n: usize, j: usize) -> [&[T]; 2] {
         let window = &self.boxes[n];
         let place = step * self.per_step + window.place(j);
@@ -193,35 +196,46 @@ pub(super) struct Visits<'a, T> {
     pub damping: &'a Damping<T>,
     windows: &'a [Window],
     per_step: usize,
+    moving: bool,
     values: *mut T,
     peak: *mut T,
+    potential: *mut T,
+    time_step: T,
 }
 
 // SAFETY: only `after` writes through the pointers, to the places of sites that its caller alone works on.
 unsafe impl<T: Real> Sync for Visits<'_, T> {}
 
 impl<'a, T: Real> Visits<'a, T> {
-    /// Visits that keep copies in `windows` and the largest |q| in `peak` (laid out like a field, or empty).
+    /// Visits that keep copies in `windows`, the largest |q| in `peak` and Φ⁺ in `potential` (both laid out like a field, or empty).
     pub(super) fn new(
         layout: &'a Layout,
         damping: &'a Damping<T>,
         windows: Option<&'a mut Windows<T>>,
         peak: &'a mut [T],
+        (potential, time_step): (&'a mut [T], f64),
     ) -> Self {
+        let start = |all: &'a mut [T]| {
+            if all.is_empty() {
+                std::ptr::null_mut()
+            } else {
+                all.as_mut_ptr()
+            }
+        };
         let mut visits = Self {
             layout,
             kicks: Vec::new(),
             damping,
             windows: &[],
             per_step: 0,
+            moving: false,
             values: std::ptr::null_mut(),
-            peak: if peak.is_empty() {
-                std::ptr::null_mut()
-            } else {
-                peak.as_mut_ptr()
-            },
+            peak: start(peak),
+            potential: start(potential),
+            time_step: T::of(time_step),
         };
         if let Some(windows) = windows {
+            visits.moving = windows.moving;
             visits.per_step = windows.per_step;
             visits.values = windows.values.as_mut_ptr();
             visits.windows = &windows.boxes;
@@ -258,6 +272,12 @@ impl<'a, T: Real> Visits<'a, T> {
             self.kick(step + 1, row, stretch);
             if core.is_empty() {
                 return;
+            }
+            if !self.potential.is_null() {
+                for i in core.clone() {
+                    let site = site(row, stretch, i);
+                    *self.potential.add(self.layout.index(i, row.j)) += self.time_step * *site.q;
+                }
             }
             for window in self.windows {
                 self.copy(step, window, row, stretch, core);
@@ -323,7 +343,11 @@ impl<'a, T: Real> Visits<'a, T> {
                 let site = site(row, stretch, i);
                 let to = self.values.add(to + i - window.columns.start);
                 *to = *site.q;
-                *to.add(window.sites()) = *site.p;
+                *to.add(window.sites()) = if self.moving {
+                    *self.potential.add(self.layout.index(i, row.j))
+                } else {
+                    *site.p
+                };
             }
         }
     }

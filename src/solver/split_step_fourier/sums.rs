@@ -100,6 +100,7 @@ impl<T: Real> SplitStepFourier<T> {
             position,
             spread,
             peak,
+            invariant: 0.0,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Cuda;
 use super::params::{self, whole};
-use crate::backend::cuda::CudaError;
+use crate::backend::cuda::{Buffer, CudaError};
 use crate::physics::Observables;
 use crate::scene::scenario::Quantity;
 use crate::solver::device::OnCuda;
@@ -11,9 +11,11 @@ use crate::solver::device::resident::Resident;
 use crate::solver::{FieldImage, ImageRequest, SolverError};
 
 impl<T: OnCuda> Cuda<T> {
+    /// What `measure` is given: energies are those of the sound, where the velocity is kept.
     pub(super) fn look(&self, region: &Region) -> params::Look<T> {
         params::Look {
             step: self.step_parameters(),
+            potential: self.potential.as_ref().map_or(0, Buffer::address),
             lo: region.lo.map(whole),
             hi: region.hi.map(whole),
             across: region.across.map_or(-1, whole),
@@ -31,8 +33,15 @@ impl<T: OnCuda> Cuda<T> {
     /// Sums over the whole field.
     pub(super) fn sum_all(&self) -> Result<Observables, SolverError> {
         let region = self.everywhere(true);
-        let sums = self.aside.sums(&self.queue, &region, &self.look(&region));
-        Ok(observables(sums.map_err(SolverError::from)?, self.host.scenario.grid()))
+        let look = self.look(&region);
+        let sums = |look: &params::Look<T>| self.aside.sums(&self.queue, &region, look).map_err(SolverError::from);
+        let invariant = sums(&params::Look { potential: 0, ..look })?;
+        let sound = if self.potential.is_some() {
+            Some(sums(&look)?)
+        } else {
+            None
+        };
+        Ok(observables(invariant, sound, self.host.scenario.grid()))
     }
 
     /// Starts to keep the largest |p| of every site.
@@ -43,12 +52,21 @@ impl<T: OnCuda> Cuda<T> {
         Ok(())
     }
 
-    /// What a picture needs beforehand.
-    fn ready_for(&mut self, request: &ImageRequest) -> Result<(), SolverError> {
-        if request.quantity == Quantity::Peak {
-            self.watch_peak()?;
+    /// Starts to keep what the velocity follows from.
+    pub(super) fn watch_potential(&mut self) -> Result<(), SolverError> {
+        if self.potential.is_none() {
+            self.on_host(super::Fdtd::watch_potential)?;
         }
         Ok(())
+    }
+
+    /// What a picture needs beforehand.
+    fn ready_for(&mut self, request: &ImageRequest) -> Result<(), SolverError> {
+        match request.quantity {
+            Quantity::Peak => self.watch_peak(),
+            Quantity::Energy => self.watch_potential(),
+            _ => Ok(()),
+        }
     }
 
     /// See [`crate::solver::Solver::image`].

@@ -77,6 +77,7 @@ struct Kernels {
     listed: Kernel,
     operate: Kernel,
     peaks: Kernel,
+    potentials: Kernel,
 }
 
 impl Kernels {
@@ -89,6 +90,7 @@ impl Kernels {
             listed: of_order(["listed_1", "listed_2", "listed_3", "listed_4"])?,
             operate: queue.kernel(source, "operate", 0)?,
             peaks: queue.kernel(source, "peaks", 0)?,
+            potentials: queue.kernel(source, "potentials", 0)?,
         })
     }
 }
@@ -106,6 +108,7 @@ pub(super) struct Cuda<T: OnCuda> {
     now: Buffer<T>,
     old: Buffer<T>,
     peak: Option<Buffer<T>>,
+    potential: Option<Buffer<T>>,
     medium: store::Medium<T>,
     operations: Operations<T>,
     torre: Option<torre::Torre>,
@@ -140,6 +143,7 @@ impl<T: OnCuda> Cuda<T> {
                 now: queue.zeros("the pressure", count)?,
                 old: queue.zeros("the pressure", count)?,
                 peak: None,
+                potential: None,
                 medium: store::Medium::new(&queue, &host, pitch)?,
                 operations: Operations::new(&queue)?,
                 torre: None,
@@ -192,6 +196,15 @@ impl<T: OnCuda> Cuda<T> {
         let (what, peak) = ("the largest pressures", &self.host.peak);
         let push_peak = (!peak.is_empty()).then_some(|to: &Buffer<T>| push(what, peak, to));
         keep(&self.queue, what, &mut self.peak, shape[2] * shape[1], push_peak)?;
+        let (what, potential) = ("the velocity", &self.host.potential);
+        let push_potential = (!potential.is_empty()).then_some(|to: &Buffer<T>| push(what, potential, to));
+        keep(
+            &self.queue,
+            what,
+            &mut self.potential,
+            shape[2] * shape[1],
+            push_potential,
+        )?;
         self.let_go();
         Ok(())
     }
@@ -215,6 +228,7 @@ fn check_room(scenario: &Scenario, choice: &Choice, free: u64) -> Result<(), Sol
         medium.has(Sets::Density),
         medium.has(Sets::Absorption),
         scenario.view().quantity == crate::scene::scenario::Quantity::Peak,
+        scenario.asks_for_velocity(),
     ] {
         planes += u64::from(wanted);
     }

@@ -105,6 +105,7 @@ pub(super) struct Tiles<T> {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Look<T> {
     pub step: Step<T>,
+    pub potential: u64,
     pub lo: [i32; 3],
     pub hi: [i32; 3],
     pub across: i32,

@@ -39,6 +39,11 @@ impl<T: OnCuda> Resident for Cuda<T> {
             self.host.peak = allocate(lattice.values(), "the largest pressures")?;
             pull(peak, "the largest pressures", &mut self.host.peak)?;
         }
+        self.host.potential = Vec::new();
+        if let Some(potential) = &self.potential {
+            self.host.potential = allocate(lattice.values(), "the velocity")?;
+            pull(potential, "the velocity", &mut self.host.potential)?;
+        }
         self.medium
             .pull_layers(&self.queue, &mut self.host)
             .map_err(SolverError::from)
@@ -59,11 +64,17 @@ impl<T: OnCuda> Resident for Cuda<T> {
     fn let_go(&mut self) {
         (self.host.now, self.host.old) = (Aligned::zeros(0), Aligned::zeros(0));
         self.host.peak = Vec::new();
+        self.host.potential = Vec::new();
     }
 
     fn describe(&self) -> Parts {
         let device = self.queue.device();
-        let levels = self.now.bytes() + self.old.bytes() + self.peak.as_ref().map_or(0, Buffer::bytes);
+        let levels = self.now.bytes()
+            + self.old.bytes()
+            + [&self.peak, &self.potential]
+                .map(|all| all.as_ref().map_or(0, Buffer::bytes))
+                .iter()
+                .sum::<usize>();
         let (variant, kernel) = match (&self.torre, &self.tiles, &self.because) {
             (Some(torre), ..) => ("diamond-torre", torre.describe()),
             (None, Some(tiles), _) => ("tiled", tiles.describe()),
@@ -108,6 +119,10 @@ impl<T: OnCuda> Resident for Cuda<T> {
 
     fn total(&mut self) -> Result<Observables, SolverError> {
         self.sum_all()
+    }
+
+    fn watch_velocity(&mut self) -> Result<(), SolverError> {
+        self.watch_potential()
     }
 
     fn picture(&mut self, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError> {

@@ -32,6 +32,9 @@ impl<T: OnCuda> Cuda<T> {
 
     /// Steps and records.
     pub(super) fn go(&mut self, clock: &RunClock, steps: u64, taps: &mut Taps) -> Result<(), SolverError> {
+        if taps.ask_for_velocity() {
+            self.watch_potential()?;
+        }
         let gathered = gathered_places(taps, |at| self.place(at));
         let mut done = 0;
         // Whole passes, so that none is cut short.
@@ -226,12 +229,21 @@ impl<T: OnCuda> Cuda<T> {
         self.operate(parameters.old, n)?;
         // SAFETY: both hold that many numbers.
         unsafe {
+            let numbers = count(self.pitch * ny * nz);
+            let blocks = numbers.div_ceil(256).min(8192);
             if peaks_after {
-                let numbers = count(self.pitch * ny * nz);
-                let blocks = numbers.div_ceil(256).min(8192);
                 self.queue.launch(&self.kernels.peaks, (blocks, 1, 1), 256, |launch| {
                     launch.arg(&parameters.old).arg(&peak).arg(&numbers);
                 })?;
+            }
+            if let Some(potential) = &self.potential {
+                let (potential, step) = (potential.address(), T::of(self.host.time_step));
+                // A picture under way may read it.
+                self.aside.before_any_writing(&self.queue)?;
+                self.queue
+                    .launch(&self.kernels.potentials, (blocks, 1, 1), 256, |launch| {
+                        launch.arg(&parameters.old).arg(&potential).arg(&step).arg(&numbers);
+                    })?;
             }
         }
         std::mem::swap(&mut self.now, &mut self.old);

@@ -275,7 +275,7 @@ impl<T: OnCuda> Cuda<T> {
     #[allow(unsafe_code, reason = "kernel launches")]
     fn tiled_by(&mut self, tiles: &mut Tiles<T>, n: usize, most: usize) -> Result<usize, CudaError> {
         let steps = tiles.strips.steps;
-        if most < steps || self.peak.is_some() {
+        if most < steps || self.peak.is_some() || self.potential.is_some() {
             return Ok(0);
         }
         for level in &tiles.spare {

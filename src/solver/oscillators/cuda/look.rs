@@ -25,6 +25,8 @@ impl<T: OnCuda> Cuda<T> {
         self.medium.look(params::Look {
             field: [self.field[0].address(), self.field[1].address()],
             peak: address(self.peak.as_ref()),
+            potential: address(self.potential.as_ref()),
+            time_step: self.host.time_step,
             plane: self.plane(),
             spacing: self.host.scenario.grid().spacing(),
             lo: region.lo.map(whole),
@@ -42,14 +44,32 @@ impl<T: OnCuda> Cuda<T> {
     /// Sums over the whole field.
     pub(super) fn sums(&self) -> Result<Observables, SolverError> {
         let region = self.everywhere(true);
-        let sums = self.aside.sums(&self.queue, &region, &self.look(&region))?;
-        Ok(observables(sums, self.host.scenario.grid()))
+        let look = self.look(&region);
+        let invariant = self
+            .aside
+            .sums(&self.queue, &region, &params::Look { potential: 0, ..look })?;
+        let sound = match &self.potential {
+            Some(_) => Some(self.aside.sums(&self.queue, &region, &look)?),
+            None => None,
+        };
+        Ok(observables(invariant, sound, self.host.scenario.grid()))
     }
 
     /// What a picture needs beforehand.
     fn ready_for(&mut self, request: &ImageRequest) -> Result<(), SolverError> {
         if request.quantity == Quantity::Peak && self.peak.is_none() {
             self.on_host(super::Oscillators::watch_peak)?;
+        }
+        if request.quantity == Quantity::Energy {
+            self.watch_potential()?;
+        }
+        Ok(())
+    }
+
+    /// Starts to keep what the velocity follows from.
+    pub(super) fn watch_potential(&mut self) -> Result<(), SolverError> {
+        if self.potential.is_none() {
+            self.on_host(super::Oscillators::watch_potential)?;
         }
         Ok(())
     }
@@ -66,7 +86,7 @@ impl<T: OnCuda> Cuda<T> {
     pub(super) fn begin(&mut self, request: &ImageRequest) -> Result<(), SolverError> {
         self.ready_for(request)?;
         let look = self.look(&self.everywhere(false));
-        // Steps write both planes in one launch, and the largest pressures after it.
+        // Steps write both planes in one launch, and what is kept beside them after it.
         let reads = vec![self.field[0].address()];
         let with = |frame| params::Picture { look, frame };
         Ok(self.aside.begin(&self.queue, request, reads, with)?)

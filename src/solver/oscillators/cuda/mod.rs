@@ -67,6 +67,7 @@ struct Kernels {
     operate: Kernel,
     touch: Kernel,
     peaks: Kernel,
+    potentials: Kernel,
 }
 
 /// A run whose field is on the device.
@@ -84,6 +85,7 @@ pub(super) struct Cuda<T: OnCuda> {
     /// What a fused launch writes; none where sweeps work in place.
     other: Option<Planes<T>>,
     peak: Option<Buffer<T>>,
+    potential: Option<Buffer<T>>,
     medium: store::Medium<T>,
     operations: Operations<T>,
     touching: Touching<T>,
@@ -121,6 +123,7 @@ impl<T: OnCuda> Cuda<T> {
                     operate: kernel("operate")?,
                     touch: kernel("touch_sites")?,
                     peaks: kernel("peaks")?,
+                    potentials: kernel("potentials")?,
                 },
                 field: [plane()?, plane()?],
                 other: if launches.is_naive() {
@@ -130,6 +133,7 @@ impl<T: OnCuda> Cuda<T> {
                 },
                 launches,
                 peak: None,
+                potential: None,
                 medium,
                 operations: Operations::new(&queue)?,
                 touching: Touching::new(&queue)?,
@@ -163,6 +167,15 @@ impl<T: OnCuda> Cuda<T> {
         let (what, peak) = ("the largest pressures", &self.host.peak);
         let push_peak = (!peak.is_empty()).then_some(|to: &Buffer<T>| push(what, peak, to));
         keep(&self.queue, what, &mut self.peak, shape[2] * shape[1], push_peak)?;
+        let (what, potential) = ("the velocity", &self.host.potential);
+        let push_potential = (!potential.is_empty()).then_some(|to: &Buffer<T>| push(what, potential, to));
+        keep(
+            &self.queue,
+            what,
+            &mut self.potential,
+            shape[2] * shape[1],
+            push_potential,
+        )?;
         self.let_go();
         Ok(())
     }
@@ -182,6 +195,7 @@ fn check_room(scenario: &Scenario, choice: &Choice, free: u64) -> Result<(), Sol
     }
     let absorbs = medium.has(Sets::Absorption) || grid.edges()[..grid.rank()].contains(&Edge::Absorb);
     planes += usize::from(absorbs) + usize::from(scenario.view().quantity == Quantity::Peak);
+    planes += usize::from(scenario.asks_for_velocity());
     let precision = choice.precision;
     let needed = count * (planes * precision.bytes()) as u64 + Aside::BYTES as u64;
     crate::solver::device::check_room(

@@ -71,6 +71,8 @@ pub(super) struct Line<T> {
 pub(super) struct Look {
     pub field: [u64; 2],
     pub peak: u64,
+    pub potential: u64,
+    pub time_step: f64,
     pub plane: Plane,
     pub mass: u64,
     pub stiffnesses: [u64; 2],

@@ -56,7 +56,11 @@ impl<T: OnCuda> Resident for Cuda<T> {
             Some(peak) => pull("the largest pressures", peak)?,
             None => Vec::new(),
         };
-        (self.host.field, self.host.peak) = (field, peak);
+        let potential = match &self.potential {
+            Some(potential) => pull("the velocity", potential)?,
+            None => Vec::new(),
+        };
+        (self.host.field, self.host.peak, self.host.potential) = (field, peak, potential);
         Ok(())
     }
 
@@ -80,6 +84,7 @@ impl<T: OnCuda> Resident for Cuda<T> {
             p: Vec::new(),
         };
         self.host.peak = Vec::new();
+        self.host.potential = Vec::new();
         self.host.springs = Springs {
             layout: self.host.springs.layout.clone(),
             scheme: self.host.springs.scheme.clone(),
@@ -90,7 +95,12 @@ impl<T: OnCuda> Resident for Cuda<T> {
 
     fn describe(&self) -> Parts {
         let device = self.queue.device();
-        let planes = self.field.iter().chain(self.other.iter().flatten()).chain(&self.peak);
+        let planes = self
+            .field
+            .iter()
+            .chain(self.other.iter().flatten())
+            .chain(&self.peak)
+            .chain(&self.potential);
         let substeps = self.host.springs.scheme.substeps.len();
         Parts {
             variant: self.launches.variant(),
@@ -115,6 +125,10 @@ impl<T: OnCuda> Resident for Cuda<T> {
 
     fn wait(&mut self) -> Result<(), SolverError> {
         Ok(self.aside.pace(&self.queue)?)
+    }
+
+    fn watch_velocity(&mut self) -> Result<(), SolverError> {
+        self.watch_potential()
     }
 
     fn total(&mut self) -> Result<Observables, SolverError> {

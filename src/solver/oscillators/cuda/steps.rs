@@ -183,6 +183,9 @@ impl<T: OnCuda> Cuda<T> {
 
     /// Steps and records.
     pub(super) fn go(&mut self, clock: &RunClock, steps: u64, taps: &mut Taps) -> Result<(), SolverError> {
+        if taps.ask_for_velocity() {
+            self.watch_potential()?;
+        }
         let gathered = gathered_places(taps, |at| self.place(at));
         let mut done = 0;
         while done < steps {
@@ -218,7 +221,7 @@ impl<T: OnCuda> Cuda<T> {
         self.operations.load(&self.queue, &mut signals, gathered)?;
         self.prepare_transducers(taps, steps)?;
         let substeps = self.host.springs.scheme.substeps.len();
-        if self.operations.is_empty() && taps.is_empty() && self.peak.is_none() {
+        if self.operations.is_empty() && taps.is_empty() && self.peak.is_none() && self.potential.is_none() {
             return self.run(steps * substeps);
         }
         let (mut times, mut records) = (Vec::new(), Vec::new());
@@ -243,6 +246,7 @@ impl<T: OnCuda> Cuda<T> {
                     self.operate(n + 1, 0, true)?;
                 }
             }
+            self.keep_potential()?;
             if !taps.is_empty() {
                 times.push(clock.after(n as u64 + 1).time());
                 records.push(self.aside.summed(&self.queue, taps, |region| self.look(region))?);
@@ -290,6 +294,24 @@ impl<T: OnCuda> Cuda<T> {
             self.queue.launch(&self.kernels.peaks, (blocks, 1, 1), 256, |launch| {
                 launch.arg(&q).arg(&peak).arg(&count);
             })
+        }
+    }
+
+    #[allow(unsafe_code, reason = "a kernel launch")]
+    fn keep_potential(&mut self) -> Result<(), CudaError> {
+        let Some(potential) = &self.potential else {
+            return Ok(());
+        };
+        let (q, potential, step) = (self.field[0].address(), potential.address(), T::of(self.host.time_step));
+        // A picture under way may read it.
+        self.aside.before_any_writing(&self.queue)?;
+        let (blocks, count) = self.everything();
+        // SAFETY: the arguments are those of `potentials`; both planes hold `count` numbers.
+        unsafe {
+            self.queue
+                .launch(&self.kernels.potentials, (blocks, 1, 1), 256, |launch| {
+                    launch.arg(&q).arg(&potential).arg(&step).arg(&count);
+                })
         }
     }
 

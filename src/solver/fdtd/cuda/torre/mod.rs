@@ -187,7 +187,7 @@ impl<T: OnCuda> Cuda<T> {
         let Some(torre) = &self.torre else { return Ok(0) };
         let shape = torre.shape;
         let steps = most.min(torre.steps) / shape.period() * shape.period();
-        if steps == 0 || self.peak.is_some() {
+        if steps == 0 || self.peak.is_some() || self.potential.is_some() {
             return Ok(0);
         }
         self.aside.before_any_writing(&self.queue)?;

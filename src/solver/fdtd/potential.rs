@@ -1,0 +1,68 @@
+//! Φ = ∫p dt, from which the velocity of the medium follows: ρv = −∇Φ.
+//!
+//! Kept where a scene asks for energy or its flux, and nowhere else: one more number a site is read and written in every step. Held is Φ⁺ = Φ(tₙ + Δt/2), to which each step adds Δt pⁿ⁺¹. What begins
+//! at rest begins with Φ = 0 at its own time, and so does what is first asked for later: velocity counts from then on.
+
+use super::energy::Levels;
+use super::material::allocate;
+use super::run::Fdtd;
+use crate::backend::simd::Vectors;
+use crate::solver::SolverError;
+
+impl<T: Vectors> Fdtd<T> {
+    /// Starts to keep Φ, if nobody did.
+    pub(super) fn watch_potential(&mut self) -> Result<(), SolverError> {
+        if self.potential.is_empty() {
+            self.potential = allocate(self.now.len(), "the velocity")?;
+            self.rest();
+        }
+        Ok(())
+    }
+
+    /// v = 0 now.
+    pub(super) fn rest(&mut self) {
+        let half = T::of(self.time_step / 2.0);
+        for (phi, p) in self.potential.iter_mut().zip(self.now.iter()) {
+            *phi = half * *p;
+        }
+    }
+
+    /// The velocity stays, and time runs on with another Δt.
+    pub(super) fn shift_potential(&mut self, time_step: f64) {
+        let half = T::of((time_step - self.time_step) / 2.0);
+        for (phi, p) in self.potential.iter_mut().zip(self.now.iter()) {
+            *phi += half * *p;
+        }
+    }
+
+    /// The velocity changes its sign.
+    pub(super) fn reverse_potential(&mut self) {
+        let step = T::of(self.time_step);
+        for (phi, p) in self.potential.iter_mut().zip(self.now.iter()) {
+            *phi = step * *p - *phi;
+        }
+    }
+
+    /// pⁿ and pⁿ⁻¹: their energy is the membrane's, which the scheme conserves as well.
+    pub(super) fn levels(&self) -> Levels<'_, T> {
+        Levels {
+            newer: &self.now,
+            other: &self.old,
+            mix: [0.0, 1.0],
+            slots: None,
+            stride: self.sweep.lattice.stride,
+            spacing: self.scenario.grid().spacing(),
+            time_step: self.time_step,
+        }
+    }
+
+    /// Φ⁺ and Φ⁻; `None` where nobody keeps them.
+    pub(super) fn sound(&self) -> Option<Levels<'_, T>> {
+        (!self.potential.is_empty()).then(|| Levels {
+            newer: &self.potential,
+            other: &self.now,
+            mix: [1.0, -self.time_step],
+            ..self.levels()
+        })
+    }
+}
