@@ -4,10 +4,10 @@
 //! at rest begins with Φ = 0 at its own time, and so does what is first asked for later: velocity counts from then on.
 
 use super::energy::Levels;
-use super::material::allocate;
 use super::run::Fdtd;
 use crate::backend::simd::Vectors;
 use crate::solver::SolverError;
+use crate::solver::acoustic::medium::allocate;
 
 impl<T: Vectors> Fdtd<T> {
     /// Starts to keep Φ, if nobody did.

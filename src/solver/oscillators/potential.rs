@@ -7,7 +7,7 @@ use super::field::Field;
 use super::run::Oscillators;
 use crate::backend::simd::Vectors;
 use crate::solver::SolverError;
-use crate::solver::fdtd::material::allocate;
+use crate::solver::acoustic::medium::allocate;
 
 impl<T: Vectors> Oscillators<T> {
     /// Starts to keep Φ, if nobody did.
