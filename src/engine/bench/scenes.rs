@@ -7,7 +7,7 @@ use super::super::{Engine, EngineError};
 use crate::engine::build;
 use crate::grid::Edge;
 use crate::physics::Sets;
-use crate::scene::file::EdgesFile;
+use crate::scene::file::{EdgesFile, GridFile, PulseFile};
 use crate::scene::{Scenario, SceneFile};
 use crate::solver::{self, SolverError};
 use std::path::Path;
@@ -32,7 +32,7 @@ pub enum Part {
     Interaction,
     /// Detectors.
     Detectors,
-    /// Sources.
+    /// Sources; a pulse in the middle of the grid stands for them where there is no other sound.
     Sources,
     /// The transducers of a mirror, listening.
     Mirror,
@@ -106,9 +106,26 @@ impl Part {
                 }
             }
             Self::Detectors => file.detectors.clear(),
-            Self::Sources => file.sources.clear(),
+            Self::Sources => {
+                // A scene in which nothing makes a sound is refused.
+                if !file.sources.is_empty() && file.pulses.is_empty() && file.initial.is_none() {
+                    file.pulses.push(pulse(&file.grid));
+                }
+                file.sources.clear();
+            }
             Self::Mirror => file.mirror = None,
         }
+    }
+}
+
+/// A pulse in the middle of a grid.
+#[expect(clippy::cast_precision_loss, reason = "numbers of sites")]
+fn pulse(grid: &GridFile) -> PulseFile {
+    let middle = |sites: &usize| (*sites / 2) as f64 * grid.spacing;
+    PulseFile {
+        center: grid.size.iter().map(middle).collect(),
+        width: 4.0 * grid.spacing,
+        amplitude: 1.0,
     }
 }
 
