@@ -175,7 +175,6 @@ impl Tiling {
         let (most, least) = (u.end - 1 + v.end - 1, u.start + v.start);
         if !self.periodic {
             let c = (u.start - (v.end - 1)).div_euclid(2)..=(u.end - 1 - v.start).div_euclid(2);
-            // Faces are looked up as rows up to h + 1 further out, as the rows that need them are: the slope covers both.
             if *c.end() + self.slope + 1 < 0 || *c.start() - self.slope > self.crossing {
                 return None;
             }
