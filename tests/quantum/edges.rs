@@ -105,8 +105,8 @@ fn order_4_absorbs_like_order_2() {
             common::run(&scenario, 700)
         };
         let (second, fourth) = (run(2), run(4));
-        // Order 2 at JΔt = 0.1 is off by k²(JΔt)²/6 of the phase 2Jtk²/… ≈ 1e-2 after t = 70, of amplitudes that are half absorbed.
+        // At JΔt = θ = 0.1 the splitting of order 2 has J tan(θ)/θ for J: (θ²/3) J k² t = 0.084 of phase after t = 70.
         let distance = ripplon::physics::reference::distance(&second, &fourth);
-        assert!(distance < 0.05, "{method}: {distance:.2e}");
+        assert!(distance < 0.09, "{method}: {distance:.2e}");
     }
 }
