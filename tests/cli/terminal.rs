@@ -31,7 +31,12 @@ fn a_reader_that_has_seen_enough_ends_nothing_in_a_panic() {
         drop(child.stdout.take());
         let run = Run(child.wait_with_output().unwrap());
         assert_eq!(run.0.status.code(), Some(0), "{line}: {}", run.err());
-        assert_eq!(run.err(), "", "{line}");
+        if line == "info" {
+            // Graphics drivers may have something to say.
+            assert!(!run.err().contains("panicked"), "{}", run.err());
+        } else {
+            assert_eq!(run.err(), "", "{line}");
+        }
     }
     assert!(place.path("psi.npy").exists() && place.path("o.csv").exists());
 }

@@ -74,12 +74,12 @@ fn watched(case: &Case, detectors: &str, size: &[usize], backend: &str, precisio
     }
 }
 
-/// Rings have an even number of sites.
+/// Rings have an even number of sites, and walls leave one free.
 fn sites(case: &Case, size: usize) -> usize {
-    if case.1 == "periodic" {
-        size.next_multiple_of(2)
-    } else {
-        size
+    match (case.0, case.1) {
+        (_, "periodic") => size.next_multiple_of(2),
+        ("obstacles", _) => size.max(4),
+        _ => size,
     }
 }
 

@@ -119,7 +119,12 @@ impl<T: OnCuda> Resident for Cuda<T> {
 
     fn drive_sites(&mut self, _clock: &RunClock, taps: &mut Taps) -> Result<(), SolverError> {
         self.prepare_transducers(taps, 1)?;
-        self.touch_sites(0)?;
+        if self.touching.acts(0) {
+            // Φ⁺ goes on by what transducers do to q, as it does on the processor.
+            self.add_to_potential(-1.0)?;
+            self.touch_sites(0)?;
+            self.add_to_potential(1.0)?;
+        }
         Ok(self.touching.finish(&self.queue, taps)?)
     }
 

@@ -246,7 +246,7 @@ impl<T: OnCuda> Cuda<T> {
                     self.operate(n + 1, 0, true)?;
                 }
             }
-            self.keep_potential()?;
+            self.add_to_potential(1.0)?;
             if !taps.is_empty() {
                 times.push(clock.after(n as u64 + 1).time());
                 records.push(self.aside.summed(&self.queue, taps, |region| self.look(region))?);
@@ -297,12 +297,17 @@ impl<T: OnCuda> Cuda<T> {
         }
     }
 
+    /// Φ⁺ ← Φ⁺ + `sign` Δt q.
     #[allow(unsafe_code, reason = "a kernel launch")]
-    fn keep_potential(&mut self) -> Result<(), CudaError> {
+    pub(super) fn add_to_potential(&mut self, sign: f64) -> Result<(), CudaError> {
         let Some(potential) = &self.potential else {
             return Ok(());
         };
-        let (q, potential, step) = (self.field[0].address(), potential.address(), T::of(self.host.time_step));
+        let (q, potential, step) = (
+            self.field[0].address(),
+            potential.address(),
+            T::of(sign * self.host.time_step),
+        );
         // A picture under way may read it.
         self.aside.before_any_writing(&self.queue)?;
         let (blocks, count) = self.everything();
