@@ -9,6 +9,7 @@ use super::line::Partitioned;
 use super::propagator::Propagator;
 use crate::backend::simd::{Level, Vectors};
 use crate::backend::threads;
+use crate::solver::clock::RunClock;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
@@ -76,7 +77,7 @@ fn measured<T: Vectors>(level: Level) -> f64 {
     for _ in 0..8 {
         for (line, best) in lines.iter_mut().zip(&mut best) {
             let start = Instant::now();
-            line.advance(0.0, 2);
+            line.advance(&RunClock::new(0.1), 2);
             *best = best.min(start.elapsed().as_secs_f64());
         }
     }

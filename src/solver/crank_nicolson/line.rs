@@ -23,6 +23,7 @@ use super::propagator::{PART, Propagator};
 use super::thomas::interaction;
 use crate::backend::simd::{Aligned, Level, Vectors};
 use crate::field::{Real, narrow, wide};
+use crate::solver::clock::RunClock;
 use num_complex::{Complex, Complex64};
 use rayon::prelude::*;
 
@@ -279,7 +280,7 @@ impl<T: Vectors> Propagator<T> for Partitioned<T> {
         }
     }
 
-    fn advance(&mut self, time: f64, steps: u64) {
+    fn advance(&mut self, clock: &RunClock, steps: u64) {
         let interacts = self.hamiltonian.quantum.interaction != 0.0;
         let driven = self.hamiltonian.is_driven();
         if !interacts && !driven {
@@ -287,8 +288,7 @@ impl<T: Vectors> Propagator<T> for Partitioned<T> {
             return;
         }
         let dt = self.step.dt;
-        let mut now = time;
-        for _ in 0..steps {
+        for n in 0..steps {
             if self.hamiltonian.has_mean_field() {
                 self.hold_density();
             }
@@ -296,7 +296,7 @@ impl<T: Vectors> Propagator<T> for Partitioned<T> {
                 self.interact(dt / 2.0);
             }
             if driven {
-                let drives = self.hamiltonian.drives_at(now + dt / 2.0);
+                let drives = self.hamiltonian.drives_at(clock.after(n).time() + dt / 2.0);
                 self.factorise(&drives);
                 self.close_ring(&drives);
             }
@@ -304,7 +304,6 @@ impl<T: Vectors> Propagator<T> for Partitioned<T> {
             if interacts {
                 self.interact(dt / 2.0);
             }
-            now += dt;
         }
     }
 

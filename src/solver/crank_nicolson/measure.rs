@@ -109,7 +109,7 @@ impl<T: Number> CrankNicolson<T> {
         if !self.propagator.looks() || asked.len() > KEPT {
             for moment in moments {
                 if moment > 0 {
-                    self.propagator.advance(clock.after(moment - 1).time(), 1);
+                    self.propagator.advance(&clock.after(moment - 1), 1);
                 }
                 self.propagator.fetch();
                 self.record(clock.after(moment).time(), taps);
@@ -121,7 +121,7 @@ impl<T: Number> CrankNicolson<T> {
         for batch in moments.chunks(most) {
             for (place, moment) in batch.iter().enumerate() {
                 if *moment > 0 {
-                    self.propagator.advance(clock.after(moment - 1).time(), 1);
+                    self.propagator.advance(&clock.after(moment - 1), 1);
                 }
                 let time = clock.after(*moment).time();
                 self.propagator.keep_totals(time, &asked, place * asked.len());

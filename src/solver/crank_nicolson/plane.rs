@@ -19,6 +19,7 @@ use crate::field::{Real, narrow};
 use crate::grid::Grid;
 use crate::physics::{Quantum, Sets};
 use crate::scene::Scenario;
+use crate::solver::clock::RunClock;
 use crate::solver::quantum::kick::Kick;
 use num_complex::{Complex, Complex64};
 use rayon::prelude::*;
@@ -313,20 +314,18 @@ impl<T: Vectors> Propagator<T> for Plane<T> {
         }
     }
 
-    fn advance(&mut self, time: f64, steps: u64) {
+    fn advance(&mut self, clock: &RunClock, steps: u64) {
         let mut ending = None;
-        let mut now = time;
         if self.kick.has_mean_field() {
             // The norm is restored between any two steps, so that there is one.
             debug_assert_eq!(steps, 1);
             self.hold_density();
         }
-        for _ in 0..steps {
-            let drives = self.kick.drive_values(now + self.dt / 2.0);
+        for n in 0..steps {
+            let drives = self.kick.drive_values(clock.after(n).time() + self.dt / 2.0);
             self.rows(ending.as_deref(), Some(&drives));
             self.columns();
             ending = Some(drives);
-            now += self.dt;
         }
         if ending.is_some() {
             self.rows(ending.as_deref(), None);

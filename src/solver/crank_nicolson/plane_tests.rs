@@ -9,6 +9,7 @@ use crate::field::wide;
 use crate::physics::Sets;
 use crate::physics::reference::distance;
 use crate::scene::Scenario;
+use crate::solver::clock::RunClock;
 use crate::solver::read_scene_text;
 use num_complex::{Complex, Complex64};
 
@@ -127,7 +128,7 @@ fn compare<T: Vectors>(size: [usize; 2], edges: &str, extra: &str, dt: f64, allo
             plane.panel = panel * level.lanes::<T>();
             plane.set_step(dt);
             plane.change(&|site, psi| *psi = start[site]);
-            plane.advance(0.0, u64::from(STEPS));
+            plane.advance(&RunClock::new(dt), u64::from(STEPS));
             let mut found = vec![Complex::<T>::default(); sites];
             plane.read(0, &mut found);
             let found: Vec<_> = found.into_iter().map(wide).collect();

@@ -2,6 +2,7 @@
 
 use crate::backend::threads;
 use crate::field::Real;
+use crate::solver::clock::RunClock;
 use crate::solver::method::Backend;
 use crate::solver::totals::{Region, Totals};
 use crate::solver::{FieldImage, ImageRequest, SolverError};
@@ -27,7 +28,7 @@ pub(super) trait Propagator<T: Real>: Send + Sync {
     /// Fixes Δt and all that depends on it.
     fn set_step(&mut self, dt: f64);
     /// Steps from `time`; many at once give the same bits as one by one.
-    fn advance(&mut self, time: f64, steps: u64);
+    fn advance(&mut self, clock: &RunClock, steps: u64);
     /// ψ of the sites from `first` on, x fastest.
     fn read(&self, first: usize, out: &mut [Complex<T>]);
     /// Changes ψ site by site; walls become zero.

@@ -157,7 +157,7 @@ impl<T: Number> Stepper for CrankNicolson<T> {
     }
 
     fn advance(&mut self, clock: &RunClock, steps: u64) -> Result<(), SolverError> {
-        self.propagator.advance(clock.time(), steps);
+        self.propagator.advance(clock, steps);
         Ok(())
     }
 

@@ -9,6 +9,7 @@ use crate::backend::simd::{Level, Vectors};
 use crate::field::{Real, wide};
 use crate::physics::reference::distance;
 use crate::physics::reference::elimination::{solve_dense, solve_tridiagonal};
+use crate::solver::clock::RunClock;
 use crate::solver::read_scene_text;
 use num_complex::{Complex, Complex64};
 
@@ -168,7 +169,7 @@ fn compare<T: Vectors>(
     let mut serial = EndToEnd::new(hamiltonian::<T>(sites, edges, extra));
     serial.set_step(dt);
     start(&mut serial, sites);
-    serial.advance(0.0, 12);
+    serial.advance(&RunClock::new(dt), 12);
     let expected = field(&serial, sites);
     for level in Level::available() {
         let what = format!("{sites} sites, {edges}, {blocks:?} blocks, {levels} levels, Δt {dt}, {level:?}, {extra}");
@@ -184,7 +185,7 @@ fn compare<T: Vectors>(
             },
             "{what}"
         );
-        lanes.advance(0.0, 12);
+        lanes.advance(&RunClock::new(dt), 12);
         let miss = distance(&field(&lanes, sites), &expected);
         assert!(miss < allowed, "{what}: {miss:.1e}");
     }
@@ -251,7 +252,7 @@ fn giant_steps_stay_finite() {
         start(&mut line, 1001);
         let norm = |line: &Partitioned<f64>| field(line, 1001).iter().map(Complex64::norm_sqr).sum::<f64>();
         let before = norm(&line);
-        line.advance(0.0, 12);
+        line.advance(&RunClock::new(dt), 12);
         assert!(
             (norm(&line) / before - 1.0).abs() < 1e-6,
             "{dt}: {}",
@@ -280,7 +281,7 @@ fn the_norm_stays() {
         start(&mut line, sites);
         let norm = |line: &Partitioned<f64>| field(line, sites).iter().map(Complex64::norm_sqr).sum::<f64>();
         let before = norm(&line);
-        line.advance(0.0, 100_000);
+        line.advance(&RunClock::new(0.3), 100_000);
         assert!(
             (norm(&line) / before - 1.0).abs() < 1e-11,
             "{edges}: {:.1e}",
@@ -335,7 +336,7 @@ fn against_pivots<T: Vectors>(sites: usize, edges: &str, blocks: usize, levels: 
         line.set_step(dt);
         start(line.as_mut(), sites);
         let expected = pivoted(&h(), dt, &field(line.as_ref(), sites));
-        line.advance(0.0, 1);
+        line.advance(&RunClock::new(dt), 1);
         let miss = distance(&field(line.as_ref(), sites), &expected);
         assert!(
             miss < allowed,

@@ -6,6 +6,7 @@
 use super::hamiltonian::{Hamiltonian, Step};
 use super::propagator::Propagator;
 use crate::field::{Real, narrow};
+use crate::solver::clock::RunClock;
 use num_complex::{Complex, Complex64};
 
 /// q = −off/pivot of every row (0 at walls), and for a ring ζ of the correction of rank one: Y −= ζ (Y_0 − Y_{n−1}).
@@ -168,22 +169,20 @@ impl<T: Real> Propagator<T> for EndToEnd<T> {
         }
     }
 
-    fn advance(&mut self, time: f64, steps: u64) {
+    fn advance(&mut self, clock: &RunClock, steps: u64) {
         let dt = self.step.dt;
-        let mut now = time;
-        for _ in 0..steps {
+        for n in 0..steps {
             if self.hamiltonian.has_mean_field() {
                 self.density.clear();
                 self.density.extend(self.psi.iter().map(Complex::norm_sqr));
             }
             self.interact(dt / 2.0);
             if self.hamiltonian.is_driven() {
-                let drives = self.hamiltonian.drives_at(now + dt / 2.0);
+                let drives = self.hamiltonian.drives_at(clock.after(n).time() + dt / 2.0);
                 self.factorise(&drives);
             }
             self.step_once();
             self.interact(dt / 2.0);
-            now += dt;
         }
     }
 

@@ -8,6 +8,7 @@ use super::params;
 use super::shape::{PART_THREADS, PARTS, Shape};
 use crate::backend::cuda::{Buffer, CudaError, Device, Kernel, PushKernelArg, Queue};
 use crate::grid::Grid;
+use crate::solver::clock::RunClock;
 use crate::solver::device::OnCuda;
 use crate::solver::device::rows::address;
 use std::ffi::c_void;
@@ -331,16 +332,14 @@ impl<T: OnCuda> Line<T> {
     }
 
     /// Steps with E of the middle of each.
-    fn driven_steps(&mut self, field: &Field<T>, time: f64, steps: u64) -> Result<(), CudaError> {
+    fn driven_steps(&mut self, field: &Field<T>, clock: &RunClock, steps: u64) -> Result<(), CudaError> {
         let dt = self.step.dt;
-        let mut now = time;
-        for _ in 0..steps {
-            self.drive(field, now + dt / 2.0)?;
+        for n in 0..steps {
+            self.drive(field, clock.after(n).time() + dt / 2.0)?;
             self.begin(field)?;
             self.solve_joints(field)?;
             self.launch(field, &self.kernels.end, 0, false)?;
             self.ready = false;
-            now += dt;
         }
         Ok(())
     }
@@ -388,9 +387,9 @@ impl<T: OnCuda> Scheme<T> for Line<T> {
         Ok(())
     }
 
-    fn advance(&mut self, field: &Field<T>, time: f64, steps: u64) -> Result<(), CudaError> {
+    fn advance(&mut self, field: &Field<T>, clock: &RunClock, steps: u64) -> Result<(), CudaError> {
         if self.hamiltonian.is_driven() {
-            self.driven_steps(field, time, steps)
+            self.driven_steps(field, clock, steps)
         } else {
             self.static_steps(field, steps)
         }

@@ -3,6 +3,7 @@
 use super::super::propagator::Propagator;
 use super::field::{Energies, Field};
 use crate::backend::cuda::{Buffer, CudaError};
+use crate::solver::clock::RunClock;
 use crate::solver::device::OnCuda;
 use crate::solver::totals::{Region, Totals};
 use crate::solver::{Backend, FieldImage, ImageRequest, SolverError};
@@ -17,7 +18,7 @@ pub(super) trait Scheme<T: OnCuda>: Send + Sync {
     /// Fixes Δt.
     fn set_step(&mut self, field: &Field<T>, dt: f64) -> Result<(), CudaError>;
     /// Steps from `time`.
-    fn advance(&mut self, field: &Field<T>, time: f64, steps: u64) -> Result<(), CudaError>;
+    fn advance(&mut self, field: &Field<T>, clock: &RunClock, steps: u64) -> Result<(), CudaError>;
     /// Says that ψ is another one than the last step left.
     fn field_changed(&mut self) {}
     /// g times half a step where the density at the start of a step multiplies it: in imaginary time. 0 elsewhere.
@@ -81,19 +82,19 @@ impl<T: OnCuda, S: Scheme<T>> Propagator<T> for OnDevice<T, S> {
         self.attempt(|field, scheme| scheme.set_step(field, dt));
     }
 
-    fn advance(&mut self, time: f64, steps: u64) {
+    fn advance(&mut self, clock: &RunClock, steps: u64) {
         self.attempt(|field, scheme| {
             field.changed();
             let strength = scheme.mean_field();
             if strength == 0.0 {
-                return scheme.advance(field, time, steps);
+                return scheme.advance(field, clock, steps);
             }
             // The norm is restored between any two steps, so that there is one.
             debug_assert_eq!(steps, 1);
             field.hold_density()?;
             field.damp(strength)?;
             scheme.field_changed();
-            scheme.advance(field, time, steps)?;
+            scheme.advance(field, clock, steps)?;
             field.damp(strength)
         });
     }

@@ -12,6 +12,7 @@ use crate::field::{Real, narrow};
 use crate::grid::Grid;
 use crate::physics::Quantum;
 use crate::scene::Scenario;
+use crate::solver::clock::RunClock;
 use crate::solver::device::OnCuda;
 use crate::solver::device::rows::{address, list};
 use crate::solver::device::whole;
@@ -309,15 +310,14 @@ impl<T: OnCuda> Scheme<T> for Plane<T> {
         Ok(())
     }
 
-    fn advance(&mut self, field: &Field<T>, time: f64, steps: u64) -> Result<(), CudaError> {
-        let (mut now, mut ending) = (time, None);
-        for _ in 0..steps {
+    fn advance(&mut self, field: &Field<T>, clock: &RunClock, steps: u64) -> Result<(), CudaError> {
+        let mut ending = None;
+        for n in 0..steps {
             let beginning = ending.map_or(0, |plane: usize| 1 - plane);
-            self.drive(field, now + self.dt / 2.0, beginning)?;
+            self.drive(field, clock.after(n).time() + self.dt / 2.0, beginning)?;
             self.pass(field, 0, ending, Some(beginning))?;
             self.pass(field, 1, None, None)?;
             ending = Some(beginning);
-            now += self.dt;
         }
         if ending.is_some() {
             self.pass(field, 0, ending, None)?;
