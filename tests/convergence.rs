@@ -28,7 +28,13 @@ fn observed_orders_are_the_declared_ones() {
             let error = distance(&common::run(&coarse, steps), &exact);
             let half = distance(&common::run(&fine, 2 * steps), &exact);
             let order = (error / half).log2();
-            if order.is_nan() || (order - f64::from(case.order)).abs() > 0.1 {
+            // Absorption stands outside the composition of order 4, to either side of it: a splitting of order 2.
+            let declared = if feature == Feature::Absorbing {
+                case.order.min(2)
+            } else {
+                case.order
+            };
+            if order.is_nan() || (order - f64::from(declared)).abs() > 0.1 {
                 wrong.push(format!(
                     "{case} {feature:?}: order {order:.3} (errors {error:.2e}, {half:.2e})"
                 ));
