@@ -26,17 +26,16 @@ impl<T: Vectors> Fdtd<T> {
                     },
                 );
             }
-            tap.acoustic(|j, k, out| match (tap.measure, sound) {
-                (Measure::Flux, Some(sound)) => {
+            tap.acoustic(|j, k, out| {
+                if let (Measure::Flux, Some(sound)) = (tap.measure, sound) {
                     for (i, out) in (tap.lo[0]..).zip(out) {
                         *out = self.sweep.flux(sound, [i, j, k], tap.across);
                     }
+                    return;
                 }
-                _ => {
-                    let (now, _) = levels.run(lattice.index([tap.lo[0], j, k]), out.len());
-                    for (out, value) in out.iter_mut().zip(now) {
-                        *out = value.wide();
-                    }
+                let (now, _) = levels.run(lattice.index([tap.lo[0], j, k]), out.len());
+                for (out, value) in out.iter_mut().zip(now) {
+                    *out = value.wide();
                 }
             })
         });

@@ -209,7 +209,7 @@ impl<T: Vectors> Fdtd<T> {
                 Watched::default(),
                 Mode::Combine { weights, damped },
                 &acts,
-            )
+            );
         });
     }
 
