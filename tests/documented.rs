@@ -12,7 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-const SCENE: &str = "format = 1\n[grid]\nsize = [32]\n[quantum]\nmass = 1.0\n[time]\nend = 1.0\n[[packet]]\ncenter = [12.0]\nwidth = [3.0]\n";
+const SCENE: &str = "format = 1\n[grid]\nsize = [32]\nspacing = 1.0\n[quantum]\nmass = 1.0\n[time]\nend = 1.0\n[[packet]]\ncenter = [12.0]\nwidth = [3.0]\n";
 
 fn ripplon(place: &Path, arguments: &[String]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_ripplon"))
