@@ -1,10 +1,9 @@
 //! Files that are read: regular ones of a bounded size, and the question whether two names mean one file.
 
 use crate::atomic_file::directory_of;
-use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Opens a file and says how long it is. Devices, pipes and directories are refused before they are opened: they may have no end, or make whoever opens
 /// them wait.
@@ -58,15 +57,17 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 }
 
 /// What tells a file from every other one.
+#[cfg(not(target_family = "wasm"))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Identity {
     /// Device and inode of a file that is there.
     #[cfg(unix)]
     Inode(u64, u64),
     /// The directory, without links, and the name in it.
-    Name(PathBuf, OsString),
+    Name(std::path::PathBuf, std::ffi::OsString),
 }
 
+#[cfg(not(target_family = "wasm"))]
 impl Identity {
     /// The identity of what a name stands for; `None` for devices and pipes, which may be named more than once, and where there is no such directory.
     #[must_use]

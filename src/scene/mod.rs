@@ -20,6 +20,7 @@ pub mod scenario;
 mod write;
 
 pub use build::{Objection, SolverTable};
+#[cfg(not(target_family = "wasm"))]
 pub(crate) use fault::without_controls;
 pub use fault::{Fault, Faults, Location};
 pub use file::SceneFile;
