@@ -1,8 +1,8 @@
 //! NVIDIA devices through the driver alone.
 //!
 //! The driver's library is looked for when a device is first asked for; a program built with this module starts without it. Kernels
-//! are PTX in the binary ([`archive`]), compiled by the driver for the device at hand (it keeps the result in its own cache); `kernels/build` makes the archive
-//! from the CUDA C++ in `kernels`, as `kernels/manifest.toml` lists it ([`manifest`]).
+//! are PTX in the binary (`archive`), compiled by the driver for the device at hand (it keeps the result in its own cache); `kernels/build` makes the archive
+//! from the CUDA C++ in `kernels`, as `kernels/manifest.toml` lists it (`manifest`).
 
 mod archive;
 mod ceilings;

@@ -4,7 +4,7 @@
 //! Scheme: pⁿ⁺¹ = 2pⁿ − pⁿ⁻¹ + Δt²(c²Lpⁿ + S(tₙ)/a^d), L of order 2, 4, 6 or 8 in a; with a density per site, order 2 in conservative form, faces
 //! of density (ρ + ρ′)/2. Damping is centred: (1 + γΔt)pⁿ⁺¹ + (1 − γΔt)pⁿ⁻¹. At t = 0 p_t = 0: p¹ = p⁰ + ½(cΔt)²Lp⁰.
 //! Edges: rigid = even mirror half a spacing outside, soft = odd mirror one spacing outside, periodic, absorbing = CPML ([`cpml`]). Walls
-//! inside the grid are rigid on every face, at every order ([`walls`]). In absorbing layers the medium and the walls of the inner border go on ([`outward`]).
+//! inside the grid are rigid on every face, at every order ([`walls`]). In absorbing layers the medium and the walls of the inner border go on ([`crate::solver::acoustic::outward`]).
 //! Layout: two levels, x fastest, rows padded to whole cache lines with ghost sites at both ends; pⁿ⁺¹ is written over pⁿ⁻¹, so
 //! there is no third array. λ² per site only where a layer sets the speed.
 //! Order: 2 in Δt; `order` is the order in a. Exact dispersion: sin²(ωΔt/2) = −(λ²/4) Σ σ(kᵢa), σ(κ) = 2C₀ + 2ΣCₖ cos kκ.
