@@ -33,7 +33,7 @@ pub enum Kind {
 impl Kind {
     /// The word in lists.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Sequential => "sequential",
             Self::Diverging => "diverging",
@@ -249,7 +249,7 @@ pub fn resolve(name: &str, kind: Kind) -> Result<&'static Colormap, ColormapErro
     }
     Err(ColormapError::Unfitting {
         name: name.to_owned(),
-        kind: map.kind.word(),
+        kind: map.kind.as_str(),
         fitting: names(&|map| (map.kind == Kind::Cyclic) == wants_cycle),
     })
 }

@@ -23,7 +23,7 @@ impl Precision {
 
     /// The word in a scene file.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Single => "single",
             Self::Double => "double",

@@ -29,7 +29,7 @@ impl Edge {
 
     /// The word in a scene file.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Wall => "wall",
             Self::Soft => "soft",

@@ -330,7 +330,7 @@ fn large_grids_go_to_the_device_by_themselves() {
         build(&scene(&case, 2, ["auto", "single", "auto"], "", ""))
             .report()
             .backend
-            .word()
+            .as_str()
     });
     assert_eq!([large, small], ["cuda", "cpu"]);
 }

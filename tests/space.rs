@@ -51,7 +51,7 @@ fn request(scenario: &Scenario, quantity: Quantity, most: usize) -> VolumeReques
 fn every_method_gives_the_volume_of_its_field() {
     for method in METHODS.iter().filter(|method| method.ranks.contains(&3)) {
         let choice = format!("solver.method={}", method.id);
-        let quantum = method.equation.word() != scenario(CLAP, &[]).model().equation().word();
+        let quantum = method.equation.as_str() != scenario(CLAP, &[]).model().equation().as_str();
         let (text, quantity) = if quantum {
             // Plane waves know no walls.
             (PACKET.replace(WALL, ""), Quantity::Phase)

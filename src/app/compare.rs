@@ -194,8 +194,8 @@ pub fn title(scenario: &Scenario, report: &solver::Report, time_step: f64) -> St
         "{} · {} · {} · {} · Δt = {}",
         report.method,
         report.variant,
-        report.precision.word(),
-        report.backend.word(),
+        report.precision.as_str(),
+        report.backend.as_str(),
         unit.show(time_step.abs(), 3)
     )
 }
@@ -326,7 +326,7 @@ mod tests {
 
     #[test]
     fn the_other_scene_steps_by_a_part() {
-        let file = super::super::errands::read("double-slit", &["time.step=0.04".to_owned()])
+        let file = super::super::background::read("double-slit", &["time.step=0.04".to_owned()])
             .unwrap()
             .file;
         let other = Other {

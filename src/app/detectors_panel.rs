@@ -226,7 +226,7 @@ fn body(ui: &mut Ui, detector: &mut DetectorFile, extent: &[f64], sound: bool) {
     let all = std::iter::once(auto).chain(
         offered
             .into_iter()
-            .map(|measure| (Some(measure), measure.word().to_owned(), String::new())),
+            .map(|measure| (Some(measure), measure.as_str().to_owned(), String::new())),
     );
     row(ui, "Measure", "What it records at every step.", |ui| {
         choice(ui, "Measure", &mut detector.measure, all)

@@ -1,6 +1,6 @@
 //! Pictures and arrays dropped on the window become parts of the scene; and the veil that says so while one is held.
 
-use super::errands::Dropped;
+use super::background::Dropped;
 use super::theme;
 use crate::physics::Sets;
 use crate::scene::SceneFile;
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     fn file(preset: &str) -> SceneFile {
-        super::super::errands::read(preset, &[]).unwrap().file
+        super::super::background::read(preset, &[]).unwrap().file
     }
 
     #[test]

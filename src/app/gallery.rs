@@ -1,6 +1,6 @@
 //! The presets with their thumbnails.
 
-use super::shelf::{Header, OwnScene};
+use super::scene_library::{Header, OwnScene};
 use super::{theme, widgets};
 use crate::export::Picture;
 use crate::scene::presets;

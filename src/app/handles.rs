@@ -272,7 +272,7 @@ pub fn remove(file: &mut SceneFile, part: Part) {
 pub fn name(file: &SceneFile, part: Part) -> String {
     match part {
         Part::Layer(n) => file.layers.get(n).map_or(String::new(), |layer| {
-            format!("layer {}: {}", n + 1, layer.shape.word())
+            format!("layer {}: {}", n + 1, layer.shape.as_str())
         }),
         Part::Packet(n) => format!("packet {}", n + 1),
         Part::Pulse(n) => format!("pulse {}", n + 1),

@@ -1,7 +1,7 @@
 //! What begins before there is a window: the worker builds the first scene while the window system and the graphics come
 //! up.
 
-use super::errands::{self, Opened};
+use super::background::{self, Opened};
 use super::{AppOptions, FIRST_PRESET};
 use crate::engine::Worker;
 use std::sync::{Arc, OnceLock};
@@ -47,7 +47,9 @@ impl HeadStart {
         let opened = options.opened.clone().or_else(|| {
             let nothing_kept = eframe::storage_dir(APP_ID).is_none_or(|folder| !folder.join("app.ron").exists());
             let first = options.scene.is_none() && nothing_kept;
-            first.then(|| errands::read(FIRST_PRESET, &options.set).ok()).flatten()
+            first
+                .then(|| background::read(FIRST_PRESET, &options.set).ok())
+                .flatten()
         });
         super::meter::Meter::new(started).note("scene read");
         Self::with(opened, started)

@@ -89,7 +89,7 @@ fn title(layer: &LayerFile) -> String {
         }
         _ => String::new(),
     };
-    format!("{what}{value}, {}", layer.shape.word())
+    format!("{what}{value}, {}", layer.shape.as_str())
 }
 
 fn body(ui: &mut Ui, layer: &mut LayerFile, rank: usize, extent: &[f64], quantum: bool) {
@@ -228,7 +228,7 @@ fn drive_rows(ui: &mut Ui, layer: &mut LayerFile) {
 }
 
 fn shape_rows(ui: &mut Ui, shape: &mut ShapeFile, rank: usize, extent: &[f64]) {
-    let mut kind = shape.word();
+    let mut kind = shape.as_str();
     let offered: &[&'static str] = match (rank, &*shape) {
         (_, ShapeFile::Image { .. }) => &["image", "everywhere", "box", "disk"],
         (_, ShapeFile::Array { .. }) => &["array", "everywhere", "box", "disk"],

@@ -9,9 +9,10 @@
     reason = "points, pixels and site numbers are far below 2^24, and what is shown is rounded anyway"
 )]
 
-mod answers;
+mod actions;
 pub mod arrange;
 pub mod array_panel;
+pub mod background;
 pub mod camera;
 pub mod canvas;
 pub mod cards;
@@ -19,15 +20,14 @@ pub mod carpet;
 pub mod checks_panel;
 pub mod command;
 pub mod compare;
-pub mod covers;
 pub mod demo;
 pub mod detectors_panel;
 pub mod document;
 pub mod dropped;
-pub mod errands;
 pub mod field_view;
 pub mod film;
 pub mod film_panel;
+pub mod frame_history;
 pub mod gain_plot;
 pub mod gallery;
 pub mod gestures;
@@ -53,7 +53,6 @@ pub mod overlay;
 pub mod packets_panel;
 pub mod palette;
 mod panels;
-mod perform;
 pub mod pictures;
 mod plot_lines;
 pub mod plots;
@@ -61,17 +60,18 @@ pub mod prompt;
 pub mod question;
 pub mod refine;
 pub mod relief_view;
+pub mod scene_library;
 pub mod scene_panel;
 pub mod settings;
-pub mod shelf;
 pub mod sound;
 pub mod sound_panel;
 pub mod space_panel;
 pub mod space_view;
 pub mod status;
 pub mod strip_chart;
-pub mod tape;
+mod task_results;
 pub mod theme;
+pub mod thumbnails;
 pub mod time_panel;
 pub mod toolbar;
 pub mod tools;
@@ -102,7 +102,7 @@ pub struct AppOptions {
     /// Overrides, `key.path=value`.
     pub set: Vec<String>,
     /// The scene, where it was read already.
-    pub opened: Option<errands::Opened>,
+    pub opened: Option<background::Opened>,
 }
 
 /// Opens the window and returns when it is closed.

@@ -1,6 +1,6 @@
 //! What the window writes: pictures, films, data.
 
-use super::errands::Ask;
+use super::background::Ask;
 use super::film::{Filming, Order};
 use super::film_panel::{What, Wish};
 use super::window::App;
@@ -17,7 +17,7 @@ impl App {
             Ask::Open => self.open(&path.to_string_lossy()),
             Ask::Save => {
                 self.document.prepare_for(&path);
-                self.errands.save(&self.document.draft, path);
+                self.background.save(&self.document.draft, path);
             }
             Ask::Folder => {
                 self.notices.say(format!("Your scenes are those in {}", path.display()));

@@ -148,7 +148,7 @@ impl App {
                 } else {
                     &mut self.settings.shown
                 };
-                let frame = self.tape.frame(present).unwrap_or(present);
+                let frame = self.frame_history.frame(present).unwrap_or(present);
                 let mut records = plots::Records {
                     history: &self.history,
                     carpet: &mut self.carpet,
@@ -163,7 +163,7 @@ impl App {
             .show(ui, |ui| {
                 wishes.actions.extend(mirror_strip::show(ui, self.worker.last_frame()));
                 let frame = self.worker.last_frame();
-                let shown = transport::show(ui, frame, self.settings.plots, &mut self.tape);
+                let shown = transport::show(ui, frame, self.settings.plots, &mut self.frame_history);
                 wishes.actions.extend(shown);
             });
     }
@@ -174,7 +174,7 @@ impl App {
                 let area = ui.max_rect();
                 self.canvas_area = area;
                 let present = self.worker.last_frame();
-                let again = self.tape.frame(present);
+                let again = self.frame_history.frame(present);
                 let second = if again.is_none() {
                     self.comparison.second(present)
                 } else {
@@ -253,7 +253,7 @@ impl App {
             }
         }
         if let Some(answer) = self.prompt.show(ctx) {
-            self.errands.typed(answer.ask, answer.path, answer.replaces);
+            self.background.typed(answer.ask, answer.path, answer.replaces);
         }
         let folder = self.settings.own_folder();
         if self.film_dialogue.show(ctx, self.worker.last_frame(), folder) {

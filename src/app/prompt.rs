@@ -1,6 +1,6 @@
 //! The window's own question for a file, where the system shows no file dialogue.
 
-use super::errands::Ask;
+use super::background::Ask;
 use super::theme;
 use super::widgets::hint;
 use egui::{Key, Modifiers};

@@ -1,7 +1,7 @@
 //! What the window remembers from start to start.
 
 use super::plots::Kind;
-use super::shelf;
+use super::scene_library;
 use std::path::{Path, PathBuf};
 
 /// The key in the window system's storage.
@@ -64,7 +64,7 @@ impl Settings {
     /// The folder of the user's own scenes.
     #[must_use]
     pub fn own_folder(&self) -> Option<&Path> {
-        self.folder.as_deref().or_else(|| shelf::usual_folder())
+        self.folder.as_deref().or_else(|| scene_library::usual_folder())
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! The player is the system's own, since a library that plays by itself needs the headers of the system's sound library when it is built.
 
-use super::errands::file_name;
+use super::background::file_name;
 use crate::engine::Engine;
 use crate::export::wav::{self, WavOptions};
 use std::path::{Path, PathBuf};

@@ -87,7 +87,7 @@ fn slices(ui: &mut Ui, view: &mut ViewState, scenario: &Scenario) {
 
 fn volume(ui: &mut Ui, file: &mut SceneFile) {
     let opacity = &mut file.view.opacity;
-    let mut chosen = opacity.word().unwrap_or("points");
+    let mut chosen = opacity.as_str().unwrap_or("points");
     let mut all: Vec<(&str, String, String)> = PRESETS
         .iter()
         .map(|(word, about)| (*word, (*word).to_owned(), (*about).to_owned()))

@@ -58,8 +58,8 @@ pub fn show(ui: &mut Ui, frame: &Frame, meter: &Meter) {
                 "{} · {} · {} · {}",
                 report.method,
                 report.variant,
-                report.precision.word(),
-                report.backend.word()
+                report.precision.as_str(),
+                report.backend.as_str()
             );
             let about = super::method_panel::running(report);
             let color = theme::palette(ui).weak;

@@ -1,7 +1,7 @@
 //! Play, step, reverse, reset, snapshot: the run by hand.
 
 use super::command::Action;
-use super::tape::Tape;
+use super::frame_history::FrameHistory;
 use super::theme;
 use super::units::Units;
 use super::widgets::action_button;
@@ -10,7 +10,7 @@ use egui::{Align, Layout, Ui};
 use lucide_icons::Icon;
 
 /// Shows the bar; returns what was asked for.
-pub fn show(ui: &mut Ui, frame: &Frame, plots_open: bool, tape: &mut Tape) -> Vec<Action> {
+pub fn show(ui: &mut Ui, frame: &Frame, plots_open: bool, tape: &mut FrameHistory) -> Vec<Action> {
     let mut wishes = Vec::new();
     let mut looked = false;
     let mut add = |ui: &mut Ui, action, icon, words: &str, enabled| {
@@ -81,7 +81,7 @@ pub fn show(ui: &mut Ui, frame: &Frame, plots_open: bool, tape: &mut Tape) -> Ve
 const LEAST: f32 = 200.0;
 
 /// The slider through the pictures of the last seconds; whether it was moved.
-fn look_back(ui: &mut Ui, frame: &Frame, tape: &mut Tape) -> bool {
+fn look_back(ui: &mut Ui, frame: &Frame, tape: &mut FrameHistory) -> bool {
     let room = ui.available_width();
     let Some(last) = tape.len().checked_sub(1).filter(|last| *last > 0 && room > LEAST) else {
         return false;

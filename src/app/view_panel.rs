@@ -64,7 +64,7 @@ pub fn title(file: &SceneFile, quantity: Quantity) -> &'static str {
     quantities(file)
         .iter()
         .find(|(known, _, _)| *known == quantity)
-        .map_or(quantity.word(), |(_, title, _)| title)
+        .map_or(quantity.as_str(), |(_, title, _)| title)
 }
 
 /// The quantity that a scene shows.

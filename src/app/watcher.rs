@@ -2,8 +2,8 @@
 //!
 //! Twice a second on a thread of its own, by time and size: that works on every file system, and a scene is one small file.
 
-use super::errands::Outcome;
-use super::shelf::{OwnScene, own_scenes};
+use super::background::Outcome;
+use super::scene_library::{OwnScene, own_scenes};
 use crate::solver;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 use std::path::{Path, PathBuf};

@@ -1,13 +1,14 @@
 //! The window as a whole: its state, and one frame of it.
 
+use super::background::Errands;
 use super::carpet::Carpet;
 use super::command::{self, Action};
 use super::compare::Comparison;
 use super::demo::Demo;
 use super::document::Document;
-use super::errands::Errands;
 use super::film::Filming;
 use super::film_panel::FilmDialogue;
+use super::frame_history::FrameHistory;
 use super::gallery::Gallery;
 use super::head_start::HeadStart;
 use super::history::History;
@@ -20,7 +21,6 @@ use super::question::Questions;
 use super::refine::Refinement;
 use super::settings::{KEY, Settings};
 use super::sound::SoundWish;
-use super::tape::Tape;
 use super::tools::Tool;
 use super::tour::Tour;
 use super::view_state::ViewState;
@@ -38,13 +38,13 @@ use std::time::Instant;
 /// The program's window.
 pub struct App {
     pub(super) worker: Worker,
-    pub(super) errands: Errands,
+    pub(super) background: Errands,
     pub(super) document: Document,
     pub(super) view: ViewState,
     pub(super) settings: Settings,
     pub(super) gallery: Gallery,
     pub(super) history: History,
-    pub(super) tape: Tape,
+    pub(super) frame_history: FrameHistory,
     pub(super) carpet: Carpet,
     pub(super) comparison: Comparison,
     /// The end of the second run was asked for.
@@ -133,13 +133,13 @@ impl App {
             ctx.set_zoom_factor(settings.zoom.clamp(0.5, 3.0));
         }
         head_start.wake.set(ctx);
-        let errands = Errands::start(ctx)?;
+        let background = Errands::start(ctx)?;
         if head_start.opened.is_none() {
             let scene = options
                 .scene
                 .or_else(|| settings.scene.clone())
                 .unwrap_or_else(|| super::FIRST_PRESET.to_owned());
-            errands.open(scene, options.set);
+            background.open(scene, options.set);
         }
         let pictures = cc.wgpu_render_state.as_ref().map(|render| {
             // What is wrong with a drawing command is logged, not the end of the program.
@@ -151,12 +151,12 @@ impl App {
         meter.note("shaders are compiled");
         let mut app = Self {
             worker: head_start.worker,
-            errands,
+            background,
             document: Document::default(),
             view: ViewState::default(),
             gallery: Gallery::default(),
             history: History::default(),
-            tape: Tape::default(),
+            frame_history: FrameHistory::default(),
             carpet: Carpet::default(),
             comparison: Comparison::default(),
             ended: false,
@@ -205,7 +205,7 @@ impl App {
     /// The same, asking for files by itself instead of through the system's dialogues.
     #[must_use]
     pub fn with_own_dialogues(mut self) -> Self {
-        self.errands.system_dialogues = false;
+        self.background.system_dialogues = false;
         self
     }
 
@@ -226,7 +226,7 @@ impl App {
     /// The same, with pictures of the user's own scenes kept in this folder.
     #[must_use]
     pub fn with_cache(mut self, folder: &Path) -> Self {
-        self.errands.cache = Some(folder.to_owned());
+        self.background.cache = Some(folder.to_owned());
         self
     }
 
@@ -274,8 +274,8 @@ impl App {
 
     /// The pictures of the last seconds.
     #[must_use]
-    pub fn tape(&self) -> &Tape {
-        &self.tape
+    pub fn frame_history(&self) -> &FrameHistory {
+        &self.frame_history
     }
 
     /// The first steps, while they are shown.
@@ -316,7 +316,7 @@ impl App {
 
     /// Reads a preset or a file in the background and starts it.
     pub fn open(&self, scene: &str) {
-        self.errands.open(scene.to_owned(), Vec::new());
+        self.background.open(scene.to_owned(), Vec::new());
     }
 }
 
@@ -339,7 +339,7 @@ impl eframe::App for App {
             }
         }
         for path in dropped::files(&ctx) {
-            self.errands.take_dropped(path);
+            self.background.take_dropped(path);
         }
         if !self.bare {
             self.panels(ui, &mut wishes);

@@ -214,7 +214,7 @@ fn chart(entries: &[Entry], machines: &Machines) -> Chart {
             series.push(Series {
                 label,
                 points: Vec::new(),
-                broken: entry.backend == Backend::Cpu.word(),
+                broken: entry.backend == Backend::Cpu.as_str(),
             });
             series.len() - 1
         });
@@ -474,7 +474,7 @@ mod tests {
         assert!(error.0.contains("trotter"), "{error}");
         let all = cases.len();
         keep(&mut cases, "--precision", Some(&"double".to_owned()), |case| {
-            case.precision.word()
+            case.precision.as_str()
         })
         .unwrap();
         assert!(!cases.is_empty() && cases.len() < all);

@@ -50,14 +50,14 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<()> {
         grid.sites(),
         short(grid.spacing())
     );
-    let edges: Vec<&str> = grid.edges()[..grid.rank()].iter().map(|edge| edge.word()).collect();
+    let edges: Vec<&str> = grid.edges()[..grid.rank()].iter().map(|edge| edge.as_str()).collect();
     say!("  edges     {}", edges.join(", "));
     if let Some(said) = edges_send_back(&scenario) {
         say!("            {said}");
     }
     say!(
         "  equation  {}, {} layers, {} detectors, {} expectations",
-        scenario.model().equation().word(),
+        scenario.model().equation().as_str(),
         scenario.medium().layers().len(),
         scenario.detectors().len(),
         scenario.expectations().len()
@@ -67,7 +67,7 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<()> {
         "  solver    {}, variant {}, {} precision",
         choice.method,
         choice.variant,
-        choice.precision.word()
+        choice.precision.as_str()
     );
     let free = crate::solver::free_memory();
     let share = free.map_or(String::new(), |free| format!(" of {} free", units::bytes(free)));

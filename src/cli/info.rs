@@ -56,7 +56,7 @@ fn cuda(text: &mut String) {
         .filter(|method| method.targets.iter().any(|target| target.backend == Backend::Cuda))
         .map(|method| method.id)
         .collect();
-    let line = match Backend::Cuda.presence() {
+    let line = match Backend::Cuda.availability() {
         Err(reason) => format!("not used: {reason}"),
         Ok(()) => format!("{}; {}", device(), methods.join(", ")),
     };

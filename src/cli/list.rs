@@ -50,7 +50,7 @@ pub(super) fn run(args: &ListArgs) -> anyhow::Result<()> {
             What::Methods => METHODS.iter().map(|method| method_json(method)).collect(),
             What::Colormaps => COLORMAPS
                 .iter()
-                .map(|map| json!({ "id": map.id, "kind": map.kind.word(), "about": map.about }))
+                .map(|map| json!({ "id": map.id, "kind": map.kind.as_str(), "about": map.about }))
                 .collect(),
         };
         writeln!(out, "{}", serde_json::to_string_pretty(&Value::Array(list))?)
@@ -60,7 +60,7 @@ pub(super) fn run(args: &ListArgs) -> anyhow::Result<()> {
             What::Methods => METHODS.iter().try_for_each(|method| method_text(&mut out, method)),
             What::Colormaps => COLORMAPS
                 .iter()
-                .try_for_each(|map| writeln!(out, "{:12} {:12} {}", map.id, map.kind.word(), map.about)),
+                .try_for_each(|map| writeln!(out, "{:12} {:12} {}", map.id, map.kind.as_str(), map.about)),
         }
     };
     super::ignore_closed_pipe(done)
@@ -89,13 +89,13 @@ fn method_text(out: &mut impl Write, method: &Method) -> std::io::Result<()> {
     writeln!(
         out,
         "  equation {}, {}, order {} in time",
-        method.equation.word(),
+        method.equation.as_str(),
         join(ranks),
         join(orders)
     )?;
     for target in method.present_targets() {
-        let precisions = target.precisions.iter().map(|p| p.word().to_owned()).collect();
-        writeln!(out, "  {} ({})", target.backend.word(), join(precisions))?;
+        let precisions = target.precisions.iter().map(|p| p.as_str().to_owned()).collect();
+        writeln!(out, "  {} ({})", target.backend.as_str(), join(precisions))?;
         for variant in target.variants {
             writeln!(out, "    variant {}: {}", variant.id, variant.about)?;
         }
@@ -160,13 +160,13 @@ fn method_json(method: &Method) -> Value {
     let targets: Vec<Value> = method
         .present_targets()
         .map(|target| {
-            let precisions: Vec<&str> = target.precisions.iter().map(|p| p.word()).collect();
+            let precisions: Vec<&str> = target.precisions.iter().map(|p| p.as_str()).collect();
             let variants: Vec<Value> = target
                 .variants
                 .iter()
                 .map(|variant| json!({ "id": variant.id, "about": variant.about }))
                 .collect();
-            json!({ "backend": target.backend.word(), "precisions": precisions, "variants": variants })
+            json!({ "backend": target.backend.as_str(), "precisions": precisions, "variants": variants })
         })
         .collect();
     let papers: Vec<Value> = method
@@ -178,7 +178,7 @@ fn method_json(method: &Method) -> Value {
         "id": method.id,
         "title": method.title,
         "about": method.about,
-        "equation": method.equation.word(),
+        "equation": method.equation.as_str(),
         "orders": method.orders,
         "ranks": method.ranks,
         "targets": targets,

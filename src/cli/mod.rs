@@ -151,7 +151,7 @@ fn window(args: &WindowArgs) -> anyhow::Result<()> {
     // Faults of a scene are shown here, where they can be read, before anything opens.
     let scene = args.scene.as_ref();
     let opened = scene
-        .map(|scene| crate::app::errands::read(scene, &args.set))
+        .map(|scene| crate::app::background::read(scene, &args.set))
         .transpose()?;
     display::probe()?;
     crate::app::run(crate::app::AppOptions {

@@ -127,7 +127,7 @@ pub(super) fn run(args: &RenderArgs) -> anyhow::Result<()> {
         comment: format!(
             "t = {}, quantity {}, colour map {}",
             script.to,
-            look.quantity.word(),
+            look.quantity.as_str(),
             look.colormap
         ),
     };
@@ -186,7 +186,7 @@ fn look(args: &RenderArgs, scenario: &Scenario) -> anyhow::Result<Look> {
         if !mode.fits(rank) {
             return Err(InputError(format!(
                 "--view {} needs {}, and this one has {rank}; leave it out",
-                mode.word(),
+                mode.as_str(),
                 mode.needs()
             ))
             .into());
@@ -198,8 +198,8 @@ fn look(args: &RenderArgs, scenario: &Scenario) -> anyhow::Result<Look> {
         if !quantity.fits(scenario.model().equation()) {
             return Err(InputError(format!(
                 "--quantity {} is nothing that a scene of the equation `{}` has",
-                quantity.word(),
-                scenario.model().equation().word()
+                quantity.as_str(),
+                scenario.model().equation().as_str()
             ))
             .into());
         }
@@ -276,7 +276,7 @@ fn watch(progress: &Progress, bar: &ProgressBar, interrupt: Interrupt) {
 fn summary(args: &RenderArgs, [width, height]: [usize; 2], script: &Script, format: Format, engine: &Engine) -> String {
     let out = args.out.display();
     let report = engine.report();
-    let by = format!("{} {}, {}", report.method, report.variant, report.precision.word());
+    let by = format!("{} {}, {}", report.method, report.variant, report.precision.as_str());
     let bytes = std::fs::metadata(&args.out).map_or(0, |data| data.len());
     let clock = engine.clock();
     match format {

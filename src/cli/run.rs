@@ -292,8 +292,8 @@ fn headline(scenario: &Scenario, engine: &Engine) -> String {
         scenario.grid(),
         report.method,
         report.variant,
-        report.backend.word(),
-        report.precision.word(),
+        report.backend.as_str(),
+        report.precision.as_str(),
         order_of(engine),
         short(clock.time_step),
     )

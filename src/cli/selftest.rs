@@ -22,15 +22,15 @@ pub struct SelftestArgs {
 fn missing(word: Option<&str>) -> Option<String> {
     let backend = [Backend::Cpu, Backend::Cuda]
         .into_iter()
-        .find(|backend| Some(backend.word()) == word)?;
-    let reason = backend.presence().err()?;
-    Some(format!("--backend {}: it is not there: {reason}", backend.word()))
+        .find(|backend| Some(backend.as_str()) == word)?;
+    let reason = backend.availability().err()?;
+    Some(format!("--backend {}: it is not there: {reason}", backend.as_str()))
 }
 
 pub(super) fn run(args: &SelftestArgs) -> anyhow::Result<()> {
     let mut cases = cases();
     let wanted = |option: &Option<String>, word: &str| option.as_ref().is_none_or(|name| name == word);
-    cases.retain(|(case, _, _)| wanted(&args.backend, case.backend.word()) && wanted(&args.method, case.method.id));
+    cases.retain(|(case, _, _)| wanted(&args.backend, case.backend.as_str()) && wanted(&args.method, case.method.id));
     if cases.is_empty() {
         if let Some(reason) = missing(args.backend.as_deref()) {
             return Err(InputError(reason).into());
@@ -62,11 +62,11 @@ pub(super) fn run(args: &SelftestArgs) -> anyhow::Result<()> {
             "{:<18} {:<11} {:<7} {:<9} {:>5} {:>10} {:<11} {:>9.1e} {:>9.1e}  {verdict}",
             case.method.id,
             case.variant,
-            case.backend.word(),
-            case.precision.word(),
+            case.backend.as_str(),
+            case.precision.as_str(),
             case.order,
             sides.join("x"),
-            trial.word(),
+            trial.as_str(),
             check.error,
             check.tolerance
         );

@@ -165,8 +165,8 @@ pub fn scene(case: &Case, size: &[usize], extra: &str) -> String {
          [solver]\nmethod = \"{}\"\nbackend = \"{}\"\nprecision = \"{}\"\nvariant = \"{}\"\n{order}\n{extra}\n{state}\n\
          [[layer]]\nshape = \"everywhere\"\n{medium}\n",
         case.method.id,
-        case.backend.word(),
-        case.precision.word(),
+        case.backend.as_str(),
+        case.precision.as_str(),
         case.variant
     )
 }
@@ -282,8 +282,8 @@ pub fn measure(
     let entry = Entry {
         method: report.method,
         variant: report.variant,
-        backend: report.backend.word(),
-        precision: report.precision.word(),
+        backend: report.backend.as_str(),
+        precision: report.precision.as_str(),
         order: case.order,
         size: size.to_vec(),
         threads: report.threads,
@@ -307,7 +307,7 @@ pub const SHOWN: [usize; 2] = [1920, 1080];
 #[expect(clippy::cast_precision_loss, reason = "counts of site-steps")]
 pub fn measure_shown(case: &Case, size: &[usize], seconds: f64, frames: f64) -> Result<Shown, EngineError> {
     let failed = |message: String| SolverError::Backend {
-        backend: case.backend.word(),
+        backend: case.backend.as_str(),
         message,
     };
     let (_, scenario) = solver::read_scene_text(&scene(case, size, ""), None, &[])

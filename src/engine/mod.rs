@@ -5,7 +5,7 @@ pub mod bench;
 pub mod build;
 pub mod checkpoint;
 pub mod command;
-pub mod companion;
+pub mod comparison;
 #[expect(clippy::module_inception, reason = "a file is named after its main type")]
 pub mod engine;
 pub mod error;
@@ -25,7 +25,7 @@ pub mod worker;
 pub use build::{Estimate, record_bytes};
 pub use checkpoint::{Checkpoint, CheckpointError};
 pub use command::{Command, Job};
-pub use companion::Compared;
+pub use comparison::Compared;
 pub use engine::{Change, Engine, Progress, RunEnd};
 pub use error::EngineError;
 pub use expectations::Verdict;

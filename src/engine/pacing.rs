@@ -101,13 +101,13 @@ impl Meter {
 
 /// Says when something costly may be done again: at most `per_second` times a second and `share` of the time.
 #[derive(Clone, Debug)]
-pub struct Ration {
+pub struct TimeBudget {
     least: Duration,
     share: f64,
     next: Duration,
 }
 
-impl Ration {
+impl TimeBudget {
     /// Everything is allowed at first.
     #[must_use]
     pub fn new(per_second: f64, share: f64) -> Self {
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn a_ration_holds_both_limits() {
-        let mut ration = Ration::new(10.0, 0.05);
+        let mut ration = TimeBudget::new(10.0, 0.05);
         let ms = Duration::from_millis;
         assert!(ration.allows(ms(0)));
         ration.spent(ms(0), ms(1));

@@ -148,12 +148,12 @@ fn with_settings(scenario: Arc<Scenario>, settings: &[String]) -> Arc<Scenario> 
 fn run_info(scenario: &Scenario, report: &Report) -> RunInfo {
     RunInfo {
         program: env!("CARGO_PKG_VERSION").to_owned(),
-        vectors: Level::best().word().to_owned(),
+        vectors: Level::best().as_str().to_owned(),
         scene: scenario.file().to_toml(),
         method: report.method.to_owned(),
         variant: report.variant.to_owned(),
-        backend: report.backend.word().to_owned(),
-        precision: report.precision.word().to_owned(),
+        backend: report.backend.as_str().to_owned(),
+        precision: report.precision.as_str().to_owned(),
     }
 }
 

@@ -1,13 +1,13 @@
 //! The worker's side of the channel: hears commands, steps in pieces, shows frames.
 
-mod obey;
+mod handle;
 mod show;
 
-use super::companion::Companion;
+use super::comparison::ComparisonRun;
 use super::expectations;
 use super::frame::Notice;
 use super::mirror::shown::Shown;
-use super::pacing::{FRAME, Meter, Pacing, Ration};
+use super::pacing::{FRAME, Meter, Pacing, TimeBudget};
 use super::spectra::Spectra;
 use super::{Command, Engine, EngineError, Frame, Job};
 use crate::scene::Scenario;
@@ -35,7 +35,7 @@ pub(super) struct Runner {
     engine: Option<Engine>,
     report: Option<Arc<Report>>,
     /// The second run, where one was asked for.
-    companion: Option<Companion>,
+    companion: Option<ComparisonRun>,
     /// Which expectations' questions were asked in this run, and the one that the run waits at.
     asked: Vec<bool>,
     question: Option<usize>,
@@ -85,7 +85,7 @@ pub(super) struct Runner {
     rate: Meter,
     pictures: Meter,
     last_picture: Instant,
-    observables: Ration,
+    observables: TimeBudget,
     spectra: Spectra,
     mirror: Shown,
 }
@@ -140,7 +140,7 @@ impl Runner {
             rate: Meter::default(),
             pictures: Meter::default(),
             last_picture: now,
-            observables: Ration::new(10.0, 0.05),
+            observables: TimeBudget::new(10.0, 0.05),
             spectra: Spectra::default(),
             mirror: Shown::default(),
         }
@@ -221,7 +221,7 @@ impl Runner {
                 Ok(command) => {
                     // A step by hand is taken before what was asked for after it.
                     let step = matches!(command, Command::Step(_));
-                    self.obey(command);
+                    self.handle(command);
                     if step {
                         return;
                     }

@@ -64,7 +64,7 @@ impl Trial {
 
     /// Its word in the table.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Wall => "wall",
             Self::Periodic => "periodic",
@@ -453,7 +453,7 @@ mod tests {
                     Trial::Inside => method.id == "split-step-fourier",
                     _ => false,
                 };
-                assert_eq!(taken, !refuses, "{} {}", method.id, trial.word());
+                assert_eq!(taken, !refuses, "{} {}", method.id, trial.as_str());
             }
         }
     }

@@ -1,7 +1,7 @@
 //! The detectors' spectra while a run goes on, taken anew as rarely as keeps the run's pace.
 
 use super::Engine;
-use super::pacing::Ration;
+use super::pacing::TimeBudget;
 use crate::physics::Spectrum;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ pub(super) struct Spectra {
     list: Arc<[Option<Spectrum>]>,
     /// How many records they are of.
     records: usize,
-    ration: Ration,
+    ration: TimeBudget,
 }
 
 impl Default for Spectra {
@@ -23,7 +23,7 @@ impl Default for Spectra {
             list: Arc::default(),
             records: 0,
             // Twice a second, and at most a fiftieth of the time.
-            ration: Ration::new(2.0, 0.02),
+            ration: TimeBudget::new(2.0, 0.02),
         }
     }
 }

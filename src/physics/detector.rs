@@ -45,7 +45,7 @@ impl Measure {
 
     /// The word in a scene file.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         super::word_in(&Self::ALL, self)
     }
 }

@@ -31,7 +31,7 @@ impl Sets {
 
     /// The word in a scene file.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         super::word_in(&Self::ALL, self)
     }
 
@@ -61,7 +61,7 @@ impl Mode {
 
     /// The word in a scene file.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Set => "set",
             Self::Add => "add",

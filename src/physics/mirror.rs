@@ -30,7 +30,7 @@ impl MirrorMethod {
 
     /// The word in a scene file.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         super::word_in(&Self::ALL, self)
     }
 }
@@ -51,7 +51,7 @@ impl Drive {
 
     /// The word in a scene file.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         super::word_in(&Self::ALL, self)
     }
 }

@@ -36,7 +36,7 @@ pub enum Equation {
 impl Equation {
     /// The name in tables and messages.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Schrodinger => "schrodinger",
             Self::Acoustic => "acoustic",

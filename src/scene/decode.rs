@@ -17,11 +17,11 @@ pub(super) struct KeyFault {
 
 /// What has been found wrong so far.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct Diagnostics {
     pub faults: Vec<KeyFault>,
 }
 
-impl Found {
+impl Diagnostics {
     /// Notes a fault of a value.
     pub fn value(&mut self, key: impl Into<String>, message: impl Into<String>, remedy: impl Into<String>) {
         self.faults.push(KeyFault {
@@ -44,10 +44,10 @@ impl Found {
 
 /// A type that a value of a scene can have.
 pub(super) trait Decode: Sized {
-    fn decode(node: &Node, path: &str, found: &mut Found) -> Option<Self>;
+    fn decode(node: &Node, path: &str, found: &mut Diagnostics) -> Option<Self>;
 }
 
-fn mismatch<T>(node: &Node, path: &str, found: &mut Found, wanted: &str, remedy: &str) -> Option<T> {
+fn mismatch<T>(node: &Node, path: &str, found: &mut Diagnostics, wanted: &str, remedy: &str) -> Option<T> {
     let message = format!("{} is {}, not {wanted}", node.value.shown(), node.value.kind());
     found.value(path, message, remedy);
     None
@@ -55,7 +55,7 @@ fn mismatch<T>(node: &Node, path: &str, found: &mut Found, wanted: &str, remedy:
 
 impl Decode for f64 {
     #[expect(clippy::cast_precision_loss, reason = "a whole number where any number may stand")]
-    fn decode(node: &Node, path: &str, found: &mut Found) -> Option<Self> {
+    fn decode(node: &Node, path: &str, found: &mut Diagnostics) -> Option<Self> {
         match node.value {
             Value::Integer(number) => Some(number as Self),
             Value::Float(number) if number.is_finite() => Some(number),
@@ -70,7 +70,7 @@ impl Decode for f64 {
 }
 
 impl Decode for i64 {
-    fn decode(node: &Node, path: &str, found: &mut Found) -> Option<Self> {
+    fn decode(node: &Node, path: &str, found: &mut Diagnostics) -> Option<Self> {
         match node.value {
             Value::Integer(number) => Self::try_from(number).ok().or_else(|| {
                 found.value(
@@ -86,7 +86,7 @@ impl Decode for i64 {
 }
 
 impl Decode for usize {
-    fn decode(node: &Node, path: &str, found: &mut Found) -> Option<Self> {
+    fn decode(node: &Node, path: &str, found: &mut Diagnostics) -> Option<Self> {
         match node.value {
             Value::Integer(number) => Self::try_from(number).ok().or_else(|| {
                 let (limit, remedy) = if number < 0 {
@@ -103,7 +103,7 @@ impl Decode for usize {
 }
 
 impl Decode for bool {
-    fn decode(node: &Node, path: &str, found: &mut Found) -> Option<Self> {
+    fn decode(node: &Node, path: &str, found: &mut Diagnostics) -> Option<Self> {
         match node.value {
             Value::Boolean(value) => Some(value),
             _ => mismatch(node, path, found, "true or false", "write true or false without quotes"),
@@ -112,7 +112,7 @@ impl Decode for bool {
 }
 
 impl Decode for String {
-    fn decode(node: &Node, path: &str, found: &mut Found) -> Option<Self> {
+    fn decode(node: &Node, path: &str, found: &mut Diagnostics) -> Option<Self> {
         match &node.value {
             Value::String(text) => Some(text.clone()),
             _ => mismatch(node, path, found, "a text", "put the text in quotes"),
@@ -121,7 +121,7 @@ impl Decode for String {
 }
 
 impl Decode for PathBuf {
-    fn decode(node: &Node, path: &str, found: &mut Found) -> Option<Self> {
+    fn decode(node: &Node, path: &str, found: &mut Diagnostics) -> Option<Self> {
         let text = String::decode(node, path, found)?;
         if text.is_empty() || text.contains('\0') {
             found.value(
@@ -137,7 +137,7 @@ impl Decode for PathBuf {
 
 /// A list; a single value that is not a list stands for a list of one.
 impl<T: Decode> Decode for Vec<T> {
-    fn decode(node: &Node, path: &str, found: &mut Found) -> Option<Self> {
+    fn decode(node: &Node, path: &str, found: &mut Diagnostics) -> Option<Self> {
         let Value::Array(items) = &node.value else {
             return T::decode(node, path, found).map(|one| vec![one]);
         };
@@ -153,7 +153,7 @@ impl<T: Decode> Decode for Vec<T> {
 
 /// Points in the plane.
 impl Decode for [f64; 2] {
-    fn decode(node: &Node, path: &str, found: &mut Found) -> Option<Self> {
+    fn decode(node: &Node, path: &str, found: &mut Diagnostics) -> Option<Self> {
         let list = Vec::<f64>::decode(node, path, found)?;
         let count = list.len();
         Self::try_from(list).ok().or_else(|| {
@@ -168,7 +168,7 @@ impl Decode for [f64; 2] {
 }
 
 /// One of several words, with what each stands for.
-pub(super) fn word<T: Copy>(node: &Node, path: &str, found: &mut Found, all: &[(&str, T)]) -> Option<T> {
+pub(super) fn word<T: Copy>(node: &Node, path: &str, found: &mut Diagnostics, all: &[(&str, T)]) -> Option<T> {
     let allowed = || all.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", ");
     let Value::String(text) = &node.value else {
         return mismatch(
@@ -226,7 +226,7 @@ pub(super) struct Section<'a> {
 
 impl<'a> Section<'a> {
     /// The table at a node, or a fault.
-    pub fn open(node: &'a Node, path: &str, found: &mut Found) -> Option<Self> {
+    pub fn open(node: &'a Node, path: &str, found: &mut Diagnostics) -> Option<Self> {
         match &node.value {
             Value::Table(entries) => Some(Self {
                 path: path.to_owned(),
@@ -267,13 +267,13 @@ impl<'a> Section<'a> {
     }
 
     /// The value of a key that may be missing.
-    pub fn get<T: Decode>(&mut self, key: &'static str, found: &mut Found) -> Option<T> {
+    pub fn get<T: Decode>(&mut self, key: &'static str, found: &mut Diagnostics) -> Option<T> {
         let path = self.name(key);
         self.node(key).and_then(|node| T::decode(node, &path, found))
     }
 
     /// The value of a key that must be there; its default stands in after a fault.
-    pub fn need<T: Decode + Default>(&mut self, key: &'static str, example: &str, found: &mut Found) -> T {
+    pub fn need<T: Decode + Default>(&mut self, key: &'static str, example: &str, found: &mut Diagnostics) -> T {
         let path = self.name(key);
         let Some(node) = self.node(key) else {
             found.key(path, "is missing", format!("add a line such as `{key} = {example}`"));
@@ -283,7 +283,7 @@ impl<'a> Section<'a> {
     }
 
     /// One of several words.
-    pub fn word<T: Copy>(&mut self, key: &'static str, all: &[(&str, T)], found: &mut Found) -> Option<T> {
+    pub fn word<T: Copy>(&mut self, key: &'static str, all: &[(&str, T)], found: &mut Diagnostics) -> Option<T> {
         let path = self.name(key);
         self.node(key).and_then(|node| word(node, &path, found, all))
     }
@@ -292,8 +292,8 @@ impl<'a> Section<'a> {
     pub fn tables<T>(
         &mut self,
         key: &'static str,
-        found: &mut Found,
-        mut read: impl FnMut(Section<'a>, &mut Found) -> T,
+        found: &mut Diagnostics,
+        mut read: impl FnMut(Section<'a>, &mut Diagnostics) -> T,
     ) -> Vec<T> {
         let path = self.name(key);
         let Some(node) = self.node(key) else {
@@ -318,7 +318,7 @@ impl<'a> Section<'a> {
     }
 
     /// A table that may be missing.
-    pub fn table(&mut self, key: &'static str, found: &mut Found) -> Option<Section<'a>> {
+    pub fn table(&mut self, key: &'static str, found: &mut Diagnostics) -> Option<Section<'a>> {
         let path = self.name(key);
         self.node(key).and_then(|node| Section::open(node, &path, found))
     }
@@ -331,7 +331,7 @@ impl<'a> Section<'a> {
     }
 
     /// Notes every key that was not asked for; `reason` may know why it does not belong here.
-    pub fn close(self, found: &mut Found, reason: impl Fn(&str) -> Option<(String, String)>) {
+    pub fn close(self, found: &mut Diagnostics, reason: impl Fn(&str) -> Option<(String, String)>) {
         for entry in self.rest() {
             let (message, remedy) = reason(&entry.key).unwrap_or_else(|| {
                 let remedy = match nearest(&entry.key, self.asked.iter().copied()) {

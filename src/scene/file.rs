@@ -260,7 +260,7 @@ pub enum ShapeFile {
 impl ShapeFile {
     /// The word in a scene file.
     #[must_use]
-    pub fn word(&self) -> &'static str {
+    pub fn as_str(&self) -> &'static str {
         match self {
             Self::Everywhere => "everywhere",
             Self::Box { .. } => "box",

@@ -25,7 +25,7 @@ impl ViewMode {
 
     /// The word in a scene file.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Plane => "plane",
             Self::Relief => "relief",
@@ -120,7 +120,7 @@ impl Opacity {
 
     /// The word of a preset; `None` for points.
     #[must_use]
-    pub fn word(&self) -> Option<&'static str> {
+    pub fn as_str(&self) -> Option<&'static str> {
         Self::ALL
             .iter()
             .find(|(_, preset)| preset == self)

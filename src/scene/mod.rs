@@ -28,7 +28,7 @@ pub use presets::Preset;
 pub use scenario::{Expectation, Parameter, Scenario, SolverChoice, TimeSpec, View};
 
 pub(crate) use decode::nearest;
-use decode::{Found, KeyFault};
+use decode::{Diagnostics, KeyFault};
 use document::{Document, Place};
 use std::path::Path;
 
@@ -138,7 +138,7 @@ fn kind_of(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
 /// # Errors
 /// Everything that is wrong with it.
 pub fn validate(file: &SceneFile, origin: Option<&Path>, table: &dyn SolverTable) -> Result<Scenario, Faults> {
-    let (found, scenario) = build::Builder::new(file, origin, Found::default()).run(origin, table);
+    let (found, scenario) = build::Builder::new(file, origin, Diagnostics::default()).run(origin, table);
     scenario.ok_or_else(|| Faults {
         origin: origin.map_or_else(|| "scene".to_owned(), |path| path.display().to_string()),
         list: found
@@ -187,7 +187,7 @@ fn read_named(
             list.push(located(String::new(), &fault.place, fault.message, fault.remedy));
         }
     }
-    let mut found = Found::default();
+    let mut found = Diagnostics::default();
     let file = read::scene(&document, &mut found);
     // What is wrong in type or missing stands as a stand-in in `file`: what building says about it again is dropped.
     let reading = found.faults.len();

@@ -1,6 +1,6 @@
 //! From the tree to [`SceneFile`]: types, words and unknown keys. Ranges are the business of [`super::build`].
 
-use super::decode::{Decode, Found, Section};
+use super::decode::{Decode, Diagnostics, Section};
 use super::document::{Document, Node, Value};
 use super::file::{
     AcousticFile, DetectorFile, EdgesFile, ExpectFile, FORMAT, GridFile, LayerFile, MirrorFile, PacketFile, PulseFile,
@@ -16,7 +16,7 @@ use crate::physics::{Measure, Mode, Sets};
 use std::path::PathBuf;
 
 /// Reads the whole document; what is wrong is noted, and a stand-in takes its place.
-pub(super) fn scene(document: &Document, found: &mut Found) -> SceneFile {
+pub(super) fn scene(document: &Document, found: &mut Diagnostics) -> SceneFile {
     let Some(mut root) = Section::open(&document.root, "", found) else {
         return SceneFile::default();
     };
@@ -84,7 +84,7 @@ pub(super) fn scene(document: &Document, found: &mut Found) -> SceneFile {
     scene
 }
 
-fn grid(mut section: Section<'_>, found: &mut Found) -> GridFile {
+fn grid(mut section: Section<'_>, found: &mut Diagnostics) -> GridFile {
     let size = section.need("size", "[512, 512]", found);
     let spacing = section.need::<f64>("spacing", "0.5", found);
     let path = section.name("edges");
@@ -102,7 +102,7 @@ fn grid(mut section: Section<'_>, found: &mut Found) -> GridFile {
     }
 }
 
-fn edges(node: &Node, path: &str, found: &mut Found) -> EdgesFile {
+fn edges(node: &Node, path: &str, found: &mut Diagnostics) -> EdgesFile {
     match &node.value {
         Value::Array(items) => EdgesFile::PerAxis(
             items
@@ -117,7 +117,7 @@ fn edges(node: &Node, path: &str, found: &mut Found) -> EdgesFile {
     }
 }
 
-fn quantum(mut section: Section<'_>, found: &mut Found) -> QuantumFile {
+fn quantum(mut section: Section<'_>, found: &mut Diagnostics) -> QuantumFile {
     let quantum = QuantumFile {
         mass: section.get("mass", found),
         hopping: section.get("hopping", found),
@@ -128,7 +128,7 @@ fn quantum(mut section: Section<'_>, found: &mut Found) -> QuantumFile {
     quantum
 }
 
-fn acoustic(mut section: Section<'_>, found: &mut Found) -> AcousticFile {
+fn acoustic(mut section: Section<'_>, found: &mut Diagnostics) -> AcousticFile {
     let default = AcousticFile::default();
     let acoustic = AcousticFile {
         speed: section.get("speed", found).unwrap_or(default.speed),
@@ -139,7 +139,7 @@ fn acoustic(mut section: Section<'_>, found: &mut Found) -> AcousticFile {
 }
 
 /// A number or the word `auto`.
-fn number_or_auto(section: &mut Section<'_>, key: &'static str, found: &mut Found) -> Option<f64> {
+fn number_or_auto(section: &mut Section<'_>, key: &'static str, found: &mut Diagnostics) -> Option<f64> {
     let path = section.name(key);
     let node = section.node(key)?;
     match &node.value {
@@ -153,7 +153,7 @@ fn number_or_auto(section: &mut Section<'_>, key: &'static str, found: &mut Foun
     }
 }
 
-fn time(mut section: Section<'_>, found: &mut Found) -> TimeSpec {
+fn time(mut section: Section<'_>, found: &mut Diagnostics) -> TimeSpec {
     let time = TimeSpec {
         step: number_or_auto(&mut section, "step", found),
         end: section.get("end", found),
@@ -163,7 +163,7 @@ fn time(mut section: Section<'_>, found: &mut Found) -> TimeSpec {
     time
 }
 
-fn solver(mut section: Section<'_>, found: &mut Found) -> SolverFile {
+fn solver(mut section: Section<'_>, found: &mut Diagnostics) -> SolverFile {
     let default = SolverFile::default();
     let method = section.get("method", found);
     let backend = section
@@ -190,7 +190,7 @@ fn solver(mut section: Section<'_>, found: &mut Found) -> SolverFile {
     }
 }
 
-fn parameter(node: &Node, path: &str, found: &mut Found) -> Option<Parameter> {
+fn parameter(node: &Node, path: &str, found: &mut Diagnostics) -> Option<Parameter> {
     match &node.value {
         Value::Integer(_) => i64::decode(node, path, found).map(Parameter::Integer),
         Value::Float(_) => f64::decode(node, path, found).map(Parameter::Number),
@@ -208,7 +208,7 @@ fn parameter(node: &Node, path: &str, found: &mut Found) -> Option<Parameter> {
     }
 }
 
-fn packet(mut section: Section<'_>, found: &mut Found) -> PacketFile {
+fn packet(mut section: Section<'_>, found: &mut Diagnostics) -> PacketFile {
     let packet = PacketFile {
         center: section.need("center", "[60.0, 128.0]", found),
         width: section.need("width", "[8.0, 8.0]", found),
@@ -219,7 +219,7 @@ fn packet(mut section: Section<'_>, found: &mut Found) -> PacketFile {
     packet
 }
 
-fn pulse(mut section: Section<'_>, found: &mut Found) -> PulseFile {
+fn pulse(mut section: Section<'_>, found: &mut Diagnostics) -> PulseFile {
     let pulse = PulseFile {
         center: section.need("center", "[1.0, 2.0]", found),
         width: section.need("width", "0.1", found),
@@ -242,7 +242,7 @@ const SHAPES: [(&str, &[&str]); 9] = [
     ("array", &["file"]),
 ];
 
-fn layer(mut section: Section<'_>, found: &mut Found) -> LayerFile {
+fn layer(mut section: Section<'_>, found: &mut Diagnostics) -> LayerFile {
     let sets = if section.has("sets") {
         section.word("sets", &Sets::ALL, found).unwrap_or(Sets::Potential)
     } else {
@@ -254,7 +254,7 @@ fn layer(mut section: Section<'_>, found: &mut Found) -> LayerFile {
     let word = section.word("shape", &words, found).unwrap_or("everywhere");
     let known_shape = !section.has("shape")
         || word != "everywhere"
-        || section.get::<String>("shape", &mut Found::default()).as_deref() == Some("everywhere");
+        || section.get::<String>("shape", &mut Diagnostics::default()).as_deref() == Some("everywhere");
     let shape = shape(word, &mut section, found);
     let value = value(&mut section, found);
     let mode = section.word("mode", &Mode::ALL, found).unwrap_or(Mode::Set);
@@ -291,7 +291,7 @@ fn layer(mut section: Section<'_>, found: &mut Found) -> LayerFile {
     }
 }
 
-fn shape(word: &str, section: &mut Section<'_>, found: &mut Found) -> ShapeFile {
+fn shape(word: &str, section: &mut Section<'_>, found: &mut Diagnostics) -> ShapeFile {
     match word {
         "box" => ShapeFile::Box {
             min: section.need("min", "[0.0, 0.0]", found),
@@ -329,7 +329,7 @@ fn shape(word: &str, section: &mut Section<'_>, found: &mut Found) -> ShapeFile 
     }
 }
 
-fn value(section: &mut Section<'_>, found: &mut Found) -> Option<ValueFile> {
+fn value(section: &mut Section<'_>, found: &mut Diagnostics) -> Option<ValueFile> {
     let path = section.name("value");
     let node = section.node("value")?;
     match &node.value {
@@ -343,7 +343,7 @@ fn value(section: &mut Section<'_>, found: &mut Found) -> Option<ValueFile> {
     }
 }
 
-fn source(mut section: Section<'_>, found: &mut Found) -> SourceFile {
+fn source(mut section: Section<'_>, found: &mut Diagnostics) -> SourceFile {
     let ways = [
         section.has("at"),
         section.has("from") || section.has("to"),
@@ -436,12 +436,19 @@ fn source(mut section: Section<'_>, found: &mut Found) -> SourceFile {
     source
 }
 
-fn points(section: &mut Section<'_>, found: &mut Found) -> Vec<Vec<f64>> {
+fn points(section: &mut Section<'_>, found: &mut Diagnostics) -> Vec<Vec<f64>> {
     section.need("points", "[[1.0, 1.0], [1.0, 1.1]]", found)
 }
 
 /// Notes a fault unless exactly one (or, where it is not `required`, at most one) of several ways was taken.
-fn one_of_ways(section: &Section<'_>, ways: [bool; 3], list: &str, example: &str, required: bool, found: &mut Found) {
+fn one_of_ways(
+    section: &Section<'_>,
+    ways: [bool; 3],
+    list: &str,
+    example: &str,
+    required: bool,
+    found: &mut Diagnostics,
+) {
     let count = ways.iter().filter(|way| **way).count();
     if count > 1 {
         found.key(
@@ -458,7 +465,7 @@ fn one_of_ways(section: &Section<'_>, ways: [bool; 3], list: &str, example: &str
     }
 }
 
-fn detector(mut section: Section<'_>, found: &mut Found) -> DetectorFile {
+fn detector(mut section: Section<'_>, found: &mut Diagnostics) -> DetectorFile {
     let name = section.need("name", "\"right\"", found);
     let ways = [
         section.has("at"),
@@ -497,7 +504,7 @@ fn detector(mut section: Section<'_>, found: &mut Found) -> DetectorFile {
     DetectorFile { name, region, measure }
 }
 
-fn mirror(mut section: Section<'_>, found: &mut Found) -> MirrorFile {
+fn mirror(mut section: Section<'_>, found: &mut Diagnostics) -> MirrorFile {
     let method = if section.has("method") {
         section.word("method", &MirrorMethod::ALL, found)
     } else {
@@ -523,7 +530,7 @@ fn mirror(mut section: Section<'_>, found: &mut Found) -> MirrorFile {
     mirror
 }
 
-fn transducers(mut section: Section<'_>, found: &mut Found) -> TransducersFile {
+fn transducers(mut section: Section<'_>, found: &mut Diagnostics) -> TransducersFile {
     let words = ["ring", "line", "edges", "points"].map(|word| (word, word));
     let word = if section.has("shape") {
         section.word("shape", &words, found).unwrap_or("edges")
@@ -551,7 +558,7 @@ fn transducers(mut section: Section<'_>, found: &mut Found) -> TransducersFile {
     transducers
 }
 
-fn expect(mut section: Section<'_>, found: &mut Found) -> ExpectFile {
+fn expect(mut section: Section<'_>, found: &mut Diagnostics) -> ExpectFile {
     let expect = ExpectFile {
         detector: section.get("detector", found),
         observable: section.get("observable", found),

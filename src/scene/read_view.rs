@@ -1,11 +1,11 @@
 //! `[view]`, from the tree to [`ViewFile`].
 
-use super::decode::{Decode, Found, Section};
+use super::decode::{Decode, Diagnostics, Section};
 use super::document::Value;
 use super::file::ViewFile;
 use super::scenario::{ColorRange, Opacity, Orbit, Quantity, ViewMode};
 
-pub(super) fn view(mut section: Section<'_>, found: &mut Found) -> ViewFile {
+pub(super) fn view(mut section: Section<'_>, found: &mut Diagnostics) -> ViewFile {
     let quantity = section.word("quantity", &Quantity::ALL, found);
     let colormap = section.get("colormap", found).unwrap_or_else(|| "auto".to_owned());
     let path = section.name("range");
@@ -47,7 +47,7 @@ pub(super) fn view(mut section: Section<'_>, found: &mut Found) -> ViewFile {
     view
 }
 
-fn camera(mut section: Section<'_>, found: &mut Found) -> Orbit {
+fn camera(mut section: Section<'_>, found: &mut Diagnostics) -> Orbit {
     let whole = Orbit::default();
     let path = section.name("target");
     let target: Option<Vec<f64>> = section.get("target", found);

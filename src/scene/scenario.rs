@@ -45,7 +45,7 @@ impl BackendChoice {
 
     /// The word in a scene file.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Auto => "auto",
             Self::Cpu => "cpu",
@@ -150,7 +150,7 @@ impl Quantity {
 
     /// The word in a scene file.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Density => "density",
             Self::Phase => "phase",

@@ -178,9 +178,9 @@ fn grid(w: &mut Writer, grid: &GridFile) {
     w.key("size", format!("{:?}", grid.size));
     w.number("spacing", grid.spacing);
     match &grid.edges {
-        EdgesFile::All(edge) => w.key_unless(*edge == Edge::Wall, "edges", text(edge.word())),
+        EdgesFile::All(edge) => w.key_unless(*edge == Edge::Wall, "edges", text(edge.as_str())),
         EdgesFile::PerAxis(list) => {
-            let words: Vec<String> = list.iter().map(|edge| text(edge.word())).collect();
+            let words: Vec<String> = list.iter().map(|edge| text(edge.as_str())).collect();
             w.key("edges", format!("[{}]", words.join(", ")));
         }
     }
@@ -218,12 +218,12 @@ fn solver(w: &mut Writer, solver: &SolverFile) {
     w.key_unless(
         solver.backend == BackendChoice::Auto,
         "backend",
-        text(solver.backend.word()),
+        text(solver.backend.as_str()),
     );
     w.key_unless(
         solver.precision == Precision::Single,
         "precision",
-        text(solver.precision.word()),
+        text(solver.precision.as_str()),
     );
     w.key_unless(solver.variant == "auto", "variant", text(&solver.variant));
     for (key, value) in &solver.parameters {
@@ -249,8 +249,8 @@ fn packet_item(w: &mut Writer, packet: &PacketFile) {
 
 /// The keys of a layer; one list for headings and inline tables.
 fn layer_keys(layer: &LayerFile) -> Vec<(&'static str, String)> {
-    let mut keys = vec![("sets", text(layer.sets.word()))];
-    keys.push(("shape", text(layer.shape.word())));
+    let mut keys = vec![("sets", text(layer.sets.as_str()))];
+    keys.push(("shape", text(layer.shape.as_str())));
     match &layer.shape {
         ShapeFile::Everywhere => {}
         ShapeFile::Box { min, max } => keys.extend([("min", floats(min)), ("max", floats(max))]),
@@ -285,7 +285,7 @@ fn layer_keys(layer: &LayerFile) -> Vec<(&'static str, String)> {
         Some(ValueFile::Formula(formula)) => keys.push(("value", text(formula))),
     }
     if layer.mode != Mode::Set {
-        keys.push(("mode", text(layer.mode.word())));
+        keys.push(("mode", text(layer.mode.as_str())));
     }
     if let Some(drive) = &layer.drive {
         keys.push(("drive", text(drive)));
@@ -356,7 +356,7 @@ fn detector_item(w: &mut Writer, detector: &DetectorFile) {
         }
     }
     if let Some(measure) = detector.measure {
-        w.key("measure", text(measure.word()));
+        w.key("measure", text(measure.as_str()));
     }
 }
 
@@ -407,7 +407,7 @@ fn mirror_section(w: &mut Writer, mirror: &MirrorFile) {
     w.key_unless(layers.is_empty(), "perturbation", format!("[{}]", layers.join(", ")));
     w.key_unless(!mirror.keep_flux, "keep_flux", "true".to_owned());
     w.key_unless(mirror.seed == 1, "seed", mirror.seed.to_string());
-    w.key_unless(mirror.drive == Drive::default(), "drive", text(mirror.drive.word()));
+    w.key_unless(mirror.drive == Drive::default(), "drive", text(mirror.drive.as_str()));
     w.optional("regularization", mirror.regularization);
 }
 
@@ -417,7 +417,7 @@ fn view(w: &mut Writer, view: &ViewFile) {
     }
     w.section("view");
     if let Some(quantity) = view.quantity {
-        w.key("quantity", text(quantity.word()));
+        w.key("quantity", text(quantity.as_str()));
     }
     w.key_unless(view.colormap == "auto", "colormap", text(&view.colormap));
     match view.range {
@@ -425,7 +425,7 @@ fn view(w: &mut Writer, view: &ViewFile) {
         ColorRange::Locked => w.key("range", text("locked")),
         ColorRange::Fixed(low, high) => w.key("range", floats(&[low, high])),
     }
-    w.key_unless(view.mode == ViewMode::Plane, "mode", text(view.mode.word()));
+    w.key_unless(view.mode == ViewMode::Plane, "mode", text(view.mode.as_str()));
     if let Some(camera) = &view.camera {
         let whole = Orbit::default();
         let mut keys = Vec::new();
@@ -455,7 +455,7 @@ fn view(w: &mut Writer, view: &ViewFile) {
     match &view.opacity {
         Opacity::Soft => {}
         Opacity::Points(list) => w.key("opacity", points(list)),
-        preset => w.key("opacity", text(preset.word().unwrap_or("soft"))),
+        preset => w.key("opacity", text(preset.as_str().unwrap_or("soft"))),
     }
     w.key_unless(!view.shading, "shading", true);
     if let Some(cover) = view.cover {

@@ -73,7 +73,7 @@ impl SolverTable for Table {
         let fitting = || METHODS.iter().filter(|method| method.equation == equation);
         let Some(method) = find(&choice.method) else {
             let message = if fitting().next().is_none() {
-                format!("this version has no method for the {} equation", equation.word())
+                format!("this version has no method for the {} equation", equation.as_str())
             } else {
                 format!("there is no method \"{}\"", choice.method)
             };
@@ -84,8 +84,8 @@ impl SolverTable for Table {
             let message = format!(
                 "\"{}\" is for the {} equation, and this scene's is {}",
                 method.id,
-                method.equation.word(),
-                equation.word()
+                method.equation.as_str(),
+                equation.as_str()
             );
             return vec![objection("method", message, methods_remedy(equation))];
         }
@@ -222,7 +222,7 @@ fn methods_remedy(equation: Equation) -> String {
         .map(|method| method.id);
     let all = METHODS
         .iter()
-        .map(|method| format!("{} ({})", method.id, method.equation.word()));
+        .map(|method| format!("{} ({})", method.id, method.equation.as_str()));
     let own = listed(own);
     if own == "none" {
         format!("there are {}", listed(all))
@@ -242,14 +242,14 @@ fn target(method: &Method, choice: &SolverChoice, objections: &mut Vec<Objection
         .filter(|target| wanted.is_none_or(|backend| backend == target.backend))
         .collect();
     if targets.is_empty() {
-        let there = listed(method.present_targets().map(|target| target.backend.word()));
+        let there = listed(method.present_targets().map(|target| target.backend.as_str()));
         let offered = method.targets.iter().find(|target| Some(target.backend) == wanted);
-        let message = match offered.map(|target| target.backend.presence()) {
-            Some(Err(reason)) => format!("\"{}\" is not there: {reason}", choice.backend.word()),
+        let message = match offered.map(|target| target.backend.availability()) {
+            Some(Err(reason)) => format!("\"{}\" is not there: {reason}", choice.backend.as_str()),
             _ => format!(
                 "\"{}\" does not run on \"{}\" in this version",
                 method.id,
-                choice.backend.word()
+                choice.backend.as_str()
             ),
         };
         objections.push(objection("backend", message, format!("possible are auto, {there}")));
@@ -263,9 +263,9 @@ fn target(method: &Method, choice: &SolverChoice, objections: &mut Vec<Objection
             targets
                 .iter()
                 .flat_map(|target| target.precisions)
-                .map(|precision| precision.word()),
+                .map(|precision| precision.as_str()),
         );
-        let message = format!("\"{}\" has no {} precision", method.id, choice.precision.word());
+        let message = format!("\"{}\" has no {} precision", method.id, choice.precision.as_str());
         objections.push(objection("precision", message, format!("possible are {there}")));
     }
     let known = |id: &str| {

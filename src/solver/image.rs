@@ -62,7 +62,7 @@ impl ImageRequest {
                 Quantity::Pressure | Quantity::Energy | Quantity::Peak => Ok(()),
                 other => Err(SolverError::Unsupported(format!(
                     "view.quantity = \"{}\" is not a quantity of sound; choose pressure, energy or peak",
-                    other.word()
+                    other.as_str()
                 ))),
             },
         }

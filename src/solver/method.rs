@@ -17,7 +17,7 @@ pub enum Backend {
 impl Backend {
     /// The word in a scene file.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Cpu => "cpu",
             Self::Cuda => "cuda",
@@ -28,7 +28,7 @@ impl Backend {
     ///
     /// # Errors
     /// Why not, in words for people.
-    pub fn presence(self) -> Result<(), &'static str> {
+    pub fn availability(self) -> Result<(), &'static str> {
         match self {
             Self::Cpu => Ok(()),
             #[cfg(feature = "cuda")]
@@ -171,6 +171,8 @@ pub struct Method {
 impl Method {
     /// The targets whose back end is there.
     pub fn present_targets(&self) -> impl Iterator<Item = &'static Target> + use<> {
-        self.targets.iter().filter(|target| target.backend.presence().is_ok())
+        self.targets
+            .iter()
+            .filter(|target| target.backend.availability().is_ok())
     }
 }

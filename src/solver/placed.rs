@@ -36,7 +36,7 @@ pub(super) fn build(
     let open = setup.choice.backend == BackendChoice::Auto
         && (only_there || setup.choice.variant.is_none() && scenario.grid().sites() >= fewest_sites)
         && offered
-        && Backend::Cuda.presence().is_ok();
+        && Backend::Cuda.availability().is_ok();
     if asked || open {
         setup.check_variant(Backend::Cuda)?;
         match make(setup.clone(), Backend::Cuda) {
@@ -56,6 +56,10 @@ pub(super) fn build(
 pub(super) fn absent(method: &Method) -> SolverError {
     SolverError::Backend {
         backend: "cuda",
-        message: format!("{}: {}", method.id, Backend::Cuda.presence().err().unwrap_or_default()),
+        message: format!(
+            "{}: {}",
+            method.id,
+            Backend::Cuda.availability().err().unwrap_or_default()
+        ),
     }
 }

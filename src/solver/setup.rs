@@ -188,7 +188,7 @@ impl Setup {
                 Err(SolverError::Unsupported(format!(
                     "{} has no variant `{asked}` on {}; take one of auto, {}",
                     self.method.id,
-                    backend.word(),
+                    backend.as_str(),
                     ids.join(", ")
                 )))
             }

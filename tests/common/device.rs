@@ -6,7 +6,7 @@ use ripplon::solver::{self, Backend, Solver};
 
 /// Whether there is no device, which is said.
 pub fn skip() -> bool {
-    match Backend::Cuda.presence() {
+    match Backend::Cuda.availability() {
         Ok(()) => false,
         Err(reason) => {
             println!("skipped: {reason}");

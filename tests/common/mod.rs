@@ -35,7 +35,7 @@ impl std::fmt::Display for Case {
             f,
             "{} {variant} {} order {order} rank {rank}",
             method.id,
-            precision.word()
+            precision.as_str()
         )
     }
 }
@@ -165,7 +165,7 @@ pub fn scene_on(size: &[usize], case: &Case, feature: Feature, step: f64, extra:
          [[layer]]\nsets = \"potential\"\nshape = \"everywhere\"\nvalue = \"{RANDOM}\"\n{layer}{extra}",
         case.method.id,
         case.variant,
-        case.precision.word(),
+        case.precision.as_str(),
     )
 }
 

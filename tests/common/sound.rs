@@ -87,7 +87,7 @@ pub fn scene(case: &Case, feature: Feature, step: f64, extra: &str) -> String {
          [solver]\nmethod = {:?}\nbackend = \"cpu\"\nvariant = {:?}\nprecision = {:?}\n{order}{extra}[[pulse]]\ncenter = {:?}\nwidth = 2.0\n{layer}",
         case.method.id,
         case.variant,
-        case.precision.word(),
+        case.precision.as_str(),
         vec![3.0; size.len()],
     )
 }

@@ -14,12 +14,12 @@ fn every_target() -> Vec<(&'static Method, String, Precision, Scenario)> {
             for (variant, &precision) in
                 (target.variants.iter()).flat_map(|v| target.precisions.iter().map(move |p| (v, p)))
             {
-                let word = target.backend.word();
+                let word = target.backend.as_str();
                 let text =
                     plane(method, variant.id, precision).replace("backend = \"cpu\"", &format!("backend = \"{word}\""));
                 match solver::read_scene_text(&text, None, &[]) {
                     Ok((_, scenario)) => {
-                        let name = format!("{} {word} {} {}", method.id, variant.id, precision.word());
+                        let name = format!("{} {word} {} {}", method.id, variant.id, precision.as_str());
                         all.push((*method, name, precision, scenario));
                     }
                     Err(faults) => assert_eq!(target.backend, Backend::Cuda, "{}", faults.render(false)),

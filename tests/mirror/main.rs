@@ -66,7 +66,7 @@ fn plane(method: &Method, variant: &str, precision: Precision) -> String {
         "format = 1\n[grid]\nsize = [23, 17]\nspacing = 1.0\n{equation}[time]\nstep = 0.2\nend = 10.0\n[solver]\nmethod = \"{}\"\nvariant = \
          \"{variant}\"\nbackend = \"cpu\"\nprecision = \"{}\"\n{start}[[layer]]\n{layer}\n[[detector]]\nname = \"one\"\nat = [9.0, 8.0]\n",
         method.id,
-        precision.word()
+        precision.as_str()
     );
     if variant == "diamond-torre" {
         text.replace("[23, 17]", "[23, 17, 5]")

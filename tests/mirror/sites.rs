@@ -20,8 +20,8 @@ fn sites_are_heard_and_driven_on_a_device() {
 
 fn check(backend: Backend) {
     for (method, variant, precision) in reached(backend) {
-        let name = format!("{} {variant} {} {}", method.id, backend.word(), precision.word());
-        let text = plane(method, variant, precision).replace("\"cpu\"", &format!("\"{}\"", backend.word()));
+        let name = format!("{} {variant} {} {}", method.id, backend.as_str(), precision.as_str());
+        let text = plane(method, variant, precision).replace("\"cpu\"", &format!("\"{}\"", backend.as_str()));
         let scenario = read(&text);
         let sites: Arc<[usize]> = Arc::from([0, 22, 23 * 8 + 9, 23 * 8 + 10, 23 * 17 - 1]);
         // Heard: the field at those sites, after every step. Half a phase more or less costs rounding only.

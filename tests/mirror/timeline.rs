@@ -135,13 +135,17 @@ fn silence_is_played_as_silence() {
         let solver = format!(
             "method = \"{}\"\nbackend = \"cpu\"\nvariant = \"{variant}\"\nprecision = \"{}\"",
             method.id,
-            precision.word()
+            precision.as_str()
         );
         assert!(text.contains(was));
         let mut engine = engine(&text.replace(was, &solver));
         let found = there_and_back(&mut engine);
         let norm = engine.observables().unwrap().norm;
-        let name = format!("{} {variant} {}: {found:?}, norm {norm:e}", method.id, precision.word());
+        let name = format!(
+            "{} {variant} {}: {found:?}, norm {norm:e}",
+            method.id,
+            precision.as_str()
+        );
         // Fourier transforms leave their rounding everywhere.
         let rounding = if method.reach.is_none() {
             100.0 * epsilon(precision)

@@ -34,7 +34,7 @@ fn scene(case: &Case, step: f64) -> Scenario {
         INTERACTION[case.rank - 1],
         case.method.id,
         case.variant,
-        case.precision.word(),
+        case.precision.as_str(),
         vec![1.5; case.rank],
         trap.join(" + "),
     ))

@@ -92,7 +92,7 @@ fn edits_reach_the_run_and_can_be_taken_back() {
         app.frame()
             .report
             .as_ref()
-            .is_some_and(|report| report.precision.word() == "double")
+            .is_some_and(|report| report.precision.as_str() == "double")
     });
 }
 

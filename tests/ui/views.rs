@@ -41,18 +41,18 @@ fn every_quantity_of_psi_is_shown() {
 fn the_last_pictures_are_seen_again() {
     let mut window = Window::open();
     steps(&mut window, 6);
-    let kept = window.app().tape().len();
+    let kept = window.app().frame_history().len();
     assert!(kept >= 3, "{kept} pictures");
     let present = window.app().frame().image.value.clone();
     window.key(Key::OpenBracket);
-    assert_eq!(window.app().tape().at(), Some(kept - 2));
+    assert_eq!(window.app().frame_history().at(), Some(kept - 2));
     window.key(Key::OpenBracket);
     let slider = window.harness.get_by_role_and_label(Role::Slider, "Look back");
     slider.focus();
     window.settle();
     window.key(Key::ArrowLeft);
     assert_eq!(
-        window.app().tape().at(),
+        window.app().frame_history().at(),
         Some(kept.saturating_sub(4)).filter(|_| kept > 3)
     );
     // The state is the one before; a step goes on from there.
@@ -60,16 +60,16 @@ fn the_last_pictures_are_seen_again() {
     window.key(Key::Escape);
     window.key(Key::Period);
     window.wait("the next step", |app| app.frame().clock.steps == 7);
-    assert_eq!(window.app().tape().at(), None);
+    assert_eq!(window.app().frame_history().at(), None);
     // While it runs, looking back pauses it.
     window.click("Play");
     window.wait("it runs", |app| app.frame().clock.steps > 12);
     window.key(Key::OpenBracket);
     window.wait("the pause", |app| app.frame().status == Status::Paused);
-    assert!(window.app().tape().at().is_some());
+    assert!(window.app().frame_history().at().is_some());
     window.key(Key::R);
     window.wait("the reset", |app| app.frame().clock.steps == 0);
-    assert_eq!(window.app().tape().at(), None);
+    assert_eq!(window.app().frame_history().at(), None);
 }
 
 #[test]

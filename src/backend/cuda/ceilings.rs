@@ -1,6 +1,6 @@
 //! What the device can do at most, measured with `kernels/ceilings.cu`.
 
-use super::{CudaError, Device, Kind, PushKernelArg, Queue, Source};
+use super::{CudaError, Device, Kind, PushKernelArg, Source, Stream};
 use std::time::Instant;
 
 const SOURCE: Source = Source::embedded("ceilings");
@@ -31,27 +31,27 @@ impl DeviceCeilings {
     /// # Errors
     /// If the device has no room for two arrays, or fails.
     pub fn measure(device: &'static Device, seconds: f64) -> Result<Self, CudaError> {
-        let queue = Queue::new(device)?;
+        let stream = Stream::new(device)?;
         Ok(Self {
             name: device.name.clone(),
-            copy: copy(&queue, seconds / 3.0)?,
-            fma_single: multiply_adds::<f32>(&queue, "multiply_adds_single", seconds / 3.0)?,
-            fma_double: multiply_adds::<f64>(&queue, "multiply_adds_double", seconds / 3.0)?,
+            copy: copy(&stream, seconds / 3.0)?,
+            fma_single: multiply_adds::<f32>(&stream, "multiply_adds_single", seconds / 3.0)?,
+            fma_double: multiply_adds::<f64>(&stream, "multiply_adds_double", seconds / 3.0)?,
         })
     }
 }
 
 /// The best rate of `work`, `units` a call.
-fn best(queue: &Queue, seconds: f64, units: f64, work: impl Fn() -> Result<(), CudaError>) -> Result<f64, CudaError> {
+fn best(stream: &Stream, seconds: f64, units: f64, work: impl Fn() -> Result<(), CudaError>) -> Result<f64, CudaError> {
     work()?;
-    queue.finish()?;
+    stream.finish()?;
     let begin = Instant::now();
     let mut best: f64 = 0.0;
     let mut calls = 0;
     while calls < 5 || begin.elapsed().as_secs_f64() < seconds {
         let start = Instant::now();
         work()?;
-        queue.finish()?;
+        stream.finish()?;
         best = best.max(units / start.elapsed().as_secs_f64().max(1e-9));
         calls += 1;
     }
@@ -59,26 +59,26 @@ fn best(queue: &Queue, seconds: f64, units: f64, work: impl Fn() -> Result<(), C
 }
 
 /// Blocks that fill the device several times over.
-fn blocks(queue: &Queue) -> u32 {
-    queue.device().multiprocessors * 32
+fn blocks(stream: &Stream) -> u32 {
+    stream.device().multiprocessors * 32
 }
 
 #[allow(unsafe_code, reason = "a kernel launch")]
 #[expect(clippy::cast_precision_loss, reason = "bytes of one launch")]
-fn copy(queue: &Queue, seconds: f64) -> Result<f64, CudaError> {
-    let bytes = usize::try_from(queue.device().free_memory() / 4)
+fn copy(stream: &Stream, seconds: f64) -> Result<f64, CudaError> {
+    let bytes = usize::try_from(stream.device().free_memory() / 4)
         .unwrap_or(ARRAY)
         .min(ARRAY)
         / 16
         * 16;
-    let from = queue.zeros::<u8>("an array to copy from", bytes)?;
-    let to = queue.zeros::<u8>("an array to copy to", bytes)?;
-    let kernel = queue.kernel(SOURCE, "copy", 0)?;
+    let from = stream.zeros::<u8>("an array to copy from", bytes)?;
+    let to = stream.zeros::<u8>("an array to copy to", bytes)?;
+    let kernel = stream.kernel(SOURCE, "copy", 0)?;
     let (from, to, count) = (from.address(), to.address(), (bytes / 16) as u64);
-    best(queue, seconds, 2.0 * bytes as f64, || {
+    best(stream, seconds, 2.0 * bytes as f64, || {
         // SAFETY: the arguments are those of `copy`; both buffers hold `count` times 16 bytes and live until `best` has waited.
         unsafe {
-            queue.launch(&kernel, (blocks(queue), 1, 1), 256, |launch| {
+            stream.launch(&kernel, (blocks(stream), 1, 1), 256, |launch| {
                 launch.arg(&to).arg(&from).arg(&count);
             })
         }
@@ -86,17 +86,17 @@ fn copy(queue: &Queue, seconds: f64) -> Result<f64, CudaError> {
 }
 
 #[allow(unsafe_code, reason = "a kernel launch")]
-fn multiply_adds<T: Kind + From<f32>>(queue: &Queue, entry: &'static str, seconds: f64) -> Result<f64, CudaError> {
-    let threads = blocks(queue) * 256;
-    let sums = queue.zeros::<T>("sums of multiply-adds", threads as usize)?;
-    let kernel = queue.kernel(SOURCE, entry, 0)?;
+fn multiply_adds<T: Kind + From<f32>>(stream: &Stream, entry: &'static str, seconds: f64) -> Result<f64, CudaError> {
+    let threads = blocks(stream) * 256;
+    let sums = stream.zeros::<T>("sums of multiply-adds", threads as usize)?;
+    let kernel = stream.kernel(SOURCE, entry, 0)?;
     // Values stay near one.
     let (out, factor, term) = (sums.address(), T::from(0.999_999), T::from(1e-6));
     let units = f64::from(threads) * CHAINS * f64::from(ROUNDS);
-    best(queue, seconds, units, || {
+    best(stream, seconds, units, || {
         // SAFETY: the arguments are those of the kernel, and `sums` holds a number for each thread.
         unsafe {
-            queue.launch(&kernel, (blocks(queue), 1, 1), 256, |launch| {
+            stream.launch(&kernel, (blocks(stream), 1, 1), 256, |launch| {
                 launch.arg(&out).arg(&factor).arg(&term).arg(&ROUNDS);
             })
         }

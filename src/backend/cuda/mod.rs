@@ -9,16 +9,18 @@ mod ceilings;
 mod fault;
 pub(crate) mod manifest;
 mod nvrtc;
-mod queue;
 mod source;
+mod stream;
 
 pub use ceilings::DeviceCeilings;
 #[doc(hidden)]
 pub use fault::lose_device_after;
 pub use nvrtc::{Needs, Program, cache, compiled, compiler};
-pub use queue::{Buffer, DeviceRepr, Kernel, Kind, Landing, LaunchArgs, Mark, PushKernelArg, Queue, ValidAsZeroBits};
 pub use source::Source;
 pub(crate) use source::parameters;
+pub use stream::{
+    Buffer, DeviceRepr, Event, Kernel, Kind, LaunchArgs, PinnedBuffer, PushKernelArg, Stream, ValidAsZeroBits,
+};
 
 use cudarc::driver::{CudaContext, CudaModule, sys};
 use std::collections::HashMap;
@@ -105,7 +107,7 @@ fn find() -> Result<Device, String> {
         sys::CUresult::CUDA_ERROR_NO_DEVICE => "there is a driver but no NVIDIA device".to_owned(),
         _ => format!("the NVIDIA device does not start: {}", words(&error)),
     })?;
-    // SAFETY: every queue here has one stream; where two work on the same buffers, marks order them.
+    // SAFETY: every stream here has one stream; where two work on the same buffers, marks order them.
     unsafe { context.disable_event_tracking() };
     let ask = || -> Result<Device, cudarc::driver::DriverError> {
         let capability = context.compute_capability()?;

@@ -70,7 +70,7 @@ impl Level {
         *BEST.get_or_init(|| {
             let available = Self::available();
             let wanted = std::env::var("RIPPLON_SIMD").unwrap_or_default();
-            let named = available.iter().find(|level| level.word() == wanted);
+            let named = available.iter().find(|level| level.as_str() == wanted);
             if named.is_none() && !wanted.is_empty() {
                 tracing::warn!("RIPPLON_SIMD = {wanted} is not one of this machine's levels and is ignored");
             }
@@ -80,7 +80,7 @@ impl Level {
 
     /// The word that `RIPPLON_SIMD` knows it by.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Avx512 => "avx512",
             Self::Avx2 => "avx2",
@@ -119,7 +119,7 @@ pub unsafe trait Lanes: Copy {
     type Element: Real;
     /// How many.
     const N: usize;
-    /// Whether [`Lanes::times_plus`] and [`Lanes::minus_times`] round once, so that what is left of a row can do the same.
+    /// Whether [`mul_add`] and [`neg_mul_add`] round once, so that what is left of a row can do the same.
     const FUSES: bool;
     /// Whether [`Lanes::shifted`] is one instruction, faster than a load that straddles two cache lines.
     const SHIFTS: bool = false;
@@ -132,22 +132,22 @@ pub unsafe trait Lanes: Copy {
     unsafe fn splat(value: Self::Element) -> Self;
     /// self + b.
     #[must_use]
-    unsafe fn plus(self, b: Self) -> Self;
+    unsafe fn add(self, b: Self) -> Self;
     /// self − b.
     #[must_use]
-    unsafe fn minus(self, b: Self) -> Self;
+    unsafe fn sub(self, b: Self) -> Self;
     /// self / b.
     #[must_use]
-    unsafe fn over(self, b: Self) -> Self;
+    unsafe fn div(self, b: Self) -> Self;
     /// self · b.
     #[must_use]
-    unsafe fn times(self, b: Self) -> Self;
+    unsafe fn mul(self, b: Self) -> Self;
     /// self · b + c.
     #[must_use]
-    unsafe fn times_plus(self, b: Self, c: Self) -> Self;
+    unsafe fn mul_add(self, b: Self, c: Self) -> Self;
     /// c − self · b.
     #[must_use]
-    unsafe fn minus_times(self, b: Self, c: Self) -> Self;
+    unsafe fn neg_mul_add(self, b: Self, c: Self) -> Self;
     /// Lanes 1.. of self, then lane 0 of `after`.
     #[must_use]
     unsafe fn next(self, after: Self) -> Self;

@@ -40,32 +40,32 @@ unsafe impl Lanes for NeonF32 {
         unsafe { Self(vdupq_n_f32(value)) }
     }
     #[inline(always)]
-    unsafe fn plus(self, b: Self) -> Self {
+    unsafe fn add(self, b: Self) -> Self {
         // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(vaddq_f32(self.0, b.0)) }
     }
     #[inline(always)]
-    unsafe fn minus(self, b: Self) -> Self {
+    unsafe fn sub(self, b: Self) -> Self {
         // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(vsubq_f32(self.0, b.0)) }
     }
     #[inline(always)]
-    unsafe fn over(self, b: Self) -> Self {
+    unsafe fn div(self, b: Self) -> Self {
         // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(vdivq_f32(self.0, b.0)) }
     }
     #[inline(always)]
-    unsafe fn times(self, b: Self) -> Self {
+    unsafe fn mul(self, b: Self) -> Self {
         // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(vmulq_f32(self.0, b.0)) }
     }
     #[inline(always)]
-    unsafe fn times_plus(self, b: Self, c: Self) -> Self {
+    unsafe fn mul_add(self, b: Self, c: Self) -> Self {
         // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(vfmaq_f32(c.0, self.0, b.0)) }
     }
     #[inline(always)]
-    unsafe fn minus_times(self, b: Self, c: Self) -> Self {
+    unsafe fn neg_mul_add(self, b: Self, c: Self) -> Self {
         // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(vfmsq_f32(c.0, self.0, b.0)) }
     }
@@ -128,32 +128,32 @@ unsafe impl Lanes for NeonF64 {
         unsafe { Self(vdupq_n_f64(value)) }
     }
     #[inline(always)]
-    unsafe fn plus(self, b: Self) -> Self {
+    unsafe fn add(self, b: Self) -> Self {
         // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(vaddq_f64(self.0, b.0)) }
     }
     #[inline(always)]
-    unsafe fn minus(self, b: Self) -> Self {
+    unsafe fn sub(self, b: Self) -> Self {
         // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(vsubq_f64(self.0, b.0)) }
     }
     #[inline(always)]
-    unsafe fn over(self, b: Self) -> Self {
+    unsafe fn div(self, b: Self) -> Self {
         // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(vdivq_f64(self.0, b.0)) }
     }
     #[inline(always)]
-    unsafe fn times(self, b: Self) -> Self {
+    unsafe fn mul(self, b: Self) -> Self {
         // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(vmulq_f64(self.0, b.0)) }
     }
     #[inline(always)]
-    unsafe fn times_plus(self, b: Self, c: Self) -> Self {
+    unsafe fn mul_add(self, b: Self, c: Self) -> Self {
         // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(vfmaq_f64(c.0, self.0, b.0)) }
     }
     #[inline(always)]
-    unsafe fn minus_times(self, b: Self, c: Self) -> Self {
+    unsafe fn neg_mul_add(self, b: Self, c: Self) -> Self {
         // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(vfmsq_f64(c.0, self.0, b.0)) }
     }

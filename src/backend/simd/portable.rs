@@ -43,27 +43,27 @@ unsafe impl<T: Real, const N: usize> Lanes for Array<T, N> {
         Self([value; N])
     }
     #[inline(always)]
-    unsafe fn plus(self, b: Self) -> Self {
+    unsafe fn add(self, b: Self) -> Self {
         Self(std::array::from_fn(|i| self.0[i] + b.0[i]))
     }
     #[inline(always)]
-    unsafe fn minus(self, b: Self) -> Self {
+    unsafe fn sub(self, b: Self) -> Self {
         Self(std::array::from_fn(|i| self.0[i] - b.0[i]))
     }
     #[inline(always)]
-    unsafe fn over(self, b: Self) -> Self {
+    unsafe fn div(self, b: Self) -> Self {
         Self(std::array::from_fn(|i| self.0[i] / b.0[i]))
     }
     #[inline(always)]
-    unsafe fn times(self, b: Self) -> Self {
+    unsafe fn mul(self, b: Self) -> Self {
         Self(std::array::from_fn(|i| self.0[i] * b.0[i]))
     }
     #[inline(always)]
-    unsafe fn times_plus(self, b: Self, c: Self) -> Self {
+    unsafe fn mul_add(self, b: Self, c: Self) -> Self {
         Self(std::array::from_fn(|i| fused(self.0[i], b.0[i], c.0[i])))
     }
     #[inline(always)]
-    unsafe fn minus_times(self, b: Self, c: Self) -> Self {
+    unsafe fn neg_mul_add(self, b: Self, c: Self) -> Self {
         Self(std::array::from_fn(|i| fused(-self.0[i], b.0[i], c.0[i])))
     }
     #[inline(always)]

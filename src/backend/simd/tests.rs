@@ -31,17 +31,17 @@ fn agrees<L: Lanes>() {
         let (p, q) = L::join(even, odd);
         assert_eq!((out(p), out(q)), (a.clone(), b.clone()));
         let two = L::splat(number(2));
-        assert_eq!(out(x.times(two)), a.iter().map(|v| *v * number(2)).collect::<Vec<_>>());
+        assert_eq!(out(x.mul(two)), a.iter().map(|v| *v * number(2)).collect::<Vec<_>>());
         let pairs = || a.iter().zip(&b);
-        assert_eq!(out(x.plus(y)), pairs().map(|(v, w)| *v + *w).collect::<Vec<_>>());
-        assert_eq!(out(x.minus(y)), pairs().map(|(v, w)| *v - *w).collect::<Vec<_>>());
-        assert_eq!(out(x.over(y)), pairs().map(|(v, w)| *v / *w).collect::<Vec<_>>());
+        assert_eq!(out(x.add(y)), pairs().map(|(v, w)| *v + *w).collect::<Vec<_>>());
+        assert_eq!(out(x.sub(y)), pairs().map(|(v, w)| *v - *w).collect::<Vec<_>>());
+        assert_eq!(out(x.div(y)), pairs().map(|(v, w)| *v / *w).collect::<Vec<_>>());
         assert_eq!(
-            out(x.times_plus(two, y)),
+            out(x.mul_add(two, y)),
             a.iter().zip(&b).map(|(v, w)| *v * number(2) + *w).collect::<Vec<_>>()
         );
         assert_eq!(
-            out(x.minus_times(two, y)),
+            out(x.neg_mul_add(two, y)),
             a.iter().zip(&b).map(|(v, w)| *w - *v * number(2)).collect::<Vec<_>>()
         );
         let expected: Vec<f64> = (bits.iter())

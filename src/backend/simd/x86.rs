@@ -49,32 +49,32 @@ unsafe impl Lanes for Avx512F32 {
         unsafe { Self(_mm512_set1_ps(value)) }
     }
     #[inline(always)]
-    unsafe fn plus(self, b: Self) -> Self {
+    unsafe fn add(self, b: Self) -> Self {
         // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(_mm512_add_ps(self.0, b.0)) }
     }
     #[inline(always)]
-    unsafe fn minus(self, b: Self) -> Self {
+    unsafe fn sub(self, b: Self) -> Self {
         // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(_mm512_sub_ps(self.0, b.0)) }
     }
     #[inline(always)]
-    unsafe fn over(self, b: Self) -> Self {
+    unsafe fn div(self, b: Self) -> Self {
         // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(_mm512_div_ps(self.0, b.0)) }
     }
     #[inline(always)]
-    unsafe fn times(self, b: Self) -> Self {
+    unsafe fn mul(self, b: Self) -> Self {
         // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(_mm512_mul_ps(self.0, b.0)) }
     }
     #[inline(always)]
-    unsafe fn times_plus(self, b: Self, c: Self) -> Self {
+    unsafe fn mul_add(self, b: Self, c: Self) -> Self {
         // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(_mm512_fmadd_ps(self.0, b.0, c.0)) }
     }
     #[inline(always)]
-    unsafe fn minus_times(self, b: Self, c: Self) -> Self {
+    unsafe fn neg_mul_add(self, b: Self, c: Self) -> Self {
         // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(_mm512_fnmadd_ps(self.0, b.0, c.0)) }
     }
@@ -163,32 +163,32 @@ unsafe impl Lanes for Avx512F64 {
         unsafe { Self(_mm512_set1_pd(value)) }
     }
     #[inline(always)]
-    unsafe fn plus(self, b: Self) -> Self {
+    unsafe fn add(self, b: Self) -> Self {
         // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(_mm512_add_pd(self.0, b.0)) }
     }
     #[inline(always)]
-    unsafe fn minus(self, b: Self) -> Self {
+    unsafe fn sub(self, b: Self) -> Self {
         // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(_mm512_sub_pd(self.0, b.0)) }
     }
     #[inline(always)]
-    unsafe fn over(self, b: Self) -> Self {
+    unsafe fn div(self, b: Self) -> Self {
         // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(_mm512_div_pd(self.0, b.0)) }
     }
     #[inline(always)]
-    unsafe fn times(self, b: Self) -> Self {
+    unsafe fn mul(self, b: Self) -> Self {
         // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(_mm512_mul_pd(self.0, b.0)) }
     }
     #[inline(always)]
-    unsafe fn times_plus(self, b: Self, c: Self) -> Self {
+    unsafe fn mul_add(self, b: Self, c: Self) -> Self {
         // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(_mm512_fmadd_pd(self.0, b.0, c.0)) }
     }
     #[inline(always)]
-    unsafe fn minus_times(self, b: Self, c: Self) -> Self {
+    unsafe fn neg_mul_add(self, b: Self, c: Self) -> Self {
         // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(_mm512_fnmadd_pd(self.0, b.0, c.0)) }
     }
@@ -276,32 +276,32 @@ unsafe impl Lanes for Avx2F32 {
         unsafe { Self(_mm256_set1_ps(value)) }
     }
     #[inline(always)]
-    unsafe fn plus(self, b: Self) -> Self {
+    unsafe fn add(self, b: Self) -> Self {
         // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(_mm256_add_ps(self.0, b.0)) }
     }
     #[inline(always)]
-    unsafe fn minus(self, b: Self) -> Self {
+    unsafe fn sub(self, b: Self) -> Self {
         // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(_mm256_sub_ps(self.0, b.0)) }
     }
     #[inline(always)]
-    unsafe fn over(self, b: Self) -> Self {
+    unsafe fn div(self, b: Self) -> Self {
         // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(_mm256_div_ps(self.0, b.0)) }
     }
     #[inline(always)]
-    unsafe fn times(self, b: Self) -> Self {
+    unsafe fn mul(self, b: Self) -> Self {
         // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(_mm256_mul_ps(self.0, b.0)) }
     }
     #[inline(always)]
-    unsafe fn times_plus(self, b: Self, c: Self) -> Self {
+    unsafe fn mul_add(self, b: Self, c: Self) -> Self {
         // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(_mm256_fmadd_ps(self.0, b.0, c.0)) }
     }
     #[inline(always)]
-    unsafe fn minus_times(self, b: Self, c: Self) -> Self {
+    unsafe fn neg_mul_add(self, b: Self, c: Self) -> Self {
         // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(_mm256_fnmadd_ps(self.0, b.0, c.0)) }
     }
@@ -389,32 +389,32 @@ unsafe impl Lanes for Avx2F64 {
         unsafe { Self(_mm256_set1_pd(value)) }
     }
     #[inline(always)]
-    unsafe fn plus(self, b: Self) -> Self {
+    unsafe fn add(self, b: Self) -> Self {
         // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(_mm256_add_pd(self.0, b.0)) }
     }
     #[inline(always)]
-    unsafe fn minus(self, b: Self) -> Self {
+    unsafe fn sub(self, b: Self) -> Self {
         // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(_mm256_sub_pd(self.0, b.0)) }
     }
     #[inline(always)]
-    unsafe fn over(self, b: Self) -> Self {
+    unsafe fn div(self, b: Self) -> Self {
         // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(_mm256_div_pd(self.0, b.0)) }
     }
     #[inline(always)]
-    unsafe fn times(self, b: Self) -> Self {
+    unsafe fn mul(self, b: Self) -> Self {
         // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(_mm256_mul_pd(self.0, b.0)) }
     }
     #[inline(always)]
-    unsafe fn times_plus(self, b: Self, c: Self) -> Self {
+    unsafe fn mul_add(self, b: Self, c: Self) -> Self {
         // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(_mm256_fmadd_pd(self.0, b.0, c.0)) }
     }
     #[inline(always)]
-    unsafe fn minus_times(self, b: Self, c: Self) -> Self {
+    unsafe fn neg_mul_add(self, b: Self, c: Self) -> Self {
         // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(_mm256_fnmadd_pd(self.0, b.0, c.0)) }
     }

@@ -27,7 +27,7 @@ pub(super) fn run(args: &BenchArgs, path: &Path) -> anyhow::Result<()> {
     let mut cases = bench::cases(2);
     cases.retain(|case| case.backend == Backend::Cpu && case.takes("blocks"));
     keep(&mut cases, "--precision", args.precision.as_ref(), |case| {
-        case.precision.word()
+        case.precision.as_str()
     })?;
     let Some(case) = cases.first() else {
         return Err(InputError("--blocks-plot: no method has blocks".to_owned()).into());

@@ -19,11 +19,11 @@ pub(super) fn chosen(args: &BenchArgs) -> Result<Vec<Case>, InputError> {
     }
     keep(&mut cases, "--method", args.method.as_ref(), |case| case.method.id)?;
     keep(&mut cases, "--backend", args.backend.as_ref(), |case| {
-        case.backend.word()
+        case.backend.as_str()
     })?;
     keep(&mut cases, "--variant", args.variant.as_ref(), |case| case.variant)?;
     keep(&mut cases, "--precision", args.precision.as_ref(), |case| {
-        case.precision.word()
+        case.precision.as_str()
     })?;
     if let Some((key, _)) = (args.set.iter()).find(|(key, _)| !cases.iter().any(|case| case.takes(key))) {
         return Err(InputError(format!("--set: no method that is left has the key `{key}`")));

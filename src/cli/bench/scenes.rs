@@ -188,7 +188,7 @@ pub(super) fn check_auto(args: &BenchArgs) -> anyhow::Result<()> {
     };
     for case in cases {
         let left_out = |asked: &Option<String>, word: &str| asked.as_ref().is_some_and(|asked| asked != word);
-        if left_out(&args.method, case.method.id) || left_out(&args.precision, case.precision.word()) {
+        if left_out(&args.method, case.method.id) || left_out(&args.precision, case.precision.as_str()) {
             continue;
         }
         for size in &sizes {
@@ -211,7 +211,7 @@ pub(super) fn check_auto(args: &BenchArgs) -> anyhow::Result<()> {
 }
 
 fn headings() -> String {
-    let parts: Vec<String> = Part::ALL.iter().map(|part| format!("{:>11}", part.word())).collect();
+    let parts: Vec<String> = Part::ALL.iter().map(|part| format!("{:>11}", part.as_str())).collect();
     format!(
         "{:<20} {:<11} {:<18} {:<13} {:<9} {:>10} {:>10} {:>7} {} {:>9}",
         "scene",

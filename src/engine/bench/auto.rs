@@ -123,7 +123,7 @@ pub fn check(what: &str, file: &SceneFile, origin: Option<&Path>, effort: Effort
     let mut auto = Stepped::new(scenario(&file, origin)?, effort.seconds)?;
     let report = auto.engine.report();
     let taken = Taken {
-        backend: report.backend.word(),
+        backend: report.backend.as_str(),
         variant: report.variant,
     };
     let (mut others, mut rates) = (Vec::new(), Vec::new());
@@ -133,7 +133,7 @@ pub fn check(what: &str, file: &SceneFile, origin: Option<&Path>, effort: Effort
         }
         for variant in target.variants {
             let other = Taken {
-                backend: target.backend.word(),
+                backend: target.backend.as_str(),
                 variant: variant.id,
             };
             if other == taken {
@@ -164,7 +164,7 @@ pub fn check(what: &str, file: &SceneFile, origin: Option<&Path>, effort: Effort
     Ok(AutoEntry {
         what: what.to_owned(),
         method: report.method,
-        precision: report.precision.word(),
+        precision: report.precision.as_str(),
         size: file.grid.size.clone(),
         auto: taken,
         site_steps_per_s: median(&mut rates),

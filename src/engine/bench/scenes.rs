@@ -54,7 +54,7 @@ impl Part {
 
     /// The word in tables.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Edges => "edges",
             Self::Walls => "walls",
@@ -370,7 +370,7 @@ pub fn measure(name: &str, file: &SceneFile, origin: Option<&Path>, effort: Effo
             match other {
                 Ok(mut other) => Some(paired(&mut written, &mut other, rounds)?.ratio),
                 Err(error) => {
-                    tracing::warn!("{name} without {}: {error}", part.word());
+                    tracing::warn!("{name} without {}: {error}", part.as_str());
                     None
                 }
             }
@@ -386,8 +386,8 @@ pub fn measure(name: &str, file: &SceneFile, origin: Option<&Path>, effort: Effo
     Ok(SceneEntry {
         scene: name.to_owned(),
         method: report.method,
-        backend: report.backend.word(),
-        precision: report.precision.word(),
+        backend: report.backend.as_str(),
+        precision: report.precision.as_str(),
         order: report.order,
         size: file.grid.size.clone(),
         threads: report.threads,
@@ -420,13 +420,13 @@ mod tests {
             let file = plain(&file, time_step);
             let bare = bare(&file);
             for part in Part::ALL {
-                assert!(!part.is_in(&bare), "{} keeps {}", preset.name, part.word());
+                assert!(!part.is_in(&bare), "{} keeps {}", preset.name, part.as_str());
                 let mut without = file.clone();
                 part.remove(&mut without);
                 assert!(!part.is_in(&without));
                 assert_eq!(part.is_in(&file), without != file);
                 scenario(&without, None)
-                    .unwrap_or_else(|error| panic!("{} without {}: {error}", preset.name, part.word()));
+                    .unwrap_or_else(|error| panic!("{} without {}: {error}", preset.name, part.as_str()));
             }
             let empty = scenario(&bare, None).unwrap_or_else(|error| panic!("{}: {error}", preset.name));
             assert_eq!(empty.grid().size(), asked.grid().size());

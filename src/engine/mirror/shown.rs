@@ -4,7 +4,7 @@
 use super::gain::Replay;
 use super::{MirrorStatus, Phase};
 use crate::engine::Engine;
-use crate::engine::pacing::Ration;
+use crate::engine::pacing::TimeBudget;
 use crate::physics::Refocus;
 use crate::scene::Scenario;
 use crate::solver::FieldImage;
@@ -100,8 +100,8 @@ impl MirrorFrame {
 /// Takes [`MirrorFrame`]s.
 pub(in crate::engine) struct Shown {
     latest: Option<Arc<MirrorFrame>>,
-    measured: Ration,
-    drawn: Ration,
+    measured: TimeBudget,
+    drawn: TimeBudget,
 }
 
 impl Default for Shown {
@@ -109,8 +109,8 @@ impl Default for Shown {
         Self {
             latest: None,
             // A pass over the field, and one over the record.
-            measured: Ration::new(30.0, 0.1),
-            drawn: Ration::new(4.0, 0.02),
+            measured: TimeBudget::new(30.0, 0.1),
+            drawn: TimeBudget::new(4.0, 0.02),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Pictures and frames of a run.
 
 use super::{Runner, Scratch};
-use crate::engine::companion::Companion;
+use crate::engine::comparison::ComparisonRun;
 use crate::engine::pacing::FRAME;
 use crate::engine::{Engine, EngineError, Status};
 use crate::scene::Scenario;
@@ -173,7 +173,7 @@ impl Runner {
             frame.volume.clone_from(&self.volume);
         }
         frame.question = self.question;
-        frame.compared = self.companion.as_ref().map(Companion::shown);
+        frame.compared = self.companion.as_ref().map(ComparisonRun::shown);
         frame.rate = self.rate.rate();
         frame.frames_per_second = self.pictures.rate();
         frame.steps_per_frame = self.steps_shown;

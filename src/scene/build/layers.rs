@@ -42,7 +42,7 @@ impl Builder<'_> {
                 .collect();
             let message = format!(
                 "\"{}\" is nothing that {} scene has",
-                given.sets.word(),
+                given.sets.as_str(),
                 article(equation)
             );
             self.found
@@ -52,7 +52,7 @@ impl Builder<'_> {
             if given.sets != Sets::Potential {
                 let message = format!(
                     "a layer that sets \"{}\" cannot be driven; only a potential can",
-                    given.sets.word()
+                    given.sets.as_str()
                 );
                 self.found.key(key("drive"), message, "remove it");
             }

@@ -5,7 +5,7 @@ mod recording;
 mod state;
 mod view;
 
-use super::decode::{Found, nearest};
+use super::decode::{Diagnostics, nearest};
 use super::file::{ABSORB_WIDTH, EdgesFile, SceneFile};
 use super::scenario::{Scenario, SolverChoice};
 use crate::grid::{Edge, Grid};
@@ -56,11 +56,11 @@ pub(super) struct Builder<'a> {
     base: PathBuf,
     /// Whether the grid is the scene's, and no stand-in for one with faults: then places and momenta are not held against it.
     grid_is_own: bool,
-    pub found: Found,
+    pub found: Diagnostics,
 }
 
 impl<'a> Builder<'a> {
-    pub fn new(file: &'a SceneFile, origin: Option<&Path>, found: Found) -> Self {
+    pub fn new(file: &'a SceneFile, origin: Option<&Path>, found: Diagnostics) -> Self {
         let base = origin.and_then(Path::parent).map(Path::to_owned).unwrap_or_default();
         Self {
             file,
@@ -71,7 +71,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Checks everything; a scenario comes out if nothing at all was found wrong, before or here.
-    pub fn run(mut self, origin: Option<&Path>, table: &dyn SolverTable) -> (Found, Option<Scenario>) {
+    pub fn run(mut self, origin: Option<&Path>, table: &dyn SolverTable) -> (Diagnostics, Option<Scenario>) {
         let file = self.file;
         let equation = self.equation();
         let grid = self.grid(equation);

@@ -76,7 +76,7 @@ impl Builder<'_> {
         let quantum = equation == Equation::Schrodinger;
         let at_line = matches!(given.region, RegionFile::Line { .. });
         let at_point = matches!(given.region, RegionFile::Point(_));
-        let word = measure.word();
+        let word = measure.as_str();
         let fault = match measure {
             Measure::Energy if quantum => Some((
                 "the energy of a part is not defined on a lattice".to_owned(),
@@ -220,7 +220,7 @@ impl Builder<'_> {
         if mirror.transducers.is_none() && mirror.method != MirrorMethod::Echo {
             let message = format!(
                 "\"{}\" plays through transducers, and there are none",
-                mirror.method.word()
+                mirror.method.as_str()
             );
             let remedy = "add e.g. `transducers = { shape = \"edges\" }`, or use method = \"echo\"";
             self.found.value("mirror.method", message, remedy);

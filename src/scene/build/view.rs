@@ -18,7 +18,11 @@ impl Builder<'_> {
                 .filter(|(_, other)| other.fits(equation))
                 .map(|(word, _)| *word)
                 .collect();
-            let message = format!("\"{}\" cannot be shown of {} scene", quantity.word(), article(equation));
+            let message = format!(
+                "\"{}\" cannot be shown of {} scene",
+                quantity.as_str(),
+                article(equation)
+            );
             self.found
                 .value("view.quantity", message, format!("possible are {}", fitting.join(", ")));
         }
@@ -35,7 +39,7 @@ impl Builder<'_> {
                 .value("view.range", message, "write [low, high], \"auto\" or \"locked\"");
         }
         if quantity == Quantity::Momentum && given.mode.rank() == Some(3) {
-            let message = format!("momenta are shown as a plane, not as \"{}\"", given.mode.word());
+            let message = format!("momenta are shown as a plane, not as \"{}\"", given.mode.as_str());
             self.found
                 .value("view.mode", message, "write \"plane\", or show another quantity");
         }
@@ -66,7 +70,7 @@ impl Builder<'_> {
         let is_own = self.grid_is_own;
         let found = &mut self.found;
         if !given.mode.fits(rank) {
-            let (word, needs) = (given.mode.word(), given.mode.needs());
+            let (word, needs) = (given.mode.as_str(), given.mode.needs());
             let message = format!("\"{word}\" needs {needs}, and this one has {rank}");
             let numbers = if given.mode == ViewMode::Relief { "two" } else { "three" };
             let remedy = format!("write \"plane\", or give `grid.size` {numbers} numbers");

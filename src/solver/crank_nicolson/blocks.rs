@@ -90,7 +90,7 @@ impl<T: Real> Blocks<'_, T> {
             for k in 0..rows {
                 let at = k * 2 * V::N;
                 let psi = Pair::load(self.psi.as_ptr().add(at));
-                let d = before.q.times_plus(before.d, scale.times(psi));
+                let d = before.q.mul_add(before.d, scale.mul(psi));
                 d.store(self.right.as_mut_ptr().add(at));
                 before = Last {
                     q: Pair::load(self.q.as_ptr().add(at)),
@@ -108,7 +108,7 @@ impl<T: Real> Blocks<'_, T> {
             let at = (rows - 1) * 2 * V::N;
             let q = Pair::<V>::load(self.q.as_ptr().add(at));
             let d = Pair::load(self.right.as_ptr().add(at));
-            q.times(d).store(self.down.as_mut_ptr());
+            q.mul(d).store(self.down.as_mut_ptr());
         }
     }
 
@@ -124,7 +124,7 @@ impl<T: Real> Blocks<'_, T> {
             };
             for k in (0..rows - 1).rev() {
                 let at = k * 2 * V::N;
-                let d = below.q.times_plus(below.d, Pair::load(self.right.as_ptr().add(at)));
+                let d = below.q.mul_add(below.d, Pair::load(self.right.as_ptr().add(at)));
                 d.store(self.right.as_mut_ptr().add(at));
                 below = Last {
                     q: Pair::load(self.q.as_ptr().add(at)),
@@ -141,7 +141,7 @@ impl<T: Real> Blocks<'_, T> {
         unsafe {
             let q = Pair::<V>::load(self.q.as_ptr());
             let d = Pair::load(self.right.as_ptr());
-            q.times(d).store(self.up.as_mut_ptr());
+            q.mul(d).store(self.up.as_mut_ptr());
         }
     }
 
@@ -168,20 +168,20 @@ impl<T: Real> Blocks<'_, T> {
                 let psi = Pair::<V>::load(self.psi.as_ptr().add(at));
                 let q = Pair::<V>::load(self.q.as_ptr().add(at));
                 let d = Pair::load(self.right.as_ptr().add(at));
-                let mut y = q.times(d);
+                let mut y = q.mul(d);
                 if flags.0 {
-                    y = Pair::load(self.before.as_ptr().add(at)).times_plus(left, y);
+                    y = Pair::load(self.before.as_ptr().add(at)).mul_add(left, y);
                 }
                 if flags.1 {
-                    y = Pair::load(self.after.as_ptr().add(at)).times_plus(right, y);
+                    y = Pair::load(self.after.as_ptr().add(at)).mul_add(right, y);
                 }
                 if let Some(turn) = turn {
-                    y = y.minus(Pair::load(self.ring.as_ptr().add(at)).times(turn), one);
+                    y = y.sub(Pair::load(self.ring.as_ptr().add(at)).mul(turn), one);
                 }
-                let psi = y.minus(psi, one);
+                let psi = y.sub(psi, one);
                 psi.store(self.psi.as_mut_ptr().add(at));
                 if eliminate {
-                    let d = before.q.times_plus(before.d, scale.times(psi));
+                    let d = before.q.mul_add(before.d, scale.mul(psi));
                     d.store(self.right.as_mut_ptr().add(at));
                     before = Last { q, d };
                 }

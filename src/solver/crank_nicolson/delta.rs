@@ -28,9 +28,9 @@ pub(super) fn delta<T: Vectors>(level: Level) -> f64 {
         "{} {} {} {} threads {}",
         env!("CARGO_PKG_VERSION"),
         if cfg!(debug_assertions) { "debug" } else { "release" },
-        level.word(),
+        level.as_str(),
         threads::count(),
-        T::PRECISION.word()
+        T::PRECISION.as_str()
     );
     if let Some(value) = recall(&key) {
         return value;

@@ -82,36 +82,36 @@ impl<V: Lanes> Pair<V> {
 
     /// self · b.
     #[inline(always)]
-    pub(super) unsafe fn times(self, b: Self) -> Self {
+    pub(super) unsafe fn mul(self, b: Self) -> Self {
         // SAFETY: the type's contract.
         unsafe {
             Self {
-                re: self.im.minus_times(b.im, self.re.times(b.re)),
-                im: self.im.times_plus(b.re, self.re.times(b.im)),
+                re: self.im.neg_mul_add(b.im, self.re.mul(b.re)),
+                im: self.im.mul_add(b.re, self.re.mul(b.im)),
             }
         }
     }
 
     /// self · b + c.
     #[inline(always)]
-    pub(super) unsafe fn times_plus(self, b: Self, c: Self) -> Self {
+    pub(super) unsafe fn mul_add(self, b: Self, c: Self) -> Self {
         // SAFETY: the type's contract.
         unsafe {
             Self {
-                re: self.im.minus_times(b.im, self.re.times_plus(b.re, c.re)),
-                im: self.im.times_plus(b.re, self.re.times_plus(b.im, c.im)),
+                re: self.im.neg_mul_add(b.im, self.re.mul_add(b.re, c.re)),
+                im: self.im.mul_add(b.re, self.re.mul_add(b.im, c.im)),
             }
         }
     }
 
     /// self − b.
     #[inline(always)]
-    pub(super) unsafe fn minus(self, b: Self, one: V) -> Self {
+    pub(super) unsafe fn sub(self, b: Self, one: V) -> Self {
         // SAFETY: the type's contract.
         unsafe {
             Self {
-                re: b.re.minus_times(one, self.re),
-                im: b.im.minus_times(one, self.im),
+                re: b.re.neg_mul_add(one, self.re),
+                im: b.im.neg_mul_add(one, self.im),
             }
         }
     }

@@ -167,7 +167,7 @@ impl<'a, T: Real> Lines<'a, T> {
             let one = V::splat(T::one());
             for w in 0..W {
                 let last = Pair::load(self.right.add(((sites - 1) * W + w) * 2 * V::N));
-                below[w] = below[w].minus(last, one);
+                below[w] = below[w].sub(last, one);
             }
             for n in 0..parts {
                 self.close::<V, ALIKE, DIRECT, W>(part(n), &below);
@@ -194,7 +194,7 @@ impl<'a, T: Real> Lines<'a, T> {
                 }
                 for w in 0..W {
                     let (p, q) = self.p_and_q::<V, ALIKE, DIRECT>(k, w);
-                    last[w] = q.times_plus(last[w], p.times(self.psi_at::<V, DIRECT>(k, w)));
+                    last[w] = q.mul_add(last[w], p.mul(self.psi_at::<V, DIRECT>(k, w)));
                     last[w].store(self.right.add((k * W + w) * 2 * V::N));
                 }
             }
@@ -221,9 +221,9 @@ impl<'a, T: Real> Lines<'a, T> {
                 for w in 0..W {
                     let at = self.right.add((k * W + w) * 2 * V::N);
                     let (_, q) = self.p_and_q::<V, ALIKE, DIRECT>(k, w);
-                    last[w] = q.times_plus(last[w], Pair::load(at));
+                    last[w] = q.mul_add(last[w], Pair::load(at));
                     if open {
-                        let psi = last[w].minus(self.psi_at::<V, DIRECT>(k, w), one);
+                        let psi = last[w].sub(self.psi_at::<V, DIRECT>(k, w), one);
                         self.set_psi::<V, DIRECT>(k, w, psi);
                     } else {
                         last[w].store(at);
@@ -247,8 +247,8 @@ impl<'a, T: Real> Lines<'a, T> {
             for k in sites {
                 for w in 0..W {
                     let zeta = self.factor::<V, ALIKE, DIRECT>(self.ring(), self.own_ring, k, w);
-                    let y = Pair::load(self.right.add((k * W + w) * 2 * V::N)).minus(zeta.times(turn[w]), one);
-                    let psi = y.minus(self.psi_at::<V, DIRECT>(k, w), one);
+                    let y = Pair::load(self.right.add((k * W + w) * 2 * V::N)).sub(zeta.mul(turn[w]), one);
+                    let psi = y.sub(self.psi_at::<V, DIRECT>(k, w), one);
                     self.set_psi::<V, DIRECT>(k, w, psi);
                 }
             }
@@ -273,7 +273,7 @@ impl<'a, T: Real> Lines<'a, T> {
                 Factors::Alike { p, q, .. } => (Pair::splat(*p.get_unchecked(k)), Pair::splat(*q.get_unchecked(k))),
                 Factors::Each { scale, q, .. } => {
                     let q = self.factor::<V, ALIKE, DIRECT>(q, self.own_q, k, w);
-                    (Pair::splat(scale).times(q), q)
+                    (Pair::splat(scale).mul(q), q)
                 }
             }
         }

@@ -1,8 +1,8 @@
 //! What methods on an NVIDIA device share: whether a run goes there, what is done to single sites between steps, sums and pictures beside the steps, and the
 //! device's errors as those of solvers.
 
-pub(super) mod aside;
 pub(super) mod operations;
+pub(super) mod readback;
 pub(super) mod resident;
 pub(super) mod rows;
 pub(super) mod texels;
@@ -63,7 +63,7 @@ pub(super) fn check_room(
         return Ok(());
     }
     Err(SolverError::OutOfMemory {
-        what: format!("cuda: {method} on {grid} sites in {} precision", precision.word()),
+        what: format!("cuda: {method} on {grid} sites in {} precision", precision.as_str()),
         needed,
         available: free,
     })

@@ -3,7 +3,7 @@
 
 use super::rows::grow;
 use super::{OnCuda, whole};
-use crate::backend::cuda::{Buffer, CudaError, Queue};
+use crate::backend::cuda::{Buffer, CudaError, Stream};
 use crate::physics::Measure;
 use crate::solver::Taps;
 use crate::solver::taps::Tap;
@@ -51,15 +51,15 @@ pub(in crate::solver) struct Operations<T: OnCuda> {
 
 impl<T: OnCuda> Operations<T> {
     /// None yet.
-    pub(in crate::solver) fn new(queue: &Queue) -> Result<Self, CudaError> {
+    pub(in crate::solver) fn new(stream: &Stream) -> Result<Self, CudaError> {
         Ok(Self {
-            steps: queue.zeros("operations on sites", 1)?,
-            places: queue.zeros("operations on sites", 1)?,
-            values: queue.zeros("operations on sites", 1)?,
-            gathers: queue.zeros("operations on sites", 1)?,
-            record: queue.zeros("records", 1)?,
-            set_places: queue.zeros("operations on sites", 1)?,
-            set_values: queue.zeros("operations on sites", 1)?,
+            steps: stream.zeros("operations on sites", 1)?,
+            places: stream.zeros("operations on sites", 1)?,
+            values: stream.zeros("operations on sites", 1)?,
+            gathers: stream.zeros("operations on sites", 1)?,
+            record: stream.zeros("records", 1)?,
+            set_places: stream.zeros("operations on sites", 1)?,
+            set_values: stream.zeros("operations on sites", 1)?,
             sets: [0; 2],
             gathered: Vec::new(),
             adds: false,
@@ -82,13 +82,13 @@ impl<T: OnCuda> Operations<T> {
     }
 
     /// Says what is overwritten in the first steps of a batch: `values[step * places + n]`.
-    pub(in crate::solver) fn set(&mut self, queue: &Queue, places: &[u32], values: &[T]) -> Result<(), CudaError> {
+    pub(in crate::solver) fn set(&mut self, stream: &Stream, places: &[u32], values: &[T]) -> Result<(), CudaError> {
         self.sets = [places.len(), values.len() / places.len().max(1)];
         if self.overwrites() {
-            grow(queue, "operations on sites", &mut self.set_places, places.len())?;
-            grow(queue, "operations on sites", &mut self.set_values, values.len())?;
-            queue.upload("operations on sites", places, &self.set_places)?;
-            queue.upload("operations on sites", values, &self.set_values)?;
+            grow(stream, "operations on sites", &mut self.set_places, places.len())?;
+            grow(stream, "operations on sites", &mut self.set_values, values.len())?;
+            stream.upload("operations on sites", places, &self.set_places)?;
+            stream.upload("operations on sites", values, &self.set_values)?;
         }
         Ok(())
     }
@@ -97,7 +97,7 @@ impl<T: OnCuda> Operations<T> {
     /// records, one a moment at most.
     pub(in crate::solver) fn load(
         &mut self,
-        queue: &Queue,
+        stream: &Stream,
         signals: &mut [Vec<(u32, T)>],
         gathered: &[u32],
     ) -> Result<(), CudaError> {
@@ -112,21 +112,21 @@ impl<T: OnCuda> Operations<T> {
         self.adds = !places.is_empty();
         let gathers_changed = self.gathered != gathered;
         if self.adds || self.overwrites() || !gathered.is_empty() {
-            grow(queue, "operations on sites", &mut self.steps, steps.len())?;
-            queue.upload("operations on sites", &steps, &self.steps)?;
+            grow(stream, "operations on sites", &mut self.steps, steps.len())?;
+            stream.upload("operations on sites", &steps, &self.steps)?;
         }
         if self.adds {
-            grow(queue, "operations on sites", &mut self.places, places.len())?;
-            grow(queue, "operations on sites", &mut self.values, values.len())?;
-            queue.upload("operations on sites", &places, &self.places)?;
-            queue.upload("operations on sites", &values, &self.values)?;
+            grow(stream, "operations on sites", &mut self.places, places.len())?;
+            grow(stream, "operations on sites", &mut self.values, values.len())?;
+            stream.upload("operations on sites", &places, &self.places)?;
+            stream.upload("operations on sites", &values, &self.values)?;
         }
         if gathers_changed {
             self.gathered = gathered.to_vec();
-            grow(queue, "operations on sites", &mut self.gathers, gathered.len())?;
-            queue.upload("operations on sites", gathered, &self.gathers)?;
+            grow(stream, "operations on sites", &mut self.gathers, gathered.len())?;
+            stream.upload("operations on sites", gathered, &self.gathers)?;
         }
-        grow(queue, "records", &mut self.record, signals.len() * gathered.len())
+        grow(stream, "records", &mut self.record, signals.len() * gathered.len())
     }
 
     /// As kernels take it.
@@ -149,7 +149,7 @@ impl<T: OnCuda> Operations<T> {
     /// others anything).
     pub(in crate::solver) fn record(
         &self,
-        queue: &Queue,
+        stream: &Stream,
         taps: &mut Taps,
         times: Vec<f64>,
         summed: Vec<Vec<f64>>,
@@ -157,7 +157,7 @@ impl<T: OnCuda> Operations<T> {
         let count = self.gathered.len();
         let mut values = vec![T::zero(); count * summed.len()];
         if count > 0 {
-            queue.download("records", &self.record, &mut values)?;
+            stream.download("records", &self.record, &mut values)?;
         }
         let mut heard = Vec::new();
         for (n, (time, mut record)) in times.into_iter().zip(summed).enumerate() {

@@ -1,6 +1,6 @@
 //! Planes of a run, there and back: rows of `pitch` numbers on the device.
 
-use crate::backend::cuda::{Buffer, CudaError, Kind, Queue};
+use crate::backend::cuda::{Buffer, CudaError, Kind, Stream};
 use rayon::prelude::*;
 
 /// Numbers that are copied at once.
@@ -8,7 +8,7 @@ const PIECE: usize = 16 << 20;
 
 /// Copies rows that `row` writes (`nx` values each) to the places of the buffer from number `at` on.
 pub(in crate::solver) fn push_rows<V: Kind + Default>(
-    queue: &Queue,
+    stream: &Stream,
     what: &str,
     [nx, rows, pitch]: [usize; 3],
     to: &Buffer<V>,
@@ -23,14 +23,14 @@ pub(in crate::solver) fn push_rows<V: Kind + Default>(
             .par_chunks_mut(pitch)
             .enumerate()
             .for_each(|(n, out)| row(first + n, &mut out[..nx]));
-        queue.upload_at(what, &staged[..count * pitch], to, at + first * pitch)?;
+        stream.upload_at(what, &staged[..count * pitch], to, at + first * pitch)?;
     }
     Ok(())
 }
 
 /// Copies rows into `to`, `stride` numbers each; `row` takes the `pitch` numbers that lie on the device for it.
 pub(in crate::solver) fn pull_rows<V: Kind + Default>(
-    queue: &Queue,
+    stream: &Stream,
     what: &str,
     [pitch, stride]: [usize; 2],
     from: &Buffer<V>,
@@ -42,7 +42,7 @@ pub(in crate::solver) fn pull_rows<V: Kind + Default>(
     let mut staged = vec![V::default(); piece * pitch];
     for first in (0..rows).step_by(piece) {
         let count = piece.min(rows - first);
-        queue.download_at(what, from, first * pitch, &mut staged[..count * pitch])?;
+        stream.download_at(what, from, first * pitch, &mut staged[..count * pitch])?;
         to[first * stride..(first + count) * stride]
             .par_chunks_exact_mut(stride)
             .zip(staged.par_chunks(pitch))
@@ -53,13 +53,13 @@ pub(in crate::solver) fn pull_rows<V: Kind + Default>(
 
 /// Rows of `nx` numbers each, without what fills them up to the pitch.
 pub(in crate::solver) fn unpadded<V: Kind + Default>(
-    queue: &Queue,
+    stream: &Stream,
     what: &str,
     [nx, rows, pitch]: [usize; 3],
     from: &Buffer<V>,
 ) -> Result<Vec<V>, CudaError> {
     let mut padded = vec![V::default(); rows * pitch];
-    queue.download(what, from, &mut padded)?;
+    stream.download(what, from, &mut padded)?;
     let mut all = Vec::with_capacity(nx * rows);
     for row in padded.chunks_exact(pitch) {
         all.extend_from_slice(&row[..nx]);
@@ -69,7 +69,7 @@ pub(in crate::solver) fn unpadded<V: Kind + Default>(
 
 /// An array that is on the device only while somebody asks for it: `push` fills it, and without that it is let go.
 pub(in crate::solver) fn keep<V: Kind>(
-    queue: &Queue,
+    stream: &Stream,
     what: &str,
     kept: &mut Option<Buffer<V>>,
     count: usize,
@@ -81,28 +81,28 @@ pub(in crate::solver) fn keep<V: Kind>(
     };
     let buffer = match kept.take() {
         Some(buffer) => buffer,
-        None => queue.zeros(what, count)?,
+        None => stream.zeros(what, count)?,
     };
     push(kept.insert(buffer))
 }
 
 /// Makes a buffer larger if it must be.
 pub(in crate::solver) fn grow<V: Kind>(
-    queue: &Queue,
+    stream: &Stream,
     what: &str,
     buffer: &mut Buffer<V>,
     count: usize,
 ) -> Result<(), CudaError> {
     if buffer.bytes() < count * size_of::<V>() {
-        *buffer = queue.zeros(what, count.next_power_of_two())?;
+        *buffer = stream.zeros(what, count.next_power_of_two())?;
     }
     Ok(())
 }
 
 /// A buffer with these values; one number where there is none.
-pub(in crate::solver) fn list<V: Kind>(queue: &Queue, what: &str, values: &[V]) -> Result<Buffer<V>, CudaError> {
-    let buffer = queue.zeros(what, values.len().max(1))?;
-    queue.upload(what, values, &buffer)?;
+pub(in crate::solver) fn list<V: Kind>(stream: &Stream, what: &str, values: &[V]) -> Result<Buffer<V>, CudaError> {
+    let buffer = stream.zeros(what, values.len().max(1))?;
+    stream.upload(what, values, &buffer)?;
     Ok(buffer)
 }
 

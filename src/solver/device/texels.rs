@@ -1,12 +1,12 @@
 //! What pictures drawn on the device have in common, whatever the field (`kernels/reduce.cuh`).
 
 use super::whole;
-use crate::backend::cuda::{Buffer, CudaError, Queue};
+use crate::backend::cuda::{Buffer, CudaError, Stream};
 use crate::scene::scenario::Quantity;
 
 /// The address of room for so many texels, made where there is less; 0 for none.
 pub(in crate::solver) fn room(
-    queue: &Queue,
+    stream: &Stream,
     what: &str,
     buffer: &mut Option<Buffer<f32>>,
     texels: usize,
@@ -17,7 +17,7 @@ pub(in crate::solver) fn room(
     let fits = |buffer: &Buffer<f32>| buffer.bytes() >= texels * size_of::<f32>();
     let found = match buffer.take().filter(fits) {
         Some(found) => found,
-        None => queue.zeros(what, texels)?,
+        None => stream.zeros(what, texels)?,
     };
     Ok(buffer.insert(found).address())
 }

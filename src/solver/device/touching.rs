@@ -3,7 +3,7 @@
 use super::operations::BATCH;
 use super::rows::grow;
 use super::whole;
-use crate::backend::cuda::{Buffer, CudaError, Kind, Queue};
+use crate::backend::cuda::{Buffer, CudaError, Kind, Stream};
 use crate::field::Real;
 use crate::solver::Taps;
 use crate::solver::transducers::Act;
@@ -48,12 +48,12 @@ pub(in crate::solver) struct Touching<T: Real + Kind> {
 
 impl<T: Real + Kind> Touching<T> {
     /// Nothing yet.
-    pub(in crate::solver) fn new(queue: &Queue) -> Result<Self, CudaError> {
+    pub(in crate::solver) fn new(stream: &Stream) -> Result<Self, CudaError> {
         Ok(Self {
             known: Vec::new(),
-            places: queue.zeros("transducers", 1)?,
-            signal: queue.zeros("signals of transducers", 1)?,
-            record: queue.zeros("records of transducers", 1)?,
+            places: stream.zeros("transducers", 1)?,
+            signal: stream.zeros("signals of transducers", 1)?,
+            record: stream.zeros("records of transducers", 1)?,
             act: Act::Record,
             steps: 0,
         })
@@ -69,7 +69,7 @@ impl<T: Real + Kind> Touching<T> {
     /// Takes over what is due after the next `steps` steps. `place`: where a site lies, `None` for one that is silent; `numbers`: what a value means for both planes of its site.
     pub(in crate::solver) fn prepare(
         &mut self,
-        queue: &Queue,
+        stream: &Stream,
         taps: &Taps,
         steps: usize,
         place: impl Fn(usize) -> Option<u32>,
@@ -84,8 +84,8 @@ impl<T: Real + Kind> Touching<T> {
         let places: Vec<u32> = all.iter().flatten().copied().collect();
         if self.known != places {
             if !places.is_empty() {
-                grow(queue, "transducers", &mut self.places, places.len())?;
-                queue.upload("transducers", &places, &self.places)?;
+                grow(stream, "transducers", &mut self.places, places.len())?;
+                stream.upload("transducers", &places, &self.places)?;
             }
             self.known = places;
         }
@@ -93,7 +93,7 @@ impl<T: Real + Kind> Touching<T> {
         if self.act == Act::Record {
             self.steps = steps;
             return grow(
-                queue,
+                stream,
                 "records of transducers",
                 &mut self.record,
                 2 * self.known.len() * steps,
@@ -109,8 +109,8 @@ impl<T: Real + Kind> Touching<T> {
         if values.is_empty() {
             return Ok(());
         }
-        grow(queue, "signals of transducers", &mut self.signal, values.len())?;
-        queue.upload("signals of transducers", &values, &self.signal)
+        grow(stream, "signals of transducers", &mut self.signal, values.len())?;
+        stream.upload("signals of transducers", &values, &self.signal)
     }
 
     /// What is done after step `step` of the batch; `None` if that is nothing.
@@ -138,7 +138,7 @@ impl<T: Real + Kind> Touching<T> {
     }
 
     /// Notes what was heard and played in the batch, once its steps are put in.
-    pub(in crate::solver) fn finish(&mut self, queue: &Queue, taps: &mut Taps) -> Result<(), CudaError> {
+    pub(in crate::solver) fn finish(&mut self, stream: &Stream, taps: &mut Taps) -> Result<(), CudaError> {
         let steps = std::mem::take(&mut self.steps);
         let Some(own) = taps.transducers_mut().as_mut().filter(|_| steps > 0) else {
             return Ok(());
@@ -149,7 +149,7 @@ impl<T: Real + Kind> Touching<T> {
         }
         let mut numbers = vec![T::zero(); 2 * self.known.len() * steps];
         if !numbers.is_empty() {
-            queue.download("records of transducers", &self.record, &mut numbers)?;
+            stream.download("records of transducers", &self.record, &mut numbers)?;
         }
         let pairs = numbers.as_chunks::<2>().0.iter();
         let heard: Vec<Complex64> = pairs.map(|[a, b]| Complex64::new(a.wide(), b.wide())).collect();

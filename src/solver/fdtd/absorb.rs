@@ -111,14 +111,14 @@ impl<T: Real> Stretch<'_, '_, T> {
             let mut sum = here;
             for (n, axis) in self.axes.iter_mut().enumerate() {
                 let part = axis.change::<L, H>(i, here, rho);
-                sum = if n == 0 { part } else { sum.plus(part) };
+                sum = if n == 0 { part } else { sum.add(part) };
             }
             let mut square = L::splat(self.square);
             if let Some(squares) = self.squares {
                 square = L::load(squares.as_ptr().add(i));
             }
             let out = self.out.as_mut_ptr().add(i);
-            here.plus(square.times_plus(sum, here.minus(L::load(out)))).store(out);
+            here.add(square.mul_add(sum, here.sub(L::load(out)))).store(out);
         }
     }
 }
@@ -137,20 +137,20 @@ impl<T: Real> Axis<'_, T> {
             if let Some(layer) = &mut self.layer {
                 let z = layer.change::<L, H>(i, here, &low, &high);
                 return match rho {
-                    Some(rho) => z.over(rho),
+                    Some(rho) => z.div(rho),
                     None => z,
                 };
             }
             if let (Some(rho), Some([below, above])) = (rho, self.density) {
-                let below = low[0].minus(here).over(rho.plus(L::load(below.as_ptr().add(i))));
-                let above = high[0].minus(here).over(rho.plus(L::load(above.as_ptr().add(i))));
-                let sum = below.plus(above);
-                return sum.plus(sum);
+                let below = low[0].sub(here).div(rho.add(L::load(below.as_ptr().add(i))));
+                let above = high[0].sub(here).div(rho.add(L::load(above.as_ptr().add(i))));
+                let sum = below.add(above);
+                return sum.add(sum);
             }
-            let level = here.plus(here);
-            let mut sum = first::<L, H>(low[0].plus(high[0]), level);
+            let level = here.add(here);
+            let mut sum = first::<L, H>(low[0].add(high[0]), level);
             for k in 2..=H {
-                sum = term::<L, H>(k, low[k - 1].plus(high[k - 1]), level, sum);
+                sum = term::<L, H>(k, low[k - 1].add(high[k - 1]), level, sum);
             }
             sum
         }
@@ -169,19 +169,19 @@ impl<T: Real> AxisLayer<'_, T> {
     ) -> L {
         // SAFETY: the caller's promise.
         unsafe {
-            let (mut below, mut above) = (here.minus(low[0]), high[0].minus(here));
+            let (mut below, mut above) = (here.sub(low[0]), high[0].sub(here));
             if H > 1 {
                 let weight = L::splat(T::of(FLUX[H][0]));
-                (below, above) = (weight.times(below), weight.times(above));
+                (below, above) = (weight.mul(below), weight.mul(above));
             }
             for m in 1..H {
                 let weight = L::splat(T::of(FLUX[H][m]));
-                below = weight.times_plus(high[m - 1].minus(low[m]), below);
-                above = weight.times_plus(high[m].minus(low[m - 1]), above);
+                below = weight.mul_add(high[m - 1].sub(low[m]), below);
+                above = weight.mul_add(high[m].sub(low[m - 1]), above);
             }
             let lower = self.renew::<L>(0, i, below);
             let upper = self.renew::<L>(1, i, above);
-            self.renew::<L>(2, i, upper.minus(lower))
+            self.renew::<L>(2, i, upper.sub(lower))
         }
     }
 
@@ -196,8 +196,8 @@ impl<T: Real> AxisLayer<'_, T> {
                 L::splat(self.factors[n][0])
             };
             let memory = self.memory[n].as_mut_ptr().add(i);
-            let sum = factor.times(L::load(memory).plus(g));
-            sum.minus(g).store(memory);
+            let sum = factor.mul(L::load(memory).add(g));
+            sum.sub(g).store(memory);
             sum
         }
     }

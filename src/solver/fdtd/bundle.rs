@@ -313,20 +313,20 @@ impl<L: Lanes, const H: usize, const Z: usize> Around<'_, L, H, Z> {
         unsafe {
             let [left, here, right] = self.x;
             let mut sum = if L::SHIFTS {
-                left.shifted(here, L::N - k).plus(here.shifted(right, k))
+                left.shifted(here, L::N - k).add(here.shifted(right, k))
             } else {
-                L::load(self.row.sub(k)).plus(L::load(self.row.add(k)))
+                L::load(self.row.sub(k)).add(L::load(self.row.add(k)))
             };
             if D > 1 {
                 let lower = L::load(further(self.lowest, H - k, self.y));
-                sum = sum.plus(lower.plus(L::load(further(self.row, k, self.y))));
+                sum = sum.add(lower.add(L::load(further(self.row, k, self.y))));
             }
             if D > 2 {
                 let (below, own, above) = self.column;
                 let b = self.b;
                 let lower = if k <= b { own[b - k] } else { below[k - b - 1] };
                 let upper = if b + k < Z { own[b + k] } else { above[b + k - Z] };
-                sum = sum.plus(lower.plus(upper));
+                sum = sum.add(lower.add(upper));
             }
             sum
         }

@@ -194,7 +194,7 @@ fn starts<T, const H: usize>(from: &[[&[T]; 2]; 4], used: bool, own: &[T], n: us
 #[inline(always)]
 pub(super) unsafe fn level<L: Lanes, const D: usize>(here: L) -> L {
     // SAFETY: instructions as the caller promises.
-    unsafe { L::splat(L::Element::of(f64::from([0u8, 2, 4, 6][D]))).times(here) }
+    unsafe { L::splat(L::Element::of(f64::from([0u8, 2, 4, 6][D]))).mul(here) }
 }
 
 /// The first part of L pⁿ of a vector of sites; `pairs` is the sum of what stands one site away on all axes.
@@ -202,11 +202,11 @@ pub(super) unsafe fn level<L: Lanes, const D: usize>(here: L) -> L {
 pub(super) unsafe fn first<L: Lanes, const H: usize>(pairs: L, level: L) -> L {
     // SAFETY: instructions as the caller promises.
     unsafe {
-        let difference = pairs.minus(level);
+        let difference = pairs.sub(level);
         if H == 1 {
             difference
         } else {
-            L::splat(L::Element::of(COEFFICIENTS[H][1])).times(difference)
+            L::splat(L::Element::of(COEFFICIENTS[H][1])).mul(difference)
         }
     }
 }
@@ -215,14 +215,14 @@ pub(super) unsafe fn first<L: Lanes, const H: usize>(pairs: L, level: L) -> L {
 #[inline(always)]
 pub(super) unsafe fn term<L: Lanes, const H: usize>(k: usize, pairs: L, level: L, sum: L) -> L {
     // SAFETY: instructions as the caller promises.
-    unsafe { L::splat(L::Element::of(COEFFICIENTS[H][k])).times_plus(pairs.minus(level), sum) }
+    unsafe { L::splat(L::Element::of(COEFFICIENTS[H][k])).mul_add(pairs.sub(level), sum) }
 }
 
 /// pⁿ⁺¹ from pⁿ, pⁿ⁻¹, λ² and L pⁿ. See [`Kernel`].
 #[inline(always)]
 pub(super) unsafe fn next<L: Lanes>([here, before, square]: [L; 3], sum: L) -> L {
     // SAFETY: instructions as the caller promises.
-    unsafe { here.plus(square.times_plus(sum, here.minus(before))) }
+    unsafe { here.add(square.mul_add(sum, here.sub(before))) }
 }
 
 /// The same of one site, in the same order of operations.
@@ -280,12 +280,12 @@ unsafe fn row<L: Lanes, const H: usize, const D: usize>(
             let level = level::<L, D>(here);
             let mut all = here;
             for k in 1..=H {
-                let mut sum = L::load(x.add(i + H - k)).plus(L::load(x.add(i + H + k)));
+                let mut sum = L::load(x.add(i + H - k)).add(L::load(x.add(i + H + k)));
                 if D > 1 {
-                    sum = sum.plus(L::load(y[k - 1][0].add(i)).plus(L::load(y[k - 1][1].add(i))));
+                    sum = sum.add(L::load(y[k - 1][0].add(i)).add(L::load(y[k - 1][1].add(i))));
                 }
                 if D > 2 {
-                    sum = sum.plus(L::load(z[k - 1][0].add(i)).plus(L::load(z[k - 1][1].add(i))));
+                    sum = sum.add(L::load(z[k - 1][0].add(i)).add(L::load(z[k - 1][1].add(i))));
                 }
                 all = if k == 1 {
                     first::<L, H>(sum, level)
@@ -340,16 +340,16 @@ unsafe fn density_row<L: Lanes, const D: usize>(
     unsafe {
         for i in (0..whole).step_by(L::N) {
             let (here, rho) = (L::load(x.add(i + 1)), L::load(rho_x.add(i + 1)));
-            let face = |p: *const L::Element, r: *const L::Element| L::load(p).minus(here).over(rho.plus(L::load(r)));
-            let mut sum = face(x.add(i), rho_x.add(i)).plus(face(x.add(i + 2), rho_x.add(i + 2)));
+            let face = |p: *const L::Element, r: *const L::Element| L::load(p).sub(here).div(rho.add(L::load(r)));
+            let mut sum = face(x.add(i), rho_x.add(i)).add(face(x.add(i + 2), rho_x.add(i + 2)));
             if D > 1 {
-                sum = sum.plus(face(y[0].add(i), rho_y[0].add(i)).plus(face(y[1].add(i), rho_y[1].add(i))));
+                sum = sum.add(face(y[0].add(i), rho_y[0].add(i)).add(face(y[1].add(i), rho_y[1].add(i))));
             }
             if D > 2 {
-                sum = sum.plus(face(z[0].add(i), rho_z[0].add(i)).plus(face(z[1].add(i), rho_z[1].add(i))));
+                sum = sum.add(face(z[0].add(i), rho_z[0].add(i)).add(face(z[1].add(i), rho_z[1].add(i))));
             }
-            let change = L::load(kappa.add(i)).times_plus(sum.plus(sum), here.minus(L::load(out.add(i))));
-            here.plus(change).store(out.add(i));
+            let change = L::load(kappa.add(i)).mul_add(sum.add(sum), here.sub(L::load(out.add(i))));
+            here.add(change).store(out.add(i));
         }
         for i in whole..n {
             let (here, rho) = (*x.add(i + 1), *rho_x.add(i + 1));

@@ -22,7 +22,7 @@ pub(super) struct Rows {
 }
 
 /// Energies and fluxes of a field.
-pub(super) struct Gauge<'a> {
+pub(super) struct EnergyProbe<'a> {
     pub grid: &'a Grid,
     pub masses: &'a Masses,
     pub read: Read<'a>,
@@ -30,7 +30,7 @@ pub(super) struct Gauge<'a> {
     pub sound: bool,
 }
 
-impl Gauge<'_> {
+impl EnergyProbe<'_> {
     /// Reads sites lo − 1 .. hi + 1 (around a ring, or 0 outside) of row `j` into place `n`.
     fn load(&self, rows: &mut Rows, n: usize, j: usize, lo: usize, hi: usize) {
         let nx = self.grid.size()[0];

@@ -136,13 +136,13 @@ pub(super) unsafe fn pairs<L: Lanes>(
 #[inline(always)]
 pub(super) unsafe fn turned<L: Lanes>([q1, p1]: [L; 2], [q2, p2]: [L; 2], [k, a, b, c]: [L; 4]) -> [[L; 2]; 2] {
     unsafe {
-        let r = q1.minus(q2);
-        let p1 = r.minus_times(k, p1);
-        let p2 = r.times_plus(k, p2);
-        let q1 = p2.times_plus(b, p1.times_plus(a, q1));
-        let q2 = p2.times_plus(c, p1.times_plus(b, q2));
-        let r = q1.minus(q2);
-        [[q1, r.minus_times(k, p1)], [q2, r.times_plus(k, p2)]]
+        let r = q1.sub(q2);
+        let p1 = r.neg_mul_add(k, p1);
+        let p2 = r.mul_add(k, p2);
+        let q1 = p2.mul_add(b, p1.mul_add(a, q1));
+        let q2 = p2.mul_add(c, p1.mul_add(b, q2));
+        let r = q1.sub(q2);
+        [[q1, r.neg_mul_add(k, p1)], [q2, r.mul_add(k, p2)]]
     }
 }
 
@@ -210,9 +210,9 @@ pub(super) unsafe fn swings<L: Lanes>(sites: Sites<L::Element>, n: usize, [k, a]
         for i in (0..n - n % L::N).step_by(L::N) {
             let [q, p] = load::<L>(sites.at(i));
             let (k, a) = (L::load(k.add(i)), L::load(a.add(i)));
-            let p = q.minus_times(k, p);
-            let q = p.times_plus(a, q);
-            store(sites.at(i), [q, q.minus_times(k, p)]);
+            let p = q.neg_mul_add(k, p);
+            let q = p.mul_add(a, q);
+            store(sites.at(i), [q, q.neg_mul_add(k, p)]);
         }
         for i in n - n % L::N..n {
             swing_one::<L>(sites.at(i), [*k.add(i), *a.add(i)]);
@@ -225,7 +225,7 @@ pub(super) unsafe fn swings<L: Lanes>(sites: Sites<L::Element>, n: usize, [k, a]
 pub(super) unsafe fn damp<L: Lanes>(p: *mut L::Element, n: usize, factors: *const L::Element) {
     unsafe {
         for i in (0..n - n % L::N).step_by(L::N) {
-            L::load(p.add(i)).times(L::load(factors.add(i))).store(p.add(i));
+            L::load(p.add(i)).mul(L::load(factors.add(i))).store(p.add(i));
         }
         for i in n - n % L::N..n {
             *p.add(i) *= *factors.add(i);

@@ -3,7 +3,7 @@
 use super::blocked::Blocked;
 use super::field::Field;
 use super::layout::Layout;
-use super::measure::{Gauge, Read, Rows};
+use super::measure::{EnergyProbe, Read, Rows};
 use super::naive;
 use super::plan::fastest;
 use super::scheme::Scheme;
@@ -315,8 +315,8 @@ impl<T: Vectors> Oscillators<T> {
         })
     }
 
-    fn gauge<'a>(&'a self, read: Read<'a>, sound: bool) -> Gauge<'a> {
-        Gauge {
+    fn gauge<'a>(&'a self, read: Read<'a>, sound: bool) -> EnergyProbe<'a> {
+        EnergyProbe {
             grid: self.scenario.grid(),
             masses: &self.masses,
             read,
@@ -355,7 +355,7 @@ impl<T: Vectors> Oscillators<T> {
             .map_init(
                 || (Rows::default(), vec![0.0; nx], vec![0.0; nx], vec![0.0; nx]),
                 |(rows, energies, q, p), j| {
-                    let mut sum = |gauge: &Gauge| {
+                    let mut sum = |gauge: &EnergyProbe| {
                         gauge.energy_row(rows, j, 0, nx, energies);
                         energies.iter().sum()
                     };

@@ -1,7 +1,7 @@
 //! Records of detectors, from what a [`Watch`] kept of each step or from sums on a device.
 
+use super::half_phase::HalfPhase;
 use super::measure::ReadRow;
-use super::opening::Opening;
 use super::run::{KEPT, Trotter};
 use super::watch::Watch;
 use crate::field::Real;
@@ -49,7 +49,7 @@ impl<T: Real> Trotter<T> {
                 self.touch_sites(end.time(), taps);
                 watch.see(0, &|row, x, out| self.stepper.read(row, x, out));
             }
-            let closing = self.closing(end.time());
+            let closing = self.last_half_phase(end.time());
             let drives = self.media.drives_at(end.time());
             let records: Vec<Vec<f64>> = (0..usize::try_from(count).unwrap_or(1))
                 .into_par_iter()
@@ -78,7 +78,7 @@ impl<T: Real> Trotter<T> {
         step: usize,
         n: usize,
         tap: &Tap,
-        closing: Option<&Opening>,
+        closing: Option<&HalfPhase>,
         drives: &[f64],
     ) -> f64 {
         if let Some(value) = watch.reduced(step, n) {

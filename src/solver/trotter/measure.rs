@@ -2,7 +2,7 @@
 //!
 //! All sums run over rows in parallel and add the rows in order, so that the result does not depend on the number of threads.
 
-use super::opening::Opening;
+use super::half_phase::HalfPhase;
 use super::run::Trotter;
 use crate::field::{Real, wide};
 use crate::physics::Observables;
@@ -18,14 +18,14 @@ pub(super) type ReadRow<'a, T> = &'a (dyn Fn(usize, Range<usize>, &mut [Complex<
 struct Sums<'a, T> {
     read: ReadRow<'a, T>,
     region: &'a Region,
-    closing: Option<&'a Opening>,
+    closing: Option<&'a HalfPhase>,
     drives: &'a [f64],
 }
 
 impl<T: Real> Trotter<T> {
     /// Norm, ⟨H⟩, positions and spreads of ψ at `time`.
     pub(super) fn measure(&self, time: f64) -> Observables {
-        let closing = self.closing(time);
+        let closing = self.last_half_phase(time);
         let drives = self.media.drives_at(time);
         let everywhere = self.everywhere(true);
         let totals = match self.stepper.device() {
@@ -45,7 +45,7 @@ impl<T: Real> Trotter<T> {
         &self,
         read: ReadRow<T>,
         region: &Region,
-        closing: Option<&Opening>,
+        closing: Option<&HalfPhase>,
         drives: &[f64],
     ) -> Totals {
         let ny = self.problem.grid.size()[1];

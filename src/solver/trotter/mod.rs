@@ -17,10 +17,10 @@ mod blocked;
 #[cfg(feature = "cuda")]
 mod cuda;
 mod detectors;
+mod half_phase;
 mod measure;
 mod media;
 mod naive;
-mod opening;
 mod phases;
 mod problem;
 mod run;

@@ -13,7 +13,7 @@ use num_complex::{Complex, Complex64};
 use rayon::prelude::*;
 use std::ops::Range;
 
-pub(super) use super::opening::Opening;
+pub(super) use super::half_phase::HalfPhase;
 pub(super) use super::stepper::KEPT;
 pub(super) use super::stepper::{Correction, OnDevice, RowChange, Sweeper};
 pub(super) use crate::solver::totals::Region;
@@ -125,20 +125,21 @@ impl<T: Real> Trotter<T> {
         if self.scheme.open == 0.0 {
             return;
         }
-        let opening = self.opening(time, direction);
+        let half_phase = self.first_half_phase(time, direction);
         if let Some(device) = self.stepper.device() {
-            device.turn(Some(&opening), false);
+            device.apply_half_phase(Some(&half_phase), false);
             return;
         }
         let media = &self.media;
-        self.stepper.change(&|row, sites| opening.apply(media, row, 0, sites));
+        self.stepper
+            .change(&|row, sites| half_phase.apply(media, row, 0, sites));
     }
 
-    pub(super) fn opening(&self, time: f64, direction: f64) -> Opening {
+    pub(super) fn first_half_phase(&self, time: f64, direction: f64) -> HalfPhase {
         let length = direction * self.scheme.open;
         let at = self.scheme.first_middle(time);
         let damping = direction * self.scheme.open_damping;
-        Opening {
+        HalfPhase {
             exponent: self.media.exponent(&[(at, length)], damping, 1.0, false),
             interaction: self.problem.quantum.interaction * length,
             direction,
@@ -146,12 +147,12 @@ impl<T: Real> Trotter<T> {
     }
 
     /// Something that closes rows at `time`.
-    pub(super) fn closing(&self, time: f64) -> Option<Opening> {
-        (self.scheme.open != 0.0).then(|| self.opening(time, -1.0))
+    pub(super) fn last_half_phase(&self, time: f64) -> Option<HalfPhase> {
+        (self.scheme.open != 0.0).then(|| self.first_half_phase(time, -1.0))
     }
 
     /// Sites `x` of a row of ψ.
-    pub(super) fn closed_row(&self, closing: Option<&Opening>, row: usize, x: Range<usize>, out: &mut [Complex<T>]) {
+    pub(super) fn closed_row(&self, closing: Option<&HalfPhase>, row: usize, x: Range<usize>, out: &mut [Complex<T>]) {
         let x0 = x.start;
         self.stepper.read(row, x, out);
         if let Some(closing) = closing {
@@ -339,7 +340,7 @@ impl<T: Real> Trotter<T> {
         });
     }
 
-    pub(super) fn gather(&self, closing: Option<&Opening>) -> Vec<Complex<T>> {
+    pub(super) fn gather(&self, closing: Option<&HalfPhase>) -> Vec<Complex<T>> {
         let nx = self.problem.grid.size()[0];
         let mut all = vec![Complex::default(); self.problem.grid.sites()];
         all.par_chunks_mut(nx)

@@ -1,7 +1,7 @@
 //! What a run asks of the state.
 
+use super::half_phase::HalfPhase;
 use super::media::Media;
-use super::opening::Opening;
 use super::problem::Problem;
 use super::run::Trotter;
 use super::stepper::OnDevice;
@@ -60,7 +60,7 @@ impl<T: Real> Stepper for Trotter<T> {
     fn conjugate(&mut self, clock: &RunClock) -> Result<(), SolverError> {
         self.while_closed(clock.time(), |state| {
             if let Some(device) = state.stepper.device() {
-                device.turn(None, true);
+                device.apply_half_phase(None, true);
             } else {
                 (state.stepper).change(&|_, sites| sites.iter_mut().for_each(|site| *site = site.conj()));
             }
@@ -149,7 +149,7 @@ impl<T: Real> Stepper for Trotter<T> {
     }
 
     fn field(&mut self, clock: &RunClock) -> Result<FieldData, SolverError> {
-        let closing = self.closing(clock.time());
+        let closing = self.last_half_phase(clock.time());
         self.checked(T::complex_data(self.gather(closing.as_ref())))
     }
 
@@ -178,11 +178,11 @@ impl<T: Real> Stepper for Trotter<T> {
 
 impl<T: Real> Trotter<T> {
     /// What closes the field for a picture: |φ| = |ψ| unless half a step of absorption lies between them.
-    fn closing_for(&self, clock: &RunClock, request: &ImageRequest) -> Option<Opening> {
+    fn closing_for(&self, clock: &RunClock, request: &ImageRequest) -> Option<HalfPhase> {
         if request.quantity == Quantity::Density && !self.media.absorbs() {
             None
         } else {
-            self.closing(clock.time())
+            self.last_half_phase(clock.time())
         }
     }
 
@@ -197,7 +197,7 @@ impl<T: Real> Trotter<T> {
     fn clear_walls(&mut self) {
         let nx = self.problem.grid.size()[0];
         if let Some(device) = self.stepper.device() {
-            device.turn(None, false);
+            device.apply_half_phase(None, false);
         } else if let Some(walls) = self.media.walls.as_deref() {
             self.stepper.change(&|row, sites| {
                 for (site, _) in sites.iter_mut().zip(&walls[row * nx..]).filter(|(_, wall)| **wall) {

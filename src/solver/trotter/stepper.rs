@@ -1,7 +1,7 @@
 //! What a variant offers to a [`Run`](super::run::Run): a field in a layout of its own, and the sweeps over it.
 
+use super::half_phase::HalfPhase;
 use super::media::{Exponent, Media};
-use super::opening::Opening;
 use super::problem::Problem;
 use super::scheme::Scheme;
 use super::watch::Watch;
@@ -97,27 +97,27 @@ pub(super) trait OnDevice<T: Real>: Sync {
     /// A table from an exponent; a mean field is that of the field as it stands.
     fn refill(&self, table: usize, exponent: &Exponent);
     /// Opens or closes the whole field, or conjugates it; walls become zero.
-    fn turn(&self, opening: Option<&Opening>, conjugate: bool);
+    fn apply_half_phase(&self, half_phase: Option<&HalfPhase>, conjugate: bool);
     /// Scales the field to Σ|φ|² = weight.
     fn normalise(&self, weight: f64);
     /// Takes over what the transducers do after each of the next `steps` steps.
     fn prepare_touch(&self, taps: &Taps, steps: usize);
     /// Lets them do it after step `step` of those; `phases` close and open the field at its time, where that is needed.
-    fn touch(&self, step: usize, phases: Option<&[Opening; 2]>);
+    fn touch(&self, step: usize, phases: Option<&[HalfPhase; 2]>);
     /// Hands over what they heard, and notes what they played, in those steps.
     fn finish_touch(&self, taps: &mut Taps);
     /// Steps between two hand-overs at most.
     fn most_touches(&self, taps: &Taps) -> u64;
     /// Sums over a region.
-    fn totals(&self, region: &Region, closing: Option<&Opening>, drives: &[f64]) -> Totals;
+    fn totals(&self, region: &Region, closing: Option<&HalfPhase>, drives: &[f64]) -> Totals;
     /// The same, kept on the device at `place`, below [`KEPT`], until [`OnDevice::kept_totals`] asks for it. The region is not empty.
-    fn keep_totals(&self, place: usize, region: &Region, closing: Option<&Opening>, drives: &[f64]);
+    fn keep_totals(&self, place: usize, region: &Region, closing: Option<&HalfPhase>, drives: &[f64]);
     /// The sums at the first `count` places; NaN if the device failed.
     fn kept_totals(&self, count: usize) -> Vec<Totals>;
     /// The picture of a field.
-    fn picture(&self, request: &ImageRequest, closing: Option<&Opening>, image: &mut FieldImage);
+    fn picture(&self, request: &ImageRequest, closing: Option<&HalfPhase>, image: &mut FieldImage);
     /// Begins a picture that [`OnDevice::take_picture`] gives; later steps do not change it.
-    fn begin_picture(&self, request: &ImageRequest, closing: Option<&Opening>);
+    fn begin_picture(&self, request: &ImageRequest, closing: Option<&HalfPhase>);
     /// The picture begun last; waits for it. `false` if none was begun since, or it failed.
     fn take_picture(&self, image: &mut FieldImage) -> bool;
     /// As [`OnDevice::fault`], but while a picture is under way it waits for the batch before the last only, so that the device has something to

@@ -1,6 +1,6 @@
 //! Transducers: single sites of ψ, between the field's half phases. On a device they act where the field lies, a batch of steps at a time.
 
-use super::opening::Opening;
+use super::half_phase::HalfPhase;
 use super::run::Trotter;
 use crate::field::{Real, narrow, wide};
 use crate::solver::Taps;
@@ -10,8 +10,8 @@ use num_complex::{Complex, Complex64};
 /// A run whose sites are reached one by one, with what closes and opens them now.
 struct Reached<'a, T: Real> {
     run: &'a mut Trotter<T>,
-    /// `None` where the field needs no opening.
-    phases: Option<[Opening; 2]>,
+    /// `None` where the field needs no half_phase.
+    phases: Option<[HalfPhase; 2]>,
 }
 
 impl<T: Real> Trotter<T> {
@@ -31,8 +31,9 @@ impl<T: Real> Trotter<T> {
     }
 
     /// What closes and opens the field at `time`; `None` where it is closed.
-    pub(super) fn phases(&self, time: f64) -> Option<[Opening; 2]> {
-        self.closing(time).map(|closing| [closing, self.opening(time, 1.0)])
+    pub(super) fn phases(&self, time: f64) -> Option<[HalfPhase; 2]> {
+        self.last_half_phase(time)
+            .map(|closing| [closing, self.first_half_phase(time, 1.0)])
     }
 }
 
@@ -62,8 +63,8 @@ impl<T: Real> Sites for Reached<'_, T> {
         }
         let (row, x) = self.place(site);
         let mut psi: [Complex<T>; 1] = [narrow(value)];
-        if let Some([_, opening]) = &self.phases {
-            opening.apply(&self.run.media, row, x, &mut psi);
+        if let Some([_, half_phase]) = &self.phases {
+            half_phase.apply(&self.run.media, row, x, &mut psi);
         }
         self.run.stepper.write(row, x, &psi);
     }

@@ -1,7 +1,7 @@
 //! ψ on the device, and what looks at it there: sums over regions, pictures, its weight (`kernels/crank_nicolson.cuh`). Interleaved, x fastest.
 
 use super::params;
-use crate::backend::cuda::{Buffer, CudaError, Kernel, PushKernelArg, Queue, Source};
+use crate::backend::cuda::{Buffer, CudaError, Kernel, PushKernelArg, Source, Stream};
 use crate::grid::Grid;
 use crate::solver::crank_nicolson::propagator::KEPT;
 use crate::solver::device::OnCuda;
@@ -45,7 +45,7 @@ pub(super) struct Energies {
 
 /// ψ, and sums and pictures of it.
 pub(super) struct Field<T: OnCuda> {
-    pub queue: Queue,
+    pub stream: Stream,
     pub psi: Buffer<T>,
     grid: Grid,
     kernels: Kernels,
@@ -68,8 +68,8 @@ pub(super) struct Field<T: OnCuda> {
 
 impl<T: OnCuda> Field<T> {
     /// ψ = 0 with room for `room` sites; the kernels are those of a module.
-    pub(super) fn new(queue: Queue, grid: &Grid, room: usize, source: Source) -> Result<Self, CudaError> {
-        let kernel = |entry| queue.kernel(source, entry, 0);
+    pub(super) fn new(stream: Stream, grid: &Grid, room: usize, source: Source) -> Result<Self, CudaError> {
+        let kernel = |entry| stream.kernel(source, entry, 0);
         let kernels = Kernels {
             drive: kernel("drive")?,
             weigh: kernel("weigh")?,
@@ -82,19 +82,19 @@ impl<T: OnCuda> Field<T> {
         };
         Ok(Self {
             kernels,
-            psi: queue.zeros("the field", 2 * room)?,
-            weights: queue.zeros("sums", WEIGHERS as usize)?,
+            psi: stream.zeros("the field", 2 * room)?,
+            weights: stream.zeros("sums", WEIGHERS as usize)?,
             density: None,
             regions: Vec::new(),
-            region_list: queue.zeros("regions", 1)?,
-            parts: queue.zeros("sums", PARTS * SUMS)?,
-            kept: queue.zeros("records", KEPT * SUMS)?,
+            region_list: stream.zeros("regions", 1)?,
+            parts: stream.zeros("sums", PARTS * SUMS)?,
+            kept: stream.zeros("records", KEPT * SUMS)?,
             value: None,
             phase: None,
             host: vec![T::zero(); 2 * grid.sites()],
             fetched: true,
             grid: grid.clone(),
-            queue,
+            stream,
         })
     }
 
@@ -111,7 +111,7 @@ impl<T: OnCuda> Field<T> {
     /// Makes [`Self::read`] give ψ as it stands.
     pub(super) fn fetch(&mut self) -> Result<(), CudaError> {
         if !self.fetched {
-            self.queue.download("the field", &self.psi, &mut self.host)?;
+            self.stream.download("the field", &self.psi, &mut self.host)?;
             self.fetched = true;
         }
         Ok(())
@@ -139,7 +139,7 @@ impl<T: OnCuda> Field<T> {
             }
             (psi[0], psi[1]) = (value.re, value.im);
         });
-        self.queue.upload("the field", &self.host, &self.psi)
+        self.stream.upload("the field", &self.host, &self.psi)
     }
 
     /// Scales ψ to Σ|ψ|² = `weight`.
@@ -153,11 +153,11 @@ impl<T: OnCuda> Field<T> {
         self.fetched = false;
         // SAFETY: the parameters are those of the kernels; ψ has `sites` numbers and `parts` one a block.
         unsafe {
-            self.queue
+            self.stream
                 .launch(&self.kernels.weigh, (WEIGHERS, 1, 1), 256, |launch| {
                     launch.arg(&psi).arg(&sites).arg(&parts);
                 })?;
-            self.queue
+            self.stream
                 .launch(&self.kernels.rescale, (WEIGHERS, 1, 1), 256, |launch| {
                     launch.arg(&psi).arg(&sites).arg(&parts).arg(&count).arg(&weight);
                 })
@@ -171,14 +171,14 @@ impl<T: OnCuda> Field<T> {
             Some(density) => density.address(),
             None => self
                 .density
-                .insert(self.queue.zeros("the density", self.grid.sites())?)
+                .insert(self.stream.zeros("the density", self.grid.sites())?)
                 .address(),
         };
         let psi = self.psi.address();
         let sites = u32::try_from(self.grid.sites()).unwrap_or(u32::MAX);
         // SAFETY: the arguments are those of the kernel; ψ and the density have `sites` numbers.
         unsafe {
-            self.queue
+            self.stream
                 .launch(&self.kernels.hold_density, (sites.div_ceil(256), 1, 1), 256, |launch| {
                     launch.arg(&psi).arg(&density).arg(&sites);
                 })
@@ -196,7 +196,7 @@ impl<T: OnCuda> Field<T> {
         self.fetched = false;
         // SAFETY: the arguments are those of the kernel; ψ and the density have `sites` numbers.
         unsafe {
-            self.queue
+            self.stream
                 .launch(&self.kernels.damp, (sites.div_ceil(256), 1, 1), 256, |launch| {
                     launch.arg(&psi).arg(&density).arg(&strength).arg(&sites);
                 })
@@ -218,7 +218,7 @@ impl<T: OnCuda> Field<T> {
             let (part, by) = (part.address(), T::of(*by));
             // SAFETY: the parameters are those of the kernel; all three planes have `rows` numbers.
             unsafe {
-                self.queue
+                self.stream
                     .launch(&self.kernels.drive, (rows.div_ceil(256), 1, 1), 256, |launch| {
                         launch.arg(&to).arg(&from).arg(&part).arg(&by).arg(&rows);
                     })?;
@@ -274,11 +274,11 @@ impl<T: OnCuda> Field<T> {
         let (blocks, regions) = (whole(blocks).cast_unsigned(), whole(regions.len()).cast_unsigned());
         // SAFETY: the arguments are those of the kernels; regions lie in the grid; there is room for every block, and for every region from `to` on.
         unsafe {
-            self.queue
+            self.stream
                 .launch(&self.kernels.measure, (blocks, regions, 1), 256, |launch| {
                     launch.arg(&look);
                 })?;
-            self.queue
+            self.stream
                 .launch(&self.kernels.measure_total, (regions, 1, 1), 32, |launch| {
                     launch.arg(&parts).arg(&count).arg(&to);
                 })
@@ -293,8 +293,8 @@ impl<T: OnCuda> Field<T> {
                 [x, y, ex, ey, across.map_or(-1, whole), i32::from(*energy)]
             })
             .collect();
-        grow(&self.queue, "regions", &mut self.region_list, list.len())?;
-        self.queue.upload("regions", &list, &self.region_list)?;
+        grow(&self.stream, "regions", &mut self.region_list, list.len())?;
+        self.stream.upload("regions", &list, &self.region_list)?;
         self.regions = regions.to_vec();
         Ok(())
     }
@@ -303,7 +303,7 @@ impl<T: OnCuda> Field<T> {
     pub(super) fn kept_totals(&self, count: usize) -> Result<Vec<Totals>, CudaError> {
         let mut numbers = vec![0.0; count * SUMS];
         if count > 0 {
-            self.queue.download("records", &self.kept, &mut numbers)?;
+            self.stream.download("records", &self.kept, &mut numbers)?;
         }
         let records = numbers.as_chunks::<SUMS>().0.iter();
         Ok(records
@@ -325,8 +325,8 @@ impl<T: OnCuda> Field<T> {
         let texels = image.value.len();
         let picture = params::Picture {
             psi: self.psi.address(),
-            value: texels::room(&self.queue, "the picture", &mut self.value, texels)?,
-            phase: texels::room(&self.queue, "the picture's phase", &mut self.phase, image.phase.len())?,
+            value: texels::room(&self.stream, "the picture", &mut self.value, texels)?,
+            phase: texels::room(&self.stream, "the picture's phase", &mut self.phase, image.phase.len())?,
             nx: whole(self.grid.size()[0]),
             x: [whole(request.x.start), whole(request.x.end)],
             y: [whole(request.y.start), whole(request.y.end)],
@@ -337,14 +337,14 @@ impl<T: OnCuda> Field<T> {
         let (group, blocks) = texels::lanes(texels, image.reduction);
         // SAFETY: the arguments are those of the kernel; both outputs have room for every texel they get, and the part drawn lies in the grid.
         unsafe {
-            self.queue
+            self.stream
                 .launch(&self.kernels.picture, (blocks, 1, 1), 256, |launch| {
                     launch.arg(&picture).arg(&group);
                 })?;
         }
         for (from, to) in [(&self.value, &mut image.value), (&self.phase, &mut image.phase)] {
             if let Some(from) = from.as_ref().filter(|_| !to.is_empty()) {
-                self.queue.download("the picture", from, to)?;
+                self.stream.download("the picture", from, to)?;
             }
         }
         Ok(())

@@ -6,7 +6,7 @@ use super::layout::{Layout, Solvers};
 use super::on_device::{Scheme, bytes};
 use super::params;
 use super::shape::{PART_THREADS, PARTS, Shape};
-use crate::backend::cuda::{Buffer, CudaError, Device, Kernel, PushKernelArg, Queue};
+use crate::backend::cuda::{Buffer, CudaError, Device, Kernel, PushKernelArg, Stream};
 use crate::grid::Grid;
 use crate::solver::clock::RunClock;
 use crate::solver::device::OnCuda;
@@ -29,9 +29,9 @@ struct Kernels {
 }
 
 impl Kernels {
-    fn new(queue: &Queue, shape: Shape, closes: bool, shared: u32) -> Result<Self, CudaError> {
-        let line = |open, closed| queue.kernel(shape.source, if closes { closed } else { open }, shared);
-        let plain = |entry| queue.kernel(shape.source, entry, 0);
+    fn new(stream: &Stream, shape: Shape, closes: bool, shared: u32) -> Result<Self, CudaError> {
+        let line = |open, closed| stream.kernel(shape.source, if closes { closed } else { open }, shared);
+        let plain = |entry| stream.kernel(shape.source, entry, 0);
         Ok(Self {
             begin: line("line_begin", "ring_begin")?,
             again: line("line_again", "ring_again")?,
@@ -76,7 +76,7 @@ pub(super) struct Line<T: OnCuda> {
 
 /// A number for every row, `beyond` behind the line's end.
 fn plane<T: OnCuda>(
-    queue: &Queue,
+    stream: &Stream,
     sites: usize,
     room: usize,
     value: &dyn Fn(usize) -> T,
@@ -85,8 +85,8 @@ fn plane<T: OnCuda>(
     let all: Vec<T> = (0..room)
         .map(|site| if site < sites { value(site) } else { beyond })
         .collect();
-    let buffer = queue.zeros("the potential", room)?;
-    queue.upload("the potential", &all, &buffer)?;
+    let buffer = stream.zeros("the potential", room)?;
+    stream.upload("the potential", &all, &buffer)?;
     Ok(buffer)
 }
 
@@ -98,14 +98,14 @@ impl<T: OnCuda> Line<T> {
         hamiltonian: Hamiltonian<T>,
         shape: Shape,
     ) -> Result<(Field<T>, Self), CudaError> {
-        let queue = Queue::new(device)?;
+        let stream = Stream::new(device)?;
         let sites = hamiltonian.sites();
         let closes = hamiltonian.periodic;
         let processors = device.multiprocessors as usize;
         let layout = Layout::new(sites, shape.rows, closes, processors, size_of::<T>());
         let numbers = 3 * (shape.rows + 1) * layout.threads + 2 * EXCHANGE;
         let shared = u32::try_from(numbers * size_of::<T>()).unwrap_or(u32::MAX);
-        let plane = |value: &dyn Fn(usize) -> T, beyond: T| plane(&queue, sites, layout.room, value, beyond);
+        let plane = |value: &dyn Fn(usize) -> T, beyond: T| plane(&stream, sites, layout.room, value, beyond);
         // What is infinite is a wall.
         let still = |site: usize| {
             if hamiltonian.is_wall(site) {
@@ -127,11 +127,11 @@ impl<T: OnCuda> Line<T> {
         } else {
             None
         };
-        let complex = |what: &str, count: usize| queue.zeros::<T>(what, 2 * count);
+        let complex = |what: &str, count: usize| stream.zeros::<T>(what, 2 * count);
         let line = Self {
             step: hamiltonian.step(0.0),
             rows: shape.rows,
-            kernels: Kernels::new(&queue, shape, closes, shared)?,
+            kernels: Kernels::new(&stream, shape, closes, shared)?,
             energy,
             parts,
             absorption,
@@ -153,7 +153,7 @@ impl<T: OnCuda> Line<T> {
             hamiltonian,
             layout,
         };
-        Ok((Field::new(queue, grid, layout.room, shape.source)?, line))
+        Ok((Field::new(stream, grid, layout.room, shape.source)?, line))
     }
 
     #[expect(
@@ -226,9 +226,9 @@ impl<T: OnCuda> Line<T> {
         unsafe {
             if early {
                 let pointer = (&raw mut parameters).cast::<c_void>();
-                return field.queue.launch_early(kernel, blocks, threads, &mut [pointer]);
+                return field.stream.launch_early(kernel, blocks, threads, &mut [pointer]);
             }
-            field.queue.launch(kernel, (blocks, 1, 1), threads, |launch| {
+            field.stream.launch(kernel, (blocks, 1, 1), threads, |launch| {
                 launch.arg(&parameters);
             })
         }
@@ -251,13 +251,13 @@ impl<T: OnCuda> Line<T> {
             // there before `rs_up`.
             unsafe {
                 field
-                    .queue
+                    .stream
                     .launch_early(&self.kernels.rs_up[kind], blocks, threads, &mut arguments)?;
                 let down = &self.kernels.rs_down[kind];
                 if had {
-                    field.queue.launch_early(down, blocks, threads, &mut arguments)?;
+                    field.stream.launch_early(down, blocks, threads, &mut arguments)?;
                 } else {
-                    field.queue.launch(down, (blocks, 1, 1), threads, |launch| {
+                    field.stream.launch(down, (blocks, 1, 1), threads, |launch| {
                         launch.arg(&parts);
                     })?;
                 }
@@ -268,7 +268,7 @@ impl<T: OnCuda> Line<T> {
         // SAFETY: as above.
         unsafe {
             field
-                .queue
+                .stream
                 .launch_early(&self.kernels.rs[kind], 1, threads, &mut arguments)?;
         }
         Ok(had)

@@ -67,11 +67,11 @@ impl<T: OnCuda, S: Scheme<T>> Propagator<T> for OnDevice<T, S> {
     }
 
     fn workers(&self) -> usize {
-        self.field.queue.device().multiprocessors as usize
+        self.field.stream.device().multiprocessors as usize
     }
 
     fn details(&self) -> String {
-        format!("{}, {}", self.field.queue.device().name, self.scheme.details())
+        format!("{}, {}", self.field.stream.device().name, self.scheme.details())
     }
 
     fn memory(&self) -> usize {
@@ -149,7 +149,7 @@ impl<T: OnCuda, S: Scheme<T>> Propagator<T> for OnDevice<T, S> {
     }
 
     fn fault(&mut self) -> Result<(), SolverError> {
-        self.attempt(|field, _| field.queue.finish());
+        self.attempt(|field, _| field.stream.finish());
         self.fault.take().map_or(Ok(()), |fault| Err(SolverError::from(fault)))
     }
 

@@ -7,7 +7,7 @@ use super::field::{Energies, Field};
 use super::on_device::{Scheme, bytes};
 use super::params;
 use super::shape::Shape;
-use crate::backend::cuda::{Buffer, CudaError, Device, Kernel, Queue};
+use crate::backend::cuda::{Buffer, CudaError, Device, Kernel, Stream};
 use crate::field::{Real, narrow};
 use crate::grid::Grid;
 use crate::physics::Quantum;
@@ -109,11 +109,11 @@ fn parts<T: Real>(values: &[Complex<T>]) -> &[T] {
 }
 
 /// A plane of numbers, if there are any.
-fn plane<T: OnCuda>(queue: &Queue, values: &[T]) -> Result<Option<Buffer<T>>, CudaError> {
+fn plane<T: OnCuda>(stream: &Stream, values: &[T]) -> Result<Option<Buffer<T>>, CudaError> {
     if values.is_empty() {
         return Ok(None);
     }
-    list(queue, "the potential", values).map(Some)
+    list(stream, "the potential", values).map(Some)
 }
 
 impl<T: OnCuda> Plane<T> {
@@ -124,7 +124,7 @@ impl<T: OnCuda> Plane<T> {
         quantum: Quantum,
         shapes: [Shape; 2],
     ) -> Result<(Field<T>, Self), CudaError> {
-        let queue = Queue::new(device)?;
+        let stream = Stream::new(device)?;
         let grid = scenario.grid().clone();
         let imaginary = scenario.time().imaginary;
         let kick = Kick::new(
@@ -141,16 +141,16 @@ impl<T: OnCuda> Plane<T> {
         ];
         let driven: Vec<_> = kick
             .driven()
-            .map(|part| list(&queue, "the potential", part))
+            .map(|part| list(&stream, "the potential", part))
             .collect::<Result<_, _>>()?;
-        let zeros = || queue.zeros("the potential", grid.sites());
+        let zeros = || stream.zeros("the potential", grid.sites());
         let plane = Self {
             kernels: [
-                queue.kernel(shapes[0].source, "rows", layouts[0].shared(bytes))?,
-                queue.kernel(shapes[1].source, "columns", layouts[1].shared(bytes))?,
+                stream.kernel(shapes[0].source, "rows", layouts[0].shared(bytes))?,
+                stream.kernel(shapes[1].source, "columns", layouts[1].shared(bytes))?,
             ],
             layouts,
-            potential: plane(&queue, kick.potential())?,
+            potential: plane(&stream, kick.potential())?,
             now: if driven.is_empty() {
                 None
             } else {
@@ -166,11 +166,11 @@ impl<T: OnCuda> Plane<T> {
             quantum,
             grid: grid.clone(),
         };
-        Ok((Field::new(queue, &grid, grid.sites(), shapes[0].source)?, plane))
+        Ok((Field::new(stream, &grid, grid.sites(), shapes[0].source)?, plane))
     }
 
     /// Coefficients of the lines along an axis.
-    fn lines(&self, queue: &Queue, axis: usize, step: &Step, diagonal: Complex64) -> Result<Lines<T>, CudaError> {
+    fn lines(&self, stream: &Stream, axis: usize, step: &Step, diagonal: Complex64) -> Result<Lines<T>, CudaError> {
         let layout = self.layouts[axis];
         let [nx, ny, _] = self.grid.size();
         let (closed, alike) = (self.grid.is_periodic(axis), self.walls.is_empty());
@@ -192,11 +192,11 @@ impl<T: OnCuda> Plane<T> {
         }
         Ok(Lines {
             layout,
-            q: list(queue, "factors of lines", parts(&q))?,
+            q: list(stream, "factors of lines", parts(&q))?,
             ring: if ring.is_empty() {
                 None
             } else {
-                Some(list(queue, "factors of lines", parts(&ring))?)
+                Some(list(stream, "factors of lines", parts(&ring))?)
             },
             scale: narrow(step.scale()),
             alike,
@@ -261,7 +261,7 @@ impl<T: OnCuda> Plane<T> {
         unsafe {
             let pointer = (&raw mut parameters).cast();
             field
-                .queue
+                .stream
                 .launch_early(&self.kernels[axis], blocks, threads, &mut [pointer])
         }
     }
@@ -301,12 +301,12 @@ impl<T: OnCuda> Scheme<T> for Plane<T> {
         self.kick.set_steps(&[dt / 2.0], true);
         let factors = parts(self.kick.factors(0));
         match &self.factors {
-            Some(buffer) => field.queue.upload("the potential", factors, buffer)?,
-            None => self.factors = plane(&field.queue, factors)?,
+            Some(buffer) => field.stream.upload("the potential", factors, buffer)?,
+            None => self.factors = plane(&field.stream, factors)?,
         }
         let [x, y] = Step::of_plane(dt, &self.quantum, self.imaginary);
-        let queue = &field.queue;
-        self.lines = Some([self.lines(queue, 0, &x.0, x.1)?, self.lines(queue, 1, &y.0, y.1)?]);
+        let stream = &field.stream;
+        self.lines = Some([self.lines(stream, 0, &x.0, x.1)?, self.lines(stream, 1, &y.0, y.1)?]);
         Ok(())
     }
 

@@ -68,7 +68,7 @@ pub(super) fn shape(all: &[Shape], sites: usize, precision: Precision) -> Result
         SolverError::Unsupported(format!(
             "crank-nicolson takes lines of at most {} sites in {} precision on a device, and a line has {sites}; take backend = \"cpu\"",
             all.iter().map(|shape| shape.reach).max().unwrap_or(0),
-            precision.word()
+            precision.as_str()
         ))
     })
 }

@@ -6,7 +6,7 @@ use crate::backend::cuda::{Buffer, CudaError};
 use crate::physics::Observables;
 use crate::scene::scenario::Quantity;
 use crate::solver::device::OnCuda;
-use crate::solver::device::aside::{Region, observables};
+use crate::solver::device::readback::{Region, observables};
 use crate::solver::device::resident::Resident;
 use crate::solver::{FieldImage, ImageRequest, SolverError};
 
@@ -34,7 +34,11 @@ impl<T: OnCuda> Cuda<T> {
     pub(super) fn sum_all(&self) -> Result<Observables, SolverError> {
         let region = self.everywhere(true);
         let look = self.look(&region);
-        let sums = |look: &params::Look<T>| self.aside.sums(&self.queue, &region, look).map_err(SolverError::from);
+        let sums = |look: &params::Look<T>| {
+            self.readback
+                .sums(&self.stream, &region, look)
+                .map_err(SolverError::from)
+        };
         let invariant = sums(&params::Look { potential: 0, ..look })?;
         let sound = if self.potential.is_some() {
             Some(sums(&look)?)
@@ -73,8 +77,8 @@ impl<T: OnCuda> Cuda<T> {
     pub(super) fn draw(&mut self, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError> {
         self.ready_for(request)?;
         let look = self.look(&self.everywhere(false));
-        self.aside
-            .picture(&self.queue, request, image, |frame| params::Picture { look, frame })
+        self.readback
+            .picture(&self.stream, request, image, |frame| params::Picture { look, frame })
             .map_err(SolverError::from)
     }
 
@@ -85,8 +89,8 @@ impl<T: OnCuda> Cuda<T> {
         // A step writes the level that energies need beside the newer one, and the largest values.
         let reads = vec![self.now.address(), self.old.address()];
         let begin = || -> Result<(), CudaError> {
-            self.aside
-                .begin(&self.queue, request, reads, |frame| params::Picture { look, frame })
+            self.readback
+                .begin(&self.stream, request, reads, |frame| params::Picture { look, frame })
         };
         begin().map_err(SolverError::from)
     }

@@ -33,14 +33,14 @@ mod torre;
 use super::half;
 use super::lattice::Lattice;
 use super::run::Fdtd;
-use crate::backend::cuda::{Buffer, CudaError, Kernel, Queue};
+use crate::backend::cuda::{Buffer, CudaError, Kernel, Stream};
 use crate::field::Precision;
 use crate::grid::Edge;
 use crate::physics::Sets;
 use crate::scene::Scenario;
 use crate::solver::SolverError;
-use crate::solver::device::aside::{self, Aside};
 use crate::solver::device::operations::Operations;
+use crate::solver::device::readback::{self, ReadbackStream};
 use crate::solver::device::resident::Resident;
 use crate::solver::device::rows::{keep, push_rows};
 use crate::solver::device::{OnCuda, check_count, device};
@@ -81,16 +81,16 @@ struct Kernels {
 }
 
 impl Kernels {
-    fn new(queue: &Queue, precision: Precision, half: usize) -> Result<Self, CudaError> {
+    fn new(stream: &Stream, precision: Precision, half: usize) -> Result<Self, CudaError> {
         let source = sources::step(precision);
-        let of_order = |all: [&'static str; 4]| queue.kernel(source, all[half - 1], 0);
+        let of_order = |all: [&'static str; 4]| stream.kernel(source, all[half - 1], 0);
         Ok(Self {
             plain: of_order(["plain_1", "plain_2", "plain_3", "plain_4"])?,
             general: of_order(["general_1", "general_2", "general_3", "general_4"])?,
             listed: of_order(["listed_1", "listed_2", "listed_3", "listed_4"])?,
-            operate: queue.kernel(source, "operate", 0)?,
-            peaks: queue.kernel(source, "peaks", 0)?,
-            potentials: queue.kernel(source, "potentials", 0)?,
+            operate: stream.kernel(source, "operate", 0)?,
+            peaks: stream.kernel(source, "peaks", 0)?,
+            potentials: stream.kernel(source, "potentials", 0)?,
         })
     }
 }
@@ -100,9 +100,9 @@ pub(super) struct Cuda<T: OnCuda> {
     /// Everything but the levels, which it holds only while something is changed.
     host: Fdtd<T>,
     choice: Choice,
-    queue: Queue,
+    stream: Stream,
     /// Pictures and sums.
-    aside: Aside,
+    readback: ReadbackStream,
     kernels: Kernels,
     pitch: usize,
     now: Buffer<T>,
@@ -118,10 +118,10 @@ pub(super) struct Cuda<T: OnCuda> {
 }
 
 impl<T: OnCuda> Drop for Cuda<T> {
-    /// Buffers go with the queue that made them, whatever the other one still reads.
+    /// Buffers go with the stream that made them, whatever the other one still reads.
     fn drop(&mut self) {
-        let _ = self.queue.finish();
-        let _ = self.aside.finish();
+        let _ = self.stream.finish();
+        let _ = self.readback.finish();
     }
 }
 
@@ -133,26 +133,26 @@ impl<T: OnCuda> Cuda<T> {
         check_room(&setup.scenario, &choice, device.free_memory())?;
         let host = Fdtd::<T>::new(setup)?;
         let make = |host: Fdtd<T>| -> Result<Self, CudaError> {
-            let queue = Queue::new(device)?;
-            let looking = aside::Kernels::of(&queue, sources::step(T::PRECISION))?;
+            let stream = Stream::new(device)?;
+            let looking = readback::Kernels::of(&stream, sources::step(T::PRECISION))?;
             let lattice = &host.sweep.lattice;
             let pitch = pitch(lattice.size[0]);
             let count = pitch * lattice.rows();
             let mut run = Self {
-                kernels: Kernels::new(&queue, T::PRECISION, lattice.half)?,
-                now: queue.zeros("the pressure", count)?,
-                old: queue.zeros("the pressure", count)?,
+                kernels: Kernels::new(&stream, T::PRECISION, lattice.half)?,
+                now: stream.zeros("the pressure", count)?,
+                old: stream.zeros("the pressure", count)?,
                 peak: None,
                 potential: None,
-                medium: store::Medium::new(&queue, &host, pitch)?,
-                operations: Operations::new(&queue)?,
+                medium: store::Medium::new(&stream, &host, pitch)?,
+                operations: Operations::new(&stream)?,
                 torre: None,
                 tiles: None,
                 because: None,
-                aside: Aside::new(device, looking)?,
+                readback: ReadbackStream::new(device, looking)?,
                 choice,
                 host,
-                queue,
+                stream,
                 pitch,
             };
             run.push_levels()?;
@@ -183,11 +183,11 @@ impl<T: OnCuda> Cuda<T> {
     /// The host's levels and largest values, to the device; the host lets go of them.
     fn push_levels(&mut self) -> Result<(), CudaError> {
         // A picture under way may read what is overwritten.
-        self.aside.finish()?;
+        self.readback.finish()?;
         let lattice = self.host.sweep.lattice.clone();
         let shape = [lattice.size[0], lattice.rows(), self.pitch];
         let push = |what: &str, from: &[T], to: &Buffer<T>| {
-            push_rows(&self.queue, what, shape, to, 0, |row, out| {
+            push_rows(&self.stream, what, shape, to, 0, |row, out| {
                 out.copy_from_slice(lattice.row(from, row));
             })
         };
@@ -195,11 +195,11 @@ impl<T: OnCuda> Cuda<T> {
         push("the pressure", &self.host.old, &self.old)?;
         let (what, peak) = ("the largest pressures", &self.host.peak);
         let push_peak = (!peak.is_empty()).then_some(|to: &Buffer<T>| push(what, peak, to));
-        keep(&self.queue, what, &mut self.peak, shape[2] * shape[1], push_peak)?;
+        keep(&self.stream, what, &mut self.peak, shape[2] * shape[1], push_peak)?;
         let (what, potential) = ("the velocity", &self.host.potential);
         let push_potential = (!potential.is_empty()).then_some(|to: &Buffer<T>| push(what, potential, to));
         keep(
-            &self.queue,
+            &self.stream,
             what,
             &mut self.potential,
             shape[2] * shape[1],
@@ -237,7 +237,8 @@ fn check_room(scenario: &Scenario, choice: &Choice, free: u64) -> Result<(), Sol
         .map(|axis| 4 * grid.absorb_width() * (grid.sites() / grid.size()[axis]))
         .sum();
     let walls = u64::from(medium.has(Sets::Wall));
-    let needed = (count * planes + layers as u64) * precision.bytes() as u64 + count * walls + Aside::BYTES as u64;
+    let needed =
+        (count * planes + layers as u64) * precision.bytes() as u64 + count * walls + ReadbackStream::BYTES as u64;
     crate::solver::device::check_room(
         grid,
         precision,

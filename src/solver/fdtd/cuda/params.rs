@@ -3,8 +3,8 @@
 use super::super::lattice::Lattice;
 use crate::backend::cuda::parameters;
 use crate::grid::Edge;
-pub(super) use crate::solver::device::aside::Frame;
 pub(super) use crate::solver::device::operations::Sites;
+pub(super) use crate::solver::device::readback::Frame;
 pub(super) use crate::solver::device::whole;
 
 parameters!(Step<T>, Torre<T>, Tiles<T>, Look<T>, Picture<T>);

@@ -29,7 +29,7 @@ impl<T: OnCuda> Resident for Cuda<T> {
     fn pull(&mut self) -> Result<(), SolverError> {
         let lattice = self.host.sweep.lattice.clone();
         let pull = |from: &Buffer<T>, what: &str, to: &mut [T]| {
-            store::pull_level(&self.queue, what, &lattice, self.pitch, from, to).map_err(SolverError::from)
+            store::pull_level(&self.stream, what, &lattice, self.pitch, from, to).map_err(SolverError::from)
         };
         (self.host.now, self.host.old) = (level(&lattice, 0)?, level(&lattice, BESIDE)?);
         pull(&self.now, "the pressure", &mut self.host.now)?;
@@ -45,14 +45,14 @@ impl<T: OnCuda> Resident for Cuda<T> {
             pull(potential, "the velocity", &mut self.host.potential)?;
         }
         self.medium
-            .pull_layers(&self.queue, &mut self.host)
+            .pull_layers(&self.stream, &mut self.host)
             .map_err(SolverError::from)
     }
 
     fn push(&mut self) -> Result<(), SolverError> {
         let mut push = || -> Result<(), CudaError> {
-            self.aside.finish()?;
-            self.medium = store::Medium::new(&self.queue, &self.host, self.pitch)?;
+            self.readback.finish()?;
+            self.medium = store::Medium::new(&self.stream, &self.host, self.pitch)?;
             self.push_levels()
         };
         push().map_err(SolverError::from)?;
@@ -68,7 +68,7 @@ impl<T: OnCuda> Resident for Cuda<T> {
     }
 
     fn describe(&self) -> Parts {
-        let device = self.queue.device();
+        let device = self.stream.device();
         let levels = self.now.bytes()
             + self.old.bytes()
             + [&self.peak, &self.potential]
@@ -99,7 +99,7 @@ impl<T: OnCuda> Resident for Cuda<T> {
             note: None,
             memory: (levels
                 + self.medium.bytes()
-                + self.aside.bytes()
+                + self.readback.bytes()
                 + self.torre.as_ref().map_or(0, torre::Torre::bytes)
                 + self.tiles.as_ref().map_or(0, tiles::Tiles::bytes)) as u64,
         }
@@ -114,7 +114,7 @@ impl<T: OnCuda> Resident for Cuda<T> {
     }
 
     fn wait(&mut self) -> Result<(), SolverError> {
-        self.aside.pace(&self.queue).map_err(SolverError::from)
+        self.readback.pace(&self.stream).map_err(SolverError::from)
     }
 
     fn total(&mut self) -> Result<Observables, SolverError> {
@@ -134,14 +134,14 @@ impl<T: OnCuda> Resident for Cuda<T> {
     }
 
     fn take_picture(&mut self, image: &mut FieldImage) -> Result<bool, SolverError> {
-        self.aside.take(image).map_err(SolverError::from)
+        self.readback.take(image).map_err(SolverError::from)
     }
 
     fn pressure(&mut self) -> Result<FieldData, SolverError> {
         let lattice = &self.host.sweep.lattice;
         let shape = [lattice.size[0], lattice.rows(), self.pitch];
         Ok(<T as Real>::real_data(unpadded(
-            &self.queue,
+            &self.stream,
             "the pressure",
             shape,
             &self.now,

@@ -108,7 +108,7 @@ impl<T: OnCuda> Cuda<T> {
                 let values: Vec<T> = rows
                     .flat_map(|values| free.iter().map(|n| T::of(values[*n].re)))
                     .collect();
-                self.operations.set(&self.queue, &places, &values)?;
+                self.operations.set(&self.stream, &places, &values)?;
             }
         }
         Ok(playing)
@@ -118,13 +118,13 @@ impl<T: OnCuda> Cuda<T> {
         let mut signals = self.signals(clock, steps);
         let mut gathered = gathered.to_vec();
         let touches = taps.touches();
-        self.operations.set(&self.queue, &[], &[])?;
+        self.operations.set(&self.stream, &[], &[])?;
         if let Some(transducers) = taps.transducers_mut().as_mut().filter(|_| touches) {
             let played = self.prepare_transducers(transducers, &mut signals, &mut gathered)?;
             transducers.pass(played);
         }
         let gathered = &gathered[..];
-        self.operations.load(&self.queue, &mut signals, gathered)?;
+        self.operations.load(&self.stream, &mut signals, gathered)?;
         if self.torre.is_some() || self.tiles.is_some() {
             let signalled = signals.iter().flatten().map(|(place, _)| *place);
             self.mark_rows(signalled.chain(gathered.iter().copied()))?;
@@ -148,7 +148,7 @@ impl<T: OnCuda> Cuda<T> {
             for past in 1..=done.max(1) {
                 if records_any {
                     times.push(clock.after((n + past) as u64).time());
-                    records.push(self.aside.summed(&self.queue, taps, |region| self.look(region))?);
+                    records.push(self.readback.summed(&self.stream, taps, |region| self.look(region))?);
                 }
             }
             n += done.max(1);
@@ -156,7 +156,7 @@ impl<T: OnCuda> Cuda<T> {
         if !records_any {
             return Ok(());
         }
-        self.operations.record(&self.queue, taps, times, records)
+        self.operations.record(&self.stream, taps, times, records)
     }
 
     /// Steps that one launch takes.
@@ -177,7 +177,7 @@ impl<T: OnCuda> Cuda<T> {
         let (sites, n) = (self.operations.parameters(), whole(n));
         // SAFETY: the arguments are those of the kernel, whose lists hold what their ends say.
         unsafe {
-            self.queue.launch(&self.kernels.operate, (1, 1, 1), 1024, |launch| {
+            self.stream.launch(&self.kernels.operate, (1, 1, 1), 1024, |launch| {
                 launch.arg(&sites).arg(&level).arg(&n);
             })
         }
@@ -186,7 +186,7 @@ impl<T: OnCuda> Cuda<T> {
     /// One step, with the operations of step `n` of the batch.
     #[allow(unsafe_code, reason = "kernel launches")]
     fn step(&mut self, n: usize) -> Result<(), CudaError> {
-        self.aside.before_writing(&self.queue, self.old.address())?;
+        self.readback.before_writing(&self.stream, self.old.address())?;
         let mut parameters = self.step_parameters();
         // What sources add to counts for the largest pressures, not what was there before.
         let peak = parameters.peak;
@@ -210,18 +210,19 @@ impl<T: OnCuda> Cuda<T> {
         unsafe {
             let listed = self.medium.listed();
             if self.medium.is_plain() || listed.is_some() {
-                self.queue.launch(&self.kernels.plain, grid, 256, |launch| {
+                self.stream.launch(&self.kernels.plain, grid, 256, |launch| {
                     launch.arg(&parameters);
                 })?;
             }
             if let Some((list, segments)) = listed {
                 let (blocks, segments) = (count(segments.div_ceil(8)).min(32768), whole(segments));
-                self.queue.launch(&self.kernels.listed, (blocks, 1, 1), 256, |launch| {
-                    launch.arg(&parameters).arg(&list).arg(&segments);
-                })?;
+                self.stream
+                    .launch(&self.kernels.listed, (blocks, 1, 1), 256, |launch| {
+                        launch.arg(&parameters).arg(&list).arg(&segments);
+                    })?;
             } else if !self.medium.is_plain() {
                 let grid = (count(nx.div_ceil(32)), count((ny * nz).div_ceil(8)).min(32768), 1);
-                self.queue.launch(&self.kernels.general, grid, 256, |launch| {
+                self.stream.launch(&self.kernels.general, grid, 256, |launch| {
                     launch.arg(&parameters);
                 })?;
             }
@@ -232,15 +233,15 @@ impl<T: OnCuda> Cuda<T> {
             let numbers = count(self.pitch * ny * nz);
             let blocks = numbers.div_ceil(256).min(8192);
             if peaks_after {
-                self.queue.launch(&self.kernels.peaks, (blocks, 1, 1), 256, |launch| {
+                self.stream.launch(&self.kernels.peaks, (blocks, 1, 1), 256, |launch| {
                     launch.arg(&parameters.old).arg(&peak).arg(&numbers);
                 })?;
             }
             if let Some(potential) = &self.potential {
                 let (potential, step) = (potential.address(), T::of(self.host.time_step));
                 // A picture under way may read it.
-                self.aside.before_any_writing(&self.queue)?;
-                self.queue
+                self.readback.before_any_writing(&self.stream)?;
+                self.stream
                     .launch(&self.kernels.potentials, (blocks, 1, 1), 256, |launch| {
                         launch.arg(&parameters.old).arg(&potential).arg(&step).arg(&numbers);
                     })?;

@@ -6,7 +6,7 @@ use super::super::cpml;
 use super::super::lattice::Lattice;
 use super::super::run::Fdtd;
 use super::params::{self, whole};
-use crate::backend::cuda::{Buffer, CudaError, Queue};
+use crate::backend::cuda::{Buffer, CudaError, Stream};
 use crate::solver::device::OnCuda;
 use crate::solver::device::rows::{address, list, pull_rows, push_rows};
 
@@ -88,7 +88,7 @@ struct Layer<T: OnCuda> {
 
 /// Copies a level into an array that lies as `lattice` says, ghosts included.
 pub(super) fn pull_level<T: OnCuda>(
-    queue: &Queue,
+    stream: &Stream,
     what: &str,
     lattice: &Lattice,
     pitch: usize,
@@ -97,7 +97,7 @@ pub(super) fn pull_level<T: OnCuda>(
 ) -> Result<(), CudaError> {
     let (nx, rows) = (lattice.size[0], lattice.rows());
     let all = &mut to[..rows * lattice.stride];
-    pull_rows(queue, what, [pitch, lattice.stride], from, all, |from, to| {
+    pull_rows(stream, what, [pitch, lattice.stride], from, all, |from, to| {
         to[lattice.front..lattice.front + nx].copy_from_slice(&from[..nx]);
     })?;
     lattice.fill_all_ghosts(to, true);
@@ -118,7 +118,7 @@ fn marks<T: OnCuda>(host: &Fdtd<T>) -> Vec<u8> {
 
 impl<T: OnCuda> Medium<T> {
     /// The medium that `host` has read.
-    pub(super) fn new(queue: &Queue, host: &Fdtd<T>, pitch: usize) -> Result<Self, CudaError> {
+    pub(super) fn new(stream: &Stream, host: &Fdtd<T>, pitch: usize) -> Result<Self, CudaError> {
         let (lattice, material) = (&host.sweep.lattice, &host.sweep.material);
         let [nx, rows] = [lattice.size[0], lattice.rows()];
         let shape = [nx, rows, pitch];
@@ -126,16 +126,16 @@ impl<T: OnCuda> Medium<T> {
             if all.is_empty() {
                 return Ok(None);
             }
-            let buffer = queue.zeros(what, pitch * rows)?;
-            push_rows(queue, what, shape, &buffer, 0, |row, out| {
+            let buffer = stream.zeros(what, pitch * rows)?;
+            push_rows(stream, what, shape, &buffer, 0, |row, out| {
                 out.copy_from_slice(lattice.row(all, row));
             })?;
             Ok(Some(buffer))
         };
         let damped = (0..rows).any(|row| material.damping(lattice, row).is_some());
         let damping = if damped {
-            let buffer = queue.zeros("the absorption", pitch * rows)?;
-            push_rows(queue, "the absorption", shape, &buffer, 0, |row, out| {
+            let buffer = stream.zeros("the absorption", pitch * rows)?;
+            push_rows(stream, "the absorption", shape, &buffer, 0, |row, out| {
                 match material.damping(lattice, row) {
                     Some(values) => out.copy_from_slice(values),
                     None => out.fill(T::zero()),
@@ -148,8 +148,8 @@ impl<T: OnCuda> Medium<T> {
         let mut mask = None;
         let all_marks = marks(host);
         if !all_marks.is_empty() {
-            let buffer = queue.zeros("walls", pitch * rows)?;
-            push_rows(queue, "walls", shape, &buffer, 0, |row, out| {
+            let buffer = stream.zeros("walls", pitch * rows)?;
+            push_rows(stream, "walls", shape, &buffer, 0, |row, out| {
                 out.copy_from_slice(&all_marks[row * nx..(row + 1) * nx]);
             })?;
             mask = Some(buffer);
@@ -159,9 +159,9 @@ impl<T: OnCuda> Medium<T> {
             layers.push(Layer {
                 axis: layer.shape.axis,
                 end: layer.shape.slots() / 2,
-                factors: list(queue, "the absorbing layers", &layer.shape.factors().concat())?,
-                psi: list(queue, "the absorbing layers", &layer.psi)?,
-                zeta: list(queue, "the absorbing layers", &layer.zeta)?,
+                factors: list(stream, "the absorbing layers", &layer.shape.factors().concat())?,
+                psi: list(stream, "the absorbing layers", &layer.psi)?,
+                zeta: list(stream, "the absorbing layers", &layer.zeta)?,
             });
         }
         let segments = special_segments(host, &host.layers, &all_marks, pitch);
@@ -172,7 +172,7 @@ impl<T: OnCuda> Medium<T> {
         let shared = if few {
             let skip: Vec<u8> = segments.iter().map(|special| u8::from(*special)).collect();
             let what = "what the plain kernels skip";
-            Some((list(queue, what, &skip)?, list(queue, what, &listed)?))
+            Some((list(stream, what, &skip)?, list(stream, what, &listed)?))
         } else {
             None
         };
@@ -191,10 +191,10 @@ impl<T: OnCuda> Medium<T> {
     }
 
     /// What the absorbing layers remember, back to the host.
-    pub(super) fn pull_layers(&self, queue: &Queue, host: &mut Fdtd<T>) -> Result<(), CudaError> {
+    pub(super) fn pull_layers(&self, stream: &Stream, host: &mut Fdtd<T>) -> Result<(), CudaError> {
         for (layer, there) in host.layers.iter_mut().zip(&self.layers) {
-            queue.download("the absorbing layers", &there.psi, &mut layer.psi)?;
-            queue.download("the absorbing layers", &there.zeta, &mut layer.zeta)?;
+            stream.download("the absorbing layers", &there.psi, &mut layer.psi)?;
+            stream.download("the absorbing layers", &there.zeta, &mut layer.zeta)?;
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ use super::Cuda;
 use super::params::{self, whole};
 use super::sources::{self, Strips};
 use super::store::{SEGMENT, numbers};
-use crate::backend::cuda::{Buffer, CudaError, Kernel, PushKernelArg, Queue};
+use crate::backend::cuda::{Buffer, CudaError, Kernel, PushKernelArg, Stream};
 use crate::solver::device::OnCuda;
 use crate::solver::device::rows::list;
 use crate::solver::fdtd::lattice::{Ghost, Lattice, ghost};
@@ -127,15 +127,15 @@ pub(super) struct Tiles<T: OnCuda> {
 impl<T: OnCuda> Tiles<T> {
     /// Steps of a pass, or why there is none.
     fn new(
-        queue: &Queue,
+        stream: &Stream,
         lattice: &Lattice,
         pitch: usize,
         special: &[bool],
         sources: (&'static Strips, [&'static str; 4]),
     ) -> Result<Result<Self, String>, CudaError> {
         let (strips, listed) = sources;
-        let quiet = queue.kernel(strips.source, "tiles", 0)?;
-        let resident = queue.occupancy(&quiet, THREADS)? as usize * WARPS * queue.device().multiprocessors as usize;
+        let quiet = stream.kernel(strips.source, "tiles", 0)?;
+        let resident = stream.occupancy(&quiet, THREADS)? as usize * WARPS * stream.device().multiprocessors as usize;
         let [nx, ny, _] = lattice.size;
         let most_rows = if special.is_empty() { ny } else { MOST_ROWS };
         let cut = Cut::new([nx, ny], strips, resident, most_rows);
@@ -159,24 +159,24 @@ impl<T: OnCuda> Tiles<T> {
         Ok(Ok(Self {
             margin,
             quiet,
-            operating: queue.kernel(strips.source, "tiles_operating", 0)?,
-            carry: queue.kernel(sources::step(T::PRECISION), "carry", 0)?,
-            listed: queue.kernel(sources::step(T::PRECISION), listed[strips.half - 1], 0)?,
-            images: list(queue, what, &all)?,
+            operating: stream.kernel(strips.source, "tiles_operating", 0)?,
+            carry: stream.kernel(sources::step(T::PRECISION), "carry", 0)?,
+            listed: stream.kernel(sources::step(T::PRECISION), listed[strips.half - 1], 0)?,
+            images: list(stream, what, &all)?,
             spare: [
-                queue.zeros("the pressure", pitch * ny)?,
-                queue.zeros("the pressure", pitch * ny)?,
+                stream.zeros("the pressure", pitch * ny)?,
+                stream.zeros("the pressure", pitch * ny)?,
             ],
             alone: if alone.is_empty() {
                 None
             } else {
-                Some((list(queue, what, &alone)?, alone.len()))
+                Some((list(stream, what, &alone)?, alone.len()))
             },
-            rows: queue.zeros("rows with sources and detectors", ny)?,
+            rows: stream.zeros("rows with sources and detectors", ny)?,
             marked: None,
             lists: [
-                queue.zeros(what, plain.len().max(1))?,
-                queue.zeros(what, plain.len().max(1))?,
+                stream.zeros(what, plain.len().max(1))?,
+                stream.zeros(what, plain.len().max(1))?,
             ],
             counts: [0; 2],
             plain,
@@ -203,7 +203,7 @@ impl<T: OnCuda> Tiles<T> {
     }
 
     /// Says in which rows signals are added or sites recorded.
-    pub(super) fn mark(&mut self, queue: &Queue, rows: Vec<u8>) -> Result<(), CudaError> {
+    pub(super) fn mark(&mut self, stream: &Stream, rows: Vec<u8>) -> Result<(), CudaError> {
         if self.marked.as_ref() == Some(&rows) {
             return Ok(());
         }
@@ -220,10 +220,10 @@ impl<T: OnCuda> Tiles<T> {
         };
         let (operating, quiet): (Vec<u32>, Vec<u32>) = self.plain.iter().partition(|tile| touched(**tile));
         for ((list, count), tiles) in self.lists.iter().zip(&mut self.counts).zip([&quiet, &operating]) {
-            queue.upload("tiles", tiles, list)?;
+            stream.upload("tiles", tiles, list)?;
             *count = tiles.len();
         }
-        queue.upload("rows with sources and detectors", &rows, &self.rows)?;
+        stream.upload("rows with sources and detectors", &rows, &self.rows)?;
         self.marked = Some(rows);
         Ok(())
     }
@@ -252,7 +252,7 @@ pub(super) fn fitting<T: OnCuda>(run: &Cuda<T>) -> Result<Tiles<T>, String> {
     }
     let listed = ["listed_1", "listed_2", "listed_3", "listed_4"];
     Tiles::new(
-        &run.queue,
+        &run.stream,
         lattice,
         run.pitch,
         run.medium.special_segments(false),
@@ -279,7 +279,7 @@ impl<T: OnCuda> Cuda<T> {
             return Ok(0);
         }
         for level in &tiles.spare {
-            self.aside.before_writing(&self.queue, level.address())?;
+            self.readback.before_writing(&self.stream, level.address())?;
         }
         let [newer, older] = tiles.spare.each_ref().map(Buffer::address);
         if let Some((list, count)) = &tiles.alone {
@@ -289,7 +289,7 @@ impl<T: OnCuda> Cuda<T> {
             let number = whole(count);
             // SAFETY: the list holds segments of the grid; all four levels hold `pitch` × ny numbers.
             unsafe {
-                self.queue.launch(&tiles.carry, blocks, 256, |launch| {
+                self.stream.launch(&tiles.carry, blocks, 256, |launch| {
                     launch
                         .arg(&list)
                         .arg(&number)
@@ -304,7 +304,7 @@ impl<T: OnCuda> Cuda<T> {
                 (parameters.now, parameters.old) = if step % 2 == 0 { (newer, older) } else { (older, newer) };
                 // SAFETY: as above; the parameters are those of a step.
                 unsafe {
-                    self.queue.launch(&tiles.listed, blocks, 256, |launch| {
+                    self.stream.launch(&tiles.listed, blocks, 256, |launch| {
                         launch.arg(&parameters).arg(&list).arg(&number);
                     })?;
                 }
@@ -337,7 +337,7 @@ impl<T: OnCuda> Cuda<T> {
             // SAFETY: the parameters are those of the kernel; the list holds tiles of the grid, the images reach as far as tiles do, and the
             // operations hold every step of the batch.
             unsafe {
-                self.queue.launch(kernel, (blocks, 1, 1), THREADS, |launch| {
+                self.stream.launch(kernel, (blocks, 1, 1), THREADS, |launch| {
                     launch.arg(&parameters);
                 })?;
             }

@@ -3,7 +3,7 @@
 use super::{Cuda, params};
 use crate::physics::Observables;
 use crate::scene::scenario::Quantity;
-use crate::solver::device::aside::{Region, observables};
+use crate::solver::device::readback::{Region, observables};
 use crate::solver::device::resident::Resident;
 use crate::solver::device::rows::address;
 use crate::solver::device::{OnCuda, whole};
@@ -46,10 +46,10 @@ impl<T: OnCuda> Cuda<T> {
         let region = self.everywhere(true);
         let look = self.look(&region);
         let invariant = self
-            .aside
-            .sums(&self.queue, &region, &params::Look { potential: 0, ..look })?;
+            .readback
+            .sums(&self.stream, &region, &params::Look { potential: 0, ..look })?;
         let sound = match &self.potential {
-            Some(_) => Some(self.aside.sums(&self.queue, &region, &look)?),
+            Some(_) => Some(self.readback.sums(&self.stream, &region, &look)?),
             None => None,
         };
         Ok(observables(invariant, sound, self.host.scenario.grid()))
@@ -79,7 +79,7 @@ impl<T: OnCuda> Cuda<T> {
         self.ready_for(request)?;
         let look = self.look(&self.everywhere(false));
         let with = |frame| params::Picture { look, frame };
-        Ok(self.aside.picture(&self.queue, request, image, with)?)
+        Ok(self.readback.picture(&self.stream, request, image, with)?)
     }
 
     /// See [`crate::solver::Solver::begin_image`].
@@ -89,6 +89,6 @@ impl<T: OnCuda> Cuda<T> {
         // Steps write both planes in one launch, and what is kept beside them after it.
         let reads = vec![self.field[0].address()];
         let with = |frame| params::Picture { look, frame };
-        Ok(self.aside.begin(&self.queue, request, reads, with)?)
+        Ok(self.readback.begin(&self.stream, request, reads, with)?)
     }
 }

@@ -24,15 +24,15 @@ mod touch;
 
 use super::run::Oscillators;
 use super::varies;
-use crate::backend::cuda::{Buffer, CudaError, Kernel, Queue};
+use crate::backend::cuda::{Buffer, CudaError, Kernel, Stream};
 use crate::field::Precision;
 use crate::grid::Edge;
 use crate::physics::Sets;
 use crate::scene::Scenario;
 use crate::scene::scenario::Quantity;
 use crate::solver::SolverError;
-use crate::solver::device::aside::{self, Aside};
 use crate::solver::device::operations::Operations;
+use crate::solver::device::readback::{self, ReadbackStream};
 use crate::solver::device::resident::Resident;
 use crate::solver::device::rows::{keep, push_rows};
 use crate::solver::device::touching::Touching;
@@ -75,9 +75,9 @@ pub(super) struct Cuda<T: OnCuda> {
     /// Everything but field and coefficients, which it holds only while something is changed.
     host: Oscillators<T>,
     choice: Choice,
-    queue: Queue,
+    stream: Stream,
     /// Pictures and sums.
-    aside: Aside,
+    readback: ReadbackStream,
     kernels: Kernels,
     launches: Launches,
     pitch: usize,
@@ -92,10 +92,10 @@ pub(super) struct Cuda<T: OnCuda> {
 }
 
 impl<T: OnCuda> Drop for Cuda<T> {
-    /// Buffers go with the queue that made them, whatever the other one still reads.
+    /// Buffers go with the stream that made them, whatever the other one still reads.
     fn drop(&mut self) {
-        let _ = self.queue.finish();
-        let _ = self.aside.finish();
+        let _ = self.stream.finish();
+        let _ = self.readback.finish();
     }
 }
 
@@ -107,15 +107,15 @@ impl<T: OnCuda> Cuda<T> {
         check_room(&setup.scenario, &choice, device.free_memory())?;
         let host = Oscillators::<T>::naive(setup)?;
         let make = |host: Oscillators<T>| -> Result<Self, CudaError> {
-            let queue = Queue::new(device)?;
+            let stream = Stream::new(device)?;
             let source = sources::sweeps(T::PRECISION);
-            let kernel = |entry| queue.kernel(source, entry, 0);
-            let looking = aside::Kernels::of(&queue, source)?;
+            let kernel = |entry| stream.kernel(source, entry, 0);
+            let looking = readback::Kernels::of(&stream, source)?;
             let [nx, ny] = host.springs.layout.size;
             let pitch = store::pitch(nx);
-            let plane = || queue.zeros("the field", pitch * ny);
-            let medium = store::Medium::new(&queue, &host)?;
-            let launches = Launches::new(&queue, host.scenario.grid(), &choice, medium.kind())?;
+            let plane = || stream.zeros("the field", pitch * ny);
+            let medium = store::Medium::new(&stream, &host)?;
+            let launches = Launches::new(&stream, host.scenario.grid(), &choice, medium.kind())?;
             let mut run = Self {
                 kernels: Kernels {
                     sweep: kernel("sweep")?,
@@ -135,12 +135,12 @@ impl<T: OnCuda> Cuda<T> {
                 peak: None,
                 potential: None,
                 medium,
-                operations: Operations::new(&queue)?,
-                touching: Touching::new(&queue)?,
-                aside: Aside::new(device, looking)?,
+                operations: Operations::new(&stream)?,
+                touching: Touching::new(&stream)?,
+                readback: ReadbackStream::new(device, looking)?,
                 choice,
                 host,
-                queue,
+                stream,
                 pitch,
             };
             run.push_field()?;
@@ -152,11 +152,11 @@ impl<T: OnCuda> Cuda<T> {
     /// The host's field and largest values, to the device; the host lets go of them and of its coefficients.
     fn push_field(&mut self) -> Result<(), CudaError> {
         // A picture under way may read what is overwritten.
-        self.aside.finish()?;
+        self.readback.finish()?;
         let layout = self.host.springs.layout.clone();
         let shape = [layout.size[0], layout.size[1], self.pitch];
         let push = |what: &str, from: &[T], to: &Buffer<T>| {
-            push_rows(&self.queue, what, shape, to, 0, |j, out| {
+            push_rows(&self.stream, what, shape, to, 0, |j, out| {
                 for (i, out) in out.iter_mut().enumerate() {
                     *out = from[layout.index(i, j)];
                 }
@@ -166,11 +166,11 @@ impl<T: OnCuda> Cuda<T> {
         push("the momenta", &self.host.field.p, &self.field[1])?;
         let (what, peak) = ("the largest pressures", &self.host.peak);
         let push_peak = (!peak.is_empty()).then_some(|to: &Buffer<T>| push(what, peak, to));
-        keep(&self.queue, what, &mut self.peak, shape[2] * shape[1], push_peak)?;
+        keep(&self.stream, what, &mut self.peak, shape[2] * shape[1], push_peak)?;
         let (what, potential) = ("the velocity", &self.host.potential);
         let push_potential = (!potential.is_empty()).then_some(|to: &Buffer<T>| push(what, potential, to));
         keep(
-            &self.queue,
+            &self.stream,
             what,
             &mut self.potential,
             shape[2] * shape[1],
@@ -197,7 +197,7 @@ fn check_room(scenario: &Scenario, choice: &Choice, free: u64) -> Result<(), Sol
     planes += usize::from(absorbs) + usize::from(scenario.view().quantity == Quantity::Peak);
     planes += usize::from(scenario.asks_for_velocity());
     let precision = choice.precision;
-    let needed = count * (planes * precision.bytes()) as u64 + Aside::BYTES as u64;
+    let needed = count * (planes * precision.bytes()) as u64 + ReadbackStream::BYTES as u64;
     crate::solver::device::check_room(
         grid,
         precision,

@@ -3,7 +3,7 @@
 
 use super::super::pair::{Lone, Pair};
 use crate::backend::cuda::parameters;
-use crate::solver::device::aside::Frame;
+use crate::solver::device::readback::Frame;
 
 parameters!(Sweep<T>, Fused<T>, Line<T>, Look, Picture);
 

@@ -35,7 +35,7 @@ impl<T: OnCuda> Resident for Cuda<T> {
         let pull = |what: &str, from: &Buffer<T>| -> Result<Vec<T>, SolverError> {
             let mut to = allocate(layout.len(), what)?;
             pull_rows(
-                &self.queue,
+                &self.stream,
                 what,
                 [self.pitch, layout.stride()],
                 from,
@@ -66,12 +66,12 @@ impl<T: OnCuda> Resident for Cuda<T> {
 
     fn push(&mut self) -> Result<(), SolverError> {
         let mut push = || -> Result<(), CudaError> {
-            self.aside.finish()?;
+            self.readback.finish()?;
             // Coefficients are there again only where they were read anew.
             if !self.host.springs.tables.is_empty() {
-                self.medium = store::Medium::new(&self.queue, &self.host)?;
+                self.medium = store::Medium::new(&self.stream, &self.host)?;
                 let (grid, kind) = (self.host.scenario.grid(), self.medium.kind());
-                self.launches = Launches::new(&self.queue, grid, &self.choice, kind)?;
+                self.launches = Launches::new(&self.stream, grid, &self.choice, kind)?;
             }
             self.push_field()
         };
@@ -94,7 +94,7 @@ impl<T: OnCuda> Resident for Cuda<T> {
     }
 
     fn describe(&self) -> Parts {
-        let device = self.queue.device();
+        let device = self.stream.device();
         let planes = self
             .field
             .iter()
@@ -109,7 +109,7 @@ impl<T: OnCuda> Resident for Cuda<T> {
             details: format!("{}, {}", device.name, self.launches.describe()),
             batch: (self.launches.most() / substeps).max(1) as u64,
             note: None,
-            memory: (planes.map(Buffer::bytes).sum::<usize>() + self.medium.bytes() + self.aside.bytes()) as u64,
+            memory: (planes.map(Buffer::bytes).sum::<usize>() + self.medium.bytes() + self.readback.bytes()) as u64,
         }
     }
 
@@ -125,11 +125,11 @@ impl<T: OnCuda> Resident for Cuda<T> {
             self.touch_sites(0)?;
             self.add_to_potential(1.0)?;
         }
-        Ok(self.touching.finish(&self.queue, taps)?)
+        Ok(self.touching.finish(&self.stream, taps)?)
     }
 
     fn wait(&mut self) -> Result<(), SolverError> {
-        Ok(self.aside.pace(&self.queue)?)
+        Ok(self.readback.pace(&self.stream)?)
     }
 
     fn watch_velocity(&mut self) -> Result<(), SolverError> {
@@ -149,12 +149,12 @@ impl<T: OnCuda> Resident for Cuda<T> {
     }
 
     fn take_picture(&mut self, image: &mut FieldImage) -> Result<bool, SolverError> {
-        Ok(self.aside.take(image)?)
+        Ok(self.readback.take(image)?)
     }
 
     fn pressure(&mut self) -> Result<FieldData, SolverError> {
         let [nx, ny] = self.host.springs.layout.size;
-        let all = unpadded(&self.queue, "the pressure", [nx, ny, self.pitch], &self.field[0])?;
+        let all = unpadded(&self.stream, "the pressure", [nx, ny, self.pitch], &self.field[0])?;
         Ok(<T as Real>::real_data(all))
     }
 }

@@ -2,7 +2,7 @@
 
 use super::sources::{self, COLUMNS, Shape};
 use super::{Cuda, params};
-use crate::backend::cuda::{CudaError, Kernel, PushKernelArg, Queue};
+use crate::backend::cuda::{CudaError, Kernel, PushKernelArg, Stream};
 use crate::grid::Grid;
 use crate::solver::clock::RunClock;
 use crate::solver::device::operations::{gathered_places, is_gathered};
@@ -80,7 +80,12 @@ impl Strips {
 
 impl Launches {
     /// What a scene asks for.
-    pub(super) fn new(queue: &Queue, grid: &Grid, choice: &Choice, medium: sources::Medium) -> Result<Self, CudaError> {
+    pub(super) fn new(
+        stream: &Stream,
+        grid: &Grid,
+        choice: &Choice,
+        medium: sources::Medium,
+    ) -> Result<Self, CudaError> {
         let precision = choice.precision;
         if choice.is("naive") {
             return Ok(Self::Naive);
@@ -96,21 +101,21 @@ impl Launches {
         if grid.rank() == 1 {
             let (most, core) = sources::line_shape(precision);
             return Ok(Self::Line {
-                kernel: queue.kernel(sources::line(precision, medium), "line_steps", 0)?,
+                kernel: stream.kernel(sources::line(precision, medium), "line_steps", 0)?,
                 most: most.min(asked).max(1),
                 core,
             });
         }
         let shapes = sources::fused(precision, medium).into_iter();
         let load = |shape: Shape| -> Result<Fused, CudaError> {
-            let kernel = queue.kernel(shape.source, "fused_steps", 0)?;
-            let capacity = queue.occupancy(&kernel, 64)? * queue.device().multiprocessors;
+            let kernel = stream.kernel(shape.source, "fused_steps", 0)?;
+            let capacity = stream.occupancy(&kernel, 64)? * stream.device().multiprocessors;
             Ok(Fused {
                 shape,
                 edge: if medium == sources::Medium::Sites {
                     None
                 } else {
-                    Some(queue.kernel(shape.source, "edge_steps", 0)?)
+                    Some(stream.kernel(shape.source, "edge_steps", 0)?)
                 },
                 capacity: capacity.max(1),
                 kernel,
@@ -218,7 +223,7 @@ impl<T: OnCuda> Cuda<T> {
 
     fn go_batch(&mut self, clock: &RunClock, steps: usize, gathered: &[u32], taps: &mut Taps) -> Result<(), CudaError> {
         let mut signals = self.signals(clock, steps);
-        self.operations.load(&self.queue, &mut signals, gathered)?;
+        self.operations.load(&self.stream, &mut signals, gathered)?;
         self.prepare_transducers(taps, steps)?;
         let substeps = self.host.springs.scheme.substeps.len();
         if self.operations.is_empty() && taps.is_empty() && self.peak.is_none() && self.potential.is_none() {
@@ -249,27 +254,27 @@ impl<T: OnCuda> Cuda<T> {
             self.add_to_potential(1.0)?;
             if !taps.is_empty() {
                 times.push(clock.after(n as u64 + 1).time());
-                records.push(self.aside.summed(&self.queue, taps, |region| self.look(region))?);
+                records.push(self.readback.summed(&self.stream, taps, |region| self.look(region))?);
             }
             if apart && n + 1 < steps && self.operations.adds() {
                 self.operate(n + 1, 1, false)?;
             }
         }
         if !times.is_empty() {
-            self.operations.record(&self.queue, taps, times, records)?;
+            self.operations.record(&self.stream, taps, times, records)?;
         }
-        self.touching.finish(&self.queue, taps)
+        self.touching.finish(&self.stream, taps)
     }
 
     /// The operations of moment `moment` of the batch: kicks so many times, gathers after the step that ends there.
     #[allow(unsafe_code, reason = "a kernel launch")]
     fn operate(&mut self, moment: usize, kicks: i32, gathers: bool) -> Result<(), CudaError> {
         let [q, p] = [0, 1].map(|n: usize| self.field[n].address());
-        self.aside.before_writing(&self.queue, q)?;
+        self.readback.before_writing(&self.stream, q)?;
         let (sites, moment, gathers) = (self.operations.parameters(), whole(moment), i32::from(gathers));
         // SAFETY: the arguments are those of `operate`; the lists hold every moment of the batch, their places are sites.
         unsafe {
-            self.queue.launch(&self.kernels.operate, (1, 1, 1), 1024, |launch| {
+            self.stream.launch(&self.kernels.operate, (1, 1, 1), 1024, |launch| {
                 launch.arg(&sites).arg(&q).arg(&p);
                 launch.arg(&moment).arg(&kicks).arg(&gathers);
             })
@@ -287,11 +292,11 @@ impl<T: OnCuda> Cuda<T> {
         let Some(peak) = &self.peak else { return Ok(()) };
         let (q, peak) = (self.field[0].address(), peak.address());
         // A picture under way may read them.
-        self.aside.before_any_writing(&self.queue)?;
+        self.readback.before_any_writing(&self.stream)?;
         let (blocks, count) = self.everything();
         // SAFETY: the arguments are those of `peaks`; both planes hold `count` numbers.
         unsafe {
-            self.queue.launch(&self.kernels.peaks, (blocks, 1, 1), 256, |launch| {
+            self.stream.launch(&self.kernels.peaks, (blocks, 1, 1), 256, |launch| {
                 launch.arg(&q).arg(&peak).arg(&count);
             })
         }
@@ -309,11 +314,11 @@ impl<T: OnCuda> Cuda<T> {
             T::of(sign * self.host.time_step),
         );
         // A picture under way may read it.
-        self.aside.before_any_writing(&self.queue)?;
+        self.readback.before_any_writing(&self.stream)?;
         let (blocks, count) = self.everything();
         // SAFETY: the arguments are those of `potentials`; both planes hold `count` numbers.
         unsafe {
-            self.queue
+            self.stream
                 .launch(&self.kernels.potentials, (blocks, 1, 1), 256, |launch| {
                     launch.arg(&q).arg(&potential).arg(&step).arg(&count);
                 })
@@ -338,7 +343,7 @@ impl<T: OnCuda> Cuda<T> {
             return Ok(1);
         };
         let out = [0, 1].map(|n: usize| out[n].address());
-        self.aside.before_writing(&self.queue, out[0])?;
+        self.readback.before_writing(&self.stream, out[0])?;
         let done = match &self.launches {
             Launches::Fused(all) => {
                 let Some(fused) = all.iter().find(|fused| fused.shape.steps <= part.count) else {
@@ -393,7 +398,7 @@ impl<T: OnCuda> Cuda<T> {
             // SAFETY: the parameters are those of `fused_steps` and `edge_steps`; all planes are pitch × ny, those of bonds have a row more before them, and
             // the kernels stay on sites of the grid, the rest of a lane's columns, and the bonds before the first.
             unsafe {
-                self.queue.launch(kernel, grid, 64, |launch| {
+                self.stream.launch(kernel, grid, 64, |launch| {
                     launch.arg(&parameters);
                 })?;
             }
@@ -416,7 +421,7 @@ impl<T: OnCuda> Cuda<T> {
         let blocks = u32::try_from(warps.div_ceil(4)).unwrap_or(u32::MAX);
         // SAFETY: the parameters are those of `line_steps`, which stays on sites of the line and the bond before the first.
         unsafe {
-            self.queue.launch(kernel, (blocks, 1, 1), 128, |launch| {
+            self.stream.launch(kernel, (blocks, 1, 1), 128, |launch| {
                 launch.arg(&parameters);
             })
         }
@@ -424,7 +429,7 @@ impl<T: OnCuda> Cuda<T> {
 
     /// One sub-step, a kernel a sweep.
     fn sweeps(&mut self, part: Part) -> Result<(), CudaError> {
-        self.aside.before_writing(&self.queue, self.field[0].address())?;
+        self.readback.before_writing(&self.stream, self.field[0].address())?;
         if part.begins {
             self.damp()?;
         }
@@ -457,7 +462,7 @@ impl<T: OnCuda> Cuda<T> {
         let grid = (blocks, u32::try_from(rows).unwrap_or(u32::MAX).min(65535), 1);
         // SAFETY: the parameters are those of `sweep`, whose threads have a bond of the grid each.
         unsafe {
-            self.queue.launch(&self.kernels.sweep, grid, 256, |launch| {
+            self.stream.launch(&self.kernels.sweep, grid, 256, |launch| {
                 launch.arg(&parameters);
             })
         }
@@ -472,7 +477,7 @@ impl<T: OnCuda> Cuda<T> {
         let (blocks, count) = self.everything();
         // SAFETY: the arguments are those of `damp`; both planes hold `count` numbers.
         unsafe {
-            self.queue.launch(&self.kernels.damp, (blocks, 1, 1), 256, |launch| {
+            self.stream.launch(&self.kernels.damp, (blocks, 1, 1), 256, |launch| {
                 launch.arg(&p).arg(&factors).arg(&count);
             })
         }

@@ -8,7 +8,7 @@ use super::super::run::Oscillators;
 use super::super::springs::{Masses, Row, Table};
 use super::params;
 use super::sources;
-use crate::backend::cuda::{Buffer, CudaError, Queue};
+use crate::backend::cuda::{Buffer, CudaError, Stream};
 use crate::grid::Edge;
 use crate::solver::device::OnCuda;
 use crate::solver::device::rows::{address, push_rows};
@@ -40,7 +40,7 @@ struct Coefficients<T: OnCuda> {
 
 /// A plane of bonds: `value(i, j)` for −1 ≤ i < nx and 0 ≤ j < ny along x (axis 0), 0 ≤ i and −1 ≤ j along y.
 fn bonds<T: OnCuda>(
-    queue: &Queue,
+    stream: &Stream,
     layout: &Layout,
     pitch: usize,
     axis: usize,
@@ -48,8 +48,8 @@ fn bonds<T: OnCuda>(
 ) -> Result<Buffer<T>, CudaError> {
     let [nx, ny] = layout.size;
     let what = "coefficients of bonds";
-    let buffer = queue.zeros(what, pitch * (ny + 1))?;
-    push_rows(queue, what, [pitch, ny + 1, pitch], &buffer, 0, |row, out| {
+    let buffer = stream.zeros(what, pitch * (ny + 1))?;
+    push_rows(stream, what, [pitch, ny + 1, pitch], &buffer, 0, |row, out| {
         out.fill(T::zero());
         let j = row.checked_sub(1);
         if j.is_some() || axis == 1 {
@@ -101,12 +101,12 @@ fn coefficient<T: OnCuda>(table: &Table<T>, layout: &Layout, axis: usize, n: usi
 }
 
 impl<T: OnCuda> Coefficients<T> {
-    fn new(queue: &Queue, layout: &Layout, pitch: usize, table: &Table<T>, uniform: bool) -> Result<Self, CudaError> {
+    fn new(stream: &Stream, layout: &Layout, pitch: usize, table: &Table<T>, uniform: bool) -> Result<Self, CudaError> {
         let mut each = Vec::new();
         if !uniform {
             for axis in 0..layout.rank {
                 let plane = |n| {
-                    bonds(queue, layout, pitch, axis, |i, j| {
+                    bonds(stream, layout, pitch, axis, |i, j| {
                         coefficient(table, layout, axis, n, [i, j])
                     })
                 };
@@ -128,14 +128,14 @@ impl<T: OnCuda> Coefficients<T> {
 
 /// Masses, and stiffnesses of the bonds along x and y.
 fn masses<T: OnCuda>(
-    queue: &Queue,
+    stream: &Stream,
     masses: &Masses,
     layout: &Layout,
     pitch: usize,
 ) -> Result<[Buffer<T>; 3], CudaError> {
     let [nx, ny] = layout.size;
-    let mass = queue.zeros("masses", pitch * ny)?;
-    push_rows(queue, "masses", [nx, ny, pitch], &mass, 0, |j, out| {
+    let mass = stream.zeros("masses", pitch * ny)?;
+    push_rows(stream, "masses", [nx, ny, pitch], &mass, 0, |j, out| {
         let mut row = Row::default();
         masses.row(j, &mut row);
         for (out, mass) in out.iter_mut().zip(&row.mass) {
@@ -143,12 +143,12 @@ fn masses<T: OnCuda>(
         }
     })?;
     let plane = |axis: usize| -> Result<Buffer<T>, CudaError> {
-        let buffer = queue.zeros("stiffnesses", pitch * (ny + 1))?;
+        let buffer = stream.zeros("stiffnesses", pitch * (ny + 1))?;
         if axis >= layout.rank {
             return Ok(buffer);
         }
         push_rows(
-            queue,
+            stream,
             "stiffnesses",
             [pitch, ny + 1, pitch],
             &buffer,
@@ -193,17 +193,17 @@ fn write<T: OnCuda>(out: &mut [T], values: &[f64]) {
 
 impl<T: OnCuda> Medium<T> {
     /// The medium that `host` has read.
-    pub(super) fn new(queue: &Queue, host: &Oscillators<T>) -> Result<Self, CudaError> {
+    pub(super) fn new(stream: &Stream, host: &Oscillators<T>) -> Result<Self, CudaError> {
         let layout = &host.springs.layout;
         let [nx, ny] = layout.size;
         let pitch = pitch(nx);
         let uniform = host.masses.uniform;
         let tables = (host.springs.tables.iter())
-            .map(|table| Coefficients::new(queue, layout, pitch, table, uniform))
+            .map(|table| Coefficients::new(stream, layout, pitch, table, uniform))
             .collect::<Result<Vec<_>, _>>()?;
         let damping = if host.damping.factor(layout.row(0)).is_some() {
-            let buffer = queue.zeros("the damping", pitch * ny)?;
-            push_rows(queue, "the damping", [nx, ny, pitch], &buffer, 0, |j, out| {
+            let buffer = stream.zeros("the damping", pitch * ny)?;
+            push_rows(stream, "the damping", [nx, ny, pitch], &buffer, 0, |j, out| {
                 for (i, out) in out.iter_mut().enumerate() {
                     *out = host.damping.factor(layout.index(i, j)).unwrap_or(T::one());
                 }
@@ -219,7 +219,7 @@ impl<T: OnCuda> Medium<T> {
             masses: if uniform {
                 None
             } else {
-                Some(masses(queue, &host.masses, layout, pitch)?)
+                Some(masses(stream, &host.masses, layout, pitch)?)
             },
             stiffness: host.masses.stiffness(),
             soft: [0, 1].map(|axis| i32::from(grid.edges()[axis] == Edge::Soft)),

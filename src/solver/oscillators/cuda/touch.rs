@@ -24,7 +24,7 @@ impl<T: OnCuda> Cuda<T> {
             Act::Add => host.pushed(site, value),
             _ => [value.re, value.im],
         };
-        self.touching.prepare(&self.queue, taps, steps, place, numbers)
+        self.touching.prepare(&self.stream, taps, steps, place, numbers)
     }
 
     /// Lets them do it after step `step` of those.
@@ -36,10 +36,10 @@ impl<T: OnCuda> Cuda<T> {
         let [q, p] = [0, 1].map(|n: usize| self.field[n].address());
         let peak = self.peak.as_ref().map_or(0, Buffer::address);
         // A picture under way may read them.
-        self.aside.before_any_writing(&self.queue)?;
+        self.readback.before_any_writing(&self.stream)?;
         // SAFETY: the arguments are those of `touch_sites`; places are sites of the grid, and signal or record have two numbers of each.
         unsafe {
-            self.queue
+            self.stream
                 .launch(&self.kernels.touch, touch.blocks(), THREADS, |launch| {
                     launch.arg(&touch).arg(&q).arg(&p).arg(&peak);
                 })

@@ -161,17 +161,17 @@ impl<L: Lanes> Complexes<L> {
     pub(super) unsafe fn lower<const MODE: u8>(self, q: Self, w: &Wide<L>) -> Self {
         unsafe {
             let (mut re, mut im) = if MODE & IMAGINARY == 0 {
-                (q.im.minus_times(w.re, self.re), w.re.times_plus(q.re, self.im))
+                (q.im.neg_mul_add(w.re, self.re), w.re.mul_add(q.re, self.im))
             } else {
-                (w.re.times_plus(q.re, self.re), w.re.times_plus(q.im, self.im))
+                (w.re.mul_add(q.re, self.re), w.re.mul_add(q.im, self.im))
             };
             if MODE & FLUX != 0 {
                 if MODE & IMAGINARY == 0 {
-                    re = q.re.minus_times(w.im, re);
-                    im = q.im.minus_times(w.im, im);
+                    re = q.re.neg_mul_add(w.im, re);
+                    im = q.im.neg_mul_add(w.im, im);
                 } else {
-                    re = q.im.minus_times(w.im, re);
-                    im = w.im.times_plus(q.re, im);
+                    re = q.im.neg_mul_add(w.im, re);
+                    im = w.im.mul_add(q.re, im);
                 }
             }
             Self { re, im }
@@ -183,17 +183,17 @@ impl<L: Lanes> Complexes<L> {
     pub(super) unsafe fn upper<const MODE: u8>(self, p: Self, w: &Wide<L>) -> Self {
         unsafe {
             let (mut re, mut im) = if MODE & IMAGINARY == 0 {
-                (p.im.minus_times(w.re, self.re), w.re.times_plus(p.re, self.im))
+                (p.im.neg_mul_add(w.re, self.re), w.re.mul_add(p.re, self.im))
             } else {
-                (w.re.times_plus(p.re, self.re), w.re.times_plus(p.im, self.im))
+                (w.re.mul_add(p.re, self.re), w.re.mul_add(p.im, self.im))
             };
             if MODE & FLUX != 0 {
                 if MODE & IMAGINARY == 0 {
-                    re = w.im.times_plus(p.re, re);
-                    im = w.im.times_plus(p.im, im);
+                    re = w.im.mul_add(p.re, re);
+                    im = w.im.mul_add(p.im, im);
                 } else {
-                    re = w.im.times_plus(p.im, re);
-                    im = p.re.minus_times(w.im, im);
+                    re = w.im.mul_add(p.im, re);
+                    im = p.re.neg_mul_add(w.im, im);
                 }
             }
             Self { re, im }
@@ -206,8 +206,8 @@ impl<L: Lanes> Complexes<L> {
         unsafe {
             let m = L::multiplier(bits, INSIDE, partner, w.alone);
             Self {
-                re: self.re.times(m),
-                im: self.im.times(m),
+                re: self.re.mul(m),
+                im: self.im.mul(m),
             }
         }
     }
@@ -217,8 +217,8 @@ impl<L: Lanes> Complexes<L> {
     pub(super) unsafe fn turn(self, phase: Self) -> Self {
         unsafe {
             Self {
-                re: self.im.minus_times(phase.im, self.re.times(phase.re)),
-                im: self.im.times_plus(phase.re, self.re.times(phase.im)),
+                re: self.im.neg_mul_add(phase.im, self.re.mul(phase.re)),
+                im: self.im.mul_add(phase.re, self.re.mul(phase.im)),
             }
         }
     }

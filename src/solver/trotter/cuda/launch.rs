@@ -3,7 +3,7 @@
 use super::params::{self, whole};
 use super::sources::{LINE_CORE, LINE_STEPS, Shape};
 use super::{Cuda, OnCuda};
-use crate::backend::cuda::{Buffer, CudaError, Kernel, PushKernelArg, Queue};
+use crate::backend::cuda::{Buffer, CudaError, Kernel, PushKernelArg, Stream};
 use crate::field::Precision;
 use crate::solver::device::chunk_of;
 use crate::solver::trotter::scheme::{Scheme, Substep};
@@ -21,9 +21,9 @@ pub(super) struct Fused {
 }
 
 impl Fused {
-    pub(super) fn new(queue: &Queue, shape: Shape, precision: Precision) -> Result<Self, CudaError> {
-        let kernel = queue.kernel(shape.source, "fused_steps", shape.shared(precision))?;
-        let capacity = queue.occupancy(&kernel, 64)? * queue.device().multiprocessors;
+    pub(super) fn new(stream: &Stream, shape: Shape, precision: Precision) -> Result<Self, CudaError> {
+        let kernel = stream.kernel(shape.source, "fused_steps", shape.shared(precision))?;
+        let capacity = stream.occupancy(&kernel, 64)? * stream.device().multiprocessors;
         Ok(Self {
             shape,
             kernel,
@@ -90,14 +90,14 @@ impl<T: OnCuda> Cuda<T> {
     /// Seconds a step, waiting included, of launches of so many.
     fn time(&self, steps: u32, launch: impl Fn() -> Result<(), CudaError>) -> Result<f64, CudaError> {
         launch()?;
-        self.queue.finish()?;
+        self.stream.finish()?;
         let mut count = 1;
         loop {
             let start = Instant::now();
             for _ in 0..count {
                 launch()?;
             }
-            self.queue.finish()?;
+            self.stream.finish()?;
             let took = start.elapsed().as_secs_f64();
             // Long enough that waiting for the end does not count.
             if took > 1e-3 || count > 1000 {
@@ -169,7 +169,7 @@ impl<T: OnCuda> Cuda<T> {
             self.before_writing(Some(self.field[0].address()))?;
             // SAFETY: the parameters are those of `sweep_columns`, which stays on sites of the grid; each thread has a column of its own.
             unsafe {
-                self.queue.launch(self.kernel("sweep_columns"), grid, 128, |launch| {
+                self.stream.launch(self.kernel("sweep_columns"), grid, 128, |launch| {
                     launch.arg(&parameters);
                 })
             }
@@ -223,7 +223,7 @@ impl<T: OnCuda> Cuda<T> {
         // SAFETY: the parameters are those of `fused_steps`; all planes are pitch × ny, and the kernel reads and writes rows 0..ny and columns 0..pitch of
         // them only.
         unsafe {
-            self.queue
+            self.stream
                 .launch(&fused.kernel, (across, pairs.div_ceil(chunk), planes), 64, |launch| {
                     launch.arg(&parameters);
                 })
@@ -264,7 +264,7 @@ impl<T: OnCuda> Cuda<T> {
             self.before_writing(Some(out[0].address()))?;
             // SAFETY: the parameters are those of `line_steps`, which reads and writes sites 0..nx only.
             unsafe {
-                self.queue.launch(kernel, (blocks, 1, 1), 128, |launch| {
+                self.stream.launch(kernel, (blocks, 1, 1), 128, |launch| {
                     launch.arg(&parameters);
                 })
             }
@@ -338,7 +338,7 @@ impl<T: OnCuda> Cuda<T> {
             self.before_writing(Some(self.field[0].address()))?;
             // SAFETY: the parameters are those of `sweep_x` and `sweep_rows`, which stay on sites of the grid and the rest of their last 16 bytes.
             unsafe {
-                self.queue.launch(self.kernel(entry), grid, 128, |launch| {
+                self.stream.launch(self.kernel(entry), grid, 128, |launch| {
                     launch.arg(&parameters);
                 })
             }
@@ -356,10 +356,11 @@ impl<T: OnCuda> Cuda<T> {
             self.before_writing(Some(self.field[0].address()))?;
             // SAFETY: the arguments are those of `phases`; all planes have `count` numbers.
             unsafe {
-                self.queue.launch(self.kernel("phases"), (BLOCKS, 1, 1), 256, |launch| {
-                    launch.arg(&re).arg(&im).arg(&pc).arg(&ps);
-                    launch.arg(&interaction).arg(&count);
-                })
+                self.stream
+                    .launch(self.kernel("phases"), (BLOCKS, 1, 1), 256, |launch| {
+                        launch.arg(&re).arg(&im).arg(&pc).arg(&ps);
+                        launch.arg(&interaction).arg(&count);
+                    })
             }
         });
     }

@@ -28,7 +28,7 @@ mod touch;
 
 use super::problem::Problem;
 use super::run::RowChange;
-use crate::backend::cuda::{Buffer, CudaError, Kernel, Landing, Mark, Queue};
+use crate::backend::cuda::{Buffer, CudaError, Event, Kernel, PinnedBuffer, Stream};
 use crate::field::Precision;
 use crate::grid::Grid;
 pub(super) use crate::solver::device::OnCuda;
@@ -84,9 +84,9 @@ type Mirror<T> = Arc<[Vec<T>; 2]>;
 
 /// The field on the device.
 pub(super) struct Cuda<T: OnCuda> {
-    queue: Queue,
+    stream: Stream,
     /// Pictures and sums.
-    side: Queue,
+    side: Stream,
     grid: Grid,
     lattice: Lattice,
     pitch: usize,
@@ -129,12 +129,12 @@ struct Ahead {
     pending: bool,
     /// Its layout; the values arrive below.
     image: FieldImage,
-    value: Option<Landing<f32>>,
-    phase: Option<Landing<f32>>,
+    value: Option<PinnedBuffer<f32>>,
+    phase: Option<PinnedBuffer<f32>>,
     /// The plane that it reads, until steps have been told to wait for it.
-    reads: Option<(u64, Mark)>,
+    reads: Option<(u64, Event)>,
     /// Behind the last batch of steps.
-    batch: Option<Mark>,
+    batch: Option<Event>,
 }
 
 /// What changes behind a shared reference.
@@ -154,9 +154,9 @@ struct Sums<T: OnCuda> {
 }
 
 impl<T: OnCuda> Drop for Cuda<T> {
-    /// Buffers go with the queue that made them, whatever the other one still reads.
+    /// Buffers go with the stream that made them, whatever the other one still reads.
     fn drop(&mut self) {
-        let _ = self.queue.finish();
+        let _ = self.stream.finish();
         let _ = self.side.finish();
     }
 }
@@ -172,14 +172,14 @@ impl<T: OnCuda> Cuda<T> {
         let pitch = nx.next_multiple_of(32);
         let count = pitch * ny * nz;
         let make = || -> Result<Self, CudaError> {
-            let (queue, side) = (Queue::new(device)?, Queue::new(device)?);
+            let (stream, side) = (Stream::new(device)?, Stream::new(device)?);
             let source = sources::sweeps(T::PRECISION);
             let mut kernels = Vec::with_capacity(ENTRIES.len());
             for entry in ENTRIES {
-                kernels.push(queue.kernel(source, entry, 0)?);
+                kernels.push(stream.kernel(source, entry, 0)?);
             }
             let planes = |what: &str| -> Result<Planes<T>, CudaError> {
-                Ok([queue.zeros(what, count)?, queue.zeros(what, count)?])
+                Ok([stream.zeros(what, count)?, stream.zeros(what, count)?])
             };
             let kernels = kernels.try_into().map_err(|_| CudaError::Call {
                 what: "the table of kernels".into(),
@@ -198,15 +198,15 @@ impl<T: OnCuda> Cuda<T> {
                     absorption: None,
                     driven: Vec::new(),
                     lowest: 0.0,
-                    rows: queue.zeros("sums over rows", ny * nz * SUMS)?,
-                    totals: queue.zeros("sums", SUMS)?,
+                    rows: stream.zeros("sums over rows", ny * nz * SUMS)?,
+                    totals: stream.zeros("sums", SUMS)?,
                     kept: None,
                     value: None,
                     phase: None,
-                    touching: Touching::new(&queue)?,
+                    touching: Touching::new(&stream)?,
                     seed: 1,
                 }),
-                queue,
+                stream,
                 side,
                 grid,
                 pitch,
@@ -259,7 +259,7 @@ impl<T: OnCuda> Cuda<T> {
         let mut ahead = self.ahead.lock().unwrap_or_else(PoisonError::into_inner);
         let concerns = |reads: u64| plane.is_none_or(|plane| plane == reads);
         match ahead.reads.take_if(|(reads, _)| concerns(*reads)) {
-            Some((_, mark)) => self.queue.wait_for(&mark),
+            Some((_, mark)) => self.stream.wait_for(&mark),
             None => Ok(()),
         }
     }
@@ -276,7 +276,7 @@ impl<T: OnCuda> Cuda<T> {
             let mut planes = [0, 1].map(|_| vec![T::nan(); self.pitch * self.grid.rows()]);
             self.attempt(|| {
                 for (host, plane) in planes.iter_mut().zip(&self.field) {
-                    self.queue.download("the field", plane, host)?;
+                    self.stream.download("the field", plane, host)?;
                 }
                 Ok(())
             });
@@ -304,7 +304,7 @@ impl<T: OnCuda> Cuda<T> {
             );
         self.before_writing(None)?;
         for (host, plane) in planes.iter().zip(&self.field) {
-            self.queue.upload("the field", host, plane)?;
+            self.stream.upload("the field", host, plane)?;
         }
         Ok(())
     }

@@ -3,12 +3,12 @@
 use super::launch::addresses;
 use super::params::{self, Closing, Factor, SUMS, filled, whole};
 use super::{Ahead, Cuda, OnCuda, Sums};
-use crate::backend::cuda::{Buffer, CudaError, PushKernelArg, Queue};
+use crate::backend::cuda::{Buffer, CudaError, PushKernelArg, Stream};
 use crate::scene::scenario::Quantity;
 use crate::solver::device::texels;
 use crate::solver::device::touching::Touching;
 use crate::solver::trotter::media::{Exponent, Media};
-use crate::solver::trotter::run::{KEPT, OnDevice, Opening, Region, Totals};
+use crate::solver::trotter::run::{HalfPhase, KEPT, OnDevice, Region, Totals};
 use crate::solver::{Backend, FieldImage, ImageRequest, SolverError, Taps};
 use std::sync::{MutexGuard, PoisonError};
 
@@ -46,17 +46,17 @@ impl<T: OnCuda> Cuda<T> {
     fn plane(&self, what: &str, values: &[T], room: &mut Option<Buffer<T>>) -> Result<(), CudaError> {
         let padded = self.padded(values, T::zero());
         if room.is_none() {
-            *room = Some(self.queue.zeros(what, padded.len())?);
+            *room = Some(self.stream.zeros(what, padded.len())?);
         }
         match room {
-            Some(buffer) => self.queue.upload(what, &padded, buffer),
+            Some(buffer) => self.stream.upload(what, &padded, buffer),
             None => Ok(()),
         }
     }
 
-    /// The queue of pictures and sums, behind every step put in so far.
-    fn aside(&self) -> Result<&Queue, CudaError> {
-        self.side.wait_for(&self.queue.mark()?)?;
+    /// The stream of pictures and sums, behind every step put in so far.
+    fn readback(&self) -> Result<&Stream, CudaError> {
+        self.side.wait_for(&self.stream.mark()?)?;
         Ok(&self.side)
     }
 
@@ -68,10 +68,10 @@ impl<T: OnCuda> Cuda<T> {
     #[allow(unsafe_code, reason = "kernel launches")]
     fn reduce(
         &self,
-        queue: &Queue,
+        stream: &Stream,
         sums: &Sums<T>,
         region: &Region,
-        (closing, drives): (Option<&Opening>, &[f64]),
+        (closing, drives): (Option<&HalfPhase>, &[f64]),
         to: u64,
     ) -> Result<(), CudaError> {
         let rows = (region.hi[1] - region.lo[1]) * (region.hi[2] - region.lo[2]);
@@ -94,10 +94,10 @@ impl<T: OnCuda> Cuda<T> {
         let (from, count) = (sums.rows.address(), whole(rows));
         // SAFETY: the arguments are those of the kernels; `rows` has room for every row of the grid, and at `to` there is room for one.
         unsafe {
-            queue.launch(self.kernel("measure_rows"), (blocks, 1, 1), 128, |launch| {
+            stream.launch(self.kernel("measure_rows"), (blocks, 1, 1), 128, |launch| {
                 launch.arg(&parameters);
             })?;
-            queue.launch(self.kernel("measure_total"), (1, 1, 1), 256, |launch| {
+            stream.launch(self.kernel("measure_total"), (1, 1, 1), 256, |launch| {
                 launch.arg(&from).arg(&count).arg(&to);
             })
         }
@@ -106,15 +106,15 @@ impl<T: OnCuda> Cuda<T> {
     /// Sums over a region, now.
     fn measure(
         &self,
-        queue: &Queue,
+        stream: &Stream,
         sums: &Sums<T>,
         region: &Region,
-        closing: Option<&Opening>,
+        closing: Option<&HalfPhase>,
         drives: &[f64],
     ) -> Result<[f64; SUMS], CudaError> {
-        self.reduce(queue, sums, region, (closing, drives), sums.totals.address())?;
+        self.reduce(stream, sums, region, (closing, drives), sums.totals.address())?;
         let mut numbers = [0.0; SUMS];
-        queue.download("sums", &sums.totals, &mut numbers)?;
+        stream.download("sums", &sums.totals, &mut numbers)?;
         Ok(numbers)
     }
 
@@ -124,14 +124,14 @@ impl<T: OnCuda> Cuda<T> {
         &self,
         sums: &mut Sums<T>,
         request: &ImageRequest,
-        closing: Option<&Opening>,
+        closing: Option<&HalfPhase>,
         image: &mut FieldImage,
     ) -> Result<(), CudaError> {
-        let queue = self.aside()?;
+        let stream = self.readback()?;
         image.prepare(request);
         let texels = image.value.len();
-        let value = texels::room(queue, "the picture", &mut sums.value, texels)?;
-        let phase = texels::room(queue, "the picture's phase", &mut sums.phase, image.phase.len())?;
+        let value = texels::room(stream, "the picture", &mut sums.value, texels)?;
+        let phase = texels::room(stream, "the picture's phase", &mut sums.phase, image.phase.len())?;
         let parameters = params::Picture {
             field: addresses(&self.field),
             medium: self.medium(sums),
@@ -161,7 +161,7 @@ impl<T: OnCuda> Cuda<T> {
         let in_vectors = i32::from(in_vectors);
         // SAFETY: the arguments are those of `picture`; both outputs have room for every texel, and the region lies in the grid.
         unsafe {
-            queue.launch(self.kernel("picture"), (blocks, 1, 1), 256, |launch| {
+            stream.launch(self.kernel("picture"), (blocks, 1, 1), 256, |launch| {
                 launch.arg(&parameters).arg(&group).arg(&in_vectors);
             })
         }
@@ -173,7 +173,7 @@ impl<T: OnCuda> Cuda<T> {
         sums: &mut Sums<T>,
         ahead: &mut Ahead,
         request: &ImageRequest,
-        closing: Option<&Opening>,
+        closing: Option<&HalfPhase>,
     ) -> Result<(), CudaError> {
         ahead.pending = false;
         let image = &mut ahead.image;
@@ -188,7 +188,7 @@ impl<T: OnCuda> Cuda<T> {
                 continue;
             };
             if landing.as_ref().is_none_or(|landing| landing.room() < count) {
-                *landing = Some(self.side.landing(what, count)?);
+                *landing = Some(self.side.pinned(what, count)?);
             }
             if let Some(landing) = landing {
                 self.side.send(what, from, count, landing)?;
@@ -217,7 +217,7 @@ impl<T: OnCuda> OnDevice<T> for Cuda<T> {
     }
 
     fn units(&self) -> usize {
-        self.queue.device().multiprocessors as usize
+        self.stream.device().multiprocessors as usize
     }
 
     fn set_media(&self, media: &Media<T>) {
@@ -253,7 +253,7 @@ impl<T: OnCuda> OnDevice<T> for Cuda<T> {
             let [pc, ps] = addresses(&self.tables[table]);
             // SAFETY: the arguments are those of `fill_table`; all planes have the grid's rows and pitch.
             unsafe {
-                self.queue
+                self.stream
                     .launch(self.kernel("fill_table"), self.by_rows(), 128, |launch| {
                         launch
                             .arg(&pc)
@@ -271,17 +271,17 @@ impl<T: OnCuda> OnDevice<T> for Cuda<T> {
     }
 
     #[allow(unsafe_code, reason = "a kernel launch")]
-    fn turn(&self, opening: Option<&Opening>, conjugate: bool) {
+    fn apply_half_phase(&self, half_phase: Option<&HalfPhase>, conjugate: bool) {
         self.changed();
         let medium = self.medium(&self.sums());
-        let closing = Closing::new(opening);
+        let closing = Closing::new(half_phase);
         let conjugate = i32::from(conjugate);
         let [re, im] = addresses(&self.field);
         self.attempt(|| {
             self.before_writing(None)?;
             // SAFETY: the arguments are those of `turn_field`; all planes have the grid's rows and pitch.
             unsafe {
-                self.queue
+                self.stream
                     .launch(self.kernel("turn_field"), self.by_rows(), 128, |launch| {
                         launch
                             .arg(&re)
@@ -309,10 +309,10 @@ impl<T: OnCuda> OnDevice<T> for Cuda<T> {
         let (totals, count) = (sums.totals.address(), (self.pitch * self.grid.rows()) as u64);
         self.attempt(|| {
             self.before_writing(None)?;
-            self.measure(&self.queue, &sums, &region, None, &[])?;
+            self.measure(&self.stream, &sums, &region, None, &[])?;
             // SAFETY: the arguments are those of `normalise`; the planes have `count` numbers.
             unsafe {
-                self.queue
+                self.stream
                     .launch(self.kernel("normalise"), (4096, 1, 1), 256, |launch| {
                         launch.arg(&re).arg(&im).arg(&totals).arg(&weight).arg(&count);
                     })
@@ -324,7 +324,7 @@ impl<T: OnCuda> OnDevice<T> for Cuda<T> {
         self.prepare_transducers(taps, steps);
     }
 
-    fn touch(&self, step: usize, phases: Option<&[Opening; 2]>) {
+    fn touch(&self, step: usize, phases: Option<&[HalfPhase; 2]>) {
         self.touch_sites(step, phases);
     }
 
@@ -336,22 +336,22 @@ impl<T: OnCuda> OnDevice<T> for Cuda<T> {
         Touching::<T>::most(taps)
     }
 
-    fn totals(&self, region: &Region, closing: Option<&Opening>, drives: &[f64]) -> Totals {
+    fn totals(&self, region: &Region, closing: Option<&HalfPhase>, drives: &[f64]) -> Totals {
         if (0..3).any(|axis| region.hi[axis] <= region.lo[axis]) {
             return Totals::default();
         }
         let sums = self.sums();
         let numbers = self
-            .attempt(|| self.measure(self.aside()?, &sums, region, closing, drives))
+            .attempt(|| self.measure(self.readback()?, &sums, region, closing, drives))
             .unwrap_or([f64::NAN; SUMS]);
         totals_of(numbers)
     }
 
-    fn keep_totals(&self, place: usize, region: &Region, closing: Option<&Opening>, drives: &[f64]) {
+    fn keep_totals(&self, place: usize, region: &Region, closing: Option<&HalfPhase>, drives: &[f64]) {
         let mut sums = self.sums();
         self.attempt(|| {
             if sums.kept.is_none() {
-                sums.kept = Some(self.queue.zeros("records", KEPT * SUMS)?);
+                sums.kept = Some(self.stream.zeros("records", KEPT * SUMS)?);
             }
             let Some(kept) = &sums.kept else { return Ok(()) };
             if place >= KEPT {
@@ -361,7 +361,7 @@ impl<T: OnCuda> OnDevice<T> for Cuda<T> {
                 });
             }
             let to = kept.address() + (place * SUMS * size_of::<f64>()) as u64;
-            self.reduce(&self.queue, &sums, region, (closing, drives), to)
+            self.reduce(&self.stream, &sums, region, (closing, drives), to)
         });
     }
 
@@ -369,13 +369,13 @@ impl<T: OnCuda> OnDevice<T> for Cuda<T> {
         let sums = self.sums();
         let mut numbers = vec![f64::NAN; count * SUMS];
         if let Some(kept) = &sums.kept {
-            self.attempt(|| self.queue.download("records", kept, &mut numbers));
+            self.attempt(|| self.stream.download("records", kept, &mut numbers));
         }
         let records = numbers.as_chunks::<SUMS>().0.iter();
         records.map(|record| totals_of(*record)).collect()
     }
 
-    fn picture(&self, request: &ImageRequest, closing: Option<&Opening>, image: &mut FieldImage) {
+    fn picture(&self, request: &ImageRequest, closing: Option<&HalfPhase>, image: &mut FieldImage) {
         let mut sums = self.sums();
         self.attempt(|| {
             self.draw(&mut sums, request, closing, image)?;
@@ -392,7 +392,7 @@ impl<T: OnCuda> OnDevice<T> for Cuda<T> {
         });
     }
 
-    fn begin_picture(&self, request: &ImageRequest, closing: Option<&Opening>) {
+    fn begin_picture(&self, request: &ImageRequest, closing: Option<&HalfPhase>) {
         let (mut sums, mut ahead) = (self.sums(), self.ahead());
         self.attempt(|| self.draw_ahead(&mut sums, &mut ahead, request, closing));
     }
@@ -430,15 +430,15 @@ impl<T: OnCuda> OnDevice<T> for Cuda<T> {
                 drop(ahead);
                 return self.fault();
             }
-            let now = self.attempt(|| self.queue.mark());
+            let now = self.attempt(|| self.stream.mark());
             std::mem::replace(&mut ahead.batch, now)
         };
-        self.attempt(|| before.map_or(Ok(()), |mark| self.queue.reach(&mark)));
+        self.attempt(|| before.map_or(Ok(()), |mark| self.stream.reach(&mark)));
         self.kept_fault()
     }
 
     fn fault(&self) -> Option<SolverError> {
-        self.attempt(|| self.queue.finish());
+        self.attempt(|| self.stream.finish());
         self.kept_fault()
     }
 }

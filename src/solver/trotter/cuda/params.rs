@@ -1,7 +1,7 @@
 //! Parameters of the kernels, as `kernels/trotter_fused.cu` and `kernels/trotter_sweeps.cu` declare them. Addresses are of the device; 0 = null.
 
 use super::super::media::Exponent;
-use super::super::run::Opening;
+use super::super::run::HalfPhase;
 use crate::backend::cuda::parameters;
 use crate::grid::Grid;
 use crate::solver::device::touching::Touch;
@@ -161,11 +161,11 @@ pub(super) struct Closing {
 }
 
 impl Closing {
-    pub(super) fn new(opening: Option<&Opening>) -> Self {
-        opening.map_or_else(Self::default, |opening| Self {
-            exponent: Factor::new(&opening.exponent, 0.0),
-            interaction: opening.interaction,
-            direction: if opening.direction > 0.0 { 1 } else { -1 },
+    pub(super) fn new(half_phase: Option<&HalfPhase>) -> Self {
+        half_phase.map_or_else(Self::default, |half_phase| Self {
+            exponent: Factor::new(&half_phase.exponent, 0.0),
+            interaction: half_phase.interaction,
+            direction: if half_phase.direction > 0.0 { 1 } else { -1 },
         })
     }
 }
@@ -211,7 +211,7 @@ pub(super) struct TouchSites {
     pub field: [u64; 2],
     pub medium: Medium,
     pub closing: Closing,
-    pub opening: Closing,
+    pub half_phase: Closing,
     pub touch: Touch,
 }
 

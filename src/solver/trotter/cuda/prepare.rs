@@ -18,14 +18,14 @@ impl<T: OnCuda> Cuda<T> {
         let count = self.pitch * self.grid.rows();
         while self.tables.len() < scheme.tables.len() {
             self.tables
-                .push([self.queue.zeros("phases", count)?, self.queue.zeros("phases", count)?]);
+                .push([self.stream.zeros("phases", count)?, self.stream.zeros("phases", count)?]);
         }
         self.tables.truncate(scheme.tables.len());
         self.walls = match walls {
             Some(walls) => {
                 let bytes: Vec<u8> = self.padded(walls, false).into_iter().map(u8::from).collect();
-                let buffer = self.queue.zeros("walls", count)?;
-                self.queue.upload("walls", &bytes, &buffer)?;
+                let buffer = self.stream.zeros("walls", count)?;
+                self.stream.upload("walls", &bytes, &buffer)?;
                 Some(buffer)
             }
             None => None,
@@ -45,30 +45,30 @@ impl<T: OnCuda> Cuda<T> {
         let cosines: Vec<T> = (0..ny).map(|y| T::of(gauge(y).1)).collect();
         let sines: Vec<T> = (0..ny).map(|y| T::of(gauge(y).0)).collect();
         let planes = [
-            self.queue.zeros("bond phases", ny)?,
-            self.queue.zeros("bond phases", ny)?,
+            self.stream.zeros("bond phases", ny)?,
+            self.stream.zeros("bond phases", ny)?,
         ];
-        self.queue.upload("bond phases", &cosines, &planes[0])?;
-        self.queue.upload("bond phases", &sines, &planes[1])?;
+        self.stream.upload("bond phases", &cosines, &planes[0])?;
+        self.stream.upload("bond phases", &sines, &planes[1])?;
         self.gauge = Some(planes);
         self.fused.clear();
         if self.variant != "naive" && self.grid.rank() == 1 {
-            self.line = Some(self.queue.kernel(sources::line(T::PRECISION), "line_steps", 0)?);
+            self.line = Some(self.stream.kernel(sources::line(T::PRECISION), "line_steps", 0)?);
         } else if self.variant != "naive" && self.grid.rank() == 3 {
             let [nx, ..] = self.grid.size();
-            let most = self.queue.device().most_shared();
+            let most = self.stream.device().most_shared();
             let aligned = nx % (16 / T::PRECISION.bytes()) == 0;
             self.space.clear();
             for shape in space::shapes(T::PRECISION, self.flags.interaction) {
                 let asked = (shape.steps == 1 || self.variant == "fused")
                     && self.asked_steps.is_none_or(|steps| shape.steps as usize <= steps);
                 if asked && aligned && shape.shared() <= most {
-                    self.space.push(space::Loaded::new(&self.queue, shape)?);
+                    self.space.push(space::Loaded::new(&self.stream, shape)?);
                 }
             }
             if self.space.is_empty() {
                 let shape = sources::bare(T::PRECISION);
-                self.fused.push(launch::Fused::new(&self.queue, shape, T::PRECISION)?);
+                self.fused.push(launch::Fused::new(&self.stream, shape, T::PRECISION)?);
             }
         } else if self.variant != "naive" {
             let shapes = match self.asked_steps {
@@ -77,7 +77,7 @@ impl<T: OnCuda> Cuda<T> {
             };
             for shape in shapes {
                 if shape.steps == 1 || self.variant == "fused" {
-                    self.fused.push(launch::Fused::new(&self.queue, shape, T::PRECISION)?);
+                    self.fused.push(launch::Fused::new(&self.stream, shape, T::PRECISION)?);
                 }
             }
         }

@@ -97,7 +97,7 @@ pub(super) fn shapes_of(precision: Precision, asked: Flags, steps: usize) -> Res
     let refused = |why: &str| {
         CudaError::NotCompiled(format!(
             "fused_steps = {steps} in {} precision: {why}; take one of {}, which are in the program, or \"auto\"",
-            precision.word(),
+            precision.as_str(),
             there.join(", ")
         ))
     };

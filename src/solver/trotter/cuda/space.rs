@@ -2,7 +2,7 @@
 
 use super::launch::addresses;
 use super::{Cuda, OnCuda, params};
-use crate::backend::cuda::{CudaError, Kernel, PushKernelArg, Queue, Source, manifest};
+use crate::backend::cuda::{CudaError, Kernel, PushKernelArg, Source, Stream, manifest};
 use crate::field::Precision;
 use crate::solver::trotter::scheme::Substep;
 
@@ -63,9 +63,9 @@ pub(super) struct Loaded {
 }
 
 impl Loaded {
-    pub(super) fn new(queue: &Queue, shape: Shape) -> Result<Self, CudaError> {
-        let kernel = queue.kernel(shape.source, "space_steps", shape.shared())?;
-        let capacity = queue.occupancy(&kernel, Shape::threads())? * queue.device().multiprocessors;
+    pub(super) fn new(stream: &Stream, shape: Shape) -> Result<Self, CudaError> {
+        let kernel = stream.kernel(shape.source, "space_steps", shape.shared())?;
+        let capacity = stream.occupancy(&kernel, Shape::threads())? * stream.device().multiprocessors;
         Ok(Self {
             shape,
             kernel,
@@ -110,7 +110,7 @@ impl<T: OnCuda> Cuda<T> {
         // SAFETY: the parameters are those of `space_steps`; all planes are pitch × ny × nz, and the kernel reads and writes sites of the grid only, of
         // which a row has a multiple of 16 bytes.
         unsafe {
-            self.queue.launch(&space.kernel, blocks, Shape::threads(), |launch| {
+            self.stream.launch(&space.kernel, blocks, Shape::threads(), |launch| {
                 launch.arg(&parameters);
             })
         }

@@ -15,7 +15,7 @@ impl<T: OnCuda> Sweeper<T> for Cuda<T> {
     }
 
     fn details(&self) -> String {
-        let mut words = vec![self.queue.device().name.clone()];
+        let mut words = vec![self.stream.device().name.clone()];
         if let Some(because) = &self.because {
             words.push(because.clone());
         } else if self.variant == "naive" {

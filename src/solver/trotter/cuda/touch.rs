@@ -6,7 +6,7 @@ use super::{Cuda, OnCuda};
 use crate::backend::cuda::PushKernelArg;
 use crate::solver::Taps;
 use crate::solver::device::touching::THREADS;
-use crate::solver::trotter::run::Opening;
+use crate::solver::trotter::run::HalfPhase;
 
 impl<T: OnCuda> Cuda<T> {
     /// See [`OnDevice::prepare_touch`](super::super::run::OnDevice::prepare_touch).
@@ -21,13 +21,13 @@ impl<T: OnCuda> Cuda<T> {
             // The kernel keeps walls silent.
             let place = |site: usize| Some((site / nx * self.pitch + site % nx) as u32);
             let numbers = |_, value: num_complex::Complex64| [value.re, value.im];
-            sums.touching.prepare(&self.queue, taps, steps, place, numbers)
+            sums.touching.prepare(&self.stream, taps, steps, place, numbers)
         });
     }
 
     /// See [`OnDevice::touch`](super::super::run::OnDevice::touch).
     #[allow(unsafe_code, reason = "a kernel launch")]
-    pub(super) fn touch_sites(&self, step: usize, phases: Option<&[Opening; 2]>) {
+    pub(super) fn touch_sites(&self, step: usize, phases: Option<&[HalfPhase; 2]>) {
         let sums = self.sums();
         let Some(touch) = sums.touching.after(step) else {
             return;
@@ -40,7 +40,7 @@ impl<T: OnCuda> Cuda<T> {
             field: addresses(&self.field),
             medium: self.medium(&sums),
             closing: Closing::new(phases.map(|[closing, _]| closing)),
-            opening: Closing::new(phases.map(|[_, opening]| opening)),
+            half_phase: Closing::new(phases.map(|[_, half_phase]| half_phase)),
             touch,
         };
         self.attempt(|| {
@@ -49,7 +49,7 @@ impl<T: OnCuda> Cuda<T> {
             }
             // SAFETY: the parameters are those of `touch_sites`; places are sites of the grid, and signal or record have two numbers of each.
             unsafe {
-                self.queue
+                self.stream
                     .launch(self.kernel("touch_sites"), touch.blocks(), THREADS, |launch| {
                         launch.arg(&parameters);
                     })
@@ -60,6 +60,6 @@ impl<T: OnCuda> Cuda<T> {
     /// See [`OnDevice::finish_touch`](super::super::run::OnDevice::finish_touch).
     pub(super) fn finish_transducers(&self, taps: &mut Taps) {
         let mut sums = self.sums();
-        self.attempt(|| sums.touching.finish(&self.queue, taps));
+        self.attempt(|| sums.touching.finish(&self.stream, taps));
     }
 }

@@ -111,11 +111,11 @@ impl<L: Lanes> Wide<L> {
     unsafe fn masked(&self, open: [*const u8; 2]) -> Self {
         unsafe {
             let one = L::splat(num_traits::one());
-            let both = L::multiplier(open[0], 1, 1, one).times(L::multiplier(open[1], 1, 1, one));
+            let both = L::multiplier(open[0], 1, 1, one).mul(L::multiplier(open[1], 1, 1, one));
             Self {
-                re: self.re.times(both),
-                im: self.im.times(both),
-                s: self.s.times(both),
+                re: self.re.mul(both),
+                im: self.im.mul(both),
+                s: self.s.mul(both),
                 ratio: self.ratio,
             }
         }
@@ -147,14 +147,14 @@ impl<L: Lanes> Complexes<L> {
         unsafe {
             let Self { mut re, mut im } = self;
             if MODE & IMAGINARY == 0 {
-                (re, im) = (w.re.minus_times(q.im, re), w.re.times_plus(q.re, im));
+                (re, im) = (w.re.neg_mul_add(q.im, re), w.re.mul_add(q.re, im));
                 if MODE & FLUX != 0 {
-                    (re, im) = (w.im.minus_times(q.re, re), w.im.minus_times(q.im, im));
+                    (re, im) = (w.im.neg_mul_add(q.re, re), w.im.neg_mul_add(q.im, im));
                 }
             } else {
-                (re, im) = (w.re.times_plus(q.re, re), w.re.times_plus(q.im, im));
+                (re, im) = (w.re.mul_add(q.re, re), w.re.mul_add(q.im, im));
                 if MODE & FLUX != 0 {
-                    (re, im) = (w.im.minus_times(q.im, re), w.im.times_plus(q.re, im));
+                    (re, im) = (w.im.neg_mul_add(q.im, re), w.im.mul_add(q.re, im));
                 }
             }
             Self { re, im }
@@ -169,20 +169,20 @@ impl<L: Lanes> Complexes<L> {
                 (p, w.s)
             } else {
                 let turned = Self {
-                    re: w.im.times_plus(p.im, w.re.times(p.re)),
-                    im: w.im.minus_times(p.re, w.re.times(p.im)),
+                    re: w.im.mul_add(p.im, w.re.mul(p.re)),
+                    im: w.im.neg_mul_add(p.re, w.re.mul(p.im)),
                 };
                 (turned, w.ratio)
             };
             if MODE & IMAGINARY == 0 {
                 Self {
-                    re: s.minus_times(p.im, self.re),
-                    im: s.times_plus(p.re, self.im),
+                    re: s.neg_mul_add(p.im, self.re),
+                    im: s.mul_add(p.re, self.im),
                 }
             } else {
                 Self {
-                    re: s.times_plus(p.re, self.re),
-                    im: s.times_plus(p.im, self.im),
+                    re: s.mul_add(p.re, self.re),
+                    im: s.mul_add(p.im, self.im),
                 }
             }
         }
@@ -190,11 +190,11 @@ impl<L: Lanes> Complexes<L> {
 
     /// Times (c, s).
     #[inline(always)]
-    unsafe fn times(self, factor: Self) -> Self {
+    unsafe fn mul(self, factor: Self) -> Self {
         unsafe {
             Self {
-                re: self.im.minus_times(factor.im, self.re.times(factor.re)),
-                im: self.im.times_plus(factor.re, self.re.times(factor.im)),
+                re: self.im.neg_mul_add(factor.im, self.re.mul(factor.re)),
+                im: self.im.mul_add(factor.re, self.re.mul(factor.im)),
             }
         }
     }
@@ -246,7 +246,7 @@ pub(super) unsafe fn multiply<L: Lanes>(
                 re: L::load(factors[0].add(at)),
                 im: L::load(factors[1].add(at)),
             };
-            Complexes::<L>::load(sites, at).times(factor).store(sites, at);
+            Complexes::<L>::load(sites, at).mul(factor).store(sites, at);
             at += L::N;
         }
     }

@@ -14,7 +14,7 @@ use super::Cuda;
 use super::params::{self, whole};
 use super::sources;
 use super::store::SEGMENT;
-use crate::backend::cuda::{self, Buffer, CudaError, Kernel, PushKernelArg, Queue};
+use crate::backend::cuda::{self, Buffer, CudaError, Kernel, PushKernelArg, Stream};
 use crate::field::Precision;
 use crate::grid::Edge;
 use crate::physics::Sets;
@@ -95,7 +95,7 @@ impl Torre {
     /// # Errors
     /// If it is not in the binary and cannot be compiled here, or there is no room.
     fn new<T: OnCuda>(run: &Cuda<T>, shape: Shape, steps: usize) -> Result<Self, CudaError> {
-        let queue = &run.queue;
+        let stream = &run.stream;
         let source = match sources::torre(T::PRECISION, shape) {
             Some(source) => source,
             None => cuda::compiled(&sources::program(T::PRECISION, shape), cuda::cache().as_deref())?,
@@ -107,9 +107,9 @@ impl Torre {
         Ok(Self {
             shape,
             steps,
-            kernel: queue.kernel(source, "torre", shared)?,
-            begin: queue.kernel(source, "begin", 0)?,
-            counter: queue.zeros("the flags of towers", towers + 1)?,
+            kernel: stream.kernel(source, "torre", shared)?,
+            begin: stream.kernel(source, "begin", 0)?,
+            counter: stream.zeros("the flags of towers", towers + 1)?,
             special: None,
             marked: Vec::new(),
         })
@@ -133,7 +133,7 @@ impl Torre {
     }
 
     /// Says which rows are not plain (empty: all are).
-    pub(super) fn mark(&mut self, queue: &Queue, rows: Vec<u8>) -> Result<(), CudaError> {
+    pub(super) fn mark(&mut self, stream: &Stream, rows: Vec<u8>) -> Result<(), CudaError> {
         if self.marked == rows {
             return Ok(());
         }
@@ -142,9 +142,9 @@ impl Torre {
         } else {
             let buffer = match self.special.take() {
                 Some(buffer) => buffer,
-                None => queue.zeros("rows that are not plain", rows.len())?,
+                None => stream.zeros("rows that are not plain", rows.len())?,
             };
-            queue.upload("rows that are not plain", &rows, &buffer)?;
+            stream.upload("rows that are not plain", &rows, &buffer)?;
             self.special = Some(buffer);
         }
         self.marked = rows;
@@ -164,7 +164,7 @@ impl<T: OnCuda> Cuda<T> {
             for place in places {
                 rows[place as usize / self.pitch] = 1;
             }
-            return tiles.mark(&self.queue, rows);
+            return tiles.mark(&self.stream, rows);
         }
         let Some(torre) = &mut self.torre else { return Ok(()) };
         let segments = self.medium.special_segments(torre.shape.layers);
@@ -178,7 +178,7 @@ impl<T: OnCuda> Cuda<T> {
             }
             rows[place as usize / self.pitch] |= OPERATIONS;
         }
-        torre.mark(&self.queue, rows)
+        torre.mark(&self.stream, rows)
     }
 
     /// At most `most` steps in one launch, the first of which is step `n` of the batch; returns how many.
@@ -190,7 +190,7 @@ impl<T: OnCuda> Cuda<T> {
         if steps == 0 || self.peak.is_some() || self.potential.is_some() {
             return Ok(0);
         }
-        self.aside.before_any_writing(&self.queue)?;
+        self.readback.before_any_writing(&self.stream)?;
         let lattice = &self.host.sweep.lattice;
         let pass = Pass::new(shape, lattice.size, lattice.edges[1], steps);
         let parameters = params::Torre {
@@ -207,16 +207,16 @@ impl<T: OnCuda> Cuda<T> {
             step_of_batch: whole(n),
         };
         let cluster = u32::try_from(shape.cluster).unwrap_or(1);
-        let clusters = (self.queue.device().multiprocessors / cluster).max(1);
+        let clusters = (self.stream.device().multiprocessors / cluster).max(1);
         let threads = u32::try_from(shape.threads(lattice.size[0])).unwrap_or(32);
         let (counter, count) = (torre.counter.address(), whole(pass.towers + 1));
         // SAFETY: the arguments are those of the kernels; the counter has room for the towers of the longest pass, the levels are those of a step,
         // and the lists hold every step of the batch.
         unsafe {
-            self.queue.launch(&torre.begin, (64, 1, 1), 256, |launch| {
+            self.stream.launch(&torre.begin, (64, 1, 1), 256, |launch| {
                 launch.arg(&counter).arg(&count);
             })?;
-            self.queue
+            self.stream
                 .launch(&torre.kernel, (clusters * cluster, 1, 1), threads, |launch| {
                     launch.arg(&parameters);
                 })?;
@@ -231,17 +231,17 @@ impl<T: OnCuda> Cuda<T> {
 /// # Errors
 /// Why there is none, in words for people.
 pub(super) fn fitting<T: OnCuda>(run: &Cuda<T>) -> Result<Torre, String> {
-    let (queue, scenario, half) = (&run.queue, &run.host.scenario, run.host.sweep.lattice.half);
+    let (stream, scenario, half) = (&run.stream, &run.host.scenario, run.host.sweep.lattice.half);
     let choice = &run.choice;
     let grid = scenario.grid();
     let layers = grid.edges().contains(&Edge::Absorb);
     let dts = choice.dts.unwrap_or_else(|| best_dts(half, T::PRECISION, layers));
     let speeds = scenario.medium().has(Sets::Speed);
     let shape = Shape::new(T::PRECISION, [half, dts, grid.size()[0]], speeds, layers);
-    if let Some(why) = objection(scenario, shape, queue.device().capability) {
+    if let Some(why) = objection(scenario, shape, stream.device().capability) {
         return Err(why);
     }
-    if shape.shared(T::PRECISION) > queue.device().most_shared() as usize {
+    if shape.shared(T::PRECISION) > stream.device().most_shared() as usize {
         return Err(format!(
             "dts = {} at order {} needs more shared memory than a block of this device has; take a smaller one, or \"auto\"",
             shape.dts,

@@ -22,7 +22,7 @@ struct Shot {
 
 /// The last pictures of one run.
 #[derive(Default)]
-pub struct Tape {
+pub struct FrameHistory {
     shots: VecDeque<Shot>,
     bytes: usize,
     /// Run, quantity and size that they are of.
@@ -36,7 +36,7 @@ pub struct Tape {
     shows: u64,
 }
 
-impl Tape {
+impl FrameHistory {
     /// Takes over the picture of a frame that has come in at `now` (seconds of any clock). Volumes are not kept: a second of them is more than
     /// all of the budget.
     pub fn record(&mut self, frame: &Frame, now: f64) {
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn earlier_pictures_are_shown_with_their_time() {
-        let mut tape = Tape::default();
+        let mut tape = FrameHistory::default();
         for n in 1..=5 {
             tape.record(&frame(n, 3), n as f64);
             // The same picture again is no other one, nor is one that comes too soon.
@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn the_oldest_go_when_the_budget_is_spent() {
-        let mut tape = Tape::default();
+        let mut tape = FrameHistory::default();
         let texels = BUDGET / size_of::<f32>() / 4;
         for n in 1..=9 {
             tape.record(&frame(n, texels), n as f64);

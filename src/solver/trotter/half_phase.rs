@@ -6,14 +6,14 @@ use num_complex::Complex;
 
 /// The first half phase, or its inverse, at one moment.
 #[derive(Clone, Debug)]
-pub(super) struct Opening {
+pub(super) struct HalfPhase {
     pub(super) exponent: Exponent,
     /// g τ.
     pub(super) interaction: f64,
     pub(super) direction: f64,
 }
 
-impl Opening {
+impl HalfPhase {
     /// Applies it to sites x0.. of a row. The interaction's phase has |φ|² (after damping) for density, both ways.
     pub(super) fn apply<T: Real>(&self, media: &Media<T>, row: usize, x0: usize, sites: &mut [Complex<T>]) {
         let mut factors = vec![Complex::default(); sites.len()];

@@ -1,7 +1,7 @@
 //! What the window does with answers: what came in since the last frame, and scenes that were read or checked.
 
 use super::FIRST_PRESET;
-use super::errands::{Opened, Outcome};
+use super::background::{Opened, Outcome};
 use super::watcher::Watched;
 use super::window::App;
 use crate::engine::Command;
@@ -17,11 +17,11 @@ const SHOW_SECONDS: f64 = 16.0;
 impl App {
     /// Takes over what came in since the last frame.
     pub(super) fn collect(&mut self, ctx: &egui::Context) {
-        self.errands.watch(Watched {
+        self.background.watch(Watched {
             scene: self.document.scene_file().map(Path::to_owned),
             folder: self.settings.own_folder().map(Path::to_owned),
         });
-        let outcomes: Vec<Outcome> = self.errands.outcomes().collect();
+        let outcomes: Vec<Outcome> = self.background.outcomes().collect();
         for outcome in outcomes {
             self.take(ctx, outcome);
         }
@@ -33,7 +33,7 @@ impl App {
         let frame = self.worker.last_frame();
         self.history.record(frame);
         self.questions.follow(frame);
-        self.tape.record(frame, ctx.input(|input| input.time));
+        self.frame_history.record(frame, ctx.input(|input| input.time));
         self.carpet.record(frame, &self.view);
         if let Some(notice) = &frame.notice
             && notice.serial != self.noticed
@@ -58,7 +58,7 @@ impl App {
                 .as_ref()
                 .is_some_and(|(of, plane)| Arc::ptr_eq(of, &wanted.0) && *plane == wanted.1);
             if !known {
-                self.errands.medium(&wanted.0, wanted.1);
+                self.background.medium(&wanted.0, wanted.1);
                 self.medium_of = Some(wanted);
             }
         }
@@ -82,7 +82,7 @@ impl App {
             Arc::ptr_eq(of, scenario) || (of.medium() == scenario.medium() && of.model() == scenario.model())
         });
         if !known {
-            self.errands.space(scenario);
+            self.background.space(scenario);
             self.space_of = Some(scenario.clone());
         }
     }
@@ -138,7 +138,7 @@ impl App {
             }
             Outcome::Rewritten(path, read) => self.reread(&path, read),
             Outcome::Shelf(scenes) => {
-                self.errands.draw_covers(&scenes);
+                self.background.draw_covers(&scenes);
                 self.gallery.set_own(scenes);
             }
             Outcome::Cover(path, picture) => self.gallery.set_cover(&path, &picture),
@@ -209,7 +209,7 @@ impl App {
     /// Has the present draft checked, and then run.
     pub(super) fn check(&mut self) {
         let path = self.document.path().map(Path::to_owned);
-        self.errands
+        self.background
             .check(self.document.revision(), &self.document.draft, path.as_deref());
     }
 
@@ -219,7 +219,7 @@ impl App {
         if std::mem::take(&mut self.first_try) {
             let fallback = presets::find(FIRST_PRESET).or(presets::all().first());
             if let Some(preset) = fallback {
-                self.errands.open(preset.name.to_owned(), Vec::new());
+                self.background.open(preset.name.to_owned(), Vec::new());
             }
         }
     }
@@ -266,7 +266,7 @@ impl App {
         }
         let revision = self.document.revision();
         if let Some(file) = self.comparison.wants(&self.document.draft, revision, time_step) {
-            self.errands.compare(file, self.document.path());
+            self.background.compare(file, self.document.path());
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Pictures of the user's own scenes for the gallery: drawn one after the other on a thread of their own, and kept in the user's cache.
 
-use super::errands::Outcome;
-use super::shelf::OwnScene;
+use super::background::Outcome;
+use super::scene_library::OwnScene;
 use super::watcher::Stamp;
 use crate::export::{self, About, Picture, thumbnail};
 use crate::solver;

@@ -4,7 +4,7 @@
 use super::operations::is_gathered;
 use super::{texels, whole};
 use crate::backend::cuda::{
-    Buffer, CudaError, Device, DeviceRepr, Kernel, Landing, Mark, PushKernelArg, Queue, Source,
+    Buffer, CudaError, Device, DeviceRepr, Event, Kernel, PinnedBuffer, PushKernelArg, Source, Stream,
 };
 use crate::grid::Grid;
 use crate::physics::{Measure, Observables};
@@ -106,18 +106,18 @@ pub(in crate::solver) struct Kernels {
 
 impl Kernels {
     /// Those of a module.
-    pub(in crate::solver) fn of(queue: &Queue, source: Source) -> Result<Self, CudaError> {
+    pub(in crate::solver) fn of(stream: &Stream, source: Source) -> Result<Self, CudaError> {
         Ok(Self {
-            measure: queue.kernel(source, "measure", 0)?,
-            measure_total: queue.kernel(source, "measure_total", 0)?,
-            picture: queue.kernel(source, "picture", 0)?,
+            measure: stream.kernel(source, "measure", 0)?,
+            measure_total: stream.kernel(source, "measure_total", 0)?,
+            picture: stream.kernel(source, "picture", 0)?,
         })
     }
 }
 
 /// The stream beside the steps, and what it works on.
-pub(in crate::solver) struct Aside {
-    queue: Queue,
+pub(in crate::solver) struct ReadbackStream {
+    stream: Stream,
     kernels: Kernels,
     parts: Buffer<f64>,
     totals: Buffer<f64>,
@@ -126,21 +126,21 @@ pub(in crate::solver) struct Aside {
     pending: bool,
     /// Its layout; the values arrive in `landing`.
     image: FieldImage,
-    landing: Option<Landing<f32>>,
+    landing: Option<PinnedBuffer<f32>>,
     /// What it reads, until steps have been told to wait for it.
-    reads: Option<(Vec<u64>, Mark)>,
+    reads: Option<(Vec<u64>, Event)>,
     /// Behind the last batch of steps.
-    batch: Option<Mark>,
+    batch: Option<Event>,
 }
 
-impl Aside {
+impl ReadbackStream {
     /// A stream of its own.
     pub(in crate::solver) fn new(device: &'static Device, kernels: Kernels) -> Result<Self, CudaError> {
-        let queue = Queue::new(device)?;
+        let stream = Stream::new(device)?;
         Ok(Self {
-            parts: queue.zeros("sums over rows", WARPS * SUMS)?,
-            totals: queue.zeros("sums", SUMS)?,
-            queue,
+            parts: stream.zeros("sums over rows", WARPS * SUMS)?,
+            totals: stream.zeros("sums", SUMS)?,
+            stream,
             kernels,
             value: None,
             pending: false,
@@ -159,25 +159,25 @@ impl Aside {
 
     /// Waits for everything put in.
     pub(in crate::solver) fn finish(&self) -> Result<(), CudaError> {
-        self.queue.finish()
+        self.stream.finish()
     }
 
-    /// Sums over a region, after everything put into `queue`; `look` is what `measure` takes for the region.
+    /// Sums over a region, after everything put into `stream`; `look` is what `measure` takes for the region.
     pub(in crate::solver) fn sums<L: DeviceRepr>(
         &self,
-        queue: &Queue,
+        stream: &Stream,
         region: &Region,
         look: &L,
     ) -> Result<[f64; SUMS], CudaError> {
-        self.queue.wait_for(&queue.mark()?)?;
-        self.measured(&self.queue, region, look)
+        self.stream.wait_for(&stream.mark()?)?;
+        self.measured(&self.stream, region, look)
     }
 
     /// The same in the stream of the steps itself.
     #[allow(unsafe_code, reason = "kernel launches")]
     pub(in crate::solver) fn measured<L: DeviceRepr>(
         &self,
-        queue: &Queue,
+        stream: &Stream,
         region: &Region,
         look: &L,
     ) -> Result<[f64; SUMS], CudaError> {
@@ -187,23 +187,23 @@ impl Aside {
         let blocks = u32::try_from(blocks).unwrap_or(1);
         // SAFETY: the arguments are those of the kernels; `parts` has room for every warp, `totals` for one; the region lies in the grid.
         unsafe {
-            queue.launch(&self.kernels.measure, (blocks, 1, 1), 256, |launch| {
+            stream.launch(&self.kernels.measure, (blocks, 1, 1), 256, |launch| {
                 launch.arg(look).arg(&parts);
             })?;
-            queue.launch(&self.kernels.measure_total, (1, 1, 1), 256, |launch| {
+            stream.launch(&self.kernels.measure_total, (1, 1, 1), 256, |launch| {
                 launch.arg(&parts).arg(&count).arg(&totals);
             })?;
         }
         let mut numbers = [0.0; SUMS];
-        queue.download("sums", &self.totals, &mut numbers)?;
+        stream.download("sums", &self.totals, &mut numbers)?;
         Ok(numbers)
     }
 
-    /// The values of detectors that are summed, after everything put into `queue`; NaN stands for the gathered ones until they are there. `look` is what
+    /// The values of detectors that are summed, after everything put into `stream`; NaN stands for the gathered ones until they are there. `look` is what
     /// `measure` takes for a region.
     pub(in crate::solver) fn summed<L: DeviceRepr>(
         &self,
-        queue: &Queue,
+        stream: &Stream,
         taps: &Taps,
         look: impl Fn(&Region) -> L,
     ) -> Result<Vec<f64>, CudaError> {
@@ -211,7 +211,7 @@ impl Aside {
         for (tap, value) in taps.taps().iter().zip(&mut values) {
             if !is_gathered(tap) {
                 *value = match Region::of(tap) {
-                    Some(region) => region.value(tap, self.measured(queue, &region, &look(&region))?),
+                    Some(region) => region.value(tap, self.measured(stream, &region, &look(&region))?),
                     None => 0.0,
                 };
             }
@@ -219,19 +219,19 @@ impl Aside {
         Ok(values)
     }
 
-    /// Puts a picture in, behind everything in `queue`; `image` takes over its layout. `with` makes what `picture` takes from the frame.
+    /// Puts a picture in, behind everything in `stream`; `image` takes over its layout. `with` makes what `picture` takes from the frame.
     #[allow(unsafe_code, reason = "a kernel launch")]
     fn draw<P: DeviceRepr>(
         &mut self,
-        queue: &Queue,
+        stream: &Stream,
         request: &ImageRequest,
         image: &mut FieldImage,
         with: impl FnOnce(Frame) -> P,
     ) -> Result<(), CudaError> {
         image.prepare(request);
         let texels = image.value.len();
-        let value = texels::room(&self.queue, "the picture", &mut self.value, texels)?;
-        self.queue.wait_for(&queue.mark()?)?;
+        let value = texels::room(&self.stream, "the picture", &mut self.value, texels)?;
+        self.stream.wait_for(&stream.mark()?)?;
         let parameters = with(Frame {
             x: [whole(request.x.start), whole(request.x.end)],
             y: [whole(request.y.start), whole(request.y.end)],
@@ -248,23 +248,24 @@ impl Aside {
         let (group, blocks) = texels::lanes(texels, image.reduction);
         // SAFETY: the arguments are those of `picture`; the output has room for every texel, and the region lies in the grid.
         unsafe {
-            self.queue.launch(&self.kernels.picture, (blocks, 1, 1), 256, |launch| {
-                launch.arg(&parameters).arg(&group);
-            })
+            self.stream
+                .launch(&self.kernels.picture, (blocks, 1, 1), 256, |launch| {
+                    launch.arg(&parameters).arg(&group);
+                })
         }
     }
 
     /// See [`crate::solver::Solver::image`].
     pub(in crate::solver) fn picture<P: DeviceRepr>(
         &mut self,
-        queue: &Queue,
+        stream: &Stream,
         request: &ImageRequest,
         image: &mut FieldImage,
         with: impl FnOnce(Frame) -> P,
     ) -> Result<(), CudaError> {
-        self.draw(queue, request, image, with)?;
+        self.draw(stream, request, image, with)?;
         match &self.value {
-            Some(value) => self.queue.download("the picture", value, &mut image.value),
+            Some(value) => self.stream.download("the picture", value, &mut image.value),
             None => Ok(()),
         }
     }
@@ -272,24 +273,24 @@ impl Aside {
     /// Begins to draw, and to copy what was drawn; later steps wait on the device before they write to the buffers of addresses `reads`.
     pub(in crate::solver) fn begin<P: DeviceRepr>(
         &mut self,
-        queue: &Queue,
+        stream: &Stream,
         request: &ImageRequest,
         reads: Vec<u64>,
         with: impl FnOnce(Frame) -> P,
     ) -> Result<(), CudaError> {
         self.pending = false;
         let mut image = std::mem::take(&mut self.image);
-        self.draw(queue, request, &mut image, with)?;
-        self.reads = Some((reads, self.queue.mark()?));
+        self.draw(stream, request, &mut image, with)?;
+        self.reads = Some((reads, self.stream.mark()?));
         let count = image.value.len();
         self.image = image;
         let landing = match self.landing.take() {
             Some(landing) if landing.room() >= count => landing,
-            _ => self.queue.landing("the picture", count)?,
+            _ => self.stream.pinned("the picture", count)?,
         };
         let landing = self.landing.insert(landing);
         if let Some(value) = &self.value {
-            self.queue.send("the picture", value, count, landing)?;
+            self.stream.send("the picture", value, count, landing)?;
         }
         self.pending = true;
         Ok(())
@@ -303,37 +304,37 @@ impl Aside {
         let Some(landing) = &self.landing else {
             return Ok(false);
         };
-        let values = self.queue.landed(landing)?;
+        let values = self.stream.landed(landing)?;
         image.copy_from(&self.image);
         image.value.copy_from_slice(values);
         Ok(true)
     }
 
-    /// Before something is put into `queue` that writes to a buffer: a picture under way that reads it comes first.
-    pub(in crate::solver) fn before_writing(&mut self, queue: &Queue, buffer: u64) -> Result<(), CudaError> {
+    /// Before something is put into `stream` that writes to a buffer: a picture under way that reads it comes first.
+    pub(in crate::solver) fn before_writing(&mut self, stream: &Stream, buffer: u64) -> Result<(), CudaError> {
         match self.reads.take_if(|(reads, _)| reads.contains(&buffer)) {
-            Some((_, mark)) => queue.wait_for(&mark),
+            Some((_, mark)) => stream.wait_for(&mark),
             None => Ok(()),
         }
     }
 
-    /// Before something is put into `queue` that may write anywhere.
-    pub(in crate::solver) fn before_any_writing(&mut self, queue: &Queue) -> Result<(), CudaError> {
+    /// Before something is put into `stream` that may write anywhere.
+    pub(in crate::solver) fn before_any_writing(&mut self, stream: &Stream) -> Result<(), CudaError> {
         match self.reads.take() {
-            Some((_, mark)) => queue.wait_for(&mark),
+            Some((_, mark)) => stream.wait_for(&mark),
             None => Ok(()),
         }
     }
 
-    /// Waits for the steps put into `queue`; while a picture is under way, for those of the batch before.
-    pub(in crate::solver) fn pace(&mut self, queue: &Queue) -> Result<(), CudaError> {
+    /// Waits for the steps put into `stream`; while a picture is under way, for those of the batch before.
+    pub(in crate::solver) fn pace(&mut self, stream: &Stream) -> Result<(), CudaError> {
         if !self.pending {
             self.batch = None;
-            return queue.finish();
+            return stream.finish();
         }
-        let now = queue.mark()?;
+        let now = stream.mark()?;
         match self.batch.replace(now) {
-            Some(before) => queue.reach(&before),
+            Some(before) => stream.reach(&before),
             None => Ok(()),
         }
     }

@@ -1,9 +1,9 @@
 //! What commands do to a run.
 
 use super::{Runner, Scratch};
-use crate::engine::companion::Companion;
+use crate::engine::comparison::ComparisonRun;
 use crate::engine::mirror::shown::Shown;
-use crate::engine::pacing::{Meter, Ration};
+use crate::engine::pacing::{Meter, TimeBudget};
 use crate::engine::spectra::Spectra;
 use crate::engine::{Change, Command, Engine, EngineError};
 use crate::physics::Equation;
@@ -12,7 +12,7 @@ use crate::solver::Backend;
 use std::sync::Arc;
 
 impl Runner {
-    pub(super) fn obey(&mut self, command: Command) {
+    pub(super) fn handle(&mut self, command: Command) {
         // Views come often and change nothing but the picture.
         if let Command::View(request) = command {
             if self.request.as_ref() != Some(&request) {
@@ -56,7 +56,7 @@ impl Runner {
             Command::Snapshot => self.with_engine(|engine| engine.snapshot().map(|()| None)),
             Command::Restore => {
                 self.with_engine(|engine| engine.restore().map(|()| None));
-                self.with_companion(Companion::adopt);
+                self.with_companion(ComparisonRun::adopt);
             }
             Command::Reverse => {
                 self.with_engine(|engine| engine.reverse().map(|()| None));
@@ -65,7 +65,7 @@ impl Runner {
             Command::Compare(scenario) => self.compare(scenario),
             Command::BackToTurn => {
                 self.with_engine(|engine| engine.back_to_turn().map(|()| None));
-                self.with_companion(Companion::adopt);
+                self.with_companion(ComparisonRun::adopt);
             }
             Command::StepsPerFrame(steps) => {
                 self.steps_per_frame = steps.map(|steps| steps.max(1));
@@ -171,7 +171,7 @@ impl Runner {
                     self.begin_run();
                     self.failure = None;
                     self.changed();
-                    self.with_companion(Companion::reset);
+                    self.with_companion(ComparisonRun::reset);
                 }
                 Err(error) => self.fail(error.to_string()),
             },
@@ -203,14 +203,17 @@ impl Runner {
             self.reset();
         }
         let Some(engine) = &mut self.engine else { return };
-        match Companion::new(engine, scenario) {
+        match ComparisonRun::new(engine, scenario) {
             Ok(companion) => self.companion = Some(companion),
             Err(error) => self.say(true, format!("the other run cannot start: {error}")),
         }
     }
 
     /// Something that the second run does with the first; where it fails the second run ends.
-    pub(super) fn with_companion(&mut self, act: impl FnOnce(&mut Companion, &mut Engine) -> Result<(), EngineError>) {
+    pub(super) fn with_companion(
+        &mut self,
+        act: impl FnOnce(&mut ComparisonRun, &mut Engine) -> Result<(), EngineError>,
+    ) {
         let (Some(companion), Some(engine)) = (&mut self.companion, &mut self.engine) else {
             return;
         };
@@ -256,7 +259,7 @@ impl Runner {
             .report
             .as_ref()
             .is_some_and(|report| report.backend != Backend::Cpu);
-        self.observables = Ration::new(10.0, if device { 0.02 } else { 0.05 });
+        self.observables = TimeBudget::new(10.0, if device { 0.02 } else { 0.05 });
         self.start_frame();
     }
 }

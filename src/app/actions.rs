@@ -1,8 +1,8 @@
 //! What the window does with wishes: the actions of menus, keys and palette.
 
+use super::background::Ask;
 use super::command::Action;
 use super::demo::{Before, Demo, Turn};
-use super::errands::Ask;
 use super::theme;
 use super::time_panel::change_speed;
 use super::tools::Tool;
@@ -20,7 +20,7 @@ impl App {
             self.worker.send(command);
         }
         if let Some(preset) = wishes.preset {
-            self.errands.open(preset, Vec::new());
+            self.background.open(preset, Vec::new());
         }
         for action in wishes.actions {
             self.act(ctx, action);
@@ -30,7 +30,7 @@ impl App {
                 self.worker
                     .send(Command::Run(Job::new(move |engine| wish.play(engine))));
             } else {
-                self.errands.ask(Ask::Sound, &wish.detector, None);
+                self.background.ask(Ask::Sound, &wish.detector, None);
                 self.sound = Some(wish);
             }
         }
@@ -43,7 +43,7 @@ impl App {
             Action::Save => {
                 self.keep_view();
                 if let Some(path) = self.document.scene_file().map(Path::to_owned) {
-                    self.errands.save(&self.document.draft, path);
+                    self.background.save(&self.document.draft, path);
                 } else {
                     self.ask(Ask::Save);
                 }
@@ -64,12 +64,12 @@ impl App {
             Action::PlayPause => {
                 let running = self.worker.last_frame().status == Status::Running;
                 if !running {
-                    self.tape.leave();
+                    self.frame_history.leave();
                 }
                 self.worker.send(if running { Command::Pause } else { Command::Play });
             }
             Action::Step => {
-                self.tape.leave();
+                self.frame_history.leave();
                 self.worker.send(Command::Step(1));
             }
             Action::Reverse => self.worker.send(Command::Reverse),
@@ -78,17 +78,17 @@ impl App {
                 if self.worker.last_frame().status == Status::Running {
                     self.worker.send(Command::Pause);
                 }
-                self.tape.turn(if action == Action::Earlier { -1 } else { 1 });
+                self.frame_history.turn(if action == Action::Earlier { -1 } else { 1 });
             }
             Action::Reset => {
-                self.tape.leave();
+                self.frame_history.leave();
                 self.history.clear();
                 self.view.range.reset();
                 self.worker.send(Command::Reset);
             }
             Action::Snapshot => self.worker.send(Command::Snapshot),
             Action::Restore => {
-                self.tape.leave();
+                self.frame_history.leave();
                 self.worker.send(Command::Restore);
             }
             Action::Slower | Action::Faster => {
@@ -178,7 +178,7 @@ impl App {
 
     /// Asks for a file or folder.
     pub(super) fn ask(&self, ask: Ask) {
-        self.errands
+        self.background
             .ask(ask, &self.document.draft.title, self.settings.own_folder());
     }
 
@@ -188,7 +188,7 @@ impl App {
         if mode.fits(rank) {
             self.document.draft.view.mode = mode;
         } else {
-            let (word, needs) = (mode.word(), mode.needs());
+            let (word, needs) = (mode.as_str(), mode.needs());
             self.notices
                 .say(format!("A view as {word} needs {needs}; this one has {rank}"));
         }
@@ -217,7 +217,7 @@ impl App {
         self.set_full_screen(ctx, true);
         if self.document.preset() != Some(demo.preset()) {
             self.plays_first = true;
-            self.errands.open(demo.preset().to_owned(), Vec::new());
+            self.background.open(demo.preset().to_owned(), Vec::new());
         }
         self.demo = Some(demo);
     }
@@ -235,7 +235,7 @@ impl App {
         if let Some(demo) = &mut self.demo {
             demo.turn(turn);
             self.plays_first = true;
-            self.errands.open(demo.preset().to_owned(), Vec::new());
+            self.background.open(demo.preset().to_owned(), Vec::new());
         }
     }
 

@@ -1,6 +1,6 @@
 //! A second run beside the first, from the same state and in step with it: another method, Δt, precision or back end.
 
-use super::pacing::Ration;
+use super::pacing::TimeBudget;
 use super::{Engine, EngineError};
 use crate::field::FieldData;
 use crate::scene::Scenario;
@@ -23,15 +23,15 @@ pub struct Compared {
 }
 
 /// The second run.
-pub(super) struct Companion {
+pub(super) struct ComparisonRun {
     engine: Engine,
     report: Arc<Report>,
     image: FieldImage,
     difference: Option<(u64, f64, f64)>,
-    ration: Ration,
+    ration: TimeBudget,
 }
 
-impl Companion {
+impl ComparisonRun {
     /// A run of `scenario` from the state of `first`; the grid, the equation and the initial state must be the same.
     pub(super) fn new(first: &mut Engine, scenario: Arc<Scenario>) -> Result<Self, EngineError> {
         let mut engine = Engine::new(scenario)?;
@@ -44,7 +44,7 @@ impl Companion {
             image: FieldImage::default(),
             difference: None,
             // Two copies of the field each: at most a tenth of the time.
-            ration: Ration::new(20.0, 0.1),
+            ration: TimeBudget::new(20.0, 0.1),
         };
         companion.measure(first)?;
         Ok(companion)

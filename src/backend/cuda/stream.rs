@@ -30,18 +30,18 @@ impl<T: Kind> Buffer<T> {
     }
 }
 
-/// A point in a queue: everything that was put in before.
-pub struct Mark(CudaEvent);
+/// A point in a stream: everything that was put in before.
+pub struct Event(CudaEvent);
 
 /// An array on the host that a copy fills while the caller goes on.
-pub struct Landing<T: Kind> {
+pub struct PinnedBuffer<T: Kind> {
     memory: PinnedHostSlice<T>,
     /// Behind the copy that was begun last.
-    filled: Option<Mark>,
+    filled: Option<Event>,
     count: usize,
 }
 
-impl<T: Kind> Landing<T> {
+impl<T: Kind> PinnedBuffer<T> {
     /// Numbers that fit.
     #[must_use]
     pub fn room(&self) -> usize {
@@ -49,7 +49,7 @@ impl<T: Kind> Landing<T> {
     }
 }
 
-impl<T: Kind> Drop for Landing<T> {
+impl<T: Kind> Drop for PinnedBuffer<T> {
     fn drop(&mut self) {
         // The memory must not go while a copy writes to it; a device that failed writes no more.
         if let Some(mark) = &self.filled {
@@ -68,14 +68,14 @@ pub struct Kernel {
 
 /// A stream of work: what is put in runs in order.
 #[derive(Clone)]
-pub struct Queue {
+pub struct Stream {
     device: &'static Device,
     stream: Arc<CudaStream>,
     /// The kernel put in last, for errors that come to light later.
     last: Arc<Mutex<&'static str>>,
 }
 
-impl Queue {
+impl Stream {
     /// A stream of its own.
     ///
     /// # Errors
@@ -119,7 +119,7 @@ impl Queue {
     }
 
     /// Copies from the host, after everything put in before; the source may be reused at once. The buffer counts as the device's: what is
-    /// put into one queue runs in order, so that a shared reference suffices.
+    /// put into one stream runs in order, so that a shared reference suffices.
     ///
     /// # Errors
     /// If `from` is longer than the buffer, or the copy fails.
@@ -127,7 +127,7 @@ impl Queue {
         self.upload_at(what, from, to, 0)
     }
 
-    /// As [`Queue::upload`], to the places of the buffer from `at` on.
+    /// As [`Stream::upload`], to the places of the buffer from `at` on.
     ///
     /// # Errors
     /// If `from` does not fit, or the copy fails.
@@ -160,7 +160,7 @@ impl Queue {
         self.download_at(what, from, 0, to)
     }
 
-    /// As [`Queue::download`], from the places of the buffer from `at` on, of which there must be as many as `to` holds.
+    /// As [`Stream::download`], from the places of the buffer from `at` on, of which there must be as many as `to` holds.
     ///
     /// # Errors
     /// If the copy or anything before it failed.
@@ -171,15 +171,15 @@ impl Queue {
         self.finish()
     }
 
-    /// An array on the host for [`Queue::send`].
+    /// An array on the host for [`Stream::send`].
     ///
     /// # Errors
     /// If the host has no memory that can stay in place.
     #[allow(unsafe_code, reason = "the memory comes as it was left")]
-    pub fn landing<T: Kind>(&self, what: &str, count: usize) -> Result<Landing<T>, CudaError> {
+    pub fn pinned<T: Kind>(&self, what: &str, count: usize) -> Result<PinnedBuffer<T>, CudaError> {
         // SAFETY: every pattern of bits is a number (`Kind`), and only what a copy has filled is read.
         unsafe { self.device.context.alloc_pinned_with_flags::<T>(count, 0) }
-            .map(|memory| Landing {
+            .map(|memory| PinnedBuffer {
                 memory,
                 filled: None,
                 count: 0,
@@ -187,7 +187,7 @@ impl Queue {
             .map_err(|error| failed(format!("host memory for {what}"), &error))
     }
 
-    /// Begins to copy `count` numbers to the host, after everything put in before; [`Queue::landed`] waits for them.
+    /// Begins to copy `count` numbers to the host, after everything put in before; [`Stream::landed`] waits for them.
     ///
     /// # Errors
     /// If there is no room, or the copy cannot start.
@@ -197,7 +197,7 @@ impl Queue {
         what: &str,
         from: &Buffer<T>,
         count: usize,
-        to: &mut Landing<T>,
+        to: &mut PinnedBuffer<T>,
     ) -> Result<(), CudaError> {
         let what = || format!("copying {what} from the device");
         let room = to.room().min(from.slice.len());
@@ -210,7 +210,7 @@ impl Queue {
         let mut begin = || -> Result<(), cudarc::driver::DriverError> {
             self.device.context.bind_to_thread()?;
             let memory = &mut to.memory.as_mut_slice()?[..count];
-            // SAFETY: the buffer is as long as `memory`, which `Landing` keeps in place, and unread, until the copy is done.
+            // SAFETY: the buffer is as long as `memory`, which `PinnedBuffer` keeps in place, and unread, until the copy is done.
             unsafe { cudarc::driver::result::memcpy_dtoh_async(memory, from.address, self.stream.cu_stream()) }
         };
         begin().map_err(|error| failed(what(), &error))?;
@@ -219,11 +219,11 @@ impl Queue {
         Ok(())
     }
 
-    /// What [`Queue::send`] brought last; waits for it.
+    /// What [`Stream::send`] brought last; waits for it.
     ///
     /// # Errors
     /// If the copy or anything before it failed.
-    pub fn landed<'a, T: Kind>(&self, landing: &'a Landing<T>) -> Result<&'a [T], CudaError> {
+    pub fn landed<'a, T: Kind>(&self, landing: &'a PinnedBuffer<T>) -> Result<&'a [T], CudaError> {
         if let Some(mark) = &landing.filled {
             self.reach(mark)?;
         }
@@ -235,28 +235,28 @@ impl Queue {
     ///
     /// # Errors
     /// If the driver refuses, or something put in before has failed.
-    pub fn mark(&self) -> Result<Mark, CudaError> {
+    pub fn mark(&self) -> Result<Event, CudaError> {
         self.stream
             .record_event(None)
-            .map(Mark)
+            .map(Event)
             .map_err(|error| failed("marking a place among the kernels", &error))
     }
 
-    /// What is put in from now on waits, on the device, for a mark of another queue.
+    /// What is put in from now on waits, on the device, for a mark of another stream.
     ///
     /// # Errors
     /// If the driver refuses, or something put in before has failed.
-    pub fn wait_for(&self, mark: &Mark) -> Result<(), CudaError> {
+    pub fn wait_for(&self, mark: &Event) -> Result<(), CudaError> {
         self.stream
             .wait(&mark.0)
             .map_err(|error| failed("ordering kernels of two streams", &error))
     }
 
-    /// Waits here until the queue has passed a mark of its own.
+    /// Waits here until the stream has passed a mark of its own.
     ///
     /// # Errors
     /// If anything before it failed.
-    pub fn reach(&self, mark: &Mark) -> Result<(), CudaError> {
+    pub fn reach(&self, mark: &Event) -> Result<(), CudaError> {
         mark.0.synchronize().map_err(|error| self.late(&error))
     }
 
@@ -338,7 +338,7 @@ impl Queue {
     /// Puts a kernel in.
     ///
     /// # Safety
-    /// The arguments must be those of the kernel, their addresses must belong to living buffers of this queue that are as large
+    /// The arguments must be those of the kernel, their addresses must belong to living buffers of this stream that are as large
     /// as the kernel takes them to be.
     ///
     /// # Errors
@@ -365,14 +365,14 @@ impl Queue {
             .map_err(|error| failed(format!("kernel {}", kernel.name), &error))
     }
 
-    /// As [`Queue::launch`], of a kernel that may start while the one put in before still runs, since it waits for that one itself where it first
+    /// As [`Stream::launch`], of a kernel that may start while the one put in before still runs, since it waits for that one itself where it first
     /// needs what that one writes ([`super::EARLY`]). `arguments` point to the kernel's parameters, in their order.
     ///
     /// # Safety
-    /// As [`Queue::launch`]; and what the kernel reads before it waits must be done by then.
+    /// As [`Stream::launch`]; and what the kernel reads before it waits must be done by then.
     ///
     /// # Errors
-    /// As [`Queue::launch`].
+    /// As [`Stream::launch`].
     #[allow(unsafe_code, reason = "a launch hands addresses to the device")]
     pub unsafe fn launch_early(
         &self,

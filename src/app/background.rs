@@ -1,8 +1,8 @@
 //! Work that must not hold up the window: checking scenes, reading and writing files, dialogues, the medium's picture.
 
-use super::covers::{Covers, usual_cache};
 use super::medium_view::medium;
-use super::shelf::OwnScene;
+use super::scene_library::OwnScene;
+use super::thumbnails::{Covers, usual_cache};
 use super::watcher::{Watched, Watcher};
 use crate::atomic_file::AtomicFile;
 use crate::export::{Format, Picture};
@@ -208,7 +208,7 @@ impl Errands {
         let (report, outcomes) = unbounded();
         let (done, wake) = (report.clone(), ctx.clone());
         std::thread::Builder::new()
-            .name("ripplon-errands".to_owned())
+            .name("ripplon-background".to_owned())
             .spawn(move || {
                 while let Ok(first) = todo.recv() {
                     let (mut check, mut medium, mut space, mut compare) = (None, None, None, None);
