@@ -192,13 +192,11 @@ impl<T: Real> Hamiltonian<T> {
     }
 
     /// Drives.
-    #[cfg(feature = "cuda")]
     pub(super) fn drives(&self) -> usize {
         self.driven.len()
     }
 
     /// What drive `n` adds to the diagonal at a site, a unit of it.
-    #[cfg(feature = "cuda")]
     pub(super) fn driven_at(&self, n: usize, site: usize) -> T {
         self.driven[n].1[site]
     }

@@ -14,6 +14,7 @@
 mod factorise;
 mod geometry;
 
+use self::factorise::Rows;
 use self::geometry::{Geometry, Place, best_blocks};
 use super::blocks::{Blocks, Pass, Work};
 use super::hamiltonian::{Hamiltonian, Step};
@@ -53,6 +54,8 @@ pub(super) struct Partitioned<T: Real> {
     up: Vec<T>,
     reduced: Factorised,
     ring: Option<Ring<T>>,
+    /// The diagonals that drives add to, one a vector; empty where nothing is driven, and before the first step.
+    rows: Vec<Rows>,
     /// |ψ|² at the start of a step in imaginary time with an interaction; otherwise empty.
     density: Vec<T>,
 }
@@ -92,6 +95,7 @@ impl<T: Vectors> Partitioned<T> {
             up: zeros(2 * lanes * geometry.vectors),
             reduced: Factorised::Thomas(Thomas::new(&Tridiagonal::default())),
             ring: None,
+            rows: Vec::new(),
             density: Vec::new(),
         }
     }
@@ -274,6 +278,7 @@ impl<T: Vectors> Propagator<T> for Partitioned<T> {
 
     fn set_step(&mut self, dt: f64) {
         self.step = self.hamiltonian.step(dt);
+        self.rows.clear();
         if !self.hamiltonian.is_driven() {
             self.factorise(&[]);
             self.close_ring(&[]);

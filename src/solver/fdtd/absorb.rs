@@ -1,4 +1,7 @@
-//! Stretches of a row in which layers of one or more axes absorb ([`super::cpml`]).
+//! Boxes of sites in which layers of one or more axes absorb ([`super::cpml`]), or whose density differs from site to site.
+//!
+//! A box is a part of a row, and the same part of the rows behind it: ends of rows in layers along x, rows in layers along y or z, corners. What a box reads is given by
+//! pointers at its first site, so that a call and its checks are paid once a box and not once a row.
 
 #![allow(
     unsafe_code,
@@ -10,44 +13,62 @@ use super::stencil::{COEFFICIENTS, FLUX, first, term};
 use crate::backend::simd::{self, Array, Lanes, Level, Vectors};
 use crate::field::Real;
 
-/// A stretch of a row. All slices are as long as `here`, but for factors that are the same for all of its sites.
-pub(super) struct Stretch<'a, 'b, T> {
+/// Rows of a box, all pointers at its first site.
+///
+/// Everything must reach `sites` values from there on in each of `rows` rows, `stride` values apart; nobody else may write what is read or touch what is written.
+pub(super) struct LayerBox<'a, T> {
     /// pⁿ.
-    pub(super) here: &'a [T],
+    pub(super) here: *const T,
     /// pⁿ⁻¹, which becomes pⁿ⁺¹.
-    pub(super) out: &'a mut [T],
+    pub(super) out: *mut T,
     /// λ² or κ of each site, if they differ.
-    pub(super) squares: Option<&'a [T]>,
+    pub(super) squares: Option<*const T>,
     /// λ² otherwise.
     pub(super) square: T,
     /// ρ, if it differs from site to site.
-    pub(super) density: Option<&'a [T]>,
+    pub(super) density: Option<*const T>,
     /// x, y, z, as many as there are.
-    pub(super) axes: &'b mut [Axis<'a, T>],
+    pub(super) axes: &'a [Axis<T>],
+    /// Sites of a row.
+    pub(super) sites: usize,
+    /// Rows.
+    pub(super) rows: usize,
+    /// Values from a row of the box to the next.
+    pub(super) stride: usize,
 }
 
-/// What a stretch reads along one axis.
-pub(super) struct Axis<'a, T> {
+/// What a box reads along one axis.
+#[derive(Clone, Copy)]
+pub(super) struct Axis<T> {
     /// Neighbours k sites below and above at [k − 1].
-    pub(super) near: [[&'a [T]; 2]; 4],
+    pub(super) near: [[*const T; 2]; 4],
     /// ρ of the nearest ones.
-    pub(super) density: Option<[&'a [T]; 2]>,
+    pub(super) density: Option<[*const T; 2]>,
     /// The axis' layer, if it absorbs here.
-    pub(super) layer: Option<AxisLayer<'a, T>>,
+    pub(super) layer: Option<AxisLayer<T>>,
 }
 
 /// A layer along one axis.
-pub(super) struct AxisLayer<'a, T> {
+#[derive(Clone, Copy)]
+pub(super) struct AxisLayer<T> {
     /// A of the faces below and above and of the sites.
-    pub(super) factors: [&'a [T]; 3],
-    /// Whether there is one for each site, as along x, or one for all.
+    pub(super) factors: [*const T; 3],
+    /// Whether there is one for each site, as along x, or one for all of a row.
     pub(super) columns: bool,
+    /// Values from the factors of a row to those of the next.
+    pub(super) next_factor: usize,
     /// ψ of the faces below and above, ζ.
-    pub(super) memory: [&'a mut [T]; 3],
+    pub(super) memory: [*mut T; 3],
+    /// Values from the memories of a row to those of the next.
+    pub(super) next_memory: usize,
 }
 
-/// Steps a stretch: pⁿ⁺¹ = pⁿ + ((pⁿ − pⁿ⁻¹) + λ² Σ Z), where the plain second difference stands for Z along axes that do not absorb.
-pub(super) type AbsorbKernel<T> = fn(Stretch<'_, '_, T>);
+/// Steps a box: pⁿ⁺¹ = pⁿ + ((pⁿ − pⁿ⁻¹) + λ² Σ Z), where the plain second difference stands for Z along axes that do not absorb; with a density, of order 2,
+/// (2 (p′ − p)/(ρ + ρ′)) on both faces, and κ for λ².
+///
+/// # Safety
+/// See [`LayerBox`].
+pub(super) type AbsorbKernel<T> = unsafe fn(&LayerBox<'_, T>);
 
 /// The fastest kernel of half width `half` (1 to 4).
 pub(super) fn absorb_kernel<T: Vectors>(half: usize) -> AbsorbKernel<T> {
@@ -59,91 +80,100 @@ pub(super) fn absorb_kernel<T: Vectors>(half: usize) -> AbsorbKernel<T> {
     }
 }
 
-fn step<T: Vectors, const H: usize>(stretch: Stretch<'_, '_, T>) {
-    let n = stretch.here.len();
-    let long = |slice: Option<&[T]>| slice.is_none_or(|slice| slice.len() == n);
-    assert!(stretch.out.len() == n && long(stretch.squares) && long(stretch.density));
-    for axis in &*stretch.axes {
-        assert!(axis.near[..H].iter().flatten().all(|near| near.len() == n));
-        assert!(axis.density.iter().flatten().all(|density| density.len() == n));
-        if let Some(layer) = &axis.layer {
-            let factors = if layer.columns { n } else { 1 };
-            assert!(layer.factors.iter().all(|all| all.len() == factors));
-            assert!(layer.memory.iter().all(|memory| memory.len() == n));
-        }
-    }
-    Level::best().run(Absorb::<T, H>(stretch));
+/// # Safety
+/// See [`LayerBox`].
+unsafe fn step<T: Vectors, const H: usize>(all: &LayerBox<'_, T>) {
+    Level::best().run(Absorb::<T, H>(all));
 }
 
-struct Absorb<'a, 'b, T, const H: usize>(Stretch<'a, 'b, T>);
+struct Absorb<'a, T, const H: usize>(&'a LayerBox<'a, T>);
 
-impl<T: Vectors, const H: usize> simd::Kernel<T> for Absorb<'_, '_, T, H> {
+impl<T: Vectors, const H: usize> simd::Kernel<T> for Absorb<'_, T, H> {
     #[inline(always)]
-    unsafe fn run<L: Lanes<Element = T>>(mut self) {
-        let n = self.0.here.len();
-        let whole = n - n % L::N;
-        // SAFETY: every slice holds n values, as `step` has seen, and i + N ≤ n; instructions as the caller promises.
-        unsafe {
-            for i in (0..whole).step_by(L::N) {
-                self.0.sites::<L, H>(i);
-            }
-            for i in whole..n {
-                self.0.sites::<Array<T, 1>, H>(i);
+    unsafe fn run<L: Lanes<Element = T>>(self) {
+        let n = self.0.sites;
+        for row in 0..self.0.rows {
+            let mut i = 0;
+            // SAFETY: i + N ≤ n in every call; the rest is the promise of the kernel's caller.
+            unsafe {
+                while i + L::N <= n {
+                    self.0.sites::<L, H>(row, i);
+                    i += L::N;
+                }
+                // What is left, in vectors that get shorter.
+                if L::N > 8 && i + 8 <= n {
+                    self.0.sites::<Array<T, 8>, H>(row, i);
+                    i += 8;
+                }
+                if L::N > 4 && i + 4 <= n {
+                    self.0.sites::<Array<T, 4>, H>(row, i);
+                    i += 4;
+                }
+                while i < n {
+                    self.0.sites::<Array<T, 1>, H>(row, i);
+                    i += 1;
+                }
             }
         }
     }
 }
 
-impl<T: Real> Stretch<'_, '_, T> {
-    /// Steps the sites of a vector.
+impl<T: Real> LayerBox<'_, T> {
+    /// Steps the sites of a vector: from site `i` of row `row` of the box on.
     ///
     /// # Safety
-    /// The slices reach as far as `i` + N; the processor must have the instructions of `L`; for all that follow.
+    /// The row reaches as far as `i` + N; the processor must have the instructions of `L`; for all that follow.
     #[inline(always)]
-    unsafe fn sites<L: Lanes<Element = T>, const H: usize>(&mut self, i: usize) {
+    unsafe fn sites<L: Lanes<Element = T>, const H: usize>(&self, row: usize, i: usize) {
+        let at = row * self.stride + i;
         // SAFETY: the caller's promise.
         unsafe {
-            let here = L::load(self.here.as_ptr().add(i));
+            let here = L::load(self.here.add(at));
             let mut rho = None;
             if let Some(density) = self.density {
-                rho = Some(L::load(density.as_ptr().add(i)));
+                rho = Some(L::load(density.add(at)));
             }
             let mut sum = here;
-            for (n, axis) in self.axes.iter_mut().enumerate() {
-                let part = axis.change::<L, H>(i, here, rho);
+            for (n, axis) in self.axes.iter().enumerate() {
+                let part = axis.change::<L, H>([row, i, at], here, rho);
                 sum = if n == 0 { part } else { sum.add(part) };
             }
             let mut square = L::splat(self.square);
             if let Some(squares) = self.squares {
-                square = L::load(squares.as_ptr().add(i));
+                square = L::load(squares.add(at));
             }
-            let out = self.out.as_mut_ptr().add(i);
+            let out = self.out.add(at);
             here.add(square.mul_add(sum, here.sub(L::load(out)))).store(out);
         }
     }
 }
 
-impl<T: Real> Axis<'_, T> {
+impl<T: Real> Axis<T> {
     /// The part of Lp of this axis; the layer's memories go on by a step.
     #[inline(always)]
-    unsafe fn change<L: Lanes<Element = T>, const H: usize>(&mut self, i: usize, here: L, rho: Option<L>) -> L {
+    unsafe fn change<L: Lanes<Element = T>, const H: usize>(
+        &self,
+        [row, i, at]: [usize; 3],
+        here: L,
+        rho: Option<L>,
+    ) -> L {
         // SAFETY: the caller's promise.
         unsafe {
             let (mut low, mut high) = ([here; H], [here; H]);
             for k in 0..H {
-                low[k] = L::load(self.near[k][0].as_ptr().add(i));
-                high[k] = L::load(self.near[k][1].as_ptr().add(i));
+                low[k] = L::load(self.near[k][0].add(at));
+                high[k] = L::load(self.near[k][1].add(at));
             }
-            if let Some(layer) = &mut self.layer {
-                let z = layer.change::<L, H>(i, here, &low, &high);
+            if let Some(layer) = &self.layer {
+                let z = layer.change::<L, H>([row, i], here, &low, &high);
                 return match rho {
                     Some(rho) => z.div(rho),
                     None => z,
                 };
             }
             if let (Some(rho), Some([below, above])) = (rho, self.density) {
-                let below = low[0].sub(here).div(rho.add(L::load(below.as_ptr().add(i))));
-                let above = high[0].sub(here).div(rho.add(L::load(above.as_ptr().add(i))));
+                let below = low[0].sub(here).div(rho.add(L::load(below.add(at))));
+                let above = high[0].sub(here).div(rho.add(L::load(above.add(at))));
                 let sum = below.add(above);
                 return sum.add(sum);
             }
@@ -157,12 +187,12 @@ impl<T: Real> Axis<'_, T> {
     }
 }
 
-impl<T: Real> AxisLayer<'_, T> {
+impl<T: Real> AxisLayer<T> {
     /// Z from pⁿ around; see [`super::cpml`].
     #[inline(always)]
     unsafe fn change<L: Lanes<Element = T>, const H: usize>(
-        &mut self,
-        i: usize,
+        &self,
+        place: [usize; 2],
         here: L,
         low: &[L; H],
         high: &[L; H],
@@ -179,23 +209,23 @@ impl<T: Real> AxisLayer<'_, T> {
                 below = weight.mul_add(high[m - 1].sub(low[m]), below);
                 above = weight.mul_add(high[m].sub(low[m - 1]), above);
             }
-            let lower = self.renew::<L>(0, i, below);
-            let upper = self.renew::<L>(1, i, above);
-            self.renew::<L>(2, i, upper.sub(lower))
+            let lower = self.renew::<L>(0, place, below);
+            let upper = self.renew::<L>(1, place, above);
+            self.renew::<L>(2, place, upper.sub(lower))
         }
     }
 
     /// A(m + g) of a memory m, which becomes that minus g.
     #[inline(always)]
-    unsafe fn renew<L: Lanes<Element = T>>(&mut self, n: usize, i: usize, g: L) -> L {
+    unsafe fn renew<L: Lanes<Element = T>>(&self, n: usize, [row, i]: [usize; 2], g: L) -> L {
         // SAFETY: the caller's promise.
         unsafe {
             let factor = if self.columns {
-                L::load(self.factors[n].as_ptr().add(i))
+                L::load(self.factors[n].add(i))
             } else {
-                L::splat(self.factors[n][0])
+                L::splat(*self.factors[n].add(row * self.next_factor))
             };
-            let memory = self.memory[n].as_mut_ptr().add(i);
+            let memory = self.memory[n].add(row * self.next_memory + i);
             let sum = factor.mul(L::load(memory).add(g));
             sum.sub(g).store(memory);
             sum

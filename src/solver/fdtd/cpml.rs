@@ -145,6 +145,17 @@ impl<T: Real> Shape<T> {
         Some(first..first + count)
     }
 
+    /// Values from the memories of a row to those of the next along `along` (1 or 2), which the same layers cross.
+    pub fn next_row(&self, size: [usize; 3], along: usize) -> usize {
+        let [nx, ny, _] = size;
+        let plane = |row: usize, rows: usize| if along == 1 { row } else { row * rows };
+        match self.axis {
+            0 => plane(self.slots(), ny),
+            1 => plane(nx, self.slots()),
+            _ => plane(nx, ny),
+        }
+    }
+
     /// Where the memories of a site lie.
     pub fn place(&self, size: [usize; 3], [i, j, k]: [usize; 3]) -> Option<usize> {
         let row = self.row(size, [j, k])?;

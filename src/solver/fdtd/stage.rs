@@ -24,7 +24,7 @@ pub enum Mode<T> {
 /// Memory of one task.
 pub(super) struct Scratch<T> {
     pub(super) before: Vec<T>,
-    /// pⁿ⁺¹ of the sites of a row that are beside walls.
+    /// pⁿ⁺¹ of the sites beside walls of the rows that are stepped.
     pub(super) beside: Vec<T>,
     /// What layers remember of them then: which layer, the place, ψ below and above, ζ.
     pub(super) kept: Vec<(usize, usize, [T; 3])>,
@@ -59,6 +59,24 @@ impl<T: Real> Scratch<T> {
             parts: Vec::new(),
         }
     }
+
+    /// Forgets what was stepped beside walls.
+    pub(super) fn clear(&mut self) {
+        self.beside.clear();
+        self.kept.clear();
+    }
+
+    /// Gives layers what they remember of sites beside walls.
+    pub(super) fn put_kept(&self, memories: &[Memory<'_, T>]) {
+        for (n, place, remembered) in &self.kept {
+            #[allow(unsafe_code, reason = "see `Shared`")]
+            // SAFETY: what is remembered of a row's sites belongs to the task that steps the row.
+            let memory = unsafe { memories[*n].slices(*place..*place + 1) };
+            for (memory, value) in memory.into_iter().zip(remembered) {
+                memory[0] = *value;
+            }
+        }
+    }
 }
 
 /// An absorbing layer and its memories, for several tasks.
@@ -85,6 +103,17 @@ impl<'a, T: Copy> Memory<'a, T> {
                 self.zeta.slice(places),
             ]
         }
+    }
+
+    /// Where the same begin, from where all of `places` may be reached.
+    pub(super) fn pointers(&self, places: Range<usize>) -> [*mut T; 3] {
+        let above = self.psi.len() / 2;
+        let upper = places.start + above..places.end + above;
+        [
+            self.psi.pointer(places.clone(), places.start),
+            self.psi.pointer(upper.clone(), upper.start),
+            self.zeta.pointer(places.clone(), places.start),
+        ]
     }
 
     /// The layers of a run.

@@ -77,9 +77,6 @@ impl<T> Rows<'_, T> {
 /// This one takes its neighbours from anywhere, as rows at edges do; [`super::bundle`] does the same for the rest, several rows at a time.
 pub type Kernel<T> = fn(old: &mut [T], rows: &Rows<'_, T>, square: T, squares: Option<&[T]>);
 
-/// As [`Kernel`], order 2, with a density per site: pⁿ⁺¹ = pⁿ + ((pⁿ − pⁿ⁻¹) + κ Σ 2 (p′ − p)/(ρ + ρ′)), κ = ρc²Δt²/a².
-pub type DensityKernel<T> = fn(old: &mut [T], rows: &Rows<'_, T>, density: &Rows<'_, T>, kappa: &[T]);
-
 /// The fastest kernel of half width `half` (1 to 4) in `rank` dimensions.
 #[must_use]
 pub fn kernel<T: Vectors>(half: usize, rank: usize) -> Kernel<T> {
@@ -99,16 +96,6 @@ fn by_rank<T: Vectors, const H: usize>(rank: usize) -> Kernel<T> {
     }
 }
 
-/// The fastest kernel with a density per site.
-#[must_use]
-pub fn density_kernel<T: Vectors>(rank: usize) -> DensityKernel<T> {
-    match rank {
-        1 => step_density_row::<T, 1>,
-        2 => step_density_row::<T, 2>,
-        _ => step_density_row::<T, 3>,
-    }
-}
-
 fn step_row<T: Vectors, const H: usize, const D: usize>(
     old: &mut [T],
     rows: &Rows<'_, T>,
@@ -120,15 +107,6 @@ fn step_row<T: Vectors, const H: usize, const D: usize>(
         rows,
         square,
         squares,
-    });
-}
-
-fn step_density_row<T: Vectors, const D: usize>(old: &mut [T], rows: &Rows<'_, T>, density: &Rows<'_, T>, kappa: &[T]) {
-    Level::best().run(DensityStep::<T, D> {
-        old,
-        rows,
-        density,
-        kappa,
     });
 }
 
@@ -145,22 +123,6 @@ impl<T: Vectors, const H: usize, const D: usize> simd::Kernel<T> for Step<'_, T,
     unsafe fn run<L: Lanes<Element = T>>(self) {
         // SAFETY: the caller's contract.
         unsafe { row::<L, H, D>(self.old, self.rows, self.square, self.squares) }
-    }
-}
-
-/// See [`DensityKernel`].
-struct DensityStep<'a, T, const D: usize> {
-    old: &'a mut [T],
-    rows: &'a Rows<'a, T>,
-    density: &'a Rows<'a, T>,
-    kappa: &'a [T],
-}
-
-impl<T: Vectors, const D: usize> simd::Kernel<T> for DensityStep<'_, T, D> {
-    #[inline(always)]
-    unsafe fn run<L: Lanes<Element = T>>(self) {
-        // SAFETY: the caller's contract.
-        unsafe { density_row::<L, D>(self.old, self.rows, self.density, self.kappa) }
     }
 }
 
@@ -312,56 +274,6 @@ unsafe fn row<L: Lanes, const H: usize, const D: usize>(
             });
             let square = squares.map_or(uniform, |squares| *squares.add(i));
             *out.add(i) = advance_site::<L, H, D>([*x.add(i + H), *out.add(i), square], pairs);
-        }
-    }
-}
-
-/// See [`DensityKernel`].
-///
-/// # Safety
-/// The processor must have the instructions of `L`.
-#[inline(always)]
-unsafe fn density_row<L: Lanes, const D: usize>(
-    old: &mut [L::Element],
-    rows: &Rows<'_, L::Element>,
-    density: &Rows<'_, L::Element>,
-    kappa: &[L::Element],
-) {
-    let n = old.len();
-    let (x, rho_x) = (rows.x[..n + 2].as_ptr(), density.x[..n + 2].as_ptr());
-    let [y]: [[*const L::Element; 2]; 1] = starts(&rows.y, D > 1, rows.x, n);
-    let [z]: [[*const L::Element; 2]; 1] = starts(&rows.z, D > 2, rows.x, n);
-    let [rho_y]: [[*const L::Element; 2]; 1] = starts(&density.y, D > 1, density.x, n);
-    let [rho_z]: [[*const L::Element; 2]; 1] = starts(&density.z, D > 2, density.x, n);
-    let kappa = kappa[..n].as_ptr();
-    let out = old.as_mut_ptr();
-    let whole = n - n % L::N;
-    // SAFETY: as in `row`.
-    unsafe {
-        for i in (0..whole).step_by(L::N) {
-            let (here, rho) = (L::load(x.add(i + 1)), L::load(rho_x.add(i + 1)));
-            let face = |p: *const L::Element, r: *const L::Element| L::load(p).sub(here).div(rho.add(L::load(r)));
-            let mut sum = face(x.add(i), rho_x.add(i)).add(face(x.add(i + 2), rho_x.add(i + 2)));
-            if D > 1 {
-                sum = sum.add(face(y[0].add(i), rho_y[0].add(i)).add(face(y[1].add(i), rho_y[1].add(i))));
-            }
-            if D > 2 {
-                sum = sum.add(face(z[0].add(i), rho_z[0].add(i)).add(face(z[1].add(i), rho_z[1].add(i))));
-            }
-            let change = L::load(kappa.add(i)).mul_add(sum.add(sum), here.sub(L::load(out.add(i))));
-            here.add(change).store(out.add(i));
-        }
-        for i in whole..n {
-            let (here, rho) = (*x.add(i + 1), *rho_x.add(i + 1));
-            let face = |p: *const L::Element, r: *const L::Element| (*p - here) / (rho + *r);
-            let mut sum = face(x.add(i), rho_x.add(i)) + face(x.add(i + 2), rho_x.add(i + 2));
-            if D > 1 {
-                sum += face(y[0].add(i), rho_y[0].add(i)) + face(y[1].add(i), rho_y[1].add(i));
-            }
-            if D > 2 {
-                sum += face(z[0].add(i), rho_z[0].add(i)) + face(z[1].add(i), rho_z[1].add(i));
-            }
-            *out.add(i) = here + fma::<L>(*kappa.add(i), sum + sum, here - *out.add(i));
         }
     }
 }

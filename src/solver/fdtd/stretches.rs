@@ -1,21 +1,28 @@
 //! The parts of a row that take different kernels: its ends in layers along x, what is between them, sites beside walls.
 
-use super::absorb::{Axis, AxisLayer, Own, Stretch, site_change};
+use super::absorb::{Axis, AxisLayer, LayerBox, Own, site_change};
 use super::cpml::Layer;
 use super::lattice::Lattice;
 use super::stage::{Memory, Scratch, Stage};
-use super::stencil::{Rows, site_sum};
+use super::stencil::site_sum;
 use super::sweep::Sweep;
 use crate::field::Real;
 use std::ops::Range;
 
 impl<T: Real> Sweep<T> {
-    /// pⁿ⁺¹ of the sites beside walls of a row whose pⁿ⁻¹ is `before`, and what layers will remember of them.
+    /// Appends pⁿ⁺¹ of the sites beside walls of a row whose pⁿ⁻¹ is `before`, and what layers will remember of them.
     pub(super) fn step_beside(&self, stage: &Stage<'_, T>, [j, k]: [usize; 2], before: &[T], scratch: &mut Scratch<T>) {
         let Lattice { half, rank, size, .. } = self.lattice;
         let row = j + size[1] * k;
-        scratch.beside.clear();
-        scratch.kept.clear();
+        if !self.is_crossed(stage, [j, k]) && !self.ends_have_walls(stage, row) {
+            let (uniform, squares) = (self.material.square, &self.material.squares);
+            let first = self.lattice.sites(row).start;
+            self.walls.sums_beside(row, (stage.now, first), |x, here, sum| {
+                let square = squares.get(first + x).copied().unwrap_or(uniform);
+                scratch.beside.push(here + (square * sum + (here - before[x])));
+            });
+            return;
+        }
         self.walls.for_each_beside(row, stage.now, |x, around| {
             let index = self.lattice.index([x, j, k]);
             let here = stage.now.at(index);
@@ -55,105 +62,168 @@ impl<T: Real> Sweep<T> {
         });
     }
 
-    /// The step of a row without walls and damping, or of its ends alone; its ghosts may be wrong afterwards.
-    pub(super) fn stretches(
-        &self,
-        stage: &Stage<'_, T>,
-        span: &mut [T],
-        [j, k]: [usize; 2],
-        negative: &[T],
-        whole: bool,
-    ) {
+    /// Whether layers along y or z absorb in row (j, k).
+    pub(super) fn is_crossed(&self, stage: &Stage<'_, T>, [j, k]: [usize; 2]) -> bool {
+        let crosses =
+            |memory: &Memory<'_, T>| memory.shape.axis > 0 && memory.shape.row(self.lattice.size, [j, k]).is_some();
+        stage.memories.iter().any(crosses)
+    }
+
+    /// Whether sites beside walls of a row lie in layers along x.
+    fn ends_have_walls(&self, stage: &Stage<'_, T>, row: usize) -> bool {
+        let [low, high] = stage.ends();
+        let beside = self.walls.beside(row);
+        beside.first().is_some_and(|x| *x < low.end) || beside.last().is_some_and(|x| *x >= high.start)
+    }
+
+    /// The step of a row without walls and damping, whatever stands for the rows around it; its ghosts may be wrong afterwards.
+    pub(super) fn stretches(&self, stage: &Stage<'_, T>, span: &mut [T], at: [usize; 2], negative: &[T]) {
         let lattice = &self.lattice;
         let (nx, half) = (lattice.size[0], lattice.half);
+        let [j, k] = at;
         let row = j + lattice.size[1] * k;
-        let crossing =
-            |memory: &Memory<'_, T>| memory.shape.axis > 0 && memory.shape.row(lattice.size, [j, k]).is_some();
-        let crossed = stage.memories.iter().any(crossing);
+        let boxed = self.is_crossed(stage, at) || !self.material.density.is_empty();
         let rows = self.neighbours(stage.now, j, k, negative);
         let density = (!self.material.density.is_empty()).then(|| self.density_rows(j, k));
         let squares = (!self.material.squares.is_empty()).then(|| lattice.row(&self.material.squares, row));
         let [low, high] = stage.ends();
         for (part, end) in [(low.clone(), true), (low.end..high.start.min(nx), false), (high, true)] {
-            if part.is_empty() || !(end || whole) {
+            if part.is_empty() {
                 continue;
             }
-            let rows = rows.part(part.clone(), half);
-            let density = density.as_ref().map(|density| density.part(part.clone(), half));
-            let squares = squares.map(|squares| &squares[part.clone()]);
+            let (rows, squares) = (
+                rows.part(part.clone(), half),
+                squares.map(|squares| &squares[part.clone()]),
+            );
             let out = &mut span[half + part.start..half + part.end];
-            if end || crossed {
-                self.absorb(stage, [j, k], part, &rows, density.as_ref(), squares, out);
-            } else if let Some(density) = density {
-                (self.density_kernel)(out, &rows, &density, squares.unwrap_or(&[]));
-            } else {
+            if !(end || boxed) {
                 (self.kernel)(out, &rows, self.material.square, squares);
+                continue;
+            }
+            let density = density.as_ref().map(|density| density.part(part.clone(), half));
+            let n = part.len();
+            let start = |row: &[T]| row[..n].as_ptr();
+            let axes: [Axis<T>; 3] = std::array::from_fn(|axis| Axis {
+                near: match axis {
+                    0 => std::array::from_fn(|k| {
+                        let k = (k + 1).min(half);
+                        [start(&rows.x[half - k..]), start(&rows.x[half + k..])]
+                    }),
+                    1 => rows.y.map(|pair| pair.map(start)),
+                    _ => rows.z.map(|pair| pair.map(start)),
+                },
+                density: density.as_ref().map(|density| match axis {
+                    0 => [start(density.x), start(&density.x[2..])],
+                    1 => density.y[0].map(start),
+                    _ => density.z[0].map(start),
+                }),
+                layer: self.layer(stage, axis, at, 1, (1, part.clone())),
+            });
+            #[allow(unsafe_code, reason = "see `Shared`")]
+            // SAFETY: every pointer is the start of a slice of n values or, in layers, was seen to reach n; the row and what is remembered of its sites
+            // belong to the task that steps the row.
+            unsafe {
+                (self.absorb_kernel)(&LayerBox {
+                    here: start(&rows.x[half..]),
+                    out: out.as_mut_ptr(),
+                    squares: squares.map(start),
+                    square: self.material.square,
+                    density: density.as_ref().map(|density| start(&density.x[1..])),
+                    axes: &axes[..lattice.rank],
+                    sites: n,
+                    rows: 1,
+                    stride: 0,
+                });
             }
         }
     }
 
-    /// The step of a part of a row where layers absorb.
-    #[expect(clippy::too_many_arguments, reason = "one call site")]
-    fn absorb(
+    /// The step of a part of each of `count` rows from (j, k) on, one behind the other along axis `along`, in or between layers. The rows lie inside the grid, are not damped, and the
+    /// same layers cross all of them.
+    ///
+    /// # Safety
+    /// As for [`Sweep::rows`].
+    #[allow(unsafe_code, reason = "see `Shared`")]
+    pub(super) unsafe fn boxes(
         &self,
         stage: &Stage<'_, T>,
         at: [usize; 2],
+        (along, count): (usize, usize),
         part: Range<usize>,
-        rows: &Rows<'_, T>,
-        density: Option<&Rows<'_, T>>,
-        squares: Option<&[T]>,
-        out: &mut [T],
     ) {
-        let (size, half, n) = (self.lattice.size, self.lattice.half, part.len());
-        let mut axes: [Axis<'_, T>; 3] = std::array::from_fn(|axis| Axis {
-            near: match axis {
-                0 => std::array::from_fn(|k| {
-                    let k = (k + 1).min(half);
-                    [&rows.x[half - k..][..n], &rows.x[half + k..][..n]]
-                }),
-                1 => rows.y,
-                _ => rows.z,
-            },
-            density: density.map(|density| match axis {
-                0 => [&density.x[..n], &density.x[2..][..n]],
-                1 => density.y[0],
-                _ => density.z[0],
-            }),
-            layer: None,
+        if part.is_empty() {
+            return;
+        }
+        let lattice = &self.lattice;
+        let [ny, half, stride] = [lattice.size[1], lattice.half, lattice.stride];
+        let distances = [1, stride, stride * ny];
+        let row = at[0] + ny * at[1];
+        let begin = lattice.index([part.start, at[0], at[1]]);
+        let end = begin + (count - 1) * distances[along] + part.len();
+        let reach = half * distances[lattice.rank - 1];
+        let here = stage.now.pointer(begin - reach..end + reach, begin);
+        let out = stage.old.pointer(lattice.span(row).start..end, begin);
+        let near = |axis: usize, from: *const T, k: usize| {
+            [
+                from.wrapping_sub(k * distances[axis]),
+                from.wrapping_add(k * distances[axis]),
+            ]
+        };
+        let density = (!self.material.density.is_empty()).then(|| {
+            self.material.density[begin - distances[lattice.rank - 1]..][distances[lattice.rank - 1]..].as_ptr()
         });
-        for memory in stage.memories {
-            let Some(places) = memory.shape.row(size, at) else {
-                continue;
-            };
-            let (axis, columns) = (memory.shape.axis, memory.shape.axis == 0);
-            let slots = if columns {
-                let Some(slot) = memory.shape.slot(part.start) else {
-                    continue;
-                };
-                slot..slot + n
-            } else {
-                let Some(slot) = memory.shape.slot(at[axis - 1]) else {
-                    continue;
-                };
-                slot..slot + 1
-            };
-            let from = places.start + if columns { slots.start } else { part.start };
-            axes[axis].layer = Some(AxisLayer {
-                factors: [0, 1, 2].map(|n| &memory.shape.factors()[n][slots.clone()]),
-                columns,
-                #[allow(unsafe_code, reason = "see `Shared`")]
-                // SAFETY: what is remembered of a row's sites belongs to the task that steps the row.
-                memory: unsafe { memory.slices(from..from + n) },
+        let axes: [Axis<T>; 3] = std::array::from_fn(|axis| Axis {
+            near: std::array::from_fn(|k| near(axis, here, (k + 1).min(half))),
+            density: density.map(|density| near(axis, density, 1)),
+            layer: self.layer(stage, axis, at, along, (count, part.clone())),
+        });
+        // SAFETY: `here` reaches all that the stencil reads from rows inside the grid, `out` the rows themselves, and arrays of the medium lie like the levels; what is
+        // remembered of rows belongs to the task that steps them.
+        unsafe {
+            (self.absorb_kernel)(&LayerBox {
+                here,
+                out,
+                squares: (!self.material.squares.is_empty()).then(|| self.material.squares[begin..end].as_ptr()),
+                square: self.material.square,
+                density,
+                axes: &axes[..lattice.rank],
+                sites: part.len(),
+                rows: count,
+                stride: distances[along],
             });
         }
-        (self.absorb_kernel)(Stretch {
-            here: &rows.x[half..][..n],
-            out,
-            squares,
-            square: self.material.square,
-            density: density.map(|density| &density.x[1..][..n]),
-            axes: &mut axes[..self.lattice.rank],
-        });
+    }
+
+    /// What part `part` of `count` rows from row `at` on along `along` has of the layers along `axis`.
+    fn layer(
+        &self,
+        stage: &Stage<'_, T>,
+        axis: usize,
+        at: [usize; 2],
+        along: usize,
+        (count, part): (usize, Range<usize>),
+    ) -> Option<AxisLayer<T>> {
+        let size = self.lattice.size;
+        let memory = stage.memories.iter().find(|memory| memory.shape.axis == axis)?;
+        let first = memory.shape.row(size, at)?;
+        let columns = axis == 0;
+        let slot = memory.shape.slot(if columns { part.start } else { at[axis - 1] })?;
+        let next_memory = memory.shape.next_row(size, along);
+        let next_factor = usize::from(axis == along);
+        let from = first.start + if columns { slot } else { part.start };
+        let behind = (count - 1) * next_memory + part.len();
+        let reads = if columns {
+            part.len()
+        } else {
+            (count - 1) * next_factor + 1
+        };
+        Some(AxisLayer {
+            factors: [0, 1, 2].map(|n| memory.shape.factors()[n][slot..slot + reads].as_ptr()),
+            columns,
+            next_factor,
+            memory: memory.pointers(from..from + behind),
+            next_memory,
+        })
     }
 
     /// Sets ζ to what two levels that come from elsewhere need, so that their difference does not go on as a drift in the layers. Where layers

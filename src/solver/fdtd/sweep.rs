@@ -12,12 +12,13 @@ use super::material::Material;
 use super::share::{Shared, View};
 use super::sites::Acts;
 use super::stage::{Memory, Mode, Part, Scratch, Stage, Watched};
-use super::stencil::{DensityKernel, Kernel, Rows, density_kernel, kernel};
+use super::stencil::{Kernel, Rows, kernel};
 use super::walls::Walls;
 use crate::backend::simd::Vectors;
 use crate::backend::threads;
 use crate::field::Real;
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// The fixed part of a run: all that a step reads besides the two levels.
 pub struct Sweep<T> {
@@ -31,12 +32,11 @@ pub struct Sweep<T> {
     pub walls: Walls,
     pub(super) kernel: Kernel<T>,
     bundle_kernels: BundleKernels<T>,
-    pub(super) density_kernel: DensityKernel<T>,
     pub(super) absorb_kernel: AbsorbKernel<T>,
     zero: Vec<T>,
     blocks: Vec<Block>,
-    /// Rows that take nothing but the kernel: inside the grid, far from walls and layers, undamped.
-    plain: Vec<bool>,
+    /// How each row is stepped.
+    ways: Vec<Way>,
     /// Where the ghosts of a row come from.
     mirrors: Vec<Mirror>,
 }
@@ -48,15 +48,14 @@ impl<T: Real> Sweep<T> {
         T: Vectors,
     {
         let blocks = blocks(&lattice, size_of::<T>(), threads::count());
-        let plain = plain_rows(&lattice, &material, &walls);
+        let ways = ways(&lattice, &material);
         Self {
             kernel: kernel(lattice.half, lattice.rank),
             bundle_kernels: bundle_kernels(lattice.half, lattice.rank),
-            density_kernel: density_kernel(lattice.rank),
             absorb_kernel: absorb_kernel(lattice.half),
             zero: vec![T::zero(); lattice.stride],
             blocks,
-            plain,
+            ways,
             mirrors: lattice.mirrors(true),
             lattice,
             material,
@@ -72,7 +71,7 @@ impl<T: Real> Sweep<T> {
 
     /// Bytes held.
     pub fn bytes(&self) -> u64 {
-        self.material.bytes() + self.walls.bytes() + (self.mask.len() + self.plain.len()) as u64
+        self.material.bytes() + self.walls.bytes() + (self.mask.len() + self.ways.len()) as u64
     }
 
     /// Steps: `old` holds pⁿ⁻¹ and gets what `mode` says; `now` is pⁿ, with ghosts along x filled. To be called in the pool.
@@ -170,50 +169,124 @@ impl<T: Real> Sweep<T> {
         let step = if along == 1 { 1 } else { ny };
         let start = first[0] + ny * first[1];
         let share = ahead.len().div_ceil(count.max(1));
-        let simple = |row: usize| self.plain[row] && matches!(stage.mode, Mode::Step);
+        let way = |row: usize| match stage.mode {
+            Mode::Step => self.ways[row],
+            Mode::Combine { .. } => Way::Alone,
+        };
         let mut n = 0;
         while n < count {
-            let simple_bundle = |n: &usize| (0..planes).all(|b| simple(start + n * step + b * ny));
-            let run = (n..count).take_while(simple_bundle).count();
-            if run > 0 {
+            let own = way(start + n * step);
+            let alike = |n: &usize| (0..planes).all(|b| way(start + n * step + b * ny) == own);
+            let run = (n..count).take_while(alike).count();
+            if run > 0 && own != Way::Alone {
                 let ahead = &ahead[(n * share).min(ahead.len())..((n + run) * share).min(ahead.len())];
-                self.plain_run(stage, start + n * step, step, run, planes, ahead);
+                // SAFETY: the caller's promise.
+                unsafe { self.run_of_rows(stage, own, (start + n * step, step), [run, planes], ahead, scratch) };
                 n += run;
                 continue;
             }
             for b in 0..planes {
-                let mut at = first;
-                at[along - 1] += n;
-                at[1] += b;
                 let row = start + n * step + b * ny;
-                if simple(row) {
-                    self.plain_run(stage, row, step, 1, 1, &[]);
-                    continue;
+                if way(row) == Way::Alone {
+                    // SAFETY: the caller's promise.
+                    let span = unsafe { stage.old.slice(self.lattice.span(row)) };
+                    self.row(stage, span, [row % ny, row / ny], scratch);
+                    self.visit(stage, row, span);
+                } else {
+                    // SAFETY: the caller's promise.
+                    unsafe { self.run_of_rows(stage, way(row), (row, step), [1, 1], &[], scratch) };
                 }
-                // SAFETY: the caller's promise.
-                let span = unsafe { stage.old.slice(self.lattice.span(row)) };
-                self.row(stage, span, at, scratch);
-                self.visit(stage, row, span);
             }
             n += 1;
         }
     }
 
-    /// Bundles of rows that take the kernel alone.
+    /// Rows inside the grid that are stepped alike: `count` of them from row `start` on, `step` apart, in each of `planes` planes.
+    ///
+    /// # Safety
+    /// As for [`Sweep::rows`].
+    #[allow(unsafe_code, reason = "see `Shared`")]
+    unsafe fn run_of_rows(
+        &self,
+        stage: &Stage<'_, T>,
+        way: Way,
+        (start, step): (usize, usize),
+        [count, planes]: [usize; 2],
+        ahead: &[*const T],
+        scratch: &mut Scratch<T>,
+    ) {
+        let lattice = &self.lattice;
+        let [nx, ny, _] = lattice.size;
+        let rows = || (0..planes).flat_map(|b| (0..count).map(move |n| start + n * step + b * ny));
+        let walls = || {
+            let rows = if self.walls.is_empty() { None } else { Some(rows()) };
+            rows.into_iter().flatten().filter(|row| self.walls.concern(*row))
+        };
+        scratch.clear();
+        for row in walls() {
+            // SAFETY: the caller's promise.
+            let before = unsafe { stage.old.slice(lattice.sites(row)) };
+            self.step_beside(stage, [row % ny, row / ny], before, scratch);
+        }
+        let [low, high] = stage.ends();
+        let middle = low.end..high.start.min(nx);
+        let boxed = way != Way::Plain;
+        if !boxed {
+            self.plain_run(stage, (start, step), [count, planes], middle.clone(), ahead);
+        }
+        if boxed || middle.len() < nx {
+            for b in 0..planes {
+                let row = start + b * ny;
+                let at = [row % ny, row / ny];
+                let along = (if step == 1 { 1 } else { 2 }, count);
+                // SAFETY: the caller's promise.
+                unsafe {
+                    self.boxes(stage, at, along, low.clone());
+                    if boxed {
+                        self.boxes(stage, at, along, middle.clone());
+                    }
+                    self.boxes(stage, at, along, high.start.min(nx)..high.end.min(nx));
+                }
+            }
+        }
+        let mut stepped = 0;
+        for row in walls() {
+            // SAFETY: the caller's promise.
+            let sites = unsafe { stage.old.slice(lattice.sites(row)) };
+            stepped += self.walls.put(row, &scratch.beside[stepped..], sites);
+        }
+        scratch.put_kept(stage.memories);
+        let mirrored = !boxed && middle.len() == nx;
+        let quiet = stage.watched.is_empty() && rows().all(|row| !stage.visits(row));
+        if mirrored && quiet && self.walls.is_empty() {
+            return;
+        }
+        for row in rows() {
+            // SAFETY: the caller's promise.
+            let span = unsafe { stage.old.slice(lattice.span(row)) };
+            if !mirrored || self.walls.concern(row) {
+                self.fill_ghosts(span);
+            }
+            if !quiet {
+                self.visit(stage, row, span);
+            }
+        }
+    }
+
+    /// Sites `inside` of bundles of rows that take the kernel alone.
     fn plain_run(
         &self,
         stage: &Stage<'_, T>,
-        start: usize,
-        step: usize,
-        count: usize,
-        planes: usize,
+        (start, step): (usize, usize),
+        [count, planes]: [usize; 2],
+        inside: Range<usize>,
         ahead: &[*const T],
     ) {
+        if inside.is_empty() {
+            return;
+        }
         let lattice = &self.lattice;
         let ny = lattice.size[1];
-        // Layers at the ends of rows have a kernel of their own.
-        let ends = stage.ends();
-        let inside = ends[0].end..ends[1].start.min(lattice.size[0]);
         let last = start + (count - 1) * step + (planes - 1) * ny;
         let stride = lattice.stride;
         let reach = lattice.half * [0, 1, ny][lattice.rank - 1];
@@ -247,25 +320,6 @@ impl<T: Real> Sweep<T> {
                 },
                 ahead,
             });
-        }
-        let rows = || (0..planes).flat_map(|b| (0..count).map(move |n| start + n * step + b * ny));
-        if inside.len() < lattice.size[0] {
-            for row in rows() {
-                #[allow(unsafe_code, reason = "see `Shared`")]
-                // SAFETY: the promise of `rows`.
-                let span = unsafe { stage.old.slice(lattice.span(row)) };
-                self.stretches(stage, span, [row % ny, row / ny], &[], false);
-                self.fill_ghosts(span);
-            }
-        }
-        if stage.watched.is_empty() && rows().all(|row| !stage.visits(row)) {
-            return;
-        }
-        for row in rows() {
-            #[allow(unsafe_code, reason = "see `Shared`")]
-            // SAFETY: the promise of `rows`.
-            let span = unsafe { stage.old.slice(lattice.span(row)) };
-            self.visit(stage, row, span);
         }
     }
 
@@ -307,19 +361,13 @@ impl<T: Real> Sweep<T> {
         if damping.is_some() || matches!(mode, Mode::Combine { .. }) {
             scratch.before.copy_from_slice(&span[half..half + nx]);
         }
+        scratch.clear();
         self.step_beside(stage, [j, k], &span[half..half + nx], scratch);
         self.negate_ghosts(now, j, k, &mut scratch.negative);
-        self.stretches(stage, span, [j, k], &scratch.negative, true);
+        self.stretches(stage, span, [j, k], &scratch.negative);
         let sites = &mut span[half..half + nx];
         self.walls.put(row, &scratch.beside, sites);
-        for (n, place, remembered) in &scratch.kept {
-            #[allow(unsafe_code, reason = "see `Shared`")]
-            // SAFETY: what is remembered of a row's sites belongs to the task that steps the row.
-            let memory = unsafe { stage.memories[*n].slices(*place..*place + 1) };
-            for (memory, value) in memory.into_iter().zip(remembered) {
-                memory[0] = *value;
-            }
-        }
+        scratch.put_kept(stage.memories);
         if let Some(damping) = damping {
             let here = now.slice(lattice.sites(row));
             for (((new, before), rate), here) in sites.iter_mut().zip(&scratch.before).zip(damping).zip(here) {
@@ -402,21 +450,36 @@ impl<T: Real> Sweep<T> {
     }
 }
 
-/// The rows that take nothing but the kernel.
-fn plain_rows<T: Real>(lattice: &Lattice, material: &Material<T>, walls: &Walls) -> Vec<bool> {
-    if !material.density.is_empty() {
-        return vec![false; lattice.rows()];
-    }
+/// How a row is stepped. Rows beside one another that are stepped alike are stepped together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// By itself: at the grid's edges, or damped.
+    Alone,
+    /// By the kernel of bundles, but for its ends in layers along x.
+    Plain,
+    /// By that of boxes: whether it lies in layers along y and z. Neither, where the density differs from site to site.
+    Boxed([bool; 2]),
+}
+
+/// How the rows of a grid are stepped.
+fn ways<T: Real>(lattice: &Lattice, material: &Material<T>) -> Vec<Way> {
     let half = lattice.half;
     (0..lattice.rows())
         .map(|row| {
             let at = [0, row % lattice.size[1], row / lattice.size[1]];
-            let inside = (1..lattice.rank).all(|axis| {
+            let between = |axis: usize, width: usize| {
                 let n = lattice.size[axis];
-                let between = |width: usize| (width..n.saturating_sub(width)).contains(&at[axis]);
-                between(half) && (!lattice.is_absorbing(axis) || between(lattice.absorb_width))
-            });
-            inside && !walls.concern(row) && material.damping(lattice, row).is_none()
+                (width..n.saturating_sub(width)).contains(&at[axis])
+            };
+            let crossed = [1, 2]
+                .map(|axis| axis < lattice.rank && lattice.is_absorbing(axis) && !between(axis, lattice.absorb_width));
+            if !(1..lattice.rank).all(|axis| between(axis, half)) || material.damping(lattice, row).is_some() {
+                Way::Alone
+            } else if crossed == [false; 2] && material.density.is_empty() {
+                Way::Plain
+            } else {
+                Way::Boxed(crossed)
+            }
         })
         .collect()
 }

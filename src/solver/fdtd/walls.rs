@@ -114,15 +114,54 @@ impl Walls {
         }
     }
 
-    /// Puts the new values of the sites beside walls of a row into it, and clears wall sites.
-    pub(super) fn put<T: Real>(&self, row: usize, stepped: &[T], sites: &mut [T]) {
+    /// Calls `visit(x, pⁿ, L pⁿ)` for the sites beside walls of a row, in the order of operations of the kernels; `first` is the place of the row's first site.
+    pub(super) fn sums_beside<T: Real>(
+        &self,
+        row: usize,
+        (field, first): (View<'_, T>, usize),
+        mut visit: impl FnMut(usize, T, T),
+    ) {
+        // Sites side by side, so that the compiler makes vectors of the sums.
+        const SIDE: usize = 8;
         let Some(row) = self.rows.get(row) else { return };
+        let (reads, rank) = (self.reads(), self.rank);
+        let two_ranks = T::of([0.0, 2.0, 4.0, 6.0][rank]);
+        let mut pairs = [[T::zero(); SIDE]; 4];
+        for (sites, places) in row.sites.chunks(SIDE).zip(row.places.chunks(SIDE * reads)) {
+            let mut here = [T::zero(); SIDE];
+            for (n, (x, places)) in sites.iter().zip(places.chunks_exact(reads)).enumerate() {
+                here[n] = field.at(first + x);
+                for (k, axes) in places.chunks_exact(2 * rank).enumerate() {
+                    let mut sum = axes[0].value(field) + axes[1].value(field);
+                    for pair in axes[2..].chunks_exact(2) {
+                        sum += pair[0].value(field) + pair[1].value(field);
+                    }
+                    pairs[k][n] = sum;
+                }
+            }
+            let mut sums = [T::zero(); SIDE];
+            for (weight, pairs) in COEFFICIENTS[self.half][1..=self.half].iter().zip(&pairs) {
+                let weight = T::of(*weight);
+                for n in 0..SIDE {
+                    sums[n] += weight * (pairs[n] - two_ranks * here[n]);
+                }
+            }
+            for (n, x) in sites.iter().enumerate() {
+                visit(*x, here[n], sums[n]);
+            }
+        }
+    }
+
+    /// Puts the new values of the sites beside walls of a row into it, and clears wall sites; returns how many of `stepped` that took.
+    pub(super) fn put<T: Real>(&self, row: usize, stepped: &[T], sites: &mut [T]) -> usize {
+        let Some(row) = self.rows.get(row) else { return 0 };
         for (x, value) in row.sites.iter().zip(stepped) {
             sites[*x] = *value;
         }
         for span in &row.spans {
             sites[span.clone()].fill(T::zero());
         }
+        row.sites.len()
     }
 
     /// Calls `visit(i, terms)` for every listed site of a row with the bonds that make the plain stencil that of the site.
@@ -154,6 +193,11 @@ impl Walls {
             }
             visit(*x, &terms);
         }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
     }
 
     /// Whether a row holds walls or sites beside one.
