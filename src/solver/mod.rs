@@ -10,6 +10,7 @@ mod clock;
 pub mod crank_nicolson;
 #[cfg(feature = "cuda")]
 mod device;
+mod events;
 pub mod fdtd;
 pub mod image;
 pub mod method;

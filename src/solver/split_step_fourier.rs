@@ -336,12 +336,16 @@ impl<T: Real> SplitStepFourier<T> {
         }
     }
 
-    fn record(&mut self, time: f64, taps: &mut Taps) {
+    fn record(&mut self, clock: &RunClock, taps: &mut Taps) {
         let needs_energy = taps.taps().iter().any(|tap| tap.measure == Measure::Energy);
-        let energy = if needs_energy { self.total(time).energy } else { 0.0 };
+        let energy = if needs_energy {
+            self.total(clock.time()).energy
+        } else {
+            0.0
+        };
         let grid = self.scenario.grid();
         let (psi, hopping) = (&self.psi, self.quantum.hopping);
-        taps.record(time, |tap| {
+        taps.record(clock, |_, tap| {
             if tap.measure == Measure::Energy {
                 energy
             } else {
@@ -484,7 +488,7 @@ impl<T: Real> Stepper for SplitStepFourier<T> {
 
     fn observe(&mut self, clock: &RunClock, taps: &mut Taps) -> Result<(), SolverError> {
         taps.touch(self);
-        self.record(clock.time(), taps);
+        self.record(clock, taps);
         Ok(())
     }
 

@@ -112,7 +112,7 @@ impl<T: Number> CrankNicolson<T> {
                     self.propagator.advance(&clock.after(moment - 1), 1);
                 }
                 self.propagator.fetch();
-                self.record(clock.after(moment).time(), taps);
+                self.record(&clock.after(moment), taps);
             }
             return;
         }
@@ -135,7 +135,7 @@ impl<T: Number> CrankNicolson<T> {
                         Some(_) => totals.next().map_or(f64::NAN, |totals| totals.value(self.grid(), tap)),
                     })
                     .collect();
-                taps.push(clock.after(*moment).time(), &values);
+                taps.push(&clock.after(*moment), &values);
             }
         }
     }
@@ -169,10 +169,10 @@ impl<T: Number> CrankNicolson<T> {
         density * diagonal - self.quantum.hopping * (psi.conj() * around).re
     }
 
-    fn record(&self, time: f64, taps: &mut Taps) {
+    fn record(&self, clock: &RunClock, taps: &mut Taps) {
         let grid = self.grid();
-        let drives = self.propagator.drives_at(time);
-        taps.record(time, |tap| {
+        let drives = self.propagator.drives_at(clock.time());
+        taps.record(clock, |_, tap| {
             if tap.measure != Measure::Energy {
                 return tap.quantum(grid, self.quantum.hopping, |site| self.psi_at(site));
             }

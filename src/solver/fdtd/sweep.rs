@@ -7,17 +7,21 @@ use super::absorb::{AbsorbKernel, absorb_kernel};
 use super::blocks::{Block, blocks, most_planes};
 use super::bundle::{BundleKernels, Bundles, bundle_kernels};
 use super::cpml::Layer;
+use super::events::SiteEvents;
 use super::lattice::{Ghost, Lattice, Mirror};
 use super::material::Material;
+use super::row_sums::SumKernels;
 use super::share::{Shared, View};
-use super::sites::Acts;
-use super::stage::{Memory, Mode, Part, Scratch, Stage, Watched};
+use super::stage::{Followed, Memory, Mode, Part, Scratch, Stage};
 use super::stencil::{DensityKernel, Kernel, Rows, density_kernel, kernel};
 use super::walls::Walls;
 use crate::backend::simd::Vectors;
 use crate::backend::threads;
 use crate::field::Real;
 use rayon::prelude::*;
+
+/// Bytes of the rows that are stepped before the first of them is visited.
+const VISITED: usize = 32 * 1024;
 
 /// The fixed part of a run: all that a step reads besides the two levels.
 pub struct Sweep<T> {
@@ -33,6 +37,7 @@ pub struct Sweep<T> {
     bundle_kernels: BundleKernels<T>,
     pub(super) density_kernel: DensityKernel<T>,
     pub(super) absorb_kernel: AbsorbKernel<T>,
+    pub(super) sums: SumKernels<T>,
     zero: Vec<T>,
     blocks: Vec<Block>,
     /// Rows that take nothing but the kernel: inside the grid, far from walls and layers, undamped.
@@ -54,6 +59,7 @@ impl<T: Real> Sweep<T> {
             bundle_kernels: bundle_kernels(lattice.half, lattice.rank),
             density_kernel: density_kernel(lattice.rank),
             absorb_kernel: absorb_kernel(lattice.half),
+            sums: SumKernels::new(lattice.half),
             zero: vec![T::zero(); lattice.stride],
             blocks,
             plain,
@@ -81,9 +87,9 @@ impl<T: Real> Sweep<T> {
         now: &[T],
         old: &mut [T],
         layers: &mut [Layer<T>],
-        watched: Watched<'_, T>,
         mode: Mode<T>,
-        acts: &Acts<T>,
+        followed: Followed<'_, T>,
+        events: &SiteEvents<'_, T>,
     ) {
         let now = View::of(now);
         let memories = if matches!(mode, Mode::Step) {
@@ -96,10 +102,8 @@ impl<T: Real> Sweep<T> {
             old: Shared::new(old),
             mode,
             memories: &memories,
-            acts,
-            visited: &[],
-            watched,
-            keeper: None,
+            followed,
+            events: Some((events, 1)),
         };
         let scratch = || Scratch::new(&self.lattice);
         let work = |scratch: &mut Scratch<T>, block: &Block| {
@@ -171,10 +175,13 @@ impl<T: Real> Sweep<T> {
         let start = first[0] + ny * first[1];
         let share = ahead.len().div_ceil(count.max(1));
         let simple = |row: usize| self.plain[row] && matches!(stage.mode, Mode::Step);
+        // What is done to a row after its step shall find it in cache.
+        let visited_rows = (VISITED / (planes * self.lattice.stride * size_of::<T>())).max(1);
         let mut n = 0;
         while n < count {
             let simple_bundle = |n: &usize| (0..planes).all(|b| simple(start + n * step + b * ny));
-            let run = (n..count).take_while(simple_bundle).count();
+            let longest = if stage.followed.is_empty() { count } else { visited_rows };
+            let run = (n..count).take(longest).take_while(simple_bundle).count();
             if run > 0 {
                 let ahead = &ahead[(n * share).min(ahead.len())..((n + run) * share).min(ahead.len())];
                 self.plain_run(stage, start + n * step, step, run, planes, ahead);
@@ -258,7 +265,7 @@ impl<T: Real> Sweep<T> {
                 self.fill_ghosts(span);
             }
         }
-        if stage.watched.is_empty() && rows().all(|row| !stage.visits(row)) {
+        if stage.followed.is_empty() && rows().all(|row| stage.events_of(row).is_none()) {
             return;
         }
         for row in rows() {
@@ -269,21 +276,30 @@ impl<T: Real> Sweep<T> {
         }
     }
 
-    /// What happens at single sites of a row that was just stepped.
+    /// What happens at sites of a row that was just stepped.
     fn visit(&self, stage: &Stage<'_, T>, row: usize, span: &mut [T]) {
         let half = self.lattice.half;
-        let visited = stage.visits(row);
-        if visited {
+        let events = stage.events_of(row);
+        if let Some((events, level)) = events {
             let n = span.len();
-            if stage.acts.apply(row, &mut span[half..n - half]) {
+            if events.played[level - 1].apply(row, &mut span[half..n - half]) {
                 self.fill_ghosts(span);
             }
+            events.recording.take_pressures(self, level, row, &span[half..n - half]);
         }
+        let level = stage.events.map_or(1, |(_, level)| level);
         #[allow(unsafe_code, reason = "see `Shared`")]
-        // SAFETY: the row belongs to this task, as in the older level.
-        let potential = unsafe { stage.watched.take(self.lattice.span(row), span) };
-        if let Some((keeper, level)) = stage.keeper.filter(|_| visited) {
-            keeper.keep(row, level, half, span, potential);
+        // SAFETY: the row belongs to this task, as in the older level; what is read of Φ⁺ is written when what is read of pⁿ is.
+        let before = unsafe {
+            if !stage.followed.is_empty() {
+                stage.followed.take(&self.sums, level, self.lattice.span(row), span);
+            }
+            stage.followed.before(level - 1)
+        };
+        if let (Some((events, level)), Some(potential)) = (events, before) {
+            events
+                .recording
+                .take_motion(self, level - 1, row, [stage.now, potential]);
         }
     }
 

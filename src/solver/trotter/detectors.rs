@@ -4,13 +4,16 @@ use super::half_phase::HalfPhase;
 use super::measure::ReadRow;
 use super::run::{KEPT, Trotter};
 use super::watch::Watch;
-use crate::field::Real;
+use crate::field::{Real, wide};
 use crate::physics::Measure;
 use crate::solver::Taps;
 use crate::solver::clock::RunClock;
 use crate::solver::taps::Tap;
 use crate::solver::totals::Region;
+use crate::solver::transducers::Act;
+use num_complex::Complex64;
 use rayon::prelude::*;
+use std::ops::Range;
 
 impl<T: Real> Trotter<T> {
     /// Takes steps, after each of which transducers act and detectors record; none: they do so now.
@@ -20,55 +23,90 @@ impl<T: Real> Trotter<T> {
             return;
         }
         let watch = match self.watch.take() {
-            Some(watch) if watch.fits(taps.taps()) => watch,
+            Some(watch) if watch.fits(taps) => watch,
             _ => Watch::new(
                 &self.problem.grid,
                 &self.media,
                 self.scheme.open_damping,
-                taps.taps(),
+                taps,
                 self.stepper.fused(),
             ),
         };
         let mut done = 0;
         loop {
-            // Transducers act between two steps.
-            let steady = self.is_steady() && !taps.touches() && steps > 0;
-            let count = if steady {
-                (steps - done).min(watch.depth() as u64)
-            } else {
-                1
-            };
+            // Transducers that play act between two steps.
+            let steady = self.is_steady() && !taps.plays() && steps > 0;
             let start = clock.after(done);
+            let left = steps - done;
+            let (unseen, seen) = match (steady, watch.direct() && !taps.touches()) {
+                (true, true) => (taps.until_due(&start, left) - 1, 1),
+                (true, false) => (0, left.min(watch.depth() as u64)),
+                (false, _) => (0, 1),
+            };
+            if unseen > 0 {
+                self.steady_steps(unseen);
+            }
+            let start = start.after(unseen);
             if steady {
-                self.watched_steps(count, &watch);
+                self.watched_steps(seen, &watch);
             } else if steps > 0 {
                 self.single_step(start.time());
             }
-            let end = if steps > 0 { start.after(count) } else { start };
+            let end = if steps > 0 { start.after(seen) } else { start };
             if !steady {
                 self.touch_sites(end.time(), taps);
                 watch.see(0, &|row, x, out| self.stepper.read(row, x, out));
             }
+            let after = |step: usize| if steady { start.after(step as u64 + 1) } else { end };
             let closing = self.last_half_phase(end.time());
             let drives = self.media.drives_at(end.time());
-            let records: Vec<Vec<f64>> = (0..usize::try_from(count).unwrap_or(1))
-                .into_par_iter()
+            let seen_steps = 0..usize::try_from(seen).unwrap_or(1);
+            if steady {
+                self.hear(seen_steps.clone(), &watch, closing.as_ref(), taps);
+            }
+            let own = &*taps;
+            let records: Vec<Vec<f64>> = (seen_steps.into_par_iter())
                 .map(|step| {
-                    (taps.taps().iter().enumerate())
-                        .map(|(n, tap)| self.tap_value(&watch, step, n, tap, closing.as_ref(), &drives))
-                        .collect()
+                    let clock = after(step);
+                    let value = |(n, tap)| {
+                        if own.is_due(n, &clock) {
+                            self.tap_value(&watch, step, n, tap, closing.as_ref(), &drives)
+                        } else {
+                            Taps::ABSENT
+                        }
+                    };
+                    own.taps().iter().enumerate().map(value).collect()
                 })
                 .collect();
             for (n, values) in records.iter().enumerate() {
-                let time = if steady { start.after(n as u64 + 1) } else { end }.time();
-                taps.push(time, values);
+                taps.push(&after(n), values);
             }
-            done += count;
+            done += unseen + seen;
             if done >= steps {
                 break;
             }
         }
         self.watch = Some(watch);
+    }
+
+    /// Appends what transducers heard in steps that `watch` has seen.
+    fn hear(&self, steps: Range<usize>, watch: &Watch<T>, closing: Option<&HalfPhase>, taps: &mut Taps) {
+        let Some(own) = taps.transducers_mut().as_mut().filter(|own| own.act() == Act::Record) else {
+            return;
+        };
+        let nx = self.problem.grid.size()[0];
+        for step in steps {
+            let psi: Vec<Complex64> = (watch.heard(step))
+                .map(|(site, phi)| {
+                    let mut psi = [phi];
+                    if let Some(closing) = closing {
+                        closing.apply(&self.media, site / nx, site % nx, &mut psi);
+                    }
+                    wide(psi[0])
+                })
+                .collect();
+            own.hear(&psi);
+        }
     }
 
     /// The value of tap number `n` after step `step` of the batch that `watch` has seen.
@@ -143,7 +181,7 @@ impl<T: Real> Trotter<T> {
                         (false, grid) => totals.next().map_or(f64::NAN, |totals| totals.value(grid, tap)),
                     })
                     .collect();
-                taps.push(clock.after(*moment).time(), &values);
+                taps.push(&clock.after(*moment), &values);
             }
         }
     }

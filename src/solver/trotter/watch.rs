@@ -2,8 +2,7 @@
 //!
 //! A stepper hands over rows of φ as they leave a step, piece by piece and in any order; two kinds of reading keep what a record needs of them:
 //!
-//! - *Sums* (probability) and *peaks* keep one number a row and [`CHUNK`] columns. Chunks begin at multiples of `CHUNK`, blocks are cut there too,
-//!   and every chunk is added up in one fixed order: a record has the same bits however steps are fused and blocks are cut.
+//! - *Sums* (probability) and *peaks* keep one number a row and [`CHUNK`] columns ([`Partials`]).
 //! - *Copies* (value, flux, energy) keep the sites, and those of the neighbours, for formulas that need amplitudes.
 //!
 //! Memory: 8 B a row, chunk and step for sums, 16 B a site and step for copies; [`Watch::depth`] limits the steps so that all of it
@@ -14,11 +13,15 @@ use super::media::Media;
 use crate::field::Real;
 use crate::grid::Grid;
 use crate::physics::Measure;
+use crate::solver::Taps;
+use crate::solver::events::{Partials, Reduction, Sites, reduce_chunk};
 use crate::solver::taps::Tap;
 use crate::solver::tiling::CHUNK;
+use crate::solver::transducers::Act;
 use num_complex::Complex;
 use rayon::prelude::*;
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Buffers may always be as large as this.
@@ -33,64 +36,84 @@ pub(super) struct Watch<T> {
     depth: usize,
     /// Copies of even one step would be too large: amplitudes are read from the field itself, step by step.
     direct: bool,
+    heard: Heard,
     grid: Grid,
 }
 
-/// Sites lo ≤ site < hi that a tap reads.
+/// φ at the sites that transducers hear, after each of some steps.
+struct Heard {
+    /// Ascending.
+    sites: Arc<[usize]>,
+    /// Bits of doubles: `[2 * (step * sites + n)]`, re and im.
+    slots: Vec<AtomicU64>,
+}
+
+/// What is kept of the sites that a tap reads.
 pub(super) struct View<T> {
     tap: usize,
-    lo: [usize; 3],
-    hi: [usize; 3],
-    reading: Reading,
-    /// Bits of doubles: partial sums, or re and im in turn. Blocks of a pass write different places.
-    slots: Vec<AtomicU64>,
-    per_step: usize,
+    kept: Kept,
     /// |ψ|²/|φ|² of the chunks with absorption, and where each chunk's begin (empty without absorption).
     weights: Vec<T>,
     weight_at: Vec<u32>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reading {
-    Sum,
-    Peak,
-    Copy,
+enum Kept {
+    Reduced(Partials),
+    Copy(Copies),
+}
+
+/// Amplitudes of sites after each of some steps: bits of doubles, re and im in turn. Blocks of a pass write different places.
+struct Copies {
+    sites: Sites,
+    slots: Vec<AtomicU64>,
+}
+
+impl Copies {
+    /// Numbers of a step.
+    fn per_step(&self) -> usize {
+        2 * self.sites.rows() * (self.sites.hi[0] - self.sites.lo[0])
+    }
 }
 
 impl<T: Real> Watch<T> {
-    /// Buffers for `taps` and at most `fused` steps; `open_damping` is the time of absorption that φ has had and ψ has not.
-    pub(super) fn new(grid: &Grid, media: &Media<T>, open_damping: f64, taps: &[Tap], fused: usize) -> Self {
+    /// Buffers for what `taps` read and hear in at most `fused` steps; `open_damping` is the time of absorption that φ has had and ψ has not.
+    pub(super) fn new(grid: &Grid, media: &Media<T>, open_damping: f64, taps: &Taps, fused: usize) -> Self {
+        let heard = listeners(taps);
+        let taps = taps.taps();
         let mut views: Vec<View<T>> = Vec::new();
         for (n, tap) in taps.iter().enumerate() {
-            let reading = match tap.measure {
-                Measure::Probability | Measure::Pressure => Reading::Sum,
-                Measure::Peak => Reading::Peak,
-                Measure::Value | Measure::Flux | Measure::Energy => Reading::Copy,
-            };
-            let boxes = if reading == Reading::Copy {
-                copied(grid, tap)
-            } else {
-                vec![(tap.lo, tap.hi)]
-            };
-            views.extend(boxes.into_iter().map(|(lo, hi)| View::new(n, lo, hi, reading)));
+            let sites = Sites { lo: tap.lo, hi: tap.hi };
+            match tap.measure {
+                Measure::Probability | Measure::Pressure => {
+                    views.push(View::new(n, Kept::Reduced(Partials::new(sites, Reduction::Squares))));
+                }
+                Measure::Peak => views.push(View::new(n, Kept::Reduced(Partials::new(sites, Reduction::Largest)))),
+                Measure::Value | Measure::Flux | Measure::Energy => {
+                    views.extend(copied(grid, tap).into_iter().map(|(lo, hi)| {
+                        let slots = Vec::new();
+                        let sites = Sites { lo, hi };
+                        View::new(n, Kept::Copy(Copies { sites, slots }))
+                    }))
+                }
+            }
         }
         let room = (grid.sites() * size_of::<T>() / 2).max(LEAST_ROOM);
-        let copies: usize = (views.iter().filter(|view| view.reading == Reading::Copy))
-            .map(|view| view.per_step * 8)
+        let copies: usize = (views.iter().filter(|view| view.copies().is_some()))
+            .map(|view| view.per_step() * 8)
             .sum();
         let direct = copies > room;
         if direct {
-            views.retain(|view| view.reading != Reading::Copy);
+            views.retain(|view| view.copies().is_none());
         }
-        let bytes: usize = views.iter().map(|view| view.per_step * 8).sum();
+        let bytes = views.iter().map(|view| view.per_step() * 8).sum::<usize>() + heard.len() * 16;
         let depth = if direct {
             1
         } else {
             (room / bytes.max(1)).clamp(1, fused.max(1))
         };
         for view in &mut views {
-            view.slots.resize_with(depth * view.per_step, AtomicU64::default);
-            if media.absorbs() && view.reading != Reading::Copy {
+            view.make_room(depth);
+            if media.absorbs() && view.copies().is_none() {
                 view.weigh(grid, media, open_damping);
             }
         }
@@ -99,13 +122,58 @@ impl<T: Real> Watch<T> {
             views,
             depth,
             direct,
+            heard: Heard {
+                slots: (0..2 * depth * heard.len()).map(|_| AtomicU64::default()).collect(),
+                sites: heard,
+            },
             grid: grid.clone(),
         }
     }
 
     /// Whether it was made for these taps.
-    pub(super) fn fits(&self, taps: &[Tap]) -> bool {
-        self.taps == taps
+    pub(super) fn fits(&self, taps: &Taps) -> bool {
+        self.taps == taps.taps() && self.heard.sites == listeners(taps)
+    }
+
+    /// Columns from the first to the last that transducers hear among those of a row.
+    #[inline(always)]
+    pub(super) fn heard_columns(&self, j: usize, k: usize, x: &Range<usize>) -> Option<Range<usize>> {
+        let (first, sites) = self.heard_of(j, k, x);
+        let last = sites.last()?;
+        let nx = self.grid.size()[0];
+        Some(self.heard.sites[first] % nx..last % nx + 1)
+    }
+
+    /// The number of the first site that is heard among columns `x` of a row, and all of them.
+    fn heard_of(&self, j: usize, k: usize, x: &Range<usize>) -> (usize, &[usize]) {
+        let [nx, ny, _] = self.grid.size();
+        let row = (j + ny * k) * nx;
+        let sites = &self.heard.sites;
+        let first = sites.partition_point(|site| *site < row + x.start);
+        let count = sites[first..].partition_point(|site| *site < row + x.end);
+        (first, &sites[first..first + count])
+    }
+
+    /// Takes what is heard among sites x0.. of row (j, k) of φ after step `step` of a batch.
+    pub(super) fn hear(&self, step: usize, j: usize, k: usize, x0: usize, re: &[T], im: &[T]) {
+        let nx = self.grid.size()[0];
+        let (first, sites) = self.heard_of(j, k, &(x0..x0 + re.len()));
+        let place = 2 * (step * self.heard.sites.len() + first);
+        for (slot, site) in self.heard.slots[place..].chunks_exact(2).zip(sites) {
+            let at = site % nx - x0;
+            slot[0].store(re[at].wide().to_bits(), Relaxed);
+            slot[1].store(im[at].wide().to_bits(), Relaxed);
+        }
+    }
+
+    /// The sites that are heard, and φ there after step `step` of a batch.
+    pub(super) fn heard(&self, step: usize) -> impl Iterator<Item = (usize, Complex<T>)> {
+        let count = 2 * self.heard.sites.len();
+        let slots = self.heard.slots[step * count..(step + 1) * count].chunks_exact(2);
+        self.heard.sites.iter().copied().zip(slots.map(|slot| {
+            let number = |n: usize| T::of(f64::from_bits(slot[n].load(Relaxed)));
+            Complex::new(number(0), number(1))
+        }))
     }
 
     /// Steps that the buffers hold.
@@ -126,12 +194,12 @@ impl<T: Real> Watch<T> {
     pub(super) fn see(&self, step: usize, read: ReadRow<T>) {
         let ny = self.grid.size()[1];
         for view in &self.views {
-            let rows = view.rows();
-            (0..rows).into_par_iter().with_min_len(8).for_each_init(
+            let own = view.sites();
+            (0..own.rows()).into_par_iter().with_min_len(8).for_each_init(
                 || (Vec::new(), Vec::new(), Vec::new()),
                 |(sites, re, im), n| {
-                    let (j, k) = view.row(n);
-                    let x = view.lo[0]..view.hi[0];
+                    let (j, k) = own.row(n);
+                    let x = own.lo[0]..own.hi[0];
                     sites.resize(x.len(), Complex::default());
                     read(j + ny * k, x.clone(), sites);
                     re.clear();
@@ -142,26 +210,26 @@ impl<T: Real> Watch<T> {
                 },
             );
         }
+        if self.heard.sites.is_empty() {
+            return;
+        }
+        let nx = self.grid.size()[0];
+        let count = 2 * self.heard.sites.len();
+        let slots = self.heard.slots[step * count..(step + 1) * count].chunks_exact(2);
+        for (site, slot) in self.heard.sites.iter().zip(slots) {
+            let mut phi = [Complex::default()];
+            read(site / nx, site % nx..site % nx + 1, &mut phi);
+            slot[0].store(phi[0].re.wide().to_bits(), Relaxed);
+            slot[1].store(phi[0].im.wide().to_bits(), Relaxed);
+        }
     }
 
     /// The sum or peak of a tap after step `step` of a batch; `None` for one that needs amplitudes.
     pub(super) fn reduced(&self, step: usize, tap: usize) -> Option<f64> {
-        let view = (self.views.iter()).find(|view| view.tap == tap && view.reading != Reading::Copy)?;
-        let chunks = view.chunks().len().max(1);
-        let partials = &view.slots[step * view.per_step..(step + 1) * view.per_step];
-        let rows = partials.chunks_exact(chunks).map(|row| {
-            let values = row.iter().map(|bits| f64::from_bits(bits.load(Relaxed)));
-            if view.reading == Reading::Peak {
-                values.fold(0.0, f64::max)
-            } else {
-                values.sum()
-            }
-        });
-        Some(if view.reading == Reading::Peak {
-            rows.fold(0.0, f64::max)
-        } else {
-            rows.sum()
-        })
+        let own = self.views.iter().filter(|view| view.tap == tap);
+        own.filter_map(View::partials)
+            .map(|partials| partials.reduced(step))
+            .next()
     }
 
     /// Copied sites of a row after step `step` of a batch; 0 where nothing was copied.
@@ -169,16 +237,26 @@ impl<T: Real> Watch<T> {
         let ny = self.grid.size()[1];
         let (j, k) = (row % ny, row / ny);
         out.fill(Complex::default());
-        for view in (self.views.iter()).filter(|view| view.tap == tap && view.reading == Reading::Copy) {
-            let Some(common) = view.overlap(j, k, &x) else { continue };
-            let first = step * view.per_step + 2 * view.site(common.start, j, k);
-            let slots = &view.slots[first..first + 2 * common.len()];
+        let own = self.views.iter().filter(|view| view.tap == tap);
+        for copies in own.filter_map(View::copies) {
+            let sites = &copies.sites;
+            let Some(common) = sites.overlap(j, k, &x) else {
+                continue;
+            };
+            let first = step * copies.per_step() + 2 * sites.site(common.start, j, k);
+            let slots = &copies.slots[first..first + 2 * common.len()];
             for (out, slot) in out[common.start - x.start..].iter_mut().zip(slots.chunks_exact(2)) {
                 let number = |n: usize| T::of(f64::from_bits(slot[n].load(Relaxed)));
                 *out = Complex::new(number(0), number(1));
             }
         }
     }
+}
+
+/// The sites that transducers hear.
+fn listeners(taps: &Taps) -> Arc<[usize]> {
+    let own = taps.transducers().filter(|own| own.act() == Act::Record);
+    own.map_or_else(|| Arc::from([]), |own| Arc::clone(own.sites()))
 }
 
 /// Boxes that a tap which needs amplitudes reads: its own sites and the neighbours that its formula takes.
@@ -220,61 +298,62 @@ fn copied(grid: &Grid, tap: &Tap) -> Vec<([usize; 3], [usize; 3])> {
 }
 
 impl<T: Real> View<T> {
-    fn new(tap: usize, lo: [usize; 3], hi: [usize; 3], reading: Reading) -> Self {
-        let mut view = Self {
+    fn new(tap: usize, kept: Kept) -> Self {
+        Self {
             tap,
-            lo,
-            hi,
-            reading,
-            slots: Vec::new(),
-            per_step: 0,
+            kept,
             weights: Vec::new(),
             weight_at: Vec::new(),
-        };
-        view.per_step = if reading == Reading::Copy {
-            2 * view.rows() * (hi[0] - lo[0])
-        } else {
-            view.rows() * view.chunks().len()
-        };
-        view
-    }
-
-    fn rows(&self) -> usize {
-        (self.hi[1] - self.lo[1]) * (self.hi[2] - self.lo[2])
-    }
-
-    /// y and z of its n-th row.
-    fn row(&self, n: usize) -> (usize, usize) {
-        let height = self.hi[1] - self.lo[1];
-        (self.lo[1] + n % height, self.lo[2] + n / height)
-    }
-
-    /// Numbers of the chunks it touches.
-    fn chunks(&self) -> Range<usize> {
-        if self.lo[0] == self.hi[0] {
-            0..0
-        } else {
-            self.lo[0] / CHUNK..self.hi[0].div_ceil(CHUNK)
         }
     }
 
-    /// Number of a row among its own.
-    fn row_number(&self, j: usize, k: usize) -> usize {
-        j - self.lo[1] + (self.hi[1] - self.lo[1]) * (k - self.lo[2])
+    fn copies(&self) -> Option<&Copies> {
+        match &self.kept {
+            Kept::Copy(copies) => Some(copies),
+            Kept::Reduced(_) => None,
+        }
     }
 
-    /// Number of a site among its own.
-    fn site(&self, i: usize, j: usize, k: usize) -> usize {
-        i - self.lo[0] + (self.hi[0] - self.lo[0]) * self.row_number(j, k)
+    fn partials(&self) -> Option<&Partials> {
+        match &self.kept {
+            Kept::Reduced(partials) => Some(partials),
+            Kept::Copy(_) => None,
+        }
+    }
+
+    fn sites(&self) -> &Sites {
+        match &self.kept {
+            Kept::Reduced(partials) => &partials.sites,
+            Kept::Copy(copies) => &copies.sites,
+        }
+    }
+
+    /// Numbers of a step.
+    fn per_step(&self) -> usize {
+        match &self.kept {
+            Kept::Reduced(partials) => partials.per_step(),
+            Kept::Copy(copies) => copies.per_step(),
+        }
+    }
+
+    fn make_room(&mut self, steps: usize) {
+        match &mut self.kept {
+            Kept::Reduced(partials) => partials.make_room(steps),
+            Kept::Copy(copies) => {
+                let numbers = steps * copies.per_step();
+                copies.slots.resize_with(numbers, AtomicU64::default);
+            }
+        }
     }
 
     /// Weights from the absorption between φ and ψ.
     fn weigh(&mut self, grid: &Grid, media: &Media<T>, open_damping: f64) {
         let [nx, ny, _] = grid.size();
-        for n in 0..self.rows() {
-            let (j, k) = self.row(n);
-            for chunk in self.chunks() {
-                let x = (chunk * CHUNK).max(self.lo[0])..((chunk + 1) * CHUNK).min(self.hi[0]);
+        let own = *self.sites();
+        for n in 0..own.rows() {
+            let (j, k) = own.row(n);
+            for chunk in own.chunks() {
+                let x = (chunk * CHUNK).max(own.lo[0])..((chunk + 1) * CHUNK).min(own.hi[0]);
                 let row = (j + ny * k) * nx;
                 let weights = x.map(|i| media.closing_weight(row + i, open_damping));
                 let start = self.weights.len();
@@ -291,41 +370,35 @@ impl<T: Real> View<T> {
 
     /// The sites of row (j, k) that it shares with `x`.
     pub(super) fn overlap(&self, j: usize, k: usize, x: &Range<usize>) -> Option<Range<usize>> {
-        let inside = (self.lo[1]..self.hi[1]).contains(&j) && (self.lo[2]..self.hi[2]).contains(&k);
-        let common = self.lo[0].max(x.start)..self.hi[0].min(x.end);
-        (inside && !common.is_empty()).then_some(common)
+        self.sites().overlap(j, k, x)
     }
 
     /// Takes sites x0.. of row (j, k) of φ, all inside it: whole chunks, but for its own ends.
     #[inline(always)]
     pub(super) fn take(&self, step: usize, j: usize, k: usize, x0: usize, re: &[T], im: &[T]) {
-        if self.reading == Reading::Copy {
-            let first = step * self.per_step + 2 * self.site(x0, j, k);
-            for ((slot, re), im) in self.slots[first..].chunks_exact(2).zip(re).zip(im) {
-                slot[0].store(re.wide().to_bits(), Relaxed);
-                slot[1].store(im.wide().to_bits(), Relaxed);
+        let partials = match &self.kept {
+            Kept::Reduced(partials) => partials,
+            Kept::Copy(copies) => {
+                let first = step * copies.per_step() + 2 * copies.sites.site(x0, j, k);
+                for ((slot, re), im) in copies.slots[first..].chunks_exact(2).zip(re).zip(im) {
+                    slot[0].store(re.wide().to_bits(), Relaxed);
+                    slot[1].store(im.wide().to_bits(), Relaxed);
+                }
+                return;
             }
-            return;
-        }
-        let chunks = self.chunks();
-        let row = self.row_number(j, k) * chunks.len();
+        };
         let mut at = 0;
         while at < re.len() {
             let x = x0 + at;
             let chunk = x / CHUNK;
             let end = ((chunk + 1) * CHUNK - x0).min(re.len());
-            let place = row + chunk - chunks.start;
+            let place = partials.place(j, k, chunk);
             let weights = match self.weight_at.get(place) {
                 Some(&start) if start != NONE => Some(&self.weights[start as usize..]),
                 _ => None,
             };
             let squares = squares(x % CHUNK, &re[at..end], &im[at..end], weights);
-            let value = if self.reading == Reading::Peak {
-                largest(&squares)
-            } else {
-                sum(&squares)
-            };
-            self.slots[step * self.per_step + place].store(value.to_bits(), Relaxed);
+            partials.put(step, place, reduce_chunk(&squares, partials.reduction));
             at = end;
         }
     }
@@ -348,31 +421,4 @@ fn squares<T: Real>(first: usize, re: &[T], im: &[T], weights: Option<&[T]>) -> 
         *out *= *weight;
     }
     out
-}
-
-/// A sum in a fixed order, in doubles from eight sites on: rounding of single squares stays at 1e-7 of each and averages out.
-#[inline(always)]
-fn sum<T: Real>(squares: &[T; CHUNK]) -> f64 {
-    let mut sixteen = [T::zero(); 16];
-    for i in 0..16 {
-        sixteen[i] = (squares[i] + squares[i + 16]) + (squares[i + 32] + squares[i + 48]);
-    }
-    let mut eight = [0.0; 8];
-    for i in 0..8 {
-        eight[i] = sixteen[i].wide() + sixteen[i + 8].wide();
-    }
-    ((eight[0] + eight[4]) + (eight[2] + eight[6])) + ((eight[1] + eight[5]) + (eight[3] + eight[7]))
-}
-
-#[inline(always)]
-fn largest<T: Real>(squares: &[T; CHUNK]) -> f64 {
-    let mut sixteen = [T::zero(); 16];
-    for part in squares.chunks_exact(16) {
-        for (most, square) in sixteen.iter_mut().zip(part) {
-            if *square > *most {
-                *most = *square;
-            }
-        }
-    }
-    sixteen.iter().fold(0.0, |most, square| square.wide().max(most))
 }

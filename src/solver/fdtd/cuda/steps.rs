@@ -130,7 +130,7 @@ impl<T: OnCuda> Cuda<T> {
             self.mark_rows(signalled.chain(gathered.iter().copied()))?;
         }
         let passes = !touches && taps.taps().iter().all(is_gathered);
-        let mut times = Vec::new();
+        let mut clocks = Vec::new();
         // Of each step, the values of detectors that are summed.
         let mut records: Vec<Vec<f64>> = Vec::new();
         let steps = usize::try_from(steps).unwrap_or(usize::MAX);
@@ -147,8 +147,13 @@ impl<T: OnCuda> Cuda<T> {
             }
             for past in 1..=done.max(1) {
                 if records_any {
-                    times.push(clock.after((n + past) as u64).time());
-                    records.push(self.readback.summed(&self.stream, taps, |region| self.look(region))?);
+                    let clock = clock.after((n + past) as u64);
+                    records.push(if taps.any_due(&clock) {
+                        self.readback.summed(&self.stream, taps, |region| self.look(region))?
+                    } else {
+                        vec![0.0; taps.taps().len()]
+                    });
+                    clocks.push(clock);
                 }
             }
             n += done.max(1);
@@ -156,7 +161,7 @@ impl<T: OnCuda> Cuda<T> {
         if !records_any {
             return Ok(());
         }
-        self.operations.record(&self.stream, taps, times, records)
+        self.operations.record(&self.stream, taps, &clocks, records)
     }
 
     /// Steps that one launch takes.

@@ -1,9 +1,9 @@
 //! A state on the device as a run sees it.
 
+use super::super::events::Damping;
 use super::super::field::Field;
 use super::super::run::Oscillators;
 use super::super::springs::Springs;
-use super::super::visits::Damping;
 use super::steps::Launches;
 use super::{Cuda, store};
 use crate::backend::cuda::{Buffer, CudaError};

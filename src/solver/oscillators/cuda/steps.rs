@@ -229,7 +229,7 @@ impl<T: OnCuda> Cuda<T> {
         if self.operations.is_empty() && taps.is_empty() && self.peak.is_none() && self.potential.is_none() {
             return self.run(steps * substeps);
         }
-        let (mut times, mut records) = (Vec::new(), Vec::new());
+        let (mut clocks, mut records) = (Vec::new(), Vec::new());
         // Energies, fluxes and transducers belong between the kick that ends a step and the one that begins the next.
         let sums = taps.taps().iter().any(|tap| !is_gathered(tap));
         for n in 0..steps {
@@ -253,15 +253,20 @@ impl<T: OnCuda> Cuda<T> {
             }
             self.add_to_potential(1.0)?;
             if !taps.is_empty() {
-                times.push(clock.after(n as u64 + 1).time());
-                records.push(self.readback.summed(&self.stream, taps, |region| self.look(region))?);
+                let clock = clock.after(n as u64 + 1);
+                records.push(if taps.any_due(&clock) {
+                    self.readback.summed(&self.stream, taps, |region| self.look(region))?
+                } else {
+                    vec![0.0; taps.taps().len()]
+                });
+                clocks.push(clock);
             }
             if apart && n + 1 < steps && self.operations.adds() {
                 self.operate(n + 1, 1, false)?;
             }
         }
-        if !times.is_empty() {
-            self.operations.record(&self.stream, taps, times, records)?;
+        if !clocks.is_empty() {
+            self.operations.record(&self.stream, taps, &clocks, records)?;
         }
         self.touching.finish(&self.stream, taps)
     }
