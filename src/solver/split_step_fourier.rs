@@ -345,12 +345,13 @@ impl<T: Real> SplitStepFourier<T> {
         };
         let grid = self.scenario.grid();
         let (psi, hopping) = (&self.psi, self.quantum.hopping);
-        taps.record(clock, |_, tap| {
-            if tap.measure == Measure::Energy {
-                energy
-            } else {
-                tap.quantum(grid, hopping, |site| wide(psi[grid.index(site)]))
-            }
+        taps.record(clock, |_, tap| match tap.measure {
+            Measure::Energy => energy,
+            Measure::Probability | Measure::Peak => tap.density(|j, k, out| {
+                let first = grid.index([tap.lo[0], j, k]);
+                out.copy_from_slice(&psi[first..first + out.len()]);
+            }),
+            _ => tap.quantum(grid, hopping, |site| wide(psi[grid.index(site)])),
         });
     }
 }
@@ -487,13 +488,13 @@ impl<T: Real> Stepper for SplitStepFourier<T> {
     }
 
     fn observe(&mut self, clock: &RunClock, taps: &mut Taps) -> Result<(), SolverError> {
-        taps.touch(self);
+        taps.apply_transducers(self);
         self.record(clock, taps);
         Ok(())
     }
 
     fn apply_transducers(&mut self, _clock: &RunClock, taps: &mut Taps) -> Result<(), SolverError> {
-        taps.touch(self);
+        taps.apply_transducers(self);
         Ok(())
     }
 

@@ -3,16 +3,17 @@
 use super::acoustic::point::{self, Shares};
 use super::clock::RunClock;
 use super::transducers::{Act, Sites, Transducers};
+use crate::field::Real;
 use crate::grid::Grid;
 use crate::physics::{Detector, Measure, Model, Region, Sets};
 use crate::scene::Scenario;
-use num_complex::Complex64;
+use num_complex::{Complex, Complex64};
 use rayon::prelude::*;
 use std::borrow::Cow;
 
 /// The detectors of a scene at their sites, with what they have recorded, and the transducers of a mirror.
 ///
-/// A method calls [`Taps::touch`] and then [`Taps::record`] after every step while [`Taps::is_empty`] is false, with access to its closed field.
+/// A method calls [`Taps::apply_transducers`] and then [`Taps::record`] after every step while [`Taps::is_empty`] is false, with access to its closed field.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Taps {
     taps: Vec<Tap>,
@@ -95,10 +96,10 @@ impl Taps {
         }
     }
 
-    /// Whether there is nothing to record and no site to touch.
+    /// Whether there is nothing to record and no transducer.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.taps.is_empty() && !self.touches()
+        self.taps.is_empty() && !self.transducers_act()
     }
 
     /// Whether a detector needs the velocity of the medium.
@@ -109,7 +110,7 @@ impl Taps {
 
     /// Whether single sites are heard or driven after the next step.
     #[must_use]
-    pub fn touches(&self) -> bool {
+    pub fn transducers_act(&self) -> bool {
         self.transducers
             .as_ref()
             .is_some_and(|transducers| !transducers.is_idle())
@@ -117,13 +118,13 @@ impl Taps {
 
     /// Whether single sites are driven after the next step.
     pub(super) fn plays(&self) -> bool {
-        self.touches() && self.transducers().is_some_and(|own| own.act() != Act::Record)
+        self.transducers_act() && self.transducers().is_some_and(|own| own.act() != Act::Record)
     }
 
     /// Lets the transducers do what is due after a step.
-    pub fn touch(&mut self, field: &mut impl Sites) {
+    pub fn apply_transducers(&mut self, field: &mut impl Sites) {
         if let Some(transducers) = &mut self.transducers {
-            transducers.touch(field);
+            transducers.apply(field);
         }
     }
 
@@ -156,7 +157,7 @@ impl Taps {
 
     /// Steps, from 1 to `most`, until a detector records next, or `most` if none does before; 1 while transducers act after every step.
     pub(super) fn until_due(&self, clock: &RunClock, most: u64) -> u64 {
-        if self.touches() {
+        if self.transducers_act() {
             return 1;
         }
         let next = self.every.iter().map(|every| every - clock.steps() % every).min();
@@ -415,24 +416,56 @@ impl Tap {
         }
     }
 
+    /// Σ|ψ|² a^d, or the largest |ψ|² of a peak. `read(j, k, out)` writes ψ at sites lo[0]..hi[0] of row (j, k); rows are read by all threads and added up in order.
+    pub(super) fn density<T: Real>(&self, read: impl Fn(usize, usize, &mut [Complex<T>]) + Sync + Send) -> f64 {
+        let sites = self.hi[0].saturating_sub(self.lo[0]);
+        let scratch = || vec![Complex::default(); sites];
+        if self.measure == Measure::Peak {
+            let rows = self.of_rows(scratch, |psi: &mut Vec<Complex<T>>, j, k| {
+                read(j, k, psi);
+                psi.iter().fold(0.0, |most: f64, site| most.max(site.norm_sqr().wide()))
+            });
+            return rows.into_iter().fold(0.0, f64::max);
+        }
+        self.sum_of_rows(scratch, |psi: &mut Vec<Complex<T>>, j, k| {
+            read(j, k, psi);
+            // Sums beside each other, which vectors take.
+            let mut sums = [0.0; 8];
+            for part in psi.chunks(8) {
+                for (sum, site) in sums.iter_mut().zip(part) {
+                    *sum += site.norm_sqr().wide();
+                }
+            }
+            sums.iter().sum()
+        })
+    }
+
     /// a^d times the sum over rows (j, k) of a region, by all threads; the order of additions is always the same. `scratch` makes what `row` works with.
     pub(super) fn sum_of_rows<S>(
         &self,
         scratch: impl Fn() -> S + Sync + Send,
         row: impl Fn(&mut S, usize, usize) -> f64 + Sync + Send,
     ) -> f64 {
+        self.of_rows(scratch, row).iter().sum::<f64>() * self.weight
+    }
+
+    /// A number of each row of a region.
+    fn of_rows<S>(
+        &self,
+        scratch: impl Fn() -> S + Sync + Send,
+        row: impl Fn(&mut S, usize, usize) -> f64 + Sync + Send,
+    ) -> Vec<f64> {
         /// Rows below which a task costs more than it gains.
         const FEWEST: usize = 16;
         let count = self.hi[1].saturating_sub(self.lo[1]);
         let rows = count * self.hi[2].saturating_sub(self.lo[2]);
-        let sums: Vec<f64> = (0..rows)
+        (0..rows)
             .into_par_iter()
             .with_min_len(FEWEST)
             .map_init(scratch, |scratch, n| {
                 row(scratch, self.lo[1] + n % count, self.lo[2] + n / count)
             })
-            .collect();
-        sums.iter().sum::<f64>() * self.weight
+            .collect()
     }
 
     /// The value of an acoustic detector. `row(j, k, out)` writes, for sites `lo[0]..hi[0]` of row (j, k), what the measure asks for: the pressure,

@@ -2,7 +2,7 @@
 
 use super::material::Material;
 use super::run::{Fdtd, sweep_of};
-use super::sweep::Sweep;
+use super::scheme::Sweep;
 use crate::backend::simd::Vectors;
 use crate::backend::threads;
 use crate::scene::Scenario;

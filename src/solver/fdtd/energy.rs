@@ -11,9 +11,9 @@
 //! Source: the summation by parts of leapfrog, e.g. Joly 2003, doi:10.1007/978-3-642-55483-4_6, §3.
 
 use super::lattice::{Ghost, ghost};
+use super::scheme::Sweep;
 use super::share::View;
 use super::stencil::COEFFICIENTS;
-use super::sweep::Sweep;
 use crate::field::Real;
 use crate::grid::Edge;
 use std::ops::Range;

@@ -5,7 +5,7 @@
 
 use super::lattice::Lattice;
 use super::recorder::{Recorder, Recording};
-use super::sweep::Sweep;
+use super::scheme::Sweep;
 use crate::field::Real;
 use crate::solver::acoustic::emit::Emitters;
 use num_complex::Complex64;

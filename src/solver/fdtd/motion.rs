@@ -6,9 +6,9 @@
 use super::energy::Levels;
 use super::lattice::Ghost;
 use super::row_sums::{Bond, EnergyPart, FluxBond};
+use super::scheme::Sweep;
 use super::share::View;
 use super::stencil::COEFFICIENTS;
-use super::sweep::Sweep;
 use crate::field::Real;
 use crate::grid::Edge;
 use crate::solver::taps::Tap;

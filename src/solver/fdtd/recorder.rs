@@ -7,14 +7,15 @@
 use super::lattice::Lattice;
 use super::motion::{Motion, Part};
 use super::row_sums::Reduction;
+use super::scheme::Sweep;
 use super::share::{Shared, View};
-use super::sweep::Sweep;
 use crate::field::Real;
 use crate::physics::Measure;
 use crate::solver::Taps;
 use crate::solver::clock::RunClock;
 use crate::solver::taps::Tap;
 use crate::solver::transducers::Act;
+use num_complex::Complex64;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -239,9 +240,12 @@ impl<T: Real> Recorder<T> {
         }
     }
 
-    /// What transducers heard, step by step.
-    pub(super) fn heard(&self) -> &[T] {
-        &self.heard
+    /// Appends what transducers heard in the pass, one step after the other.
+    pub(super) fn hand_over(&self, taps: &mut Taps) {
+        if let Some(own) = taps.transducers_mut().as_mut().filter(|own| own.act() == Act::Record) {
+            let heard: Vec<Complex64> = self.heard.iter().map(|value| Complex64::from(value.wide())).collect();
+            own.hear(&heard);
+        }
     }
 }
 

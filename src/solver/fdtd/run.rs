@@ -7,12 +7,11 @@ use super::lattice::Lattice;
 use super::material::Material;
 use super::plan::{Given, Plan, fastest};
 use super::recorder::{Record, Recorder};
+use super::scheme::Sweep;
 use super::share::{Shared, View};
 use super::stage::{Followed, Memory, Mode};
-use super::sweep::Sweep;
 use super::tiling::Tiling;
 use super::torre::Pass;
-use super::transducers::hear;
 use super::walls::Walls;
 use crate::backend::simd::{Aligned, Vectors};
 use crate::backend::threads;
@@ -335,7 +334,7 @@ impl<T: Vectors> Fdtd<T> {
                 std::mem::swap(&mut self.potential, &mut self.other_potential);
             }
         }
-        hear(recorder.heard(), taps);
+        recorder.hand_over(taps);
     }
 
     /// pⁿ from an array of the grid's size.

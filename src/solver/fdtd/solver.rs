@@ -88,7 +88,7 @@ impl<T: Vectors> Stepper for Fdtd<T> {
     }
 
     fn apply_transducers(&mut self, _clock: &RunClock, taps: &mut Taps) -> Result<(), SolverError> {
-        self.touch_sites(taps);
+        self.drive_sites(taps);
         Ok(())
     }
 

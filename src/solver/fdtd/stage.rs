@@ -187,8 +187,10 @@ pub(super) struct Stage<'a, T> {
     pub(super) mode: Mode<T>,
     pub(super) memories: &'a [Memory<'a, T>],
     pub(super) followed: Followed<'a, T>,
-    /// What happens at sites, and the level that is stepped to, from 1 on; `None`: nothing.
-    pub(super) events: Option<(&'a SiteEvents<'a, T>, usize)>,
+    /// What happens at sites.
+    pub(super) events: &'a SiteEvents<'a, T>,
+    /// The level that is stepped to, from 1 on.
+    pub(super) level: usize,
 }
 
 impl<T: Real> Stage<'_, T> {
@@ -198,8 +200,8 @@ impl<T: Real> Stage<'_, T> {
         along.map_or([0..0, usize::MAX..usize::MAX], |memory| memory.shape.ends())
     }
 
-    /// What happens at sites of a row.
-    pub(super) fn events_of(&self, row: usize) -> Option<(&SiteEvents<'_, T>, usize)> {
-        self.events.filter(|(events, _)| events.rows[row])
+    /// What happens at sites of a row, if anything does.
+    pub(super) fn events_of(&self, row: usize) -> Option<&SiteEvents<'_, T>> {
+        self.events.rows[row].then_some(self.events)
     }
 }

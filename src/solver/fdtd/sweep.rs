@@ -3,84 +3,21 @@
 //! A row is the unit of work of every variant: whatever order rows and steps come in, [`Sweep::rows`] does the same operations on the same
 //! numbers, so that all variants agree to the bit.
 
-use super::absorb::{AbsorbKernel, absorb_kernel};
-use super::blocks::{Block, blocks, most_planes};
-use super::bundle::{BundleKernels, Bundles, bundle_kernels};
+use super::blocks::{Block, most_planes};
+use super::bundle::Bundles;
 use super::cpml::Layer;
 use super::events::SiteEvents;
-use super::lattice::{Ghost, Lattice, Mirror};
-use super::material::Material;
-use super::row_sums::SumKernels;
+use super::lattice::{Ghost, Lattice};
+use super::scheme::Sweep;
 use super::share::{Shared, View};
 use super::stage::{Followed, Memory, Mode, Part, Scratch, Stage};
-use super::stencil::{DensityKernel, Kernel, Rows, density_kernel, kernel};
-use super::walls::Walls;
-use crate::backend::simd::Vectors;
-use crate::backend::threads;
 use crate::field::Real;
 use rayon::prelude::*;
 
 /// Bytes of the rows that are stepped before the first of them is visited.
 const VISITED: usize = 32 * 1024;
 
-/// The fixed part of a run: all that a step reads besides the two levels.
-pub struct Sweep<T> {
-    /// Rows in memory.
-    pub lattice: Lattice,
-    /// λ², density, damping.
-    pub material: Material<T>,
-    /// One value a site, x fastest; empty where there are no walls.
-    pub mask: Vec<bool>,
-    /// Walls and what is beside them.
-    pub walls: Walls,
-    pub(super) kernel: Kernel<T>,
-    bundle_kernels: BundleKernels<T>,
-    pub(super) density_kernel: DensityKernel<T>,
-    pub(super) absorb_kernel: AbsorbKernel<T>,
-    pub(super) sums: SumKernels<T>,
-    zero: Vec<T>,
-    blocks: Vec<Block>,
-    /// Rows that take nothing but the kernel: inside the grid, far from walls and layers, undamped.
-    plain: Vec<bool>,
-    /// Where the ghosts of a row come from.
-    mirrors: Vec<Mirror>,
-}
-
 impl<T: Real> Sweep<T> {
-    /// A sweep over `lattice`.
-    pub fn new(lattice: Lattice, material: Material<T>, mask: Vec<bool>, walls: Walls) -> Self
-    where
-        T: Vectors,
-    {
-        let blocks = blocks(&lattice, size_of::<T>(), threads::count());
-        let plain = plain_rows(&lattice, &material, &walls);
-        Self {
-            kernel: kernel(lattice.half, lattice.rank),
-            bundle_kernels: bundle_kernels(lattice.half, lattice.rank),
-            density_kernel: density_kernel(lattice.rank),
-            absorb_kernel: absorb_kernel(lattice.half),
-            sums: SumKernels::new(lattice.half),
-            zero: vec![T::zero(); lattice.stride],
-            blocks,
-            plain,
-            mirrors: lattice.mirrors(true),
-            lattice,
-            material,
-            mask,
-            walls,
-        }
-    }
-
-    /// Rows of a block, for the report.
-    pub fn block_rows(&self) -> usize {
-        self.blocks.first().map_or(0, |block| block.y.len())
-    }
-
-    /// Bytes held.
-    pub fn bytes(&self) -> u64 {
-        self.material.bytes() + self.walls.bytes() + (self.mask.len() + self.plain.len()) as u64
-    }
-
     /// Steps: `old` holds pⁿ⁻¹ and gets what `mode` says; `now` is pⁿ, with ghosts along x filled. To be called in the pool.
     pub(super) fn run(
         &self,
@@ -103,7 +40,8 @@ impl<T: Real> Sweep<T> {
             mode,
             memories: &memories,
             followed,
-            events: Some((events, 1)),
+            events,
+            level: 1,
         };
         let scratch = || Scratch::new(&self.lattice);
         let work = |scratch: &mut Scratch<T>, block: &Block| {
@@ -279,15 +217,14 @@ impl<T: Real> Sweep<T> {
     /// What happens at sites of a row that was just stepped.
     fn visit(&self, stage: &Stage<'_, T>, row: usize, span: &mut [T]) {
         let half = self.lattice.half;
-        let events = stage.events_of(row);
-        if let Some((events, level)) = events {
+        let (events, level) = (stage.events_of(row), stage.level);
+        if let Some(events) = events {
             let n = span.len();
             if events.played[level - 1].apply(row, &mut span[half..n - half]) {
                 self.fill_ghosts(span);
             }
             events.recording.take_pressures(self, level, row, &span[half..n - half]);
         }
-        let level = stage.events.map_or(1, |(_, level)| level);
         #[allow(unsafe_code, reason = "see `Shared`")]
         // SAFETY: the row belongs to this task, as in the older level; what is read of Φ⁺ is written when what is read of pⁿ is.
         let before = unsafe {
@@ -296,7 +233,7 @@ impl<T: Real> Sweep<T> {
             }
             stage.followed.before(level - 1)
         };
-        if let (Some((events, level)), Some(potential)) = (events, before) {
+        if let (Some(events), Some(potential)) = (events, before) {
             events
                 .recording
                 .take_motion(self, level - 1, row, [stage.now, potential]);
@@ -364,75 +301,4 @@ impl<T: Real> Sweep<T> {
             }
         });
     }
-
-    fn for_each_neighbour(&self, j: usize, k: usize, mut visit: impl FnMut(usize, usize, usize, Ghost)) {
-        for axis in 1..self.lattice.rank {
-            for distance in 1..=self.lattice.half {
-                for (side, offset) in [-distance.cast_signed(), distance.cast_signed()]
-                    .into_iter()
-                    .enumerate()
-                {
-                    visit(axis, distance - 1, side, self.lattice.neighbour_row(j, k, axis, offset));
-                }
-            }
-        }
-    }
-
-    pub(super) fn neighbours<'a>(&'a self, now: View<'a, T>, j: usize, k: usize, negative: &'a [T]) -> Rows<'a, T> {
-        let nx = self.lattice.size[0];
-        let mut rows = Rows {
-            x: now.slice(self.lattice.span(j + self.lattice.size[1] * k)),
-            y: [[&self.zero[..nx]; 2]; 4],
-            z: [[&self.zero[..nx]; 2]; 4],
-        };
-        let mut negatives = negative.chunks_exact(nx);
-        self.for_each_neighbour(j, k, |axis, distance, side, ghost| {
-            let row = match ghost {
-                Ghost::Same(other) => now.slice(self.lattice.sites(other)),
-                Ghost::Negative(_) => negatives.next().unwrap_or(&self.zero[..nx]),
-                Ghost::Zero => &self.zero[..nx],
-            };
-            let rows = if axis == 1 { &mut rows.y } else { &mut rows.z };
-            rows[distance][side] = row;
-        });
-        rows
-    }
-
-    /// The density around a row; beyond soft edges it is the last site's, so that the face has the density of the edge.
-    pub(super) fn density_rows(&self, j: usize, k: usize) -> Rows<'_, T> {
-        let density = &self.material.density;
-        let row = j + self.lattice.size[1] * k;
-        let own = self.lattice.row(density, row);
-        let mut rows = Rows {
-            x: self.lattice.row_with_ghosts(density, row),
-            y: [[own; 2]; 4],
-            z: [[own; 2]; 4],
-        };
-        self.for_each_neighbour(j, k, |axis, distance, side, ghost| {
-            if let Ghost::Same(other) = ghost {
-                let rows = if axis == 1 { &mut rows.y } else { &mut rows.z };
-                rows[distance][side] = self.lattice.row(density, other);
-            }
-        });
-        rows
-    }
-}
-
-/// The rows that take nothing but the kernel.
-fn plain_rows<T: Real>(lattice: &Lattice, material: &Material<T>, walls: &Walls) -> Vec<bool> {
-    if !material.density.is_empty() {
-        return vec![false; lattice.rows()];
-    }
-    let half = lattice.half;
-    (0..lattice.rows())
-        .map(|row| {
-            let at = [0, row % lattice.size[1], row / lattice.size[1]];
-            let inside = (1..lattice.rank).all(|axis| {
-                let n = lattice.size[axis];
-                let between = |width: usize| (width..n.saturating_sub(width)).contains(&at[axis]);
-                between(half) && (!lattice.is_absorbing(axis) || between(lattice.absorb_width))
-            });
-            inside && !walls.concern(row) && material.damping(lattice, row).is_none()
-        })
-        .collect()
 }

@@ -1,9 +1,9 @@
 //! Many steps of a part of the grid at a time: the towers of [`super::tiling`], by as many threads as there are.
 
 use super::events::SiteEvents;
+use super::scheme::Sweep;
 use super::share::Shared;
 use super::stage::{Followed, Memory, Mode, Scratch, Stage};
-use super::sweep::Sweep;
 use super::tiling::{Tiling, Tower};
 use crate::backend::threads;
 use crate::field::Real;
@@ -82,7 +82,8 @@ impl<T: Real> Sweep<T> {
                 mode: Mode::Step,
                 memories: pass.memories,
                 followed: pass.followed,
-                events: Some((pass.events, step)),
+                events: pass.events,
+                level: step,
             };
             let (mut parts, mut ahead) = (std::mem::take(&mut scratch.parts), std::mem::take(&mut scratch.ahead));
             tiling.parts(tower, t, &mut parts);

@@ -2,9 +2,8 @@
 
 use super::events::Played;
 use super::run::Fdtd;
-use super::sweep::Sweep;
+use super::scheme::Sweep;
 use crate::backend::simd::Vectors;
-use crate::field::Real;
 use crate::solver::Taps;
 use crate::solver::transducers::{Act, Sites};
 use num_complex::Complex64;
@@ -12,9 +11,9 @@ use std::sync::Arc;
 
 impl<T: Vectors> Fdtd<T> {
     /// Lets the transducers act on pⁿ.
-    pub(super) fn touch_sites(&mut self, taps: &mut Taps) {
-        if taps.touches() {
-            taps.touch(self);
+    pub(super) fn drive_sites(&mut self, taps: &mut Taps) {
+        if taps.transducers_act() {
+            taps.apply_transducers(self);
         }
     }
 
@@ -57,14 +56,6 @@ impl<T: Vectors> Fdtd<T> {
                 lattice.fill_ghosts(&mut self.potential[lattice.span(row)], true);
             }
         }
-    }
-}
-
-/// Appends what transducers heard in a pass, one step after the other.
-pub(super) fn hear<T: Real>(heard: &[T], taps: &mut Taps) {
-    if let Some(own) = taps.transducers_mut().as_mut().filter(|own| own.act() == Act::Record) {
-        let heard: Vec<Complex64> = heard.iter().map(|value| Complex64::from(value.wide())).collect();
-        own.hear(&heard);
     }
 }
 

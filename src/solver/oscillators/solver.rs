@@ -72,7 +72,7 @@ impl<T: Vectors> Stepper for Oscillators<T> {
     }
 
     fn apply_transducers(&mut self, _clock: &RunClock, taps: &mut Taps) -> Result<(), SolverError> {
-        self.touch_sites(taps);
+        self.drive_sites(taps);
         Ok(())
     }
 

@@ -10,9 +10,9 @@ use std::sync::Arc;
 
 impl<T: Vectors> Oscillators<T> {
     /// Lets the transducers act at the present time.
-    pub(super) fn touch_sites(&mut self, taps: &mut Taps) {
-        if taps.touches() {
-            taps.touch(self);
+    pub(super) fn drive_sites(&mut self, taps: &mut Taps) {
+        if taps.transducers_act() {
+            taps.apply_transducers(self);
         }
     }
 

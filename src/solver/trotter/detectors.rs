@@ -1,9 +1,9 @@
-//! Records of detectors, from what a [`Watch`] kept of each step or from sums on a device.
+//! Records of detectors, from what a [`Recorder`] kept of each step or from sums on a device.
 
 use super::half_phase::HalfPhase;
 use super::measure::ReadRow;
+use super::recorder::Recorder;
 use super::run::{KEPT, Trotter};
-use super::watch::Watch;
 use crate::field::{Real, wide};
 use crate::physics::Measure;
 use crate::solver::Taps;
@@ -22,9 +22,9 @@ impl<T: Real> Trotter<T> {
             self.record_steps_on_device(clock, steps, taps);
             return;
         }
-        let watch = match self.watch.take() {
-            Some(watch) if watch.fits(taps) => watch,
-            _ => Watch::new(
+        let recorder = match self.recorder.take() {
+            Some(recorder) if recorder.fits(taps) => recorder,
+            _ => Recorder::new(
                 &self.problem.grid,
                 &self.media,
                 self.scheme.open_damping,
@@ -38,9 +38,9 @@ impl<T: Real> Trotter<T> {
             let steady = self.is_steady() && !taps.plays() && steps > 0;
             let start = clock.after(done);
             let left = steps - done;
-            let (unseen, seen) = match (steady, watch.direct() && !taps.touches()) {
+            let (unseen, seen) = match (steady, recorder.direct() && !taps.transducers_act()) {
                 (true, true) => (taps.until_due(&start, left) - 1, 1),
-                (true, false) => (0, left.min(watch.depth() as u64)),
+                (true, false) => (0, left.min(recorder.depth() as u64)),
                 (false, _) => (0, 1),
             };
             if unseen > 0 {
@@ -48,21 +48,21 @@ impl<T: Real> Trotter<T> {
             }
             let start = start.after(unseen);
             if steady {
-                self.watched_steps(seen, &watch);
+                self.recorded_steps(seen, &recorder);
             } else if steps > 0 {
                 self.single_step(start.time());
             }
             let end = if steps > 0 { start.after(seen) } else { start };
             if !steady {
-                self.touch_sites(end.time(), taps);
-                watch.see(0, &|row, x, out| self.stepper.read(row, x, out));
+                self.drive_sites(end.time(), taps);
+                recorder.see(0, &|row, x, out| self.stepper.read(row, x, out));
             }
             let after = |step: usize| if steady { start.after(step as u64 + 1) } else { end };
             let closing = self.last_half_phase(end.time());
             let drives = self.media.drives_at(end.time());
             let seen_steps = 0..usize::try_from(seen).unwrap_or(1);
             if steady {
-                self.hear(seen_steps.clone(), &watch, closing.as_ref(), taps);
+                self.hear(seen_steps.clone(), &recorder, closing.as_ref(), taps);
             }
             let own = &*taps;
             let records: Vec<Vec<f64>> = (seen_steps.into_par_iter())
@@ -70,7 +70,7 @@ impl<T: Real> Trotter<T> {
                     let clock = after(step);
                     let value = |(n, tap)| {
                         if own.is_due(n, &clock) {
-                            self.tap_value(&watch, step, n, tap, closing.as_ref(), &drives)
+                            self.tap_value(&recorder, step, n, tap, closing.as_ref(), &drives)
                         } else {
                             Taps::ABSENT
                         }
@@ -86,17 +86,17 @@ impl<T: Real> Trotter<T> {
                 break;
             }
         }
-        self.watch = Some(watch);
+        self.recorder = Some(recorder);
     }
 
-    /// Appends what transducers heard in steps that `watch` has seen.
-    fn hear(&self, steps: Range<usize>, watch: &Watch<T>, closing: Option<&HalfPhase>, taps: &mut Taps) {
+    /// Appends what transducers heard in steps that `recorder` has seen.
+    fn hear(&self, steps: Range<usize>, recorder: &Recorder<T>, closing: Option<&HalfPhase>, taps: &mut Taps) {
         let Some(own) = taps.transducers_mut().as_mut().filter(|own| own.act() == Act::Record) else {
             return;
         };
         let nx = self.problem.grid.size()[0];
         for step in steps {
-            let psi: Vec<Complex64> = (watch.heard(step))
+            let psi: Vec<Complex64> = (recorder.heard(step))
                 .map(|(site, phi)| {
                     let mut psi = [phi];
                     if let Some(closing) = closing {
@@ -109,26 +109,26 @@ impl<T: Real> Trotter<T> {
         }
     }
 
-    /// The value of tap number `n` after step `step` of the batch that `watch` has seen.
+    /// The value of tap number `n` after step `step` of the batch that `recorder` has seen.
     fn tap_value(
         &self,
-        watch: &Watch<T>,
+        recorder: &Recorder<T>,
         step: usize,
         n: usize,
         tap: &Tap,
         closing: Option<&HalfPhase>,
         drives: &[f64],
     ) -> f64 {
-        if let Some(value) = watch.reduced(step, n) {
+        if let Some(value) = recorder.reduced(step, n) {
             return if tap.measure == Measure::Peak {
                 value
             } else {
                 value * tap.weight
             };
         }
-        let copies: ReadRow<T> = &|row, x, out| watch.read(step, n, row, x, out);
+        let copies: ReadRow<T> = &|row, x, out| recorder.read(step, n, row, x, out);
         let field: ReadRow<T> = &|row, x, out| self.stepper.read(row, x, out);
-        let read = if watch.direct() { field } else { copies };
+        let read = if recorder.direct() { field } else { copies };
         let totals = self.totals_of(read, &Region::of(tap), closing, drives);
         totals.value(&self.problem.grid, tap)
     }
@@ -139,8 +139,8 @@ impl<T: Real> Trotter<T> {
         let empty = |tap: &Tap| (0..3).any(|axis| tap.lo[axis] >= tap.hi[axis]);
         let asked = all.iter().filter(|tap| !empty(tap)).count();
         let most = (KEPT / asked.max(1)).max(1) as u64;
-        let touches = self.stepper.device().filter(|_| taps.touches());
-        let most = touches.map_or(most, |device| most.min(device.most_touches(taps)));
+        let touches = self.stepper.device().filter(|_| taps.transducers_act());
+        let most = touches.map_or(most, |device| most.min(device.most_transducer_steps(taps)));
         // The moments at which there is something to observe: after each step, or now.
         let moments: Vec<u64> = if steps == 0 { vec![0] } else { (1..=steps).collect() };
         // More detectors than places: one step at a time, as many detectors as fit.
@@ -148,7 +148,7 @@ impl<T: Real> Trotter<T> {
             let mut totals = Vec::new();
             let mut put = 0;
             if let Some(device) = self.stepper.device() {
-                device.prepare_touch(taps, batch.len());
+                device.load_transducers(taps, batch.len());
             }
             for (step, moment) in batch.iter().enumerate() {
                 if *moment > 0 {
@@ -158,8 +158,9 @@ impl<T: Real> Trotter<T> {
                 let phases = self.phases(time);
                 let drives = self.media.drives_at(time);
                 let Some(device) = self.stepper.device() else { return };
-                device.touch(step, phases.as_ref());
-                for tap in all.iter().filter(|tap| !empty(tap)) {
+                device.step_transducers(step, phases.as_ref());
+                let due = taps.any_due(&clock.after(*moment));
+                for tap in all.iter().filter(|tap| due && !empty(tap)) {
                     if put == KEPT {
                         totals.extend(device.kept_totals(put));
                         put = 0;
@@ -171,10 +172,13 @@ impl<T: Real> Trotter<T> {
             }
             if let Some(device) = self.stepper.device() {
                 totals.extend(device.kept_totals(put));
-                device.finish_touch(taps);
+                device.take_transducers(taps);
             }
             let mut totals = totals.iter();
             for moment in batch {
+                if !taps.any_due(&clock.after(*moment)) {
+                    continue;
+                }
                 let values: Vec<f64> = (all.iter())
                     .map(|tap| match (empty(tap), &self.problem.grid) {
                         (true, _) => 0.0,

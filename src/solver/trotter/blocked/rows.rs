@@ -266,7 +266,7 @@ impl<L: Lanes> Worker<'_, L> {
     /// Shows the core of a pair that stage `s` has finished to whoever watches whole steps.
     #[inline(always)]
     pub(super) unsafe fn show(&self, s: usize, pair: usize) {
-        let Some(watch) = self.pass.watch else { return };
+        let Some(recorder) = self.pass.recorder else { return };
         if pair == 0 || !(s + 1).is_multiple_of(self.pass.substeps) {
             return;
         }
@@ -282,16 +282,16 @@ impl<L: Lanes> Worker<'_, L> {
                 }
                 let (a, s) = (a.cast_unsigned(), s.cast_unsigned());
                 let (j, k) = if self.pass.rank == 3 { (a, s) } else { (s, 0) };
-                for view in watch.views() {
-                    let Some(x) = view.overlap(j, k, core) else { continue };
+                for reading in recorder.readings() {
+                    let Some(x) = reading.overlap(j, k, core) else { continue };
                     // SAFETY: x lies within the core.
                     let [re, im] = unsafe { self.columns(&x, x0, member, h) };
-                    view.take(step, j, k, x.start, re, im);
+                    reading.take(step, j, k, x.start, re, im);
                 }
-                if let Some(x) = watch.heard_columns(j, k, core) {
+                if let Some(x) = recorder.heard_columns(j, k, core) {
                     // SAFETY: as above.
                     let [re, im] = unsafe { self.columns(&x, x0, member, h) };
-                    watch.hear(step, j, k, x.start, re, im);
+                    recorder.hear(step, j, k, x.start, re, im);
                 }
             }
         }

@@ -5,7 +5,7 @@
 //! - *Sums* (probability) and *peaks* keep one number a row and [`CHUNK`] columns ([`Partials`]).
 //! - *Copies* (value, flux, energy) keep the sites, and those of the neighbours, for formulas that need amplitudes.
 //!
-//! Memory: 8 B a row, chunk and step for sums, 16 B a site and step for copies; [`Watch::depth`] limits the steps so that all of it
+//! Memory: 8 B a row, chunk and step for sums, 16 B a site and step for copies; [`Recorder::depth`] limits the steps so that all of it
 //! stays small beside the field.
 
 use super::measure::ReadRow;
@@ -30,9 +30,9 @@ const LEAST_ROOM: usize = 4 << 20;
 const NONE: u32 = u32::MAX;
 
 /// The detectors of a run, with buffers for a few steps.
-pub(super) struct Watch<T> {
+pub(super) struct Recorder<T> {
     taps: Vec<Tap>,
-    views: Vec<View<T>>,
+    readings: Vec<Reading<T>>,
     depth: usize,
     /// Copies of even one step would be too large: amplitudes are read from the field itself, step by step.
     direct: bool,
@@ -49,7 +49,7 @@ struct Heard {
 }
 
 /// What is kept of the sites that a tap reads.
-pub(super) struct View<T> {
+pub(super) struct Reading<T> {
     tap: usize,
     kept: Kept,
     /// |ψ|²/|φ|² of the chunks with absorption, and where each chunk's begin (empty without absorption).
@@ -75,51 +75,53 @@ impl Copies {
     }
 }
 
-impl<T: Real> Watch<T> {
+impl<T: Real> Recorder<T> {
     /// Buffers for what `taps` read and hear in at most `fused` steps; `open_damping` is the time of absorption that φ has had and ψ has not.
     pub(super) fn new(grid: &Grid, media: &Media<T>, open_damping: f64, taps: &Taps, fused: usize) -> Self {
         let heard = listeners(taps);
         let taps = taps.taps();
-        let mut views: Vec<View<T>> = Vec::new();
+        let mut readings: Vec<Reading<T>> = Vec::new();
         for (n, tap) in taps.iter().enumerate() {
             let sites = Sites { lo: tap.lo, hi: tap.hi };
             match tap.measure {
                 Measure::Probability | Measure::Pressure => {
-                    views.push(View::new(n, Kept::Reduced(Partials::new(sites, Reduction::Squares))));
+                    readings.push(Reading::new(n, Kept::Reduced(Partials::new(sites, Reduction::Squares))));
                 }
-                Measure::Peak => views.push(View::new(n, Kept::Reduced(Partials::new(sites, Reduction::Largest)))),
+                Measure::Peak => {
+                    readings.push(Reading::new(n, Kept::Reduced(Partials::new(sites, Reduction::Largest))))
+                }
                 Measure::Value | Measure::Flux | Measure::Energy => {
-                    views.extend(copied(grid, tap).into_iter().map(|(lo, hi)| {
+                    readings.extend(copied(grid, tap).into_iter().map(|(lo, hi)| {
                         let slots = Vec::new();
                         let sites = Sites { lo, hi };
-                        View::new(n, Kept::Copy(Copies { sites, slots }))
+                        Reading::new(n, Kept::Copy(Copies { sites, slots }))
                     }))
                 }
             }
         }
         let room = (grid.sites() * size_of::<T>() / 2).max(LEAST_ROOM);
-        let copies: usize = (views.iter().filter(|view| view.copies().is_some()))
-            .map(|view| view.per_step() * 8)
+        let copies: usize = (readings.iter().filter(|reading| reading.copies().is_some()))
+            .map(|reading| reading.per_step() * 8)
             .sum();
         let direct = copies > room;
         if direct {
-            views.retain(|view| view.copies().is_none());
+            readings.retain(|reading| reading.copies().is_none());
         }
-        let bytes = views.iter().map(|view| view.per_step() * 8).sum::<usize>() + heard.len() * 16;
+        let bytes = readings.iter().map(|reading| reading.per_step() * 8).sum::<usize>() + heard.len() * 16;
         let depth = if direct {
             1
         } else {
             (room / bytes.max(1)).clamp(1, fused.max(1))
         };
-        for view in &mut views {
-            view.make_room(depth);
-            if media.absorbs() && view.copies().is_none() {
-                view.weigh(grid, media, open_damping);
+        for reading in &mut readings {
+            reading.make_room(depth);
+            if media.absorbs() && reading.copies().is_none() {
+                reading.weigh(grid, media, open_damping);
             }
         }
         Self {
             taps: taps.to_vec(),
-            views,
+            readings,
             depth,
             direct,
             heard: Heard {
@@ -186,15 +188,15 @@ impl<T: Real> Watch<T> {
         self.direct
     }
 
-    pub(super) fn views(&self) -> &[View<T>] {
-        &self.views
+    pub(super) fn readings(&self) -> &[Reading<T>] {
+        &self.readings
     }
 
     /// Reads a whole field after step `step` of a batch.
     pub(super) fn see(&self, step: usize, read: ReadRow<T>) {
         let ny = self.grid.size()[1];
-        for view in &self.views {
-            let own = view.sites();
+        for reading in &self.readings {
+            let own = reading.sites();
             (0..own.rows()).into_par_iter().with_min_len(8).for_each_init(
                 || (Vec::new(), Vec::new(), Vec::new()),
                 |(sites, re, im), n| {
@@ -206,7 +208,7 @@ impl<T: Real> Watch<T> {
                     re.extend(sites.iter().map(|site| site.re));
                     im.clear();
                     im.extend(sites.iter().map(|site| site.im));
-                    view.take(step, j, k, x.start, re, im);
+                    reading.take(step, j, k, x.start, re, im);
                 },
             );
         }
@@ -226,8 +228,8 @@ impl<T: Real> Watch<T> {
 
     /// The sum or peak of a tap after step `step` of a batch; `None` for one that needs amplitudes.
     pub(super) fn reduced(&self, step: usize, tap: usize) -> Option<f64> {
-        let own = self.views.iter().filter(|view| view.tap == tap);
-        own.filter_map(View::partials)
+        let own = self.readings.iter().filter(|reading| reading.tap == tap);
+        own.filter_map(Reading::partials)
             .map(|partials| partials.reduced(step))
             .next()
     }
@@ -237,8 +239,8 @@ impl<T: Real> Watch<T> {
         let ny = self.grid.size()[1];
         let (j, k) = (row % ny, row / ny);
         out.fill(Complex::default());
-        let own = self.views.iter().filter(|view| view.tap == tap);
-        for copies in own.filter_map(View::copies) {
+        let own = self.readings.iter().filter(|reading| reading.tap == tap);
+        for copies in own.filter_map(Reading::copies) {
             let sites = &copies.sites;
             let Some(common) = sites.overlap(j, k, &x) else {
                 continue;
@@ -297,7 +299,7 @@ fn copied(grid: &Grid, tap: &Tap) -> Vec<([usize; 3], [usize; 3])> {
     boxes
 }
 
-impl<T: Real> View<T> {
+impl<T: Real> Reading<T> {
     fn new(tap: usize, kept: Kept) -> Self {
         Self {
             tap,

@@ -34,7 +34,7 @@ pub(in crate::solver) struct Sites {
 crate::backend::cuda::parameters!(Sites);
 
 /// The operations of a batch.
-pub(in crate::solver) struct Operations<T: OnCuda> {
+pub(in crate::solver) struct SiteEvents<T: OnCuda> {
     steps: Buffer<u32>,
     places: Buffer<u32>,
     values: Buffer<T>,
@@ -50,7 +50,7 @@ pub(in crate::solver) struct Operations<T: OnCuda> {
     adds: bool,
 }
 
-impl<T: OnCuda> Operations<T> {
+impl<T: OnCuda> SiteEvents<T> {
     /// None yet.
     pub(in crate::solver) fn new(stream: &Stream) -> Result<Self, CudaError> {
         Ok(Self {
