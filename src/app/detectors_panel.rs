@@ -43,6 +43,7 @@ pub fn show(ui: &mut Ui, file: &mut SceneFile) -> Option<SoundWish> {
             name,
             region: RegionFile::Point(middle(&extent)),
             measure: None,
+            every: None,
         });
     }
     wish
@@ -243,6 +244,7 @@ mod tests {
             name: name.to_owned(),
             region: RegionFile::Everywhere,
             measure: None,
+            every: None,
         };
         SceneFile {
             detectors: vec![detector("a"), detector("b")],

@@ -41,7 +41,8 @@ impl SoundWish {
             ..WavOptions::default()
         };
         let taps = engine.taps();
-        wav::save(path, taps.times(), taps.values(place), &options)
+        let (times, values) = taps.series(place);
+        wav::save(path, &times, &values, &options)
             .map(|written| written.words())
             .map_err(|error| error.to_string())
     }

@@ -279,6 +279,7 @@ pub fn apply(file: &mut SceneFile, work: Work, returning: bool) {
                 name,
                 region: RegionFile::Point(at),
                 measure: Some(Measure::Value),
+                every: None,
             });
         }
         Work::Region(min, max) => {
@@ -292,6 +293,7 @@ pub fn apply(file: &mut SceneFile, work: Work, returning: bool) {
                 name,
                 region: RegionFile::Box { min, max },
                 measure: None,
+                every: None,
             });
         }
         Work::Bring(handle, to) => handles::bring(file, &handle, to),

@@ -145,13 +145,18 @@ impl Outputs {
             return Ok(());
         };
         let taps = engine.taps();
-        // One record a step; the last one belongs to the present step.
-        let last = engine.clock().steps;
+        let now = engine.clock();
         let count = taps.times().len();
         let mut values = Vec::new();
         for (place, time) in taps.times().iter().enumerate().skip(self.recorded) {
             values.clear();
-            values.extend([(last + 1 + place as u64 - count as u64) as f64, *time]);
+            // Where all detectors record every step, the last record belongs to the present one.
+            let ago = if taps.records_all() {
+                (count - 1 - place) as f64
+            } else {
+                ((now.time - time) / now.time_step).round()
+            };
+            values.extend([now.steps as f64 - ago, *time]);
             values.extend((0..taps.taps().len()).map(|detector| taps.values(detector)[place]));
             csv.row(&values)?;
         }
@@ -199,7 +204,10 @@ impl Outputs {
 fn write_spectra(mut csv: CsvWriter, engine: &Engine) -> anyhow::Result<()> {
     let taps = engine.taps();
     let spectra: Vec<Spectrum> = (0..taps.taps().len())
-        .filter_map(|place| Spectrum::of(taps.times(), taps.values(place), usize::MAX))
+        .filter_map(|place| {
+            let (times, values) = taps.series(place);
+            Spectrum::of(&times, &values, usize::MAX)
+        })
         .collect();
     let Some(first) = spectra.first().filter(|_| spectra.len() == taps.taps().len()) else {
         anyhow::bail!(

@@ -101,7 +101,8 @@ pub(super) fn wanted(args: &SoundArgs, scenario: &Scenario) -> Result<Sounds, In
 pub(super) fn write(sounds: &Sounds, engine: &Engine) -> Vec<Result<String, ExportError>> {
     let taps = engine.taps();
     let one = |(place, path): &(usize, PathBuf)| {
-        let written = wav::save(path, taps.times(), taps.values(*place), &sounds.options)?;
+        let (times, values) = taps.series(*place);
+        let written = wav::save(path, &times, &values, &sounds.options)?;
         let name = &engine.scenario().detectors()[*place].name;
         Ok(format!("{}: detector {name}, {}", path.display(), written.words()))
     };

@@ -85,7 +85,7 @@ pub fn pending<'a>(
 #[must_use]
 pub fn measure(subject: &Subject, taps: &Taps, observables: &Observables, refocus: Option<&Refocus>) -> Option<f64> {
     match subject {
-        Subject::Detector(place) => taps.values(*place).last().copied(),
+        Subject::Detector(place) => taps.latest(*place),
         Subject::Observable(name) => observables
             .by_name(name)
             .or_else(|| refocus.and_then(|refocus| refocus.by_name(name))),

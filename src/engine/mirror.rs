@@ -87,7 +87,7 @@ impl Engine {
         let reference = self.solver.field()?.to_complex128();
         if !sites.all.is_empty() {
             *self.taps.transducers_mut() = Some(Transducers::listening(Arc::clone(&sites.all), Vec::new()));
-            self.solver.touch(&mut self.taps)?;
+            self.solver.apply_transducers(&mut self.taps)?;
         }
         self.timeline = Some(Timeline {
             turn,
@@ -246,7 +246,7 @@ impl Engine {
         }
         self.solver.load(&empty)?;
         *self.taps.transducers_mut() = Some(played);
-        Ok(self.solver.touch(&mut self.taps)?)
+        Ok(self.solver.apply_transducers(&mut self.taps)?)
     }
 
     /// The medium in which the wave runs now.

@@ -43,7 +43,10 @@ impl Spectra {
         }
         let begin = Instant::now();
         self.list = (0..taps.taps().len())
-            .map(|place| Spectrum::of(taps.times(), taps.values(place), MOST))
+            .map(|place| {
+                let (times, values) = taps.series(place);
+                Spectrum::of(&times, &values, MOST)
+            })
             .collect();
         self.records = records;
         self.ration.spent(now, begin.elapsed());

@@ -8,7 +8,7 @@ use crate::solver::Taps;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Writes what detectors recorded: a row a record with its time, a column a detector. How many rows there are.
+/// Writes what detectors recorded: a row a record with its time, a column a detector, empty where it did not record. How many rows there are.
 ///
 /// # Errors
 /// If there is no detector, or the file cannot be written.
@@ -55,7 +55,7 @@ impl CsvWriter {
         })
     }
 
-    /// Appends a record of one number a column.
+    /// Appends a record of one number a column; [`Taps::ABSENT`] leaves its cell empty.
     ///
     /// # Errors
     /// If their count is another one, or the disk is full.
@@ -74,7 +74,9 @@ impl CsvWriter {
             for (n, value) in values.iter().enumerate() {
                 let comma = if n == 0 { "" } else { "," };
                 // Steps and counts as whole numbers; anything else so that it is read back exactly.
-                if value.fract() == 0.0 && value.abs() < 1e15 {
+                if Taps::is_absent(*value) {
+                    write!(self.file, "{comma}")?;
+                } else if value.fract() == 0.0 && value.abs() < 1e15 {
                     write!(self.file, "{comma}{value:.0}")?;
                 } else {
                     write!(self.file, "{comma}{value:?}")?;

@@ -82,4 +82,6 @@ pub struct Detector {
     pub region: Region,
     /// What it records.
     pub measure: Measure,
+    /// It records at steps whose number is a multiple of this; 1 or more.
+    pub every: u64,
 }

@@ -411,6 +411,8 @@ pub struct DetectorFile {
     pub region: RegionFile,
     /// What it records; `None` = `value` at a point, `flux` through a line, `probability` or `energy` in a region.
     pub measure: Option<Measure>,
+    /// It records every n-th step; `None` = 1.
+    pub every: Option<usize>,
 }
 
 /// Where the transducers of a mirror stand.

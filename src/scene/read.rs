@@ -491,6 +491,7 @@ fn detector(mut section: Section<'_>, found: &mut Diagnostics) -> DetectorFile {
         RegionFile::Everywhere
     };
     let measure = section.word("measure", &Measure::ALL, found);
+    let every = section.get("every", found);
     section.close(found, |key| match key {
         "at" | "from" | "to" | "region" => {
             Some(("the place is given already".to_owned(), "keep one of them".to_owned()))
@@ -501,7 +502,12 @@ fn detector(mut section: Section<'_>, found: &mut Diagnostics) -> DetectorFile {
         )),
         _ => None,
     });
-    DetectorFile { name, region, measure }
+    DetectorFile {
+        name,
+        region,
+        measure,
+        every,
+    }
 }
 
 fn mirror(mut section: Section<'_>, found: &mut Diagnostics) -> MirrorFile {

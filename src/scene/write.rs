@@ -358,6 +358,9 @@ fn detector_item(w: &mut Writer, detector: &DetectorFile) {
     if let Some(measure) = detector.measure {
         w.key("measure", text(measure.as_str()));
     }
+    if let Some(every) = detector.every {
+        w.key("every", every.to_string());
+    }
 }
 
 fn mirror_section(w: &mut Writer, mirror: &MirrorFile) {

@@ -160,7 +160,7 @@ pub struct Method {
     /// Grows a set of sites by those on which its values depend in one step: how thick a mirror must be that keeps out what is behind
     /// it. `None` where every site depends on all others.
     pub reach: Option<fn(&Scenario, &mut [bool])>,
-    /// Back ends on which single sites can be heard and driven ([`Solver::touch`], and [`super::Taps::touch`] in every step).
+    /// Back ends on which single sites can be heard and driven ([`Solver::apply_transducers`], and [`super::Taps::apply_transducers`] in every step).
     pub transducers: &'static [Backend],
     /// The least that a step of the scheme costs a site, whatever the variant: what `bench` measures against.
     pub work: fn(&Scenario) -> Work,

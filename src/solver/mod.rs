@@ -10,6 +10,7 @@ mod clock;
 pub mod crank_nicolson;
 #[cfg(feature = "cuda")]
 mod device;
+mod events;
 pub mod fdtd;
 pub mod image;
 pub mod method;
@@ -156,7 +157,7 @@ pub trait Solver: Send {
     ///
     /// # Errors
     /// If the method does not reach single sites, or the back end fails.
-    fn touch(&mut self, _taps: &mut Taps) -> Result<(), SolverError> {
+    fn apply_transducers(&mut self, _taps: &mut Taps) -> Result<(), SolverError> {
         Err(SolverError::Unsupported(format!(
             "{} does not reach single sites, which transducers need",
             self.report().method

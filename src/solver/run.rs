@@ -280,7 +280,7 @@ impl<S: Stepper> Solver for Run<S> {
         threads::run(|| self.take(steps, taps))
     }
 
-    fn touch(&mut self, taps: &mut Taps) -> Result<(), SolverError> {
+    fn apply_transducers(&mut self, taps: &mut Taps) -> Result<(), SolverError> {
         let method = self.setup.method;
         if !method.transducers.contains(&self.stepper.parts().backend) {
             return Err(SolverError::Unsupported(format!(

@@ -336,17 +336,22 @@ impl<T: Real> SplitStepFourier<T> {
         }
     }
 
-    fn record(&mut self, time: f64, taps: &mut Taps) {
+    fn record(&mut self, clock: &RunClock, taps: &mut Taps) {
         let needs_energy = taps.taps().iter().any(|tap| tap.measure == Measure::Energy);
-        let energy = if needs_energy { self.total(time).energy } else { 0.0 };
+        let energy = if needs_energy {
+            self.total(clock.time()).energy
+        } else {
+            0.0
+        };
         let grid = self.scenario.grid();
         let (psi, hopping) = (&self.psi, self.quantum.hopping);
-        taps.record(time, |tap| {
-            if tap.measure == Measure::Energy {
-                energy
-            } else {
-                tap.quantum(grid, hopping, |site| wide(psi[grid.index(site)]))
-            }
+        taps.record(clock, |_, tap| match tap.measure {
+            Measure::Energy => energy,
+            Measure::Probability | Measure::Peak => tap.density(|j, k, out| {
+                let first = grid.index([tap.lo[0], j, k]);
+                out.copy_from_slice(&psi[first..first + out.len()]);
+            }),
+            _ => tap.quantum(grid, hopping, |site| wide(psi[grid.index(site)])),
         });
     }
 }
@@ -483,13 +488,13 @@ impl<T: Real> Stepper for SplitStepFourier<T> {
     }
 
     fn observe(&mut self, clock: &RunClock, taps: &mut Taps) -> Result<(), SolverError> {
-        taps.touch(self);
-        self.record(clock.time(), taps);
+        taps.apply_transducers(self);
+        self.record(clock, taps);
         Ok(())
     }
 
     fn apply_transducers(&mut self, _clock: &RunClock, taps: &mut Taps) -> Result<(), SolverError> {
-        taps.touch(self);
+        taps.apply_transducers(self);
         Ok(())
     }
 

@@ -76,9 +76,12 @@ pub(super) trait Stepper: Send {
 
     /// Takes steps; after each of them transducers act, and then detectors record.
     fn advance_observed(&mut self, clock: &RunClock, steps: u64, taps: &mut Taps) -> Result<(), SolverError> {
-        for n in 0..steps {
-            self.advance(&clock.after(n), 1)?;
-            self.observe(&clock.after(n + 1), taps)?;
+        let mut done = 0;
+        while done < steps {
+            let count = taps.until_due(&clock.after(done), steps - done);
+            self.advance(&clock.after(done), count)?;
+            done += count;
+            self.observe(&clock.after(done), taps)?;
         }
         Ok(())
     }

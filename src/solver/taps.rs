@@ -1,21 +1,26 @@
 //! Taps: what reads or drives single sites, or reads regions, every step.
 
 use super::acoustic::point::{self, Shares};
-use super::transducers::{Sites, Transducers};
+use super::clock::RunClock;
+use super::transducers::{Act, Sites, Transducers};
+use crate::field::Real;
 use crate::grid::Grid;
 use crate::physics::{Detector, Measure, Model, Region, Sets};
 use crate::scene::Scenario;
-use num_complex::Complex64;
+use num_complex::{Complex, Complex64};
 use rayon::prelude::*;
+use std::borrow::Cow;
 
 /// The detectors of a scene at their sites, with what they have recorded, and the transducers of a mirror.
 ///
-/// A method calls [`Taps::touch`] and then [`Taps::record`] after every step while [`Taps::is_empty`] is false, with access to its closed field.
+/// A method calls [`Taps::apply_transducers`] and then [`Taps::record`] after every step while [`Taps::is_empty`] is false, with access to its closed field.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Taps {
     taps: Vec<Tap>,
+    /// `every[detector]`: the steps at which it records.
+    every: Vec<u64>,
     times: Vec<f64>,
-    /// `values[detector][record]`.
+    /// `values[detector][record]`; [`Taps::ABSENT`] where it did not record and another did.
     values: Vec<Vec<f64>>,
     transducers: Option<Transducers>,
 }
@@ -38,6 +43,15 @@ pub struct Tap {
 }
 
 impl Taps {
+    /// Stands for the value of a detector at a step at which it did not record: no number, with bits that no calculation gives.
+    pub const ABSENT: f64 = f64::from_bits(0x7ff8_0000_0a65_5e17);
+
+    /// Whether a value of [`Taps::values`] is none.
+    #[must_use]
+    pub fn is_absent(value: f64) -> bool {
+        value.to_bits() == Self::ABSENT.to_bits()
+    }
+
     /// The taps of a scene. Points that record the pressure are interpolated between sites ([`point`]), those of ψ stand at the nearest site.
     #[must_use]
     pub fn of(scenario: &Scenario) -> Self {
@@ -75,16 +89,17 @@ impl Taps {
         let taps: Vec<Tap> = detectors.iter().map(|detector| Tap::new(grid, detector)).collect();
         Self {
             values: vec![Vec::new(); taps.len()],
+            every: detectors.iter().map(|detector| detector.every).collect(),
             taps,
             times: Vec::new(),
             transducers: None,
         }
     }
 
-    /// Whether there is nothing to record and no site to touch.
+    /// Whether there is nothing to record and no transducer.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.taps.is_empty() && !self.touches()
+        self.taps.is_empty() && !self.transducers_act()
     }
 
     /// Whether a detector needs the velocity of the medium.
@@ -95,16 +110,21 @@ impl Taps {
 
     /// Whether single sites are heard or driven after the next step.
     #[must_use]
-    pub fn touches(&self) -> bool {
+    pub fn transducers_act(&self) -> bool {
         self.transducers
             .as_ref()
             .is_some_and(|transducers| !transducers.is_idle())
     }
 
+    /// Whether single sites are driven after the next step.
+    pub(super) fn plays(&self) -> bool {
+        self.transducers_act() && self.transducers().is_some_and(|own| own.act() != Act::Record)
+    }
+
     /// Lets the transducers do what is due after a step.
-    pub fn touch(&mut self, field: &mut impl Sites) {
+    pub fn apply_transducers(&mut self, field: &mut impl Sites) {
         if let Some(transducers) = &mut self.transducers {
-            transducers.touch(field);
+            transducers.apply(field);
         }
     }
 
@@ -125,34 +145,90 @@ impl Taps {
         &self.taps
     }
 
-    /// Appends one record: the time, and one value a detector.
-    pub fn record(&mut self, time: f64, value: impl FnMut(&Tap) -> f64) {
-        let now: Vec<f64> = self.taps.iter().map(value).collect();
-        self.push(time, &now);
+    /// Whether a detector records at this step.
+    pub(super) fn is_due(&self, detector: usize, clock: &RunClock) -> bool {
+        clock.steps().is_multiple_of(self.every[detector])
     }
 
-    /// Appends one record whose values are known, in the order of [`Taps::taps`].
-    pub fn push(&mut self, time: f64, now: &[f64]) {
-        if self.taps.is_empty() {
+    /// Whether any does.
+    pub(super) fn any_due(&self, clock: &RunClock) -> bool {
+        (0..self.taps.len()).any(|n| self.is_due(n, clock))
+    }
+
+    /// Steps, from 1 to `most`, until a detector records next, or `most` if none does before; 1 while transducers act after every step.
+    pub(super) fn until_due(&self, clock: &RunClock, most: u64) -> u64 {
+        if self.transducers_act() {
+            return 1;
+        }
+        let next = self.every.iter().map(|every| every - clock.steps() % every).min();
+        next.map_or(most, |next| next.min(most)).max(1)
+    }
+
+    /// Whether every detector records at every step.
+    #[must_use]
+    pub fn records_all(&self) -> bool {
+        self.every.iter().all(|every| *every == 1)
+    }
+
+    /// Appends the record of a step: the values of those detectors that record at it.
+    pub(super) fn record(&mut self, clock: &RunClock, mut value: impl FnMut(usize, &Tap) -> f64) {
+        let now: Vec<f64> = (self.taps.iter().enumerate())
+            .map(|(n, tap)| {
+                if self.is_due(n, clock) {
+                    value(n, tap)
+                } else {
+                    Self::ABSENT
+                }
+            })
+            .collect();
+        self.push(clock, &now);
+    }
+
+    /// Appends the record of a step whose values are known, in the order of [`Taps::taps`]; those of detectors that do not record at it are left.
+    pub(super) fn push(&mut self, clock: &RunClock, now: &[f64]) {
+        if !self.any_due(clock) {
             return;
         }
-        self.times.push(time);
-        for ((tap, values), &now) in self.taps.iter().zip(&mut self.values).zip(now) {
-            let mut now = now;
-            if tap.measure == Measure::Peak {
-                now = now.max(values.last().copied().unwrap_or(0.0));
+        self.times.push(clock.time());
+        for (n, &now) in now.iter().enumerate() {
+            let mut now = if self.is_due(n, clock) { now } else { Self::ABSENT };
+            if self.taps[n].measure == Measure::Peak && !Self::is_absent(now) {
+                now = now.max(self.latest(n).unwrap_or(0.0));
             }
-            values.push(now);
+            self.values[n].push(now);
         }
     }
 
-    /// Times of the records.
+    /// The last value that a detector recorded.
+    #[must_use]
+    pub fn latest(&self, detector: usize) -> Option<f64> {
+        let values = self.values[detector].iter().rev();
+        values.copied().find(|value| !Self::is_absent(*value))
+    }
+
+    /// Times and values of one detector, without the records of others.
+    #[must_use]
+    pub fn series(&self, detector: usize) -> (Cow<'_, [f64]>, Cow<'_, [f64]>) {
+        let values = &self.values[detector];
+        if !values.iter().any(|value| Self::is_absent(*value)) {
+            return (Cow::Borrowed(&self.times), Cow::Borrowed(values));
+        }
+        let own = self
+            .times
+            .iter()
+            .zip(values)
+            .filter(|(_, value)| !Self::is_absent(**value));
+        let (times, values): (Vec<f64>, Vec<f64>) = own.unzip();
+        (Cow::Owned(times), Cow::Owned(values))
+    }
+
+    /// Times of the records: of all steps at which any detector recorded.
     #[must_use]
     pub fn times(&self) -> &[f64] {
         &self.times
     }
 
-    /// The records of one detector, as long as [`Taps::times`].
+    /// The records of one detector, as long as [`Taps::times`]; [`Taps::ABSENT`] where it did not record.
     #[must_use]
     pub fn values(&self, detector: usize) -> &[f64] {
         &self.values[detector]
@@ -166,28 +242,50 @@ impl Taps {
         }
     }
 
-    /// Forgets every other record but keeps the last: a run without end needs an end of its records.
+    /// Forgets every other record of every detector but keeps the last: a run without end needs an end of its records.
     pub fn thin(&mut self) {
-        let last = self.times.len().saturating_sub(1);
-        let halve = |records: &mut Vec<f64>| {
-            let mut place = 0;
-            records.retain(|_| {
-                let keep = (last - place).is_multiple_of(2);
-                place += 1;
-                keep
-            });
-        };
-        halve(&mut self.times);
-        self.values.iter_mut().for_each(halve);
+        let mut kept = vec![false; self.times.len()];
+        for values in &mut self.values {
+            let mut later = 0;
+            for (value, kept) in values.iter_mut().zip(&mut kept).rev() {
+                if Self::is_absent(*value) {
+                    continue;
+                }
+                if later % 2 == 0 {
+                    *kept = true;
+                } else {
+                    *value = Self::ABSENT;
+                }
+                later += 1;
+            }
+        }
+        self.keep(&kept);
     }
 
-    /// Forgets all records but the last.
+    /// Forgets all records but the last of every detector.
     pub fn keep_last(&mut self) {
-        let behind = self.times.len().saturating_sub(1);
-        self.times.drain(..behind);
+        let mut kept = vec![false; self.times.len()];
         for values in &mut self.values {
-            values.drain(..behind);
+            let last = values.iter().rposition(|value| !Self::is_absent(*value));
+            for (n, value) in values.iter_mut().enumerate() {
+                if Some(n) == last {
+                    kept[n] = true;
+                } else {
+                    *value = Self::ABSENT;
+                }
+            }
         }
+        self.keep(&kept);
+    }
+
+    /// Forgets the records of some steps.
+    fn keep(&mut self, kept: &[bool]) {
+        let retain = |list: &mut Vec<f64>| {
+            let mut kept = kept.iter();
+            list.retain(|_| kept.next().copied().unwrap_or(true));
+        };
+        retain(&mut self.times);
+        self.values.iter_mut().for_each(retain);
     }
 
     /// Forgets everything recorded (the geometry changed, or the run starts anew).
@@ -318,24 +416,56 @@ impl Tap {
         }
     }
 
+    /// Σ|ψ|² a^d, or the largest |ψ|² of a peak. `read(j, k, out)` writes ψ at sites lo[0]..hi[0] of row (j, k); rows are read by all threads and added up in order.
+    pub(super) fn density<T: Real>(&self, read: impl Fn(usize, usize, &mut [Complex<T>]) + Sync + Send) -> f64 {
+        let sites = self.hi[0].saturating_sub(self.lo[0]);
+        let scratch = || vec![Complex::default(); sites];
+        if self.measure == Measure::Peak {
+            let rows = self.of_rows(scratch, |psi: &mut Vec<Complex<T>>, j, k| {
+                read(j, k, psi);
+                psi.iter().fold(0.0, |most: f64, site| most.max(site.norm_sqr().wide()))
+            });
+            return rows.into_iter().fold(0.0, f64::max);
+        }
+        self.sum_of_rows(scratch, |psi: &mut Vec<Complex<T>>, j, k| {
+            read(j, k, psi);
+            // Sums beside each other, which vectors take.
+            let mut sums = [0.0; 8];
+            for part in psi.chunks(8) {
+                for (sum, site) in sums.iter_mut().zip(part) {
+                    *sum += site.norm_sqr().wide();
+                }
+            }
+            sums.iter().sum()
+        })
+    }
+
     /// a^d times the sum over rows (j, k) of a region, by all threads; the order of additions is always the same. `scratch` makes what `row` works with.
     pub(super) fn sum_of_rows<S>(
         &self,
         scratch: impl Fn() -> S + Sync + Send,
         row: impl Fn(&mut S, usize, usize) -> f64 + Sync + Send,
     ) -> f64 {
+        self.of_rows(scratch, row).iter().sum::<f64>() * self.weight
+    }
+
+    /// A number of each row of a region.
+    fn of_rows<S>(
+        &self,
+        scratch: impl Fn() -> S + Sync + Send,
+        row: impl Fn(&mut S, usize, usize) -> f64 + Sync + Send,
+    ) -> Vec<f64> {
         /// Rows below which a task costs more than it gains.
         const FEWEST: usize = 16;
         let count = self.hi[1].saturating_sub(self.lo[1]);
         let rows = count * self.hi[2].saturating_sub(self.lo[2]);
-        let sums: Vec<f64> = (0..rows)
+        (0..rows)
             .into_par_iter()
             .with_min_len(FEWEST)
             .map_init(scratch, |scratch, n| {
                 row(scratch, self.lo[1] + n % count, self.lo[2] + n / count)
             })
-            .collect();
-        sums.iter().sum::<f64>() * self.weight
+            .collect()
     }
 
     /// The value of an acoustic detector. `row(j, k, out)` writes, for sites `lo[0]..hi[0]` of row (j, k), what the measure asks for: the pressure,

@@ -1,6 +1,6 @@
 //! Transducers: single sites that are heard or driven after every step, which is what a time-reversal mirror asks of a method.
 //!
-//! A method calls [`Taps::touch`](super::Taps::touch) after each step (after the field is that of the new time, before detectors are recorded), with a [`Sites`]
+//! A method calls [`Taps::apply_transducers`](super::Taps::apply_transducers) after each step (after the field is that of the new time, before detectors are recorded), with a [`Sites`]
 //! through which single sites are read and written. Values are complex: ψ; sound has p, and methods with a momentum per site p + i·momentum,
 //! so that time is turned round by the complex conjugate for all of them.
 
@@ -122,7 +122,7 @@ impl Transducers {
     }
 
     /// Does what is due after one step.
-    pub fn touch(&mut self, field: &mut impl Sites) {
+    pub fn apply(&mut self, field: &mut impl Sites) {
         if self.is_idle() {
             return;
         }

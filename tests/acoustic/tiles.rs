@@ -1,8 +1,12 @@
 //! Towers and diamonds give what steps over the whole grid give, to the bit: fields, both levels, memories of absorbing layers, peaks, records.
 
 use crate::{ORDERS, SPACING, build, noise, scene, start};
+use num_complex::Complex64;
+use ripplon::physics::Measure;
 use ripplon::scene::scenario::Quantity;
+use ripplon::solver::transducers::{Act, Transducers};
 use ripplon::solver::{Edit, FieldImage, ImageRequest, Solver, Taps};
+use std::sync::Arc;
 
 const VARIANTS: [(&str, usize); 2] = [("tiled", 2), ("diamond-torre", 3)];
 
@@ -49,11 +53,34 @@ fn furniture(size: &[usize]) -> String {
             at(size, [0.7, 0.8, 0.6])
         );
     }
-    text += &format!(
-        "[[detector]]\nname = \"flux\"\nfrom = {:?}\nto = {:?}\nmeasure = \"flux\"\n",
-        at(size, [0.1, 0.3, 0.3]),
-        at(size, [0.9, 0.3, 0.3])
-    );
+    for (name, from, to) in [
+        ("flux", [0.1, 0.3, 0.3], [0.9, 0.3, 0.3]),
+        ("flux along rows", [0.4, 0.0, 0.2], [0.4, 0.9, 0.7]),
+        ("flux at the end", [0.1, 0.99, 0.3], [0.9, 0.99, 0.3]),
+    ] {
+        let (from, to) = (at(size, from), at(size, to));
+        text += &format!("[[detector]]\nname = \"{name}\"\nfrom = {from:?}\nto = {to:?}\nmeasure = \"flux\"\n");
+    }
+    for measure in ["pressure", "energy", "peak"] {
+        text += &format!("[[detector]]\nname = \"{measure} everywhere\"\nmeasure = \"{measure}\"\n");
+    }
+    text
+}
+
+/// Energy of the whole grid, of both halves along x, and of both along y.
+fn halves(size: &[usize]) -> String {
+    let mut text = "[[detector]]\nname = \"all\"\nmeasure = \"energy\"\n".to_owned();
+    for axis in 0..2 {
+        let end: Vec<f64> = size.iter().map(|n| *n as f64 * SPACING).collect();
+        let middle = ((size[axis] / 2) as f64 + 0.5) * SPACING;
+        let (mut below, mut above) = (end.clone(), vec![0.0; size.len()]);
+        (below[axis], above[axis]) = (middle, middle);
+        for (name, min, max) in [("below", vec![0.0; size.len()], below), ("above", above, end)] {
+            text += &format!(
+                "[[detector]]\nname = \"{name} {axis}\"\nmeasure = \"energy\"\nregion = {{ min = {min:?}, max = {max:?} }}\n"
+            );
+        }
+    }
     text
 }
 
@@ -204,6 +231,121 @@ fn media_sources_and_detectors_are_part_of_the_tiles() {
                         + if m == 0 && n % 2 == 0 { DENSITIES } else { "" },
                 };
                 sample.compare(variant, SHAPES[(m + n) % 4]);
+            }
+        }
+    }
+}
+
+/// What detectors add up, bonds once or in halves, is what the observables add up site by site, and parts make the whole: beside all edges and walls, in all media.
+#[test]
+fn energies_of_parts_add_up_to_that_of_the_field() {
+    for (variant, rank) in [("stepwise", 2), ("tiled", 2), ("stepwise", 3), ("diamond-torre", 3)] {
+        let size = &sizes(rank)[0];
+        for (n, edges) in edges(rank).iter().enumerate() {
+            for (m, order) in ORDERS.iter().enumerate() {
+                let sample = Sample {
+                    size,
+                    edges,
+                    order: *order,
+                    precision: "double",
+                    more: halves(size)
+                        + &furniture(size)
+                        + if m % 2 == 0 { SPEEDS } else { "" }
+                        + if m == 0 && n % 2 == 0 { DENSITIES } else { "" },
+                };
+                let (mut solver, mut taps) = sample.solver(variant, if variant == "stepwise" { "" } else { SHAPES[m] });
+                for steps in [1, 11, 2] {
+                    solver.advance(steps, &mut taps).unwrap();
+                    let energy = solver.observables().unwrap().energy;
+                    let [all, below, above, under, over] = [0, 1, 2, 3, 4].map(|n| taps.latest(n).unwrap());
+                    // Some thousand sites and bonds, each rounded a few times.
+                    let off = |found: f64| (found / energy - 1.0).abs();
+                    let worst = [all, below + above, under + over].map(off);
+                    assert!(
+                        worst.iter().all(|off| *off < 1e-12),
+                        "{variant} {size:?} {edges} order {order}: {worst:?} of {energy:e}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// Detectors that record every n-th step have what those have that record every step, at the same times.
+#[test]
+fn every_nth_record_is_that_of_its_step() {
+    for (variant, rank) in [("stepwise", 2), ("tiled", 2), ("stepwise", 3), ("diamond-torre", 3)] {
+        let size = &sizes(rank)[0];
+        let run = |every: &str| {
+            let sample = Sample {
+                size,
+                edges: "\"wall\"",
+                order: 4,
+                precision: "single",
+                more: furniture(size).replace("[[detector]]\n", &format!("[[detector]]\n{every}")),
+            };
+            let (mut solver, mut taps) = sample.solver(variant, "");
+            for steps in [17, 1, 6] {
+                solver.advance(steps, &mut taps).unwrap();
+            }
+            let saved = solver.save().unwrap();
+            (taps, saved)
+        };
+        let ((all, plain), (some, sparse)) = (run(""), run("every = 5\n"));
+        assert!(
+            plain.arrays == sparse.arrays,
+            "{variant}: whoever listens changes nothing"
+        );
+        assert_eq!(all.times().len(), 24);
+        let nth = |values: &[f64]| values.iter().copied().skip(4).step_by(5).collect::<Vec<f64>>();
+        for n in 0..all.taps().len() {
+            let (times, values) = some.series(n);
+            assert_eq!(times.to_vec(), nth(all.times()), "{variant} {n}");
+            // The largest so far of what was looked at is no larger than that of all steps.
+            if all.taps()[n].measure == Measure::Peak {
+                assert!(
+                    values.iter().zip(nth(all.values(n))).all(|(a, b)| *a <= b),
+                    "{variant} {n}"
+                );
+            } else {
+                assert_eq!(values.to_vec(), nth(all.values(n)), "{variant} {n}");
+            }
+        }
+    }
+}
+
+/// Transducers hear and play in tiles what they do step by step.
+#[test]
+fn transducers_are_part_of_the_tiles() {
+    for (variant, rank) in VARIANTS {
+        let size = &sizes(rank)[0];
+        for (order, edges) in [(2, edges(rank)[0]), (4, edges(rank)[1])] {
+            for act in [Act::Record, Act::Add, Act::Overwrite] {
+                let run = |variant: &str, extra: &str| {
+                    let sample = Sample {
+                        size,
+                        edges,
+                        order,
+                        precision: "single",
+                        more: furniture(size) + SPEEDS,
+                    };
+                    let (mut solver, mut taps) = sample.solver(variant, extra);
+                    let sites: Arc<[usize]> = (3..size.iter().product()).step_by(41).collect();
+                    let signal = (0..20 * sites.len()).map(|n| Complex64::from(30.0 * (n as f64 * 0.37).sin()));
+                    *taps.transducers_mut() = Some(match act {
+                        Act::Record => Transducers::listening(sites, Vec::new()),
+                        _ => Transducers::playing(sites, act, signal.collect(), 0),
+                    });
+                    for steps in [17, 1, 6] {
+                        solver.advance(steps, &mut taps).unwrap();
+                    }
+                    let saved = solver.save().unwrap();
+                    (saved.arrays, taps)
+                };
+                let (plain, tiles) = (run("stepwise", ""), run(variant, "dts = 2\ntower = 7"));
+                assert!(plain == tiles, "{variant} order {order} {edges} {act:?}");
+                let heard = tiles.1.transducers().unwrap().heard();
+                assert!(act != Act::Record || heard.iter().any(|value| value.re != 0.0));
             }
         }
     }

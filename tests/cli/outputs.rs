@@ -121,6 +121,17 @@ fn records_that_go_to_the_disk_are_those_that_stay_in_memory() {
         .ripplon("run small.toml --steps 1 --spectra s.csv")
         .expect(1, &["--spectra", "too short"]);
     place.ripplon("check small.toml").expect(0, &["records"]);
+    // Rows of every eighth step alone, with the numbers that stand there in the table of all.
+    for (options, file) in [("", "e.csv"), (" --checkpoint c.ripplon", "f.csv")] {
+        place
+            .ripplon(&format!(
+                "run small.toml --set detector.0.every=8 --set detector.1.every=8 --detectors {file}{options}"
+            ))
+            .expect(0, &[]);
+        let all = place.text("a.csv");
+        let eighth: Vec<&str> = all.lines().take(1).chain(all.lines().skip(8).step_by(8)).collect();
+        assert_eq!(place.text(file).lines().collect::<Vec<_>>(), eighth);
+    }
 }
 
 /// How many blocks a line is cut into comes from a stopwatch whose answer is kept in the user's cache, and the last bits depend on it.

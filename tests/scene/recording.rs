@@ -44,6 +44,14 @@ fn recording_and_predictions() {
         &["no site lies in it"],
     );
     fault(
+        &with(FREE, "[[expect]]", "every = 0\n[[expect]]"),
+        "35:9",
+        &["never records", "from 1 on"],
+    );
+    let (file, scenario) = read(&with(FREE, "[[expect]]", "every = 7\n[[expect]]")).unwrap();
+    assert_eq!(scenario.detectors()[0].every, 7);
+    assert!(file.to_toml().contains("every = 7"));
+    fault(
         &format!("{FREE}\n[view]\ncolormap = \"viridi\"\n"),
         "42:12",
         &["no colour map \"viridi\""],

@@ -339,9 +339,9 @@ fn responses(
             let mut taps = Taps::default();
             let source = Arc::from([part.source(Complex64::ONE)]);
             *taps.transducers_mut() = Some(Transducers::playing(Arc::from([site]), Act::Add, source, 0));
-            solver.touch(&mut taps)?;
+            solver.apply_transducers(&mut taps)?;
             *taps.transducers_mut() = Some(Transducers::listening(Arc::clone(sites), Vec::new()));
-            solver.touch(&mut taps)?;
+            solver.apply_transducers(&mut taps)?;
             let hears = |taps: &Taps| taps.transducers().map(|own| own.heard().to_vec()).unwrap_or_default();
             // Where a method has no momenta a displacement has no meaning, and nothing answers.
             if *part == Part::Imaginary && hears(&taps).iter().all(|value| *value == Complex64::ZERO) {

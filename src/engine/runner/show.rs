@@ -190,7 +190,7 @@ impl Runner {
             let detectors = 0..engine.taps().taps().len();
             frame
                 .detectors
-                .extend(detectors.filter_map(|place| engine.taps().values(place).last()));
+                .extend(detectors.filter_map(|place| engine.taps().latest(place)));
             frame.verdicts.extend_from_slice(engine.verdicts());
         } else {
             frame.observables = None;

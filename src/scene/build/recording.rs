@@ -104,10 +104,17 @@ impl Builder<'_> {
             self.found.value(key("measure"), message, remedy);
             return None;
         }
+        let every = given.every.unwrap_or(1);
+        if every == 0 {
+            let message = "a detector that records every 0-th step never records";
+            self.found
+                .value(key("every"), message, "write a whole number from 1 on, or leave it out");
+        }
         Some(Detector {
             name: given.name.clone(),
             region: region?,
             measure,
+            every: every.max(1) as u64,
         })
     }
 

@@ -107,35 +107,47 @@ impl<T: Number> CrankNicolson<T> {
         let asked: Vec<Region> = regions.iter().flatten().copied().collect();
         let moments: Vec<u64> = if steps == 0 { vec![0] } else { (1..=steps).collect() };
         if !self.propagator.looks() || asked.len() > KEPT {
-            for moment in moments {
-                if moment > 0 {
-                    self.propagator.advance(&clock.after(moment - 1), 1);
+            let mut done = 0;
+            loop {
+                if steps > 0 {
+                    let count = taps.until_due(&clock.after(done), steps - done);
+                    self.propagator.advance(&clock.after(done), count);
+                    done += count;
                 }
                 self.propagator.fetch();
-                self.record(clock.after(moment).time(), taps);
+                self.record(&clock.after(done), taps);
+                if done >= steps {
+                    return;
+                }
             }
-            return;
         }
         // Sums are put in after every step and come to the host once a batch, so that steps do not wait for them.
         let most = KEPT / asked.len().max(1);
         for batch in moments.chunks(most) {
-            for (place, moment) in batch.iter().enumerate() {
+            let mut put = 0;
+            for moment in batch {
                 if *moment > 0 {
                     self.propagator.advance(&clock.after(moment - 1), 1);
                 }
-                let time = clock.after(*moment).time();
-                self.propagator.keep_totals(time, &asked, place * asked.len());
+                let now = clock.after(*moment);
+                if taps.any_due(&now) {
+                    self.propagator.keep_totals(now.time(), &asked, put);
+                    put += asked.len();
+                }
             }
-            let totals = self.propagator.kept_totals(batch.len() * asked.len());
+            let totals = self.propagator.kept_totals(put);
             let mut totals = totals.iter();
             for moment in batch {
+                if !taps.any_due(&clock.after(*moment)) {
+                    continue;
+                }
                 let values: Vec<f64> = (all.iter().zip(&regions))
                     .map(|(tap, region)| match region {
                         None => 0.0,
                         Some(_) => totals.next().map_or(f64::NAN, |totals| totals.value(self.grid(), tap)),
                     })
                     .collect();
-                taps.push(clock.after(*moment).time(), &values);
+                taps.push(&clock.after(*moment), &values);
             }
         }
     }
@@ -169,10 +181,13 @@ impl<T: Number> CrankNicolson<T> {
         density * diagonal - self.quantum.hopping * (psi.conj() * around).re
     }
 
-    fn record(&self, time: f64, taps: &mut Taps) {
+    fn record(&self, clock: &RunClock, taps: &mut Taps) {
         let grid = self.grid();
-        let drives = self.propagator.drives_at(time);
-        taps.record(time, |tap| {
+        let drives = self.propagator.drives_at(clock.time());
+        taps.record(clock, |_, tap| {
+            if matches!(tap.measure, Measure::Probability | Measure::Peak) {
+                return tap.density(|j, _, out| self.propagator.read(grid.index([tap.lo[0], j, 0]), out));
+            }
             if tap.measure != Measure::Energy {
                 return tap.quantum(grid, self.quantum.hopping, |site| self.psi_at(site));
             }

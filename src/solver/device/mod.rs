@@ -1,12 +1,12 @@
 //! What methods on an NVIDIA device share: whether a run goes there, what is done to single sites between steps, sums and pictures beside the steps, and the
 //! device's errors as those of solvers.
 
-pub(super) mod operations;
+pub(super) mod events;
 pub(super) mod readback;
 pub(super) mod resident;
 pub(super) mod rows;
 pub(super) mod texels;
-pub(super) mod touching;
+pub(super) mod transducers;
 
 use super::SolverError;
 use crate::backend::cuda::{self, CudaError, Device, Kind};

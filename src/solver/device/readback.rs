@@ -1,7 +1,7 @@
 //! Sums and pictures of sound beside the steps (`kernels/sums.cuh`): a stream of their own, so that a picture that was begun is reduced and copied while stepping
 //! goes on; what would overwrite what it reads waits on the device.
 
-use super::operations::is_gathered;
+use super::events::is_gathered;
 use super::{texels, whole};
 use crate::backend::cuda::{
     Buffer, CudaError, Device, DeviceRepr, Event, Kernel, PinnedBuffer, PushKernelArg, Source, Stream,

@@ -2,7 +2,7 @@
 
 use super::material::Material;
 use super::run::{Fdtd, sweep_of};
-use super::sweep::Sweep;
+use super::scheme::Sweep;
 use crate::backend::simd::Vectors;
 use crate::backend::threads;
 use crate::scene::Scenario;
@@ -42,6 +42,7 @@ impl<T: Vectors> Fdtd<T> {
     /// Reads the medium and the sources again.
     pub(super) fn read_medium(&mut self, scenario: &Scenario) -> Result<(), SolverError> {
         self.scenario = scenario.clone();
+        self.recorder = None;
         let lattice = self.sweep.lattice.clone();
         let time_step = self.time_step;
         self.sweep = threads::run(|| sweep_of(scenario, lattice, time_step))?;

@@ -9,7 +9,7 @@
 //! This is the staggered first-order system (velocity and pressure) with its memories, differenced once in time: pⁿ⁺¹ − 2pⁿ + pⁿ⁻¹ = λ²ΣZ.
 //! Sums of what nearly cancels are formed before they are multiplied, and each in one place, so that what stands still exerts no force but that of rounding.
 //! Two levels that do not come out of this recursion need a matching ζ, or their difference goes on for ever as a drift
-//! inside the layer, where nothing pulls it back: [`super::sweep::Sweep::settle`] takes Z = (A − 1)(pⁿ − pⁿ⁻¹)/λ².
+//! inside the layer, where nothing pulls it back: [`super::scheme::Sweep::settle`] takes Z = (A − 1)(pⁿ − pⁿ⁻¹)/λ².
 //!
 //! A site holds ψ of both its faces: with a copy of its own it goes on from the pressure that its stencil reads, and layers ask no more of the order in
 //! which sites are stepped than the plain scheme does.

@@ -10,72 +10,63 @@
 //!
 //! Source: the summation by parts of leapfrog, e.g. Joly 2003, doi:10.1007/978-3-642-55483-4_6, §3.
 
-use super::lattice::{Ghost, Lattice, ghost};
+use super::lattice::{Ghost, ghost};
+use super::scheme::Sweep;
+use super::share::View;
 use super::stencil::COEFFICIENTS;
-use super::sweep::Sweep;
 use crate::field::Real;
 use crate::grid::Edge;
+use std::ops::Range;
 
 /// Two neighbouring levels of a field that the scheme steps.
 #[derive(Clone, Copy)]
-pub struct Levels<'a, T> {
+pub(super) struct Levels<'a, T> {
     /// The newer level with ghosts: pⁿ, or Φ⁺.
-    pub newer: &'a [T],
+    pub(super) newer: View<'a, T>,
     /// pⁿ⁻¹, or pⁿ beside Φ⁺.
-    pub other: &'a [T],
+    pub(super) other: View<'a, T>,
     /// The older level is `mix[0]` · newer + `mix[1]` · other.
-    pub mix: [f64; 2],
-    /// Where only some rows are there: the place of each row in the arrays, which then begin with its first ghosts.
-    pub slots: Option<&'a [u32]>,
-    /// Values from one row to the next.
-    pub stride: usize,
+    pub(super) mix: [f64; 2],
     /// a.
-    pub spacing: f64,
+    pub(super) spacing: f64,
     /// Δt with its sign.
-    pub time_step: f64,
+    pub(super) time_step: f64,
 }
 
 impl<'a, T: Real> Levels<'a, T> {
-    /// Where the value with this index of a whole array lies.
-    fn place(&self, index: usize) -> usize {
-        match self.slots {
-            None => index,
-            Some(slots) => {
-                let from_first_ghost = index - Lattice::BETWEEN;
-                let row = from_first_ghost / self.stride;
-                slots[row] as usize * self.stride + from_first_ghost % self.stride
-            }
-        }
-    }
-
     /// The newer and the older level from their stored values.
     fn pair(&self, newer: T, other: T) -> (f64, f64) {
         let newer = newer.wide();
         (newer, self.mix[0] * newer + self.mix[1] * other.wide())
     }
 
-    /// Newer and older level by index of a whole array.
-    pub fn at(&self, index: usize) -> (f64, f64) {
-        let place = self.place(index);
-        self.pair(self.newer[place], self.other[place])
+    /// Newer and older level by index.
+    fn at(&self, index: usize) -> (f64, f64) {
+        self.pair(self.newer.at(index), self.other.at(index))
     }
 
-    /// What is stored of `count` values from an index of a whole array on, all in one row.
-    pub fn run(&self, index: usize, count: usize) -> (&'a [T], &'a [T]) {
-        let place = self.place(index);
-        (&self.newer[place..place + count], &self.other[place..place + count])
+    /// What is stored of `count` values from an index on, all in one row.
+    fn run(&self, index: usize, count: usize) -> (&'a [T], &'a [T]) {
+        let places = index..index + count;
+        (self.newer.slice(places.clone()), self.other.slice(places))
     }
 }
 
 impl<T: Real> Sweep<T> {
-    /// Energy per a^d of the sites of row (j, k).
-    pub fn energy_row(&self, levels: &Levels<'_, T>, j: usize, k: usize, out: &mut [f64]) {
+    /// Energy per a^d of some sites of row (j, k).
+    pub(super) fn energy_row(
+        &self,
+        levels: &Levels<'_, T>,
+        [j, k]: [usize; 2],
+        columns: Range<usize>,
+        out: &mut [f64],
+    ) {
         let lattice = &self.lattice;
         let [nx, ny, _] = lattice.size;
         let row = j + ny * k;
-        let first = lattice.index([0, j, k]);
+        let first = lattice.index([columns.start, j, k]);
         let own: Vec<(f64, f64)> = {
-            let (newer, other) = levels.run(first, nx);
+            let (newer, other) = levels.run(first, columns.len());
             newer.iter().zip(other).map(|(a, b)| levels.pair(*a, *b)).collect()
         };
         for ((i, out), (p, q)) in out.iter_mut().enumerate().zip(&own) {
@@ -92,7 +83,8 @@ impl<T: Real> Sweep<T> {
             for offset in [-distance.cast_signed(), distance.cast_signed()] {
                 let beside = first.wrapping_add_signed(offset);
                 self.bonds(levels, (first, beside), (coefficient, 1.0), &own, out);
-                if let Some(i) = self.node(offset) {
+                if let Some(x) = self.node(offset).filter(|x| columns.contains(x)) {
+                    let i = x - columns.start;
                     let (p, q) = own[i];
                     // No other site counts the bond to the zero outside a soft edge.
                     out[i] += coefficient * self.bond(first + i, first + i) * p * q;
@@ -103,14 +95,17 @@ impl<T: Real> Sweep<T> {
                         Ghost::Negative(other) => (other, -1.0, 1.0),
                         Ghost::Zero => (row, 0.0, 2.0),
                     };
-                    let other = other * lattice.stride + lattice.front;
+                    let other = lattice.sites(other).start + columns.start;
                     self.bonds(levels, (first, other), (share * coefficient, sign), &own, out);
                 }
             }
         }
         if self.material.density.is_empty() {
             let density = self.material.uniform_density;
-            self.walls.for_each(lattice, row, |i, terms| {
+            self.walls.for_each(lattice, row, |x, terms| {
+                let Some(i) = x.checked_sub(columns.start).filter(|i| *i < own.len()) else {
+                    return;
+                };
                 for term in terms {
                     let (p, q) = levels.at(term.from);
                     out[i] += term.weight * (p - own[i].0) * (q - own[i].1) / (4.0 * density);
@@ -119,8 +114,8 @@ impl<T: Real> Sweep<T> {
         }
         let square = levels.spacing * levels.spacing;
         let walls = self.mask.get(row * nx..(row + 1) * nx);
-        for (i, out) in out.iter_mut().enumerate() {
-            let wall = walls.is_some_and(|walls| walls[i]);
+        for (x, out) in columns.zip(out) {
+            let wall = walls.is_some_and(|walls| walls[x]);
             *out = if wall { 0.0 } else { *out / square };
         }
     }
@@ -150,7 +145,7 @@ impl<T: Real> Sweep<T> {
     }
 
     /// The site along x whose neighbour at `offset` is the node outside a soft edge.
-    fn node(&self, offset: isize) -> Option<usize> {
+    pub(super) fn node(&self, offset: isize) -> Option<usize> {
         let nx = self.lattice.size[0];
         let near = if offset < 0 {
             offset.unsigned_abs() - 1
@@ -162,7 +157,7 @@ impl<T: Real> Sweep<T> {
     }
 
     /// 1/ρ between two places of an array.
-    fn bond(&self, here: usize, there: usize) -> f64 {
+    pub(super) fn bond(&self, here: usize, there: usize) -> f64 {
         if self.material.density.is_empty() {
             1.0 / self.material.uniform_density
         } else {
@@ -171,7 +166,7 @@ impl<T: Real> Sweep<T> {
     }
 
     /// The energy that flows from a site to the next along `axis`, per a^(d−1) and unit of time, at tₙ; `levels` are Φ⁺ and Φ⁻. 0 at the last site and at walls.
-    pub fn flux(&self, levels: &Levels<'_, T>, site: [usize; 3], axis: usize) -> f64 {
+    pub(super) fn flux(&self, levels: &Levels<'_, T>, site: [usize; 3], axis: usize) -> f64 {
         let lattice = &self.lattice;
         let sites = lattice.size[axis].cast_signed();
         if site[axis] + 1 >= lattice.size[axis] {

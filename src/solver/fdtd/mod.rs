@@ -22,22 +22,26 @@ mod change;
 pub mod cpml;
 #[cfg(feature = "cuda")]
 mod cuda;
-pub mod energy;
+mod energy;
+mod events;
 pub mod lattice;
 pub mod material;
+mod motion;
 pub(super) mod observe;
 mod plan;
 mod potential;
+mod recorder;
 pub mod reflection;
+mod row_sums;
 mod run;
+pub mod scheme;
 mod share;
-mod sites;
 mod solver;
 pub mod stability;
 mod stage;
 pub mod stencil;
 mod stretches;
-pub mod sweep;
+mod sweep;
 mod tiling;
 mod torre;
 mod transducers;
@@ -214,7 +218,8 @@ fn memory(scenario: &Scenario) -> u64 {
     for sets in [Sets::Density, Sets::Absorption] {
         reals += u64::from(medium.has(sets));
     }
-    reals += u64::from(scenario.asks_for_velocity());
+    // Φ⁺ of two levels.
+    reals += 2 * u64::from(scenario.asks_for_velocity());
     let layers: usize = (0..grid.rank())
         .filter(|axis| grid.edges()[*axis] == Edge::Absorb)
         .map(|axis| 6 * grid.absorb_width() * (grid.sites() / grid.size()[axis]))

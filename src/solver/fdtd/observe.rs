@@ -6,41 +6,13 @@ use crate::backend::simd::Vectors;
 use crate::backend::threads;
 use crate::field::{FieldData, Real};
 use crate::grid::Grid;
-use crate::physics::{Measure, Observables};
+use crate::physics::Observables;
 use crate::scene::scenario::Quantity;
 use crate::solver::acoustic::medium::allocate;
-use crate::solver::{FieldImage, ImageRequest, SolverError, Taps};
+use crate::solver::{FieldImage, ImageRequest, SolverError};
 use rayon::prelude::*;
 
 impl<T: Vectors> Fdtd<T> {
-    /// Appends what the detectors see at `time`, when `levels` stand and, where anybody asks for energy or flux, Φ in `sound`.
-    pub(super) fn record(&self, levels: &Levels<'_, T>, sound: Option<&Levels<'_, T>>, time: f64, taps: &mut Taps) {
-        let lattice = &self.sweep.lattice;
-        taps.record(time, |tap| {
-            if let (Measure::Energy, Some(sound)) = (tap.measure, sound) {
-                return tap.sum_of_rows(
-                    || vec![0.0; lattice.size[0]],
-                    |energies, j, k| {
-                        self.sweep.energy_row(sound, j, k, energies);
-                        energies[tap.lo[0]..tap.hi[0]].iter().sum()
-                    },
-                );
-            }
-            tap.acoustic(|j, k, out| {
-                if let (Measure::Flux, Some(sound)) = (tap.measure, sound) {
-                    for (i, out) in (tap.lo[0]..).zip(out) {
-                        *out = self.sweep.flux(sound, [i, j, k], tap.across);
-                    }
-                    return;
-                }
-                let (now, _) = levels.run(lattice.index([tap.lo[0], j, k]), out.len());
-                for (out, value) in out.iter_mut().zip(now) {
-                    *out = value.wide();
-                }
-            })
-        });
-    }
-
     /// Starts to keep the largest |p| of every site.
     pub(super) fn watch_peak(&mut self) -> Result<(), SolverError> {
         if self.peak.is_empty() {
@@ -72,7 +44,8 @@ impl<T: Vectors> Fdtd<T> {
             Quantity::Energy => threads::run(|| {
                 image.fill_real(request, |j, out| {
                     let mut energies = vec![0.0; lattice.size[0]];
-                    self.sweep.energy_row(&levels, j, request.z, &mut energies);
+                    self.sweep
+                        .energy_row(&levels, [j, request.z], 0..lattice.size[0], &mut energies);
                     for (out, value) in out.iter_mut().zip(&energies[request.x.start..]) {
                         *out = single(*value);
                     }
@@ -94,7 +67,7 @@ impl<T: Vectors> Fdtd<T> {
                 || vec![0.0; nx],
                 |energies, row| {
                     let mut sum = |levels: &Levels<'_, T>| {
-                        self.sweep.energy_row(levels, row % ny, row / ny, energies);
+                        self.sweep.energy_row(levels, [row % ny, row / ny], 0..nx, energies);
                         energies.iter().sum()
                     };
                     let invariant = sum(&levels);

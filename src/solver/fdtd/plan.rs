@@ -2,12 +2,13 @@
 //!
 //! No choice changes a bit of the result, so the measurement may decide differently every time.
 
+use super::events::{Played, SiteEvents};
 use super::lattice::Lattice;
 use super::material::Material;
+use super::recorder::Recorder;
+use super::scheme::Sweep;
 use super::share::Shared;
-use super::sites::{Acts, Records};
-use super::stage::Watched;
-use super::sweep::Sweep;
+use super::stage::Followed;
 use super::tiling::Tiling;
 use super::torre::Pass;
 use super::walls::Walls;
@@ -123,17 +124,20 @@ fn measure<T: Vectors>(lattice: &Lattice, plans: &[Plan]) -> Option<Plan> {
         let Some(tiling) = Tiling::new(&trial.lattice, plan.dts) else {
             break;
         };
-        let acts: Vec<Acts<T>> = (0..plan.tower).map(|_| Acts::default()).collect();
-        let mut records = Records::new(&trial.lattice, &Taps::default());
+        let played: Vec<Played<T>> = (0..plan.tower).map(|_| Played::default()).collect();
+        let mut recorder = Recorder::new(&trial, &Taps::default(), plan.tower);
+        let events = SiteEvents {
+            played: &played,
+            rows: &quiet,
+            recording: recorder.recording(1.0, 1.0),
+        };
         for _ in 0..2 {
-            let keeper = records.writer();
             let pass = Pass {
                 levels: [Shared::new(&mut now), Shared::new(&mut old)],
                 memories: &[],
-                acts: &acts,
-                visited: &quiet,
-                watched: Watched::default(),
-                keeper: &keeper,
+                steps: plan.tower,
+                followed: Followed::default(),
+                events: &events,
             };
             let start = Instant::now();
             trial.towers(&tiling, &pass);

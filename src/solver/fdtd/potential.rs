@@ -1,10 +1,12 @@
 //! Φ = ∫p dt, from which the velocity of the medium follows: ρv = −∇Φ.
 //!
-//! Kept where a scene asks for energy or its flux, and nowhere else: one more number a site is read and written in every step. Held is Φ⁺ = Φ(tₙ + Δt/2), to which each step adds Δt pⁿ⁺¹. What begins
+//! Kept where a scene asks for energy or its flux, and nowhere else: one more number a site is read and written in every step, and of two levels where detectors take the energy of
+//! every step. Held is Φ⁺ = Φ(tₙ + Δt/2), to which each step adds Δt pⁿ⁺¹. What begins
 //! at rest begins with Φ = 0 at its own time, and so does what is first asked for later: velocity counts from then on.
 
 use super::energy::Levels;
 use super::run::Fdtd;
+use super::share::View;
 use crate::backend::simd::Vectors;
 use crate::solver::SolverError;
 use crate::solver::acoustic::medium::allocate;
@@ -46,11 +48,9 @@ impl<T: Vectors> Fdtd<T> {
     /// pⁿ and pⁿ⁻¹: their energy is the membrane's, which the scheme conserves as well.
     pub(super) fn levels(&self) -> Levels<'_, T> {
         Levels {
-            newer: &self.now,
-            other: &self.old,
+            newer: View::of(&self.now),
+            other: View::of(&self.old),
             mix: [0.0, 1.0],
-            slots: None,
-            stride: self.sweep.lattice.stride,
             spacing: self.scenario.grid().spacing(),
             time_step: self.time_step,
         }
@@ -59,8 +59,8 @@ impl<T: Vectors> Fdtd<T> {
     /// Φ⁺ and Φ⁻; `None` where nobody keeps them.
     pub(super) fn sound(&self) -> Option<Levels<'_, T>> {
         (!self.potential.is_empty()).then(|| Levels {
-            newer: &self.potential,
-            other: &self.now,
+            newer: View::of(&self.potential),
+            other: View::of(&self.now),
             mix: [1.0, -self.time_step],
             ..self.levels()
         })

@@ -1,15 +1,15 @@
 //! A run: two levels of pressure, the sweep, and the sources.
 
 use super::cpml::Layer;
-use super::energy::Levels;
+use super::events::{Played, SiteEvents, visited};
 use super::half;
 use super::lattice::Lattice;
 use super::material::Material;
 use super::plan::{Given, Plan, fastest};
-use super::share::Shared;
-use super::sites::{Acts, Records};
-use super::stage::{Memory, Mode, Watched};
-use super::sweep::Sweep;
+use super::recorder::{Record, Recorder};
+use super::scheme::Sweep;
+use super::share::{Shared, View};
+use super::stage::{Followed, Memory, Mode};
 use super::tiling::Tiling;
 use super::torre::Pass;
 use super::walls::Walls;
@@ -20,7 +20,7 @@ use crate::grid::Edge;
 use crate::scene::Scenario;
 use crate::scene::scenario::Quantity;
 use crate::solver::acoustic::emit::Emitters;
-use crate::solver::acoustic::medium::read_walls;
+use crate::solver::acoustic::medium::{allocate, read_walls};
 use crate::solver::clock::RunClock;
 use crate::solver::setup::{Choice, Setup};
 use crate::solver::{SolverError, Taps};
@@ -89,6 +89,10 @@ pub struct Fdtd<T: Vectors> {
     pub(super) peak: Vec<T>,
     /// Φ⁺ = ∫p dt up to tₙ + Δt/2 with ghosts, where somebody asks for energy or flux; otherwise empty.
     pub(super) potential: Vec<T>,
+    /// Room for Φ⁺ of the level before, where detectors take energy or flux; otherwise empty.
+    pub(super) other_potential: Vec<T>,
+    /// What detectors and transducers took last; for another medium it is made anew.
+    pub(super) recorder: Option<Recorder<T>>,
     /// What the user should know beside.
     pub(super) note: Option<String>,
 }
@@ -118,6 +122,8 @@ impl<T: Vectors> Fdtd<T> {
             old,
             peak: Vec::new(),
             potential: Vec::new(),
+            other_potential: Vec::new(),
+            recorder: None,
             note: None,
         };
         run.set_layer_step();
@@ -197,117 +203,138 @@ impl<T: Vectors> Fdtd<T> {
     }
 
     /// pⁿ⁻¹ ← w₀pⁿ⁺¹ + w₁pⁿ + w₂pⁿ⁻¹, sources of a time played with a weight.
-    pub(super) fn combine(&mut self, weights: [T; 3], damped: bool, (time, played): (f64, f64)) {
-        let acts = self.acts(time, played);
+    pub(super) fn combine(&mut self, weights: [T; 3], damped: bool, (time, weight): (f64, f64)) {
+        let played = [self.played(time, weight)];
+        let mut recorder = Recorder::new(&self.sweep, &Taps::default(), 1);
+        let events = SiteEvents {
+            rows: &visited(&self.sweep, &played, &recorder),
+            played: &played,
+            recording: recorder.recording(1.0, 1.0),
+        };
         let (sweep, layers) = (&self.sweep, &mut self.layers);
         let (now, old) = (&self.now, &mut self.old);
-        threads::run(|| {
-            sweep.run(
-                now,
-                old,
-                layers,
-                Watched::default(),
-                Mode::Combine { weights, damped },
-                &acts,
-            );
-        });
+        let mode = Mode::Combine { weights, damped };
+        threads::run(|| sweep.run(now, old, layers, mode, Followed::default(), &events));
     }
 
-    /// What sources add to the step from `time`.
-    pub(super) fn acts(&self, time: f64, weight: f64) -> Acts<T> {
+    /// What sources play in the step from `time`.
+    fn played(&self, time: f64, weight: f64) -> Played<T> {
         if weight == 0.0 {
-            return Acts::default();
+            return Played::default();
         }
         let Sweep { lattice, mask, .. } = &self.sweep;
-        Acts::new(&self.emitters, lattice, mask, (time, self.time_step), weight)
+        Played::new(&self.emitters, lattice, mask, (time, self.time_step), weight)
+    }
+
+    /// Makes room for Φ⁺ of two levels, for detectors that take energy or flux.
+    pub(super) fn keep_both_potentials(&mut self) -> Result<(), SolverError> {
+        self.watch_potential()?;
+        if self.other_potential.is_empty() {
+            self.other_potential = allocate(self.now.len(), "the velocity")?;
+        }
+        Ok(())
     }
 
     /// Steps and records; in the pool.
     pub(super) fn take(&mut self, clock: &RunClock, steps: u64, taps: &mut Taps) {
-        let mut records = match &self.way {
-            Way::Towers { .. } => Records::new(&self.sweep.lattice, taps),
-            Way::Stepwise => Records::new(&self.sweep.lattice, &Taps::default()),
+        let longest = match &self.way {
+            Way::Towers { plan, .. } => plan.tower,
+            Way::Stepwise => 1,
         };
+        let mut recorder = match self.recorder.take() {
+            Some(recorder) if recorder.fits(taps) => recorder,
+            _ => Recorder::new(&self.sweep, taps, longest),
+        };
+        let mut open: Option<Record> = None;
         let mut done = 0;
         while done < steps {
-            let left = steps - done;
-            let longest = match &self.way {
-                Way::Towers { plan, .. } => plan.tower.min(records.longest()),
-                Way::Stepwise => 1,
-            };
-            let now = longest.min(usize::try_from(left).unwrap_or(longest));
+            let left = usize::try_from(steps - done).unwrap_or(longest);
+            let now = recorder.depth().min(left);
             let start = clock.after(done);
+            recorder.begin(now, |level, tap| {
+                if level > 0 {
+                    taps.is_due(tap, &start.after(level as u64))
+                } else {
+                    open.as_ref().is_some_and(|record| record.waits_for(tap))
+                }
+            });
+            self.pass(&start, now, &mut recorder, taps);
             done += now as u64;
-            if now > 1 {
-                self.pass(&start, now, &mut records, taps);
-            } else {
-                self.step(&start);
-                self.touch_sites(taps);
-                if !taps.taps().is_empty() {
-                    self.record(&self.levels(), self.sound().as_ref(), clock.after(done).time(), taps);
+            if let Some(record) = open.take() {
+                record.close(&recorder, 0, taps);
+            }
+            for level in 1..=now {
+                let record = Record::new(&recorder, level, start.after(level as u64), taps);
+                if level == now {
+                    open = Some(record);
+                } else {
+                    record.close(&recorder, level, taps);
                 }
             }
         }
+        if let Some(record) = open {
+            if record.waits() {
+                recorder.begin(0, |_, tap| record.waits_for(tap));
+                let recording = recorder.recording(self.scenario.grid().spacing(), self.time_step);
+                let motion = [View::of(&self.now), View::of(&self.potential)];
+                (0..self.sweep.lattice.rows())
+                    .into_par_iter()
+                    .for_each(|row| recording.take_motion(&self.sweep, 0, row, motion));
+            }
+            record.close(&recorder, 0, taps);
+        }
+        self.recorder = Some(recorder);
     }
 
-    /// Many steps, tower by tower; in the pool.
-    fn pass(&mut self, clock: &RunClock, steps: usize, records: &mut Records<T>, taps: &mut Taps) {
-        let Way::Towers { tiling, .. } = &self.way else { return };
-        let mut acts: Vec<Acts<T>> = (0..steps as u64)
-            .map(|n| self.acts(clock.after(n).time(), 1.0))
+    /// Some steps, in the order of the variant; in the pool.
+    fn pass(&mut self, clock: &RunClock, steps: usize, recorder: &mut Recorder<T>, taps: &mut Taps) {
+        let mut played: Vec<Played<T>> = (0..steps as u64)
+            .map(|n| self.played(clock.after(n).time(), 1.0))
             .collect();
-        self.join_transducers(&mut acts, taps);
-        let mut visited = vec![false; self.sweep.lattice.rows()];
-        for row in acts.iter().flat_map(Acts::rows).chain(records.rows().iter().copied()) {
-            visited[row] = true;
-        }
-        records.begin(&self.now, &self.potential, steps);
-        let keeper = records.writer();
-        let memories = Memory::of(&mut self.layers);
-        self.sweep.towers(
-            tiling,
-            &Pass {
-                levels: [Shared::new(&mut self.now), Shared::new(&mut self.old)],
-                memories: &memories,
-                acts: &acts,
-                visited: &visited,
-                watched: Watched::of(&mut self.peak, &mut self.potential, self.time_step),
-                keeper: &keeper,
-            },
+        self.join_transducers(&mut played, taps);
+        let rows = visited(&self.sweep, &played, recorder);
+        let both = recorder.needs_both_potentials();
+        let followed = Followed::of(
+            &mut self.peak,
+            &mut self.potential,
+            both.then_some(&mut self.other_potential[..]),
+            self.time_step,
         );
+        let events = SiteEvents {
+            played: &played,
+            rows: &rows,
+            recording: recorder.recording(self.scenario.grid().spacing(), self.time_step),
+        };
+        match &self.way {
+            Way::Towers { tiling, .. } if steps > 1 => {
+                let memories = Memory::of(&mut self.layers);
+                self.sweep.towers(
+                    tiling,
+                    &Pass {
+                        levels: [Shared::new(&mut self.now), Shared::new(&mut self.old)],
+                        memories: &memories,
+                        steps,
+                        followed,
+                        events: &events,
+                    },
+                );
+            }
+            _ => self.sweep.run(
+                &self.now,
+                &mut self.old,
+                &mut self.layers,
+                Mode::Step,
+                followed,
+                &events,
+            ),
+        }
         if steps % 2 == 1 {
             std::mem::swap(&mut self.now, &mut self.old);
+            if both {
+                std::mem::swap(&mut self.potential, &mut self.other_potential);
+            }
         }
-        self.hear(records, steps, taps);
-        if taps.taps().is_empty() {
-            return;
-        }
-        for n in 0..steps {
-            let time = clock.after(n as u64 + 1).time();
-            let ((old, slots), (now, _)) = (records.level(n), records.level(n + 1));
-            let levels = Levels {
-                newer: now,
-                other: old,
-                slots: Some(slots),
-                ..self.levels()
-            };
-            let sound = records.potential(n + 1).map(|potential| Levels {
-                newer: potential,
-                other: now,
-                mix: [1.0, -self.time_step],
-                ..levels
-            });
-            self.record(&levels, sound.as_ref(), time, taps);
-        }
-    }
-
-    /// One step; in the pool.
-    fn step(&mut self, clock: &RunClock) {
-        let acts = self.acts(clock.time(), 1.0);
-        let watched = Watched::of(&mut self.peak, &mut self.potential, self.time_step);
-        self.sweep
-            .run(&self.now, &mut self.old, &mut self.layers, watched, Mode::Step, &acts);
-        std::mem::swap(&mut self.now, &mut self.old);
+        recorder.hand_over(taps);
     }
 
     /// pⁿ from an array of the grid's size.

@@ -20,7 +20,12 @@ const POTENTIAL: &str = "potential";
 impl<T: Vectors> Stepper for Fdtd<T> {
     fn parts(&self) -> Parts {
         let layers: usize = self.layers.iter().map(|layer| layer.psi.len() + layer.zeta.len()).sum();
-        let values = self.now.len() + self.old.len() + self.peak.len() + self.potential.len() + layers;
+        let values = self.now.len()
+            + self.old.len()
+            + self.peak.len()
+            + self.potential.len()
+            + self.other_potential.len()
+            + layers;
         let half = self.sweep.lattice.half;
         let simd = Level::best().title();
         let (variant, details, batch) = match &self.way {
@@ -76,14 +81,14 @@ impl<T: Vectors> Stepper for Fdtd<T> {
 
     fn advance_observed(&mut self, clock: &RunClock, steps: u64, taps: &mut Taps) -> Result<(), SolverError> {
         if taps.ask_for_velocity() {
-            self.watch_potential()?;
+            self.keep_both_potentials()?;
         }
         self.take(clock, steps, taps);
         Ok(())
     }
 
     fn apply_transducers(&mut self, _clock: &RunClock, taps: &mut Taps) -> Result<(), SolverError> {
-        self.touch_sites(taps);
+        self.drive_sites(taps);
         Ok(())
     }
 

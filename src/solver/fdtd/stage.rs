@@ -1,9 +1,10 @@
 //! One step as its rows see it, and what a task needs besides.
 
 use super::cpml::{Layer, Shape};
+use super::events::SiteEvents;
 use super::lattice::Lattice;
+use super::row_sums::{Follow, SumKernels};
 use super::share::{Shared, View};
-use super::sites::{Acts, Keeper};
 use crate::field::Real;
 use std::ops::Range;
 
@@ -131,19 +132,42 @@ impl<'a, T: Copy> Memory<'a, T> {
 
 /// What is kept of every site beside the levels, laid out like them.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Watched<'a, T> {
+pub(super) struct Followed<'a, T> {
     /// Largest |p| so far.
     pub(super) peak: Option<Shared<'a, T>>,
-    /// Φ⁺, and Δt by which it grows.
-    pub(super) potential: Option<(Shared<'a, T>, T)>,
+    pub(super) potential: Option<Potential<'a, T>>,
 }
 
-impl<'a, T: Real> Watched<'a, T> {
+/// Φ⁺ of the levels of a pass.
+#[derive(Clone, Copy)]
+pub(super) struct Potential<'a, T> {
+    /// As those of the pressure: level n is held by array n mod 2. `None` where it is updated in place and stands at the latest level of each row alone.
+    pub(super) odd: Option<Shared<'a, T>>,
+    pub(super) even: Shared<'a, T>,
+    /// Δt, by which it grows.
+    pub(super) step: T,
+}
+
+impl<'a, T: Real> Potential<'a, T> {
+    /// The array of a level.
+    fn level(&self, level: usize) -> Shared<'a, T> {
+        match self.odd {
+            Some(odd) if level % 2 == 1 => odd,
+            _ => self.even,
+        }
+    }
+}
+
+impl<'a, T: Real> Followed<'a, T> {
     /// What is kept of a run; empty arrays are not.
-    pub(super) fn of(peak: &'a mut [T], potential: &'a mut [T], time_step: f64) -> Self {
+    pub(super) fn of(peak: &'a mut [T], even: &'a mut [T], odd: Option<&'a mut [T]>, time_step: f64) -> Self {
         Self {
             peak: (!peak.is_empty()).then(|| Shared::new(peak)),
-            potential: (!potential.is_empty()).then(|| (Shared::new(potential), T::of(time_step))),
+            potential: (!even.is_empty()).then(|| Potential {
+                odd: odd.map(Shared::new),
+                even: Shared::new(even),
+                step: T::of(time_step),
+            }),
         }
     }
 
@@ -152,27 +176,34 @@ impl<'a, T: Real> Watched<'a, T> {
         self.peak.is_none() && self.potential.is_none()
     }
 
-    /// Takes over a row, with its ghosts, after a step; returns Φ⁺ there.
+    /// Φ⁺ of a level that is still there when its successor is stepped.
+    ///
+    /// # Safety
+    /// As for pⁿ of that step.
+    #[allow(unsafe_code, reason = "see `Shared`")]
+    pub(super) unsafe fn before(&self, level: usize) -> Option<View<'a, T>> {
+        let potential = self.potential.as_ref().filter(|potential| potential.odd.is_some())?;
+        // SAFETY: the caller's promise.
+        Some(unsafe { potential.level(level).view() })
+    }
+
+    /// Takes over a row, with its ghosts, that was stepped to `level`.
     ///
     /// # Safety
     /// As for the row itself: it belongs to the caller alone.
     #[allow(unsafe_code, reason = "see `Shared`")]
-    pub(super) unsafe fn take(&self, range: std::ops::Range<usize>, span: &[T]) -> Option<&'a [T]> {
-        if let Some(peak) = &self.peak {
-            // SAFETY: the caller's promise.
-            let peak = unsafe { peak.slice(range.clone()) };
-            for (largest, value) in peak.iter_mut().zip(span) {
-                *largest = largest.max(value.abs());
-            }
+    pub(super) unsafe fn take(&self, sums: &SumKernels<T>, level: usize, range: Range<usize>, span: &[T]) {
+        // SAFETY: the caller's promise; the rows of the level before are read as those of pⁿ are.
+        unsafe {
+            (sums.follow)(Follow {
+                pressure: span,
+                peak: self.peak.map(|peak| peak.slice(range.clone())),
+                potential: self.potential.map(|all| {
+                    let from = all.odd.map(|_| all.level(level - 1).view().slice(range.clone()));
+                    (from, all.level(level).slice(range.clone()), all.step)
+                }),
+            });
         }
-        self.potential.as_ref().map(|(potential, step)| {
-            // SAFETY: the caller's promise.
-            let potential = unsafe { potential.slice(range) };
-            for (potential, value) in potential.iter_mut().zip(span) {
-                *potential += *step * *value;
-            }
-            &*potential
-        })
     }
 }
 
@@ -184,13 +215,11 @@ pub(super) struct Stage<'a, T> {
     pub(super) old: Shared<'a, T>,
     pub(super) mode: Mode<T>,
     pub(super) memories: &'a [Memory<'a, T>],
-    /// What sources add.
-    pub(super) acts: &'a Acts<T>,
-    /// Rows where something happens at single sites; empty: anywhere.
-    pub(super) visited: &'a [bool],
-    pub(super) watched: Watched<'a, T>,
-    /// Where detectors' rows are kept, and as which level.
-    pub(super) keeper: Option<(&'a Keeper<'a, T>, usize)>,
+    pub(super) followed: Followed<'a, T>,
+    /// What happens at sites.
+    pub(super) events: &'a SiteEvents<'a, T>,
+    /// The level that is stepped to, from 1 on.
+    pub(super) level: usize,
 }
 
 impl<T: Real> Stage<'_, T> {
@@ -200,11 +229,8 @@ impl<T: Real> Stage<'_, T> {
         along.map_or([0..0, usize::MAX..usize::MAX], |memory| memory.shape.ends())
     }
 
-    /// Whether something may happen at single sites of a row.
-    pub(super) fn visits(&self, row: usize) -> bool {
-        match self.visited.get(row) {
-            Some(visited) => *visited,
-            None => !self.acts.is_empty(),
-        }
+    /// What happens at sites of a row, if anything does.
+    pub(super) fn events_of(&self, row: usize) -> Option<&SiteEvents<'_, T>> {
+        self.events.rows[row].then_some(self.events)
     }
 }

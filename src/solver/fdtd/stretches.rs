@@ -3,9 +3,9 @@
 use super::absorb::{Axis, AxisLayer, LayerBox, Own, site_change};
 use super::cpml::Layer;
 use super::lattice::Lattice;
+use super::scheme::Sweep;
 use super::stage::{Memory, Scratch, Stage};
 use super::stencil::site_sum;
-use super::sweep::Sweep;
 use crate::field::Real;
 use std::ops::Range;
 

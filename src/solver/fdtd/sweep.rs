@@ -3,86 +3,31 @@
 //! A row is the unit of work of every variant: whatever order rows and steps come in, [`Sweep::rows`] does the same operations on the same
 //! numbers, so that all variants agree to the bit.
 
-use super::absorb::{AbsorbKernel, absorb_kernel};
-use super::blocks::{Block, blocks, most_planes};
-use super::bundle::{BundleKernels, Bundles, bundle_kernels};
+use super::blocks::{Block, most_planes};
+use super::bundle::Bundles;
 use super::cpml::Layer;
-use super::lattice::{Ghost, Lattice, Mirror};
-use super::material::Material;
+use super::events::SiteEvents;
+use super::lattice::{Ghost, Lattice};
+use super::scheme::{Sweep, Way};
 use super::share::{Shared, View};
-use super::sites::Acts;
-use super::stage::{Memory, Mode, Part, Scratch, Stage, Watched};
-use super::stencil::{Kernel, Rows, kernel};
-use super::walls::Walls;
-use crate::backend::simd::Vectors;
-use crate::backend::threads;
+use super::stage::{Followed, Memory, Mode, Part, Scratch, Stage};
 use crate::field::Real;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// The fixed part of a run: all that a step reads besides the two levels.
-pub struct Sweep<T> {
-    /// Rows in memory.
-    pub lattice: Lattice,
-    /// λ², density, damping.
-    pub material: Material<T>,
-    /// One value a site, x fastest; empty where there are no walls.
-    pub mask: Vec<bool>,
-    /// Walls and what is beside them.
-    pub walls: Walls,
-    pub(super) kernel: Kernel<T>,
-    bundle_kernels: BundleKernels<T>,
-    pub(super) absorb_kernel: AbsorbKernel<T>,
-    zero: Vec<T>,
-    blocks: Vec<Block>,
-    /// How each row is stepped.
-    ways: Vec<Way>,
-    /// Where the ghosts of a row come from.
-    mirrors: Vec<Mirror>,
-}
+/// Bytes of the rows that are stepped before the first of them is visited.
+const VISITED: usize = 32 * 1024;
 
 impl<T: Real> Sweep<T> {
-    /// A sweep over `lattice`.
-    pub fn new(lattice: Lattice, material: Material<T>, mask: Vec<bool>, walls: Walls) -> Self
-    where
-        T: Vectors,
-    {
-        let blocks = blocks(&lattice, size_of::<T>(), threads::count());
-        let ways = ways(&lattice, &material);
-        Self {
-            kernel: kernel(lattice.half, lattice.rank),
-            bundle_kernels: bundle_kernels(lattice.half, lattice.rank),
-            absorb_kernel: absorb_kernel(lattice.half),
-            zero: vec![T::zero(); lattice.stride],
-            blocks,
-            ways,
-            mirrors: lattice.mirrors(true),
-            lattice,
-            material,
-            mask,
-            walls,
-        }
-    }
-
-    /// Rows of a block, for the report.
-    pub fn block_rows(&self) -> usize {
-        self.blocks.first().map_or(0, |block| block.y.len())
-    }
-
-    /// Bytes held.
-    pub fn bytes(&self) -> u64 {
-        self.material.bytes() + self.walls.bytes() + (self.mask.len() + self.ways.len()) as u64
-    }
-
     /// Steps: `old` holds pⁿ⁻¹ and gets what `mode` says; `now` is pⁿ, with ghosts along x filled. To be called in the pool.
     pub(super) fn run(
         &self,
         now: &[T],
         old: &mut [T],
         layers: &mut [Layer<T>],
-        watched: Watched<'_, T>,
         mode: Mode<T>,
-        acts: &Acts<T>,
+        followed: Followed<'_, T>,
+        events: &SiteEvents<'_, T>,
     ) {
         let now = View::of(now);
         let memories = if matches!(mode, Mode::Step) {
@@ -95,10 +40,9 @@ impl<T: Real> Sweep<T> {
             old: Shared::new(old),
             mode,
             memories: &memories,
-            acts,
-            visited: &[],
-            watched,
-            keeper: None,
+            followed,
+            events,
+            level: 1,
         };
         let scratch = || Scratch::new(&self.lattice);
         let work = |scratch: &mut Scratch<T>, block: &Block| {
@@ -173,11 +117,14 @@ impl<T: Real> Sweep<T> {
             Mode::Step => self.ways[row],
             Mode::Combine { .. } => Way::Alone,
         };
+        // What is done to a row after its step shall find it in cache.
+        let visited_rows = (VISITED / (planes * self.lattice.stride * size_of::<T>())).max(1);
+        let longest = if stage.followed.is_empty() { count } else { visited_rows };
         let mut n = 0;
         while n < count {
             let own = way(start + n * step);
             let alike = |n: &usize| (0..planes).all(|b| way(start + n * step + b * ny) == own);
-            let run = (n..count).take_while(alike).count();
+            let run = (n..count).take(longest).take_while(alike).count();
             if run > 0 && own != Way::Alone {
                 let ahead = &ahead[(n * share).min(ahead.len())..((n + run) * share).min(ahead.len())];
                 // SAFETY: the caller's promise.
@@ -257,7 +204,7 @@ impl<T: Real> Sweep<T> {
         }
         scratch.put_kept(stage.memories);
         let mirrored = !boxed && middle.len() == nx;
-        let quiet = stage.watched.is_empty() && rows().all(|row| !stage.visits(row));
+        let quiet = stage.followed.is_empty() && rows().all(|row| stage.events_of(row).is_none());
         if mirrored && quiet && self.walls.is_empty() {
             return;
         }
@@ -323,21 +270,29 @@ impl<T: Real> Sweep<T> {
         }
     }
 
-    /// What happens at single sites of a row that was just stepped.
+    /// What happens at sites of a row that was just stepped.
     fn visit(&self, stage: &Stage<'_, T>, row: usize, span: &mut [T]) {
         let half = self.lattice.half;
-        let visited = stage.visits(row);
-        if visited {
+        let (events, level) = (stage.events_of(row), stage.level);
+        if let Some(events) = events {
             let n = span.len();
-            if stage.acts.apply(row, &mut span[half..n - half]) {
+            if events.played[level - 1].apply(row, &mut span[half..n - half]) {
                 self.fill_ghosts(span);
             }
+            events.recording.take_pressures(self, level, row, &span[half..n - half]);
         }
         #[allow(unsafe_code, reason = "see `Shared`")]
-        // SAFETY: the row belongs to this task, as in the older level.
-        let potential = unsafe { stage.watched.take(self.lattice.span(row), span) };
-        if let Some((keeper, level)) = stage.keeper.filter(|_| visited) {
-            keeper.keep(row, level, half, span, potential);
+        // SAFETY: the row belongs to this task, as in the older level; what is read of Φ⁺ is written when what is read of pⁿ is.
+        let before = unsafe {
+            if !stage.followed.is_empty() {
+                stage.followed.take(&self.sums, level, self.lattice.span(row), span);
+            }
+            stage.followed.before(level - 1)
+        };
+        if let (Some(events), Some(potential)) = (events, before) {
+            events
+                .recording
+                .take_motion(self, level - 1, row, [stage.now, potential]);
         }
     }
 
@@ -396,90 +351,4 @@ impl<T: Real> Sweep<T> {
             }
         });
     }
-
-    fn for_each_neighbour(&self, j: usize, k: usize, mut visit: impl FnMut(usize, usize, usize, Ghost)) {
-        for axis in 1..self.lattice.rank {
-            for distance in 1..=self.lattice.half {
-                for (side, offset) in [-distance.cast_signed(), distance.cast_signed()]
-                    .into_iter()
-                    .enumerate()
-                {
-                    visit(axis, distance - 1, side, self.lattice.neighbour_row(j, k, axis, offset));
-                }
-            }
-        }
-    }
-
-    pub(super) fn neighbours<'a>(&'a self, now: View<'a, T>, j: usize, k: usize, negative: &'a [T]) -> Rows<'a, T> {
-        let nx = self.lattice.size[0];
-        let mut rows = Rows {
-            x: now.slice(self.lattice.span(j + self.lattice.size[1] * k)),
-            y: [[&self.zero[..nx]; 2]; 4],
-            z: [[&self.zero[..nx]; 2]; 4],
-        };
-        let mut negatives = negative.chunks_exact(nx);
-        self.for_each_neighbour(j, k, |axis, distance, side, ghost| {
-            let row = match ghost {
-                Ghost::Same(other) => now.slice(self.lattice.sites(other)),
-                Ghost::Negative(_) => negatives.next().unwrap_or(&self.zero[..nx]),
-                Ghost::Zero => &self.zero[..nx],
-            };
-            let rows = if axis == 1 { &mut rows.y } else { &mut rows.z };
-            rows[distance][side] = row;
-        });
-        rows
-    }
-
-    /// The density around a row; beyond soft edges it is the last site's, so that the face has the density of the edge.
-    pub(super) fn density_rows(&self, j: usize, k: usize) -> Rows<'_, T> {
-        let density = &self.material.density;
-        let row = j + self.lattice.size[1] * k;
-        let own = self.lattice.row(density, row);
-        let mut rows = Rows {
-            x: self.lattice.row_with_ghosts(density, row),
-            y: [[own; 2]; 4],
-            z: [[own; 2]; 4],
-        };
-        self.for_each_neighbour(j, k, |axis, distance, side, ghost| {
-            if let Ghost::Same(other) = ghost {
-                let rows = if axis == 1 { &mut rows.y } else { &mut rows.z };
-                rows[distance][side] = self.lattice.row(density, other);
-            }
-        });
-        rows
-    }
-}
-
-/// How a row is stepped. Rows beside one another that are stepped alike are stepped together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
-    /// By itself: at the grid's edges, or damped.
-    Alone,
-    /// By the kernel of bundles, but for its ends in layers along x.
-    Plain,
-    /// By that of boxes: whether it lies in layers along y and z. Neither, where the density differs from site to site.
-    Boxed([bool; 2]),
-}
-
-/// How the rows of a grid are stepped.
-fn ways<T: Real>(lattice: &Lattice, material: &Material<T>) -> Vec<Way> {
-    let half = lattice.half;
-    (0..lattice.rows())
-        .map(|row| {
-            let at = [0, row % lattice.size[1], row / lattice.size[1]];
-            let between = |axis: usize, width: usize| {
-                let n = lattice.size[axis];
-                (width..n.saturating_sub(width)).contains(&at[axis])
-            };
-            let crossed = [1, 2]
-                .map(|axis| axis < lattice.rank && lattice.is_absorbing(axis) && !between(axis, lattice.absorb_width));
-            if !(1..lattice.rank).all(|axis| between(axis, half)) || material.damping(lattice, row).is_some() {
-                Way::Alone
-            } else if crossed == [false; 2] && material.density.is_empty() {
-                Way::Plain
-            } else {
-                Way::Boxed(crossed)
-            }
-        })
-        .collect()
 }

@@ -1,9 +1,9 @@
 //! Many steps of a part of the grid at a time: the towers of [`super::tiling`], by as many threads as there are.
 
+use super::events::SiteEvents;
+use super::scheme::Sweep;
 use super::share::Shared;
-use super::sites::{Acts, Keeper};
-use super::stage::{Memory, Mode, Scratch, Stage, Watched};
-use super::sweep::Sweep;
+use super::stage::{Followed, Memory, Mode, Scratch, Stage};
 use super::tiling::{Tiling, Tower};
 use crate::backend::threads;
 use crate::field::Real;
@@ -15,12 +15,9 @@ pub(super) struct Pass<'a, T> {
     /// The levels: pⁿ, then pⁿ⁻¹; step t writes level t mod 2.
     pub(super) levels: [Shared<'a, T>; 2],
     pub(super) memories: &'a [Memory<'a, T>],
-    /// What sources add, one step after the other.
-    pub(super) acts: &'a [Acts<T>],
-    /// Rows where something happens at single sites.
-    pub(super) visited: &'a [bool],
-    pub(super) watched: Watched<'a, T>,
-    pub(super) keeper: &'a Keeper<'a, T>,
+    pub(super) steps: usize,
+    pub(super) followed: Followed<'a, T>,
+    pub(super) events: &'a SiteEvents<'a, T>,
 }
 
 /// Whether a tower is done.
@@ -55,7 +52,7 @@ impl Drop for Finally<'_> {
 impl<T: Real> Sweep<T> {
     /// Takes all steps of a pass, tower by tower: whoever is free takes the next one and waits for those that it needs. To be called in the pool.
     pub(super) fn towers(&self, tiling: &Tiling, pass: &Pass<'_, T>) {
-        let towers = tiling.towers(pass.acts.len());
+        let towers = tiling.towers(pass.steps);
         let next = AtomicUsize::new(0);
         let done: Vec<Done> = towers.iter().map(|_| Done::default()).collect();
         (0..threads::count()).into_par_iter().with_max_len(1).for_each(|_| {
@@ -84,10 +81,9 @@ impl<T: Real> Sweep<T> {
                 old: older,
                 mode: Mode::Step,
                 memories: pass.memories,
-                acts: &pass.acts[step - 1],
-                visited: pass.visited,
-                watched: pass.watched,
-                keeper: Some((pass.keeper, step)),
+                followed: pass.followed,
+                events: pass.events,
+                level: step,
             };
             let (mut parts, mut ahead) = (std::mem::take(&mut scratch.parts), std::mem::take(&mut scratch.ahead));
             tiling.parts(tower, t, &mut parts);

@@ -1,8 +1,8 @@
 //! Transducers: single sites of pⁿ after a step.
 
+use super::events::Played;
 use super::run::Fdtd;
-use super::sites::{Acts, Records};
-use super::sweep::Sweep;
+use super::scheme::Sweep;
 use crate::backend::simd::Vectors;
 use crate::solver::Taps;
 use crate::solver::transducers::{Act, Sites};
@@ -11,14 +11,14 @@ use std::sync::Arc;
 
 impl<T: Vectors> Fdtd<T> {
     /// Lets the transducers act on pⁿ.
-    pub(super) fn touch_sites(&mut self, taps: &mut Taps) {
-        if taps.touches() {
-            taps.touch(self);
+    pub(super) fn drive_sites(&mut self, taps: &mut Taps) {
+        if taps.transducers_act() {
+            taps.apply_transducers(self);
         }
     }
 
-    /// Joins what the transducers play to the acts of a pass's steps.
-    pub(super) fn join_transducers(&self, acts: &mut [Acts<T>], taps: &mut Taps) {
+    /// Joins what the transducers play to what is played in a pass's steps.
+    pub(super) fn join_transducers(&self, played: &mut [Played<T>], taps: &mut Taps) {
         let Some(own) = taps.transducers_mut().as_mut().filter(|own| own.act() != Act::Record) else {
             return;
         };
@@ -26,26 +26,11 @@ impl<T: Vectors> Fdtd<T> {
         let Sweep { lattice, mask, .. } = &self.sweep;
         let how = (self.time_step, own.act() == Act::Overwrite);
         let mut rows = 0;
-        for (acts, signal) in acts.iter_mut().zip(own.ahead().chunks_exact(sites.len().max(1))) {
-            acts.join(lattice.size[0], mask, (&sites, signal), how);
+        for (played, signal) in played.iter_mut().zip(own.ahead().chunks_exact(sites.len().max(1))) {
+            played.join(lattice.size[0], mask, (&sites, signal), how);
             rows += 1;
         }
         own.pass(rows);
-    }
-
-    /// Appends what transducers heard in a pass that was taken.
-    pub(super) fn hear(&self, records: &Records<T>, steps: usize, taps: &mut Taps) {
-        let Some(own) = taps.transducers_mut().as_mut().filter(|own| own.act() == Act::Record) else {
-            return;
-        };
-        let nx = self.sweep.lattice.size[0];
-        let sites = Arc::clone(own.sites());
-        for step in 1..=steps {
-            let heard: Vec<Complex64> = (sites.iter())
-                .map(|&site| Complex64::from(records.site(step, nx, site).wide()))
-                .collect();
-            own.hear(&heard);
-        }
     }
 
     /// Changes a site of pⁿ, its ghosts and the largest |p|; walls stay silent.

@@ -9,12 +9,12 @@
 
 #![allow(unsafe_code, clippy::inline_always, reason = "drives the row kernels")]
 
+use super::events::SiteEvents;
 use super::field::Field;
 use super::layout::Layout;
 use super::pair::Sites;
 use super::rows::{Row, Stretch, Turns};
 use super::springs::Springs;
-use super::visits::Visits;
 use crate::backend::simd::{Kernel, Lanes, Vectors};
 use crate::backend::threads;
 use crate::field::Real;
@@ -87,13 +87,13 @@ impl<T: Vectors> Blocked<T> {
     }
 
     /// Takes at most [`Blocked::fused`] steps in one pass over the grid.
-    pub(super) fn pass(&mut self, field: &mut Field<T>, springs: &Springs<T>, visits: &Visits<T>, steps: usize) {
+    pub(super) fn pass(&mut self, field: &mut Field<T>, springs: &Springs<T>, events: &SiteEvents<T>, steps: usize) {
         let stages: Vec<usize> = (0..steps)
             .flat_map(|_| springs.scheme.substeps.iter().copied())
             .collect();
         let pass = Pass {
             springs,
-            visits,
+            events,
             from: [&field.q, &field.p],
             to: self.other.shared(),
             substeps: springs.scheme.substeps.len(),
@@ -117,7 +117,7 @@ impl<T: Vectors> Blocked<T> {
 /// A pass over the grid, shared by its blocks.
 struct Pass<'a, T> {
     springs: &'a Springs<T>,
-    visits: &'a Visits<'a, T>,
+    events: &'a SiteEvents<'a, T>,
     from: [&'a [T]; 2],
     /// Blocks write their cores only.
     to: [*mut T; 2],
@@ -260,7 +260,7 @@ impl<'a, T: Vectors> Block<'a, T> {
             }
             let row = self.row(n);
             if let Some(step) = self.begins(s) {
-                self.pass.visits.before::<L>(step, row, &self.stretch);
+                self.pass.events.before::<L>(step, row, &self.stretch);
             }
             turns.along::<L>(row, false);
             turns.along::<L>(row, true);
@@ -282,7 +282,7 @@ impl<'a, T: Vectors> Block<'a, T> {
             if let Some(step) = self.ends(s) {
                 let none = 0..0;
                 let core = if self.owns(n) { &self.core } else { &none };
-                self.pass.visits.after::<L>(step, row, &self.stretch, core);
+                self.pass.events.after::<L>(step, row, &self.stretch, core);
             }
         }
     }

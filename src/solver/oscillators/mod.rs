@@ -3,7 +3,7 @@
 //! - Equation: p_tt = K∇·(ρ⁻¹∇p) + S − 2γp_t, K = ρc²; c, ρ and γ per site, as a lattice of masses a^d/K and springs a^(d−2)/ρ ([`springs`]).
 //! - Scheme: H = Σ P²/2m + Σ ½k(q − q′)². Every bond is given an equal share of the kinetic energy of its two sites, and moves exactly, alone with masses 2d·m
 //!   ([`pair`]); bonds of one parity along an axis touch no common site. A step is a palindrome of sweeps over them ([`scheme`]), between which
-//!   single sites are visited ([`visits`]). A site without a partner in a sweep still owns its share: it drifts (rigid) or swings (soft).
+//!   single sites are visited ([`events`]). A site without a partner in a sweep still owns its share: it drifts (rigid) or swings (soft).
 //! - Layout: two arrays, q (pressure) and p (momentum; dq/dt in the background), even columns of a row before odd ones ([`layout`]).
 //! - Order: 2 or 4 in Δt, 2 in a; damping is split off to order 2. Symplectic and, for −Δt, its own inverse. Lattice: ω = 2(c/a)√(Σ sin²(kᵢa/2)).
 //! - Stability: cΔt/a < 1.7207 in 1D, 1.1107 in 2D ([`stability`]): 1.6 to 1.7 times what finite differences of order 2 allow.
@@ -17,6 +17,7 @@
 mod blocked;
 #[cfg(feature = "cuda")]
 mod cuda;
+mod events;
 mod field;
 mod layout;
 mod measure;
@@ -25,14 +26,12 @@ mod pair;
 mod plan;
 mod potential;
 mod rows;
-
 mod run;
 mod scheme;
 mod solver;
 mod springs;
 mod stability;
 mod transducers;
-mod visits;
 
 use super::acoustic::acoustic_objections;
 use super::method::{Backend, Kind, Method, Paper, ParameterSpec, StepAdvice, Target, Variant, Work};

@@ -4,11 +4,11 @@
 
 #![allow(unsafe_code, clippy::inline_always, reason = "runs the row kernels")]
 
+use super::events::SiteEvents;
 use super::field::Field;
 use super::rows::{Row, Stretch, Turns};
 use super::scheme::{Sweep, sweeps};
 use super::springs::Springs;
-use super::visits::Visits;
 use crate::backend::simd::{Kernel, Lanes, Level, Vectors};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -17,13 +17,13 @@ use std::ops::Range;
 const LEAST: usize = 16;
 
 /// Takes `steps` steps.
-pub(super) fn steps<T: Vectors>(field: &mut Field<T>, springs: &Springs<T>, visits: &Visits<T>, steps: usize) {
+pub(super) fn steps<T: Vectors>(field: &mut Field<T>, springs: &Springs<T>, events: &SiteEvents<T>, steps: usize) {
     let field = field.shared();
     for step in 0..steps {
         let work = |kind| Work {
             field,
             springs,
-            visits,
+            events,
             step,
             kind,
         };
@@ -41,7 +41,7 @@ pub(super) fn steps<T: Vectors>(field: &mut Field<T>, springs: &Springs<T>, visi
 struct Work<'a, T> {
     field: [*mut T; 2],
     springs: &'a Springs<T>,
-    visits: &'a Visits<'a, T>,
+    events: &'a SiteEvents<'a, T>,
     step: usize,
     kind: Kind,
 }
@@ -88,7 +88,7 @@ impl<T: Vectors> Kernel<T> for Rows<'_, T> {
         let Work {
             field,
             springs,
-            visits,
+            events,
             step,
             kind,
         } = *self.work;
@@ -100,8 +100,8 @@ impl<T: Vectors> Kernel<T> for Rows<'_, T> {
             // SAFETY: as for `Work`; rows of the field are as long as the stretch.
             unsafe {
                 match kind {
-                    Kind::Before => visits.before::<L>(step, row(j), &stretch),
-                    Kind::After => visits.after::<L>(step, row(j), &stretch, &(0..nx)),
+                    Kind::Before => events.before::<L>(step, row(j), &stretch),
+                    Kind::After => events.after::<L>(step, row(j), &stretch, &(0..nx)),
                     Kind::Sweep { length, sweep } => {
                         let turns = Turns {
                             layout,

@@ -1,11 +1,11 @@
 //! The plan for blocks, measured. No choice changes a bit of the result.
 
 use super::blocked::Blocked;
+use super::events::{Damping, SiteEvents};
 use super::field::Field;
 use super::layout::Layout;
 use super::scheme::Scheme;
 use super::springs::{Masses, Springs};
-use super::visits::{Damping, Visits};
 use crate::backend::simd::Vectors;
 use crate::backend::threads;
 use crate::grid::Grid;
@@ -65,14 +65,14 @@ fn measure<T: Vectors>(grid: &Grid, masses: &Masses, order: u32, plans: Vec<Plan
     let layout = Layout::new(&part, if part.is_periodic(0) { deepest } else { 0 });
     let springs = Springs::<T>::new(&masses, layout.clone(), scheme);
     let damping = Damping::none();
-    let visits = Visits::new(&layout, &damping, None, &mut [], (&mut [], 0.0));
+    let events = SiteEvents::new(&layout, &damping, None, &mut [], (&mut [], 0.0));
     let mut field = Field::new(&layout);
     let mut trial = Blocked::new(&part, plans[0].clone(), substeps, &layout);
     // The first pass of a plan fetches its own memory.
     quickest(plans, |plan, passes| {
         trial.set_plan(&part, plan.clone(), substeps);
         let least = least_time(passes, plan.fused, || {
-            trial.pass(&mut field, &springs, &visits, plan.fused);
+            trial.pass(&mut field, &springs, &events, plan.fused);
         });
         // The sample's few rows make the halo along them weigh more than it does in the grid.
         let depth = plan.fused * substeps;

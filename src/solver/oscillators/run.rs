@@ -1,6 +1,7 @@
-//! The state on the processor: the field, the sweeps, the visits, and what they show.
+//! The state on the processor: the field, the sweeps, the events at sites, and what they show.
 
 use super::blocked::Blocked;
+use super::events::{Damping, Kicks, Recorder, SiteEvents};
 use super::field::Field;
 use super::layout::Layout;
 use super::measure::{EnergyProbe, Read, Rows};
@@ -8,7 +9,6 @@ use super::naive;
 use super::plan::fastest;
 use super::scheme::Scheme;
 use super::springs::{Masses, Springs};
-use super::visits::{Damping, Kicks, Visits, Windows};
 use crate::backend::simd::Vectors;
 use crate::backend::threads;
 use crate::field::FieldData;
@@ -22,6 +22,7 @@ use crate::solver::fdtd::observe::{Sums, single, total};
 use crate::solver::setup::{Choice, Setup};
 use crate::solver::taps::Tap;
 use crate::solver::tiling::Plan;
+use crate::solver::transducers::Act;
 use crate::solver::{FieldImage, ImageRequest, SolverError, Taps};
 use num_complex::Complex64;
 use rayon::prelude::*;
@@ -218,77 +219,95 @@ impl<T: Vectors> Oscillators<T> {
         }
     }
 
-    /// Takes a batch of steps.
-    pub(super) fn batch(&mut self, clock: &RunClock, steps: usize, windows: Option<&mut Windows<T>>) {
+    /// Takes a batch of steps, with what transducers play and hear in it.
+    pub(super) fn batch(
+        &mut self,
+        clock: &RunClock,
+        steps: usize,
+        taps: &mut Taps,
+        recorder: Option<&mut Recorder<T>>,
+    ) {
         let kicks = if self.scenario.sources().is_empty() {
             Vec::new()
         } else {
             let moments = 0..=steps as u64;
             moments.map(|n| self.kicks(clock.after(n).time())).collect()
         };
+        let (played, holds) = self.played(steps, taps);
         let potential = (&mut self.potential[..], self.time_step);
-        let mut visits = Visits::new(&self.springs.layout, &self.damping, windows, &mut self.peak, potential);
-        visits.kicks = kicks;
+        let mut events = SiteEvents::new(&self.springs.layout, &self.damping, recorder, &mut self.peak, potential);
+        (events.kicks, events.played, events.holds) = (kicks, played, holds);
         match &mut self.schedule {
-            Schedule::Naive => naive::steps(&mut self.field, &self.springs, &visits, steps),
-            Schedule::Blocked(blocked) => blocked.pass(&mut self.field, &self.springs, &visits, steps),
+            Schedule::Naive => naive::steps(&mut self.field, &self.springs, &events, steps),
+            Schedule::Blocked(blocked) => blocked.pass(&mut self.field, &self.springs, &events, steps),
         }
     }
 
-    /// Takes steps and records every one of them.
+    /// Takes steps, after each of which transducers act and detectors record.
     pub(super) fn take_observed(&mut self, clock: &RunClock, steps: u64, taps: &mut Taps) {
         let grid = self.scenario.grid().clone();
         let most = self.fused().min(usize::try_from(steps).unwrap_or(usize::MAX));
-        let mut windows = Windows::new(&grid, taps, most);
+        let mut recorder = Recorder::new(&grid, taps, most);
         let mut done = 0;
         while done < steps {
-            // Transducers act between two steps, and detectors see what they have done.
-            let touches = taps.touches();
-            let count = match &windows {
-                Some(windows) if !touches => windows.depth(),
-                None if !touches && taps.taps().is_empty() => self.fused(),
-                _ => 1,
-            };
-            let count = count.min(usize::try_from(steps - done).unwrap_or(usize::MAX));
             let start = clock.after(done);
+            let mut left = steps - done;
+            if recorder.reads_field() {
+                left = taps.until_due(&start, left);
+            }
+            let count = recorder.depth().min(usize::try_from(left).unwrap_or(usize::MAX));
             done += count as u64;
-            let Some(windows) = windows.as_mut().filter(|_| !touches) else {
-                self.batch(&start, count, None);
-                self.observe(&clock.after(done), taps);
-                continue;
-            };
-            self.batch(&start, count, Some(&mut *windows));
+            self.batch(&start, count, taps, Some(&mut recorder));
+            if let Some(own) = taps.transducers_mut().as_mut().filter(|own| own.act() == Act::Record) {
+                let heard = recorder.heard(count).iter();
+                own.hear(
+                    &heard
+                        .map(|[q, p]| Complex64::new(q.wide(), p.wide()))
+                        .collect::<Vec<_>>(),
+                );
+            }
             for step in 0..count {
-                let mut number = 0;
-                taps.record(start.after(step as u64 + 1).time(), |tap| {
-                    let n = number;
-                    number += 1;
-                    self.tap_value(tap, &|j, i, first, second| {
-                        let at = i - windows.boxes[n].columns.start;
-                        let [q, other] = windows.row(step, n, j);
-                        for (n, (first, second)) in first.iter_mut().zip(second).enumerate() {
-                            (*first, *second) = (q[at + n].wide(), other[at + n].wide());
-                            if tap.moves() {
-                                (*first, *second) = self.centred(*second, *first);
-                            }
-                        }
-                    })
+                taps.record(&start.after(step as u64 + 1), |n, tap| {
+                    self.recorded(&recorder, step, n, tap)
                 });
             }
         }
     }
 
-    /// Lets transducers act on the field, then detectors record it.
-    fn observe(&mut self, clock: &RunClock, taps: &mut Taps) {
-        self.touch_sites(taps);
-        if !taps.taps().is_empty() {
-            taps.record(clock.time(), |tap| {
-                if tap.moves() {
-                    self.tap_value(tap, &|j, i, phi, rate| self.read_sound(j, i, phi, rate))
-                } else {
-                    self.tap_value(tap, &|j, i, q, p| self.read(j, i, q, p))
+    /// The value of detector `n` after a step of the last batch; one that is read from the field records at the end of it.
+    fn recorded(&self, recorder: &Recorder<T>, step: usize, n: usize, tap: &Tap) -> f64 {
+        if let Some(value) = recorder.reduced(step, n) {
+            #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
+            return match tap.measure {
+                Measure::Peak => value,
+                Measure::Probability => value * tap.weight,
+                _ => {
+                    let sites: usize = (0..3).map(|axis| tap.hi[axis] - tap.lo[axis]).product();
+                    if sites > 0 { value / sites as f64 } else { 0.0 }
                 }
-            });
+            };
+        }
+        if recorder.reads_field() {
+            return self.seen(tap);
+        }
+        self.tap_value(tap, &|j, i, first, second| {
+            let at = i - recorder.first_column(n);
+            let [q, other] = recorder.row(step, n, j);
+            for (n, (first, second)) in first.iter_mut().zip(second).enumerate() {
+                (*first, *second) = (q[at + n].wide(), other[at + n].wide());
+                if tap.moves() {
+                    (*first, *second) = self.centred(*second, *first);
+                }
+            }
+        })
+    }
+
+    /// The value of a detector now.
+    fn seen(&self, tap: &Tap) -> f64 {
+        if tap.moves() {
+            self.tap_value(tap, &|j, i, phi, rate| self.read_sound(j, i, phi, rate))
+        } else {
+            self.tap_value(tap, &|j, i, q, p| self.read(j, i, q, p))
         }
     }
 

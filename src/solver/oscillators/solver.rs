@@ -48,7 +48,12 @@ impl<T: Vectors> Stepper for Oscillators<T> {
         let mut done = 0;
         while done < steps {
             let count = (steps - done).min(self.fused() as u64);
-            self.batch(&clock.after(done), usize::try_from(count).unwrap_or(1), None);
+            self.batch(
+                &clock.after(done),
+                usize::try_from(count).unwrap_or(1),
+                &mut Taps::default(),
+                None,
+            );
             done += count;
         }
         Ok(())
@@ -67,7 +72,7 @@ impl<T: Vectors> Stepper for Oscillators<T> {
     }
 
     fn apply_transducers(&mut self, _clock: &RunClock, taps: &mut Taps) -> Result<(), SolverError> {
-        self.touch_sites(taps);
+        self.drive_sites(taps);
         Ok(())
     }
 

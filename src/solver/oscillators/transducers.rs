@@ -1,16 +1,18 @@
 //! Transducers: single sites of q and p between two steps, as p + i·momentum.
 
+use super::events::Played;
 use super::run::Oscillators;
 use crate::backend::simd::Vectors;
 use crate::solver::Taps;
-use crate::solver::transducers::Sites;
+use crate::solver::transducers::{Act, Sites};
 use num_complex::Complex64;
+use std::sync::Arc;
 
 impl<T: Vectors> Oscillators<T> {
     /// Lets the transducers act at the present time.
-    pub(super) fn touch_sites(&mut self, taps: &mut Taps) {
-        if taps.touches() {
-            taps.touch(self);
+    pub(super) fn drive_sites(&mut self, taps: &mut Taps) {
+        if taps.transducers_act() {
+            taps.apply_transducers(self);
         }
     }
 
@@ -22,6 +24,31 @@ impl<T: Vectors> Oscillators<T> {
         let (_, [i, j]) = self.place(site);
         let time_step = self.time_step;
         [time_step * value.im, time_step * value.re * self.masses.mass(i, j)]
+    }
+
+    /// What transducers play after each of the next steps, and whether it overwrites; notes that it was played. Walls stay silent.
+    pub(super) fn played(&self, steps: usize, taps: &mut Taps) -> (Vec<Played<T>>, bool) {
+        let Some(own) = taps.transducers_mut().as_mut().filter(|own| own.act() != Act::Record) else {
+            return (Vec::new(), false);
+        };
+        let (sites, holds) = (Arc::clone(own.sites()), own.act() == Act::Overwrite);
+        let signals = own.ahead().chunks_exact(sites.len().max(1)).take(steps);
+        let played: Vec<Played<T>> = signals
+            .map(|signal| {
+                let all = sites.iter().zip(signal).map(|(&site, &value)| {
+                    let (_, [i, j]) = self.place(site);
+                    let change = if holds {
+                        [value.re, value.im]
+                    } else {
+                        self.pushed(site, value)
+                    };
+                    (j, i, change.map(T::of))
+                });
+                all.filter(|(j, i, _)| !self.masses.is_wall(*i, *j)).collect()
+            })
+            .collect();
+        own.pass(played.len());
+        (played, holds)
     }
 
     fn place(&self, site: usize) -> (usize, [usize; 2]) {

@@ -1,16 +1,19 @@
-//! Records of detectors, from what a [`Watch`] kept of each step or from sums on a device.
+//! Records of detectors, from what a [`Recorder`] kept of each step or from sums on a device.
 
 use super::half_phase::HalfPhase;
 use super::measure::ReadRow;
+use super::recorder::Recorder;
 use super::run::{KEPT, Trotter};
-use super::watch::Watch;
-use crate::field::Real;
+use crate::field::{Real, wide};
 use crate::physics::Measure;
 use crate::solver::Taps;
 use crate::solver::clock::RunClock;
 use crate::solver::taps::Tap;
 use crate::solver::totals::Region;
+use crate::solver::transducers::Act;
+use num_complex::Complex64;
 use rayon::prelude::*;
+use std::ops::Range;
 
 impl<T: Real> Trotter<T> {
     /// Takes steps, after each of which transducers act and detectors record; none: they do so now.
@@ -19,78 +22,113 @@ impl<T: Real> Trotter<T> {
             self.record_steps_on_device(clock, steps, taps);
             return;
         }
-        let watch = match self.watch.take() {
-            Some(watch) if watch.fits(taps.taps()) => watch,
-            _ => Watch::new(
+        let recorder = match self.recorder.take() {
+            Some(recorder) if recorder.fits(taps) => recorder,
+            _ => Recorder::new(
                 &self.problem.grid,
                 &self.media,
                 self.scheme.open_damping,
-                taps.taps(),
+                taps,
                 self.stepper.fused(),
             ),
         };
         let mut done = 0;
         loop {
-            // Transducers act between two steps.
-            let steady = self.is_steady() && !taps.touches() && steps > 0;
-            let count = if steady {
-                (steps - done).min(watch.depth() as u64)
-            } else {
-                1
-            };
+            // Transducers that play act between two steps.
+            let steady = self.is_steady() && !taps.plays() && steps > 0;
             let start = clock.after(done);
+            let left = steps - done;
+            let (unseen, seen) = match (steady, recorder.direct() && !taps.transducers_act()) {
+                (true, true) => (taps.until_due(&start, left) - 1, 1),
+                (true, false) => (0, left.min(recorder.depth() as u64)),
+                (false, _) => (0, 1),
+            };
+            if unseen > 0 {
+                self.steady_steps(unseen);
+            }
+            let start = start.after(unseen);
             if steady {
-                self.watched_steps(count, &watch);
+                self.recorded_steps(seen, &recorder);
             } else if steps > 0 {
                 self.single_step(start.time());
             }
-            let end = if steps > 0 { start.after(count) } else { start };
+            let end = if steps > 0 { start.after(seen) } else { start };
             if !steady {
-                self.touch_sites(end.time(), taps);
-                watch.see(0, &|row, x, out| self.stepper.read(row, x, out));
+                self.drive_sites(end.time(), taps);
+                recorder.see(0, &|row, x, out| self.stepper.read(row, x, out));
             }
+            let after = |step: usize| if steady { start.after(step as u64 + 1) } else { end };
             let closing = self.last_half_phase(end.time());
             let drives = self.media.drives_at(end.time());
-            let records: Vec<Vec<f64>> = (0..usize::try_from(count).unwrap_or(1))
-                .into_par_iter()
+            let seen_steps = 0..usize::try_from(seen).unwrap_or(1);
+            if steady {
+                self.hear(seen_steps.clone(), &recorder, closing.as_ref(), taps);
+            }
+            let own = &*taps;
+            let records: Vec<Vec<f64>> = (seen_steps.into_par_iter())
                 .map(|step| {
-                    (taps.taps().iter().enumerate())
-                        .map(|(n, tap)| self.tap_value(&watch, step, n, tap, closing.as_ref(), &drives))
-                        .collect()
+                    let clock = after(step);
+                    let value = |(n, tap)| {
+                        if own.is_due(n, &clock) {
+                            self.tap_value(&recorder, step, n, tap, closing.as_ref(), &drives)
+                        } else {
+                            Taps::ABSENT
+                        }
+                    };
+                    own.taps().iter().enumerate().map(value).collect()
                 })
                 .collect();
             for (n, values) in records.iter().enumerate() {
-                let time = if steady { start.after(n as u64 + 1) } else { end }.time();
-                taps.push(time, values);
+                taps.push(&after(n), values);
             }
-            done += count;
+            done += unseen + seen;
             if done >= steps {
                 break;
             }
         }
-        self.watch = Some(watch);
+        self.recorder = Some(recorder);
     }
 
-    /// The value of tap number `n` after step `step` of the batch that `watch` has seen.
+    /// Appends what transducers heard in steps that `recorder` has seen.
+    fn hear(&self, steps: Range<usize>, recorder: &Recorder<T>, closing: Option<&HalfPhase>, taps: &mut Taps) {
+        let Some(own) = taps.transducers_mut().as_mut().filter(|own| own.act() == Act::Record) else {
+            return;
+        };
+        let nx = self.problem.grid.size()[0];
+        for step in steps {
+            let psi: Vec<Complex64> = (recorder.heard(step))
+                .map(|(site, phi)| {
+                    let mut psi = [phi];
+                    if let Some(closing) = closing {
+                        closing.apply(&self.media, site / nx, site % nx, &mut psi);
+                    }
+                    wide(psi[0])
+                })
+                .collect();
+            own.hear(&psi);
+        }
+    }
+
+    /// The value of tap number `n` after step `step` of the batch that `recorder` has seen.
     fn tap_value(
         &self,
-        watch: &Watch<T>,
+        recorder: &Recorder<T>,
         step: usize,
         n: usize,
         tap: &Tap,
         closing: Option<&HalfPhase>,
         drives: &[f64],
     ) -> f64 {
-        if let Some(value) = watch.reduced(step, n) {
+        if let Some(value) = recorder.reduced(step, n) {
             return if tap.measure == Measure::Peak {
                 value
             } else {
                 value * tap.weight
             };
         }
-        let copies: ReadRow<T> = &|row, x, out| watch.read(step, n, row, x, out);
+        let copies: ReadRow<T> = &|row, x, out| recorder.read(step, n, row, x, out);
         let field: ReadRow<T> = &|row, x, out| self.stepper.read(row, x, out);
-        let read = if watch.direct() { field } else { copies };
+        let read = if recorder.direct() { field } else { copies };
         let totals = self.totals_of(read, &Region::of(tap), closing, drives);
         totals.value(&self.problem.grid, tap)
     }
@@ -101,8 +139,8 @@ impl<T: Real> Trotter<T> {
         let empty = |tap: &Tap| (0..3).any(|axis| tap.lo[axis] >= tap.hi[axis]);
         let asked = all.iter().filter(|tap| !empty(tap)).count();
         let most = (KEPT / asked.max(1)).max(1) as u64;
-        let touches = self.stepper.device().filter(|_| taps.touches());
-        let most = touches.map_or(most, |device| most.min(device.most_touches(taps)));
+        let touches = self.stepper.device().filter(|_| taps.transducers_act());
+        let most = touches.map_or(most, |device| most.min(device.most_transducer_steps(taps)));
         // The moments at which there is something to observe: after each step, or now.
         let moments: Vec<u64> = if steps == 0 { vec![0] } else { (1..=steps).collect() };
         // More detectors than places: one step at a time, as many detectors as fit.
@@ -110,7 +148,7 @@ impl<T: Real> Trotter<T> {
             let mut totals = Vec::new();
             let mut put = 0;
             if let Some(device) = self.stepper.device() {
-                device.prepare_touch(taps, batch.len());
+                device.load_transducers(taps, batch.len());
             }
             for (step, moment) in batch.iter().enumerate() {
                 if *moment > 0 {
@@ -120,8 +158,9 @@ impl<T: Real> Trotter<T> {
                 let phases = self.phases(time);
                 let drives = self.media.drives_at(time);
                 let Some(device) = self.stepper.device() else { return };
-                device.touch(step, phases.as_ref());
-                for tap in all.iter().filter(|tap| !empty(tap)) {
+                device.step_transducers(step, phases.as_ref());
+                let due = taps.any_due(&clock.after(*moment));
+                for tap in all.iter().filter(|tap| due && !empty(tap)) {
                     if put == KEPT {
                         totals.extend(device.kept_totals(put));
                         put = 0;
@@ -133,17 +172,20 @@ impl<T: Real> Trotter<T> {
             }
             if let Some(device) = self.stepper.device() {
                 totals.extend(device.kept_totals(put));
-                device.finish_touch(taps);
+                device.take_transducers(taps);
             }
             let mut totals = totals.iter();
             for moment in batch {
+                if !taps.any_due(&clock.after(*moment)) {
+                    continue;
+                }
                 let values: Vec<f64> = (all.iter())
                     .map(|tap| match (empty(tap), &self.problem.grid) {
                         (true, _) => 0.0,
                         (false, grid) => totals.next().map_or(f64::NAN, |totals| totals.value(grid, tap)),
                     })
                     .collect();
-                taps.push(clock.after(*moment).time(), &values);
+                taps.push(&clock.after(*moment), &values);
             }
         }
     }

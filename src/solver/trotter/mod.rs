@@ -23,13 +23,13 @@ mod media;
 mod naive;
 mod phases;
 mod problem;
+mod recorder;
 mod run;
 mod scheme;
 mod solver;
 mod stepper;
 mod transducers;
 mod vector;
-mod watch;
 
 use super::method::{Backend, Kind, Method, Paper, ParameterSpec, Target, Variant, Work};
 use super::placed;

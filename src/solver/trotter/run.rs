@@ -2,8 +2,8 @@
 
 use super::media::{Exponent, Media};
 use super::problem::Problem;
+use super::recorder::Recorder;
 use super::scheme::{PhaseKind, Scheme};
-use super::watch::Watch;
 use crate::backend::threads;
 use crate::field::{Real, narrow};
 use crate::physics::Initial;
@@ -31,7 +31,7 @@ pub(super) struct Trotter<T: Real> {
     /// Moduli of the factors of each table, x fastest, where a drive changes their phases and the field is on the host; otherwise empty.
     moduli: Vec<Vec<f64>>,
     /// What reads the field after every step, kept from call to call.
-    pub(super) watch: Option<Watch<T>>,
+    pub(super) recorder: Option<Recorder<T>>,
 }
 
 impl<T: Real> Trotter<T> {
@@ -47,7 +47,7 @@ impl<T: Real> Trotter<T> {
                 stepper,
                 density: Vec::new(),
                 moduli: Vec::new(),
-                watch: None,
+                recorder: None,
             };
             run.prepare();
             run.set_initial(initial);
@@ -81,7 +81,7 @@ impl<T: Real> Trotter<T> {
 
     /// Coefficients and tables anew.
     pub(super) fn prepare(&mut self) {
-        self.watch = None;
+        self.recorder = None;
         self.scheme = Scheme::new::<T>(&self.problem, self.stepper.tan_form());
         self.stepper
             .prepare(&self.problem, &self.scheme, self.media.walls.as_deref());
@@ -210,9 +210,9 @@ impl<T: Real> Trotter<T> {
         self.stepper.steps(&self.scheme, steps);
     }
 
-    /// The same, seen by `watch` after each: at most as many as it has room for.
-    pub(super) fn watched_steps(&mut self, steps: u64, watch: &Watch<T>) {
-        self.stepper.watched(&self.scheme, steps, watch);
+    /// The same, seen by `recorder` after each: at most as many as it has room for.
+    pub(super) fn recorded_steps(&mut self, steps: u64, recorder: &Recorder<T>) {
+        self.stepper.recorded(&self.scheme, steps, recorder);
     }
 
     /// One step from `time` with everything that may happen inside it.

@@ -88,7 +88,7 @@ impl<T: Real> Stepper for Trotter<T> {
     }
 
     fn apply_transducers(&mut self, clock: &RunClock, taps: &mut Taps) -> Result<(), SolverError> {
-        self.touch_sites(clock.time(), taps);
+        self.drive_sites(clock.time(), taps);
         Ok(())
     }
 

@@ -3,8 +3,8 @@
 use super::half_phase::HalfPhase;
 use super::media::{Exponent, Media};
 use super::problem::Problem;
+use super::recorder::Recorder;
 use super::scheme::Scheme;
-use super::watch::Watch;
 use crate::field::Real;
 use crate::solver::totals::{Region, Totals};
 use crate::solver::{Backend, FieldImage, ImageRequest, SolverError, Taps};
@@ -58,7 +58,7 @@ pub(super) trait Sweeper<T: Real>: Send + Sync {
     fn device(&self) -> Option<&dyn OnDevice<T>> {
         None
     }
-    /// Steps that [`Sweeper::watched`] takes at once.
+    /// Steps that [`Sweeper::recorded`] takes at once.
     fn fused(&self) -> usize {
         1
     }
@@ -66,11 +66,11 @@ pub(super) trait Sweeper<T: Real>: Send + Sync {
     fn batch(&self) -> u64 {
         self.fused() as u64
     }
-    /// Whole steps, at most [`Watch::depth`]; `watch` sees the field after each of them.
-    fn watched(&mut self, scheme: &Scheme, steps: u64, watch: &Watch<T>) {
+    /// Whole steps, at most [`Recorder::depth`]; `recorder` sees the field after each of them.
+    fn recorded(&mut self, scheme: &Scheme, steps: u64, recorder: &Recorder<T>) {
         for step in 0..usize::try_from(steps).unwrap_or(usize::MAX) {
             self.steps(scheme, 1);
-            watch.see(step, &|row, x, out| self.read(row, x, out));
+            recorder.see(step, &|row, x, out| self.read(row, x, out));
         }
     }
     /// Whole steps, tables as they are.
@@ -101,13 +101,13 @@ pub(super) trait OnDevice<T: Real>: Sync {
     /// Scales the field to Σ|φ|² = weight.
     fn normalise(&self, weight: f64);
     /// Takes over what the transducers do after each of the next `steps` steps.
-    fn prepare_touch(&self, taps: &Taps, steps: usize);
+    fn load_transducers(&self, taps: &Taps, steps: usize);
     /// Lets them do it after step `step` of those; `phases` close and open the field at its time, where that is needed.
-    fn touch(&self, step: usize, phases: Option<&[HalfPhase; 2]>);
+    fn step_transducers(&self, step: usize, phases: Option<&[HalfPhase; 2]>);
     /// Hands over what they heard, and notes what they played, in those steps.
-    fn finish_touch(&self, taps: &mut Taps);
+    fn take_transducers(&self, taps: &mut Taps);
     /// Steps between two hand-overs at most.
-    fn most_touches(&self, taps: &Taps) -> u64;
+    fn most_transducer_steps(&self, taps: &Taps) -> u64;
     /// Sums over a region.
     fn totals(&self, region: &Region, closing: Option<&HalfPhase>, drives: &[f64]) -> Totals;
     /// The same, kept on the device at `place`, below [`KEPT`], until [`OnDevice::kept_totals`] asks for it. The region is not empty.

@@ -16,18 +16,18 @@ struct Reached<'a, T: Real> {
 
 impl<T: Real> Trotter<T> {
     /// Lets the transducers act on the field at `time`.
-    pub(super) fn touch_sites(&mut self, time: f64, taps: &mut Taps) {
-        if !taps.touches() {
+    pub(super) fn drive_sites(&mut self, time: f64, taps: &mut Taps) {
+        if !taps.transducers_act() {
             return;
         }
         if let Some(device) = self.stepper.device() {
-            device.prepare_touch(taps, 1);
-            device.touch(0, self.phases(time).as_ref());
-            device.finish_touch(taps);
+            device.load_transducers(taps, 1);
+            device.step_transducers(0, self.phases(time).as_ref());
+            device.take_transducers(taps);
             return;
         }
         let phases = self.phases(time);
-        taps.touch(&mut Reached { run: self, phases });
+        taps.apply_transducers(&mut Reached { run: self, phases });
     }
 
     /// What closes and opens the field at `time`; `None` where it is closed.

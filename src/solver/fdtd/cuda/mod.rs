@@ -39,7 +39,7 @@ use crate::grid::Edge;
 use crate::physics::Sets;
 use crate::scene::Scenario;
 use crate::solver::SolverError;
-use crate::solver::device::operations::Operations;
+use crate::solver::device::events::SiteEvents;
 use crate::solver::device::readback::{self, ReadbackStream};
 use crate::solver::device::resident::Resident;
 use crate::solver::device::rows::{keep, push_rows};
@@ -110,7 +110,7 @@ pub(super) struct Cuda<T: OnCuda> {
     peak: Option<Buffer<T>>,
     potential: Option<Buffer<T>>,
     medium: store::Medium<T>,
-    operations: Operations<T>,
+    events: SiteEvents<T>,
     torre: Option<torre::Torre>,
     tiles: Option<tiles::Tiles<T>>,
     /// Why it is not stepped by towers or tiles though that was asked for.
@@ -145,7 +145,7 @@ impl<T: OnCuda> Cuda<T> {
                 peak: None,
                 potential: None,
                 medium: store::Medium::new(&stream, &host, pitch)?,
-                operations: Operations::new(&stream)?,
+                events: SiteEvents::new(&stream)?,
                 torre: None,
                 tiles: None,
                 because: None,

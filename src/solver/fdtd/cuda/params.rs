@@ -3,7 +3,7 @@
 use super::super::lattice::Lattice;
 use crate::backend::cuda::parameters;
 use crate::grid::Edge;
-pub(super) use crate::solver::device::operations::Sites;
+pub(super) use crate::solver::device::events::Sites;
 pub(super) use crate::solver::device::readback::Frame;
 pub(super) use crate::solver::device::whole;
 

@@ -5,7 +5,7 @@ use super::{Cuda, grid_of};
 use crate::backend::cuda::{Buffer, CudaError, PushKernelArg};
 use crate::solver::clock::RunClock;
 use crate::solver::device::OnCuda;
-use crate::solver::device::operations::{BATCH, gathered_places, is_gathered};
+use crate::solver::device::events::{BATCH, gathered_places, is_gathered};
 use crate::solver::transducers::{Act, Transducers};
 use crate::solver::{SolverError, Taps};
 
@@ -108,7 +108,7 @@ impl<T: OnCuda> Cuda<T> {
                 let values: Vec<T> = rows
                     .flat_map(|values| free.iter().map(|n| T::of(values[*n].re)))
                     .collect();
-                self.operations.set(&self.stream, &places, &values)?;
+                self.events.set(&self.stream, &places, &values)?;
             }
         }
         Ok(playing)
@@ -117,20 +117,20 @@ impl<T: OnCuda> Cuda<T> {
     fn go_batch(&mut self, clock: &RunClock, steps: u64, gathered: &[u32], taps: &mut Taps) -> Result<(), CudaError> {
         let mut signals = self.signals(clock, steps);
         let mut gathered = gathered.to_vec();
-        let touches = taps.touches();
-        self.operations.set(&self.stream, &[], &[])?;
+        let touches = taps.transducers_act();
+        self.events.set(&self.stream, &[], &[])?;
         if let Some(transducers) = taps.transducers_mut().as_mut().filter(|_| touches) {
             let played = self.prepare_transducers(transducers, &mut signals, &mut gathered)?;
             transducers.pass(played);
         }
         let gathered = &gathered[..];
-        self.operations.load(&self.stream, &mut signals, gathered)?;
+        self.events.load(&self.stream, &mut signals, gathered)?;
         if self.torre.is_some() || self.tiles.is_some() {
             let signalled = signals.iter().flatten().map(|(place, _)| *place);
             self.mark_rows(signalled.chain(gathered.iter().copied()))?;
         }
         let passes = !touches && taps.taps().iter().all(is_gathered);
-        let mut times = Vec::new();
+        let mut clocks = Vec::new();
         // Of each step, the values of detectors that are summed.
         let mut records: Vec<Vec<f64>> = Vec::new();
         let steps = usize::try_from(steps).unwrap_or(usize::MAX);
@@ -147,8 +147,13 @@ impl<T: OnCuda> Cuda<T> {
             }
             for past in 1..=done.max(1) {
                 if records_any {
-                    times.push(clock.after((n + past) as u64).time());
-                    records.push(self.readback.summed(&self.stream, taps, |region| self.look(region))?);
+                    let clock = clock.after((n + past) as u64);
+                    records.push(if taps.any_due(&clock) {
+                        self.readback.summed(&self.stream, taps, |region| self.look(region))?
+                    } else {
+                        vec![0.0; taps.taps().len()]
+                    });
+                    clocks.push(clock);
                 }
             }
             n += done.max(1);
@@ -156,7 +161,7 @@ impl<T: OnCuda> Cuda<T> {
         if !records_any {
             return Ok(());
         }
-        self.operations.record(&self.stream, taps, times, records)
+        self.events.record(&self.stream, taps, &clocks, records)
     }
 
     /// Steps that one launch takes.
@@ -171,10 +176,10 @@ impl<T: OnCuda> Cuda<T> {
     /// What is done to single sites of a level after step `n` of the batch.
     #[allow(unsafe_code, reason = "a kernel launch")]
     pub(super) fn operate(&self, level: u64, n: usize) -> Result<(), CudaError> {
-        if self.operations.is_empty() {
+        if self.events.is_empty() {
             return Ok(());
         }
-        let (sites, n) = (self.operations.parameters(), whole(n));
+        let (sites, n) = (self.events.parameters(), whole(n));
         // SAFETY: the arguments are those of the kernel, whose lists hold what their ends say.
         unsafe {
             self.stream.launch(&self.kernels.operate, (1, 1, 1), 1024, |launch| {
@@ -190,7 +195,7 @@ impl<T: OnCuda> Cuda<T> {
         let mut parameters = self.step_parameters();
         // What sources add to counts for the largest pressures, not what was there before.
         let peak = parameters.peak;
-        let peaks_after = peak != 0 && (self.operations.adds() || self.operations.overwrites());
+        let peaks_after = peak != 0 && (self.events.adds() || self.events.overwrites());
         if peaks_after {
             parameters.peak = 0;
         }

@@ -323,7 +323,7 @@ impl<T: OnCuda> Cuda<T> {
                 step: self.step_parameters(),
                 newer,
                 older,
-                sites: self.operations.parameters(),
+                sites: self.events.parameters(),
                 rows: tiles.rows.address(),
                 images: tiles.images.address(),
                 list: list.address(),

@@ -20,7 +20,7 @@ mod solver;
 mod sources;
 mod steps;
 mod store;
-mod touch;
+mod transducers;
 
 use super::run::Oscillators;
 use super::varies;
@@ -31,11 +31,11 @@ use crate::physics::Sets;
 use crate::scene::Scenario;
 use crate::scene::scenario::Quantity;
 use crate::solver::SolverError;
-use crate::solver::device::operations::Operations;
+use crate::solver::device::events::SiteEvents;
 use crate::solver::device::readback::{self, ReadbackStream};
 use crate::solver::device::resident::Resident;
 use crate::solver::device::rows::{keep, push_rows};
-use crate::solver::device::touching::Touching;
+use crate::solver::device::transducers::DeviceTransducers;
 use crate::solver::device::{OnCuda, check_count, device};
 use crate::solver::method::{Backend, Target, Variant};
 use crate::solver::setup::{Choice, Setup};
@@ -87,8 +87,8 @@ pub(super) struct Cuda<T: OnCuda> {
     peak: Option<Buffer<T>>,
     potential: Option<Buffer<T>>,
     medium: store::Medium<T>,
-    operations: Operations<T>,
-    touching: Touching<T>,
+    events: SiteEvents<T>,
+    transducers: DeviceTransducers<T>,
 }
 
 impl<T: OnCuda> Drop for Cuda<T> {
@@ -135,8 +135,8 @@ impl<T: OnCuda> Cuda<T> {
                 peak: None,
                 potential: None,
                 medium,
-                operations: Operations::new(&stream)?,
-                touching: Touching::new(&stream)?,
+                events: SiteEvents::new(&stream)?,
+                transducers: DeviceTransducers::new(&stream)?,
                 readback: ReadbackStream::new(device, looking)?,
                 choice,
                 host,

@@ -98,8 +98,8 @@ mod tests {
     use super::super::sources::{self, Medium};
     use super::*;
     use crate::field::{Precision, Real};
-    use crate::solver::device::operations::Sites;
-    use crate::solver::device::touching::Touch;
+    use crate::solver::device::events::Sites;
+    use crate::solver::device::transducers::Touch;
 
     fn check<T: Real>(precision: Precision) {
         let sweeps = sources::sweeps(precision);

@@ -1,9 +1,9 @@
 //! A state on the device as a run sees it.
 
+use super::super::events::Damping;
 use super::super::field::Field;
 use super::super::run::Oscillators;
 use super::super::springs::Springs;
-use super::super::visits::Damping;
 use super::steps::Launches;
 use super::{Cuda, store};
 use crate::backend::cuda::{Buffer, CudaError};
@@ -119,13 +119,13 @@ impl<T: OnCuda> Resident for Cuda<T> {
 
     fn drive_sites(&mut self, _clock: &RunClock, taps: &mut Taps) -> Result<(), SolverError> {
         self.prepare_transducers(taps, 1)?;
-        if self.touching.acts(0) {
+        if self.transducers.acts(0) {
             // Φ⁺ goes on by what transducers do to q, as it does on the processor.
             self.add_to_potential(-1.0)?;
-            self.touch_sites(0)?;
+            self.drive_sites(0)?;
             self.add_to_potential(1.0)?;
         }
-        Ok(self.touching.finish(&self.stream, taps)?)
+        Ok(self.transducers.finish(&self.stream, taps)?)
     }
 
     fn wait(&mut self) -> Result<(), SolverError> {

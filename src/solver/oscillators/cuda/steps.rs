@@ -5,8 +5,8 @@ use super::{Cuda, params};
 use crate::backend::cuda::{CudaError, Kernel, PushKernelArg, Stream};
 use crate::grid::Grid;
 use crate::solver::clock::RunClock;
-use crate::solver::device::operations::{gathered_places, is_gathered};
-use crate::solver::device::touching::Touching;
+use crate::solver::device::events::{gathered_places, is_gathered};
+use crate::solver::device::transducers::DeviceTransducers;
 use crate::solver::device::{OnCuda, chunk_of, whole};
 use crate::solver::oscillators::scheme::{Sweep, sweeps};
 use crate::solver::setup::Choice;
@@ -194,7 +194,7 @@ impl<T: OnCuda> Cuda<T> {
         let gathered = gathered_places(taps, |at| self.place(at));
         let mut done = 0;
         while done < steps {
-            let batch = (steps - done).min(Touching::<T>::most(taps));
+            let batch = (steps - done).min(DeviceTransducers::<T>::most(taps));
             let count = usize::try_from(batch).unwrap_or(1);
             self.go_batch(&clock.after(done), count, &gathered, taps)?;
             done += batch;
@@ -223,29 +223,29 @@ impl<T: OnCuda> Cuda<T> {
 
     fn go_batch(&mut self, clock: &RunClock, steps: usize, gathered: &[u32], taps: &mut Taps) -> Result<(), CudaError> {
         let mut signals = self.signals(clock, steps);
-        self.operations.load(&self.stream, &mut signals, gathered)?;
+        self.events.load(&self.stream, &mut signals, gathered)?;
         self.prepare_transducers(taps, steps)?;
         let substeps = self.host.springs.scheme.substeps.len();
-        if self.operations.is_empty() && taps.is_empty() && self.peak.is_none() && self.potential.is_none() {
+        if self.events.is_empty() && taps.is_empty() && self.peak.is_none() && self.potential.is_none() {
             return self.run(steps * substeps);
         }
-        let (mut times, mut records) = (Vec::new(), Vec::new());
+        let (mut clocks, mut records) = (Vec::new(), Vec::new());
         // Energies, fluxes and transducers belong between the kick that ends a step and the one that begins the next.
         let sums = taps.taps().iter().any(|tap| !is_gathered(tap));
         for n in 0..steps {
-            if n == 0 && self.operations.adds() {
+            if n == 0 && self.events.adds() {
                 self.operate(0, 1, false)?;
             }
             self.run(substeps)?;
-            let (apart, gathers) = (sums || self.touching.acts(n), !gathered.is_empty());
-            if !self.operations.is_empty() {
+            let (apart, gathers) = (sums || self.transducers.acts(n), !gathered.is_empty());
+            if !self.events.is_empty() {
                 // The end of this step and the beginning of the next, which belongs to this batch or not.
                 let kicks = if n + 1 < steps && !apart { 2 } else { 1 };
-                self.operate(n + 1, if self.operations.adds() { kicks } else { 0 }, gathers)?;
+                self.operate(n + 1, if self.events.adds() { kicks } else { 0 }, gathers)?;
             }
             self.keep_peaks()?;
-            if self.touching.acts(n) {
-                self.touch_sites(n)?;
+            if self.transducers.acts(n) {
+                self.drive_sites(n)?;
                 if gathers {
                     // Detectors see what transducers have done.
                     self.operate(n + 1, 0, true)?;
@@ -253,17 +253,22 @@ impl<T: OnCuda> Cuda<T> {
             }
             self.add_to_potential(1.0)?;
             if !taps.is_empty() {
-                times.push(clock.after(n as u64 + 1).time());
-                records.push(self.readback.summed(&self.stream, taps, |region| self.look(region))?);
+                let clock = clock.after(n as u64 + 1);
+                records.push(if taps.any_due(&clock) {
+                    self.readback.summed(&self.stream, taps, |region| self.look(region))?
+                } else {
+                    vec![0.0; taps.taps().len()]
+                });
+                clocks.push(clock);
             }
-            if apart && n + 1 < steps && self.operations.adds() {
+            if apart && n + 1 < steps && self.events.adds() {
                 self.operate(n + 1, 1, false)?;
             }
         }
-        if !times.is_empty() {
-            self.operations.record(&self.stream, taps, times, records)?;
+        if !clocks.is_empty() {
+            self.events.record(&self.stream, taps, &clocks, records)?;
         }
-        self.touching.finish(&self.stream, taps)
+        self.transducers.finish(&self.stream, taps)
     }
 
     /// The operations of moment `moment` of the batch: kicks so many times, gathers after the step that ends there.
@@ -271,7 +276,7 @@ impl<T: OnCuda> Cuda<T> {
     fn operate(&mut self, moment: usize, kicks: i32, gathers: bool) -> Result<(), CudaError> {
         let [q, p] = [0, 1].map(|n: usize| self.field[n].address());
         self.readback.before_writing(&self.stream, q)?;
-        let (sites, moment, gathers) = (self.operations.parameters(), whole(moment), i32::from(gathers));
+        let (sites, moment, gathers) = (self.events.parameters(), whole(moment), i32::from(gathers));
         // SAFETY: the arguments are those of `operate`; the lists hold every moment of the batch, their places are sites.
         unsafe {
             self.stream.launch(&self.kernels.operate, (1, 1, 1), 1024, |launch| {

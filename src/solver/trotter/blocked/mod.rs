@@ -17,9 +17,9 @@ mod rows;
 mod tile;
 
 use super::problem::Problem;
+use super::recorder::Recorder;
 use super::run::{Correction, RowChange, Sweeper};
 use super::scheme::{Scheme, Substep, alone};
-use super::watch::Watch;
 use crate::backend::memory::zeros;
 use crate::backend::threads;
 use crate::field::Real;
@@ -91,8 +91,8 @@ impl<T: Blockwise> Blocked<T> {
         (0..steps).flat_map(|_| self.stages.clone()).collect()
     }
 
-    /// Takes these stages in one pass over the grid; `watch` sees the field after every whole step.
-    fn pass(&mut self, stages: &[Stage<T>], watch: Option<&Watch<T>>) {
+    /// Takes these stages in one pass over the grid; `recorder` sees the field after every whole step.
+    fn pass(&mut self, stages: &[Stage<T>], recorder: Option<&Recorder<T>>) {
         let halo = 2 * stages.len();
         let [re, im] = &mut self.field;
         self.frames.take(&self.tiling, halo, [re.as_slice(), im.as_slice()]);
@@ -109,7 +109,7 @@ impl<T: Blockwise> Blocked<T> {
             imaginary: self.imaginary,
             interacts: self.interaction != 0.0,
             substeps: self.stages.len(),
-            watch,
+            recorder,
         };
         let (x, across, stream) = (
             &self.tiling.x.spans,
@@ -318,8 +318,8 @@ impl<T: Blockwise> Sweeper<T> for Blocked<T> {
         self.plan.fused
     }
 
-    fn watched(&mut self, _scheme: &Scheme, steps: u64, watch: &Watch<T>) {
-        self.pass(&self.whole_steps(steps), Some(watch));
+    fn recorded(&mut self, _scheme: &Scheme, steps: u64, recorder: &Recorder<T>) {
+        self.pass(&self.whole_steps(steps), Some(recorder));
     }
 }
 

@@ -244,10 +244,29 @@ impl<L: Lanes> Worker<'_, L> {
         }
     }
 
+    /// Columns of a row that was stepped, re and im, side by side; the block's first is `x0`.
+    #[inline(always)]
+    unsafe fn columns(&self, x: &Range<usize>, x0: isize, member: usize, h: usize) -> [&[L::Element]; 2] {
+        let first = (x.start.cast_signed() - x0).cast_unsigned();
+        let lanes = first / 2 / L::N * L::N..(first + x.len()).div_ceil(2).next_multiple_of(L::N);
+        let mut parts = [&[][..]; 2];
+        // No closure: it would not have the instruction set of this function.
+        for (plane, part) in parts.iter_mut().enumerate() {
+            // SAFETY: `lanes` lies within the rows, x within the lanes.
+            unsafe {
+                let to = self.row.add(plane * 2 * self.k);
+                let from = self.new_row(member, h).add(plane * L::N);
+                join_row::<L>(from, to.add(2 * lanes.start), lanes.clone());
+                *part = std::slice::from_raw_parts(to.add(first).cast_const(), x.len());
+            }
+        }
+        parts
+    }
+
     /// Shows the core of a pair that stage `s` has finished to whoever watches whole steps.
     #[inline(always)]
     pub(super) unsafe fn show(&self, s: usize, pair: usize) {
-        let Some(watch) = self.pass.watch else { return };
+        let Some(recorder) = self.pass.recorder else { return };
         if pair == 0 || !(s + 1).is_multiple_of(self.pass.substeps) {
             return;
         }
@@ -263,22 +282,16 @@ impl<L: Lanes> Worker<'_, L> {
                 }
                 let (a, s) = (a.cast_unsigned(), s.cast_unsigned());
                 let (j, k) = if self.pass.rank == 3 { (a, s) } else { (s, 0) };
-                for view in watch.views() {
-                    let Some(x) = view.overlap(j, k, core) else { continue };
-                    let first = (x.start.cast_signed() - x0).cast_unsigned();
-                    let lanes = first / 2 / L::N * L::N..(first + x.len()).div_ceil(2).next_multiple_of(L::N);
-                    let mut parts = [&[][..]; 2];
-                    // No closure: it would not have the instruction set of this function.
-                    for (plane, part) in parts.iter_mut().enumerate() {
-                        // SAFETY: `lanes` lies within the rows, x within the lanes.
-                        unsafe {
-                            let to = self.row.add(plane * 2 * self.k);
-                            let from = self.new_row(member, h).add(plane * L::N);
-                            join_row::<L>(from, to.add(2 * lanes.start), lanes.clone());
-                            *part = std::slice::from_raw_parts(to.add(first).cast_const(), x.len());
-                        }
-                    }
-                    view.take(step, j, k, x.start, parts[0], parts[1]);
+                for reading in recorder.readings() {
+                    let Some(x) = reading.overlap(j, k, core) else { continue };
+                    // SAFETY: x lies within the core.
+                    let [re, im] = unsafe { self.columns(&x, x0, member, h) };
+                    reading.take(step, j, k, x.start, re, im);
+                }
+                if let Some(x) = recorder.heard_columns(j, k, core) {
+                    // SAFETY: as above.
+                    let [re, im] = unsafe { self.columns(&x, x0, member, h) };
+                    recorder.hear(step, j, k, x.start, re, im);
                 }
             }
         }

@@ -7,7 +7,7 @@
 
 #![allow(unsafe_code, clippy::inline_always, reason = "drives the row kernels")]
 
-use super::super::watch::Watch;
+use super::super::recorder::Recorder;
 use super::bits::SiteBits;
 use super::columns::{ACROSS, ANY, FLAG, FLUX, IMAGINARY, Sweep};
 use super::frames::Frames;
@@ -52,7 +52,7 @@ pub(in super::super) struct Pass<'a, T> {
     /// Stages of a whole step.
     pub substeps: usize,
     /// Sees the field after every whole step.
-    pub watch: Option<&'a Watch<T>>,
+    pub recorder: Option<&'a Recorder<T>>,
 }
 
 // SAFETY: blocks read and write disjoint cores of `field`; everything else is only read.

@@ -24,7 +24,7 @@ mod prepare;
 mod sources;
 mod space;
 mod stepper;
-mod touch;
+mod transducers;
 
 use super::problem::Problem;
 use super::run::RowChange;
@@ -32,7 +32,7 @@ use crate::backend::cuda::{Buffer, CudaError, Event, Kernel, PinnedBuffer, Strea
 use crate::field::Precision;
 use crate::grid::Grid;
 pub(super) use crate::solver::device::OnCuda;
-use crate::solver::device::touching::Touching;
+use crate::solver::device::transducers::DeviceTransducers;
 use crate::solver::{Backend, FieldImage, SolverError, Target, Variant};
 use choice::{check_room, chosen};
 use num_complex::Complex;
@@ -149,7 +149,7 @@ struct Sums<T: OnCuda> {
     kept: Option<Buffer<f64>>,
     value: Option<Buffer<f32>>,
     phase: Option<Buffer<f32>>,
-    touching: Touching<T>,
+    transducers: DeviceTransducers<T>,
     seed: u32,
 }
 
@@ -203,7 +203,7 @@ impl<T: OnCuda> Cuda<T> {
                     kept: None,
                     value: None,
                     phase: None,
-                    touching: Touching::new(&stream)?,
+                    transducers: DeviceTransducers::new(&stream)?,
                     seed: 1,
                 }),
                 stream,

@@ -6,7 +6,7 @@ use super::{Ahead, Cuda, OnCuda, Sums};
 use crate::backend::cuda::{Buffer, CudaError, PushKernelArg, Stream};
 use crate::scene::scenario::Quantity;
 use crate::solver::device::texels;
-use crate::solver::device::touching::Touching;
+use crate::solver::device::transducers::DeviceTransducers;
 use crate::solver::trotter::media::{Exponent, Media};
 use crate::solver::trotter::run::{HalfPhase, KEPT, OnDevice, Region, Totals};
 use crate::solver::{Backend, FieldImage, ImageRequest, SolverError, Taps};
@@ -320,20 +320,20 @@ impl<T: OnCuda> OnDevice<T> for Cuda<T> {
         });
     }
 
-    fn prepare_touch(&self, taps: &Taps, steps: usize) {
+    fn load_transducers(&self, taps: &Taps, steps: usize) {
         self.prepare_transducers(taps, steps);
     }
 
-    fn touch(&self, step: usize, phases: Option<&[HalfPhase; 2]>) {
-        self.touch_sites(step, phases);
+    fn step_transducers(&self, step: usize, phases: Option<&[HalfPhase; 2]>) {
+        self.drive_sites(step, phases);
     }
 
-    fn finish_touch(&self, taps: &mut Taps) {
+    fn take_transducers(&self, taps: &mut Taps) {
         self.finish_transducers(taps);
     }
 
-    fn most_touches(&self, taps: &Taps) -> u64 {
-        Touching::<T>::most(taps)
+    fn most_transducer_steps(&self, taps: &Taps) -> u64 {
+        DeviceTransducers::<T>::most(taps)
     }
 
     fn totals(&self, region: &Region, closing: Option<&HalfPhase>, drives: &[f64]) -> Totals {

@@ -4,7 +4,7 @@ use super::super::media::Exponent;
 use super::super::run::HalfPhase;
 use crate::backend::cuda::parameters;
 use crate::grid::Grid;
-use crate::solver::device::touching::Touch;
+use crate::solver::device::transducers::Touch;
 
 /// Drives that the device handles.
 pub(super) const MOST_DRIVES: usize = 4;

@@ -8,6 +8,7 @@ fn detector(region: Region, measure: Measure) -> Detector {
         name: format!("{measure:?}"),
         region,
         measure,
+        every: 1,
     }
 }
 

@@ -195,7 +195,7 @@ impl<T: OnCuda> Cuda<T> {
         let pass = Pass::new(shape, lattice.size, lattice.edges[1], steps);
         let parameters = params::Torre {
             step: self.step_parameters(),
-            sites: self.operations.parameters(),
+            sites: self.events.parameters(),
             special: torre.special.as_ref().map_or(0, Buffer::address),
             counter: torre.counter.address(),
             periods: whole(steps / shape.period()),

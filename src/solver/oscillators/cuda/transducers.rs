@@ -4,7 +4,7 @@ use super::Cuda;
 use crate::backend::cuda::{Buffer, CudaError, PushKernelArg};
 use crate::solver::Taps;
 use crate::solver::device::OnCuda;
-use crate::solver::device::touching::THREADS;
+use crate::solver::device::transducers::THREADS;
 use crate::solver::transducers::{Act, Transducers};
 use num_complex::Complex64;
 
@@ -24,13 +24,13 @@ impl<T: OnCuda> Cuda<T> {
             Act::Add => host.pushed(site, value),
             _ => [value.re, value.im],
         };
-        self.touching.prepare(&self.stream, taps, steps, place, numbers)
+        self.transducers.prepare(&self.stream, taps, steps, place, numbers)
     }
 
     /// Lets them do it after step `step` of those.
     #[allow(unsafe_code, reason = "a kernel launch")]
-    pub(super) fn touch_sites(&mut self, step: usize) -> Result<(), CudaError> {
-        let Some(touch) = self.touching.after(step) else {
+    pub(super) fn drive_sites(&mut self, step: usize) -> Result<(), CudaError> {
+        let Some(touch) = self.transducers.after(step) else {
             return Ok(());
         };
         let [q, p] = [0, 1].map(|n: usize| self.field[n].address());

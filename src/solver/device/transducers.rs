@@ -1,6 +1,6 @@
 //! Transducers of fields that are two planes on the device (`kernels/touch.cuh`): what they play is made, and what they heard taken back, once for a batch of steps.
 
-use super::operations::BATCH;
+use super::events::BATCH;
 use super::rows::grow;
 use super::whole;
 use crate::backend::cuda::{Buffer, CudaError, Kind, Stream};
@@ -35,7 +35,7 @@ impl Touch {
 }
 
 /// What transducers do in a batch of steps.
-pub(in crate::solver) struct Touching<T: Real + Kind> {
+pub(in crate::solver) struct DeviceTransducers<T: Real + Kind> {
     /// Those on the device.
     known: Vec<u32>,
     places: Buffer<u32>,
@@ -46,7 +46,7 @@ pub(in crate::solver) struct Touching<T: Real + Kind> {
     steps: usize,
 }
 
-impl<T: Real + Kind> Touching<T> {
+impl<T: Real + Kind> DeviceTransducers<T> {
     /// Nothing yet.
     pub(in crate::solver) fn new(stream: &Stream) -> Result<Self, CudaError> {
         Ok(Self {

@@ -5,11 +5,11 @@ use super::params::{Closing, TouchSites};
 use super::{Cuda, OnCuda};
 use crate::backend::cuda::PushKernelArg;
 use crate::solver::Taps;
-use crate::solver::device::touching::THREADS;
+use crate::solver::device::transducers::THREADS;
 use crate::solver::trotter::run::HalfPhase;
 
 impl<T: OnCuda> Cuda<T> {
-    /// See [`OnDevice::prepare_touch`](super::super::run::OnDevice::prepare_touch).
+    /// See [`OnDevice::load_transducers`](super::super::run::OnDevice::load_transducers).
     #[expect(
         clippy::cast_possible_truncation,
         reason = "grids of more than 2^32 numbers were refused"
@@ -21,15 +21,15 @@ impl<T: OnCuda> Cuda<T> {
             // The kernel keeps walls silent.
             let place = |site: usize| Some((site / nx * self.pitch + site % nx) as u32);
             let numbers = |_, value: num_complex::Complex64| [value.re, value.im];
-            sums.touching.prepare(&self.stream, taps, steps, place, numbers)
+            sums.transducers.prepare(&self.stream, taps, steps, place, numbers)
         });
     }
 
-    /// See [`OnDevice::touch`](super::super::run::OnDevice::touch).
+    /// See [`OnDevice::step_transducers`](super::super::run::OnDevice::step_transducers).
     #[allow(unsafe_code, reason = "a kernel launch")]
-    pub(super) fn touch_sites(&self, step: usize, phases: Option<&[HalfPhase; 2]>) {
+    pub(super) fn drive_sites(&self, step: usize, phases: Option<&[HalfPhase; 2]>) {
         let sums = self.sums();
-        let Some(touch) = sums.touching.after(step) else {
+        let Some(touch) = sums.transducers.after(step) else {
             return;
         };
         let writes = touch.record == 0;
@@ -57,9 +57,9 @@ impl<T: OnCuda> Cuda<T> {
         });
     }
 
-    /// See [`OnDevice::finish_touch`](super::super::run::OnDevice::finish_touch).
+    /// See [`OnDevice::take_transducers`](super::super::run::OnDevice::take_transducers).
     pub(super) fn finish_transducers(&self, taps: &mut Taps) {
         let mut sums = self.sums();
-        self.attempt(|| sums.touching.finish(&self.stream, taps));
+        self.attempt(|| sums.transducers.finish(&self.stream, taps));
     }
 }

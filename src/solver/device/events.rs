@@ -6,6 +6,7 @@ use super::{OnCuda, whole};
 use crate::backend::cuda::{Buffer, CudaError, Stream};
 use crate::physics::Measure;
 use crate::solver::Taps;
+use crate::solver::clock::RunClock;
 use crate::solver::taps::Tap;
 use num_complex::Complex64;
 
@@ -33,7 +34,7 @@ pub(in crate::solver) struct Sites {
 crate::backend::cuda::parameters!(Sites);
 
 /// The operations of a batch.
-pub(in crate::solver) struct Operations<T: OnCuda> {
+pub(in crate::solver) struct SiteEvents<T: OnCuda> {
     steps: Buffer<u32>,
     places: Buffer<u32>,
     values: Buffer<T>,
@@ -49,7 +50,7 @@ pub(in crate::solver) struct Operations<T: OnCuda> {
     adds: bool,
 }
 
-impl<T: OnCuda> Operations<T> {
+impl<T: OnCuda> SiteEvents<T> {
     /// None yet.
     pub(in crate::solver) fn new(stream: &Stream) -> Result<Self, CudaError> {
         Ok(Self {
@@ -145,13 +146,13 @@ impl<T: OnCuda> Operations<T> {
         }
     }
 
-    /// Hands the records of a batch to the detectors, and what was gathered beside to transducers that listen: `times` of its steps, and for each the values of detectors that were summed on the device (of the
+    /// Hands the records of a batch to the detectors, and what was gathered beside to transducers that listen: `clocks` of its steps, and for each the values of detectors that were summed on the device (of the
     /// others anything).
     pub(in crate::solver) fn record(
         &self,
         stream: &Stream,
         taps: &mut Taps,
-        times: Vec<f64>,
+        clocks: &[RunClock],
         summed: Vec<Vec<f64>>,
     ) -> Result<(), CudaError> {
         let count = self.gathered.len();
@@ -160,7 +161,7 @@ impl<T: OnCuda> Operations<T> {
             stream.download("records", &self.record, &mut values)?;
         }
         let mut heard = Vec::new();
-        for (n, (time, mut record)) in times.into_iter().zip(summed).enumerate() {
+        for (n, (clock, mut record)) in clocks.iter().zip(summed).enumerate() {
             let mut here = &values[n * count..(n + 1) * count];
             for (tap, value) in taps.taps().iter().zip(&mut record) {
                 if !tap.shares.is_empty() {
@@ -176,7 +177,7 @@ impl<T: OnCuda> Operations<T> {
                     });
                 }
             }
-            taps.push(time, &record);
+            taps.push(clock, &record);
             heard.extend(here.iter().map(|value| Complex64::from(value.wide())));
         }
         if let Some(transducers) = taps.transducers_mut() {

@@ -1,0 +1,119 @@
+//! What happens at sites in a step ([`SiteEvents`]): sources and transducers play, and detectors and transducers record.
+//!
+//! All of it is known by row before steps begin, so that whoever steps a row - a sweep over the grid or a tower that is many steps ahead of its
+//! neighbours - does what belongs to that row and that step, and nothing else.
+
+use super::lattice::Lattice;
+use super::recorder::{Recorder, Recording};
+use super::scheme::Sweep;
+use crate::field::Real;
+use crate::solver::acoustic::emit::Emitters;
+use num_complex::Complex64;
+
+/// What happens at sites during some steps.
+pub(super) struct SiteEvents<'a, T> {
+    /// What is played, one step after the other.
+    pub(super) played: &'a [Played<T>],
+    /// Rows where something is played or recorded.
+    pub(super) rows: &'a [bool],
+    pub(super) recording: Recording<'a, T>,
+}
+
+/// What sources and transducers play in one step, by rows.
+pub(super) struct Played<T> {
+    /// Row, place in the row, what is added to pⁿ⁺¹ there; rows ascend, and in a row the sources keep their order.
+    list: Vec<(u32, u32, T)>,
+    /// The same for values that pⁿ⁺¹ is held at, after what is added.
+    held: Vec<(u32, u32, T)>,
+}
+
+/// The rows where something is played or recorded.
+pub(super) fn visited<T: Real>(sweep: &Sweep<T>, played: &[Played<T>], recorder: &Recorder<T>) -> Vec<bool> {
+    let mut rows = vec![false; sweep.lattice.rows()];
+    for row in played.iter().flat_map(Played::rows).chain(recorder.rows()) {
+        rows[row] = true;
+    }
+    rows
+}
+
+impl<T> Default for Played<T> {
+    fn default() -> Self {
+        Self {
+            list: Vec::new(),
+            held: Vec::new(),
+        }
+    }
+}
+
+impl<T: Real> Played<T> {
+    /// What plays from tₙ to tₙ₊₁: `weight` · Δt² S(tₙ)/a^d.
+    #[expect(clippy::cast_possible_truncation, reason = "a grid has far fewer than 2^32 rows")]
+    pub(super) fn new(
+        emitters: &Emitters,
+        lattice: &Lattice,
+        mask: &[bool],
+        (time, time_step): (f64, f64),
+        weight: f64,
+    ) -> Self {
+        let ny = lattice.size[1];
+        let square = weight * time_step * time_step;
+        let mut list = Vec::new();
+        emitters.play(time, mask, |[i, j, k], strength| {
+            list.push(((j + ny * k) as u32, i as u32, T::of(square * strength)));
+        });
+        list.sort_by_key(|(row, _, _)| *row);
+        Self { list, held: Vec::new() }
+    }
+
+    /// Joins what transducers play after this step: `signal` at `sites`, which ascend, a source density or, if `holds`, the pressure itself.
+    #[expect(clippy::cast_possible_truncation, reason = "a grid has far fewer than 2^32 rows")]
+    pub(super) fn join(
+        &mut self,
+        nx: usize,
+        mask: &[bool],
+        (sites, signal): (&[usize], &[Complex64]),
+        (time_step, holds): (f64, bool),
+    ) {
+        let open = (sites.iter().zip(signal)).filter(|(site, _)| !mask.get(**site).copied().unwrap_or(false));
+        let place = |site: usize| ((site / nx) as u32, (site % nx) as u32);
+        if holds {
+            self.held.extend(open.map(|(&site, value)| {
+                let (row, x) = place(site);
+                (row, x, T::of(value.re))
+            }));
+            return;
+        }
+        let square = time_step * time_step;
+        self.list.extend(open.map(|(&site, value)| {
+            let (row, x) = place(site);
+            (row, x, T::of(square * value.re))
+        }));
+        // Stable: behind the sources of the same row.
+        self.list.sort_by_key(|(row, _, _)| *row);
+    }
+
+    /// Played on the sites of a row; whether there was anything to add.
+    pub(super) fn apply(&self, row: usize, sites: &mut [T]) -> bool {
+        fn own<T>(list: &[(u32, u32, T)], row: usize) -> impl Iterator<Item = &(u32, u32, T)> {
+            let first = list.partition_point(|(other, _, _)| (*other as usize) < row);
+            list[first..]
+                .iter()
+                .take_while(move |(other, _, _)| *other as usize == row)
+        }
+        let mut any = false;
+        for (_, x, add) in own(&self.list, row) {
+            sites[*x as usize] += *add;
+            any = true;
+        }
+        for (_, x, value) in own(&self.held, row) {
+            sites[*x as usize] = *value;
+            any = true;
+        }
+        any
+    }
+
+    /// The rows where something is played.
+    pub(super) fn rows(&self) -> impl Iterator<Item = usize> {
+        self.list.iter().chain(&self.held).map(|(row, _, _)| *row as usize)
+    }
+}

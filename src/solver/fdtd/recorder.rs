@@ -1,0 +1,392 @@
+//! What detectors and listening transducers take from each row, while it is in cache.
+//!
+//! Pressures and their sums are taken from a row when it was stepped. Energy and flux need Φ⁺ and pⁿ of neighbours too: they are taken one step later, when the row's next
+//! step reads those neighbours anyway, or by a sweep of their own after the last step. Every row or part of a row has a number of its own a step; a
+//! detector's numbers are added up in the order of rows, so that records have the same bits however steps are fused.
+
+use super::lattice::Lattice;
+use super::motion::{Motion, Part};
+use super::row_sums::Reduction;
+use super::scheme::Sweep;
+use super::share::{Shared, View};
+use crate::field::Real;
+use crate::physics::Measure;
+use crate::solver::Taps;
+use crate::solver::clock::RunClock;
+use crate::solver::taps::Tap;
+use crate::solver::transducers::Act;
+use num_complex::Complex64;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Most bytes of numbers that are kept until a pass ends.
+const MOST: usize = 32 << 20;
+
+/// What is taken from a part of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Take {
+    /// p of one site.
+    Site,
+    /// A sum over pressures.
+    Pressures(Reduction),
+    /// Energy of sites far from walls.
+    Energy,
+    /// Energy of sites in or beside walls, or beside a soft edge.
+    EnergyBeside,
+    /// What flows to the next site along an axis.
+    Flux(usize),
+}
+
+impl Take {
+    /// Whether it takes Φ.
+    fn moves(self) -> bool {
+        matches!(self, Self::Energy | Self::EnergyBeside | Self::Flux(_))
+    }
+}
+
+/// A number that is taken from a row in every step.
+#[derive(Clone, Debug)]
+struct Reading {
+    row: usize,
+    tap: usize,
+    take: Take,
+    columns: Range<usize>,
+    /// Its place among the numbers of a step.
+    place: usize,
+}
+
+/// What is taken from the rows of a lattice, with room for the numbers of some steps.
+pub(super) struct Recorder<T> {
+    taps: Vec<Tap>,
+    /// Sites that transducers hear, ascending.
+    sites: Arc<[usize]>,
+    /// By rows.
+    readings: Vec<Reading>,
+    /// Where the readings of a row begin, and its sites; for one row more than there are. Empty without any.
+    first: Vec<[u32; 2]>,
+    /// Where the numbers of a detector begin among those of a step.
+    of_tap: Vec<usize>,
+    /// Rows whose energy the vectors add up as a whole.
+    whole: Vec<bool>,
+    /// Steps of a pass.
+    depth: usize,
+    values: Vec<f64>,
+    heard: Vec<T>,
+    /// Which detectors' numbers are wanted, level by level.
+    due: Vec<bool>,
+}
+
+impl<T: Real> Recorder<T> {
+    /// What `taps` take from the rows of a sweep, for passes of at most `longest` steps.
+    pub(super) fn new(sweep: &Sweep<T>, taps: &Taps, longest: usize) -> Self {
+        let mut new = Self {
+            taps: taps.taps().to_vec(),
+            sites: listeners(taps),
+            readings: Vec::new(),
+            first: Vec::new(),
+            of_tap: vec![0],
+            whole: Vec::new(),
+            depth: longest,
+            values: Vec::new(),
+            heard: Vec::new(),
+            due: Vec::new(),
+        };
+        if taps.ask_for_velocity() {
+            new.whole = (0..sweep.lattice.rows()).map(|row| sweep.is_whole(row)).collect();
+        }
+        for n in 0..new.taps.len() {
+            new.read(sweep, n);
+            new.of_tap.push(new.readings.len());
+        }
+        if new.readings.is_empty() && new.sites.is_empty() {
+            return new;
+        }
+        new.sort(&sweep.lattice);
+        let step = new.readings.len() * size_of::<f64>() + new.sites.len() * size_of::<T>();
+        new.depth = (MOST / step).saturating_sub(1).clamp(1, longest);
+        new
+    }
+
+    /// Whether it was made for these detectors and transducers, and for as long passes.
+    pub(super) fn fits(&self, taps: &Taps) -> bool {
+        self.taps == taps.taps() && self.sites == listeners(taps)
+    }
+
+    /// Steps that there is room for.
+    pub(super) fn depth(&self) -> usize {
+        self.depth
+    }
+
+    /// Adds the readings of a detector.
+    fn read(&mut self, sweep: &Sweep<T>, n: usize) {
+        let tap = self.taps[n].clone();
+        let ny = sweep.lattice.size[1];
+        let mut add = |row: usize, columns: Range<usize>, take: Take| {
+            if !columns.is_empty() {
+                let place = self.readings.len();
+                self.readings.push(Reading {
+                    row,
+                    tap: n,
+                    take,
+                    columns,
+                    place,
+                });
+            }
+        };
+        if !tap.shares.is_empty() {
+            for ([i, j, k], _) in &tap.shares {
+                add(j + ny * k, *i..i + 1, Take::Site);
+            }
+            return;
+        }
+        let columns = tap.lo[0]..tap.hi[0];
+        let rows = (tap.lo[2]..tap.hi[2]).flat_map(|k| (tap.lo[1]..tap.hi[1]).map(move |j| j + ny * k));
+        if tap.measure == Measure::Value {
+            if let Some(row) = rows.take(1).next().filter(|_| !columns.is_empty()) {
+                add(row, columns.start..columns.start + 1, Take::Site);
+            }
+            return;
+        }
+        for row in rows {
+            match tap.measure {
+                Measure::Energy => {
+                    for (columns, beside) in sweep.parts_of_row(row, columns.clone()) {
+                        add(row, columns, if beside { Take::EnergyBeside } else { Take::Energy });
+                    }
+                }
+                Measure::Flux => add(row, columns.clone(), Take::Flux(tap.across)),
+                Measure::Peak => add(row, columns.clone(), Take::Pressures(Reduction::Largest)),
+                Measure::Probability => add(row, columns.clone(), Take::Pressures(Reduction::Squares)),
+                Measure::Value | Measure::Pressure => add(row, columns.clone(), Take::Pressures(Reduction::Sum)),
+            }
+        }
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "fewer readings than 2^32")]
+    fn sort(&mut self, lattice: &Lattice) {
+        self.readings.sort_by_key(|reading| reading.row);
+        let (mut reading, mut site) = (0, 0);
+        for row in 0..=lattice.rows() {
+            while self.readings.get(reading).is_some_and(|reading| reading.row < row) {
+                reading += 1;
+            }
+            while self.sites.get(site).is_some_and(|site| site / lattice.size[0] < row) {
+                site += 1;
+            }
+            self.first.push([reading as u32, site as u32]);
+        }
+    }
+
+    /// The rows from which something is taken.
+    pub(super) fn rows(&self) -> impl Iterator<Item = usize> {
+        let pairs = self.first.windows(2).enumerate();
+        pairs.filter(|(_, pair)| pair[0] != pair[1]).map(|(row, _)| row)
+    }
+
+    /// Makes room for a pass of `steps` steps. `due(level, detector)` says whose numbers are wanted at level 0, where the pass begins, and at those after it.
+    pub(super) fn begin(&mut self, steps: usize, due: impl Fn(usize, usize) -> bool) {
+        let taps = self.taps.len();
+        self.values.resize(self.readings.len() * (steps + 1), 0.0);
+        self.heard.resize(self.sites.len() * steps, T::zero());
+        self.due.clear();
+        self.due.extend(
+            (0..=steps)
+                .flat_map(|level| (0..taps).map(move |tap| (level, tap)))
+                .map(|(level, tap)| due(level, tap)),
+        );
+    }
+
+    /// Whether Φ has to stand at a level before the last when its successor is there.
+    pub(super) fn needs_both_potentials(&self) -> bool {
+        let taps = self.taps.len();
+        let before_last = self.due.len().saturating_sub(taps);
+        (0..before_last).any(|n| self.due[n] && self.taps[n % taps].moves())
+    }
+
+    /// What writes the numbers of a pass.
+    pub(super) fn recording(&mut self, spacing: f64, time_step: f64) -> Recording<'_, T> {
+        Recording {
+            readings: &self.readings,
+            first: &self.first,
+            taps: &self.taps,
+            sites: &self.sites,
+            whole: &self.whole,
+            due: &self.due,
+            spacing,
+            time_step,
+            values: Shared::new(&mut self.values),
+            heard: Shared::new(&mut self.heard),
+        }
+    }
+
+    /// What a detector has seen at a level.
+    pub(super) fn value(&self, level: usize, n: usize) -> f64 {
+        let tap = &self.taps[n];
+        let step = level * self.readings.len();
+        let values = &self.values[step + self.of_tap[n]..step + self.of_tap[n + 1]];
+        if !tap.shares.is_empty() {
+            return tap.interpolated(values.iter().copied());
+        }
+        let sum = || values.iter().sum::<f64>();
+        #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
+        match tap.measure {
+            Measure::Peak => values.iter().fold(0.0, |most: f64, value| most.max(*value)),
+            Measure::Value => values.first().copied().unwrap_or(0.0),
+            Measure::Pressure => {
+                let sites: usize = (0..3).map(|axis| tap.hi[axis].saturating_sub(tap.lo[axis])).product();
+                if sites > 0 { sum() / sites as f64 } else { 0.0 }
+            }
+            Measure::Probability | Measure::Energy | Measure::Flux => sum() * tap.weight,
+        }
+    }
+
+    /// Appends what transducers heard in the pass, one step after the other.
+    pub(super) fn hand_over(&self, taps: &mut Taps) {
+        if let Some(own) = taps.transducers_mut().as_mut().filter(|own| own.act() == Act::Record) {
+            let heard: Vec<Complex64> = self.heard.iter().map(|value| Complex64::from(value.wide())).collect();
+            own.hear(&heard);
+        }
+    }
+}
+
+/// A record that may wait for what is taken one step later.
+pub(super) struct Record {
+    clock: RunClock,
+    values: Vec<Option<f64>>,
+    /// Detectors that are recorded at this step and have no value yet.
+    waiting: Vec<bool>,
+}
+
+impl Record {
+    /// What was seen at a level, whose clock is given.
+    pub(super) fn new<T: Real>(recorder: &Recorder<T>, level: usize, clock: RunClock, taps: &Taps) -> Self {
+        let due = |n: usize| taps.is_due(n, &clock);
+        let all = 0..recorder.taps.len();
+        Self {
+            values: all
+                .clone()
+                .map(|n| (due(n) && !recorder.taps[n].moves()).then(|| recorder.value(level, n)))
+                .collect(),
+            waiting: all.map(|n| due(n) && recorder.taps[n].moves()).collect(),
+            clock,
+        }
+    }
+
+    /// Whether a value is missing.
+    pub(super) fn waits(&self) -> bool {
+        self.waiting.contains(&true)
+    }
+
+    /// Whether that of a detector is.
+    pub(super) fn waits_for(&self, n: usize) -> bool {
+        self.waiting[n]
+    }
+
+    /// Appends it to the records, with what was missing from `level`.
+    pub(super) fn close<T: Real>(mut self, recorder: &Recorder<T>, level: usize, taps: &mut Taps) {
+        for (n, value) in self.values.iter_mut().enumerate() {
+            if self.waiting[n] {
+                *value = Some(recorder.value(level, n));
+            }
+        }
+        let values: Vec<f64> = self.values.iter().map(|value| value.unwrap_or(f64::NAN)).collect();
+        taps.push(&self.clock, &values);
+    }
+}
+
+/// The sites that transducers hear.
+fn listeners(taps: &Taps) -> Arc<[usize]> {
+    let own = taps.transducers().filter(|own| own.act() == Act::Record);
+    own.map_or_else(|| Arc::from([]), |own| Arc::clone(own.sites()))
+}
+
+/// Writes the numbers of a pass, from several tasks.
+pub(super) struct Recording<'a, T> {
+    readings: &'a [Reading],
+    first: &'a [[u32; 2]],
+    taps: &'a [Tap],
+    sites: &'a [usize],
+    whole: &'a [bool],
+    due: &'a [bool],
+    spacing: f64,
+    time_step: f64,
+    values: Shared<'a, f64>,
+    heard: Shared<'a, T>,
+}
+
+impl<T: Real> Recording<'_, T> {
+    /// The readings and sites of a row.
+    fn of_row(&self, row: usize) -> (&[Reading], Range<usize>) {
+        match self.first.get(row..row + 2) {
+            Some([[reading, site], [last, last_site]]) => (
+                &self.readings[*reading as usize..*last as usize],
+                *site as usize..*last_site as usize,
+            ),
+            _ => (&[], 0..0),
+        }
+    }
+
+    fn is_due(&self, level: usize, reading: &Reading) -> bool {
+        self.due[level * self.taps.len() + reading.tap]
+    }
+
+    #[allow(unsafe_code, reason = "see `Shared`")]
+    fn put(&self, level: usize, reading: &Reading, value: f64) {
+        let place = level * self.readings.len() + reading.place;
+        // SAFETY: a row of a level is stepped once, by one task, and each of its readings has a place of its own.
+        unsafe { self.values.slice(place..place + 1)[0] = value };
+    }
+
+    /// Takes the pressures of a row that was stepped to `level`.
+    pub(super) fn take_pressures(&self, sweep: &Sweep<T>, level: usize, row: usize, sites: &[T]) {
+        let (readings, heard) = self.of_row(row);
+        for reading in readings.iter().filter(|reading| !reading.take.moves()) {
+            if !self.is_due(level, reading) {
+                continue;
+            }
+            let part = &sites[reading.columns.clone()];
+            let value = match reading.take {
+                Take::Pressures(reduction) => (sweep.sums.reduce)(part, reduction),
+                _ => part[0].wide(),
+            };
+            self.put(level, reading, value);
+        }
+        let nx = sweep.lattice.size[0];
+        let step = (level - 1) * self.sites.len();
+        #[allow(unsafe_code, reason = "see `Shared`")]
+        // SAFETY: as in `put`: every site has a place of its own in every step.
+        let kept = unsafe { self.heard.slice(step + heard.start..step + heard.end) };
+        for (kept, site) in kept.iter_mut().zip(&self.sites[heard]) {
+            *kept = sites[site % nx];
+        }
+    }
+
+    /// Takes energy and flux of a row at `level`, where pⁿ and Φ⁺ are those of that level around it.
+    pub(super) fn take_motion(&self, sweep: &Sweep<T>, level: usize, row: usize, [now, potential]: [View<'_, T>; 2]) {
+        let (readings, _) = self.of_row(row);
+        let motion = Motion {
+            sweep,
+            whole: self.whole,
+            now,
+            potential,
+            spacing: self.spacing,
+            time_step: self.time_step,
+        };
+        for reading in readings.iter().filter(|reading| reading.take.moves()) {
+            if !self.is_due(level, reading) {
+                continue;
+            }
+            let part = Part {
+                row,
+                columns: reading.columns.clone(),
+                tap: &self.taps[reading.tap],
+            };
+            let value = match reading.take {
+                Take::Flux(axis) => motion.flux(&part, axis),
+                Take::EnergyBeside => motion.energy_beside(&part),
+                _ => motion.energy(&part),
+            };
+            self.put(level, reading, value);
+        }
+    }
+}

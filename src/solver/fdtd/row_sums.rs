@@ -1,0 +1,371 @@
+//! Sums over parts of rows, in vectors: what detectors add up, and what is kept of every site beside the levels.
+//!
+//! A part is added up in the order of its sites: lanes in the field's precision over [`RUN`] sites, runs in double precision. A part is one row's or less, and every
+//! variant adds up the same parts, so that records have the same bits however steps are fused.
+
+#![allow(
+    unsafe_code,
+    clippy::inline_always,
+    reason = "vector instructions; kernels must end up in the one function that has the target features"
+)]
+
+use crate::backend::simd::{self, Array, Lanes, Level, Vectors};
+use crate::field::Real;
+use num_traits::Zero;
+
+/// Sites that are added up in the field's precision.
+const RUN: usize = 64;
+
+/// What is made of the pressures of some sites of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reduction {
+    /// Σp.
+    Sum,
+    /// Σp².
+    Squares,
+    /// The largest |p|.
+    Largest,
+}
+
+/// Some sites of a row and the bonds whose energy is added up with them.
+pub(super) struct EnergyPart<'a, T> {
+    /// pⁿ with `half` sites more at either end.
+    pub(super) pressure: &'a [T],
+    /// Φ⁺, as `pressure`.
+    pub(super) potential: &'a [T],
+    /// ρ, as `pressure`, if it differs from site to site.
+    pub(super) density: Option<&'a [T]>,
+    /// κ of each site, if it differs.
+    pub(super) kappa: Option<&'a [T]>,
+    /// ½/κ otherwise, or ½.
+    pub(super) compression: T,
+    /// Weights of the bonds to the sites 1, 2, … further along the row.
+    pub(super) along: &'a [T],
+    /// Bonds to other rows.
+    pub(super) across: &'a [Bond<'a, T>],
+    /// 1/Δt.
+    pub(super) rate: T,
+}
+
+/// Bonds from the sites of a part to as many sites elsewhere.
+pub(super) struct Bond<'a, T> {
+    pub(super) pressure: &'a [T],
+    pub(super) potential: &'a [T],
+    /// ρ there, if it differs.
+    pub(super) density: Option<&'a [T]>,
+    pub(super) weight: T,
+}
+
+/// Bonds that cross a face, from as many sites to as many sites.
+pub(super) struct FluxBond<'a, T> {
+    /// pⁿ at both ends.
+    pub(super) pressure: [&'a [T]; 2],
+    /// Φ⁺ at both ends.
+    pub(super) potential: [&'a [T]; 2],
+    /// ρ at both ends, if it differs.
+    pub(super) density: Option<[&'a [T]; 2]>,
+    /// −C/2, over ρ where that is the same everywhere.
+    pub(super) weight: T,
+}
+
+/// A row that was stepped, with its ghosts, and what is kept of it.
+pub(super) struct Follow<'a, T> {
+    /// pⁿ⁺¹.
+    pub(super) pressure: &'a [T],
+    /// The largest |p| so far.
+    pub(super) peak: Option<&'a mut [T]>,
+    /// Φ⁺, which grows by Δt pⁿ⁺¹: from where it is read if it is written elsewhere, where to, Δt.
+    pub(super) potential: Option<(Option<&'a [T]>, &'a mut [T], T)>,
+}
+
+/// The fastest kernels.
+#[derive(Clone, Copy)]
+pub(super) struct SumKernels<T> {
+    /// Σ ½p²/κ + Σ C b g(g − Δp), g = ΔΦ⁺/Δt: the energy of a part, times a²/Δt² and per a^d.
+    pub(super) energy: fn(&EnergyPart<'_, T>) -> f64,
+    /// Σ −½C b (p + p′)(ΔΦ⁺ − ½Δt Δp): what flows through a face, times a and per a^(d−1). The last argument is ½Δt.
+    pub(super) flux: fn(&[FluxBond<'_, T>], T) -> f64,
+    pub(super) reduce: fn(&[T], Reduction) -> f64,
+    pub(super) follow: fn(Follow<'_, T>),
+}
+
+impl<T: Vectors> SumKernels<T> {
+    /// Those for a stencil of half width `half` (1 to 4).
+    pub(super) fn new(half: usize) -> Self {
+        Self {
+            energy: match half {
+                1 => energy::<T, 1>,
+                2 => energy::<T, 2>,
+                3 => energy::<T, 3>,
+                _ => energy::<T, 4>,
+            },
+            flux,
+            reduce,
+            follow,
+        }
+    }
+}
+
+/// Terms that are added up site by site.
+trait Terms<T> {
+    /// The terms of a vector of sites.
+    ///
+    /// # Safety
+    /// `i` + N is at most the number of sites; the processor must have the instructions of `L`.
+    unsafe fn at<L: Lanes<Element = T>>(&self, i: usize) -> L;
+}
+
+/// A sum, in the order that the head of this file says.
+struct Total<'a, S> {
+    terms: &'a S,
+    sites: usize,
+    out: &'a mut f64,
+}
+
+impl<T: Vectors, S: Terms<T>> simd::Kernel<T> for Total<'_, S> {
+    #[inline(always)]
+    unsafe fn run<L: Lanes<Element = T>>(self) {
+        let whole = self.sites - self.sites % L::N;
+        let mut total = 0.0;
+        let mut i = 0;
+        // SAFETY: i + N ≤ `sites`; instructions as the caller promises.
+        unsafe {
+            while i < whole {
+                let end = (i + RUN).min(whole);
+                let mut sum = L::splat(T::zero());
+                while i < end {
+                    sum = sum.add(self.terms.at::<L>(i));
+                    i += L::N;
+                }
+                total += lanes(sum);
+            }
+            while i < self.sites {
+                total += lanes(self.terms.at::<Array<T, 1>>(i));
+                i += 1;
+            }
+        }
+        *self.out = total;
+    }
+}
+
+/// The sum of the lanes.
+#[inline(always)]
+unsafe fn lanes<L: Lanes>(sum: L) -> f64 {
+    let mut all = [L::Element::zero(); 16];
+    // SAFETY: no vector has more than 16 lanes; instructions as the caller promises.
+    unsafe { sum.store(all.as_mut_ptr()) };
+    all[..L::N].iter().map(|lane| lane.wide()).sum()
+}
+
+fn total<T: Vectors>(terms: &impl Terms<T>, sites: usize) -> f64 {
+    let mut out = 0.0;
+    Level::best().run(Total {
+        terms,
+        sites,
+        out: &mut out,
+    });
+    out
+}
+
+fn energy<T: Vectors, const H: usize>(part: &EnergyPart<'_, T>) -> f64 {
+    let n = part.pressure.len() - 2 * H;
+    let with_ends = |slice: &[T]| slice.len() == n + 2 * H;
+    assert!(with_ends(part.potential) && part.density.is_none_or(with_ends) && part.along.len() == H);
+    assert!(part.kappa.is_none_or(|kappa| kappa.len() == n));
+    for bond in part.across {
+        assert!(bond.pressure.len() == n && bond.potential.len() == n);
+        assert!(bond.density.is_some() == part.density.is_some() && bond.density.is_none_or(|all| all.len() == n));
+    }
+    total(&Energy::<T, H>(part), n)
+}
+
+struct Energy<'a, 'b, T, const H: usize>(&'b EnergyPart<'a, T>);
+
+impl<T: Real, const H: usize> Terms<T> for Energy<'_, '_, T, H> {
+    #[inline(always)]
+    unsafe fn at<L: Lanes<Element = T>>(&self, i: usize) -> L {
+        let part = self.0;
+        // SAFETY: `energy` has seen that all slices hold the part's sites, those with ends H more; the rest is the caller's promise.
+        unsafe {
+            let (pressure, potential) = (part.pressure.as_ptr().add(H + i), part.potential.as_ptr().add(H + i));
+            let own = [L::load(pressure), L::load(potential)];
+            let square = own[0].mul(own[0]).mul(L::splat(part.compression));
+            let mut sum = square;
+            if let Some(kappa) = part.kappa {
+                sum = square.div(L::load(kappa.as_ptr().add(i)));
+            }
+            let rate = L::splat(part.rate);
+            let density = part.density.map(|density| density.as_ptr().add(H + i));
+            let mut rho = rate;
+            if let Some(density) = density {
+                rho = L::load(density);
+            }
+            for d in 1..=H {
+                let other = [L::load(pressure.add(d)), L::load(potential.add(d))];
+                let mut weight = L::splat(part.along[d - 1]);
+                if let Some(density) = density {
+                    weight = weight.div(rho.add(L::load(density.add(d))));
+                }
+                sum = weight.mul_add(bond::<L>(own, other, rate), sum);
+            }
+            for across in part.across {
+                let other = [
+                    L::load(across.pressure.as_ptr().add(i)),
+                    L::load(across.potential.as_ptr().add(i)),
+                ];
+                let mut weight = L::splat(across.weight);
+                if let Some(density) = across.density {
+                    weight = weight.div(rho.add(L::load(density.as_ptr().add(i))));
+                }
+                sum = weight.mul_add(bond::<L>(own, other, rate), sum);
+            }
+            sum
+        }
+    }
+}
+
+/// g(g − Δp), g = ΔΦ/Δt, of the bond between two sites' (p, Φ).
+#[inline(always)]
+unsafe fn bond<L: Lanes>(own: [L; 2], other: [L; 2], rate: L) -> L {
+    // SAFETY: instructions as the caller promises.
+    unsafe {
+        let slope = other[1].sub(own[1]).mul(rate);
+        slope.mul(slope.sub(other[0].sub(own[0])))
+    }
+}
+
+fn flux<T: Vectors>(bonds: &[FluxBond<'_, T>], half_step: T) -> f64 {
+    let n = bonds.first().map_or(0, |bond| bond.pressure[0].len());
+    for bond in bonds {
+        let all = bond.pressure.iter().chain(&bond.potential);
+        assert!(all.chain(bond.density.iter().flatten()).all(|slice| slice.len() == n));
+    }
+    total(&Flow { bonds, half_step }, n)
+}
+
+struct Flow<'a, 'b, T> {
+    bonds: &'b [FluxBond<'a, T>],
+    half_step: T,
+}
+
+impl<T: Real> Terms<T> for Flow<'_, '_, T> {
+    #[inline(always)]
+    unsafe fn at<L: Lanes<Element = T>>(&self, i: usize) -> L {
+        // SAFETY: `flux` has seen that all slices are as long; the rest is the caller's promise.
+        unsafe {
+            let half_step = L::splat(self.half_step);
+            let mut sum = L::splat(T::zero());
+            for bond in self.bonds {
+                let [p, q] = bond.pressure;
+                let (p, q) = (L::load(p.as_ptr().add(i)), L::load(q.as_ptr().add(i)));
+                let [phi, psi] = bond.potential;
+                let change = L::load(psi.as_ptr().add(i)).sub(L::load(phi.as_ptr().add(i)));
+                let slope = half_step.neg_mul_add(q.sub(p), change);
+                let mut weight = L::splat(bond.weight);
+                if let Some([here, there]) = bond.density {
+                    weight = weight.div(L::load(here.as_ptr().add(i)).add(L::load(there.as_ptr().add(i))));
+                }
+                sum = weight.mul(p.add(q)).mul_add(slope, sum);
+            }
+            sum
+        }
+    }
+}
+
+fn reduce<T: Vectors>(sites: &[T], reduction: Reduction) -> f64 {
+    match reduction {
+        Reduction::Sum => total(&Plain(sites), sites.len()),
+        Reduction::Squares => total(&Squares(sites), sites.len()),
+        Reduction::Largest => {
+            let mut out = 0.0;
+            Level::best().run(Largest { sites, out: &mut out });
+            out
+        }
+    }
+}
+
+struct Plain<'a, T>(&'a [T]);
+
+impl<T: Real> Terms<T> for Plain<'_, T> {
+    #[inline(always)]
+    unsafe fn at<L: Lanes<Element = T>>(&self, i: usize) -> L {
+        // SAFETY: the caller's promise.
+        unsafe { L::load(self.0.as_ptr().add(i)) }
+    }
+}
+
+struct Squares<'a, T>(&'a [T]);
+
+impl<T: Real> Terms<T> for Squares<'_, T> {
+    #[inline(always)]
+    unsafe fn at<L: Lanes<Element = T>>(&self, i: usize) -> L {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let value = L::load(self.0.as_ptr().add(i));
+            value.mul(value)
+        }
+    }
+}
+
+struct Largest<'a, T> {
+    sites: &'a [T],
+    out: &'a mut f64,
+}
+
+impl<T: Vectors> simd::Kernel<T> for Largest<'_, T> {
+    #[inline(always)]
+    unsafe fn run<L: Lanes<Element = T>>(self) {
+        let mut most = [T::zero(); 16];
+        let whole = self.sites.chunks_exact(16);
+        let rest = whole.remainder();
+        for part in whole {
+            for (most, value) in most.iter_mut().zip(part) {
+                larger(most, *value);
+            }
+        }
+        for (most, value) in most.iter_mut().zip(rest) {
+            larger(most, *value);
+        }
+        *self.out = most.iter().fold(0.0, |most, value| value.wide().max(most));
+    }
+}
+
+/// The larger of a number and |value|; one that is no number is passed over.
+#[inline(always)]
+fn larger<T: Real>(most: &mut T, value: T) {
+    let value = value.abs();
+    *most = if value > *most { value } else { *most };
+}
+
+fn follow<T: Vectors>(row: Follow<'_, T>) {
+    let n = row.pressure.len();
+    assert!(row.peak.as_ref().is_none_or(|peak| peak.len() == n));
+    if let Some((from, to, _)) = &row.potential {
+        assert!(to.len() == n && from.is_none_or(|from| from.len() == n));
+    }
+    Level::best().run(row);
+}
+
+impl<T: Vectors> simd::Kernel<T> for Follow<'_, T> {
+    #[inline(always)]
+    unsafe fn run<L: Lanes<Element = T>>(self) {
+        if let Some(peak) = self.peak {
+            for (peak, value) in peak.iter_mut().zip(self.pressure) {
+                larger(peak, *value);
+            }
+        }
+        match self.potential {
+            Some((Some(from), to, step)) => {
+                for ((to, from), value) in to.iter_mut().zip(from).zip(self.pressure) {
+                    *to = *from + step * *value;
+                }
+            }
+            Some((None, to, step)) => {
+                for (to, value) in to.iter_mut().zip(self.pressure) {
+                    *to += step * *value;
+                }
+            }
+            None => {}
+        }
+    }
+}
