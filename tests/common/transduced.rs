@@ -41,7 +41,7 @@ impl Score<'_> {
             Act::Record => Transducers::listening(sites, Vec::new()),
             _ => Transducers::playing(sites, act, signal, 3),
         });
-        run.touch(&mut taps).unwrap();
+        run.apply_transducers(&mut taps).unwrap();
         for steps in self.steps {
             run.advance(*steps, &mut taps).unwrap();
         }
