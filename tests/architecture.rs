@@ -183,7 +183,14 @@ const OTHER_METHODS: &[(&str, &str)] = &[("oscillators", "fdtd::observe"), ("dev
 #[test]
 fn no_method_uses_another() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/solver");
-    let methods = ["trotter", "crank_nicolson", "split_step_fourier", "fdtd", "oscillators"];
+    let methods = [
+        "trotter",
+        "crank_nicolson",
+        "split_step_fourier",
+        "chebyshev",
+        "fdtd",
+        "oscillators",
+    ];
     let mut files = Vec::new();
     sources(&root, &mut files);
     let mut found = Vec::new();

@@ -7,7 +7,7 @@ mod common;
 use common::{Feature, cases, sound};
 use ripplon::field::{FieldData, Precision};
 use ripplon::physics::reference::{distance, norm};
-use ripplon::solver::{Edit, Solver, Taps};
+use ripplon::solver::{EXACT, Edit, Solver, Taps};
 
 fn bits(field: &FieldData) -> Vec<u64> {
     let pair = |re: u64, im: u64| [re, im];
@@ -31,7 +31,7 @@ fn advance(solver: &mut dyn Solver, steps: u64) {
 fn norm_in_single_precision_does_not_drift() {
     for case in cases()
         .into_iter()
-        .filter(|case| case.precision == Precision::Single && case.order == 2)
+        .filter(|case| case.precision == Precision::Single && [2, EXACT].contains(&case.order))
     {
         for feature in [Feature::Plain, Feature::Periodic] {
             let scenario = common::scenario(&case, feature, 0.1, "");
@@ -138,7 +138,7 @@ fn even_orders_run_back() {
 fn conjugation_turns_time_round() {
     for case in cases()
         .into_iter()
-        .filter(|case| case.order == 2 && case.precision == Precision::Double)
+        .filter(|case| [2, EXACT].contains(&case.order) && case.precision == Precision::Double)
     {
         let scenario = common::scenario(&case, Feature::Plain, 0.1, "");
         let mut solver = common::build(&scenario);

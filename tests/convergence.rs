@@ -1,10 +1,15 @@
 //! The order of a method in Δt, observed: the error against the exact solution at two steps, halved, gives log₂ of the ratio.
 
+#![allow(clippy::unwrap_used, reason = "a test")]
+
 mod common;
 
 use common::{Feature, cases, sound};
+use num_complex::Complex64;
 use ripplon::field::Precision;
 use ripplon::physics::reference::distance;
+use ripplon::scene::Scenario;
+use ripplon::solver::{EXACT, Edit, Taps};
 
 /// Within 0.1 of the declared order for every feature. JΔt is small enough for the leading term to rule (the next is Δt or Δt² of
 /// it: under 5 %, 0.07 in the logarithm) and large enough to stay far above rounding (1e-13).
@@ -17,6 +22,7 @@ fn observed_orders_are_the_declared_ones() {
                 continue;
             }
             let (step, steps) = match case.order {
+                EXACT => continue,
                 1 => (0.01, 100),
                 2 => (0.05, 20),
                 _ => (0.1, 10),
@@ -42,6 +48,44 @@ fn observed_orders_are_the_declared_ones() {
         }
     }
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+/// A row that is exact in Δt: one step and a hundred to the same time are what the exact solution says, in both precisions, with absorption, walls and flux.
+#[test]
+fn exact_rows_take_a_step_of_any_length() {
+    let mut checked = 0;
+    for case in cases().into_iter().filter(|case| case.order == EXACT) {
+        for feature in Feature::ALL.into_iter().filter(|feature| !feature.refused(&case)) {
+            for (step, steps) in [(40.0, 1), (0.4, 100), (-7.0, 3)] {
+                let scenario = common::scenario(&case, feature, f64::abs(step), "");
+                let mut solver = common::build(&scenario);
+                solver.edit(&scenario, &Edit::TimeStep(step)).unwrap();
+                solver.advance(steps, &mut Taps::default()).unwrap();
+                let found = solver.field().unwrap().to_complex128();
+                #[expect(clippy::cast_precision_loss, reason = "a small count")]
+                let exact = backwards_too(&scenario, feature, step * steps as f64);
+                // Some 600 applications of H at most, each off by a few ε of ψ at random, and phases of up to 8·40: 2⁻²⁴ or 2⁻⁵³ times √600 and 320.
+                let allowed = match case.precision {
+                    Precision::Single => 4e-5,
+                    Precision::Double => 1e-12,
+                };
+                let error = distance(&found, &exact);
+                assert!(error < allowed, "{case} {feature:?} {steps} × {step}: {error:.2e}");
+                checked += 1;
+            }
+        }
+    }
+    assert!(checked >= 2 * 3 * 3 * 4, "the table shrank to {checked} cases");
+}
+
+/// ψ(t); absorption takes away backwards in time too: e^{iH|t|−W|t|}ψ is the complex conjugate of e^{−iH*|t|−W|t|}ψ*.
+fn backwards_too(scenario: &Scenario, feature: Feature, time: f64) -> Vec<Complex64> {
+    if feature != Feature::Absorbing || time > 0.0 {
+        return common::exact(scenario, feature, time);
+    }
+    // Without flux H* = H.
+    let conjugate = |psi: Vec<Complex64>| psi.iter().map(Complex64::conj).collect::<Vec<_>>();
+    conjugate(common::lattice(scenario).propagate(&conjugate(common::start(scenario)), -time))
 }
 
 /// Crank–Nicolson comes to what two other schemes say, as Δt². Those err by Δt⁴ (Trotter of order 4) and, with the smaller step, a sixteenth of the leading term

@@ -5,7 +5,7 @@ use super::widgets::{choice, fault, hint, row, section};
 use crate::field::Precision;
 use crate::scene::scenario::{BackendChoice, Parameter};
 use crate::scene::{Scenario, SceneFile};
-use crate::solver::{self, Backend, Kind, METHODS, Method, ParameterSpec, Report, Target};
+use crate::solver::{self, Backend, Kind, METHODS, Method, ParameterSpec, Report, Target, order_word};
 use egui::Ui;
 use lucide_icons::Icon;
 
@@ -44,7 +44,11 @@ pub fn running(report: &Report) -> String {
         1 => "1 thread".to_owned(),
         n => format!("{n} threads"),
     };
-    let mut text = format!("Running: {}, order {}, {threads}", report.variant, report.order);
+    let mut text = format!(
+        "Running: {}, order {}, {threads}",
+        report.variant,
+        order_word(report.order)
+    );
     if !report.details.is_empty() {
         text.push_str("; ");
         text.push_str(&report.details);

@@ -4,7 +4,7 @@ use super::terminal::say;
 use super::{InputError, Interrupt};
 use crate::colormap::COLORMAPS;
 use crate::scene::presets::{self, Preset};
-use crate::solver::{Kind, METHODS, Method, ParameterSpec};
+use crate::solver::{Kind, METHODS, Method, ParameterSpec, order_word};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::io::Write;
@@ -85,7 +85,7 @@ fn method_text(out: &mut impl Write, method: &Method) -> std::io::Result<()> {
     writeln!(out, "{}: {}", method.id, method.title)?;
     writeln!(out, "  {}", method.about)?;
     let ranks = method.ranks.iter().map(|rank| format!("{rank}D")).collect();
-    let orders = method.orders.iter().map(ToString::to_string).collect();
+    let orders = method.orders.iter().copied().map(order_word).collect();
     writeln!(
         out,
         "  equation {}, {}, order {} in time",

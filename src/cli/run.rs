@@ -9,7 +9,7 @@ use crate::grid::Edge;
 use crate::physics::{Equation, Sets};
 use crate::scene::Scenario;
 use crate::scene::scenario::Subject;
-use crate::solver::Kind;
+use crate::solver::{Kind, order_word};
 use crate::{solver, units};
 use anyhow::bail;
 use clap::Args;
@@ -311,7 +311,7 @@ fn order_of(engine: &Engine) -> String {
         });
     match in_space {
         Some(in_space) => format!("order {} in time, {in_space} in space", report.order),
-        None => format!("order {}", report.order),
+        None => format!("order {}", order_word(report.order)),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::InputError;
 use super::terminal::say;
 use crate::engine::selftest::{Selftest, cases};
-use crate::solver::Backend;
+use crate::solver::{Backend, order_word};
 use anyhow::bail;
 use clap::Args;
 
@@ -64,7 +64,7 @@ pub(super) fn run(args: &SelftestArgs) -> anyhow::Result<()> {
             case.variant,
             case.backend.as_str(),
             case.precision.as_str(),
-            case.order,
+            order_word(case.order),
             sides.join("x"),
             trial.as_str(),
             check.error,

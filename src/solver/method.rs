@@ -48,6 +48,19 @@ pub struct Variant {
     pub about: &'static str,
 }
 
+/// The order of a method whose error does not depend on Δt: rounding is all there is.
+pub const EXACT: u32 = 0;
+
+/// An order in Δt in words: `2`, or `exact`.
+#[must_use]
+pub fn order_word(order: u32) -> String {
+    if order == EXACT {
+        "exact".to_owned()
+    } else {
+        order.to_string()
+    }
+}
+
 /// What a method offers on one back end.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
@@ -141,7 +154,7 @@ pub struct Method {
     pub about: &'static str,
     /// The equation it steps.
     pub equation: Equation,
-    /// Orders in Δt that it has; tested. The parameter `order` chooses where there are several.
+    /// Orders in Δt that it has, or [`EXACT`]; tested. The parameter `order` chooses where there are several.
     pub orders: &'static [u32],
     /// Dimensions it works in.
     pub ranks: &'static [usize],

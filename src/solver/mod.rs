@@ -5,6 +5,7 @@
 //! batch of steps.
 
 pub mod acoustic;
+pub mod chebyshev;
 mod check;
 mod clock;
 pub mod crank_nicolson;
@@ -37,7 +38,7 @@ use crate::scene::Scenario;
 pub use crate::backend::host_memory::free as free_memory;
 pub use check::{Table, read_scene, read_scene_text, validate_scene};
 pub use image::{FieldImage, ImageRequest};
-pub use method::{Backend, Kind, Method, Paper, ParameterSpec, StepAdvice, Target, Variant, Work};
+pub use method::{Backend, EXACT, Kind, Method, Paper, ParameterSpec, StepAdvice, Target, Variant, Work, order_word};
 pub use methods::{METHODS, find};
 pub use taps::Taps;
 pub use volume::{FieldVolume, VolumeRequest};
@@ -53,7 +54,7 @@ pub struct Report {
     pub backend: Backend,
     /// In which precision.
     pub precision: Precision,
-    /// The order in Δt.
+    /// The order in Δt, or [`EXACT`].
     pub order: u32,
     /// Threads or multiprocessors at work.
     pub threads: usize,

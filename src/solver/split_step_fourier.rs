@@ -18,25 +18,22 @@
 //! Suzuki 1990, doi:10.1016/0375-9601(90)90962-N.
 
 mod axis;
-mod sums;
 
-use super::clock::RunClock;
 use super::method::{Backend, Kind, Method, Paper, ParameterSpec, StepAdvice, Target, Variant, Work};
 use super::placed;
+use super::quantum::allocate;
+use super::quantum::kick::Kick;
+use super::quantum::on_host::{OnHost, Propagator};
 use super::run::Run;
-use super::setup::{Choice, Setup, absorbs};
-use super::stepper::{Parts, Plane, Stepper};
-use super::{FieldImage, ImageRequest, Solver, SolverError, Taps};
-use crate::backend::threads;
-use crate::field::{FieldData, Precision, Real, narrow, wide};
+use super::setup::{Choice, absorbs};
+use super::{Solver, SolverError};
+use crate::field::{Precision, Real};
 use crate::physics::reference::trotter::SUZUKI;
-use crate::physics::{Equation, Initial, Measure, Observables, Quantum, Sets};
+use crate::physics::{Equation, Initial, Quantum, Sets};
 use crate::scene::{Objection, Scenario};
-use crate::solver::quantum::kick::Kick;
-use crate::solver::transducers::Sites;
 use axis::Axis;
 
-use num_complex::{Complex, Complex64};
+use num_complex::Complex;
 use rayon::prelude::*;
 use rustfft::FftPlanner;
 
@@ -214,21 +211,21 @@ fn work(scenario: &Scenario) -> Work {
 
 fn build(scenario: &Scenario) -> Result<Box<dyn Solver>, SolverError> {
     placed::build(&METHOD, scenario, usize::MAX, |setup, _| match setup.choice.precision {
-        Precision::Single => Run::boxed(setup, SplitStepFourier::<f32>::new),
-        Precision::Double => Run::boxed(setup, SplitStepFourier::<f64>::new),
+        Precision::Single => Run::boxed(setup, OnHost::<f32, SplitStepFourier<f32>>::new),
+        Precision::Double => Run::boxed(setup, OnHost::<f64, SplitStepFourier<f64>>::new),
     })
 }
 
-/// ψ and the factors of a step.
+/// The factors of a step.
 struct SplitStepFourier<T: Real> {
-    scenario: Scenario,
-    quantum: Quantum,
+    size: [usize; 3],
+    imaginary: bool,
+    continuum: bool,
     order: u32,
     /// Δt with its sign.
     time_step: f64,
     axes: Vec<Axis<T>>,
     kick: Kick<T>,
-    psi: Vec<Complex<T>>,
     /// Gathered lines; empty in 1D.
     lines: Vec<Complex<T>>,
     /// |ψ|² at the start of a step in imaginary time with an interaction; otherwise empty.
@@ -236,82 +233,17 @@ struct SplitStepFourier<T: Real> {
 }
 
 impl<T: Real> SplitStepFourier<T> {
-    fn new(setup: &Setup) -> Result<Self, SolverError> {
-        let scenario = &setup.scenario;
-        let quantum = scenario
-            .model()
-            .quantum()
-            .ok_or_else(|| SolverError::Unsupported("split-step-fourier steps quantum scenes only".to_owned()))?;
-        let psi = initial_field(scenario)?;
-        let lines = if scenario.grid().rank() > 1 {
-            allocate(psi.len(), "the gathered lines")?
-        } else {
-            Vec::new()
-        };
-        let mut stepper = Self {
-            axes: axes(scenario, &quantum),
-            kick: kick(scenario, &quantum),
-            scenario: scenario.clone(),
-            quantum,
-            order: setup.choice.order,
-            time_step: setup.time_step,
-            psi,
-            lines,
-            density: Vec::new(),
-        };
-        stepper.fill_factors();
-        Ok(stepper)
-    }
-
-    /// Reads everything that depends on Δt again.
-    fn fill_factors(&mut self) {
-        let dt = self.time_step;
-        let kinds: Vec<f64> = if self.order == 4 {
-            vec![SUZUKI * dt, (1.0 - 4.0 * SUZUKI) * dt]
-        } else {
-            vec![dt]
-        };
-        for axis in &mut self.axes {
-            axis.set_steps(&kinds, self.scenario.time().imaginary);
-        }
-        let halves: Vec<f64> = kinds.iter().map(|tau| tau / 2.0).collect();
-        self.kick.set_steps(&halves, self.order == 2);
-    }
-
-    /// A step from `time`.
-    fn step(&mut self, time: f64) {
-        let dt = self.time_step;
-        if self.order == 4 {
-            let mut at = time;
-            self.kick.absorb(dt / 2.0, &mut self.psi);
-            for (kind, weight) in [
-                (0, SUZUKI),
-                (0, SUZUKI),
-                (1, 1.0 - 4.0 * SUZUKI),
-                (0, SUZUKI),
-                (0, SUZUKI),
-            ] {
-                self.substep(kind, at + weight * dt / 2.0);
-                at += weight * dt;
-            }
-            self.kick.absorb(dt / 2.0, &mut self.psi);
-        } else {
-            self.substep(0, time + dt / 2.0);
-        }
-    }
-
     /// S₂ of this kind with the drives at `middle`.
-    fn substep(&mut self, kind: usize, middle: f64) {
+    fn substep(&mut self, kind: usize, middle: f64, psi: &mut [Complex<T>]) {
         if self.kick.has_mean_field() {
-            self.psi
-                .par_iter()
+            psi.par_iter()
                 .map(Complex::norm_sqr)
                 .collect_into_vec(&mut self.density);
         }
         let (kick, axes, density) = (&self.kick, &self.axes, self.density.as_slice());
         let drives = kick.drive_values(middle);
-        let [nx, ny, _] = self.scenario.grid().size();
-        self.psi.par_chunks_mut(nx).enumerate().for_each_init(
+        let [nx, ny, _] = self.size;
+        psi.par_chunks_mut(nx).enumerate().for_each_init(
             || axes[0].work(),
             |work, (row, line)| {
                 kick.apply(kind, &drives, row * nx, line, density);
@@ -320,11 +252,11 @@ impl<T: Real> SplitStepFourier<T> {
         );
         let mut inner = nx;
         for (n, axis) in axes.iter().enumerate().skip(1) {
-            axis::gather(&self.psi, &mut self.lines, axis, inner, |line, work| {
+            axis::gather(psi, &mut self.lines, axis, inner, |line, work| {
                 axis.step_line(kind, line, work);
             });
             let last = n + 1 == axes.len();
-            axis::scatter(&mut self.psi, &self.lines, axis.sites(), inner, |first, sites| {
+            axis::scatter(psi, &self.lines, axis.sites(), inner, |first, sites| {
                 if last {
                     kick.apply(kind, &drives, first, sites, density);
                 }
@@ -332,27 +264,8 @@ impl<T: Real> SplitStepFourier<T> {
             inner *= ny;
         }
         if axes.len() == 1 {
-            kick.apply(kind, &drives, 0, &mut self.psi, density);
+            kick.apply(kind, &drives, 0, psi, density);
         }
-    }
-
-    fn record(&mut self, clock: &RunClock, taps: &mut Taps) {
-        let needs_energy = taps.taps().iter().any(|tap| tap.measure == Measure::Energy);
-        let energy = if needs_energy {
-            self.total(clock.time()).energy
-        } else {
-            0.0
-        };
-        let grid = self.scenario.grid();
-        let (psi, hopping) = (&self.psi, self.quantum.hopping);
-        taps.record(clock, |_, tap| match tap.measure {
-            Measure::Energy => energy,
-            Measure::Probability | Measure::Peak => tap.density(|j, k, out| {
-                let first = grid.index([tap.lo[0], j, k]);
-                out.copy_from_slice(&psi[first..first + out.len()]);
-            }),
-            _ => tap.quantum(grid, hopping, |site| wide(psi[grid.index(site)])),
-        });
     }
 }
 
@@ -383,176 +296,103 @@ fn dispersion(scenario: &Scenario, quantum: &Quantum) -> impl Fn(f64) -> f64 + u
     }
 }
 
-fn allocate<T: Real>(sites: usize, what: &str) -> Result<Vec<Complex<T>>, SolverError> {
-    let mut all: Vec<Complex<T>> = Vec::new();
-    all.try_reserve_exact(sites).map_err(|_| SolverError::OutOfMemory {
-        what: what.to_owned(),
-        needed: (sites * size_of::<Complex<T>>()) as u64,
-        available: 0,
-    })?;
-    all.resize(sites, Complex::default());
-    Ok(all)
-}
-
-/// The state at t = 0, normalised in double precision.
-fn initial_field<T: Real>(scenario: &Scenario) -> Result<Vec<Complex<T>>, SolverError> {
-    let grid = scenario.grid();
-    let [nx, ny, _] = grid.size();
-    let initial = scenario.initial();
-    let mut psi = allocate::<T>(grid.sites(), "the field")?;
-    let sums: Vec<f64> = psi
-        .par_chunks_mut(nx)
-        .enumerate()
-        .map_init(
-            || vec![Complex64::ZERO; nx],
-            |row, (n, out)| {
-                initial.fill_row(grid, n % ny, n / ny, row);
-                for (value, wide) in out.iter_mut().zip(row.iter()) {
-                    *value = narrow(*wide);
-                }
-                row.iter().map(Complex64::norm_sqr).sum()
-            },
-        )
-        .collect();
-    let norm = sums.into_iter().sum::<f64>() * grid.cell_volume();
-    if initial.normalised() && norm > 0.0 {
-        let scale = T::of(1.0 / norm.sqrt());
-        psi.par_iter_mut().for_each(|value| *value = value.scale(scale));
-    }
-    Ok(psi)
-}
-
-impl<T: Real> Sites for SplitStepFourier<T> {
-    fn read(&self, site: usize) -> Complex64 {
-        wide(self.psi[site])
+impl<T: Real> Propagator<T> for SplitStepFourier<T> {
+    fn new(scenario: &Scenario, quantum: &Quantum, order: u32) -> Result<Self, SolverError> {
+        let gathers = scenario.grid().rank() > 1;
+        let sites = if gathers { scenario.grid().sites() } else { 0 };
+        Ok(Self {
+            size: scenario.grid().size(),
+            imaginary: scenario.time().imaginary,
+            continuum: quantum.mass.is_some(),
+            axes: axes(scenario, quantum),
+            kick: kick(scenario, quantum),
+            order,
+            time_step: 0.0,
+            lines: allocate(sites, "the gathered lines")?,
+            density: Vec::new(),
+        })
     }
 
-    fn overwrite(&mut self, site: usize, value: Complex64) {
-        self.psi[site] = narrow(value);
+    fn set_step(&mut self, dt: f64) -> Result<(), SolverError> {
+        self.time_step = dt;
+        let kinds: Vec<f64> = if self.order == 4 {
+            vec![SUZUKI * dt, (1.0 - 4.0 * SUZUKI) * dt]
+        } else {
+            vec![dt]
+        };
+        for axis in &mut self.axes {
+            axis.set_steps(&kinds, self.imaginary);
+        }
+        let halves: Vec<f64> = kinds.iter().map(|tau| tau / 2.0).collect();
+        self.kick.set_steps(&halves, self.order == 2);
+        Ok(())
     }
 
-    fn add(&mut self, site: usize, value: Complex64) {
-        self.psi[site] = narrow(wide(self.psi[site]) + value);
+    fn step(&mut self, psi: &mut [Complex<T>], time: f64) {
+        let dt = self.time_step;
+        if self.order != 4 {
+            self.substep(0, time + dt / 2.0, psi);
+            return;
+        }
+        let mut at = time;
+        self.kick.absorb(dt / 2.0, psi);
+        for (kind, weight) in [
+            (0, SUZUKI),
+            (0, SUZUKI),
+            (1, 1.0 - 4.0 * SUZUKI),
+            (0, SUZUKI),
+            (0, SUZUKI),
+        ] {
+            self.substep(kind, at + weight * dt / 2.0, psi);
+            at += weight * dt;
+        }
+        self.kick.absorb(dt / 2.0, psi);
     }
-}
 
-impl<T: Real> Stepper for SplitStepFourier<T> {
-    fn parts(&self) -> Parts {
+    /// Σ ε|ψ_k|² over all axes; uses `lines`.
+    fn energy(&mut self, psi: &[Complex<T>]) -> f64 {
+        let [nx, ny, _] = self.size;
+        let axes = &self.axes;
+        let rows: Vec<f64> = psi
+            .par_chunks(nx)
+            .map_init(
+                || (axes[0].work(), vec![Complex::default(); nx]),
+                |(work, line), row| {
+                    line.copy_from_slice(row);
+                    axes[0].line_energy(line, work)
+                },
+            )
+            .collect();
+        let mut total: f64 = rows.into_iter().sum();
+        let mut inner = nx;
+        for axis in &axes[1..] {
+            let energies = axis::gather(psi, &mut self.lines, axis, inner, |line, work| {
+                axis.line_energy(line, work)
+            });
+            total += energies.into_iter().sum::<f64>();
+            inner *= ny;
+        }
+        total
+    }
+
+    fn energy_at(&self, drives: &[f64], site: usize, density: f64) -> f64 {
+        self.kick.energy(drives, site, density)
+    }
+
+    fn drives(&self, time: f64) -> Vec<f64> {
+        self.kick.drive_values(time)
+    }
+
+    fn details(&self) -> (&'static str, String) {
         let lines: Vec<String> = self.axes.iter().map(|axis| axis.sites().to_string()).collect();
-        let field = size_of_val(self.psi.as_slice())
-            + size_of_val(self.lines.as_slice())
-            + size_of_val(self.density.as_slice());
-        Parts {
-            variant: "lines",
-            backend: Backend::Cpu,
-            threads: threads::count(),
-            details: format!(
-                "lines of {}, {} dispersion",
-                lines.join(" × "),
-                if self.quantum.mass.is_some() {
-                    "continuum"
-                } else {
-                    "lattice"
-                }
-            ),
-            batch: 1,
-            note: None,
-            memory: (field + self.kick.memory()) as u64,
-        }
+        let dispersion = if self.continuum { "continuum" } else { "lattice" };
+        (
+            "lines",
+            format!("lines of {}, {dispersion} dispersion", lines.join(" × ")),
+        )
     }
 
-    fn set_step(&mut self, _clock: &RunClock, time_step: f64) -> Result<(), SolverError> {
-        self.time_step = time_step;
-        self.fill_factors();
-        Ok(())
-    }
-
-    fn set_medium(&mut self, setup: &Setup, _clock: &RunClock) -> Result<(), SolverError> {
-        let scenario = &setup.scenario;
-        self.quantum = scenario.model().quantum().unwrap_or(self.quantum);
-        self.axes = axes(scenario, &self.quantum);
-        self.kick = kick(scenario, &self.quantum);
-        self.scenario = scenario.clone();
-        self.fill_factors();
-        Ok(())
-    }
-
-    fn conjugate(&mut self, _clock: &RunClock) -> Result<(), SolverError> {
-        self.psi.par_iter_mut().for_each(|value| *value = value.conj());
-        Ok(())
-    }
-
-    fn advance(&mut self, clock: &RunClock, steps: u64) -> Result<(), SolverError> {
-        (0..steps).for_each(|n| self.step(clock.after(n).time()));
-        Ok(())
-    }
-
-    fn observe(&mut self, clock: &RunClock, taps: &mut Taps) -> Result<(), SolverError> {
-        taps.apply_transducers(self);
-        self.record(clock, taps);
-        Ok(())
-    }
-
-    fn apply_transducers(&mut self, _clock: &RunClock, taps: &mut Taps) -> Result<(), SolverError> {
-        taps.apply_transducers(self);
-        Ok(())
-    }
-
-    /// The rounded twiddle factors of a transform change the norm by 1e-7 a step, always the same way for one length: 1e-3 after 10⁴ steps.
-    fn norm_drifts(&self) -> bool {
-        true
-    }
-
-    fn weight(&mut self) -> Result<f64, SolverError> {
-        Ok(self.sum_of_squares())
-    }
-
-    fn scale_to(&mut self, weight: f64) -> Result<(), SolverError> {
-        let now = self.sum_of_squares();
-        if now > 0.0 {
-            let scale = T::of((weight / now).sqrt());
-            self.psi.par_iter_mut().for_each(|value| *value = value.scale(scale));
-        }
-        Ok(())
-    }
-
-    fn sums(&mut self, clock: &RunClock) -> Result<Observables, SolverError> {
-        Ok(self.total(clock.time()))
-    }
-
-    fn image(&mut self, _clock: &RunClock, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError> {
-        let (grid, psi) = (self.scenario.grid(), &self.psi);
-        image.fill_quantum(request, |j, out| {
-            let first = grid.index([request.x.start, j, request.z]);
-            for (value, psi) in out.iter_mut().zip(&psi[first..]) {
-                *value = narrow(wide(*psi));
-            }
-        });
-        Ok(())
-    }
-
-    fn field(&mut self, _clock: &RunClock) -> Result<FieldData, SolverError> {
-        Ok(T::complex_data(self.psi.clone()))
-    }
-
-    fn set_field(&mut self, _clock: &RunClock, field: &FieldData) -> Result<(), SolverError> {
-        let sites = self.psi.par_iter_mut().enumerate();
-        sites.for_each(|(n, value)| *value = narrow(field.at(n)));
-        Ok(())
-    }
-
-    fn layout(&self) -> Vec<Plane> {
-        vec![Plane::new("psi", self.psi.len())]
-    }
-
-    fn save(&mut self) -> Result<Vec<Option<FieldData>>, SolverError> {
-        Ok(vec![Some(T::complex_data(self.psi.clone()))])
-    }
-
-    fn load(&mut self, clock: &RunClock, arrays: &[Option<&FieldData>]) -> Result<(), SolverError> {
-        match arrays {
-            [Some(psi)] => self.set_field(clock, psi),
-            _ => Ok(()),
-        }
+    fn memory(&self) -> usize {
+        size_of_val(self.lines.as_slice()) + size_of_val(self.density.as_slice()) + self.kick.memory()
     }
 }

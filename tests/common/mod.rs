@@ -102,7 +102,8 @@ impl Feature {
     pub fn refused(self, case: &Case) -> bool {
         match self {
             Self::Walls => case.method.id == "split-step-fourier",
-            Self::Flux => case.method.id != "trotter" || case.rank == 1,
+            Self::Flux => !["trotter", "chebyshev"].contains(&case.method.id) || case.rank == 1,
+            Self::Driven | Self::Interacting => case.method.id == "chebyshev",
             _ => false,
         }
     }

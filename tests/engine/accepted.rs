@@ -47,7 +47,7 @@ fn scene() -> impl Strategy<Value = String> {
         let methods = if sound {
             vec!["fdtd", "oscillators"]
         } else {
-            vec!["trotter", "crank-nicolson", "split-step-fourier"]
+            vec!["trotter", "crank-nicolson", "split-step-fourier", "chebyshev"]
         };
         (
             (prop::sample::select(methods), prop::sample::select(vec![1, 2, 4]), any::<bool>()),
@@ -63,8 +63,8 @@ fn scene() -> impl Strategy<Value = String> {
                     "format = 1\n[grid]\nsize = [12, 10]\nspacing = {spacing:?}\nedges = \"{edges}\"\nabsorb_width = 3\n\
                      [solver]\nbackend = \"cpu\"\nmethod = \"{method}\"\nprecision = \"{precision}\"\n"
                 );
-                // Crank–Nicolson has one order.
-                if method != "crank-nicolson" {
+                // The others have one order.
+                if !["crank-nicolson", "chebyshev"].contains(&method) {
                     writeln!(text, "order = {order}").unwrap();
                 }
                 if sound {
@@ -106,7 +106,7 @@ fn many_generated_scenes_are_accepted() {
         }
     }
     assert!(
-        accepted.len() == 5 && accepted.values().all(|count| *count >= 5),
+        accepted.len() == 6 && accepted.values().all(|count| *count >= 5),
         "{accepted:?}"
     );
 }

@@ -105,6 +105,16 @@ const RUNS: &[&[&str]] = &[
         "solver.variant=auto",
         "solver.precision=double",
     ],
+    &[
+        "solver.method=chebyshev",
+        "solver.variant=auto",
+        "solver.precision=single",
+    ],
+    &[
+        "solver.method=chebyshev",
+        "solver.variant=auto",
+        "solver.precision=double",
+    ],
 ];
 
 /// Bit-wise, so that NaN equals itself and 0 differs from −0. A failure does not print thousands of numbers.

@@ -1,6 +1,6 @@
 //! The potential half of the split step: ψ ← e^{−i(U + g|ψ|² − iW)τ}ψ, site by site.
 
-use super::rotation;
+use super::{at_sites, rotation};
 use crate::field::Real;
 use crate::physics::{Expression, Medium};
 use num_complex::Complex;
@@ -23,19 +23,9 @@ pub struct Kick<T: Real> {
 impl<T: Real> Kick<T> {
     /// The potential of a medium.
     pub fn new(medium: &Medium, absorption_scale: f64, interaction: f64, imaginary: bool) -> Self {
-        let grid = medium.grid();
-        let [nx, ny, _] = grid.size();
+        let nx = medium.grid().size()[0];
         let read = |fill: &(dyn Fn(usize, usize, &mut [f64]) + Sync)| -> Vec<T> {
-            let mut all = vec![T::zero(); grid.sites()];
-            all.par_chunks_mut(nx).enumerate().for_each_init(
-                || vec![0.0; nx],
-                |row, (n, out)| {
-                    fill(n % ny, n / ny, row);
-                    for (value, wide) in out.iter_mut().zip(row) {
-                        *value = T::of(*wide);
-                    }
-                },
-            );
+            let all: Vec<T> = at_sites(medium.grid(), fill);
             if all.iter().all(T::is_zero) { Vec::new() } else { all }
         };
         Self {

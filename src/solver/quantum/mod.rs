@@ -1,9 +1,19 @@
 //! What methods for the Schrödinger equation share.
 
 pub(super) mod kick;
+pub(super) mod on_host;
+mod sums;
 
-use crate::field::{Precision, Real};
-use num_complex::Complex;
+use super::SolverError;
+use super::clock::RunClock;
+use super::taps::Taps;
+use crate::field::{Precision, Real, narrow, wide};
+use crate::grid::Grid;
+use crate::physics::{Measure, Medium, Quantum, Sets};
+use crate::scene::{Objection, Scenario};
+use num_complex::{Complex, Complex64};
+use rayon::prelude::*;
+use std::f64::consts::TAU;
 
 /// `scale`·e^{i angle}, rounded so that in single precision the modulus is as near to `scale` as neighbouring numbers allow:
 /// a factor that is applied every step must not drift.
@@ -24,4 +34,163 @@ pub fn rotation<T: Real>(scale: f64, angle: f64) -> Complex<T> {
         }
     }
     best
+}
+
+/// Zeros for as many sites.
+///
+/// # Errors
+/// [`SolverError::OutOfMemory`].
+pub fn allocate<V: Clone + Default>(sites: usize, what: &str) -> Result<Vec<V>, SolverError> {
+    let mut all = Vec::new();
+    all.try_reserve_exact(sites).map_err(|_| SolverError::OutOfMemory {
+        what: what.to_owned(),
+        needed: (sites * size_of::<V>()) as u64,
+        available: 0,
+    })?;
+    all.resize(sites, V::default());
+    Ok(all)
+}
+
+/// A value a site, x fastest, read row by row: `fill(j, k, row)` writes those of row (j, k).
+pub fn at_sites<T: Real>(grid: &Grid, fill: impl Fn(usize, usize, &mut [f64]) + Sync) -> Vec<T> {
+    let [nx, ny, _] = grid.size();
+    let mut all = vec![T::zero(); grid.sites()];
+    all.par_chunks_mut(nx).enumerate().for_each_init(
+        || vec![0.0; nx],
+        |row, (n, out)| {
+            fill(n % ny, n / ny, row);
+            for (value, wide) in out.iter_mut().zip(row) {
+                *value = T::of(*wide);
+            }
+        },
+    );
+    all
+}
+
+/// Whether a wall stands at each site, x fastest; empty where the medium has none.
+pub fn walls(medium: &Medium) -> Vec<bool> {
+    if !medium.has(Sets::Wall) {
+        return Vec::new();
+    }
+    let [nx, ny, _] = medium.grid().size();
+    let mut all = vec![false; medium.grid().sites()];
+    all.par_chunks_mut(nx)
+        .enumerate()
+        .for_each(|(n, out)| medium.wall_row(n % ny, n / ny, 0..nx, out));
+    all
+}
+
+/// The state at t = 0, x fastest, 0 on walls, normalised in double precision where the scene says so.
+///
+/// # Errors
+/// [`SolverError::OutOfMemory`].
+pub fn initial_field<T: Real>(scenario: &Scenario) -> Result<Vec<Complex<T>>, SolverError> {
+    let (grid, medium) = (scenario.grid(), scenario.medium());
+    let [nx, ny, _] = grid.size();
+    let initial = scenario.initial();
+    let mut psi: Vec<Complex<T>> = allocate(grid.sites(), "the field")?;
+    let sums: Vec<f64> = psi
+        .par_chunks_mut(nx)
+        .enumerate()
+        .map_init(
+            || (vec![Complex64::ZERO; nx], vec![false; nx]),
+            |(row, walls), (n, out)| {
+                initial.fill_row(grid, n % ny, n / ny, row);
+                medium.wall_row(n % ny, n / ny, 0..nx, walls);
+                for ((value, wide), wall) in out.iter_mut().zip(row.iter_mut()).zip(walls) {
+                    if *wall {
+                        *wide = Complex64::ZERO;
+                    }
+                    *value = narrow(*wide);
+                }
+                row.iter().map(Complex64::norm_sqr).sum()
+            },
+        )
+        .collect();
+    let norm = sums.into_iter().sum::<f64>() * grid.cell_volume();
+    if initial.normalised() && norm > 0.0 {
+        let scale = T::of(1.0 / norm.sqrt());
+        psi.par_iter_mut().for_each(|value| *value = value.scale(scale));
+    }
+    Ok(psi)
+}
+
+/// Records what the detectors measure of ψ, x fastest; `energy` is that of the whole field.
+pub fn record<T: Real>(
+    taps: &mut Taps,
+    clock: &RunClock,
+    grid: &Grid,
+    quantum: &Quantum,
+    energy: f64,
+    psi: &[Complex<T>],
+) {
+    // A gauge in which x bonds have no phase turns their current into that of a lattice without flux.
+    #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
+    let gauge = |[i, j, _]: [usize; 3]| Complex64::cis(TAU * quantum.flux * (i * j) as f64);
+    taps.record(clock, |_, tap| match tap.measure {
+        Measure::Energy => energy,
+        Measure::Probability | Measure::Peak => tap.density(|j, k, out| {
+            let first = grid.index([tap.lo[0], j, k]);
+            out.copy_from_slice(&psi[first..first + out.len()]);
+        }),
+        measure => {
+            let turned = quantum.flux != 0.0 && measure == Measure::Flux && tap.across == 0;
+            tap.quantum(grid, quantum.hopping, |site| {
+                let psi = wide(psi[grid.index(site)]);
+                if turned { psi * gauge(site) } else { psi }
+            })
+        }
+    });
+}
+
+/// What a magnetic flux asks of the grid.
+pub fn flux_objection(grid: &Grid, quantum: &Quantum) -> Option<Objection> {
+    if quantum.flux == 0.0 {
+        return None;
+    }
+    if grid.rank() < 2 {
+        let message = "a magnetic flux needs at least two axes";
+        return Some(Objection::new("quantum.flux", message, "remove `flux` or add an axis"));
+    }
+    #[expect(clippy::cast_precision_loss, reason = "sites of an axis are far below 2^52")]
+    let sites = grid.size()[1] as f64;
+    let through = quantum.flux * sites;
+    let whole = (through - through.round()).abs() <= 1e-9 * through.abs().max(1.0);
+    (grid.is_periodic(1) && !whole).then(|| {
+        Objection::new(
+            "quantum.flux",
+            format!("on a torus flux × sites along y must be whole, and it is {through}"),
+            format!("take flux = {}", through.round() / sites),
+        )
+    })
+}
+
+/// Smallest and largest static potential over at most 64 × 64 rows.
+pub fn potential_range(medium: &Medium) -> (f64, f64) {
+    if !medium.has(Sets::Potential) {
+        return (0.0, 0.0);
+    }
+    let nx = medium.grid().size()[0];
+    sampled_range(medium.grid(), |j, k, row| medium.potential_row(None, j, k, 0..nx, row))
+}
+
+/// Smallest and largest finite value over at most 64 × 64 rows; `fill(j, k, row)` writes those of row (j, k).
+pub fn sampled_range(grid: &Grid, fill: impl Fn(usize, usize, &mut [f64])) -> (f64, f64) {
+    let [nx, ny, nz] = grid.size();
+    let mut row = vec![0.0; nx];
+    let (mut lowest, mut highest) = (f64::INFINITY, f64::NEG_INFINITY);
+    for k in (0..nz).step_by(nz.div_ceil(64)) {
+        for j in (0..ny).step_by(ny.div_ceil(64)) {
+            fill(j, k, &mut row);
+            for &value in row.iter().filter(|value| value.is_finite()) {
+                lowest = lowest.min(value);
+                highest = highest.max(value);
+            }
+        }
+    }
+    if lowest > highest {
+        (0.0, 0.0)
+    } else {
+        (lowest, highest)
+    }
 }

@@ -6,6 +6,7 @@ use super::scheme::PhaseKind;
 use crate::field::{Precision, Real};
 use crate::grid::{Edge, Grid};
 use crate::physics::{Expression, Sets};
+use crate::solver::quantum;
 use num_complex::Complex;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -51,22 +52,9 @@ impl<T: Real> Media<T> {
     /// Reads the medium.
     pub(super) fn new(problem: &Problem) -> Self {
         let grid = problem.grid.clone();
-        let [nx, ny, _] = grid.size();
+        let nx = grid.size()[0];
         let medium = &problem.medium;
-        let fill = |write: &(dyn Fn(usize, usize, &mut [f64]) + Sync)| {
-            let mut all = vec![T::zero(); grid.sites()];
-            all.par_chunks_mut(nx).enumerate().for_each_init(
-                || vec![0.0; nx],
-                |row, (n, out)| {
-                    write(n % ny, n / ny, row);
-                    for (out, &value) in out.iter_mut().zip(row.iter()) {
-                        *out = T::of(value);
-                    }
-                },
-            );
-            all
-        };
-        let energy = fill(&|j, k, row| {
+        let energy = quantum::at_sites(&grid, |j, k, row| {
             medium.potential_row(None, j, k, 0..nx, row);
             for value in row {
                 *value += problem.quantum.diagonal;
@@ -74,7 +62,7 @@ impl<T: Real> Media<T> {
         });
         let driven: Vec<(Expression, Vec<T>)> = (medium.drives().iter().enumerate())
             .map(|(g, drive)| {
-                let part = fill(&|j, k, row| medium.potential_row(Some(g), j, k, 0..nx, row));
+                let part = quantum::at_sites(&grid, |j, k, row| medium.potential_row(Some(g), j, k, 0..nx, row));
                 (drive.clone(), part)
             })
             .collect();
@@ -89,15 +77,13 @@ impl<T: Real> Media<T> {
         let absorbs = medium.has(Sets::Absorption)
             || (grid.absorb_width() > 0 && grid.edges()[..grid.rank()].contains(&Edge::Absorb));
         let scale = problem.quantum.absorption_scale();
-        let absorption = absorbs.then(|| fill(&|j, k, row| medium.absorption_row(scale, j, k, 0..nx, row)));
-        let walls = medium.has(Sets::Wall).then(|| {
-            let mut all = vec![false; grid.sites()];
-            all.par_chunks_mut(nx)
-                .enumerate()
-                .for_each(|(n, out)| medium.wall_row(n % ny, n / ny, 0..nx, out));
-            all
-        });
-        let lowest = energy.par_iter().map(|e| e.wide()).reduce(|| f64::INFINITY, f64::min);
+        let absorption =
+            absorbs.then(|| quantum::at_sites(&grid, |j, k, row| medium.absorption_row(scale, j, k, 0..nx, row)));
+        let walls = medium.has(Sets::Wall).then(|| quantum::walls(medium));
+        let lowest = energy
+            .par_iter()
+            .map(|e: &T| e.wide())
+            .reduce(|| f64::INFINITY, f64::min);
         Self {
             grid,
             energy,
