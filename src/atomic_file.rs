@@ -369,6 +369,15 @@ pub(crate) mod faults {
     }
 }
 
+/// A named pipe in a folder.
+#[cfg(all(test, unix))]
+pub(crate) fn named_pipe(folder: &Path) -> PathBuf {
+    let pipe = folder.join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.is_ok_and(|status| status.success()), "mkfifo {}", pipe.display());
+    pipe
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -474,14 +483,7 @@ mod tests {
     fn a_pipe_gets_the_bytes_when_they_are_complete() {
         use std::os::unix::fs::FileTypeExt;
         let folder = tempfile::tempdir().unwrap();
-        let pipe = folder.path().join("pipe");
-        assert!(
-            std::process::Command::new("mkfifo")
-                .arg(&pipe)
-                .status()
-                .unwrap()
-                .success()
-        );
+        let pipe = named_pipe(folder.path());
         let reader = std::thread::spawn({
             let pipe = pipe.clone();
             move || fs::read_to_string(pipe).unwrap()

@@ -99,15 +99,7 @@ mod tests {
         #[cfg(unix)]
         {
             assert!(read(Path::new("/dev/zero"), 9).is_err());
-            let pipe = folder.path().join("pipe");
-            assert!(
-                std::process::Command::new("mkfifo")
-                    .arg(&pipe)
-                    .status()
-                    .unwrap()
-                    .success()
-            );
-            assert!(read(&pipe, 9).is_err());
+            assert!(read(&crate::atomic_file::named_pipe(folder.path()), 9).is_err());
         }
     }
 

@@ -19,6 +19,7 @@ mod modes;
 mod points;
 #[path = "../common/pressure.rs"]
 mod pressure;
+mod recorded;
 mod runs;
 mod sources;
 mod tiles;

@@ -1,37 +1,9 @@
 //! Sources and receivers between sites, and sources that move, against the exact Green's functions of the wave equation.
 
-use crate::{SPACING, SPEED, build, scene, step};
+use crate::recorded::{header, record, ricker};
+use crate::{SPACING, SPEED, scene, step};
 use ripplon::solver::Taps;
 use std::f64::consts::PI;
-
-/// Times and the records of all detectors.
-fn record(text: &str, steps: u64) -> (Vec<f64>, Vec<Vec<f64>>) {
-    let scenario = scene(text);
-    let mut solver = build(&scenario);
-    let mut taps = Taps::of(&scenario);
-    solver.advance(steps, &mut taps).unwrap();
-    let values = (0..scenario.detectors().len())
-        .map(|n| taps.values(n).to_vec())
-        .collect();
-    (taps.times().to_vec(), values)
-}
-
-fn header(size: &[usize], edges: &str, courant: f64, order: usize) -> String {
-    format!(
-        "[grid]\nsize = {size:?}\nspacing = {SPACING}\nedges = {edges}\n[acoustic]\nspeed = {SPEED}\n[time]\nstep = {:e}\n[solver]\n\
-         precision = \"double\"\norder = {order}\n",
-        step(courant)
-    )
-}
-
-/// s(t) of a Ricker pulse.
-fn ricker(frequency: f64, t: f64) -> f64 {
-    if t < 0.0 {
-        return 0.0;
-    }
-    let u = (PI * (frequency * t - 1.2)).powi(2);
-    (1.0 - 2.0 * u) * (-u).exp()
-}
 
 /// |Σ f e^(−iωt)|.
 fn amplitude(times: &[f64], values: impl Iterator<Item = f64>, frequency: f64) -> f64 {

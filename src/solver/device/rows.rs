@@ -67,23 +67,24 @@ pub(in crate::solver) fn unpadded<V: Kind + Default>(
     Ok(all)
 }
 
-/// An array that is on the device only while somebody asks for it: `push` fills it, and without that it is let go.
-pub(in crate::solver) fn keep<V: Kind>(
+/// Copies rows as [`push_rows`] into an array that is on the device only while somebody asks for it; without `row` it is let go.
+pub(in crate::solver) fn keep_rows<V: Kind + Default>(
     stream: &Stream,
     what: &str,
+    shape: [usize; 3],
     kept: &mut Option<Buffer<V>>,
-    count: usize,
-    push: Option<impl FnOnce(&Buffer<V>) -> Result<(), CudaError>>,
+    row: Option<impl Fn(usize, &mut [V]) + Sync>,
 ) -> Result<(), CudaError> {
-    let Some(push) = push else {
+    let Some(row) = row else {
         *kept = None;
         return Ok(());
     };
+    let [_, rows, pitch] = shape;
     let buffer = match kept.take() {
         Some(buffer) => buffer,
-        None => stream.zeros(what, count)?,
+        None => stream.zeros(what, pitch * rows)?,
     };
-    push(kept.insert(buffer))
+    push_rows(stream, what, shape, kept.insert(buffer), 0, row)
 }
 
 /// Makes a buffer larger if it must be.

@@ -38,6 +38,7 @@ use super::method::{Backend, Kind, Method, Paper, ParameterSpec, StepAdvice, Tar
 use super::placed;
 use super::run::Run;
 use super::setup::{Choice, Number, Setup};
+use super::tiling::ring_objections;
 use super::transducers::grow_by_pairs;
 use super::{Solver, SolverError};
 use crate::field::Precision;
@@ -146,20 +147,7 @@ fn step_advice(scenario: &Scenario) -> StepAdvice {
 
 fn objections(scenario: &Scenario) -> Vec<Objection> {
     let mut all = acoustic_objections(scenario);
-    let grid = scenario.grid();
-    for axis in (0..grid.rank()).filter(|axis| grid.is_periodic(*axis)) {
-        let sites = grid.size()[axis];
-        if !sites.is_multiple_of(2) {
-            all.push(Objection::new(
-                "grid.size",
-                format!(
-                    "{sites} sites along the periodic axis {}: pairs close on themselves only over an even number",
-                    ["x", "y", "z"][axis]
-                ),
-                format!("choose {} or {}", sites - 1, sites + 1),
-            ));
-        }
-    }
+    all.extend(ring_objections(scenario.grid()));
     all
 }
 

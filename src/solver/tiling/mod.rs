@@ -4,12 +4,31 @@
 
 mod plan;
 
-pub(super) use plan::{LEAST_MEASURED, Plan, cut, least_time, quickest, sample};
+pub(super) use plan::{LEAST_MEASURED, LONGEST, Plan, cut, sample};
 
+use crate::grid::Grid;
+use crate::scene::Objection;
 use std::ops::Range;
 
 /// Columns of a chunk: blocks are cut at multiples of it, and detectors add up whole ones.
 pub(super) const CHUNK: usize = 64;
+
+/// What sweeps over pairs of sites ask of periodic axes.
+pub(super) fn ring_objections(grid: &Grid) -> Vec<Objection> {
+    let odd = |axis: &usize| grid.is_periodic(*axis) && grid.size()[*axis] % 2 == 1;
+    let object = |axis: usize| {
+        let sites = grid.size()[axis];
+        let name = ["x", "y", "z"][axis];
+        Objection::new(
+            "grid.size",
+            format!(
+                "a periodic axis needs an even number of sites for bonds to fall into two groups, and {name} has {sites}"
+            ),
+            format!("choose {} or {}", sites - 1, sites + 1),
+        )
+    };
+    (0..grid.rank()).filter(odd).map(object).collect()
+}
 
 /// The part of an axis that a block updates.
 #[derive(Clone, Debug, PartialEq)]

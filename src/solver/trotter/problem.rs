@@ -5,7 +5,9 @@ use crate::field::Real;
 use crate::grid::{Edge, Grid};
 use crate::physics::{Medium, Quantum, Sets};
 use crate::scene::{Objection, Scenario};
+use crate::solver::quantum;
 use crate::solver::setup::{Choice, Setup};
+use crate::solver::tiling::ring_objections;
 use crate::solver::{SolverError, StepAdvice};
 use num_complex::Complex;
 use std::f64::consts::{FRAC_PI_2, TAU};
@@ -86,20 +88,8 @@ impl Problem {
 
     /// What cannot be done, each with its key and what to change.
     pub(super) fn objections(&self) -> Vec<Objection> {
-        let mut found = Vec::new();
-        let size = self.grid.size();
-        for axis in (0..self.grid.rank()).filter(|axis| self.grid.is_periodic(*axis) && size[*axis] % 2 == 1) {
-            found.push(Objection::new(
-                "grid.size",
-                format!(
-                    "a periodic axis needs an even number of sites for bonds to fall into two groups, and {} has {}",
-                    ["x", "y", "z"][axis],
-                    size[axis]
-                ),
-                format!("make it {}", size[axis] + 1),
-            ));
-        }
-        found.extend(self.flux_objection());
+        let mut found = ring_objections(&self.grid);
+        found.extend(quantum::flux_objection(&self.grid, &self.quantum));
         if self.order == 4 && self.imaginary {
             let message = "order 4 has a backward sub-step, unstable in imaginary time";
             found.push(Objection::new("solver.order", message, "take order = 2"));
@@ -123,28 +113,6 @@ impl Problem {
             ));
         }
         found
-    }
-
-    /// What a magnetic flux asks of the grid.
-    fn flux_objection(&self) -> Option<Objection> {
-        if self.quantum.flux == 0.0 {
-            return None;
-        }
-        if self.grid.rank() < 2 {
-            let message = "a magnetic flux needs at least two axes";
-            return Some(Objection::new("quantum.flux", message, "remove `flux` or add an axis"));
-        }
-        #[expect(clippy::cast_precision_loss, reason = "sites of an axis are far below 2^52")]
-        let sites = self.grid.size()[1] as f64;
-        let through = self.quantum.flux * sites;
-        let whole = (through - through.round()).abs() <= 1e-9 * through.abs().max(1.0);
-        (self.grid.is_periodic(1) && !whole).then(|| {
-            Objection::new(
-                "quantum.flux",
-                format!("on a torus flux × sites along y must be whole, and it is {through}"),
-                format!("take flux = {}", through.round() / sites),
-            )
-        })
     }
 }
 
@@ -173,7 +141,8 @@ pub(super) fn as_written(scenario: &Scenario) -> Option<Problem> {
 
 pub(super) fn step_advice(scenario: &Scenario) -> StepAdvice {
     let hopping = scenario.model().quantum().map_or(1.0, |quantum| quantum.hopping.abs());
-    let range = potential_range(scenario.medium());
+    let (lowest, highest) = quantum::potential_range(scenario.medium());
+    let range = highest - lowest;
     // S2's error per unit of time grows with (J Δt)² and with (ΔU Δt)².
     let limit = |angle: f64, phase: f64| {
         let by_hopping = angle / hopping.max(f64::MIN_POSITIVE);
@@ -190,24 +159,4 @@ pub(super) fn step_advice(scenario: &Scenario) -> StepAdvice {
         because: "unitary for every Δt; the error of second order grows as (J Δt)² and (ΔU Δt)². \
                   auto: J Δt = 0.1 and ΔU Δt ≤ 0.5; sensible: J Δt ≤ 0.4 and ΔU Δt ≤ π/2",
     }
-}
-
-/// Largest minus smallest static potential over at most 64 × 64 rows.
-fn potential_range(medium: &Medium) -> f64 {
-    if !medium.has(Sets::Potential) {
-        return 0.0;
-    }
-    let [nx, ny, nz] = medium.grid().size();
-    let mut row = vec![0.0; nx];
-    let (mut lowest, mut highest) = (f64::INFINITY, f64::NEG_INFINITY);
-    for k in (0..nz).step_by(nz.div_ceil(64)) {
-        for j in (0..ny).step_by(ny.div_ceil(64)) {
-            medium.potential_row(None, j, k, 0..nx, &mut row);
-            for &value in row.iter().filter(|value| value.is_finite()) {
-                lowest = lowest.min(value);
-                highest = highest.max(value);
-            }
-        }
-    }
-    (highest - lowest).max(0.0)
 }

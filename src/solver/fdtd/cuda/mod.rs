@@ -42,7 +42,7 @@ use crate::solver::SolverError;
 use crate::solver::device::events::SiteEvents;
 use crate::solver::device::readback::{self, ReadbackStream};
 use crate::solver::device::resident::Resident;
-use crate::solver::device::rows::{keep, push_rows};
+use crate::solver::device::rows::{keep_rows, push_rows};
 use crate::solver::device::{OnCuda, check_count, device};
 use crate::solver::method::{Backend, Target, Variant};
 use crate::solver::setup::{Choice, Setup};
@@ -186,28 +186,37 @@ impl<T: OnCuda> Cuda<T> {
         self.readback.finish()?;
         let lattice = self.host.sweep.lattice.clone();
         let shape = [lattice.size[0], lattice.rows(), self.pitch];
-        let push = |what: &str, from: &[T], to: &Buffer<T>| {
-            push_rows(&self.stream, what, shape, to, 0, |row, out| {
-                out.copy_from_slice(lattice.row(from, row));
-            })
-        };
-        push("the pressure", &self.host.now, &self.now)?;
-        push("the pressure", &self.host.old, &self.old)?;
-        let (what, peak) = ("the largest pressures", &self.host.peak);
-        let push_peak = (!peak.is_empty()).then_some(|to: &Buffer<T>| push(what, peak, to));
-        keep(&self.stream, what, &mut self.peak, shape[2] * shape[1], push_peak)?;
-        let (what, potential) = ("the velocity", &self.host.potential);
-        let push_potential = (!potential.is_empty()).then_some(|to: &Buffer<T>| push(what, potential, to));
-        keep(
+        push_rows(
             &self.stream,
-            what,
-            &mut self.potential,
-            shape[2] * shape[1],
-            push_potential,
+            "the pressure",
+            shape,
+            &self.now,
+            0,
+            rows_of(&lattice, &self.host.now),
         )?;
+        push_rows(
+            &self.stream,
+            "the pressure",
+            shape,
+            &self.old,
+            0,
+            rows_of(&lattice, &self.host.old),
+        )?;
+        for (what, from, kept) in [
+            ("the largest pressures", &self.host.peak, &mut self.peak),
+            ("the velocity", &self.host.potential, &mut self.potential),
+        ] {
+            let row = (!from.is_empty()).then(|| rows_of(&lattice, from));
+            keep_rows(&self.stream, what, shape, kept, row)?;
+        }
         self.let_go();
         Ok(())
     }
+}
+
+/// Writes the rows of an array of the processor.
+fn rows_of<'a, T: OnCuda>(lattice: &'a Lattice, from: &'a [T]) -> impl Fn(usize, &mut [T]) + Sync + 'a {
+    move |row, out| out.copy_from_slice(lattice.row(from, row))
 }
 
 /// Numbers from one row to the next: whole lines of 128 bytes.

@@ -22,6 +22,7 @@ mod steps;
 mod store;
 mod transducers;
 
+use super::layout::Layout;
 use super::run::Oscillators;
 use super::varies;
 use crate::backend::cuda::{Buffer, CudaError, Kernel, Stream};
@@ -34,7 +35,7 @@ use crate::solver::SolverError;
 use crate::solver::device::events::SiteEvents;
 use crate::solver::device::readback::{self, ReadbackStream};
 use crate::solver::device::resident::Resident;
-use crate::solver::device::rows::{keep, push_rows};
+use crate::solver::device::rows::{keep_rows, push_rows};
 use crate::solver::device::transducers::DeviceTransducers;
 use crate::solver::device::{OnCuda, check_count, device};
 use crate::solver::method::{Backend, Target, Variant};
@@ -155,29 +156,29 @@ impl<T: OnCuda> Cuda<T> {
         self.readback.finish()?;
         let layout = self.host.springs.layout.clone();
         let shape = [layout.size[0], layout.size[1], self.pitch];
-        let push = |what: &str, from: &[T], to: &Buffer<T>| {
-            push_rows(&self.stream, what, shape, to, 0, |j, out| {
-                for (i, out) in out.iter_mut().enumerate() {
-                    *out = from[layout.index(i, j)];
-                }
-            })
-        };
-        push("the pressure", &self.host.field.q, &self.field[0])?;
-        push("the momenta", &self.host.field.p, &self.field[1])?;
-        let (what, peak) = ("the largest pressures", &self.host.peak);
-        let push_peak = (!peak.is_empty()).then_some(|to: &Buffer<T>| push(what, peak, to));
-        keep(&self.stream, what, &mut self.peak, shape[2] * shape[1], push_peak)?;
-        let (what, potential) = ("the velocity", &self.host.potential);
-        let push_potential = (!potential.is_empty()).then_some(|to: &Buffer<T>| push(what, potential, to));
-        keep(
-            &self.stream,
-            what,
-            &mut self.potential,
-            shape[2] * shape[1],
-            push_potential,
-        )?;
+        let field = &self.host.field;
+        let q = rows_of(&layout, &field.q);
+        push_rows(&self.stream, "the pressure", shape, &self.field[0], 0, q)?;
+        let p = rows_of(&layout, &field.p);
+        push_rows(&self.stream, "the momenta", shape, &self.field[1], 0, p)?;
+        for (what, from, kept) in [
+            ("the largest pressures", &self.host.peak, &mut self.peak),
+            ("the velocity", &self.host.potential, &mut self.potential),
+        ] {
+            let row = (!from.is_empty()).then(|| rows_of(&layout, from));
+            keep_rows(&self.stream, what, shape, kept, row)?;
+        }
         self.let_go();
         Ok(())
+    }
+}
+
+/// Writes the rows of an array of the processor.
+fn rows_of<'a, T: OnCuda>(layout: &'a Layout, from: &'a [T]) -> impl Fn(usize, &mut [T]) + Sync + 'a {
+    move |j, out| {
+        for (i, out) in out.iter_mut().enumerate() {
+            *out = from[layout.index(i, j)];
+        }
     }
 }
 

@@ -8,7 +8,12 @@ use crate::solver::device;
 use crate::solver::trotter::problem::Problem;
 
 /// Whether the device can hold a run, found out before any of it is made: a device shared with others is not filled in vain.
-pub(super) fn check_room(problem: &Problem, variant: &str, precision: Precision, free: u64) -> Result<(), SolverError> {
+pub(super) fn check_room(
+    problem: &Problem,
+    schedule: Schedule,
+    precision: Precision,
+    free: u64,
+) -> Result<(), SolverError> {
     let grid = &problem.grid;
     let [nx, ny, nz] = grid.size().map(|n| n as u64);
     let medium = &problem.medium;
@@ -20,51 +25,74 @@ pub(super) fn check_room(problem: &Problem, variant: &str, precision: Precision,
     }
     let count = nx.next_multiple_of(32).saturating_mul(ny).saturating_mul(nz);
     device::check_count(grid, count)?;
-    let fields = if variant == "naive" { 1 } else { 2 };
+    let fields = if schedule == Schedule::Naive { 1 } else { 2 };
     let (tables, absorbs) = (problem.tables() as u64, problem.absorbs());
     let planes = 2 * (fields + tables) + 1 + u64::from(absorbs) + medium.drives().len() as u64;
     let walls = u64::from(medium.has(Sets::Wall));
     let needed = count * (planes * precision.bytes() as u64 + walls) + ny * nz * (8 * SUMS) as u64;
-    device::check_room(grid, precision, &format!("trotter {variant}"), needed, free)
+    device::check_room(grid, precision, &format!("trotter {}", schedule.as_str()), needed, free)
+}
+
+/// How sweeps become launches: the variants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Schedule {
+    /// One kernel a sweep.
+    Naive,
+    /// One kernel a step.
+    FullStep,
+    /// Several steps a kernel.
+    Fused,
+}
+
+impl Schedule {
+    /// The variant's id.
+    pub(super) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Naive => "naive",
+            Self::FullStep => "full-step",
+            Self::Fused => "fused",
+        }
+    }
 }
 
 /// The variant that runs, and why it is not the one asked for.
-pub(super) fn chosen(problem: &Problem, asked: &str, precision: Precision) -> (&'static str, Option<String>) {
+pub(super) fn chosen(problem: &Problem, asked: Option<&str>, precision: Precision) -> (Schedule, Option<String>) {
     let grid = &problem.grid;
     let lanes = 16 / precision.bytes();
     let asked = match asked {
-        "naive" => return ("naive", None),
-        "full-step" => "full-step",
-        _ => "fused",
+        Some("naive") => return (Schedule::Naive, None),
+        Some("full-step") => Schedule::FullStep,
+        _ => Schedule::Fused,
     };
+    let word = asked.as_str();
     if grid.rank() == 1 {
         if problem.imaginary {
-            let because = format!("{asked} has no imaginary time in one dimension, this is one kernel a sweep");
-            return ("naive", Some(because));
+            let because = format!("{word} has no imaginary time in one dimension, this is one kernel a sweep");
+            return (Schedule::Naive, Some(because));
         }
         return (asked, None);
     }
     let [nx, ny, nz] = grid.size();
     if grid.is_periodic(0) && nx % lanes != 0 {
         let because =
-            format!("{asked} wants a multiple of {lanes} sites along a periodic x, this is one kernel a sweep");
-        return ("naive", Some(because));
+            format!("{word} wants a multiple of {lanes} sites along a periodic x, this is one kernel a sweep");
+        return (Schedule::Naive, Some(because));
     }
     // Rows wrap once at most.
     if grid.is_periodic(1) && ny < 32 {
-        let because = format!("{asked} wants 32 sites along a periodic y, this is one kernel a sweep");
-        return ("naive", Some(because));
+        let because = format!("{word} wants 32 sites along a periodic y, this is one kernel a sweep");
+        return (Schedule::Naive, Some(because));
     }
     if grid.rank() == 3 {
         let commuting = problem.quantum.flux == 0.0 && !problem.medium.has(Sets::Wall);
         if !commuting || problem.imaginary || nz > 65535 {
             let because = "walls inside, flux and imaginary time run one kernel a sweep in three dimensions";
-            return ("naive", Some(because.into()));
+            return (Schedule::Naive, Some(because.into()));
         }
-        if asked == "fused" && (nx % lanes != 0 || nz < 8) {
+        if asked == Schedule::Fused && (nx % lanes != 0 || nz < 8) {
             let because =
                 format!("steps are fused in three dimensions where x has a multiple of {lanes} sites and z 8");
-            return ("full-step", Some(because));
+            return (Schedule::FullStep, Some(because));
         }
     }
     (asked, None)
@@ -88,8 +116,8 @@ mod tests {
         }
     }
 
-    fn said(problem: &Problem, variant: &str, precision: Precision, free: u64) -> String {
-        let refused = check_room(problem, variant, precision, free).err();
+    fn said(problem: &Problem, schedule: Schedule, precision: Precision, free: u64) -> String {
+        let refused = check_room(problem, schedule, precision, free).err();
         refused.map(|error| error.to_string()).unwrap_or_default()
     }
 
@@ -98,21 +126,24 @@ mod tests {
         let plain = problem("[64, 32]", "");
         // Field, its second half, phases: 2 planes each; energies; ten sums a row.
         let needed = 64 * 32 * 4 * 7 + 32 * 80;
-        assert_eq!(said(&plain, "fused", Precision::Single, needed), "");
-        let short = said(&plain, "fused", Precision::Single, needed - 1);
+        assert_eq!(said(&plain, Schedule::Fused, Precision::Single, needed), "");
+        let short = said(&plain, Schedule::Fused, Precision::Single, needed - 1);
         assert!(
             short.contains(&format!("{needed} bytes")) && short.contains("64 × 32"),
             "{short}"
         );
-        assert_eq!(said(&plain, "naive", Precision::Single, needed - 64 * 32 * 8), "");
-        assert!(!said(&plain, "fused", Precision::Double, needed).is_empty());
+        assert_eq!(
+            said(&plain, Schedule::Naive, Precision::Single, needed - 64 * 32 * 8),
+            ""
+        );
+        assert!(!said(&plain, Schedule::Fused, Precision::Double, needed).is_empty());
     }
 
     #[test]
     fn grids_and_drives_beyond_the_device_are_refused_with_a_remedy() {
         let mut huge = problem("[64, 32]", "");
         huge.grid = Grid::new(&[1 << 17, 1 << 16], 1.0);
-        let text = said(&huge, "fused", Precision::Single, u64::MAX);
+        let text = said(&huge, Schedule::Fused, Precision::Single, u64::MAX);
         assert!(text.contains("32 bits") && text.contains("smaller grid"), "{text}");
         let drive = |n: usize| {
             format!(
@@ -120,7 +151,7 @@ mod tests {
             )
         };
         let driven = problem("[64, 32]", &(1..=5).map(drive).collect::<String>());
-        let text = said(&driven, "fused", Precision::Single, u64::MAX);
+        let text = said(&driven, Schedule::Fused, Precision::Single, u64::MAX);
         assert!(text.contains("4 different drives") && text.contains("cpu"), "{text}");
     }
 }

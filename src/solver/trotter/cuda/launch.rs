@@ -1,5 +1,6 @@
 //! Steps on the device.
 
+use super::choice::Schedule;
 use super::params::{self, whole};
 use super::sources::{LINE_CORE, LINE_STEPS, Shape};
 use super::{Cuda, OnCuda};
@@ -66,7 +67,7 @@ impl<T: OnCuda> Cuda<T> {
     /// Which number of steps a launch is the fastest on this device, for this grid and precision: each candidate steps what is there into the planes that
     /// the next step overwrites in any case. All of them give the same bits, so that it does not matter which one a run takes.
     pub(super) fn compare(&mut self, scheme: &Scheme) -> Result<(), CudaError> {
-        if self.variant != "fused" || self.asked_steps.is_some() || self.fused.len() + self.space.len() < 2 {
+        if self.schedule != Schedule::Fused || self.asked_steps.is_some() || self.fused.len() + self.space.len() < 2 {
             return Ok(());
         }
         let substep = &scheme.substeps[0];
@@ -125,7 +126,7 @@ impl<T: OnCuda> Cuda<T> {
             {
                 equal += 1;
             }
-            let done = if self.variant == "naive" {
+            let done = if self.schedule == Schedule::Naive {
                 self.sweeps(substep);
                 1
             } else if self.grid.rank() == 1 {
@@ -233,7 +234,7 @@ impl<T: OnCuda> Cuda<T> {
     /// Steps of a line that go into one launch.
     pub(super) fn line_length(&self) -> u64 {
         match self.asked_steps {
-            _ if self.variant != "fused" => 1,
+            _ if self.schedule != Schedule::Fused => 1,
             Some(steps) => (steps as u64).clamp(1, LINE_STEPS),
             None => LINE_STEPS,
         }

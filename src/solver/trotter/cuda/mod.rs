@@ -34,7 +34,7 @@ use crate::grid::Grid;
 pub(super) use crate::solver::device::OnCuda;
 use crate::solver::device::transducers::DeviceTransducers;
 use crate::solver::{Backend, FieldImage, SolverError, Target, Variant};
-use choice::{check_room, chosen};
+use choice::{Schedule, check_room, chosen};
 use num_complex::Complex;
 use params::{Lattice, SUMS};
 use rayon::prelude::*;
@@ -63,15 +63,15 @@ pub(super) const TARGET: Target = Target {
     precisions: &[Precision::Single, Precision::Double],
     variants: &[
         Variant {
-            id: "naive",
+            id: Schedule::Naive.as_str(),
             about: "one kernel a sweep; the simplest, and it does everything",
         },
         Variant {
-            id: "full-step",
+            id: Schedule::FullStep.as_str(),
             about: "one whole step a pass over memory, in registers",
         },
         Variant {
-            id: "fused",
+            id: Schedule::Fused.as_str(),
             about: "several whole steps a pass over memory, in registers; the fastest",
         },
     ],
@@ -90,7 +90,7 @@ pub(super) struct Cuda<T: OnCuda> {
     grid: Grid,
     lattice: Lattice,
     pitch: usize,
-    variant: &'static str,
+    schedule: Schedule,
     /// Steps a launch, if the scene says so.
     asked_steps: Option<usize>,
     /// Why another variant runs than was asked for.
@@ -162,11 +162,15 @@ impl<T: OnCuda> Drop for Cuda<T> {
 }
 
 impl<T: OnCuda> Cuda<T> {
-    /// Room for a field; `variant` is a variant's id or `auto`, `asked_steps` how many to fuse.
-    pub(super) fn new(problem: &Problem, variant: &str, asked_steps: Option<usize>) -> Result<Self, SolverError> {
+    /// Room for a field; `variant` is a variant's id, or none, `asked_steps` how many to fuse.
+    pub(super) fn new(
+        problem: &Problem,
+        variant: Option<&str>,
+        asked_steps: Option<usize>,
+    ) -> Result<Self, SolverError> {
         let device = crate::solver::device::device()?;
-        let (variant, because) = chosen(problem, variant, T::PRECISION);
-        check_room(problem, variant, T::PRECISION, device.free_memory())?;
+        let (schedule, because) = chosen(problem, variant, T::PRECISION);
+        check_room(problem, schedule, T::PRECISION, device.free_memory())?;
         let grid = problem.grid.clone();
         let [nx, ny, nz] = grid.size();
         let pitch = nx.next_multiple_of(32);
@@ -188,7 +192,7 @@ impl<T: OnCuda> Cuda<T> {
             Ok(Self {
                 lattice: Lattice::new(&grid, pitch),
                 field: planes("the field")?,
-                other: if variant == "naive" {
+                other: if schedule == Schedule::Naive {
                     None
                 } else {
                     Some(planes("the field's second half")?)
@@ -210,7 +214,7 @@ impl<T: OnCuda> Cuda<T> {
                 side,
                 grid,
                 pitch,
-                variant,
+                schedule,
                 asked_steps,
                 because,
                 tables: Vec::new(),

@@ -1,5 +1,6 @@
 //! Walls, constants and kernels of a run.
 
+use super::choice::Schedule;
 use super::sources::Flags;
 use super::{Cuda, OnCuda, launch, sources, space};
 use crate::backend::cuda::CudaError;
@@ -52,15 +53,15 @@ impl<T: OnCuda> Cuda<T> {
         self.stream.upload("bond phases", &sines, &planes[1])?;
         self.gauge = Some(planes);
         self.fused.clear();
-        if self.variant != "naive" && self.grid.rank() == 1 {
+        if self.schedule != Schedule::Naive && self.grid.rank() == 1 {
             self.line = Some(self.stream.kernel(sources::line(T::PRECISION), "line_steps", 0)?);
-        } else if self.variant != "naive" && self.grid.rank() == 3 {
+        } else if self.schedule != Schedule::Naive && self.grid.rank() == 3 {
             let [nx, ..] = self.grid.size();
             let most = self.stream.device().most_shared();
             let aligned = nx % (16 / T::PRECISION.bytes()) == 0;
             self.space.clear();
             for shape in space::shapes(T::PRECISION, self.flags.interaction) {
-                let asked = (shape.steps == 1 || self.variant == "fused")
+                let asked = (shape.steps == 1 || self.schedule == Schedule::Fused)
                     && self.asked_steps.is_none_or(|steps| shape.steps as usize <= steps);
                 if asked && aligned && shape.shared() <= most {
                     self.space.push(space::Loaded::new(&self.stream, shape)?);
@@ -70,13 +71,13 @@ impl<T: OnCuda> Cuda<T> {
                 let shape = sources::bare(T::PRECISION);
                 self.fused.push(launch::Fused::new(&self.stream, shape, T::PRECISION)?);
             }
-        } else if self.variant != "naive" {
+        } else if self.schedule != Schedule::Naive {
             let shapes = match self.asked_steps {
-                Some(steps) if self.variant == "fused" => sources::shapes_of(T::PRECISION, self.flags, steps)?,
+                Some(steps) if self.schedule == Schedule::Fused => sources::shapes_of(T::PRECISION, self.flags, steps)?,
                 _ => sources::shapes(T::PRECISION, self.flags),
             };
             for shape in shapes {
-                if shape.steps == 1 || self.variant == "fused" {
+                if shape.steps == 1 || self.schedule == Schedule::Fused {
                     self.fused.push(launch::Fused::new(&self.stream, shape, T::PRECISION)?);
                 }
             }

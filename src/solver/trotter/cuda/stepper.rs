@@ -1,5 +1,6 @@
 //! What a run asks of the field on the device.
 
+use super::choice::Schedule;
 use super::{Cuda, OnCuda, Planes};
 use crate::backend::cuda::Buffer;
 use crate::solver::trotter::problem::Problem;
@@ -11,14 +12,14 @@ use std::sync::PoisonError;
 
 impl<T: OnCuda> Sweeper<T> for Cuda<T> {
     fn variant(&self) -> &'static str {
-        self.variant
+        self.schedule.as_str()
     }
 
     fn details(&self) -> String {
         let mut words = vec![self.stream.device().name.clone()];
         if let Some(because) = &self.because {
             words.push(because.clone());
-        } else if self.variant == "naive" {
+        } else if self.schedule == Schedule::Naive {
             words.push("one kernel a sweep".into());
         } else if self.grid.rank() == 3 && self.space.is_empty() {
             words.push("two passes a step".into());
@@ -34,9 +35,9 @@ impl<T: OnCuda> Sweeper<T> for Cuda<T> {
             });
         }
         let sums = self.sums.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.variant == "fused" && !sums.driven.is_empty() {
+        if self.schedule == Schedule::Fused && !sums.driven.is_empty() {
             words.push("one step a launch all the same: a drive changes the phases at every step".into());
-        } else if self.variant == "fused" && self.flags.imaginary {
+        } else if self.schedule == Schedule::Fused && self.flags.imaginary {
             words.push("one step a launch all the same: imaginary time restores the norm after every step".into());
         }
         words.join(", ")
@@ -44,7 +45,7 @@ impl<T: OnCuda> Sweeper<T> for Cuda<T> {
 
     fn batch(&self) -> u64 {
         let sums = self.sums.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.flags.imaginary || !sums.driven.is_empty() || self.variant == "naive" {
+        if self.flags.imaginary || !sums.driven.is_empty() || self.schedule == Schedule::Naive {
             1
         } else if self.grid.rank() == 1 {
             self.line_length()
@@ -70,7 +71,7 @@ impl<T: OnCuda> Sweeper<T> for Cuda<T> {
     }
 
     fn tan_form(&self) -> bool {
-        self.variant != "naive"
+        self.schedule != Schedule::Naive
     }
 
     fn prepare(&mut self, problem: &Problem, scheme: &Scheme, walls: Option<&[bool]>) {
