@@ -2,6 +2,7 @@
 
 pub mod ceilings;
 pub mod host_memory;
+pub mod machine;
 pub mod memory;
 pub mod simd;
 pub mod threads;

@@ -11,7 +11,7 @@ use crate::backend::ceilings::Ceilings;
 use crate::engine::bench::{self, Bounds, Case, Entry};
 use crate::export::chart::{Chart, Series};
 use crate::export::{self, About};
-use crate::solver::{self, Backend};
+use crate::solver::{self, Backend, order_word};
 use crate::units::si;
 use choice::{Size, chosen, keep, parse_scale, parse_setting, parse_size, settings, sizes};
 use clap::Args;
@@ -306,10 +306,13 @@ impl Machines {
         let mut names = Vec::new();
         #[cfg(feature = "cuda")]
         names.extend(self.device.as_ref().map(|device| format!("cuda: {}", device.name)));
-        names.extend(
-            (self.processor.as_ref())
-                .map(|all| format!("cpu: {}, {} threads", super::info::processor_name(), all.threads)),
-        );
+        names.extend((self.processor.as_ref()).map(|all| {
+            format!(
+                "cpu: {}, {} threads",
+                crate::backend::machine::processor_name(),
+                all.threads
+            )
+        }));
         names.join("; ")
     }
 
@@ -371,7 +374,7 @@ fn line(entry: &Entry, size: &Size, details: &str) -> String {
         entry.variant,
         entry.backend,
         entry.precision,
-        entry.order,
+        order_word(entry.order),
         size,
         si(entry.site_steps_per_s).trim_end(),
         100.0 * entry.share_of_copy,

@@ -28,7 +28,7 @@ pub(super) fn run(_args: &InfoArgs) -> anyhow::Result<()> {
 
 /// Name, cores, vector units, caches.
 fn processor(text: &mut String) {
-    let name = processor_name();
+    let name = crate::backend::machine::processor_name();
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let _ = writeln!(text, "processor   {name}, {threads} threads for this program");
     let features = vector_features();
@@ -42,11 +42,6 @@ fn processor(text: &mut String) {
     if !caches.is_empty() {
         let _ = writeln!(text, "caches      {}", caches.join(", "));
     }
-}
-
-/// The processor's name where the system tells.
-pub(super) fn processor_name() -> String {
-    cpuinfo("model name").unwrap_or_else(|| "unknown".to_owned())
 }
 
 /// Whether methods of this build run on NVIDIA devices.
@@ -100,13 +95,6 @@ fn vector_features() -> Vec<&'static str> {
     {
         Vec::new()
     }
-}
-
-/// A line of Linux's description of the first processor; elsewhere nothing.
-fn cpuinfo(key: &str) -> Option<String> {
-    let text = std::fs::read_to_string("/proc/cpuinfo").ok()?;
-    let line = text.lines().find(|line| line.starts_with(key))?;
-    Some(line.split_once(':')?.1.trim().to_owned())
 }
 
 /// The first processor's caches as Linux describes them; elsewhere nothing.

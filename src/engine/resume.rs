@@ -58,13 +58,13 @@ impl Engine {
                 .map_err(|faults| mismatch(format!("the scene in it cannot be read any more:\n{faults}")))
         };
         // What the machine chose when the run began, and on which its bits depend, e.g. how a line is cut into blocks.
-        let resolved = settings(&checkpoint.state);
+        let mut resolved = settings(&checkpoint.state);
         let then = read(&resolved)?;
         if let Some(what) = other_run(&then, &scenario) {
             return Err(mismatch(what).into());
         }
         let mut remarks = Vec::new();
-        let scene_then = then.file().to_toml();
+        let mut scene_then = then.file().to_toml();
         let mut engine = Self::new(then)?;
         let chosen = engine.report().variant;
         let here = run_info(&engine.scenario, &engine.report());
@@ -80,13 +80,18 @@ impl Engine {
             }
         }
         if was.variant != chosen {
-            remarks.push(format!(
-                "the checkpoint was written by the variant {}, here {chosen} was chosen: the last bits may differ",
-                was.variant
-            ));
-            let mut settings = resolved.clone();
-            settings.push(format!("solver.variant={}", was.variant));
-            engine = Self::new(read(&settings)?)?;
+            // Chosen by a measurement, or on another machine: the run goes on as it began.
+            resolved.push(format!("solver.variant={}", was.variant));
+            let then = read(&resolved)?;
+            scene_then = then.file().to_toml();
+            engine = Self::new(then)?;
+            let other = &scenario.solver().variant;
+            if other != "auto" && *other != was.variant {
+                remarks.push(format!(
+                    "the checkpoint was written by the variant {}, and the scene asks for {other}: the last bits may differ",
+                    was.variant
+                ));
+            }
         }
         engine.taps.restore(checkpoint.times, checkpoint.records);
         let measured = engine.scenario.expectations().iter().zip(&checkpoint.measured);
@@ -130,9 +135,10 @@ fn with_settings(scenario: Arc<Scenario>, settings: &[String]) -> Arc<Scenario> 
         .iter()
         .filter(|setting| {
             let key = setting.strip_prefix("solver.").and_then(|rest| rest.split_once('='));
-            key.is_some_and(|(key, _)| {
-                own.get(key)
-                    .is_none_or(|value| *value == Parameter::Word("auto".to_owned()))
+            key.is_some_and(|(key, _)| match own.get(key) {
+                _ if key == "variant" => scenario.solver().variant == "auto",
+                Some(value) => *value == Parameter::Word("auto".to_owned()),
+                None => true,
             })
         })
         .cloned()

@@ -29,6 +29,7 @@ mod tiling;
 mod totals;
 pub mod transducers;
 pub mod trotter;
+mod tune;
 pub mod volume;
 
 use crate::field::{FieldData, Precision};

@@ -1,6 +1,7 @@
 //! The embedded PTX against its sources, and what is compiled at run time.
 
 use ripplon::backend::cuda::{self, Needs, Program, Source};
+use ripplon::backend::machine;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
@@ -89,7 +90,7 @@ fn kernels_compile_at_run_time_and_are_kept() {
     const NAME: &str = "programs::kernels_compile_at_run_time_and_are_kept";
     if std::env::var_os(ROLE).is_some() {
         let wanted = program("trotter_fused_f32_2", include_str!("../../kernels/trotter_fused.cu"));
-        let made = cuda::compiled(&wanted, cuda::cache().as_deref()).expect("it compiles, or was kept");
+        let made = cuda::compiled(&wanted, machine::cache_folder().as_deref()).expect("it compiles, or was kept");
         let embedded = Source::embedded("trotter_fused_f32_2");
         assert_eq!(made.ptx(), embedded.ptx());
         let wrong = cuda::compiled(&program("wrong", "__global__ void wrong() { nonsense; }"), None);

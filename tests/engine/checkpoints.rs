@@ -39,6 +39,33 @@ fn a_resumed_run_is_the_uninterrupted_one_bit_by_bit() {
     }
 }
 
+/// `auto` may choose otherwise here than where the run began; the run goes on as it began.
+#[test]
+fn a_resumed_run_keeps_the_variant_that_was_chosen_for_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run.ripplon");
+    let mut whole = checkpointed(&["solver.variant=naive"], &path);
+    let mut checkpoint = Checkpoint::read(&path).unwrap();
+    let open = checkpoint
+        .run
+        .scene
+        .replace("variant = \"naive\"", "variant = \"auto\"");
+    assert_ne!(open, checkpoint.run.scene);
+    checkpoint.run.scene = open;
+    checkpoint.write(&path).unwrap();
+    let asked = scene(&["solver.variant=auto"]);
+    assert_ne!(engine(&["solver.variant=auto"]).report().variant, "naive");
+    let (mut resumed, remarks) = Engine::resume(asked, &path).unwrap();
+    assert!(remarks.is_empty(), "{remarks:?}");
+    assert_eq!(resumed.report().variant, "naive");
+    resumed.advance(29).unwrap();
+    assert!(same_bits(&whole.field().unwrap(), &resumed.field().unwrap()));
+    // Who asks for another one gets it, and is told.
+    let (resumed, remarks) = Engine::resume(scene(&["solver.variant=vector"]), &path).unwrap();
+    assert_eq!(resumed.report().variant, "vector");
+    assert!(remarks.iter().any(|remark| remark.contains("naive")), "{remarks:?}");
+}
+
 #[test]
 fn a_checkpoint_of_another_run_is_refused() {
     let dir = tempfile::tempdir().unwrap();

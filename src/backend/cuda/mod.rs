@@ -15,7 +15,7 @@ mod stream;
 pub use ceilings::DeviceCeilings;
 #[doc(hidden)]
 pub use fault::lose_device_after;
-pub use nvrtc::{Needs, Program, cache, compiled, compiler};
+pub use nvrtc::{Needs, Program, compiled, compiler};
 pub use source::Source;
 pub(crate) use source::parameters;
 pub use stream::{

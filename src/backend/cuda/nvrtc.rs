@@ -126,24 +126,6 @@ fn keep(file: &Path, text: &str) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Where compiled kernels are kept: the system's place for what can be made again.
-#[must_use]
-pub fn cache() -> Option<PathBuf> {
-    let set = |name: &str| {
-        std::env::var_os(name)
-            .filter(|value| !value.is_empty())
-            .map(PathBuf::from)
-    };
-    let base = if cfg!(windows) {
-        set("LOCALAPPDATA")
-    } else if cfg!(target_os = "macos") {
-        set("HOME").map(|home| home.join("Library/Caches"))
-    } else {
-        set("XDG_CACHE_HOME").or_else(|| set("HOME").map(|home| home.join(".cache")))
-    };
-    base.map(|base| base.join("ripplon"))
-}
-
 type Handle = *mut c_void;
 
 /// The functions of NVRTC that are used, as its header declares them.

@@ -1,8 +1,8 @@
 //! `ripplon bench --blocks-plot`: the time of a step of the N-shaped partition against the number of blocks, the figure by which its authors show the optimum.
 
 use super::{BenchArgs, Bounds, Chart, InputError, Series, Size, bench, keep};
+use crate::backend::machine::processor_name;
 use crate::backend::threads;
-use crate::cli::info::processor_name;
 use crate::cli::terminal::say;
 use crate::export::{self, About};
 use crate::field::Precision;

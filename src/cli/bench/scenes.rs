@@ -102,7 +102,7 @@ fn effort(quick: bool) -> Effort {
 
 fn machine() -> String {
     let threads = crate::backend::threads::count();
-    format!("{}, {threads} threads", crate::cli::info::processor_name())
+    format!("{}, {threads} threads", crate::backend::machine::processor_name())
 }
 
 /// Whether the file of `--json` can be written is found out before anything is measured.

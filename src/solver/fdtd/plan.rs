@@ -1,6 +1,4 @@
-//! How towers are cut: what a scene says, else what a short measurement finds fastest.
-//!
-//! No choice changes a bit of the result, so the measurement may decide differently every time.
+//! Whether there are towers and how they are cut: what a scene says, else what a short measurement finds fastest. No choice changes a bit of the result.
 
 use super::events::{Played, SiteEvents};
 use super::lattice::Lattice;
@@ -8,16 +6,15 @@ use super::material::Material;
 use super::recorder::Recorder;
 use super::scheme::Sweep;
 use super::share::Shared;
-use super::stage::Followed;
+use super::stage::{Followed, Mode};
 use super::tiling::Tiling;
 use super::torre::Pass;
 use super::walls::Walls;
 use crate::backend::simd::{Aligned, Vectors};
-use crate::backend::threads;
 use crate::grid::Grid;
 use crate::solver::Taps;
-use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use crate::solver::tune::{self, TuningKey, least_time, quickest};
+use std::time::Duration;
 
 /// Size of the diamonds and steps of a tower.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,10 +30,14 @@ const KEPT: [usize; 4] = [512 << 10, 256 << 10, 1 << 20, 128 << 10];
 /// Largest values of the parameters.
 pub(super) const MOST_DTS: u16 = 64;
 pub(super) const MOST_STEPS: u16 = 1024;
-/// No candidate begins after that.
+/// No candidate begins to be timed after that.
 const LONGEST: Duration = Duration::from_millis(250);
 /// Smaller grids take so little time that the usual plan serves them.
 const LEAST_MEASURED: usize = 1 << 18;
+/// Smaller ones are stepped as a whole: they stay in a core's caches.
+const LEAST_OPEN: usize = 1 << 13;
+/// Steps of a pass that is timed step by step.
+const STEPS: usize = 8;
 /// Sites of the sample that is timed: beyond the caches of a core.
 const SAMPLE: usize = 4 << 20;
 
@@ -75,39 +76,27 @@ pub(super) struct Given {
     pub(super) tower: Option<usize>,
 }
 
-/// What the speed of a plan depends on.
-#[derive(Clone, PartialEq)]
-struct Question {
-    lattice: Lattice,
-    real: usize,
-    given: Given,
-}
-
-/// The plan for a sweep: of what a scene leaves open, the candidate that took least time on a part of the grid. Asked once in a process for problems of
-/// one shape.
-pub(super) fn fastest<T: Vectors>(lattice: &Lattice, given: Given) -> Plan {
-    static ANSWERS: Mutex<Vec<(Question, Plan)>> = Mutex::new(Vec::new());
-    let mut plans = Plan::candidates(lattice, size_of::<T>(), given);
+/// How a sweep is taken: tower by tower, or, where a scene leaves that `open`, step by step if that takes less time on a part of the grid (`None`). A scene's dts and
+/// steps stay as they are given.
+pub(super) fn fastest<T: Vectors>(lattice: &Lattice, given: Given, open: bool) -> Option<Plan> {
+    let plans = Plan::candidates(lattice, size_of::<T>(), given);
+    let usual = plans[0];
     let sites: usize = lattice.size.iter().product();
-    if plans.len() == 1 || sites < LEAST_MEASURED {
-        return plans.swap_remove(0);
+    if open && sites < LEAST_OPEN {
+        return None;
     }
-    let question = Question {
-        lattice: lattice.clone(),
-        real: size_of::<T>(),
-        given,
-    };
-    let mut answers = ANSWERS.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((_, plan)) = answers.iter().find(|(known, _)| *known == question) {
-        return *plan;
+    if !open && sites < LEAST_MEASURED {
+        return Some(usual);
     }
-    let plan = threads::run(|| measure::<T>(lattice, &plans)).unwrap_or(plans[0]);
-    answers.push((question, plan));
-    plan
+    // Last, as no large grid is faster that way.
+    let stepwise = open.then_some(None);
+    let ways: Vec<Option<Plan>> = plans.into_iter().map(Some).chain(stepwise).collect();
+    let key = TuningKey::new("fdtd", &(lattice, T::PRECISION, given, open));
+    tune::fastest(&key, ways, |ways| measure::<T>(lattice, ways)).unwrap_or(Some(usual))
 }
 
-/// The fastest of some plans on fewer rows of the same length, one speed and edges that reflect; `None` where the sample finds no memory.
-fn measure<T: Vectors>(lattice: &Lattice, plans: &[Plan]) -> Option<Plan> {
+/// The fastest of some ways on fewer rows of the same length, one speed and edges that reflect; `None` where the sample finds no memory.
+fn measure<T: Vectors>(lattice: &Lattice, ways: Vec<Option<Plan>>) -> Option<Option<Plan>> {
     let trial = sample::<T>(lattice);
     let values = trial.lattice.values();
     let (mut now, mut old) = (
@@ -115,23 +104,25 @@ fn measure<T: Vectors>(lattice: &Lattice, plans: &[Plan]) -> Option<Plan> {
         Aligned::<T>::try_zeros(values, 37)?,
     );
     let quiet = vec![false; trial.lattice.rows()];
-    let begun = Instant::now();
-    let mut best: Option<(f64, Plan)> = None;
-    for plan in plans {
-        if best.is_some() && begun.elapsed() > LONGEST {
-            break;
-        }
-        let Some(tiling) = Tiling::new(&trial.lattice, plan.dts) else {
-            break;
-        };
-        let played: Vec<Played<T>> = (0..plan.tower).map(|_| Played::default()).collect();
-        let mut recorder = Recorder::new(&trial, &Taps::default(), plan.tower);
+    quickest(ways, LONGEST, |way, passes| {
+        let steps = way.map_or(1, |plan| plan.tower);
+        let played: Vec<Played<T>> = (0..steps).map(|_| Played::default()).collect();
+        let mut recorder = Recorder::new(&trial, &Taps::default(), steps);
         let events = SiteEvents {
             played: &played,
             rows: &quiet,
             recording: recorder.recording(1.0, 1.0),
         };
-        for _ in 0..2 {
+        let Some(plan) = way else {
+            return Some(least_time(passes, STEPS, || {
+                for _ in 0..STEPS {
+                    trial.run(&now, &mut old, &mut [], Mode::Step, Followed::default(), &events);
+                    std::mem::swap(&mut now, &mut old);
+                }
+            }));
+        };
+        let tiling = Tiling::new(&trial.lattice, plan.dts)?;
+        Some(least_time(passes - 1, plan.tower, || {
             let pass = Pass {
                 levels: [Shared::new(&mut now), Shared::new(&mut old)],
                 memories: &[],
@@ -139,16 +130,9 @@ fn measure<T: Vectors>(lattice: &Lattice, plans: &[Plan]) -> Option<Plan> {
                 followed: Followed::default(),
                 events: &events,
             };
-            let start = Instant::now();
             trial.towers(&tiling, &pass);
-            #[expect(clippy::cast_precision_loss, reason = "a small number of steps")]
-            let seconds = start.elapsed().as_secs_f64() / plan.tower as f64;
-            if best.is_none_or(|(least, _)| seconds < least) {
-                best = Some((seconds, *plan));
-            }
-        }
-    }
-    best.map(|(_, plan)| plan)
+        }))
+    })
 }
 
 /// Fewer rows of the same length between walls, with one speed.

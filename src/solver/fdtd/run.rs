@@ -43,19 +43,18 @@ pub(super) enum Way {
 impl Way {
     /// What a scene asks for, or why that is not possible.
     fn new<T: Vectors>(choice: &Choice, lattice: &Lattice) -> Result<Self, String> {
-        let large = lattice.size.iter().product::<usize>() >= LEAST_TILED;
         let variant = match (choice.variant.as_deref(), lattice.rank) {
-            (Some(TORRE), _) => TORRE,
-            (Some(TILED), _) => TILED,
-            (None, 2) if large => TILED,
-            (None, 3) if large => TORRE,
+            (Some(TORRE), _) | (None, 3) => TORRE,
+            (Some(TILED), _) | (None, 2) => TILED,
             _ => return Ok(Self::Stepwise),
         };
         let given = Given {
             dts: choice.dts,
             tower: choice.tower,
         };
-        let plan = fastest::<T>(lattice, given);
+        let Some(plan) = fastest::<T>(lattice, given, choice.variant.is_none()) else {
+            return Ok(Self::Stepwise);
+        };
         match Tiling::new(lattice, plan.dts) {
             Some(tiling) => Ok(Self::Towers { variant, plan, tiling }),
             None => {
@@ -68,8 +67,6 @@ impl Way {
 /// Ids of the variants that take many steps of a part at a time.
 const TORRE: &str = "diamond-torre";
 const TILED: &str = "tiled";
-/// Smaller grids stay in the caches anyway.
-const LEAST_TILED: usize = 1 << 19;
 
 /// A run of one scenario.
 pub struct Fdtd<T: Vectors> {

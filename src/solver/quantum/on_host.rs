@@ -156,7 +156,8 @@ impl<T: Real, P: Propagator<T>> Stepper for OnHost<T, P> {
 
     fn observe(&mut self, clock: &RunClock, taps: &mut Taps) -> Result<(), SolverError> {
         taps.apply_transducers(self);
-        let needs_energy = taps.taps().iter().any(|tap| tap.measure == Measure::Energy);
+        let mut all = taps.taps().iter().enumerate();
+        let needs_energy = all.any(|(n, tap)| tap.measure == Measure::Energy && taps.is_due(n, clock));
         let energy = if needs_energy { self.sums(clock)?.energy } else { 0.0 };
         record(taps, clock, self.scenario.grid(), &self.quantum, energy, &self.psi);
         Ok(())

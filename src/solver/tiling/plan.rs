@@ -4,7 +4,7 @@ use super::{Axis, CHUNK, Tiling};
 use crate::backend::simd::Level;
 use crate::backend::threads;
 use crate::grid::Grid;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Block sizes and depth.
 #[derive(Clone, Debug, PartialEq)]
@@ -128,43 +128,10 @@ fn stride(nx: usize) -> usize {
 pub(in crate::solver) const LEAST_MEASURED: usize = 1 << 18;
 /// Sites of the sample that is timed: fields within the caches, and beyond them.
 const SAMPLES: [usize; 2] = [1 << 19, 1 << 21];
+/// No candidate begins to be timed after that.
+pub(in crate::solver) const LONGEST: Duration = Duration::from_millis(150);
 /// Bytes of field and phases that a last-level cache may hold.
 const CACHED: usize = 64 << 20;
-/// No candidate begins after that.
-const LONGEST: Duration = Duration::from_millis(150);
-
-/// The fastest of some plans; `seconds(plan, passes)` gives the least time a step of so many passes.
-pub(in crate::solver) fn quickest(plans: Vec<Plan>, mut seconds: impl FnMut(&Plan, u32) -> f64) -> Plan {
-    let start = Instant::now();
-    let mut timed: Vec<(f64, Plan)> = Vec::new();
-    for plan in plans {
-        if timed.is_empty() || start.elapsed() < LONGEST {
-            timed.push((seconds(&plan, 3), plan));
-        }
-    }
-    timed.sort_by(|a, b| a.0.total_cmp(&b.0));
-    // Other programs disturb: the two best run once more.
-    timed.truncate(2);
-    for (least, plan) in &mut timed {
-        *least = least.min(seconds(plan, 2));
-    }
-    timed.sort_by(|a, b| a.0.total_cmp(&b.0));
-    timed.swap_remove(0).1
-}
-
-/// The least time a step of `passes` passes of `steps` steps.
-pub(in crate::solver) fn least_time(passes: u32, steps: usize, mut pass: impl FnMut()) -> f64 {
-    let mut least = f64::INFINITY;
-    for _ in 0..passes {
-        let begin = Instant::now();
-        pass();
-        #[expect(clippy::cast_precision_loss, reason = "a small number of steps")]
-        let seconds = begin.elapsed().as_secs_f64() / steps as f64;
-        least = least.min(seconds);
-    }
-    least
-}
-
 /// A grid of the same width with fewer rows, planes, or (1D) sites.
 pub(in crate::solver) fn sample(grid: &Grid, real: usize) -> Grid {
     let beyond = grid.sites() * 4 * real > CACHED;

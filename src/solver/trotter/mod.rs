@@ -41,6 +41,7 @@ use crate::backend::simd::Level;
 use crate::field::Precision;
 use crate::physics::{Equation, Sets};
 use crate::scene::Scenario;
+use blocked::Way;
 use problem::Problem;
 use run::{Sweeper, Trotter};
 
@@ -190,7 +191,7 @@ fn make_in<T: Number + blocked::Blockwise>(setup: Setup, backend: Backend) -> Re
             #[cfg(feature = "cuda")]
             Backend::Cuda => Box::new(cuda::Cuda::<T>::new(
                 &problem,
-                setup.choice.variant.as_deref().unwrap_or("auto"),
+                setup.choice.variant.as_deref(),
                 setup.choice.fused_steps,
             )?),
             #[cfg(not(feature = "cuda"))]
@@ -201,15 +202,14 @@ fn make_in<T: Number + blocked::Blockwise>(setup: Setup, backend: Backend) -> Re
 }
 
 fn on_processor<T: blocked::Blockwise>(problem: &Problem, choice: &Choice) -> Box<dyn Sweeper<T>> {
-    // Blocks in space are mostly halo. With registers of 64 bytes they still take 0.8 times the time of passes over memory (256³, single), with 32 bytes 1.7 times.
-    let given = !choice.block.is_empty() || choice.fused_steps.is_some();
-    let in_passes = problem.grid.rank() == 3 && Level::best() != Level::Avx512 && !given;
-    match choice.variant.as_deref() {
-        Some("naive") => Box::new(naive::Naive::new(&problem.grid)),
-        Some("vector") => Box::new(vector::Vector::new(&problem.grid, Level::best())),
-        None if in_passes => Box::new(vector::Vector::new(&problem.grid, Level::best())),
-        _ => {
-            let plan = blocked::fastest::<T>(problem, &choice.block, choice.fused_steps);
+    let way = match choice.variant.as_deref() {
+        Some("naive") => return Box::new(naive::Naive::new(&problem.grid)),
+        Some("vector") => Way::Passes,
+        variant => blocked::fastest::<T>(problem, &choice.block, choice.fused_steps, variant.is_none()),
+    };
+    match way {
+        Way::Passes => Box::new(vector::Vector::new(&problem.grid, Level::best())),
+        Way::Blocks(plan) => {
             let substeps = if problem.order == 4 { 5 } else { 1 };
             Box::new(blocked::Blocked::new(&problem.grid, plan, substeps))
         }

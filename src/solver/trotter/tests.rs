@@ -1,6 +1,6 @@
 //! Every variant against the eight-sweep reference in double precision, on random fields and media.
 
-use super::blocked::{Blocked, Blockwise, Plan, fastest};
+use super::blocked::{Blocked, Blockwise, Plan, Way, fastest};
 use super::naive::Naive;
 use super::problem::Problem;
 use super::run::Sweeper;
@@ -515,13 +515,28 @@ fn plane_waves_have_the_frequency_of_the_splitting() {
 #[test]
 fn the_measurement_keeps_what_a_scene_gives() {
     let problem = Case::new(&[600, 500], 2).problem();
-    let plan = fastest::<f32>(&problem, &[], None);
+    let plan_of = |block: &[usize], fused| match fastest::<f32>(&problem, block, fused, true) {
+        Way::Blocks(plan) => plan,
+        Way::Passes => panic!("passes compete in three dimensions only"),
+    };
+    let plan = plan_of(&[], None);
     assert!(Plan::candidates(&problem.grid, 2, 4, &[], None).contains(&plan));
-    assert_eq!(fastest::<f32>(&problem, &[], None), plan, "asked once in a process");
-    assert_eq!(fastest::<f32>(&problem, &[], Some(3)).fused, 3);
-    assert_eq!(fastest::<f32>(&problem, &[96, 200], None).block, [96, 200, 1]);
-    let both = fastest::<f32>(&problem, &[96, 200], Some(5));
+    assert_eq!(plan_of(&[], None), plan, "asked once in a process");
+    assert_eq!(plan_of(&[], Some(3)).fused, 3);
+    assert_eq!(plan_of(&[96, 200], None).block, [96, 200, 1]);
+    let both = plan_of(&[96, 200], Some(5));
     assert_eq!((both.block, both.fused), ([96, 200, 1], 5));
+}
+
+/// In three dimensions passes compete where the scene leaves everything open.
+#[test]
+fn what_is_given_in_three_dimensions_means_blocks() {
+    let problem = Case::new(&[48, 40, 36], 2).problem();
+    let way = |block: &[usize], fused, open| fastest::<f64>(&problem, block, fused, open);
+    assert_eq!(way(&[], None, true), way(&[], None, true), "asked once in a process");
+    assert!(matches!(way(&[], None, false), Way::Blocks(_)));
+    assert!(matches!(way(&[64, 16, 36], None, true), Way::Blocks(_)));
+    assert!(matches!(way(&[], Some(1), true), Way::Blocks(_)));
 }
 
 /// A field in single precision takes 8 bytes a site, a potential 4: aim 2.2 fields and a potential.

@@ -30,7 +30,7 @@ use bits::SiteBits;
 use columns::{ACROSS, PLAIN, STREAM, Sweep, X};
 use frames::Frames;
 use num_complex::Complex;
-pub(super) use plan::fastest;
+pub(super) use plan::{Way, fastest};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};

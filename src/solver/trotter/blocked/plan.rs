@@ -1,69 +1,81 @@
-//! The plan for a problem, measured.
-//!
-//! No choice changes a bit of the result, so the measurement may decide differently every time.
+//! The plan for a problem, measured. Blocks of any size give the same bits, and passes others: checkpoints name the variant.
 
 use super::super::problem::Problem;
 use super::super::scheme::Scheme;
 use super::super::stepper::Sweeper;
+use super::super::vector::Vector;
 use super::{Blocked, Blockwise};
-use crate::backend::threads;
+use crate::backend::simd::Level;
 use crate::physics::Sets;
-use crate::solver::tiling::{LEAST_MEASURED, Plan, cut, least_time, quickest, sample};
-use std::sync::{Mutex, PoisonError};
+use crate::solver::tiling::{LEAST_MEASURED, LONGEST, Plan, cut, sample};
+use crate::solver::tune::{self, TuningKey, least_time, quickest};
 
-/// What the speed of a plan depends on.
-#[derive(Clone, PartialEq)]
-struct Question {
-    size: [usize; 3],
-    periodic: [bool; 3],
-    order: u32,
-    real: usize,
-    nested: bool,
-    flux: bool,
-    imaginary: bool,
-    given: (Vec<usize>, Option<usize>),
+/// Smaller grids stay in a core's caches, where blocks take less time than passes with registers of 64 bytes, and more with narrower ones.
+const LEAST_OPEN: usize = 1 << 15;
+
+/// How a problem is stepped on the processor.
+#[derive(Clone, Debug, PartialEq)]
+pub(in super::super) enum Way {
+    /// Several steps a block.
+    Blocks(Plan),
+    /// One pass over memory a sweep.
+    Passes,
 }
 
-/// The plan for a problem: of what a scene leaves open, the candidate that took least time on a part of the grid. Asked once in a process
-/// for problems of one shape.
-pub(in super::super) fn fastest<T: Blockwise>(problem: &Problem, block: &[usize], fused: Option<usize>) -> Plan {
-    static ANSWERS: Mutex<Vec<(Question, Plan)>> = Mutex::new(Vec::new());
+/// The way for a problem: of what a scene leaves open, the candidate that takes least time on a part of the grid. `open`: in three dimensions, where blocks are mostly halo, passes
+/// compete.
+pub(in super::super) fn fastest<T: Blockwise>(
+    problem: &Problem,
+    block: &[usize],
+    fused: Option<usize>,
+    open: bool,
+) -> Way {
     let grid = &problem.grid;
-    let mut plans = Plan::candidates(grid, problem.order, size_of::<T>(), block, fused);
-    if plans.len() == 1 || grid.sites() < LEAST_MEASURED {
-        return plans.swap_remove(0);
+    let plans = Plan::candidates(grid, problem.order, size_of::<T>(), block, fused);
+    let usual = Way::Blocks(plans[0].clone());
+    let passes = open && grid.rank() == 3 && block.is_empty() && fused.is_none();
+    let least = if passes { LEAST_OPEN } else { LEAST_MEASURED };
+    if grid.sites() < least {
+        let narrow = passes && Level::best() != Level::Avx512;
+        return if narrow { Way::Passes } else { usual };
     }
-    let question = Question {
-        size: grid.size(),
-        periodic: [0, 1, 2].map(|axis| grid.is_periodic(axis)),
-        order: problem.order,
-        real: size_of::<T>(),
-        nested: problem.medium.has(Sets::Wall),
-        flux: problem.quantum.flux != 0.0,
-        imaginary: problem.imaginary,
-        given: (block.to_vec(), fused),
-    };
-    let mut answers = ANSWERS.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((_, plan)) = answers.iter().find(|(known, _)| *known == question) {
-        return plan.clone();
+    let what = (
+        (grid.size(), [0, 1, 2].map(|axis| grid.is_periodic(axis))),
+        (problem.order, T::PRECISION, problem.imaginary),
+        (problem.medium.has(Sets::Wall), problem.quantum.flux != 0.0),
+        (block, fused, passes),
+    );
+    // Beside the usual one, so that time does not run out before it is tried.
+    let mut ways: Vec<Way> = plans.into_iter().map(Way::Blocks).collect();
+    if passes {
+        ways.insert(1, Way::Passes);
     }
-    let plan = threads::run(|| measure::<T>(problem, plans));
-    answers.push((question, plan.clone()));
-    plan
+    let key = TuningKey::new("trotter", &what);
+    tune::fastest(&key, ways, |ways| measure::<T>(problem, ways)).unwrap_or(usual)
 }
 
-/// The fastest of some plans.
-fn measure<T: Blockwise>(problem: &Problem, plans: Vec<Plan>) -> Plan {
+/// The fastest of some ways.
+fn measure<T: Blockwise>(problem: &Problem, ways: Vec<Way>) -> Option<Way> {
     let grid = sample(&problem.grid, size_of::<T>());
-    let scheme = Scheme::new::<T>(problem, true);
-    let mut trial = Blocked::<T>::new(&grid, plans[0].clone(), scheme.substeps.len());
-    trial.prepare(problem, &scheme, None);
+    let (blocks, sweeps) = (Scheme::new::<T>(problem, true), Scheme::new::<T>(problem, false));
+    let mut trial: Option<Blocked<T>> = None;
     // The first pass of a plan fetches its own memory.
-    quickest(plans, |plan, passes| {
+    quickest(ways, LONGEST, |way, passes| {
+        let Way::Blocks(plan) = way else {
+            let mut trial = Vector::<T>::new(&grid, Level::best());
+            trial.prepare(problem, &sweeps, None);
+            return Some(least_time(passes, 1, || trial.steps(&sweeps, 1)));
+        };
+        let substeps = blocks.substeps.len();
+        let trial = trial.get_or_insert_with(|| {
+            let mut trial = Blocked::new(&grid, plan.clone(), substeps);
+            trial.prepare(problem, &blocks, None);
+            trial
+        });
         trial.set_plan(plan.clone());
-        let least = least_time(passes, plan.fused, || trial.steps(&scheme, plan.fused as u64));
+        let least = least_time(passes, plan.fused, || trial.steps(&blocks, plan.fused as u64));
         // The sample's few rows make the halo along them weigh more than it does in the grid.
-        let depth = plan.fused * scheme.substeps.len();
-        least * cut(&problem.grid, plan, depth).redundancy(2 * depth) / trial.tiling.redundancy(2 * depth)
+        let depth = plan.fused * substeps;
+        Some(least * cut(&problem.grid, plan, depth).redundancy(2 * depth) / trial.tiling.redundancy(2 * depth))
     })
 }

@@ -3,6 +3,7 @@
 
 use crate::backend::cuda::manifest::{self, Module};
 use crate::backend::cuda::{self, CudaError, Needs, Program, Source};
+use crate::backend::machine;
 use crate::field::Precision;
 
 /// One shape of `fused_steps`.
@@ -110,7 +111,8 @@ pub(super) fn shapes_of(precision: Precision, asked: Flags, steps: usize) -> Res
         *shape
     } else {
         let program = program(precision, single.flags, steps);
-        let source = cuda::compiled(&program, cuda::cache().as_deref()).map_err(|error| refused(&error.to_string()))?;
+        let source = cuda::compiled(&program, machine::cache_folder().as_deref())
+            .map_err(|error| refused(&error.to_string()))?;
         let steps = u32::try_from(steps).unwrap_or(1);
         Shape {
             source,

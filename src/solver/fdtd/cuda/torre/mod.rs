@@ -15,6 +15,7 @@ use super::params::{self, whole};
 use super::sources;
 use super::store::SEGMENT;
 use crate::backend::cuda::{self, Buffer, CudaError, Kernel, PushKernelArg, Stream};
+use crate::backend::machine;
 use crate::field::Precision;
 use crate::grid::Edge;
 use crate::physics::Sets;
@@ -98,7 +99,10 @@ impl Torre {
         let stream = &run.stream;
         let source = match sources::torre(T::PRECISION, shape) {
             Some(source) => source,
-            None => cuda::compiled(&sources::program(T::PRECISION, shape), cuda::cache().as_deref())?,
+            None => cuda::compiled(
+                &sources::program(T::PRECISION, shape),
+                machine::cache_folder().as_deref(),
+            )?,
         };
         let shared = u32::try_from(shape.shared(T::PRECISION)).unwrap_or(u32::MAX);
         let steps = (steps / shape.period()).max(1) * shape.period();
