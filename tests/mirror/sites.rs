@@ -28,7 +28,7 @@ fn check(backend: Backend) {
         let mut solver = (method.build)(&scenario).unwrap();
         let mut taps = Taps::new(scenario.grid(), scenario.detectors());
         *taps.transducers_mut() = Some(Transducers::listening(Arc::clone(&sites), Vec::new()));
-        solver.touch(&mut taps).unwrap();
+        solver.apply_transducers(&mut taps).unwrap();
         for step in 0..4 {
             let field = solver.field().unwrap();
             let heard = &taps.transducers().unwrap().heard()[step * sites.len()..];
@@ -64,8 +64,8 @@ fn check(backend: Backend) {
             signal.clone().into(),
             0,
         ));
-        solver.touch(&mut taps).unwrap();
-        assert!(!taps.touches(), "{name}: the signal is over");
+        solver.apply_transducers(&mut taps).unwrap();
+        assert!(!taps.transducers_act(), "{name}: the signal is over");
         let after = solver.field().unwrap();
         for site in 0..scenario.grid().sites() {
             match sites.iter().position(|own| *own == site) {

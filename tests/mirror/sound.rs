@@ -144,7 +144,7 @@ fn oscillators_without_slow_waves_come_back_to_rounding() {
         let mut taps = Taps::default();
         *taps.transducers_mut() = Some(Transducers::listening(Arc::clone(&sites), Vec::new()));
         run.load(&start).unwrap();
-        run.touch(&mut taps).unwrap();
+        run.apply_transducers(&mut taps).unwrap();
         run.advance(1500, &mut taps).unwrap();
         let inside = |state: &SolverState, sign: f64| {
             let part = |n: usize| (0..120).map(move |at| (n, at));
@@ -170,7 +170,7 @@ fn oscillators_without_slow_waves_come_back_to_rounding() {
         }
         run.load(&empty).unwrap();
         *taps.transducers_mut() = Some(Transducers::playing(sites, Act::Overwrite, signal.into(), 0));
-        run.touch(&mut taps).unwrap();
+        run.apply_transducers(&mut taps).unwrap();
         run.advance(1500, &mut taps).unwrap();
         let off = inside(&run.save().unwrap(), 1.0) / size;
         assert!(off < 1e-13, "{name}: off by {off:e}");
