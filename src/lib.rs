@@ -3,6 +3,9 @@
 //! Layers, from the bottom: [`units`], [`grid`], [`field`], files; [`physics`]; [`scene`] and [`backend`]; [`solver`]; [`space`]; [`engine`]; [`export`] and
 //! `render`; `app` and [`cli`]. Arrows point down only; `tests/architecture.rs` enforces it.
 
+// Every block of unsafe code says why it is sound.
+#![deny(clippy::undocumented_unsafe_blocks)]
+
 #[cfg(feature = "gui")]
 pub mod app;
 pub(crate) mod atomic_file;

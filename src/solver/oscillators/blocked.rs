@@ -254,6 +254,7 @@ impl<'a, T: Vectors> Block<'a, T> {
     /// Row n as it enters stage `s`: what comes before a step, and the first sweeps along x.
     #[inline(always)]
     unsafe fn enter<L: Lanes<Element = T>>(&self, s: usize, turns: &Turns<T>, n: usize) {
+        // SAFETY: rows below `height` stay in the ring, and the caller says that the machine has L's instructions.
         unsafe {
             if n >= self.height {
                 return;
@@ -270,6 +271,7 @@ impl<'a, T: Vectors> Block<'a, T> {
     /// Row n as it leaves stage `s`.
     #[inline(always)]
     unsafe fn leave<L: Lanes<Element = T>>(&self, s: usize, turns: &Turns<T>, n: usize) {
+        // SAFETY: rows below `height` stay in the ring, and the caller says that the machine has L's instructions.
         unsafe {
             if n >= self.height {
                 return;
@@ -290,6 +292,7 @@ impl<'a, T: Vectors> Block<'a, T> {
     /// Bonds along y between rows n and n + 1, of which one may be missing: beyond the grid's edge, or the block's.
     #[inline(always)]
     unsafe fn between<L: Lanes<Element = T>>(&self, turns: &Turns<T>, n: isize, odd: bool) {
+        // SAFETY: rows below `height` stay in the ring, and the caller says that the machine has L's instructions.
         unsafe {
             let upper = (n + 1).cast_unsigned();
             if n < 0 {
@@ -307,6 +310,7 @@ impl<'a, T: Vectors> Block<'a, T> {
     /// Stage `s` takes pair `n` and completes the one before.
     #[inline(always)]
     unsafe fn stage<L: Lanes<Element = T>>(&self, s: usize, n: usize) {
+        // SAFETY: rows below `height` stay in the ring, and the caller says that the machine has L's instructions.
         unsafe {
             let turns = Turns {
                 layout: &self.pass.springs.layout,

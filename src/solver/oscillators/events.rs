@@ -332,6 +332,7 @@ impl<'a, T: Real> SiteEvents<'a, T> {
     /// As for the sweeps.
     #[inline(always)]
     pub(super) unsafe fn before<L: Lanes<Element = T>>(&self, step: usize, row: Row<T>, stretch: &Stretch) {
+        // SAFETY: the caller's.
         unsafe {
             self.kick(step, row, stretch);
             self.damp::<L>(row, stretch);
@@ -350,6 +351,8 @@ impl<'a, T: Real> SiteEvents<'a, T> {
         stretch: &Stretch,
         core: &Range<usize>,
     ) {
+        // SAFETY: the caller's: `core` lies in the stretch, so that its sites are there, and in the grid, so that a
+        // potential and a peak have a place for each; nobody else works on them.
         unsafe {
             self.damp::<L>(row, stretch);
             self.kick(step + 1, row, stretch);
@@ -381,6 +384,8 @@ impl<'a, T: Real> SiteEvents<'a, T> {
         if !self.damping.rows.get(row.j).copied().unwrap_or(false) {
             return;
         }
+        // SAFETY: a row of factors is as long as a row of the grid, of which the stretch is a part, wrapped where
+        // the row is a ring.
         unsafe {
             let factors = self
                 .damping
@@ -397,6 +402,7 @@ impl<'a, T: Real> SiteEvents<'a, T> {
         let Some(kicks) = self.kicks.get(moment) else { return };
         let first = kicks.partition_point(|kick| kick.0 < row.j);
         for (_, column, change) in kicks[first..].iter().take_while(|kick| kick.0 == row.j) {
+            // SAFETY: the caller's; the column is one of the grid.
             unsafe {
                 self.at_column(row, stretch, *column, |site| *site.p += *change);
             }
@@ -409,6 +415,7 @@ impl<'a, T: Real> SiteEvents<'a, T> {
         let Some(played) = self.played.get(step) else { return };
         let first = played.partition_point(|played| played.0 < row.j);
         for (_, column, [q, p]) in played[first..].iter().take_while(|played| played.0 == row.j) {
+            // SAFETY: the caller's; the column is one of the grid.
             unsafe {
                 self.at_column(row, stretch, *column, |site| {
                     if self.holds {
@@ -437,6 +444,7 @@ impl<'a, T: Real> SiteEvents<'a, T> {
             at = at.rem_euclid(nx.cast_signed());
         }
         while at >= 0 && at < stretch.columns.cast_signed() {
+            // SAFETY: `at` is a column of the stretch.
             unsafe { change(place(row, at.cast_unsigned())) };
             if !self.layout.periodic[0] {
                 break;
@@ -448,6 +456,8 @@ impl<'a, T: Real> SiteEvents<'a, T> {
     /// What is recorded of the columns `core` of a row.
     unsafe fn record(&self, recorder: &Recorder<T>, step: usize, row: Row<T>, stretch: &Stretch, core: &Range<usize>) {
         for kept in &recorder.kept {
+            // SAFETY: the caller's: `core` lies in the stretch and in the grid; every site that is heard has a place
+            // of its own in every step, and nobody else works on this row's.
             unsafe {
                 match kept {
                     Kept::Copy(_) if recorder.direct => {}
@@ -464,6 +474,8 @@ impl<'a, T: Real> SiteEvents<'a, T> {
             .take_while(|at| **at < own.end)
             .enumerate()
         {
+            // SAFETY: the caller's: `core` lies in the stretch and in the grid; every site that is heard has a place
+            // of its own in every step, and nobody else works on this row's.
             unsafe {
                 let site = site(row, stretch, at % nx);
                 *self.heard.add(step * recorder.sites.len() + first + n) = [*site.q, *site.p];
@@ -508,6 +520,8 @@ impl<'a, T: Real> SiteEvents<'a, T> {
         let columns = window.columns.start.max(core.start)..window.columns.end.min(core.end);
         let to = first + window.place(row.j);
         for i in columns {
+            // SAFETY: `i` lies in `core`, so that its site is there, and in the window, which has a place for it in
+            // each of its two halves.
             unsafe {
                 let site = site(row, stretch, i);
                 let to = self.values.add(to + i - window.columns.start);
@@ -525,6 +539,11 @@ impl<'a, T: Real> SiteEvents<'a, T> {
 /// Column `i` of the grid in a stretch that holds it.
 #[inline(always)]
 unsafe fn site<T>(row: Row<T>, stretch: &Stretch, i: usize) -> super::pair::Sites<T> {
+    debug_assert!(
+        (0..stretch.columns.cast_signed()).contains(&(i.cast_signed() - stretch.start)),
+        "column {i} is not in {stretch:?}"
+    );
+    // SAFETY: the caller's: column `i` is one of the stretch.
     unsafe { place(row, (i.cast_signed() - stretch.start).cast_unsigned()) }
 }
 

@@ -89,7 +89,7 @@ pub(super) enum Coefficients<'a, T> {
     Each([*const T; 4]),
 }
 
-// SAFETY of all functions below: the machine has L's instructions; sites and coefficients are good for `n` numbers, and the two lists of sites
+// Contract of all functions below: the machine has L's instructions; sites and coefficients are good for `n` numbers, and the two lists of sites
 // share none.
 
 /// Turns `n` pairs.
@@ -100,6 +100,9 @@ pub(super) unsafe fn pairs<L: Lanes>(
     n: usize,
     coefficients: Coefficients<L::Element>,
 ) {
+    debug_assert!(n == 0 || (a.q != b.q && a.p != b.p), "pairs have two sites");
+    // SAFETY: vectors end at n − n % N and single numbers at `n`, for which the caller says that sites and
+    // coefficients are good.
     unsafe {
         match coefficients {
             Coefficients::Same(same) => {
@@ -135,6 +138,7 @@ pub(super) unsafe fn pairs<L: Lanes>(
 /// Pairs of one vector, in registers.
 #[inline(always)]
 pub(super) unsafe fn turned<L: Lanes>([q1, p1]: [L; 2], [q2, p2]: [L; 2], [k, a, b, c]: [L; 4]) -> [[L; 2]; 2] {
+    // SAFETY: registers only; the caller says that the machine has L's instructions.
     unsafe {
         let r = q1.sub(q2);
         let p1 = r.neg_mul_add(k, p1);
@@ -148,11 +152,13 @@ pub(super) unsafe fn turned<L: Lanes>([q1, p1]: [L; 2], [q2, p2]: [L; 2], [k, a,
 
 #[inline(always)]
 pub(super) unsafe fn load<L: Lanes>(sites: Sites<L::Element>) -> [L; 2] {
+    // SAFETY: the caller's: N numbers begin at both.
     unsafe { [L::load(sites.q), L::load(sites.p)] }
 }
 
 #[inline(always)]
 pub(super) unsafe fn store<L: Lanes>(sites: Sites<L::Element>, [q, p]: [L; 2]) {
+    // SAFETY: the caller's: N numbers begin at both.
     unsafe {
         q.store(sites.q);
         p.store(sites.p);
@@ -161,6 +167,7 @@ pub(super) unsafe fn store<L: Lanes>(sites: Sites<L::Element>, [q, p]: [L; 2]) {
 
 #[inline(always)]
 unsafe fn turn<L: Lanes>(a: Sites<L::Element>, b: Sites<L::Element>, w: [L; 4]) {
+    // SAFETY: the caller's: N sites begin at both, and the two share none.
     unsafe {
         let [first, second] = turned(load::<L>(a), load::<L>(b), w);
         store(a, first);
@@ -181,6 +188,8 @@ pub(super) unsafe fn turn_one<L: Lanes>(
     second: Sites<L::Element>,
     [k, a, b, c]: Pair<L::Element>,
 ) {
+    debug_assert!(first.q != second.q && first.p != second.p, "a pair has two sites");
+    // SAFETY: the caller's: both sites are there, and are two.
     unsafe {
         let (q1, p1, q2, p2) = (*first.q, *first.p, *second.q, *second.p);
         let r = q1 - q2;
@@ -196,6 +205,7 @@ pub(super) unsafe fn turn_one<L: Lanes>(
 /// One site without a partner.
 #[inline(always)]
 pub(super) unsafe fn swing_one<L: Lanes>(site: Sites<L::Element>, [k, a]: Lone<L::Element>) {
+    // SAFETY: the caller's: the site is there.
     unsafe {
         let p = fma::<L>(-*site.q, k, *site.p);
         let q = fma::<L>(p, a, *site.q);
@@ -206,6 +216,8 @@ pub(super) unsafe fn swing_one<L: Lanes>(site: Sites<L::Element>, [k, a]: Lone<L
 /// A row of sites without partners, with a κ and an A each.
 #[inline(always)]
 pub(super) unsafe fn swings<L: Lanes>(sites: Sites<L::Element>, n: usize, [k, a]: [*const L::Element; 2]) {
+    // SAFETY: vectors end at n − n % N and single numbers at `n`, for which the caller says that sites and
+    // coefficients are good.
     unsafe {
         for i in (0..n - n % L::N).step_by(L::N) {
             let [q, p] = load::<L>(sites.at(i));
@@ -223,6 +235,8 @@ pub(super) unsafe fn swings<L: Lanes>(sites: Sites<L::Element>, n: usize, [k, a]
 /// Multiplies the momenta of a row with a factor each.
 #[inline(always)]
 pub(super) unsafe fn damp<L: Lanes>(p: *mut L::Element, n: usize, factors: *const L::Element) {
+    // SAFETY: vectors end at n − n % N and single numbers at `n`, for which the caller says that momenta and factors
+    // are good.
     unsafe {
         for i in (0..n - n % L::N).step_by(L::N) {
             L::load(p.add(i)).mul(L::load(factors.add(i))).store(p.add(i));

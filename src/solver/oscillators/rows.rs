@@ -84,11 +84,13 @@ pub(super) struct Turns<'a, T> {
     pub stretch: Stretch,
 }
 
-// SAFETY of all functions below: the machine has L's instructions; rows are good for the stretch and share no number.
+// Contract of all functions below: the machine has L's instructions; rows are good for the stretch and share no number.
 impl<T: Real> Turns<'_, T> {
     /// Pairs along x of one parity, and the sites that they leave alone.
     #[inline(always)]
     pub(super) unsafe fn along<L: Lanes<Element = T>>(&self, row: Row<T>, odd: bool) {
+        // SAFETY: a stretch has `evens` even and `odds` odd columns; every pair that is turned lies among them, and
+        // tables have as many numbers from its place on.
         unsafe {
             let Stretch {
                 low_end,
@@ -97,6 +99,7 @@ impl<T: Real> Turns<'_, T> {
                 ..
             } = self.stretch;
             let (evens, odds) = (self.stretch.evens(), self.stretch.odds());
+            debug_assert!(evens > 0, "a stretch has a column");
             let place = self.stretch.place(self.layout, row.j);
             let sweep = Sweep { axis: 0, odd };
             let ends = &self.table.ends;
@@ -129,6 +132,8 @@ impl<T: Real> Turns<'_, T> {
     /// Pairs of a row and the one above it.
     #[inline(always)]
     pub(super) unsafe fn between<L: Lanes<Element = T>>(&self, lower: Row<T>, upper: Row<T>, odd: bool) {
+        // SAFETY: a stretch has `evens` even and `odds` odd columns; every pair that is turned lies among them, and
+        // tables have as many numbers from its place on.
         unsafe {
             let place = self.stretch.place(self.layout, lower.j);
             let sweep = Sweep { axis: 1, odd };
@@ -141,6 +146,8 @@ impl<T: Real> Turns<'_, T> {
     /// A first or last row in the sweep that leaves it alone.
     #[inline(always)]
     pub(super) unsafe fn rim<L: Lanes<Element = T>>(&self, row: Row<T>, high: bool) {
+        // SAFETY: a stretch has `evens` even and `odds` odd columns; every pair that is turned lies among them, and
+        // tables have as many numbers from its place on.
         unsafe {
             let column = self.stretch.column(self.layout);
             swings::<L>(row.even, self.stretch.evens(), self.table.rim(high, column));

@@ -105,11 +105,12 @@ pub(super) struct Complexes<L> {
     pub im: L,
 }
 
-// SAFETY of all functions below: pointers are good for the rows they name (`k` lanes in blocks; bits two times `k`), `k` is a multiple
+// Contract of all functions below: pointers are good for the rows they name (`k` lanes in blocks; bits two times `k`), `k` is a multiple
 // of FLAG and so of L::N, rows of one call do not overlap unless the same, and the machine has L's instruction set.
 impl<L: Lanes> Complexes<L> {
     #[inline(always)]
     pub(super) unsafe fn zero() -> Self {
+        // SAFETY: registers only; the caller says that the machine has L's instruction set.
         unsafe {
             let zero = L::splat(L::Element::zero());
             Self { re: zero, im: zero }
@@ -118,6 +119,7 @@ impl<L: Lanes> Complexes<L> {
 
     #[inline(always)]
     pub(super) unsafe fn load(from: *const L::Element) -> Self {
+        // SAFETY: the caller's: a whole block, 2N numbers a half, begins here.
         unsafe {
             Self {
                 re: L::load(from),
@@ -128,6 +130,7 @@ impl<L: Lanes> Complexes<L> {
 
     #[inline(always)]
     pub(super) unsafe fn store(self, to: *mut L::Element) {
+        // SAFETY: the caller's: a whole block, 2N numbers a half, begins here.
         unsafe {
             self.re.store(to);
             self.im.store(to.add(L::N));
@@ -136,6 +139,7 @@ impl<L: Lanes> Complexes<L> {
 
     #[inline(always)]
     pub(super) unsafe fn next(self, after: Self) -> Self {
+        // SAFETY: registers only; the caller says that the machine has L's instruction set.
         unsafe {
             Self {
                 re: self.re.next(after.re),
@@ -146,6 +150,7 @@ impl<L: Lanes> Complexes<L> {
 
     #[inline(always)]
     pub(super) unsafe fn previous(self, before: Self) -> Self {
+        // SAFETY: registers only; the caller says that the machine has L's instruction set.
         unsafe {
             Self {
                 re: self.re.previous(before.re),
@@ -159,6 +164,7 @@ impl<L: Lanes> Complexes<L> {
     /// self + i w q (imaginary time: + w q), for the lower site of a bond.
     #[inline(always)]
     pub(super) unsafe fn lower<const MODE: u8>(self, q: Self, w: &Wide<L>) -> Self {
+        // SAFETY: registers only; the caller says that the machine has L's instruction set.
         unsafe {
             let (mut re, mut im) = if MODE & IMAGINARY == 0 {
                 (q.im.neg_mul_add(w.re, self.re), w.re.mul_add(q.re, self.im))
@@ -181,6 +187,7 @@ impl<L: Lanes> Complexes<L> {
     /// self + i w* p (imaginary time: + w* p), for the upper site of a bond.
     #[inline(always)]
     pub(super) unsafe fn upper<const MODE: u8>(self, p: Self, w: &Wide<L>) -> Self {
+        // SAFETY: registers only; the caller says that the machine has L's instruction set.
         unsafe {
             let (mut re, mut im) = if MODE & IMAGINARY == 0 {
                 (p.im.neg_mul_add(w.re, self.re), w.re.mul_add(p.re, self.im))
@@ -203,6 +210,7 @@ impl<L: Lanes> Complexes<L> {
     /// Times the multiplier of each site.
     #[inline(always)]
     pub(super) unsafe fn mask(self, bits: *const u8, partner: u8, w: &Wide<L>) -> Self {
+        // SAFETY: the caller's: bits of N sites begin at `bits`.
         unsafe {
             let m = L::multiplier(bits, INSIDE, partner, w.alone);
             Self {
@@ -215,6 +223,7 @@ impl<L: Lanes> Complexes<L> {
     /// Times (c, s).
     #[inline(always)]
     pub(super) unsafe fn turn(self, phase: Self) -> Self {
+        // SAFETY: registers only; the caller says that the machine has L's instruction set.
         unsafe {
             Self {
                 re: self.im.neg_mul_add(phase.im, self.re.mul(phase.re)),
@@ -231,6 +240,7 @@ unsafe fn couple<L: Lanes, const MODE: u8>(
     q: Complexes<L>,
     w: &Wide<L>,
 ) -> (Complexes<L>, Complexes<L>) {
+    // SAFETY: registers only; the caller says that the machine has L's instruction set.
     unsafe { (p.lower::<MODE>(q, w), q.upper::<MODE>(p, w)) }
 }
 
@@ -244,6 +254,7 @@ pub(super) unsafe fn couple_masked<L: Lanes, const MODE: u8>(
     bits: [*const u8; 2],
     partner: u8,
 ) -> (Complexes<L>, Complexes<L>) {
+    // SAFETY: the caller's: bits of N sites begin at both of `bits`, which are read only where `masked`.
     unsafe {
         let (p, q) = couple::<L, MODE>(p, q, w);
         if masked {
@@ -264,12 +275,15 @@ pub(super) struct Columns<L> {
 /// The block of a row that holds lanes `at`..`at` + N.
 #[inline(always)]
 unsafe fn block<L: Lanes>(row: *const L::Element, at: usize) -> *const L::Element {
+    // SAFETY: the caller's: `at` is a multiple of N below `k`, and a row of `k` lanes has blocks of 8N numbers, 8 a
+    // lane, beside its partner's.
     unsafe { row.add(8 * at) }
 }
 
 impl<L: Lanes> Columns<L> {
     #[inline(always)]
     pub(super) unsafe fn zero() -> Self {
+        // SAFETY: registers only; the caller says that the machine has L's instruction set.
         unsafe {
             Self {
                 even: Complexes::zero(),
@@ -280,6 +294,7 @@ impl<L: Lanes> Columns<L> {
 
     #[inline(always)]
     pub(super) unsafe fn load(row: *const L::Element, at: usize) -> Self {
+        // SAFETY: the caller's: a whole block, 2N numbers a half, begins here.
         unsafe {
             let from = block::<L>(row, at);
             Self {
@@ -291,6 +306,7 @@ impl<L: Lanes> Columns<L> {
 
     #[inline(always)]
     pub(super) unsafe fn store(self, row: *mut L::Element, at: usize) {
+        // SAFETY: the caller's: a whole block, 2N numbers a half, begins here.
         unsafe {
             let to = block::<L>(row, at).cast_mut();
             self.even.store(to);
@@ -309,6 +325,7 @@ impl<L: Lanes> Columns<L> {
         partner: u8,
         w: &Wide<L>,
     ) -> Self {
+        // SAFETY: the caller's: bits of N sites begin at `bits`, here and, for odd columns, `k` further on.
         unsafe {
             if !masked {
                 return self;
@@ -323,6 +340,7 @@ impl<L: Lanes> Columns<L> {
     /// Times (c, s).
     #[inline(always)]
     pub(super) unsafe fn turn(self, phase: Self) -> Self {
+        // SAFETY: registers only; the caller says that the machine has L's instruction set.
         unsafe {
             Self {
                 even: self.even.turn(phase.even),
@@ -334,6 +352,7 @@ impl<L: Lanes> Columns<L> {
     /// The even sweep along x.
     #[inline(always)]
     pub(super) unsafe fn x_even<const MODE: u8>(self, w: &Wide<L>) -> Self {
+        // SAFETY: registers only; the caller says that the machine has L's instruction set.
         unsafe {
             Self {
                 even: self.even.lower::<MODE>(self.odd, w),
@@ -345,6 +364,7 @@ impl<L: Lanes> Columns<L> {
     /// The odd sweep along x, given the odd columns before and the even columns after.
     #[inline(always)]
     pub(super) unsafe fn x_odd<const MODE: u8>(self, before: Complexes<L>, after: Complexes<L>, w: &Wide<L>) -> Self {
+        // SAFETY: registers only; the caller says that the machine has L's instruction set.
         unsafe {
             Self {
                 odd: self.odd.lower::<MODE>(self.even.next(after), w),
@@ -356,6 +376,7 @@ impl<L: Lanes> Columns<L> {
     /// A sweep between two rows, the lower first.
     #[inline(always)]
     pub(super) unsafe fn couple<const MODE: u8>(self, upper: Self, w: &Wide<L>) -> (Self, Self) {
+        // SAFETY: registers only; the caller says that the machine has L's instruction set.
         unsafe {
             let even = couple::<L, MODE>(self.even, upper.even, w);
             let odd = couple::<L, MODE>(self.odd, upper.odd, w);

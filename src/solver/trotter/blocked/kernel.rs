@@ -25,7 +25,7 @@ use crate::backend::simd::{Lanes, prefetch};
 use crate::field::Real;
 use std::ops::Range;
 
-// SAFETY of all functions below: as in `columns`.
+// Contract of all functions below: as in `columns`.
 
 /// Sweeps along x of one row (an angle of 0 leaves one out): with `WHOLE` all three, otherwise the odd one, the second even one, and the
 /// phases.
@@ -38,6 +38,9 @@ pub(super) unsafe fn x_row<L: Lanes, const MODE: u8, const WHOLE: bool>(
     sweeps: &[Sweep<L::Element>; 3],
     phases: *const L::Element,
 ) {
+    debug_assert!(k.is_multiple_of(FLAG) && FLAG.is_multiple_of(L::N), "{k} lanes");
+    // SAFETY: rows and bits are those of `k` lanes, levels of k/FLAG groups. Plain steps end a vector before lanes
+    // of another level or at `k`.
     unsafe {
         let mut line = XLine::<L, MODE, WHOLE> {
             row,
@@ -87,6 +90,8 @@ impl<L: Lanes, const MODE: u8, const WHOLE: bool> XLine<L, MODE, WHOLE> {
     /// Lanes after the first even sweep, if there is one.
     #[inline(always)]
     unsafe fn begin<const LEVEL: u8>(&self, at: usize) -> Columns<L> {
+        // SAFETY: `at` is below `k`, or `k` itself at level NONE: past a row stands another row or what
+        // `Worker::new` laid out behind it.
         unsafe {
             let lanes = Columns::<L>::load(self.row, at);
             if !WHOLE {
@@ -102,6 +107,7 @@ impl<L: Lanes, const MODE: u8, const WHOLE: bool> XLine<L, MODE, WHOLE> {
     /// gives at level [`NONE`] stays within the halo.
     #[inline(always)]
     unsafe fn step<const LEVEL: u8>(&mut self, at: usize) {
+        // SAFETY: `at` is below `k`; the lanes after it are those of `begin`.
         unsafe {
             let (k, bits, w) = (self.k, self.bits, &self.w);
             let ahead = at + L::N;
@@ -130,6 +136,7 @@ impl<L: Lanes, const MODE: u8, const WHOLE: bool> XLine<L, MODE, WHOLE> {
 /// step begins the lanes after its own: the one before lanes of level [`ANY`] is of that level too.
 #[inline(always)]
 unsafe fn plain_until<L: Lanes>(levels: [*const u8; 2], at: usize, k: usize, most: u8) -> (usize, u8) {
+    // SAFETY: groups are counted up to k/FLAG, of which both lists have as many.
     unsafe {
         let mut flag = at / FLAG;
         let mut level = NONE;
@@ -170,6 +177,9 @@ pub(super) unsafe fn between_rows<L: Lanes, const MODE: u8>(
     partner: u8,
     sweep: &Sweep<L::Element>,
 ) {
+    debug_assert!(k.is_multiple_of(L::N), "{k} lanes");
+    // SAFETY: the contract of `columns`: rows, bits and levels are those of `k` lanes, and `at` stays below `k` in
+    // steps of N.
     unsafe {
         let w = Wide::<L>::new(sweep);
         for at in (0..k).step_by(L::N) {
@@ -193,6 +203,9 @@ pub(super) unsafe fn alone_row<L: Lanes>(
     partner: u8,
     sweep: &Sweep<L::Element>,
 ) {
+    debug_assert!(k.is_multiple_of(L::N), "{k} lanes");
+    // SAFETY: the contract of `columns`: rows, bits and levels are those of `k` lanes, and `at` stays below `k` in
+    // steps of N.
     unsafe {
         let w = Wide::<L>::new(sweep);
         for at in (0..k).step_by(L::N) {
@@ -206,6 +219,8 @@ pub(super) unsafe fn alone_row<L: Lanes>(
 /// Phases of one row.
 #[inline(always)]
 pub(super) unsafe fn phase_row<L: Lanes>(row: *mut L::Element, phases: *const L::Element, k: usize) {
+    // SAFETY: the contract of `columns`: rows, bits and levels are those of `k` lanes, and `at` stays below `k` in
+    // steps of N.
     unsafe {
         for at in (0..k).step_by(L::N) {
             Columns::<L>::load(row, at)
@@ -249,6 +264,9 @@ pub(super) unsafe fn stream_rows<L: Lanes, const MODE: u8, const KIND: u8>(
     x: &[Sweep<L::Element>; 3],
     stream: &[Sweep<L::Element>; 3],
 ) {
+    debug_assert!(k.is_multiple_of(FLAG) && FLAG.is_multiple_of(L::N), "{k} lanes");
+    // SAFETY: the contract of `columns`: rows, bits and levels are those of `k` lanes, and `at` stays below `k` in
+    // steps of N.
     unsafe {
         let w = [Wide::new(&stream[0]), Wide::new(&stream[1]), Wide::new(&stream[2])];
         let mut line = PairLine::<L, MODE, KIND> {
@@ -304,6 +322,8 @@ impl<L: Lanes, const MODE: u8, const KIND: u8> PairLine<'_, L, MODE, KIND> {
     /// Lanes of C and D, after the first even x sweep if there is one.
     #[inline(always)]
     unsafe fn begin<const LEVEL: u8>(&self, at: usize) -> [Columns<L>; 2] {
+        // SAFETY: `at` is below `k`, or `k` itself at level NONE: past a row stands another row or what
+        // `Worker::new` laid out behind it.
         unsafe {
             let row = |member: usize| self.rows.new.cast_const().add(member * 4 * L::N);
             let [c, d] = [Columns::<L>::load(row(0), at), Columns::<L>::load(row(1), at)];
@@ -323,6 +343,7 @@ impl<L: Lanes, const MODE: u8, const KIND: u8> PairLine<'_, L, MODE, KIND> {
     /// Finishes the lanes at `at`.
     #[inline(always)]
     unsafe fn step<const LEVEL: u8>(&mut self, at: usize) {
+        // SAFETY: `at` is below `k`; the lanes after it are those of `begin`.
         unsafe {
             let (k, bits, x) = (self.k, &self.rows.bits, &self.x);
             for row in self.rows.ahead {
@@ -369,6 +390,7 @@ impl<L: Lanes, const MODE: u8, const KIND: u8> PairLine<'_, L, MODE, KIND> {
     /// The stream's sweeps at the even or odd columns of a block.
     #[inline(always)]
     unsafe fn half<const LEVEL: u8>(&self, at: usize, odd: usize, c: Complexes<L>, d: Complexes<L>) {
+        // SAFETY: `at` is below `k`, and the upper row of a pair stands 4N numbers after the lower in every block.
         unsafe {
             let w = &self.w;
             let place = 8 * at + odd * 2 * L::N;
@@ -406,6 +428,7 @@ fn interact<T: Real>(re: &mut [T], im: &mut [T], g: T) {
 /// The interaction's phase on a row in blocks.
 #[inline(always)]
 pub(super) unsafe fn interact_row<L: Lanes>(row: *mut L::Element, k: usize, g: L::Element) {
+    // SAFETY: each vector of a block has N numbers of its own, and nothing else refers to them.
     unsafe {
         for at in (0..k).step_by(L::N) {
             for half in 0..2 {
@@ -422,6 +445,11 @@ pub(super) unsafe fn interact_row<L: Lanes>(row: *mut L::Element, k: usize, g: L
 /// of that plane.
 #[inline(always)]
 pub(super) unsafe fn split_row<L: Lanes>(from: *const L::Element, to: *mut L::Element, lanes: Range<usize>) {
+    debug_assert!(
+        lanes.is_empty() || (lanes.end - lanes.start).is_multiple_of(L::N),
+        "{lanes:?}"
+    );
+    // SAFETY: the caller's: 2 numbers a lane are read from `from`, and blocks of `lanes` written to `to`.
     unsafe {
         let first = lanes.start;
         for at in lanes.step_by(L::N) {
@@ -436,6 +464,11 @@ pub(super) unsafe fn split_row<L: Lanes>(from: *const L::Element, to: *mut L::El
 /// The inverse of [`split_row`].
 #[inline(always)]
 pub(super) unsafe fn join_row<L: Lanes>(from: *const L::Element, to: *mut L::Element, lanes: Range<usize>) {
+    debug_assert!(
+        lanes.is_empty() || (lanes.end - lanes.start).is_multiple_of(L::N),
+        "{lanes:?}"
+    );
+    // SAFETY: the caller's: blocks of `lanes` are read from `from`, and 2 numbers a lane written to `to`.
     unsafe {
         let first = lanes.start;
         for at in lanes.step_by(L::N) {

@@ -9,10 +9,11 @@ use crate::backend::simd::Lanes;
 use crate::solver::tiling::{Axis, Span};
 use std::ops::Range;
 
-// As in `tile`: pointers stay inside what `Worker::new` laid out; the machine has L's instruction set.
+// Contract as in `tile`.
 impl<L: Lanes> Worker<'_, L> {
     #[inline(always)]
     pub(super) unsafe fn prepare_x_bits(&self) {
+        // SAFETY: both buffers have 2k bytes of their own in `Scratch::bytes`.
         unsafe {
             let natural = std::slice::from_raw_parts_mut(self.row_bits, 2 * self.k);
             let width = self.block.x.len(self.halo);
@@ -30,6 +31,8 @@ impl<L: Lanes> Worker<'_, L> {
     /// Reads one plane of a row of the field into a row buffer's half.
     #[inline(always)]
     unsafe fn load_plane(&self, a: isize, s: isize, plane: usize, to: *mut L::Element) {
+        // SAFETY: `row` has 4k numbers, of which 2k are used; the block's core lies in the field, whose rows are
+        // `stride` apart; other blocks write other cores.
         unsafe {
             let (tiling, frames, halo) = (self.pass.tiling, self.pass.frames, self.halo);
             let (x, across, stream) = (self.block.x, self.block.across, self.block.stream);
@@ -102,6 +105,8 @@ impl<L: Lanes> Worker<'_, L> {
     /// Reads field, phases and bits of a row.
     #[inline(always)]
     unsafe fn load_row(&self, pair: usize, member: usize, h: usize) {
+        // SAFETY: the buffers of the pair, member and row have the lengths that `Worker::new` gave them; a table has
+        // `stride` numbers a row, and the whole row is read from it only where it lies in the grid.
         unsafe {
             let (k, tiling) = (self.k, self.pass.tiling);
             let (a, s) = self.sites(pair, member, h);
@@ -153,6 +158,8 @@ impl<L: Lanes> Worker<'_, L> {
 
     #[inline(always)]
     pub(super) unsafe fn load_pair(&self, pair: usize) {
+        // SAFETY: levels of k/FLAG groups and bits of 2k sites belong to each row of the ring; FLAG of them are read
+        // at a time.
         unsafe {
             let members = if self.pass.rank == 1 { 1 } else { 2 };
             for h in 0..self.height {
@@ -209,6 +216,7 @@ impl<L: Lanes> Worker<'_, L> {
     /// Writes the core of a finished pair.
     #[inline(always)]
     pub(super) unsafe fn store_pair(&self, pair: usize) {
+        // SAFETY: the core lies in the field and belongs to this block alone; `row` has room for 2k numbers.
         unsafe {
             for h in 0..self.height {
                 for member in 0..if self.pass.rank == 1 { 1 } else { 2 } {

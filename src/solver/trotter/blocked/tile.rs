@@ -98,7 +98,11 @@ macro_rules! blockwise {
                     }
                     // SAFETY: `Level::available` has found the features.
                     match level {
+                        // SAFETY: pointers stay inside what `new` laid out; the caller says that the machine has L's
+                        // instruction set.
                         Level::Avx512 => return unsafe { avx512(pass, block, scratch) },
+                        // SAFETY: pointers stay inside what `new` laid out; the caller says that the machine has L's
+                        // instruction set.
                         Level::Avx2 => return unsafe { avx2(pass, block, scratch) },
                         Level::Neon | Level::Portable => {}
                     }
@@ -184,10 +188,12 @@ impl<'a, L: Lanes> Worker<'a, L> {
         }
     }
 
-    // All that follows: pointers stay inside what `new` laid out; the machine has L's instruction set.
+    // Contract of all that follows: the machine has L's instruction set; pairs, members, rows and stages are those that `new` made room for.
 
     #[inline(always)]
     unsafe fn run(&self) {
+        // SAFETY: pointers stay inside what `new` laid out; the caller says that the machine has L's instruction
+        // set.
         unsafe {
             if self.pass.imaginary {
                 self.stream::<IMAGINARY>();
@@ -199,6 +205,8 @@ impl<'a, L: Lanes> Worker<'a, L> {
 
     #[inline(always)]
     unsafe fn stream<const MODE: u8>(&self) {
+        // SAFETY: pairs 1 to `pairs` + 1 and stages below their count are those that `new` made room for; bits and
+        // levels of one place of the ring are filled whole.
         unsafe {
             self.prepare_x_bits();
             if self.pass.rank == 1 {
@@ -245,21 +253,27 @@ impl<'a, L: Lanes> Worker<'a, L> {
 
     #[inline(always)]
     pub(super) unsafe fn new_row(&self, member: usize, h: usize) -> *mut L::Element {
+        // SAFETY: two members and `height` rows of a slab pair, which `in_pair` keeps within 2 slabs.
         unsafe { self.new.add(self.in_pair(member, h)) }
     }
 
     /// Place of a row in a slab pair: rows of equal height alternate block by block.
     fn in_pair(&self, member: usize, h: usize) -> usize {
+        debug_assert!(member < 2 && h < self.height, "row {h} of member {member}");
         h * 8 * self.k + member * 4 * L::N
     }
 
     #[inline(always)]
     unsafe fn carried_row(&self, stage: usize, member: usize, h: usize) -> *mut L::Element {
+        debug_assert!(stage < self.pass.stages.len(), "stage {stage}");
+        // SAFETY: a slab pair a stage.
         unsafe { self.carried.add(stage * 2 * self.slab() + self.in_pair(member, h)) }
     }
 
     #[inline(always)]
     pub(super) unsafe fn bits_row(&self, pair: usize, member: usize, h: usize) -> *mut u8 {
+        debug_assert!(member < 2 && h < self.height, "row {h} of member {member}");
+        // SAFETY: 2k bytes a row, `height` rows a member, two members a place of the ring.
         unsafe {
             self.bits
                 .add(((self.place(pair) * 2 + member) * self.height + h) * 2 * self.k)
@@ -268,11 +282,15 @@ impl<'a, L: Lanes> Worker<'a, L> {
 
     #[inline(always)]
     pub(super) unsafe fn levels_row(&self, pair: usize, h: usize) -> *mut u8 {
+        debug_assert!(h < self.height, "row {h}");
+        // SAFETY: k/FLAG bytes a row, `height` rows a place of the ring.
         unsafe { self.levels.add((self.place(pair) * self.height + h) * (self.k / FLAG)) }
     }
 
     #[inline(always)]
     pub(super) unsafe fn phases_row(&self, pair: usize, table: usize, member: usize, h: usize) -> *mut L::Element {
+        debug_assert!(table < self.pass.tables.len(), "table {table}");
+        // SAFETY: a slab pair a table, all tables a place of the ring.
         unsafe {
             let place = self.place(pair) * self.pass.tables.len() + table;
             self.phases.add(place * 2 * self.slab() + self.in_pair(member, h))
@@ -296,6 +314,7 @@ impl<'a, L: Lanes> Worker<'a, L> {
         y: isize,
         sweeps: &[Sweep<L::Element>; 3],
     ) {
+        // SAFETY: row, bits and levels are those of one row of `k` lanes.
         unsafe {
             if sweeps.iter().all(|sweep| sweep.re == L::Element::default()) {
                 return;
@@ -318,6 +337,7 @@ impl<'a, L: Lanes> Worker<'a, L> {
     /// One stage takes a pair and gives the one before.
     #[inline(always)]
     unsafe fn stage<const MODE: u8>(&self, s: usize, pair: usize) {
+        // SAFETY: rows of pairs `pair` and `pair` − 1 are in the ring; members are 0 and 1, rows below `height`.
         unsafe {
             let stage = &self.pass.stages[s];
             // Real time without walls or flux: x, stream and phases in one loop over the rows. With walls: two loops.
@@ -383,6 +403,7 @@ impl<'a, L: Lanes> Worker<'a, L> {
     /// Nested: x then across before the stream, across then x after it.
     #[inline(always)]
     unsafe fn across_and_x<const MODE: u8>(&self, pair: usize, sweeps: &[Sweep<L::Element>; 3], after: bool) {
+        // SAFETY: rows of this pair are in the ring; members are 0 and 1, rows below `height`.
         unsafe {
             for member in 0..2 {
                 if after && self.pass.rank == 3 {
@@ -407,6 +428,7 @@ impl<'a, L: Lanes> Worker<'a, L> {
     /// Sweeps across the rows of one slab of the new pair; numbers 0 and 2 are even, 1 is odd.
     #[inline(always)]
     unsafe fn across<const MODE: u8>(&self, pair: usize, member: usize, sweeps: &[Sweep<L::Element>; 3]) {
+        // SAFETY: rows `h` and `h` + 1 are below `height`, and are two rows.
         unsafe {
             for (n, sweep) in sweeps.iter().enumerate() {
                 if sweep.re == L::Element::default() {
@@ -433,6 +455,7 @@ impl<'a, L: Lanes> Worker<'a, L> {
     /// One dimension: the whole block stays in L1 for all stages.
     #[inline(always)]
     unsafe fn line<const MODE: u8>(&self) {
+        // SAFETY: one pair of one row, which `load_pair` has filled.
         unsafe {
             self.load_pair(1);
             for (s, stage) in self.pass.stages.iter().enumerate() {

@@ -91,11 +91,12 @@ struct Complexes<L> {
     im: L,
 }
 
-// SAFETY of all that follows: pointers are good for the places named, lower and upper sites do not overlap, and the machine
+// Contract of all that follows: pointers are good for the places named, lower and upper sites do not overlap, and the machine
 // has L's instruction set.
 impl<L: Lanes> Wide<L> {
     #[inline(always)]
     unsafe fn new(coupling: &Coupling<L::Element>) -> Self {
+        // SAFETY: registers only; the caller says that the machine has L's instruction set.
         unsafe {
             Self {
                 re: L::splat(coupling.w.re),
@@ -109,6 +110,7 @@ impl<L: Lanes> Wide<L> {
     /// Nothing where either site is closed.
     #[inline(always)]
     unsafe fn masked(&self, open: [*const u8; 2]) -> Self {
+        // SAFETY: the caller's: bytes of N sites begin at both of `open`.
         unsafe {
             let one = L::splat(num_traits::one());
             let both = L::multiplier(open[0], 1, 1, one).mul(L::multiplier(open[1], 1, 1, one));
@@ -125,6 +127,7 @@ impl<L: Lanes> Wide<L> {
 impl<L: Lanes> Complexes<L> {
     #[inline(always)]
     unsafe fn load(sites: Sites<L::Element>, at: usize) -> Self {
+        // SAFETY: the caller's: N places begin at `at`.
         unsafe {
             Self {
                 re: L::load(sites.re.add(at)),
@@ -135,6 +138,7 @@ impl<L: Lanes> Complexes<L> {
 
     #[inline(always)]
     unsafe fn store(self, sites: Sites<L::Element>, at: usize) {
+        // SAFETY: the caller's: N places begin at `at`.
         unsafe {
             self.re.store(sites.re.add(at));
             self.im.store(sites.im.add(at));
@@ -144,6 +148,7 @@ impl<L: Lanes> Complexes<L> {
     /// self + i w q (imaginary time: + w q).
     #[inline(always)]
     unsafe fn lower<const MODE: u8>(self, q: Self, w: &Wide<L>) -> Self {
+        // SAFETY: registers only; the caller says that the machine has L's instruction set.
         unsafe {
             let Self { mut re, mut im } = self;
             if MODE & IMAGINARY == 0 {
@@ -164,6 +169,7 @@ impl<L: Lanes> Complexes<L> {
     /// self + i s p (imaginary time: + s p); with flux + i ρ w* p (+ ρ w* p).
     #[inline(always)]
     unsafe fn upper<const MODE: u8>(self, p: Self, w: &Wide<L>) -> Self {
+        // SAFETY: registers only; the caller says that the machine has L's instruction set.
         unsafe {
             let (p, s) = if MODE & FLUX == 0 {
                 (p, w.s)
@@ -191,6 +197,7 @@ impl<L: Lanes> Complexes<L> {
     /// Times (c, s).
     #[inline(always)]
     unsafe fn mul(self, factor: Self) -> Self {
+        // SAFETY: registers only; the caller says that the machine has L's instruction set.
         unsafe {
             Self {
                 re: self.im.neg_mul_add(factor.im, self.re.mul(factor.re)),
@@ -210,6 +217,9 @@ pub(super) unsafe fn turn_bonds<L: Lanes, const MODE: u8>(
     dirty: [*const bool; 2],
     coupling: &Coupling<L::Element>,
 ) {
+    debug_assert!(places.len().is_multiple_of(L::N), "{places:?}");
+    debug_assert!(lower.re != upper.re && lower.im != upper.im, "bonds join two arrays");
+    // SAFETY: the caller's: `places` are whole vectors of both arrays, with a byte each, and a flag a BLOCK of them.
     unsafe {
         let whole = Wide::<L>::new(coupling);
         let mut at = places.start;
@@ -239,6 +249,8 @@ pub(super) unsafe fn multiply<L: Lanes>(
     factors: [*const L::Element; 2],
     places: Range<usize>,
 ) {
+    debug_assert!(places.len().is_multiple_of(L::N), "{places:?}");
+    // SAFETY: the caller's: `places` are whole vectors of the field and of both factors.
     unsafe {
         let mut at = places.start;
         while at < places.end {
