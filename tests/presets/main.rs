@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
+mod room;
 mod sound;
 
 use num_complex::Complex64;

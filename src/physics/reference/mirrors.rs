@@ -5,6 +5,36 @@ use std::f64::consts::PI;
 /// Full width at half height of J₀(kr), in wavelengths: what a focus in the open has in two dimensions. J₀(1.52114) = ½.
 pub const SPOT_2D: f64 = 2.0 * 1.521_139_2 / (2.0 * PI);
 
+/// The same in wavelengths, mean over both axes, where waves come from angles up to `half_angle` on either side of an axis only, all with the same strength: across that axis the mean of
+/// cos(kr sin φ) falls to a half, along it that of cos(kr cos φ). [`SPOT_2D`] is what all directions give.
+#[must_use]
+pub fn spot_of_an_aperture(half_angle: f64) -> f64 {
+    const PIECES: u32 = 2000;
+    let mean = |kr: f64, along: bool| {
+        let angles = (0..PIECES).map(|n| half_angle * ((2.0 * f64::from(n) + 1.0) / f64::from(PIECES) - 1.0));
+        let parts = angles.map(|angle| if along { angle.cos() } else { angle.sin() });
+        parts.map(|part| (kr * part).cos()).sum::<f64>() / f64::from(PIECES)
+    };
+    let half = |along: bool| {
+        // The first crossing: means fall from 1 at 0, and at kr = 1 still exceed ½.
+        let mut high = 1.0;
+        while mean(high, along) > 0.5 {
+            high += 0.01;
+        }
+        let mut low = high - 0.01;
+        for _ in 0..40 {
+            let middle = f64::midpoint(low, high);
+            if mean(middle, along) > 0.5 {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        2.0 * low / (2.0 * PI)
+    };
+    f64::midpoint(half(false), half(true))
+}
+
 /// The error that a plain mirror leaves of a packet on a chain after the best scaling: the site's answer weighs momenta by 1/v, v ∝ sin k.
 ///
 /// √(1 − ⟨1/v⟩²/⟨1/v²⟩) over |ψ(k)|² ∝ exp(−2σ²(k − k₀)²), k₀ well inside (0, π) against 1/2σ.
@@ -100,6 +130,13 @@ mod tests {
         let broad = plain_chain_error(1.0, 50.0);
         assert!((broad / (1.0f64.tan().recip() / 100.0) - 1.0).abs() < 1e-3, "{broad}");
         assert!(plain_chain_error(PI / 2.0, 50.0) < 1e-4);
+    }
+
+    #[test]
+    fn all_directions_make_the_spot_of_the_plane() {
+        assert!((spot_of_an_aperture(PI) - SPOT_2D).abs() < 1e-6);
+        // One direction: cos kr = ½ along it.
+        assert!(spot_of_an_aperture(1.0) > spot_of_an_aperture(1.2));
     }
 
     #[test]
