@@ -134,11 +134,14 @@ impl SolverTable for Table {
         let mut objections = own.clone();
         let step = (scenario.time().step).unwrap_or_else(|| (method.step_advice)(scenario).auto);
         if !(step.is_finite() && step > 0.0) {
-            objections.push(Objection {
-                key: "time.step".to_owned(),
-                message: format!("there is no time step: \"auto\" is {step}, for nothing can move"),
-                remedy: "leave sites free of walls and choose larger speeds, or write a number".to_owned(),
-            });
+            // What the method objects to may be the reason.
+            if objections.is_empty() {
+                objections.push(Objection {
+                    key: "time.step".to_owned(),
+                    message: format!("there is no time step: \"auto\" is {step}, for nothing can move"),
+                    remedy: "choose larger speeds, or write a number".to_owned(),
+                });
+            }
             return objections;
         }
         let most = scenario.solver().precision.most();

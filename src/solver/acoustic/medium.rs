@@ -43,3 +43,20 @@ pub fn read_walls(scenario: &Scenario) -> Vec<bool> {
     });
     walls
 }
+
+/// Whether every site is a wall, continued into absorbing layers as in [`read_walls`]. Ends at the first one that is none.
+pub fn is_all_wall(scenario: &Scenario) -> bool {
+    let medium = scenario.medium();
+    if !medium.has(Sets::Wall) {
+        return false;
+    }
+    let [nx, ny, _] = scenario.grid().size();
+    let domain = Domain::new(scenario.grid());
+    let mut walls = vec![false; nx];
+    (0..scenario.grid().rows()).all(|row| {
+        let [j, k] = domain.row(row % ny, row / ny);
+        medium.wall_row(j, k, 0..nx, &mut walls);
+        domain.fill_ends(&mut walls);
+        walls.iter().all(|wall| *wall)
+    })
+}

@@ -23,6 +23,13 @@ pub(super) fn acoustic_objections(scenario: &Scenario) -> Vec<Objection> {
             "remove `drive`",
         ));
     }
+    if medium::is_all_wall(scenario) {
+        all.push(Objection::new(
+            "layer",
+            "every site is a wall: there is nothing that could sound",
+            "leave sites free of walls",
+        ));
+    }
     for axis in (0..grid.rank()).filter(|axis| grid.edges()[*axis] == Edge::Absorb) {
         let sites = grid.size()[axis];
         if 2 * grid.absorb_width() + 1 > sites {
