@@ -367,11 +367,24 @@ fn mirror_line(engine: &mut Engine) -> anyhow::Result<Option<String>> {
             status.turn, status.heard
         )));
     }
-    let focus = format!(
-        "focus {} wide, {} times the rms of the field",
-        short(found.width),
-        short(found.contrast)
-    );
+    // At the moment at which it is to come together, which a burst lets come before the end.
+    let focus = match (engine.replays().last(), engine.focal_step()) {
+        (Some(replay), Some(focal)) => {
+            #[expect(clippy::cast_precision_loss, reason = "steps are far below 2^52")]
+            let before = (engine.clock().steps as f64 - focal as f64) * engine.clock().time_step;
+            let at = engine.clock().time - before;
+            let [width, contrast] = [replay.width, replay.contrast].map(short);
+            format!(
+                "focus at t = {}: {width} wide, {contrast} times the rms of the field",
+                short(at)
+            )
+        }
+        _ => format!(
+            "focus now {} wide, {} times the rms of the field",
+            short(found.width),
+            short(found.contrast)
+        ),
+    };
     // A source leaves nothing at t = 0 to compare with.
     if found.error == 0.0 && found.fidelity == 0.0 {
         return Ok(Some(format!("mirror: {} sites play, {focus}", status.playing)));

@@ -65,6 +65,14 @@ pub fn shoot(
     #[expect(clippy::cast_possible_truncation, reason = "seconds between two pictures")]
     let seconds = (1.0 / script.fps) as f32;
     painter.watch(progress);
+    let own = progress.clone();
+    engine.set_watch(Box::new(move |_, _| {
+        if own.is_cancelled() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    }));
     for n in 0..script.pictures.max(1) {
         let end = engine.run_until(script.time(n), &mut |_, _| {
             if progress.is_cancelled() {

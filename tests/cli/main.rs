@@ -560,3 +560,13 @@ fn scenes_are_measured_beside_their_bare_grids() {
         .ripplon("bench --scenes pond --precision half")
         .expect(2, &["--precision half", "single, double"]);
 }
+
+/// A burst comes together before the end, by the time of its middle: there the focus is measured.
+#[test]
+fn a_mirror_s_line_describes_the_focus() {
+    let place = Place::new();
+    // 500 steps there; the burst's middle was at 1/2450 s, 23 steps after the start.
+    place
+        .ripplon("run one-transducer --set mirror.at=0.00875 --until 0.0175")
+        .expect(0, &["1000 steps", "focus at t = 0.01709"]);
+}

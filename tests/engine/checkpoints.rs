@@ -289,3 +289,22 @@ fn signs_of_zero_survive_a_resume() {
     }
     assert!(tried >= 2 * 2 * 6, "{tried}");
 }
+
+/// Bits may depend on the program and on the processor's vectors: where they are others, a resumed run says so.
+#[test]
+fn another_program_or_other_vectors_are_remarked_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run.ripplon");
+    let mut run = checkpointed(&[], &path);
+    run.save_checkpoint(&path).unwrap();
+    assert_eq!(Engine::resume(scene(&[]), &path).unwrap().1, Vec::<String>::new());
+    let mut checkpoint = Checkpoint::read(&path).unwrap();
+    checkpoint.run.program = "0.0.1".to_owned();
+    checkpoint.run.vectors = "ninety-nine".to_owned();
+    checkpoint.write(&path).unwrap();
+    let (_, remarks) = Engine::resume(scene(&[]), &path).unwrap();
+    for words in ["version 0.0.1", "vectors ninety-nine"] {
+        assert!(remarks.iter().any(|remark| remark.contains(words)), "{remarks:?}");
+    }
+    assert_eq!(remarks.len(), 2, "{remarks:?}");
+}

@@ -15,6 +15,8 @@ pub struct Replay {
     pub record: f64,
     /// |ψ| or |p| in the focus over its root mean square, at the moment at which the wave is to come together.
     pub contrast: f64,
+    /// Its full width at half height there; a length, 0 if it falls nowhere to a half.
+    pub width: f64,
 }
 
 impl Replay {
@@ -94,6 +96,7 @@ impl Engine {
             playing: timeline.sites.playing(&mirror).len(),
             record: mirror.record.min(recorded),
             contrast: found.contrast,
+            width: found.width,
         };
         match self.replays.iter_mut().find(|known| known.is_like(&replay)) {
             Some(known) => *known = replay,
@@ -114,6 +117,7 @@ mod tests {
             playing,
             record,
             contrast,
+            width: 1.0,
         };
         let all = [replay(4, 0.25, 3.0), replay(9, 1.0, 9.0)];
         assert!((law(&all).unwrap() - 3.0).abs() < 1e-14);
