@@ -142,7 +142,7 @@ fn objection_to(step: f64, spectrum: &Spectrum) -> Option<Objection> {
     let message = format!("a step of {step:e} takes {terms:.0e} terms, and {LARGEST:.0e} are the most");
     let remedy = format!("take at most {most:e}, or a lower potential where nothing is");
     // A potential without end gives terms that are no number.
-    (!(terms <= LARGEST)).then(|| Objection::new("time.step", message, remedy))
+    (terms.is_nan() || terms > LARGEST).then(|| Objection::new("time.step", message, remedy))
 }
 
 fn memory(scenario: &Scenario) -> u64 {

@@ -76,6 +76,13 @@ pub(super) struct Given {
     pub(super) tower: Option<usize>,
 }
 
+/// What is timed.
+#[derive(Clone, Copy, Debug)]
+enum Candidate {
+    Stepwise,
+    Towers(Plan),
+}
+
 /// How a sweep is taken: tower by tower, or, where a scene leaves that `open`, step by step if that takes less time on a part of the grid (`None`). A scene's dts and
 /// steps stay as they are given.
 pub(super) fn fastest<T: Vectors>(lattice: &Lattice, given: Given, open: bool) -> Option<Plan> {
@@ -89,14 +96,18 @@ pub(super) fn fastest<T: Vectors>(lattice: &Lattice, given: Given, open: bool) -
         return Some(usual);
     }
     // Last, as no large grid is faster that way.
-    let stepwise = open.then_some(None);
-    let ways: Vec<Option<Plan>> = plans.into_iter().map(Some).chain(stepwise).collect();
+    let stepwise = open.then_some(Candidate::Stepwise);
+    let ways = plans.into_iter().map(Candidate::Towers).chain(stepwise).collect();
     let key = TuningKey::new("fdtd", &(lattice, T::PRECISION, given, open));
-    tune::fastest(&key, ways, |ways| measure::<T>(lattice, ways)).unwrap_or(Some(usual))
+    match tune::fastest(&key, ways, |ways| measure::<T>(lattice, ways)) {
+        Some(Candidate::Stepwise) => None,
+        Some(Candidate::Towers(plan)) => Some(plan),
+        None => Some(usual),
+    }
 }
 
 /// The fastest of some ways on fewer rows of the same length, one speed and edges that reflect; `None` where the sample finds no memory.
-fn measure<T: Vectors>(lattice: &Lattice, ways: Vec<Option<Plan>>) -> Option<Option<Plan>> {
+fn measure<T: Vectors>(lattice: &Lattice, ways: Vec<Candidate>) -> Option<Candidate> {
     let trial = sample::<T>(lattice);
     let values = trial.lattice.values();
     let (mut now, mut old) = (
@@ -105,7 +116,10 @@ fn measure<T: Vectors>(lattice: &Lattice, ways: Vec<Option<Plan>>) -> Option<Opt
     );
     let quiet = vec![false; trial.lattice.rows()];
     quickest(ways, LONGEST, |way, passes| {
-        let steps = way.map_or(1, |plan| plan.tower);
+        let steps = match way {
+            Candidate::Stepwise => 1,
+            Candidate::Towers(plan) => plan.tower,
+        };
         let played: Vec<Played<T>> = (0..steps).map(|_| Played::default()).collect();
         let mut recorder = Recorder::new(&trial, &Taps::default(), steps);
         let events = SiteEvents {
@@ -113,7 +127,7 @@ fn measure<T: Vectors>(lattice: &Lattice, ways: Vec<Option<Plan>>) -> Option<Opt
             rows: &quiet,
             recording: recorder.recording(1.0, 1.0),
         };
-        let Some(plan) = way else {
+        let Candidate::Towers(plan) = way else {
             return Some(least_time(passes, STEPS, || {
                 for _ in 0..STEPS {
                     trial.run(&now, &mut old, &mut [], Mode::Step, Followed::default(), &events);
