@@ -104,7 +104,7 @@ impl<T: Vectors> Operator<T> {
             let here = [of(0, start, len), of(1, start, len)];
             level.run(Part {
                 operator: self,
-                planes: [&*of(0, 0, self.diagonal.len()), of(1, 0, self.diagonal.len())],
+                planes: [of(0, 0, self.diagonal.len()), of(1, 0, self.diagonal.len())],
                 start,
                 here,
                 next,

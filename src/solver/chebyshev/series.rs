@@ -98,7 +98,9 @@ fn bessel_j(z: f64) -> Vec<f64> {
     }
     let squares: f64 = all[1..].iter().map(|value| value * value).sum();
     let scale = (all[0] * all[0] + 2.0 * squares).sqrt();
-    all.iter_mut().for_each(|value| *value /= scale);
+    for value in &mut all {
+        *value /= scale;
+    }
     all
 }
 
