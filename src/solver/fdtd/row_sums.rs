@@ -74,9 +74,11 @@ pub(super) struct Follow<'a, T> {
     pub(super) pressure: &'a [T],
     /// The largest |p| so far.
     pub(super) peak: Option<&'a mut [T]>,
-    /// Φ⁺, which grows by Δt pⁿ⁺¹: from where it is read if it is written elsewhere, where to, Δt.
-    pub(super) potential: Option<(Option<&'a [T]>, &'a mut [T], T)>,
+    pub(super) potential: Option<Growing<'a, T>>,
 }
+
+/// Φ⁺, which grows by Δt pⁿ⁺¹: from where it is read if it is written elsewhere, where to, Δt.
+pub(super) type Growing<'a, T> = (Option<&'a [T]>, &'a mut [T], T);
 
 /// The fastest kernels.
 #[derive(Clone, Copy)]

@@ -178,13 +178,12 @@ impl<T: Real> Recorder<T> {
                 Measure::Peak => Some(Reduction::Largest),
                 Measure::Value | Measure::Flux | Measure::Energy => None,
             };
-            let kept = match reduction.filter(|_| tap.shares.is_empty()) {
-                Some(reduction) => Kept::Reduced(Partials::new(Sites { lo: tap.lo, hi: tap.hi }, reduction)),
-                None => {
-                    let window = window(grid, tap, new.per_step);
-                    new.per_step += 2 * window.sites();
-                    Kept::Copy(window)
-                }
+            let kept = if let Some(reduction) = reduction.filter(|_| tap.shares.is_empty()) {
+                Kept::Reduced(Partials::new(Sites { lo: tap.lo, hi: tap.hi }, reduction))
+            } else {
+                let window = window(grid, tap, new.per_step);
+                new.per_step += 2 * window.sites();
+                Kept::Copy(window)
             };
             new.kept.push(kept);
         }
@@ -462,7 +461,7 @@ impl<'a, T: Real> SiteEvents<'a, T> {
                 match kept {
                     Kept::Copy(_) if recorder.direct => {}
                     Kept::Copy(window) => self.copy(step * recorder.per_step, window, row, stretch, core),
-                    Kept::Reduced(partials) => self.reduce(step, partials, row, stretch, core),
+                    Kept::Reduced(partials) => reduce(step, partials, row, stretch, core),
                 }
             }
         }
@@ -480,34 +479,6 @@ impl<'a, T: Real> SiteEvents<'a, T> {
                 let site = site(row, stretch, at % nx);
                 *self.heard.add(step * recorder.sites.len() + first + n) = [*site.q, *site.p];
             }
-        }
-    }
-
-    /// Adds up, or finds the largest of, the chunks of a row.
-    unsafe fn reduce(&self, step: usize, partials: &Partials, row: Row<T>, stretch: &Stretch, core: &Range<usize>) {
-        let Some(common) = partials.sites.overlap(row.j, 0, core) else {
-            return;
-        };
-        let mut start = common.start;
-        while start < common.end {
-            let chunk = start / CHUNK;
-            let end = ((chunk + 1) * CHUNK).min(common.end);
-            let mut numbers = [T::zero(); CHUNK];
-            for (number, i) in numbers[start % CHUNK..].iter_mut().zip(start..end) {
-                // SAFETY: the stretch holds the core.
-                let value = unsafe { *site(row, stretch, i).q };
-                *number = match partials.reduction {
-                    Reduction::Largest => value.abs(),
-                    Reduction::Squares => value * value,
-                    Reduction::Sum => value,
-                };
-            }
-            partials.put(
-                step,
-                partials.place(row.j, 0, chunk),
-                reduce_chunk(&numbers, partials.reduction),
-            );
-            start = end;
         }
     }
 
@@ -533,6 +504,34 @@ impl<'a, T: Real> SiteEvents<'a, T> {
                 };
             }
         }
+    }
+}
+
+/// Adds up, or finds the largest of, the chunks of a row.
+unsafe fn reduce<T: Real>(step: usize, partials: &Partials, row: Row<T>, stretch: &Stretch, core: &Range<usize>) {
+    let Some(common) = partials.sites.overlap(row.j, 0, core) else {
+        return;
+    };
+    let mut start = common.start;
+    while start < common.end {
+        let chunk = start / CHUNK;
+        let end = ((chunk + 1) * CHUNK).min(common.end);
+        let mut numbers = [T::zero(); CHUNK];
+        for (number, i) in numbers[start % CHUNK..].iter_mut().zip(start..end) {
+            // SAFETY: the stretch holds the core.
+            let value = unsafe { *site(row, stretch, i).q };
+            *number = match partials.reduction {
+                Reduction::Largest => value.abs(),
+                Reduction::Squares => value * value,
+                Reduction::Sum => value,
+            };
+        }
+        partials.put(
+            step,
+            partials.place(row.j, 0, chunk),
+            reduce_chunk(&numbers, partials.reduction),
+        );
+        start = end;
     }
 }
 

@@ -88,14 +88,14 @@ impl<T: Real> Recorder<T> {
                     readings.push(Reading::new(n, Kept::Reduced(Partials::new(sites, Reduction::Squares))));
                 }
                 Measure::Peak => {
-                    readings.push(Reading::new(n, Kept::Reduced(Partials::new(sites, Reduction::Largest))))
+                    readings.push(Reading::new(n, Kept::Reduced(Partials::new(sites, Reduction::Largest))));
                 }
                 Measure::Value | Measure::Flux | Measure::Energy => {
                     readings.extend(copied(grid, tap).into_iter().map(|(lo, hi)| {
                         let slots = Vec::new();
                         let sites = Sites { lo, hi };
                         Reading::new(n, Kept::Copy(Copies { sites, slots }))
-                    }))
+                    }));
                 }
             }
         }
