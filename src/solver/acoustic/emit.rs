@@ -63,9 +63,15 @@ impl Emitters {
     pub fn play(&self, t: f64, walls: &[bool], mut add: impl FnMut([usize; 3], f64)) {
         let cell = self.grid.cell_volume();
         for Emitter { source, points } in &self.list {
+            // The points of a line play the same at the same time.
+            let mut last = None;
             for point in points {
-                let strength =
-                    source.amplitude * source.signal.at(t - source.delay - point.delay) * point.weight / cell;
+                let signal = match last {
+                    Some((delay, signal)) if delay == point.delay => signal,
+                    _ => source.signal.at(t - source.delay - point.delay),
+                };
+                last = Some((point.delay, signal));
+                let strength = source.amplitude * signal * point.weight / cell;
                 if strength == 0.0 {
                     continue;
                 }

@@ -8,6 +8,7 @@
 //! Source: Hicks 2002, Arbitrary source and receiver positioning in finite-difference schemes using Kaiser windowed sinc functions, doi:10.1190/1.1451454.
 
 use crate::grid::{Edge, Grid};
+use std::sync::LazyLock;
 
 /// r: half the sites of an axis.
 const RADIUS: isize = 4;
@@ -162,7 +163,8 @@ fn weight(distance: f64) -> f64 {
         return 0.0;
     }
     let angle = std::f64::consts::PI * distance;
-    let window = bessel(SHARPNESS * (1.0 - part * part).sqrt()) / bessel(SHARPNESS);
+    static HIGHEST: LazyLock<f64> = LazyLock::new(|| bessel(SHARPNESS));
+    let window = bessel(SHARPNESS * (1.0 - part * part).sqrt()) / *HIGHEST;
     if angle == 0.0 {
         window
     } else {
@@ -176,6 +178,10 @@ fn bessel(x: f64) -> f64 {
     let (mut term, mut sum) = (1.0, 1.0);
     for n in 1..=30 {
         term *= quarter / f64::from(n * n);
+        // What follows is smaller still and changes nothing.
+        if sum + term == sum {
+            break;
+        }
         sum += term;
     }
     sum

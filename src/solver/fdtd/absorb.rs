@@ -12,10 +12,11 @@
 use super::stencil::{COEFFICIENTS, FLUX, first, term};
 use crate::backend::simd::{self, Array, Lanes, Level, Vectors};
 use crate::field::Real;
+use std::ops::Range;
 
-/// Rows of a box, all pointers at its first site.
+/// Parts of rows, all pointers at the first site of the first row.
 ///
-/// Everything must reach `sites` values from there on in each of `rows` rows, `stride` values apart; nobody else may write what is read or touch what is written.
+/// Everything must reach the sites of all segments in each of `rows` rows, `stride` values apart; nobody else may write what is read or touch what is written.
 pub(super) struct LayerBox<'a, T> {
     /// pⁿ.
     pub(super) here: *const T,
@@ -29,12 +30,20 @@ pub(super) struct LayerBox<'a, T> {
     pub(super) density: Option<*const T>,
     /// x, y, z, as many as there are.
     pub(super) axes: &'a [Axis<T>],
-    /// Sites of a row.
-    pub(super) sites: usize,
+    /// The parts of a row.
+    pub(super) segments: &'a [Segment],
     /// Rows.
     pub(super) rows: usize,
     /// Values from a row of the box to the next.
     pub(super) stride: usize,
+}
+
+/// A part of a row.
+#[derive(Clone, Debug)]
+pub(super) struct Segment {
+    pub(super) sites: Range<usize>,
+    /// What is added to a site's x for its slot of the layer along x (in wrapping arithmetic), if that absorbs here.
+    pub(super) shift: Option<usize>,
 }
 
 /// What a box reads along one axis.
@@ -51,13 +60,11 @@ pub(super) struct Axis<T> {
 /// A layer along one axis.
 #[derive(Clone, Copy)]
 pub(super) struct AxisLayer<T> {
-    /// A of the faces below and above and of the sites.
+    /// A of the faces below and above and of the sites: one for each slot along x, otherwise one for all sites of a row.
     pub(super) factors: [*const T; 3],
-    /// Whether there is one for each site, as along x, or one for all of a row.
-    pub(super) columns: bool,
     /// Values from the factors of a row to those of the next.
     pub(super) next_factor: usize,
-    /// ψ of the faces below and above, ζ.
+    /// ψ of the faces below and above, ζ: of each slot along x, otherwise of each site of a row.
     pub(super) memory: [*mut T; 3],
     /// Values from the memories of a row to those of the next.
     pub(super) next_memory: usize,
@@ -91,27 +98,28 @@ struct Absorb<'a, T, const H: usize>(&'a LayerBox<'a, T>);
 impl<T: Vectors, const H: usize> simd::Kernel<T> for Absorb<'_, T, H> {
     #[inline(always)]
     unsafe fn run<L: Lanes<Element = T>>(self) {
-        let n = self.0.sites;
         for row in 0..self.0.rows {
-            let mut i = 0;
-            // SAFETY: i + N ≤ n in every call; the rest is the promise of the kernel's caller.
-            unsafe {
-                while i + L::N <= n {
-                    self.0.sites::<L, H>(row, i);
-                    i += L::N;
-                }
-                // What is left, in vectors that get shorter.
-                if L::N > 8 && i + 8 <= n {
-                    self.0.sites::<Array<T, 8>, H>(row, i);
-                    i += 8;
-                }
-                if L::N > 4 && i + 4 <= n {
-                    self.0.sites::<Array<T, 4>, H>(row, i);
-                    i += 4;
-                }
-                while i < n {
-                    self.0.sites::<Array<T, 1>, H>(row, i);
-                    i += 1;
+            for segment in self.0.segments {
+                let Range { start: mut i, end } = segment.sites.clone();
+                // SAFETY: i + N ≤ end in every call; the rest is the promise of the kernel's caller.
+                unsafe {
+                    while i + L::N <= end {
+                        self.0.sites::<L, H>(segment, row, i);
+                        i += L::N;
+                    }
+                    // What is left, in vectors that get shorter.
+                    if L::N > 8 && i + 8 <= end {
+                        self.0.sites::<Array<T, 8>, H>(segment, row, i);
+                        i += 8;
+                    }
+                    if L::N > 4 && i + 4 <= end {
+                        self.0.sites::<Array<T, 4>, H>(segment, row, i);
+                        i += 4;
+                    }
+                    while i < end {
+                        self.0.sites::<Array<T, 1>, H>(segment, row, i);
+                        i += 1;
+                    }
                 }
             }
         }
@@ -124,7 +132,7 @@ impl<T: Real> LayerBox<'_, T> {
     /// # Safety
     /// The row reaches as far as `i` + N; the processor must have the instructions of `L`; for all that follow.
     #[inline(always)]
-    unsafe fn sites<L: Lanes<Element = T>, const H: usize>(&self, row: usize, i: usize) {
+    unsafe fn sites<L: Lanes<Element = T>, const H: usize>(&self, segment: &Segment, row: usize, i: usize) {
         let at = row * self.stride + i;
         // SAFETY: the caller's promise.
         unsafe {
@@ -135,7 +143,23 @@ impl<T: Real> LayerBox<'_, T> {
             }
             let mut sum = here;
             for (n, axis) in self.axes.iter().enumerate() {
-                let part = axis.change::<L, H>([row, i, at], here, rho);
+                let slot = match (n, segment.shift) {
+                    (0, Some(shift)) => Some(i.wrapping_add(shift)),
+                    (0, None) => None,
+                    _ => Some(i),
+                };
+                let layer = match (&axis.layer, slot) {
+                    (Some(layer), Some(slot)) => Some((
+                        layer,
+                        Place {
+                            row,
+                            slot,
+                            columns: n == 0,
+                        },
+                    )),
+                    _ => None,
+                };
+                let part = axis.change::<L, H>(at, here, rho, layer);
                 sum = if n == 0 { part } else { sum.add(part) };
             }
             let mut square = L::splat(self.square);
@@ -153,9 +177,10 @@ impl<T: Real> Axis<T> {
     #[inline(always)]
     unsafe fn change<L: Lanes<Element = T>, const H: usize>(
         &self,
-        [row, i, at]: [usize; 3],
+        at: usize,
         here: L,
         rho: Option<L>,
+        layer: Option<(&AxisLayer<T>, Place)>,
     ) -> L {
         // SAFETY: the caller's promise.
         unsafe {
@@ -164,8 +189,8 @@ impl<T: Real> Axis<T> {
                 low[k] = L::load(self.near[k][0].add(at));
                 high[k] = L::load(self.near[k][1].add(at));
             }
-            if let Some(layer) = &self.layer {
-                let z = layer.change::<L, H>([row, i], here, &low, &high);
+            if let Some((layer, place)) = layer {
+                let z = layer.change::<L, H>(place, here, &low, &high);
                 return match rho {
                     Some(rho) => z.div(rho),
                     None => z,
@@ -187,12 +212,23 @@ impl<T: Real> Axis<T> {
     }
 }
 
+/// Where a vector of sites is in a layer.
+#[derive(Clone, Copy)]
+struct Place {
+    /// Row of the box.
+    row: usize,
+    /// Slot along x, otherwise x.
+    slot: usize,
+    /// Whether each site has factors of its own: along x.
+    columns: bool,
+}
+
 impl<T: Real> AxisLayer<T> {
     /// Z from pⁿ around; see [`super::cpml`].
     #[inline(always)]
     unsafe fn change<L: Lanes<Element = T>, const H: usize>(
         &self,
-        place: [usize; 2],
+        place: Place,
         here: L,
         low: &[L; H],
         high: &[L; H],
@@ -217,15 +253,16 @@ impl<T: Real> AxisLayer<T> {
 
     /// A(m + g) of a memory m, which becomes that minus g.
     #[inline(always)]
-    unsafe fn renew<L: Lanes<Element = T>>(&self, n: usize, [row, i]: [usize; 2], g: L) -> L {
+    unsafe fn renew<L: Lanes<Element = T>>(&self, n: usize, place: Place, g: L) -> L {
+        let Place { row, slot, columns } = place;
         // SAFETY: the caller's promise.
         unsafe {
-            let factor = if self.columns {
-                L::load(self.factors[n].add(i))
+            let factor = if columns {
+                L::load(self.factors[n].add(slot))
             } else {
                 L::splat(*self.factors[n].add(row * self.next_factor))
             };
-            let memory = self.memory[n].add(row * self.next_memory + i);
+            let memory = self.memory[n].add(row * self.next_memory + slot);
             let sum = factor.mul(L::load(memory).add(g));
             sum.sub(g).store(memory);
             sum

@@ -1,13 +1,12 @@
 //! The parts of a row that take different kernels: its ends in layers along x, what is between them, sites beside walls.
 
-use super::absorb::{Axis, AxisLayer, LayerBox, Own, site_change};
+use super::absorb::{Axis, AxisLayer, LayerBox, Own, Segment, site_change};
 use super::cpml::Layer;
 use super::lattice::Lattice;
 use super::scheme::Sweep;
 use super::stage::{Memory, Scratch, Stage};
 use super::stencil::site_sum;
 use crate::field::Real;
-use std::ops::Range;
 
 impl<T: Real> Sweep<T> {
     /// Appends pⁿ⁺¹ of the sites beside walls of a row whose pⁿ⁻¹ is `before`, and what layers will remember of them.
@@ -87,59 +86,68 @@ impl<T: Real> Sweep<T> {
         let density = (!self.material.density.is_empty()).then(|| self.density_rows(j, k));
         let squares = (!self.material.squares.is_empty()).then(|| lattice.row(&self.material.squares, row));
         let [low, high] = stage.ends();
-        for (part, end) in [(low.clone(), true), (low.end..high.start.min(nx), false), (high, true)] {
-            if part.is_empty() {
-                continue;
-            }
-            let (rows, squares) = (
-                rows.part(part.clone(), half),
-                squares.map(|squares| &squares[part.clone()]),
-            );
-            let out = &mut span[half + part.start..half + part.end];
-            if !(end || boxed) {
-                (self.kernel)(out, &rows, self.material.square, squares);
-                continue;
-            }
-            let density = density.as_ref().map(|density| density.part(part.clone(), half));
-            let n = part.len();
-            let start = |row: &[T]| row[..n].as_ptr();
-            let axes: [Axis<T>; 3] = std::array::from_fn(|axis| Axis {
-                near: match axis {
-                    0 => std::array::from_fn(|k| {
-                        let k = (k + 1).min(half);
-                        [start(&rows.x[half - k..]), start(&rows.x[half + k..])]
-                    }),
-                    1 => rows.y.map(|pair| pair.map(start)),
-                    _ => rows.z.map(|pair| pair.map(start)),
-                },
-                density: density.as_ref().map(|density| match axis {
-                    0 => [start(density.x), start(&density.x[2..])],
-                    1 => density.y[0].map(start),
-                    _ => density.z[0].map(start),
+        if !boxed && low.end < high.start.min(nx) {
+            let middle = low.end..high.start.min(nx);
+            let squares = squares.map(|squares| &squares[middle.clone()]);
+            let out = &mut span[half + middle.start..half + middle.end];
+            (self.kernel)(out, &rows.part(middle, half), self.material.square, squares);
+        }
+        let segments = self.segments(stage, boxed);
+        if segments.is_empty() {
+            return;
+        }
+        let start = |row: &[T]| row[..nx].as_ptr();
+        let axes: [Axis<T>; 3] = std::array::from_fn(|axis| Axis {
+            near: match axis {
+                0 => std::array::from_fn(|k| {
+                    let k = (k + 1).min(half);
+                    [start(&rows.x[half - k..]), start(&rows.x[half + k..])]
                 }),
-                layer: self.layer(stage, axis, at, 1, (1, part.clone())),
+                1 => rows.y.map(|pair| pair.map(start)),
+                _ => rows.z.map(|pair| pair.map(start)),
+            },
+            density: density.as_ref().map(|density| match axis {
+                0 => [start(density.x), start(&density.x[2..])],
+                1 => density.y[0].map(start),
+                _ => density.z[0].map(start),
+            }),
+            layer: self.layer(stage, axis, at, (1, 1)),
+        });
+        #[allow(unsafe_code, reason = "see `Shared`")]
+        // SAFETY: every pointer is the start of a slice as long as the row or, in layers, was seen to reach as far; the row and what is remembered of its sites
+        // belong to the task that steps the row.
+        unsafe {
+            (self.absorb_kernel)(&LayerBox {
+                here: start(&rows.x[half..]),
+                out: span[half..half + nx].as_mut_ptr(),
+                squares: squares.map(start),
+                square: self.material.square,
+                density: density.as_ref().map(|density| start(&density.x[1..])),
+                axes: &axes[..lattice.rank],
+                segments: &segments,
+                rows: 1,
+                stride: 0,
             });
-            #[allow(unsafe_code, reason = "see `Shared`")]
-            // SAFETY: every pointer is the start of a slice of n values or, in layers, was seen to reach n; the row and what is remembered of its sites
-            // belong to the task that steps the row.
-            unsafe {
-                (self.absorb_kernel)(&LayerBox {
-                    here: start(&rows.x[half..]),
-                    out: out.as_mut_ptr(),
-                    squares: squares.map(start),
-                    square: self.material.square,
-                    density: density.as_ref().map(|density| start(&density.x[1..])),
-                    axes: &axes[..lattice.rank],
-                    sites: n,
-                    rows: 1,
-                    stride: 0,
-                });
-            }
         }
     }
 
-    /// The step of a part of each of `count` rows from (j, k) on, one behind the other along axis `along`, in or between layers. The rows lie inside the grid, are not damped, and the
-    /// same layers cross all of them.
+    /// The parts of rows that are stepped as boxes: both ends where layers along x absorb, and what is between them where `all` is.
+    fn segments(&self, stage: &Stage<'_, T>, all: bool) -> Vec<Segment> {
+        let nx = self.lattice.size[0];
+        let [low, high] = stage.ends();
+        let (start, end) = (high.start.min(nx), high.end.min(nx));
+        let high_shift = (low.end + (end - start)).wrapping_sub(nx);
+        let parts = [
+            (low.clone(), Some(0), true),
+            (low.end..start, None, all),
+            (start..end, Some(high_shift), true),
+        ];
+        let used = parts.into_iter().filter(|(sites, _, used)| *used && !sites.is_empty());
+        used.map(|(sites, shift, _)| Segment { sites, shift }).collect()
+    }
+
+    /// The step of `count` rows from (j, k) on, one behind the other along axis `along`: of all of each or, unless `whole`, of its ends in layers along x. The rows lie inside the
+    /// grid, are not damped, and the same layers cross all of them.
     ///
     /// # Safety
     /// As for [`Sweep::rows`].
@@ -149,33 +157,30 @@ impl<T: Real> Sweep<T> {
         stage: &Stage<'_, T>,
         at: [usize; 2],
         (along, count): (usize, usize),
-        part: Range<usize>,
+        whole: bool,
     ) {
-        if part.is_empty() {
-            return;
-        }
+        let segments = self.segments(stage, whole);
         let lattice = &self.lattice;
-        let [ny, half, stride] = [lattice.size[1], lattice.half, lattice.stride];
-        let distances = [1, stride, stride * ny];
-        let row = at[0] + ny * at[1];
-        let begin = lattice.index([part.start, at[0], at[1]]);
-        let end = begin + (count - 1) * distances[along] + part.len();
-        let reach = half * distances[lattice.rank - 1];
+        let [nx, ny, _] = lattice.size;
+        let distances = [1, lattice.stride, lattice.stride * ny];
+        let begin = lattice.index([0, at[0], at[1]]);
+        let end = begin + (count - 1) * distances[along] + nx;
+        let reach = lattice.half * distances[lattice.rank - 1];
         let here = stage.now.pointer(begin - reach..end + reach, begin);
-        let out = stage.old.pointer(lattice.span(row).start..end, begin);
+        let out = stage.old.pointer(begin..end, begin);
         let near = |axis: usize, from: *const T, k: usize| {
             [
                 from.wrapping_sub(k * distances[axis]),
                 from.wrapping_add(k * distances[axis]),
             ]
         };
-        let density = (!self.material.density.is_empty()).then(|| {
-            self.material.density[begin - distances[lattice.rank - 1]..][distances[lattice.rank - 1]..].as_ptr()
-        });
+        let far = distances[lattice.rank - 1];
+        let density =
+            (!self.material.density.is_empty()).then(|| self.material.density[begin - far..end + far][far..].as_ptr());
         let axes: [Axis<T>; 3] = std::array::from_fn(|axis| Axis {
-            near: std::array::from_fn(|k| near(axis, here, (k + 1).min(half))),
+            near: std::array::from_fn(|k| near(axis, here, (k + 1).min(lattice.half))),
             density: density.map(|density| near(axis, density, 1)),
-            layer: self.layer(stage, axis, at, along, (count, part.clone())),
+            layer: self.layer(stage, axis, at, (along, count)),
         });
         // SAFETY: `here` reaches all that the stencil reads from rows inside the grid, `out` the rows themselves, and arrays of the medium lie like the levels; what is
         // remembered of rows belongs to the task that steps them.
@@ -187,41 +192,36 @@ impl<T: Real> Sweep<T> {
                 square: self.material.square,
                 density,
                 axes: &axes[..lattice.rank],
-                sites: part.len(),
+                segments: &segments,
                 rows: count,
                 stride: distances[along],
             });
         }
     }
 
-    /// What part `part` of `count` rows from row `at` on along `along` has of the layers along `axis`.
+    /// What `count` rows from `at` on along `along` have of the layers along `axis`.
     fn layer(
         &self,
         stage: &Stage<'_, T>,
         axis: usize,
         at: [usize; 2],
-        along: usize,
-        (count, part): (usize, Range<usize>),
+        (along, count): (usize, usize),
     ) -> Option<AxisLayer<T>> {
         let size = self.lattice.size;
         let memory = stage.memories.iter().find(|memory| memory.shape.axis == axis)?;
         let first = memory.shape.row(size, at)?;
-        let columns = axis == 0;
-        let slot = memory.shape.slot(if columns { part.start } else { at[axis - 1] })?;
+        let slot = if axis == 0 { 0 } else { memory.shape.slot(at[axis - 1])? };
         let next_memory = memory.shape.next_row(size, along);
         let next_factor = usize::from(axis == along);
-        let from = first.start + if columns { slot } else { part.start };
-        let behind = (count - 1) * next_memory + part.len();
-        let reads = if columns {
-            part.len()
+        let reads = if axis == 0 {
+            first.len()
         } else {
             (count - 1) * next_factor + 1
         };
         Some(AxisLayer {
             factors: [0, 1, 2].map(|n| memory.shape.factors()[n][slot..slot + reads].as_ptr()),
-            columns,
             next_factor,
-            memory: memory.pointers(from..from + behind),
+            memory: memory.pointers(first.start..first.start + (count - 1) * next_memory + first.len()),
             next_memory,
         })
     }

@@ -187,13 +187,7 @@ impl<T: Real> Sweep<T> {
                 let at = [row % ny, row / ny];
                 let along = (if step == 1 { 1 } else { 2 }, count);
                 // SAFETY: the caller's promise.
-                unsafe {
-                    self.boxes(stage, at, along, low.clone());
-                    if boxed {
-                        self.boxes(stage, at, along, middle.clone());
-                    }
-                    self.boxes(stage, at, along, high.start.min(nx)..high.end.min(nx));
-                }
+                unsafe { self.boxes(stage, at, along, boxed) };
             }
         }
         let mut stepped = 0;

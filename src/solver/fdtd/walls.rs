@@ -119,36 +119,22 @@ impl Walls {
         &self,
         row: usize,
         (field, first): (View<'_, T>, usize),
-        mut visit: impl FnMut(usize, T, T),
+        visit: impl FnMut(usize, T, T),
     ) {
-        // Sites side by side, so that the compiler makes vectors of the sums.
-        const SIDE: usize = 8;
         let Some(row) = self.rows.get(row) else { return };
-        let (reads, rank) = (self.reads(), self.rank);
-        let two_ranks = T::of([0.0, 2.0, 4.0, 6.0][rank]);
-        let mut pairs = [[T::zero(); SIDE]; 4];
-        for (sites, places) in row.sites.chunks(SIDE).zip(row.places.chunks(SIDE * reads)) {
-            let mut here = [T::zero(); SIDE];
-            for (n, (x, places)) in sites.iter().zip(places.chunks_exact(reads)).enumerate() {
-                here[n] = field.at(first + x);
-                for (k, axes) in places.chunks_exact(2 * rank).enumerate() {
-                    let mut sum = axes[0].value(field) + axes[1].value(field);
-                    for pair in axes[2..].chunks_exact(2) {
-                        sum += pair[0].value(field) + pair[1].value(field);
-                    }
-                    pairs[k][n] = sum;
-                }
-            }
-            let mut sums = [T::zero(); SIDE];
-            for (weight, pairs) in COEFFICIENTS[self.half][1..=self.half].iter().zip(&pairs) {
-                let weight = T::of(*weight);
-                for n in 0..SIDE {
-                    sums[n] += weight * (pairs[n] - two_ranks * here[n]);
-                }
-            }
-            for (n, x) in sites.iter().enumerate() {
-                visit(*x, here[n], sums[n]);
-            }
+        match (self.half, self.rank) {
+            (1, 1) => row.sums::<T, 1, 1>(field, first, visit),
+            (1, 2) => row.sums::<T, 1, 2>(field, first, visit),
+            (1, _) => row.sums::<T, 1, 3>(field, first, visit),
+            (2, 1) => row.sums::<T, 2, 1>(field, first, visit),
+            (2, 2) => row.sums::<T, 2, 2>(field, first, visit),
+            (2, _) => row.sums::<T, 2, 3>(field, first, visit),
+            (3, 1) => row.sums::<T, 3, 1>(field, first, visit),
+            (3, 2) => row.sums::<T, 3, 2>(field, first, visit),
+            (3, _) => row.sums::<T, 3, 3>(field, first, visit),
+            (_, 1) => row.sums::<T, 4, 1>(field, first, visit),
+            (_, 2) => row.sums::<T, 4, 2>(field, first, visit),
+            _ => row.sums::<T, 4, 3>(field, first, visit),
         }
     }
 
@@ -225,6 +211,30 @@ impl Walls {
 }
 
 impl Row {
+    /// See [`Walls::sums_beside`].
+    fn sums<T: Real, const H: usize, const D: usize>(
+        &self,
+        field: View<'_, T>,
+        first: usize,
+        mut visit: impl FnMut(usize, T, T),
+    ) {
+        let weights: [T; H] = std::array::from_fn(|k| T::of(COEFFICIENTS[H][k + 1]));
+        let alike = T::of([0.0, 2.0, 4.0, 6.0][D]);
+        for (x, places) in self.sites.iter().zip(self.places.chunks_exact(2 * H * D)) {
+            let here = field.at(first + x);
+            let mut sum = T::zero();
+            for (weight, places) in weights.iter().zip(places.as_chunks::<2>().0.chunks_exact(D)) {
+                let pair = |[low, high]: [Place; 2]| low.value(field) + high.value(field);
+                let mut pairs = pair(places[0]);
+                for axis in &places[1..] {
+                    pairs += pair(*axis);
+                }
+                sum += *weight * (pairs - alike * here);
+            }
+            visit(*x, here, sum);
+        }
+    }
+
     fn new(lattice: &Lattice, walls: &[bool], row: usize, listed: bool) -> Self {
         let [nx, ny, _] = lattice.size;
         let own = &walls[row * nx..][..nx];

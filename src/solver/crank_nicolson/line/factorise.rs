@@ -5,9 +5,9 @@
 use super::geometry::{Geometry, Place};
 use super::{Partitioned, Ring};
 use crate::backend::simd::{Aligned, Kernel, Lanes, Vectors};
-use crate::field::{Precision, narrow};
+use crate::field::{Precision, Real, narrow};
 use crate::solver::crank_nicolson::large;
-use crate::solver::crank_nicolson::pair::WIDEST;
+use crate::solver::crank_nicolson::pair::{Pair, WIDEST};
 use crate::solver::crank_nicolson::partition::{Factorised, Tridiagonal};
 use crate::solver::crank_nicolson::thomas::Coefficients;
 use num_complex::{Complex, Complex64};
@@ -24,9 +24,6 @@ struct Ends {
     below: Complex64,
 }
 
-/// A number of every lane.
-type Row = [f64; WIDEST];
-
 /// What the elimination of a vector of blocks reads and what it leaves. Kept from step to step where drives change the diagonal.
 pub(super) struct Rows {
     /// T's diagonal without drives, and 1 where a row couples, 0 where it does not: \[row]\[re | im | couples]\[lane].
@@ -41,7 +38,10 @@ pub(super) struct Rows {
     reach: (usize, usize),
 }
 
-/// The elimination of a vector of blocks, row by row and the blocks side by side, so that the divisions of all of them overlap.
+/// Rows after which B and C are compared with rounding.
+const COMPARED: usize = 8;
+
+/// The elimination of a vector of blocks, row by row and the blocks side by side in vectors of doubles, so that the divisions of all of them overlap.
 struct Elimination<'a, T> {
     off: Complex64,
     /// Square of what counts as nothing.
@@ -49,127 +49,183 @@ struct Elimination<'a, T> {
     drives: &'a [f64],
     /// Whether drives add to the real part.
     imaginary: bool,
+    lanes: usize,
     rows: &'a mut Rows,
     /// q, B, C: \[row]\[re | im]\[lane].
     out: [&'a mut [T]; 3],
 }
 
-/// a b.
-#[inline(always)]
-fn product(a: (f64, f64), b: (f64, f64)) -> (f64, f64) {
-    (a.0 * b.0 - a.1 * b.1, a.0 * b.1 + a.1 * b.0)
+impl<T: Real> Kernel<f64> for Elimination<'_, T> {
+    #[inline(always)]
+    unsafe fn run<V: Lanes<Element = f64>>(mut self) {
+        let rows = self.rows.pivots.len() / (4 * self.lanes);
+        assert!(self.rows.still.len() == 3 * self.lanes * rows && self.lanes.is_multiple_of(V::N));
+        assert!(self.rows.driven.iter().all(|part| part.len() == self.lanes * rows));
+        assert!(self.out.iter().all(|out| out.len() == 2 * self.lanes * rows));
+        self.rows.reach = (0, rows);
+        for first in (0..self.lanes).step_by(V::N) {
+            // SAFETY: the vector lies within the lanes of every row, by the lines above; instructions as the caller promises.
+            unsafe {
+                self.down::<V>(rows, first);
+                self.up::<V>(rows, first);
+            }
+        }
+    }
 }
 
-impl<T: Vectors> Kernel<T> for Elimination<'_, T> {
+impl<T: Real> Elimination<'_, T> {
+    /// The pivots of a vector's rows, downwards, and what the joint before adds to each.
+    ///
+    /// # Safety
+    /// The arrays of the rows have `first` + N lanes in each of `rows` rows; the processor has the instructions of `V`; for this and [`Self::up`].
     #[inline(always)]
-    unsafe fn run<L: Lanes<Element = T>>(self) {
-        let Self {
-            off,
-            negligible,
-            drives,
-            imaginary,
-            rows,
-            mut out,
-        } = self;
+    unsafe fn down<V: Lanes<Element = f64>>(&mut self, rows: usize, first: usize) {
+        let lanes = self.lanes;
         let Rows {
-            still,
-            driven,
-            pivots,
-            ends,
-            reach,
-        } = rows;
-        let off = (off.re, off.im);
-        let minus = (-off.0, -off.1);
-        let complex = |row: &[Row; 2], lane: usize| (row[0][lane], row[1][lane]);
-        let mut above: [Row; 2] = [[0.0; WIDEST]; 2];
-        let mut lower: [Row; 2] = [[off.0; WIDEST], [off.1; WIDEST]];
-        for (k, (still, pivot)) in still
-            .chunks_exact(3 * L::N)
-            .zip(pivots.chunks_exact_mut(4 * L::N))
-            .enumerate()
-        {
-            let mut moved: Row = [0.0; WIDEST];
-            for (drive, part) in drives.iter().zip(driven.iter()) {
-                let part = &part[k * L::N..][..L::N];
-                for lane in 0..L::N {
-                    moved[lane] += drive * part[lane];
+            still, driven, pivots, ..
+        } = &mut *self.rows;
+        // SAFETY: the caller's.
+        unsafe {
+            let minus = Pair::<V>::splat(-self.off);
+            let square = Pair::<V>::splat(-self.off * self.off);
+            let zero = V::splat(0.0);
+            let mut above = Pair::<V>::splat(Complex64::ZERO);
+            let mut lower = Pair::<V>::splat(self.off);
+            for k in 0..rows {
+                let own = still.as_ptr().add(k * 3 * lanes + first);
+                let mut diagonal = Pair::<V>::load_apart(own, own.add(lanes));
+                for (drive, part) in self.drives.iter().zip(driven.iter()) {
+                    let moved = V::splat(*drive).mul(V::load(part.as_ptr().add(k * lanes + first)));
+                    if self.imaginary {
+                        diagonal.re = diagonal.re.add(moved);
+                    } else {
+                        diagonal.im = diagonal.im.add(moved);
+                    }
                 }
-            }
-            let moved = if imaginary {
-                [moved, [0.0; WIDEST]]
-            } else {
-                [[0.0; WIDEST], moved]
-            };
-            for lane in 0..L::N {
-                let ratio = product(minus, complex(&above, lane));
-                let turned = product(ratio, off);
-                let re = still[lane] + moved[0][lane] + turned.0;
-                let im = still[L::N + lane] + moved[1][lane] + turned.1;
-                let scale = still[2 * L::N + lane] / (re * re + im * im);
-                (above[0][lane], above[1][lane]) = (re * scale, -im * scale);
                 if k > 0 {
-                    (lower[0][lane], lower[1][lane]) = product(ratio, complex(&lower, lane));
+                    lower = minus.mul(above).mul(lower);
                 }
-            }
-            for lane in 0..L::N {
-                pivot[lane] = above[0][lane];
-                pivot[L::N + lane] = above[1][lane];
-                pivot[2 * L::N + lane] = lower[0][lane];
-                pivot[3 * L::N + lane] = lower[1][lane];
+                let pivot = square.mul_add(above, diagonal);
+                let norm = pivot.im.mul_add(pivot.im, pivot.re.mul(pivot.re));
+                let scale = V::load(own.add(2 * lanes)).div(norm);
+                above = Pair {
+                    re: pivot.re.mul(scale),
+                    im: zero.sub(pivot.im.mul(scale)),
+                };
+                let to = pivots.as_mut_ptr().add(k * 4 * lanes + first);
+                above.re.store(to);
+                above.im.store(to.add(lanes));
+                lower.re.store(to.add(2 * lanes));
+                lower.im.store(to.add(3 * lanes));
             }
         }
-        *reach = (0, pivots.len() / (4 * L::N));
-        let last = reach.1 - 1;
-        let mut upper: [Row; 2] = [[off.0; WIDEST], [off.1; WIDEST]];
-        // The ratio of the row after the present one.
-        let mut after: [Row; 2] = [[0.0; WIDEST]; 2];
-        for (k, pivot) in pivots.chunks_exact(4 * L::N).enumerate().rev() {
-            let [re, im, b_re, b_im] = [0, 1, 2, 3].map(|n| &pivot[n * L::N..][..L::N]);
-            let mut largest: [Row; 2] = [[0.0; WIDEST]; 2];
-            let mut own: [Row; 6] = [[0.0; WIDEST]; 6];
-            for lane in 0..L::N {
-                let ratio = product(minus, (re[lane], im[lane]));
-                let added = product(complex(&after, lane), complex(&lower, lane));
-                let b = (b_re[lane] + added.0, b_im[lane] + added.1);
-                let c = product(
-                    complex(&upper, lane),
-                    if k < last { complex(&after, lane) } else { (1.0, 0.0) },
+    }
+
+    /// q, B and C, upwards, what the block adds to the rows of its joints, and where B and C are above rounding.
+    ///
+    /// # Safety
+    /// See [`Self::down`].
+    #[inline(always)]
+    unsafe fn up<V: Lanes<Element = f64>>(&mut self, rows: usize, first: usize) {
+        let lanes = self.lanes;
+        let Rows {
+            pivots, ends, reach, ..
+        } = &mut *self.rows;
+        // SAFETY: the caller's.
+        unsafe {
+            let minus = Pair::<V>::splat(-self.off);
+            let zero = Pair::<V>::splat(Complex64::ZERO);
+            let mut after = zero;
+            let mut lower = zero;
+            let mut upper = Pair::<V>::splat(self.off);
+            let mut sizes = [zero.re; 2];
+            for k in (0..rows).rev() {
+                let from = pivots.as_ptr().add(k * 4 * lanes + first);
+                let own = Pair::<V>::load_apart(from.add(2 * lanes), from.add(3 * lanes));
+                let ratio = minus.mul(Pair::load_apart(from, from.add(lanes)));
+                lower = after.mul_add(lower, own);
+                if k + 1 < rows {
+                    upper = after.mul(upper);
+                }
+                let (b, c) = (ratio.mul(lower), ratio.mul(upper));
+                after = ratio;
+                if k + 1 == rows {
+                    for (lane, end) in ends[first..first + V::N].iter_mut().enumerate() {
+                        end.lower = lane_of(ratio.mul(own), lane);
+                        end.below = lane_of(ratio, lane) * self.off;
+                    }
+                }
+                let at = k * 2 * lanes + first;
+                put(&mut self.out[0][at..], lanes, ratio);
+                put(
+                    &mut self.out[1][at..],
+                    lanes,
+                    Pair {
+                        re: zero.re.sub(b.re),
+                        im: zero.im.sub(b.im),
+                    },
                 );
-                (lower[0][lane], lower[1][lane]) = b;
-                (upper[0][lane], upper[1][lane]) = c;
-                (after[0][lane], after[1][lane]) = ratio;
-                let (b, c) = (product(ratio, b), product(ratio, c));
-                largest[0][lane] = b.0 * b.0 + b.1 * b.1;
-                largest[1][lane] = c.0 * c.0 + c.1 * c.1;
-                (own[0][lane], own[1][lane]) = ratio;
-                (own[2][lane], own[3][lane]) = (-b.0, -b.1);
-                (own[4][lane], own[5][lane]) = (-c.0, -c.1);
-            }
-            if k == last {
-                for (lane, end) in ends.iter_mut().enumerate() {
-                    let ratio = Complex64::new(after[0][lane], after[1][lane]);
-                    end.lower = ratio * Complex64::new(b_re[lane], b_im[lane]);
-                    end.below = ratio * Complex64::new(off.0, off.1);
+                put(
+                    &mut self.out[2][at..],
+                    lanes,
+                    Pair {
+                        re: zero.re.sub(c.re),
+                        im: zero.im.sub(c.im),
+                    },
+                );
+                sizes[0] = b.im.mul_add(b.im, b.re.mul_add(b.re, sizes[0]));
+                sizes[1] = c.im.mul_add(c.im, c.re.mul_add(c.re, sizes[1]));
+                if k.is_multiple_of(COMPARED) {
+                    if exceeds(sizes[0], self.negligible) {
+                        reach.0 = reach.0.max((k + COMPARED).min(rows));
+                    }
+                    if exceeds(sizes[1], self.negligible) {
+                        reach.1 = reach.1.min(k);
+                    }
+                    sizes = [zero.re; 2];
                 }
             }
-            for (out, own) in out.iter_mut().zip(own.as_chunks::<2>().0) {
-                let (to_re, to_im) = out[k * 2 * L::N..][..2 * L::N].split_at_mut(L::N);
-                for lane in 0..L::N {
-                    (to_re[lane], to_im[lane]) = (T::of(own[0][lane]), T::of(own[1][lane]));
-                }
-            }
-            if largest[0].iter().any(|square| *square > negligible) {
-                reach.0 = reach.0.max(k + 1);
-            }
-            if largest[1].iter().any(|square| *square > negligible) {
-                reach.1 = reach.1.min(k);
+            for (lane, end) in ends[first..first + V::N].iter_mut().enumerate() {
+                end.upper = lane_of(after.mul(upper), lane);
+                end.above = lane_of(after.mul(lower), lane);
             }
         }
-        for (lane, end) in ends.iter_mut().enumerate() {
-            let of = |row: &[Row; 2]| Complex64::new(row[0][lane], row[1][lane]);
-            end.upper = of(&after) * of(&upper);
-            end.above = of(&after) * of(&lower);
-        }
+    }
+}
+
+/// A number of every lane.
+#[inline(always)]
+unsafe fn numbers<V: Lanes<Element = f64>>(vector: V) -> [f64; WIDEST] {
+    let mut all = [0.0; WIDEST];
+    // SAFETY: no vector is wider; instructions as the caller promises, for this and the next three.
+    unsafe { vector.store(all.as_mut_ptr()) };
+    all
+}
+
+/// One lane.
+#[inline(always)]
+unsafe fn lane_of<V: Lanes<Element = f64>>(pair: Pair<V>, lane: usize) -> Complex64 {
+    // SAFETY: the caller's.
+    unsafe { Complex64::new(numbers(pair.re)[lane], numbers(pair.im)[lane]) }
+}
+
+/// Whether a lane is larger than `limit`, or no number.
+#[inline(always)]
+unsafe fn exceeds<V: Lanes<Element = f64>>(vector: V, limit: f64) -> bool {
+    // SAFETY: the caller's.
+    !unsafe { numbers(vector) }.iter().all(|value| *value <= limit)
+}
+
+/// Writes real parts, and imaginary parts `lanes` further, in the line's precision.
+#[inline(always)]
+unsafe fn put<T: Real, V: Lanes<Element = f64>>(to: &mut [T], lanes: usize, pair: Pair<V>) {
+    // SAFETY: the caller's.
+    let (re, im) = unsafe { (numbers(pair.re), numbers(pair.im)) };
+    for (to, from) in to[..V::N].iter_mut().zip(&re) {
+        *to = T::of(*from);
+    }
+    for (to, from) in to[lanes..lanes + V::N].iter_mut().zip(&im) {
+        *to = T::of(*from);
     }
 }
 
@@ -277,6 +333,7 @@ impl<T: Vectors> Partitioned<T> {
             negligible: negligible * negligible,
             drives,
             imaginary: self.step.imaginary,
+            lanes: self.geometry.lanes,
             rows,
             out,
         });
