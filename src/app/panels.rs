@@ -42,7 +42,9 @@ impl App {
         Panel::bottom("status")
             .frame(bar(16, 4))
             .resizable(false)
-            .show(ui, |ui| status::show(ui, self.worker.last_frame(), &self.meter));
+            .show(ui, |ui| {
+                status::show(ui, self.worker.last_frame(), self.worker.task(), &self.meter)
+            });
         let side = egui::Frame::new().fill(fill).inner_margin(Margin {
             left: 16,
             right: 8,

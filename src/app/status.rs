@@ -4,7 +4,7 @@ use super::meter::Meter;
 use super::theme;
 use super::units::Units;
 use super::widgets::{signed, steady};
-use crate::engine::{Frame, Status};
+use crate::engine::{Frame, Status, Task};
 use crate::physics::Equation;
 use crate::units;
 use egui::{Align, FontId, Layout, Sense, Ui, vec2};
@@ -13,11 +13,15 @@ use egui::{Align, FontId, Layout, Sense, Ui, vec2};
 const GAP: f32 = 16.0;
 
 /// Shows the line.
-pub fn show(ui: &mut Ui, frame: &Frame, meter: &Meter) {
+pub fn show(ui: &mut Ui, frame: &Frame, task: Option<Task>, meter: &Meter) {
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = GAP;
         let (word, about) = state(frame);
         cell(ui, "", word, "backwards", about);
+        if let Some(task) = task {
+            ui.label(egui::RichText::new(progress(&task)).size(TEXT));
+            return;
+        }
         let unit = frame.scenario.as_deref().map_or(super::units::NONE, |scenario| {
             Units::of(scenario, frame.clock.time_step).time
         });
@@ -67,6 +71,15 @@ pub fn show(ui: &mut Ui, frame: &Frame, meter: &Meter) {
                 .on_hover_text(about);
         });
     });
+}
+
+/// How far a long task within a step is, in words.
+fn progress(task: &Task) -> String {
+    let left = match task.seconds_left {
+        Some(seconds) => format!(", about {:.0} s left", seconds.ceil()),
+        None => String::new(),
+    };
+    format!("{}: {:.0} %{left}. Pause breaks it off.", task.what, 100.0 * task.done)
 }
 
 /// Where the run stands, in words: what the picture's description says.

@@ -134,8 +134,21 @@ impl Engine {
             return Err(EngineError::NoState);
         }
         engine.begin_timeline()?;
+        engine.record_start()?;
         engine.measure()?;
         Ok(engine)
+    }
+
+    /// The first record of the detectors is that of t = 0.
+    pub(super) fn record_start(&mut self) -> Result<(), EngineError> {
+        if self.clock().steps > 0 || self.taps.taps().is_empty() {
+            return Ok(());
+        }
+        // Transducers have done what is due at t = 0.
+        let transducers = self.taps.transducers_mut().take();
+        let recorded = self.solver.observe(&mut self.taps);
+        *self.taps.transducers_mut() = transducers;
+        Ok(recorded?)
     }
 
     /// What a scenario will need; see [`build::estimate`].

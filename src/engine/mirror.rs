@@ -241,6 +241,7 @@ impl Engine {
         for (_, array) in &mut empty.arrays {
             silence(array);
         }
+        empty.forget_norm();
         if changes {
             self.solver.edit(&back, &Edit::Medium)?;
         }
@@ -366,6 +367,7 @@ fn silence(array: &mut FieldData) {
 #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "noise")]
 fn disturbed(state: &SolverState, part: f64, seed: u64) -> SolverState {
     let mut noisy = state.clone();
+    noisy.forget_norm();
     let sites = state.arrays.first().map_or(0, |(_, data)| data.len());
     let square: f64 = state
         .arrays

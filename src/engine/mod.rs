@@ -20,6 +20,7 @@ mod resume;
 mod runner;
 pub mod selftest;
 mod spectra;
+mod task;
 pub mod worker;
 
 pub use build::{Estimate, record_bytes};
@@ -34,4 +35,5 @@ pub use mirror::gain::Replay;
 pub use mirror::shown::{MirrorFrame, Moment, Signals};
 pub use mirror::{MirrorStatus, Phase};
 pub use range::RangeKeeper;
+pub use task::Task;
 pub use worker::Worker;

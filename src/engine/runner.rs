@@ -9,6 +9,7 @@ use super::frame::Notice;
 use super::mirror::shown::Shown;
 use super::pacing::{FRAME, Meter, Pacing, TimeBudget};
 use super::spectra::Spectra;
+use super::task::Watched;
 use super::{Command, Engine, EngineError, Frame, Job};
 use crate::scene::Scenario;
 use crate::solver::volume::Scratch;
@@ -22,12 +23,16 @@ use std::time::Instant;
 /// Records a detector keeps in a window that may stay open for days: 8 MiB each.
 const MOST_RECORDS: usize = 1 << 20;
 
+/// Tells the window that there is something new to see.
+pub(super) type Wake = dyn Fn() + Send + Sync;
+
 /// The state of the worker's thread.
 #[expect(clippy::struct_excessive_bools, reason = "independent facts, each with its meaning")]
 pub(super) struct Runner {
     commands: Receiver<Command>,
     frames: triple_buffer::Input<Frame>,
-    wake: Box<dyn Fn() + Send>,
+    wake: Arc<Wake>,
+    watched: Arc<Watched>,
     start: Instant,
 
     scenario: Option<Arc<Scenario>>,
@@ -94,13 +99,15 @@ impl Runner {
     pub(super) fn new(
         commands: Receiver<Command>,
         frames: triple_buffer::Input<Frame>,
-        wake: Box<dyn Fn() + Send>,
+        wake: Arc<Wake>,
+        watched: Arc<Watched>,
     ) -> Self {
         let now = Instant::now();
         Self {
             commands,
             frames,
             wake,
+            watched,
             start: now,
             scenario: None,
             engine: None,
@@ -221,7 +228,11 @@ impl Runner {
                 Ok(command) => {
                     // A step by hand is taken before what was asked for after it.
                     let step = matches!(command, Command::Step(_));
+                    if !command.is_setting() {
+                        self.watched.heard();
+                    }
                     self.handle(command);
+                    self.watched.clear();
                     if step {
                         return;
                     }
@@ -284,7 +295,18 @@ impl Runner {
         let steps = most.map_or(steps, |most| steps.min(most));
         // While a picture is drawn beside it, a batch returns when the one before it is done: what counts is from end to end.
         let begin = self.batch_end.take().unwrap_or_else(Instant::now);
-        engine.advance(steps)?;
+        let advanced = engine.advance(steps);
+        self.watched.clear();
+        if let Err(EngineError::Cancelled(_)) = advanced {
+            // The run stands before its turn; what broke the task off is heard next.
+            self.playing = false;
+            self.by_hand = 0;
+            self.left_in_frame = 0;
+            self.drawn = false;
+            self.stale = true;
+            return Ok(());
+        }
+        advanced?;
         let followed = match &mut self.companion {
             Some(companion) => companion.follow(&engine.clock()),
             None => Ok(()),

@@ -8,6 +8,12 @@
 //!
 //! Finite differences for sound are held against their own scheme written out site by site, which leaves rounding alone. With absorbing edges, a
 //! density, or walls inside, every variant for sound is held against the plainest one in double precision on the processor.
+//!
+//! Time is turned round in two ways. An echo must bring the state at t = 0 back, but for rounding. Transducers around it record, turn and play: the field
+//! that comes back is held against the plainest variant's in double precision, and against the state at t = 0, from which it differs by what was left
+//! inside at the turn.
+
+mod turned;
 
 use super::EngineError;
 use super::bench::{self, Case};
@@ -46,11 +52,15 @@ pub enum Trial {
     Inside,
     /// A density that differs from site to site.
     Density,
+    /// The whole field turned round.
+    Echo,
+    /// Transducers all round that record and play.
+    Mirror,
 }
 
 impl Trial {
     /// All of them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 11] = [
         Self::Wall,
         Self::Periodic,
         Self::Absorb,
@@ -60,6 +70,8 @@ impl Trial {
         Self::Imaginary,
         Self::Inside,
         Self::Density,
+        Self::Echo,
+        Self::Mirror,
     ];
 
     /// Its word in the table.
@@ -75,13 +87,15 @@ impl Trial {
             Self::Imaginary => "imaginary",
             Self::Inside => "inside",
             Self::Density => "density",
+            Self::Echo => "echo",
+            Self::Mirror => "mirror",
         }
     }
 
     /// What is asked of an equation.
     fn concerns(self, equation: Equation) -> bool {
         match self {
-            Self::Wall | Self::Periodic | Self::Absorb | Self::Inside => true,
+            Self::Wall | Self::Periodic | Self::Absorb | Self::Inside | Self::Echo | Self::Mirror => true,
             Self::Density => equation == Equation::Acoustic,
             _ => equation == Equation::Schrodinger,
         }
@@ -139,8 +153,11 @@ impl Trial {
         } else {
             ""
         };
-        bench::scene(case, size, &blocks(case, rank))
-            .replace("spacing = 1.0\n", &format!("spacing = 1.0\nedges = {edges}\n"))
+        let text = bench::scene(case, size, &blocks(case, rank));
+        if matches!(self, Self::Echo | Self::Mirror) {
+            return turned::scene(self, case, rank, &text, step);
+        }
+        text.replace("spacing = 1.0\n", &format!("spacing = 1.0\nedges = {edges}\n"))
             .replace("hopping = 1.0", &model)
             .replace("step = 0.1\nend = 1.0", &format!("step = {step}\nend = 1.0{time}"))
             + &layer
@@ -219,6 +236,8 @@ impl Selftest {
     /// Runs one case.
     pub fn check(&mut self, case: &Case, rank: usize, trial: Trial) -> Check {
         let check = match case.method.equation {
+            _ if trial == Trial::Echo => turned::echo(case, rank),
+            _ if trial == Trial::Mirror => turned::mirror(case, rank),
             Equation::Schrodinger => self.compared(case, rank, trial),
             Equation::Acoustic if matches!(trial, Trial::Wall | Trial::Periodic) => sound(case, rank, trial),
             Equation::Acoustic => beside_the_plainest(case, rank, trial),
@@ -231,13 +250,12 @@ impl Selftest {
     }
 
     fn compared(&mut self, case: &Case, rank: usize, trial: Trial) -> Result<Check, EngineError> {
-        let (coarse, operations, _) = self.error_of(case, rank, trial, 1)?;
-        let (error, _, details) = self.error_of(case, rank, trial, 2)?;
+        let (coarse, ..) = self.error_of(case, rank, trial, 1)?;
+        let (error, rounding, details) = self.error_of(case, rank, trial, 2)?;
         let splitting = match i32::try_from(trial.order(case.order)) {
             Ok(order) if case.order != EXACT => 1.5 * coarse / 2f64.powi(order),
             _ => 0.0,
         };
-        let rounding = 8.0 * epsilon(case.precision) / 2.0 * (operations * f64::from(2 * STEPS)).sqrt();
         Ok(Check {
             error,
             tolerance: splitting + rounding,
@@ -245,7 +263,7 @@ impl Selftest {
         })
     }
 
-    /// The error with Δt = `STEP`/`parts`, the operations of a site-step, and what ran.
+    /// The error with Δt = `STEP`/`parts`, what rounding explains of it, and what ran.
     fn error_of(
         &mut self,
         case: &Case,
@@ -261,8 +279,8 @@ impl Selftest {
         solver.set_field(&FieldData::Complex128(exact.start.clone()), clock)?;
         in_two_pieces(solver.as_mut(), STEPS * parts)?;
         let end = solver.field()?.to_complex128();
-        let work = (case.method.work)(&scenario);
-        Ok((distance(&end, &exact.end), work.instructions, solver.report().details))
+        let rounding = rounding(case, &scenario, f64::from(STEPS * parts));
+        Ok((distance(&end, &exact.end), rounding, solver.report().details))
     }
 }
 
@@ -301,15 +319,14 @@ fn sound(case: &Case, rank: usize, trial: Trial) -> Result<Check, EngineError> {
     let exact: Vec<Complex64> = p.into_iter().map(Complex64::from).collect();
     Ok(Check {
         error: distance(&solver.field()?.to_complex128(), &exact),
-        tolerance: rounding_of_sound(case, &scenario),
+        tolerance: rounding(case, &scenario, f64::from(STEPS)),
         details: solver.report().details,
     })
 }
 
-/// Rounding of a run of sound. Eight times the estimate covers sums over the stencil, and coefficients that are rounded once and used in every step.
-fn rounding_of_sound(case: &Case, scenario: &Scenario) -> f64 {
-    let steps = f64::from(STEPS);
-    let roundings = if case.method.id == OSCILLATORS {
+/// Rounding of a run of so many steps. Eight times the estimate covers sums over the stencil, and coefficients that are rounded once and used in every step.
+fn rounding(case: &Case, scenario: &Scenario, steps: f64) -> f64 {
+    let roundings = if case.method.id != SOUND {
         // n operations a site and step, with random sign: √n.
         ((case.method.work)(scenario).instructions * steps).sqrt()
     } else {
@@ -321,15 +338,7 @@ fn rounding_of_sound(case: &Case, scenario: &Scenario) -> f64 {
 
 /// Sound beside the first variant of its method on the processor, in double precision.
 fn beside_the_plainest(case: &Case, rank: usize, trial: Trial) -> Result<Check, EngineError> {
-    let target = (case.method.targets.iter()).find(|target| target.backend == Backend::Cpu);
-    let plainest = Case {
-        backend: Backend::Cpu,
-        variant: target
-            .and_then(|target| target.variants.first())
-            .map_or("auto", |variant| variant.id),
-        precision: Precision::Double,
-        ..*case
-    };
+    let plainest = plainest(case);
     let run = |case: &Case| -> Result<(Vec<Complex64>, f64, String), EngineError> {
         let (scenario, mut solver) = bench::prepare(case, &trial.scene(case, rank, STEP), SEED)?;
         let start = bench::random_field(Equation::Acoustic, Precision::Single, scenario.grid().sites(), SEED);
@@ -339,7 +348,7 @@ fn beside_the_plainest(case: &Case, rank: usize, trial: Trial) -> Result<Check, 
         let details = solver.report().details;
         Ok((
             solver.field()?.to_complex128(),
-            rounding_of_sound(case, &scenario),
+            rounding(case, &scenario, f64::from(STEPS)),
             details,
         ))
     };
@@ -350,6 +359,19 @@ fn beside_the_plainest(case: &Case, rank: usize, trial: Trial) -> Result<Check, 
         tolerance,
         details,
     })
+}
+
+/// The first variant of the same method on the processor, in double precision.
+fn plainest(case: &Case) -> Case {
+    let target = (case.method.targets.iter()).find(|target| target.backend == Backend::Cpu);
+    Case {
+        backend: Backend::Cpu,
+        variant: target
+            .and_then(|target| target.variants.first())
+            .map_or("auto", |variant| variant.id),
+        precision: Precision::Double,
+        ..*case
+    }
 }
 
 /// cΔt/a of every site.
@@ -455,6 +477,7 @@ mod tests {
                     Trial::Flux => !["trotter", "chebyshev"].contains(&method.id),
                     Trial::Interaction | Trial::Driven | Trial::Imaginary => method.id == "chebyshev",
                     Trial::Inside => method.id == "split-step-fourier",
+                    Trial::Mirror => method.transducers.is_empty(),
                     _ => false,
                 };
                 assert_eq!(taken, !refuses, "{} {}", method.id, trial.as_str());

@@ -1,6 +1,7 @@
 //! The engine on its own thread: commands down, the latest frame up.
 
 use super::runner::Runner;
+use super::task::{Task, Watched};
 use super::{Command, Frame};
 use crate::scene::Scenario;
 use crossbeam_channel::{Sender, TrySendError};
@@ -21,6 +22,7 @@ pub struct Worker {
     /// What did not fit into the channel yet.
     pending: VecDeque<Command>,
     frames: triple_buffer::Output<Frame>,
+    watched: Arc<Watched>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -29,10 +31,11 @@ impl Worker {
     ///
     /// # Errors
     /// If the system gives no thread.
-    pub fn spawn(scenario: Option<Arc<Scenario>>, wake: impl Fn() + Send + 'static) -> std::io::Result<Self> {
+    pub fn spawn(scenario: Option<Arc<Scenario>>, wake: impl Fn() + Send + Sync + 'static) -> std::io::Result<Self> {
         let (sender, receiver) = crossbeam_channel::bounded(CAPACITY);
         let (input, frames) = triple_buffer::triple_buffer(&Frame::default());
-        let runner = Runner::new(receiver, input, Box::new(wake));
+        let watched = Arc::new(Watched::default());
+        let runner = Runner::new(receiver, input, Arc::new(wake), Arc::clone(&watched));
         let thread = std::thread::Builder::new()
             .name("ripplon-worker".to_owned())
             .spawn(move || runner.run())?;
@@ -40,6 +43,7 @@ impl Worker {
             commands: Some(sender),
             pending: VecDeque::new(),
             frames,
+            watched,
             thread: Some(thread),
         };
         if let Some(scenario) = scenario {
@@ -49,7 +53,7 @@ impl Worker {
     }
 
     /// Sends a command, in order. Never blocks: what the worker cannot take yet is kept, and of several views, edited
-    /// scenes or speeds in a row only the last.
+    /// scenes or speeds in a row only the last. A long task within a step ([`Worker::task`]) is broken off by all commands but settings.
     pub fn send(&mut self, command: Command) {
         // Back over settings, which act on nothing but the next frame, to one that this command replaces.
         for place in (0..self.pending.len()).rev() {
@@ -83,6 +87,12 @@ impl Worker {
         self.frames.output_buffer()
     }
 
+    /// The long task within the present step, where there is one.
+    #[must_use]
+    pub fn task(&self) -> Option<Task> {
+        self.watched.task()
+    }
+
     /// Whether commands are still waiting for a place in the channel; [`Worker::frame`] tries again.
     #[must_use]
     pub fn is_backed_up(&self) -> bool {
@@ -92,8 +102,10 @@ impl Worker {
     fn flush(&mut self) {
         let Some(commands) = &self.commands else { return };
         while let Some(command) = self.pending.pop_front() {
+            let setting = command.is_setting();
             match commands.try_send(command) {
-                Ok(()) => {}
+                Ok(()) if setting => {}
+                Ok(()) => self.watched.sent(),
                 Err(TrySendError::Full(command)) => {
                     self.pending.push_front(command);
                     return;
@@ -110,6 +122,7 @@ impl Worker {
 impl Drop for Worker {
     fn drop(&mut self) {
         self.pending.clear();
+        self.watched.sent();
         if let Some(commands) = self.commands.take() {
             // Should the channel be full, closing it ends the thread just as well.
             let _ = commands.try_send(Command::Quit);

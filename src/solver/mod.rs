@@ -155,6 +155,12 @@ pub trait Solver: Send {
     /// If the back end fails; the state is then that of the last call that succeeded or lost, never mixed silently.
     fn advance(&mut self, steps: u64, taps: &mut Taps) -> Result<(), SolverError>;
 
+    /// Lets the transducers act and the detectors record at the present time, without a step.
+    ///
+    /// # Errors
+    /// If the back end fails.
+    fn observe(&mut self, taps: &mut Taps) -> Result<(), SolverError>;
+
     /// Lets the transducers do what is due now, without a step.
     ///
     /// # Errors

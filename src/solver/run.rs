@@ -10,14 +10,13 @@ use crate::field::{FieldData, Precision};
 use crate::physics::{Equation, Observables};
 use crate::scene::Scenario;
 
-/// Steps after which a run in single precision gets its norm back: a correction every step would be smaller than the rounding of what it multiplies.
-const NORM_EVERY: u64 = 64;
-
 /// Scalars of a checkpoint.
 const BASE_TIME: &str = "base_time";
 const BASE_STEPS: &str = "base_steps";
 /// Σ|ψ|²; checkpoints of earlier versions of split-step-fourier call it `norm`.
 const WEIGHT: [&str; 2] = ["weight", "norm"];
+/// What transducers added to Σ|ψ|² since it was restored.
+const PUT_IN: &str = "put_in";
 /// What the names of settings that a measurement chose begin with.
 const SETTINGS: &str = "solver.";
 
@@ -61,20 +60,23 @@ impl<S: Stepper + 'static> Run<S> {
 
 impl<S: Stepper> Run<S> {
     /// Steps after which the norm is restored: imaginary time changes it in every step; rounding to single precision does little by little, which shows where
-    /// nothing else does.
+    /// nothing else does. A correction every step would be smaller than the rounding of what it multiplies.
     fn norm_every(&self) -> Option<u64> {
-        let single = self.setup.choice.precision == Precision::Single;
         if self.setup.is_imaginary() {
-            Some(1)
-        } else if single && self.stepper.norm_drifts() && !self.setup.absorbs() {
-            Some(NORM_EVERY)
-        } else {
-            None
+            return Some(1);
         }
+        let single = self.setup.choice.precision == Precision::Single;
+        let driven = self.setup.scenario.mirror().is_some_and(|mirror| mirror.listens());
+        let uncounted = driven && self.stepper.put_in().is_none();
+        if !single || self.setup.absorbs() || uncounted {
+            return None;
+        }
+        self.stepper.norm_drifts_within()
     }
 
     /// Takes the present norm for that which is restored.
     fn measure_norm(&mut self) -> Result<(), SolverError> {
+        self.stepper.set_put_in(0.0);
         self.norm = match self.norm_every() {
             Some(every) => Some(Norm {
                 every,
@@ -85,9 +87,14 @@ impl<S: Stepper> Run<S> {
         Ok(())
     }
 
+    /// Restores the norm. What transducers added since is no rounding and stays.
     fn restore_norm(&mut self) -> Result<(), SolverError> {
-        match self.norm {
-            Some(norm) => self.stepper.scale_to(norm.weight),
+        match &mut self.norm {
+            Some(norm) => {
+                norm.weight = (norm.weight + self.stepper.put_in().unwrap_or(0.0)).max(0.0);
+                self.stepper.set_put_in(0.0);
+                self.stepper.scale_to(norm.weight)
+            }
             None => Ok(()),
         }
     }
@@ -198,7 +205,10 @@ impl<S: Stepper> Run<S> {
             (BASE_TIME.to_owned(), base_time),
             (BASE_STEPS.to_owned(), base_steps as f64),
         ];
-        scalars.extend(self.norm.map(|norm| (WEIGHT[0].to_owned(), norm.weight)));
+        if let Some(norm) = self.norm {
+            scalars.push((WEIGHT[0].to_owned(), norm.weight));
+            scalars.extend(self.stepper.put_in().map(|weight| (PUT_IN.to_owned(), weight)));
+        }
         #[expect(clippy::cast_precision_loss, reason = "settings are far below 2^52")]
         let settings = (self.stepper.measured_settings().into_iter())
             .map(|(key, value)| (format!("{SETTINGS}{key}"), value as f64));
@@ -244,10 +254,21 @@ impl<S: Stepper> Run<S> {
         self.clock = RunClock::from_saved(state.clock, base);
         self.stepper.load(&self.clock, &arrays)?;
         match (&mut self.norm, WEIGHT.into_iter().find_map(scalar)) {
-            (Some(norm), Some(weight)) => norm.weight = weight,
+            (Some(norm), Some(weight)) => {
+                norm.weight = weight;
+                self.stepper.set_put_in(scalar(PUT_IN).unwrap_or(0.0));
+            }
             _ => self.measure_norm()?,
         }
         self.stepper.pace()
+    }
+}
+
+impl SolverState {
+    /// Forgets the norm that the run would restore: whoever changes the arrays means another one, that of what stands in them.
+    pub(crate) fn forget_norm(&mut self) {
+        let known = |name: &str| WEIGHT.contains(&name) || name == PUT_IN;
+        self.scalars.retain(|(name, _)| !known(name));
     }
 }
 
@@ -278,6 +299,13 @@ impl<S: Stepper> Solver for Run<S> {
 
     fn advance(&mut self, steps: u64, taps: &mut Taps) -> Result<(), SolverError> {
         threads::run(|| self.take(steps, taps))
+    }
+
+    fn observe(&mut self, taps: &mut Taps) -> Result<(), SolverError> {
+        threads::run(|| {
+            self.stepper.observe(&self.clock, taps)?;
+            self.stepper.pace()
+        })
     }
 
     fn apply_transducers(&mut self, taps: &mut Taps) -> Result<(), SolverError> {

@@ -87,9 +87,7 @@ pub(super) trait Stepper: Send {
     }
 
     /// Lets transducers act at the present time, then detectors record. Asked by [`Stepper::advance_observed`] as given here, and after a norm was restored.
-    fn observe(&mut self, _clock: &RunClock, _taps: &mut Taps) -> Result<(), SolverError> {
-        Ok(())
-    }
+    fn observe(&mut self, clock: &RunClock, taps: &mut Taps) -> Result<(), SolverError>;
 
     /// Lets transducers act, without a record. Asked only where the method's row offers them.
     fn apply_transducers(&mut self, _clock: &RunClock, _taps: &mut Taps) -> Result<(), SolverError> {
@@ -101,9 +99,9 @@ pub(super) trait Stepper: Send {
         Ok(())
     }
 
-    /// Whether rounding changes the norm the same way in every step, so that it has to be given back from time to time.
-    fn norm_drifts(&self) -> bool {
-        false
+    /// After how many steps in single precision the norm has to be given back, because rounding changes it the same way in every step.
+    fn norm_drifts_within(&self) -> Option<u64> {
+        None
     }
 
     /// Σ|ψ|², without the cells' volume.
@@ -115,6 +113,14 @@ pub(super) trait Stepper: Send {
     fn scale_to(&mut self, _weight: f64) -> Result<(), SolverError> {
         Ok(())
     }
+
+    /// What transducers have added to Σ|ψ|² since [`Stepper::set_put_in`]; `None` where nobody counts it, so that the norm cannot be given back beside them.
+    fn put_in(&self) -> Option<f64> {
+        None
+    }
+
+    /// Counts on from here.
+    fn set_put_in(&mut self, _weight: f64) {}
 
     /// See [`Solver::keep_velocity`](super::Solver::keep_velocity).
     fn keep_velocity(&mut self) -> Result<(), SolverError> {

@@ -16,6 +16,7 @@ mod energy;
 mod long;
 mod media;
 mod modes;
+mod operator;
 mod points;
 #[path = "../common/pressure.rs"]
 mod pressure;

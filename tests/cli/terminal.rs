@@ -61,6 +61,50 @@ fn a_full_disk_under_the_log_costs_the_log_alone() {
     assert_eq!(ended.code(), Some(2));
 }
 
+/// `script` (util-linux, on every Debian) gives the run a terminal of its own; when it is killed, the terminal hangs up: a signal, and writes that fail from then on.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_terminal_that_hangs_up_ends_the_run_with_its_files() {
+    use std::time::Duration;
+    let place = Place::new();
+    let line = format!(
+        "exec {} run small.toml --steps 1000000000 --save psi.npy --observables o.csv --checkpoint c.ripplon",
+        env!("CARGO_BIN_EXE_ripplon")
+    );
+    let mut terminal = Command::new("script")
+        .args(["-qfc", &line, "/dev/null"])
+        .current_dir(place.dir.path())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    // What the run prints once it has begun.
+    let mut shown = Vec::new();
+    let mut screen = terminal.stdout.take().unwrap();
+    while !String::from_utf8_lossy(&shown).contains("Small: 32") {
+        let mut byte = [0];
+        assert_eq!(std::io::Read::read(&mut screen, &mut byte).unwrap(), 1, "{shown:?}");
+        shown.push(byte[0]);
+    }
+    terminal.kill().unwrap();
+    terminal.wait().unwrap();
+    // Nobody waits for an orphan: its last file says that it is done.
+    let files = ["c.ripplon", "o.csv", "psi.npy"];
+    let there = || files.iter().all(|name| place.path(name).exists());
+    for _ in 0..6000 {
+        if there() {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert!(there(), "{:?}", place.files());
+    place
+        .ripplon("run small.toml --steps 5 --resume c.ripplon")
+        .expect(0, &[]);
+    assert!(!place.files().iter().any(|name| name.contains(".part")));
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_file_that_fails_does_not_take_the_others_with_it() {

@@ -103,7 +103,8 @@ fn an_edit_keeps_the_direction_of_time() {
 fn other_detectors_begin_with_empty_records() {
     let mut run = engine(&[]);
     run.advance(10).unwrap();
-    assert_eq!(run.taps().times().len(), 10);
+    // And t = 0.
+    assert_eq!(run.taps().times().len(), 11);
     run.update(scene(&["detector.1.at=[10.0, 8.0]"])).unwrap();
     assert_eq!(run.taps().times().len(), 0);
     assert_eq!(run.clock().steps, 10);

@@ -229,3 +229,35 @@ fn notices_say_what_was_written_and_what_was_not() {
     assert!(frame.notice.unwrap().serial > first.serial);
     assert_eq!(frame.status, Status::Paused);
 }
+
+/// A soft inverse filter asks for impulse responses when time turns: the window is told how far they are, a pause breaks them off, and the next step begins them anew.
+#[test]
+fn a_long_task_within_a_step_is_told_of_and_can_be_broken_off() {
+    let text = "format = 1\n[grid]\nsize = [6000]\nspacing = 1.0\n[quantum]\nhopping = 1.0\n[time]\nstep = 0.2\nend = 1200.0\n[solver]\nmethod = \"trotter\"\n\
+                variant = \"naive\"\nbackend = \"cpu\"\nprecision = \"double\"\n[[packet]]\ncenter = [50.0]\nwidth = [5.0]\nmomentum = [1.0]\n[mirror]\nmethod = \
+                \"inverse-filter\"\ndrive = \"soft\"\nat = 600.0\ntransducers = { shape = \"points\", points = [[100.0], [101.0]] }\n";
+    let mut worker = Worker::spawn(Some(super::scene_from(text, &[])), || ()).unwrap();
+    wait(&mut worker, |frame| frame.status == Status::Paused);
+    assert_eq!(worker.task(), None);
+    for _ in 0..2 {
+        worker.send(Command::Play);
+        // View commands are settings and break nothing off.
+        let mut seen = None;
+        let start = Instant::now();
+        while seen.is_none() && start.elapsed() < Duration::from_mins(2) {
+            worker.frame();
+            seen = worker.task().filter(|task| task.what == "impulse responses");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let task = seen.expect("the task is told of");
+        assert!((0.0..=1.0).contains(&task.done), "{task:?}");
+        worker.send(Command::Pause);
+        let frame = wait(&mut worker, |frame| frame.status == Status::Paused);
+        assert_eq!(frame.clock.steps, 3000, "the run stands before its turn");
+        assert_eq!(worker.task(), None);
+    }
+    worker.send(Command::Step(3));
+    let frame = wait(&mut worker, |frame| frame.clock.steps == 3003);
+    assert!(matches!(frame.status, Status::Paused), "{:?}", frame.status);
+    assert!(frame.mirror.is_some());
+}

@@ -60,6 +60,7 @@ impl Engine {
                 snapshot.taps = Taps::of(&scenario);
                 *snapshot.taps.transducers_mut() = transducers;
             }
+            self.record_start()?;
         } else if other_medium {
             self.taps.place(&scenario);
             if let Some(snapshot) = &mut self.snapshot {

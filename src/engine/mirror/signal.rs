@@ -325,6 +325,7 @@ fn responses(
     let mut solver = build::build(&quiet)?;
     let mut empty = solver.save()?;
     empty.arrays.iter_mut().for_each(|(_, array)| silence(array));
+    empty.forget_norm();
     let parts: &[Part] = match scenario.model().equation() {
         Equation::Schrodinger => &[Part::Whole],
         Equation::Acoustic => &[Part::Real, Part::Imaginary],

@@ -3,6 +3,7 @@
 use super::{Runner, Scratch};
 use crate::engine::comparison::ComparisonRun;
 use crate::engine::mirror::shown::Shown;
+use crate::engine::mirror::signal::Watch;
 use crate::engine::pacing::{Meter, TimeBudget};
 use crate::engine::spectra::Spectra;
 use crate::engine::{Change, Command, Engine, EngineError};
@@ -108,13 +109,23 @@ impl Runner {
         self.forget_volume();
         self.publish();
         match Engine::new(scenario) {
-            Ok(engine) => {
+            Ok(mut engine) => {
+                engine.set_watch(self.watch());
                 self.engine = Some(engine);
                 self.changed();
                 self.fresh = true;
             }
             Err(error) => self.fail(error.to_string()),
         }
+    }
+
+    /// Shows how far a long task within a step is, and ends it where a command waits.
+    fn watch(&self) -> Box<Watch> {
+        let (watched, wake) = (Arc::clone(&self.watched), Arc::clone(&self.wake));
+        Box::new(move |task, done| {
+            wake();
+            watched.note(task, done)
+        })
     }
 
     fn update(&mut self, scenario: Arc<Scenario>) {

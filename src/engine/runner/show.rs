@@ -187,7 +187,13 @@ impl Runner {
             frame.observables = Some(engine.latest_observables());
             frame.drift = engine.drift();
             frame.has_snapshot = engine.has_snapshot();
-            let detectors = 0..engine.taps().taps().len();
+            // Plots begin with the first step.
+            let count = if frame.clock.steps > 0 {
+                engine.taps().taps().len()
+            } else {
+                0
+            };
+            let detectors = 0..count;
             frame
                 .detectors
                 .extend(detectors.filter_map(|place| engine.taps().latest(place)));

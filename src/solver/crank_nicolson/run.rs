@@ -175,8 +175,8 @@ impl<T: Number> Stepper for CrankNicolson<T> {
         self.propagator.fault()
     }
 
-    fn norm_drifts(&self) -> bool {
-        true
+    fn norm_drifts_within(&self) -> Option<u64> {
+        Some(64)
     }
 
     fn weight(&mut self) -> Result<f64, SolverError> {

@@ -79,6 +79,20 @@ impl<D: Resident> Stepper for D {
         self.take_steps(clock, steps, taps)
     }
 
+    /// Asked once a run: the state is brought to the host, which reads it as it would its own.
+    fn observe(&mut self, clock: &RunClock, taps: &mut Taps) -> Result<(), SolverError> {
+        if taps.transducers_act() {
+            return self.on_host(|host| host.observe(clock, taps));
+        }
+        if taps.ask_for_velocity() {
+            self.watch_velocity()?;
+        }
+        self.pull()?;
+        let seen = self.host_mut().observe(clock, taps);
+        self.let_go();
+        seen
+    }
+
     fn apply_transducers(&mut self, clock: &RunClock, taps: &mut Taps) -> Result<(), SolverError> {
         self.drive_sites(clock, taps)
     }

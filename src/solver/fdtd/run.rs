@@ -283,6 +283,22 @@ impl<T: Vectors> Fdtd<T> {
         self.recorder = Some(recorder);
     }
 
+    /// Lets transducers act on the field, then detectors record it; in the pool.
+    pub(super) fn see(&mut self, clock: &RunClock, taps: &mut Taps) {
+        self.drive_sites(taps);
+        let mut recorder = Recorder::new(&self.sweep, taps, 1);
+        // As at the end of a pass of one step.
+        recorder.begin(1, |level, tap| level == 1 && taps.is_due(tap, clock));
+        let recording = recorder.recording(self.scenario.grid().spacing(), self.time_step);
+        let motion = [View::of(&self.now), View::of(&self.potential)];
+        let lattice = &self.sweep.lattice;
+        (0..lattice.rows()).into_par_iter().for_each(|row| {
+            recording.take_pressures(&self.sweep, 1, row, &self.now[lattice.sites(row)]);
+            recording.take_motion(&self.sweep, 1, row, motion);
+        });
+        Record::new(&recorder, 1, *clock, taps).close(&recorder, 1, taps);
+    }
+
     /// Some steps, in the order of the variant; in the pool.
     fn pass(&mut self, clock: &RunClock, steps: usize, recorder: &mut Recorder<T>, taps: &mut Taps) {
         let mut played: Vec<Played<T>> = (0..steps as u64)

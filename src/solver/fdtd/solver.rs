@@ -87,6 +87,14 @@ impl<T: Vectors> Stepper for Fdtd<T> {
         Ok(())
     }
 
+    fn observe(&mut self, clock: &RunClock, taps: &mut Taps) -> Result<(), SolverError> {
+        if taps.ask_for_velocity() {
+            self.watch_potential()?;
+        }
+        self.see(clock, taps);
+        Ok(())
+    }
+
     fn apply_transducers(&mut self, _clock: &RunClock, taps: &mut Taps) -> Result<(), SolverError> {
         self.drive_sites(taps);
         Ok(())

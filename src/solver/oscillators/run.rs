@@ -274,6 +274,12 @@ impl<T: Vectors> Oscillators<T> {
         }
     }
 
+    /// Lets transducers act on the field, then detectors record it.
+    pub(super) fn see(&mut self, clock: &RunClock, taps: &mut Taps) {
+        self.drive_sites(taps);
+        taps.record(clock, |_, tap| self.seen(tap));
+    }
+
     /// The value of detector `n` after a step of the last batch; one that is read from the field records at the end of it.
     fn recorded(&self, recorder: &Recorder<T>, step: usize, n: usize, tap: &Tap) -> f64 {
         if let Some(value) = recorder.reduced(step, n) {

@@ -54,6 +54,8 @@ pub struct OnHost<T: Real, P> {
     walls: Vec<bool>,
     psi: Vec<Complex<T>>,
     propagator: P,
+    /// What transducers have added to Σ|ψ|².
+    put_in: f64,
 }
 
 impl<T: Real, P: Propagator<T>> OnHost<T, P> {
@@ -73,6 +75,7 @@ impl<T: Real, P: Propagator<T>> OnHost<T, P> {
             quantum,
             order,
             propagator,
+            put_in: 0.0,
         })
     }
 
@@ -106,7 +109,9 @@ impl<T: Real, P> Sites for OnHost<T, P> {
 
     fn overwrite(&mut self, site: usize, value: Complex64) {
         if self.walls.get(site) != Some(&true) {
+            let before = self.read(site).norm_sqr();
             self.psi[site] = narrow(value);
+            self.put_in += self.read(site).norm_sqr() - before;
         }
     }
 
@@ -169,8 +174,16 @@ impl<T: Real, P: Propagator<T>> Stepper for OnHost<T, P> {
     }
 
     /// Rounded factors change the norm by 1e-7 a step, always the same way: 1e-3 after 10⁴ steps.
-    fn norm_drifts(&self) -> bool {
-        true
+    fn norm_drifts_within(&self) -> Option<u64> {
+        Some(64)
+    }
+
+    fn put_in(&self) -> Option<f64> {
+        Some(self.put_in)
+    }
+
+    fn set_put_in(&mut self, weight: f64) {
+        self.put_in = weight;
     }
 
     fn weight(&mut self) -> Result<f64, SolverError> {

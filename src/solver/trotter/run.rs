@@ -32,6 +32,8 @@ pub(super) struct Trotter<T: Real> {
     moduli: Vec<Vec<f64>>,
     /// What reads the field after every step, kept from call to call.
     pub(super) recorder: Option<Recorder<T>>,
+    /// What transducers have added to Σ|ψ|², where the field is on the host.
+    pub(super) put_in: f64,
 }
 
 impl<T: Real> Trotter<T> {
@@ -48,6 +50,7 @@ impl<T: Real> Trotter<T> {
                 density: Vec::new(),
                 moduli: Vec::new(),
                 recorder: None,
+                put_in: 0.0,
             };
             run.prepare();
             run.set_initial(initial);
