@@ -36,7 +36,13 @@ pub(super) fn gathered_places(taps: &Taps, most: usize, place: impl Fn([usize; 3
 
 /// Hands the values of a batch to the detectors, and what was gathered beside to transducers that listen. `values`: as many a step, in the order of [`gathered_places`];
 /// `clocks` of the steps, and for each the values of detectors that are not gathered (of the others anything).
-pub(super) fn hand_over<T: Real>(taps: &mut Taps, most: usize, values: &[T], times: Vec<f64>, summed: Vec<Vec<f64>>) {
+pub(super) fn hand_over<T: Real>(
+    taps: &mut Taps,
+    most: usize,
+    values: &[T],
+    clocks: &[RunClock],
+    summed: Vec<Vec<f64>>,
+) {
     let count = values.len() / clocks.len().max(1);
     let mut heard = Vec::new();
     for (n, (clock, mut record)) in clocks.iter().zip(summed).enumerate() {
