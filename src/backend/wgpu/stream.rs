@@ -290,6 +290,10 @@ impl Stream {
             submission_index: index,
             timeout: Some(PATIENCE),
         });
+        if waited.is_err() {
+            // A device that is lost says so when it is asked once more.
+            let _ = self.device.raw.poll(wgpu::PollType::Poll);
+        }
         self.device.check(what)?;
         waited.map(|_| ()).map_err(|error| WgpuError::Call {
             what: what.to_owned(),
