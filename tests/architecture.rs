@@ -1,5 +1,5 @@
 //! The layers of the program: `use crate::` lines may point sideways within a layer or down, never up; what is below the
-//! window knows neither egui nor wgpu.
+//! window knows no egui, and of wgpu only back end and steppers do.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may fail where it stands")]
 
@@ -32,7 +32,7 @@ const PRIVATE_CRATES: &[(&str, &[&str])] = &[
     ("egui", &["app", "render"]),
     ("eframe", &["app", "render"]),
     ("egui_plot", &["app"]),
-    ("wgpu", &["app", "render", "cli"]),
+    ("wgpu", &["app", "render", "cli", "backend", "solver"]),
     ("rfd", &["app"]),
     ("clap", &["cli"]),
     ("anyhow", &["cli", "app"]),

@@ -168,7 +168,7 @@ fn checkpoints_and_edits_go_from_one_place_to_the_other() {
             for variant in ["naive", "auto"] {
                 let on_host = scene(&case, order, ["cpu", "double", "naive"], "", SOURCES);
                 let on_device = scene(&case, order, ["cuda", "double", variant], "", SOURCES);
-                check_checkpoints(case.name, &on_host, &on_device);
+                check_checkpoints(case.name, &on_host, &on_device, 1e-12);
             }
         }
     }
@@ -181,7 +181,12 @@ fn pictures_agree_and_show_their_moment() {
     }
     for case in cases() {
         let on_host = scene(&case, 2, ["cpu", "double", "naive"], "", "");
-        check_pictures(&case, &on_host, &scene(&case, 2, ["cuda", "double", "auto"], "", ""));
+        check_pictures(
+            &case,
+            &on_host,
+            &scene(&case, 2, ["cuda", "double", "auto"], "", ""),
+            1e-5,
+        );
     }
 }
 

@@ -14,68 +14,10 @@ use device::{build, skip};
 use ripplon::field::Precision;
 use ripplon::scene::Scenario;
 use rooms::{
-    Case, DAMPED, DENSITY, DETECTORS, REGIONS, SOURCES, SPEED, WALLS, Way, check_checkpoints, check_pictures,
-    differences, different_bits,
+    ALL, Case, DAMPED, DETECTORS, REGIONS, SOURCES, SPEED, WALLS, Way, cases, check_checkpoints, check_pictures,
+    differences, different_bits, tolerance,
 };
 use transduced::{ACTS, Score, compare};
-
-const ALL: &[u32] = &[2, 4, 6, 8];
-
-fn cases() -> Vec<Case> {
-    let case = Case::new;
-    let order2: &[u32] = &[2];
-    vec![
-        case("line", &[701], "\"wall\"", "", ALL),
-        case(
-            "ring with speeds",
-            &[700],
-            "\"periodic\"",
-            "[[layer]]\nsets = \"speed\"\nshape = \"everywhere\"\nvalue = \"1 + 0.2*sin(3.1*x)\"\n",
-            ALL,
-        ),
-        case("absorbing line", &[300], "\"absorb\"\nabsorb_width = 17", "", ALL),
-        case("soft plate", &[130, 71], "\"soft\"", "", ALL),
-        case("plate with speeds", &[133, 64], "[\"periodic\", \"wall\"]", SPEED, ALL),
-        case("small plate", &[52, 38], "[\"wall\", \"periodic\"]", "", ALL),
-        case(
-            "absorbing plate",
-            &[128, 70],
-            "\"absorb\"\nabsorb_width = 12",
-            SPEED,
-            ALL,
-        ),
-        case("densities", &[90, 61], "[\"soft\", \"wall\"]", DENSITY, order2),
-        case(
-            "absorbing densities",
-            &[90, 61],
-            "\"absorb\"\nabsorb_width = 9",
-            DENSITY,
-            order2,
-        ),
-        case("obstacles", &[90, 61], "[\"soft\", \"wall\"]", WALLS, ALL),
-        case("obstacles on a torus", &[90, 61], "\"periodic\"", WALLS, ALL),
-        case(
-            "obstacles near absorbers",
-            &[64, 45],
-            "\"absorb\"\nabsorb_width = 14",
-            WALLS,
-            ALL,
-        ),
-        case("damped", &[90, 61], "\"wall\"", DAMPED, ALL),
-        case("room", &[66, 48, 37], "\"wall\"", "", ALL),
-        case("soft room", &[70, 45, 40], "[\"soft\", \"wall\", \"soft\"]", SPEED, ALL),
-        case("torus", &[64, 48, 40], "\"periodic\"", "", ALL),
-        case("room with pillars", &[66, 48, 37], "\"wall\"", WALLS, ALL),
-        case(
-            "absorbing room",
-            &[66, 45, 40],
-            "\"absorb\"\nabsorb_width = 10",
-            "",
-            ALL,
-        ),
-        case("damped densities", &[66, 48, 37], "\"wall\"", DENSITY, order2),
-    ]
-}
 
 /// Rooms that towers go through.
 fn rooms() -> Vec<Case> {
@@ -151,15 +93,6 @@ fn scene(case: &Case, order: u32, backend: &str, precision: &str, variant: &str,
         sounds: &sounds,
     };
     rooms::scene(case, &way)
-}
-
-/// A step rounds about 20 times a site, at random, but what is off in pⁿ − pⁿ⁻¹ goes on from step to step: n steps of errors that add up as n^(3/2). 31 steps:
-/// ε/2·√20·170 = 4.6e-5 in single (ε = 1.2e-7), 8.5e-14 in double; the field is about as large as at the start.
-fn tolerance(precision: Precision) -> f64 {
-    match precision {
-        Precision::Single => 5e-5,
-        Precision::Double => 1e-13,
-    }
 }
 
 #[test]
@@ -294,7 +227,12 @@ fn checkpoints_and_edits_go_from_one_place_to_the_other() {
     }
     for case in cases() {
         let on_host = scene(&case, 2, "cpu", "double", "stepwise", "");
-        check_checkpoints(case.name, &on_host, &scene(&case, 2, "cuda", "double", "auto", ""));
+        check_checkpoints(
+            case.name,
+            &on_host,
+            &scene(&case, 2, "cuda", "double", "auto", ""),
+            1e-12,
+        );
     }
 }
 
@@ -305,6 +243,6 @@ fn pictures_agree_and_show_their_moment() {
     }
     for case in cases().into_iter().filter(|case| case.size.len() > 1) {
         let on_host = scene(&case, 2, "cpu", "double", "stepwise", "");
-        check_pictures(&case, &on_host, &scene(&case, 2, "cuda", "double", "auto", ""));
+        check_pictures(&case, &on_host, &scene(&case, 2, "cuda", "double", "auto", ""), 1e-5);
     }
 }

@@ -284,8 +284,8 @@ fn other_rows(ui: &mut Ui, other: &mut Other, scenario: &Scenario) {
     if backends.len() > 1 {
         row(ui, "2nd back end", "Where the second run is computed.", |ui| {
             ui.selectable_value(&mut other.backend, None, "same");
-            for (choice, title) in [(BackendChoice::Cpu, "processor"), (BackendChoice::Cuda, "CUDA device")] {
-                ui.selectable_value(&mut other.backend, Some(choice), title);
+            for backend in backends {
+                ui.selectable_value(&mut other.backend, Some(BackendChoice::from(backend)), backend.title());
             }
         });
     } else {

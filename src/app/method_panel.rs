@@ -5,7 +5,7 @@ use super::widgets::{choice, fault, hint, row, section};
 use crate::field::Precision;
 use crate::scene::scenario::{BackendChoice, Parameter};
 use crate::scene::{Scenario, SceneFile};
-use crate::solver::{self, Backend, Kind, METHODS, Method, ParameterSpec, Report, Target, order_word};
+use crate::solver::{self, Kind, METHODS, Method, ParameterSpec, Report, Target, order_word};
 use egui::Ui;
 use lucide_icons::Icon;
 
@@ -90,11 +90,7 @@ fn about(method: &Method) -> String {
 }
 
 fn target_of(method: &'static Method, file: &SceneFile, report: Option<&Report>) -> Option<&'static Target> {
-    let backend = match file.solver.backend {
-        BackendChoice::Cpu => Some(Backend::Cpu),
-        BackendChoice::Cuda => Some(Backend::Cuda),
-        BackendChoice::Auto => report.map(|report| report.backend),
-    };
+    let backend = (file.solver.backend.named()).or_else(|| report.map(|report| report.backend));
     method
         .targets
         .iter()
@@ -105,11 +101,8 @@ fn target_of(method: &'static Method, file: &SceneFile, report: Option<&Report>)
 fn backend_rows(ui: &mut Ui, file: &mut SceneFile, method: &'static Method, target: Option<&'static Target>) {
     let mut backend = file.solver.backend;
     let offered = method.present_targets().map(|target| {
-        let (choice, title) = match target.backend {
-            Backend::Cpu => (BackendChoice::Cpu, "processor"),
-            Backend::Cuda => (BackendChoice::Cuda, "CUDA device"),
-        };
-        (choice, title.to_owned(), String::new())
+        let title = target.backend.title().to_owned();
+        (BackendChoice::from(target.backend), title, String::new())
     });
     let all = std::iter::once((
         BackendChoice::Auto,

@@ -10,3 +10,7 @@ pub mod threads;
 /// NVIDIA devices.
 #[cfg(feature = "cuda")]
 pub mod cuda;
+
+/// Graphics adapters of any make.
+#[cfg(feature = "gui")]
+pub mod wgpu;

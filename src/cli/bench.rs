@@ -39,7 +39,7 @@ pub struct BenchArgs {
     /// The same medium everywhere, instead of a potential or speed for every site
     #[arg(long)]
     uniform: bool,
-    /// Grid sizes, e.g. 512x512 4096x4096 (default: 512², 1024², 2048² and 4096², with `--backend cuda` 8192² and 16384² as well)
+    /// Grid sizes, e.g. 512x512 4096x4096 (default: 512², 1024², 2048² and 4096², with `--backend wgpu` 8192² as well, with `--backend cuda` 16384² too)
     #[arg(long, value_name = "SIZE", num_args = 1.., value_parser = parse_size)]
     size: Vec<Size>,
     /// Blocks that n-partition cuts a line into (default: its own choice)
@@ -86,6 +86,7 @@ pub struct BenchArgs {
 }
 
 pub(super) fn run(args: &BenchArgs) -> anyhow::Result<()> {
+    super::allow_software(args.backend.as_deref());
     if let Some(path) = &args.blocks_plot {
         return blocks::run(args, path);
     }
@@ -294,6 +295,8 @@ impl Machines {
             }),
             #[cfg(not(feature = "cuda"))]
             Backend::Cuda => None,
+            // Nothing measures the ceilings of an adapter.
+            Backend::Wgpu => None,
         };
         found.unwrap_or(Bounds {
             copy: f64::INFINITY,

@@ -123,16 +123,49 @@ fn memory_line(key: &str) -> Option<u64> {
     Some(kib * 1024)
 }
 
-/// The adapters that the window could draw with.
+/// The adapters that the window could draw with and methods step on, with the numbers by which `--adapter` knows them.
 #[cfg(feature = "gui")]
 fn graphics(text: &mut String) {
+    let adapters = crate::backend::wgpu::adapters();
+    if adapters.is_empty() {
+        drawn_by_opengl(text);
+        return;
+    }
+    for (number, adapter) in adapters.iter().enumerate() {
+        let head = if number == 0 { "graphics" } else { "" };
+        let software = if adapter.software {
+            "; takes steps only where it is named"
+        } else {
+            ""
+        };
+        let _ = writeln!(
+            text,
+            "{head:11} {number}: {} ({}){software}",
+            adapter.name, adapter.details
+        );
+    }
+    let methods: Vec<&str> = METHODS
+        .iter()
+        .filter(|method| method.targets.iter().any(|target| target.backend == Backend::Wgpu))
+        .map(|method| method.id)
+        .collect();
+    let line = match crate::backend::wgpu::device() {
+        Err(reason) => format!("not used: {reason}"),
+        Ok(device) => format!(
+            "{}, buffers of {} at most; {}",
+            device.name,
+            units::bytes(device.largest_buffer()),
+            methods.join(", ")
+        ),
+    };
+    let _ = writeln!(text, "wgpu        {line}");
+}
+
+/// Adapters that draw and do not compute; their libraries write messages of their own, so that they are asked last.
+#[cfg(feature = "gui")]
+fn drawn_by_opengl(text: &mut String) {
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
-    // OpenGL only where there is nothing better: its libraries write messages of their own.
-    let adapters = [wgpu::Backends::PRIMARY, wgpu::Backends::GL]
-        .into_iter()
-        .filter_map(|backends| ready(instance.enumerate_adapters(backends)))
-        .find(|adapters| !adapters.is_empty())
-        .unwrap_or_default();
+    let adapters = crate::backend::wgpu::ready(instance.enumerate_adapters(wgpu::Backends::GL));
     if adapters.is_empty() {
         let _ = writeln!(
             text,
@@ -140,18 +173,9 @@ fn graphics(text: &mut String) {
              mesa-vulkan-drivers libvulkan1`)"
         );
     }
-    for (place, adapter) in adapters.iter().enumerate() {
+    for adapter in adapters {
         let info = adapter.get_info();
-        let head = if place == 0 { "graphics" } else { "" };
-        let driver = [info.driver.as_str(), info.driver_info.as_str()].join(" ");
-        let _ = writeln!(
-            text,
-            "{head:11} {} ({:?}, {:?}, {})",
-            info.name,
-            info.device_type,
-            info.backend,
-            driver.trim()
-        );
+        let _ = writeln!(text, "graphics    {} ({:?}, OpenGL)", info.name, info.device_type);
     }
 }
 
@@ -159,15 +183,4 @@ fn graphics(text: &mut String) {
 #[cfg(not(feature = "gui"))]
 fn graphics(text: &mut String) {
     let _ = writeln!(text, "graphics    not used: this build has no window");
-}
-
-/// The value of a future that needs no waiting, as wgpu's are outside a browser.
-#[cfg(feature = "gui")]
-fn ready<T>(future: impl Future<Output = T>) -> Option<T> {
-    use std::task::{Context, Poll, Waker};
-    let mut future = std::pin::pin!(future);
-    match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(value) => Some(value),
-        Poll::Pending => None,
-    }
 }

@@ -41,6 +41,9 @@ pub struct Cli {
     command: Option<Command>,
     #[command(flatten)]
     window: WindowArgs,
+    /// The graphics adapter for backend = "wgpu": its number or a part of its name as `ripplon info` lists it, or `software`
+    #[arg(long, global = true, value_name = "A")]
+    adapter: Option<String>,
 }
 
 /// What the window opens with.
@@ -93,6 +96,7 @@ pub fn main() -> ExitCode {
     terminal::ignore_file_size_signal();
     log();
     crate::backend::threads::limit_others();
+    name_adapter(cli.adapter.as_deref());
     let done = match cli.command {
         None => window(&cli.window),
         Some(Command::Run(args)) => run::run(&args),
@@ -110,6 +114,28 @@ pub fn main() -> ExitCode {
             exit_code(&error)
         }
     }
+}
+
+/// Uses the adapter with this number or part of a name.
+#[cfg(feature = "gui")]
+fn name_adapter(word: Option<&str>) {
+    if let Some(word) = word {
+        crate::backend::wgpu::name_adapter(word);
+    }
+}
+
+/// This build steps on none.
+#[cfg(not(feature = "gui"))]
+fn name_adapter(_word: Option<&str>) {}
+
+/// Whoever tests or measures the back end of adapters by its name may mean a software adapter.
+fn allow_software(backend: Option<&str>) {
+    #[cfg(feature = "gui")]
+    if backend == Some(crate::solver::Backend::Wgpu.as_str()) {
+        crate::backend::wgpu::allow_software();
+    }
+    #[cfg(not(feature = "gui"))]
+    let _ = backend;
 }
 
 /// 2 where the input is at fault, otherwise 1.

@@ -20,7 +20,7 @@ pub struct SelftestArgs {
 
 /// Why a back end that was asked for is not there.
 fn missing(word: Option<&str>) -> Option<String> {
-    let backend = [Backend::Cpu, Backend::Cuda]
+    let backend = Backend::ALL
         .into_iter()
         .find(|backend| Some(backend.as_str()) == word)?;
     let reason = backend.availability().err()?;
@@ -28,6 +28,7 @@ fn missing(word: Option<&str>) -> Option<String> {
 }
 
 pub(super) fn run(args: &SelftestArgs) -> anyhow::Result<()> {
+    super::allow_software(args.backend.as_deref());
     let mut cases = cases();
     let wanted = |option: &Option<String>, word: &str| option.as_ref().is_none_or(|name| name == word);
     cases.retain(|(case, _, _)| wanted(&args.backend, case.backend.as_str()) && wanted(&args.method, case.method.id));

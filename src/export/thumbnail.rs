@@ -97,7 +97,7 @@ fn on_processor(file: &SceneFile) -> SceneFile {
     let method = file.solver.method.as_deref().and_then(solver::find);
     let has = |variant: &str| {
         method.is_some_and(|method| {
-            let mut targets = method.present_targets().filter(|target| target.backend == Backend::Cpu);
+            let mut targets = method.targets.iter().filter(|target| target.backend == Backend::Cpu);
             targets.any(|target| target.variants.iter().any(|known| known.id == variant))
         })
     };

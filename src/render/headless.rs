@@ -1,8 +1,7 @@
 //! A graphics device without a window, for measuring what it manages.
 
+use crate::backend::wgpu::ready;
 use eframe::egui_wgpu::{RenderState, RendererOptions, WgpuConfiguration, WgpuSetup, WgpuSetupCreateNew};
-use std::pin::pin;
-use std::task::{Context, Poll, Waker};
 
 /// The device that the window would draw with.
 ///
@@ -22,15 +21,4 @@ pub fn device() -> Result<RenderState, String> {
         RendererOptions::default(),
     ))
     .map_err(|error| format!("no graphics device: {error}; `ripplon info` says what there is"))
-}
-
-/// The value of a future of this library on a native system, where it is ready at once or soon.
-fn ready<T>(future: impl Future<Output = T>) -> T {
-    let mut future = pin!(future);
-    loop {
-        if let Poll::Ready(value) = future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-            return value;
-        }
-        std::thread::yield_now();
-    }
 }

@@ -37,11 +37,18 @@ pub enum BackendChoice {
     Cpu,
     /// This one or an error.
     Cuda,
+    /// This one or an error.
+    Wgpu,
 }
 
 impl BackendChoice {
     /// Every choice with its word in a scene file.
-    pub const ALL: [(&'static str, Self); 3] = [("auto", Self::Auto), ("cpu", Self::Cpu), ("cuda", Self::Cuda)];
+    pub const ALL: [(&'static str, Self); 4] = [
+        ("auto", Self::Auto),
+        ("cpu", Self::Cpu),
+        ("cuda", Self::Cuda),
+        ("wgpu", Self::Wgpu),
+    ];
 
     /// The word in a scene file.
     #[must_use]
@@ -50,6 +57,7 @@ impl BackendChoice {
             Self::Auto => "auto",
             Self::Cpu => "cpu",
             Self::Cuda => "cuda",
+            Self::Wgpu => "wgpu",
         }
     }
 }

@@ -1,10 +1,9 @@
 //! What the table of methods says about a scene: the solver's side of scene validation.
 
-use super::{Backend, Kind, METHODS, Method, ParameterSpec, find};
+use super::{Backend, Kind, METHODS, Method, ParameterSpec, Target, find};
 use crate::backend::host_memory::free as free_memory;
 use crate::physics::Equation;
 use crate::scene::nearest;
-use crate::scene::scenario::BackendChoice;
 use crate::scene::{Faults, Objection, Parameter, Scenario, SceneFile, SolverChoice, SolverTable};
 use crate::units;
 use std::path::Path;
@@ -235,15 +234,21 @@ fn methods_remedy(equation: Equation) -> String {
 }
 
 fn target(method: &Method, choice: &SolverChoice, objections: &mut Vec<Objection>) {
-    let wanted = match choice.backend {
-        BackendChoice::Auto => None,
-        BackendChoice::Cpu => Some(Backend::Cpu),
-        BackendChoice::Cuda => Some(Backend::Cuda),
+    let wanted = choice.backend.named();
+    // Looking for adapters loads their drivers: they are asked for where a scene names them, or a variant that nothing else has.
+    let there = |wanted: &dyn Fn(Backend) -> bool| {
+        let all = method.targets.iter().filter(|target| wanted(target.backend));
+        all.filter(|target| target.backend.availability().is_ok())
+            .collect::<Vec<_>>()
     };
-    let targets: Vec<_> = method
-        .present_targets()
-        .filter(|target| wanted.is_none_or(|backend| backend == target.backend))
-        .collect();
+    let has = |targets: &[&Target], id: &str| {
+        let mut variants = targets.iter().flat_map(|target| target.variants);
+        variants.any(|variant| variant.id == id)
+    };
+    let mut targets = there(&|backend| wanted.map_or(backend != Backend::Wgpu, |wanted| wanted == backend));
+    if wanted.is_none() && choice.variant != "auto" && !has(&targets, &choice.variant) {
+        targets.extend(there(&|backend| backend == Backend::Wgpu));
+    }
     if targets.is_empty() {
         let there = listed(method.present_targets().map(|target| target.backend.as_str()));
         let offered = method.targets.iter().find(|target| Some(target.backend) == wanted);
@@ -271,13 +276,7 @@ fn target(method: &Method, choice: &SolverChoice, objections: &mut Vec<Objection
         let message = format!("\"{}\" has no {} precision", method.id, choice.precision.as_str());
         objections.push(objection("precision", message, format!("possible are {there}")));
     }
-    let known = |id: &str| {
-        targets
-            .iter()
-            .flat_map(|target| target.variants)
-            .any(|variant| variant.id == id)
-    };
-    if choice.variant != "auto" && !known(&choice.variant) {
+    if choice.variant != "auto" && !has(&targets, &choice.variant) {
         let there = targets
             .iter()
             .flat_map(|target| target.variants)

@@ -3,6 +3,7 @@
 use super::{Solver, SolverError};
 use crate::field::Precision;
 use crate::physics::Equation;
+use crate::scene::scenario::BackendChoice;
 use crate::scene::{Objection, Scenario};
 
 /// Hardware that a method can run on.
@@ -12,15 +13,31 @@ pub enum Backend {
     Cpu,
     /// An NVIDIA device.
     Cuda,
+    /// A graphics adapter, by Vulkan, Metal or DirectX 12.
+    Wgpu,
 }
 
 impl Backend {
+    /// Every back end, in the order of preference of a scene that leaves it open.
+    pub const ALL: [Self; 3] = [Self::Cuda, Self::Wgpu, Self::Cpu];
+
     /// The word in a scene file.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Cpu => "cpu",
             Self::Cuda => "cuda",
+            Self::Wgpu => "wgpu",
+        }
+    }
+
+    /// The name for people.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Cpu => "processor",
+            Self::Cuda => "CUDA device",
+            Self::Wgpu => "graphics adapter",
         }
     }
 
@@ -35,6 +52,33 @@ impl Backend {
             Self::Cuda => crate::backend::cuda::device().map(|_| ()),
             #[cfg(not(feature = "cuda"))]
             Self::Cuda => Err("this build was made without the feature `cuda`"),
+            #[cfg(feature = "gui")]
+            Self::Wgpu => crate::backend::wgpu::available(),
+            #[cfg(not(feature = "gui"))]
+            Self::Wgpu => Err("this build was made without the feature `gui`, which brings graphics adapters"),
+        }
+    }
+}
+
+impl BackendChoice {
+    /// The back end that a scene names.
+    #[must_use]
+    pub fn named(self) -> Option<Backend> {
+        match self {
+            Self::Auto => None,
+            Self::Cpu => Some(Backend::Cpu),
+            Self::Cuda => Some(Backend::Cuda),
+            Self::Wgpu => Some(Backend::Wgpu),
+        }
+    }
+}
+
+impl From<Backend> for BackendChoice {
+    fn from(backend: Backend) -> Self {
+        match backend {
+            Backend::Cpu => Self::Cpu,
+            Backend::Cuda => Self::Cuda,
+            Backend::Wgpu => Self::Wgpu,
         }
     }
 }

@@ -5,6 +5,8 @@
 //! batch of steps.
 
 pub mod acoustic;
+#[cfg(feature = "gui")]
+mod adapter;
 pub mod chebyshev;
 mod check;
 mod clock;
@@ -13,6 +15,8 @@ pub mod crank_nicolson;
 mod device;
 mod events;
 pub mod fdtd;
+#[cfg(any(feature = "cuda", feature = "gui"))]
+mod gathered;
 pub mod image;
 pub mod method;
 pub mod methods;
@@ -20,6 +24,8 @@ pub mod oscillators;
 mod placed;
 pub mod placement;
 mod quantum;
+#[cfg(any(feature = "cuda", feature = "gui"))]
+mod resident;
 mod run;
 mod setup;
 pub mod split_step_fourier;

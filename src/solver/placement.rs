@@ -112,10 +112,7 @@ pub(super) fn objections(scenario: &Scenario, method: &Method, time_step: f64) -
             remedy: remedy.to_owned(),
         }]
     };
-    let asked = match scenario.solver().backend {
-        crate::scene::scenario::BackendChoice::Cuda => super::Backend::Cuda,
-        _ => super::Backend::Cpu,
-    };
+    let asked = scenario.solver().backend.named().unwrap_or(super::Backend::Cpu);
     if !method.transducers.contains(&asked) {
         return if method.transducers.is_empty() {
             let message = format!("\"{}\" does not reach single sites, which transducers need", method.id);

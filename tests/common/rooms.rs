@@ -1,4 +1,5 @@
 //! Scenes of sound with every kind of medium and edge, and comparisons of a run on a device with one of the processor.
+#![allow(dead_code, reason = "each test takes what it needs")]
 
 use super::device::{build, distance};
 use ripplon::field::{FieldData, Precision};
@@ -49,6 +50,75 @@ impl Case {
             layers,
             orders,
         }
+    }
+}
+
+/// Every order in space.
+pub const ALL: &[u32] = &[2, 4, 6, 8];
+
+/// Lines, plates and rooms with every kind of edge and medium.
+pub fn cases() -> Vec<Case> {
+    let case = Case::new;
+    let order2: &[u32] = &[2];
+    vec![
+        case("line", &[701], "\"wall\"", "", ALL),
+        case(
+            "ring with speeds",
+            &[700],
+            "\"periodic\"",
+            "[[layer]]\nsets = \"speed\"\nshape = \"everywhere\"\nvalue = \"1 + 0.2*sin(3.1*x)\"\n",
+            ALL,
+        ),
+        case("absorbing line", &[300], "\"absorb\"\nabsorb_width = 17", "", ALL),
+        case("soft plate", &[130, 71], "\"soft\"", "", ALL),
+        case("plate with speeds", &[133, 64], "[\"periodic\", \"wall\"]", SPEED, ALL),
+        case("small plate", &[52, 38], "[\"wall\", \"periodic\"]", "", ALL),
+        case(
+            "absorbing plate",
+            &[128, 70],
+            "\"absorb\"\nabsorb_width = 12",
+            SPEED,
+            ALL,
+        ),
+        case("densities", &[90, 61], "[\"soft\", \"wall\"]", DENSITY, order2),
+        case(
+            "absorbing densities",
+            &[90, 61],
+            "\"absorb\"\nabsorb_width = 9",
+            DENSITY,
+            order2,
+        ),
+        case("obstacles", &[90, 61], "[\"soft\", \"wall\"]", WALLS, ALL),
+        case("obstacles on a torus", &[90, 61], "\"periodic\"", WALLS, ALL),
+        case(
+            "obstacles near absorbers",
+            &[64, 45],
+            "\"absorb\"\nabsorb_width = 14",
+            WALLS,
+            ALL,
+        ),
+        case("damped", &[90, 61], "\"wall\"", DAMPED, ALL),
+        case("room", &[66, 48, 37], "\"wall\"", "", ALL),
+        case("soft room", &[70, 45, 40], "[\"soft\", \"wall\", \"soft\"]", SPEED, ALL),
+        case("torus", &[64, 48, 40], "\"periodic\"", "", ALL),
+        case("room with pillars", &[66, 48, 37], "\"wall\"", WALLS, ALL),
+        case(
+            "absorbing room",
+            &[66, 45, 40],
+            "\"absorb\"\nabsorb_width = 10",
+            "",
+            ALL,
+        ),
+        case("damped densities", &[66, 48, 37], "\"wall\"", DENSITY, order2),
+    ]
+}
+
+/// A step rounds about 20 times a site, at random, but what is off in pⁿ − pⁿ⁻¹ goes on from step to step: n steps of errors that add up as n^(3/2). 31 steps:
+/// ε/2·√20·170 = 4.6e-5 in single (ε = 1.2e-7), 8.5e-14 in double; the field is about as large as at the start.
+pub fn tolerance(precision: Precision) -> f64 {
+    match precision {
+        Precision::Single => 5e-5,
+        Precision::Double => 1e-13,
     }
 }
 
@@ -175,8 +245,8 @@ pub fn differences(name: &str, expected: &Scenario, found: &Scenario, tolerance:
     wrong
 }
 
-/// States and edits go from the processor to the device and back; both scenes are in double precision.
-pub fn check_checkpoints(name: &str, on_host: &Scenario, on_device: &Scenario) {
+/// States and edits go from the processor to the device and back; both scenes have the same precision, whose rounding explains a difference of `tolerance`.
+pub fn check_checkpoints(name: &str, on_host: &Scenario, on_device: &Scenario, tolerance: f64) {
     let (mut cpu, mut gpu) = (build(on_host), build(on_device));
     cpu.set_field(&random(on_host.grid().sites()), start())
         .expect("a field");
@@ -196,13 +266,14 @@ pub fn check_checkpoints(name: &str, on_host: &Scenario, on_device: &Scenario) {
         run.advance(5, &mut Taps::default()).expect("steps");
     }
     let off = distance(&gpu.field().expect("a field"), &cpu.field().expect("a field"));
-    assert!(off < 1e-12, "{name}: {off:.1e}");
+    assert!(off < tolerance, "{name}: {off:.1e}");
     assert_eq!(cpu.clock(), gpu.clock());
     cpu.load(&gpu.save().expect("a state")).expect("the state fits");
 }
 
-/// Pictures agree, and show the moment at which they were begun; both scenes are in double precision.
-pub fn check_pictures(case: &Case, on_host: &Scenario, on_device: &Scenario) {
+/// Pictures agree within `tolerance` of their largest value, and where they can be begun ahead, they show the moment at which that was done; both scenes have the
+/// same precision.
+pub fn check_pictures(case: &Case, on_host: &Scenario, on_device: &Scenario, tolerance: f32) {
     let (mut cpu, mut gpu) = (build(on_host), build(on_device));
     let sites = case.size.iter().product();
     for run in [&mut cpu, &mut gpu] {
@@ -228,15 +299,19 @@ pub fn check_pictures(case: &Case, on_host: &Scenario, on_device: &Scenario) {
             );
             let largest = a.value.iter().fold(0.0_f32, |most, v| most.max(v.abs()));
             for (x, y) in a.value.iter().zip(&b.value) {
-                assert!((x - y).abs() <= 1e-5 * largest, "{} {quantity:?}: {x} {y}", case.name);
+                assert!(
+                    (x - y).abs() <= tolerance * largest,
+                    "{} {quantity:?}: {x} {y}",
+                    case.name
+                );
             }
-            assert!(gpu.begin_image(&request).expect("a picture is begun"));
+            let ahead = gpu.begin_image(&request).expect("a picture is begun");
             for steps in [1, 9, 2] {
                 cpu.advance(steps, &mut Taps::default()).expect("steps");
                 gpu.advance(steps, &mut Taps::default()).expect("steps");
             }
-            assert!(gpu.take_image(&mut later).expect("a picture"));
-            assert!(later == b, "{}, {quantity:?}", case.name);
+            assert_eq!(gpu.take_image(&mut later).expect("a picture"), ahead);
+            assert!(!ahead || later == b, "{}, {quantity:?}", case.name);
             assert!(!gpu.take_image(&mut later).expect("none is left"));
         }
     }

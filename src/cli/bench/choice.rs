@@ -84,6 +84,7 @@ pub(super) fn sizes(args: &BenchArgs) -> Vec<Size> {
     let sides: &[usize] = match (args.quick, args.backend.as_deref()) {
         (true, _) => &[1024, 2048],
         (false, Some("cuda")) => &[512, 1024, 2048, 4096, 8192, 16384],
+        (false, Some("wgpu")) => &[512, 1024, 2048, 4096, 8192],
         (false, _) => &[512, 1024, 2048, 4096],
     };
     sides.iter().map(|&side| Size(vec![side, side])).collect()

@@ -140,7 +140,7 @@ pub fn check(what: &str, file: &SceneFile, origin: Option<&Path>, effort: Effort
                 continue;
             }
             let mut named = file.clone();
-            named.solver.backend = choice(target.backend);
+            named.solver.backend = target.backend.into();
             variant.id.clone_into(&mut named.solver.variant);
             let stepped = scenario(&named, origin).and_then(|scenario| Stepped::new(scenario, effort.seconds));
             let mut stepped = match stepped {
@@ -188,18 +188,7 @@ fn against(auto: &mut Stepped, other: &mut Stepped, rounds: usize, rates: &mut V
 }
 
 fn asked_for(choice: BackendChoice, backend: Backend) -> bool {
-    match choice {
-        BackendChoice::Auto => true,
-        BackendChoice::Cpu => backend == Backend::Cpu,
-        BackendChoice::Cuda => backend == Backend::Cuda,
-    }
-}
-
-fn choice(backend: Backend) -> BackendChoice {
-    match backend {
-        Backend::Cpu => BackendChoice::Cpu,
-        Backend::Cuda => BackendChoice::Cuda,
-    }
+    choice.named().is_none_or(|named| named == backend)
 }
 
 #[cfg(test)]

@@ -231,7 +231,8 @@ fn make_in<T: Number>(setup: Setup, backend: Backend) -> Result<Box<dyn Solver>,
         #[cfg(feature = "cuda")]
         Backend::Cuda => cuda::on_device::<T>,
         #[cfg(not(feature = "cuda"))]
-        Backend::Cuda => return Err(placed::absent(&METHOD)),
+        Backend::Cuda => return Err(placed::absent(&METHOD, backend)),
+        Backend::Wgpu => return Err(placed::absent(&METHOD, backend)),
     };
     Run::boxed(setup, |setup| run::CrankNicolson::new(setup, propagator))
 }

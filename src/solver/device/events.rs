@@ -4,16 +4,14 @@
 use super::rows::grow;
 use super::{OnCuda, whole};
 use crate::backend::cuda::{Buffer, CudaError, Stream};
-use crate::physics::Measure;
 use crate::solver::Taps;
 use crate::solver::clock::RunClock;
-use crate::solver::taps::Tap;
-use num_complex::Complex64;
+use crate::solver::gathered;
 
 /// Steps between two visits of the host.
 pub(in crate::solver) const BATCH: u64 = 256;
 /// Sites of a detector that are gathered one by one; larger regions are summed where they lie.
-const MOST_GATHERED: usize = 1024;
+pub(in crate::solver) const MOST_GATHERED: usize = 1024;
 
 /// As kernels take them.
 #[repr(C)]
@@ -160,56 +158,7 @@ impl<T: OnCuda> SiteEvents<T> {
         if count > 0 {
             stream.download("records", &self.record, &mut values)?;
         }
-        let mut heard = Vec::new();
-        for (n, (clock, mut record)) in clocks.iter().zip(summed).enumerate() {
-            let mut here = &values[n * count..(n + 1) * count];
-            for (tap, value) in taps.taps().iter().zip(&mut record) {
-                if !tap.shares.is_empty() {
-                    let own;
-                    (own, here) = here.split_at(tap.shares.len());
-                    *value = tap.interpolated(own.iter().map(|value| value.wide()));
-                } else if is_gathered(tap) {
-                    *value = tap.acoustic(|_, _, out| {
-                        for (out, value) in out.iter_mut().zip(here) {
-                            *out = value.wide();
-                        }
-                        here = &here[out.len()..];
-                    });
-                }
-            }
-            taps.push(clock, &record);
-            heard.extend(here.iter().map(|value| Complex64::from(value.wide())));
-        }
-        if let Some(transducers) = taps.transducers_mut() {
-            transducers.hear(&heard);
-        }
+        gathered::hand_over(taps, MOST_GATHERED, &values, clocks, summed);
         Ok(())
     }
-}
-
-/// Whether a detector reads single sites of the pressure.
-pub(in crate::solver) fn is_gathered(tap: &Tap) -> bool {
-    let sites: usize = (0..3).map(|axis| tap.hi[axis].saturating_sub(tap.lo[axis])).product();
-    !tap.shares.is_empty() || !matches!(tap.measure, Measure::Energy | Measure::Flux) && sites <= MOST_GATHERED
-}
-
-/// Places of the sites of all detectors that are gathered, one after the other.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "grids of more than 2^32 sites were refused"
-)]
-pub(in crate::solver) fn gathered_places(taps: &Taps, place: impl Fn([usize; 3]) -> usize) -> Vec<u32> {
-    let mut all = Vec::new();
-    for tap in taps.taps().iter().filter(|tap| is_gathered(tap)) {
-        if !tap.shares.is_empty() {
-            all.extend(tap.shares.iter().map(|(site, _)| place(*site) as u32));
-            continue;
-        }
-        for k in tap.lo[2]..tap.hi[2] {
-            for j in tap.lo[1]..tap.hi[1] {
-                all.extend((tap.lo[0]..tap.hi[0]).map(|i| place([i, j, k]) as u32));
-            }
-        }
-    }
-    all
 }

@@ -3,7 +3,6 @@
 
 pub(super) mod events;
 pub(super) mod readback;
-pub(super) mod resident;
 pub(super) mod rows;
 pub(super) mod texels;
 pub(super) mod transducers;

@@ -1,7 +1,7 @@
 //! Sums and pictures of sound beside the steps (`kernels/sums.cuh`): a stream of their own, so that a picture that was begun is reduced and copied while stepping
 //! goes on; what would overwrite what it reads waits on the device.
 
-use super::events::is_gathered;
+use super::events::MOST_GATHERED;
 use super::{texels, whole};
 use crate::backend::cuda::{
     Buffer, CudaError, Device, DeviceRepr, Event, Kernel, PinnedBuffer, PushKernelArg, Source, Stream,
@@ -10,6 +10,7 @@ use crate::grid::Grid;
 use crate::physics::{Measure, Observables};
 use crate::scene::scenario::Quantity;
 use crate::solver::fdtd::observe::finished;
+use crate::solver::gathered::is_gathered;
 use crate::solver::taps::Tap;
 use crate::solver::{FieldImage, ImageRequest, Taps};
 
@@ -209,7 +210,7 @@ impl ReadbackStream {
     ) -> Result<Vec<f64>, CudaError> {
         let mut values = vec![f64::NAN; taps.taps().len()];
         for (tap, value) in taps.taps().iter().zip(&mut values) {
-            if !is_gathered(tap) {
+            if !is_gathered(tap, MOST_GATHERED) {
                 *value = match Region::of(tap) {
                     Some(region) => region.value(tap, self.measured(stream, &region, &look(&region))?),
                     None => 0.0,

@@ -46,6 +46,8 @@ mod tiling;
 mod torre;
 mod transducers;
 pub mod walls;
+#[cfg(feature = "gui")]
+mod wgpu;
 
 use self::plan::{MOST_DTS, MOST_STEPS};
 use super::method::{Backend, Kind, Method, Paper, ParameterSpec, StepAdvice, Target, Variant, Work};
@@ -90,6 +92,8 @@ pub static METHOD: Method = Method {
         },
         #[cfg(feature = "cuda")]
         cuda::TARGET,
+        #[cfg(feature = "gui")]
+        wgpu::TARGET,
     ],
     parameters: &[
         ParameterSpec {
@@ -148,6 +152,8 @@ pub static METHOD: Method = Method {
         Backend::Cpu,
         #[cfg(feature = "cuda")]
         Backend::Cuda,
+        #[cfg(feature = "gui")]
+        Backend::Wgpu,
     ],
     work,
     build,
@@ -254,6 +260,8 @@ fn build(scenario: &Scenario) -> Result<Box<dyn Solver>, SolverError> {
 
 fn make(setup: Setup, backend: Backend) -> Result<Box<dyn Solver>, SolverError> {
     match setup.choice.precision {
+        #[cfg(feature = "gui")]
+        Precision::Single if backend == Backend::Wgpu => Run::boxed(setup, wgpu::Wgpu::new),
         Precision::Single => make_in::<f32>(setup, backend),
         Precision::Double => make_in::<f64>(setup, backend),
     }
@@ -265,6 +273,7 @@ fn make_in<T: Number>(setup: Setup, backend: Backend) -> Result<Box<dyn Solver>,
         #[cfg(feature = "cuda")]
         Backend::Cuda => Run::boxed(setup, cuda::Cuda::<T>::new),
         #[cfg(not(feature = "cuda"))]
-        Backend::Cuda => Err(placed::absent(&METHOD)),
+        Backend::Cuda => Err(placed::absent(&METHOD, backend)),
+        Backend::Wgpu => Err(placed::absent(&METHOD, backend)),
     }
 }

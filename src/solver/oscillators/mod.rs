@@ -216,6 +216,7 @@ fn make_in<T: Number>(setup: Setup, backend: Backend) -> Result<Box<dyn Solver>,
         #[cfg(feature = "cuda")]
         Backend::Cuda => Run::boxed(setup, cuda::Cuda::<T>::new),
         #[cfg(not(feature = "cuda"))]
-        Backend::Cuda => Err(placed::absent(&METHOD)),
+        Backend::Cuda => Err(placed::absent(&METHOD, backend)),
+        Backend::Wgpu => Err(placed::absent(&METHOD, backend)),
     }
 }

@@ -30,6 +30,8 @@ mod solver;
 mod stepper;
 mod transducers;
 mod vector;
+#[cfg(feature = "gui")]
+mod wgpu;
 
 use super::method::{Backend, Kind, Method, Paper, ParameterSpec, Target, Variant, Work};
 use super::placed;
@@ -75,6 +77,8 @@ pub static METHOD: Method = Method {
         },
         #[cfg(feature = "cuda")]
         cuda::TARGET,
+        #[cfg(feature = "gui")]
+        wgpu::TARGET,
     ],
     parameters: &[
         ParameterSpec {
@@ -127,6 +131,8 @@ pub static METHOD: Method = Method {
         Backend::Cpu,
         #[cfg(feature = "cuda")]
         Backend::Cuda,
+        #[cfg(feature = "gui")]
+        Backend::Wgpu,
     ],
     work,
     build,
@@ -178,6 +184,13 @@ fn build(scenario: &Scenario) -> Result<Box<dyn Solver>, SolverError> {
 
 fn make(setup: Setup, backend: Backend) -> Result<Box<dyn Solver>, SolverError> {
     match setup.choice.precision {
+        #[cfg(feature = "gui")]
+        Precision::Single if backend == Backend::Wgpu => Run::boxed(setup, |setup| {
+            let problem = Problem::new(setup)?;
+            let (variant, steps) = (setup.choice.variant.as_deref(), setup.choice.fused_steps);
+            let sweeper = Box::new(wgpu::Wgpu::new(&problem, variant, steps)?);
+            Ok(Trotter::new(problem, setup.scenario.initial(), sweeper))
+        }),
         Precision::Single => make_in::<f32>(setup, backend),
         Precision::Double => make_in::<f64>(setup, backend),
     }
@@ -195,7 +208,8 @@ fn make_in<T: Number + blocked::Blockwise>(setup: Setup, backend: Backend) -> Re
                 setup.choice.fused_steps,
             )?),
             #[cfg(not(feature = "cuda"))]
-            Backend::Cuda => return Err(placed::absent(&METHOD)),
+            Backend::Cuda => return Err(placed::absent(&METHOD, backend)),
+            Backend::Wgpu => return Err(placed::absent(&METHOD, backend)),
         };
         Ok(Trotter::new(problem, setup.scenario.initial(), sweeper))
     })

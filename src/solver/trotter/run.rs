@@ -75,9 +75,7 @@ impl<T: Real> Trotter<T> {
         });
         let weight = self.sum_of_squares();
         if initial.normalised() && weight > 0.0 {
-            let scale = T::of(1.0 / (weight * grid.cell_volume()).sqrt());
-            self.stepper
-                .change(&|_, sites| sites.iter_mut().for_each(|site| *site *= scale));
+            self.stepper.scale(T::of(1.0 / (weight * grid.cell_volume()).sqrt()));
         }
         self.phase_whole_field(0.0, 1.0);
     }
@@ -168,6 +166,9 @@ impl<T: Real> Trotter<T> {
         if let Some(device) = self.stepper.device() {
             return device.totals(&self.everywhere(false), None, &[]).norm;
         }
+        if let Some(weight) = self.stepper.weight() {
+            return weight;
+        }
         let nx = self.problem.grid.size()[0];
         let rows: Vec<f64> = (0..self.problem.grid.rows())
             .into_par_iter()
@@ -197,10 +198,7 @@ impl<T: Real> Trotter<T> {
 
     /// `value`, unless the device failed.
     pub(super) fn checked<R>(&self, value: R) -> Result<R, SolverError> {
-        match self.stepper.device().and_then(OnDevice::fault) {
-            Some(fault) => Err(fault),
-            None => Ok(value),
-        }
+        self.stepper.fault().map_or(Ok(value), Err)
     }
 
     /// Whether steps are alike, so that several can be taken at once.
@@ -257,9 +255,7 @@ impl<T: Real> Trotter<T> {
         }
         let now = self.sum_of_squares();
         if now > 0.0 {
-            let scale = T::of((weight / now).sqrt());
-            self.stepper
-                .change(&|_, sites| sites.iter_mut().for_each(|site| *site *= scale));
+            self.stepper.scale(T::of((weight / now).sqrt()));
         }
     }
 

@@ -60,6 +60,15 @@ impl Substep {
         g * self.phase_time / (self.excess * self.excess)
     }
 
+    /// Whether its sweeps and phase are those of another, to the bit.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        self.angles == other.angles
+            && self.outer == other.outer
+            && self.table == other.table
+            && self.phase_time.to_bits() == other.phase_time.to_bits()
+            && self.excess.to_bits() == other.excess.to_bits()
+    }
+
     /// Its sweeps one by one, in order, without those that turn nothing; for variants that take each over the whole grid.
     pub(super) fn sweeps(&self, rank: usize) -> Vec<Sweep> {
         let sweep = |axis, odd, angle| Sweep { axis, odd, angle };

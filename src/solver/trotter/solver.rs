@@ -10,7 +10,6 @@ use crate::field::{FieldData, Real, narrow};
 use crate::physics::Observables;
 use crate::scene::scenario::Quantity;
 use crate::solver::clock::RunClock;
-use crate::solver::method::Backend;
 use crate::solver::setup::Setup;
 use crate::solver::stepper::{Parts, Plane, Stepper};
 use crate::solver::{FieldImage, ImageRequest, SolverError, Taps};
@@ -20,7 +19,7 @@ impl<T: Real> Stepper for Trotter<T> {
     fn parts(&self) -> Parts {
         Parts {
             variant: self.stepper.variant(),
-            backend: self.stepper.device().map_or(Backend::Cpu, OnDevice::backend),
+            backend: self.stepper.backend(),
             threads: self.stepper.device().map_or_else(threads::count, OnDevice::units),
             details: self.stepper.details(),
             batch: self.stepper.batch(),
@@ -93,10 +92,11 @@ impl<T: Real> Stepper for Trotter<T> {
     }
 
     fn pace(&mut self) -> Result<(), SolverError> {
-        match self.stepper.device().and_then(OnDevice::paced) {
-            Some(fault) => Err(fault),
-            None => Ok(()),
-        }
+        let paced = match self.stepper.device() {
+            Some(device) => device.paced(),
+            None => self.stepper.fault(),
+        };
+        paced.map_or(Ok(()), Err)
     }
 
     /// Rounded factors of an interaction, of random potentials or of the substeps of order 4 change the norm by up to 8e-9 a step, the same way.
@@ -131,6 +131,9 @@ impl<T: Real> Stepper for Trotter<T> {
             device.picture(request, closing.as_ref(), image);
             return self.checked(());
         }
+        if closing.is_none() && self.stepper.draw_density(request, image) {
+            return self.checked(());
+        }
         let first = request.z * self.problem.grid.size()[1];
         let state = &*self;
         image.fill_quantum(request, |j, out| {
@@ -140,7 +143,7 @@ impl<T: Real> Stepper for Trotter<T> {
                 *out = Complex::new(single(site.re), single(site.im));
             }
         });
-        Ok(())
+        self.checked(())
     }
 
     fn begin_image(&mut self, clock: &RunClock, request: &ImageRequest) -> Result<bool, SolverError> {

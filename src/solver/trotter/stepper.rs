@@ -28,6 +28,26 @@ pub(super) trait Sweeper<T: Real>: Send + Sync {
     fn details(&self) -> String;
     /// Bytes held.
     fn memory(&self) -> usize;
+    /// Where it runs.
+    fn backend(&self) -> Backend {
+        self.device().map_or(Backend::Cpu, OnDevice::backend)
+    }
+    /// Waits for all of it; what went wrong since the run began.
+    fn fault(&self) -> Option<SolverError> {
+        self.device().and_then(OnDevice::fault)
+    }
+    /// Σ|φ|², where the variant does not leave that to those who read rows.
+    fn weight(&self) -> Option<f64> {
+        None
+    }
+    /// Multiplies the field with a number.
+    fn scale(&mut self, factor: T) {
+        self.change(&|_, sites| sites.iter_mut().for_each(|site| *site *= factor));
+    }
+    /// Draws the density of the open field; `false` where that is left to those who read rows.
+    fn draw_density(&self, _request: &ImageRequest, _image: &mut FieldImage) -> bool {
+        false
+    }
     /// Whether the tables carry the cosines of the sweeps.
     fn tan_form(&self) -> bool;
     /// What multiplies the factors of a row in every table, to undo what rounding does to the modulus of single sites.

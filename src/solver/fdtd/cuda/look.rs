@@ -7,7 +7,7 @@ use crate::physics::Observables;
 use crate::scene::scenario::Quantity;
 use crate::solver::device::OnCuda;
 use crate::solver::device::readback::{Region, observables};
-use crate::solver::device::resident::Resident;
+use crate::solver::resident::Resident;
 use crate::solver::{FieldImage, ImageRequest, SolverError};
 
 impl<T: OnCuda> Cuda<T> {

@@ -41,10 +41,10 @@ use crate::scene::Scenario;
 use crate::solver::SolverError;
 use crate::solver::device::events::SiteEvents;
 use crate::solver::device::readback::{self, ReadbackStream};
-use crate::solver::device::resident::Resident;
 use crate::solver::device::rows::{keep_rows, push_rows};
 use crate::solver::device::{OnCuda, check_count, device};
 use crate::solver::method::{Backend, Target, Variant};
+use crate::solver::resident::Resident;
 use crate::solver::setup::{Choice, Setup};
 
 /// The row of targets.

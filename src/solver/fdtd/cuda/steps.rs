@@ -5,7 +5,8 @@ use super::{Cuda, grid_of};
 use crate::backend::cuda::{Buffer, CudaError, PushKernelArg};
 use crate::solver::clock::RunClock;
 use crate::solver::device::OnCuda;
-use crate::solver::device::events::{BATCH, gathered_places, is_gathered};
+use crate::solver::device::events::{BATCH, MOST_GATHERED};
+use crate::solver::gathered::{gathered_places, is_gathered};
 use crate::solver::transducers::{Act, Transducers};
 use crate::solver::{SolverError, Taps};
 
@@ -35,7 +36,7 @@ impl<T: OnCuda> Cuda<T> {
         if taps.ask_for_velocity() {
             self.watch_potential()?;
         }
-        let gathered = gathered_places(taps, |at| self.place(at));
+        let gathered = gathered_places(taps, MOST_GATHERED, |at| self.place(at));
         let mut done = 0;
         // Whole passes, so that none is cut short.
         let most = (BATCH / self.steps_of_pass() as u64).max(1) * self.steps_of_pass() as u64;
@@ -129,7 +130,7 @@ impl<T: OnCuda> Cuda<T> {
             let signalled = signals.iter().flatten().map(|(place, _)| *place);
             self.mark_rows(signalled.chain(gathered.iter().copied()))?;
         }
-        let passes = !touches && taps.taps().iter().all(is_gathered);
+        let passes = !touches && taps.taps().iter().all(|tap| is_gathered(tap, MOST_GATHERED));
         let mut clocks = Vec::new();
         // Of each step, the values of detectors that are summed.
         let mut records: Vec<Vec<f64>> = Vec::new();

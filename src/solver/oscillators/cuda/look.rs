@@ -4,9 +4,9 @@ use super::{Cuda, params};
 use crate::physics::Observables;
 use crate::scene::scenario::Quantity;
 use crate::solver::device::readback::{Region, observables};
-use crate::solver::device::resident::Resident;
 use crate::solver::device::rows::address;
 use crate::solver::device::{OnCuda, whole};
+use crate::solver::resident::Resident;
 use crate::solver::{FieldImage, ImageRequest, SolverError};
 
 impl<T: OnCuda> Cuda<T> {

@@ -12,9 +12,9 @@ use crate::physics::Observables;
 use crate::solver::acoustic::medium::allocate;
 use crate::solver::clock::RunClock;
 use crate::solver::device::OnCuda;
-use crate::solver::device::resident::Resident;
 use crate::solver::device::rows::{pull_rows, unpadded};
 use crate::solver::method::Backend;
+use crate::solver::resident::Resident;
 use crate::solver::stepper::Parts;
 use crate::solver::{FieldImage, ImageRequest, SolverError, Taps};
 
@@ -144,8 +144,8 @@ impl<T: OnCuda> Resident for Cuda<T> {
         self.draw(request, image)
     }
 
-    fn begin_picture(&mut self, request: &ImageRequest) -> Result<(), SolverError> {
-        self.begin(request)
+    fn begin_picture(&mut self, request: &ImageRequest) -> Result<bool, SolverError> {
+        self.begin(request).map(|()| true)
     }
 
     fn take_picture(&mut self, image: &mut FieldImage) -> Result<bool, SolverError> {

@@ -5,9 +5,10 @@ use super::{Cuda, params};
 use crate::backend::cuda::{CudaError, Kernel, PushKernelArg, Stream};
 use crate::grid::Grid;
 use crate::solver::clock::RunClock;
-use crate::solver::device::events::{gathered_places, is_gathered};
+use crate::solver::device::events::MOST_GATHERED;
 use crate::solver::device::transducers::DeviceTransducers;
 use crate::solver::device::{OnCuda, chunk_of, whole};
+use crate::solver::gathered::{gathered_places, is_gathered};
 use crate::solver::oscillators::scheme::{Sweep, sweeps};
 use crate::solver::setup::Choice;
 use crate::solver::{SolverError, Taps};
@@ -191,7 +192,7 @@ impl<T: OnCuda> Cuda<T> {
         if taps.ask_for_velocity() {
             self.watch_potential()?;
         }
-        let gathered = gathered_places(taps, |at| self.place(at));
+        let gathered = gathered_places(taps, MOST_GATHERED, |at| self.place(at));
         let mut done = 0;
         while done < steps {
             let batch = (steps - done).min(DeviceTransducers::<T>::most(taps));
@@ -231,7 +232,7 @@ impl<T: OnCuda> Cuda<T> {
         }
         let (mut clocks, mut records) = (Vec::new(), Vec::new());
         // Energies, fluxes and transducers belong between the kick that ends a step and the one that begins the next.
-        let sums = taps.taps().iter().any(|tap| !is_gathered(tap));
+        let sums = taps.taps().iter().any(|tap| !is_gathered(tap, MOST_GATHERED));
         for n in 0..steps {
             if n == 0 && self.events.adds() {
                 self.operate(0, 1, false)?;

@@ -119,10 +119,7 @@ impl<T: OnCuda> Cuda<T> {
             let mut equal = 1;
             while equal < left
                 && equal < 64
-                && same(
-                    substep,
-                    &scheme.substeps[(at + usize::try_from(equal).unwrap_or(0)) % all],
-                )
+                && substep.is_like(&scheme.substeps[(at + usize::try_from(equal).unwrap_or(0)) % all])
             {
                 equal += 1;
             }
@@ -370,12 +367,4 @@ impl<T: OnCuda> Cuda<T> {
 /// Addresses of both planes.
 pub(super) fn addresses<T: OnCuda>(planes: &super::Planes<T>) -> [u64; 2] {
     [planes[0].address(), planes[1].address()]
-}
-
-fn same(a: &Substep, b: &Substep) -> bool {
-    a.angles == b.angles
-        && a.outer == b.outer
-        && a.table == b.table
-        && a.phase_time.to_bits() == b.phase_time.to_bits()
-        && a.excess.to_bits() == b.excess.to_bits()
 }

@@ -1,4 +1,4 @@
-//! Fields of sound that lie on the device while they are stepped, and with a stepper of the processor while something is changed: scenes are read, Δt is changed and states
+//! Fields of sound that lie on a device while they are stepped, and with a stepper of the processor while something is changed: scenes are read, Δt is changed and states
 //! are written by the one code, and checkpoints go from one back end to the other.
 
 use crate::field::FieldData;
@@ -47,7 +47,7 @@ pub(in crate::solver) trait Resident: Send {
     /// See [`Stepper::image`].
     fn picture(&mut self, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError>;
     /// See [`Stepper::begin_image`].
-    fn begin_picture(&mut self, request: &ImageRequest) -> Result<(), SolverError>;
+    fn begin_picture(&mut self, request: &ImageRequest) -> Result<bool, SolverError>;
     /// See [`Stepper::take_image`].
     fn take_picture(&mut self, image: &mut FieldImage) -> Result<bool, SolverError>;
     /// See [`Stepper::field`].
@@ -114,7 +114,7 @@ impl<D: Resident> Stepper for D {
     }
 
     fn begin_image(&mut self, _clock: &RunClock, request: &ImageRequest) -> Result<bool, SolverError> {
-        self.begin_picture(request).map(|()| true)
+        self.begin_picture(request)
     }
 
     fn take_image(&mut self, image: &mut FieldImage) -> Result<bool, SolverError> {

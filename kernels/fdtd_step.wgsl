@@ -1,0 +1,292 @@
+// One step of finite differences for sound, a thread a site, in place over the older level (src/solver/fdtd/mod.rs has the scheme).
+//
+// A level is nx x ny x nz numbers, x fastest. What the medium has is said by constants, so that a kernel loads what it needs only.
+
+// Half the order in space, and the axes
+override HALF: i32 = 1;
+override RANK: i32 = 2;
+// What the medium holds beside one speed: a speed per site, a density, absorption, walls, absorbing edges
+override SQUARES: bool = false;
+override DENSITY: bool = false;
+override DAMPING: bool = false;
+override MARKS: bool = false;
+override LAYERS: bool = false;
+
+const RIGID = 0;
+const SOFT = 1;
+const PERIODIC = 2;
+const WALL = 1u;
+const BESIDE = 2u; // the stencil reaches a wall
+// Marks of a word, two bits each
+const PACKED = 16;
+
+struct Params {
+    size: vec3i,
+    square: f32,          // (c dt/a)^2, or rho c^2 dt^2/a^2 with a density per site
+    ends: vec3i,          // slots of each end of an axis with absorbing layers; 0: none
+    rows_y: i32,          // rows of blocks along the launch's y axis
+    bases: vec3i,         // where in `layers` an axis begins
+    unused: i32,
+    edges: vec3i,         // absorbing edges are closed by rigid ones
+    unused_too: i32,
+    coefficients: vec4f,  // C_1 ... C_4 of the second difference (src/solver/fdtd/stencil.rs)
+    fluxes: vec4f,        // the weights of the flux through a face
+}
+
+@group(0) @binding(0) var<uniform> p: Params;
+@group(0) @binding(1) var<storage, read> now: array<f32>;
+@group(0) @binding(2) var<storage, read_write> old: array<f32>;
+@group(0) @binding(3) var<storage, read> squares: array<f32>;
+@group(0) @binding(4) var<storage, read> density: array<f32>;
+@group(0) @binding(5) var<storage, read> damping: array<f32>;
+@group(0) @binding(6) var<storage, read> marks: array<u32>;
+// Per axis with absorbing layers: factors of the faces below and above a site and of the site, then psi of those faces, then zeta (src/solver/fdtd/cpml.rs)
+@group(0) @binding(7) var<storage, read_write> layers: array<f32>;
+
+// The site of this thread
+var<private> at: vec3i;
+var<private> place: i32;
+// What stands 1 ... HALF sites away in both directions of an axis
+var<private> low: array<f32, 4>;
+var<private> high: array<f32, 4>;
+
+fn stride(axis: i32) -> i32 {
+    return select(select(p.size.x * p.size.y, p.size.x, axis == 1), 1, axis == 0);
+}
+
+// The site that stands for site `to` of an axis, and its sign (0: the zero one spacing outside a soft edge)
+fn ghost(axis: i32, to: i32) -> vec2i {
+    let n = p.size[axis];
+    if (to >= 0 && to < n) { return vec2i(to, 1); }
+    let edge = p.edges[axis];
+    let period = select(select(2 * (n + 1), 2 * n, edge == RIGID), n, edge == PERIODIC);
+    var turn = select(to, to + 1, edge == SOFT) % period;
+    if (turn < 0) { turn += period; }
+    if (edge == PERIODIC) { return vec2i(turn, 1); }
+    if (edge == RIGID) { return vec2i(min(turn, 2 * n - 1 - turn), 1); }
+    if (turn == 0 || turn == n + 1) { return vec2i(0, 0); }
+    if (turn <= n) { return vec2i(turn - 1, 1); }
+    return vec2i(2 * (n + 1) - turn - 1, -1);
+}
+
+fn mark(site: i32) -> u32 {
+    if (!MARKS) { return 0u; }
+    return (marks[site / PACKED] >> u32(2 * (site % PACKED))) & 3u;
+}
+
+// p at a distance along an axis
+fn value(axis: i32, offset: i32) -> f32 {
+    let to = ghost(axis, at[axis] + offset);
+    if (to.y == 0) { return 0.0; }
+    return f32(to.y) * now[place + (to.x - at[axis]) * stride(axis)];
+}
+
+// The density there; beyond a soft edge it is the site's own
+fn density_at(axis: i32, offset: i32) -> f32 {
+    let to = ghost(axis, at[axis] + offset);
+    return density[select(place, place + (to.x - at[axis]) * stride(axis), to.y > 0)];
+}
+
+// What stands 1 ... HALF sites away in a direction, walls and edges being mirrors
+fn walked(axis: i32, towards: i32) -> array<f32, 4> {
+    var found: array<f32, 4>;
+    var here = at[axis];
+    var there = place;
+    var direction = towards;
+    var sign = 1;
+    var on_node = false; // on the zero one spacing outside a soft edge
+    let edge = p.edges[axis];
+    let n = p.size[axis];
+    for (var k = 0; k < HALF; k++) {
+        if (on_node) {
+            on_node = false; // back to the last site, with the other sign
+        } else {
+            let next = ghost(axis, here + direction);
+            let beyond = here + direction < 0 || here + direction >= n;
+            let other = there + (next.x - here) * stride(axis);
+            if (next.y == 0) {
+                on_node = true;
+                direction = -direction;
+                sign = -sign;
+            } else if ((edge != PERIODIC && beyond) || (mark(other) & WALL) != 0u) {
+                direction = -direction; // an even mirror: the site itself once more
+            } else {
+                here = next.x;
+                there = other;
+            }
+        }
+        found[k] = select(f32(sign) * now[there], 0.0, on_node);
+    }
+    return found;
+}
+
+// What stands around along an axis
+fn look(axis: i32, beside: bool) {
+    if (beside) {
+        low = walked(axis, -1);
+        high = walked(axis, 1);
+        return;
+    }
+    for (var k = 0; k < HALF; k++) {
+        low[k] = value(axis, -1 - k);
+        high[k] = value(axis, 1 + k);
+    }
+}
+
+// Term k of L p, `pairs` being the sum of what stands k + 1 sites away and `level` what that is in a constant field: differences round less
+fn term(k: i32, pairs: f32, level: f32, sum: f32) -> f32 {
+    return fma(p.coefficients[k], pairs - level, sum);
+}
+
+// Whether no stencil reaches beyond an edge
+fn inner() -> bool {
+    var all = at.x >= HALF && at.x < p.size.x - HALF;
+    if (RANK > 1) { all = all && at.y >= HALF && at.y < p.size.y - HALF; }
+    if (RANK > 2) { all = all && at.z >= HALF && at.z < p.size.z - HALF; }
+    return all;
+}
+
+// L p where one density holds
+fn stencil(here: f32, beside: bool) -> f32 {
+    let level = f32(2 * RANK) * here;
+    var sum = 0.0;
+    if (beside) {
+        var pairs: array<f32, 4>;
+        for (var axis = 0; axis < RANK; axis++) {
+            look(axis, true);
+            for (var k = 0; k < HALF; k++) { pairs[k] += low[k] + high[k]; }
+        }
+        for (var k = 0; k < HALF; k++) { sum = term(k, pairs[k], level, sum); }
+        return sum;
+    }
+    if (inner()) {
+        let row = p.size.x;
+        let plane = row * p.size.y;
+        for (var k = 1; k <= HALF; k++) {
+            var pairs = now[place - k] + now[place + k];
+            if (RANK > 1) { pairs += now[place - k * row] + now[place + k * row]; }
+            if (RANK > 2) { pairs += now[place - k * plane] + now[place + k * plane]; }
+            sum = term(k - 1, pairs, level, sum);
+        }
+        return sum;
+    }
+    for (var k = 1; k <= HALF; k++) {
+        var pairs = value(0, -k) + value(0, k);
+        if (RANK > 1) { pairs += value(1, -k) + value(1, k); }
+        if (RANK > 2) { pairs += value(2, -k) + value(2, k); }
+        sum = term(k - 1, pairs, level, sum);
+    }
+    return sum;
+}
+
+// What flows in through both faces of an axis with a density per site, order 2
+fn faces(axis: i32, here: f32) -> f32 {
+    let rho = density[place];
+    let below = (value(axis, -1) - here) / (rho + density_at(axis, -1));
+    let above = (value(axis, 1) - here) / (rho + density_at(axis, 1));
+    return below + above;
+}
+
+fn conservative(here: f32) -> f32 {
+    var sum = faces(0, here);
+    for (var axis = 1; axis < RANK; axis++) { sum += faces(axis, here); }
+    return sum + sum;
+}
+
+// The slot of the site in the layers of an axis, or less than 0
+fn slot(axis: i32) -> i32 {
+    let end = p.ends[axis];
+    let n = p.size[axis];
+    let i = at[axis];
+    if (i < end) { return i; }
+    if (end > 0 && i + end >= n) { return i + 2 * end - n; }
+    return -1;
+}
+
+fn in_layers() -> bool {
+    var any = slot(0) >= 0;
+    if (RANK > 1) { any = any || slot(1) >= 0; }
+    if (RANK > 2) { any = any || slot(2) >= 0; }
+    return any;
+}
+
+// A (memory + g) of a memory, which becomes that minus g
+fn renew(factor: f32, memory: i32, g: f32) -> f32 {
+    let sum = factor * (layers[memory] + g);
+    layers[memory] = sum - g;
+    return sum;
+}
+
+// The part of L p of an axis whose layer holds the site; its memories go on by a step
+fn absorbed(axis: i32, own: i32, here: f32) -> f32 {
+    var below = p.fluxes[0] * (here - low[0]);
+    var above = p.fluxes[0] * (high[0] - here);
+    for (var m = 1; m < HALF; m++) {
+        below = fma(p.fluxes[m], high[m - 1] - low[m], below);
+        above = fma(p.fluxes[m], high[m] - low[m - 1], above);
+    }
+    let slots = 2 * p.ends[axis];
+    let values = slots * (p.size.x * p.size.y * p.size.z / p.size[axis]);
+    var memory = own;
+    if (axis == 0) { memory += (at.z * p.size.y + at.y) * slots; }
+    if (axis == 1) { memory = (at.z * slots + own) * p.size.x + at.x; }
+    if (axis == 2) { memory = (own * p.size.y + at.y) * p.size.x + at.x; }
+    let factors = p.bases[axis] + own;
+    memory += p.bases[axis] + 3 * slots;
+    below = renew(layers[factors], memory, below);
+    above = renew(layers[factors + slots], memory + values, above);
+    let z = renew(layers[factors + 2 * slots], memory + 2 * values, above - below);
+    if (DENSITY) { return z / density[place]; }
+    return z;
+}
+
+// The part of L p of an axis at a site in layers
+fn change(axis: i32, here: f32, beside: bool) -> f32 {
+    let own = slot(axis);
+    if (own < 0 && DENSITY) { return 2.0 * faces(axis, here); }
+    look(axis, beside);
+    if (own >= 0) { return absorbed(axis, own, here); }
+    var sum = 0.0;
+    for (var k = 0; k < HALF; k++) { sum = term(k, low[k] + high[k], here + here, sum); }
+    return sum;
+}
+
+fn next() -> f32 {
+    let marked = mark(place);
+    if ((marked & WALL) != 0u) { return 0.0; }
+    let beside = (marked & BESIDE) != 0u;
+    let here = now[place];
+    let before = here - old[place];
+    var sum = 0.0;
+    if (LAYERS && in_layers()) {
+        sum = change(0, here, beside);
+        for (var axis = 1; axis < RANK; axis++) { sum += change(axis, here, beside); }
+    } else if (DENSITY) {
+        sum = conservative(here);
+    } else {
+        sum = stencil(here, beside);
+    }
+    var square = p.square;
+    if (SQUARES) { square = squares[place]; }
+    // The inner bracket is small where the wave is well resolved: one rounding a step and not two
+    let after = here + fma(square, sum, before);
+    if (DAMPING) {
+        let rate = damping[place];
+        if (rate != 0.0) { return here + ((after - here) - rate * before) / (1.0 + rate); }
+    }
+    return after;
+}
+
+@compute @workgroup_size(64, 4) fn step(
+    @builtin(local_invocation_id) thread: vec3u,
+    @builtin(workgroup_id) block: vec3u,
+    @builtin(num_workgroups) blocks: vec3u,
+) {
+    let row = (i32(block.z) * p.rows_y + i32(block.y)) * 4 + i32(thread.y);
+    if (row >= p.size.y * p.size.z) { return; }
+    for (var x = i32(block.x) * 64 + i32(thread.x); x < p.size.x; x += 64 * i32(blocks.x)) {
+        at = vec3i(x, row % p.size.y, row / p.size.y);
+        place = row * p.size.x + x;
+        old[place] = next();
+    }
+}

@@ -1,0 +1,195 @@
+// Sweeps of Trotter-Suzuki one by one, and the phases between them, in place (src/solver/trotter/naive.rs has the formulas). Sites are complex, x fastest.
+
+// What the scene holds: walls, bond phases of a flux, imaginary time, an interaction
+override WALLS: bool = false;
+override FLUX: bool = false;
+override IMAGINARY: bool = false;
+override INTERACTION: bool = false;
+
+// The bonds of one parity along an axis, turned by one angle
+struct Sweep {
+    size: vec3i,
+    axis: i32,
+    odd: i32,     // whether bonds join odd sites with the even ones after them
+    pairs: i32,   // along the axis; the last one of a periodic axis joins its ends
+    rows_y: i32,  // rows of blocks along the launch's y axis
+    t: f32,       // tan(angle/2) or tanh(angle/2)
+    s: f32,       // sin(angle) or sinh(angle)
+}
+
+// Sites that detectors read, after step `step` of a batch
+struct Gather {
+    count: u32,
+    to: u32,
+}
+
+// A picture of columns x0 to x1 and rows y0 to y1 of plane z; texels of reduction x reduction sites
+struct Frame {
+    nx: u32, ny: u32,
+    x0: u32, x1: u32, y0: u32, y1: u32, z: u32,
+    reduction: u32,
+    width: u32, height: u32,
+}
+
+// Of the whole field: sites, and what they are multiplied with
+struct Whole {
+    count: u32,
+    factor: f32,
+}
+
+struct Phases {
+    count: u32,
+    interaction: f32,
+}
+
+@group(0) @binding(0) var<uniform> sweep: Sweep;
+@group(0) @binding(0) var<uniform> phases: Phases;
+@group(0) @binding(0) var<uniform> seen: Gather;
+@group(0) @binding(0) var<uniform> frame: Frame;
+@group(0) @binding(0) var<uniform> whole: Whole;
+@group(0) @binding(1) var<storage, read_write> field: array<vec2f>;
+@group(0) @binding(2) var<storage, read> table: array<vec2f>;
+@group(0) @binding(3) var<storage, read> walls: array<u32>;  // a bit a site
+@group(0) @binding(4) var<storage, read> gauge: array<vec2f>; // of the x bonds, per y
+@group(0) @binding(2) var<storage, read> places: array<u32>;
+@group(0) @binding(2) var<storage, read_write> sums: array<f32>;
+@group(0) @binding(3) var<storage, read_write> records: array<vec2f>;
+
+fn times(a: vec2f, b: vec2f) -> vec2f { return vec2f(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x); }
+
+fn is_wall(site: i32) -> bool { return ((walls[site / 32] >> u32(site % 32)) & 1u) != 0u; }
+
+// Three shears of determinant 1
+fn shear(a: vec2f, b: vec2f, t: vec2f) -> vec4f {
+    let once = a - t * b;
+    let other = b + sweep.s * once;
+    return vec4f(once - t * other, other);
+}
+
+@compute @workgroup_size(64, 4) fn turn(
+    @builtin(local_invocation_id) thread: vec3u,
+    @builtin(workgroup_id) block: vec3u,
+    @builtin(num_workgroups) blocks: vec3u,
+) {
+    let row = (i32(block.z) * sweep.rows_y + i32(block.y)) * 4 + i32(thread.y);
+    let size = sweep.size;
+    // Where the row's first pair begins, and what lies between two sites of a pair, of two pairs side by side
+    var columns = size.x;
+    var first = 0;
+    var at = 0; // along the axis
+    var bond = size.x;
+    if (sweep.axis == 0) {
+        if (row >= size.y * size.z) { return; }
+        columns = sweep.pairs;
+        first = row * size.x;
+        bond = 1;
+    } else if (sweep.axis == 1) {
+        if (row >= sweep.pairs * size.z) { return; }
+        at = sweep.odd + 2 * (row % sweep.pairs);
+        first = ((row / sweep.pairs) * size.y + at) * size.x;
+    } else {
+        if (row >= sweep.pairs * size.y) { return; }
+        at = sweep.odd + 2 * (row / size.y);
+        bond = size.x * size.y;
+        first = at * bond + (row % size.y) * size.x;
+    }
+    for (var x = i32(block.x) * 64 + i32(thread.x); x < columns; x += 64 * i32(blocks.x)) {
+        var i = first + x;
+        var along = at;
+        if (sweep.axis == 0) {
+            along = sweep.odd + 2 * x;
+            i = first + along;
+        }
+        var j = i + bond;
+        if (along + 1 == size[sweep.axis]) { j = i - along * bond; }
+        if (WALLS) {
+            if (is_wall(i) || is_wall(j)) { continue; }
+        }
+        let p = field[i];
+        var q = field[j];
+        var phase = vec2f(1.0, 0.0);
+        if (FLUX) {
+            if (sweep.axis == 0) {
+                // With the conjugate phase on q the bond has none.
+                phase = gauge[row % size.y];
+                q = times(q, vec2f(phase.x, -phase.y));
+            }
+        }
+        if (IMAGINARY) {
+            let turned = shear(p, q, vec2f(-sweep.t));
+            field[i] = turned.xy;
+            q = turned.zw;
+        } else {
+            // (p_re, q_im) and (q_re, p_im)
+            let turned = shear(vec2f(p.x, q.x), vec2f(q.y, p.y), vec2f(sweep.t));
+            field[i] = vec2f(turned.x, turned.w);
+            q = vec2f(turned.y, turned.z);
+        }
+        if (FLUX) {
+            if (sweep.axis == 0) { q = times(q, phase); }
+        }
+        field[j] = q;
+    }
+}
+
+// cos x and sin x to a rounding for |x| < 8192: the driver's own are good to 1e-4 only, by their specification. Reduction by pi/2 in three parts and the
+// polynomials of S. L. Moshier's Cephes library.
+fn rotation(x: f32) -> vec2f {
+    let quarter = round(x * 0.63661977);
+    let y = ((x - quarter * 1.5703125) - quarter * 4.837512969970703125e-4) - quarter * 7.54978995489188216e-8;
+    let z = y * y;
+    let sine = fma(fma(fma(-1.9515295891e-4, z, 8.3321608736e-3), z, -1.6666654611e-1) * z, y, y);
+    let cosine = fma(fma(fma(2.443315711809948e-5, z, -1.388731625493765e-3), z, 4.166664568298827e-2) * z, z, fma(-0.5, z, 1.0));
+    let turned = i32(quarter) & 3;
+    if (turned == 0) { return vec2f(cosine, sine); }
+    if (turned == 1) { return vec2f(-sine, cosine); }
+    if (turned == 2) { return vec2f(-cosine, -sine); }
+    return vec2f(sine, -cosine);
+}
+
+@compute @workgroup_size(256) fn multiply(@builtin(global_invocation_id) thread: vec3u, @builtin(num_workgroups) blocks: vec3u) {
+    for (var n = thread.x; n < phases.count; n += 256u * blocks.x) {
+        var value = times(field[n], table[n]);
+        if (INTERACTION) {
+            let turned = rotation(phases.interaction * dot(value, value));
+            value = times(value, vec2f(turned.x, -turned.y));
+        }
+        field[n] = value;
+    }
+}
+
+@compute @workgroup_size(256) fn gather(@builtin(global_invocation_id) thread: vec3u, @builtin(num_workgroups) blocks: vec3u) {
+    for (var n = thread.x; n < seen.count; n += 256u * blocks.x) { records[seen.to + n] = field[places[n]]; }
+}
+
+// The mean of the squared moduli of a texel's sites
+@compute @workgroup_size(256) fn density(@builtin(global_invocation_id) thread: vec3u, @builtin(num_workgroups) blocks: vec3u) {
+    for (var n = thread.x; n < frame.width * frame.height; n += 256u * blocks.x) {
+        let xa = frame.x0 + (n % frame.width) * frame.reduction;
+        let ya = frame.y0 + (n / frame.width) * frame.reduction;
+        let xb = min(xa + frame.reduction, frame.x1);
+        let yb = min(ya + frame.reduction, frame.y1);
+        var sum = 0.0;
+        for (var y = ya; y < yb; y++) {
+            let row = (frame.z * frame.ny + y) * frame.nx;
+            // Row by row, so that large texels round less.
+            var of_row = 0.0;
+            for (var x = xa; x < xb; x++) { of_row += dot(field[row + x], field[row + x]); }
+            sum += of_row;
+        }
+        sums[n] = sum / f32((xb - xa) * (yb - ya));
+    }
+}
+
+// Squared moduli, sixteen sites a number: few enough that their sum in single precision is as good as they are
+@compute @workgroup_size(256) fn weigh(@builtin(global_invocation_id) thread: vec3u, @builtin(num_workgroups) blocks: vec3u) {
+    for (var n = thread.x; 16u * n < whole.count; n += 256u * blocks.x) {
+        var sum = 0.0;
+        for (var i = 16u * n; i < min(16u * n + 16u, whole.count); i++) { sum += dot(field[i], field[i]); }
+        sums[n] = sum;
+    }
+}
+
+@compute @workgroup_size(256) fn scale(@builtin(global_invocation_id) thread: vec3u, @builtin(num_workgroups) blocks: vec3u) {
+    for (var n = thread.x; n < whole.count; n += 256u * blocks.x) { field[n] *= whole.factor; }
+}

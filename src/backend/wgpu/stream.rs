@@ -1,0 +1,325 @@
+//! Buffers of an adapter, and what is put in for it: copies and launches, in order.
+//!
+//! Launches are collected and submitted in batches that take about [`SHORT`], as measured on the way: systems take an adapter away from a program whose batch
+//! lasts seconds, and the window draws in between. Two batches are under way at most.
+
+use super::{Bind, Device, Kernel, WgpuError, ready};
+use bytemuck::Pod;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How long a batch shall take.
+const SHORT: Duration = Duration::from_millis(20);
+/// Launches of the first batch, and of any.
+const FIRST: usize = 16;
+const MOST: usize = 4096;
+/// Bytes that are copied at once.
+const PIECE: usize = 32 << 20;
+/// A driver that says nothing for so long hangs.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Bytes of an entry of a table of uniforms.
+pub(super) const ENTRY: u64 = 256;
+
+/// An array on the adapter; clones are the same array.
+#[derive(Clone, Debug)]
+pub struct Buffer {
+    pub(super) raw: wgpu::Buffer,
+}
+
+impl Buffer {
+    /// Bytes of it.
+    pub fn bytes(&self) -> u64 {
+        self.raw.size()
+    }
+}
+
+/// A launch that was put in.
+struct Launch {
+    kernel: Kernel,
+    bind: Bind,
+    entry: Option<u32>,
+    blocks: [u32; 3],
+}
+
+/// A batch that was submitted.
+struct Batch {
+    index: wgpu::SubmissionIndex,
+    launches: usize,
+    since: Instant,
+}
+
+/// What is put in and not yet done.
+struct Pending {
+    launches: Vec<Launch>,
+    /// Launches of a batch.
+    most: usize,
+    batch: Option<Batch>,
+    /// When the adapter was last seen at the end of a batch.
+    ended: Instant,
+    /// Where numbers land that come back.
+    landing: Option<wgpu::Buffer>,
+}
+
+/// Work for the adapter, in order.
+pub struct Stream {
+    device: Arc<Device>,
+    pending: Mutex<Pending>,
+}
+
+impl Stream {
+    /// A stream of a device.
+    #[must_use]
+    pub fn new(device: Arc<Device>) -> Self {
+        Self {
+            device,
+            pending: Mutex::new(Pending {
+                launches: Vec::new(),
+                most: FIRST,
+                batch: None,
+                ended: Instant::now(),
+                landing: None,
+            }),
+        }
+    }
+
+    /// Its device.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    fn pending(&self) -> MutexGuard<'_, Pending> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// An array of `count` numbers, all 0.
+    ///
+    /// # Errors
+    /// If the adapter has no room for it.
+    pub fn zeros<V: Pod>(&self, what: &str, count: usize) -> Result<Buffer, WgpuError> {
+        let needed = (count.max(1) as u64)
+            .saturating_mul(size_of::<V>() as u64)
+            .next_multiple_of(16);
+        let most = self.device.largest_buffer();
+        if needed > most {
+            return Err(WgpuError::TooLarge {
+                what: what.to_owned(),
+                needed,
+                most,
+            });
+        }
+        let usage = wgpu::BufferUsages::STORAGE
+            | wgpu::BufferUsages::UNIFORM
+            | wgpu::BufferUsages::COPY_DST
+            | wgpu::BufferUsages::COPY_SRC;
+        Ok(Buffer {
+            raw: self.allocate(what, needed, usage)?,
+        })
+    }
+
+    fn allocate(&self, what: &str, bytes: u64, usage: wgpu::BufferUsages) -> Result<wgpu::Buffer, WgpuError> {
+        self.device.check(what)?;
+        let scope = self.device.raw.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
+        let raw = self.device.raw.create_buffer(&wgpu::BufferDescriptor {
+            label: Some(what),
+            size: bytes,
+            usage,
+            mapped_at_creation: false,
+        });
+        match ready(scope.pop()) {
+            Some(_) => Err(WgpuError::OutOfMemory {
+                what: what.to_owned(),
+                needed: bytes,
+            }),
+            None => self.device.check(what).map(|()| raw),
+        }
+    }
+
+    /// An array of these numbers; one number where there is none.
+    ///
+    /// # Errors
+    /// As [`Stream::zeros`].
+    pub fn list<V: Pod>(&self, what: &str, values: &[V]) -> Result<Buffer, WgpuError> {
+        let buffer = self.zeros::<V>(what, values.len())?;
+        // Nothing that was put in before knows this array.
+        self.write(what, values, &buffer, 0)?;
+        Ok(buffer)
+    }
+
+    /// Copies numbers to an array, from number `at` on.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn upload<V: Pod>(&self, what: &str, values: &[V], to: &Buffer, at: usize) -> Result<(), WgpuError> {
+        // What was put in before reads what is there now.
+        self.submit(&mut self.pending())?;
+        self.write(what, values, to, at)
+    }
+
+    fn write<V: Pod>(&self, what: &str, values: &[V], to: &Buffer, at: usize) -> Result<(), WgpuError> {
+        let bytes: &[u8] = bytemuck::cast_slice(values);
+        let first = (at * size_of::<V>()) as u64;
+        for (n, part) in bytes.chunks(PIECE).enumerate() {
+            self.device
+                .queue
+                .write_buffer(&to.raw, first + (n * PIECE) as u64, part);
+            if bytes.len() > PIECE {
+                // The library copies what is written; it lets go of that when it was submitted.
+                let index = self.device.queue.submit([]);
+                self.wait(what, Some(index))?;
+            }
+        }
+        self.device.check(what)
+    }
+
+    /// Copies numbers back, from number `at` on, after everything put in so far.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn download<V: Pod>(&self, what: &str, from: &Buffer, at: usize, to: &mut [V]) -> Result<(), WgpuError> {
+        let mut pending = self.pending();
+        self.submit(&mut pending)?;
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(to);
+        let first = (at * size_of::<V>()) as u64;
+        for (n, part) in bytes.chunks_mut(PIECE).enumerate() {
+            let size = part.len() as u64;
+            let landing = match pending.landing.take().filter(|landing| landing.size() >= size) {
+                Some(landing) => landing,
+                None => {
+                    let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
+                    self.allocate("what comes back", size.next_power_of_two().max(1 << 16), usage)?
+                }
+            };
+            let mut encoder = self
+                .device
+                .raw
+                .create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+            encoder.copy_buffer_to_buffer(&from.raw, first + (n * PIECE) as u64, &landing, 0, size);
+            let index = self.device.queue.submit([encoder.finish()]);
+            let slice = landing.slice(..size);
+            // Whether it could be mapped is asked below.
+            slice.map_async(wgpu::MapMode::Read, |_| {});
+            self.wait(what, Some(index))?;
+            self.device.check(what)?;
+            let view = slice.get_mapped_range().map_err(|error| WgpuError::Call {
+                what: what.to_owned(),
+                message: error.to_string(),
+            })?;
+            part.copy_from_slice(&view);
+            drop(view);
+            landing.unmap();
+            pending.landing = Some(landing);
+        }
+        pending.ended = Instant::now();
+        Ok(())
+    }
+
+    /// Puts a launch in; `entry` of its table of uniforms, where it has one.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn launch(
+        &self,
+        kernel: &Kernel,
+        bind: &Bind,
+        entry: Option<usize>,
+        blocks: [usize; 3],
+    ) -> Result<(), WgpuError> {
+        let most = self.device.most_blocks();
+        let mut pending = self.pending();
+        pending.launches.push(Launch {
+            kernel: kernel.clone(),
+            bind: bind.clone(),
+            entry: entry.map(|entry| u32::try_from(entry as u64 * ENTRY).unwrap_or(u32::MAX)),
+            blocks: blocks.map(|n| u32::try_from(n).unwrap_or(u32::MAX).clamp(1, most)),
+        });
+        if pending.launches.len() >= pending.most {
+            self.submit(&mut pending)?;
+        }
+        Ok(())
+    }
+
+    /// Submits what was put in, and waits for the batch before.
+    fn submit(&self, pending: &mut Pending) -> Result<(), WgpuError> {
+        if pending.launches.is_empty() {
+            return Ok(());
+        }
+        let mut encoder = self
+            .device
+            .raw
+            .create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+        {
+            let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+            for launch in &pending.launches {
+                pass.set_pipeline(&launch.kernel.pipeline);
+                pass.set_bind_group(0, &launch.bind.group, launch.entry.as_slice());
+                let [x, y, z] = launch.blocks;
+                pass.dispatch_workgroups(x, y, z);
+            }
+        }
+        let last = pending.launches.last().map_or("", |launch| launch.kernel.entry);
+        let index = self.device.queue.submit([encoder.finish()]);
+        let launches = pending.launches.len();
+        pending.launches.clear();
+        let now = Batch {
+            index,
+            launches,
+            since: Instant::now(),
+        };
+        if let Some(before) = pending.batch.replace(now) {
+            self.wait(&format!("kernel `{last}`"), Some(before.index))?;
+            let end = Instant::now();
+            let took = end - before.since.max(pending.ended);
+            pending.ended = end;
+            // Towards as many launches as take the time that a batch shall take, twice as many at most.
+            let fitting = SHORT.as_secs_f64() / took.as_secs_f64().max(1e-6);
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                clippy::cast_precision_loss,
+                reason = "a few thousands"
+            )]
+            let next = (before.launches as f64 * fitting.min(2.0)) as usize;
+            pending.most = next.clamp(1, MOST);
+        }
+        self.device.check(&format!("kernel `{last}`"))
+    }
+
+    /// Waits for a submission, or for all of them.
+    fn wait(&self, what: &str, index: Option<wgpu::SubmissionIndex>) -> Result<(), WgpuError> {
+        let waited = self.device.raw.poll(wgpu::PollType::Wait {
+            submission_index: index,
+            timeout: Some(PATIENCE),
+        });
+        if waited.is_err() {
+            // A device that is lost says so when it is asked once more.
+            let _ = self.device.raw.poll(wgpu::PollType::Poll);
+        }
+        self.device.check(what)?;
+        waited.map(|_| ()).map_err(|error| WgpuError::Call {
+            what: what.to_owned(),
+            message: format!("the driver does not answer: {error}"),
+        })
+    }
+
+    /// Submits everything that was put in.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn flush(&self) -> Result<(), WgpuError> {
+        self.submit(&mut self.pending())
+    }
+
+    /// Waits for everything that was put in.
+    ///
+    /// # Errors
+    /// What failed since the last such call.
+    pub fn finish(&self) -> Result<(), WgpuError> {
+        let mut pending = self.pending();
+        self.submit(&mut pending)?;
+        if pending.batch.take().is_some() {
+            self.wait("waiting for kernels", None)?;
+            pending.ended = Instant::now();
+        }
+        self.device.check("waiting for kernels")
+    }
+}

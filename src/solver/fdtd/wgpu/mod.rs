@@ -1,0 +1,158 @@
+//! Finite differences on a graphics adapter, in single precision.
+//!
+//! The host's run ([`Fdtd`]) reads scenes, starts, changes Δt and medium, sums energies and saves; between such events its levels lie on the adapter, where they are
+//! stepped, recorded and drawn. States are those of the processor: checkpoints go from one to the other.
+//!
+//! - `stepwise`: one launch a step, a thread a site, in place over the older level (`kernels/fdtd_step.wgsl`); it does everything.
+//!
+//! - `tiled`: several steps a launch in two dimensions, of tiles in workgroup memory (`kernels/fdtd_tile.wgsl`), at orders 2 and 4, where the medium has nothing but speeds.
+//!
+//! Sources, and detectors that read single sites, are lists of operations on sites that a kernel works off after each step (`kernels/sound.wgsl`); records come back
+//! once a batch. Sums take the levels to the host. While a detector of energy, flux or more than 65536 sites listens, the processor takes the steps.
+//!
+//! Bound: a step moves 12 bytes a site (pⁿ and pⁿ⁻¹ read, pⁿ⁺¹ written), 16 with a speed per site.
+
+mod medium;
+mod sites;
+mod solver;
+mod steps;
+mod tiles;
+
+use super::run::Fdtd;
+use crate::backend::wgpu::{Buffer, Stream, WgpuError};
+use crate::field::Precision;
+use crate::solver::SolverError;
+use crate::solver::adapter;
+use crate::solver::method::{Backend, Target, Variant};
+use crate::solver::setup::{Choice, Setup};
+use medium::{Medium, packed};
+use sites::Beside;
+use tiles::Tiles;
+
+/// The row of targets.
+pub(super) const TARGET: Target = Target {
+    backend: Backend::Wgpu,
+    precisions: &[Precision::Single],
+    variants: &[
+        Variant {
+            id: "stepwise",
+            about: "One launch a step, in place over the older level; it does everything.",
+        },
+        Variant {
+            id: "tiled",
+            about: "Two dimensions, orders 2 and 4: several steps a launch, tiles that overlap in workgroup memory; a second pair of levels.",
+        },
+    ],
+};
+
+/// Levels on the adapter: nx × ny × nz numbers each, x fastest.
+pub(super) struct Wgpu {
+    stream: Stream,
+    /// Reads scenes; holds the state only between [`Resident::pull`](crate::solver::resident::Resident::pull) and `push`.
+    host: Fdtd<f32>,
+    /// Two levels; two more where tiles write, which then change places with the first.
+    pairs: Vec<[Buffer; 2]>,
+    pair: usize,
+    /// Which level of the pair is pⁿ.
+    newer: usize,
+    choice: Choice,
+    tiles: Option<Tiles>,
+    /// Why there are none although the scene asks for them.
+    because: Option<&'static str>,
+    peak: Option<Buffer>,
+    potential: Option<Buffer>,
+    medium: Medium,
+    beside: Beside,
+}
+
+impl Wgpu {
+    /// The state at t = 0.
+    pub(super) fn new(setup: &Setup) -> Result<Self, SolverError> {
+        let stream = adapter::stream()?;
+        let host = Fdtd::<f32>::new(setup)?;
+        let make = |host: Fdtd<f32>| -> Result<Self, WgpuError> {
+            let sites = host.sweep.lattice.size.iter().product();
+            let level = || stream.zeros::<f32>("the pressure", sites);
+            let mut pairs = vec![[level()?, level()?]];
+            if setup.choice.variant.as_deref() != Some("stepwise") && tiles::step_count(&host).is_some() {
+                pairs.push([level()?, level()?]);
+            }
+            let mut run = Self {
+                medium: Medium::new(&stream, &host, &pairs)?,
+                beside: Beside::new(&stream)?,
+                pair: 0,
+                newer: 0,
+                peak: None,
+                potential: None,
+                choice: setup.choice.clone(),
+                tiles: None,
+                because: None,
+                pairs,
+                host,
+                stream,
+            };
+            run.choose_pass()?;
+            run.push_levels()?;
+            Ok(run)
+        };
+        make(host).map_err(SolverError::from)
+    }
+
+    /// Makes tiles ready, where the scene's variant, grid and medium let them be.
+    fn choose_pass(&mut self) -> Result<(), WgpuError> {
+        let fits = self.pairs.len() > 1 && self.medium.is_plain();
+        self.tiles = fits
+            .then(|| Tiles::new(&self.stream, &self.host))
+            .transpose()?
+            .flatten();
+        let missed = self.tiles.is_none() && self.choice.is("tiled");
+        self.because =
+            missed.then_some("tiles are for two dimensions, orders 2 and 4 and a medium of nothing but speeds");
+        Ok(())
+    }
+
+    /// pⁿ, and the level before it.
+    fn levels(&self) -> [&Buffer; 2] {
+        [self.newer, 1 - self.newer].map(|level| &self.pairs[self.pair][level])
+    }
+
+    /// Sites of the grid.
+    fn sites(&self) -> usize {
+        self.host.sweep.lattice.size.iter().product()
+    }
+
+    /// The host's levels and what it keeps of every site, to the adapter; the host lets go of them.
+    fn push_levels(&mut self) -> Result<(), WgpuError> {
+        #[expect(clippy::cast_possible_truncation, reason = "rounded to the precision of the run")]
+        let step = self.host.time_step as f32;
+        self.beside.set_step(&self.stream, self.sites(), step)?;
+        let lattice = &self.host.sweep.lattice;
+        let [now, old] = self.levels();
+        self.stream
+            .upload("the pressure", &packed(lattice, &self.host.now), now, 0)?;
+        self.stream
+            .upload("the pressure", &packed(lattice, &self.host.old), old, 0)?;
+        let keep = |what: &str, values: &[f32]| -> Result<Option<Buffer>, WgpuError> {
+            if values.is_empty() {
+                return Ok(None);
+            }
+            self.stream.list(what, &packed(lattice, values)).map(Some)
+        };
+        let peak = keep("the largest pressures", &self.host.peak)?;
+        let potential = keep("the velocity", &self.host.potential)?;
+        (self.peak, self.potential) = (peak, potential);
+        self.release();
+        Ok(())
+    }
+
+    /// Frees the host's copy.
+    fn release(&mut self) {
+        (self.host.now, self.host.old) = (
+            crate::backend::simd::Aligned::zeros(0),
+            crate::backend::simd::Aligned::zeros(0),
+        );
+        self.host.peak = Vec::new();
+        self.host.potential = Vec::new();
+        self.host.other_potential = Vec::new();
+    }
+}

@@ -1,0 +1,149 @@
+//! Levels on the adapter as a run sees them.
+
+use super::super::run::{BESIDE, Fdtd, level};
+use super::Wgpu;
+use super::medium::{Medium, unpacked};
+use crate::backend::wgpu::{Buffer, WgpuError};
+use crate::field::FieldData;
+use crate::physics::Observables;
+use crate::scene::scenario::Quantity;
+use crate::solver::acoustic::medium::allocate;
+use crate::solver::clock::RunClock;
+use crate::solver::method::Backend;
+use crate::solver::resident::Resident;
+use crate::solver::stepper::{Parts, Stepper};
+use crate::solver::{FieldImage, ImageRequest, SolverError, Taps};
+
+impl Resident for Wgpu {
+    type Host = Fdtd<f32>;
+
+    fn host(&self) -> &Self::Host {
+        &self.host
+    }
+
+    fn host_mut(&mut self) -> &mut Self::Host {
+        &mut self.host
+    }
+
+    fn pull(&mut self) -> Result<(), SolverError> {
+        let lattice = self.host.sweep.lattice.clone();
+        let mut landed = vec![0.0; self.sites()];
+        let mut pull = |what: &str, from: &Buffer, to: &mut [f32]| -> Result<(), WgpuError> {
+            self.stream.download(what, from, 0, &mut landed)?;
+            unpacked(&lattice, &landed, to);
+            Ok(())
+        };
+        (self.host.now, self.host.old) = (level(&lattice, 0)?, level(&lattice, BESIDE)?);
+        let [now, old] = [self.newer, 1 - self.newer].map(|level| &self.pairs[self.pair][level]);
+        pull("the pressure", now, &mut self.host.now)?;
+        pull("the pressure", old, &mut self.host.old)?;
+        self.host.peak = Vec::new();
+        if let Some(peak) = &self.peak {
+            self.host.peak = allocate(lattice.values(), "the largest pressures")?;
+            pull("the largest pressures", peak, &mut self.host.peak)?;
+        }
+        self.host.potential = Vec::new();
+        if let Some(potential) = &self.potential {
+            self.host.potential = allocate(lattice.values(), "the velocity")?;
+            pull("the velocity", potential, &mut self.host.potential)?;
+        }
+        Ok(self.medium.pull_layers(&self.stream, &mut self.host)?)
+    }
+
+    fn push(&mut self) -> Result<(), SolverError> {
+        self.medium = Medium::new(&self.stream, &self.host, &self.pairs)?;
+        self.choose_pass()?;
+        Ok(self.push_levels()?)
+    }
+
+    fn let_go(&mut self) {
+        self.release();
+    }
+
+    fn describe(&self) -> Parts {
+        let kept = [&self.peak, &self.potential].map(|kept| kept.as_ref().map_or(0, Buffer::bytes));
+        let own = self.pairs.iter().flatten().map(Buffer::bytes).chain(kept).sum::<u64>();
+        let (variant, how) = match (&self.tiles, self.because) {
+            (Some(tiles), _) => ("tiled", format!("tiles of 64 × 32 sites, {} fused steps", tiles.steps)),
+            (None, Some(because)) => ("stepwise", format!("one step a launch: {because}")),
+            (None, None) => ("stepwise", "one thread a site".to_owned()),
+        };
+        Parts {
+            variant,
+            backend: Backend::Wgpu,
+            threads: 1,
+            details: format!(
+                "{}, order {} in space, {how}",
+                self.stream.device().name,
+                2 * self.host.sweep.lattice.half
+            ),
+            batch: self.tiles.as_ref().map_or(1, |tiles| tiles.steps as u64),
+            note: None,
+            memory: own + self.medium.bytes() + self.beside.bytes(),
+        }
+    }
+
+    fn take_steps(&mut self, clock: &RunClock, steps: u64, taps: &mut Taps) -> Result<(), SolverError> {
+        self.go(clock, steps, taps)
+    }
+
+    fn drive_sites(&mut self, clock: &RunClock, taps: &mut Taps) -> Result<(), SolverError> {
+        self.on_host(|host| host.apply_transducers(clock, taps))
+    }
+
+    fn wait(&mut self) -> Result<(), SolverError> {
+        self.stream.finish().map_err(SolverError::from)
+    }
+
+    fn total(&mut self) -> Result<Observables, SolverError> {
+        self.pull()?;
+        let total = self.host.total();
+        self.let_go();
+        Ok(total)
+    }
+
+    fn watch_velocity(&mut self) -> Result<(), SolverError> {
+        if self.potential.is_none() {
+            self.on_host(Fdtd::watch_potential)?;
+        }
+        Ok(())
+    }
+
+    fn picture(&mut self, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError> {
+        let largest = request.quantity == Quantity::Peak;
+        if largest && self.peak.is_none() {
+            self.on_host(Fdtd::watch_peak)?;
+        }
+        if request.quantity == Quantity::Energy {
+            self.watch_velocity()?;
+            self.pull()?;
+            let drawn = self.host.draw(request, image);
+            self.let_go();
+            return drawn;
+        }
+        let [nx, ny, _] = self.host.sweep.lattice.size;
+        let plane = self
+            .peak
+            .as_ref()
+            .filter(|_| largest)
+            .unwrap_or(self.levels()[0])
+            .clone();
+        Ok(self
+            .beside
+            .draw(&self.stream, [nx, ny], &plane, largest, request, image)?)
+    }
+
+    fn begin_picture(&mut self, _request: &ImageRequest) -> Result<bool, SolverError> {
+        Ok(false)
+    }
+
+    fn take_picture(&mut self, _image: &mut FieldImage) -> Result<bool, SolverError> {
+        Ok(false)
+    }
+
+    fn pressure(&mut self) -> Result<FieldData, SolverError> {
+        let mut all = vec![0.0f32; self.sites()];
+        self.stream.download("the pressure", self.levels()[0], 0, &mut all)?;
+        Ok(FieldData::Float32(all))
+    }
+}

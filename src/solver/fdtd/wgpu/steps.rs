@@ -1,0 +1,157 @@
+//! Steps on the adapter, and what is done to single sites after each.
+
+use super::Wgpu;
+use super::sites::{Beside, SiteBatch};
+use crate::backend::wgpu::WgpuError;
+use crate::solver::clock::RunClock;
+use crate::solver::gathered::{gathered_places, hand_over, is_gathered};
+use crate::solver::resident::Resident;
+use crate::solver::stepper::Stepper;
+use crate::solver::transducers::{Act, Transducers};
+use crate::solver::{SolverError, Taps};
+
+/// Sites of a detector that are gathered one by one; with larger regions the processor steps.
+const MOST_GATHERED: usize = 1 << 16;
+
+impl Wgpu {
+    /// Place of a site.
+    fn place(&self, [i, j, k]: [usize; 3]) -> usize {
+        let [nx, ny, _] = self.host.sweep.lattice.size;
+        (k * ny + j) * nx + i
+    }
+
+    /// Steps and records.
+    pub(super) fn go(&mut self, clock: &RunClock, steps: u64, taps: &mut Taps) -> Result<(), SolverError> {
+        if taps.ask_for_velocity() && self.potential.is_none() {
+            self.on_host(super::Fdtd::watch_potential)?;
+        }
+        if !taps.taps().iter().all(|tap| is_gathered(tap, MOST_GATHERED)) {
+            // Energies and fluxes are measured where the processor steps.
+            return self.on_host(|host| host.advance_observed(clock, steps, taps));
+        }
+        let gathered = gathered_places(taps, MOST_GATHERED, |at| self.place(at));
+        let heard = taps.transducers().map_or(0, |own| own.sites().len());
+        let most = Beside::most_steps(gathered.len() + heard) as u64;
+        let mut done = 0;
+        while done < steps {
+            let batch = (steps - done).min(most);
+            self.go_batch(&clock.after(done), batch, &gathered, taps)?;
+            done += batch;
+        }
+        Ok(())
+    }
+
+    fn go_batch(&mut self, clock: &RunClock, steps: u64, gathered: &[u32], taps: &mut Taps) -> Result<(), SolverError> {
+        let mut batch = self.site_batch(clock, steps, gathered);
+        let acts = taps.transducers_act();
+        if let Some(transducers) = taps.transducers_mut().as_mut().filter(|_| acts) {
+            let played = self.join_transducers(transducers, &mut batch);
+            transducers.pass(played);
+        }
+        self.beside.load(&self.stream, &mut batch)?;
+        let count = usize::try_from(steps).unwrap_or(usize::MAX);
+        let mut n = 0;
+        while n < count {
+            n += self.pass(n, count - n)?;
+        }
+        if !(taps.taps().is_empty() && batch.gathered.is_empty()) {
+            let values = self.beside.records(&self.stream, count)?;
+            let clocks: Vec<RunClock> = (1..=steps).map(|n| clock.after(n)).collect();
+            let unknown = vec![vec![f64::NAN; taps.taps().len()]; count];
+            hand_over(taps, MOST_GATHERED, &values, &clocks, unknown);
+        }
+        Ok(())
+    }
+
+    /// What the sources add after each of the next steps, and what is recorded of them.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "buffers of more than 2^32 numbers were refused; rounded to the precision of the run"
+    )]
+    fn site_batch(&self, clock: &RunClock, steps: u64, gathered: &[u32]) -> SiteBatch {
+        let square = self.host.time_step * self.host.time_step;
+        let added = (0..steps).map(|n| {
+            let mut now = Vec::new();
+            let (emitters, walls) = (&self.host.emitters, &self.host.sweep.mask);
+            emitters.play(clock.after(n).time(), walls, |site, strength| {
+                now.push((self.place(site) as u32, (square * strength) as f32));
+            });
+            now
+        });
+        SiteBatch {
+            added: added.collect(),
+            gathered: gathered.to_vec(),
+            ..SiteBatch::default()
+        }
+    }
+
+    /// Adds to a batch what transducers do in it; returns the steps in which they play.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "buffers of more than 2^32 numbers were refused; rounded to the precision of the run"
+    )]
+    fn join_transducers(&self, transducers: &Transducers, batch: &mut SiteBatch) -> usize {
+        let sites = transducers.sites();
+        let row = sites.len().max(1);
+        let playing = (transducers.ahead().len() / row).min(batch.added.len());
+        // Walls stay silent.
+        let mask = &self.host.sweep.mask;
+        let free: Vec<usize> = (0..sites.len())
+            .filter(|n| !mask.get(sites[*n]).copied().unwrap_or(false))
+            .collect();
+        let place = |n: &usize| sites[*n] as u32;
+        let rows = transducers.ahead().chunks_exact(row);
+        match transducers.act() {
+            Act::Record => {
+                batch.gathered.extend(sites.iter().map(|site| *site as u32));
+                return 0;
+            }
+            Act::Add => {
+                let square = self.host.time_step * self.host.time_step;
+                for (added, values) in batch.added.iter_mut().zip(rows) {
+                    added.extend(free.iter().map(|n| (place(n), (square * values[*n].re) as f32)));
+                }
+            }
+            Act::Overwrite => {
+                batch.set_places = free.iter().map(place).collect();
+                let values = rows
+                    .take(playing)
+                    .flat_map(|values| free.iter().map(|n| values[*n].re as f32));
+                batch.set_values = values.collect();
+            }
+        }
+        playing
+    }
+
+    /// At most `most` steps, with the operations of the batch from its step `n` on; returns how many.
+    fn pass(&mut self, n: usize, most: usize) -> Result<usize, WgpuError> {
+        // What is kept of every site is asked after every step.
+        let Some(tiles) = self
+            .tiles
+            .as_ref()
+            .filter(|_| self.peak.is_none() && self.potential.is_none())
+        else {
+            return self.step(n);
+        };
+        let steps = most.min(tiles.steps);
+        tiles.launch(self, n, steps)?;
+        (self.pair, self.newer) = (1 - self.pair, 0);
+        Ok(steps)
+    }
+
+    /// One step, with the operations of step `n` of the batch; returns 1.
+    fn step(&mut self, n: usize) -> Result<usize, WgpuError> {
+        self.medium.step(&self.stream, self.pair, self.newer)?;
+        self.newer = 1 - self.newer;
+        let [level, _] = self.levels();
+        self.beside.operate(&self.stream, level, n)?;
+        let sites = self.sites();
+        if let Some(peak) = &self.peak {
+            self.beside.keep_largest(&self.stream, [level, peak], sites)?;
+        }
+        if let Some(potential) = &self.potential {
+            self.beside.integrate(&self.stream, [level, potential], sites)?;
+        }
+        Ok(1)
+    }
+}

@@ -1,0 +1,275 @@
+//! Launches of `kernels/trotter_sweeps.wgsl`, made ready once and put in again in every step.
+
+use super::Wgpu;
+use crate::backend::wgpu::{Bind, Binding, Buffer, Kernel, Stream, WgpuError};
+use crate::solver::trotter::naive::Turn;
+use crate::solver::trotter::problem::Problem;
+use crate::solver::trotter::scheme::{Scheme, Sweep};
+use bytemuck::{Pod, Zeroable};
+use num_complex::Complex;
+use std::collections::HashMap;
+
+pub(super) const SOURCE: (&str, &str) = (
+    "trotter_sweeps",
+    include_str!("../../../../kernels/trotter_sweeps.wgsl"),
+);
+const TURN: [Binding; 5] = [
+    Binding::Uniform,
+    Binding::Write,
+    Binding::Read,
+    Binding::Read,
+    Binding::Read,
+];
+const GATHER: [Binding; 4] = [Binding::Table(1), Binding::Write, Binding::Read, Binding::Write];
+/// Columns and rows of a block of threads of `turn`; threads of a block of the others.
+const BLOCK: [usize; 2] = [64, 4];
+const THREADS: usize = 256;
+
+/// `Sweep` of the kernels.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+struct Turned {
+    size: [i32; 3],
+    axis: i32,
+    odd: i32,
+    pairs: i32,
+    rows_y: i32,
+    t: f32,
+    s: f32,
+    rest: [u32; 3],
+}
+
+/// `Phases` of the kernels.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+struct Phases {
+    count: u32,
+    interaction: f32,
+    rest: [u32; 2],
+}
+
+/// `Gather` of the kernels, in 256 bytes.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+struct Moment {
+    count: u32,
+    to: u32,
+    rest: [[u32; 2]; 31],
+}
+
+/// Kernels with what they are given, and blocks of threads, in order.
+pub(super) type Launches = Vec<(Kernel, Bind, [usize; 3])>;
+
+/// Sites are counted in 32 bits; buffers beyond were refused.
+fn whole(n: usize) -> i32 {
+    i32::try_from(n).unwrap_or(i32::MAX)
+}
+
+/// The kernel that gathers sites.
+pub(super) fn gather(stream: &Stream) -> Result<Kernel, WgpuError> {
+    stream.device().kernel(SOURCE, "gather", &GATHER, &[])
+}
+
+/// Rows of sites that detectors read after every step of a batch.
+pub(super) struct Gathered {
+    /// (row, first column, columns) → where its sites lie in a record.
+    ranges: HashMap<[usize; 3], usize>,
+    /// Sites of a record.
+    sites: usize,
+    moments: Buffer,
+    places: Buffer,
+    records: Buffer,
+}
+
+/// Steps between two copies to the host.
+pub(super) const STEPS: usize = 64;
+/// Sites of all records of a batch.
+const MOST_SITES: usize = 1 << 22;
+
+impl Gathered {
+    /// For these ranges: (row, first column, columns); `None` if they are so many that the whole field goes to the host all the same.
+    pub(super) fn new(stream: &Stream, nx: usize, asked: &[[usize; 3]]) -> Result<Option<Self>, WgpuError> {
+        let (mut ranges, mut places) = (HashMap::new(), Vec::new());
+        for range in asked {
+            let [row, first, columns] = *range;
+            ranges.insert(*range, places.len());
+            places.extend((first..first + columns).map(|x| u32::try_from(row * nx + x).unwrap_or(u32::MAX)));
+        }
+        let sites = places.len();
+        if sites * STEPS > MOST_SITES {
+            return Ok(None);
+        }
+        let moments: Vec<Moment> = (0..STEPS)
+            .map(|step| Moment {
+                count: u32::try_from(sites).unwrap_or(u32::MAX),
+                to: u32::try_from(step * sites).unwrap_or(u32::MAX),
+                rest: [[0; 2]; 31],
+            })
+            .collect();
+        Ok(Some(Self {
+            moments: stream.list("records", &moments)?,
+            places: stream.list("detectors", &places)?,
+            records: stream.zeros::<Complex<f32>>("records", STEPS * sites)?,
+            ranges,
+            sites,
+        }))
+    }
+
+    /// Whether it was made for these ranges.
+    pub(super) fn fits(&self, asked: &[[usize; 3]]) -> bool {
+        self.ranges.len() == asked.len() && asked.iter().all(|range| self.ranges.contains_key(range))
+    }
+
+    /// Gathers the sites after step `step` of the batch.
+    pub(super) fn gather(
+        &self,
+        stream: &Stream,
+        kernel: &Kernel,
+        field: &Buffer,
+        step: usize,
+    ) -> Result<(), WgpuError> {
+        let buffers = [&self.moments, field, &self.places, &self.records];
+        let pairs: Vec<(Binding, &Buffer)> = GATHER.into_iter().zip(buffers).collect();
+        let bind = stream.device().bind(kernel, &pairs);
+        stream.launch(kernel, &bind, Some(step), [self.sites.div_ceil(THREADS), 1, 1])
+    }
+
+    /// The records of the first `steps` steps of the batch.
+    pub(super) fn records(&self, stream: &Stream, steps: usize) -> Result<Vec<Complex<f32>>, WgpuError> {
+        let mut all = vec![Complex::default(); steps * self.sites];
+        if !all.is_empty() {
+            stream.download("records", &self.records, 0, &mut all)?;
+        }
+        Ok(all)
+    }
+
+    /// Where a range lies in the records of a batch.
+    pub(super) fn place(&self, step: usize, range: [usize; 3]) -> Option<usize> {
+        Some(step * self.sites + self.ranges.get(&range)?)
+    }
+}
+
+impl Wgpu {
+    /// Constants, walls and launches of a scheme.
+    pub(super) fn take_over(
+        &mut self,
+        problem: &Problem,
+        scheme: &Scheme,
+        walls: Option<&[bool]>,
+    ) -> Result<(), WgpuError> {
+        let (stream, sites) = (&self.stream, self.grid.sites());
+        while self.tables.len() < scheme.tables.len() {
+            self.tables.push(stream.zeros::<Complex<f32>>("phases", sites)?);
+        }
+        self.tables.truncate(scheme.tables.len());
+        let drives = !problem.medium.drives().is_empty() || problem.has_mean_field();
+        self.driven = drives.then(|| vec![vec![Complex::default(); sites]; scheme.tables.len()]);
+        let mut bits = vec![0u32; walls.map_or(0, |walls| walls.len().div_ceil(32))];
+        for (site, _) in walls.into_iter().flatten().enumerate().filter(|(_, wall)| **wall) {
+            bits[site / 32] |= 1 << (site % 32);
+        }
+        self.walls = stream.list("walls", &bits)?;
+        self.gauge = stream.list("bond phases", &problem.peierls::<f32>())?;
+        let has = |there: bool| f64::from(u8::from(there));
+        let turn = |flux: bool| {
+            let constants = [
+                ("WALLS", has(walls.is_some())),
+                ("FLUX", has(flux)),
+                ("IMAGINARY", has(scheme.imaginary)),
+            ];
+            stream.device().kernel(SOURCE, "turn", &TURN, &constants)
+        };
+        let mut substeps = Vec::new();
+        if self.most == 0 {
+            let (along_x, others) = (turn(problem.quantum.flux != 0.0)?, turn(false)?);
+            for substep in &scheme.substeps {
+                let mut launches = Vec::new();
+                for sweep in substep.sweeps(self.grid.rank()) {
+                    let kernel = if sweep.axis == 0 { &along_x } else { &others };
+                    launches.extend(self.sweep(kernel, &sweep, scheme.imaginary)?);
+                }
+                let interaction = substep.interaction(problem.phase_interaction());
+                launches.push(self.product(0, substep.table, interaction)?);
+                substeps.push(launches);
+            }
+        }
+        let products = |plane: usize| -> Result<Vec<Launches>, WgpuError> {
+            (0..self.tables.len())
+                .map(|table| Ok(vec![self.product(plane, table, 0.0)?]))
+                .collect()
+        };
+        let products = [products(0)?, if self.most > 0 { products(1)? } else { Vec::new() }];
+        let tiles = (self.most > 0)
+            .then(|| self.tiles(problem, scheme, walls.is_some()))
+            .transpose()?;
+        (self.products, self.substeps, self.tiles) = (products, substeps, tiles);
+        Ok(())
+    }
+
+    /// Every bond of one parity along an axis; nothing where there is none.
+    fn sweep(&self, kernel: &Kernel, sweep: &Sweep, imaginary: bool) -> Result<Launches, WgpuError> {
+        let size = self.grid.size();
+        let [nx, ny, nz] = size;
+        let (n, odd) = (size[sweep.axis], usize::from(sweep.odd));
+        let wraps = sweep.odd && self.grid.is_periodic(sweep.axis);
+        let pairs = n.saturating_sub(odd) / 2 + usize::from(wraps);
+        if pairs == 0 {
+            return Ok(Vec::new());
+        }
+        let (columns, rows) = match sweep.axis {
+            0 => (pairs, ny * nz),
+            1 => (nx, pairs * nz),
+            _ => (nx, ny * pairs),
+        };
+        let most = self.stream.device().most_blocks() as usize;
+        let blocks_y = rows.div_ceil(BLOCK[1]);
+        let blocks = [columns.div_ceil(BLOCK[0]), blocks_y.min(most), blocks_y.div_ceil(most)];
+        let turn = Turn::<f32>::new(sweep.angle, imaginary);
+        let constants = Turned {
+            size: size.map(whole),
+            axis: whole(sweep.axis),
+            odd: whole(odd),
+            pairs: whole(pairs),
+            rows_y: whole(blocks[1]),
+            t: turn.t,
+            s: turn.s,
+            rest: [0; 3],
+        };
+        let constants = self.stream.list("constants of a sweep", &[constants])?;
+        let bind = self.bind(kernel, &constants, &self.planes[0], &self.walls);
+        Ok(vec![(kernel.clone(), bind, blocks)])
+    }
+
+    /// A plane times a table, and the interaction's phase.
+    fn product(&self, plane: usize, table: usize, interaction: f64) -> Result<(Kernel, Bind, [usize; 3]), WgpuError> {
+        let constants = [("INTERACTION", f64::from(u8::from(interaction != 0.0)))];
+        let kernel = self.stream.device().kernel(SOURCE, "multiply", &TURN, &constants)?;
+        let sites = self.grid.sites();
+        #[expect(clippy::cast_possible_truncation, reason = "rounded to the precision of the run")]
+        let constants = Phases {
+            count: u32::try_from(sites).unwrap_or(u32::MAX),
+            interaction: interaction as f32,
+            rest: [0; 2],
+        };
+        let constants = self.stream.list("constants of the phases", &[constants])?;
+        let bind = self.bind(&kernel, &constants, &self.planes[plane], &self.tables[table]);
+        Ok((kernel, bind, [sites.div_ceil(THREADS), 1, 1]))
+    }
+
+    /// `third`: the table of a product; a sweep reads none.
+    fn bind(&self, kernel: &Kernel, constants: &Buffer, plane: &Buffer, third: &Buffer) -> Bind {
+        let buffers = [constants, plane, third, &self.walls, &self.gauge];
+        let pairs: Vec<(Binding, &Buffer)> = TURN.into_iter().zip(buffers).collect();
+        self.stream.device().bind(kernel, &pairs)
+    }
+
+    /// Puts launches in.
+    pub(super) fn put_in(&self, launches: &Launches) {
+        self.attempt(|| {
+            for (kernel, bind, blocks) in launches {
+                self.stream.launch(kernel, bind, None, *blocks)?;
+            }
+            Ok(())
+        });
+    }
+}

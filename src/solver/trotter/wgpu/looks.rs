@@ -1,0 +1,122 @@
+//! What is summed where the field lies: its norm, and pictures of its density.
+
+use super::launches::SOURCE;
+use crate::backend::wgpu::{Binding, Buffer, Kernel, Stream, WgpuError};
+use crate::solver::{FieldImage, ImageRequest};
+use bytemuck::{Pod, Zeroable};
+
+const BINDINGS: [Binding; 3] = [Binding::Uniform, Binding::Write, Binding::Write];
+/// Threads of a block, and sites that a thread of `weigh` sums.
+const THREADS: usize = 256;
+const SITES: usize = 16;
+
+/// `Frame` of `kernels/trotter_sweeps.wgsl`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+struct Frame {
+    size: [u32; 2],
+    x: [u32; 2],
+    y: [u32; 2],
+    z: u32,
+    reduction: u32,
+    texels: [u32; 2],
+    rest: [u32; 2],
+}
+
+/// `Whole` of the kernels.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+struct Whole {
+    count: u32,
+    factor: f32,
+    rest: [u32; 2],
+}
+
+/// Kernels that read the whole field.
+pub(super) struct Looks {
+    density: Kernel,
+    weigh: Kernel,
+    scale: Kernel,
+    sites: usize,
+}
+
+fn narrow(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}
+
+impl Looks {
+    pub(super) fn new(stream: &Stream, sites: usize) -> Result<Self, WgpuError> {
+        let kernel = |entry| stream.device().kernel(SOURCE, entry, &BINDINGS, &[]);
+        Ok(Self {
+            density: kernel("density")?,
+            weigh: kernel("weigh")?,
+            scale: kernel("scale")?,
+            sites,
+        })
+    }
+
+    fn launch<V: Pod>(
+        stream: &Stream,
+        kernel: &Kernel,
+        constants: &V,
+        planes: [&Buffer; 2],
+        threads: usize,
+    ) -> Result<(), WgpuError> {
+        let constants = stream.list("constants", &[*constants])?;
+        let [field, sums] = planes;
+        let pairs: Vec<(Binding, &Buffer)> = BINDINGS.into_iter().zip([&constants, field, sums]).collect();
+        let bind = stream.device().bind(kernel, &pairs);
+        stream.launch(kernel, &bind, None, [threads.div_ceil(THREADS), 1, 1])
+    }
+
+    /// Σ|φ|².
+    pub(super) fn weight(&self, stream: &Stream, field: &Buffer) -> Result<f64, WgpuError> {
+        let count = self.sites.div_ceil(SITES);
+        let sums = stream.zeros::<f32>("sums", count)?;
+        let whole = Whole {
+            count: narrow(self.sites),
+            factor: 1.0,
+            rest: [0; 2],
+        };
+        Self::launch(stream, &self.weigh, &whole, [field, &sums], count)?;
+        let mut numbers = vec![0.0f32; count];
+        stream.download("sums", &sums, 0, &mut numbers)?;
+        Ok(numbers.into_iter().map(f64::from).sum())
+    }
+
+    /// Multiplies the field with a number.
+    pub(super) fn scale(&self, stream: &Stream, field: &Buffer, factor: f32) -> Result<(), WgpuError> {
+        let whole = Whole {
+            count: narrow(self.sites),
+            factor,
+            rest: [0; 2],
+        };
+        let unused = stream.zeros::<f32>("sums", 1)?;
+        Self::launch(stream, &self.scale, &whole, [field, &unused], self.sites)
+    }
+
+    /// The picture of the density of the field as it lies there.
+    pub(super) fn draw(
+        &self,
+        stream: &Stream,
+        field: &Buffer,
+        [nx, ny, _]: [usize; 3],
+        request: &ImageRequest,
+        image: &mut FieldImage,
+    ) -> Result<(), WgpuError> {
+        image.prepare(request);
+        let texels = image.value.len();
+        let sums = stream.zeros::<f32>("the picture", texels)?;
+        let frame = Frame {
+            size: [nx, ny].map(narrow),
+            x: [request.x.start, request.x.end].map(narrow),
+            y: [request.y.start, request.y.end].map(narrow),
+            z: narrow(request.z),
+            reduction: narrow(image.reduction),
+            texels: image.size.map(narrow),
+            rest: [0; 2],
+        };
+        Self::launch(stream, &self.density, &frame, [field, &sums], texels)?;
+        stream.download("the picture", &sums, 0, &mut image.value)
+    }
+}

@@ -1,0 +1,166 @@
+//! Trotter–Suzuki on a graphics adapter, in single precision.
+//!
+//! Layout: complex sites, x fastest, as variant `naive` of the processor has it; so are the tables of phases, which the host makes.
+//!
+//! - `naive`: one launch a sweep (`kernels/trotter_sweeps.wgsl`), in place. It does everything, in one to three dimensions.
+//! - `full-step`, `fused`: whole steps, one or several a launch, of tiles in workgroup memory (`kernels/trotter_tile.wgsl`), in two dimensions, from one plane into
+//!   another. Everything that `naive` does.
+//!
+//! The norm, and pictures of the density, are summed on the adapter. What the host asks of single rows (other sums and pictures, a new field) goes over a copy there, taken when it is asked for; amplitudes that detectors read are gathered on the
+//! adapter, many steps between two copies. Drives, and an interaction in imaginary time, make tables in every step, on the host.
+//!
+//! Bound, 2D order 2: of `naive` 7 passes over the field of 16 B a site and 8 B of phases, 120 B a site-step; of tiles with n steps a launch 24 B / n and their halo.
+
+mod launches;
+mod looks;
+mod sweeper;
+mod tiles;
+
+use super::problem::Problem;
+use crate::backend::wgpu::{Buffer, Kernel, Stream, WgpuError};
+use crate::field::Precision;
+use crate::grid::Grid;
+use crate::solver::method::{Backend, Target, Variant};
+use crate::solver::{SolverError, adapter};
+use launches::{Gathered, Launches};
+use looks::Looks;
+use num_complex::Complex;
+use std::sync::{Arc, Mutex, PoisonError};
+use tiles::Tiles;
+
+/// The row of targets.
+pub(super) const TARGET: Target = Target {
+    backend: Backend::Wgpu,
+    precisions: &[Precision::Single],
+    variants: &[
+        Variant {
+            id: "naive",
+            about: "one launch a sweep; the simplest, and it does everything",
+        },
+        Variant {
+            id: "full-step",
+            about: "two dimensions: one whole step a launch, in workgroup memory",
+        },
+        Variant {
+            id: "fused",
+            about: "two dimensions: several whole steps a launch, in workgroup memory; the fastest",
+        },
+    ],
+};
+
+/// The field on the host.
+type Mirror = Arc<Vec<Complex<f32>>>;
+
+/// The field on the adapter.
+pub(super) struct Wgpu {
+    stream: Stream,
+    grid: Grid,
+    /// The field, and where tiles write it; the two then change places.
+    planes: [Buffer; 2],
+    /// Which of them is the field.
+    now: usize,
+    variant: &'static str,
+    /// Why another variant runs than was asked for.
+    because: Option<&'static str>,
+    /// Steps of a launch, most of them; 0: one launch a sweep.
+    most: usize,
+    tiles: Option<Tiles>,
+    tables: Vec<Buffer>,
+    /// Tables on the host, where a drive changes rows of them.
+    driven: Option<Vec<Vec<Complex<f32>>>>,
+    walls: Buffer,
+    gauge: Buffer,
+    /// Of each sub-step: its sweeps, and the phases after them; none where tiles do them.
+    substeps: Vec<Launches>,
+    /// Of each plane and table: the field times it.
+    products: [Vec<Launches>; 2],
+    gather: Kernel,
+    gathered: Option<Gathered>,
+    looks: Looks,
+    mirror: Mutex<Option<Mirror>>,
+    fault: Mutex<Option<WgpuError>>,
+}
+
+impl Wgpu {
+    /// Room for a field.
+    ///
+    /// `asked`: a variant's id, if the scene names one; `steps`: how many to fuse, if it says so.
+    pub(super) fn new(problem: &Problem, asked: Option<&str>, steps: Option<usize>) -> Result<Self, SolverError> {
+        let stream = adapter::stream()?;
+        let grid = problem.grid.clone();
+        // Long strips have more tiles than a launch has blocks.
+        let flat = grid.rank() == 2
+            && grid
+                .size()
+                .iter()
+                .all(|n| *n < 8 * stream.device().most_blocks() as usize);
+        let (variant, most) = match asked {
+            Some("naive") => ("naive", 0),
+            _ if !flat => ("naive", 0),
+            Some("full-step") => ("full-step", 1),
+            _ => ("fused", steps.unwrap_or(tiles::STEPS).clamp(1, tiles::MOST_STEPS)),
+        };
+        let other = if most > 0 { grid.sites() } else { 1 };
+        Ok(Self {
+            planes: [
+                stream.zeros::<Complex<f32>>("the field", grid.sites())?,
+                stream.zeros::<Complex<f32>>("the field's second half", other)?,
+            ],
+            now: 0,
+            because: (asked.is_some_and(|asked| asked != variant)).then_some(
+                "tiles are for two dimensions and fewer than half a million sites a side, this is one launch a sweep",
+            ),
+            variant,
+            most,
+            tiles: None,
+            gather: launches::gather(&stream)?,
+            walls: stream.zeros::<u32>("walls", 1)?,
+            gauge: stream.zeros::<Complex<f32>>("bond phases", 1)?,
+            tables: Vec::new(),
+            driven: None,
+            substeps: Vec::new(),
+            products: [Vec::new(), Vec::new()],
+            gathered: None,
+            looks: Looks::new(&stream, grid.sites())?,
+            mirror: Mutex::default(),
+            fault: Mutex::default(),
+            stream,
+            grid,
+        })
+    }
+
+    /// The plane that is the field.
+    fn field(&self) -> &Buffer {
+        &self.planes[self.now]
+    }
+
+    /// Runs `work`, unless something failed before, and keeps what fails.
+    fn attempt<R>(&self, work: impl FnOnce() -> Result<R, WgpuError>) -> Option<R> {
+        let mut fault = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
+        if fault.is_some() {
+            return None;
+        }
+        match work() {
+            Ok(value) => Some(value),
+            Err(error) => {
+                *fault = Some(error);
+                None
+            }
+        }
+    }
+
+    /// The host's copy is no longer the field.
+    fn changed(&mut self) {
+        *self.mirror.get_mut().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// The field on the host; NaN if the adapter failed.
+    fn mirror(&self) -> Mirror {
+        let mut mirror = self.mirror.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(mirror.get_or_insert_with(|| {
+            let mut sites = vec![Complex::new(f32::NAN, f32::NAN); self.grid.sites()];
+            self.attempt(|| self.stream.download("the field", self.field(), 0, &mut sites));
+            Arc::new(sites)
+        }))
+    }
+}

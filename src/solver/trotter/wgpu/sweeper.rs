@@ -1,0 +1,211 @@
+//! What a run asks of the field on the adapter.
+
+use super::Wgpu;
+use super::launches::{Gathered, STEPS};
+use crate::backend::wgpu::Buffer;
+use crate::solver::trotter::problem::Problem;
+use crate::solver::trotter::recorder::Recorder;
+use crate::solver::trotter::run::{RowChange, Sweeper};
+use crate::solver::trotter::scheme::Scheme;
+use crate::solver::{Backend, FieldImage, ImageRequest, SolverError};
+use num_complex::Complex;
+use rayon::prelude::*;
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+impl Sweeper<f32> for Wgpu {
+    fn variant(&self) -> &'static str {
+        self.variant
+    }
+
+    fn details(&self) -> String {
+        let how = match (self.because, self.most) {
+            (Some(because), _) => because.to_owned(),
+            (None, 0) => "one launch a sweep".to_owned(),
+            (None, 1) => "one step a launch".to_owned(),
+            (None, steps) => format!("{steps} fused steps"),
+        };
+        format!("{}, {how}", self.stream.device().name)
+    }
+
+    fn memory(&self) -> usize {
+        let all = [&self.walls, &self.gauge]
+            .into_iter()
+            .chain(&self.planes)
+            .chain(&self.tables);
+        let host: usize = self
+            .driven
+            .iter()
+            .flatten()
+            .map(|table| size_of_val(table.as_slice()))
+            .sum();
+        host + usize::try_from(all.map(Buffer::bytes).sum::<u64>()).unwrap_or(usize::MAX)
+    }
+
+    fn backend(&self) -> Backend {
+        Backend::Wgpu
+    }
+
+    fn fault(&self) -> Option<SolverError> {
+        self.attempt(|| self.stream.finish());
+        let fault = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
+        fault.clone().map(SolverError::from)
+    }
+
+    fn weight(&self) -> Option<f64> {
+        let weight = self.attempt(|| self.looks.weight(&self.stream, self.field()));
+        Some(weight.unwrap_or(f64::NAN))
+    }
+
+    fn scale(&mut self, factor: f32) {
+        self.changed();
+        self.attempt(|| self.looks.scale(&self.stream, self.field(), factor));
+    }
+
+    fn draw_density(&self, request: &ImageRequest, image: &mut FieldImage) -> bool {
+        let size = self.grid.size();
+        self.attempt(|| self.looks.draw(&self.stream, self.field(), size, request, image));
+        true
+    }
+
+    fn tan_form(&self) -> bool {
+        false
+    }
+
+    fn prepare(&mut self, problem: &Problem, scheme: &Scheme, walls: Option<&[bool]>) {
+        let result = self.take_over(problem, scheme, walls);
+        self.attempt(|| result);
+    }
+
+    fn read(&self, row: usize, x: Range<usize>, out: &mut [Complex<f32>]) {
+        let start = row * self.grid.size()[0];
+        out.copy_from_slice(&self.mirror()[start + x.start..start + x.end]);
+    }
+
+    fn change(&mut self, change: RowChange<f32>) {
+        let mirror = self.mirror();
+        self.changed();
+        let mut sites = mirror.to_vec();
+        drop(mirror);
+        let nx = self.grid.size()[0];
+        (sites.par_chunks_mut(nx).enumerate()).for_each(|(row, sites)| change(row, sites));
+        self.attempt(|| self.stream.upload("the field", &sites, self.field(), 0));
+    }
+
+    fn write(&mut self, row: usize, x: usize, values: &[Complex<f32>]) {
+        self.changed();
+        let at = row * self.grid.size()[0] + x;
+        self.attempt(|| self.stream.upload("the field", values, self.field(), at));
+    }
+
+    fn fill_table(&mut self, table: usize, touched: &(dyn Fn(usize) -> bool + Sync), fill: RowChange<f32>) {
+        let nx = self.grid.size()[0];
+        let Some(buffer) = self.tables.get(table) else { return };
+        let mut own = Vec::new();
+        // Rows that are not filled, and sites of a row that a drive does not touch, stay what they are.
+        let all = match self.driven.as_mut().and_then(|tables| tables.get_mut(table)) {
+            Some(kept) => kept,
+            None => {
+                own.resize(self.grid.sites(), Complex::default());
+                &mut own
+            }
+        };
+        (all.par_chunks_mut(nx).enumerate())
+            .filter(|(row, _)| touched(*row))
+            .for_each(|(row, factors)| fill(row, factors));
+        let rows = 0..self.grid.rows();
+        let (first, last) = (
+            rows.clone().find(|row| touched(*row)),
+            rows.rev().find(|row| touched(*row)),
+        );
+        let (Some(first), Some(last)) = (first, last) else {
+            return;
+        };
+        let changed = &all[first * nx..(last + 1) * nx];
+        let done = self.stream.upload("phases", changed, buffer, first * nx);
+        self.attempt(|| done);
+    }
+
+    fn apply_table(&mut self, table: usize) {
+        self.changed();
+        if let Some(launches) = self.products[self.now].get(table) {
+            self.put_in(launches);
+        }
+    }
+
+    fn substep(&mut self, scheme: &Scheme, i: usize) {
+        self.changed();
+        if self.tiles.is_some() {
+            self.tiled(scheme, i, 1);
+        } else if let Some(launches) = self.substeps.get(i) {
+            self.put_in(launches);
+        }
+    }
+
+    fn steps(&mut self, scheme: &Scheme, steps: u64) {
+        self.changed();
+        let count = usize::try_from(steps)
+            .unwrap_or(usize::MAX)
+            .saturating_mul(scheme.substeps.len());
+        if self.tiles.is_some() {
+            self.tiled(scheme, 0, count);
+            return;
+        }
+        for _ in 0..steps {
+            self.substeps.iter().for_each(|launches| self.put_in(launches));
+        }
+    }
+
+    fn fused(&self) -> usize {
+        STEPS
+    }
+
+    fn batch(&self) -> u64 {
+        self.most.max(1) as u64
+    }
+
+    fn recorded(&mut self, scheme: &Scheme, steps: u64, recorder: &Recorder<f32>) {
+        let asked = Mutex::new(Vec::new());
+        recorder.see(0, &|row, x, _| {
+            let mut asked = asked.lock().unwrap_or_else(PoisonError::into_inner);
+            asked.push([row, x.start, x.len()]);
+        });
+        let mut asked = asked.into_inner().unwrap_or_else(PoisonError::into_inner);
+        asked.sort_unstable();
+        asked.dedup();
+        if self.gathered.as_ref().is_none_or(|gathered| !gathered.fits(&asked)) {
+            let made = Gathered::new(&self.stream, self.grid.size()[0], &asked);
+            self.gathered = self.attempt(|| made).flatten();
+        }
+        let steps = usize::try_from(steps).unwrap_or(usize::MAX);
+        let Some(gathered) = self.gathered.take() else {
+            for step in 0..steps {
+                self.steps(scheme, 1);
+                recorder.see(step, &|row, x, out| self.read(row, x, out));
+            }
+            return;
+        };
+        let mut done = 0;
+        while done < steps {
+            let count = (steps - done).min(STEPS);
+            for step in 0..count {
+                self.steps(scheme, 1);
+                self.attempt(|| gathered.gather(&self.stream, &self.gather, self.field(), step));
+            }
+            let records = self
+                .attempt(|| gathered.records(&self.stream, count))
+                .unwrap_or_default();
+            for step in 0..count {
+                recorder.see(done + step, &|row, x, out| {
+                    let place = gathered.place(step, [row, x.start, x.len()]);
+                    match place.and_then(|place| records.get(place..place + out.len())) {
+                        Some(found) => out.copy_from_slice(found),
+                        None => out.fill(Complex::new(f32::NAN, f32::NAN)),
+                    }
+                });
+            }
+            done += count;
+        }
+        self.gathered = Some(gathered);
+    }
+}

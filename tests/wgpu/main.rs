@@ -1,0 +1,52 @@
+//! The wgpu back end against the processor, on Mesa's software Vulkan where it is installed, otherwise on whatever adapter there is. Without one the tests say so
+//! and pass.
+#![cfg(feature = "gui")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may fail where it stands")]
+
+mod adapter;
+#[path = "../cuda/cases.rs"]
+mod cases;
+#[allow(dead_code, reason = "what tells of NVIDIA devices")]
+#[path = "../common/device.rs"]
+mod device;
+mod quantum;
+#[path = "../common/rooms.rs"]
+mod rooms;
+mod sound;
+#[path = "../common/transduced.rs"]
+mod transduced;
+
+use ripplon::engine::selftest::{Selftest, cases as trials};
+use ripplon::solver::Backend;
+
+/// Every method, variant, order, rank and kind of scene of the back end beside the double-precision references of `ripplon selftest`.
+#[test]
+fn every_check_of_the_selftest_passes() {
+    if adapter::skip() {
+        return;
+    }
+    let mut selftest = Selftest::default();
+    let mut wrong = Vec::new();
+    let mut checked = 0;
+    for (case, rank, trial) in trials() {
+        if case.backend != Backend::Wgpu {
+            continue;
+        }
+        let check = selftest.check(&case, rank, trial);
+        checked += 1;
+        if !check.passed() {
+            wrong.push(format!(
+                "{} {} order {} rank {rank} {}: {:.1e} of {:.1e} ({})",
+                case.method.id,
+                case.variant,
+                case.order,
+                trial.as_str(),
+                check.error,
+                check.tolerance,
+                check.details
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+    assert!(checked > 100, "{checked}");
+}

@@ -1,0 +1,142 @@
+//! Finite differences on an adapter.
+
+use super::adapter::skip;
+use super::rooms::{
+    self, ALL, Case, DETECTORS, REGIONS, SOURCES, WALLS, Way, cases, check_checkpoints, check_pictures, differences,
+    tolerance,
+};
+use super::transduced::{ACTS, Score, compare};
+use ripplon::field::Precision;
+use ripplon::scene::Scenario;
+
+fn scene(case: &Case, order: u32, backend: &str, precision: &str, variant: &str, detectors: &str) -> Scenario {
+    let sounds = format!("{SOURCES}{detectors}");
+    let way = Way {
+        method: "fdtd",
+        order,
+        backend,
+        precision,
+        variant,
+        more: "",
+        sounds: &sounds,
+    };
+    rooms::scene(case, &way)
+}
+
+/// Every order, rank, kind of edge and medium; sources, detectors of sites and of regions, sums.
+#[test]
+fn steps_agree_with_the_processor() {
+    if skip() {
+        return;
+    }
+    let mut wrong = Vec::new();
+    for case in cases() {
+        for &order in case.orders {
+            // Detectors of energy and flux take the field to the host in every step: once an edge and medium.
+            let detectors = if order == 2 {
+                format!("{DETECTORS}{REGIONS}")
+            } else {
+                DETECTORS.to_owned()
+            };
+            let expected = scene(&case, order, "cpu", "double", "stepwise", &detectors);
+            let variants = if case.size.len() == 2 && order <= 4 {
+                &["stepwise", "tiled"][..]
+            } else {
+                &["stepwise"]
+            };
+            for variant in variants {
+                let name = format!("{}, order {order}, {variant}", case.name);
+                let found = scene(&case, order, "wgpu", "single", variant, &detectors);
+                wrong.extend(differences(&name, &expected, &found, tolerance(Precision::Single)));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+/// Tiles step, add signals and gather as single steps do, also across edges of tiles and in images of a torus.
+#[test]
+fn tiles_agree_with_single_steps() {
+    if skip() {
+        return;
+    }
+    let cases = [
+        Case::new("plate", &[201, 130], "\"wall\"", "", ALL),
+        Case::new(
+            "torus smaller than a tile",
+            &[52, 38],
+            "\"periodic\"",
+            rooms::SPEED,
+            ALL,
+        ),
+        Case::new("soft", &[133, 70], "[\"soft\", \"periodic\"]", rooms::SPEED, ALL),
+    ];
+    let mut wrong = Vec::new();
+    for case in &cases {
+        for order in [2, 4] {
+            let [single, tiled] =
+                ["stepwise", "tiled"].map(|variant| scene(case, order, "wgpu", "single", variant, DETECTORS));
+            assert_eq!(super::device::build(&tiled).report().variant, "tiled", "{}", case.name);
+            let name = format!("{}, order {order}", case.name);
+            wrong.extend(differences(&name, &single, &tiled, tolerance(Precision::Single)));
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+/// Transducers hear, add and overwrite on the adapter what they do on the processor; one of them stands in a wall.
+#[test]
+fn transducers_act_as_on_the_processor() {
+    if skip() {
+        return;
+    }
+    let case = Case::new("obstacles", &[90, 61], "[\"periodic\", \"wall\"]", WALLS, ALL);
+    let expected = scene(&case, 4, "cpu", "single", "stepwise", DETECTORS);
+    let found = scene(&case, 4, "wgpu", "single", "stepwise", DETECTORS);
+    let sites = [0, 7, 89, 90 * 22 + 32, 90 * 30 + 1, 90 * 31, 90 * 60 + 89];
+    let field = rooms::random(expected.grid().sites());
+    let score = Score {
+        sites: &sites,
+        field: &field,
+        start: rooms::start(),
+        steps: &[40, 290],
+        loud: 1.0,
+    };
+    for act in ACTS {
+        let name = format!("{}, {act:?}", case.name);
+        // 330 steps instead of the 31 of `tolerance`: (330/31)^1.5 as much.
+        compare(
+            &name,
+            &mut score.play(&expected, act),
+            &mut score.play(&found, act),
+            35.0 * tolerance(Precision::Single),
+        );
+    }
+}
+
+#[test]
+fn checkpoints_and_edits_go_from_one_place_to_the_other() {
+    if skip() {
+        return;
+    }
+    for case in cases() {
+        let [on_host, there] = ["cpu", "wgpu"].map(|backend| scene(&case, 2, backend, "single", "auto", ""));
+        check_checkpoints(case.name, &on_host, &there, tolerance(Precision::Single));
+    }
+}
+
+#[test]
+fn pictures_agree() {
+    if skip() {
+        return;
+    }
+    let cases = cases();
+    for case in cases
+        .iter()
+        .filter(|case| case.size.len() > 1 && case.layers.len() < 200)
+    {
+        let [on_host, there] = ["cpu", "wgpu"].map(|backend| scene(case, 2, backend, "single", "auto", ""));
+        // A hundred steps go by between the first picture and the last.
+        check_pictures(case, &on_host, &there, 3e-4);
+    }
+}
