@@ -33,5 +33,5 @@ pub use frame::{Frame, Notice, Status};
 pub use mirror::gain::Replay;
 pub use mirror::shown::{MirrorFrame, Moment, Signals};
 pub use mirror::{MirrorStatus, Phase};
-pub use range::RangeKeeper;
+pub use range::{RangeKeeper, shown_quantity};
 pub use worker::Worker;
