@@ -206,7 +206,11 @@ fn pair(
     let graph = !apart && quantity == Quantity::Phase;
     let map = if apart {
         let kind = second.frame.image.quantity.map_or(Kind::Diverging, Quantity::map_kind);
-        crate::colormap::auto(kind)
+        if theme::is_paper() {
+            crate::colormap::auto_on_paper(kind)
+        } else {
+            crate::colormap::auto(kind)
+        }
     } else {
         legend.map
     };

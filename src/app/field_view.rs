@@ -84,6 +84,7 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     );
     if !sources.passive {
         view.picture = grid_rect.intersect(area);
+        view.area = area;
     }
     let room = Room {
         area,

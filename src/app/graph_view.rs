@@ -84,7 +84,7 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     if let Some(fields) = read_out(&painter, plot, view, sources, &response) {
         view.tell(&painter, room, fields, sources.draft.is_none());
     }
-    view.picture = area;
+    (view.picture, view.area) = (area, area);
     response.widget_info(|| super::status::picture_info("Graph of the field", sources.frame));
     response
 }

@@ -80,7 +80,7 @@ impl App {
 
     /// The sites in view along x and y.
     fn seen(&self, sites: [usize; 2]) -> [std::ops::Range<usize>; 2] {
-        let area = self.canvas_area;
+        let area = self.view.area;
         if sites[1] > 1 {
             return self.view.camera.seen(area, sites);
         }

@@ -77,7 +77,7 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, pictures: Option<&mut Pictures>, 
             view.tell(&painter, Room::free(area), fields, sources.bare);
         }
     }
-    view.picture = area;
+    (view.picture, view.area) = (area, area);
     response.widget_info(|| super::status::picture_info("Field in space", sources.frame));
     response
 }

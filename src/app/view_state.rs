@@ -70,6 +70,8 @@ pub struct ViewState {
     pub read_out: Vec<(String, String)>,
     /// Where the field's picture stands.
     pub picture: egui::Rect,
+    /// The room that it has, beside the tools.
+    pub area: egui::Rect,
 }
 
 impl Default for ViewState {
@@ -93,6 +95,7 @@ impl Default for ViewState {
             shown_at: (0.0, 0),
             read_out: Vec::new(),
             picture: egui::Rect::NOTHING,
+            area: egui::Rect::NOTHING,
         }
     }
 }

@@ -347,7 +347,7 @@ impl App {
     /// Where the field's picture stands in the window, and the room that it has; both empty before the first picture.
     #[must_use]
     pub fn picture(&self) -> (egui::Rect, egui::Rect) {
-        (self.view.picture, self.canvas_area)
+        (self.view.picture, self.view.area)
     }
 
     /// Whether the picture stands alone.

@@ -311,9 +311,12 @@ impl Painter {
             let scenario = Arc::clone(&self.scenario);
             let legend = self.legend(&scenario, levels, clock);
             legend.draw(&mut self.picture, field, self.unit, self.theme);
-            if let Some(shade) = &self.shade {
-                super::overlay::caption(&mut self.picture, field, self.unit, self.theme, shade.meaning());
-            }
+            let words = if self.keeper.is_held() {
+                "faint: the range ends at 1 % of the largest amplitude so far"
+            } else {
+                self.shade.as_ref().map_or("", Shade::meaning)
+            };
+            super::overlay::caption(&mut self.picture, field, self.unit, self.theme, words);
         }
     }
 

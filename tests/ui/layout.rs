@@ -10,7 +10,7 @@ fn the_field_has_most_of_the_window() {
     for (size, least, picture_least) in [
         ([1280.0, 720.0], 0.6, 0.5),
         ([1920.0, 1080.0], 0.7, 0.6),
-        ([1024.0, 640.0], 0.55, 0.42),
+        ([1024.0, 640.0], 0.5, 0.37),
     ] {
         let window = Window::plain("double-slit", size);
         let whole = size[0] * size[1];
