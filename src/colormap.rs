@@ -73,6 +73,17 @@ impl Colormap {
         self.table.get_or_init(self.make)
     }
 
+    /// Whether "nothing" is light in it, as white paper is: it is made for light pages.
+    #[must_use]
+    pub fn is_light(&self) -> bool {
+        let nothing = match self.kind {
+            Kind::Sequential => self.table()[0],
+            Kind::Diverging => self.table()[128],
+            Kind::Cyclic => [0; 3],
+        };
+        oklab(nothing)[0] > 0.7
+    }
+
     /// The entries with an opaque alpha, as a texture wants them.
     #[must_use]
     pub fn rgba(&self) -> Vec<[u8; 4]> {
@@ -81,10 +92,22 @@ impl Colormap {
 }
 
 /// Every map, in the order that lists show them; the first of each kind is what `auto` takes.
-pub static COLORMAPS: [Colormap; 18] = {
+pub static COLORMAPS: [Colormap; 20] = {
     use Kind::{Cyclic, Diverging, Sequential};
     use colorgrad::preset as p;
     [
+        Colormap::new(
+            "dawn",
+            Sequential,
+            "perceptually even, the window's black to blue to pale yellow; for dark views, colour-blind safe",
+            || even(&DAWN),
+        ),
+        Colormap::new(
+            "dusk",
+            Sequential,
+            "perceptually even, white to yellow to dark blue; for pages without a dark ground, colour-blind safe",
+            || even(&DUSK),
+        ),
         Colormap::new(
             "viridis",
             Sequential,
@@ -213,16 +236,27 @@ pub fn find(id: &str) -> Option<&'static Colormap> {
     COLORMAPS.iter().find(|map| map.id == id)
 }
 
-/// What `auto` means on a dark ground (the window's default, and all films): viridis for what is never negative, dark at zero
+/// What `auto` means on a dark ground (the window's default, and all films): black at zero for what is never negative, near black
 /// for what has a sign, the circle of hues for phases.
 #[must_use]
 pub fn auto(kind: Kind) -> &'static Colormap {
     let id = match kind {
-        Kind::Sequential => "viridis",
+        Kind::Sequential => "dawn",
         Kind::Diverging => "tide",
         Kind::Cyclic => "hue",
     };
     // The table holds all three; a test sees to it.
+    find(id).unwrap_or(&COLORMAPS[0])
+}
+
+/// What `auto` means on a white ground: white at zero; hues of phases need a dark one.
+#[must_use]
+pub fn auto_on_paper(kind: Kind) -> &'static Colormap {
+    let id = match kind {
+        Kind::Sequential => "dusk",
+        Kind::Diverging => "rdbu",
+        Kind::Cyclic => "hue",
+    };
     find(id).unwrap_or(&COLORMAPS[0])
 }
 
@@ -458,6 +492,56 @@ fn tide(s: f64) -> [f64; 3] {
     [lightness, chroma * angle.cos(), chroma * angle.sin()]
 }
 
+/// Oklab points that `dawn` passes: from the ground of dark views, #08090a, through blue and rose to pale yellow. Lightness rises all the way
+/// and the hues that colour-blind eyes keep, blue and yellow, stand at its two sides.
+const DAWN: [[f64; 3]; 6] = [
+    [0.1390, -0.0012, -0.0027],
+    [0.31, 0.005, -0.105],
+    [0.47, 0.055, -0.115],
+    [0.64, 0.085, -0.005],
+    [0.82, 0.045, 0.095],
+    [0.97, -0.015, 0.075],
+];
+
+/// The same for white pages: from white through yellow and rose to dark blue.
+const DUSK: [[f64; 3]; 6] = [
+    [1.0, 0.0, 0.0],
+    [0.92, 0.0, 0.075],
+    [0.78, 0.06, 0.085],
+    [0.62, 0.085, 0.0],
+    [0.45, 0.045, -0.105],
+    [0.27, 0.0, -0.095],
+];
+
+/// A smooth curve through points of Oklab (Catmull–Rom), walked at even steps of its length, so that equal steps of the value look equally far
+/// apart.
+#[expect(clippy::cast_precision_loss, reason = "a few thousand pieces")]
+fn even(points: &[[f64; 3]]) -> Table {
+    const PIECES: usize = 4096;
+    let last = points.len() - 1;
+    let at = |piece: usize| -> [f64; 3] {
+        let place = piece as f64 / PIECES as f64 * last as f64;
+        let n = (0..last).rev().find(|n| *n as f64 <= place).unwrap_or(0);
+        let t = place - n as f64;
+        let point = |offset: usize| points[(n + offset).saturating_sub(1).min(last)];
+        std::array::from_fn(|axis| {
+            let [a, b, c, d] = [0, 1, 2, 3].map(|offset| point(offset)[axis]);
+            let (bend, turn) = (2.0 * a - 5.0 * b + 4.0 * c - d, 3.0 * b - a - 3.0 * c + d);
+            0.5 * (2.0 * b + t * (c - a + t * (bend + t * turn)))
+        })
+    };
+    let apart = |p: [f64; 3], q: [f64; 3]| (0..3).map(|axis| (p[axis] - q[axis]).powi(2)).sum::<f64>().sqrt();
+    let mut lengths = vec![0.0];
+    for piece in 0..PIECES {
+        lengths.push(lengths[piece] + apart(at(piece), at(piece + 1)));
+    }
+    std::array::from_fn(|entry| {
+        let wanted = lengths[PIECES] * entry as f64 / 255.0;
+        let piece = lengths.partition_point(|length| *length < wanted).min(PIECES);
+        encode(linear_from_oklab(at(piece)))
+    })
+}
+
 #[expect(clippy::cast_precision_loss, reason = "0…255")]
 fn cyclic(color: impl Fn(f64) -> [f64; 3]) -> Table {
     std::array::from_fn(|n| encode(linear_from_oklab(color(n as f64 / 256.0))))
@@ -493,7 +577,11 @@ mod tests {
             assert!(COLORMAPS[..n].iter().all(|other| other.id != map.id), "{}", map.id);
         }
         for kind in [Kind::Sequential, Kind::Diverging, Kind::Cyclic] {
-            assert_eq!(auto(kind).kind, kind);
+            assert_eq!((auto(kind).kind, auto(kind).is_light()), (kind, false));
+            assert_eq!(
+                (auto_on_paper(kind).kind, auto_on_paper(kind).is_light()),
+                (kind, kind != Kind::Cyclic)
+            );
             assert!(resolve("auto", kind).is_ok());
         }
         let unknown = resolve("virdis", Kind::Sequential);
@@ -580,10 +668,65 @@ mod tests {
 
     #[test]
     fn even_maps_get_lighter_all_the_way() {
-        for id in ["viridis", "inferno", "magma", "plasma", "cividis", "greys"] {
+        for id in ["dawn", "viridis", "inferno", "magma", "plasma", "cividis", "greys"] {
             let table = find(id).unwrap().table();
             for n in 4..ENTRIES {
                 assert!(oklab(table[n])[0] > oklab(table[n - 4])[0], "{id} entry {n}");
+            }
+        }
+    }
+
+    /// What eyes without red or green cones see (Viénot, Brettel and Mollon 1999, for sRGB's primaries): linear light in, linear light out.
+    fn dichromat([r, g, b]: [f64; 3], without_green: bool) -> [f64; 3] {
+        let (long, middle, short) = (
+            0.31399022 * r + 0.63951294 * g + 0.04649755 * b,
+            0.15537241 * r + 0.75789446 * g + 0.08670142 * b,
+            0.01775239 * r + 0.10944209 * g + 0.87256922 * b,
+        );
+        let (l, m) = if without_green {
+            (long, 0.9513092 * long + 0.04866992 * short)
+        } else {
+            (1.05118294 * middle - 0.05116099 * short, middle)
+        };
+        [
+            5.47221206 * l - 4.6419601 * m + 0.16963708 * short,
+            -1.1252419 * l + 2.29317094 * m - 0.1678952 * short,
+            0.02980165 * l - 0.19318073 * m + 1.16364789 * short,
+        ]
+    }
+
+    #[test]
+    fn dawn_and_dusk_are_even_and_safe_for_colour_blind_eyes() {
+        for (id, ground) in [("dawn", [8, 9, 10]), ("dusk", [255; 3])] {
+            let table = find(id).unwrap().table();
+            for (found, wanted) in table[0].iter().zip(ground) {
+                assert!(found.abs_diff(wanted) <= 1, "{id} begins at {:?}", table[0]);
+            }
+            let colors: Vec<[f64; 3]> = table.iter().map(|color| oklab(*color)).collect();
+            let step = |n: usize| {
+                let (p, q) = (colors[n], colors[n + 16]);
+                (0..3).map(|axis| (p[axis] - q[axis]).powi(2)).sum::<f64>().sqrt()
+            };
+            let mean = (0..ENTRIES - 16).map(step).sum::<f64>() / 240.0;
+            for n in 0..ENTRIES - 16 {
+                // Chords are a little shorter than the curve; a channel cut off at the edge of sRGB would show.
+                assert!(
+                    (step(n) / mean - 1.0).abs() < 0.15,
+                    "{id} entry {n}: {} of {mean}",
+                    step(n)
+                );
+            }
+            // Light all the way up or down, for every eye.
+            let sign = if id == "dawn" { 1.0 } else { -1.0 };
+            for without_green in [false, true] {
+                let luminance = |n: usize| {
+                    let light = table[n].map(|channel: u8| srgb_decode(f64::from(channel) / 255.0));
+                    let [r, g, b] = dichromat(light, without_green);
+                    0.2126 * r + 0.7152 * g + 0.0722 * b
+                };
+                for n in 8..ENTRIES {
+                    assert!(sign * (luminance(n) - luminance(n - 8)) > 0.0, "{id} entry {n}");
+                }
             }
         }
     }

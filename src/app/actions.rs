@@ -1,8 +1,9 @@
 //! What the window does with wishes: the actions of menus, keys and palette.
 
-use super::background::Ask;
+use super::background::{Ask, Opened};
 use super::command::Action;
 use super::demo::{Before, Demo, Turn};
+use super::settings::LeftTab;
 use super::theme;
 use super::time_panel::change_speed;
 use super::tools::Tool;
@@ -10,8 +11,10 @@ use super::tour::Tour;
 use super::window::{App, Wishes};
 use crate::engine::{Command, Job, Status};
 use crate::scene::scenario::ViewMode;
+use crate::solver;
 use egui::ViewportCommand;
 use std::path::Path;
+use std::sync::Arc;
 
 impl App {
     /// Does what the panels asked for.
@@ -39,6 +42,7 @@ impl App {
     /// Does one action.
     pub fn act(&mut self, ctx: &egui::Context, action: Action) {
         match action {
+            Action::New => self.new_scene(),
             Action::Open => self.ask(Ask::Open),
             Action::Save => {
                 self.keep_view();
@@ -140,6 +144,15 @@ impl App {
                     egui::Theme::Light
                 });
             }
+            Action::Rest => {
+                self.settings.rests = !self.settings.rests;
+                self.worker.send(Command::Rest(self.settings.rests));
+                self.notices.say(if self.settings.rests {
+                    "A run rests at the end of its scene"
+                } else {
+                    "A run goes on past the end of its scene"
+                });
+            }
             Action::Contrast => {
                 self.settings.contrast = !self.settings.contrast;
                 theme::set_contrast(ctx, self.settings.contrast);
@@ -190,7 +203,7 @@ impl App {
         } else {
             let (word, needs) = (mode.as_str(), mode.needs());
             self.notices
-                .say(format!("A view as {word} needs {needs}; this one has {rank}"));
+                .say(format!("A view as {word} needs {needs}; this scene has {rank}"));
         }
     }
 
@@ -248,6 +261,23 @@ impl App {
     pub(super) fn keep_view(&mut self) {
         if let Some(scenario) = &self.worker.last_frame().scenario {
             self.view.write_into(&mut self.document.draft.view, scenario);
+        }
+    }
+
+    /// An empty scene with one wave.
+    fn new_scene(&mut self) {
+        let text = include_str!("new_scene.toml");
+        match solver::read_scene_text(text, None, &[]) {
+            Ok((file, scenario)) => {
+                self.settings.tab = LeftTab::Scene;
+                self.start(Opened {
+                    file,
+                    scenario: Arc::new(scenario),
+                    path: None,
+                    preset: None,
+                });
+            }
+            Err(faults) => self.refuse(&faults),
         }
     }
 

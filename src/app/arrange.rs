@@ -2,7 +2,7 @@
 
 use super::camera::Camera;
 use super::handles::{Handle, Part, handles, name};
-use super::theme::{self, OVER_PICTURE};
+use super::theme::{self, over_picture};
 use super::tools::{Ground, Tool, Tools, Work};
 use super::widgets::figure;
 use egui::{Align2, Color32, FontId, Key, Modifiers, Painter, PointerButton, Pos2, Rect, Response, Stroke, Ui, vec2};
@@ -17,8 +17,8 @@ pub struct Hold {
     held: Option<(Part, usize)>,
     /// The part that keys move.
     pub chosen: Option<Part>,
-    /// The two ends of the ruler or of a region under way, in sites.
-    pub band: Option<[[f64; 2]; 2]>,
+    /// The two ends of the ruler or of a region under way, in sites, and the tool that drew them.
+    pub band: Option<(Tool, [[f64; 2]; 2])>,
 }
 
 fn on_screen(camera: &Camera, area: Rect, ground: &Ground<'_>, at: [f64; 2]) -> Pos2 {
@@ -109,11 +109,12 @@ fn measure(ui: &Ui, tools: &mut Tools, camera: &Camera, area: Rect, ground: &Gro
         (true, Some(origin), Some(pos)) => {
             let within = |site: [f64; 2]| [0, 1].map(|axis| site[axis].clamp(0.0, ground.sites[axis] as f64));
             let ends = [origin, pos].map(|pos| within(camera.site_at(area, pos)));
-            tools.hold.band = Some(ends);
+            tools.hold.band = Some((tools.tool, ends));
         }
         // Let go.
         (false, ..) if tools.tool == Tool::Region => {
-            if let Some([a, b]) = tools.hold.band.take()
+            // What the ruler measured is no region.
+            if let Some((Tool::Region, [a, b])) = tools.hold.band.take()
                 && (a[0] - b[0]).abs() >= 1.0
                 && (a[1] - b[1]).abs() >= 1.0
             {
@@ -131,13 +132,13 @@ fn measure(ui: &Ui, tools: &mut Tools, camera: &Camera, area: Rect, ground: &Gro
 pub fn draw(painter: &Painter, camera: &Camera, tools: &Tools, area: Rect, ground: &Ground<'_>) {
     match (tools.tool, tools.hold.band) {
         (Tool::Arrange, _) => draw_handles(painter, camera, tools, area, ground),
-        (Tool::Ruler, Some(ends)) => ruler(painter, camera, area, ground, ends),
-        (Tool::Region, Some([a, b])) => {
+        (Tool::Ruler, Some((Tool::Ruler, ends))) => ruler(painter, camera, area, ground, ends),
+        (Tool::Region, Some((Tool::Region, [a, b]))) => {
             let rect = Rect::from_two_pos(camera.point_at(area, a), camera.point_at(area, b));
             painter.rect_stroke(
                 rect,
                 0.0,
-                Stroke::new(1.5, theme::of(true).accent),
+                Stroke::new(1.5, theme::marks().accent),
                 egui::StrokeKind::Middle,
             );
         }
@@ -152,8 +153,8 @@ fn draw_handles(painter: &Painter, camera: &Camera, tools: &Tools, area: Rect, g
             continue;
         }
         let chosen = tools.hold.chosen == Some(part);
-        let color = if chosen { theme::of(true).accent } else { OVER_PICTURE };
-        let ground_color = Color32::from_black_alpha(200);
+        let color = if chosen { theme::marks().accent } else { over_picture() };
+        let ground_color = theme::shade();
         if knob == 0 {
             painter.circle(
                 point,
@@ -179,7 +180,7 @@ fn draw_handles(painter: &Painter, camera: &Camera, tools: &Tools, area: Rect, g
 
 fn ruler(painter: &Painter, camera: &Camera, area: Rect, ground: &Ground<'_>, [a, b]: [[f64; 2]; 2]) {
     let (from, to) = (camera.point_at(area, a), camera.point_at(area, b));
-    let stroke = Stroke::new(1.5, OVER_PICTURE);
+    let stroke = Stroke::new(1.5, over_picture());
     painter.line_segment([from, to], stroke);
     let across = (to - from).normalized().rot90() * 5.0;
     for end in [from, to] {
@@ -194,7 +195,7 @@ fn ruler(painter: &Painter, camera: &Camera, area: Rect, ground: &Ground<'_>, [a
         unit.show(dy, 3),
         figure(dy.atan2(dx).to_degrees(), 3)
     );
-    plate(painter, area, to, &text, OVER_PICTURE);
+    plate(painter, area, to, &text, over_picture());
 }
 
 /// Words beside a point, within the picture.
@@ -205,6 +206,6 @@ fn plate(painter: &Painter, area: Rect, at: Pos2, text: &str, color: Color32) {
         (area.right() - 8.0 - rect.right()).min(0.0),
         (area.top() + 8.0 - rect.top()).max(0.0),
     ));
-    painter.rect_filled(rect, 4.0, Color32::from_black_alpha(190));
+    painter.rect_filled(rect, 4.0, theme::shade());
     painter.galley(rect.min + vec2(6.0, 3.0), galley, color);
 }

@@ -156,6 +156,8 @@ pub enum Outcome {
     Medium(Arc<Scenario>, MediumImage),
     /// The medium of a scenario in space.
     Space(Arc<Scenario>, MediumVolume),
+    /// A scene was read that an earlier run had kept aside.
+    Restored(Box<Opened>),
     /// The scene was written.
     Saved(Box<SceneFile>, PathBuf),
     /// The scene's own file, read again after another program wrote it.
@@ -360,6 +362,40 @@ impl Errands {
                     format!("{}: {error}; choose another place with Save scene as", path.display()),
                 ),
             })
+        });
+    }
+
+    /// Keeps a scene aside.
+    pub fn keep(&self, path: PathBuf, text: String) {
+        self.spawn(move || {
+            let folder = path.parent().map_or(Ok(()), std::fs::create_dir_all);
+            let kept = folder.and_then(|()| write_whole(&path, text.as_bytes()));
+            if let Err(error) = kept {
+                tracing::warn!("{}: {error}: edits are not kept aside", path.display());
+            }
+            None
+        });
+    }
+
+    /// Reads a scene that was kept aside; it is then this run's to keep.
+    pub fn restore(&self, path: PathBuf) {
+        self.spawn(move || {
+            Some(match super::recovery::read(&path) {
+                Ok(opened) => {
+                    // It is kept again with the next edit, and saved or asked about before that.
+                    let _ = std::fs::remove_file(&path);
+                    Outcome::Restored(Box::new(opened))
+                }
+                Err(faults) => Outcome::Opened(Err(faults)),
+            })
+        });
+    }
+
+    /// Removes a scene that was kept aside.
+    pub fn forget(&self, path: PathBuf) {
+        self.spawn(move || {
+            let _ = std::fs::remove_file(&path);
+            None
         });
     }
 

@@ -167,7 +167,8 @@ impl Camera {
 }
 
 fn fitting(area: Rect, [nx, ny]: [usize; 2]) -> f32 {
-    let room = (area.size() - vec2(32.0, 32.0)).max(vec2(8.0, 8.0));
+    // A line of the canvas stays seen around the whole grid.
+    let room = (area.size() - vec2(4.0, 4.0)).max(vec2(8.0, 8.0));
     (room.x / nx as f32).min(room.y / ny as f32).max(1e-6)
 }
 

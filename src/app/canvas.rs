@@ -10,7 +10,7 @@ use super::units::{Unit, Units};
 use super::view_state::{ViewState, Wanted};
 use super::{field_view, graph_view, relief_view, space_view, toolbar, view_panel};
 use crate::colormap::Kind;
-use crate::engine::{Frame, Status};
+use crate::engine::{Frame, Status, shown_quantity};
 use crate::render::medium::MediumImage;
 use crate::scene::scenario::{ColorRange, Quantity, ViewMode};
 use crate::scene::{Scenario, SceneFile};
@@ -63,16 +63,40 @@ pub fn show(
     bar: &mut Bar,
 ) -> Option<Wanted> {
     let area = ui.max_rect();
-    ui.painter().rect_filled(area, 0.0, theme::of(true).canvas);
+    theme::set_paper(false);
     let frame = canvas.frame;
+    // Drawn once it is known on what ground the picture stands.
+    let ground = ui.painter().add(egui::Shape::rect_filled(area, 0.0, theme::canvas()));
     let Some(scenario) = &frame.scenario else {
         waiting(ui, area);
         return None;
     };
+    if frame.image.value.is_empty() && frame.status == Status::Starting {
+        waiting(ui, area);
+        return None;
+    }
     let rank = scenario.grid().rank();
     update_levels(ui, view, canvas, scenario);
-    let (map, texture) = bar.texture(ui.ctx(), &canvas.document.draft);
-    let quantity = asked_quantity(canvas.document, rank);
+    view.read_out.clear();
+    let asked = asked_quantity(canvas.document, rank);
+    let flat = rank > 1 && canvas.document.draft.view.mode == ViewMode::Plane;
+    let quantity = if flat {
+        shown_quantity(scenario, asked, f64::from(view.camera.scale()))
+    } else {
+        asked
+    };
+    // A graph of |ψ|² has the map of its file's quantity.
+    let mapped = if rank == 1 {
+        view_panel::quantity(&canvas.document.draft)
+    } else {
+        quantity
+    };
+    let light = flat && !ui.visuals().dark_mode;
+    let map = view_panel::map(&canvas.document.draft, mapped, light);
+    theme::set_paper(light && map.is_light());
+    ui.painter()
+        .set(ground, egui::Shape::rect_filled(area, 0.0, theme::canvas()));
+    let texture = bar.texture(ui.ctx(), map);
     let units = Units::of(scenario, frame.clock.time_step);
     let legend = Legend {
         map,
@@ -80,6 +104,13 @@ pub fn show(
         levels: view.levels,
         gamma: view.gamma(),
         title: view_panel::title(&canvas.document.draft, quantity),
+        note: if view.range.is_held() {
+            "faint: the range ends at 1 % of the largest amplitude so far"
+        } else if quantity != asked {
+            "hues need 10 pixels per wavelength: zoom in for the phase"
+        } else {
+            ""
+        },
     };
     if let Some(mode) = mode(canvas.document, scenario) {
         return Some(in_space(ui, canvas, scenario, view, pictures, (mode, legend)));
@@ -108,7 +139,7 @@ pub fn show(
     let size = scenario.grid().size();
     let scale = ui.ctx().pixels_per_point();
     if let Some(second) = &canvas.second {
-        let image = pair(ui, canvas, view, (pictures, bar), (legend, *second));
+        let image = pair(ui, canvas, view, (pictures, bar), (legend, *second), quantity);
         return Some(Wanted { image, volume: None });
     }
     let pictures = pictures.map(|pictures| &*pictures);
@@ -132,8 +163,11 @@ pub fn show(
     if rank == 3 {
         plane_slider(ui, view, scenario, units.length);
     }
-    let picture_area = ui.available_rect_before_wrap();
     let has_tools = !canvas.bare && quantity != Quantity::Momentum;
+    if has_tools {
+        toolbar::show(ui, &mut view.tools, &canvas.document.draft);
+    }
+    let picture_area = ui.available_rect_before_wrap();
     let sources = field_view::Sources {
         render: pictures.map(|pictures| (&pictures.render, &pictures.field, &pictures.medium)),
         frame,
@@ -145,15 +179,10 @@ pub fn show(
         history: canvas.history,
         bare: canvas.bare,
         passive: false,
-        strip: if has_tools {
-            toolbar::strip(picture_area, &canvas.document.draft)
-        } else {
-            Rect::NOTHING
-        },
     };
     field_view::show(ui, view, &sources);
     if has_tools {
-        toolbar::show(ui, picture_area, &mut view.tools, &canvas.document.draft);
+        toolbar::settings(ui, picture_area, &mut view.tools, &canvas.document.draft);
     }
     banners(ui, picture_area, frame, canvas.document);
     let plane = view.plane().min(size[2] - 1);
@@ -170,14 +199,18 @@ fn pair(
     view: &mut ViewState,
     (mut pictures, bar): (Option<&mut Pictures>, &mut Bar),
     (legend, second): (Legend<'_>, Second<'_>),
+    quantity: Quantity,
 ) -> ImageRequest {
-    let quantity = asked_quantity(canvas.document, canvas.rank());
     let area = ui.available_rect_before_wrap();
     let apart = second.show == Show::Difference;
     let graph = !apart && quantity == Quantity::Phase;
     let map = if apart {
         let kind = second.frame.image.quantity.map_or(Kind::Diverging, Quantity::map_kind);
-        crate::colormap::auto(kind)
+        if theme::is_paper() {
+            crate::colormap::auto_on_paper(kind)
+        } else {
+            crate::colormap::auto(kind)
+        }
     } else {
         legend.map
     };
@@ -195,15 +228,16 @@ fn pair(
         levels: if apart { second.levels } else { legend.levels },
         gamma: if apart { 1.0 } else { legend.gamma },
         title: if apart { "second − first" } else { legend.title },
+        note: "",
     };
     let mut wanted = None;
     if apart {
-        wanted = pane(ui, area, canvas, view, pictures, (second.frame, other, 1));
+        wanted = pane(ui, area, canvas, view, pictures, (second.frame, other, 1), quantity);
     } else {
         let half = vec2((area.width() - GAP) / 2.0, area.height());
         for (n, (frame, legend)) in [(canvas.frame, legend), (second.frame, other)].into_iter().enumerate() {
             let rect = Rect::from_min_size(area.min + vec2(n as f32 * (half.x + GAP), 0.0), half);
-            wanted = pane(ui, rect, canvas, view, pictures, (frame, legend, n)).or(wanted);
+            wanted = pane(ui, rect, canvas, view, pictures, (frame, legend, n), quantity).or(wanted);
         }
     }
     banners(ui, area, canvas.frame, canvas.document);
@@ -235,12 +269,12 @@ fn pane(
     view: &mut ViewState,
     pictures: Option<&Pictures>,
     (frame, legend, n): (&Frame, Legend<'_>, usize),
+    quantity: Quantity,
 ) -> Option<ImageRequest> {
     let scenario = canvas.frame.scenario.as_ref()?;
     let size = scenario.grid().size();
     let scale = ui.ctx().pixels_per_point();
     let units = Units::of(scenario, canvas.frame.clock.time_step);
-    let quantity = asked_quantity(canvas.document, canvas.rank());
     let second = pictures.and_then(|pictures| pictures.second.as_deref());
     let levels = legend.levels;
     let mut pane = ui.new_child(egui::UiBuilder::new().id_salt(("pane", n)).max_rect(rect));
@@ -287,7 +321,6 @@ fn pane(
             history: canvas.history,
             bare: canvas.bare,
             passive: n > 0,
-            strip: Rect::NOTHING,
         };
         field_view::show(&mut pane, view, &sources);
         let plane = view.plane().min(size[2] - 1);
@@ -349,6 +382,7 @@ fn in_space(
         units: Units::of(scenario, frame.clock.time_step),
         opacity: &draft.opacity.points(),
         shading: draft.shading,
+        bare: canvas.bare,
     };
     space_view::show(ui, view, pictures, &sources);
     banners(ui, area, frame, canvas.document);
@@ -385,7 +419,13 @@ fn update_levels(ui: &Ui, view: &mut ViewState, canvas: &Canvas<'_>, scenario: &
     if !changed || canvas.frame.image.value.is_empty() {
         return;
     }
-    let seconds = (now - view.shown_at).clamp(0.0, 1.0) as f32;
+    // A run that waits keeps its range, whatever part of it is looked at.
+    let steps = canvas.frame.clock.steps;
+    let seconds = if steps == view.shown_at.1 {
+        0.0
+    } else {
+        (now - view.shown_at.0).clamp(0.0, 1.0) as f32
+    };
     view.levels = match (&canvas.frame.volume, mode(canvas.document, scenario)) {
         (Some(volume), Some(_)) => view.range.levels_of(volume.quantity, volume.top, seconds),
         _ => view.range.levels(&canvas.frame.image, seconds),
@@ -396,7 +436,7 @@ fn update_levels(ui: &Ui, view: &mut ViewState, canvas: &Canvas<'_>, scenario: &
         view.levels.low = 0.0;
     }
     view.shown = Some((serial, RangeKey::of(range)));
-    view.shown_at = now;
+    view.shown_at = (now, steps);
 }
 
 /// A colour range that can be compared.

@@ -3,7 +3,7 @@
 use super::theme;
 use super::units::{Along, Units};
 use super::view_state::{Cut, ViewState};
-use super::widgets::{figure, round_above};
+use super::widgets::{axis_label, figure, round_above};
 use crate::colormap::{Colormap, Kind, Levels, dimmed, phase_entry};
 use crate::engine::Frame;
 use crate::scene::scenario::Quantity;
@@ -205,7 +205,7 @@ impl Carpet {
         while step > 0.0 && tick <= high {
             let x = egui::remap(tick, low..=high, f64::from(plot.left())..=f64::from(plot.right())) as f32;
             painter.vline(x, plot.bottom()..=plot.bottom() + 4.0, Stroke::new(1.0, palette.weak));
-            let text = figure(if tick.abs() < step / 2.0 { 0.0 } else { tick }, 4);
+            let text = axis_label(tick, step, low.abs().max(high.abs()));
             painter.text(
                 pos2(x, plot.bottom() + 5.0),
                 Align2::CENTER_TOP,

@@ -1,9 +1,10 @@
 //! "Is it right?": predictions with what was measured, and warnings.
 
+use super::document::Checks;
 use super::question::Questions;
 use super::theme;
 use super::units::Units;
-use super::widgets::{figure, hint, section, warning};
+use super::widgets::{figure, grouped, hint, section, warning};
 use crate::engine::{Frame, Phase, Verdict};
 use crate::field::Precision;
 use crate::physics::{Initial, Model, Sets, Value, absorber};
@@ -21,7 +22,7 @@ const SITES_PER_WAVELENGTH: f64 = 8.0;
 const MOST_RETURNED: f64 = 1e-3;
 
 /// Shows the section.
-pub fn show(ui: &mut Ui, frame: &Frame, questions: &Questions) {
+pub fn show(ui: &mut Ui, frame: &Frame, questions: &Questions, checks: Checks) {
     section(ui, Icon::CircleCheck, "Is it right?", true, |ui| {
         let Some(scenario) = &frame.scenario else {
             hint(ui, "Nothing runs yet.");
@@ -30,11 +31,23 @@ pub fn show(ui: &mut Ui, frame: &Frame, questions: &Questions) {
         if scenario.expectations().is_empty() {
             hint(ui, "This scene predicts nothing; add [[expect]] to its file.");
         }
+        if checks.edited && !scenario.expectations().is_empty() {
+            hint(
+                ui,
+                "The scene was edited: its predictions do not apply to it as it is now. Undo (Ctrl+Z) or open it again to check them.",
+            );
+        }
         for (n, expectation) in scenario.expectations().iter().enumerate() {
             let verdict = frame.verdicts.get(n).copied().unwrap_or_default();
-            card(ui, scenario, (n, expectation, verdict), frame, questions);
+            card(
+                ui,
+                scenario,
+                (n, expectation, verdict),
+                frame,
+                (questions, checks.edited),
+            );
         }
-        for text in warnings(scenario, frame) {
+        for text in warnings(scenario, frame, checks) {
             warning(ui, &text);
         }
     });
@@ -64,14 +77,15 @@ fn card(
     scenario: &Scenario,
     (place, expectation, verdict): (usize, &Expectation, Verdict),
     frame: &Frame,
-    questions: &Questions,
+    (questions, edited): (&Questions, bool),
 ) {
     let clock = frame.clock;
     let palette = theme::palette(ui);
     let (icon, color, word) = match verdict {
+        _ if edited => (Icon::Pencil, palette.weak, "does not apply"),
         Verdict::Pending => (Icon::Hourglass, palette.weak, "waits"),
-        Verdict::Right(_) => (Icon::CircleCheck, palette.right, "right"),
-        Verdict::Wrong(_) => (Icon::CircleX, palette.wrong, "wrong"),
+        Verdict::Right(_) => (Icon::CircleCheck, palette.right, "agrees"),
+        Verdict::Wrong(_) => (Icon::CircleX, palette.wrong, "disagrees"),
     };
     let time = Units::of(scenario, clock.time_step).time;
     let name = subject(scenario, &expectation.subject);
@@ -86,6 +100,7 @@ fn card(
                 ui.add(egui::Label::new(egui::RichText::new(&name).color(palette.strong)).truncate());
                 ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                     let text = match verdict {
+                        _ if edited => word.to_owned(),
                         Verdict::Pending if clock.time < expectation.at => {
                             format!("at t = {}", time.show(expectation.at, 4))
                         }
@@ -115,12 +130,15 @@ fn card(
                 None => ("now", live(&expectation.subject, frame)),
             };
             value_row(ui, name, &value.map_or("–".to_owned(), |value| figure(value, 5)));
+            if edited {
+                return;
+            }
             let error = value.filter(|_| !hidden).map(|value| value - expectation.value);
             let error = error.map_or("–".to_owned(), |error| {
                 format!(
-                    "{} ({} of the tolerance)",
+                    "{} ({} of tolerance)",
                     figure(error, 2),
-                    figure(error.abs() / expectation.tolerance, 2)
+                    percent(error.abs() / expectation.tolerance)
                 )
             });
             value_row(ui, "error", &error);
@@ -139,6 +157,17 @@ fn value_row(ui: &mut Ui, name: &str, value: &str) {
             ui.label(egui::RichText::new(value).size(13.0).color(palette.text));
         });
     });
+}
+
+/// A share in percent, as people say it: 6 %, 0.03 %, 25 300 %.
+fn percent(share: f64) -> String {
+    let value = 100.0 * share;
+    let digits = if value < 1.0 { 1 } else { 2 };
+    if value >= 100.0 {
+        format!("{} %", grouped(value.round()))
+    } else {
+        format!("{} %", figure(value, digits))
+    }
 }
 
 /// What a prediction is about, in words.
@@ -201,7 +230,7 @@ fn sound_warnings(scenario: &Scenario) -> Vec<String> {
     let sites = slowest / (highest * a);
     if highest > 0.0 && sites < SITES_PER_WAVELENGTH {
         out.push(format!(
-            "Only {} sites a wavelength at {} Hz: the grid slows the sound down. Use a finer spacing or a lower frequency.",
+            "Only {} sites per wavelength at {} Hz: the grid slows the sound down. Use a finer spacing or a lower frequency.",
             figure(sites, 2),
             figure(highest, 4)
         ));
@@ -221,7 +250,7 @@ fn sound_warnings(scenario: &Scenario) -> Vec<String> {
 
 /// What a critical eye would object to, each with what to change.
 #[must_use]
-pub fn warnings(scenario: &Scenario, frame: &Frame) -> Vec<String> {
+pub fn warnings(scenario: &Scenario, frame: &Frame, checks: Checks) -> Vec<String> {
     let mut out = Vec::new();
     let a = scenario.grid().spacing();
     if let Initial::Packets(packets) = scenario.initial() {
@@ -230,7 +259,7 @@ pub fn warnings(scenario: &Scenario, frame: &Frame) -> Vec<String> {
             let sites = std::f64::consts::TAU / (k * a);
             if sites < SITES_PER_WAVELENGTH {
                 out.push(format!(
-                    "Only {} sites a wavelength: the lattice slows the packet down (v = 2Ja sin ka). Use a finer spacing or a smaller momentum.",
+                    "Only {} sites per wavelength: the lattice slows the packet down (v = 2Ja sin ka). Use a finer spacing or a smaller momentum.",
                     figure(sites, 2)
                 ));
             }
@@ -251,6 +280,7 @@ pub fn warnings(scenario: &Scenario, frame: &Frame) -> Vec<String> {
         let advice = (method.step_advice)(scenario);
         if let Some(step) = scenario.time().step
             && step > advice.sensible * 1.0001
+            && !checks.own_step
         {
             let unit = Units::of(scenario, step).time;
             out.push(format!(

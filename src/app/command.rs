@@ -6,6 +6,8 @@ use lucide_icons::Icon;
 /// Everything that has a name in the window. The order is that of the menus and of the palette.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
+    /// A scene with nothing but one wave.
+    New,
     /// Reads a scene file.
     Open,
     /// Writes the scene file.
@@ -66,6 +68,8 @@ pub enum Action {
     Earlier,
     /// The picture after.
     Later,
+    /// A run rests at the end of its scene, or does not.
+    Rest,
     /// Fewer steps per frame.
     Slower,
     /// More steps per frame.
@@ -182,6 +186,7 @@ const fn entry(
 /// Every action.
 #[rustfmt::skip]
 pub const ACTIONS: &[Entry] = &[
+    entry(Action::New, Menu::File, "New scene", Icon::FilePlus, &[key(CTRL, Key::N)], "An empty scene with one wave in it, to build in."),
     entry(Action::Open, Menu::File, "Open scene…", Icon::FolderOpen, &[key(CTRL, Key::O)], "Reads a scene file (TOML). A file dropped on the window does the same."),
     entry(Action::Save, Menu::File, "Save scene", Icon::Save, &[key(CTRL, Key::S)], "Writes the scene file with all edits."),
     entry(Action::SaveAs, Menu::File, "Save scene as…", Icon::Save, &[key(CTRL_SHIFT, Key::S)], "Writes the scene to another file."),
@@ -212,6 +217,7 @@ pub const ACTIONS: &[Entry] = &[
     entry(Action::Restore, Menu::Run, "Back to snapshot", Icon::History, &[key(NONE, Key::C)], "Returns to the state kept aside."),
     entry(Action::Earlier, Menu::Run, "Earlier picture", Icon::SkipBack, &[key(NONE, Key::OpenBracket)], "Looks back through the pictures of the last seconds; the run pauses and keeps its state."),
     entry(Action::Later, Menu::Run, "Later picture", Icon::SkipForward, &[key(NONE, Key::CloseBracket)], "Looks forward again, up to the present."),
+    entry(Action::Rest, Menu::Run, "Rest at the end", Icon::Flag, &[], "A run pauses where its lesson is over: at the focus of a mirror, else at the scene's end. Play goes on from there. Again to turn it off."),
     entry(Action::Slower, Menu::Run, "Slower", Icon::ChevronDown, &[key(NONE, Key::Minus)], "Half as many steps per frame; Δt stays."),
     entry(Action::Faster, Menu::Run, "Faster", Icon::ChevronUp, &[key(NONE, Key::Plus), key(NONE, Key::Equals)], "Twice as many steps per frame; Δt stays."),
     entry(Action::Fit, Menu::View, "Fit to window", Icon::Scan, &[key(NONE, Key::Num0), key(NONE, Key::Home)], "Shows the whole grid. A double click on the picture does the same."),
@@ -220,9 +226,9 @@ pub const ACTIONS: &[Entry] = &[
     entry(Action::ShowVolume, Menu::View, "Volume", Icon::Box, &[key(NONE, Key::Num3)], "Shows the whole field of a scene of three dimensions, seen through."),
     entry(Action::ShowRelief, Menu::View, "Relief", Icon::Mountain, &[key(NONE, Key::Num4)], "Shows a scene of two dimensions as a relief, or as a picture again."),
     entry(Action::HidePanels, Menu::View, "Hide panels", Icon::Eye, &[key(NONE, Key::H)], "Leaves the picture alone; again brings the panels back."),
-    entry(Action::LeftPanel, Menu::View, "Gallery and scene", Icon::PanelLeft, &[key(CTRL, Key::Num1)], "Folds the left panel."),
-    entry(Action::RightPanel, Menu::View, "Method and view", Icon::PanelRight, &[key(CTRL, Key::Num2)], "Folds the right panel."),
-    entry(Action::Plots, Menu::View, "Plots", Icon::ChartLine, &[key(CTRL, Key::Num3)], "Folds the plots."),
+    entry(Action::LeftPanel, Menu::View, "Gallery and scene", Icon::PanelLeft, &[key(CTRL, Key::Num1)], "Opens or folds the left panel: gallery, lesson, scene."),
+    entry(Action::RightPanel, Menu::View, "Method and view", Icon::PanelRight, &[key(CTRL, Key::Num2)], "Opens or folds the right panel: view, time, method, predictions, comparison."),
+    entry(Action::Plots, Menu::View, "Plots", Icon::ChartLine, &[key(CTRL, Key::Num3)], "Opens or folds the plots."),
     entry(Action::FullScreen, Menu::View, "Full screen", Icon::Maximize, &[key(NONE, Key::F), key(NONE, Key::F11)], "The whole screen, and back."),
     entry(Action::Demo, Menu::View, "Demo", Icon::Presentation, &[key(NONE, Key::F5)], "The picture alone on the whole screen in large type; Page Down and Page Up, or a clicker, go from preset to preset. Escape ends it."),
     entry(Action::Theme, Menu::View, "Dark or light", Icon::Contrast, &[], "Changes the theme."),

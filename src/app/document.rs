@@ -7,6 +7,15 @@ use std::path::{Path, PathBuf};
 /// Edits that can be taken back.
 const DEPTH: usize = 200;
 
+/// What the predictions of a scene must know of its edits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Checks {
+    /// Δt is that of the scene as it was opened.
+    pub own_step: bool,
+    /// The physics is another than that of the scene as it was opened: what it predicts does not apply.
+    pub edited: bool,
+}
+
 /// A scene file under edit.
 #[derive(Debug, Default)]
 pub struct Document {
@@ -68,10 +77,42 @@ impl Document {
         self.preset.as_deref()
     }
 
-    /// Whether there are edits that no file has.
+    /// Whether there are edits of the scene that no file has; how it is looked at is none.
     #[must_use]
     pub fn is_modified(&self) -> bool {
-        self.committed != self.saved
+        let mut seen_alike = self.committed.clone();
+        seen_alike.view.clone_from(&self.saved.view);
+        seen_alike != self.saved
+    }
+
+    /// What was opened was never saved: it was kept aside when the program ended without a word.
+    pub fn mark_unsaved(&mut self) {
+        self.saved = SceneFile::default();
+    }
+
+    /// Whether Δt is that of the scene as it was opened or saved: its author's choice.
+    #[must_use]
+    pub fn has_own_step(&self) -> bool {
+        self.draft.time.step.is_some() && self.draft.time.step == self.saved.time.step
+    }
+
+    /// How the predictions of the scene stand to what runs.
+    #[must_use]
+    pub fn checks(&self) -> Checks {
+        let mut as_written = self.committed.clone();
+        // What only says how it is looked at, how far and how it is computed leaves the predictions as they are.
+        as_written.view.clone_from(&self.saved.view);
+        as_written.title.clone_from(&self.saved.title);
+        as_written.about.clone_from(&self.saved.about);
+        as_written.tags.clone_from(&self.saved.tags);
+        as_written.time.clone_from(&self.saved.time);
+        as_written.solver.clone_from(&self.saved.solver);
+        as_written.detectors.clone_from(&self.saved.detectors);
+        as_written.expectations.clone_from(&self.saved.expectations);
+        Checks {
+            own_step: self.has_own_step(),
+            edited: as_written != self.saved,
+        }
     }
 
     /// Takes over a change of the draft as an edit that can be undone; false if nothing changed.
@@ -246,6 +287,10 @@ mod tests {
         assert!(!document.reload(file));
         assert!(document.undo() && document.is_modified());
         assert_eq!(document.draft.title, "c");
+        // How it is looked at is no edit to be saved.
+        document.reload(SceneFile::default());
+        document.draft.view.colormap = "viridis".to_owned();
+        assert!(document.touch() && !document.is_modified());
         // A new edit ends what could be done again.
         titled(&mut document, "d");
         assert!(!document.can_redo());

@@ -6,7 +6,7 @@ use super::history::History;
 use super::mirror_tool;
 use super::overlay::{self, Legend, Room};
 use super::strip_chart;
-use super::theme::OVER_PICTURE;
+use super::theme::{self, over_picture};
 use super::tools::Ground;
 use super::units::{Along, Units};
 use super::view_state::{Cut, ViewState};
@@ -16,7 +16,7 @@ use crate::render::{FieldPicture, MediumPicture, Placement, field::Coloring, med
 use crate::scene::scenario::Quantity;
 use crate::scene::{Scenario, SceneFile};
 use eframe::egui_wgpu::RenderState;
-use egui::{Align2, CursorIcon, PointerButton, Rect, Response, Sense, Stroke, Ui, pos2};
+use egui::{CursorIcon, PointerButton, Rect, Response, Sense, Stroke, Ui, pos2};
 
 /// What the picture is drawn from.
 pub struct Sources<'a> {
@@ -40,8 +40,6 @@ pub struct Sources<'a> {
     pub bare: bool,
     /// Whether tools and line cut are left to another picture beside this one.
     pub passive: bool,
-    /// Where the strip of tools stands; nothing where there is none.
-    pub strip: Rect,
 }
 
 impl Sources<'_> {
@@ -81,13 +79,16 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     painter.rect_stroke(
         grid_rect,
         0.0,
-        Stroke::new(1.0, OVER_PICTURE.gamma_multiply(0.25)),
+        Stroke::new(1.0, over_picture().gamma_multiply(0.25)),
         egui::StrokeKind::Outside,
     );
+    if !sources.passive {
+        view.picture = grid_rect.intersect(area);
+        view.area = area;
+    }
     let room = Room {
         area,
         picture: grid_rect,
-        strip: sources.strip,
     };
     if of_momenta {
         zero_lines(&painter, view, area, grid_rect, sites);
@@ -120,7 +121,9 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     let along = sources.along(0);
     let name = if of_momenta { "Δkx = " } else { "" };
     overlay::scale_bar(&painter, room, &view.camera, along.step(), (name, along.unit));
-    read_out(&painter, view, room, sources, &response);
+    if let Some(fields) = read_out(view, room, sources, &response) {
+        view.tell(&painter, room, fields, sources.bare);
+    }
     let pointer = response.hover_pos().or(response.interact_pointer_pos());
     if !of_momenta && !sources.passive {
         gestures::draw(&painter, &view.camera, &view.tools, area, &ground, pointer);
@@ -236,8 +239,11 @@ fn paint(ui: &Ui, view: &ViewState, area: Rect, grid_rect: Rect, sources: &Sourc
     );
     if view.show_medium && sources.medium.size[0] > 0 && !sources.is_of_momenta() {
         let placement = Placement::new(grid_rect, sources.medium.size.map(|n| n as f32), scale);
-        ui.painter()
-            .extend(medium.callback(render, clip, placement).map(egui::Shape::Callback));
+        ui.painter().extend(
+            medium
+                .callback(render, clip, placement, theme::is_paper())
+                .map(egui::Shape::Callback),
+        );
     }
 }
 
@@ -248,7 +254,7 @@ fn zero_lines(painter: &egui::Painter, view: &ViewState, area: Rect, grid_rect: 
         .point_at(area, sites.map(|n| if n > 1 { (n / 2) as f64 + 0.5 } else { 0.5 }));
     let seen = grid_rect.intersect(area);
     if seen.is_positive() {
-        let stroke = Stroke::new(1.0, OVER_PICTURE.gamma_multiply(0.25));
+        let stroke = Stroke::new(1.0, over_picture().gamma_multiply(0.25));
         painter.hline(seen.x_range(), at.y, stroke);
         painter.vline(at.x, seen.y_range(), stroke);
     }
@@ -262,21 +268,19 @@ fn draw_cut(painter: &egui::Painter, view: &ViewState, area: Rect, grid_rect: Re
         Cut::Column => [pos2(at.x, seen.top()), pos2(at.x, seen.bottom())],
     };
     if seen.is_positive() {
-        let stroke = Stroke::new(1.0, OVER_PICTURE.gamma_multiply(0.45));
+        let stroke = Stroke::new(1.0, over_picture().gamma_multiply(0.45));
         painter.add(egui::Shape::dashed_line(&ends, stroke, 4.0, 6.0));
     }
 }
 
-/// Place and value under the pointer, at the lower right.
-fn read_out(painter: &egui::Painter, view: &ViewState, room: Room, sources: &Sources<'_>, response: &Response) {
-    let Some(pointer) = response.hover_pos() else {
-        return;
-    };
+/// Place and value under the pointer.
+fn read_out(view: &ViewState, room: Room, sources: &Sources<'_>, response: &Response) -> Option<Vec<(String, String)>> {
+    let pointer = response.hover_pos()?;
     let grid = sources.scenario.grid();
     let place = view.camera.site_at(room.area, pointer);
     let inside = (0..2).all(|axis| place[axis] >= 0.0 && place[axis] < grid.size()[axis] as f64);
     if !inside {
-        return;
+        return None;
     }
     let image = &sources.frame.image;
     let texel = [0, 1].map(|axis| (place[axis] - image.origin[axis] as f64) / image.reduction.max(1) as f64);
@@ -295,7 +299,7 @@ fn read_out(painter: &egui::Painter, view: &ViewState, room: Room, sources: &Sou
             fields.push(("arg ψ".to_owned(), turns(*phase)));
         }
     }
-    overlay::fields(painter, room, Align2::RIGHT_BOTTOM, &fields);
+    Some(fields)
 }
 
 /// A phase in units of π.

@@ -172,7 +172,7 @@ fn contents(ui: &mut Ui, wanted: &mut Wanted, frame: &Frame, folder: Option<&Pat
     });
     size_row(ui, wanted);
     if wanted.format != Format::Png {
-        row(ui, "Rate", "Pictures a second.", |ui| {
+        row(ui, "Rate", "Pictures per second.", |ui| {
             let rate = DragValue::new(&mut wanted.fps)
                 .range(1.0..=50.0)
                 .speed(0.2)

@@ -92,8 +92,23 @@ struct Entry {
     name: String,
     title: String,
     tags: Vec<String>,
+    /// The lesson's text in small letters, to be searched.
+    about: String,
     /// Decoded when the card is first seen.
     texture: OnceCell<Option<TextureHandle>>,
+}
+
+/// What can be found of a scene.
+#[derive(Clone, Copy, Debug)]
+pub struct Known<'a> {
+    /// A preset's name or a file's path.
+    pub name: &'a str,
+    /// Its title.
+    pub title: &'a str,
+    /// Its tags.
+    pub tags: &'a [String],
+    /// Its lesson's text in small letters.
+    pub about: &'a str,
 }
 
 /// The gallery's state.
@@ -120,6 +135,7 @@ impl Default for Gallery {
                     name: preset.name.to_owned(),
                     title: header.title,
                     tags: header.tags,
+                    about: header.about.to_lowercase(),
                     texture: OnceCell::new(),
                 }
             })
@@ -135,12 +151,14 @@ impl Default for Gallery {
 }
 
 impl Gallery {
-    /// Names and titles, for the palette.
-    #[must_use]
-    pub fn names(&self) -> Vec<(String, String)> {
-        (self.own.iter().chain(&self.entries))
-            .map(|entry| (entry.name.clone(), entry.title.clone()))
-            .collect()
+    /// Every scene, for the palette.
+    pub fn scenes(&self) -> impl Iterator<Item = Known<'_>> {
+        (self.own.iter().chain(&self.entries)).map(|entry| Known {
+            name: &entry.name,
+            title: &entry.title,
+            tags: &entry.tags,
+            about: &entry.about,
+        })
     }
 
     /// What lies in the user's folder now.
@@ -149,6 +167,7 @@ impl Gallery {
             name: scene.path.to_string_lossy().into_owned(),
             title: scene.title,
             tags: scene.tags,
+            about: String::new(),
             texture: OnceCell::new(),
         };
         self.own = scenes.into_iter().map(entry).collect();
@@ -216,12 +235,15 @@ impl Gallery {
         let fits = |entry: &&Entry| {
             wanted.is_empty()
                 || entry.title.to_lowercase().contains(&wanted)
+                || entry.name.to_lowercase().contains(&wanted)
                 || entry.tags.iter().any(|tag| tag.to_lowercase().contains(&wanted))
+                // Two letters stand in every text.
+                || (wanted.chars().count() > 2 && entry.about.contains(&wanted))
         };
         let own: Vec<&Entry> = self.own.iter().filter(fits).collect();
         let presets: Vec<&Entry> = self.entries.iter().filter(fits).collect();
         if own.is_empty() && presets.is_empty() {
-            widgets::hint(ui, "No scene has such a name or tag.");
+            widgets::hint(ui, "No scene has this in its name, tags or text.");
         }
         let (seen, covers) = (&mut self.seen, &self.covers);
         let mut list = |ui: &mut Ui, entries: &[&Entry]| {

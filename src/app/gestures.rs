@@ -4,7 +4,7 @@ use super::arrange;
 use super::camera::Camera;
 use super::layers_panel::tidy;
 use super::mirror_tool;
-use super::theme::{self, OVER_PICTURE};
+use super::theme::{self, over_picture};
 use super::tools::{Ground, Tool, Tools, Work};
 use super::view_state::ViewState;
 use super::widgets::figure;
@@ -276,7 +276,7 @@ pub fn draw(painter: &Painter, camera: &Camera, tools: &Tools, area: Rect, groun
     match (&tools.tool, &tools.gesture) {
         (Tool::Brush, gesture) => {
             let radius = tools.paint.radius as f32 * camera.scale();
-            let stroke = Stroke::new(1.5, OVER_PICTURE);
+            let stroke = Stroke::new(1.5, over_picture());
             match gesture {
                 Some(Gesture::Paint {
                     form: Form::Box,
@@ -305,7 +305,7 @@ fn arrow(painter: &Painter, camera: &Camera, area: Rect, ground: &Ground<'_>, fr
     let k = momentum(ground, pointer - start);
     let a = ground.spacing;
     let beyond = k.iter().any(|k| k.abs() * a > FRAC_PI_2);
-    let color = if beyond { theme::of(true).wrong } else { OVER_PICTURE };
+    let color = if beyond { theme::marks().wrong } else { over_picture() };
     painter.circle_filled(start, 3.0, color);
     painter.arrow(start, pointer - start, Stroke::new(2.0, color));
     let size = k[0].hypot(k[1]);
@@ -327,6 +327,6 @@ fn arrow(painter: &Painter, camera: &Camera, area: Rect, ground: &Ground<'_>, fr
         (area.right() - 8.0 - rect.right()).min(0.0),
         (area.top() + 8.0 - rect.top()).max(0.0),
     ));
-    painter.rect_filled(rect, 4.0, egui::Color32::from_black_alpha(190));
+    painter.rect_filled(rect, 4.0, theme::shade());
     painter.galley(rect.min + vec2(8.0, 4.0), galley, color);
 }

@@ -7,7 +7,7 @@ use super::theme::OVER_PICTURE;
 use super::tools::{Ground, Tool};
 use super::units::{Along, Units};
 use super::view_state::ViewState;
-use super::widgets::{figure, round_below};
+use super::widgets::{axis_label, figure, round_below};
 use crate::colormap::Levels;
 use crate::engine::Frame;
 use crate::render::{Curve, Placement, curve::Drawing, medium::MediumImage};
@@ -45,7 +45,7 @@ pub struct Sources<'a> {
 pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Response {
     let (area, response) = ui.allocate_exact_size(ui.available_size(), Sense::click_and_drag());
     let sites = sources.scenario.grid().size()[0];
-    let plot = Rect::from_min_max(area.min + vec2(72.0, 64.0), area.max - vec2(72.0, 56.0));
+    let plot = plot_area(area);
     let placing = sources
         .draft
         .filter(|_| view.tools.tool == Tool::Mirror && !is_momentum(sources.frame));
@@ -81,7 +81,10 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     let clock = &sources.frame.clock;
     let room = Room::free(area);
     overlay::clock(&painter, room, clock.time, clock.time_step, sources.units.time);
-    read_out(&painter, plot, room, view, sources, &response);
+    if let Some(fields) = read_out(&painter, plot, view, sources, &response) {
+        view.tell(&painter, room, fields, sources.draft.is_none());
+    }
+    (view.picture, view.area) = (area, area);
     response.widget_info(|| super::status::picture_info("Graph of the field", sources.frame));
     response
 }
@@ -173,7 +176,7 @@ fn axes(painter: &Painter, plot: Rect, view: &ViewState, sources: &Sources<'_>, 
         let x = x_of(view, plot, along.site(tick / per) + 0.5);
         if x >= plot.left() && x <= plot.right() {
             painter.vline(x, plot.y_range(), line);
-            let label = figure(if tick.abs() < step / 2.0 { 0.0 } else { tick }, 4);
+            let label = axis_label(tick, step, left.abs().max(right.abs()));
             painter.text(
                 pos2(x, plot.bottom() + 8.0),
                 Align2::CENTER_TOP,
@@ -196,7 +199,7 @@ fn axes(painter: &Painter, plot: Rect, view: &ViewState, sources: &Sources<'_>, 
     while tick <= top {
         let y = egui::remap(tick, bottom..=top, f64::from(plot.bottom())..=f64::from(plot.top())) as f32;
         painter.hline(plot.x_range(), y, line);
-        let label = figure(if tick.abs() < step / 2.0 { 0.0 } else { tick }, 3);
+        let label = axis_label(tick, step, top.abs().max(bottom.abs()));
         painter.text(
             pos2(plot.left() - 8.0, y),
             Align2::RIGHT_CENTER,
@@ -300,19 +303,21 @@ fn curve(ui: &Ui, plot: Rect, view: &ViewState, sources: &Sources<'_>, bottom: f
     );
 }
 
-fn read_out(painter: &Painter, plot: Rect, room: Room, view: &ViewState, sources: &Sources<'_>, response: &Response) {
-    let Some(pointer) = response.hover_pos().filter(|pointer| plot.contains(*pointer)) else {
-        return;
-    };
+fn read_out(
+    painter: &Painter,
+    plot: Rect,
+    view: &ViewState,
+    sources: &Sources<'_>,
+    response: &Response,
+) -> Option<Vec<(String, String)>> {
+    let pointer = response.hover_pos().filter(|pointer| plot.contains(*pointer))?;
     let site = view.camera.site_at(strip(plot), pointer)[0].floor();
     let image = &sources.frame.image;
     let texel = (site - image.origin[0] as f64) / image.reduction.max(1) as f64;
     if site < 0.0 || texel < 0.0 {
-        return;
+        return None;
     }
-    let Some(value) = image.value.get(texel as usize) else {
-        return;
-    };
+    let value = image.value.get(texel as usize)?;
     let phased = image.quantity == Some(Quantity::Phase);
     let value = if phased { value * value } else { *value };
     let symbol = if phased {
@@ -333,5 +338,5 @@ fn read_out(painter: &Painter, plot: Rect, room: Room, view: &ViewState, sources
         plot.y_range(),
         Stroke::new(1.0, OVER_PICTURE.gamma_multiply(0.3)),
     );
-    overlay::fields(painter, room, Align2::RIGHT_TOP, &fields);
+    Some(fields)
 }

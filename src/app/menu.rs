@@ -46,8 +46,8 @@ impl Can {
     }
 }
 
-/// Shows the bar; returns what was chosen.
-pub fn show(ui: &mut Ui, title: &str, modified: bool, can: Can) -> Option<Action> {
+/// Shows the bar; returns what was chosen. `open`: whether the panels at the left and at the right are.
+pub fn show(ui: &mut Ui, title: &str, modified: bool, can: Can, open: [bool; 2]) -> Option<Action> {
     let mut chosen = None;
     egui::MenuBar::new().ui(ui, |ui| {
         let palette = theme::palette(ui);
@@ -73,7 +73,12 @@ pub fn show(ui: &mut Ui, title: &str, modified: bool, can: Can) -> Option<Action
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             for action in [Action::Theme, Action::RightPanel, Action::LeftPanel, Action::Palette] {
                 let entry = action.entry();
-                let button = egui::Button::new(theme::icon(entry.icon, 15.0)).frame_when_inactive(false);
+                let icon = theme::icon(entry.icon, 15.0);
+                let button = match action {
+                    Action::RightPanel => egui::Button::selectable(open[1], (icon, "Settings")),
+                    Action::LeftPanel => egui::Button::selectable(open[0], (icon, "Lessons")),
+                    _ => egui::Button::new(icon).frame_when_inactive(false),
+                };
                 let response = ui.add(button).accessible_name(entry.title);
                 if response.clicked() {
                     chosen = Some(action);

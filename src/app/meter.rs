@@ -21,6 +21,8 @@ pub struct Meter {
     over: u64,
     /// The thread's processor time when the frame before began, where the system tells.
     cpu_before: Option<Duration>,
+    /// The memory of the process, bytes, and when it was read.
+    memory: Option<(u64, Instant)>,
     /// Processor time of a whole frame on this thread, smoothed: what a frame costs by itself, without waiting for a core
     /// or for the screen.
     cpu_ms: f32,
@@ -40,6 +42,7 @@ impl Meter {
             frames: 0,
             over: 0,
             cpu_before: None,
+            memory: None,
             cpu_ms: 0.0,
         }
     }
@@ -58,7 +61,11 @@ impl Meter {
             self.cpu_ms += (ms - self.cpu_ms) * share;
         }
         self.cpu_before = cpu;
-        self.begun = Some(Instant::now());
+        let now = Instant::now();
+        if (self.memory).is_none_or(|(_, read)| now.duration_since(read) >= Duration::from_secs(1)) {
+            self.memory = process_memory().map(|bytes| (bytes, now));
+        }
+        self.begun = Some(now);
     }
 
     /// The frame's panels and picture are laid out. `whole` is what the frame before cost with tessellation and
@@ -87,6 +94,12 @@ impl Meter {
         let seconds = self.started.elapsed().as_secs_f64();
         let processor = thread_time().map(|time| time.as_secs_f64());
         tracing::info!(seconds, processor, "{what}");
+    }
+
+    /// The memory that the process has, in bytes, where the system tells.
+    #[must_use]
+    pub fn memory(&self) -> Option<u64> {
+        self.memory.map(|(bytes, _)| bytes)
     }
 
     /// Smoothed time of a frame.
@@ -132,6 +145,18 @@ fn thread_time() -> Option<Duration> {
     // Nanoseconds on a processor, nanoseconds waiting for one, time slices: Documentation/scheduler/sched-stats.
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     text.split_whitespace().next()?.parse().ok().map(Duration::from_nanos)
+}
+
+/// Bytes of the process that lie in memory, where the system tells.
+fn process_memory() -> Option<u64> {
+    if !cfg!(target_os = "linux") {
+        return None;
+    }
+    // /proc/self/status has the size in KiB: proc(5), VmRSS.
+    let text = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let size: u64 = line.split_whitespace().next()?.parse().ok()?;
+    Some(1024 * size)
 }
 
 /// Elsewhere only the clock is read.

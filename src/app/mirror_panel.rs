@@ -146,7 +146,7 @@ fn played(ui: &mut Ui, mirror: &mut MirrorFile) {
         row(
             ui,
             "Playing",
-            "How many of the transducers play, evenly chosen: the record is kept, so the way back can be taken again with fewer.",
+            "How many of the transducers play, evenly spaced: the record is kept, so the way back can be taken again with fewer.",
             |ui| {
                 let field = DragValue::new(&mut playing).range(1..=all.max(1)).speed(0.1);
                 if ui.add(field).accessible_name("Playing").changed() {

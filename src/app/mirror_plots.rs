@@ -25,7 +25,7 @@ pub fn summary(frame: &Frame, unit: Unit) -> String {
         return String::new();
     };
     let width = match wavelength(scenario) {
-        _ if found.width == 0.0 => "no focus".to_owned(),
+        _ if found.width == 0.0 => "no focus yet".to_owned(),
         Some(wavelength) => format!(
             "focus {} = {} λ wide",
             unit.show(found.width, 3),

@@ -3,7 +3,7 @@
 
 use super::camera::Camera;
 use super::layers_panel::tidy;
-use super::theme::OVER_PICTURE;
+use super::theme::over_picture;
 use super::tools::Ground;
 use super::widgets::choice;
 use crate::engine::MirrorFrame;
@@ -131,7 +131,7 @@ pub fn settings(ui: &mut Ui, placing: &mut Placing) {
 /// The ring or row under way.
 pub fn draw(painter: &Painter, camera: &Camera, area: Rect, form: Form, from: [f64; 2], pointer: Pos2) {
     let start = camera.point_at(area, from);
-    let stroke = Stroke::new(1.5, OVER_PICTURE);
+    let stroke = Stroke::new(1.5, over_picture());
     match form {
         Form::Ring => {
             painter.circle_stroke(start, start.distance(pointer), stroke);
@@ -155,7 +155,7 @@ pub fn marks(painter: &Painter, area: Rect, camera: &Camera, grid: &Grid, mirror
         let at = camera.point_at(area, [i as f64 + 0.5, j as f64 + 0.5]);
         if area.contains(at) {
             painter.circle_filled(at, 2.5, egui::Color32::from_black_alpha(160));
-            painter.circle_filled(at, 1.75, OVER_PICTURE);
+            painter.circle_filled(at, 1.75, over_picture());
         }
     }
 }

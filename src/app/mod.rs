@@ -37,6 +37,7 @@ pub mod head_start;
 pub mod help;
 pub mod history;
 pub mod layers_panel;
+pub mod lesson_panel;
 pub mod markdown;
 pub mod medium_view;
 pub mod menu;
@@ -58,8 +59,10 @@ mod plot_lines;
 pub mod plots;
 pub mod prompt;
 pub mod question;
+pub mod recovery;
 pub mod refine;
 pub mod relief_view;
+mod rest;
 pub mod scene_library;
 pub mod scene_panel;
 pub mod settings;
@@ -128,6 +131,7 @@ pub fn run(options: AppOptions) -> anyhow::Result<()> {
         required_limits: adapter.limits(),
         ..Default::default()
     });
+    setup.native_adapter_selector = Some(Arc::new(adapter));
     native.wgpu_options.wgpu_setup = setup.into();
     eframe::run_native(
         head_start::APP_ID,
@@ -135,6 +139,33 @@ pub fn run(options: AppOptions) -> anyhow::Result<()> {
         Box::new(move |cc| Ok(Box::new(App::with_head_start(cc, options, head_start)?))),
     )
     .map_err(|error| anyhow::anyhow!("{error}"))
+}
+
+/// The adapter that draws the window: a graphics processor where there is one, the fastest first. Where the processor itself draws, OpenGL comes
+/// before Vulkan: Mesa's software Vulkan keeps memory of every frame that is presented, some hundred KiB each.
+fn adapter(adapters: &[wgpu::Adapter], surface: Option<&wgpu::Surface<'_>>) -> Result<wgpu::Adapter, String> {
+    let fitting = adapters
+        .iter()
+        .filter(|adapter| surface.is_none_or(|surface| adapter.is_surface_supported(surface)));
+    // The first of those that are equally good: systems list them in their own order.
+    let best = fitting.min_by_key(|adapter| {
+        let info = adapter.get_info();
+        rank(info.device_type, info.backend)
+    });
+    let none = "no graphics adapter can draw into a window; install a driver for Vulkan or OpenGL, e.g. Mesa's";
+    best.cloned().ok_or_else(|| none.to_owned())
+}
+
+/// How late an adapter is taken.
+fn rank(kind: wgpu::DeviceType, backend: wgpu::Backend) -> u8 {
+    match kind {
+        wgpu::DeviceType::DiscreteGpu => 0,
+        wgpu::DeviceType::IntegratedGpu => 1,
+        wgpu::DeviceType::VirtualGpu => 2,
+        wgpu::DeviceType::Other => 3,
+        wgpu::DeviceType::Cpu if backend == wgpu::Backend::Gl => 4,
+        wgpu::DeviceType::Cpu => 5,
+    }
 }
 
 /// The icon in the window's title bar.
@@ -156,6 +187,20 @@ fn icon() -> egui::IconData {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn software_vulkan_is_the_last_choice() {
+        use eframe::egui_wgpu::wgpu::{Backend, DeviceType};
+        let all = [
+            (DeviceType::DiscreteGpu, Backend::Vulkan),
+            (DeviceType::IntegratedGpu, Backend::Vulkan),
+            (DeviceType::VirtualGpu, Backend::Vulkan),
+            (DeviceType::Other, Backend::Gl),
+            (DeviceType::Cpu, Backend::Gl),
+            (DeviceType::Cpu, Backend::Vulkan),
+        ];
+        assert!(all.is_sorted_by_key(|(kind, backend)| super::rank(*kind, *backend)));
+    }
+
     #[test]
     fn the_icon_is_a_square_picture() {
         let icon = super::icon();

@@ -4,10 +4,12 @@ use super::background::Ask;
 use super::film::{Filming, Order};
 use super::film_panel::{What, Wish};
 use super::window::App;
+use crate::colormap;
 use crate::engine::{Command, Engine, Job};
 use crate::export::film::Script;
 use crate::export::{self, About, Format};
 use crate::export::{Look, Painter};
+use crate::scene::scenario::ViewMode;
 use std::path::{Path, PathBuf};
 
 impl App {
@@ -63,6 +65,12 @@ impl App {
         look.overlay = true;
         look.orbit = self.view.orbit;
         look.gamma = self.view.gamma();
+        if !self.settings.dark && grid.rank() == 2 && look.mode == ViewMode::Plane && look.colormap == "auto" {
+            // As the window shows it.
+            colormap::auto_on_paper(look.quantity.map_kind())
+                .id
+                .clone_into(&mut look.colormap);
+        }
         if grid.rank() == 3 {
             look.plane = Some(self.view.plane());
             look.slices = self.view.slices.map(|site| site as f64 * grid.spacing());
@@ -72,7 +80,7 @@ impl App {
 
     /// The sites in view along x and y.
     fn seen(&self, sites: [usize; 2]) -> [std::ops::Range<usize>; 2] {
-        let area = self.canvas_area;
+        let area = self.view.area;
         if sites[1] > 1 {
             return self.view.camera.seen(area, sites);
         }

@@ -1,6 +1,7 @@
 //! The command palette: every action and every preset by a few letters of its name.
 
 use super::command::{ACTIONS, Action};
+use super::gallery::{Gallery, Known};
 use super::theme;
 use egui::{Align2, Key, Modifiers, vec2};
 use lucide_icons::Icon;
@@ -43,12 +44,12 @@ impl CommandPalette {
         self.open
     }
 
-    /// Shows it; `presets` are names with titles.
-    pub fn show(&mut self, ctx: &egui::Context, presets: &[(String, String)]) -> Option<Choice> {
+    /// Shows it, with the scenes of the gallery.
+    pub fn show(&mut self, ctx: &egui::Context, gallery: &Gallery) -> Option<Choice> {
         if !self.open {
             return None;
         }
-        let hits = self.hits(ctx, presets);
+        let hits = self.hits(ctx, gallery);
         self.selected = self.selected.min(hits.len().saturating_sub(1));
         let (up, down, enter, escape) = ctx.input_mut(|input| {
             (
@@ -99,33 +100,56 @@ impl CommandPalette {
         chosen
     }
 
-    fn hits(&self, ctx: &egui::Context, presets: &[(String, String)]) -> Vec<Hit> {
+    fn hits(&self, ctx: &egui::Context, gallery: &Gallery) -> Vec<Hit> {
         let actions = ACTIONS
             .iter()
             .filter(|entry| entry.action != Action::Palette)
-            .map(|entry| Hit {
-                choice: Choice::Do(entry.action),
-                title: entry.title.to_owned(),
-                keys: entry
-                    .keys
-                    .first()
-                    .map_or(String::new(), |key| super::command::shown(ctx, key)),
-                icon: entry.icon,
+            .filter_map(|entry| {
+                let hit = Hit {
+                    choice: Choice::Do(entry.action),
+                    title: entry.title.to_owned(),
+                    keys: entry
+                        .keys
+                        .first()
+                        .map_or(String::new(), |key| super::command::shown(ctx, key)),
+                    icon: entry.icon,
+                };
+                Some((score(&self.query, entry.title)?, hit))
             });
-        let presets = presets.iter().map(|(name, title)| Hit {
-            choice: Choice::Preset(name.clone()),
-            title: format!("Preset: {title}"),
-            keys: String::new(),
-            icon: Icon::Waves,
+        let scenes = gallery.scenes().filter_map(|scene| {
+            let title = format!("Preset: {}", scene.title);
+            let hit = Hit {
+                choice: Choice::Preset(scene.name.to_owned()),
+                keys: String::new(),
+                icon: Icon::Waves,
+                title,
+            };
+            Some((scene_score(&self.query, &scene)?, hit))
         });
-        let mut hits: Vec<(u32, Hit)> = actions
-            .chain(presets)
-            .filter_map(|hit| score(&self.query, &hit.title).map(|score| (score, hit)))
-            .collect();
+        let mut hits: Vec<(u32, Hit)> = actions.chain(scenes).collect();
         hits.sort_by_key(|(score, _)| *score);
         hits.into_iter().map(|(_, hit)| hit).collect()
     }
 }
+
+/// How well a query fits a scene: by its title, its name, a tag or a word of its text, in this order.
+fn scene_score(query: &str, scene: &Known<'_>) -> Option<u32> {
+    let query = query.trim().to_lowercase();
+    let of_kind = query.strip_prefix("preset").map_or(query.as_str(), str::trim_start);
+    let named = [scene.title, scene.name]
+        .into_iter()
+        .filter_map(|text| score(of_kind, text));
+    let tagged = scene
+        .tags
+        .iter()
+        .any(|tag| tag.to_lowercase().contains(of_kind))
+        .then_some(TAGGED);
+    let told = (of_kind.chars().count() > 2 && scene.about.contains(of_kind)).then_some(TAGGED + 1);
+    named.chain(tagged).chain(told).min()
+}
+
+/// What a query costs that only a tag has: more than a name that begins with it, less than letters here and there.
+const TAGGED: u32 = 3;
 
 fn list(ui: &mut egui::Ui, hits: &[Hit], selected: usize, moved: bool) -> Option<Choice> {
     let mut chosen = None;
@@ -151,13 +175,25 @@ fn list(ui: &mut egui::Ui, hits: &[Hit], selected: usize, moved: bool) -> Option
     chosen
 }
 
-/// How well a query fits a title; less is better, `None` not at all. Its letters must stand in the title in order; gaps and
-/// starts inside words cost.
+/// How well a query fits a title; less is better, `None` not at all. The title itself costs nothing, one that begins with the query 1, a word
+/// that does 2. Otherwise its letters must stand in the title in order; gaps and starts inside words cost.
 fn score(query: &str, title: &str) -> Option<u32> {
-    let title: Vec<char> = title.to_lowercase().chars().collect();
-    let mut cost = 0;
+    let (query, title) = (query.trim().to_lowercase(), title.to_lowercase());
+    if query.is_empty() || query == title.trim_end_matches('…') {
+        return Some(0);
+    }
+    if let Some(place) = title.find(&query) {
+        let starts_word = !title[..place].ends_with(char::is_alphanumeric);
+        return Some(match (place, starts_word) {
+            (0, _) => 1,
+            (_, true) => 2,
+            (_, false) => 4,
+        });
+    }
+    let title: Vec<char> = title.chars().collect();
+    let mut cost = 5;
     let mut at = 0;
-    for letter in query.to_lowercase().chars().filter(|c| !c.is_whitespace()) {
+    for letter in query.chars().filter(|c| !c.is_whitespace()) {
         let found = (at..title.len()).find(|&n| title[n] == letter)?;
         let starts_word = found == 0 || !title[found - 1].is_alphanumeric();
         cost += match (found - at, starts_word) {
@@ -172,7 +208,8 @@ fn score(query: &str, title: &str) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::score;
+    use super::{CommandPalette, score};
+    use crate::app::gallery::Gallery;
 
     #[test]
     fn better_fits_come_first() {
@@ -181,5 +218,34 @@ mod tests {
         assert!(score("sn", "Snapshot") < score("sn", "One step now"));
         assert!(score("full", "Full screen") < score("full", "Fit to the whole window, fully and at last"));
         assert!(score("cp", "Command palette") < score("cp", "Back to snapshot: copy"));
+        assert!(score("echo", "Echo") < score("echo", "Save checkpoint…"));
+    }
+
+    #[test]
+    fn scenes_are_found_by_the_words_that_people_look_for() {
+        let (gallery, ctx) = (Gallery::default(), egui::Context::default());
+        for (query, wanted) in [
+            ("doppler", "doppler"),
+            ("snell", "snell"),
+            ("refraction", "snell"),
+            ("echo", "echo"),
+            ("tunnel", "tunnelling"),
+            ("preset pond", "pond"),
+        ] {
+            let palette = CommandPalette {
+                query: query.to_owned(),
+                ..CommandPalette::default()
+            };
+            let hits = palette.hits(&ctx, &gallery);
+            let names: Vec<&str> = hits
+                .iter()
+                .take(4)
+                .filter_map(|hit| match &hit.choice {
+                    super::Choice::Preset(name) => Some(name.as_str()),
+                    super::Choice::Do(_) => None,
+                })
+                .collect();
+            assert!(names.contains(&wanted), "{query}: {names:?}");
+        }
     }
 }

@@ -11,8 +11,8 @@ use super::tools::{Tool, Work};
 use super::tour::Seen;
 use super::window::{App, Wishes};
 use super::{
-    checks_panel, dropped, help, method_panel, mirror_strip, plots, scene_panel, status, theme, time_panel, tools,
-    transport, view_panel,
+    checks_panel, dropped, help, lesson_panel, method_panel, mirror_strip, plots, scene_panel, status, theme,
+    time_panel, tools, transport, view_panel,
 };
 use crate::engine::{Command, Phase, Status};
 use egui::{Margin, Panel, ScrollArea, Ui};
@@ -37,13 +37,14 @@ impl App {
                 &self.document.draft.title,
                 self.document.is_modified(),
                 can,
+                [self.settings.left, self.settings.right],
             ));
         });
         Panel::bottom("status")
-            .frame(bar(16, 4))
+            .frame(bar(16, 2))
             .resizable(false)
             .show(ui, |ui| {
-                status::show(ui, self.worker.last_frame(), self.worker.task(), &self.meter)
+                status::show(ui, self.worker.last_frame(), self.worker.task(), &self.meter, &self.view.read_out);
             });
         let side = egui::Frame::new().fill(fill).inner_margin(Margin {
             left: 16,
@@ -56,7 +57,7 @@ impl App {
         let mut left = self.settings.left && !narrow;
         Panel::left("left")
             .frame(side)
-            .default_size(288.0)
+            .default_size(264.0)
             .size_range(240.0..=420.0)
             .show_collapsible(ui, &mut left, |ui| self.left(ui, wishes));
         if !narrow {
@@ -69,16 +70,18 @@ impl App {
             .size_range(312.0..=440.0)
             .show_collapsible(ui, &mut right, |ui| self.right(ui, wishes));
         self.settings.right = right;
-        self.bottom(ui, wishes, bar(16, 8));
+        self.bottom(ui, wishes, bar(16, 4));
     }
 
     fn left(&mut self, ui: &mut Ui, wishes: &mut Wishes) {
         let tab = &mut self.settings.tab;
-        ui.columns(2, |columns| {
-            for (column, (this, title)) in columns
-                .iter_mut()
-                .zip([(LeftTab::Gallery, "Gallery"), (LeftTab::Scene, "Scene")])
-            {
+        let tabs = [
+            (LeftTab::Gallery, "Gallery"),
+            (LeftTab::Lesson, "Lesson"),
+            (LeftTab::Scene, "Scene"),
+        ];
+        ui.columns(tabs.len(), |columns| {
+            for (column, (this, title)) in columns.iter_mut().zip(tabs) {
                 let button = egui::Button::selectable(*tab == this, title);
                 if column.add_sized([column.available_width(), 28.0], button).clicked() {
                     *tab = this;
@@ -86,7 +89,12 @@ impl App {
             }
         });
         ScrollArea::vertical()
-            .id_salt(("left", self.settings.tab == LeftTab::Gallery))
+            // Another lesson begins at its top.
+            .id_salt((
+                "left",
+                self.settings.tab,
+                self.document.preset().filter(|_| self.settings.tab == LeftTab::Lesson),
+            ))
             .auto_shrink(false)
             .show(ui, |ui| {
                 // Room for the scroll bar, so that it covers nothing.
@@ -101,6 +109,13 @@ impl App {
                         };
                         wishes.preset = self.gallery.show(ui, present, &shelves);
                     }
+                    LeftTab::Lesson => {
+                        let frame = self.worker.last_frame();
+                        // What is measured stands in one place: at the right, where that is open.
+                        let right = self.settings.right;
+                        let questions = Some(&self.questions).filter(|_| !right);
+                        wishes.preset = lesson_panel::show(ui, &self.document, frame, questions);
+                    }
                     LeftTab::Scene => wishes.sound = scene_panel::show(ui, &mut self.document),
                 }
             });
@@ -108,6 +123,11 @@ impl App {
 
     fn right(&mut self, ui: &mut Ui, wishes: &mut Wishes) {
         let frame = self.worker.last_frame();
+        let checks = self.document.checks();
+        let standing = time_panel::Standing {
+            own_step: self.document.has_own_step(),
+            refused: self.document.faults.is_some(),
+        };
         ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
             // The panel and its sections keep their width whatever stands in them: a row that is a little too wide pushes nothing aside.
             let mut room = ui.available_rect_before_wrap();
@@ -127,10 +147,13 @@ impl App {
                 view_panel::show(ui, file, &mut self.view, scenario);
             });
             section(ui, "time", &mut |ui| {
-                wishes.command = time_panel::show(ui, file, scenario, step, &mut self.steps_per_frame);
+                let speed = (&mut self.steps_per_frame, standing);
+                wishes.command = time_panel::show(ui, file, scenario, step, speed);
             });
             section(ui, "method", &mut |ui| method_panel::show(ui, file, scenario, report));
-            section(ui, "checks", &mut |ui| checks_panel::show(ui, frame, &self.questions));
+            section(ui, "checks", &mut |ui| {
+                checks_panel::show(ui, frame, &self.questions, checks);
+            });
             section(ui, "compare", &mut |ui| compare::show(ui, &mut self.comparison, frame));
         });
     }
@@ -151,14 +174,31 @@ impl App {
                     &mut self.settings.shown
                 };
                 let frame = self.frame_history.frame(present).unwrap_or(present);
+                let line = self.document.draft.grid.size.len() == 1;
+                let quantity = frame.image.quantity.filter(|_| !line);
+                let quantity = quantity.unwrap_or_else(|| view_panel::quantity(&self.document.draft));
                 let mut records = plots::Records {
                     history: &self.history,
                     carpet: &mut self.carpet,
-                    map: view_panel::map(&self.document.draft),
+                    map: view_panel::map(&self.document.draft, quantity, theme::is_paper()),
                 };
                 plots::show(ui, shown, &mut self.view, &mut records, frame);
             });
         self.settings.plots = open;
+        if !open {
+            Panel::bottom("names of plots")
+                .frame(frame_style)
+                .resizable(false)
+                .show(ui, |ui| {
+                    let frame = self.worker.last_frame();
+                    let shown = if frame.mirror.is_some() {
+                        &mut self.settings.shown_with_mirror
+                    } else {
+                        &mut self.settings.shown
+                    };
+                    self.settings.plots = plots::names(ui, shown, frame, false);
+                });
+        }
         Panel::bottom("transport")
             .frame(frame_style)
             .resizable(false)
@@ -248,7 +288,7 @@ impl App {
 
     pub(super) fn overlays(&mut self, ctx: &egui::Context, wishes: &mut Wishes) {
         if self.palette.is_open() {
-            match self.palette.show(ctx, &self.gallery.names()) {
+            match self.palette.show(ctx, &self.gallery) {
                 Some(Choice::Do(action)) => wishes.actions.push(action),
                 Some(Choice::Preset(name)) => wishes.preset = Some(name),
                 None => {}
@@ -271,6 +311,8 @@ impl App {
             self.worker.send(Command::Play);
         }
         self.show_tour(ctx);
+        self.show_rest(ctx);
+        self.offer_recovery(ctx);
         if self.help {
             self.help = help::show(ctx);
         }

@@ -1,10 +1,8 @@
 //! The drawables of one window, and what was uploaded into them.
 
-use super::view_panel;
 use crate::colormap::{self, Colormap, Kind};
 use crate::engine::Frame;
 use crate::render::{Curve, FieldPicture, MediumPicture, VolumePicture, medium::MediumImage};
-use crate::scene::SceneFile;
 use crate::space::MediumVolume;
 use eframe::egui_wgpu::RenderState;
 
@@ -171,10 +169,9 @@ pub struct Bar {
 }
 
 impl Bar {
-    /// The texture of a scene's map.
-    pub fn texture(&mut self, ctx: &egui::Context, file: &SceneFile) -> (&'static Colormap, egui::TextureId) {
-        let map = view_panel::map(file);
-        (map, bar_of(&mut self.texture, ctx, map))
+    /// The texture of a map.
+    pub fn texture(&mut self, ctx: &egui::Context, map: &'static Colormap) -> egui::TextureId {
+        bar_of(&mut self.texture, ctx, map)
     }
 
     /// The texture of a difference's map.

@@ -5,7 +5,7 @@ use super::history::History;
 use super::plot_lines::{Sources, heading, lines};
 use super::units::Units;
 use super::view_state::{Cut, ViewState};
-use super::widgets::{figure, round_above};
+use super::widgets::{axis_label, round_above};
 use super::{gain_plot, mirror_plots, theme};
 use crate::colormap::Colormap;
 use crate::engine::Frame;
@@ -144,6 +144,55 @@ pub struct Records<'a> {
     pub map: &'static Colormap,
 }
 
+/// Whether a run has something for a plot to show.
+fn offered(kind: Kind, frame: &Frame) -> bool {
+    let Some(scenario) = &frame.scenario else { return false };
+    match kind {
+        Kind::Cut => scenario.grid().rank() > 1,
+        Kind::Detectors | Kind::Spectrum => !scenario.detectors().is_empty(),
+        Kind::Fidelity | Kind::Focus => frame.mirror.is_some(),
+        Kind::Signals => frame.mirror.as_ref().is_some_and(|mirror| mirror.status.heard > 0),
+        Kind::Gain => gain_plot::offered(frame),
+        Kind::Difference => frame.compared.is_some(),
+        _ => true,
+    }
+}
+
+/// The names of the plots in a line; whether one was chosen. While the plots are folded (`open` is false) choosing one shows it.
+pub fn names(ui: &mut Ui, shown: &mut Vec<Kind>, frame: &Frame, open: bool) -> bool {
+    let Some(scenario) = &frame.scenario else { return false };
+    let equation = scenario.model().equation();
+    let mut chosen = false;
+    // Scenes with a mirror have more of them than a narrow window has room for: they are scrolled to.
+    let bar = egui::scroll_area::ScrollBarVisibility::AlwaysHidden;
+    egui::ScrollArea::horizontal()
+        .id_salt("names of plots")
+        .scroll_bar_visibility(bar)
+        .show(ui, |ui| {
+            ui.horizontal(|ui| {
+                ui.spacing_mut().item_spacing.x = 4.0;
+                ui.spacing_mut().interact_size.y = 20.0;
+                ui.spacing_mut().button_padding.y = 2.0;
+                for (kind, _, about) in Kind::ALL {
+                    if !offered(kind, frame) {
+                        continue;
+                    }
+                    let on = open && shown.contains(&kind);
+                    let title = kind.title(equation);
+                    if ui.selectable_label(on, title).on_hover_text(about).clicked() {
+                        chosen = true;
+                        if on {
+                            shown.retain(|other| *other != kind);
+                        } else if !shown.contains(&kind) {
+                            shown.push(kind);
+                        }
+                    }
+                }
+            });
+        });
+    chosen
+}
+
 /// Shows the plots side by side.
 pub fn show(ui: &mut Ui, shown: &mut Vec<Kind>, view: &mut ViewState, records: &mut Records<'_>, frame: &Frame) {
     // The panel keeps its height whatever stands in it.
@@ -152,35 +201,8 @@ pub fn show(ui: &mut Ui, shown: &mut Vec<Kind>, view: &mut ViewState, records: &
     let Some(scenario) = &frame.scenario else { return };
     let rank = scenario.grid().rank();
     let equation = scenario.model().equation();
-    let has_detectors = !scenario.detectors().is_empty();
-    let offered = |kind: Kind| match kind {
-        Kind::Cut => rank > 1,
-        Kind::Detectors | Kind::Spectrum => has_detectors,
-        Kind::Fidelity | Kind::Focus => frame.mirror.is_some(),
-        Kind::Signals => frame.mirror.as_ref().is_some_and(|mirror| mirror.status.heard > 0),
-        Kind::Gain => gain_plot::offered(frame),
-        Kind::Difference => frame.compared.is_some(),
-        _ => true,
-    };
-    // Scenes with a mirror have more of them than a narrow window has room for.
-    ui.horizontal_wrapped(|ui| {
-        ui.spacing_mut().item_spacing.x = 4.0;
-        for (kind, _, about) in Kind::ALL {
-            if !offered(kind) {
-                continue;
-            }
-            let on = shown.contains(&kind);
-            let title = kind.title(equation);
-            if ui.selectable_label(on, title).on_hover_text(about).clicked() {
-                if on {
-                    shown.retain(|other| *other != kind);
-                } else {
-                    shown.push(kind);
-                }
-            }
-        }
-    });
-    let all: Vec<Kind> = shown.iter().copied().filter(|kind| offered(*kind)).collect();
+    names(ui, shown, frame, true);
+    let all: Vec<Kind> = shown.iter().copied().filter(|kind| offered(*kind, frame)).collect();
     if all.is_empty() {
         super::widgets::hint(ui, "Choose what to plot.");
         return;
@@ -278,10 +300,14 @@ fn one(ui: &mut Ui, kind: Kind, title: &str, (size, cut): (egui::Vec2, Option<&m
         .x_grid_spacer(move |input| marks(&input, f64::from(size.x - 52.0) / 48.0))
         .y_grid_spacer(move |input| marks(&input, f64::from(size.y - CAPTION) / 28.0))
         .grid_spacing(1.0..=40.0)
-        .custom_x_axes(vec![AxisHints::new_x().formatter(tick).label_spacing(16.0..=24.0)])
+        .custom_x_axes(vec![
+            AxisHints::new_x()
+                .formatter(move |mark, range| tick_within(&mark, range, size.x - 52.0))
+                .label_spacing(16.0..=24.0),
+        ])
         .custom_y_axes(vec![
             AxisHints::new_y()
-                .formatter(tick)
+                .formatter(|mark, range| tick(&mark, range))
                 .min_thickness(52.0)
                 .label_spacing(14.0..=20.0),
         ])
@@ -332,16 +358,23 @@ fn caption<'a>(
     ui.add_space(CAPTION - 2.0 * LINE);
 }
 
-/// The label of a mark, with as many decimals as its neighbours differ by.
-fn tick(mark: GridMark, _range: &RangeInclusive<f64>) -> String {
-    // Rounding noise at zero is zero.
-    let value = if mark.value.abs() < mark.step_size * 1e-6 {
-        0.0
+/// The label of a mark, in the form that all labels of its axis have.
+fn tick(mark: &GridMark, range: &RangeInclusive<f64>) -> String {
+    axis_label(mark.value, mark.step_size, range.start().abs().max(range.end().abs()))
+}
+
+/// The same along x, where a label that the end of the plot would cut is left out.
+fn tick_within(mark: &GridMark, range: &RangeInclusive<f64>, width: f32) -> String {
+    /// Points that a figure takes, at most.
+    const FIGURE: f64 = 7.0;
+    let label = tick(mark, range);
+    let per_point = (range.end() - range.start()) / f64::from(width.max(1.0));
+    let half = 0.5 * FIGURE * label.chars().count() as f64 * per_point;
+    if mark.value + half > *range.end() {
+        String::new()
     } else {
-        mark.value
-    };
-    let steps = (value / mark.step_size).abs().max(1.0);
-    figure(value, 1 + steps.log10().ceil() as usize)
+        label
+    }
 }
 
 /// At most `most` marks at round numbers.

@@ -97,7 +97,7 @@ impl Questions {
                 if run.clicked() || (enter && guess.is_some()) {
                     done = guess.map(Answer::Guess);
                 }
-                if ui.button("Run without").clicked() {
+                if ui.button("Skip").clicked() {
                     done = Some(Answer::Skipped);
                 }
             });

@@ -48,6 +48,7 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     let clock = &sources.frame.clock;
     overlay::clock(&painter, room, clock.time, clock.time_step, sources.units.time);
     overlay::legend(&painter, room, &sources.legend);
+    (view.picture, view.area) = (area, area);
     response.widget_info(|| super::status::picture_info("Relief of the field", sources.frame));
     response
 }

@@ -37,6 +37,8 @@ pub struct Header {
     pub title: String,
     /// The tags.
     pub tags: Vec<String>,
+    /// The lesson's text.
+    pub about: String,
 }
 
 /// The scene files in a folder by name; `known` are read again only where they were written since.

@@ -3,7 +3,7 @@
 use super::document::Document;
 use super::sound::SoundWish;
 use super::widgets::{figure, hint, row, section};
-use super::{detectors_panel, layers_panel, markdown, mirror_panel, packets_panel, sound_panel, theme};
+use super::{detectors_panel, layers_panel, mirror_panel, packets_panel, sound_panel, theme};
 use crate::grid::Edge;
 use crate::scene::SceneFile;
 use crate::scene::file::EdgesFile;
@@ -33,9 +33,6 @@ pub fn show(ui: &mut Ui, document: &mut Document) -> Option<SoundWish> {
     }
     faults(ui, document);
     let file = &mut document.draft;
-    if !file.about.trim().is_empty() {
-        section(ui, Icon::Info, "About", true, |ui| markdown::show(ui, &file.about));
-    }
     section(ui, Icon::LayoutGrid, "Grid", false, |ui| grid(ui, file));
     if file.acoustic.is_none() {
         section(ui, Icon::Waves, "Packets", false, |ui| packets_panel::show(ui, file));

@@ -11,11 +11,13 @@ pub const KEY: &str = "ripplon";
 const RECENT: usize = 6;
 
 /// What the left panel shows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum LeftTab {
     /// The presets.
-    #[default]
     Gallery,
+    /// What the scene is about, and whether its predictions come true.
+    #[default]
+    Lesson,
     /// The scene.
     Scene,
 }
@@ -40,6 +42,8 @@ pub struct Settings {
     pub dark: bool,
     /// High contrast.
     pub contrast: bool,
+    /// A run rests at the end of its scene.
+    pub rests: bool,
     /// Size of everything; 1 as the system has it.
     pub zoom: f32,
     /// The first steps were shown.
@@ -72,13 +76,15 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             left: true,
-            right: true,
-            plots: true,
-            tab: LeftTab::Gallery,
+            // The wave has the room: settings and plots unfold on demand.
+            right: false,
+            plots: false,
+            tab: LeftTab::default(),
             shown: vec![Kind::Cut, Kind::Position, Kind::Detectors],
             shown_with_mirror: vec![Kind::Fidelity, Kind::Signals, Kind::Focus],
             dark: true,
             contrast: false,
+            rests: true,
             zoom: 1.0,
             toured: false,
             scene: None,

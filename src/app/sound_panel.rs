@@ -254,7 +254,7 @@ fn file_rows(ui: &mut Ui, file: &mut PathBuf, rate: &mut Option<f64>) {
         hint(ui, "Played at the file's own rate.");
     } else {
         let mut samples = rate.unwrap_or(48_000.0);
-        number(ui, "Rate (Hz)", "Samples a second.", &mut samples);
+        number(ui, "Rate (Hz)", "Samples per second.", &mut samples);
         *rate = Some(samples);
     }
 }

@@ -43,6 +43,8 @@ pub struct Sources<'a> {
     pub opacity: &'a [[f64; 2]],
     /// Lit along gradients.
     pub shading: bool,
+    /// Whether the panels are hidden.
+    pub bare: bool,
 }
 
 /// Shows the box in all the room there is.
@@ -71,8 +73,11 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, pictures: Option<&mut Pictures>, 
     axes(&painter, area, &shape, &camera, sources.units);
     plates(&painter, area, sources);
     if let (Mode::Slices, Some(field)) = (sources.mode, field) {
-        read_out(&painter, area, view, &shape, field, sources, &response);
+        if let Some(fields) = read_out(&painter, area, view, &shape, field, sources, &response) {
+            view.tell(&painter, Room::free(area), fields, sources.bare);
+        }
     }
+    (view.picture, view.area) = (area, area);
     response.widget_info(|| super::status::picture_info("Field in space", sources.frame));
     response
 }
@@ -325,10 +330,8 @@ fn read_out(
     field: &FieldVolume,
     sources: &Sources<'_>,
     response: &Response,
-) {
-    let Some(pointer) = response.hover_pos().filter(|_| area.width() > 640.0) else {
-        return;
-    };
+) -> Option<Vec<(String, String)>> {
+    let pointer = response.hover_pos()?;
     let plan = Plan {
         shape: *shape,
         orbit: &view.orbit,
@@ -344,15 +347,13 @@ fn read_out(
     };
     let stage = Stage::new(&plan, field, None);
     let at = pointer - area.min;
-    let Some((_, place)) = stage.slice(stage.camera.ray([at.x, at.y])) else {
-        return;
-    };
+    let (_, place) = stage.slice(stage.camera.ray([at.x, at.y]))?;
     let lengths = shape.lengths(place);
     let site: [usize; 3] = std::array::from_fn(|axis| {
         let site = (lengths[axis] / shape.spacing).round().max(0.0) as usize;
         site.min(shape.sites[axis] - 1)
     });
-    let Some([first, second]) = field.at(site) else { return };
+    let [first, second] = field.at(site)?;
     let length = sources.units.length;
     let mut fields: Vec<(String, String)> = (0..3)
         .map(|axis| (AXES[axis].to_owned(), length.show(site[axis] as f64 * shape.spacing, 4)))
@@ -364,11 +365,10 @@ fn read_out(
         let symbol = super::field_view::symbol(&sources.frame.image);
         fields.push((symbol.to_owned(), figure(f64::from(first), 3)));
     }
-    let room = Room::free(area);
-    overlay::fields(painter, room, Align2::RIGHT_BOTTOM, &fields);
     painter.circle_stroke(
         pos2(pointer.x, pointer.y),
         3.0,
         Stroke::new(1.0, OVER_PICTURE.gamma_multiply(0.5)),
     );
+    Some(fields)
 }

@@ -5,7 +5,9 @@ use super::theme;
 use super::units::Units;
 use super::widgets::{signed, steady};
 use crate::engine::{Frame, Status, Task};
-use crate::physics::Equation;
+use crate::grid::Edge;
+use crate::physics::{Equation, Sets};
+use crate::scene::Scenario;
 use crate::units;
 use egui::{Align, FontId, Layout, Sense, Ui, vec2};
 
@@ -13,7 +15,7 @@ use egui::{Align, FontId, Layout, Sense, Ui, vec2};
 const GAP: f32 = 16.0;
 
 /// Shows the line.
-pub fn show(ui: &mut Ui, frame: &Frame, task: Option<Task>, meter: &Meter) {
+pub fn show(ui: &mut Ui, frame: &Frame, task: Option<Task>, meter: &Meter, read_out: &[(String, String)]) {
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = GAP;
         let (word, about) = state(frame);
@@ -54,10 +56,16 @@ pub fn show(ui: &mut Ui, frame: &Frame, task: Option<Task>, meter: &Meter) {
         }
         let Some(report) = &frame.report else { return };
         if wide > 740.0 {
-            let about = "Memory that the solver holds.";
-            cell(ui, "", &units::bytes(report.memory), "0000.00 MiB", about);
+            let held = units::bytes(report.memory);
+            let about = format!("Memory of the whole program; the solver holds {held} of it.");
+            let shown = meter.memory().map_or(held, units::bytes);
+            cell(ui, "", &shown, "0000.00 MiB", &about);
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if !read_out.is_empty() {
+                pointed_at(ui, read_out);
+                return;
+            }
             let text = format!(
                 "{} · {} · {} · {}",
                 report.method,
@@ -80,6 +88,13 @@ fn progress(task: &Task) -> String {
         None => String::new(),
     };
     format!("{}: {:.0} %{left}. Pause breaks it off.", task.what, 100.0 * task.done)
+}
+
+/// Place and value under the pointer: every value in room for the widest number, so that nothing moves.
+fn pointed_at(ui: &mut Ui, fields: &[(String, String)]) {
+    for (name, value) in fields.iter().rev() {
+        cell(ui, name, value, "−0.000e−00 m", "Under the pointer.");
+    }
 }
 
 /// Where the run stands, in words: what the picture's description says.
@@ -129,7 +144,7 @@ fn state(frame: &Frame) -> (&'static str, &'static str) {
         Status::Starting => ("starting", "The solver is being built."),
         Status::Running if frame.clock.time_step < 0.0 => ("backwards", "Time runs backwards."),
         Status::Running => ("running", "The solver is stepping."),
-        Status::Paused => ("paused", "Space lets it run."),
+        Status::Paused => ("paused", "Space plays it."),
         Status::Failed(_) => (
             "stopped",
             "The run cannot go on; the picture shows its last good state.",
@@ -138,16 +153,34 @@ fn state(frame: &Frame) -> (&'static str, &'static str) {
 }
 
 fn drift_cell(ui: &mut Ui, frame: &Frame) {
-    let sound = frame
-        .scenario
-        .as_deref()
-        .is_some_and(|scenario| scenario.model().equation() == Equation::Acoustic);
-    let about = if sound {
-        "What the scheme conserves over its value at t = 0, minus 1. Absorbing edges make it fall, sources make it rise."
+    let (name, about) = frame.scenario.as_deref().map_or(("drift", DRIFT), balance);
+    cell(ui, name, &signed(frame.drift), "−0.0e−00", about);
+}
+
+const DRIFT: &str = "Norm (sound: energy) over its value at t = 0, minus 1. Nothing absorbs or drives the wave: what is not 0 is the scheme’s error.";
+
+/// What the change of norm or energy is in a scene: energy that sources put in, what absorbing edges and media take, or the scheme's own drift.
+fn balance(scenario: &Scenario) -> (&'static str, &'static str) {
+    let grid = scenario.grid();
+    let absorbs = grid.edges()[..grid.rank()].contains(&Edge::Absorb) || scenario.medium().has(Sets::Absorption);
+    if !scenario.sources().is_empty() {
+        (
+            "put in",
+            "Energy over its value at t = 0, minus 1: what sources put in, less what is absorbed.",
+        )
+    } else if absorbs && scenario.model().equation() == Equation::Acoustic {
+        (
+            "absorbed",
+            "Energy over its value at t = 0, minus 1: what the absorbing edges and media have taken.",
+        )
+    } else if absorbs {
+        (
+            "absorbed",
+            "Norm over its value at t = 0, minus 1: what the absorbing edges and media have taken.",
+        )
     } else {
-        "Norm over its value at t = 0, minus 1. Absorbing edges make it fall."
-    };
-    cell(ui, "drift", &signed(frame.drift), "−0.0e−00", about);
+        ("drift", DRIFT)
+    }
 }
 
 const TEXT: f32 = 12.0;

@@ -2,10 +2,10 @@
 
 use super::camera::Camera;
 use super::history::History;
-use super::theme::{self, OVER_PICTURE};
+use super::theme::{self, over_picture};
 use super::widgets::figure;
 use crate::physics::{Detector, Region};
-use egui::{Align2, Color32, FontId, Painter, Pos2, Rect, Sense, Stroke, Ui, pos2, vec2};
+use egui::{Align2, FontId, Painter, Pos2, Rect, Sense, Stroke, Ui, pos2, vec2};
 
 /// Records that are shown: a few seconds of a run.
 const RECORDS: usize = 240;
@@ -16,9 +16,6 @@ const HEAD: f32 = 14.0;
 
 /// Most charts at a time.
 const MOST: usize = 6;
-
-/// Ground of a chart.
-const SHADE: Color32 = Color32::from_rgba_premultiplied(6, 7, 8, 200);
 
 /// Whether any of the detectors is a probe.
 #[must_use]
@@ -47,16 +44,22 @@ pub fn show(
         }
         let rect = place(area, point, &taken);
         taken.push(rect);
-        painter.rect_filled(rect, 4.0, SHADE);
+        painter.rect_filled(rect, 4.0, theme::shade());
         let font = FontId::proportional(11.0);
         let value = figure(*last, 3);
         let head = rect.shrink2(vec2(6.0, 2.0));
-        painter.text(head.right_top(), Align2::RIGHT_TOP, &value, font.clone(), OVER_PICTURE);
-        let name = painter.layout(detector.name.clone(), font, theme::of(true).accent, SIZE.x * 0.6);
+        painter.text(
+            head.right_top(),
+            Align2::RIGHT_TOP,
+            &value,
+            font.clone(),
+            over_picture(),
+        );
+        let name = painter.layout(detector.name.clone(), font, theme::marks().accent, SIZE.x * 0.6);
         let clip = Rect::from_min_size(rect.min, vec2(SIZE.x * 0.62, HEAD + 2.0));
         painter
             .with_clip_rect(clip.intersect(area))
-            .galley(head.min, name, theme::of(true).accent);
+            .galley(head.min, name, theme::marks().accent);
         curve(painter, rect, records);
         let id = ui.scope_id().with(("strip chart", n));
         let response = ui.interact(rect, id, Sense::hover());
@@ -95,7 +98,7 @@ fn curve(painter: &Painter, rect: Rect, records: &[f64]) {
         egui::lerp(plot.bottom()..=plot.top(), part as f32)
     };
     if low < 0.0 && high > 0.0 {
-        let faint = Stroke::new(1.0, OVER_PICTURE.gamma_multiply(0.25));
+        let faint = Stroke::new(1.0, over_picture().gamma_multiply(0.25));
         painter.hline(plot.x_range(), height(0.0), faint);
     }
     let step = plot.width() / (RECORDS - 1) as f32;
@@ -106,7 +109,7 @@ fn curve(painter: &Painter, rect: Rect, records: &[f64]) {
         .enumerate()
         .map(|(n, value)| pos2(first + step * n as f32, height(*value)))
         .collect();
-    painter.add(egui::Shape::line(points, Stroke::new(1.5, theme::of(true).accent)));
+    painter.add(egui::Shape::line(points, Stroke::new(1.5, theme::marks().accent)));
 }
 
 #[cfg(test)]

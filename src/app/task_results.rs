@@ -2,6 +2,7 @@
 
 use super::FIRST_PRESET;
 use super::background::{Opened, Outcome};
+use super::settings::LeftTab;
 use super::watcher::Watched;
 use super::window::App;
 use crate::engine::Command;
@@ -63,6 +64,7 @@ impl App {
             }
         }
         self.ask_for_space();
+        self.follow_rest(ctx);
         let title = match &self.document.draft.title {
             title if title.is_empty() => "Ripplon".to_owned(),
             title => format!("{title} – Ripplon"),
@@ -131,10 +133,15 @@ impl App {
                     self.space = volume;
                 }
             }
+            Outcome::Restored(opened) => {
+                self.start(*opened);
+                self.document.mark_unsaved();
+            }
             Outcome::Saved(file, path) => {
                 self.notices.say(format!("Saved as {}", path.display()));
                 self.settings.remember(&path);
                 self.document.mark_saved(*file, path);
+                self.recovery.clear();
             }
             Outcome::Rewritten(path, read) => self.reread(&path, read),
             Outcome::Shelf(scenes) => {
@@ -154,7 +161,7 @@ impl App {
     }
 
     /// Starts a scene that was read.
-    fn start(&mut self, opened: Opened) {
+    pub(super) fn start(&mut self, opened: Opened) {
         self.worker.send(Command::Load(opened.scenario.clone()));
         self.show(opened);
     }
@@ -164,6 +171,11 @@ impl App {
         if let Some(path) = &opened.path {
             self.settings.remember(path);
         }
+        let is_preset = opened.preset.is_some();
+        if is_preset && !opened.file.about.trim().is_empty() {
+            // What a preset is about is read first.
+            self.settings.tab = LeftTab::Lesson;
+        }
         self.document.open(opened.file, opened.path, opened.preset);
         self.view.start_over(&opened.scenario);
         self.comparison.start_over();
@@ -172,7 +184,8 @@ impl App {
         self.notices.clear("The scene cannot be opened");
         self.steps_per_frame = Some(pace(&opened.scenario));
         self.worker.send(Command::StepsPerFrame(self.steps_per_frame));
-        if std::mem::take(&mut self.plays_first) {
+        self.worker.send(Command::Rest(self.settings.rests));
+        if std::mem::take(&mut self.plays_first) || (is_preset && self.plays_presets) {
             self.worker.send(Command::Play);
             self.starting = true;
         }
@@ -213,7 +226,7 @@ impl App {
             .check(self.document.revision(), &self.document.draft, path.as_deref());
     }
 
-    fn refuse(&mut self, faults: &Faults) {
+    pub(super) fn refuse(&mut self, faults: &Faults) {
         self.notices.fault("The scene cannot be opened", lines(faults));
         // The scene of the last time is gone or broken: the first start's scene instead of an empty window.
         if std::mem::take(&mut self.first_try) {

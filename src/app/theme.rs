@@ -9,7 +9,7 @@ use std::sync::Arc;
 pub struct Palette {
     /// Behind panels.
     pub panel: Color32,
-    /// Behind the picture, in both themes dark: the maps are made for it.
+    /// Behind pictures on a dark ground, in both themes.
     pub canvas: Color32,
     /// Behind cards and inputs.
     pub surface: Color32,
@@ -67,8 +67,50 @@ const LIGHT: Palette = Palette {
     warning: Color32::from_rgb(0x9a, 0x63, 0x00),
 };
 
-/// Text over the picture, which is dark in both themes.
+/// Text over a dark picture.
 pub const OVER_PICTURE: Color32 = Color32::from_rgb(0xe6, 0xe8, 0xec);
+
+/// Text over a picture on white.
+const OVER_PAPER: Color32 = Color32::from_rgb(0x18, 0x1a, 0x1e);
+
+/// Text and marks over the picture that is drawn now.
+#[must_use]
+pub fn over_picture() -> Color32 {
+    if PAPER.get() { OVER_PAPER } else { OVER_PICTURE }
+}
+
+/// The ground of text over the picture that is drawn now.
+#[must_use]
+pub fn shade() -> Color32 {
+    if PAPER.get() {
+        Color32::from_rgba_premultiplied(215, 215, 215, 215)
+    } else {
+        Color32::from_rgba_premultiplied(6, 7, 8, 190)
+    }
+}
+
+/// The ground of the picture that is drawn now.
+#[must_use]
+pub fn canvas() -> Color32 {
+    if PAPER.get() { Color32::WHITE } else { DARK.canvas }
+}
+
+/// The colours of marks over the picture that is drawn now.
+#[must_use]
+pub fn marks() -> &'static Palette {
+    of(!PAPER.get())
+}
+
+/// Says whether the picture stands on white from now on: in the light theme, with a map that begins there.
+pub fn set_paper(paper: bool) {
+    PAPER.set(paper);
+}
+
+/// Whether the picture stands on white.
+#[must_use]
+pub fn is_paper() -> bool {
+    PAPER.get()
+}
 
 /// Colours of several lines in one plot: Okabe and Ito's set, told apart by colour-blind eyes too.
 const LINES: [Color32; 6] = [
@@ -119,6 +161,8 @@ pub fn of(dark: bool) -> &'static Palette {
 }
 
 thread_local! {
+    /// Whether the picture of this thread's window stands on white.
+    static PAPER: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
     /// Whether this thread's window has high contrast; there is one window a thread.
     static HIGH: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }

@@ -21,7 +21,7 @@ pub fn show(
     file: &mut SceneFile,
     scenario: Option<&Scenario>,
     time_step: f64,
-    steps_per_frame: &mut Option<u64>,
+    (steps_per_frame, standing): (&mut Option<u64>, Standing),
 ) -> Option<Command> {
     let mut command = None;
     section(ui, Icon::Clock, "Time", true, |ui| {
@@ -29,22 +29,37 @@ pub fn show(
             && let Some(method) = solver::find(&scenario.solver().method)
         {
             let unit = Units::of(scenario, time_step).time;
-            step_rows(ui, file, &(method.step_advice)(scenario), time_step, unit);
+            step_rows(ui, file, &(method.step_advice)(scenario), time_step, (unit, standing));
         }
         command = speed_row(ui, steps_per_frame);
         if file.quantum.is_some() {
             row(
                 ui,
-                "Imaginary",
+                "Relax",
                 "Steps in t = −iτ: every state decays towards the ground state, and the norm is restored after each step.",
-                |ui| ui.checkbox(&mut file.time.imaginary, "relax to the ground state"),
+                |ui| ui.checkbox(&mut file.time.imaginary, "Find ground state (imaginary time)"),
             );
         }
     });
     command
 }
 
-fn step_rows(ui: &mut Ui, file: &mut SceneFile, advice: &StepAdvice, time_step: f64, unit: Unit) {
+/// How the scene under edit stands.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Standing {
+    /// Δt is that of the scene as it was opened: its author's choice.
+    pub own_step: bool,
+    /// The present edit is not applied.
+    pub refused: bool,
+}
+
+fn step_rows(
+    ui: &mut Ui,
+    file: &mut SceneFile,
+    advice: &StepAdvice,
+    time_step: f64,
+    (unit, standing): (Unit, Standing),
+) {
     let mut auto = file.time.step.is_none();
     let present = file
         .time
@@ -98,6 +113,13 @@ fn step_rows(ui: &mut Ui, file: &mut SceneFile, advice: &StepAdvice, time_step: 
             ui,
             &format!("Unstable in this medium, and not applied: choose at most {most}, or automatic Δt."),
         );
+    } else if standing.refused {
+        warning(ui, "This edit is not applied: the banner over the picture says why.");
+    } else if step > advice.sensible * 1.0001 && standing.own_step {
+        hint(
+            ui,
+            "Beyond the sensible range by the scene’s own choice: its lesson says what that changes.",
+        );
     } else if step > advice.sensible * 1.0001 {
         warning(ui, "Beyond the sensible range: stable, but no longer accurate.");
     }
@@ -138,7 +160,7 @@ fn speed_row(ui: &mut Ui, steps_per_frame: &mut Option<u64>) -> Option<Command> 
     let before = *steps_per_frame;
     row(
         ui,
-        "Steps a frame",
+        "Steps per frame",
         "Speed, apart from Δt: how many steps are taken between two pictures. Automatic takes as many as fit into a frame.",
         |ui| {
             let auto = ui.selectable_label(before.is_none(), "auto");
@@ -151,9 +173,6 @@ fn speed_row(ui: &mut Ui, steps_per_frame: &mut Option<u64>) -> Option<Command> 
             }
         },
     );
-    if steps_per_frame.is_none() {
-        hint(ui, "As many steps as fit between two pictures.");
-    }
     (*steps_per_frame != before).then_some(Command::StepsPerFrame(*steps_per_frame))
 }
 

@@ -9,39 +9,25 @@ use crate::scene::SceneFile;
 use egui::{Align2, DragValue, Rect, Ui, vec2};
 
 /// Points of a tool's button, and between two of them.
-const BUTTON: f32 = 32.0;
+const BUTTON: f32 = 30.0;
 const GAP: f32 = 4.0;
 
-/// Where the strip stands over `area`.
-#[must_use]
-pub fn strip(area: Rect, file: &SceneFile) -> Rect {
+/// Shows the tools as a strip at the left of what is left of the room: the picture begins beside it.
+pub fn show(ui: &mut Ui, tools: &mut Tools, file: &SceneFile) {
     let sound = file.acoustic.is_some();
-    let count = TOOLS.iter().filter(|row| row.fits[usize::from(sound)]).count() as f32;
-    let columns = (count / rows(area) as f32).ceil();
-    let lines = count.min(rows(area) as f32);
-    let side = |buttons: f32| buttons * BUTTON + (buttons + 1.0) * GAP;
-    let size = vec2(side(columns), side(lines));
-    Align2::LEFT_CENTER.anchor_size(area.left_center() + vec2(16.0, 0.0), size)
-}
-
-/// As many tools as stand one below the other over `area`; the others stand beside them.
-fn rows(area: Rect) -> usize {
-    (((area.height() - 16.0 - GAP) / (BUTTON + GAP)) as usize).max(1)
-}
-
-/// Shows the strip over `area`.
-pub fn show(ui: &mut Ui, area: Rect, tools: &mut Tools, file: &SceneFile) {
-    let sound = file.acoustic.is_some();
-    plate(
-        ui,
-        "tools",
-        Align2::LEFT_CENTER,
-        area.left_center() + vec2(16.0, 0.0),
-        |ui| {
+    let all: Vec<&Row> = TOOLS.iter().filter(|row| row.fits[usize::from(sound)]).collect();
+    let height = ui.available_height();
+    // As many as stand one below the other; in a low window the others stand beside them.
+    let rows = (((height - GAP) / (BUTTON + GAP)) as usize).max(1);
+    let columns = all.len().div_ceil(rows);
+    egui::Panel::left("tools")
+        .resizable(false)
+        .exact_size(columns as f32 * (BUTTON + GAP) + GAP)
+        .frame(egui::Frame::new().fill(theme::palette(ui).panel).inner_margin(GAP))
+        .show(ui, |ui| {
             ui.spacing_mut().item_spacing = vec2(GAP, GAP);
-            let all: Vec<&Row> = TOOLS.iter().filter(|row| row.fits[usize::from(sound)]).collect();
             ui.horizontal_top(|ui| {
-                for column in all.chunks(rows(area)) {
+                for column in all.chunks(rows) {
                     ui.vertical(|ui| {
                         for row in column {
                             button(ui, row, &mut tools.tool);
@@ -49,8 +35,11 @@ pub fn show(ui: &mut Ui, area: Rect, tools: &mut Tools, file: &SceneFile) {
                     });
                 }
             });
-        },
-    );
+        });
+}
+
+/// Shows what the tool in hand can be told, over the top of `area`.
+pub fn settings(ui: &mut Ui, area: Rect, tools: &mut Tools, file: &SceneFile) {
     let mut settings = |id, contents: &mut dyn FnMut(&mut Ui)| {
         let at = area.center_top() + vec2(0.0, 12.0);
         plate(ui, id, Align2::CENTER_TOP, at, |ui| {

@@ -32,12 +32,12 @@ struct Step {
 const STEPS: [Step; 5] = [
     Step {
         title: "Let it run, and stop it",
-        text: "Press Space. A wave moves; Space again lets it wait. The dot (.) takes one step.",
+        text: "Press Space. A wave moves; Space pauses it. The dot (.) takes one step.",
         done: |then, now| then.runs != now.runs || (!now.runs && then.steps + 1 == now.steps),
     },
     Step {
         title: "Turn time round",
-        text: "Press T. Every step is undone exactly: the wave goes back to where it came from. R begins anew.",
+        text: "Press T. Every step is undone: the wave goes back to where it came from, except for what absorbing edges have swallowed. R restarts.",
         done: |then, now| then.backwards != now.backwards,
     },
     Step {

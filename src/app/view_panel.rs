@@ -20,7 +20,7 @@ const QUANTUM: [(Quantity, &str, &str); 7] = [
     (
         Quantity::Phase,
         "phase and |ψ|",
-        "arg ψ as hue (red: real and positive, cyan: real and negative), |ψ| as brightness.",
+        "arg ψ as hue (red: real and positive, cyan: real and negative), |ψ| as brightness. Where a wavelength has fewer than 10 pixels the density is shown instead: zoom in.",
     ),
     (Quantity::Real, "real part Re ψ", "Symmetric about zero."),
     (Quantity::Imaginary, "imaginary part Im ψ", "Symmetric about zero."),
@@ -77,10 +77,13 @@ pub fn quantity(file: &SceneFile) -> Quantity {
     })
 }
 
-/// The map that a scene's picture uses.
+/// The map with which a scene's picture shows a quantity, on white where `paper` says that it may stand there.
 #[must_use]
-pub fn map(file: &SceneFile) -> &'static colormap::Colormap {
-    let kind = quantity(file).map_kind();
+pub fn map(file: &SceneFile, shown: Quantity, paper: bool) -> &'static colormap::Colormap {
+    let kind = shown.map_kind();
+    if paper && file.view.colormap == "auto" {
+        return colormap::auto_on_paper(kind);
+    }
     colormap::resolve(&file.view.colormap, kind).unwrap_or_else(|_| colormap::auto(kind))
 }
 
@@ -184,7 +187,7 @@ fn range_rows(ui: &mut Ui, file: &mut SceneFile, view: &mut ViewState) {
     row(
         ui,
         "Range",
-        "Auto: follows the field, rising at once and falling slowly. Locked: stays as it is. Manual: by hand.",
+        "Auto: follows the field, rising at once, falling slowly, and not below 1 % of the run's largest amplitude. Locked: stays as it is. Manual: by hand.",
         |ui| {
             let mode = file.view.range;
             if ui.selectable_label(mode == ColorRange::Auto, "auto").clicked() {

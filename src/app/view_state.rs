@@ -2,6 +2,7 @@
 
 use super::camera::Camera;
 use super::canvas::RangeKey;
+use super::overlay::{self, Room};
 use super::refine::Refinement;
 use super::tools::Tools;
 use crate::colormap::Levels;
@@ -63,8 +64,14 @@ pub struct ViewState {
     pub levels: Levels,
     /// The picture and range mode that `levels` belongs to.
     pub shown: Option<(u64, RangeKey)>,
-    /// When it was shown first, in seconds of the window's clock.
-    pub shown_at: f64,
+    /// When it was shown first, in seconds of the window's clock, and the step it shows.
+    pub shown_at: (f64, u64),
+    /// Place and value under the pointer, for the status line: names with values.
+    pub read_out: Vec<(String, String)>,
+    /// Where the field's picture stands.
+    pub picture: egui::Rect,
+    /// The room that it has, beside the tools.
+    pub area: egui::Rect,
 }
 
 impl Default for ViewState {
@@ -85,7 +92,10 @@ impl Default for ViewState {
             range: RangeKeeper::new(ColorRange::Auto),
             levels: Levels { low: 0.0, high: 0.0 },
             shown: None,
-            shown_at: 0.0,
+            shown_at: (0.0, 0),
+            read_out: Vec::new(),
+            picture: egui::Rect::NOTHING,
+            area: egui::Rect::NOTHING,
         }
     }
 }
@@ -109,6 +119,14 @@ impl ViewState {
         self.asked = None;
         self.range.reset();
         self.shown = None;
+    }
+
+    /// Place and value under the pointer: in the status line, or over the picture where that stands alone.
+    pub fn tell(&mut self, painter: &egui::Painter, room: Room, fields: Vec<(String, String)>, bare: bool) {
+        if bare {
+            overlay::fields(painter, room, egui::Align2::RIGHT_BOTTOM, &fields);
+        }
+        self.read_out = fields;
     }
 
     /// The plane of a 3D field.

@@ -228,6 +228,47 @@ pub fn figure(value: f64, digits: usize) -> String {
     minus(&text)
 }
 
+/// A whole number with thin spaces between thousands: 60 000.
+#[must_use]
+pub fn grouped(value: f64) -> String {
+    let digits = format!("{:.0}", value.abs());
+    let mut text = String::new();
+    for (n, digit) in digits.chars().enumerate() {
+        if n > 0 && digits.len() > 4 && (digits.len() - n).is_multiple_of(3) {
+            text.push('\u{2009}');
+        }
+        text.push(digit);
+    }
+    if value < 0.0 { format!("−{text}") } else { text }
+}
+
+/// The label of a mark at `value` on an axis with a mark at every `step`, whose values reach `largest` in size: all labels of an axis have the
+/// same form and as many decimals as the marks differ by.
+#[must_use]
+pub fn axis_label(value: f64, step: f64, largest: f64) -> String {
+    // Rounding noise at zero is zero.
+    if value.abs() < 1e-6 * step {
+        return "0".to_owned();
+    }
+    let decimals = |step: f64| (-(step * (1.0 + 1e-9)).log10().floor()).clamp(0.0, 9.0) as usize;
+    // A step of 2.5 has a decimal more than its size says.
+    let whole = |step: f64| {
+        let scaled = step * 10f64.powi(decimals(step) as i32);
+        decimals(step) + usize::from((scaled - scaled.round()).abs() > 1e-6)
+    };
+    if (1e-3..1e6).contains(&largest) {
+        let decimals = whole(step);
+        if decimals == 0 {
+            return grouped(value);
+        }
+        return minus(&format!("{value:.decimals$}"));
+    }
+    let power = largest.log10().floor();
+    let unit = 10f64.powf(power);
+    let decimals = whole(step / unit);
+    minus(&format!("{:.decimals$}e{power}", value / unit))
+}
+
 /// A number whose width stays the same while it changes: always `digits` significant digits.
 #[must_use]
 pub fn steady(value: f64, decimals: usize) -> String {
@@ -290,6 +331,25 @@ pub fn round_above(least: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_labels_of_an_axis_have_one_form() {
+        let labels = |step: f64, count: i32| -> Vec<String> {
+            (0..=count)
+                .map(|n| axis_label(f64::from(n) * step, step, f64::from(count) * step))
+                .collect()
+        };
+        assert_eq!(labels(0.2, 5), ["0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
+        assert_eq!(labels(2.5, 2), ["0", "2.5", "5.0"]);
+        assert_eq!(
+            labels(40000.0, 3),
+            ["0", "40\u{2009}000", "80\u{2009}000", "120\u{2009}000"]
+        );
+        assert_eq!(labels(500.0, 2), ["0", "500", "1000"]);
+        assert_eq!(labels(2e6, 2), ["0", "2e6", "4e6"]);
+        assert_eq!(labels(5e-5, 2), ["0", "0.5e−4", "1.0e−4"]);
+        assert_eq!(axis_label(-60000.0, 20000.0, 60000.0), "−60\u{2009}000");
+    }
 
     #[test]
     fn numbers_read_as_people_write_them() {

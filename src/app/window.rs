@@ -18,6 +18,7 @@ use super::palette::CommandPalette;
 use super::pictures::{Bar, Pictures};
 use super::prompt::PathPrompt;
 use super::question::Questions;
+use super::recovery::Recovery;
 use super::refine::Refinement;
 use super::settings::{KEY, Settings};
 use super::sound::SoundWish;
@@ -50,6 +51,7 @@ pub struct App {
     /// The end of the second run was asked for.
     pub(super) ended: bool,
     pub(super) notices: Notices,
+    pub(super) recovery: Recovery,
     pub(super) palette: CommandPalette,
     pub(super) prompt: PathPrompt,
     pub(super) questions: Questions,
@@ -71,8 +73,12 @@ pub struct App {
     pub(super) space: MediumVolume,
     pub(super) space_of: Option<Arc<Scenario>>,
     pub(super) steps_per_frame: Option<u64>,
-    /// Runs as soon as the first scene is there.
+    /// Runs as soon as the next scene is there.
     pub(super) plays_first: bool,
+    /// Runs every preset that is opened.
+    pub(super) plays_presets: bool,
+    /// Since when the run rests where its lesson is over, in seconds of the window's clock.
+    pub(super) resting: Option<f64>,
     /// The first scene was told to run and does not yet.
     pub(super) starting: bool,
     /// The worker's notice that was shown last.
@@ -149,6 +155,10 @@ impl App {
             Pictures::new(render)
         });
         meter.note("shaders are compiled");
+        let cache = background.cache.as_deref().and_then(Path::parent);
+        let recovery = cache
+            .filter(|_| cc.storage.is_some())
+            .map(|cache| cache.join("unsaved"));
         let mut app = Self {
             worker: head_start.worker,
             background,
@@ -161,6 +171,8 @@ impl App {
             comparison: Comparison::default(),
             ended: false,
             notices: Notices::default(),
+            // Only a program that remembers from start to start keeps anything.
+            recovery: Recovery::new(recovery),
             palette: CommandPalette::default(),
             prompt: PathPrompt::default(),
             questions: Questions::default(),
@@ -181,6 +193,8 @@ impl App {
             space_of: None,
             steps_per_frame: None,
             plays_first: true,
+            plays_presets: true,
+            resting: None,
             starting: false,
             noticed: 0,
             first_try: true,
@@ -195,10 +209,20 @@ impl App {
         Ok(app)
     }
 
-    /// The same, waiting at t = 0 once the first scene is there.
+    /// The same, waiting at t = 0 once a scene is there.
     #[must_use]
     pub fn paused(mut self) -> Self {
         self.plays_first = false;
+        self.plays_presets = false;
+        self
+    }
+
+    /// The same, with every panel open.
+    #[must_use]
+    pub fn with_all_panels(mut self) -> Self {
+        self.settings.right = true;
+        self.settings.plots = true;
+        self.settings.tab = super::settings::LeftTab::Gallery;
         self
     }
 
@@ -221,6 +245,18 @@ impl App {
     pub fn with_own_scenes(mut self, folder: &Path) -> Self {
         self.settings.folder = Some(folder.to_owned());
         self
+    }
+
+    /// The same, with unsaved edits kept in this folder.
+    #[must_use]
+    pub fn with_recovery(mut self, folder: &Path) -> Self {
+        self.look_for_unsaved(folder);
+        self
+    }
+
+    /// Looks for unsaved edits of earlier runs in this folder, and keeps this one's there.
+    pub fn look_for_unsaved(&mut self, folder: &Path) {
+        self.recovery = Recovery::new(Some(folder.to_owned()));
     }
 
     /// The same, with pictures of the user's own scenes kept in this folder.
@@ -308,6 +344,12 @@ impl App {
         &self.carpet
     }
 
+    /// Where the field's picture stands in the window, and the room that it has; both empty before the first picture.
+    #[must_use]
+    pub fn picture(&self) -> (egui::Rect, egui::Rect) {
+        (self.view.picture, self.view.area)
+    }
+
     /// Whether the picture stands alone.
     #[must_use]
     pub fn is_bare(&self) -> bool {
@@ -350,6 +392,8 @@ impl eframe::App for App {
         self.overlays(&ctx, &mut wishes);
         self.grant(&ctx, wishes);
         self.submit_edit(&ctx);
+        self.keep_safe(&ctx);
+        self.guard_close(&ctx);
         self.submit_comparison();
         self.meter.end(frame.info().cpu_usage);
     }
@@ -361,6 +405,7 @@ impl eframe::App for App {
     }
 
     fn on_exit(&mut self) {
+        self.recovery.clear();
         self.meter.log();
     }
 

@@ -62,6 +62,8 @@ pub enum Command {
     BackToTurn,
     /// Steps per shown frame; `None` = as many as fit into a frame.
     StepsPerFrame(Option<u64>),
+    /// Whether a run pauses where its lesson is over: at the focus of a mirror, else at the scene's end. Playing again goes on from there.
+    Rest(bool),
     /// What the frames shall show.
     View(ImageRequest),
     /// The volume that the frames shall carry beside the picture; `None` = no volume.
@@ -83,7 +85,10 @@ pub enum Command {
 impl Command {
     /// Whether it only says how the next frames shall be.
     pub(super) fn is_setting(&self) -> bool {
-        matches!(self, Self::View(_) | Self::Volume(_) | Self::StepsPerFrame(_))
+        matches!(
+            self,
+            Self::View(_) | Self::Volume(_) | Self::StepsPerFrame(_) | Self::Rest(_)
+        )
     }
 
     /// Whether a later command of the same kind makes this one pointless, with nothing in between that it acts on.
@@ -93,6 +98,7 @@ impl Command {
             (Self::View(_), Self::View(_))
                 | (Self::Volume(_), Self::Volume(_))
                 | (Self::StepsPerFrame(_), Self::StepsPerFrame(_))
+                | (Self::Rest(_), Self::Rest(_))
                 | (Self::Update(_), Self::Update(_) | Self::Load(_))
                 | (Self::Load(_), Self::Load(_))
                 | (Self::Compare(_), Self::Compare(_))

@@ -72,6 +72,8 @@ pub struct Frame {
     pub mirror: Option<Arc<MirrorFrame>>,
     /// The expectation whose question the run waits at; the next step goes on from there.
     pub question: Option<usize>,
+    /// The run rests where its lesson is over; playing goes on from there.
+    pub rests: bool,
     /// A second run beside this one, where one was asked for.
     pub compared: Option<Arc<Compared>>,
     /// Whether there is a snapshot to go back to.

@@ -140,6 +140,21 @@ impl Engine {
         Ok(self.until_focus())
     }
 
+    /// Steps to where a lesson is over: to the focus of a mirror, else to the scene's `time.end`; `None` without one, and where it lies behind.
+    #[must_use]
+    pub fn steps_to_rest(&self) -> Option<u64> {
+        let clock = self.clock();
+        if clock.time_step <= 0.0 {
+            return None;
+        }
+        if let Some(timeline) = &self.timeline {
+            return (2 * timeline.turn).checked_sub(clock.steps);
+        }
+        let end = self.scenario.time().end?;
+        let ahead = (end - clock.time) / clock.time_step > -0.5;
+        ahead.then(|| super::build::steps_between(clock.time, end, clock.time_step))
+    }
+
     /// Turns time round here, whatever the scene says; the clock runs on.
     ///
     /// # Errors

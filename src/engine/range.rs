@@ -1,16 +1,60 @@
 //! The colour range of a sequence of pictures: one logic for the window and every export.
 
 use crate::colormap::{Kind, Levels};
+use crate::physics::Initial;
+use crate::scene::Scenario;
 use crate::scene::scenario::{ColorRange, Quantity};
 use crate::solver::FieldImage;
+use std::f64::consts::TAU;
 
 /// Seconds in which the levels of `auto` fall by a factor of e after a maximum has gone.
-pub const FALL_SECONDS: f32 = 1.0;
+pub const FALL_SECONDS: f32 = 0.6;
+
+/// The share of the run's largest amplitude that the levels of `auto` do not fall below; its square for squares of amplitudes (densities,
+/// energies). A wave that has left is then dark, and what remains of it is not made bright.
+pub const LEAST_SHARE: f32 = 0.01;
+
+/// Fewest pixels a wavelength with which a phase is told apart as a hue: with less, eyes mix the hues to grey.
+pub const PIXELS_PER_HUES: f64 = 10.0;
+
+/// What is shown of a field whose phase is asked for, with `pixels_per_site` on the screen or in the picture: the density, where
+/// the shortest wavelength 2π/k of the scene's packets has fewer than [`PIXELS_PER_HUES`] pixels. Other quantities, graphs of a line and
+/// scenes without moving packets are shown as asked.
+#[must_use]
+pub fn shown_quantity(scenario: &Scenario, asked: Quantity, pixels_per_site: f64) -> Quantity {
+    let Initial::Packets(packets) = scenario.initial() else {
+        return asked;
+    };
+    if asked != Quantity::Phase || scenario.grid().rank() == 1 {
+        return asked;
+    }
+    let largest = packets
+        .iter()
+        .map(|packet| packet.momentum.iter().map(|k| k * k).sum::<f64>().sqrt())
+        .fold(0.0, f64::max);
+    let pixels = TAU / (largest * scenario.grid().spacing()) * pixels_per_site;
+    if pixels < PIXELS_PER_HUES {
+        Quantity::Density
+    } else {
+        asked
+    }
+}
+
+/// The least end of a range of `auto`, as a share of the run's largest value of a quantity.
+#[must_use]
+pub fn least_share(quantity: Option<Quantity>) -> f32 {
+    match quantity {
+        Some(Quantity::Density | Quantity::Energy | Quantity::Momentum) => LEAST_SHARE * LEAST_SHARE,
+        Some(Quantity::Peak) => 0.0,
+        _ => LEAST_SHARE,
+    }
+}
 
 /// Keeps the colour range of a sequence of pictures.
 ///
 /// `locked` is the range of the first picture. `auto` follows the field: it rises with the largest value at once, so that
-/// nothing is cut off, and falls slowly ([`FALL_SECONDS`]), so that nothing flickers. A picture alone has its own range. Quantities
+/// nothing is cut off, and falls slowly ([`FALL_SECONDS`]), so that nothing flickers, and never below a share of the run's largest value
+/// ([`least_share`]). A picture alone has its own range. Quantities
 /// that are never negative start at 0; signed ones are symmetric. An energy density that a negative potential makes negative starts at its least value.
 #[derive(Clone, Debug)]
 pub struct RangeKeeper {
@@ -19,6 +63,10 @@ pub struct RangeKeeper {
     top: Option<f32>,
     /// The least value of quantities that are as a rule not negative; 0 or below.
     bottom: Option<f32>,
+    /// The largest size of a value so far.
+    largest: f32,
+    /// `auto` ended at its least share.
+    held: bool,
 }
 
 impl RangeKeeper {
@@ -30,6 +78,8 @@ impl RangeKeeper {
             quantity: None,
             top: None,
             bottom: None,
+            largest: 0.0,
+            held: false,
         }
     }
 
@@ -42,6 +92,14 @@ impl RangeKeeper {
     pub fn reset(&mut self) {
         self.top = None;
         self.bottom = None;
+        self.largest = 0.0;
+        self.held = false;
+    }
+
+    /// Whether the field has become so faint that the range of the last picture was held at its least share of the run's largest value.
+    #[must_use]
+    pub fn is_held(&self) -> bool {
+        self.held
     }
 
     /// The levels for the next picture, `seconds` of viewing time after the last one.
@@ -72,10 +130,10 @@ impl RangeKeeper {
     pub fn levels_of(&mut self, quantity: Option<Quantity>, now: f32, seconds: f32) -> Levels {
         if self.quantity != quantity {
             self.quantity = quantity;
-            self.top = None;
-            self.bottom = None;
+            self.reset();
         }
         let signed = quantity.is_some_and(|q| q.map_kind() == Kind::Diverging);
+        self.held = false;
         if let ColorRange::Fixed(low, high) = self.mode {
             #[expect(clippy::cast_possible_truncation, reason = "pictures are in single precision")]
             return Levels {
@@ -83,7 +141,13 @@ impl RangeKeeper {
                 high: high as f32,
             };
         }
-        let top = follow(self.mode, self.top, now, seconds);
+        self.largest = self.largest.max(now);
+        let least = self.largest * least_share(quantity);
+        self.held = self.mode == ColorRange::Auto && now < least;
+        let mut top = follow(self.mode, self.top, now, seconds);
+        if self.mode == ColorRange::Auto {
+            top = top.max(least);
+        }
         self.top = Some(top);
         Levels {
             low: if signed { -top } else { 0.0 },
@@ -112,6 +176,46 @@ mod tests {
             quantity: Some(quantity),
             ..FieldImage::default()
         }
+    }
+
+    #[test]
+    fn what_is_left_of_a_wave_is_not_made_bright() {
+        let mut keeper = RangeKeeper::new(ColorRange::Auto);
+        let sound = |size: f32| picture(Quantity::Pressure, &[size, -0.5 * size]);
+        assert_eq!(keeper.levels(&sound(2.0), 0.0), Levels { low: -2.0, high: 2.0 });
+        assert!(!keeper.is_held());
+        // Long after: a hundredth of the largest value, though the field has a thousandth.
+        let levels = keeper.levels(&sound(0.002), 100.0);
+        assert!(
+            (levels.high - 0.02).abs() < 1e-6 && (levels.low + 0.02).abs() < 1e-6,
+            "{levels:?}"
+        );
+        assert!(keeper.is_held());
+        // A wave that comes back is followed again.
+        assert_eq!(keeper.levels(&sound(1.0), 0.1).high, 1.0);
+        assert!(!keeper.is_held());
+        // Squares of amplitudes: the square of the share.
+        let density = |size: f32| picture(Quantity::Density, &[size, 0.0]);
+        keeper.levels(&density(4.0), 0.0);
+        assert_eq!(keeper.levels(&density(1e-3), 100.0).high, 1e-3);
+        assert!((keeper.levels(&density(1e-6), 100.0).high - 4e-4).abs() < 1e-9);
+        keeper.reset();
+        assert_eq!(keeper.levels(&density(1e-6), 0.0).high, 1e-6, "another run");
+    }
+
+    #[test]
+    fn phases_are_shown_where_a_wavelength_has_room() {
+        let text = crate::scene::presets::find("double-slit").unwrap().text;
+        let (_, scenario) = crate::solver::read_scene_text(text, None, &[]).unwrap();
+        // A wavelength of 12 sites.
+        for (pixels, shown) in [
+            (0.5, Quantity::Density),
+            (0.84, Quantity::Phase),
+            (2.0, Quantity::Phase),
+        ] {
+            assert_eq!(shown_quantity(&scenario, Quantity::Phase, pixels), shown, "{pixels}");
+        }
+        assert_eq!(shown_quantity(&scenario, Quantity::Real, 0.1), Quantity::Real);
     }
 
     #[test]

@@ -44,6 +44,10 @@ pub(super) struct Runner {
     /// Which expectations' questions were asked in this run, and the one that the run waits at.
     asked: Vec<bool>,
     question: Option<usize>,
+    /// Whether the run shall rest where its lesson is over, whether it rests there, and the step at which it did so last.
+    to_rest: bool,
+    rests: bool,
+    rested_at: Option<u64>,
     /// What is done with every state that is shown, and the step at which it was done last.
     each: Option<(Job, Option<u64>)>,
     playing: bool,
@@ -116,6 +120,9 @@ impl Runner {
             each: None,
             asked: Vec::new(),
             question: None,
+            to_rest: false,
+            rests: false,
+            rested_at: None,
             playing: false,
             by_hand: 0,
             left_in_frame: 0,
@@ -265,6 +272,26 @@ impl Runner {
         Some(0)
     }
 
+    /// Rests where the lesson is over; otherwise the most steps to there.
+    fn at_rest(&mut self) -> Option<u64> {
+        let engine = self.engine.as_ref().filter(|_| self.to_rest && self.by_hand == 0)?;
+        let steps = engine.steps_to_rest()?;
+        if steps > 0 {
+            self.rested_at = None;
+            return Some(steps);
+        }
+        let here = engine.clock().steps;
+        if here == 0 || self.rested_at == Some(here) {
+            return None;
+        }
+        self.rested_at = Some(here);
+        self.rests = true;
+        self.playing = false;
+        self.left_in_frame = 0;
+        self.stale = true;
+        Some(0)
+    }
+
     fn start_frame(&mut self) {
         self.deadline = Instant::now() + FRAME;
     }
@@ -272,11 +299,18 @@ impl Runner {
     /// One batch.
     #[expect(clippy::cast_precision_loss, reason = "a rate")]
     fn step(&mut self) -> Result<(), EngineError> {
-        let most = self.at_question();
+        let mut most = self.at_question();
+        if most != Some(0) {
+            most = match (most, self.at_rest()) {
+                (Some(question), Some(rest)) => Some(question.min(rest)),
+                (question, rest) => question.or(rest),
+            };
+        }
         if most == Some(0) {
             return Ok(());
         }
         self.question = None;
+        self.rests = false;
         let Some(engine) = &mut self.engine else { return Ok(()) };
         let steps = if self.by_hand > 0 {
             self.by_hand.min(self.pacing.steps_per_frame())

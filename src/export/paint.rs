@@ -10,7 +10,7 @@ use super::space::Space;
 use super::theme::Theme;
 use crate::colormap::{self, Colormap, Kind, Levels, dimmed, phase_entry};
 use crate::engine::maps::wave_number;
-use crate::engine::{Engine, EngineError, RangeKeeper};
+use crate::engine::{Engine, EngineError, RangeKeeper, shown_quantity};
 use crate::physics::Equation;
 use crate::scene::Scenario;
 use crate::scene::scenario::{Quantity, ViewMode};
@@ -25,6 +25,34 @@ fn length_unit(scenario: &Scenario) -> &'static str {
         Equation::Schrodinger => "",
         Equation::Acoustic => "m",
     }
+}
+
+/// The look with which a scene is shown, and its map: where a wavelength has too few pixels for its hues, the density instead of the phase, as
+/// in the window.
+fn legible(scenario: &Scenario, look: &Look) -> Result<(Look, &'static Colormap), LookError> {
+    let named = colormap::resolve(&look.colormap, look.quantity.map_kind())?;
+    let grid = scenario.grid();
+    let [nx, ny, _] = grid.size();
+    if grid.rank() == 1 || look.mode != ViewMode::Plane || look.quantity != Quantity::Phase {
+        return Ok((look.clone(), named));
+    }
+    let sites = match &look.region {
+        Some([x, y]) => [x.len(), y.len()].map(|count| count.max(1)),
+        None => [nx, ny],
+    };
+    let (_, field, _) = layout(sites, false, false, look)?;
+    let pixels_per_site = index(field.width) / index(sites[0]);
+    let quantity = shown_quantity(scenario, look.quantity, pixels_per_site);
+    if quantity == look.quantity {
+        return Ok((look.clone(), named));
+    }
+    let kind = quantity.map_kind();
+    let look = Look {
+        quantity,
+        ..look.clone()
+    };
+    let map = colormap::resolve(&look.colormap, kind).unwrap_or_else(|_| colormap::auto(kind));
+    Ok((look, map))
 }
 
 /// Makes the pictures of one scene, keeping the colour range from one to the next.
@@ -62,11 +90,12 @@ impl Painter {
         let grid = scenario.grid();
         let [nx, ny, nz] = grid.size();
         let line = grid.rank() == 1;
+        let (look, named) = legible(&scenario, look)?;
+        let look = &look;
         // A graph of |ψ|² is coloured by phase, so both quantities are one picture there.
         let quantum = scenario.model().equation() == Equation::Schrodinger;
         let by_phase = line && quantum && matches!(look.quantity, Quantity::Density | Quantity::Phase);
         let shown = if by_phase { Quantity::Phase } else { look.quantity };
-        let named = colormap::resolve(&look.colormap, look.quantity.map_kind())?;
         let map = if by_phase && named.kind != Kind::Cyclic {
             colormap::auto(Kind::Cyclic)
         } else {
@@ -282,9 +311,12 @@ impl Painter {
             let scenario = Arc::clone(&self.scenario);
             let legend = self.legend(&scenario, levels, clock);
             legend.draw(&mut self.picture, field, self.unit, self.theme);
-            if let Some(shade) = &self.shade {
-                super::overlay::caption(&mut self.picture, field, self.unit, self.theme, shade.meaning());
-            }
+            let words = if self.keeper.is_held() {
+                "faint: the range ends at 1 % of the largest amplitude so far"
+            } else {
+                self.shade.as_ref().map_or("", Shade::meaning)
+            };
+            super::overlay::caption(&mut self.picture, field, self.unit, self.theme, words);
         }
     }
 

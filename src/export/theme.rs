@@ -1,7 +1,7 @@
 //! Colours of what is drawn around a field.
 
 use super::text::{Style, Weight};
-use crate::colormap::{Colormap, Kind, oklab};
+use crate::colormap::Colormap;
 
 /// Dark or light, as the colour map wants it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,12 +52,7 @@ impl Theme {
     /// The theme that a map belongs to: light where "nothing" is light, as white paper is.
     #[must_use]
     pub fn of(map: &Colormap) -> &'static Self {
-        let nothing = match map.kind {
-            Kind::Sequential => map.table()[0],
-            Kind::Diverging => map.table()[128],
-            Kind::Cyclic => [0; 3],
-        };
-        if oklab(nothing)[0] > 0.7 { &LIGHT } else { &DARK }
+        if map.is_light() { &LIGHT } else { &DARK }
     }
 
     /// Style of a title, `size` pixels.

@@ -90,12 +90,13 @@ impl MediumPicture {
         }
     }
 
-    /// The callback that draws into `clip`; `None` where there is nothing to show.
+    /// The callback that draws into `clip`, over a picture on white where `paper` says so; `None` where there is nothing to show.
     pub fn callback(
         &self,
         render: &RenderState,
         clip: egui::Rect,
         placement: Placement,
+        paper: bool,
     ) -> Option<egui::PaintCallback> {
         if self.size[0] == 0 {
             return None;
@@ -106,9 +107,21 @@ impl MediumPicture {
             size: self.size.map(|n| n as f32),
             lines: 8.0,
             strength: 1.0,
-            wall: [0.36, 0.38, 0.41, 1.0],
-            hill: [1.0, 1.0, 1.0, 1.0],
-            well: [0.45, 0.75, 1.0, 1.0],
+            wall: if paper {
+                [0.55, 0.57, 0.60, 1.0]
+            } else {
+                [0.36, 0.38, 0.41, 1.0]
+            },
+            hill: if paper {
+                [0.15, 0.15, 0.15, 1.0]
+            } else {
+                [1.0, 1.0, 1.0, 1.0]
+            },
+            well: if paper {
+                [0.0, 0.30, 0.75, 1.0]
+            } else {
+                [0.45, 0.75, 1.0, 1.0]
+            },
             linear_target: self.pipeline.linear_target(),
             unused: [0; 3],
         };

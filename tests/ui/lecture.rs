@@ -57,7 +57,7 @@ fn the_run_waits_for_a_prediction_and_shows_it_beside_the_answer() {
     }
     window.wait("the question again", |app| app.frame().question == Some(0));
     window.settle();
-    window.click("Run without");
+    window.click("Skip");
     window.wait("it goes on", |app| app.frame().clock.steps > 10);
     assert_eq!(window.app().questions().guess(0), None);
 }

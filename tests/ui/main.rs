@@ -5,6 +5,8 @@
 mod access;
 mod files;
 mod films;
+mod keeping;
+mod layout;
 mod lecture;
 mod looks;
 mod mirror;

@@ -12,10 +12,10 @@ const SITES: [f32; 2] = [96.0, 64.0];
 const SPACING: f64 = 0.5;
 
 impl Window {
-    /// Where a site's middle stands on the screen while the whole grid is shown: 16 points of room on every side.
+    /// Where a site's middle stands on the screen while the whole grid is shown: 2 points of room on every side.
     fn site(&self, x: f32, y: f32) -> Pos2 {
         let area = self.harness.get_by_label("Picture of the field").rect();
-        let scale = ((area.width() - 32.0) / SITES[0]).min((area.height() - 32.0) / SITES[1]);
+        let scale = ((area.width() - 4.0) / SITES[0]).min((area.height() - 4.0) / SITES[1]);
         area.center() + scale * vec2(x + 0.5 - SITES[0] / 2.0, SITES[1] / 2.0 - y - 0.5)
     }
 
@@ -84,7 +84,7 @@ fn a_painted_wall_stops_the_wave() {
             window.drag(
                 PointerButton::Primary,
                 Modifiers::SHIFT,
-                &[(56.0, -6.0), (56.0, 30.0), (56.0, 63.0)],
+                &[(56.0, -1.5), (56.0, 30.0), (56.0, 63.0)],
             );
             assert_eq!(wall(window.app()), before, "a stroke begins on the grid");
             window.drag(

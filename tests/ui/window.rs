@@ -102,12 +102,30 @@ impl Window {
             .build_eframe(move |cc| {
                 // No test opens a dialogue of the system.
                 let app = App::new(cc, options, Instant::now()).unwrap();
-                let app = app.paused().with_own_dialogues();
+                let app = app.paused().with_own_dialogues().with_all_panels();
                 // What is drawn shall not depend on how busy the machine is.
                 let app = if hurried { app } else { app.unhurried() };
                 app.with_own_scenes(&own).with_cache(&own.join("cache"))
             });
         Self { harness, folder }
+    }
+
+    /// The window as it is at the first start, of this size, with a scene.
+    pub fn plain(scene: &str, size: [f32; 2]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let options = AppOptions {
+            scene: Some(scene.to_owned()),
+            ..AppOptions::default()
+        };
+        let kept = folder.path().join("unsaved");
+        let harness = Harness::builder().with_size(size).wgpu().build_eframe(move |cc| {
+            let app = App::new(cc, options, Instant::now()).unwrap();
+            app.paused().with_own_dialogues().with_recovery(&kept)
+        });
+        let mut window = Self { harness, folder };
+        window.wait("the first picture", |app| !app.frame().image.value.is_empty());
+        window.settle();
+        window
     }
 
     pub fn app(&self) -> &App {

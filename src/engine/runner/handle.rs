@@ -9,7 +9,7 @@ use crate::engine::spectra::Spectra;
 use crate::engine::{Change, Command, Engine, EngineError};
 use crate::physics::Equation;
 use crate::scene::Scenario;
-use crate::solver::Backend;
+use crate::solver::{Backend, FieldImage};
 use std::sync::Arc;
 
 impl Runner {
@@ -56,15 +56,18 @@ impl Runner {
             Command::Reset => self.reset(),
             Command::Snapshot => self.with_engine(|engine| engine.snapshot().map(|()| None)),
             Command::Restore => {
+                self.rests = false;
                 self.with_engine(|engine| engine.restore().map(|()| None));
                 self.with_companion(ComparisonRun::adopt);
             }
             Command::Reverse => {
+                self.rests = false;
                 self.with_engine(|engine| engine.reverse().map(|()| None));
                 self.with_companion(|companion, _| companion.reverse());
             }
             Command::Compare(scenario) => self.compare(scenario),
             Command::BackToTurn => {
+                self.rests = false;
                 self.with_engine(|engine| engine.back_to_turn().map(|()| None));
                 self.with_companion(ComparisonRun::adopt);
             }
@@ -72,6 +75,7 @@ impl Runner {
                 self.steps_per_frame = steps.map(|steps| steps.max(1));
                 self.left_in_frame = 0;
             }
+            Command::Rest(rests) => self.to_rest = rests,
             Command::SaveCheckpoint(path) => self.with_engine(|engine| {
                 engine.save_checkpoint(&path)?;
                 Ok(Some(format!("checkpoint written to {}", path.display())))
@@ -93,6 +97,8 @@ impl Runner {
         self.run += 1;
         self.asked.clear();
         self.question = None;
+        self.rests = false;
+        self.rested_at = None;
     }
 
     fn load(&mut self, scenario: Arc<Scenario>) {
@@ -107,6 +113,9 @@ impl Runner {
         self.by_hand = 0;
         self.request = None;
         self.forget_volume();
+        // The scene before it is not shown under the name of this one.
+        self.good = FieldImage::default();
+        self.image_serial += 1;
         self.publish();
         match Engine::new(scenario) {
             Ok(mut engine) => {

@@ -173,6 +173,7 @@ impl Runner {
             frame.volume.clone_from(&self.volume);
         }
         frame.question = self.question;
+        frame.rests = self.rests;
         frame.compared = self.companion.as_ref().map(ComparisonRun::shown);
         frame.rate = self.rate.rate();
         frame.frames_per_second = self.pictures.rate();
@@ -199,6 +200,7 @@ impl Runner {
                 .extend(detectors.filter_map(|place| engine.taps().latest(place)));
             frame.verdicts.extend_from_slice(engine.verdicts());
         } else {
+            frame.clock = Clock::default();
             frame.observables = None;
             frame.has_snapshot = false;
         }

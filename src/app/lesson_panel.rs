@@ -1,0 +1,51 @@
+//! The lesson: what the scene is about, what to look for, and whether its predictions come true.
+
+use super::document::Document;
+use super::question::Questions;
+use super::widgets::{hint, icon_button};
+use super::{checks_panel, markdown, theme};
+use crate::engine::Frame;
+use crate::scene::presets;
+use egui::{Align, Layout, Ui};
+use lucide_icons::Icon;
+
+/// Shows the panel, with the predictions where `questions` are given; returns the preset that shall be opened.
+pub fn show(ui: &mut Ui, document: &Document, frame: &Frame, questions: Option<&Questions>) -> Option<String> {
+    let wanted = steps(ui, document.preset());
+    let title = match document.draft.title.as_str() {
+        "" => "Untitled",
+        title => title,
+    };
+    let color = theme::palette(ui).strong;
+    ui.add(egui::Label::new(egui::RichText::new(title).size(17.0).color(color)).wrap());
+    if document.draft.about.trim().is_empty() {
+        hint(ui, "This scene has no text. `about` in its file is shown here.");
+    } else {
+        markdown::show(ui, &document.draft.about);
+    }
+    if let Some(questions) = questions {
+        ui.add_space(8.0);
+        checks_panel::show(ui, frame, questions, document.checks());
+    }
+    wanted
+}
+
+/// From lesson to lesson.
+fn steps(ui: &mut Ui, present: Option<&str>) -> Option<String> {
+    let all = presets::all();
+    let place = present.and_then(|name| all.iter().position(|preset| preset.name == name))?;
+    let mut wanted = None;
+    ui.horizontal(|ui| {
+        let text = format!("Lesson {} of {}", place + 1, all.len());
+        ui.label(egui::RichText::new(text).size(12.0).color(theme::palette(ui).weak));
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if icon_button(ui, Icon::ChevronRight, "Next lesson", place + 1 < all.len()).clicked() {
+                wanted = all.get(place + 1);
+            }
+            if icon_button(ui, Icon::ChevronLeft, "Lesson before", place > 0).clicked() {
+                wanted = place.checked_sub(1).and_then(|place| all.get(place));
+            }
+        });
+    });
+    wanted.map(|preset| preset.name.to_owned())
+}

@@ -1,0 +1,87 @@
+//! The wave is the picture: what it gets of the window, and how a lesson ends.
+
+use super::window::{SCENE, Window};
+use egui_kittest::kittest::Queryable;
+use ripplon::app::settings::LeftTab;
+use ripplon::engine::Status;
+
+#[test]
+fn the_field_has_most_of_the_window() {
+    for (size, least, picture_least) in [
+        ([1280.0, 720.0], 0.6, 0.5),
+        ([1920.0, 1080.0], 0.7, 0.6),
+        ([1024.0, 640.0], 0.5, 0.37),
+    ] {
+        let window = Window::plain("double-slit", size);
+        let whole = size[0] * size[1];
+        let (picture, area) = window.app().picture();
+        let (area, picture) = (area.area() / whole, picture.area() / whole);
+        assert!(area >= least, "{size:?}: the field's room is {area:.3} of the window");
+        assert!(
+            picture >= picture_least,
+            "{size:?}: the picture is {picture:.3} of the window"
+        );
+        // The lesson is read beside it.
+        assert_eq!(window.app().settings().tab, LeftTab::Lesson);
+        assert!(window.harness.query_by_label("Is it right?").is_some());
+        if let Some(folder) = std::env::var_os("SCREENS") {
+            let mut window = window;
+            let file = std::path::Path::new(&folder).join(format!("plain-{}x{}.png", size[0], size[1]));
+            window.harness.render().unwrap().save(file).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_lesson_rests_at_its_end() {
+    let mut window = Window::open();
+    window.click("Play");
+    window.wait("the end", |app| app.frame().rests);
+    let frame = window.app().frame();
+    assert_eq!(
+        (frame.clock.steps, &frame.status),
+        (200, &Status::Paused),
+        "exactly there"
+    );
+    window.settle();
+    window.click("Go on");
+    window.wait("it goes on", |app| app.frame().clock.steps > 210);
+    window.click("Reset");
+    window.wait("the reset", |app| app.frame().clock.steps < 150);
+    window.wait("the end again", |app| app.frame().rests);
+    window.settle();
+    window.click("Again");
+    window.wait("from the start", |app| (1..150).contains(&app.frame().clock.steps));
+}
+
+#[test]
+fn a_mirrors_lesson_rests_at_its_focus() {
+    let mut window = Window::open();
+    window.show_scene(&super::mirror::ring("reversal"));
+    window.click("Play");
+    window.wait("the focus", |app| app.frame().rests);
+    let frame = window.app().frame();
+    let turn = frame.mirror.as_ref().unwrap().status.turn;
+    assert_eq!(frame.clock.steps, 2 * turn);
+    // Back to the turn and played again it rests there again.
+    window.harness.key_press(egui::Key::U);
+    window.settle();
+    window.wait("the turn", |app| app.frame().clock.steps <= turn);
+    window.click("Play");
+    window.wait("the focus again", |app| {
+        app.frame().rests && app.frame().clock.steps == 2 * turn
+    });
+}
+
+#[test]
+fn runs_may_go_on_past_the_end() {
+    let mut window = Window::open();
+    window.show_scene(&SCENE.replace("end = 4.0", "end = 0.4"));
+    window.keys(egui::Modifiers::COMMAND, egui::Key::P);
+    window.harness.get_by_label("Command").type_text("rest at");
+    window.settle();
+    window.key(egui::Key::Enter);
+    assert!(!window.app().settings().rests);
+    window.click("Play");
+    window.wait("steps past the end", |app| app.frame().clock.steps > 40);
+}
