@@ -44,7 +44,13 @@ impl App {
             .frame(bar(16, 2))
             .resizable(false)
             .show(ui, |ui| {
-                status::show(ui, self.worker.last_frame(), self.worker.task(), &self.meter, &self.view.read_out);
+                status::show(
+                    ui,
+                    self.worker.last_frame(),
+                    self.worker.task(),
+                    &self.meter,
+                    &self.view.read_out,
+                );
             });
         let side = egui::Frame::new().fill(fill).inner_margin(Margin {
             left: 16,
