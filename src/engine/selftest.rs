@@ -326,12 +326,12 @@ fn sound(case: &Case, rank: usize, trial: Trial) -> Result<Check, EngineError> {
 
 /// Rounding of a run of so many steps. Eight times the estimate covers sums over the stencil, and coefficients that are rounded once and used in every step.
 fn rounding(case: &Case, scenario: &Scenario, steps: f64) -> f64 {
-    let roundings = if case.method.id != SOUND {
-        // n operations a site and step, with random sign: √n.
-        ((case.method.work)(scenario).instructions * steps).sqrt()
-    } else {
+    let roundings = if case.method.id == SOUND {
         // One rounding a step and as much in λ², both of a field of 1, integrated twice by leapfrog as a random walk: √2 · n^1.5/√3.
         (2.0f64 / 3.0).sqrt() * steps.powf(1.5)
+    } else {
+        // n operations a site and step, with random sign: √n.
+        ((case.method.work)(scenario).instructions * steps).sqrt()
     };
     8.0 * epsilon(case.precision) / 2.0 * roundings
 }
