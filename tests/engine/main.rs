@@ -165,8 +165,8 @@ fn expectations_are_measured_at_their_steps() {
     let mut apart = engine(&[]);
     apart.advance(25).unwrap();
     assert_eq!(run.verdicts()[0], Verdict::Right(apart.observables().unwrap().norm));
-    // The step nearest to 0.733 is 37 (t = 0.74): the 37th record.
-    let record = run.taps().values(0)[36];
+    // The step nearest to 0.733 is 37 (t = 0.74): the 37th record after that of t = 0.
+    let record = run.taps().values(0)[37];
     assert_eq!(run.verdicts()[1], Verdict::Wrong(record));
 }
 
