@@ -3,7 +3,7 @@
 use std::f64::consts::PI;
 
 /// Full width at half height of J₀(kr), in wavelengths: what a focus in the open has in two dimensions. J₀(1.52114) = ½.
-pub const SPOT_2D: f64 = 2.0 * 1.521_139_2 / (2.0 * PI);
+pub const SPOT_2D: f64 = 2.0 * 1.521_144_057_7 / (2.0 * PI);
 
 /// The same in wavelengths, mean over both axes, where waves come from angles up to `half_angle` on either side of an axis only, all with the same strength: across that axis the mean of
 /// cos(kr sin φ) falls to a half, along it that of cos(kr cos φ). [`SPOT_2D`] is what all directions give.
