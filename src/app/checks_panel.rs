@@ -97,7 +97,7 @@ fn card(
             ui.spacing_mut().item_spacing.y = 4.0;
             ui.horizontal(|ui| {
                 ui.label(theme::icon(icon, 15.0).color(color));
-                ui.add(egui::Label::new(egui::RichText::new(&name).color(palette.strong)).truncate());
+                // What stands at the right has its room first: a long name is cut before it.
                 ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                     let text = match verdict {
                         _ if edited => word.to_owned(),
@@ -108,6 +108,9 @@ fn card(
                         _ => word.to_owned(),
                     };
                     ui.label(egui::RichText::new(text).size(12.0).color(color));
+                    ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                        ui.add(egui::Label::new(egui::RichText::new(&name).color(palette.strong)).truncate());
+                    });
                 });
             });
             if let Some(said) = questions.said(place) {

@@ -12,7 +12,7 @@ use egui::{Align2, Color32, FontId, Painter, Rect, Stroke, Vec2, pos2, vec2};
 const TEXT: f32 = 12.0;
 
 /// Between a plate and the edge of the canvas or of the picture.
-const GAP: f32 = 6.0;
+const GAP: f32 = 3.0;
 
 /// Where plates may stand.
 #[derive(Clone, Copy, Debug)]
@@ -149,7 +149,7 @@ enum Form {
 
 /// A line's colours, and its height.
 const LINE: Vec2 = vec2(128.0, 8.0);
-const LINE_HEIGHT: f32 = 26.0;
+const LINE_HEIGHT: f32 = 24.0;
 
 impl Form {
     /// A bar or a wheel stands beside the picture or over what has no edge; over the picture the colours take as little room as they can.
@@ -467,22 +467,22 @@ mod tests {
             picture: area,
             ..Room::free(area)
         };
-        assert_eq!(whole.corner(Align2::LEFT_TOP, size).min, pos2(6.0, 6.0));
+        assert_eq!(whole.corner(Align2::LEFT_TOP, size).min, pos2(3.0, 3.0));
         let low = Room {
             picture: area.shrink2(vec2(16.0, 100.0)),
             ..Room::free(area)
         };
-        assert_eq!(low.corner(Align2::LEFT_TOP, size).min, pos2(6.0, 6.0), "above it");
+        assert_eq!(low.corner(Align2::LEFT_TOP, size).min, pos2(3.0, 3.0), "above it");
         let high = Room {
             picture: area.shrink2(vec2(60.0, 30.0)),
             ..Room::free(area)
         };
-        assert_eq!(high.corner(Align2::LEFT_TOP, size).min, pos2(66.0, 36.0), "within it");
+        assert_eq!(high.corner(Align2::LEFT_TOP, size).min, pos2(63.0, 33.0), "within it");
         let tiny = Room {
             picture: Rect::from_min_size(pos2(20.0, 20.0), vec2(30.0, 30.0)),
             ..Room::free(area)
         };
-        assert_eq!(tiny.corner(Align2::LEFT_TOP, size).min, pos2(6.0, 6.0));
+        assert_eq!(tiny.corner(Align2::LEFT_TOP, size).min, pos2(3.0, 3.0));
     }
 
     #[test]

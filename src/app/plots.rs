@@ -163,33 +163,27 @@ pub fn names(ui: &mut Ui, shown: &mut Vec<Kind>, frame: &Frame, open: bool) -> b
     let Some(scenario) = &frame.scenario else { return false };
     let equation = scenario.model().equation();
     let mut chosen = false;
-    // Scenes with a mirror have more of them than a narrow window has room for: they are scrolled to.
-    let bar = egui::scroll_area::ScrollBarVisibility::AlwaysHidden;
-    egui::ScrollArea::horizontal()
-        .id_salt("names of plots")
-        .scroll_bar_visibility(bar)
-        .show(ui, |ui| {
-            ui.horizontal(|ui| {
-                ui.spacing_mut().item_spacing.x = 4.0;
-                ui.spacing_mut().interact_size.y = 20.0;
-                ui.spacing_mut().button_padding.y = 2.0;
-                for (kind, _, about) in Kind::ALL {
-                    if !offered(kind, frame) {
-                        continue;
-                    }
-                    let on = open && shown.contains(&kind);
-                    let title = kind.title(equation);
-                    if ui.selectable_label(on, title).on_hover_text(about).clicked() {
-                        chosen = true;
-                        if on {
-                            shown.retain(|other| *other != kind);
-                        } else if !shown.contains(&kind) {
-                            shown.push(kind);
-                        }
-                    }
+    // Scenes with a mirror have more of them than a narrow window has room for.
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing = vec2(4.0, 2.0);
+        ui.spacing_mut().interact_size.y = 20.0;
+        ui.spacing_mut().button_padding.y = 2.0;
+        for (kind, _, about) in Kind::ALL {
+            if !offered(kind, frame) {
+                continue;
+            }
+            let on = open && shown.contains(&kind);
+            let title = kind.title(equation);
+            if ui.selectable_label(on, title).on_hover_text(about).clicked() {
+                chosen = true;
+                if on {
+                    shown.retain(|other| *other != kind);
+                } else if !shown.contains(&kind) {
+                    shown.push(kind);
                 }
-            });
-        });
+            }
+        }
+    });
     chosen
 }
 

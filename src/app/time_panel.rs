@@ -33,12 +33,8 @@ pub fn show(
         }
         command = speed_row(ui, steps_per_frame);
         if file.quantum.is_some() {
-            row(
-                ui,
-                "Relax",
-                "Steps in t = −iτ: every state decays towards the ground state, and the norm is restored after each step.",
-                |ui| ui.checkbox(&mut file.time.imaginary, "Find ground state (imaginary time)"),
-            );
+            ui.checkbox(&mut file.time.imaginary, "Find ground state (imaginary time)")
+                .on_hover_text("Steps in t = −iτ: every state decays towards the ground state, and the norm is restored after each step.");
         }
     });
     command

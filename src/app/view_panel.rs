@@ -168,7 +168,12 @@ fn map_row(ui: &mut Ui, file: &mut SceneFile, kind: Kind) {
         .map(|map| map.id)
         .find(|id| *id == file.view.colormap)
         .unwrap_or("auto");
-    let auto = ("auto", format!("auto ({})", colormap::auto(kind).id), String::new());
+    let taken = if super::theme::is_paper() {
+        colormap::auto_on_paper(kind)
+    } else {
+        colormap::auto(kind)
+    };
+    let auto = ("auto", format!("auto ({})", taken.id), String::new());
     let all = std::iter::once(auto).chain(
         COLORMAPS
             .iter()
