@@ -42,8 +42,8 @@ fn norm_in_single_precision_does_not_drift() {
     }
 }
 
-/// The same with what made it drift: an interaction (up to 8e-5 in so many steps), random potentials at order 4 (6e-5). It is given back every 64 or 1024 steps; what has drifted since is
-/// 784 steps of up to 8e-9, 6e-6 at most.
+/// The same with what made it drift: an interaction (up to 8e-5 in so many steps), random potentials at order 4 (6e-5). It is given back every 64 or 512 steps; what has drifted since is
+/// 272 steps of up to 2e-8, 6e-6 at most.
 #[test]
 fn norm_in_single_precision_is_given_back() {
     for case in cases()

@@ -474,7 +474,7 @@ mod tests {
 
     #[test]
     fn unknown_words_are_answered_with_what_there_is() {
-        let mut cases = bench::cases(2);
+        let mut cases = bench::cases(2, |_| true);
         let wanted = "trotte".to_owned();
         let error = keep(&mut cases, "--method", Some(&wanted), |case| case.method.id).unwrap_err();
         assert!(error.0.contains("trotter"), "{error}");

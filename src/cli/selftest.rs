@@ -29,9 +29,9 @@ fn missing(word: Option<&str>) -> Option<String> {
 
 pub(super) fn run(args: &SelftestArgs) -> anyhow::Result<()> {
     super::allow_software(args.backend.as_deref());
-    let mut cases = cases();
     let wanted = |option: &Option<String>, word: &str| option.as_ref().is_none_or(|name| name == word);
-    cases.retain(|(case, _, _)| wanted(&args.backend, case.backend.as_str()) && wanted(&args.method, case.method.id));
+    let mut cases = cases(|backend| wanted(&args.backend, backend.as_str()));
+    cases.retain(|(case, _, _)| wanted(&args.method, case.method.id));
     if cases.is_empty() {
         if let Some(reason) = missing(args.backend.as_deref()) {
             return Err(InputError(reason).into());

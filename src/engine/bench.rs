@@ -52,11 +52,13 @@ pub fn orders(method: &Method) -> Vec<u32> {
 
 /// Every combination that the table offers, in its order; `order` is each method's own nearest to the one asked for.
 #[must_use]
-pub fn cases(order: u32) -> Vec<Case> {
+pub fn cases(order: u32, wanted: impl Fn(Backend) -> bool) -> Vec<Case> {
     let mut all = Vec::new();
     for method in METHODS {
         let nearest = orders(method).into_iter().min_by_key(|own| own.abs_diff(order));
-        for target in method.present_targets() {
+        // Looking for a back end loads its drivers: only for those that are wanted.
+        let targets = method.targets.iter().filter(|target| wanted(target.backend));
+        for target in targets.filter(|target| target.backend.availability().is_ok()) {
             for variant in target.variants {
                 for &precision in target.precisions {
                     all.push(Case {

@@ -87,11 +87,13 @@ impl<S: Stepper> Run<S> {
         Ok(())
     }
 
-    /// Restores the norm. What transducers added since is no rounding and stays.
+    /// Restores the norm. What transducers added since is no rounding and stays; imaginary time keeps the norm of its start whatever is added.
     fn restore_norm(&mut self) -> Result<(), SolverError> {
+        let counts = !self.setup.is_imaginary();
         match &mut self.norm {
             Some(norm) => {
-                norm.weight = (norm.weight + self.stepper.put_in().unwrap_or(0.0)).max(0.0);
+                let put_in = self.stepper.put_in().filter(|_| counts);
+                norm.weight = (norm.weight + put_in.unwrap_or(0.0)).max(0.0);
                 self.stepper.set_put_in(0.0);
                 self.stepper.scale_to(norm.weight)
             }

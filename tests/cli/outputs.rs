@@ -168,11 +168,11 @@ momentum = [1.0]
         super::Run(output).expect(0, &[]).err()
     };
     run("a", "run line.toml --steps 6 --save whole.npy");
-    let known = place.text("a/ripplon/n-partition");
+    let known = place.text("a/ripplon/plans");
     let (machine, factor) = known.trim().rsplit_once(" = ").unwrap();
     let other = if factor == "0.125" { 4.0 } else { 0.125 };
     fs::create_dir_all(place.path("b/ripplon")).unwrap();
-    fs::write(place.path("b/ripplon/n-partition"), format!("{machine} = {other}\n")).unwrap();
+    fs::write(place.path("b/ripplon/plans"), format!("{machine} = {other:?}\n")).unwrap();
     run("b", "run line.toml --steps 6 --save other.npy");
     let field = |name: &str| fs::read(place.path(name)).unwrap();
     assert!(

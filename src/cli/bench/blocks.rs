@@ -24,7 +24,7 @@ pub(super) fn run(args: &BenchArgs, path: &Path) -> anyhow::Result<()> {
             );
         }
     };
-    let mut cases = bench::cases(2);
+    let mut cases = bench::cases(2, |backend| backend == Backend::Cpu);
     cases.retain(|case| case.backend == Backend::Cpu && case.takes("blocks"));
     keep(&mut cases, "--precision", args.precision.as_ref(), |case| {
         case.precision.as_str()

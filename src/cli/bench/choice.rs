@@ -3,11 +3,15 @@
 use super::BenchArgs;
 use crate::cli::InputError;
 use crate::engine::bench::{self, Case};
+use crate::solver::Backend;
 
 /// The combinations that the arguments leave.
 pub(super) fn chosen(args: &BenchArgs) -> Result<Vec<Case>, InputError> {
+    // Graphics drivers are loaded where nobody names another back end alone.
+    let others = [Backend::Cpu, Backend::Cuda].map(|backend| Some(backend.as_str()));
+    let looked_for = |backend| backend != Backend::Wgpu || !others.contains(&args.backend.as_deref());
     let mut cases: Vec<Case> = Vec::new();
-    for case in args.order.iter().flat_map(|order| bench::cases(*order)) {
+    for case in args.order.iter().flat_map(|order| bench::cases(*order, looked_for)) {
         let same = |known: &Case| {
             std::ptr::eq(known.method, case.method)
                 && (known.backend, known.variant, known.precision, known.order)

@@ -72,7 +72,8 @@ fn there_and_back(case: &Case, rank: usize, trial: Trial, step: f64) -> Result<R
     Ok(Returned {
         field: engine.field()?.to_complex128(),
         refocus,
-        rounding: rounding(case, engine.scenario(), steps as f64),
+        // Rounded factors act with the same sign forth and back, which adds to the random walk: twice as much.
+        rounding: 2.0 * rounding(case, engine.scenario(), steps as f64),
         details: engine.report().details,
     })
 }

@@ -13,9 +13,10 @@
 
 mod factorise;
 mod geometry;
+mod rows;
 
-use self::factorise::Rows;
 use self::geometry::{Geometry, Place, best_blocks};
+use self::rows::Rows;
 use super::blocks::{Blocks, Pass, Work};
 use super::hamiltonian::{Hamiltonian, Step};
 use super::large;

@@ -99,9 +99,9 @@ impl<T: Real> Stepper for Trotter<T> {
         paced.map_or(Ok(()), Err)
     }
 
-    /// Rounded factors of an interaction, of random potentials or of the substeps of order 4 change the norm by up to 8e-9 a step, the same way.
+    /// Rounded factors of an interaction, of random potentials or of the substeps of order 4 change the norm by up to 2e-8 a step, the same way.
     fn norm_drifts_within(&self) -> Option<u64> {
-        Some(1024)
+        Some(512)
     }
 
     fn put_in(&self) -> Option<f64> {

@@ -3,6 +3,7 @@
 #![allow(unsafe_code, reason = "entered with the target features of a level")]
 
 use super::geometry::{Geometry, Place};
+use super::rows::{Ends, Rows};
 use super::{Partitioned, Ring};
 use crate::backend::simd::{Aligned, Kernel, Lanes, Vectors};
 use crate::field::{Precision, Real, narrow};
@@ -12,31 +13,6 @@ use crate::solver::crank_nicolson::partition::{Factorised, Tridiagonal};
 use crate::solver::crank_nicolson::thomas::Coefficients;
 use num_complex::{Complex, Complex64};
 use rayon::prelude::*;
-
-/// What a block adds to the rows of its joints.
-#[derive(Clone, Copy, Default)]
-struct Ends {
-    /// Upper coefficient and addition to the diagonal of the joint before.
-    upper: Complex64,
-    above: Complex64,
-    /// Lower coefficient and addition to the diagonal of the joint after.
-    lower: Complex64,
-    below: Complex64,
-}
-
-/// What the elimination of a vector of blocks reads and what it leaves. Kept from step to step where drives change the diagonal.
-pub(super) struct Rows {
-    /// T's diagonal without drives, and 1 where a row couples, 0 where it does not: \[row]\[re | im | couples]\[lane].
-    still: Vec<f64>,
-    /// What a unit of each drive adds to the imaginary part, in imaginary time to the real one: \[row]\[lane].
-    driven: Vec<Vec<f64>>,
-    /// Inverse pivot of every row, and what the joint before adds to it: \[row]\[re | im | re | im]\[lane].
-    pivots: Vec<f64>,
-    /// One a lane.
-    ends: Vec<Ends>,
-    /// Rows before which B, and from which C, is above rounding.
-    reach: (usize, usize),
-}
 
 /// Rows after which B and C are compared with rounding.
 const COMPARED: usize = 8;
