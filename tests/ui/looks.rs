@@ -100,7 +100,10 @@ pub fn mask(window: &mut Window) {
     let bar = egui::Rect::from_min_max(egui::pos2(0.0, 768.0), egui::pos2(1280.0, 800.0));
     window.harness.mask(bar);
     // The panel with it may be folded.
-    let threads = window.harness.query_by_label_contains("Running: ").map(|node| node.rect());
+    let threads = window
+        .harness
+        .query_by_label_contains("Running: ")
+        .map(|node| node.rect());
     if let Some(threads) = threads {
         window.harness.mask(threads.expand(2.0));
     }
