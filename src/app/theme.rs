@@ -250,6 +250,8 @@ pub fn install(ctx: &egui::Context) {
             .insert(name.to_owned(), Arc::new(FontData::from_static(bytes)));
         let mut all = vec![name.to_owned()];
         all.extend(proportional.iter().cloned());
+        // It has ⟨, ⟩, ∝ and others that the proportional ones lack.
+        all.push("Hack".to_owned());
         fonts.families.insert(family, all);
     }
     ctx.set_fonts(fonts);
@@ -355,6 +357,28 @@ mod tests {
         };
         let (a, b) = (luminance(a), luminance(b));
         (a.max(b) + 0.05) / (a.min(b) + 0.05)
+    }
+
+    /// A sign that no font has is shown as a box.
+    #[test]
+    fn every_sign_of_the_lessons_is_in_a_font() {
+        let ctx = egui::Context::default();
+        install(&ctx);
+        ctx.begin_pass(egui::RawInput::default());
+        for preset in crate::scene::presets::all() {
+            for font in [
+                FontId::proportional(13.0),
+                FontId::monospace(13.0),
+                FontId::new(13.0, strong_family()),
+            ] {
+                let lacking: String = ctx.fonts_mut(|fonts| {
+                    let signs = preset.text.chars().filter(|sign| !sign.is_control());
+                    signs.filter(|sign| !fonts.has_glyph(&font, *sign)).collect()
+                });
+                assert!(lacking.is_empty(), "{}, {:?}: {lacking}", preset.name, font.family);
+            }
+        }
+        let _ = ctx.end_pass();
     }
 
     #[test]
