@@ -54,6 +54,59 @@ fn asked_quantity(document: &Document, rank: usize) -> Quantity {
     }
 }
 
+/// A plane as a relief.
+fn in_relief(
+    ui: &mut Ui,
+    canvas: &Canvas<'_>,
+    scenario: &Scenario,
+    view: &mut ViewState,
+    (legend, quantity): (Legend, Quantity),
+) -> Wanted {
+    let frame = canvas.frame;
+    let area = ui.available_rect_before_wrap();
+    let nothing = MediumImage::default();
+    let shown = view.show_medium && quantity != Quantity::Momentum;
+    let sources = relief_view::Sources {
+        frame,
+        scenario,
+        legend,
+        medium: if shown { canvas.medium } else { &nothing },
+        units: Units::of(scenario, frame.clock.time_step),
+    };
+    relief_view::show(ui, view, &sources);
+    banners(ui, area, frame, canvas.document);
+    let image = relief::request(scenario.grid().size(), quantity, relief::MOST);
+    Wanted { image, volume: None }
+}
+
+/// A line as a graph.
+fn as_graph(
+    ui: &mut Ui,
+    canvas: &Canvas<'_>,
+    scenario: &Scenario,
+    view: &mut ViewState,
+    pictures: Option<&Pictures>,
+    quantity: Quantity,
+) -> Wanted {
+    let (area, frame) = (ui.max_rect(), canvas.frame);
+    let sources = graph_view::Sources {
+        render: pictures.map(|pictures| (&pictures.render, &pictures.curve)),
+        frame,
+        scenario,
+        draft: (!canvas.bare).then_some(&canvas.document.draft),
+        medium: canvas.medium,
+        title: graph_title(&canvas.document.draft),
+        levels: view.levels,
+        units: Units::of(scenario, frame.clock.time_step),
+    };
+    graph_view::show(ui, view, &sources);
+    let strip = graph_view::strip(graph_view::plot_area(area));
+    banners(ui, area, frame, canvas.document);
+    let scale = ui.ctx().pixels_per_point();
+    let image = (view.camera).request(strip, scale, [scenario.grid().size()[0], 1], 0, quantity);
+    Wanted { image, volume: None }
+}
+
 /// Shows the centre; returns what the worker shall show from now on.
 pub fn show(
     ui: &mut Ui,
@@ -116,20 +169,7 @@ pub fn show(
         return Some(in_space(ui, canvas, scenario, view, pictures, (mode, legend)));
     }
     if rank == 2 && canvas.document.draft.view.mode == ViewMode::Relief {
-        let area = ui.available_rect_before_wrap();
-        let nothing = MediumImage::default();
-        let shown = view.show_medium && quantity != Quantity::Momentum;
-        let sources = relief_view::Sources {
-            frame,
-            scenario,
-            legend,
-            medium: if shown { canvas.medium } else { &nothing },
-            units,
-        };
-        relief_view::show(ui, view, &sources);
-        banners(ui, area, frame, canvas.document);
-        let image = relief::request(scenario.grid().size(), quantity, relief::MOST);
-        return Some(Wanted { image, volume: None });
+        return Some(in_relief(ui, canvas, scenario, view, (legend, quantity)));
     }
     let mut pictures = pictures;
     if let Some(pictures) = pictures.as_deref_mut() {
@@ -145,20 +185,7 @@ pub fn show(
     let pictures = pictures.map(|pictures| &*pictures);
     let flat = |image| Some(Wanted { image, volume: None });
     if rank == 1 {
-        let sources = graph_view::Sources {
-            render: pictures.map(|pictures| (&pictures.render, &pictures.curve)),
-            frame,
-            scenario,
-            draft: (!canvas.bare).then_some(&canvas.document.draft),
-            medium: canvas.medium,
-            title: graph_title(&canvas.document.draft),
-            levels: view.levels,
-            units,
-        };
-        graph_view::show(ui, view, &sources);
-        let strip = graph_view::strip(graph_view::plot_area(area));
-        banners(ui, area, frame, canvas.document);
-        return flat(view.camera.request(strip, scale, [size[0], 1], 0, quantity));
+        return Some(as_graph(ui, canvas, scenario, view, pictures, quantity));
     }
     if rank == 3 {
         plane_slider(ui, view, scenario, units.length);

@@ -267,7 +267,7 @@ mod tests {
         std::fs::write(folder.path().join("notes.toml"), "").unwrap();
         let found = left_behind(folder.path());
         if cfg!(target_os = "linux") {
-            assert_eq!(found, [file.clone()]);
+            assert_eq!(found, std::slice::from_ref(&file));
         }
         let opened = read(&file).unwrap();
         assert_eq!(opened.path.as_deref(), Some(Path::new("/scenes/mine.toml")));

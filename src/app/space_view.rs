@@ -72,10 +72,10 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, pictures: Option<&mut Pictures>, 
     lines(&painter, area, &shape, &camera, true);
     axes(&painter, area, &shape, &camera, sources.units);
     plates(&painter, area, sources);
-    if let (Mode::Slices, Some(field)) = (sources.mode, field) {
-        if let Some(fields) = read_out(&painter, area, view, &shape, field, sources, &response) {
-            view.tell(&painter, Room::free(area), fields, sources.bare);
-        }
+    if let (Mode::Slices, Some(field)) = (sources.mode, field)
+        && let Some(fields) = read_out(&painter, area, view, &shape, field, sources, &response)
+    {
+        view.tell(&painter, Room::free(area), fields, sources.bare);
     }
     (view.picture, view.area) = (area, area);
     response.widget_info(|| super::status::picture_info("Field in space", sources.frame));

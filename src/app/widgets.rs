@@ -253,7 +253,7 @@ pub fn axis_label(value: f64, step: f64, largest: f64) -> String {
     let decimals = |step: f64| (-(step * (1.0 + 1e-9)).log10().floor()).clamp(0.0, 9.0) as usize;
     // A step of 2.5 has a decimal more than its size says.
     let whole = |step: f64| {
-        let scaled = step * 10f64.powi(decimals(step) as i32);
+        let scaled = step * 10f64.powi(i32::try_from(decimals(step)).unwrap_or(9));
         decimals(step) + usize::from((scaled - scaled.round()).abs() > 1e-6)
     };
     if (1e-3..1e6).contains(&largest) {

@@ -16,7 +16,7 @@ const MOST: usize = 4096;
 /// Bytes that are copied at once.
 const PIECE: usize = 32 << 20;
 /// A driver that says nothing for so long hangs.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 /// Bytes of an entry of a table of uniforms.
 pub(super) const ENTRY: u64 = 256;
 
@@ -182,12 +182,12 @@ impl Stream {
         let first = (at * size_of::<V>()) as u64;
         for (n, part) in bytes.chunks_mut(PIECE).enumerate() {
             let size = part.len() as u64;
-            let landing = match pending.landing.take().filter(|landing| landing.size() >= size) {
-                Some(landing) => landing,
-                None => {
-                    let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
-                    self.allocate("what comes back", size.next_power_of_two().max(1 << 16), usage)?
-                }
+            let known = pending.landing.take().filter(|landing| landing.size() >= size);
+            let landing = if let Some(landing) = known {
+                landing
+            } else {
+                let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
+                self.allocate("what comes back", size.next_power_of_two().max(1 << 16), usage)?
             };
             let mut encoder = self
                 .device

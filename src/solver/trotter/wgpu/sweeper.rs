@@ -103,12 +103,12 @@ impl Sweeper<f32> for Wgpu {
         let Some(buffer) = self.tables.get(table) else { return };
         let mut own = Vec::new();
         // Rows that are not filled, and sites of a row that a drive does not touch, stay what they are.
-        let all = match self.driven.as_mut().and_then(|tables| tables.get_mut(table)) {
-            Some(kept) => kept,
-            None => {
-                own.resize(self.grid.sites(), Complex::default());
-                &mut own
-            }
+        let kept = self.driven.as_mut().and_then(|tables| tables.get_mut(table));
+        let all = if let Some(kept) = kept {
+            kept
+        } else {
+            own.resize(self.grid.sites(), Complex::default());
+            &mut own
         };
         (all.par_chunks_mut(nx).enumerate())
             .filter(|(row, _)| touched(*row))
