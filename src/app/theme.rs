@@ -378,7 +378,7 @@ mod tests {
                 assert!(lacking.is_empty(), "{}, {:?}: {lacking}", preset.name, font.family);
             }
         }
-        let _ = ctx.end_pass();
+        ctx.end_pass().textures_delta.clear();
     }
 
     #[test]

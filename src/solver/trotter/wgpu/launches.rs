@@ -1,6 +1,7 @@
 //! Launches of `kernels/trotter_sweeps.wgsl`, made ready once and put in again in every step.
 
 use super::Wgpu;
+use super::looks::SOURCE;
 use crate::backend::wgpu::{Bind, Binding, Buffer, Kernel, Stream, WgpuError};
 use crate::solver::trotter::naive::Turn;
 use crate::solver::trotter::problem::Problem;
@@ -9,10 +10,6 @@ use bytemuck::{Pod, Zeroable};
 use num_complex::Complex;
 use std::collections::HashMap;
 
-pub(super) const SOURCE: (&str, &str) = (
-    "trotter_sweeps",
-    include_str!("../../../../kernels/trotter_sweeps.wgsl"),
-);
 const TURN: [Binding; 5] = [
     Binding::Uniform,
     Binding::Write,

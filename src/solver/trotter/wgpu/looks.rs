@@ -1,9 +1,13 @@
 //! What is summed where the field lies: its norm, and pictures of its density.
 
-use super::launches::SOURCE;
 use crate::backend::wgpu::{Binding, Buffer, Kernel, Stream, WgpuError};
 use crate::solver::{FieldImage, ImageRequest};
 use bytemuck::{Pod, Zeroable};
+
+pub(super) const SOURCE: (&str, &str) = (
+    "trotter_sweeps",
+    include_str!("../../../../kernels/trotter_sweeps.wgsl"),
+);
 
 const BINDINGS: [Binding; 3] = [Binding::Uniform, Binding::Write, Binding::Write];
 /// Threads of a block, and sites that a thread of `weigh` sums.
