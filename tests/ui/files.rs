@@ -323,6 +323,6 @@ fn records_are_written_as_a_table() {
     });
     let text = std::fs::read_to_string(&table).unwrap();
     let lines: Vec<&str> = text.lines().collect();
-    assert_eq!((lines.len(), lines[0]), (4, "t,right"), "{text}");
-    assert!(lines[3].starts_with("0.06,"), "{text}");
+    assert_eq!((lines.len(), lines[0]), (5, "t,right"), "{text}");
+    assert!(lines[1].starts_with("0,") && lines[4].starts_with("0.06,"), "{text}");
 }
