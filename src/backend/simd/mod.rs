@@ -119,7 +119,7 @@ pub unsafe trait Lanes: Copy {
     type Element: Real;
     /// How many.
     const N: usize;
-    /// Whether [`mul_add`] and [`neg_mul_add`] round once, so that what is left of a row can do the same.
+    /// Whether [`Lanes::mul_add`] and [`Lanes::neg_mul_add`] round once, so that what is left of a row can do the same.
     const FUSES: bool;
     /// Whether [`Lanes::shifted`] is one instruction, faster than a load that straddles two cache lines.
     const SHIFTS: bool = false;
