@@ -15,7 +15,9 @@ use std::ops::Range;
 
 pub(super) use super::half_phase::HalfPhase;
 pub(super) use super::stepper::KEPT;
-pub(super) use super::stepper::{Correction, OnDevice, RowChange, Sweeper};
+#[cfg(feature = "cuda")]
+pub(super) use super::stepper::OnDevice;
+pub(super) use super::stepper::{Correction, RowChange, Sweeper};
 pub(super) use crate::solver::totals::Region;
 #[cfg(feature = "cuda")]
 pub(super) use crate::solver::totals::Totals;
