@@ -39,7 +39,7 @@ struct Grid {
 
 // The two absorbing layers of an axis (src/solver/fdtd/cpml.rs): slots are the sites 0, 1, ... of the low end, then those of the high one
 struct Layer {
-    const real *factors;          // A of the face below a site, of that above it, and of the site: 2 end numbers each
+    const real *factors;          // A of the face below a site, of that above it, and of the site, then B of these: 2 end numbers each
     real *lower, *upper, *zeta;   // psi of those faces, and zeta
     int end;                      // slots of each end; 0: no layers
 };
@@ -47,9 +47,9 @@ struct Layer {
 // The slot of a site, or less than 0
 __device__ __forceinline__ int slot_in(const Layer &l, int size, int at) { return at < l.end ? at : at + l.end >= size && l.end ? at + 2 * l.end - size : -1; }
 
-// A (memory + g) of a memory, which becomes that minus g
-__device__ __forceinline__ real renew(real factor, real &memory, real g) {
-    const real sum = times(factor, plus(memory, g));
+// A (memory + g) + B g of a memory, which becomes that minus g
+__device__ __forceinline__ real renew(real decay, real shift, real &memory, real g) {
+    const real sum = fused(shift, g, times(decay, plus(memory, g)));
     memory = minus(sum, g);
     return sum;
 }
@@ -261,9 +261,9 @@ template <int H, bool FRESH> struct Site {
         const size_t place = memory_place(l, axis, slot);
         const real *factors = l.factors + slot;
         real lower = get<FRESH>(l.lower + place), upper = get<FRESH>(l.upper + place), zeta = get<FRESH>(l.zeta + place);
-        below = renew(factors[0], lower, below);
-        above = renew(factors[2 * l.end], upper, above);
-        const real z = renew(factors[4 * l.end], zeta, minus(above, below));
+        below = renew(factors[0], factors[6 * l.end], lower, below);
+        above = renew(factors[2 * l.end], factors[8 * l.end], upper, above);
+        const real z = renew(factors[4 * l.end], factors[10 * l.end], zeta, minus(above, below));
         l.lower[place] = lower, l.upper[place] = upper, l.zeta[place] = zeta;
         return s.medium.density ? over(z, s.medium.density[this->place]) : z;
     }

@@ -56,16 +56,17 @@ __device__ __forceinline__ Four change(const Torre &p, int axis, int x, int y, i
         return sum;
     }
     const size_t place = memory_of(p, axis, slot, x, y, z);
-    Four factors[3], lower = from_memory(l.lower + place), upper = from_memory(l.upper + place), zeta = from_memory(l.zeta + place);
+    Four factors[6], lower = from_memory(l.lower + place), upper = from_memory(l.upper + place), zeta = from_memory(l.zeta + place);
 #pragma unroll
-    for (int n = 0; n < 3; n++) {
+    for (int n = 0; n < 6; n++) {
         const real *from = l.factors + 2 * n * l.end + slot;
         factors[n] = axis == 0 ? constant_four(from) : all_four(__ldg(from));
     }
 #pragma unroll
     for (int q = 0; q < 4; q++) {
-        const real below = renew(factors[0].v[q], lower.v[q], minus(here.v[q], low.v[q])), above = renew(factors[1].v[q], upper.v[q], minus(high.v[q], here.v[q]));
-        sum.v[q] = renew(factors[2].v[q], zeta.v[q], minus(above, below));
+        const real below = renew(factors[0].v[q], factors[3].v[q], lower.v[q], minus(here.v[q], low.v[q]));
+        const real above = renew(factors[1].v[q], factors[4].v[q], upper.v[q], minus(high.v[q], here.v[q]));
+        sum.v[q] = renew(factors[2].v[q], factors[5].v[q], zeta.v[q], minus(above, below));
     }
     to_memory(l.lower + place, lower), to_memory(l.upper + place, upper), to_memory(l.zeta + place, zeta);
     return sum;

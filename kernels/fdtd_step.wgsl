@@ -40,7 +40,7 @@ struct Params {
 @group(0) @binding(4) var<storage, read> density: array<f32>;
 @group(0) @binding(5) var<storage, read> damping: array<f32>;
 @group(0) @binding(6) var<storage, read> marks: array<u32>;
-// Per axis with absorbing layers: factors of the faces below and above a site and of the site, then psi of those faces, then zeta (src/solver/fdtd/cpml.rs)
+// Per axis with absorbing layers: A of the faces below and above a site and of the site, B of these, then psi of those faces, then zeta (src/solver/fdtd/cpml.rs)
 @group(0) @binding(7) var<storage, read_write> layers: array<f32>;
 
 // The site of this thread
@@ -210,9 +210,9 @@ fn in_layers() -> bool {
     return any;
 }
 
-// A (memory + g) of a memory, which becomes that minus g
-fn renew(factor: f32, memory: i32, g: f32) -> f32 {
-    let sum = factor * (layers[memory] + g);
+// A (memory + g) + B g of a memory, which becomes that minus g
+fn renew(decay: f32, shift: f32, memory: i32, g: f32) -> f32 {
+    let sum = fma(shift, g, decay * (layers[memory] + g));
     layers[memory] = sum - g;
     return sum;
 }
@@ -232,10 +232,10 @@ fn absorbed(axis: i32, own: i32, here: f32) -> f32 {
     if (axis == 1) { memory = (at.z * slots + own) * p.size.x + at.x; }
     if (axis == 2) { memory = (own * p.size.y + at.y) * p.size.x + at.x; }
     let factors = p.bases[axis] + own;
-    memory += p.bases[axis] + 3 * slots;
-    below = renew(layers[factors], memory, below);
-    above = renew(layers[factors + slots], memory + values, above);
-    let z = renew(layers[factors + 2 * slots], memory + 2 * values, above - below);
+    memory += p.bases[axis] + 6 * slots;
+    below = renew(layers[factors], layers[factors + 3 * slots], memory, below);
+    above = renew(layers[factors + slots], layers[factors + 4 * slots], memory + values, above);
+    let z = renew(layers[factors + 2 * slots], layers[factors + 5 * slots], memory + 2 * values, above - below);
     if (DENSITY) { return z / density[place]; }
     return z;
 }

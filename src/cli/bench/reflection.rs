@@ -13,10 +13,16 @@ pub(super) fn run() -> anyhow::Result<()> {
     println!(
         "Absorbing edges of `fdtd` in two dimensions: reflected amplitude of plane waves, dB (a wave model of the discrete layer)"
     );
-    for half in 1..=4 {
+    let halves = (1..=4).flat_map(|half| [(half, false), (half, true)]);
+    for (half, guides) in halves {
         let share = if half == 1 { 0.9 } else { 0.5 };
+        let kind = if guides {
+            "guide: closed along the other axis"
+        } else {
+            "all edges absorb"
+        };
         for width in WIDTHS {
-            println!("\norder {}, {width} sites", 2 * half);
+            println!("\norder {}, {width} sites, {kind}", 2 * half);
             print!("{:>16}", "sites/wavelength");
             for angle in ANGLES {
                 print!("{angle:>7.0}°");
@@ -26,7 +32,7 @@ pub(super) fn run() -> anyhow::Result<()> {
                 print!("{wavelength:>16}");
                 let mut most = f64::NEG_INFINITY;
                 for angle in ANGLES {
-                    let level = 20.0 * reflected(half, width, share, wavelength, angle.to_radians())?.log10();
+                    let level = 20.0 * reflected(half, width, guides, share, wavelength, angle.to_radians())?.log10();
                     most = most.max(level);
                     print!("{level:>8.1}");
                 }

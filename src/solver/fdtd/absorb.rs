@@ -60,8 +60,8 @@ pub(super) struct Axis<T> {
 /// A layer along one axis.
 #[derive(Clone, Copy)]
 pub(super) struct AxisLayer<T> {
-    /// A of the faces below and above and of the sites: one for each slot along x, otherwise one for all sites of a row.
-    pub(super) factors: [*const T; 3],
+    /// A of the faces below and above and of the sites, then B: one for each slot along x, otherwise one for all sites of a row.
+    pub(super) factors: [*const T; 6],
     /// Values from the factors of a row to those of the next.
     pub(super) next_factor: usize,
     /// ψ of the faces below and above, ζ: of each slot along x, otherwise of each site of a row.
@@ -251,27 +251,29 @@ impl<T: Real> AxisLayer<T> {
         }
     }
 
-    /// A(m + g) of a memory m, which becomes that minus g.
+    /// A(m + g) + Bg of a memory m, which becomes that minus g.
     #[inline(always)]
     unsafe fn renew<L: Lanes<Element = T>>(&self, n: usize, place: Place, g: L) -> L {
         let Place { row, slot, columns } = place;
         // SAFETY: the caller's promise.
         unsafe {
-            let factor = if columns {
-                L::load(self.factors[n].add(slot))
-            } else {
-                L::splat(*self.factors[n].add(row * self.next_factor))
-            };
+            let [decay, shift] = [n, n + 3].map(|n| {
+                if columns {
+                    L::load(self.factors[n].add(slot))
+                } else {
+                    L::splat(*self.factors[n].add(row * self.next_factor))
+                }
+            });
             let memory = self.memory[n].add(row * self.next_memory + slot);
-            let sum = factor.mul(L::load(memory).add(g));
+            let sum = shift.mul_add(g, decay.mul(L::load(memory).add(g)));
             sum.sub(g).store(memory);
             sum
         }
     }
 }
 
-/// A and the memories of a site in a layer: of the faces below and above it, and of itself.
-pub(super) type Own<T> = [[T; 2]; 3];
+/// A, B and the memories of a site in a layer: of the faces below and above it, and of itself.
+pub(super) type Own<T> = [[T; 3]; 3];
 
 /// The part of Lp of one axis of one site from pⁿ `here` and `near`, which holds what stands k sites below and above at [k − 1]; the memories of `own` go on by a
 /// step, if it lies in a layer. For sites beside walls, whose neighbours are mirrored one by one.
@@ -290,8 +292,8 @@ pub(super) fn site_change<T: Real>(half: usize, here: T, near: &[[T; 2]; 4], own
         lower += T::of(*weight) * (inner[1] - near[m][0]);
         upper += T::of(*weight) * (near[m][1] - inner[0]);
     }
-    let renew = |[factor, memory]: &mut [T; 2], g: T| {
-        let sum = *factor * (*memory + g);
+    let renew = |[decay, shift, memory]: &mut [T; 3], g: T| {
+        let sum = *shift * g + *decay * (*memory + g);
         *memory = sum - g;
         sum
     };

@@ -1,10 +1,18 @@
 //! Absorbing edges: perfectly matched layers for the equation of second order. What they remember, and their coefficients.
 //!
 //! Per axis, with g the flux through a face, whose two-point divergence is the second difference of the scheme's order ([`super::stencil::FLUX`]),
-//! depth ξ ∈ (0, 1] and A = e^(−σ(ξ)|Δt|), σ(ξ) = −5c ln R₀/(2La) ξ⁴:
-//! G = A(ψ + g) and ψ ← G − g on faces; u = DG, Z = A(ζ + u) and ζ ← Z − u on sites; Z stands for the axis' part of Lp. The layer is closed by a rigid wall;
-//! what comes back through it has been damped to R₀. c is the largest speed in the layer, in which the medium does not change along the normal
-//! ([`crate::solver::acoustic::outward`]). R₀ is 10⁻¹⁶ from 15 sites on and larger in thinner layers, where more would be reflected by the discretisation.
+//! depth ξ ∈ (0, 1], A = e^(−(σ + α)|Δt|) and B = (1 − A) α/(σ + α):
+//! G = A(ψ + g) + Bg and ψ ← G − g on faces; u = DG, Z = A(ζ + u) + Bu and ζ ← Z − u on sites; Z stands for the axis' part of Lp. The layer is closed by a rigid
+//! wall. This is the coordinate stretched by 1 + σ/(α + iω), with c the largest speed in the layer, in which the medium does not change along the normal
+//! ([`crate::solver::acoustic::outward`]).
+//!
+//! Where all axes absorb, α = 0 and σ(ξ) = −5c ln R₀/(2La) ξ⁴: what comes back from the wall has been damped to R₀, which is 10⁻¹⁶ from 15 sites on and larger in
+//! thinner layers, where more would be reflected by the discretisation.
+//!
+//! In a guide, which is closed along an axis, waves below the cutoff decay and do not travel. A layer with α = 0 gives them energy: one that is bound to an obstacle
+//! grew by 10⁻⁴ a step. There α(ξ) = 0.03 (1 − ξ²/2) c/a, which takes nearly all of that gain, and 0 at the outermost sites: they are infinitely heavy for
+//! what does not oscillate, and hold the pressure to which all within the layers returns. σ(ξ) = 5.6 ξ³ c/a. Both are a compromise, in the model of
+//! [`super::reflection`], of little gain with little reflection from 8 to 80 sites a wavelength; waves of more than some 200 sites (2πc/α) are hardly absorbed.
 //!
 //! This is the staggered first-order system (velocity and pressure) with its memories, differenced once in time: pⁿ⁺¹ − 2pⁿ + pⁿ⁻¹ = λ²ΣZ.
 //! Sums of what nearly cancels are formed before they are multiplied, and each in one place, so that what stands still exerts no force but that of rounding.
@@ -16,7 +24,7 @@
 //!
 //! Δt enters by its size: the layer absorbs in both directions of time, since the waves that left cannot come back.
 //!
-//! References: Komatitsch & Martin 2007, doi:10.1190/1.2757586 (CPML, κ = 1, α = 0); Pasalic & McGarry 2010, doi:10.1190/1.3513453 (second-order form).
+//! References: Komatitsch & Martin 2007, doi:10.1190/1.2757586 (CPML, κ = 1); Pasalic & McGarry 2010, doi:10.1190/1.3513453 (second-order form).
 
 use super::lattice::Lattice;
 use crate::field::Real;
@@ -24,10 +32,24 @@ use crate::solver::SolverError;
 use crate::solver::acoustic::medium::allocate;
 use std::ops::Range;
 
-/// R₀ of a layer of `width` sites.
-fn reflection(width: usize) -> f64 {
-    #[expect(clippy::cast_precision_loss, reason = "widths are small")]
-    10f64.powf(-(4.0 + 0.8 * width as f64).min(16.0))
+/// R₀ of a layer of `width` sites, where all axes absorb.
+fn damped(width: f64) -> f64 {
+    10f64.powf(-(4.0 + 0.8 * width).min(16.0))
+}
+
+/// A and B at a depth in sites in a layer of `width`, for a Courant number.
+fn factors(depth: f64, width: f64, guides: bool, courant: f64) -> [f64; 2] {
+    if depth <= 0.0 {
+        return [1.0, 0.0];
+    }
+    let part = depth / width;
+    let (sigma, alpha) = match guides {
+        false => (-5.0 * damped(width).ln() / (2.0 * width) * part.powi(4), 0.0),
+        true if depth < width - 0.75 => (5.6 * part.powi(3), 0.03 * (1.0 - part * part / 2.0)),
+        true => (5.6 * part.powi(3), 0.0),
+    };
+    let decay = (-(sigma + alpha) * courant.abs()).exp();
+    [decay, (1.0 - decay) * alpha / (sigma + alpha)]
 }
 
 /// The two layers of one axis with what they remember.
@@ -48,10 +70,12 @@ pub struct Shape<T> {
     pub axis: usize,
     width: usize,
     sites: usize,
-    /// Sites of each end for which there are slots: those of the layer and, along x, some more, for which all factors are 1.
+    /// Sites of each end for which there are slots: those of the layer and, along x, some more, for which A = 1 and B = 0.
     end: usize,
-    /// A of the face below, of that above, and of the site itself, one after the other, slot by slot.
-    factors: [Vec<T>; 3],
+    /// Whether another axis is closed.
+    guides: bool,
+    /// A of the face below, of that above, and of the site itself, then B of these, one after the other, slot by slot.
+    factors: [Vec<T>; 6],
 }
 
 /// Slots of each end of an axis of `sites` for layers of `width`: along x whole vectors, where the row is long enough.
@@ -76,7 +100,8 @@ impl<T: Real> Layer<T> {
                 width,
                 sites,
                 end,
-                factors: [const { Vec::new() }; 3],
+                guides: (0..lattice.rank).any(|n| lattice.size[n] > 1 && !lattice.is_absorbing(n)),
+                factors: [const { Vec::new() }; 6],
             },
             psi: allocate(2 * values, "the absorbing layers")?,
             zeta: allocate(values, "the absorbing layers")?,
@@ -85,24 +110,23 @@ impl<T: Real> Layer<T> {
 }
 
 impl<T: Real> Shape<T> {
-    /// Sets A for Courant numbers cΔt/a of the low and the high end.
+    /// Sets A and B for Courant numbers cΔt/a of the low and the high end.
     #[expect(clippy::cast_precision_loss, reason = "widths are small")]
     pub fn set_step(&mut self, courants: [f64; 2]) {
         let width = self.width as f64;
-        let factor = |courant: f64, depth: f64| {
-            let strength = -5.0 * reflection(self.width).ln() / (2.0 * width) * courant.abs();
-            T::of((-strength * (depth.max(0.0) / width).powi(4)).exp())
-        };
         // Depth of site n from the outside, and of the faces outside and inside of it.
         let depth = |n: usize| width - 0.5 - n as f64;
         let end = 0..self.end;
         let [low, high] = courants;
-        let slots = |outer: f64, below: f64, above: f64| -> Vec<T> {
-            let lower = end.clone().map(|n| factor(low, depth(n) + outer * below));
-            let upper = end.clone().rev().map(|n| factor(high, depth(n) + outer * above));
+        // Of the places `outer` sites outside of those of the low end, and as far inside of those of the high one.
+        let slots = |which: usize, outer: f64| -> Vec<T> {
+            let place = |courant: f64, depth: f64| T::of(factors(depth, width, self.guides, courant)[which]);
+            let lower = end.clone().map(|n| place(low, depth(n) + outer));
+            let upper = end.clone().rev().map(|n| place(high, depth(n) - outer));
             lower.chain(upper).collect()
         };
-        self.factors = [slots(0.5, 1.0, -1.0), slots(0.5, -1.0, 1.0), slots(0.0, 0.0, 0.0)];
+        self.factors =
+            [(0, 0.5), (0, -0.5), (0, 0.0), (1, 0.5), (1, -0.5), (1, 0.0)].map(|(which, outer)| slots(which, outer));
     }
 
     /// Slots of both ends: sites 0, 1, … of the low one, then those of the high one, in the order of the axis.
@@ -129,8 +153,8 @@ impl<T: Real> Shape<T> {
         }
     }
 
-    /// A of the faces below and above the site of each slot, and of the site.
-    pub fn factors(&self) -> &[Vec<T>; 3] {
+    /// A of the faces below and above the site of each slot, and of the site; then B of these.
+    pub fn factors(&self) -> &[Vec<T>; 6] {
         &self.factors
     }
 
@@ -174,7 +198,8 @@ mod tests {
         for (axis, width) in [(0, 5), (1, 4)] {
             let mut shape = Layer::<f64>::new(&lattice, axis, width).unwrap().shape;
             shape.set_step([0.5, 0.5]);
-            let [below, above, own] = shape.factors();
+            let [below, above, own, shifts @ ..] = shape.factors();
+            assert!(shifts.iter().flatten().all(|b| (0.0..0.05).contains(b)));
             let n = shape.slots();
             for slot in 0..n {
                 assert_eq!(below[slot], above[n - 1 - slot]);

@@ -37,7 +37,8 @@ impl<T: Real> Sweep<T> {
                 // SAFETY: as where it is put back, in `row`.
                 let remembered = unsafe { memory.slices(place..place + 1) };
                 places[axis] = place;
-                own[axis] = Some([0, 1, 2].map(|n| [memory.shape.factors()[n][slot], remembered[n][0]]));
+                let factors = memory.shape.factors();
+                own[axis] = Some([0, 1, 2].map(|n| [factors[n][slot], factors[n + 3][slot], remembered[n][0]]));
             }
             let sum = if own.iter().all(Option::is_none) {
                 site_sum(half, rank, here, around)
@@ -49,7 +50,7 @@ impl<T: Real> Sweep<T> {
             for (n, memory) in stage.memories.iter().enumerate() {
                 let axis = memory.shape.axis;
                 if let Some(own) = own[axis] {
-                    scratch.kept.push((n, places[axis], own.map(|[_, memory]| memory)));
+                    scratch.kept.push((n, places[axis], own.map(|[.., memory]| memory)));
                 }
             }
             let square = if self.material.squares.is_empty() {
@@ -219,7 +220,11 @@ impl<T: Real> Sweep<T> {
             (count - 1) * next_factor + 1
         };
         Some(AxisLayer {
-            factors: [0, 1, 2].map(|n| memory.shape.factors()[n][slot..slot + reads].as_ptr()),
+            factors: memory
+                .shape
+                .factors()
+                .each_ref()
+                .map(|all| all[slot..slot + reads].as_ptr()),
             next_factor,
             memory: memory.pointers(first.start..first.start + (count - 1) * next_memory + first.len()),
             next_memory,
