@@ -137,14 +137,19 @@ fn card(
                 return;
             }
             let error = value.filter(|_| !hidden).map(|value| value - expectation.value);
-            let error = error.map_or("–".to_owned(), |error| {
-                format!(
-                    "{} ({} of tolerance)",
-                    figure(error, 2),
-                    percent(error.abs() / expectation.tolerance)
-                )
-            });
-            value_row(ui, "error", &error);
+            let Some(error) = error else {
+                value_row(ui, "error", "–");
+                return;
+            };
+            let share = format!("{} of tolerance", percent(error.abs() / expectation.tolerance));
+            let error = figure(error, 2);
+            // One row where it fits beside the name.
+            if ui.available_width() < 240.0 {
+                value_row(ui, "error", &error);
+                value_row(ui, "", &share);
+            } else {
+                value_row(ui, "error", &format!("{error} ({share})"));
+            }
         })
         .response;
     response
