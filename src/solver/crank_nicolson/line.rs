@@ -14,9 +14,11 @@
 mod factorise;
 mod geometry;
 mod rows;
+mod sums;
 
 use self::geometry::{Geometry, Place, best_blocks};
 use self::rows::Rows;
+use self::sums::{LANES, LaneSums};
 use super::blocks::{Blocks, Pass, Work};
 use super::hamiltonian::{Hamiltonian, Step};
 use super::large;
@@ -28,6 +30,7 @@ use crate::field::{Real, narrow, wide};
 use crate::solver::clock::RunClock;
 use num_complex::{Complex, Complex64};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// A line cut into blocks.
 pub(super) struct Partitioned<T: Real> {
@@ -226,6 +229,13 @@ impl<T: Vectors> Partitioned<T> {
         }
     }
 
+    /// Σ|ψ|² of some sites, read one by one.
+    fn density_of_ends(&self, sites: Range<usize>) -> f64 {
+        let mut psi = vec![Complex::default(); sites.len()];
+        self.read(sites.start, &mut psi);
+        psi.iter().map(|psi| psi.norm_sqr().wide()).sum()
+    }
+
     /// e^{−ig|ψ|²τ}, or e^{−gnτ} in imaginary time.
     fn interact(&mut self, tau: f64) {
         let strength = T::of(self.hamiltonian.quantum.interaction * tau);
@@ -314,12 +324,62 @@ impl<T: Vectors> Propagator<T> for Partitioned<T> {
     }
 
     fn read(&self, first: usize, out: &mut [Complex<T>]) {
-        for (i, out) in out.iter_mut().enumerate() {
-            *out = match self.geometry.place(first + i) {
-                Place::Joint(joint) => self.joint_psi[joint],
-                Place::Inside(at) => Complex::new(self.psi[at], self.psi[at + self.geometry.lanes]),
+        let Geometry { lanes, rows, .. } = self.geometry;
+        let (mut site, end) = (first, first + out.len());
+        // Block by block: its rows lie a vector apart.
+        while site < end {
+            let stop = (site / (rows + 1) + 1) * (rows + 1);
+            let out = &mut out[site - first..stop.min(end) - first];
+            let (joint, inside) = match self.geometry.place(site) {
+                Place::Joint(joint) => (Some(joint), site + 1),
+                Place::Inside(_) => (None, site),
             };
+            let (head, rest) = out.split_at_mut(usize::from(joint.is_some()));
+            if let (Some(joint), [head]) = (joint, head) {
+                *head = self.joint_psi[joint];
+            }
+            if let (false, Place::Inside(at)) = (rest.is_empty(), self.geometry.place(inside)) {
+                for (out, row) in rest.iter_mut().zip(self.psi[at..].chunks(2 * lanes)) {
+                    *out = Complex::new(row[0], row[lanes]);
+                }
+            }
+            site = stop;
         }
+    }
+
+    fn density(&self, sites: Range<usize>) -> Option<f64> {
+        let Geometry { lanes, rows, .. } = self.geometry;
+        let block = rows + 1;
+        // Blocks that lie in the range altogether, and the sites before and behind them.
+        let whole = sites.start.div_ceil(block)..sites.end / block;
+        if whole.start >= whole.end {
+            return None;
+        }
+        let ends = [sites.start..whole.start * block, whole.end * block..sites.end];
+        let mut sum: f64 = ends.into_iter().map(|sites| self.density_of_ends(sites)).sum();
+        for psi in &self.joint_psi[whole.clone()] {
+            sum += psi.norm_sqr().wide();
+        }
+        let of_vector = |vector: usize| {
+            let numbers = self.geometry.numbers();
+            let mut sums = [0.0; LANES];
+            self.level.run(LaneSums {
+                psi: &self.psi[vector * numbers..(vector + 1) * numbers],
+                sums: &mut sums,
+            });
+            let own = vector * lanes..(vector + 1) * lanes;
+            let inside = whole.start.max(own.start) - own.start..whole.end.min(own.end) - own.start;
+            sums[inside].iter().sum::<f64>()
+        };
+        let vectors = whole.start / lanes..whole.end.div_ceil(lanes);
+        // Few are added up before another thread would have begun.
+        if vectors.len() <= 8 {
+            sum += vectors.map(of_vector).sum::<f64>();
+        } else {
+            let parts: Vec<f64> = vectors.into_par_iter().map(of_vector).collect();
+            sum += parts.iter().sum::<f64>();
+        }
+        Some(sum)
     }
 
     fn change(&mut self, change: &(dyn Fn(usize, &mut Complex<T>) + Sync)) {

@@ -185,6 +185,12 @@ impl<T: Number> CrankNicolson<T> {
         let grid = self.grid();
         let drives = self.propagator.drives_at(clock.time());
         taps.record(clock, |_, tap| {
+            if tap.measure == Measure::Probability
+                && grid.rank() == 1
+                && let Some(sum) = self.propagator.density(tap.lo[0]..tap.hi[0])
+            {
+                return sum * tap.weight;
+            }
             if matches!(tap.measure, Measure::Probability | Measure::Peak) {
                 return tap.density(|j, _, out| self.propagator.read(grid.index([tap.lo[0], j, 0]), out));
             }

@@ -7,6 +7,7 @@ use crate::solver::method::Backend;
 use crate::solver::totals::{Region, Totals};
 use crate::solver::{FieldImage, ImageRequest, SolverError};
 use num_complex::Complex;
+use std::ops::Range;
 
 /// Sites that one task sums.
 pub(super) const PART: usize = 4096;
@@ -31,6 +32,10 @@ pub(super) trait Propagator<T: Real>: Send + Sync {
     fn advance(&mut self, clock: &RunClock, steps: u64);
     /// ψ of the sites from `first` on, x fastest.
     fn read(&self, first: usize, out: &mut [Complex<T>]);
+    /// Σ|ψ|² of a range of sites, if it has a faster way than by [`Self::read`].
+    fn density(&self, _sites: Range<usize>) -> Option<f64> {
+        None
+    }
     /// Changes ψ site by site; walls become zero.
     fn change(&mut self, change: &(dyn Fn(usize, &mut Complex<T>) + Sync));
     /// What the drives are worth at a time.

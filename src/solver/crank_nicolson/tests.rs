@@ -271,6 +271,52 @@ fn a_long_line_agrees_with_the_serial_one() {
     compare::<f64>(1_000_000, "periodic", "", None, 3, 0.3, 1e-12);
 }
 
+/// Sums in lanes are those of the sites: 32 additions in the field's precision, then double.
+fn densities<T: Vectors>(sites: usize, blocks: usize, level: Level) {
+    let mut line = Partitioned::new(hamiltonian::<T>(sites, "wall", ""), Some(blocks), 1, level);
+    line.set_step(0.3);
+    start(&mut line, sites);
+    line.advance(&RunClock::new(0.3), 3);
+    let mut own = vec![Complex::default(); sites];
+    line.read(0, &mut own);
+    for range in [
+        0..sites,
+        0..sites / 2,
+        sites / 3..sites - 1,
+        sites - 7..sites,
+        sites / 2..sites / 2,
+    ] {
+        let expected: f64 = own[range.clone()].iter().map(|psi| wide(*psi).norm_sqr()).sum();
+        let mut part = vec![Complex::default(); range.len()];
+        line.read(range.start, &mut part);
+        assert_eq!(part, own[range.clone()]);
+        if let Some(sum) = line.density(range.clone()) {
+            let miss = (sum - expected).abs();
+            let allowed = 64.0 * T::epsilon().wide() * expected;
+            assert!(
+                miss <= allowed,
+                "{sites} sites, {blocks} blocks, {level:?}, {range:?}: {miss:e}"
+            );
+        } else {
+            // A range without a whole block is read site by site.
+            assert!(
+                range.len() < 2 * (sites / blocks + 2),
+                "{sites} {blocks} {level:?} {range:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn densities_of_ranges_are_those_of_their_sites() {
+    for level in Level::available() {
+        for (sites, blocks) in [(50, 4), (778, 16), (3001, 40), (3001, 200)] {
+            densities::<f32>(sites, blocks, level);
+            densities::<f64>(sites, blocks, level);
+        }
+    }
+}
+
 /// Norm over 10⁵ steps in double precision: 10⁵ · tens of 1e-16, falling at random.
 #[test]
 fn the_norm_stays() {
