@@ -60,6 +60,48 @@ pub struct RunEnd {
 /// field was nearly at rest; pressure alone grows where waves meet.
 const MOST_ENERGY: f64 = 2.0;
 const MOST_PEAK: f64 = 1.5;
+/// The same over what they were when the energy was least, as long as more than this part of the first energy is there: below may be what rounding leaves.
+const MOST_ENERGY_AGAIN: f64 = 10.0;
+const MOST_PEAK_AGAIN: f64 = 3.0;
+const LEAST_ENERGY: f64 = 1e-4;
+
+/// Observables of a field that nothing drives: its energy may not grow.
+#[derive(Clone, Copy, Debug)]
+struct Undriven {
+    /// The first ones after the last edit.
+    first: Observables,
+    /// Those of the least energy since.
+    least: Observables,
+}
+
+impl Undriven {
+    fn new(now: Observables) -> Self {
+        Self { first: now, least: now }
+    }
+
+    /// By how much the energy has grown, if by more than an unfed field's can.
+    fn growth(&self, now: &Observables) -> Option<f64> {
+        let beyond = |of: &Observables, energy: f64, peak: f64| {
+            now.invariant > energy * of.invariant && now.peak > peak * of.peak
+        };
+        if beyond(&self.first, MOST_ENERGY, MOST_PEAK) {
+            return Some(now.invariant / self.first.invariant);
+        }
+        let counts = now.invariant > LEAST_ENERGY * self.first.invariant;
+        let again = counts && beyond(&self.least, MOST_ENERGY_AGAIN, MOST_PEAK_AGAIN);
+        again.then(|| now.invariant / self.least.invariant)
+    }
+
+    /// With what came next.
+    fn with(self, now: Observables) -> Self {
+        let least = if now.invariant < self.least.invariant {
+            now
+        } else {
+            self.least
+        };
+        Self { least, ..self }
+    }
+}
 
 /// A kept state.
 #[derive(Clone, Debug)]
@@ -89,8 +131,8 @@ pub struct Engine {
     pub(super) latest: (u64, Observables),
     /// Whether nothing that they depend on was edited since.
     pub(super) current: bool,
-    /// The first ones after the last edit, where nothing drives the field: its energy may not grow from there.
-    undriven: Option<Observables>,
+    /// Those since the last edit, where nothing drives the field.
+    undriven: Option<Undriven>,
     /// The way there and back of a scene with a mirror.
     pub(super) timeline: Option<Timeline>,
     /// What each way back of it came to.
@@ -401,13 +443,11 @@ impl Engine {
             return Err(self.not_finite());
         }
         let undriven = self.undriven.filter(|_| self.current && !self.is_driven());
-        if let Some(first) = undriven
-            && now.invariant > MOST_ENERGY * first.invariant
-            && now.peak > MOST_PEAK * first.peak
-        {
-            return Err(self.growing(now.invariant / first.invariant));
+        if let Some(times) = undriven.and_then(|undriven| undriven.growth(&now)) {
+            return Err(self.growing(times));
         }
-        self.undriven = if self.is_driven() { None } else { undriven.or(Some(now)) };
+        let since = undriven.map_or_else(|| Undriven::new(now), |undriven| undriven.with(now));
+        self.undriven = (!self.is_driven()).then_some(since);
         self.latest = (self.clock().steps, now);
         self.current = true;
         Ok(now)
@@ -564,14 +604,31 @@ mod tests {
             let mut engine = Engine::new(Arc::new(scenario)).unwrap();
             engine.advance(10).unwrap();
             let now = engine.observables().unwrap();
-            engine.undriven = Some(Observables {
+            engine.undriven = Some(Undriven::new(Observables {
                 invariant: now.invariant / 3.0,
                 peak: now.peak / 2.0,
                 ..now
-            });
+            }));
             let result = engine.observables();
             assert_eq!(matches!(result, Err(EngineError::Growing { .. })), stops, "{result:?}");
             assert_eq!(engine.advance(1).is_err(), stops);
         }
+    }
+
+    /// What had nearly left and grows again stops too; what rounding leaves does not.
+    #[test]
+    fn growing_again_is_growth() {
+        let at = |energy: f64, peak: f64| Observables {
+            invariant: energy,
+            peak,
+            ..Observables::default()
+        };
+        let since = Undriven::new(at(1.0, 1.0)).with(at(1e-3, 0.02)).with(at(2e-3, 0.03));
+        assert_eq!(since.growth(&at(5e-3, 0.03)), None);
+        assert_eq!(since.growth(&at(0.02, 0.03)), None);
+        assert_eq!(since.growth(&at(0.02, 0.07)), Some(20.0));
+        let gone = since.with(at(1e-9, 1e-5));
+        assert_eq!(gone.growth(&at(9e-5, 1e-2)), None);
+        assert_eq!(since.growth(&at(3.0, 2.0)), Some(3.0));
     }
 }
