@@ -1,7 +1,13 @@
 //! Files that are read: regular ones of a bounded size, and the question whether two names mean one file.
 
+#[cfg(not(target_family = "wasm"))]
 use crate::atomic_file::directory_of;
-use std::fs::{self, File};
+#[cfg(target_family = "wasm")]
+pub use crate::memory_files::File;
+#[cfg(not(target_family = "wasm"))]
+use std::fs;
+#[cfg(not(target_family = "wasm"))]
+pub use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -10,6 +16,7 @@ use std::path::Path;
 ///
 /// # Errors
 /// If it is no regular file or cannot be opened.
+#[cfg(not(target_family = "wasm"))]
 pub fn open(path: &Path) -> io::Result<(File, u64)> {
     let data = fs::metadata(path)?;
     if !data.is_file() {
@@ -23,6 +30,34 @@ pub fn open(path: &Path) -> io::Result<(File, u64)> {
     let file = File::open(path)?;
     let length = file.metadata()?.len();
     Ok((file, length))
+}
+
+/// Opens a file of the page and says how long it is.
+///
+/// # Errors
+/// If the page has no such file.
+#[cfg(target_family = "wasm")]
+pub fn open(path: &Path) -> io::Result<(File, u64)> {
+    File::open(path)
+}
+
+/// Bytes of a file that is there, or that a page has just written.
+#[must_use]
+#[cfg(feature = "gui")]
+pub fn length(path: &Path) -> Option<u64> {
+    #[cfg(target_family = "wasm")]
+    return crate::memory_files::length_written(path);
+    #[cfg(not(target_family = "wasm"))]
+    fs::metadata(path).ok().map(|data| data.len())
+}
+
+/// Whether a name stands for a regular file.
+#[must_use]
+pub fn is_file(path: &Path) -> bool {
+    #[cfg(target_family = "wasm")]
+    return crate::memory_files::is_file(path);
+    #[cfg(not(target_family = "wasm"))]
+    path.is_file()
 }
 
 /// The bytes of a regular file of at most `most` bytes.

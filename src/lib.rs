@@ -8,6 +8,7 @@
 
 #[cfg(feature = "gui")]
 pub mod app;
+#[cfg_attr(target_family = "wasm", path = "atomic_file_in_memory.rs")]
 pub(crate) mod atomic_file;
 pub mod backend;
 #[cfg(not(target_family = "wasm"))]
@@ -18,7 +19,10 @@ pub mod export;
 pub mod field;
 pub mod grid;
 pub(crate) mod input_file;
+#[cfg(target_family = "wasm")]
+pub(crate) mod memory_files;
 pub mod physics;
+pub(crate) mod platform;
 #[cfg(feature = "gui")]
 pub mod render;
 pub mod scene;

@@ -5,5 +5,10 @@ fn main() -> std::process::ExitCode {
     ripplon::cli::main()
 }
 
-#[cfg(target_family = "wasm")]
+#[cfg(all(target_family = "wasm", feature = "gui"))]
+fn main() {
+    ripplon::app::run();
+}
+
+#[cfg(all(target_family = "wasm", not(feature = "gui")))]
 fn main() {}

@@ -9,7 +9,17 @@ use std::path::{Path, PathBuf};
 
 /// Top-level modules from the bottom; those on one line may use each other only where `SIDEWAYS` says so.
 const LAYERS: &[&[&str]] = &[
-    &["units", "grid", "field", "colormap", "atomic_file", "input_file"],
+    &[
+        "units",
+        "grid",
+        "field",
+        "colormap",
+        "platform",
+        "memory_files",
+        "atomic_file",
+        "atomic_file_in_memory",
+        "input_file",
+    ],
     &["physics"],
     &["scene", "backend"],
     &["solver"],
@@ -25,6 +35,8 @@ const SIDEWAYS: &[(&str, &str)] = &[
     ("grid", "units"),
     ("field", "grid"),
     ("input_file", "atomic_file"),
+    ("input_file", "memory_files"),
+    ("atomic_file_in_memory", "memory_files"),
 ];
 
 /// Crates that only these modules may name.

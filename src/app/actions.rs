@@ -3,7 +3,9 @@
 use super::background::{Ask, Opened};
 use super::command::Action;
 use super::demo::{Before, Demo, Turn};
+use super::panels::is_upright;
 use super::settings::LeftTab;
+use super::system;
 use super::theme;
 use super::time_panel::change_speed;
 use super::tools::Tool;
@@ -57,6 +59,7 @@ impl App {
                 self.ask(Ask::Save);
             }
             Action::ScenesFolder => self.ask(Ask::Folder),
+            Action::CopyLink => self.copy_link(ctx),
             Action::ExportPicture => self.ask(Ask::Picture),
             Action::ExportFilm => self.film_dialogue.open(self.worker.last_frame()),
             Action::ExportField => self.ask(Ask::Field),
@@ -129,8 +132,14 @@ impl App {
             Action::ShowSlices => self.show_as(ViewMode::Slices),
             Action::ShowVolume => self.show_as(ViewMode::Volume),
             Action::HidePanels => self.bare = !self.bare,
-            Action::LeftPanel => self.settings.left = !self.settings.left,
-            Action::RightPanel => self.settings.right = !self.settings.right,
+            Action::LeftPanel => {
+                self.settings.left = !self.settings.left;
+                self.settings.right &= !(self.settings.left && is_upright(ctx));
+            }
+            Action::RightPanel => {
+                self.settings.right = !self.settings.right;
+                self.settings.left &= !(self.settings.right && is_upright(ctx));
+            }
             Action::Plots => self.settings.plots = !self.settings.plots,
             Action::FullScreen => {
                 let full = !self.full_screen;
@@ -187,6 +196,20 @@ impl App {
         if tool.fits(sound) {
             self.view.tools.tool = tool;
         }
+    }
+
+    /// Copies a link that opens this page with the scene as it is.
+    fn copy_link(&mut self, ctx: &egui::Context) {
+        let preset = self.document.preset().filter(|_| !self.document.is_modified());
+        let Some(link) = system::link_to(preset, &self.document.draft.to_toml()) else {
+            return;
+        };
+        self.notices.say(if self.document.names_files() {
+            "The link is copied; pictures, arrays and sounds that the scene names are not in it".to_owned()
+        } else {
+            format!("The link is copied: {} signs", link.len())
+        });
+        ctx.copy_text(link);
     }
 
     /// Asks for a file or folder.
@@ -254,7 +277,7 @@ impl App {
 
     fn set_full_screen(&mut self, ctx: &egui::Context, full: bool) {
         self.full_screen = full;
-        ctx.send_viewport_cmd(ViewportCommand::Fullscreen(full));
+        system::set_full_screen(ctx, full);
     }
 
     /// The draft gets camera and slices as they are, so that they are saved with it.

@@ -2,10 +2,12 @@
 
 use super::medium_view::medium;
 use super::scene_library::OwnScene;
-use super::thumbnails::{Covers, usual_cache};
+use super::system;
+use super::thumbnails::Covers;
 use super::watcher::{Watched, Watcher};
 use crate::atomic_file::AtomicFile;
 use crate::export::{Format, Picture};
+use crate::platform::{self, THREADS};
 use crate::render::medium::MediumImage;
 use crate::scene::{Faults, Scenario, SceneFile, embedded, input};
 use crate::solver;
@@ -13,10 +15,6 @@ use crate::space::MediumVolume;
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
-
-/// A dialogue that answers sooner than this was never seen by anybody: the system has none.
-const BLINK: Duration = Duration::from_millis(150);
 
 /// A scene that was read.
 #[derive(Clone, Debug)]
@@ -105,7 +103,7 @@ impl Ask {
         }
     }
 
-    fn filter(self) -> (&'static str, &'static [&'static str]) {
+    pub(super) fn filter(self) -> (&'static str, &'static [&'static str]) {
         match self {
             Self::Open => (
                 "Scenes, and pictures and films that carry one",
@@ -186,13 +184,37 @@ enum Task {
     Compare(Box<SceneFile>, Option<PathBuf>),
 }
 
+/// Brings what came of an errand to the window, and wakes it.
+#[derive(Clone, Debug)]
+pub struct Reporter {
+    outcomes: Sender<Outcome>,
+    ctx: egui::Context,
+}
+
+impl Reporter {
+    /// Reports something; nothing where the window is gone.
+    pub fn tell(&self, outcome: Outcome) {
+        if self.outcomes.send(outcome).is_ok() {
+            self.ctx.request_repaint();
+        }
+    }
+
+    /// Says so where something could not be begun.
+    fn note(&self, begun: std::io::Result<()>) {
+        if let Err(error) = begun {
+            let text = error.to_string();
+            self.tell(Outcome::Failed("The system gives no thread".to_owned(), text));
+        }
+    }
+}
+
 /// Sends work away and collects what came of it.
 pub struct Errands {
     tasks: Sender<Task>,
+    todo: Receiver<Task>,
     outcomes: Receiver<Outcome>,
-    report: Sender<Outcome>,
-    ctx: egui::Context,
-    watcher: Watcher,
+    reporter: Reporter,
+    watcher: Option<Watcher>,
     covers: Option<Covers>,
     /// Where pictures of the user's own scenes are kept.
     pub cache: Option<PathBuf>,
@@ -208,39 +230,48 @@ impl Errands {
     pub fn start(ctx: &egui::Context) -> std::io::Result<Self> {
         let (tasks, todo) = unbounded::<Task>();
         let (report, outcomes) = unbounded();
-        let (done, wake) = (report.clone(), ctx.clone());
-        std::thread::Builder::new()
-            .name("ripplon-background".to_owned())
-            .spawn(move || {
+        let reporter = Reporter {
+            outcomes: report.clone(),
+            ctx: ctx.clone(),
+        };
+        if THREADS {
+            let (todo, reporter) = (todo.clone(), reporter.clone());
+            platform::aside("background", move || {
                 while let Ok(first) = todo.recv() {
-                    let (mut check, mut medium, mut space, mut compare) = (None, None, None, None);
-                    for task in std::iter::once(first).chain(todo.try_iter()) {
-                        match task {
-                            Task::Check(..) => check = Some(task),
-                            Task::Medium(..) => medium = Some(task),
-                            Task::Space(..) => space = Some(task),
-                            Task::Compare(..) => compare = Some(task),
-                        }
-                    }
-                    for task in [check, compare, medium, space].into_iter().flatten() {
-                        if done.send(guarded(task)).is_err() {
-                            return;
-                        }
-                        wake.request_repaint();
-                    }
+                    serve(first, &todo, &reporter);
                 }
             })?;
+        }
         let wake = ctx.clone();
         Ok(Self {
-            watcher: Watcher::start(report.clone(), move || wake.request_repaint())?,
+            watcher: if system::FOLDERS {
+                Some(Watcher::start(report, move || wake.request_repaint())?)
+            } else {
+                None
+            },
             covers: None,
-            cache: usual_cache(),
+            cache: system::usual_cache(),
             tasks,
+            todo,
             outcomes,
-            report,
-            ctx: ctx.clone(),
+            reporter,
             system_dialogues: true,
         })
+    }
+
+    /// Sends a task away.
+    fn send(&self, task: Task) {
+        // The other end lives as long as the window.
+        let _ = self.tasks.send(task);
+        if !THREADS {
+            let (todo, reporter) = (self.todo.clone(), self.reporter.clone());
+            self.spawn(move || {
+                if let Ok(first) = todo.try_recv() {
+                    serve(first, &todo, &reporter);
+                }
+                None
+            });
+        }
     }
 
     /// What is done since the last call.
@@ -250,25 +281,22 @@ impl Errands {
 
     /// Checks an edited scene.
     pub fn check(&self, revision: u64, file: &SceneFile, path: Option<&Path>) {
-        // The thread ends only with the window.
-        let _ = self
-            .tasks
-            .send(Task::Check(revision, Box::new(file.clone()), path.map(Path::to_owned)));
+        self.send(Task::Check(revision, Box::new(file.clone()), path.map(Path::to_owned)));
     }
 
     /// Checks the scene of a second run.
     pub fn compare(&self, file: SceneFile, path: Option<&Path>) {
-        let _ = self.tasks.send(Task::Compare(Box::new(file), path.map(Path::to_owned)));
+        self.send(Task::Compare(Box::new(file), path.map(Path::to_owned)));
     }
 
     /// Makes the medium's picture of a plane.
     pub fn medium(&self, scenario: &Arc<Scenario>, plane: usize) {
-        let _ = self.tasks.send(Task::Medium(scenario.clone(), plane));
+        self.send(Task::Medium(scenario.clone(), plane));
     }
 
     /// Makes the medium's volume.
     pub fn space(&self, scenario: &Arc<Scenario>) {
-        let _ = self.tasks.send(Task::Space(scenario.clone()));
+        self.send(Task::Space(scenario.clone()));
     }
 
     /// Reads a preset or a file with overrides.
@@ -278,14 +306,17 @@ impl Errands {
 
     /// Looks at files that other programs may write.
     pub fn watch(&mut self, watched: Watched) {
-        self.watcher.watch(watched);
+        if let Some(watcher) = &mut self.watcher {
+            watcher.watch(watched);
+        }
     }
 
     /// Has pictures of the user's own scenes drawn.
     pub fn draw_covers(&mut self, scenes: &[OwnScene]) {
         if self.covers.is_none() && !scenes.is_empty() {
-            let wake = self.ctx.clone();
-            let started = Covers::start(self.cache.clone(), self.report.clone(), move || wake.request_repaint());
+            let wake = self.reporter.ctx.clone();
+            let outcomes = self.reporter.outcomes.clone();
+            let started = Covers::start(self.cache.clone(), outcomes, move || wake.request_repaint());
             match started {
                 Ok(covers) => self.covers = Some(covers),
                 // The gallery goes without them.
@@ -298,8 +329,15 @@ impl Errands {
     }
 
     /// Takes a file that was dropped on the window for what it is.
-    pub fn take_dropped(&self, path: PathBuf) {
-        self.spawn(move || Some(dropped(path)));
+    pub fn take_dropped(&self, file: &egui::DroppedFileHandle) {
+        let reporter = self.reporter.clone();
+        system::take_dropped(file, move |path| {
+            let begun = platform::aside("errand", {
+                let reporter = reporter.clone();
+                move || reporter.tell(dropped(path))
+            });
+            reporter.note(begun);
+        });
     }
 
     /// Asks for a file, suggesting a name made of `title`, for scenes in `folder`.
@@ -309,32 +347,12 @@ impl Errands {
         } else {
             file_name(title, ask.ending())
         };
-        let folder = folder.map(Path::to_owned);
         if !self.system_dialogues {
-            let _ = self.report.send(Outcome::NoDialogue(ask, suggestion));
-            self.ctx.request_repaint();
+            self.reporter.tell(Outcome::NoDialogue(ask, suggestion));
             return;
         }
-        self.spawn(move || {
-            let (name, endings) = ask.filter();
-            let mut dialogue = rfd::FileDialog::new().set_title(ask.title()).add_filter(name, endings);
-            let scenes = matches!(ask, Ask::Open | Ask::Save | Ask::Folder);
-            if let Some(folder) = folder.filter(|folder| scenes && folder.is_dir()) {
-                dialogue = dialogue.set_directory(folder);
-            }
-            let asked = Instant::now();
-            let path = match ask {
-                Ask::Open => dialogue.pick_file(),
-                Ask::Folder => dialogue.pick_folder(),
-                _ => dialogue.set_file_name(&suggestion).save_file(),
-            };
-            match path {
-                Some(path) => Some(Outcome::Chosen(ask, path)),
-                None if asked.elapsed() < BLINK => Some(Outcome::NoDialogue(ask, suggestion)),
-                // Given up.
-                None => None,
-            }
-        });
+        let chosen = system::choose(ask, suggestion, folder.map(Path::to_owned), self.reporter.clone());
+        self.reporter.note(chosen);
     }
 
     /// Goes on with a file that was typed in; one that would be replaced is asked about again.
@@ -401,22 +419,28 @@ impl Errands {
 
     /// Runs something on a thread of its own; `None` = cancelled.
     fn spawn(&self, work: impl FnOnce() -> Option<Outcome> + Send + 'static) {
-        let (done, wake) = (self.report.clone(), self.ctx.clone());
-        let spawned = std::thread::Builder::new()
-            .name("ripplon-errand".to_owned())
-            .spawn(move || {
-                if let Some(outcome) = work()
-                    && done.send(outcome).is_ok()
-                {
-                    wake.request_repaint();
-                }
-            });
-        if let Err(error) = spawned {
-            let _ = self.report.send(Outcome::Failed(
-                "The system gives no thread".to_owned(),
-                error.to_string(),
-            ));
+        let reporter = self.reporter.clone();
+        self.reporter.note(platform::aside("errand", move || {
+            if let Some(outcome) = work() {
+                reporter.tell(outcome);
+            }
+        }));
+    }
+}
+
+/// Does what waits, the latest of each kind.
+fn serve(first: Task, todo: &Receiver<Task>, reporter: &Reporter) {
+    let (mut check, mut medium, mut space, mut compare) = (None, None, None, None);
+    for task in std::iter::once(first).chain(todo.try_iter()) {
+        match task {
+            Task::Check(..) => check = Some(task),
+            Task::Medium(..) => medium = Some(task),
+            Task::Space(..) => space = Some(task),
+            Task::Compare(..) => compare = Some(task),
         }
+    }
+    for task in [check, compare, medium, space].into_iter().flatten() {
+        reporter.tell(guarded(task));
     }
 }
 

@@ -1,5 +1,6 @@
 //! What menus, keys and the command palette can do: one enum, one table.
 
+use super::system;
 use egui::{Key, KeyboardShortcut, Modifiers};
 use lucide_icons::Icon;
 
@@ -16,6 +17,8 @@ pub enum Action {
     SaveAs,
     /// Where the user's own scenes lie.
     ScenesFolder,
+    /// Copies a link to the scene.
+    CopyLink,
     /// Writes the picture.
     ExportPicture,
     /// Makes a film.
@@ -191,6 +194,7 @@ pub const ACTIONS: &[Entry] = &[
     entry(Action::Save, Menu::File, "Save scene", Icon::Save, &[key(CTRL, Key::S)], "Writes the scene file with all edits."),
     entry(Action::SaveAs, Menu::File, "Save scene as…", Icon::Save, &[key(CTRL_SHIFT, Key::S)], "Writes the scene to another file."),
     entry(Action::ScenesFolder, Menu::File, "Folder of your scenes…", Icon::FolderOpen, &[], "The scene files in this folder stand in the gallery."),
+    entry(Action::CopyLink, Menu::File, "Copy link", Icon::Link, &[], "Copies an address that opens this page with the scene as it is, to be sent or put into a course."),
     entry(Action::ExportPicture, Menu::File, "Export picture…", Icon::Image, &[key(CTRL, Key::E)], "Writes the field as PNG without the panels, whole pixels a site. Export film makes one of any size."),
     entry(Action::ExportFilm, Menu::File, "Export film…", Icon::Film, &[key(CTRL_SHIFT, Key::E)], "A film (MP4, GIF, animated PNG, numbered PNGs) or a picture at any size, of the scene from its start or of the run."),
     entry(Action::ExportField, Menu::File, "Export field…", Icon::FileText, &[], "Writes the field as NPY (complex64 or complex128, C order)."),
@@ -241,6 +245,11 @@ pub const ACTIONS: &[Entry] = &[
     entry(Action::Help, Menu::Help, "Keys and mouse", Icon::Keyboard, &[key(NONE, Key::F1), key(NONE, Key::Questionmark)], "Lists keys and gestures."),
 ];
 
+/// What can be done here: a page in a browser has no folders, a window no address.
+pub fn actions() -> impl Iterator<Item = &'static Entry> {
+    ACTIONS.iter().filter(|entry| system::can(entry.action))
+}
+
 impl Action {
     /// Its row of the table.
     #[must_use]
@@ -276,7 +285,7 @@ pub fn pressed(ctx: &egui::Context) -> Option<Action> {
     let focused = ctx.egui_wants_keyboard_input();
     // Longer combinations first, so that Ctrl+Shift+Z is not taken for Ctrl+Z.
     let mut shortcuts: Vec<(KeyboardShortcut, Action)> = Vec::with_capacity(40);
-    for entry in ACTIONS {
+    for entry in actions() {
         shortcuts.extend(entry.keys.iter().map(|&key| (key, entry.action)));
     }
     shortcuts

@@ -175,6 +175,12 @@ impl Document {
         !self.redo.is_empty()
     }
 
+    /// Whether the scene names files, which it needs beside itself.
+    #[must_use]
+    pub fn names_files(&self) -> bool {
+        !files(&mut self.draft.clone()).is_empty()
+    }
+
     /// Makes the scene ready to be written to `path`: files that it names relative to another folder are named in full.
     pub fn prepare_for(&mut self, path: &Path) {
         let folder = |path: Option<&Path>| {

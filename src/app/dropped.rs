@@ -5,7 +5,7 @@ use super::theme;
 use crate::physics::Sets;
 use crate::scene::SceneFile;
 use crate::scene::file::{LayerFile, ShapeFile, ValueFile};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Adds a dropped file to a scene; returns what became of it.
 pub fn add(file: &mut SceneFile, dropped: Dropped) -> String {
@@ -56,15 +56,8 @@ fn short(path: &Path) -> String {
 }
 
 /// Files that were dropped on the window in this frame.
-pub fn files(ctx: &egui::Context) -> Vec<PathBuf> {
-    ctx.input(|input| {
-        input
-            .raw
-            .dropped_files
-            .iter()
-            .map(|file| file.path().to_owned())
-            .collect()
-    })
+pub fn files(ctx: &egui::Context) -> Vec<egui::DroppedFileHandle> {
+    ctx.input(|input| input.raw.dropped_files.clone())
 }
 
 /// While a file is held over the window: what will become of it.

@@ -1,13 +1,14 @@
 //! Films made while the window goes on: of the scene from its start, by a run of their own, or of what the present run shows from now on.
 
 use crate::engine::{Engine, Job};
-use crate::export::film::{self, Script};
-use crate::export::{self, About, ExportError, Format, Look, Painter, Picture, Progress};
+use crate::export::film::{Script, Shooting};
+use crate::export::{self, About, ExportError, FilmWriter, Format, Look, Painter, Picture, Progress};
+use crate::platform::{self, Instant};
 use crate::scene::Scenario;
 use crossbeam_channel::{Receiver, Sender, bounded};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
 
 /// Pictures that wait for the encoder; when there are more, the run waits.
 const WAITING: usize = 4;
@@ -53,7 +54,7 @@ pub struct Filming {
 }
 
 impl Filming {
-    /// Makes a film of the scene from its start on a thread of its own; `wake` is called after each picture.
+    /// Makes a film of the scene from its start aside; `wake` is called after each picture.
     ///
     /// # Errors
     /// If the system gives no thread.
@@ -62,10 +63,12 @@ impl Filming {
         let shared = progress.clone();
         let path = order.path.clone();
         Self::start(path, progress, false, move || {
-            let beat = wake;
-            let result = make(&order, &script, &shared, &beat);
-            beat();
-            result
+            let mut making = None;
+            move || {
+                let next = making_of(&mut making, &order, script, &shared);
+                wake();
+                next
+            }
         })
     }
 
@@ -77,14 +80,19 @@ impl Filming {
         let painter = Painter::new(Arc::clone(&order.scenario), &order.look, time_step);
         let painter = painter.map_err(|error| error.to_string())?;
         let size = painter.size();
-        let (sender, pictures) = bounded::<Picture>(WAITING);
+        let (sender, pictures) = platform::queue::<Picture>(WAITING);
         let progress = Progress::new(0);
         let shared = progress.clone();
         let path = order.path.clone();
         let filming = Self::start(path, progress, true, move || {
-            let result = encode(&order, size, &pictures, &shared);
-            wake();
-            result
+            let mut writer = None;
+            move || {
+                let next = encode(&mut writer, &order, size, &pictures, &shared);
+                if next != Ok(None) {
+                    wake();
+                }
+                next
+            }
         });
         let filming = filming.map_err(|error| error.to_string())?;
         let seconds = 1.0 / 30.0;
@@ -93,19 +101,28 @@ impl Filming {
         Ok((filming, job))
     }
 
-    fn start(
+    /// Has a film made aside: the pieces that `begin` gives say how many bytes it has once it is done, or `None` before.
+    fn start<P>(
         path: PathBuf,
         progress: Progress,
         records: bool,
-        work: impl FnOnce() -> Result<u64, String> + Send + 'static,
-    ) -> std::io::Result<Self> {
+        begin: impl FnOnce() -> P + Send + 'static,
+    ) -> std::io::Result<Self>
+    where
+        P: FnMut() -> Result<Option<u64>, String> + 'static,
+    {
         let (report, done) = bounded(1);
-        std::thread::Builder::new()
-            .name("ripplon-film".to_owned())
-            .spawn(move || {
-                // The window may be gone.
-                let _ = report.send(work());
-            })?;
+        platform::aside_in_pieces("film", move || {
+            let mut piece = begin();
+            move || match piece().transpose() {
+                None => ControlFlow::Continue(()),
+                Some(result) => {
+                    // The window may be gone.
+                    let _ = report.send(result);
+                    ControlFlow::Break(())
+                }
+            }
+        })?;
         Ok(Self {
             path,
             progress,
@@ -143,57 +160,84 @@ fn shoot(
     Ok(String::new())
 }
 
-/// Writes what comes until nothing more does.
-fn encode(order: &Order, size: [usize; 2], pictures: &Receiver<Picture>, progress: &Progress) -> Result<u64, String> {
-    let about = order.about("recorded in the window".to_owned());
-    let write = || -> Result<(), ExportError> {
-        let mut writer = export::create_as(order.format, &order.path, size, order.fps, &about)?;
-        for picture in pictures {
-            writer.push(&picture)?;
-            progress.advance()?;
+/// Writes what comes; once nothing more does, the bytes of the film.
+fn encode(
+    writer: &mut Option<Box<dyn FilmWriter>>,
+    order: &Order,
+    size: [usize; 2],
+    pictures: &Receiver<Picture>,
+    progress: &Progress,
+) -> Result<Option<u64>, String> {
+    let words = |error: ExportError| error.to_string();
+    let open = match writer {
+        Some(writer) => writer,
+        None => {
+            let about = order.about("recorded in the window".to_owned());
+            let made = export::create_as(order.format, &order.path, size, order.fps, &about);
+            writer.insert(made.map_err(words)?)
         }
-        progress.check()?;
-        writer.finish()
     };
-    write().map_err(|error| error.to_string())?;
-    Ok(bytes(&order.path))
-}
-
-/// Runs the scene and writes its film.
-fn make(order: &Order, script: &Script, progress: &Progress, beat: &impl Fn()) -> Result<u64, String> {
-    let mut engine = Engine::new(Arc::clone(&order.scenario)).map_err(|error| error.to_string())?;
-    let clock = engine.clock();
-    let mut painter =
-        Painter::new(Arc::clone(&order.scenario), &order.look, clock.time_step).map_err(|error| error.to_string())?;
-    let about = order.about(format!("t = {} to {}", script.from, script.to));
-    let writer = export::create_as(order.format, &order.path, painter.size(), order.fps, &about)
-        .map_err(|error| error.to_string())?;
-    let writer = Box::new(Beating { writer, beat });
-    film::shoot(&mut engine, &mut painter, writer, script, progress).map_err(|error| error.to_string())?;
-    Ok(bytes(&order.path))
-}
-
-/// A writer that tells the window of each picture.
-struct Beating<'a, F: Fn()> {
-    writer: Box<dyn export::FilmWriter>,
-    beat: &'a F,
-}
-
-impl<F: Fn()> export::FilmWriter for Beating<'_, F> {
-    fn push(&mut self, picture: &Picture) -> Result<(), ExportError> {
-        self.writer.push(picture)?;
-        (self.beat)();
-        Ok(())
+    match platform::next(pictures) {
+        Ok(Some(picture)) => {
+            open.push(&picture).map_err(words)?;
+            progress.advance().map_err(words)?;
+            Ok(None)
+        }
+        Ok(None) => Ok(None),
+        Err(_) => {
+            progress.check().map_err(words)?;
+            if let Some(writer) = writer.take() {
+                writer.finish().map_err(words)?;
+            }
+            Ok(Some(bytes(&order.path)))
+        }
     }
+}
 
-    fn finish(self: Box<Self>) -> Result<(), ExportError> {
-        self.writer.finish()
+/// A film of a scene on its way: a run of its own.
+struct Making {
+    engine: Engine,
+    painter: Painter,
+    shooting: Shooting<'static>,
+}
+
+impl Making {
+    fn begin(order: &Order, script: Script, progress: &Progress) -> Result<Self, String> {
+        let mut engine = Engine::new(Arc::clone(&order.scenario)).map_err(|error| error.to_string())?;
+        let clock = engine.clock();
+        let mut painter = Painter::new(Arc::clone(&order.scenario), &order.look, clock.time_step)
+            .map_err(|error| error.to_string())?;
+        let about = order.about(format!("t = {} to {}", script.from, script.to));
+        let writer = export::create_as(order.format, &order.path, painter.size(), order.fps, &about)
+            .map_err(|error| error.to_string())?;
+        let shooting = Shooting::new(&mut engine, &mut painter, writer, script, progress);
+        Ok(Self {
+            engine,
+            painter,
+            shooting,
+        })
     }
+}
+
+/// One picture of the scene's film; after the last one the bytes of the film.
+fn making_of(
+    making: &mut Option<Making>,
+    order: &Order,
+    script: Script,
+    progress: &Progress,
+) -> Result<Option<u64>, String> {
+    let making = match making {
+        Some(making) => making,
+        None => making.insert(Making::begin(order, script, progress)?),
+    };
+    let goes_on = making.shooting.next(&mut making.engine, &mut making.painter);
+    let goes_on = goes_on.map_err(|error| error.to_string())?;
+    Ok((!goes_on).then(|| bytes(&order.path)))
 }
 
 /// Bytes of a file, or of the files in a folder.
 fn bytes(path: &Path) -> u64 {
-    let of = |path: &Path| std::fs::metadata(path).map_or(0, |data| data.len());
+    let of = |path: &Path| crate::input_file::length(path).unwrap_or(0);
     if path.is_dir() {
         let files = std::fs::read_dir(path).into_iter().flatten().flatten();
         files.map(|file| of(&file.path())).sum()

@@ -1,6 +1,7 @@
 //! The dialogue for films, and the film under way.
 
 use super::film::Filming;
+use super::system;
 use super::theme;
 use super::units::Units;
 use super::widgets::{choice, figure, hint, row, warning};
@@ -166,6 +167,7 @@ fn contents(ui: &mut Ui, wanted: &mut Wanted, frame: &Frame, folder: Option<&Pat
     );
     let all = FORMATS
         .iter()
+        .filter(|(format, ..)| system::FOLDERS || *format != Format::Sequence)
         .map(|(format, title, about)| (*format, (*title).to_owned(), (*about).to_owned()));
     row(ui, "Format", "What kind of file.", |ui| {
         choice(ui, "Format", &mut wanted.format, all)

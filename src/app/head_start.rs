@@ -2,13 +2,10 @@
 //! up.
 
 use super::background::{self, Opened};
-use super::{AppOptions, FIRST_PRESET};
+use super::{AppOptions, FIRST_PRESET, system};
 use crate::engine::Worker;
+use crate::platform::Instant;
 use std::sync::{Arc, OnceLock};
-use std::time::Instant;
-
-/// The folder of the window's settings, and what eframe calls them.
-pub(super) const APP_ID: &str = "ripplon";
 
 /// A worker on its way, and what it was given to do.
 pub struct HeadStart {
@@ -45,8 +42,7 @@ impl HeadStart {
     /// If the system gives no thread.
     pub fn new(options: &AppOptions, started: Instant) -> std::io::Result<Self> {
         let opened = options.opened.clone().or_else(|| {
-            let nothing_kept = eframe::storage_dir(APP_ID).is_none_or(|folder| !folder.join("app.ron").exists());
-            let first = options.scene.is_none() && nothing_kept;
+            let first = options.scene.is_none() && !system::has_settings();
             first
                 .then(|| background::read(FIRST_PRESET, &options.set).ok())
                 .flatten()
@@ -66,7 +62,7 @@ impl HeadStart {
     fn with(opened: Option<Opened>, started: Instant) -> std::io::Result<Self> {
         let wake = Wake::default();
         let scenario = opened.as_ref().map(|opened| opened.scenario.clone());
-        let worker = Worker::spawn(scenario, {
+        let worker = Worker::start(scenario, {
             let wake = wake.clone();
             move || wake.call()
         })?;

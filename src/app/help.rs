@@ -1,6 +1,6 @@
 //! The overlay that lists keys and gestures.
 
-use super::command::{ACTIONS, Menu};
+use super::command::{Menu, actions};
 use super::theme;
 use egui::vec2;
 
@@ -37,10 +37,7 @@ pub fn show(ctx: &egui::Context) -> bool {
                         for (n, (title, menu)) in Menu::ALL.into_iter().enumerate() {
                             let ui = &mut columns[usize::from(n >= 3)];
                             ui.label(egui::RichText::new(title).color(palette.accent));
-                            for entry in ACTIONS
-                                .iter()
-                                .filter(|entry| entry.menu == menu && !entry.keys.is_empty())
-                            {
+                            for entry in actions().filter(|entry| entry.menu == menu && !entry.keys.is_empty()) {
                                 let keys: Vec<String> = entry
                                     .keys
                                     .iter()

@@ -1,6 +1,6 @@
 //! The menu bar.
 
-use super::command::{ACTIONS, Action, Menu};
+use super::command::{Action, Menu, actions};
 use super::theme;
 use egui::{Align, Layout, Ui};
 use lucide_icons::Icon;
@@ -55,7 +55,7 @@ pub fn show(ui: &mut Ui, title: &str, modified: bool, can: Can, open: [bool; 2])
         for (name, menu) in Menu::ALL {
             ui.menu_button(name, |ui| {
                 ui.set_min_width(240.0);
-                for entry in ACTIONS.iter().filter(|entry| entry.menu == menu) {
+                for entry in actions().filter(|entry| entry.menu == menu) {
                     let mut button = egui::Button::new((theme::icon(entry.icon, 15.0), entry.title));
                     if let Some(key) = entry.keys.first() {
                         button = button.shortcut_text(super::command::shown(ui.ctx(), key));
@@ -71,12 +71,17 @@ pub fn show(ui: &mut Ui, title: &str, modified: bool, can: Can, open: [bool; 2])
             });
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            for action in [Action::Theme, Action::RightPanel, Action::LeftPanel, Action::Palette] {
+            // A phone held upright has room for the menus and two signs.
+            let upright = super::panels::is_upright(ui.ctx());
+            let word = |text: &'static str| if upright { "" } else { text };
+            let shown = [Action::Theme, Action::RightPanel, Action::LeftPanel, Action::Palette];
+            let panels = [Action::RightPanel, Action::LeftPanel];
+            for &action in if upright { &panels[..] } else { &shown[..] } {
                 let entry = action.entry();
                 let icon = theme::icon(entry.icon, 15.0);
                 let button = match action {
-                    Action::RightPanel => egui::Button::selectable(open[1], (icon, "Settings")),
-                    Action::LeftPanel => egui::Button::selectable(open[0], (icon, "Lessons")),
+                    Action::RightPanel => egui::Button::selectable(open[1], (icon, word("Settings"))),
+                    Action::LeftPanel => egui::Button::selectable(open[0], (icon, word("Lessons"))),
                     _ => egui::Button::new(icon).frame_when_inactive(false),
                 };
                 let response = ui.add(button).accessible_name(entry.title);
@@ -87,6 +92,9 @@ pub fn show(ui: &mut Ui, title: &str, modified: bool, can: Can, open: [bool; 2])
                     format!("  {}", super::command::shown(ui.ctx(), key))
                 });
                 response.on_hover_text(format!("{}{keys}", entry.title));
+            }
+            if upright {
+                return;
             }
             ui.centered_and_justified(|ui| {
                 let text = if modified {

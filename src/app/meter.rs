@@ -1,6 +1,7 @@
 //! What the window costs: the time of its own frames on the main thread, and from start to first picture.
 
-use std::time::{Duration, Instant};
+use crate::platform::Instant;
+use std::time::Duration;
 
 /// What a frame may cost, in milliseconds.
 pub const BUDGET_MS: f32 = 8.0;

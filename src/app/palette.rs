@@ -1,6 +1,6 @@
 //! The command palette: every action and every preset by a few letters of its name.
 
-use super::command::{ACTIONS, Action};
+use super::command::{Action, actions};
 use super::gallery::{Gallery, Known};
 use super::theme;
 use egui::{Align2, Key, Modifiers, vec2};
@@ -101,8 +101,7 @@ impl CommandPalette {
     }
 
     fn hits(&self, ctx: &egui::Context, gallery: &Gallery) -> Vec<Hit> {
-        let actions = ACTIONS
-            .iter()
+        let actions = actions()
             .filter(|entry| entry.action != Action::Palette)
             .filter_map(|entry| {
                 let hit = Hit {

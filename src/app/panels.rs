@@ -11,7 +11,7 @@ use super::tools::{Tool, Work};
 use super::tour::Seen;
 use super::window::{App, Wishes};
 use super::{
-    checks_panel, dropped, help, lesson_panel, method_panel, mirror_strip, plots, scene_panel, status, theme,
+    checks_panel, dropped, help, lesson_panel, method_panel, mirror_strip, plots, scene_panel, status, system, theme,
     time_panel, tools, transport, view_panel,
 };
 use crate::engine::{Command, Phase, Status};
@@ -19,6 +19,14 @@ use egui::{Margin, Panel, ScrollArea, Ui};
 
 /// Below this width, in points, the left panel gives way to the picture.
 const NARROW: f32 = 1040.0;
+
+/// Below this width, in points, a page is on a phone held upright, where panels stand below the picture.
+const UPRIGHT: f32 = 600.0;
+
+/// Whether it is one.
+pub(super) fn is_upright(ctx: &egui::Context) -> bool {
+    system::IN_PAGE && ctx.content_rect().width() < UPRIGHT
+}
 
 impl App {
     pub(super) fn panels(&mut self, ui: &mut Ui, wishes: &mut Wishes) {
@@ -58,6 +66,16 @@ impl App {
             top: 8,
             bottom: 8,
         });
+        if is_upright(ui.ctx()) {
+            self.below(ui, wishes, side);
+        } else {
+            self.sides(ui, wishes, side);
+        }
+        self.bottom(ui, wishes, bar(16, 4));
+    }
+
+    /// The panels at the left and at the right of the picture.
+    fn sides(&mut self, ui: &mut Ui, wishes: &mut Wishes, side: egui::Frame) {
         // A narrow window has room for one side panel beside the picture: the one on the right stays.
         let narrow = ui.available_width() < NARROW && self.settings.right;
         let mut left = self.settings.left && !narrow;
@@ -76,7 +94,25 @@ impl App {
             .size_range(312.0..=440.0)
             .show_collapsible(ui, &mut right, |ui| self.right(ui, wishes));
         self.settings.right = right;
-        self.bottom(ui, wishes, bar(16, 4));
+    }
+
+    /// One of both below it.
+    fn below(&mut self, ui: &mut Ui, wishes: &mut Wishes, frame: egui::Frame) {
+        if !self.settings.left && !self.settings.right {
+            return;
+        }
+        let height = ui.available_height();
+        Panel::bottom("below")
+            .frame(frame)
+            .default_size(0.4 * height)
+            .size_range(0.2 * height..=0.6 * height)
+            .show(ui, |ui| {
+                if self.settings.right {
+                    self.right(ui, wishes);
+                } else {
+                    self.left(ui, wishes);
+                }
+            });
     }
 
     fn left(&mut self, ui: &mut Ui, wishes: &mut Wishes) {
@@ -319,6 +355,11 @@ impl App {
         self.show_tour(ctx);
         self.show_rest(ctx);
         self.offer_recovery(ctx);
+        // A page in a course has readers without a keyboard.
+        if system::IN_PAGE && self.bare && self.demo.is_none() {
+            let running = self.worker.last_frame().status == Status::Running;
+            wishes.actions.extend(transport::over_picture(ctx, area, running));
+        }
         if self.help {
             self.help = help::show(ctx);
         }

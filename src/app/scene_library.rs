@@ -1,19 +1,16 @@
 //! The user's own scenes: the files of one folder, as the gallery shows them.
 
+use super::system;
 use super::watcher::{Stamp, stamp};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// Where scenes are kept while the user names no other folder: `Ripplon` among the documents, or in the home folder where there is none for those.
+/// Where scenes are kept while the user names no other folder.
 #[must_use]
 pub fn usual_folder() -> Option<&'static Path> {
     // Asked once: the answer is read from the system's files.
     static FOLDER: OnceLock<Option<PathBuf>> = OnceLock::new();
-    let find = || {
-        let user = directories::UserDirs::new()?;
-        Some(user.document_dir().unwrap_or(user.home_dir()).join("Ripplon"))
-    };
-    FOLDER.get_or_init(find).as_deref()
+    FOLDER.get_or_init(system::usual_folder).as_deref()
 }
 
 /// A scene in the user's folder.

@@ -2,6 +2,7 @@
 
 use super::plots::Kind;
 use super::scene_library;
+use super::system;
 use std::path::{Path, PathBuf};
 
 /// The key in the window system's storage.
@@ -59,6 +60,10 @@ pub struct Settings {
 impl Settings {
     /// A file was opened or saved.
     pub fn remember(&mut self, path: &Path) {
+        // What a page was given is gone with it.
+        if !system::FOLDERS {
+            return;
+        }
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         self.recent.retain(|known| *known != path);
         self.recent.insert(0, path);

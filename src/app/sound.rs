@@ -3,10 +3,10 @@
 //! The player is the system's own, since a library that plays by itself needs the headers of the system's sound library when it is built.
 
 use super::background::file_name;
+use super::system;
 use crate::engine::Engine;
 use crate::export::wav::{self, WavOptions};
-use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::path::Path;
 
 /// What of a detector shall be heard.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,25 +47,9 @@ impl SoundWish {
             .map_err(|error| error.to_string())
     }
 
-    /// Opens the record so far with the system's player.
+    /// Plays the record so far.
     pub(super) fn play(&self, engine: &Engine) -> Result<String, String> {
-        let folder = folder().ok_or("there is no folder for temporary files; save the sound instead")?;
-        let path = folder.join(file_name(&self.detector, "wav"));
-        let written = self.write(engine, &path)?;
-        open::that_detached(&path).map_err(|error| {
-            format!("the system has no player for WAV files ({error}); save the sound and open it yourself")
-        })?;
+        let written = system::play(&file_name(&self.detector, "wav"), |path| self.write(engine, path))?;
         Ok(format!("Playing {}: {written}", self.detector))
     }
-}
-
-/// Where sounds to be played lie; the system's player may read them for as long as it likes.
-fn folder() -> Option<PathBuf> {
-    static FOLDER: OnceLock<Option<PathBuf>> = OnceLock::new();
-    FOLDER
-        .get_or_init(|| {
-            let folder = tempfile::Builder::new().prefix("ripplon-").tempdir().ok()?;
-            Some(folder.keep())
-        })
-        .clone()
 }

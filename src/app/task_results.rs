@@ -1,14 +1,13 @@
 //! What the window does with answers: what came in since the last frame, and scenes that were read or checked.
 
-use super::FIRST_PRESET;
 use super::background::{Opened, Outcome};
 use super::settings::LeftTab;
 use super::watcher::Watched;
 use super::window::App;
+use super::{FIRST_PRESET, system};
 use crate::engine::Command;
 use crate::scene::{Faults, Scenario, SceneFile, presets};
 use crate::solver;
-use egui::ViewportCommand;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -27,6 +26,7 @@ impl App {
             self.take(ctx, outcome);
         }
         self.collect_film();
+        system::hand_out();
         self.worker.frame();
         if self.worker.is_backed_up() {
             ctx.request_repaint_after_secs(0.02);
@@ -34,6 +34,7 @@ impl App {
         let frame = self.worker.last_frame();
         self.history.record(frame);
         self.questions.follow(frame);
+        self.run_log.follow(frame);
         self.frame_history.record(frame, ctx.input(|input| input.time));
         self.carpet.record(frame, &self.view);
         if let Some(notice) = &frame.notice
@@ -70,7 +71,7 @@ impl App {
             title => format!("{title} – Ripplon"),
         };
         if title != self.title {
-            ctx.send_viewport_cmd(ViewportCommand::Title(title.clone()));
+            system::set_title(ctx, &title);
             self.title = title;
         }
     }

@@ -53,13 +53,6 @@ impl Covers {
     }
 }
 
-/// Where pictures are kept while the user names no other folder.
-#[must_use]
-pub fn usual_cache() -> Option<PathBuf> {
-    let folders = directories::ProjectDirs::from("", "", "ripplon")?;
-    Some(folders.cache_dir().join("covers"))
-}
-
 struct Painter {
     cache: Option<PathBuf>,
     alive: Weak<()>,

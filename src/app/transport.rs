@@ -77,6 +77,35 @@ pub fn show(ui: &mut Ui, frame: &Frame, plots_open: bool, tape: &mut FrameHistor
     wishes
 }
 
+/// The least of it over the lower right corner of a picture that stands alone.
+pub fn over_picture(ctx: &egui::Context, area: egui::Rect, running: bool) -> Vec<Action> {
+    let mut wishes = Vec::new();
+    egui::Area::new(egui::Id::unique("transport over the picture"))
+        .order(egui::Order::Middle)
+        .pivot(egui::Align2::RIGHT_BOTTOM)
+        .fixed_pos(area.right_bottom() - egui::vec2(8.0, 8.0))
+        .show(ctx, |ui| {
+            let frame = egui::Frame::popup(ui.style()).inner_margin(4);
+            frame.show(ui, |ui| {
+                ui.horizontal(|ui| {
+                    let play = if running { Icon::Pause } else { Icon::Play };
+                    let buttons = [
+                        (Action::PlayPause, play),
+                        (Action::Reset, Icon::RotateCcw),
+                        (Action::FullScreen, Icon::Maximize),
+                        (Action::HidePanels, Icon::PanelLeft),
+                    ];
+                    for (action, icon) in buttons {
+                        if action_button(ui, action, icon, "", true) {
+                            wishes.push(action);
+                        }
+                    }
+                });
+            });
+        });
+    wishes
+}
+
 /// Least room for the slider through the last pictures.
 const LEAST: f32 = 200.0;
 

@@ -20,13 +20,16 @@ use super::prompt::PathPrompt;
 use super::question::Questions;
 use super::recovery::Recovery;
 use super::refine::Refinement;
+use super::run_log::RunLog;
 use super::settings::{KEY, Settings};
 use super::sound::SoundWish;
+use super::system;
 use super::tools::Tool;
 use super::tour::Tour;
 use super::view_state::ViewState;
 use super::{AppOptions, dropped, theme};
 use crate::engine::{Command, Frame, Worker};
+use crate::platform::Instant;
 use crate::render::medium::MediumImage;
 use crate::scene::Scenario;
 use crate::scene::scenario::Orbit;
@@ -34,7 +37,6 @@ use crate::space::MediumVolume;
 use egui::Ui;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
 
 /// The program's window.
 pub struct App {
@@ -81,6 +83,8 @@ pub struct App {
     pub(super) resting: Option<f64>,
     /// The first scene was told to run and does not yet.
     pub(super) starting: bool,
+    /// What the log was told of the run.
+    pub(super) run_log: RunLog,
     /// The worker's notice that was shown last.
     pub(super) noticed: u64,
     /// The last scene that was asked for, to fall back from.
@@ -196,6 +200,7 @@ impl App {
             plays_presets: true,
             resting: None,
             starting: false,
+            run_log: RunLog::default(),
             noticed: 0,
             first_try: true,
             title: String::new(),
@@ -380,8 +385,8 @@ impl eframe::App for App {
                 self.view.tools.tool = Tool::Move;
             }
         }
-        for path in dropped::files(&ctx) {
-            self.background.take_dropped(path);
+        for file in dropped::files(&ctx) {
+            self.background.take_dropped(&file);
         }
         if !self.bare {
             self.panels(ui, &mut wishes);
@@ -395,11 +400,16 @@ impl eframe::App for App {
         self.keep_safe(&ctx);
         self.guard_close(&ctx);
         self.submit_comparison();
+        if self.worker.work() {
+            ctx.request_repaint();
+        }
         self.meter.end(frame.info().cpu_usage);
     }
 
     fn save(&mut self, storage: &mut dyn eframe::Storage) {
-        let path = self.document.path().map(|path| path.display().to_string());
+        system::keep_scene(storage, &self.document);
+        let path = self.document.path().filter(|_| system::FOLDERS);
+        let path = path.map(|path| path.display().to_string());
         self.settings.scene = path.or_else(|| self.document.preset().map(ToOwned::to_owned));
         eframe::set_value(storage, KEY, &self.settings);
     }

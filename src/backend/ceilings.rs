@@ -4,9 +4,10 @@
 
 use super::threads;
 use crate::field::Precision;
+use crate::platform::Instant;
 use rayon::prelude::*;
 use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The ceilings of one run.
 #[derive(Clone, Debug, PartialEq)]

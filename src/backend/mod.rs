@@ -12,5 +12,5 @@ pub mod threads;
 pub mod cuda;
 
 /// Graphics adapters of any make.
-#[cfg(feature = "gui")]
+#[cfg(all(feature = "gui", not(target_family = "wasm")))]
 pub mod wgpu;

@@ -8,11 +8,12 @@ use super::{Command, EngineError, Status, Worker};
 use crate::backend::ceilings::Ceilings;
 use crate::field::{FieldData, Precision, Real};
 use crate::physics::Equation;
+use crate::platform::Instant;
 use crate::scene::Scenario;
 use crate::solver::{self, Backend, Clock, ImageRequest, Kind, METHODS, Method, Solver, SolverError, Taps, Work};
 use num_complex::Complex;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// What is measured once.
 #[derive(Clone, Copy)]

@@ -3,10 +3,11 @@
 use super::EngineError;
 use crate::physics::MirrorMethod;
 use crate::physics::mirror::Drive;
+use crate::platform::Instant;
 use crate::scene::Scenario;
 use crate::solver::placement::MirrorSites;
 use crate::solver::{self, Method, Solver, StepAdvice, Taps};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The method of a scenario. What a scene asks of `[solver]` was held against the table when it was read.
 ///

@@ -3,11 +3,12 @@
 use super::pacing::TimeBudget;
 use super::{Engine, EngineError};
 use crate::field::FieldData;
+use crate::platform::Instant;
 use crate::scene::Scenario;
 use crate::solver::{Clock, FieldImage, ImageRequest, Report};
 use rayon::prelude::*;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// What a frame shows of the second run.
 #[derive(Clone, Debug)]

@@ -13,11 +13,12 @@ use super::mirror::signal::Watch;
 use super::mirror::{Leg, Timeline};
 use crate::field::FieldData;
 use crate::physics::{Equation, Observables};
+use crate::platform::Instant;
 use crate::scene::Scenario;
 use crate::solver::{Clock, Report, Solver, SolverError, SolverState, Taps};
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// What [`Engine::update`] did; the later ones include the earlier ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -9,18 +9,44 @@ pub const FRAME: Duration = Duration::from_micros(16_667);
 pub const PIECE: Duration = Duration::from_millis(25);
 
 /// Learns what a step and a picture cost, and cuts batches by it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Pacing {
+    /// Time from picture to picture, of which a batch and a picture take all.
+    frame: Duration,
+    /// The longest batch.
+    piece: Duration,
     /// Seconds of a step; 0 = not known yet.
     step: f64,
     /// Seconds of a picture.
     draw: f64,
 }
 
+impl Default for Pacing {
+    fn default() -> Self {
+        Self {
+            frame: FRAME,
+            piece: PIECE,
+            step: 0.0,
+            draw: 0.0,
+        }
+    }
+}
+
 impl Pacing {
+    /// For batches that leave a frame time for more than stepping and drawing.
+    #[must_use]
+    pub fn within(slice: Duration) -> Self {
+        Self {
+            frame: slice,
+            piece: slice,
+            ..Self::default()
+        }
+    }
+
     /// Another solver or grid: what was learnt does not hold any more.
     pub fn forget(&mut self) {
-        *self = Self::default();
+        self.step = 0.0;
+        self.draw = 0.0;
     }
 
     /// A batch took this long.
@@ -47,15 +73,15 @@ impl Pacing {
     /// Steps to take before the next picture, so that both fit into a frame; at least 1.
     #[must_use]
     pub fn steps_per_frame(&self) -> u64 {
-        let frame = FRAME.as_secs_f64();
+        let frame = self.frame.as_secs_f64();
         // Even where a picture costs more than a frame, half of the time goes into stepping.
         self.fitting((frame - self.draw).max(self.draw).max(frame / 4.0))
     }
 
-    /// The most steps that keep a batch heard within [`PIECE`]; at least 1.
+    /// The most steps of a batch after which commands are still heard soon; at least 1.
     #[must_use]
     pub fn steps_per_piece(&self) -> u64 {
-        self.fitting(PIECE.as_secs_f64())
+        self.fitting(self.piece.as_secs_f64())
     }
 
     #[expect(
@@ -68,7 +94,7 @@ impl Pacing {
             return 1;
         }
         // Not more than fits if the first measurements were of the clock's resolution.
-        ((seconds.min(PIECE.as_secs_f64()) / self.step.max(1e-8)) as u64).max(1)
+        ((seconds.min(self.piece.as_secs_f64()) / self.step.max(1e-8)) as u64).max(1)
     }
 }
 
@@ -159,6 +185,17 @@ mod tests {
         pacing.stepped(1, Duration::from_millis(1));
         pacing.drawn(Duration::from_millis(20));
         assert_eq!(pacing.steps_per_frame(), 20);
+    }
+
+    #[test]
+    fn batches_fit_into_a_part_of_a_frame() {
+        let mut pacing = Pacing::within(Duration::from_millis(8));
+        pacing.stepped(1, Duration::from_millis(1));
+        pacing.drawn(Duration::from_millis(3));
+        assert_eq!((pacing.steps_per_frame(), pacing.steps_per_piece()), (5, 8));
+        pacing.forget();
+        pacing.stepped(1, Duration::from_millis(1));
+        assert_eq!(pacing.steps_per_frame(), 8, "the part stays");
     }
 
     #[test]

@@ -11,6 +11,7 @@ use super::pacing::{FRAME, Meter, Pacing, TimeBudget};
 use super::spectra::Spectra;
 use super::task::Watched;
 use super::{Command, Engine, EngineError, Frame, Job};
+use crate::platform::Instant;
 use crate::scene::Scenario;
 use crate::solver::volume::Scratch;
 use crate::solver::{Clock, FieldImage, FieldVolume, ImageRequest, Report, VolumeRequest};
@@ -18,7 +19,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, TryRecvError};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::Duration;
 
 /// Records a detector keeps in a window that may stay open for days: 8 MiB each.
 const MOST_RECORDS: usize = 1 << 20;
@@ -26,7 +27,7 @@ const MOST_RECORDS: usize = 1 << 20;
 /// Tells the window that there is something new to see.
 pub(super) type Wake = dyn Fn() + Send + Sync;
 
-/// The state of the worker's thread.
+/// The state of a worker, on its thread or without one.
 #[expect(clippy::struct_excessive_bools, reason = "independent facts, each with its meaning")]
 pub(super) struct Runner {
     commands: Receiver<Command>,
@@ -63,6 +64,8 @@ pub(super) struct Runner {
     failure: Option<Arc<str>>,
     notice: Option<Notice>,
     quit: bool,
+    /// Whether it may wait for commands and for the end of a frame; without a thread of its own it must not.
+    waits: bool,
 
     /// A scene was loaded: it is shown before its first step.
     fresh: bool,
@@ -133,6 +136,7 @@ impl Runner {
             failure: None,
             notice: None,
             quit: false,
+            waits: true,
             fresh: false,
             stale: false,
             good: FieldImage::default(),
@@ -160,19 +164,43 @@ impl Runner {
         }
     }
 
-    /// Until [`Command::Quit`] or the window is gone. A panic below ends the run, not the thread.
+    /// For an owner without a second thread, who calls [`Runner::run_for`] with slices of his own time.
+    pub(super) fn without_thread(mut self, slice: Duration) -> Self {
+        self.waits = false;
+        self.pacing = Pacing::within(slice);
+        self
+    }
+
+    /// Until [`Command::Quit`] or the window is gone.
     pub(super) fn run(mut self) {
         while !self.quit {
-            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.turn())) {
-                // What was being changed is in an unknown state; the scene is not.
-                let engine = self.engine.take();
-                let _ = catch_unwind(AssertUnwindSafe(|| drop(engine)));
-                self.fail(format!(
-                    "the solver stopped with an internal error: {}; reset, or choose another variant of the method",
-                    panic_text(panic.as_ref())
-                ));
-                self.publish();
+            self.guarded_turn();
+        }
+    }
+
+    /// Until a frame is shown, `slice` is over or there is nothing to do; whether there is more to do. A step that takes longer is taken to its end.
+    pub(super) fn run_for(&mut self, slice: Duration) -> bool {
+        let (begin, shown) = (Instant::now(), self.serial);
+        loop {
+            self.guarded_turn();
+            let over = self.serial != shown || begin.elapsed() >= slice || !self.is_stepping() || self.is_early();
+            if over || self.quit {
+                return self.is_stepping() || self.stale;
             }
+        }
+    }
+
+    /// A panic below ends the run, not the worker.
+    fn guarded_turn(&mut self) {
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.turn())) {
+            // What was being changed is in an unknown state; the scene is not.
+            let engine = self.engine.take();
+            let _ = catch_unwind(AssertUnwindSafe(|| drop(engine)));
+            self.fail(format!(
+                "the solver stopped with an internal error: {}; reset, or choose another variant of the method",
+                panic_text(panic.as_ref())
+            ));
+            self.publish();
         }
     }
 
@@ -184,6 +212,7 @@ impl Runner {
         }
         if self.is_stepping()
             && !self.fresh
+            && !self.is_early()
             && let Err(error) = self.step()
         {
             self.fail(error.to_string());
@@ -214,19 +243,29 @@ impl Runner {
         self.failure.is_none() && self.engine.is_some() && (self.playing || self.by_hand > 0)
     }
 
+    /// Whether all steps of a frame of a fixed number were taken, and it lasts until its time is over.
+    fn is_frame_done(&self) -> bool {
+        self.is_stepping() && self.by_hand == 0 && self.left_in_frame == 0 && self.steps_per_frame.is_some()
+    }
+
+    /// Whether there is nothing to do before the present frame is over, where that is not waited for. The owner's own frames come as often: one that is a little
+    /// early counts.
+    fn is_early(&self) -> bool {
+        !self.waits && self.is_frame_done() && Instant::now() + FRAME / 2 < self.deadline
+    }
+
     /// Takes every command that waits. Without anything to do it waits for one; with a fixed number of steps per frame it
     /// waits until the frame is over.
     fn hear(&mut self) {
         loop {
-            let waiting =
-                self.is_stepping() && self.by_hand == 0 && self.left_in_frame == 0 && self.steps_per_frame.is_some();
-            let next = if self.stale {
+            let next = if self.stale || !self.waits {
                 self.commands.try_recv().map_err(|e| e == TryRecvError::Disconnected)
             } else if !self.is_stepping() {
                 self.commands.recv().map_err(|_| true)
-            } else if waiting {
+            } else if self.is_frame_done() {
+                let rest = self.deadline.saturating_duration_since(Instant::now());
                 self.commands
-                    .recv_deadline(self.deadline)
+                    .recv_timeout(rest)
                     .map_err(|e| e == RecvTimeoutError::Disconnected)
             } else {
                 self.commands.try_recv().map_err(|e| e == TryRecvError::Disconnected)

@@ -3,8 +3,9 @@
 use super::Engine;
 use super::pacing::TimeBudget;
 use crate::physics::Spectrum;
+use crate::platform::Instant;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Records that a spectrum shown live looks back over: a few milliseconds of work.
 const MOST: usize = 1 << 16;

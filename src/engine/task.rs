@@ -1,9 +1,9 @@
 //! A long task within a step, the impulse responses of a mirror, as whoever watches the worker sees it and breaks it off.
 
+use crate::platform::Instant;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
 
 /// What is done within the present step, and how far it is.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,14 +1,15 @@
-//! The engine on its own thread: commands down, the latest frame up.
+//! The engine on its own thread, or in slices of its owner's time where there are no threads: commands down, the latest frame up.
 
 use super::runner::Runner;
 use super::task::{Task, Watched};
 use super::{Command, Frame};
+use crate::platform::{Instant, THREADS};
 use crate::scene::Scenario;
 use crossbeam_channel::{Sender, TrySendError};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Commands that may be under way.
 const CAPACITY: usize = 64;
@@ -23,8 +24,19 @@ pub struct Worker {
     pending: VecDeque<Command>,
     frames: triple_buffer::Output<Frame>,
     watched: Arc<Watched>,
-    thread: Option<JoinHandle<()>>,
+    place: Place,
 }
+
+/// Where the work is done.
+enum Place {
+    /// On a thread of its own.
+    Thread(Option<JoinHandle<()>>),
+    /// In [`Worker::work`].
+    Here(Box<Runner>),
+}
+
+/// Of a frame of the window 1/60 s long, the part that a worker without a thread takes: the rest is for the window and for whoever draws it.
+const SLICE: Duration = Duration::from_millis(10);
 
 impl Worker {
     /// Starts the thread, paused, with a scene or waiting for one. `wake` is called on that thread after each frame.
@@ -32,24 +44,62 @@ impl Worker {
     /// # Errors
     /// If the system gives no thread.
     pub fn spawn(scenario: Option<Arc<Scenario>>, wake: impl Fn() + Send + Sync + 'static) -> std::io::Result<Self> {
+        let (mut worker, runner) = Self::new(wake);
+        let thread = std::thread::Builder::new().name("ripplon-worker".to_owned());
+        worker.place = Place::Thread(Some(thread.spawn(move || runner.run())?));
+        Ok(worker.with(scenario))
+    }
+
+    /// The same without a thread: everything is done in [`Worker::work`], which the owner calls again and again.
+    #[must_use]
+    pub fn here(scenario: Option<Arc<Scenario>>, wake: impl Fn() + Send + Sync + 'static) -> Self {
+        let (mut worker, runner) = Self::new(wake);
+        worker.place = Place::Here(Box::new(runner.without_thread(SLICE)));
+        worker.with(scenario)
+    }
+
+    /// On a thread where there are threads.
+    ///
+    /// # Errors
+    /// If the system gives no thread.
+    pub fn start(scenario: Option<Arc<Scenario>>, wake: impl Fn() + Send + Sync + 'static) -> std::io::Result<Self> {
+        if THREADS {
+            Self::spawn(scenario, wake)
+        } else {
+            Ok(Self::here(scenario, wake))
+        }
+    }
+
+    /// A worker without a place to work yet.
+    fn new(wake: impl Fn() + Send + Sync + 'static) -> (Self, Runner) {
         let (sender, receiver) = crossbeam_channel::bounded(CAPACITY);
         let (input, frames) = triple_buffer::triple_buffer(&Frame::default());
         let watched = Arc::new(Watched::default());
         let runner = Runner::new(receiver, input, Arc::new(wake), Arc::clone(&watched));
-        let thread = std::thread::Builder::new()
-            .name("ripplon-worker".to_owned())
-            .spawn(move || runner.run())?;
-        let mut worker = Self {
+        let worker = Self {
             commands: Some(sender),
             pending: VecDeque::new(),
             frames,
             watched,
-            thread: Some(thread),
+            place: Place::Thread(None),
         };
+        (worker, runner)
+    }
+
+    fn with(mut self, scenario: Option<Arc<Scenario>>) -> Self {
         if let Some(scenario) = scenario {
-            worker.send(Command::Load(scenario));
+            self.send(Command::Load(scenario));
         }
-        Ok(worker)
+        self
+    }
+
+    /// Without a thread: works for a part of a frame, and says whether there is more to do. With one: nothing.
+    pub fn work(&mut self) -> bool {
+        self.flush();
+        match &mut self.place {
+            Place::Thread(_) => false,
+            Place::Here(runner) => runner.run_for(SLICE),
+        }
     }
 
     /// Sends a command, in order. Never blocks: what the worker cannot take yet is kept, and of several views, edited
@@ -127,7 +177,8 @@ impl Drop for Worker {
             // Should the channel be full, closing it ends the thread just as well.
             let _ = commands.try_send(Command::Quit);
         }
-        let Some(thread) = self.thread.take() else { return };
+        let Place::Thread(thread) = &mut self.place else { return };
+        let Some(thread) = thread.take() else { return };
         let start = Instant::now();
         while !thread.is_finished() && start.elapsed() < PATIENCE {
             std::thread::sleep(Duration::from_millis(1));

@@ -58,29 +58,57 @@ impl Script {
 pub fn shoot(
     engine: &mut Engine,
     painter: &mut Painter,
-    mut writer: Box<dyn FilmWriter + '_>,
+    writer: Box<dyn FilmWriter + '_>,
     script: &Script,
     progress: &Progress,
 ) -> Result<(), FilmError> {
-    #[expect(clippy::cast_possible_truncation, reason = "seconds between two pictures")]
-    let seconds = (1.0 / script.fps) as f32;
-    painter.watch(progress);
-    let own = progress.clone();
-    engine.set_watch(Box::new(move |_, _| {
-        if own.is_cancelled() {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
+    let mut shooting = Shooting::new(engine, painter, writer, *script, progress);
+    while shooting.next(engine, painter)? {}
+    Ok(())
+}
+
+/// A film that is being made, picture by picture.
+pub struct Shooting<'a> {
+    writer: Option<Box<dyn FilmWriter + 'a>>,
+    script: Script,
+    progress: Progress,
+    /// The next picture.
+    picture: u32,
+}
+
+impl<'a> Shooting<'a> {
+    /// Begins; `engine` and `painter` end what they do where `progress` is cancelled.
+    #[must_use]
+    pub fn new(
+        engine: &mut Engine,
+        painter: &mut Painter,
+        writer: Box<dyn FilmWriter + 'a>,
+        script: Script,
+        progress: &Progress,
+    ) -> Self {
+        painter.watch(progress);
+        let own = progress.clone();
+        engine.set_watch(Box::new(move |_, _| unless_cancelled(&own)));
+        Self {
+            writer: Some(writer),
+            script,
+            progress: progress.clone(),
+            picture: 0,
         }
-    }));
-    for n in 0..script.pictures.max(1) {
-        let end = engine.run_until(script.time(n), &mut |_, _| {
-            if progress.is_cancelled() {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
-        })?;
+    }
+
+    /// Runs to the next picture and writes it; after the last one the film is completed, and it is `false`.
+    ///
+    /// # Errors
+    /// As [`shoot`].
+    pub fn next(&mut self, engine: &mut Engine, painter: &mut Painter) -> Result<bool, FilmError> {
+        let Some(writer) = &mut self.writer else {
+            return Ok(false);
+        };
+        #[expect(clippy::cast_possible_truncation, reason = "seconds between two pictures")]
+        let seconds = (1.0 / self.script.fps) as f32;
+        let progress = &self.progress;
+        let end = engine.run_until(self.script.time(self.picture), &mut |_, _| unless_cancelled(progress))?;
         if !end.reached {
             return Err(ExportError::Cancelled.into());
         }
@@ -88,7 +116,21 @@ pub fn shoot(
         progress.check()?;
         writer.push(picture)?;
         progress.advance()?;
+        self.picture += 1;
+        if self.picture < self.script.pictures {
+            return Ok(true);
+        }
+        if let Some(writer) = self.writer.take() {
+            writer.finish()?;
+        }
+        Ok(false)
     }
-    writer.finish()?;
-    Ok(())
+}
+
+fn unless_cancelled(progress: &Progress) -> ControlFlow<()> {
+    if progress.is_cancelled() {
+        ControlFlow::Break(())
+    } else {
+        ControlFlow::Continue(())
+    }
 }

@@ -5,13 +5,13 @@
 use super::enlarge::{Enlarged, FORMAT};
 use super::gpu;
 use crate::colormap::Kind;
+use crate::platform::Instant;
 use crate::solver::FieldVolume;
 use crate::space::stage::{AMBIENT, HILL, OPAQUE, SURFACE, WALL, WELL};
 use crate::space::{MediumVolume, Mode, Stage, Vec3};
 use eframe::egui_wgpu::RenderState;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
 
 /// The shader.
 pub const SOURCE: &str = include_str!("../../kernels/volume.wgsl");

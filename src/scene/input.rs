@@ -2,9 +2,9 @@
 
 use crate::field::FieldData;
 use crate::grid::Grid;
+use crate::input_file::File;
 use crate::physics::layer::Samples;
 use num_complex::Complex;
-use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 

@@ -56,7 +56,7 @@ pub fn read_file(scene: &str, overrides: &[String], table: &dyn SolverTable) -> 
         return read_named(preset.text, preset.name, None, overrides, table);
     }
     let path = Path::new(scene);
-    if embedded::may_carry(path) && path.is_file() {
+    if embedded::may_carry(path) && crate::input_file::is_file(path) {
         return match embedded::scene_in(path) {
             Ok(Some(text)) => read_text(&text, Some(path), overrides, table),
             Ok(None) => {

@@ -52,9 +52,11 @@ impl Backend {
             Self::Cuda => crate::backend::cuda::device().map(|_| ()),
             #[cfg(not(feature = "cuda"))]
             Self::Cuda => Err("this build was made without the feature `cuda`"),
-            #[cfg(feature = "gui")]
+            #[cfg(all(feature = "gui", not(target_family = "wasm")))]
             Self::Wgpu => crate::backend::wgpu::available(),
-            #[cfg(not(feature = "gui"))]
+            #[cfg(target_family = "wasm")]
+            Self::Wgpu => Err("a page in a browser steps on the processor"),
+            #[cfg(not(any(feature = "gui", target_family = "wasm")))]
             Self::Wgpu => Err("this build was made without the feature `gui`, which brings graphics adapters"),
         }
     }

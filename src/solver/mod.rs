@@ -5,7 +5,7 @@
 //! batch of steps.
 
 pub mod acoustic;
-#[cfg(feature = "gui")]
+#[cfg(all(feature = "gui", not(target_family = "wasm")))]
 mod adapter;
 pub mod chebyshev;
 mod check;
@@ -15,7 +15,7 @@ pub mod crank_nicolson;
 mod device;
 mod events;
 pub mod fdtd;
-#[cfg(any(feature = "cuda", feature = "gui"))]
+#[cfg(any(feature = "cuda", all(feature = "gui", not(target_family = "wasm"))))]
 mod gathered;
 pub mod image;
 pub mod method;
@@ -24,7 +24,7 @@ pub mod oscillators;
 mod placed;
 pub mod placement;
 mod quantum;
-#[cfg(any(feature = "cuda", feature = "gui"))]
+#[cfg(any(feature = "cuda", all(feature = "gui", not(target_family = "wasm"))))]
 mod resident;
 mod run;
 mod setup;

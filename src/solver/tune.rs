@@ -5,11 +5,12 @@
 
 use crate::backend::simd::Level;
 use crate::backend::{machine, threads};
+use crate::platform::Instant;
 use std::fmt::Debug;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Bytes of the file beyond which it is begun anew.
 const MOST_BYTES: u64 = 1 << 20;

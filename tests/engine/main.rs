@@ -5,6 +5,7 @@
 mod accepted;
 mod checkpoints;
 mod edits;
+mod without_thread;
 mod worker;
 
 use ripplon::engine::{Engine, EngineError, Verdict};

@@ -19,6 +19,9 @@ pub trait Vectors: Real {
     /// 16 bytes.
     #[cfg(target_arch = "aarch64")]
     type Neon: Lanes<Element = Self>;
+    /// 16 bytes.
+    #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+    type Simd128: Lanes<Element = Self>;
     /// An array of 32 bytes.
     type Portable: Lanes<Element = Self>;
 }
@@ -30,6 +33,8 @@ impl Vectors for f32 {
     type Avx2 = super::Avx2F32;
     #[cfg(target_arch = "aarch64")]
     type Neon = super::NeonF32;
+    #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+    type Simd128 = super::WasmF32;
     type Portable = Array<Self, 8>;
 }
 
@@ -40,6 +45,8 @@ impl Vectors for f64 {
     type Avx2 = super::Avx2F64;
     #[cfg(target_arch = "aarch64")]
     type Neon = super::NeonF64;
+    #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+    type Simd128 = super::WasmF64;
     type Portable = Array<Self, 4>;
 }
 
@@ -63,6 +70,8 @@ impl Level {
             Self::Avx2 => T::Avx2::N,
             #[cfg(target_arch = "aarch64")]
             Self::Neon => T::Neon::N,
+            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+            Self::Simd128 => T::Simd128::N,
             _ => T::Portable::N,
         }
     }
@@ -83,6 +92,9 @@ impl Level {
             #[cfg(target_arch = "aarch64")]
             // SAFETY: the machine has the features, as was just seen.
             Self::Neon => unsafe { kernel.run::<T::Neon>() },
+            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+            // SAFETY: the program is built for these instructions.
+            Self::Simd128 => unsafe { kernel.run::<T::Simd128>() },
             // SAFETY: every machine has these.
             _ => unsafe { kernel.run::<T::Portable>() },
         }

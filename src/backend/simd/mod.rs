@@ -9,6 +9,8 @@ mod dispatch;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod portable;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+mod wasm;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
@@ -17,6 +19,8 @@ pub use dispatch::{Kernel, Vectors};
 #[cfg(target_arch = "aarch64")]
 pub use neon::{NeonF32, NeonF64};
 pub use portable::Array;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+pub use wasm::{WasmF32, WasmF64};
 #[cfg(target_arch = "x86_64")]
 pub use x86::{Avx2F32, Avx2F64, Avx512F32, Avx512F64};
 
@@ -32,6 +36,8 @@ pub enum Level {
     Avx2,
     /// NEON: 16 bytes.
     Neon,
+    /// SIMD of WebAssembly: 16 bytes.
+    Simd128,
     /// What the compiler makes of arrays: SSE2 on x86-64, NEON on AArch64.
     Portable,
 }
@@ -40,7 +46,7 @@ impl Level {
     /// Every level that this machine has, the widest first.
     #[must_use]
     pub fn available() -> Vec<Self> {
-        [Self::Avx512, Self::Avx2, Self::Neon, Self::Portable]
+        [Self::Avx512, Self::Avx2, Self::Neon, Self::Simd128, Self::Portable]
             .into_iter()
             .filter(|level| level.is_available())
             .collect()
@@ -57,6 +63,7 @@ impl Level {
             #[cfg(target_arch = "x86_64")]
             Self::Avx2 => has_fma(),
             Self::Neon => cfg!(target_arch = "aarch64"),
+            Self::Simd128 => cfg!(all(target_arch = "wasm32", target_feature = "simd128")),
             Self::Portable => true,
             #[cfg(not(target_arch = "x86_64"))]
             _ => false,
@@ -85,6 +92,7 @@ impl Level {
             Self::Avx512 => "avx512",
             Self::Avx2 => "avx2",
             Self::Neon => "neon",
+            Self::Simd128 => "simd128",
             Self::Portable => "portable",
         }
     }
@@ -96,6 +104,7 @@ impl Level {
             Self::Avx512 => "AVX-512",
             Self::Avx2 => "AVX2",
             Self::Neon => "NEON",
+            Self::Simd128 => "SIMD128",
             Self::Portable => "portable",
         }
     }

@@ -80,6 +80,11 @@ fn every_level_agrees_with_arrays() {
                 agrees::<NeonF32>();
                 agrees::<NeonF64>();
             }
+            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+            Level::Simd128 => {
+                agrees::<WasmF32>();
+                agrees::<WasmF64>();
+            }
             _ => {}
         }
     }
@@ -100,7 +105,7 @@ fn a_level_runs_kernels_with_its_own_vectors() {
         let bytes = match level {
             Level::Avx512 => 64,
             Level::Avx2 | Level::Portable => 32,
-            Level::Neon => 16,
+            Level::Neon | Level::Simd128 => 16,
         };
         assert_eq!((single, double), (bytes, bytes), "{level:?}");
     }

@@ -7,12 +7,12 @@ use super::super::{Engine, EngineError};
 use crate::engine::build;
 use crate::grid::Edge;
 use crate::physics::Sets;
+use crate::platform::Instant;
 use crate::scene::file::{EdgesFile, GridFile, PulseFile};
 use crate::scene::{Scenario, SceneFile};
 use crate::solver::{self, SolverError};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
 
 /// Something that a scene has beside its grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]

@@ -6,11 +6,12 @@ use super::{MirrorStatus, Phase};
 use crate::engine::Engine;
 use crate::engine::pacing::TimeBudget;
 use crate::physics::Refocus;
+use crate::platform::Instant;
 use crate::scene::Scenario;
 use crate::solver::FieldImage;
 use num_complex::Complex64;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Most columns and rows of [`Signals`].
 const MOST: [usize; 2] = [512, 128];

@@ -22,6 +22,7 @@ use crate::engine::build;
 use crate::physics::mirror::Drive;
 use crate::physics::reference::elimination::solve_dense;
 use crate::physics::{Equation, Mirror, MirrorMethod};
+use crate::platform::Instant;
 use crate::scene::Scenario;
 use crate::solver::Taps;
 use crate::solver::placement::MirrorSites;
@@ -30,7 +31,7 @@ use num_complex::Complex64;
 use rustfft::FftPlanner;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// ηN of the complex frequencies.
 const DAMPING: f64 = 18.0;

@@ -4,10 +4,10 @@ use super::{Runner, Scratch};
 use crate::engine::comparison::ComparisonRun;
 use crate::engine::pacing::FRAME;
 use crate::engine::{Engine, EngineError, Status};
+use crate::platform::Instant;
 use crate::scene::Scenario;
 use crate::solver::{Clock, FieldVolume, ImageRequest, VolumeRequest};
 use std::sync::Arc;
-use std::time::Instant;
 
 /// Most texels of a picture before the window asked for a view.
 const FIRST_VIEW: [usize; 2] = [1024, 1024];

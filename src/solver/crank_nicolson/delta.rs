@@ -8,9 +8,9 @@ use super::hamiltonian::Hamiltonian;
 use super::line::Partitioned;
 use super::propagator::Propagator;
 use crate::backend::simd::{Level, Vectors};
+use crate::platform::Instant;
 use crate::solver::clock::RunClock;
 use crate::solver::tune::{self, TuningKey};
-use std::time::Instant;
 
 /// Rows of the line that is measured; its coefficients fill a second-level cache several times.
 const ROWS: usize = 1 << 16;

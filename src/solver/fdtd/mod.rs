@@ -46,7 +46,7 @@ mod tiling;
 mod torre;
 mod transducers;
 pub mod walls;
-#[cfg(feature = "gui")]
+#[cfg(all(feature = "gui", not(target_family = "wasm")))]
 mod wgpu;
 
 use self::plan::{MOST_DTS, MOST_STEPS};
@@ -92,7 +92,7 @@ pub static METHOD: Method = Method {
         },
         #[cfg(feature = "cuda")]
         cuda::TARGET,
-        #[cfg(feature = "gui")]
+        #[cfg(all(feature = "gui", not(target_family = "wasm")))]
         wgpu::TARGET,
     ],
     parameters: &[
@@ -152,7 +152,7 @@ pub static METHOD: Method = Method {
         Backend::Cpu,
         #[cfg(feature = "cuda")]
         Backend::Cuda,
-        #[cfg(feature = "gui")]
+        #[cfg(all(feature = "gui", not(target_family = "wasm")))]
         Backend::Wgpu,
     ],
     work,
@@ -260,7 +260,7 @@ fn build(scenario: &Scenario) -> Result<Box<dyn Solver>, SolverError> {
 
 fn make(setup: Setup, backend: Backend) -> Result<Box<dyn Solver>, SolverError> {
     match setup.choice.precision {
-        #[cfg(feature = "gui")]
+        #[cfg(all(feature = "gui", not(target_family = "wasm")))]
         Precision::Single if backend == Backend::Wgpu => Run::boxed(setup, wgpu::Wgpu::new),
         Precision::Single => make_in::<f32>(setup, backend),
         Precision::Double => make_in::<f64>(setup, backend),

@@ -30,7 +30,7 @@ mod solver;
 mod stepper;
 mod transducers;
 mod vector;
-#[cfg(feature = "gui")]
+#[cfg(all(feature = "gui", not(target_family = "wasm")))]
 mod wgpu;
 
 use super::method::{Backend, Kind, Method, Paper, ParameterSpec, Target, Variant, Work};
@@ -77,7 +77,7 @@ pub static METHOD: Method = Method {
         },
         #[cfg(feature = "cuda")]
         cuda::TARGET,
-        #[cfg(feature = "gui")]
+        #[cfg(all(feature = "gui", not(target_family = "wasm")))]
         wgpu::TARGET,
     ],
     parameters: &[
@@ -131,7 +131,7 @@ pub static METHOD: Method = Method {
         Backend::Cpu,
         #[cfg(feature = "cuda")]
         Backend::Cuda,
-        #[cfg(feature = "gui")]
+        #[cfg(all(feature = "gui", not(target_family = "wasm")))]
         Backend::Wgpu,
     ],
     work,
@@ -184,7 +184,7 @@ fn build(scenario: &Scenario) -> Result<Box<dyn Solver>, SolverError> {
 
 fn make(setup: Setup, backend: Backend) -> Result<Box<dyn Solver>, SolverError> {
     match setup.choice.precision {
-        #[cfg(feature = "gui")]
+        #[cfg(all(feature = "gui", not(target_family = "wasm")))]
         Precision::Single if backend == Backend::Wgpu => Run::boxed(setup, |setup| {
             let problem = Problem::new(setup)?;
             let (variant, steps) = (setup.choice.variant.as_deref(), setup.choice.fused_steps);

@@ -61,7 +61,7 @@ impl Substep {
     }
 
     /// Whether its sweeps and phase are those of another, to the bit.
-    #[cfg(any(feature = "cuda", feature = "gui"))]
+    #[cfg(any(feature = "cuda", all(feature = "gui", not(target_family = "wasm"))))]
     pub(super) fn is_like(&self, other: &Self) -> bool {
         self.angles == other.angles
             && self.outer == other.outer

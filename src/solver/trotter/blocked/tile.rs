@@ -80,7 +80,7 @@ pub(in super::super) trait Blockwise: Vectors {
 }
 
 macro_rules! blockwise {
-    ($real:ty, $avx512:ident, $avx2:ident, $lanes:literal) => {
+    ($real:ty, $avx512:ident, $avx2:ident, $simd128:ident, $lanes:literal) => {
         impl Blockwise for $real {
             fn run(level: Level, pass: &Pass<Self>, block: &Block, scratch: &mut Scratch<Self>) {
                 #[cfg(target_arch = "x86_64")]
@@ -104,8 +104,14 @@ macro_rules! blockwise {
                         // SAFETY: pointers stay inside what `new` laid out; the caller says that the machine has L's
                         // instruction set.
                         Level::Avx2 => return unsafe { avx2(pass, block, scratch) },
-                        Level::Neon | Level::Portable => {}
+                        Level::Neon | Level::Simd128 | Level::Portable => {}
                     }
+                }
+                #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+                if level == Level::Simd128 {
+                    use crate::backend::simd::$simd128;
+                    // SAFETY: the program is built for these instructions.
+                    return unsafe { Worker::<$simd128>::new(pass, block, scratch).run() };
                 }
                 let _ = level;
                 // SAFETY: arrays need no features.
@@ -114,8 +120,8 @@ macro_rules! blockwise {
         }
     };
 }
-blockwise!(f32, Avx512F32, Avx2F32, 8);
-blockwise!(f64, Avx512F64, Avx2F64, 4);
+blockwise!(f32, Avx512F32, Avx2F32, WasmF32, 8);
+blockwise!(f64, Avx512F64, Avx2F64, WasmF64, 4);
 
 /// A block at work.
 pub(super) struct Worker<'a, L: Lanes> {

@@ -1,0 +1,172 @@
+//! SIMD of WebAssembly, which every browser of today has; the program is built for it (`.cargo/config.toml`).
+
+#![allow(
+    unsafe_code,
+    clippy::inline_always,
+    clippy::wildcard_imports,
+    reason = "memory is read and written by pointers; kernels must end up in one function"
+)]
+
+use super::Lanes;
+use std::arch::wasm32::*;
+
+/// 4 singles.
+#[derive(Clone, Copy, Debug)]
+pub struct WasmF32(v128);
+/// 2 doubles.
+#[derive(Clone, Copy, Debug)]
+pub struct WasmF64(v128);
+
+// SAFETY: here and below only instructions that the whole program is built with; memory is read and written through accesses of N elements without alignment,
+// which the trait's contract allows.
+unsafe impl Lanes for WasmF32 {
+    type Element = f32;
+    const N: usize = 4;
+    const FUSES: bool = false;
+
+    #[inline(always)]
+    unsafe fn load(from: *const f32) -> Self {
+        // SAFETY: the caller has N numbers to read there; the access needs no alignment.
+        Self(unsafe { v128_load(from.cast()) })
+    }
+    #[inline(always)]
+    unsafe fn store(self, to: *mut f32) {
+        // SAFETY: the caller has room for N numbers there; the access needs no alignment.
+        unsafe { v128_store(to.cast(), self.0) }
+    }
+    #[inline(always)]
+    unsafe fn splat(value: f32) -> Self {
+        Self(f32x4_splat(value))
+    }
+    #[inline(always)]
+    unsafe fn add(self, b: Self) -> Self {
+        Self(f32x4_add(self.0, b.0))
+    }
+    #[inline(always)]
+    unsafe fn sub(self, b: Self) -> Self {
+        Self(f32x4_sub(self.0, b.0))
+    }
+    #[inline(always)]
+    unsafe fn div(self, b: Self) -> Self {
+        Self(f32x4_div(self.0, b.0))
+    }
+    #[inline(always)]
+    unsafe fn mul(self, b: Self) -> Self {
+        Self(f32x4_mul(self.0, b.0))
+    }
+    #[inline(always)]
+    unsafe fn mul_add(self, b: Self, c: Self) -> Self {
+        Self(f32x4_add(f32x4_mul(self.0, b.0), c.0))
+    }
+    #[inline(always)]
+    unsafe fn neg_mul_add(self, b: Self, c: Self) -> Self {
+        Self(f32x4_sub(c.0, f32x4_mul(self.0, b.0)))
+    }
+    #[inline(always)]
+    unsafe fn next(self, after: Self) -> Self {
+        Self(i32x4_shuffle::<1, 2, 3, 4>(self.0, after.0))
+    }
+    #[inline(always)]
+    unsafe fn previous(self, before: Self) -> Self {
+        Self(i32x4_shuffle::<3, 4, 5, 6>(before.0, self.0))
+    }
+    #[inline(always)]
+    unsafe fn split(a: Self, b: Self) -> (Self, Self) {
+        (
+            Self(i32x4_shuffle::<0, 2, 4, 6>(a.0, b.0)),
+            Self(i32x4_shuffle::<1, 3, 5, 7>(a.0, b.0)),
+        )
+    }
+    #[inline(always)]
+    unsafe fn join(even: Self, odd: Self) -> (Self, Self) {
+        (
+            Self(i32x4_shuffle::<0, 4, 1, 5>(even.0, odd.0)),
+            Self(i32x4_shuffle::<2, 6, 3, 7>(even.0, odd.0)),
+        )
+    }
+    #[inline(always)]
+    unsafe fn multiplier(bits: *const u8, inside: u8, partner: u8, alone: Self) -> Self {
+        // SAFETY: the caller has N bytes to read at `bits`; the access needs no alignment.
+        let four = unsafe { v128_load32_zero(bits.cast()) };
+        let bits = u32x4_extend_low_u16x8(u16x8_extend_low_u8x16(four));
+        let lacks = |bit: u8| i32x4_eq(v128_and(bits, u32x4_splat(u32::from(bit))), u32x4_splat(0));
+        let factor = v128_bitselect(alone.0, f32x4_splat(1.0), lacks(partner));
+        Self(v128_andnot(factor, lacks(inside)))
+    }
+}
+
+// SAFETY: as above.
+unsafe impl Lanes for WasmF64 {
+    type Element = f64;
+    const N: usize = 2;
+    const FUSES: bool = false;
+
+    #[inline(always)]
+    unsafe fn load(from: *const f64) -> Self {
+        // SAFETY: the caller has N numbers to read there; the access needs no alignment.
+        Self(unsafe { v128_load(from.cast()) })
+    }
+    #[inline(always)]
+    unsafe fn store(self, to: *mut f64) {
+        // SAFETY: the caller has room for N numbers there; the access needs no alignment.
+        unsafe { v128_store(to.cast(), self.0) }
+    }
+    #[inline(always)]
+    unsafe fn splat(value: f64) -> Self {
+        Self(f64x2_splat(value))
+    }
+    #[inline(always)]
+    unsafe fn add(self, b: Self) -> Self {
+        Self(f64x2_add(self.0, b.0))
+    }
+    #[inline(always)]
+    unsafe fn sub(self, b: Self) -> Self {
+        Self(f64x2_sub(self.0, b.0))
+    }
+    #[inline(always)]
+    unsafe fn div(self, b: Self) -> Self {
+        Self(f64x2_div(self.0, b.0))
+    }
+    #[inline(always)]
+    unsafe fn mul(self, b: Self) -> Self {
+        Self(f64x2_mul(self.0, b.0))
+    }
+    #[inline(always)]
+    unsafe fn mul_add(self, b: Self, c: Self) -> Self {
+        Self(f64x2_add(f64x2_mul(self.0, b.0), c.0))
+    }
+    #[inline(always)]
+    unsafe fn neg_mul_add(self, b: Self, c: Self) -> Self {
+        Self(f64x2_sub(c.0, f64x2_mul(self.0, b.0)))
+    }
+    #[inline(always)]
+    unsafe fn next(self, after: Self) -> Self {
+        Self(i64x2_shuffle::<1, 2>(self.0, after.0))
+    }
+    #[inline(always)]
+    unsafe fn previous(self, before: Self) -> Self {
+        Self(i64x2_shuffle::<1, 2>(before.0, self.0))
+    }
+    #[inline(always)]
+    unsafe fn split(a: Self, b: Self) -> (Self, Self) {
+        (
+            Self(i64x2_shuffle::<0, 2>(a.0, b.0)),
+            Self(i64x2_shuffle::<1, 3>(a.0, b.0)),
+        )
+    }
+    #[inline(always)]
+    unsafe fn join(even: Self, odd: Self) -> (Self, Self) {
+        (
+            Self(i64x2_shuffle::<0, 2>(even.0, odd.0)),
+            Self(i64x2_shuffle::<1, 3>(even.0, odd.0)),
+        )
+    }
+    #[inline(always)]
+    unsafe fn multiplier(bits: *const u8, inside: u8, partner: u8, alone: Self) -> Self {
+        // SAFETY: the caller has N bytes to read at `bits`.
+        let bits = unsafe { u64x2(u64::from(*bits), u64::from(*bits.add(1))) };
+        let lacks = |bit: u8| i64x2_eq(v128_and(bits, u64x2_splat(u64::from(bit))), u64x2_splat(0));
+        let factor = v128_bitselect(alone.0, f64x2_splat(1.0), lacks(partner));
+        Self(v128_andnot(factor, lacks(inside)))
+    }
+}

@@ -1,0 +1,246 @@
+// The page in browsers: what it measures is what `ripplon run` prints, edits and files work, links lead back, nothing is blank or in error.
+//   node page.js FOLDER_OF_THE_PAGE RIPPLON FOLDER_FOR_PICTURES BROWSER=PATH...
+import { execFileSync } from 'node:child_process';
+import { createReadStream, existsSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { extname, join } from 'node:path';
+import puppeteer from 'puppeteer-core';
+
+const [folder, ripplon, pictures, ...browsers] = process.argv.slice(2);
+
+/// What a run of a preset comes to on the command line: the numbers as they are printed.
+function printed(preset) {
+  const text = execFileSync(ripplon, ['run', preset], { encoding: 'utf8', env: { ...process.env, RIPPLON_BACKEND: 'cpu' } });
+  const lines = [...text.matchAll(/^(right|WRONG)\s.*measured (\S+)$/gm)];
+  if (lines.length === 0) throw new Error(`no verdicts in\n${text}`);
+  return lines.map(([, word, measured]) => ({ right: word === 'right', measured }));
+}
+
+/// Whether a number is the one that was printed. Single precision with other vectors differs in its last digits: one unit of what was printed is allowed.
+function agrees(value, text) {
+  const digits = text.includes('.') ? text.length - text.indexOf('.') - 1 : 0;
+  return Math.abs(value - Number(text)) <= 1.5 * 10 ** -digits;
+}
+
+function serve() {
+  const kinds = { '.html': 'text/html', '.js': 'text/javascript', '.wasm': 'application/wasm', '.png': 'image/png' };
+  const server = createServer((request, answer) => {
+    const path = new URL(request.url, 'http://x').pathname;
+    const file = join(folder, path === '/' ? 'index.html' : path);
+    if (path.includes('..') || !existsSync(file)) {
+      answer.writeHead(404).end();
+      return;
+    }
+    answer.writeHead(200, { 'content-type': kinds[extname(file)] ?? 'application/octet-stream' });
+    createReadStream(file).pipe(answer);
+  });
+  return new Promise(done => server.listen(0, '127.0.0.1', () => done(server)));
+}
+
+function launch(name, path) {
+  if (name === 'firefox') {
+    // WebGPU on Mesa's software Vulkan: without it this browser has nothing to draw with where there is no display.
+    const prefs = { 'dom.webgpu.enabled': true, 'gfx.webgpu.ignore-blocklist': true };
+    return puppeteer.launch({ browser: 'firefox', executablePath: path, headless: true, extraPrefsFirefox: prefs, protocolTimeout: 600000 });
+  }
+  // No adapter for WebGPU: WebGL2, drawn by the processor.
+  const args = ['--no-sandbox', '--disable-dev-shm-usage', '--enable-unsafe-swiftshader'];
+  return puppeteer.launch({ executablePath: path, headless: true, args, protocolTimeout: 600000 });
+}
+
+const pause = seconds => new Promise(done => setTimeout(done, 1000 * seconds));
+
+/// A page that is watched: its console, its downloads, what it copies.
+class Watched {
+  static async open(browser, address, size = [1280, 720]) {
+    const watched = new Watched();
+    watched.page = await browser.newPage();
+    await watched.page.setViewport({ width: size[0], height: size[1] });
+    watched.lines = [];
+    watched.faults = [];
+    watched.page.on('console', line => {
+      watched.lines.push(line.text());
+      if (line.type() === 'error') watched.faults.push(line.text());
+    });
+    watched.page.on('pageerror', fault => watched.faults.push(fault.message));
+    await watched.page.evaluateOnNewDocument(() => {
+      window.downloads = [];
+      const click = HTMLAnchorElement.prototype.click;
+      HTMLAnchorElement.prototype.click = function () {
+        if (!this.download) return click.call(this);
+        const name = this.download;
+        fetch(this.href).then(answer => answer.arrayBuffer()).then(bytes => {
+          window.downloads.push({ name, bytes: btoa(Array.from(new Uint8Array(bytes), byte => String.fromCharCode(byte)).join('')) });
+        });
+      };
+      navigator.clipboard.writeText = async text => { window.copied = text; };
+    });
+    const begin = Date.now();
+    await watched.page.goto(address);
+    await watched.until(async () => await watched.page.evaluate(() => document.title !== 'Ripplon' || !document.getElementById('line').hidden && !document.getElementById('line').textContent.includes('loading')), 'the first frame', 120);
+    watched.started = (Date.now() - begin) / 1000;
+    return watched;
+  }
+
+  async until(condition, what, seconds = 60) {
+    const end = Date.now() + 1000 * seconds;
+    for (;;) {
+      const found = await condition();
+      if (found) return found;
+      if (Date.now() > end) throw new Error(`${what} did not come; the console:\n${this.lines.slice(-20).join('\n')}`);
+      await pause(0.1);
+    }
+  }
+
+  line(text, seconds) {
+    return this.until(() => this.lines.find(line => line.includes(text)), `a line with "${text}"`, seconds);
+  }
+
+  async key(key, ...held) {
+    for (const modifier of held) await this.page.keyboard.down(modifier);
+    await this.page.keyboard.press(key);
+    for (const modifier of held) await this.page.keyboard.up(modifier);
+    await pause(0.3);
+  }
+
+  async command(name) {
+    await this.key('p', 'Control');
+    await pause(0.5);
+    await this.page.keyboard.type(name);
+    await pause(0.5);
+    await this.key('Enter');
+  }
+
+  async download(name) {
+    const found = await this.until(() => this.page.evaluate(name => {
+      const place = window.downloads.findIndex(file => file.name.endsWith(name));
+      return place < 0 ? null : window.downloads.splice(place, 1)[0];
+    }, name), `a download of ${name}`);
+    return Buffer.from(found.bytes, 'base64');
+  }
+
+  async picture(name) {
+    const bytes = await this.page.screenshot({ type: 'png' });
+    writeFileSync(join(pictures, `${name}.png`), bytes);
+    // Blank canvases have a handful of colours.
+    const colours = await this.page.evaluate(async text => {
+      const image = await createImageBitmap(await (await fetch(`data:image/png;base64,${text}`)).blob());
+      const canvas = new OffscreenCanvas(image.width, image.height);
+      const context = canvas.getContext('2d');
+      context.drawImage(image, 0, 0);
+      return new Set(new Uint32Array(context.getImageData(0, 0, image.width, image.height).data.buffer)).size;
+    }, Buffer.from(bytes).toString('base64'));
+    expect(colours > 200, `${name}: only ${colours} colours`);
+  }
+
+  async close() {
+    expect(this.faults.length === 0, `errors on the console:\n${this.faults.join('\n')}`);
+    await this.page.close();
+  }
+}
+
+function expect(holds, text) {
+  if (!holds) throw new Error(text);
+}
+
+/// A preset measures in the page what it measures on the command line.
+async function measures(browser, base, preset, expected, name) {
+  const page = await Watched.open(browser, `${base}?preset=${preset}&play=1&log=info`);
+  const line = await page.line('the run rests', 400);
+  const verdicts = page.lines.filter(line => line.includes('verdicts=')).at(-1);
+  const measured = [...verdicts.matchAll(/(Right|Wrong)\(([^)]+)\)/g)].map(([, word, value]) => ({ right: word === 'Right', value: Number(value) }));
+  expect(measured.length === expected.length, `${preset}: ${verdicts}`);
+  for (const [n, one] of measured.entries()) {
+    expect(one.right === expected[n].right && agrees(one.value, expected[n].measured), `${preset}: ${one.value} in the page, ${expected[n].measured} printed`);
+  }
+  await page.picture(`${name}-${preset}`);
+  const rate = /rate=(\S+)/.exec(line);
+  console.log(`   ${preset}: ${measured.length} predictions as printed; started in ${page.started.toFixed(1)} s, ${(Number(rate?.[1]) / 1e6).toFixed(1)} Msites/s`);
+  await page.close();
+}
+
+/// Edits, undo, files, a link and back.
+async function edits(browser, base, name) {
+  const page = await Watched.open(browser, `${base}?preset=free-packet&play=0`);
+  await pause(1.5);
+  await page.key('s', 'Control');
+  const before = (await page.download('.toml')).toString();
+  await page.key('b');
+  await page.page.mouse.move(640, 300);
+  await page.page.mouse.down();
+  await page.page.mouse.move(700, 340, { steps: 8 });
+  await page.page.mouse.up();
+  await pause(1);
+  await page.picture(`${name}-painted`);
+  await page.key('s', 'Control');
+  const painted = (await page.download('.toml')).toString();
+  expect(painted.includes('stroke') && !before.includes('stroke'), `nothing was painted:\n${painted}`);
+  await page.command('copy link');
+  const link = await page.until(() => page.page.evaluate(() => window.copied), 'the link');
+  expect(link.startsWith(`${base}#scene=`), link);
+  await page.key('v');
+  await page.key('z', 'Control');
+  await page.key('s', 'Control');
+  const undone = (await page.download('.toml')).toString();
+  expect(!undone.includes('stroke'), `the stroke is still there:\n${undone}`);
+  await page.key('e', 'Control');
+  const png = await page.download('.png');
+  expect(png.subarray(1, 4).toString() === 'PNG' && png.includes('[[packet]]'), 'the picture is no PNG with its scene');
+  await page.command('export field');
+  const npy = await page.download('.npy');
+  expect(npy.subarray(1, 6).toString() === 'NUMPY' && npy.length > 10000, 'the field is no NPY file');
+  await page.close();
+
+  const again = await Watched.open(browser, `${link}&play=0`);
+  await pause(1);
+  await again.key('s', 'Control');
+  const linked = (await again.download('.toml')).toString();
+  expect(linked.includes('stroke'), `the link leads elsewhere:\n${linked}`);
+  await again.picture(`${name}-linked`);
+  await again.close();
+
+  const broken = await Watched.open(browser, `${base}#scene=${link.slice(-40)}`);
+  await pause(1);
+  await broken.picture(`${name}-broken-link`);
+  await broken.close();
+}
+
+async function looks(browser, base, name) {
+  for (const [what, query, size] of [
+    ['first', '', [1280, 720]],
+    ['phone', '?preset=double-slit', [390, 844]],
+    ['bare', '?preset=double-slit&panels=none', [640, 360]],
+    ['space', '?preset=clap-3d', [1280, 720]],
+  ]) {
+    const page = await Watched.open(browser, base + query, size);
+    await pause(6);
+    await page.picture(`${name}-${what}`);
+    await page.close();
+  }
+}
+
+const server = await serve();
+const base = `http://127.0.0.1:${server.address().port}/`;
+const expected = Object.fromEntries(['room-modes', 'tunnelling'].map(preset => [preset, printed(preset)]));
+let failed = 0;
+for (const [name, path] of browsers.map(browser => browser.split('='))) {
+  const browser = await launch(name, path);
+  console.log(`== ${await browser.version()}`);
+  const steps = [
+    ['looks', () => looks(browser, base, name)],
+    ['edits', () => edits(browser, base, name)],
+    ...Object.keys(expected).map(preset => [preset, () => measures(browser, base, preset, expected[preset], name)]),
+  ];
+  for (const [step, work] of steps) {
+    try {
+      await work();
+      console.log(`ok ${name} ${step}`);
+    } catch (fault) {
+      failed += 1;
+      console.log(`FAILED ${name} ${step}: ${fault.message}`);
+    }
+  }
+  await browser.close();
+}
+server.close();
+process.exit(failed === 0 ? 0 : 1);
