@@ -12,6 +12,7 @@ use super::frame_history::FrameHistory;
 use super::gallery::Gallery;
 use super::head_start::HeadStart;
 use super::history::History;
+use super::levels_panel::LevelsPanel;
 use super::meter::Meter;
 use super::notice::Notices;
 use super::palette::CommandPalette;
@@ -22,6 +23,7 @@ use super::recovery::Recovery;
 use super::refine::Refinement;
 use super::settings::{KEY, Settings};
 use super::sound::SoundWish;
+use super::sweep_panel::SweepPanel;
 use super::tools::Tool;
 use super::tour::Tour;
 use super::view_state::ViewState;
@@ -59,6 +61,10 @@ pub struct App {
     pub(super) tour: Option<Tour>,
     pub(super) film_dialogue: FilmDialogue,
     pub(super) filming: Option<Filming>,
+    pub(super) sweep: SweepPanel,
+    pub(super) levels: LevelsPanel,
+    /// The next scene that was checked begins at t = 0 and runs.
+    pub(super) begins_anew: bool,
     pub(super) help: bool,
     /// The picture alone.
     pub(super) bare: bool,
@@ -73,6 +79,8 @@ pub struct App {
     pub(super) space: MediumVolume,
     pub(super) space_of: Option<Arc<Scenario>>,
     pub(super) steps_per_frame: Option<u64>,
+    /// Whether the engine was asked for the measures of ψ.
+    pub(super) asked_for_state: bool,
     /// Runs as soon as the next scene is there.
     pub(super) plays_first: bool,
     /// Runs every preset that is opened.
@@ -181,6 +189,9 @@ impl App {
             tour: (cc.storage.is_some() && !settings.toured).then(Tour::default),
             film_dialogue: FilmDialogue::default(),
             filming: None,
+            sweep: SweepPanel::default(),
+            levels: LevelsPanel::default(),
+            begins_anew: false,
             help: false,
             bare: false,
             full_screen: false,
@@ -192,6 +203,7 @@ impl App {
             space: MediumVolume::default(),
             space_of: None,
             steps_per_frame: None,
+            asked_for_state: false,
             plays_first: true,
             plays_presets: true,
             resting: None,
@@ -332,6 +344,18 @@ impl App {
         &self.questions
     }
 
+    /// The panel of sweeps.
+    #[must_use]
+    pub fn sweep(&self) -> &SweepPanel {
+        &self.sweep
+    }
+
+    /// The panel of levels.
+    #[must_use]
+    pub fn levels(&self) -> &LevelsPanel {
+        &self.levels
+    }
+
     /// Whether a film is being made.
     #[must_use]
     pub fn is_filming(&self) -> bool {
@@ -395,6 +419,7 @@ impl eframe::App for App {
         self.keep_safe(&ctx);
         self.guard_close(&ctx);
         self.submit_comparison();
+        self.ask_for_state();
         self.meter.end(frame.info().cpu_usage);
     }
 
