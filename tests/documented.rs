@@ -84,7 +84,7 @@ fn bounded(mut words: Vec<String>) -> Option<Vec<String>> {
     let more: &[&str] = match first.as_str() {
         "run" if whole && !mirror => &["--steps", "3"],
         "render" if whole && !still => &["--frames", "2", "--at", "1.0"],
-        "run" | "render" | "check" if whole => &[],
+        "run" | "render" | "check" | "sweep" | "eigen" if whole => &[],
         "list" if !has(&words, "--thumbnails") => &[],
         "info" => &[],
         _ if mentions_options => return None,

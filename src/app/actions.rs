@@ -169,6 +169,8 @@ impl App {
             Action::Larger => self.resize(ctx, 1.1),
             Action::Smaller => self.resize(ctx, 1.0 / 1.1),
             Action::NormalSize => self.resize(ctx, 1.0 / self.settings.zoom),
+            Action::Sweep => self.sweep.toggle(),
+            Action::Levels => self.levels.toggle(),
             Action::Demo => self.toggle_demo(ctx),
             Action::Tour => self.tour = Some(Tour::default()),
             Action::Palette => self.palette.toggle(),

@@ -154,6 +154,8 @@ pub enum Outcome {
     Medium(Arc<Scenario>, MediumImage),
     /// The medium of a scenario in space.
     Space(Arc<Scenario>, MediumVolume),
+    /// The scene with the values of a run of a sweep.
+    Varied(Result<Box<SceneFile>, Faults>),
     /// A scene was read that an earlier run had kept aside.
     Restored(Box<Opened>),
     /// The scene was written.
@@ -302,6 +304,15 @@ impl Errands {
     /// Reads a preset or a file with overrides.
     pub fn open(&self, scene: String, overrides: Vec<String>) {
         self.spawn(move || Some(Outcome::Opened(read(&scene, &overrides).map(Box::new))));
+    }
+
+    /// Sets values of a scene, as `--set` does.
+    pub fn vary(&self, file: &SceneFile, path: Option<&Path>, settings: Vec<String>) {
+        let (text, path) = (file.to_toml(), path.map(Path::to_owned));
+        self.spawn(move || {
+            let read = solver::read_scene_text(&text, path.as_deref(), &settings);
+            Some(Outcome::Varied(read.map(|(file, _)| Box::new(file))))
+        });
     }
 
     /// Looks at files that other programs may write.

@@ -68,6 +68,7 @@ fn live(subject: &Subject, frame: &Frame) -> Option<f64> {
                 .observables
                 .and_then(|(_, sums)| sums.by_name(name))
                 .or_else(refocus)
+                .or_else(|| frame.state.as_ref()?.2.by_name(name))
         }
     }
 }
@@ -192,6 +193,20 @@ fn subject(scenario: &Scenario, subject: &Subject) -> String {
             "spread_x" => "Width σ along x".to_owned(),
             "spread_y" => "Width σ along y".to_owned(),
             "spread_z" => "Width σ along z".to_owned(),
+            "px" => "Mean momentum along x".to_owned(),
+            "py" => "Mean momentum along y".to_owned(),
+            "pz" => "Mean momentum along z".to_owned(),
+            "spread_px" => "Spread of momentum along x".to_owned(),
+            "spread_py" => "Spread of momentum along y".to_owned(),
+            "spread_pz" => "Spread of momentum along z".to_owned(),
+            "uncertainty_x" => "Δx·Δp along x".to_owned(),
+            "uncertainty_y" => "Δx·Δp along y".to_owned(),
+            "uncertainty_z" => "Δx·Δp along z".to_owned(),
+            "lz" => "Angular momentum L_z".to_owned(),
+            "overlap_re" => "Overlap with the start, real part".to_owned(),
+            "overlap_im" => "Overlap with the start, imaginary part".to_owned(),
+            "survival" => "Survival probability".to_owned(),
+            "participation" => "Participation (sites covered)".to_owned(),
             "norm" => "Norm".to_owned(),
             "energy" => "Energy".to_owned(),
             "fidelity" => "Fidelity".to_owned(),

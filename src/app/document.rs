@@ -109,6 +109,7 @@ impl Document {
         as_written.solver.clone_from(&self.saved.solver);
         as_written.detectors.clone_from(&self.saved.detectors);
         as_written.expectations.clone_from(&self.saved.expectations);
+        as_written.sweep.clone_from(&self.saved.sweep);
         Checks {
             own_step: self.has_own_step(),
             edited: as_written != self.saved,

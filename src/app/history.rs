@@ -1,6 +1,7 @@
 //! What the plots show: sums and detectors as they come, thinned out as they grow.
 
 use crate::engine::Frame;
+use crate::physics::StateMeasures;
 
 /// Records kept; when there are more, every second one is dropped.
 const MOST: usize = 4096;
@@ -89,6 +90,8 @@ pub struct History {
     detectors: Series,
     /// Fidelity, error after scaling, contrast of the focus.
     mirror: Series,
+    /// The measures of ψ, three axes of each.
+    state: Series,
     /// log₁₀ of the difference to a second run.
     differences: Series,
 }
@@ -118,6 +121,9 @@ impl History {
         if let Some((step, time, found)) = frame.mirror.as_ref().and_then(|mirror| mirror.refocus) {
             self.mirror
                 .record(step, time, &[found.fidelity, found.scaled_error, found.contrast]);
+        }
+        if let Some((step, time, found)) = &frame.state {
+            self.state.record(*step, *time, &found.values(3));
         }
         match frame.compared.as_ref().map(|compared| compared.difference) {
             Some(Some((step, time, difference))) => {
@@ -165,6 +171,13 @@ impl History {
     #[must_use]
     pub fn mirror(&self, column: usize, most: usize) -> Vec<[f64; 2]> {
         self.mirror.points(column, most)
+    }
+
+    /// A measure of ψ as points over time, at most `most` of them; its column by name, e.g. `px`.
+    #[must_use]
+    pub fn state(&self, column: &str, most: usize) -> Vec<[f64; 2]> {
+        let place = StateMeasures::columns(3).iter().position(|known| *known == column);
+        place.map_or(Vec::new(), |place| self.state.points(place, most))
     }
 
     /// The latest records of a detector, at most `most` of them.

@@ -40,6 +40,7 @@ pub mod layers_panel;
 pub mod lesson_panel;
 #[cfg(any(test, target_family = "wasm"))]
 mod link;
+pub mod levels_panel;
 pub mod markdown;
 pub mod medium_view;
 pub mod menu;
@@ -76,6 +77,7 @@ pub mod space_view;
 pub mod status;
 pub mod strip_chart;
 mod system;
+pub mod sweep_panel;
 mod task_results;
 pub mod theme;
 pub mod thumbnails;

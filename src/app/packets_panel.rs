@@ -20,6 +20,10 @@ pub fn show(ui: &mut Ui, file: &mut SceneFile) {
         hint(ui, &format!("The field starts as {}.", path.display()));
         return;
     }
+    if !file.eigenstates.is_empty() {
+        eigenstates(ui, file);
+        return;
+    }
     let rank = file.grid.size.len().max(1);
     let extent: Vec<f64> = file.grid.size.iter().map(|&n| n as f64 * file.grid.spacing).collect();
     let speed = extent.iter().copied().fold(0.0, f64::max) / 400.0;
@@ -49,6 +53,42 @@ pub fn show(ui: &mut Ui, file: &mut SceneFile) {
             weight: 1.0,
         });
     }
+}
+
+/// The eigenstates that the field starts as; with the last one gone it needs a packet again.
+fn eigenstates(ui: &mut Ui, file: &mut SceneFile) {
+    hint(
+        ui,
+        "The field starts as eigenstates of the scene: Run, Levels shows them.",
+    );
+    const STATES: List = List {
+        noun: "eigenstate",
+        ordered: false,
+        needed: true,
+    };
+    let several = file.eigenstates.len() > 1;
+    STATES.show(
+        ui,
+        &mut file.eigenstates,
+        |state| format!("Level {}", state.level),
+        |ui, state| {
+            row(ui, "Level", "By rising energy, from 0.", |ui| {
+                ui.add(DragValue::new(&mut state.level).range(0..=499).speed(0.05));
+            });
+            if several {
+                row(ui, "Weight", "Amplitude relative to the others.", |ui| {
+                    ui.push_id("weight", |ui| {
+                        ui.add(DragValue::new(&mut state.weight).speed(0.01).max_decimals(4))
+                    })
+                });
+                row(ui, "Phase", "In radians.", |ui| {
+                    ui.push_id("phase", |ui| {
+                        ui.add(DragValue::new(&mut state.phase).speed(0.02).max_decimals(4))
+                    })
+                });
+            }
+        },
+    );
 }
 
 fn rows(ui: &mut Ui, packet: &mut PacketFile, rank: usize, speed: f64, several: bool) {

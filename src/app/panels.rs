@@ -348,6 +348,12 @@ impl App {
         {
             self.end_film(wish);
         }
+        let frame = self.worker.last_frame();
+        if let Some(settings) = self.sweep.show(ctx, &mut self.document, frame) {
+            self.background
+                .vary(&self.document.draft, self.document.path(), settings);
+        }
+        self.levels.show(ctx, &mut self.document);
         let area = self.canvas_area;
         if self.questions.show(ctx, self.worker.last_frame(), area) {
             self.worker.send(Command::Play);

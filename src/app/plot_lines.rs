@@ -41,6 +41,13 @@ pub(super) fn lines(kind: Kind, sources: &Sources<'_>, most: usize) -> Vec<Named
         points
     };
     let axes = ["x", "y", "z"];
+    let of_state = |column: &str| {
+        let mut points = history.state(column, most);
+        for point in &mut points {
+            point[0] *= units.time.per;
+        }
+        points
+    };
     match kind {
         Kind::Cut => vec![("cut".to_owned(), cut_points(view, frame, units))],
         Kind::Position => (0..*rank)
@@ -51,6 +58,26 @@ pub(super) fn lines(kind: Kind, sources: &Sources<'_>, most: usize) -> Vec<Named
             .collect(),
         Kind::Norm => vec![("norm − 1".to_owned(), over_time(0, 1.0))],
         Kind::Energy => vec![("energy".to_owned(), over_time(1, 1.0))],
+        Kind::Momentum => (0..*rank)
+            .map(|n| (format!("mean p{}", axes[n]), of_state(&format!("p{}", axes[n]))))
+            .collect(),
+        Kind::Uncertainty => (0..*rank)
+            .map(|n| {
+                (
+                    format!("Δ{0}·Δp{0}", axes[n]),
+                    of_state(&format!("uncertainty_{}", axes[n])),
+                )
+            })
+            .collect(),
+        Kind::AngularMomentum => vec![("⟨L_z⟩".to_owned(), of_state("lz"))],
+        Kind::Overlap => [
+            ("|⟨ψ(0)|ψ⟩|²", "survival"),
+            ("real", "overlap_re"),
+            ("imaginary", "overlap_im"),
+        ]
+        .map(|(name, column)| (name.to_owned(), of_state(column)))
+        .to_vec(),
+        Kind::Participation => vec![("participation".to_owned(), of_state("participation"))],
         Kind::Detectors => frame
             .scenario
             .iter()

@@ -37,6 +37,16 @@ pub enum Kind {
     Norm,
     /// Mean of H.
     Energy,
+    /// Mean momentum.
+    Momentum,
+    /// Δx·Δp.
+    Uncertainty,
+    /// Mean angular momentum.
+    AngularMomentum,
+    /// Overlap with the start.
+    Overlap,
+    /// Sites that the state covers.
+    Participation,
     /// The detectors.
     Detectors,
     /// The detectors' power by frequency.
@@ -57,7 +67,7 @@ pub enum Kind {
 
 impl Kind {
     /// Every plot with its title and what it shows.
-    pub const ALL: [(Self, &'static str, &'static str); 13] = [
+    pub const ALL: [(Self, &'static str, &'static str); 18] = [
         (
             Self::Cut,
             "Line cut",
@@ -87,6 +97,31 @@ impl Kind {
             Self::Energy,
             "Energy",
             "Mean of H per norm, with (g/2)|ψ|⁴ where the wave interacts (sound: the energy that the scheme conserves).",
+        ),
+        (
+            Self::Momentum,
+            "Momentum",
+            "Mean momentum ⟨p⟩ = Σ k|ψ(k)|² along each axis, ħ = 1.",
+        ),
+        (
+            Self::Uncertainty,
+            "Δx·Δp",
+            "Product of the standard deviations of place and momentum along each axis. ½ is the least, and Gaussian packets have it.",
+        ),
+        (
+            Self::AngularMomentum,
+            "Angular momentum",
+            "⟨L_z⟩ = ⟨x p_y − y p_x⟩ about the middle of the grid.",
+        ),
+        (
+            Self::Overlap,
+            "Overlap",
+            "The autocorrelation ⟨ψ(0)|ψ(t)⟩, real and imaginary part, and its square, the probability to find the state of t = 0 again.",
+        ),
+        (
+            Self::Participation,
+            "Participation",
+            "(Σ|ψ|²)²/Σ|ψ|⁴: how many sites the wave covers.",
         ),
         (Self::Detectors, "Detectors", "What the scene's detectors record."),
         (
@@ -121,6 +156,15 @@ impl Kind {
         ),
     ];
 
+    /// Whether it shows measures of ψ that the engine takes only on demand.
+    #[must_use]
+    pub fn is_of_state(self) -> bool {
+        matches!(
+            self,
+            Self::Momentum | Self::Uncertainty | Self::AngularMomentum | Self::Overlap | Self::Participation
+        )
+    }
+
     /// The title in a scene of this equation.
     #[must_use]
     pub fn title(self, equation: Equation) -> &'static str {
@@ -149,6 +193,10 @@ fn offered(kind: Kind, frame: &Frame) -> bool {
     let Some(scenario) = &frame.scenario else { return false };
     match kind {
         Kind::Cut => scenario.grid().rank() > 1,
+        kind if kind.is_of_state() => {
+            let flat = kind != Kind::AngularMomentum || scenario.grid().rank() > 1;
+            flat && scenario.model().equation() == Equation::Schrodinger
+        }
         Kind::Detectors | Kind::Spectrum => !scenario.detectors().is_empty(),
         Kind::Fidelity | Kind::Focus => frame.mirror.is_some(),
         Kind::Signals => frame.mirror.as_ref().is_some_and(|mirror| mirror.status.heard > 0),

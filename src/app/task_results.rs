@@ -6,6 +6,8 @@ use super::watcher::Watched;
 use super::window::App;
 use super::{FIRST_PRESET, system};
 use crate::engine::Command;
+use crate::physics::{Equation, StateMeasures};
+use crate::scene::scenario::Subject;
 use crate::scene::{Faults, Scenario, SceneFile, presets};
 use crate::solver;
 use std::path::Path;
@@ -76,6 +78,27 @@ impl App {
         }
     }
 
+    /// Has the engine take the measures of ψ while a plot or a prediction shows one.
+    pub(super) fn ask_for_state(&mut self) {
+        let frame = self.worker.last_frame();
+        let Some(scenario) = &frame.scenario else { return };
+        let shown = if frame.mirror.is_some() {
+            &self.settings.shown_with_mirror
+        } else {
+            &self.settings.shown
+        };
+        let predicted = scenario
+            .expectations()
+            .iter()
+            .any(|expectation| matches!(&expectation.subject, Subject::Observable(name) if StateMeasures::has(name)));
+        let plotted = self.settings.plots && shown.iter().any(|kind| kind.is_of_state());
+        let wanted = (plotted || predicted) && scenario.model().equation() == Equation::Schrodinger;
+        if wanted != self.asked_for_state {
+            self.asked_for_state = wanted;
+            self.worker.send(Command::StateMeasures(wanted));
+        }
+    }
+
     /// Has the medium of a scene of three dimensions made anew where it has changed.
     fn ask_for_space(&mut self) {
         let Some(scenario) = &self.worker.last_frame().scenario else {
@@ -134,6 +157,11 @@ impl App {
                     self.space = volume;
                 }
             }
+            Outcome::Varied(Ok(file)) => {
+                self.document.draft = *file;
+                self.begins_anew = true;
+            }
+            Outcome::Varied(Err(faults)) => self.notices.fault("The run cannot be opened", lines(&faults)),
             Outcome::Restored(opened) => {
                 self.start(*opened);
                 self.document.mark_unsaved();
@@ -180,6 +208,8 @@ impl App {
         self.document.open(opened.file, opened.path, opened.preset);
         self.view.start_over(&opened.scenario);
         self.comparison.start_over();
+        self.sweep.start_over();
+        self.levels.start_over();
         self.view.tools.start_over(&self.document.draft);
         self.history.clear();
         self.notices.clear("The scene cannot be opened");
@@ -251,6 +281,12 @@ impl App {
             self.view.start_over(&scenario);
         }
         self.worker.send(Command::Update(scenario));
+        if std::mem::take(&mut self.begins_anew) {
+            self.frame_history.leave();
+            self.history.clear();
+            self.worker.send(Command::Reset);
+            self.worker.send(Command::Play);
+        }
     }
 
     /// Sends an edit of this frame to be checked; all of a drag or of typing is one edit.

@@ -12,6 +12,7 @@ use super::frame_history::FrameHistory;
 use super::gallery::Gallery;
 use super::head_start::HeadStart;
 use super::history::History;
+use super::levels_panel::LevelsPanel;
 use super::meter::Meter;
 use super::notice::Notices;
 use super::palette::CommandPalette;
@@ -23,6 +24,7 @@ use super::refine::Refinement;
 use super::run_log::RunLog;
 use super::settings::{KEY, Settings};
 use super::sound::SoundWish;
+use super::sweep_panel::SweepPanel;
 use super::system;
 use super::tools::Tool;
 use super::tour::Tour;
@@ -61,6 +63,10 @@ pub struct App {
     pub(super) tour: Option<Tour>,
     pub(super) film_dialogue: FilmDialogue,
     pub(super) filming: Option<Filming>,
+    pub(super) sweep: SweepPanel,
+    pub(super) levels: LevelsPanel,
+    /// The next scene that was checked begins at t = 0 and runs.
+    pub(super) begins_anew: bool,
     pub(super) help: bool,
     /// The picture alone.
     pub(super) bare: bool,
@@ -75,6 +81,8 @@ pub struct App {
     pub(super) space: MediumVolume,
     pub(super) space_of: Option<Arc<Scenario>>,
     pub(super) steps_per_frame: Option<u64>,
+    /// Whether the engine was asked for the measures of ψ.
+    pub(super) asked_for_state: bool,
     /// Runs as soon as the next scene is there.
     pub(super) plays_first: bool,
     /// Runs every preset that is opened.
@@ -185,6 +193,9 @@ impl App {
             tour: (cc.storage.is_some() && !settings.toured).then(Tour::default),
             film_dialogue: FilmDialogue::default(),
             filming: None,
+            sweep: SweepPanel::default(),
+            levels: LevelsPanel::default(),
+            begins_anew: false,
             help: false,
             bare: false,
             full_screen: false,
@@ -196,6 +207,7 @@ impl App {
             space: MediumVolume::default(),
             space_of: None,
             steps_per_frame: None,
+            asked_for_state: false,
             plays_first: true,
             plays_presets: true,
             resting: None,
@@ -337,6 +349,18 @@ impl App {
         &self.questions
     }
 
+    /// The panel of sweeps.
+    #[must_use]
+    pub fn sweep(&self) -> &SweepPanel {
+        &self.sweep
+    }
+
+    /// The panel of levels.
+    #[must_use]
+    pub fn levels(&self) -> &LevelsPanel {
+        &self.levels
+    }
+
     /// Whether a film is being made.
     #[must_use]
     pub fn is_filming(&self) -> bool {
@@ -400,6 +424,7 @@ impl eframe::App for App {
         self.keep_safe(&ctx);
         self.guard_close(&ctx);
         self.submit_comparison();
+        self.ask_for_state();
         if self.worker.work() {
             ctx.request_repaint();
         }

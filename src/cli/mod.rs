@@ -8,6 +8,7 @@ mod bench_volume;
 mod check;
 #[cfg(feature = "gui")]
 mod display;
+mod eigen;
 #[cfg(test)]
 mod failing;
 mod gains;
@@ -21,6 +22,7 @@ mod run;
 mod scene;
 mod selftest;
 mod sound;
+mod sweep;
 mod terminal;
 
 use clap::{Args, Parser, Subcommand};
@@ -72,6 +74,10 @@ enum Command {
     Run(run::RunArgs),
     /// Make a film, a picture or numbered pictures of a scene
     Render(RenderArgs),
+    /// Run a scene once for each of several values and measure it
+    Sweep(sweep::SweepArgs),
+    /// Find the energies and eigenstates of a scene
+    Eigen(eigen::EigenArgs),
     /// List presets, methods or colour maps
     List(list::ListArgs),
     /// Check a scene and say what it will need
@@ -101,6 +107,8 @@ pub fn main() -> ExitCode {
         None => window(&cli.window),
         Some(Command::Run(args)) => run::run(&args),
         Some(Command::Render(args)) => render::run(&args),
+        Some(Command::Sweep(args)) => sweep::run(&args),
+        Some(Command::Eigen(args)) => eigen::run(&args),
         Some(Command::List(args)) => list::run(&args),
         Some(Command::Check(args)) => check::run(&args),
         Some(Command::Bench(args)) => bench::run(&args),

@@ -6,13 +6,16 @@ use super::run::RunArgs;
 use crate::engine::Engine;
 use crate::export::csv::CsvWriter;
 use crate::export::npy;
-use crate::physics::{Equation, Observables, Refocus, Spectrum};
+use crate::physics::{Equation, Observables, Refocus, Spectrum, StateMeasures};
+use crate::solver::Taps;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Open files; each appears in its place when it is complete.
 pub(super) struct Outputs {
     observables: Option<CsvWriter>,
+    /// Whether they have the measures of ψ.
+    with_state: bool,
     /// Rows of the engine's log that were written.
     written: usize,
     detectors: Option<CsvWriter>,
@@ -66,6 +69,9 @@ impl Outputs {
                 if scenario.mirror().is_some() {
                     columns.extend(Refocus::COLUMNS);
                 }
+                if args.state {
+                    columns.extend(StateMeasures::columns(scenario.grid().rank()));
+                }
                 Some(CsvWriter::create(path, &columns)?)
             }
         };
@@ -89,6 +95,7 @@ impl Outputs {
         let spectra = of_detectors("--spectra", &args.spectra, &[frequency])?;
         let mut outputs = Self {
             observables,
+            with_state: args.state,
             written: 0,
             detectors,
             spectra,
@@ -130,8 +137,13 @@ impl Outputs {
         for row in &log.rows[self.written..] {
             let mut values = vec![row.step as f64, row.time];
             values.extend(row.observables.values(rank));
-            if let Some(refocus) = &row.refocus {
-                values.extend(refocus.values());
+            // Rows of a checkpoint do not have them.
+            if engine.scenario().mirror().is_some() {
+                values.extend(row.refocus.map_or([Taps::ABSENT; 6], |refocus| refocus.values()));
+            }
+            if self.with_state {
+                let absent = || vec![Taps::ABSENT; StateMeasures::columns(rank).len()];
+                values.extend(row.state.map_or_else(absent, |state| state.values(rank)));
             }
             csv.row(&values)?;
         }

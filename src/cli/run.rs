@@ -39,6 +39,9 @@ pub struct RunArgs {
     /// Steps from row to row of --observables (default: about 1000 rows)
     #[arg(long, value_name = "N", requires = "observables", value_parser = clap::value_parser!(u64).range(1..))]
     sample: Option<u64>,
+    /// With --observables: momentum, its spread, Δx·Δp, angular momentum, overlap with the start and participation as well (reads the whole field for each row)
+    #[arg(long, requires = "observables")]
+    pub(super) state: bool,
     /// Write what the detectors recorded at every step as CSV
     #[arg(long, value_name = "F.csv")]
     pub(super) detectors: Option<PathBuf>,
@@ -71,6 +74,10 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
     if args.gains.is_some() {
         gains::check(&scenario)?;
     }
+    if args.state && scenario.model().equation() != Equation::Schrodinger {
+        let message = "--state is for quantum scenes: sound has no momentum of this kind; leave it out";
+        return Err(InputError(message.to_owned()).into());
+    }
     check_files(args, &sounds, &scenario)?;
     let mut engine = match &args.resume {
         None => Engine::new(Arc::clone(&scenario))?,
@@ -85,8 +92,16 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
     let total = steps_to_take(args, &scenario, &engine)?;
     match (&args.observables, args.sample) {
         // A resumed run goes on as before unless it is told otherwise.
-        (Some(_), None) if engine.log().is_some() => {}
-        (Some(_), sample) => engine.keep_observables(sample.unwrap_or_else(|| (total / 1000).max(1)))?,
+        (Some(_), None) if engine.log().is_some_and(|log| log.with_state == args.state) => {}
+        (Some(_), sample) => {
+            let kept = engine.log().map(|log| log.every);
+            let every = sample.or(kept).unwrap_or_else(|| (total / 1000).max(1));
+            if args.state {
+                engine.keep_state_measures(every)?;
+            } else {
+                engine.keep_observables(every)?;
+            }
+        }
         (None, _) => {}
     }
     note_records(args, &scenario, &engine, total);

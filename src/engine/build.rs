@@ -24,6 +24,9 @@ pub fn method(scenario: &Scenario) -> Result<&'static Method, EngineError> {
 /// If there is no such method, or it cannot be built.
 pub fn build(scenario: &Scenario) -> Result<Box<dyn Solver>, EngineError> {
     let method = method(scenario)?;
+    // On this thread and no pool's: there, what waits for it could be what it waits for.
+    let prepared = scenario.initial().prepare();
+    prepared.map_err(|error| EngineError::Levels(error.to_string()))?;
     Ok((method.build)(scenario)?)
 }
 
@@ -77,7 +80,7 @@ pub fn estimate(scenario: &Scenario, probe: Option<Duration>) -> Result<Estimate
     let measured = match probe {
         None => None,
         Some(limit) => {
-            let mut solver = (method.build)(scenario)?;
+            let mut solver = build(scenario)?;
             let mut taps = Taps::of(scenario);
             let mut best: f64 = 0.0;
             let mut batch = 1;

@@ -10,14 +10,14 @@
 //! | … | header, JSON: scene (TOML), clock, what the arrays are. Real numbers stand as their bits, so that nothing is rounded |
 //! | … | the arrays in the header's order, x fastest |
 //! | … | times of the records, then the records of each detector, f64 |
-//! | … | kept observables, a row each: step u64, then time and observables, f64 |
+//! | … | kept observables, a row each: step u64, then time and observables, f64, and the measures of ψ where the header says so |
 //! | 4 | CRC-32 of everything before |
 //!
 //! The header fixes the file's length, and nothing is allocated that the file is not long enough for.
 
 use crate::atomic_file::AtomicFile;
 use crate::field::FieldData;
-use crate::physics::Observables;
+use crate::physics::{Observables, StateMeasures};
 use crate::solver::{Clock, SolverState};
 use num_complex::Complex;
 use serde::{Deserialize, Serialize};
@@ -33,6 +33,8 @@ pub const VERSION: u32 = 2;
 const LONGEST_HEADER: u64 = 64 << 20;
 /// Values per row of the kept observables after the step: time and nine numbers.
 const ROW: usize = 10;
+/// Values of the measures of ψ, where they are kept.
+const STATE: usize = 13;
 const _: () = assert!(
     cfg!(target_endian = "little"),
     "checkpoints are written as they lie in memory"
@@ -150,6 +152,9 @@ struct Header {
 struct LogHeader {
     every: u64,
     rows: u64,
+    /// Whether the rows have the measures of ψ.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    state: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -228,6 +233,43 @@ fn observables([norm, energy, x, y, z, sx, sy, sz, peak]: [f64; 9]) -> Observabl
     }
 }
 
+fn state_numbers(state: &StateMeasures) -> [f64; STATE] {
+    let StateMeasures {
+        momentum: [px, py, pz],
+        momentum_spread: [sx, sy, sz],
+        uncertainty: [ux, uy, uz],
+        angular_momentum,
+        overlap,
+        participation,
+    } = *state;
+    [
+        px,
+        py,
+        pz,
+        sx,
+        sy,
+        sz,
+        ux,
+        uy,
+        uz,
+        angular_momentum,
+        overlap.re,
+        overlap.im,
+        participation,
+    ]
+}
+
+fn state([px, py, pz, sx, sy, sz, ux, uy, uz, lz, re, im, participation]: [f64; STATE]) -> StateMeasures {
+    StateMeasures {
+        momentum: [px, py, pz],
+        momentum_spread: [sx, sy, sz],
+        uncertainty: [ux, uy, uz],
+        angular_momentum: lz,
+        overlap: Complex::new(re, im),
+        participation,
+    }
+}
+
 impl Checkpoint {
     /// Writes the file, complete or not at all.
     ///
@@ -273,6 +315,7 @@ impl Checkpoint {
             log: self.log.as_ref().map(|log| LogHeader {
                 every: log.every,
                 rows: log.rows.len() as u64,
+                state: log.with_state,
             }),
             initial: numbers(&self.initial).map(Bits::from),
             measured: self.measured.iter().map(|value| value.map(Bits::from)).collect(),
@@ -295,10 +338,16 @@ impl Checkpoint {
         for values in &self.records {
             out.write_all(bytemuck::cast_slice(values))?;
         }
+        let with_state = self.log.as_ref().is_some_and(|log| log.with_state);
         for row in self.log.iter().flat_map(|log| &log.rows) {
             out.write_all(&row.step.to_le_bytes())?;
             out.write_all(&row.time.to_le_bytes())?;
             out.write_all(bytemuck::cast_slice(&numbers(&row.observables)))?;
+            if with_state {
+                // Rows from before they were asked for have none.
+                let values = row.state.as_ref().map_or([f64::NAN; STATE], state_numbers);
+                out.write_all(bytemuck::cast_slice(&values))?;
+            }
         }
         Ok(())
     }
@@ -373,7 +422,9 @@ impl Header {
         let records = self.detectors.checked_add(1)?.checked_mul(self.records)?;
         sum = sum.checked_add(records.checked_mul(8)?)?;
         let rows = self.log.as_ref().map_or(0, |log| log.rows);
-        sum.checked_add(rows.checked_mul(8 * (ROW as u64 + 1))?)
+        let state = self.log.as_ref().is_some_and(|log| log.state);
+        let values = ROW + 1 + if state { STATE } else { 0 };
+        sum.checked_add(rows.checked_mul(8 * values as u64)?)
     }
 
     fn read_rest(self, source: &mut Hashed<impl Read>) -> io::Result<Checkpoint> {
@@ -397,14 +448,19 @@ impl Header {
             None => None,
             Some(header) => {
                 let mut log = ObservableLog::new(header.every);
+                log.with_state = header.state;
                 for _ in 0..header.rows {
                     let step = source.read_values::<u64>(1)?[0];
-                    let [time, rest @ ..] = source.read_row()?;
+                    let [time, rest @ ..] = source.read_row::<ROW>()?;
                     log.rows.push(Row {
                         step,
                         time,
                         observables: observables(rest),
                         refocus: None,
+                        state: match header.state {
+                            true => Some(state(source.read_row()?)).filter(|state| !state.participation.is_nan()),
+                            false => None,
+                        },
                     });
                 }
                 Some(log)
@@ -474,8 +530,8 @@ impl<T: Read> Hashed<T> {
         Ok(u32::from_le_bytes(bytes))
     }
 
-    fn read_row(&mut self) -> io::Result<[f64; ROW]> {
-        let mut row = [0.0; ROW];
+    fn read_row<const N: usize>(&mut self) -> io::Result<[f64; N]> {
+        let mut row = [0.0; N];
         self.read_exact(bytemuck::cast_slice_mut(&mut row))?;
         Ok(row)
     }

@@ -68,6 +68,8 @@ pub enum Command {
     View(ImageRequest),
     /// The volume that the frames shall carry beside the picture; `None` = no volume.
     Volume(Option<VolumeRequest>),
+    /// Whether the frames shall carry the measures of ψ, each of which takes a look at the whole field.
+    StateMeasures(bool),
     /// A second run of this scene beside the present one, from its state and in step with it; `None` ends it. The grid, the equation and the
     /// initial state are those of the present scene, and Δt is a whole part of the present one.
     Compare(Option<Arc<Scenario>>),
@@ -87,7 +89,7 @@ impl Command {
     pub(super) fn is_setting(&self) -> bool {
         matches!(
             self,
-            Self::View(_) | Self::Volume(_) | Self::StepsPerFrame(_) | Self::Rest(_)
+            Self::View(_) | Self::Volume(_) | Self::StepsPerFrame(_) | Self::Rest(_) | Self::StateMeasures(_)
         )
     }
 
@@ -99,6 +101,7 @@ impl Command {
                 | (Self::Volume(_), Self::Volume(_))
                 | (Self::StepsPerFrame(_), Self::StepsPerFrame(_))
                 | (Self::Rest(_), Self::Rest(_))
+                | (Self::StateMeasures(_), Self::StateMeasures(_))
                 | (Self::Update(_), Self::Update(_) | Self::Load(_))
                 | (Self::Load(_), Self::Load(_))
                 | (Self::Compare(_), Self::Compare(_))

@@ -2,11 +2,12 @@
 
 mod edit;
 mod pictures;
+mod state;
 
 use super::EngineError;
 use super::build::{self, Estimate, steps_between};
 use super::expectations::{self, Verdict};
-use super::log::{ObservableLog, Row};
+use super::log::ObservableLog;
 use super::maps::Maps;
 use super::mirror::gain::Replay;
 use super::mirror::signal::Watch;
@@ -143,6 +144,8 @@ pub struct Engine {
     snapshot: Option<Snapshot>,
     failure: Option<EngineError>,
     pub(super) maps: Maps,
+    /// The field at t = 0, once the measures of ψ were asked for.
+    start: Option<Arc<FieldData>>,
     /// Hears of long tasks within a step.
     pub(super) watch: Option<Box<Watch>>,
 }
@@ -168,6 +171,7 @@ impl Engine {
             snapshot: None,
             failure: None,
             maps: Maps::default(),
+            start: None,
             watch: None,
             scenario,
             solver,
@@ -502,37 +506,6 @@ impl Engine {
     /// If the back end fails or memory runs out.
     pub fn field(&mut self) -> Result<FieldData, EngineError> {
         Ok(self.solver.field()?)
-    }
-
-    /// Measures what is due at the present step: expectations and the kept observables.
-    fn measure(&mut self) -> Result<(), EngineError> {
-        let clock = self.clock();
-        let due: Vec<usize> = expectations::pending(self.scenario.expectations(), &self.verdicts)
-            .filter(|(_, expectation)| expectations::is_due(expectation, &clock))
-            .map(|(place, _)| place)
-            .collect();
-        let row_due = self.log.as_ref().is_some_and(|log| log.is_due(clock.steps));
-        if due.is_empty() && !row_due {
-            return Ok(());
-        }
-        let observables = self.observables()?;
-        let refocus = self.refocus()?;
-        for place in due {
-            let expectation = &self.scenario.expectations()[place];
-            if let Some(value) = expectations::measure(&expectation.subject, &self.taps, &observables, refocus.as_ref())
-            {
-                self.verdicts[place] = Verdict::of(expectation, value);
-            }
-        }
-        if let Some(log) = self.log.as_mut().filter(|_| row_due) {
-            log.rows.push(Row {
-                step: clock.steps,
-                time: clock.time,
-                observables,
-                refocus,
-            });
-        }
-        Ok(())
     }
 
     /// Remembers that the run cannot go on.

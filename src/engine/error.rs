@@ -50,6 +50,9 @@ pub enum EngineError {
         /// `forwards` or `backwards`.
         direction: &'static str,
     },
+    /// The eigenstates that the scene begins with could not be found.
+    #[error("the levels of the scene could not be found: {0}")]
+    Levels(String),
     /// A checkpoint was not written or not taken.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
@@ -71,6 +74,7 @@ impl EngineError {
         match self {
             Self::UnknownMethod(_)
             | Self::NoState
+            | Self::Levels(_)
             | Self::Behind { .. }
             | Self::Solver(SolverError::Unsupported(_)) => true,
             Self::Checkpoint(error) => !matches!(error, CheckpointError::Write { .. }),

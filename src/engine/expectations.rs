@@ -1,7 +1,7 @@
 //! Predictions, measured while a scene runs: each at the step nearest to its time, exactly.
 
 use super::build::steps_between;
-use crate::physics::{Observables, Refocus};
+use crate::physics::{Observables, Refocus, StateMeasures};
 use crate::scene::Expectation;
 use crate::scene::scenario::Subject;
 use crate::solver::{Clock, Taps};
@@ -81,14 +81,27 @@ pub fn pending<'a>(
         .filter(|(place, _)| verdicts.get(*place) == Some(&Verdict::Pending))
 }
 
-/// The value of a subject now: the latest record of a detector, or an observable or measure of a mirror just taken.
+/// Whether a subject is one of the measures of ψ, which take a look at the whole field.
 #[must_use]
-pub fn measure(subject: &Subject, taps: &Taps, observables: &Observables, refocus: Option<&Refocus>) -> Option<f64> {
+pub fn asks_for_state(subject: &Subject) -> bool {
+    matches!(subject, Subject::Observable(name) if StateMeasures::has(name))
+}
+
+/// The value of a subject now: the latest record of a detector, or an observable, measure of a mirror or of ψ just taken.
+#[must_use]
+pub fn measure(
+    subject: &Subject,
+    taps: &Taps,
+    observables: &Observables,
+    refocus: Option<&Refocus>,
+    state: Option<&StateMeasures>,
+) -> Option<f64> {
     match subject {
         Subject::Detector(place) => taps.latest(*place),
         Subject::Observable(name) => observables
             .by_name(name)
-            .or_else(|| refocus.and_then(|refocus| refocus.by_name(name))),
+            .or_else(|| refocus.and_then(|refocus| refocus.by_name(name)))
+            .or_else(|| state.and_then(|state| state.by_name(name))),
     }
 }
 

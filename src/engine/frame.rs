@@ -1,7 +1,7 @@
 //! What the worker shows of a run.
 
 use super::{Compared, MirrorFrame, Verdict};
-use crate::physics::{Observables, Spectrum};
+use crate::physics::{Observables, Spectrum, StateMeasures};
 use crate::scene::Scenario;
 use crate::solver::{Clock, FieldImage, FieldVolume, Report};
 use std::sync::Arc;
@@ -66,6 +66,8 @@ pub struct Frame {
     pub detectors: Vec<f64>,
     /// The spectrum of each detector's record, twice a second at most; `None` for one that is too short.
     pub spectra: Arc<[Option<Spectrum>]>,
+    /// What ψ tells beside its density, with step and time, where it was asked for.
+    pub state: Option<(u64, f64, StateMeasures)>,
     /// One verdict per expectation of the scene.
     pub verdicts: Vec<Verdict>,
     /// Where the run stands on the timeline of a mirror, where it has one.

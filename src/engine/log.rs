@@ -1,6 +1,6 @@
 //! The observables of a run, every so many steps.
 
-use crate::physics::{Observables, Refocus};
+use crate::physics::{Observables, Refocus, StateMeasures};
 
 /// One row of a log.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -13,6 +13,8 @@ pub struct Row {
     pub observables: Observables,
     /// What a mirror has made of the wave, where there is one.
     pub refocus: Option<Refocus>,
+    /// What ψ tells beside its density, where it was asked for.
+    pub state: Option<StateMeasures>,
 }
 
 /// Rows at the multiples of `every` steps, from the first step of the run on.
@@ -20,6 +22,8 @@ pub struct Row {
 pub struct ObservableLog {
     /// Steps from row to row, at least 1.
     pub every: u64,
+    /// Whether the rows have the measures of ψ.
+    pub with_state: bool,
     /// The rows so far.
     pub rows: Vec<Row>,
 }
@@ -30,6 +34,7 @@ impl ObservableLog {
     pub fn new(every: u64) -> Self {
         Self {
             every: every.max(1),
+            with_state: false,
             rows: Vec::new(),
         }
     }

@@ -6,6 +6,7 @@ pub mod build;
 pub mod checkpoint;
 pub mod command;
 pub mod comparison;
+pub mod eigen;
 #[expect(clippy::module_inception, reason = "a file is named after its main type")]
 pub mod engine;
 pub mod error;
@@ -20,6 +21,8 @@ mod resume;
 mod runner;
 pub mod selftest;
 mod spectra;
+mod state_watch;
+pub mod sweep;
 mod task;
 pub mod worker;
 

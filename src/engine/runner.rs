@@ -9,6 +9,7 @@ use super::frame::Notice;
 use super::mirror::shown::Shown;
 use super::pacing::{FRAME, Meter, Pacing, TimeBudget};
 use super::spectra::Spectra;
+use super::state_watch::StateWatch;
 use super::task::Watched;
 use super::{Command, Engine, EngineError, Frame, Job};
 use crate::platform::Instant;
@@ -99,6 +100,7 @@ pub(super) struct Runner {
     last_picture: Instant,
     observables: TimeBudget,
     spectra: Spectra,
+    state: StateWatch,
     mirror: Shown,
 }
 
@@ -160,6 +162,7 @@ impl Runner {
             last_picture: now,
             observables: TimeBudget::new(10.0, 0.05),
             spectra: Spectra::default(),
+            state: StateWatch::default(),
             mirror: Shown::default(),
         }
     }
@@ -407,6 +410,7 @@ impl Runner {
             self.observables.spent(self.start.elapsed(), begin.elapsed());
         }
         self.spectra.take(engine, now, false);
+        self.state.take(engine, now, false)?;
         self.with_companion(|companion, engine| {
             followed?;
             companion.compare(engine, now, false)

@@ -9,7 +9,7 @@ use super::ticks::short;
 use crate::units::si;
 
 /// Colours that stay apart for every kind of sight (Okabe and Ito 2008).
-const COLORS: [[u8; 3]; 7] = [
+pub(super) const COLORS: [[u8; 3]; 7] = [
     [0, 114, 178],
     [213, 94, 0],
     [0, 158, 115],
@@ -202,7 +202,7 @@ impl Chart {
 }
 
 /// A line, or one with gaps of two thirds of a unit.
-fn stroke(
+pub(super) fn stroke(
     picture: &mut Picture,
     from: (f32, f32),
     to: (f32, f32),
@@ -228,7 +228,7 @@ fn stroke(
 }
 
 /// A line with round ends, `thick` pixels wide: each pixel is covered by its distance from it. A point is a disc.
-fn line(picture: &mut Picture, from: (f32, f32), to: (f32, f32), color: [u8; 3], thick: f32, strength: f32) {
+pub(super) fn line(picture: &mut Picture, from: (f32, f32), to: (f32, f32), color: [u8; 3], thick: f32, strength: f32) {
     let reach = thick / 2.0 + 1.0;
     let (dx, dy) = (to.0 - from.0, to.1 - from.1);
     let square = (dx * dx + dy * dy).max(1e-12);

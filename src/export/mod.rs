@@ -18,6 +18,7 @@ pub mod npy;
 pub mod overlay;
 pub mod paint;
 pub mod picture;
+pub mod plot;
 pub mod png;
 pub mod progress;
 pub mod relief;

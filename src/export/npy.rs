@@ -5,6 +5,7 @@ use crate::field::FieldData;
 use crate::grid::Grid;
 use ndarray::{ArrayView, IxDyn};
 use ndarray_npy::{WritableElement, WriteNpyError, WriteNpyExt};
+use num_complex::Complex64;
 use std::path::Path;
 
 /// Writes a field of `grid`, complete or not at all.
@@ -20,11 +21,35 @@ pub fn save(path: &Path, grid: &Grid, field: &FieldData) -> Result<(), ExportErr
     }
 }
 
+/// Writes states of `grid` as one array, shape (states, …), complex128, each with Σ|φ|²aᵈ = 1 where Σ|φ|² = 1 is given.
+///
+/// # Errors
+/// As [`save`].
+pub fn save_states<'a>(
+    path: &Path,
+    grid: &Grid,
+    states: impl Iterator<Item = &'a [Complex64]>,
+) -> Result<(), ExportError> {
+    let scale = 1.0 / grid.cell_volume().sqrt();
+    let (mut values, mut count) = (Vec::new(), 0);
+    for state in states {
+        values.extend(state.iter().map(|value| value * scale));
+        count += 1;
+    }
+    let mut shape = vec![count];
+    shape.extend(grid.shape());
+    write_shaped(path, &shape, &values)
+}
+
 fn write<T: WritableElement>(path: &Path, grid: &Grid, values: &[T]) -> Result<(), ExportError> {
+    write_shaped(path, &grid.shape(), values)
+}
+
+fn write_shaped<T: WritableElement>(path: &Path, shape: &[usize], values: &[T]) -> Result<(), ExportError> {
     let encoder = |message: String| ExportError::Encoder { format: "NPY", message };
-    let array = ArrayView::from_shape(IxDyn(&grid.shape()), values).map_err(|_| {
+    let array = ArrayView::from_shape(IxDyn(shape), values).map_err(|_| {
         encoder(format!(
-            "a field of {} sites does not fit a grid of {grid}",
+            "a field of {} sites does not fit an array of shape {shape:?}",
             values.len()
         ))
     })?;

@@ -3,6 +3,8 @@
 
 pub mod absorber;
 pub mod detector;
+pub mod eigen;
+pub mod eigenstates;
 pub mod expression;
 pub mod layer;
 pub mod medium;
@@ -13,8 +15,10 @@ pub mod reference;
 mod shape;
 pub mod source;
 pub mod spectrum;
+pub mod state;
 
 pub use detector::{Detector, Measure, Region};
+pub use eigenstates::Eigenstates;
 pub use expression::Expression;
 pub use layer::{Layer, Mode, Sets, Shape, Value};
 pub use medium::Medium;
@@ -23,6 +27,7 @@ pub use observables::Observables;
 pub use packet::{Initial, Packet, Pulse};
 pub use source::{Signal, Source};
 pub use spectrum::Spectrum;
+pub use state::StateMeasures;
 
 /// The equation that a scene and a method stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

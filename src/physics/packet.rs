@@ -1,5 +1,7 @@
 //! Initial states: Gaussian packets, pulses, arrays.
 
+use super::Eigenstates;
+use super::eigen::EigenError;
 use crate::field::FieldData;
 use crate::grid::Grid;
 use num_complex::Complex64;
@@ -38,6 +40,8 @@ pub enum Initial {
     Pulses(Vec<Pulse>),
     /// An array of the grid's size, x fastest, taken as it is.
     Array(Arc<FieldData>),
+    /// Eigenstates of the scene's own Hamiltonian, summed with weights, then normalised.
+    Eigenstates(Eigenstates),
 }
 
 impl Initial {
@@ -82,6 +86,13 @@ impl Initial {
                     }
                 }
             }
+            Self::Eigenstates(states) => {
+                // Where they could not be found the field stays empty; `prepare` says why.
+                if let Ok(state) = states.state() {
+                    let start = grid.index([0, j, k]);
+                    out.copy_from_slice(&state[start..start + out.len()]);
+                }
+            }
             Self::Array(data) => {
                 let start = grid.index([0, j, k]);
                 for (i, value) in out.iter_mut().enumerate() {
@@ -91,9 +102,20 @@ impl Initial {
         }
     }
 
+    /// Finds what the rows are made of, where that takes long; rows find it themselves otherwise.
+    ///
+    /// # Errors
+    /// If the eigenstates could not be found.
+    pub fn prepare(&self) -> Result<(), EigenError> {
+        match self {
+            Self::Eigenstates(states) => states.state().map(|_| ()),
+            _ => Ok(()),
+        }
+    }
+
     /// Whether the state is normalised to Σ|ψ|² a^d = 1 before it is used.
     #[must_use]
     pub fn normalised(&self) -> bool {
-        matches!(self, Self::Packets(_))
+        matches!(self, Self::Packets(_) | Self::Eigenstates(_))
     }
 }

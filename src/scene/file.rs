@@ -37,6 +37,8 @@ pub struct SceneFile {
     pub solver: SolverFile,
     /// `[[packet]]`.
     pub packets: Vec<PacketFile>,
+    /// `[[eigenstate]]`.
+    pub eigenstates: Vec<EigenstateFile>,
     /// `[[pulse]]`.
     pub pulses: Vec<PulseFile>,
     /// `file` of `[initial]`, relative to the scene file.
@@ -53,6 +55,8 @@ pub struct SceneFile {
     pub view: ViewFile,
     /// `[[expect]]`.
     pub expectations: Vec<ExpectFile>,
+    /// `[sweep]`.
+    pub sweep: Option<SweepFile>,
 }
 
 /// `edges`: one word for all axes or one word per axis.
@@ -171,6 +175,17 @@ pub struct PacketFile {
     pub momentum: Vec<f64>,
     /// Amplitude relative to the others.
     pub weight: f64,
+}
+
+/// One `[[eigenstate]]`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EigenstateFile {
+    /// Its number by rising energy, from 0.
+    pub level: usize,
+    /// Amplitude relative to the others.
+    pub weight: f64,
+    /// Phase in radians.
+    pub phase: f64,
 }
 
 /// One `[[pulse]]`.
@@ -530,6 +545,17 @@ pub struct ExpectFile {
     pub ask: String,
     /// When the window asks: the run waits there.
     pub ask_at: f64,
+}
+
+/// `[sweep]`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SweepFile {
+    /// Keys and their values, `key=low..high/count` or `key=a,b,c`.
+    pub vary: Vec<String>,
+    /// What is measured, `name@time`.
+    pub measure: Vec<String>,
+    /// A formula of x and y, or a word for a reference; empty = none.
+    pub theory: String,
 }
 
 impl SceneFile {

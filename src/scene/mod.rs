@@ -17,6 +17,7 @@ pub mod presets;
 mod read;
 mod read_view;
 pub mod scenario;
+pub mod sweep;
 mod write;
 
 pub use build::{Objection, SolverTable};
@@ -26,6 +27,7 @@ pub use fault::{Fault, Faults, Location};
 pub use file::SceneFile;
 pub use presets::Preset;
 pub use scenario::{Expectation, Parameter, Scenario, SolverChoice, TimeSpec, View};
+pub use sweep::{Sweep, SweepFault};
 
 pub(crate) use decode::nearest;
 use decode::{Diagnostics, KeyFault};

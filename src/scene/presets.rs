@@ -36,12 +36,28 @@ static PRESETS: &[Preset] = &[
         text: include_str!("../../presets/resonance-line.toml"),
     },
     Preset {
+        name: "transmission",
+        text: include_str!("../../presets/transmission.toml"),
+    },
+    Preset {
         name: "ring",
         text: include_str!("../../presets/ring.toml"),
     },
     Preset {
         name: "coherent-state",
         text: include_str!("../../presets/coherent-state.toml"),
+    },
+    Preset {
+        name: "squeezed",
+        text: include_str!("../../presets/squeezed.toml"),
+    },
+    Preset {
+        name: "double-well",
+        text: include_str!("../../presets/double-well.toml"),
+    },
+    Preset {
+        name: "corral",
+        text: include_str!("../../presets/corral.toml"),
     },
     Preset {
         name: "box-revival",

@@ -3,9 +3,9 @@
 use super::decode::{Decode, Diagnostics, Section};
 use super::document::{Document, Node, Value};
 use super::file::{
-    AcousticFile, DetectorFile, EdgesFile, ExpectFile, FORMAT, GridFile, LayerFile, MirrorFile, PacketFile, PulseFile,
-    QuantumFile, RegionFile, SceneFile, ShapeFile, SignalFile, SolverFile, SourceFile, SourcePlace, TransducersFile,
-    ValueFile, ViewFile,
+    AcousticFile, DetectorFile, EdgesFile, EigenstateFile, ExpectFile, FORMAT, GridFile, LayerFile, MirrorFile,
+    PacketFile, PulseFile, QuantumFile, RegionFile, SceneFile, ShapeFile, SignalFile, SolverFile, SourceFile,
+    SourcePlace, SweepFile, TransducersFile, ValueFile, ViewFile,
 };
 use super::read_view::view;
 use super::scenario::{BackendChoice, Parameter, TimeSpec};
@@ -55,6 +55,7 @@ pub(super) fn scene(document: &Document, found: &mut Diagnostics) -> SceneFile {
             .table("solver", found)
             .map_or_else(SolverFile::default, |section| solver(section, found)),
         packets: root.tables("packet", found, packet),
+        eigenstates: root.tables("eigenstate", found, eigenstate),
         pulses: root.tables("pulse", found, pulse),
         initial: root.table("initial", found).map(|mut section| {
             let file = section.need::<PathBuf>("file", "\"psi.npy\"", found);
@@ -69,10 +70,11 @@ pub(super) fn scene(document: &Document, found: &mut Diagnostics) -> SceneFile {
             .table("view", found)
             .map_or_else(ViewFile::default, |section| view(section, found)),
         expectations: root.tables("expect", found, expect),
+        sweep: root.table("sweep", found).map(|section| sweep(section, found)),
     };
     root.close(found, |key| {
         let singular = key.strip_suffix('s')?;
-        ["packet", "pulse", "layer", "source", "detector", "expect"]
+        ["packet", "eigenstate", "pulse", "layer", "source", "detector", "expect"]
             .contains(&singular)
             .then(|| {
                 (
@@ -217,6 +219,26 @@ fn packet(mut section: Section<'_>, found: &mut Diagnostics) -> PacketFile {
     };
     section.close(found, |_| None);
     packet
+}
+
+fn eigenstate(mut section: Section<'_>, found: &mut Diagnostics) -> EigenstateFile {
+    let state = EigenstateFile {
+        level: section.need("level", "0", found),
+        weight: section.get("weight", found).unwrap_or(1.0),
+        phase: section.get("phase", found).unwrap_or(0.0),
+    };
+    section.close(found, |_| None);
+    state
+}
+
+fn sweep(mut section: Section<'_>, found: &mut Diagnostics) -> SweepFile {
+    let sweep = SweepFile {
+        vary: section.need("vary", "[\"packet.0.momentum.0=0.2..1.4/60\"]", found),
+        measure: section.need("measure", "[\"norm@40\"]", found),
+        theory: section.get("theory", found).unwrap_or_default(),
+    };
+    section.close(found, |_| None);
+    sweep
 }
 
 fn pulse(mut section: Section<'_>, found: &mut Diagnostics) -> PulseFile {

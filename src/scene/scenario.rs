@@ -2,6 +2,7 @@
 
 use super::file::SceneFile;
 pub use super::look::{Opacity, Orbit, ViewMode};
+use super::sweep::Sweep;
 use crate::colormap::Kind;
 use crate::field::Precision;
 use crate::grid::Grid;
@@ -261,6 +262,7 @@ pub struct Scenario {
     pub(super) detectors: Vec<Detector>,
     pub(super) view: View,
     pub(super) expectations: Vec<Expectation>,
+    pub(super) sweep: Option<Sweep>,
     /// Where it was read from, for messages.
     pub(super) origin: Option<PathBuf>,
     /// As it was written, with everything that was overridden.
@@ -285,7 +287,9 @@ impl Scenario {
     /// Whether walls stand wherever ψ is at t = 0; false for sound, which may begin in silence.
     #[must_use]
     pub fn is_walled_in(&self) -> bool {
-        if self.model.equation() != Equation::Schrodinger || !self.medium.has(Sets::Wall) {
+        // Eigenstates avoid walls, and are not looked for before they are needed.
+        let eigenstates = matches!(self.initial, Initial::Eigenstates(_));
+        if self.model.equation() != Equation::Schrodinger || !self.medium.has(Sets::Wall) || eigenstates {
             return false;
         }
         let [nx, ny, _] = self.grid.size();
@@ -402,6 +406,11 @@ impl Scenario {
     #[must_use]
     pub fn expectations(&self) -> &[Expectation] {
         &self.expectations
+    }
+    /// `[sweep]`.
+    #[must_use]
+    pub fn sweep(&self) -> Option<&Sweep> {
+        self.sweep.as_ref()
     }
     /// The scene as it was written, with everything that was overridden; what checkpoints and pictures carry.
     #[must_use]

@@ -140,6 +140,12 @@ impl SceneFile {
         for packet in &self.packets {
             packet_item(&mut w, packet);
         }
+        for state in &self.eigenstates {
+            w.item("eigenstate");
+            w.key("level", state.level);
+            w.key_unless(state.weight == 1.0, "weight", float(state.weight));
+            w.key_unless(state.phase == 0.0, "phase", float(state.phase));
+        }
         for pulse in &self.pulses {
             w.item("pulse");
             w.key("center", floats(&pulse.center));
@@ -168,6 +174,16 @@ impl SceneFile {
         view(&mut w, &self.view);
         for expect in &self.expectations {
             expect_item(&mut w, expect);
+        }
+        if let Some(sweep) = &self.sweep {
+            let list = |texts: &[String]| {
+                let texts: Vec<String> = texts.iter().map(|one| text(one)).collect();
+                format!("[{}]", texts.join(", "))
+            };
+            w.section("sweep");
+            w.key("vary", list(&sweep.vary));
+            w.key("measure", list(&sweep.measure));
+            w.key_unless(sweep.theory.is_empty(), "theory", text(&sweep.theory));
         }
         w.out
     }

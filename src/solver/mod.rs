@@ -47,6 +47,7 @@ pub use check::{Table, read_scene, read_scene_text, validate_scene};
 pub use image::{FieldImage, ImageRequest};
 pub use method::{Backend, EXACT, Kind, Method, Paper, ParameterSpec, StepAdvice, Target, Variant, Work, order_word};
 pub use methods::{METHODS, find};
+pub use quantum::initial_state;
 pub use taps::Taps;
 pub use volume::{FieldVolume, VolumeRequest};
 

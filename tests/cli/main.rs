@@ -2,7 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test ends where it cannot go on")]
 
+mod eigen;
 mod outputs;
+mod sweep;
 mod terminal;
 
 use assert_cmd::Command;

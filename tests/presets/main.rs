@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
+mod experiments;
 mod room;
 mod sound;
 
@@ -114,7 +115,10 @@ fn predict(name: &str, scenario: &Scenario) -> Vec<f64> {
     if let Model::Acoustic(acoustic) = scenario.model() {
         return sound::predict(name, scenario, acoustic.speed, &at);
     }
-    let packet = packets(scenario)[0];
+    let packet = match scenario.initial() {
+        Initial::Packets(packets) => packets[0],
+        _ => return experiments::of_eigenstates(name, scenario, &at),
+    };
     let hopping = quantum(scenario).hopping;
     match name {
         "double-slit" => double_slit(scenario, at[0]),
@@ -163,6 +167,8 @@ fn predict(name: &str, scenario: &Scenario) -> Vec<f64> {
             };
             vec![trap(0).mean(at[0]), trap(0).mean(at[1]), trap(1).mean(at[2])]
         }
+        "transmission" => vec![experiments::through_two_walls(&packet, hopping)],
+        "squeezed" => experiments::squeezed(scenario, &at),
         "box-revival" => box_revival(scenario, &at),
         "bloch-oscillation" => {
             let mean = |time| {

@@ -2,6 +2,7 @@
 
 use super::{Change, Engine, Snapshot};
 use crate::engine::build;
+use crate::engine::log::ObservableLog;
 use crate::engine::mirror::Phase;
 use crate::engine::{EngineError, Verdict};
 use crate::physics::Equation;
@@ -87,13 +88,11 @@ impl Engine {
 
     /// Begins another scene at t = 0; the log goes on as it was kept.
     fn restart(&mut self, scenario: Arc<Scenario>) -> Result<Change, EngineError> {
-        let log = self.log.as_ref().map(|log| log.every);
+        let log = self.log.take();
         let watch = self.watch.take();
         *self = Self::new(scenario)?;
         self.watch = watch;
-        if let Some(every) = log {
-            self.keep_observables(every)?;
-        }
+        self.keep_like(log.as_ref())?;
         Ok(Change::Restarted)
     }
 
@@ -106,11 +105,18 @@ impl Engine {
         fresh.snapshot = self.snapshot.take();
         fresh.watch = self.watch.take();
         fresh.replays = std::mem::take(&mut self.replays);
-        if let Some(log) = &self.log {
-            fresh.keep_observables(log.every)?;
-        }
+        fresh.keep_like(self.log.as_ref())?;
         *self = fresh;
         Ok(())
+    }
+
+    /// Keeps from now on what another log was for.
+    fn keep_like(&mut self, log: Option<&ObservableLog>) -> Result<(), EngineError> {
+        match log {
+            Some(log) if log.with_state => self.keep_state_measures(log.every),
+            Some(log) => self.keep_observables(log.every),
+            None => Ok(()),
+        }
     }
 
     /// Keeps the present state aside.

@@ -34,6 +34,11 @@ impl Runner {
             }
             return;
         }
+        if let Command::StateMeasures(wanted) = command {
+            self.state.want(wanted);
+            self.stale |= !self.is_stepping();
+            return;
+        }
         tracing::debug!(?command, "command");
         self.stale = true;
         match command {
@@ -88,7 +93,7 @@ impl Runner {
             }
             Command::EachPicture(job) => self.each = job.map(|job| (job, None)),
             Command::Quit => self.quit = true,
-            Command::View(_) | Command::Volume(_) => {}
+            Command::View(_) | Command::Volume(_) | Command::StateMeasures(_) => {}
         }
     }
 
@@ -273,6 +278,7 @@ impl Runner {
         self.stale = true;
         self.left_in_frame = 0;
         self.spectra = Spectra::default();
+        self.state.forget();
         self.mirror = Shown::default();
         // They stop the flow of batches to a device.
         let device = self

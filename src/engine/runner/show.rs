@@ -77,8 +77,12 @@ impl Runner {
         {
             self.fail(error.to_string());
         }
-        if let Some(engine) = &self.engine {
-            self.spectra.take(engine, self.start.elapsed(), true);
+        if let Some(engine) = &mut self.engine {
+            let now = self.start.elapsed();
+            self.spectra.take(engine, now, true);
+            if let Err(error) = self.state.take(engine, now, true) {
+                self.fail(error.to_string());
+            }
         }
         let now = self.start.elapsed();
         self.with_companion(|companion, engine| companion.compare(engine, now, true));
@@ -181,6 +185,7 @@ impl Runner {
         frame.notice.clone_from(&self.notice);
         frame.detectors.clear();
         frame.spectra = self.spectra.latest();
+        frame.state = self.state.latest();
         frame.verdicts.clear();
         frame.mirror = self.mirror.latest();
         if let Some(engine) = &self.engine {

@@ -3,13 +3,14 @@
 mod layers;
 mod recording;
 mod state;
+mod sweep;
 mod view;
 
 use super::decode::{Diagnostics, nearest};
 use super::file::{ABSORB_WIDTH, EdgesFile, SceneFile};
 use super::scenario::{Scenario, SolverChoice};
 use crate::grid::{Edge, Grid};
-use crate::physics::{Acoustic, Equation, Medium, Model, Quantum};
+use crate::physics::{Acoustic, Equation, Initial, Medium, Model, Quantum};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -94,17 +95,23 @@ impl<'a> Builder<'a> {
         let mirror = self.mirror(equation, grid.as_ref(), &layers);
         let view = self.view(equation);
         let expectations = self.expectations(equation, grid.as_ref());
+        let sweep = self.sweep(equation, grid.as_ref());
         if !self.found.faults.is_empty() {
             return (self.found, None);
         }
         let (Some(grid), Some(model), Some(initial)) = (grid, model, initial) else {
             return (self.found, None);
         };
+        let medium = Arc::new(Medium::new(grid.clone(), layers));
+        let mut initial = initial;
+        if let (Initial::Eigenstates(states), Model::Quantum(quantum)) = (&mut initial, &model) {
+            states.belong_to(&grid, quantum, &medium);
+        }
         let scenario = Scenario {
             title: file.title.clone(),
             about: file.about.clone(),
             tags: file.tags.clone(),
-            medium: Arc::new(Medium::new(grid.clone(), layers)),
+            medium,
             grid,
             model,
             time: file.time,
@@ -115,6 +122,7 @@ impl<'a> Builder<'a> {
             detectors,
             view,
             expectations,
+            sweep,
             origin: origin.map(Path::to_owned),
             file: Arc::new(file.clone()),
         };
@@ -163,6 +171,7 @@ impl<'a> Builder<'a> {
         match (sound, !file.packets.is_empty()) {
             (true, false) => Some(Equation::Acoustic),
             (false, true) => Some(Equation::Schrodinger),
+            _ if !file.eigenstates.is_empty() && !sound => Some(Equation::Schrodinger),
             _ => None,
         }
     }

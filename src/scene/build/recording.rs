@@ -4,9 +4,7 @@ use super::super::file::{DetectorFile, RegionFile, TransducersFile};
 use super::super::scenario::{Expectation, Subject};
 use super::{Builder, article, possible};
 use crate::grid::Grid;
-use crate::physics::{
-    Detector, Equation, Layer, Measure, Medium, Mirror, MirrorMethod, Observables, Placement, Refocus, Region,
-};
+use crate::physics::{Detector, Equation, Layer, Measure, Medium, Mirror, MirrorMethod, Placement, Region};
 use std::sync::Arc;
 
 /// Names of columns beside those of the detectors.
@@ -147,14 +145,9 @@ impl Builder<'_> {
                     place.map(Subject::Detector)
                 }
                 (None, Some(name)) => {
-                    let columns =
-                        Observables::columns(equation.unwrap_or(Equation::Schrodinger), grid.map_or(3, Grid::rank));
-                    let of_mirror: &[&str] = if self.file.mirror.is_some() {
-                        &Refocus::COLUMNS
-                    } else {
-                        &[]
-                    };
-                    let columns = columns.iter().chain(of_mirror).copied();
+                    let rank = grid.map_or(3, Grid::rank);
+                    let columns = super::super::sweep::observables(equation, rank, self.file.mirror.is_some());
+                    let columns = columns.iter().copied();
                     if columns.clone().any(|column| column == name) {
                         Some(Subject::Observable(name.clone()))
                     } else {

@@ -6,7 +6,7 @@ use super::{Builder, article, count};
 use crate::field::FieldData;
 use crate::grid::Grid;
 use crate::physics::source::{Element, Place, Recording};
-use crate::physics::{Equation, Initial, Packet, Pulse, Signal, Source};
+use crate::physics::{Eigenstates, Equation, Initial, Packet, Pulse, Signal, Source};
 use num_complex::Complex64;
 use std::sync::Arc;
 
@@ -22,6 +22,18 @@ impl Builder<'_> {
             Equation::Acoustic => (file.pulses.len(), file.packets.len(), "pulse", "packet"),
         };
         let mut good = true;
+        let states = file.eigenstates.len();
+        if states > 0 && equation == Equation::Acoustic {
+            let message = "an acoustic scene has no eigenstates of energy";
+            self.found.key("eigenstate", message, "use [[pulse]]");
+            good = false;
+        } else if states > 0 && (own > 0 || file.initial.is_some()) {
+            let other = if own > 0 { "[[packet]]" } else { "[initial]" };
+            let message = format!("the state at t = 0 is given twice: by [[eigenstate]] and by {other}");
+            self.found
+                .key("eigenstate", message, format!("remove {other} or every [[eigenstate]]"));
+            good = false;
+        }
         if other > 0 {
             let message = format!("{} scene has no {other_word}s", article(equation));
             self.found.key(other_word, message, format!("use [[{own_word}]]"));
@@ -33,10 +45,10 @@ impl Builder<'_> {
                 .key("initial", message, format!("remove [initial] or every [[{own_word}]]"));
             good = false;
         }
-        if file.initial.is_none() && own == 0 && other == 0 {
+        if file.initial.is_none() && own == 0 && other == 0 && states == 0 {
             match equation {
                 Equation::Schrodinger => {
-                    let message = "there is no state at t = 0: neither [[packet]] nor [initial]";
+                    let message = "there is no state at t = 0: neither [[packet]] nor [[eigenstate]] nor [initial]";
                     let remedy = "add [[packet]] with `center = [..]` and `width = [..]`";
                     self.found.key("", message, remedy);
                     good = false;
@@ -53,6 +65,8 @@ impl Builder<'_> {
         let grid = grid?;
         let state = if file.initial.is_some() {
             self.array(equation, grid).map(|data| Initial::Array(Arc::new(data)))
+        } else if states > 0 && equation == Equation::Schrodinger {
+            self.eigenstates(grid).map(Initial::Eigenstates)
         } else if equation == Equation::Schrodinger {
             self.packets(grid).map(Initial::Packets)
         } else {
@@ -95,6 +109,36 @@ impl Builder<'_> {
                 None
             }
         }
+    }
+
+    fn eigenstates(&mut self, grid: &Grid) -> Option<Eigenstates> {
+        /// Levels above are no matter of a subspace that is held in memory as a whole.
+        const HIGHEST: usize = 499;
+        let before = self.found.faults.len();
+        let most = HIGHEST.min(grid.sites() - 1);
+        let mut terms: Vec<(usize, Complex64)> = Vec::new();
+        for (index, state) in self.file.eigenstates.iter().enumerate() {
+            let key = |name: &str| format!("eigenstate.{index}.{name}");
+            if state.level > most && self.grid_is_own {
+                let message = format!("{} is beyond {most}", state.level);
+                self.found
+                    .value(key("level"), message, "levels count from 0, by rising energy");
+            }
+            self.finite(&key("weight"), state.weight);
+            self.finite(&key("phase"), state.phase);
+            if terms.iter().any(|(level, _)| *level == state.level) {
+                let message = format!("level {} is there twice", state.level);
+                self.found
+                    .value(key("level"), message, "give each level one weight and one phase");
+            }
+            terms.push((state.level, Complex64::from_polar(state.weight, state.phase)));
+        }
+        if terms.iter().all(|(_, weight)| weight.norm_sqr() < LEAST_NORM) {
+            let remedy = "give at least one [[eigenstate]] a weight";
+            self.found
+                .key("eigenstate", "the weights add up to a state of norm 0", remedy);
+        }
+        (self.found.faults.len() == before && self.grid_is_own).then(|| Eigenstates::new(terms))
     }
 
     fn packets(&mut self, grid: &Grid) -> Option<Vec<Packet>> {

@@ -7,7 +7,8 @@ mod sums;
 use super::SolverError;
 use super::clock::RunClock;
 use super::taps::Taps;
-use crate::field::{Precision, Real, narrow, wide};
+use crate::backend::threads;
+use crate::field::{FieldData, Precision, Real, narrow, wide};
 use crate::grid::Grid;
 use crate::physics::{Measure, Medium, Quantum, Sets};
 use crate::scene::{Objection, Scenario};
@@ -113,6 +114,17 @@ pub fn initial_field<T: Real>(scenario: &Scenario) -> Result<Vec<Complex<T>>, So
         psi.par_iter_mut().for_each(|value| *value = value.scale(scale));
     }
     Ok(psi)
+}
+
+/// ψ at t = 0 in the precision of the scene, x fastest, as every method starts from it.
+///
+/// # Errors
+/// [`SolverError::OutOfMemory`].
+pub fn initial_state(scenario: &Scenario) -> Result<FieldData, SolverError> {
+    Ok(match scenario.solver().precision {
+        Precision::Single => FieldData::Complex64(threads::run(|| initial_field(scenario))?),
+        Precision::Double => FieldData::Complex128(threads::run(|| initial_field(scenario))?),
+    })
 }
 
 /// Records what the detectors measure of ψ, x fastest; `energy` is that of the whole field.

@@ -1,0 +1,347 @@
+//! The levels of a scene in the window: energies with small pictures of their states; a click makes a state the one that the scene begins with.
+
+use super::document::Document;
+use super::theme;
+use super::widgets::{button, fault, figure, hint, row};
+use crate::colormap::{self, Colormap, Kind};
+use crate::engine::eigen;
+use crate::grid::Grid;
+use crate::physics::eigen::{Levels, Round};
+use crate::scene::SceneFile;
+use crate::scene::file::EigenstateFile;
+use crate::solver;
+use crossbeam_channel::{Receiver, bounded};
+use egui::{Color32, ColorImage, DragValue, TextureHandle, TextureOptions, Ui, vec2};
+use lucide_icons::Icon;
+use num_complex::Complex64;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Pixels of a small picture's longer side.
+const SIDE: usize = 56;
+
+/// Most levels that the window looks for.
+const MOST: usize = 60;
+
+/// What the thread hands back: the grid and its levels, or what went wrong.
+type Found = Result<(Grid, Levels), String>;
+
+/// Levels that are being looked for.
+struct Running {
+    stop: Arc<AtomicBool>,
+    round: Arc<Mutex<Option<Round>>>,
+    done: Receiver<Found>,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+}
+
+/// One level as it is shown.
+struct Shown {
+    energy: f64,
+    residual: f64,
+    degeneracy: usize,
+    picture: ColorImage,
+    texture: Option<TextureHandle>,
+    weight: f64,
+}
+
+/// The panel's state.
+pub struct LevelsPanel {
+    open: bool,
+    wanted: usize,
+    running: Option<Running>,
+    list: Vec<Shown>,
+    fault: Option<String>,
+}
+
+impl Default for LevelsPanel {
+    fn default() -> Self {
+        Self {
+            open: false,
+            wanted: 10,
+            running: None,
+            list: Vec::new(),
+            fault: None,
+        }
+    }
+}
+
+impl LevelsPanel {
+    /// Opens or closes it.
+    pub fn toggle(&mut self) {
+        self.open = !self.open;
+    }
+
+    /// Whether it is open.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.open
+    }
+
+    /// The energies found, rising.
+    #[must_use]
+    pub fn energies(&self) -> Vec<f64> {
+        self.list.iter().map(|level| level.energy).collect()
+    }
+
+    /// Another scene has other levels.
+    pub fn start_over(&mut self) {
+        *self = Self {
+            open: self.open,
+            wanted: self.wanted,
+            ..Self::default()
+        };
+    }
+
+    /// Shows it; edits the draft where a state is chosen.
+    pub fn show(&mut self, ctx: &egui::Context, document: &mut Document) {
+        self.collect(ctx);
+        if !self.open {
+            return;
+        }
+        let mut open = true;
+        let room = ctx.content_rect();
+        egui::Window::new("Levels")
+            .open(&mut open)
+            .frame(theme::modal(ctx))
+            .default_size(vec2(
+                360.0_f32.min(room.width() - 32.0),
+                480.0_f32.min(room.height() - 64.0),
+            ))
+            .show(ctx, |ui| {
+                if document.draft.quantum.is_none() {
+                    hint(ui, "Only quantum scenes have levels.");
+                    return;
+                }
+                let path = document.path().map(ToOwned::to_owned);
+                self.controls(ui, &document.draft, path);
+                if let Some(text) = &self.fault {
+                    fault(ui, text);
+                }
+                self.levels(ui, &mut document.draft);
+            });
+        self.open = open;
+    }
+
+    fn collect(&mut self, ctx: &egui::Context) {
+        let Some(running) = &self.running else { return };
+        let Ok(found) = running.done.try_recv() else { return };
+        self.running = None;
+        match found {
+            Ok((grid, levels)) => {
+                let map = if ctx.global_style().visuals.dark_mode {
+                    colormap::auto(Kind::Sequential)
+                } else {
+                    colormap::auto_on_paper(Kind::Sequential)
+                };
+                let shown = |level: crate::physics::eigen::Level| Shown {
+                    energy: level.energy,
+                    residual: level.residual,
+                    degeneracy: level.degeneracy,
+                    picture: picture(&grid, &level.state, map),
+                    texture: None,
+                    weight: 0.0,
+                };
+                if !levels.converged {
+                    let residual = levels.round.residual;
+                    self.fault = Some(format!(
+                        "not all have converged: the largest residual is {residual:.1e}"
+                    ));
+                }
+                self.list = levels.list.into_iter().map(shown).collect();
+            }
+            Err(text) => self.fault = Some(text),
+        }
+    }
+
+    fn controls(&mut self, ui: &mut Ui, draft: &SceneFile, path: Option<PathBuf>) {
+        row(ui, "Levels", "How many, from the lowest.", |ui| {
+            ui.add(DragValue::new(&mut self.wanted).range(1..=MOST));
+        });
+        ui.horizontal(|ui| {
+            if let Some(running) = &self.running {
+                if ui
+                    .add(button(Icon::Square, "End"))
+                    .accessible_name("End the search")
+                    .clicked()
+                {
+                    running.stop.store(true, Ordering::Relaxed);
+                }
+                let round = *running.round.lock().unwrap_or_else(PoisonError::into_inner);
+                if let Some(round) = round {
+                    let (found, wanted) = (round.converged, self.wanted);
+                    ui.label(format!("{found} of {wanted}, residual {:.0e}", round.residual));
+                }
+            } else if ui
+                .add(button(Icon::Search, "Find levels"))
+                .accessible_name("Find levels")
+                .clicked()
+            {
+                self.begin(draft, path, ui.ctx().clone());
+            }
+        });
+    }
+
+    fn begin(&mut self, draft: &SceneFile, origin: Option<PathBuf>, ctx: egui::Context) {
+        self.start_over();
+        let (report, done) = bounded(1);
+        let stop = Arc::new(AtomicBool::new(false));
+        let round = Arc::new(Mutex::new(None));
+        let (text, wanted) = (draft.to_toml(), self.wanted);
+        let (over, said) = (Arc::clone(&stop), Arc::clone(&round));
+        let spawned = std::thread::Builder::new()
+            .name("ripplon-levels".to_owned())
+            .spawn(move || {
+                let found = solver::read_scene_text(&text, origin.as_deref(), &[]);
+                let found = found.map_err(|faults| faults.to_string()).and_then(|(_, scenario)| {
+                    let levels = eigen::levels(&scenario, wanted, &mut |round| {
+                        *said.lock().unwrap_or_else(PoisonError::into_inner) = Some(round);
+                        ctx.request_repaint();
+                        if over.load(Ordering::Relaxed) {
+                            ControlFlow::Break(())
+                        } else {
+                            ControlFlow::Continue(())
+                        }
+                    });
+                    Ok((scenario.grid().clone(), levels.map_err(|error| error.to_string())?))
+                });
+                // The window may be gone.
+                let _ = report.send(found);
+                ctx.request_repaint();
+            });
+        match spawned {
+            Ok(_) => self.running = Some(Running { stop, round, done }),
+            Err(error) => self.fault = Some(format!("the system gives no thread: {error}")),
+        }
+    }
+
+    fn levels(&mut self, ui: &mut Ui, draft: &mut SceneFile) {
+        if self.list.is_empty() {
+            hint(
+                ui,
+                "The energies of standing states, with |φ|². A click makes one the state at t = 0: its density then stays as it is.",
+            );
+            return;
+        }
+        let palette = theme::palette(ui);
+        let mut chosen: Option<Vec<EigenstateFile>> = None;
+        egui::ScrollArea::vertical()
+            .auto_shrink([false, true])
+            .max_height((ui.available_height() - 40.0).max(120.0))
+            .show(ui, |ui| {
+                for (n, level) in self.list.iter_mut().enumerate() {
+                    ui.horizontal(|ui| {
+                        let make = || {
+                            ui.ctx()
+                                .load_texture("level", level.picture.clone(), TextureOptions::LINEAR)
+                        };
+                        let texture = level.texture.get_or_insert_with(make);
+                        let size = texture.size_vec2();
+                        let image = egui::Image::new((texture.id(), size)).sense(egui::Sense::click());
+                        let response = ui.add(image).on_hover_text("Start with this state");
+                        let name = format!("Start with level {n}");
+                        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &name));
+                        if response.clicked() {
+                            chosen = Some(vec![EigenstateFile {
+                                level: n,
+                                weight: 1.0,
+                                phase: 0.0,
+                            }]);
+                        }
+                        ui.vertical(|ui| {
+                            let energy = egui::RichText::new(format!("E{n} = {}", figure(level.energy, 8)));
+                            ui.label(energy.color(palette.strong))
+                                .on_hover_text(format!("residual {:.1e}", level.residual));
+                            if level.degeneracy > 1 {
+                                ui.label(format!("{}-fold", level.degeneracy));
+                            }
+                            ui.push_id(("weight", n), |ui| {
+                                ui.add(
+                                    DragValue::new(&mut level.weight)
+                                        .speed(0.02)
+                                        .max_decimals(3)
+                                        .prefix("weight "),
+                                )
+                            });
+                        });
+                    });
+                }
+            });
+        let mixed: Vec<EigenstateFile> = (self.list.iter().enumerate())
+            .filter(|(_, level)| level.weight != 0.0)
+            .map(|(level, shown)| EigenstateFile {
+                level,
+                weight: shown.weight,
+                phase: 0.0,
+            })
+            .collect();
+        let clicked = ui
+            .add_enabled(!mixed.is_empty(), egui::Button::new("Start with the weights"))
+            .on_hover_text("The sum of the states with a weight, normalised.")
+            .clicked();
+        if clicked {
+            chosen = Some(mixed);
+        }
+        if let Some(states) = chosen {
+            draft.packets.clear();
+            draft.initial = None;
+            draft.eigenstates = states;
+        }
+    }
+}
+
+/// |φ|² as a small picture: a field of one axis as a curve, one of three summed along z.
+fn picture(grid: &Grid, state: &[Complex64], map: &Colormap) -> ColorImage {
+    let [nx, ny, nz] = grid.size();
+    let table = map.rgba();
+    let color = |share: f64| {
+        let entry = (share.clamp(0.0, 1.0) * (table.len() - 1) as f64) as usize;
+        let [r, g, b, _] = table[entry];
+        Color32::from_rgb(r, g, b)
+    };
+    let rows = if grid.rank() == 1 { 1 } else { ny };
+    let mut density = vec![0.0; nx * rows];
+    for (site, value) in state.iter().enumerate() {
+        density[site % (nx * rows)] += value.norm_sqr();
+    }
+    debug_assert_eq!(state.len(), nx * rows * if grid.rank() == 1 { 1 } else { nz });
+    // The largest of the sites that share a pixel, so that thin lines are seen.
+    let scale = (nx.max(rows) as f64 / SIDE as f64).max(1.0);
+    let width = ((nx as f64 / scale) as usize).max(1);
+    let height = if grid.rank() == 1 {
+        SIDE * 2 / 3
+    } else {
+        ((rows as f64 / scale) as usize).max(1)
+    };
+    let most = |x: usize, y: usize, height: usize| {
+        let across = x * nx / width..((x + 1) * nx / width).max(x * nx / width + 1);
+        let up = y * rows / height..((y + 1) * rows / height).max(y * rows / height + 1);
+        let all = up.flat_map(|j| across.clone().map(move |i| (i, j)));
+        all.map(|(i, j)| density[i + nx * j]).fold(0.0, f64::max)
+    };
+    let peak = density.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+    let pixels = (0..height).flat_map(|row| {
+        // y upwards.
+        let y = height - 1 - row;
+        (0..width).map(move |x| (x, y))
+    });
+    let pixels = pixels.map(|(x, y)| {
+        if grid.rank() == 1 {
+            let share = most(x, 0, 1) / peak;
+            if (y as f64 + 0.5) / height as f64 <= share {
+                color(0.75)
+            } else {
+                color(0.0)
+            }
+        } else {
+            color(most(x, y, height) / peak)
+        }
+    });
+    ColorImage::new([width, height], pixels.collect())
+}

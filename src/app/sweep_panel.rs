@@ -1,0 +1,405 @@
+//! Sweeps in the window: what varies and what is measured, and a plot that grows run by run with the theory dashed.
+
+use super::document::Document;
+use super::plots::still;
+use super::theme;
+use super::widgets::{button, fault, figure, hint, row};
+use crate::engine::Frame;
+use crate::engine::sweep::{SweepError, SweepPlan, SweepPoint};
+use crate::export::plot::range;
+use crate::scene::SceneFile;
+use crate::scene::file::SweepFile;
+use crate::solver;
+use crossbeam_channel::{Receiver, Sender, unbounded};
+use egui::{DragValue, Ui, vec2};
+use egui_plot::{Line, LineStyle, Plot, PlotBounds, PlotPoint, PlotPoints, Points};
+use lucide_icons::Icon;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+/// How near to a point a click must be, in points of the screen.
+const NEAR: f32 = 12.0;
+
+/// What a thread of a sweep says.
+enum News {
+    /// It was read, and what theory says.
+    Plan(Box<SweepPlan>, Vec<Vec<[f64; 2]>>),
+    Point(SweepPoint),
+    /// It is over; `false` where it was ended.
+    Over(Result<bool, String>),
+}
+
+/// A sweep under way.
+struct Running {
+    stop: Arc<AtomicBool>,
+    news: Receiver<News>,
+    since: Instant,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+}
+
+/// The panel's state.
+#[derive(Default)]
+pub struct SweepPanel {
+    open: bool,
+    running: Option<Running>,
+    plan: Option<Box<SweepPlan>>,
+    lines: Vec<Vec<[f64; 2]>>,
+    points: Vec<SweepPoint>,
+    fault: Option<String>,
+    /// Which quantity is plotted.
+    shown: usize,
+    /// The run that is pointed out.
+    chosen: usize,
+}
+
+impl SweepPanel {
+    /// Opens or closes it.
+    pub fn toggle(&mut self) {
+        self.open = !self.open;
+    }
+
+    /// Whether it is open.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.open
+    }
+
+    /// The runs that are done.
+    #[must_use]
+    pub fn points(&self) -> &[SweepPoint] {
+        &self.points
+    }
+
+    /// Whether runs are under way.
+    #[must_use]
+    pub fn is_running(&self) -> bool {
+        self.running.is_some()
+    }
+
+    /// Another scene: what was measured belongs to the one before.
+    pub fn start_over(&mut self) {
+        *self = Self {
+            open: self.open,
+            ..Self::default()
+        };
+    }
+
+    /// Shows it; the settings of the run that shall be opened.
+    pub fn show(&mut self, ctx: &egui::Context, document: &mut Document, frame: &Frame) -> Option<Vec<String>> {
+        self.collect();
+        if !self.open {
+            return None;
+        }
+        let (mut open, mut wish) = (true, None);
+        let room = ctx.content_rect();
+        egui::Window::new("Sweep")
+            .open(&mut open)
+            .frame(theme::modal(ctx))
+            .default_size(vec2(
+                520.0_f32.min(room.width() - 32.0),
+                480.0_f32.min(room.height() - 64.0),
+            ))
+            .show(ctx, |ui| {
+                self.fields(ui, &mut document.draft, frame);
+                let path = document.path().map(ToOwned::to_owned);
+                self.controls(ui, &document.draft, path);
+                if let Some(text) = &self.fault {
+                    fault(ui, text);
+                }
+                wish = self.plot(ui);
+            });
+        self.open = open;
+        wish
+    }
+
+    /// Takes over what the thread has said.
+    fn collect(&mut self) {
+        let Some(running) = &self.running else { return };
+        let mut over = false;
+        for news in running.news.try_iter() {
+            match news {
+                News::Plan(plan, lines) => (self.plan, self.lines) = (Some(plan), lines),
+                News::Point(point) => self.points.push(point),
+                News::Over(result) => {
+                    self.fault = result.err();
+                    over = true;
+                }
+            }
+        }
+        if over {
+            self.running = None;
+        }
+    }
+
+    /// What varies, what is measured, the theory: parts of the scene, which undo and saving know.
+    fn fields(&mut self, ui: &mut Ui, draft: &mut SceneFile, frame: &Frame) {
+        if draft.sweep.is_none() {
+            hint(
+                ui,
+                "A sweep runs this scene once for each of several values, and plots what is measured.",
+            );
+            if ui
+                .add(button(Icon::Plus, "Sweep"))
+                .accessible_name("Add a sweep")
+                .clicked()
+            {
+                draft.sweep = Some(suggested(draft, frame));
+            }
+            return;
+        }
+        if let Some(sweep) = &mut draft.sweep {
+            let list = |ui: &mut Ui, name: &str, about: &str, texts: &mut Vec<String>| {
+                row(ui, name, about, |ui| {
+                    let mut text = texts.join("; ");
+                    let edit = egui::TextEdit::singleline(&mut text).desired_width(f32::INFINITY);
+                    let response = ui.add(edit);
+                    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, name));
+                    if response.changed() {
+                        *texts = text.split(';').map(|one| one.trim_start().to_owned()).collect();
+                    }
+                });
+            };
+            let about = "key=low..high/count, or key=a,b,c, as --set addresses keys; several with a semicolon between.";
+            list(ui, "Vary", about, &mut sweep.vary);
+            let about = "A detector's name or an observable, with @ and its time; several with a semicolon between.";
+            list(ui, "Measure", about, &mut sweep.measure);
+            row(
+                ui,
+                "Theory",
+                "A formula of x (and y), the values that vary, or transmission: transfer matrices of the lattice.",
+                |ui| {
+                    let edit = egui::TextEdit::singleline(&mut sweep.theory).desired_width(f32::INFINITY);
+                    let response = ui.add(edit);
+                    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Theory"));
+                },
+            );
+        }
+    }
+
+    fn controls(&mut self, ui: &mut Ui, draft: &SceneFile, path: Option<PathBuf>) {
+        if draft.sweep.is_none() {
+            return;
+        }
+        ui.horizontal(|ui| {
+            let runs = self.plan.as_ref().map_or(0, |plan| plan.runs());
+            if let Some(running) = &self.running {
+                if ui
+                    .add(button(Icon::Square, "End"))
+                    .accessible_name("End the sweep")
+                    .clicked()
+                {
+                    running.stop.store(true, Ordering::Relaxed);
+                }
+                let done = self.points.len();
+                let seconds = running.since.elapsed().as_secs_f64();
+                let left = if done > 0 {
+                    seconds * runs.saturating_sub(done) as f64 / done as f64
+                } else {
+                    0.0
+                };
+                ui.label(format!("{done} of {runs} runs, {left:.0} s left"));
+            } else {
+                if ui
+                    .add(button(Icon::Play, "Run all"))
+                    .accessible_name("Run the sweep")
+                    .clicked()
+                {
+                    self.begin(draft, path, ui.ctx().clone());
+                }
+                if !self.points.is_empty() {
+                    if ui.button("Copy table").on_hover_text("As CSV, a row a run.").clicked() {
+                        ui.ctx().copy_text(self.table());
+                    }
+                    ui.label(format!("{} of {runs} runs", self.points.len()));
+                }
+            }
+        });
+    }
+
+    /// Starts the thread.
+    fn begin(&mut self, draft: &SceneFile, origin: Option<PathBuf>, ctx: egui::Context) {
+        let (report, news) = unbounded();
+        let stop = Arc::new(AtomicBool::new(false));
+        let (text, over) = (draft.to_toml(), Arc::clone(&stop));
+        let spawned = std::thread::Builder::new()
+            .name("ripplon-sweep".to_owned())
+            .spawn(move || {
+                let result = sweep(text, origin, &over, &report, &ctx);
+                // The window may be gone.
+                let _ = report.send(News::Over(result));
+                ctx.request_repaint();
+            });
+        self.start_over();
+        match spawned {
+            Ok(_) => {
+                self.running = Some(Running {
+                    stop,
+                    news,
+                    since: Instant::now(),
+                });
+            }
+            Err(error) => self.fault = Some(format!("the system gives no thread: {error}")),
+        }
+    }
+
+    /// What was measured, as CSV.
+    fn table(&self) -> String {
+        let Some(plan) = &self.plan else { return String::new() };
+        let sweep = &plan.sweep;
+        let mut head: Vec<String> = sweep.axes.iter().map(|axis| axis.key.clone()).collect();
+        head.extend(sweep.measures.iter().map(crate::scene::sweep::Quantity::text));
+        head.extend(sweep.theory.is_some().then(|| "theory".to_owned()));
+        let mut order: Vec<&SweepPoint> = self.points.iter().collect();
+        order.sort_by_key(|point| point.number);
+        let rows = order.into_iter().map(|point| {
+            let values = plan.values(point.number);
+            let all = values.iter().chain(&point.measured).chain(&point.theory);
+            all.map(|value| format!("{value:?}")).collect::<Vec<_>>().join(",")
+        });
+        std::iter::once(head.join(","))
+            .chain(rows)
+            .collect::<Vec<_>>()
+            .join("\n")
+            + "\n"
+    }
+
+    /// The plot; the settings of the run that was clicked.
+    fn plot(&mut self, ui: &mut Ui) -> Option<Vec<String>> {
+        let plan = self.plan.as_ref()?;
+        let sweep = &plan.sweep;
+        if sweep.measures.len() > 1 {
+            ui.horizontal(|ui| {
+                for (n, quantity) in sweep.measures.iter().enumerate() {
+                    ui.selectable_value(&mut self.shown, n, quantity.text());
+                }
+            });
+        }
+        let first = sweep.axes.first()?.values.len().max(1);
+        let groups = plan.runs() / first;
+        let place = |point: &SweepPoint| Some([*plan.values(point.number).first()?, *point.measured.get(self.shown)?]);
+        let dashed: &[Vec<[f64; 2]>] = if self.shown == 0 { &self.lines } else { &[] };
+        let everything = || {
+            self.points
+                .iter()
+                .filter_map(place)
+                .chain(dashed.iter().flatten().copied())
+        };
+        let span = |axis: usize, air: f64| range(everything().map(|point| point[axis]), air).unwrap_or([0.0, 1.0]);
+        let (x, y) = (span(0, 0.03), span(1, 0.06));
+        let palette = theme::palette(ui);
+        let several: Vec<egui::Color32> = (0..groups).map(|n| theme::line(ui, n)).collect();
+        let color = |group: usize, single| {
+            if groups > 1 {
+                several[group % several.len()]
+            } else {
+                single
+            }
+        };
+        let height = (ui.available_height() - 36.0).clamp(120.0, 900.0);
+        let shown = still(Plot::new("sweep"), height, palette)
+            .sense(egui::Sense::click())
+            .show(ui, |plot| {
+                for (n, line) in dashed.iter().enumerate() {
+                    let line = Line::new(format!("theory {n}"), PlotPoints::from(line.clone()));
+                    let line = line.color(color(n, palette.weak));
+                    plot.line(line.style(LineStyle::dashed_loose()).width(1.5));
+                }
+                for group in 0..groups {
+                    let own = self.points.iter().filter(|point| point.number / first == group);
+                    let points: Vec<[f64; 2]> = own.filter_map(place).collect();
+                    let points = Points::new(format!("runs {group}"), PlotPoints::from(points));
+                    plot.points(points.radius(3.5).color(color(group, palette.accent)));
+                }
+                plot.set_plot_bounds(PlotBounds::from_min_max([x[0], y[0]], [x[1], y[1]]));
+            });
+        shown
+            .response
+            .widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, "What the sweep measured"));
+        let near = |at: egui::Pos2| {
+            let distance = |point: &SweepPoint| {
+                let [x, y] = place(point)?;
+                Some(shown.transform.position_from_point(&PlotPoint::new(x, y)).distance(at))
+            };
+            let all = self
+                .points
+                .iter()
+                .filter_map(|point| Some((point.number, distance(point)?)));
+            all.filter(|(_, distance)| *distance < NEAR)
+                .min_by(|a, b| a.1.total_cmp(&b.1))
+                .map(|(number, _)| number)
+        };
+        let pointed = shown.response.hover_pos().and_then(near);
+        let clicked = shown.response.clicked().then_some(pointed).flatten();
+        if let Some(number) = pointed {
+            self.chosen = number;
+        }
+        let point = self.points.iter().find(|point| point.number == self.chosen).cloned();
+        let mut wish = clicked.map(|number| plan.settings(&plan.values(number)));
+        ui.horizontal(|ui| {
+            let last = plan.runs().saturating_sub(1);
+            ui.add(DragValue::new(&mut self.chosen).range(0..=last).prefix("run "));
+            if ui
+                .button("Open this run")
+                .on_hover_text("The scene with these values, from t = 0; it can be undone.")
+                .clicked()
+            {
+                wish = Some(plan.settings(&plan.values(self.chosen)));
+            }
+            let settings = plan.settings(&plan.values(self.chosen)).join(", ");
+            let value = point.and_then(|point| Some((*point.measured.get(self.shown)?, point.theory)));
+            let value = value.map_or(String::new(), |(value, theory)| {
+                let theory = theory.filter(|_| self.shown == 0);
+                let theory = theory.map_or(String::new(), |theory| format!(", theory {}", figure(theory, 5)));
+                format!(": {}{theory}", figure(value, 5))
+            });
+            ui.add(egui::Label::new(format!("{settings}{value}")).truncate());
+        });
+        wish
+    }
+}
+
+/// A sweep to begin with: the first packet's momentum or the first source's frequency, and the first detector.
+fn suggested(draft: &SceneFile, frame: &Frame) -> SweepFile {
+    let end = draft.time.end.unwrap_or(100.0 * frame.clock.time_step.abs());
+    let what = draft.detectors.first().map_or("norm", |detector| &detector.name);
+    let vary = if draft.packets.is_empty() {
+        "source.0.frequency=100..1000/10"
+    } else {
+        "packet.0.momentum.0=0.2..1.0/17"
+    };
+    SweepFile {
+        vary: vec![vary.to_owned()],
+        measure: vec![format!("{what}@{end}")],
+        theory: String::new(),
+    }
+}
+
+/// The thread: reads, checks, runs.
+fn sweep(
+    text: String,
+    origin: Option<PathBuf>,
+    over: &AtomicBool,
+    report: &Sender<News>,
+    ctx: &egui::Context,
+) -> Result<bool, String> {
+    let (_, scenario) = solver::read_scene_text(&text, origin.as_deref(), &[]).map_err(|faults| faults.to_string())?;
+    let sweep = scenario.sweep().cloned().ok_or("the scene has no [sweep]")?;
+    let plan = SweepPlan { text, origin, sweep };
+    let shown = |error: SweepError| error.to_string();
+    plan.check().map_err(shown)?;
+    let stop = || over.load(Ordering::Relaxed);
+    let lines = plan.theory_lines(&stop).map_err(shown)?;
+    let _ = report.send(News::Plan(Box::new(plan.clone()), lines));
+    let found = |point: SweepPoint| {
+        let _ = report.send(News::Point(point));
+        ctx.request_repaint();
+    };
+    plan.run(&[], &stop, &found).map_err(shown)
+}

@@ -1,0 +1,197 @@
+//! `ripplon eigen`: the energies and eigenstates of a scene.
+
+use super::named;
+use super::run::short;
+use super::terminal::{say, tell};
+use super::{InputError, Interrupt, SceneArgs, scene};
+use crate::engine::EngineError;
+use crate::engine::eigen::{self, Autocorrelation};
+use crate::export::csv::CsvWriter;
+use crate::export::npy;
+use crate::physics::eigen::{EigenError, Levels};
+use crate::scene::Scenario;
+use anyhow::bail;
+use clap::{Args, ValueEnum};
+use indicatif::{ProgressBar, ProgressStyle};
+use std::io::IsTerminal;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Where energies are read from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum From {
+    /// The Hamiltonian: the lowest levels with their states
+    Hamiltonian,
+    /// The run itself: lines in the spectrum of ⟨ψ(0)|ψ(t)⟩, recorded at every step to the scene's end
+    Autocorrelation,
+}
+
+/// Which scene, how many levels, and what to write.
+#[derive(Args, Debug)]
+pub struct EigenArgs {
+    #[command(flatten)]
+    scene: SceneArgs,
+    /// How many levels, from the lowest
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=500))]
+    levels: u32,
+    /// Where the energies come from
+    #[arg(long, value_enum, default_value_t = From::Hamiltonian)]
+    from: From,
+    /// Write energies, residuals and degeneracies as CSV (of the autocorrelation: energies and weights)
+    #[arg(long, value_name = "F.csv")]
+    csv: Option<PathBuf>,
+    /// Write the states (NPY, complex128, shape (N, [nz,] [ny,] nx), Σ|φ|²aᵈ = 1)
+    #[arg(long, value_name = "F.npy")]
+    save: Option<PathBuf>,
+}
+
+pub(super) fn run(args: &EigenArgs) -> anyhow::Result<()> {
+    let scenario = scene::load(&args.scene)?;
+    let outputs: Vec<named::Output<'_>> = [("--csv", &args.csv), ("--save", &args.save)]
+        .into_iter()
+        .filter_map(|(option, path)| Some((option, path.as_deref()?)))
+        .collect();
+    named::check(&outputs, &named::inputs(&args.scene, &scenario))?;
+    match args.from {
+        From::Hamiltonian => of_hamiltonian(args, &scenario),
+        From::Autocorrelation if args.save.is_some() => {
+            let message = "--save: the autocorrelation has energies and no states; leave --from out";
+            Err(InputError(message.to_owned()).into())
+        }
+        From::Autocorrelation => of_autocorrelation(args, scenario),
+    }
+}
+
+fn spinner() -> ProgressBar {
+    let bar = if std::io::stderr().is_terminal() {
+        ProgressBar::new_spinner()
+    } else {
+        ProgressBar::hidden()
+    };
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}") {
+        bar.set_style(style);
+    }
+    bar
+}
+
+fn of_hamiltonian(args: &EigenArgs, scenario: &Scenario) -> anyhow::Result<()> {
+    let interrupt = Interrupt::listen()?;
+    let wanted = args.levels as usize;
+    let bar = spinner();
+    let found = eigen::levels(scenario, wanted, &mut |round| {
+        bar.set_message(format!(
+            "round {}, {} of {wanted} levels, residual {:.1e}",
+            round.number, round.converged, round.residual
+        ));
+        bar.tick();
+        if interrupt.asked() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    });
+    bar.finish_and_clear();
+    let levels = found.map_err(|error| match error {
+        EigenError::NoLevels { .. } | EigenError::Count { .. } => anyhow::Error::from(InputError(error.to_string())),
+        EigenError::Cancelled => anyhow::anyhow!("interrupted; nothing was written"),
+        error @ EigenError::OutOfMemory { .. } => error.into(),
+    })?;
+    print(scenario, &levels);
+    if let Some(path) = &args.csv {
+        let mut csv = CsvWriter::create(path, &["level", "energy", "residual", "degeneracy"])?;
+        for (n, level) in levels.list.iter().enumerate() {
+            #[expect(clippy::cast_precision_loss, reason = "at most 500 levels")]
+            csv.row(&[n as f64, level.energy, level.residual, level.degeneracy as f64])?;
+        }
+        csv.finish()?;
+    }
+    if let Some(path) = &args.save {
+        npy::save_states(path, scenario.grid(), levels.list.iter().map(|level| &level.state[..]))?;
+    }
+    if !levels.converged {
+        bail!(
+            "{} of {wanted} levels have converged after {} applications of H; the residuals say how far the others are off",
+            levels.round.converged,
+            levels.round.applications
+        );
+    }
+    Ok(())
+}
+
+fn print(scenario: &Scenario, levels: &Levels) {
+    let title = if scenario.title().is_empty() {
+        "Scene"
+    } else {
+        scenario.title()
+    };
+    say!(
+        "{title}: {} sites, {} levels after {} applications of H",
+        scenario.grid(),
+        levels.list.len(),
+        levels.round.applications
+    );
+    say!("level  energy                residual");
+    for (n, level) in levels.list.iter().enumerate() {
+        let times = if level.degeneracy > 1 {
+            format!("  {}-fold", level.degeneracy)
+        } else {
+            String::new()
+        };
+        say!("{n:>5}  {:<20.12}  {:.1e}{times}", level.energy, level.residual);
+    }
+}
+
+fn of_autocorrelation(args: &EigenArgs, scenario: Arc<Scenario>) -> anyhow::Result<()> {
+    if scenario.model().quantum().is_none() {
+        return Err(InputError("a scene of sound has no levels of energy; take a quantum scene".to_owned()).into());
+    }
+    let Some(end) = scenario.time().end else {
+        let message = "the scene has no end; say how long to record: --set time.end=T";
+        return Err(InputError(message.to_owned()).into());
+    };
+    let interrupt = Interrupt::listen()?;
+    let bar = spinner();
+    let found = eigen::autocorrelation(scenario, end, &mut |step, steps| {
+        bar.set_message(format!("step {step} of {steps}"));
+        bar.tick();
+        if interrupt.asked() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    });
+    bar.finish_and_clear();
+    let found = found.map_err(|error| match error {
+        EngineError::Cancelled(_) => anyhow::anyhow!("interrupted; nothing was written"),
+        error => error.into(),
+    })?;
+    say!("{}", summary(&found));
+    let most = args.levels as usize;
+    for (n, line) in found.lines.iter().enumerate().take(most) {
+        say!("{n:>5}  E = {:<16.8}  weight {:.6}", line.energy, line.weight);
+    }
+    if found.lines.len() > most {
+        tell!("note: {} more lines; --levels shows more", found.lines.len() - most);
+    }
+    if let Some(path) = &args.csv {
+        let mut csv = CsvWriter::create(path, &["energy", "weight"])?;
+        for line in &found.lines {
+            csv.row(&[line.energy, line.weight])?;
+        }
+        csv.finish()?;
+    }
+    Ok(())
+}
+
+fn summary(found: &Autocorrelation) -> String {
+    format!(
+        "{} lines in {} steps of the autocorrelation, T = {}: Hann's window, lines {} wide at half their height, energies from {} to {}",
+        found.lines.len(),
+        found.overlap.len() - 1,
+        short(found.time()),
+        short(found.resolution()),
+        short(-found.highest()),
+        short(found.highest())
+    )
+}

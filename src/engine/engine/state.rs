@@ -1,0 +1,141 @@
+//! What a run is asked for at a step: predictions, kept observables, single quantities.
+
+use super::Engine;
+use crate::engine::EngineError;
+use crate::engine::expectations::{self, Verdict};
+use crate::engine::log::{ObservableLog, Row};
+use crate::field::FieldData;
+use crate::physics::{Equation, StateMeasures};
+use crate::scene::scenario::Subject;
+use crate::solver;
+use num_complex::Complex64;
+use std::sync::Arc;
+
+impl Engine {
+    /// What ψ tells beside its density, of the present field against that at t = 0; `None` for sound. The field is read back from a device.
+    ///
+    /// # Errors
+    /// If the back end fails or memory runs out.
+    pub fn state_measures(&mut self) -> Result<Option<StateMeasures>, EngineError> {
+        if self.scenario.model().equation() != Equation::Schrodinger {
+            return Ok(None);
+        }
+        let start = self.first_field()?;
+        let spread = self.solver.observables()?.spread;
+        let field = self.solver.field()?;
+        let grid = self.scenario.grid();
+        Ok(Some(crate::backend::threads::run(|| {
+            StateMeasures::of(grid, &field, &start, spread)
+        })))
+    }
+
+    /// ⟨ψ(0)|ψ⟩ of a quantum scene now, over ⟨ψ(0)|ψ(0)⟩.
+    ///
+    /// # Errors
+    /// If the back end fails or memory runs out.
+    pub fn overlap(&mut self) -> Result<Complex64, EngineError> {
+        let start = self.first_field()?;
+        let field = self.solver.field()?;
+        let grid = self.scenario.grid();
+        Ok(crate::backend::threads::run(|| {
+            StateMeasures::overlap_of(grid, &field, &start)
+        }))
+    }
+
+    /// ψ at t = 0.
+    fn first_field(&mut self) -> Result<Arc<FieldData>, EngineError> {
+        let start = match &self.start {
+            Some(start) => Arc::clone(start),
+            None => Arc::new(solver::initial_state(&self.scenario)?),
+        };
+        self.start = Some(Arc::clone(&start));
+        Ok(start)
+    }
+
+    /// The value of a detector or an observable now, as `[[expect]]` would measure it; `None` where a detector has no record yet.
+    ///
+    /// # Errors
+    /// If the back end fails or the field is not finite.
+    pub fn value_of(&mut self, subject: &Subject) -> Result<Option<f64>, EngineError> {
+        let observables = self.observables()?;
+        let refocus = self.refocus()?;
+        let state = if expectations::asks_for_state(subject) {
+            self.state_measures()?
+        } else {
+            None
+        };
+        Ok(expectations::measure(
+            subject,
+            &self.taps,
+            &observables,
+            refocus.as_ref(),
+            state.as_ref(),
+        ))
+    }
+
+    /// Sound: keeps from now on what its energy needs beside the pressure.
+    ///
+    /// # Errors
+    /// If there is no memory for it.
+    pub fn keep_velocity(&mut self) -> Result<(), EngineError> {
+        Ok(self.solver.keep_velocity()?)
+    }
+
+    /// Keeps the measures of ψ as well as the observables of every `every`-th step from now on.
+    ///
+    /// # Errors
+    /// If the present ones cannot be taken.
+    pub fn keep_state_measures(&mut self, every: u64) -> Result<(), EngineError> {
+        match &mut self.log {
+            Some(log) => log.every = every.max(1),
+            None => self.log = Some(ObservableLog::new(every)),
+        }
+        if let Some(log) = &mut self.log {
+            log.with_state = true;
+        }
+        self.measure()
+    }
+
+    /// Measures what is due at the present step: expectations and the kept observables.
+    pub(super) fn measure(&mut self) -> Result<(), EngineError> {
+        let clock = self.clock();
+        let due: Vec<usize> = expectations::pending(self.scenario.expectations(), &self.verdicts)
+            .filter(|(_, expectation)| expectations::is_due(expectation, &clock))
+            .map(|(place, _)| place)
+            .collect();
+        let row_due = self.log.as_ref().is_some_and(|log| log.is_due(clock.steps));
+        if due.is_empty() && !row_due {
+            return Ok(());
+        }
+        let observables = self.observables()?;
+        let refocus = self.refocus()?;
+        let all = self.scenario.expectations();
+        let asks = due
+            .iter()
+            .any(|place| expectations::asks_for_state(&all[*place].subject));
+        let state = if asks || row_due && self.log.as_ref().is_some_and(|log| log.with_state) {
+            self.state_measures()?
+        } else {
+            None
+        };
+        for place in due {
+            let expectation = &self.scenario.expectations()[place];
+            let subject = &expectation.subject;
+            if let Some(value) =
+                expectations::measure(subject, &self.taps, &observables, refocus.as_ref(), state.as_ref())
+            {
+                self.verdicts[place] = Verdict::of(expectation, value);
+            }
+        }
+        if let Some(log) = self.log.as_mut().filter(|_| row_due) {
+            log.rows.push(Row {
+                step: clock.steps,
+                time: clock.time,
+                observables,
+                refocus,
+                state: state.filter(|_| log.with_state),
+            });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,384 @@
+//! Runs of one scene with other values: what is measured of each, side by side on threads where grids are small.
+
+use super::{Engine, EngineError};
+use crate::backend::threads;
+use crate::grid::Grid;
+use crate::physics::reference::transfer;
+use crate::physics::{Initial, Packet, Sets};
+use crate::scene::scenario::Subject;
+use crate::scene::sweep::{Sweep, SweepFault, Theory};
+use crate::scene::{Faults, Scenario};
+use crate::solver::{self, Backend};
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Sites up to which runs go side by side: beyond, one run alone keeps all threads busy.
+const SMALL: usize = 1 << 17;
+
+/// Points of a line of theory.
+const PIECES: usize = 240;
+
+/// Why a sweep cannot be run or go on.
+#[derive(Debug, thiserror::Error)]
+pub enum SweepError {
+    /// The scene with these values has faults.
+    #[error("with {setting}: {faults}")]
+    Scene {
+        /// The values.
+        setting: String,
+        /// What is wrong.
+        faults: Faults,
+    },
+    /// What is measured or the theory does not fit the scene.
+    #[error(transparent)]
+    Fault(#[from] SweepFault),
+    /// A run failed.
+    #[error("with {setting}: {error}")]
+    Run {
+        /// The values.
+        setting: String,
+        /// Why.
+        error: EngineError,
+    },
+}
+
+impl SweepError {
+    /// Whether the input is at fault.
+    #[must_use]
+    pub fn is_input(&self) -> bool {
+        match self {
+            Self::Scene { .. } | Self::Fault(_) => true,
+            Self::Run { error, .. } => error.is_input(),
+        }
+    }
+}
+
+/// A scene's text and the sweep over it.
+#[derive(Clone, Debug)]
+pub struct SweepPlan {
+    /// The scene, TOML.
+    pub text: String,
+    /// Where its files lie.
+    pub origin: Option<PathBuf>,
+    /// The sweep.
+    pub sweep: Sweep,
+}
+
+/// One run that is done.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SweepPoint {
+    /// Its number; the first key varies fastest.
+    pub number: usize,
+    /// What was measured, in the order of the sweep.
+    pub measured: Vec<f64>,
+    /// What theory says of the first.
+    pub theory: Option<f64>,
+}
+
+impl SweepPlan {
+    /// How many runs there are.
+    #[must_use]
+    pub fn runs(&self) -> usize {
+        self.sweep.runs().unwrap_or(0)
+    }
+
+    /// The values of a run, one a key.
+    #[must_use]
+    pub fn values(&self, number: usize) -> Vec<f64> {
+        let mut rest = number;
+        let pick = |axis: &crate::scene::sweep::Axis| {
+            let count = axis.values.len().max(1);
+            let value = axis.values.get(rest % count).copied().unwrap_or(f64::NAN);
+            rest /= count;
+            value
+        };
+        self.sweep.axes.iter().map(pick).collect()
+    }
+
+    /// Values as overrides of the scene.
+    #[must_use]
+    pub fn settings(&self, values: &[f64]) -> Vec<String> {
+        let pairs = self.sweep.axes.iter().zip(values);
+        pairs.map(|(axis, value)| axis.setting(*value)).collect()
+    }
+
+    /// The scene with these values.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn scenario(&self, values: &[f64]) -> Result<Scenario, SweepError> {
+        let settings = self.settings(values);
+        let read = solver::read_scene_text(&self.text, self.origin.as_deref(), &settings);
+        let (_, scenario) = read.map_err(|faults| SweepError::Scene {
+            setting: settings.join(", "),
+            faults,
+        })?;
+        Ok(scenario)
+    }
+
+    /// Finds out before the first run whether the sweep can be run: its ends, its quantities, its theory.
+    ///
+    /// # Errors
+    /// What is wrong.
+    pub fn check(&self) -> Result<(), SweepError> {
+        self.sweep.check()?;
+        for number in [0, self.runs() - 1] {
+            let values = self.values(number);
+            let scenario = self.scenario(&values)?;
+            for quantity in &self.sweep.measures {
+                quantity.resolve(&scenario)?;
+            }
+            if self.sweep.theory == Some(Theory::Transmission) {
+                Line::of(&scenario)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What theory says of the first quantity at these values.
+    ///
+    /// # Errors
+    /// If the scene has faults or is none that the theory is of.
+    pub fn theory(&self, values: &[f64]) -> Result<Option<f64>, SweepError> {
+        Ok(match &self.sweep.theory {
+            None => None,
+            Some(Theory::Formula(formula)) => {
+                let all = [values.first(), values.get(1)].map(|value| value.copied().unwrap_or(0.0));
+                Some(formula.eval(&all))
+            }
+            Some(Theory::Transmission) => Some(Line::of(&self.scenario(values)?)?.transmission()),
+        })
+    }
+
+    /// Lines of theory over the first key, one for each value of the second; none where there is no theory, or where a third key varies.
+    ///
+    /// # Errors
+    /// As [`SweepPlan::theory`].
+    #[expect(clippy::cast_precision_loss, reason = "a few hundred points")]
+    pub fn theory_lines(&self, stop: &(dyn Fn() -> bool + Sync)) -> Result<Vec<Vec<[f64; 2]>>, SweepError> {
+        let axes = &self.sweep.axes;
+        let Some(first) = axes.first().filter(|_| self.sweep.theory.is_some() && axes.len() < 3) else {
+            return Ok(Vec::new());
+        };
+        let ends = first
+            .values
+            .iter()
+            .copied()
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+                (low.min(value), high.max(value))
+            });
+        // Where the key asks for whole numbers there is nothing between two of them.
+        let whole =
+            self.sweep.theory == Some(Theory::Transmission) && first.values.iter().all(|value| value.fract() == 0.0);
+        let places: Vec<f64> = if whole || ends.0 >= ends.1 {
+            first.values.clone()
+        } else {
+            (0..=PIECES)
+                .map(|n| ends.0 + (ends.1 - ends.0) * n as f64 / PIECES as f64)
+                .collect()
+        };
+        let others = axes
+            .get(1)
+            .map_or(vec![None], |axis| axis.values.iter().copied().map(Some).collect());
+        let mut lines = Vec::new();
+        for other in others {
+            let mut line = Vec::with_capacity(places.len());
+            for &x in &places {
+                if stop() {
+                    return Ok(lines);
+                }
+                let values: Vec<f64> = std::iter::once(x).chain(other).collect();
+                line.extend(self.theory(&values)?.map(|y| [x, y]));
+            }
+            lines.push(line);
+        }
+        Ok(lines)
+    }
+
+    /// One run; `None` where it was stopped.
+    ///
+    /// # Errors
+    /// If the scene has faults or the run fails.
+    pub fn measure(&self, number: usize, stop: &(dyn Fn() -> bool + Sync)) -> Result<Option<SweepPoint>, SweepError> {
+        let values = self.values(number);
+        let scenario = self.scenario(&values)?;
+        let mut wanted = Vec::new();
+        for quantity in &self.sweep.measures {
+            wanted.push(quantity.resolve(&scenario)?);
+        }
+        let failed = |error: EngineError| SweepError::Run {
+            setting: self.settings(&values).join(", "),
+            error,
+        };
+        let measured = run(scenario, &wanted, stop).map_err(failed)?;
+        let Some(measured) = measured else { return Ok(None) };
+        Ok(Some(SweepPoint {
+            number,
+            measured,
+            theory: self.theory(&values)?,
+        }))
+    }
+
+    /// How many runs go side by side.
+    ///
+    /// # Errors
+    /// As [`SweepPlan::measure`].
+    fn side_by_side(&self, number: usize) -> Result<usize, SweepError> {
+        let values = self.values(number);
+        let scenario = self.scenario(&values)?;
+        if scenario.grid().sites() > SMALL {
+            return Ok(1);
+        }
+        let engine = Engine::new(Arc::new(scenario)).map_err(|error| SweepError::Run {
+            setting: self.settings(&values).join(", "),
+            error,
+        })?;
+        // A device takes one run after the other.
+        Ok(if engine.report().backend == Backend::Cpu {
+            threads::count()
+        } else {
+            1
+        })
+    }
+
+    /// All runs that are not in `done`, in order, small ones side by side; `found` hears of each, from any thread. `true` where all were run, `false` where `stop` said so.
+    ///
+    /// # Errors
+    /// The first run that failed; those under way are stopped.
+    pub fn run(
+        &self,
+        done: &[bool],
+        stop: &(dyn Fn() -> bool + Sync),
+        found: &(dyn Fn(SweepPoint) + Sync),
+    ) -> Result<bool, SweepError> {
+        let todo: Vec<usize> = (0..self.runs())
+            .filter(|n| !done.get(*n).copied().unwrap_or(false))
+            .collect();
+        let Some(&first) = todo.first() else { return Ok(true) };
+        let together = self.side_by_side(first)?.clamp(1, todo.len());
+        let next = AtomicUsize::new(0);
+        let failure: Mutex<Option<SweepError>> = Mutex::new(None);
+        let ended = AtomicBool::new(false);
+        let over = || ended.load(Ordering::Relaxed) || stop();
+        let work = || {
+            while !over() {
+                let Some(&number) = todo.get(next.fetch_add(1, Ordering::Relaxed)) else {
+                    return;
+                };
+                match self.measure(number, &over) {
+                    Ok(Some(point)) => found(point),
+                    Ok(None) => return,
+                    Err(error) => {
+                        ended.store(true, Ordering::Relaxed);
+                        let mut kept = failure.lock().unwrap_or_else(PoisonError::into_inner);
+                        kept.get_or_insert(error);
+                        return;
+                    }
+                }
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..together {
+                scope.spawn(work);
+            }
+            work();
+        });
+        match failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            Some(error) => Err(error),
+            None => Ok(!stop()),
+        }
+    }
+}
+
+/// The values of some subjects at their times.
+fn run(
+    scenario: Scenario,
+    wanted: &[(Subject, f64)],
+    stop: &(dyn Fn() -> bool + Sync),
+) -> Result<Option<Vec<f64>>, EngineError> {
+    let mut engine = Engine::new(Arc::new(scenario))?;
+    if wanted
+        .iter()
+        .any(|(subject, _)| matches!(subject, Subject::Observable(name) if name == "energy"))
+    {
+        engine.keep_velocity()?;
+    }
+    let mut order: Vec<usize> = (0..wanted.len()).collect();
+    order.sort_by(|a, b| wanted[*a].1.total_cmp(&wanted[*b].1));
+    let mut values = vec![f64::NAN; wanted.len()];
+    for place in order {
+        let (subject, at) = &wanted[place];
+        let end = engine.run_until(*at, &mut |_, _| {
+            if stop() {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        })?;
+        if !end.reached || stop() {
+            return Ok(None);
+        }
+        values[place] = engine.value_of(subject)?.unwrap_or(f64::NAN);
+    }
+    Ok(Some(values))
+}
+
+/// A scene on a line that the transmission of its potential is known of.
+struct Line {
+    grid: Grid,
+    hopping: f64,
+    packet: Packet,
+    /// From the first to the last site where the potential is not 0.
+    profile: Vec<f64>,
+}
+
+impl Line {
+    /// # Errors
+    /// If the scene is no packet on a line before a potential that is constant in time.
+    fn of(scenario: &Scenario) -> Result<Self, SweepFault> {
+        let fault = |message: &str| SweepFault {
+            message: format!("the theory \"transmission\" is about one packet on a line before a potential; {message}"),
+            remedy: "write a formula, or leave `theory` out".to_owned(),
+        };
+        let Some(quantum) = scenario.model().quantum() else {
+            return Err(fault("this is a scene of sound"));
+        };
+        let grid = scenario.grid();
+        let medium = scenario.medium();
+        if grid.rank() != 1 {
+            return Err(fault("this scene has more axes than one"));
+        }
+        let Initial::Packets(packets) = scenario.initial() else {
+            return Err(fault("this scene begins otherwise"));
+        };
+        let [packet] = packets[..] else {
+            return Err(fault("this scene has several packets"));
+        };
+        if quantum.interaction != 0.0 || !medium.drives().is_empty() || medium.has(Sets::Wall) {
+            return Err(fault("this scene has an interaction, a driven layer or walls"));
+        }
+        let mut potential = vec![0.0; grid.sites()];
+        medium.potential_row(None, 0, 0, 0..grid.sites(), &mut potential);
+        let first = potential.iter().position(|u| *u != 0.0);
+        let last = potential.iter().rposition(|u| *u != 0.0);
+        let profile = first
+            .zip(last)
+            .map_or(Vec::new(), |(first, last)| potential[first..=last].to_vec());
+        Ok(Self {
+            grid: grid.clone(),
+            hopping: quantum.hopping,
+            packet,
+            profile,
+        })
+    }
+
+    /// T(k) averaged over the packet's momenta.
+    fn transmission(&self) -> f64 {
+        let a = self.grid.spacing();
+        transfer::packet_average(self.packet.momentum[0] * a, self.packet.width[0] / a, |k| {
+            transfer::transmission(&self.profile, self.hopping, k)
+        })
+    }
+}

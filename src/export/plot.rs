@@ -1,0 +1,290 @@
+//! A plot over two linear axes: measured points, lines, and theory drawn with gaps.
+
+use super::Picture;
+use super::chart::{COLORS, line, stroke};
+use super::overlay::{ceil, floor, frame, pixel};
+use super::picture::Rect;
+use super::text::Align;
+use super::theme::Theme;
+use super::ticks::{power_of_ten, ticks};
+
+/// How the points of a set are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// Each as a disc.
+    Points,
+    /// As a line with gaps: theory.
+    Dashed,
+}
+
+/// A set of points.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Curve {
+    /// What it is.
+    pub label: String,
+    /// (x, y); what is not finite is left out.
+    pub points: Vec<[f64; 2]>,
+    /// How it is shown.
+    pub shown: Shown,
+    /// Its colour's number; theory has that of the points that it is about.
+    pub color: usize,
+}
+
+/// A plot over two linear axes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plot {
+    /// The line above it.
+    pub title: String,
+    /// What x is.
+    pub along: String,
+    /// What y is.
+    pub up: String,
+    /// What is drawn, from below.
+    pub curves: Vec<Curve>,
+}
+
+/// From values to pixels.
+#[derive(Clone, Copy)]
+struct Scale {
+    low: f64,
+    high: f64,
+    from: f32,
+    to: f32,
+}
+
+impl Scale {
+    fn at(self, value: f64) -> f32 {
+        #[expect(clippy::cast_possible_truncation, reason = "a position in the picture")]
+        let part = ((value - self.low) / (self.high - self.low)) as f32;
+        self.from + part * (self.to - self.from)
+    }
+}
+
+/// The smallest range that holds all values, with some air; `None` where there is none.
+#[must_use]
+pub fn range(values: impl Iterator<Item = f64>, air: f64) -> Option<[f64; 2]> {
+    let finite = values.filter(|value| value.is_finite());
+    let (low, high) = finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+        (low.min(value), high.max(value))
+    });
+    if low > high {
+        return None;
+    }
+    // A single value has room to both sides.
+    let span = if high > low { high - low } else { high.abs().max(1.0) };
+    Some([low - air * span, high + air * span])
+}
+
+impl Plot {
+    /// The plot, dark on light; nothing but its frame where there is no point.
+    #[must_use]
+    pub fn draw(&self, width: usize, height: usize) -> Picture {
+        let theme = Theme::light();
+        let mut picture = Picture::filled(width, height, theme.ground);
+        let unit = (pixel(height) / 42.0).max(8.0);
+        let space = |units: f32| ceil(unit * units);
+        let (left, top) = (space(6.5), space(5.0));
+        let rect = Rect {
+            x: left,
+            y: top,
+            width: width.saturating_sub(left + space(2.0)).max(16),
+            height: height.saturating_sub(top + space(5.0)).max(16),
+        };
+        let title = theme.title(unit * 1.2);
+        title.draw(&mut picture, pixel(left), unit * 1.9, Align::Left, &self.title);
+        let points = || self.curves.iter().flat_map(|curve| &curve.points);
+        let x = range(points().map(|point| point[0]), 0.03);
+        let y = range(points().map(|point| point[1]), 0.06);
+        if let Some((x, y)) = x.zip(y) {
+            let x = Scale {
+                low: x[0],
+                high: x[1],
+                from: pixel(rect.x),
+                to: pixel(rect.x + rect.width),
+            };
+            let y = Scale {
+                low: y[0],
+                high: y[1],
+                from: pixel(rect.y + rect.height),
+                to: pixel(rect.y),
+            };
+            self.axes(&mut picture, rect, unit, (x, y));
+            self.curves(&mut picture, unit, (x, y));
+        }
+        self.legend(&mut picture, rect, unit);
+        frame(&mut picture, rect, theme);
+        picture
+    }
+
+    fn axes(&self, picture: &mut Picture, rect: Rect, unit: f32, (x, y): (Scale, Scale)) {
+        let theme = Theme::light();
+        let style = theme.label(unit * 0.9);
+        let below = pixel(rect.y + rect.height);
+        let across = ticks(x.low, x.high, (rect.width / ceil(unit * 6.0)).clamp(2, 10));
+        for (value, label) in &across.marks {
+            let at = x.at(*value);
+            let mark = Rect {
+                x: floor(at),
+                width: 1,
+                ..rect
+            };
+            picture.fill(mark, theme.line, 0.35);
+            style.draw(picture, at, below + 1.4 * unit, Align::Center, label);
+        }
+        let upright = ticks(y.low, y.high, (rect.height / ceil(unit * 3.0)).clamp(2, 8));
+        for (value, label) in &upright.marks {
+            let at = y.at(*value);
+            let mark = Rect {
+                y: floor(at),
+                height: 1,
+                ..rect
+            };
+            picture.fill(mark, theme.line, 0.35);
+            style.draw(
+                picture,
+                pixel(rect.x) - 0.5 * unit,
+                at + 0.3 * unit,
+                Align::Right,
+                label,
+            );
+        }
+        let label = theme.label(unit);
+        let titled = |name: &str, exponent: i32| format!("{name} {}", power_of_ten(exponent)).trim().to_owned();
+        let middle = pixel(rect.x) + pixel(rect.width) / 2.0;
+        let along = titled(&self.along, across.exponent);
+        label.draw(picture, middle, below + 3.4 * unit, Align::Center, &along);
+        let up = titled(&self.up, upright.exponent);
+        label.draw(picture, pixel(rect.x), pixel(rect.y) - 0.6 * unit, Align::Left, &up);
+    }
+
+    fn curves(&self, picture: &mut Picture, unit: f32, (x, y): (Scale, Scale)) {
+        for curve in &self.curves {
+            let color = COLORS[curve.color % COLORS.len()];
+            let finite = curve
+                .points
+                .iter()
+                .filter(|point| point.iter().all(|value| value.is_finite()));
+            let places: Vec<(f32, f32)> = finite.map(|point| (x.at(point[0]), y.at(point[1]))).collect();
+            match curve.shown {
+                Shown::Points => {
+                    for place in &places {
+                        line(picture, *place, *place, color, unit * 0.55, 1.0);
+                    }
+                }
+                Shown::Dashed => dashed(picture, &places, color, unit),
+            }
+        }
+    }
+
+    /// Names of the curves in the upper right corner, where there are several.
+    fn legend(&self, picture: &mut Picture, rect: Rect, unit: f32) {
+        if self.curves.len() < 2 {
+            return;
+        }
+        let style = Theme::light().label(unit * 0.95);
+        let right = pixel(rect.x + rect.width);
+        let mut at = right;
+        let level = pixel(rect.y) - 0.9 * unit;
+        for curve in self.curves.iter().rev() {
+            let color = COLORS[curve.color % COLORS.len()];
+            style.draw(picture, at, level + 0.33 * unit, Align::Right, &curve.label);
+            at -= style.width(&curve.label) + 0.6 * unit;
+            match curve.shown {
+                Shown::Points => line(picture, (at, level), (at, level), color, unit * 0.55, 1.0),
+                Shown::Dashed => {
+                    stroke(
+                        picture,
+                        (at - 1.6 * unit, level),
+                        (at, level),
+                        color,
+                        unit * 0.14,
+                        true,
+                        unit,
+                    );
+                    at -= 1.6 * unit;
+                }
+            }
+            at -= 1.2 * unit;
+        }
+    }
+}
+
+/// A line with gaps along its whole way, however short its pieces are.
+fn dashed(picture: &mut Picture, places: &[(f32, f32)], color: [u8; 3], unit: f32) {
+    let (dash, gap) = (0.55 * unit, 0.4 * unit);
+    let mut way = 0.0;
+    for pair in places.windows(2) {
+        let (from, to) = (pair[0], pair[1]);
+        let length = (to.0 - from.0).hypot(to.1 - from.1);
+        let at = |along: f32| {
+            let part = (along / length.max(1e-6)).clamp(0.0, 1.0);
+            (from.0 + part * (to.0 - from.0), from.1 + part * (to.1 - from.1))
+        };
+        let mut along = 0.0;
+        while along < length {
+            let place = (way + along) % (dash + gap);
+            let (left, drawn) = if place < dash {
+                (dash - place, true)
+            } else {
+                (dash + gap - place, false)
+            };
+            let end = (along + left.max(1e-3)).min(length);
+            if drawn {
+                line(picture, at(along), at(end), color, unit * 0.14, 1.0);
+            }
+            along = end;
+        }
+        way += length;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn colored(picture: &Picture, color: [u8; 3]) -> Vec<(usize, usize)> {
+        let all = (0..picture.height).flat_map(|y| (0..picture.width).map(move |x| (x, y)));
+        all.filter(|(x, y)| picture.at(*x, *y) == color).collect()
+    }
+
+    #[test]
+    fn points_rise_with_their_values_and_theory_has_gaps() {
+        let curve = |points: Vec<[f64; 2]>, shown, color| Curve {
+            label: String::new(),
+            points,
+            shown,
+            color,
+        };
+        let plot = Plot {
+            title: "T".to_owned(),
+            along: "k".to_owned(),
+            up: "T".to_owned(),
+            curves: vec![
+                curve(vec![[0.0, 0.0], [1.0, f64::NAN], [2.0, 1.0]], Shown::Points, 0),
+                curve(vec![[0.0, 0.5], [1.0, 0.5], [2.0, 0.5]], Shown::Dashed, 1),
+            ],
+        };
+        let picture = plot.draw(800, 500);
+        let points = colored(&picture, COLORS[0]);
+        let (left, right): (Vec<_>, Vec<_>) = points.iter().partition(|(x, _)| *x < 400);
+        let mean = |points: &[(usize, usize)]| points.iter().map(|(_, y)| y).sum::<usize>() / points.len().max(1);
+        assert!(!left.is_empty() && !right.is_empty());
+        assert!(mean(&left) > mean(&right) + 200);
+        // More than a third and less than two thirds of the columns are drawn.
+        let columns: std::collections::BTreeSet<usize> = colored(&picture, COLORS[1]).iter().map(|(x, _)| *x).collect();
+        assert!((200..520).contains(&columns.len()), "{}", columns.len());
+    }
+
+    #[test]
+    fn nothing_to_draw_is_no_fault() {
+        let plot = Plot {
+            title: String::new(),
+            along: String::new(),
+            up: String::new(),
+            curves: Vec::new(),
+        };
+        assert_eq!(plot.draw(300, 200).width, 300);
+        assert_eq!(range([3.0].into_iter(), 0.1), Some([3.0 - 0.3, 3.0 + 0.3]));
+        assert_eq!(range([f64::NAN].into_iter(), 0.1), None);
+    }
+}

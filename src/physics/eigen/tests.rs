@@ -1,0 +1,227 @@
+use super::*;
+use crate::grid::{Edge, Grid};
+use crate::physics::expression::SPACE;
+use crate::physics::{Expression, Layer, Medium, Mode, Quantum, Sets, Shape, Value};
+use std::f64::consts::{PI, TAU};
+
+fn quantum(flux: f64, rank: f64) -> Quantum {
+    Quantum {
+        hopping: 1.0,
+        diagonal: 2.0 * rank,
+        mass: Some(0.5),
+        interaction: 0.0,
+        flux,
+    }
+}
+
+fn layer(sets: Sets, shape: Shape, value: Value) -> Layer {
+    Layer {
+        sets,
+        shape,
+        value,
+        mode: Mode::Set,
+        drive: None,
+    }
+}
+
+fn found(hamiltonian: &Hamiltonian, wanted: usize) -> Levels {
+    let levels = lowest(hamiltonian, wanted, &mut |_| ControlFlow::Continue(())).unwrap();
+    assert!(levels.converged, "{:?}", levels.round);
+    levels
+}
+
+/// H as a dense matrix, column by column.
+fn matrix(hamiltonian: &Hamiltonian) -> Vec<Vec<Complex64>> {
+    let n = hamiltonian.sites();
+    (0..n)
+        .map(|site| {
+            let mut unit = vec![Complex64::ZERO; n];
+            unit[site] = Complex64::ONE;
+            let mut out = vec![Complex64::ZERO; n];
+            hamiltonian.apply(&unit, (0.0, 1.0, 0.0), &mut out);
+            out
+        })
+        .collect()
+}
+
+/// All eigenvalues of a real symmetric matrix by cyclic rotations, rising: another solver than the one under test.
+fn jacobi(mut a: Vec<Vec<f64>>) -> Vec<f64> {
+    let n = a.len();
+    for _ in 0..30 {
+        for p in 0..n {
+            for q in p + 1..n {
+                if a[p][q] == 0.0 {
+                    continue;
+                }
+                let angle = 0.5 * (2.0 * a[p][q]).atan2(a[q][q] - a[p][p]);
+                let (s, c) = angle.sin_cos();
+                for row in &mut a {
+                    (row[p], row[q]) = (c * row[p] - s * row[q], s * row[p] + c * row[q]);
+                }
+                for i in 0..n {
+                    (a[p][i], a[q][i]) = (c * a[p][i] - s * a[q][i], s * a[p][i] + c * a[q][i]);
+                }
+            }
+        }
+    }
+    let mut values: Vec<f64> = (0..n).map(|i| a[i][i]).collect();
+    values.sort_by(f64::total_cmp);
+    values
+}
+
+fn real(matrix: &[Vec<Complex64>]) -> Vec<Vec<f64>> {
+    matrix
+        .iter()
+        .map(|row| row.iter().map(|value| value.re).collect())
+        .collect()
+}
+
+/// [[Re, −Im], [Im, Re]]: every eigenvalue of the Hermitian matrix twice.
+fn doubled(matrix: &[Vec<Complex64>]) -> Vec<Vec<f64>> {
+    let upper = matrix
+        .iter()
+        .map(|row| row.iter().map(|v| v.re).chain(row.iter().map(|v| -v.im)).collect());
+    let lower = matrix
+        .iter()
+        .map(|row| row.iter().map(|v| v.im).chain(row.iter().map(|v| v.re)).collect());
+    upper.chain(lower).collect()
+}
+
+fn random_medium(grid: &Grid, strength: &str) -> Medium {
+    let formula = Expression::parse(&format!("{strength}*random(x, y, 3)"), SPACE).unwrap();
+    Medium::new(
+        grid.clone(),
+        vec![layer(Sets::Potential, Shape::Everywhere, Value::Expression(formula))],
+    )
+}
+
+/// The first ten levels of random potentials within 1e-10 of a dense solver: closed, periodic, with walls and with a flux.
+#[test]
+fn ten_levels_are_those_of_a_dense_matrix() {
+    for (edges, flux, walled) in [
+        ([Edge::Wall; 3], 0.0, false),
+        ([Edge::Periodic, Edge::Wall, Edge::Wall], 0.0, true),
+        ([Edge::Wall; 3], 0.13, false),
+    ] {
+        let grid = Grid::new(&[12, 12], 1.0).with_edges(edges, 0);
+        let mut medium = random_medium(&grid, "3");
+        if walled {
+            let mut layers = medium.layers().to_vec();
+            let shape = Shape::Box {
+                min: [4.0, 2.0, 0.0],
+                max: [5.0, 6.0, 0.0],
+            };
+            layers.push(layer(Sets::Wall, shape, Value::Number(1.0)));
+            medium = Medium::new(grid.clone(), layers);
+        }
+        let hamiltonian = Hamiltonian::new(&grid, &quantum(flux, 2.0), &medium).unwrap();
+        let levels = found(&hamiltonian, 10);
+        let mut dense = matrix(&hamiltonian);
+        for (site, row) in dense
+            .iter_mut()
+            .enumerate()
+            .filter(|(site, _)| hamiltonian.is_wall(*site))
+        {
+            // Far above what is asked for.
+            row[site] = Complex64::from(1e3);
+        }
+        let values: Vec<f64> = if flux == 0.0 {
+            jacobi(real(&dense))
+        } else {
+            jacobi(doubled(&dense)).into_iter().step_by(2).collect()
+        };
+        for (level, exact) in levels.list.iter().zip(&values) {
+            assert!((level.energy - exact).abs() < 1e-10, "{} {exact}", level.energy);
+            assert!(level.residual < 2e-10, "{}", level.residual);
+        }
+        // Orthonormal, and 0 on walls.
+        for (n, a) in levels.list.iter().enumerate() {
+            for (m, b) in levels.list.iter().enumerate() {
+                let product: Complex64 = a.state.iter().zip(&b.state).map(|(a, b)| a.conj() * b).sum();
+                let wanted = if n == m { 1.0 } else { 0.0 };
+                assert!((product - wanted).norm() < 1e-12, "{n} {m} {product}");
+            }
+            let outside = (0..grid.sites()).filter(|site| hamiltonian.is_wall(*site));
+            assert!(outside.into_iter().all(|site| a.state[site] == Complex64::ZERO));
+        }
+    }
+}
+
+/// A box and a torus: E = Σ 2J(1 − cos k), k = πn/(N + 1) or 2πn/N; degenerate levels as often as they are.
+#[test]
+fn closed_forms_with_their_degeneracies() {
+    let sides = [30usize, 30];
+    for periodic in [false, true] {
+        let edge = if periodic { Edge::Periodic } else { Edge::Wall };
+        let grid = Grid::new(&sides, 1.0).with_edges([edge; 3], 0);
+        let hamiltonian = Hamiltonian::new(&grid, &quantum(0.0, 2.0), &Medium::new(grid.clone(), Vec::new())).unwrap();
+        let levels = found(&hamiltonian, 9);
+        #[expect(clippy::cast_precision_loss, reason = "small numbers")]
+        let along: Vec<f64> = (0..30)
+            .map(|n| {
+                if periodic {
+                    TAU * n as f64 / 30.0
+                } else {
+                    PI * (n + 1) as f64 / 31.0
+                }
+            })
+            .map(|k| 2.0 * (1.0 - k.cos()))
+            .collect();
+        let mut exact: Vec<f64> = along.iter().flat_map(|a| along.iter().map(move |b| a + b)).collect();
+        exact.sort_by(f64::total_cmp);
+        for (level, exact) in levels.list.iter().zip(&exact) {
+            assert!((level.energy - exact).abs() < 1e-11, "{} {exact}", level.energy);
+        }
+        let counts: Vec<usize> = levels.list.iter().map(|level| level.degeneracy).collect();
+        // Of the box (1,1), (1,2)², (2,2), (1,3)², (2,3)², (1,4); of the torus 0, four of ±1, four of (±1, ±1).
+        let wanted: &[usize] = if periodic {
+            &[1, 4, 4, 4, 4, 4, 4, 4, 4]
+        } else {
+            &[1, 2, 2, 1, 2, 2, 2, 2, 1]
+        };
+        assert_eq!(counts, wanted);
+        let round = levels.round;
+        assert!(round.applications > 0 && round.converged == 9);
+    }
+}
+
+/// All levels of a small space, and one more than there are.
+#[test]
+fn as_many_as_there_are_and_no_more() {
+    let grid = Grid::new(&[5], 1.0);
+    let hamiltonian = Hamiltonian::new(&grid, &quantum(0.0, 1.0), &random_medium(&grid, "1")).unwrap();
+    let exact = jacobi(real(&matrix(&hamiltonian)));
+    for (level, exact) in found(&hamiltonian, 5).list.iter().zip(exact) {
+        assert!((level.energy - exact).abs() < 1e-13);
+    }
+    let fault = lowest(&hamiltonian, 6, &mut |_| ControlFlow::Continue(())).unwrap_err();
+    assert!(matches!(
+        fault,
+        EigenError::Count {
+            wanted: 6,
+            sites: 5,
+            most: 5
+        }
+    ));
+    assert_eq!(
+        lowest(&hamiltonian, 2, &mut |_| ControlFlow::Break(())),
+        Err(EigenError::Cancelled)
+    );
+}
+
+#[test]
+fn what_has_no_levels_is_refused() {
+    let grid = Grid::new(&[16], 1.0);
+    let empty = Medium::new(grid.clone(), Vec::new());
+    let mut interacting = quantum(0.0, 1.0);
+    interacting.interaction = 1.0;
+    assert!(
+        Hamiltonian::new(&grid, &interacting, &empty)
+            .unwrap_err()
+            .to_string()
+            .contains("interaction")
+    );
+    let open = grid.clone().with_edges([Edge::Absorb; 3], 4);
+    let fault = Hamiltonian::new(&open, &quantum(0.0, 1.0), &Medium::new(open.clone(), Vec::new())).unwrap_err();
+    assert!(fault.to_string().contains("grid.edges"));
+}

@@ -1,0 +1,350 @@
+//! What a wave function tells beside its density: momenta, angular momentum, overlap with the start, participation.
+//!
+//! Everything is computed in double precision from the field on the host, a line of sites after the other on all threads; the lines' sums are added
+//! in their order, so that the result does not depend on the number of threads. Cost: a Fourier transform of every line along every axis.
+
+use crate::field::FieldData;
+use crate::grid::Grid;
+use num_complex::Complex64;
+use rayon::prelude::*;
+use rustfft::{Fft, FftPlanner};
+use std::f64::consts::TAU;
+use std::sync::Arc;
+
+/// Lines that are gathered together: neighbours in memory are read at once.
+const TOGETHER: usize = 16;
+
+/// Measures of ψ that need its phases. Axes that the grid lacks are 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct StateMeasures {
+    /// ⟨p⟩ = Σ k|ψ(k)|² over −π/a ≤ k < π/a of each axis (ħ = 1), the field closed to a ring: canonical, with a flux in Landau's gauge along x.
+    pub momentum: [f64; 3],
+    /// Δp, the standard deviation of the same distribution.
+    pub momentum_spread: [f64; 3],
+    /// Δx·Δp of each axis; ½ is the least.
+    pub uncertainty: [f64; 3],
+    /// ⟨L_z⟩ = ⟨(x − x₀)p_y − (y − y₀)p_x⟩ about the middle of the grid, x₀ = (n − 1)a/2; canonical. 0 on a line.
+    pub angular_momentum: f64,
+    /// ⟨ψ(0)|ψ(t)⟩/⟨ψ(0)|ψ(0)⟩, the autocorrelation.
+    pub overlap: Complex64,
+    /// (Σ|ψ|²)²/Σ|ψ|⁴: sites that the state covers.
+    pub participation: f64,
+}
+
+/// Sums along one axis: |ψ|², k|ψ|², k²|ψ|², and k|ψ|² with the weights of the lines.
+#[derive(Clone, Copy, Default)]
+struct Along {
+    norm: f64,
+    first: f64,
+    second: f64,
+    weighted: f64,
+}
+
+impl StateMeasures {
+    /// Column names on a grid of `rank` axes, after those of the observables.
+    #[must_use]
+    pub fn columns(rank: usize) -> Vec<&'static str> {
+        let mut names = Vec::new();
+        names.extend(&["px", "py", "pz"][..rank]);
+        names.extend(&["spread_px", "spread_py", "spread_pz"][..rank]);
+        names.extend(&["uncertainty_x", "uncertainty_y", "uncertainty_z"][..rank]);
+        if rank > 1 {
+            names.push("lz");
+        }
+        names.extend(["overlap_re", "overlap_im", "survival", "participation"]);
+        names
+    }
+
+    /// The values of those columns.
+    #[must_use]
+    pub fn values(&self, rank: usize) -> Vec<f64> {
+        let mut values = self.momentum[..rank].to_vec();
+        values.extend(&self.momentum_spread[..rank]);
+        values.extend(&self.uncertainty[..rank]);
+        if rank > 1 {
+            values.push(self.angular_momentum);
+        }
+        values.extend([self.overlap.re, self.overlap.im, self.survival(), self.participation]);
+        values
+    }
+
+    /// One of the columns by name.
+    #[must_use]
+    pub fn by_name(&self, name: &str) -> Option<f64> {
+        let place = Self::columns(3).iter().position(|column| *column == name)?;
+        Some(self.values(3)[place])
+    }
+
+    /// Whether a column has this name.
+    #[must_use]
+    pub fn has(name: &str) -> bool {
+        Self::columns(3).contains(&name)
+    }
+
+    /// |⟨ψ(0)|ψ(t)⟩|², the survival probability.
+    #[must_use]
+    pub fn survival(&self) -> f64 {
+        self.overlap.norm_sqr()
+    }
+
+    /// The autocorrelation alone, ⟨start|field⟩/⟨start|start⟩; 0 where the start is empty.
+    #[must_use]
+    pub fn overlap_of(grid: &Grid, field: &FieldData, start: &FieldData) -> Complex64 {
+        let nx = grid.size()[0];
+        let rows: Vec<(Complex64, f64)> = (0..grid.rows())
+            .into_par_iter()
+            .map(|row| {
+                (row * nx..(row + 1) * nx).fold((Complex64::ZERO, 0.0), |(sum, norm), site| {
+                    let there = start.at(site);
+                    (sum + there.conj() * field.at(site), norm + there.norm_sqr())
+                })
+            })
+            .collect();
+        let (sum, norm) = rows
+            .iter()
+            .fold((Complex64::ZERO, 0.0), |all, row| (all.0 + row.0, all.1 + row.1));
+        if norm > 0.0 { sum / norm } else { Complex64::ZERO }
+    }
+
+    /// The measures of a field of the grid's size against `start`, the field at t = 0; 0 where the field is empty. `spread`: Δx of each axis.
+    #[must_use]
+    pub fn of(grid: &Grid, field: &FieldData, start: &FieldData, spread: [f64; 3]) -> Self {
+        let mut found = Self::default();
+        let lines: Vec<(f64, f64, f64, Complex64)> = (0..grid.rows())
+            .into_par_iter()
+            .map(|row| {
+                let nx = grid.size()[0];
+                let mut sums = (0.0, 0.0, 0.0, Complex64::ZERO);
+                for site in row * nx..(row + 1) * nx {
+                    let (here, there) = (field.at(site), start.at(site));
+                    let density = here.norm_sqr();
+                    sums.0 += density;
+                    sums.1 += density * density;
+                    sums.2 += there.norm_sqr();
+                    sums.3 += there.conj() * here;
+                }
+                sums
+            })
+            .collect();
+        let (mut norm, mut quartic, mut first, mut overlap) = (0.0, 0.0, 0.0, Complex64::ZERO);
+        for line in lines {
+            norm += line.0;
+            quartic += line.1;
+            first += line.2;
+            overlap += line.3;
+        }
+        if first > 0.0 {
+            found.overlap = overlap / first;
+        }
+        if quartic > 0.0 {
+            found.participation = norm * norm / quartic;
+        }
+        let mut planner = FftPlanner::new();
+        for axis in 0..grid.rank() {
+            let sums = along(grid, field, axis, &mut planner);
+            let by = if sums.norm == 0.0 { 1.0 } else { sums.norm };
+            let mean = sums.first / by;
+            found.momentum[axis] = mean;
+            found.momentum_spread[axis] = (sums.second / by - mean * mean).max(0.0).sqrt();
+            found.uncertainty[axis] = spread[axis] * found.momentum_spread[axis];
+            if grid.rank() > 1 && axis < 2 {
+                let sign = if axis == 0 { -1.0 } else { 1.0 };
+                found.angular_momentum += sign * sums.weighted / by;
+            }
+        }
+        found
+    }
+}
+
+/// The momentum of line `n` of a transform over `sites` sites; that at the edge of the band stands for both directions and counts as 0 in the mean.
+#[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
+fn wave_number(n: usize, sites: usize, spacing: f64) -> f64 {
+    let signed = if 2 * n > sites {
+        n as f64 - sites as f64
+    } else {
+        n as f64
+    };
+    TAU * signed / (sites as f64 * spacing)
+}
+
+/// The sums along an axis. Lines along x are weighted with y − y₀, those along y with x − x₀.
+fn along(grid: &Grid, field: &FieldData, axis: usize, planner: &mut FftPlanner<f64>) -> Along {
+    let size = grid.size();
+    let sites = size[axis];
+    let inner: usize = size[..axis].iter().product();
+    let fft = planner.plan_fft_forward(sites);
+    let momenta: Vec<f64> = (0..sites).map(|n| wave_number(n, sites, grid.spacing())).collect();
+    // Lines whose sites lie `inner` apart, in groups of neighbours.
+    let together = TOGETHER.min(inner);
+    let groups = inner.div_ceil(together);
+    let outer = grid.sites() / (inner * sites);
+    let parts: Vec<Along> = (0..outer * groups)
+        .into_par_iter()
+        .map_init(
+            || (Vec::new(), vec![Complex64::ZERO; fft.get_inplace_scratch_len()]),
+            |(lines, scratch), group| {
+                let first = group % groups * together;
+                let count = together.min(inner - first);
+                let base = group / groups * inner * sites + first;
+                gather(field, base, inner, (count, sites), lines);
+                lines
+                    .chunks_mut(sites)
+                    .enumerate()
+                    .fold(Along::default(), |all, (n, line)| {
+                        let mut site = grid.site(base + n);
+                        site[axis] = 0;
+                        all.and(&transformed(line, scratch, &fft, &momenta), weight(grid, axis, site))
+                    })
+            },
+        )
+        .collect();
+    parts.iter().fold(Along::default(), |all, part| Along {
+        norm: all.norm + part.norm,
+        first: all.first + part.first,
+        second: all.second + part.second,
+        weighted: all.weighted + part.weighted,
+    })
+}
+
+impl Along {
+    /// These sums and those of a line of this weight.
+    fn and(self, line: &Self, weight: f64) -> Self {
+        Self {
+            norm: self.norm + line.norm,
+            first: self.first + line.first,
+            second: self.second + line.second,
+            weighted: self.weighted + weight * line.first,
+        }
+    }
+}
+
+/// How far a line along `axis` lies from the middle of the grid, along the other axis of the plane.
+#[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
+fn weight(grid: &Grid, axis: usize, site: [usize; 3]) -> f64 {
+    if axis > 1 {
+        return 0.0;
+    }
+    let across = 1 - axis;
+    (site[across] as f64 - (grid.size()[across] - 1) as f64 / 2.0) * grid.spacing()
+}
+
+/// `count` lines of `sites` sites, one behind the other.
+fn gather(field: &FieldData, base: usize, inner: usize, (count, sites): (usize, usize), lines: &mut Vec<Complex64>) {
+    lines.clear();
+    lines.resize(count * sites, Complex64::ZERO);
+    for n in 0..sites {
+        for line in 0..count {
+            lines[line * sites + n] = field.at(base + n * inner + line);
+        }
+    }
+}
+
+/// The sums of one line, which is transformed in place. Parseval: Σ_k |ψ(k)|²/N is Σ|ψ|² of the line.
+fn transformed(line: &mut [Complex64], scratch: &mut [Complex64], fft: &Arc<dyn Fft<f64>>, momenta: &[f64]) -> Along {
+    fft.process_with_scratch(line, scratch);
+    let mut sums = Along::default();
+    #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
+    let by = line.len() as f64;
+    let edge = line.len() / 2;
+    for (n, (value, k)) in line.iter().zip(momenta).enumerate() {
+        let density = value.norm_sqr() / by;
+        sums.norm += density;
+        if line.len() % 2 != 0 || n != edge {
+            sums.first += k * density;
+        }
+        sums.second += k * k * density;
+    }
+    sums
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::physics::reference::initial_state;
+    use crate::physics::{Initial, Packet};
+
+    fn measured(grid: &Grid, psi: Vec<Complex64>, start: &[Complex64], spread: [f64; 3]) -> StateMeasures {
+        let (psi, start) = (FieldData::Complex128(psi), FieldData::Complex128(start.to_vec()));
+        StateMeasures::of(grid, &psi, &start, spread)
+    }
+
+    /// A Gaussian: ⟨p⟩ = k, Δp = 1/2w, Δx·Δp = ½, L_z = r × k about the middle, participation (2√π w/a) an axis. What is cut off of it, in space and in the band, is
+    /// below e^{−30}.
+    #[test]
+    fn of_a_gaussian() {
+        let grid = Grid::new(&[96, 81, 64], 0.5);
+        let packet = Packet {
+            center: [22.0, 21.0, 16.0],
+            width: [2.0, 1.5, 1.6],
+            momentum: [0.7, -0.4, 0.2],
+            weight: 1.0,
+        };
+        let psi = initial_state(&grid, &Initial::Packets(vec![packet]));
+        let found = measured(&grid, psi.clone(), &psi, packet.width);
+        for axis in 0..3 {
+            assert!(
+                (found.momentum[axis] - packet.momentum[axis]).abs() < 1e-12,
+                "{found:?}"
+            );
+            let spread = 1.0 / (2.0 * packet.width[axis]);
+            assert!((found.momentum_spread[axis] - spread).abs() < 1e-11, "{found:?}");
+            assert!((found.uncertainty[axis] - 0.5).abs() < 1e-10, "{found:?}");
+        }
+        let middle = [0.5 * 95.0 / 2.0, 0.5 * 80.0 / 2.0];
+        let lz = (22.0 - middle[0]) * -0.4 - (21.0 - middle[1]) * 0.7;
+        assert!(
+            (found.angular_momentum - lz).abs() < 1e-11,
+            "{} {lz}",
+            found.angular_momentum
+        );
+        assert!((found.overlap - 1.0).norm() < 1e-13);
+        let covered: f64 = (packet.width.iter())
+            .map(|w| 2.0 * std::f64::consts::PI.sqrt() * w / 0.5)
+            .product();
+        assert!(
+            (found.participation / covered - 1.0).abs() < 1e-10,
+            "{}",
+            found.participation
+        );
+    }
+
+    /// A vortex (x + iy)e^{−r²/4w²} has L_z = 1, and its conjugate −1 and no overlap with it.
+    #[test]
+    fn of_a_vortex() {
+        let grid = Grid::new(&[64, 48], 1.0);
+        let psi: Vec<Complex64> = (0..grid.sites())
+            .map(|n| {
+                let [i, j, _] = grid.site(n);
+                #[expect(clippy::cast_precision_loss, reason = "site numbers")]
+                let (x, y) = (i as f64 - 31.5, j as f64 - 23.5);
+                Complex64::new(x, y) * (-(x * x + y * y) / 36.0).exp()
+            })
+            .collect();
+        let found = measured(&grid, psi.clone(), &psi, [1.0; 3]);
+        assert!((found.angular_momentum - 1.0).abs() < 1e-9, "{found:?}");
+        let turned: Vec<Complex64> = psi.iter().map(Complex64::conj).collect();
+        let found = measured(&grid, turned, &psi, [1.0; 3]);
+        assert!((found.angular_momentum + 1.0).abs() < 1e-9, "{found:?}");
+        assert!(found.survival() < 1e-20, "{found:?}");
+    }
+
+    /// An alternating sign is the edge of the band: no direction, Δp = π/a; on a line there is no L_z.
+    #[test]
+    fn at_the_edge_of_the_band() {
+        let grid = Grid::new(&[32], 0.5);
+        let psi: Vec<Complex64> = (0..32)
+            .map(|n| Complex64::from(if n % 2 == 0 { 1.0 } else { -1.0 }))
+            .collect();
+        let found = measured(&grid, psi.clone(), &psi, [0.0; 3]);
+        assert!(found.momentum[0].abs() < 1e-12);
+        assert!((found.momentum_spread[0] - 2.0 * std::f64::consts::PI).abs() < 1e-12);
+        assert!((found.participation - 32.0).abs() < 1e-12);
+        let names = StateMeasures::columns(1);
+        assert!(!names.contains(&"lz") && names.len() == found.values(1).len());
+        assert_eq!(StateMeasures::columns(3).len(), found.values(3).len());
+        assert_eq!(found.by_name("participation"), Some(found.participation));
+        // Nothing anywhere.
+        let empty = measured(&grid, vec![Complex64::ZERO; 32], &psi, [0.0; 3]);
+        assert_eq!(empty, StateMeasures::default());
+    }
+}

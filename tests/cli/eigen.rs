@@ -1,0 +1,136 @@
+//! `ripplon eigen`: levels, tables, states, energies of a run; and scenes that begin with eigenstates.
+
+use super::Place;
+use std::f64::consts::PI;
+use std::fs;
+
+/// A box of 30 × 20 sites.
+const BOX: &str = r#"
+format = 1
+title = "Box"
+[grid]
+size = [30, 20]
+spacing = 0.5
+[quantum]
+hopping = 1.0
+[time]
+step = 0.25
+end = 400.0
+[solver]
+method = "chebyshev"
+precision = "double"
+[[eigenstate]]
+level = 0
+[[eigenstate]]
+level = 2
+weight = 2.0
+phase = 0.5
+"#;
+
+/// The lowest energies of the box, −2J(cos k_x + cos k_y) with k = πn/(N + 1).
+fn energies() -> Vec<f64> {
+    let along = |sites: u32| (1..=sites).map(move |n| -2.0 * (PI * f64::from(n) / f64::from(sites + 1)).cos());
+    let mut all: Vec<f64> = along(30).flat_map(|x| along(20).map(move |y| x + y)).collect();
+    all.sort_by(f64::total_cmp);
+    all
+}
+
+fn column(text: &str, column: usize) -> Vec<f64> {
+    text.lines()
+        .skip(1)
+        .map(|line| line.split(',').nth(column).unwrap().parse().unwrap())
+        .collect()
+}
+
+fn place() -> Place {
+    let place = Place::new();
+    fs::write(place.path("box.toml"), BOX).unwrap();
+    place
+}
+
+#[test]
+fn levels_are_printed_and_written() {
+    let place = place();
+    place
+        .ripplon("eigen box.toml --levels 6 --csv e.csv --save e.npy")
+        .expect(0, &["Box", "6 levels", "residual"]);
+    let text = place.text("e.csv");
+    assert_eq!(text.lines().next(), Some("level,energy,residual,degeneracy"));
+    for (found, exact) in column(&text, 1).iter().zip(energies()) {
+        assert!((found - exact).abs() < 1e-10, "{found} {exact}");
+    }
+    assert_eq!(column(&text, 1).len(), 6);
+    assert!(column(&text, 2).iter().all(|residual| *residual < 1e-9));
+    // complex128 of shape (6, 20, 30) behind the header.
+    let bytes = fs::read(place.path("e.npy")).unwrap();
+    assert!(String::from_utf8_lossy(&bytes[..128]).contains("(6, 20, 30)"));
+    let values = &bytes[bytes.len() - 6 * 600 * 16..];
+    let norm: f64 = values[..600 * 16]
+        .chunks(8)
+        .map(|value| f64::from_le_bytes(value.try_into().unwrap()).powi(2))
+        .sum();
+    assert!((norm * 0.25 - 1.0).abs() < 1e-12, "{norm}");
+}
+
+#[test]
+fn a_run_contains_the_energies_that_it_began_with() {
+    let place = place();
+    place
+        .ripplon("eigen box.toml --from autocorrelation --csv a.csv")
+        .expect(0, &["Hann's window", "1600 steps"]);
+    let text = place.text("a.csv");
+    let all = energies();
+    let strong: Vec<(f64, f64)> = column(&text, 0)
+        .into_iter()
+        .zip(column(&text, 1))
+        .filter(|(_, weight)| *weight > 0.01)
+        .collect();
+    // Weights 1 : 4, energies to a hundredth of the resolution 2π/400.
+    assert_eq!(strong.len(), 2, "{text}");
+    for ((energy, weight), (exact, share)) in strong.iter().zip([(all[0], 0.2), (all[2], 0.8)]) {
+        assert!((energy - exact).abs() < 2e-4, "{energy} {exact}");
+        assert!((weight - share).abs() < 2e-3, "{weight} {share}");
+    }
+}
+
+#[test]
+fn a_scene_that_begins_with_eigenstates_beats() {
+    let place = place();
+    let all = energies();
+    // |0.2 + 0.8 e^{−iΔEt}|² at t = 3.
+    let phase = (all[2] - all[0]) * 3.0;
+    let survival = (0.2 + 0.8 * phase.cos()).powi(2) + (0.8 * phase.sin()).powi(2);
+    let mean = 0.2 * all[0] + 0.8 * all[2];
+    let expect = format!(
+        "{BOX}[[expect]]\nobservable = \"survival\"\nat = 3.0\nvalue = {survival}\ntolerance = 1e-8\n[[expect]]\nobservable = \"energy\"\nat = 3.0\nvalue = {mean}\ntolerance = 1e-8\n"
+    );
+    fs::write(place.path("beat.toml"), expect).unwrap();
+    place.ripplon("run beat.toml --until 3 --strict").expect(0, &["right"]);
+    place
+        .ripplon("run beat.toml --until 3 --strict --set eigenstate.1.phase=2.0")
+        .expect(0, &["right"]);
+    place
+        .ripplon("run beat.toml --until 3 --strict --set eigenstate.1.level=3")
+        .expect(1, &["WRONG"]);
+}
+
+#[test]
+fn what_has_no_levels_is_said() {
+    let place = place();
+    for (line, words) in [
+        (
+            "eigen box.toml --set quantum.interaction=1 --set solver.method=trotter",
+            &["interaction"][..],
+        ),
+        ("eigen tube", &["sound"]),
+        ("eigen tube --from autocorrelation", &["sound"]),
+        ("eigen box.toml --from autocorrelation --save a.npy", &["--save"]),
+        ("eigen box.toml --levels 0", &["0"]),
+        ("check box.toml --set eigenstate.1.level=0", &["twice"]),
+        ("check box.toml --set eigenstate.1.level=600", &["beyond 499"]),
+        ("check small.toml --set eigenstate.0.level=0", &["[[packet]]"]),
+        ("check tube --set eigenstate.0.level=0", &["no eigenstates"]),
+    ] {
+        place.ripplon(line).expect(2, words);
+    }
+}

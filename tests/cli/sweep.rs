@@ -1,0 +1,222 @@
+//! `ripplon sweep`: tables, what they go on with, faults; and the observables of ψ as columns.
+
+use super::Place;
+use std::fs;
+
+/// A packet on a line before a wall of three sites: its momentum varies.
+const LINE: &str = r#"
+format = 1
+title = "Step by step"
+[grid]
+size = [600]
+spacing = 1.0
+[quantum]
+mass = 0.5
+[time]
+step = 4.0
+end = 240.0
+[solver]
+method = "chebyshev"
+precision = "double"
+[[packet]]
+center = [200.0]
+width = [20.0]
+momentum = [1.0]
+[[layer]]
+sets = "potential"
+shape = "box"
+min = [300.0]
+max = [302.0]
+value = 0.6
+[[detector]]
+name = "behind"
+region = { min = [303.0], max = [599.0] }
+measure = "probability"
+[sweep]
+vary = ["packet.0.momentum.0=0.8..1.2/3"]
+measure = ["behind", "px@0", "behind@4"]
+theory = "transmission"
+"#;
+
+/// The rows of a table as numbers.
+fn rows(text: &str) -> Vec<Vec<f64>> {
+    let row = |line: &str| line.split(',').map(|cell| cell.parse().unwrap()).collect();
+    text.lines().skip(1).map(row).collect()
+}
+
+fn place() -> Place {
+    let place = Place::new();
+    fs::write(place.path("line.toml"), LINE).unwrap();
+    place
+}
+
+#[test]
+fn a_sweep_measures_every_value_and_meets_its_theory() {
+    let place = place();
+    place.ripplon("sweep line.toml --csv s.csv --plot s.png").expect(
+        0,
+        &[
+            "3 runs",
+            "behind = ",
+            "furthest from theory",
+            "packet.0.momentum.0 = 0.8",
+        ],
+    );
+    let text = place.text("s.csv");
+    assert_eq!(
+        text.lines().next().unwrap(),
+        "packet.0.momentum.0,behind,px@0,behind@4,theory"
+    );
+    let rows = rows(&text);
+    assert_eq!(rows.len(), 3);
+    for (row, k) in rows.iter().zip([0.8, 1.0, 1.2]) {
+        assert_eq!(row[0].to_bits(), f64::to_bits(k));
+        // Nothing is left between: the run is exact in time, and the packet's 8 standard deviations have passed.
+        assert!((row[1] - row[4]).abs() < 1e-6, "{row:?}");
+        assert!((row[2] - k).abs() < 1e-9 && row[3] < 1e-5, "{row:?}");
+    }
+    assert!(rows[0][1] < rows[1][1] && rows[1][1] < rows[2][1]);
+    assert!(fs::metadata(place.path("s.png")).unwrap().len() > 2000);
+}
+
+#[test]
+fn a_table_is_gone_on_with_and_the_numbers_are_the_same() {
+    let place = place();
+    place.ripplon("sweep line.toml --csv whole.csv").expect(0, &[]);
+    let whole = place.text("whole.csv");
+    // The first and the last row are there, one of them as nobody would measure it.
+    let lines: Vec<&str> = whole.lines().collect();
+    let first = "0.8,7,7,7,7";
+    fs::write(place.path("part.csv"), format!("{}\n{first}\n{}\n", lines[0], lines[3])).unwrap();
+    place
+        .ripplon("sweep line.toml --csv part.csv")
+        .expect(0, &["2 of them are in the table already", "3 of 3 runs, 1 of them now"]);
+    let part = place.text("part.csv");
+    let found: Vec<&str> = part.lines().collect();
+    assert_eq!(found, [lines[0], first, lines[2], lines[3]]);
+    // Side by side or one after the other: the same to the bit.
+    let alone = place.ripplon("sweep line.toml --csv one.csv --vary packet.0.momentum.0=1.0 --theory transmission");
+    alone.expect(0, &["1 runs"]);
+    assert_eq!(place.text("one.csv").lines().nth(1), Some(lines[2]));
+    // Another sweep has other columns, or other values.
+    place
+        .ripplon("sweep line.toml --csv whole.csv --vary packet.0.width.0=20")
+        .expect(2, &["columns"]);
+    place
+        .ripplon("sweep line.toml --csv whole.csv --vary packet.0.momentum.0=0.8,0.9 --theory transmission")
+        .expect(2, &["line 3", "does not have"]);
+    assert_eq!(place.text("whole.csv"), whole);
+}
+
+#[test]
+fn two_keys_vary_and_formulas_are_theory() {
+    let place = place();
+    let line = "sweep line.toml --csv s.csv --plot s.png --vary packet.0.momentum.0=0.5,1.0 --vary packet.0.width.0=8,16,20 --measure uncertainty_x@0 --measure spread_px@0 --theory 0.5+0*x*y";
+    place.ripplon(line).expect(0, &["6 runs"]);
+    let rows = rows(&place.text("s.csv"));
+    let values: Vec<(f64, f64)> = rows.iter().map(|row| (row[0], row[1])).collect();
+    assert_eq!(
+        values,
+        [
+            (0.5, 8.0),
+            (1.0, 8.0),
+            (0.5, 16.0),
+            (1.0, 16.0),
+            (0.5, 20.0),
+            (1.0, 20.0)
+        ]
+    );
+    for row in rows {
+        // A Gaussian: Δx·Δp = ½, Δp = 1/2w.
+        assert!((row[2] - 0.5).abs() < 1e-9 && (row[4] - 0.5).abs() < 1e-15, "{row:?}");
+        assert!((row[3] * row[1] - 0.5).abs() < 1e-9, "{row:?}");
+    }
+}
+
+#[test]
+fn what_is_wrong_is_said_before_the_first_run() {
+    let place = place();
+    for (options, words) in [
+        (
+            "--vary packet.0.momentum.0=1..9/3",
+            &["packet.0.momentum.0=9", "band's edge"][..],
+        ),
+        ("--vary packet.9.weight=1,2", &["packet.9"]),
+        ("--vary packet.0.weight", &["--vary", "no `=`"]),
+        ("--measure behin@3", &["behin", "did you mean \"behind\""]),
+        ("--theory sin(q)", &["--theory", "q"]),
+        ("--csv line.toml", &["reads this file"]),
+        (
+            "--set packet.0.momentum=[1.0] --set layer.0.drive=sin(t) --set solver.method=trotter",
+            &["driven"],
+        ),
+    ] {
+        place.ripplon(&format!("sweep line.toml {options}")).expect(2, words);
+    }
+    place
+        .ripplon("sweep small.toml")
+        .expect(2, &["nothing varies", "--vary"]);
+    place
+        .ripplon("sweep small.toml --vary packet.0.weight=1,2")
+        .expect(2, &["nothing is measured"]);
+    place
+        .ripplon("check line.toml --set sweep.vary=[\"a\"] --set sweep.measure=[\"b\"] --set sweep.theory=q")
+        .expect(2, &["no `=`", "no observable \"b\"", "sweep.theory"]);
+}
+
+#[test]
+fn momenta_and_overlap_are_columns_where_they_are_asked_for() {
+    let place = Place::new();
+    place
+        .ripplon("run small.toml --steps 20 --observables o.csv --state --sample 10 --checkpoint c.ripplon")
+        .expect(0, &[]);
+    let text = place.text("o.csv");
+    let head: Vec<&str> = text.lines().next().unwrap().split(',').collect();
+    assert_eq!(
+        head[9..],
+        [
+            "px",
+            "py",
+            "spread_px",
+            "spread_py",
+            "uncertainty_x",
+            "uncertainty_y",
+            "lz",
+            "overlap_re",
+            "overlap_im",
+            "survival",
+            "participation"
+        ]
+    );
+    let rows = rows(&text);
+    assert_eq!(rows.len(), 3);
+    let column = |name: &str| head.iter().position(|known| *known == name).unwrap();
+    // The packet of the scene: k = (1, 0), width 1.5; single precision, and tails cut off by the grid at e⁻¹¹ of the density.
+    let first = &rows[0];
+    for (name, value, tolerance) in [
+        ("px", 1.0, 1e-3),
+        ("py", 0.0, 1e-3),
+        ("spread_px", 1.0 / 3.0, 1e-2),
+        ("uncertainty_y", 0.5, 1e-2),
+        ("survival", 1.0, 1e-6),
+    ] {
+        assert!((first[column(name)] - value).abs() < tolerance, "{name}: {first:?}");
+    }
+    // It has run 0.2 at speed ~1: |⟨ψ₀|ψ⟩|² ≈ exp(−d²/4w²)·… is below 1 and falls.
+    let survival: Vec<f64> = rows.iter().map(|row| row[column("survival")]).collect();
+    assert!(
+        survival[0] > survival[1] && survival[1] > survival[2] && survival[2] > 0.9,
+        "{survival:?}"
+    );
+    // A run that goes on writes the rows before the checkpoint as they were.
+    place
+        .ripplon("run small.toml --resume c.ripplon --observables p.csv --state --sample 10")
+        .expect(0, &[]);
+    let again = place.text("p.csv");
+    assert!(again.starts_with(&text), "{text}\n{again}");
+    assert_eq!(again.lines().count(), 6);
+    place
+        .ripplon("run tube --steps 1 --observables t.csv --state")
+        .expect(2, &["--state is for quantum scenes"]);
+    place.ripplon("run small.toml --state").expect(2, &["--observables"]);
+}

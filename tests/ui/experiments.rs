@@ -1,0 +1,101 @@
+//! Sweeps and levels in the window.
+
+use super::window::Window;
+use egui::accesskit::Role;
+use egui::{Key, Modifiers};
+use egui_kittest::kittest::Queryable;
+use ripplon::physics::StateMeasures;
+
+/// A packet on a line; what is measured at t = 0 needs no run.
+const LINE: &str = r#"
+format = 1
+title = "Line"
+[grid]
+size = [64]
+spacing = 1.0
+[quantum]
+mass = 0.5
+[time]
+step = 0.1
+end = 1.0
+[[packet]]
+center = [30.0]
+width = [4.0]
+momentum = [0.5]
+[sweep]
+vary = ["packet.0.momentum.0=0.2..0.6/3"]
+measure = ["px@0"]
+theory = "x"
+"#;
+
+fn command(window: &mut Window, name: &str) {
+    window.keys(Modifiers::COMMAND, Key::P);
+    window.harness.get_by_label("Command").type_text(name);
+    window.settle();
+    window.key(Key::Enter);
+}
+
+#[test]
+fn a_sweep_grows_and_a_run_of_it_is_opened() {
+    let mut window = Window::open();
+    window.show_scene(LINE);
+    command(&mut window, "sweep");
+    window.wait("the panel", |app| app.sweep().is_open());
+    window.press(Role::Button, "Run the sweep");
+    window.wait("three runs", |app| {
+        app.sweep().points().len() == 3 && !app.sweep().is_running()
+    });
+    for point in window.app().sweep().points() {
+        // The theory is the momentum that was set.
+        let theory = point.theory.unwrap();
+        assert!((point.measured[0] - theory).abs() < 1e-4, "{point:?}");
+    }
+    let before = window.app().document().draft.packets[0].momentum.clone();
+    window.press(Role::Button, "Open this run");
+    window.wait("the run", |app| app.document().draft.packets[0].momentum == [0.2]);
+    window.keys(Modifiers::COMMAND, Key::Z);
+    assert_eq!(window.app().document().draft.packets[0].momentum, before);
+}
+
+#[test]
+fn a_state_of_the_list_becomes_the_first() {
+    let mut window = Window::open();
+    window.show_scene(LINE);
+    command(&mut window, "levels");
+    window.wait("the panel", |app| app.levels().is_open());
+    window.press(Role::Button, "Find levels");
+    window.wait("ten levels", |app| app.levels().energies().len() == 10);
+    // A box of 64 sites: E = 2J(1 − cos(πn/65)).
+    for (n, energy) in (1..).zip(window.app().levels().energies()) {
+        let exact = 2.0 * (1.0 - (std::f64::consts::PI * f64::from(n) / 65.0).cos());
+        assert!((energy - exact).abs() < 1e-10, "{energy} {exact}");
+    }
+    window.press(Role::Button, "Start with level 0");
+    window.wait("the state", |app| {
+        let states = &app.document().draft.eigenstates;
+        states.len() == 1 && app.document().draft.packets.is_empty()
+    });
+    // The largest of the lowest state stands in the middle, with 2/65.
+    window.wait("its density", |app| {
+        let frame = app.frame();
+        frame
+            .observables
+            .is_some_and(|(_, sums)| (sums.peak - 2.0 / 65.0).abs() < 1e-4)
+    });
+    window.keys(Modifiers::COMMAND, Key::Z);
+    assert_eq!(window.app().document().draft.packets.len(), 1);
+}
+
+#[test]
+fn momenta_are_taken_while_a_plot_shows_them() {
+    let mut window = Window::open();
+    window.show_scene(LINE);
+    assert!(window.app().frame().state.is_none());
+    window.press(Role::Button, "Momentum");
+    window.wait("the momentum", |app| {
+        let found: Option<StateMeasures> = app.frame().state.map(|(_, _, found)| found);
+        found.is_some_and(|found| (found.momentum[0] - 0.5).abs() < 1e-4 && (found.survival() - 1.0).abs() < 1e-5)
+    });
+    window.press(Role::Button, "Momentum");
+    window.wait("rest", |app| app.frame().state.is_none());
+}
