@@ -7,6 +7,7 @@ use crate::colormap::{self, Colormap, Kind};
 use crate::engine::eigen;
 use crate::grid::Grid;
 use crate::physics::eigen::{Levels, Round};
+use crate::platform::aside;
 use crate::scene::SceneFile;
 use crate::scene::file::EigenstateFile;
 use crate::solver;
@@ -195,26 +196,24 @@ impl LevelsPanel {
         let round = Arc::new(Mutex::new(None));
         let (text, wanted) = (draft.to_toml(), self.wanted);
         let (over, said) = (Arc::clone(&stop), Arc::clone(&round));
-        let spawned = std::thread::Builder::new()
-            .name("ripplon-levels".to_owned())
-            .spawn(move || {
-                let found = solver::read_scene_text(&text, origin.as_deref(), &[]);
-                let found = found.map_err(|faults| faults.to_string()).and_then(|(_, scenario)| {
-                    let levels = eigen::levels(&scenario, wanted, &mut |round| {
-                        *said.lock().unwrap_or_else(PoisonError::into_inner) = Some(round);
-                        ctx.request_repaint();
-                        if over.load(Ordering::Relaxed) {
-                            ControlFlow::Break(())
-                        } else {
-                            ControlFlow::Continue(())
-                        }
-                    });
-                    Ok((scenario.grid().clone(), levels.map_err(|error| error.to_string())?))
+        let spawned = aside("levels", move || {
+            let found = solver::read_scene_text(&text, origin.as_deref(), &[]);
+            let found = found.map_err(|faults| faults.to_string()).and_then(|(_, scenario)| {
+                let levels = eigen::levels(&scenario, wanted, &mut |round| {
+                    *said.lock().unwrap_or_else(PoisonError::into_inner) = Some(round);
+                    ctx.request_repaint();
+                    if over.load(Ordering::Relaxed) {
+                        ControlFlow::Break(())
+                    } else {
+                        ControlFlow::Continue(())
+                    }
                 });
-                // The window may be gone.
-                let _ = report.send(found);
-                ctx.request_repaint();
+                Ok((scenario.grid().clone(), levels.map_err(|error| error.to_string())?))
             });
+            // The window may be gone.
+            let _ = report.send(found);
+            ctx.request_repaint();
+        });
         match spawned {
             Ok(_) => self.running = Some(Running { stop, round, done }),
             Err(error) => self.fault = Some(format!("the system gives no thread: {error}")),

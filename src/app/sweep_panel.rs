@@ -7,6 +7,7 @@ use super::widgets::{button, fault, figure, hint, row};
 use crate::engine::Frame;
 use crate::engine::sweep::{SweepError, SweepPlan, SweepPoint};
 use crate::export::plot::range;
+use crate::platform::{Instant, aside};
 use crate::scene::SceneFile;
 use crate::scene::file::SweepFile;
 use crate::solver;
@@ -17,7 +18,6 @@ use lucide_icons::Icon;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
 
 /// How near to a point a click must be, in points of the screen.
 const NEAR: f32 = 12.0;
@@ -228,14 +228,12 @@ impl SweepPanel {
         let (report, news) = unbounded();
         let stop = Arc::new(AtomicBool::new(false));
         let (text, over) = (draft.to_toml(), Arc::clone(&stop));
-        let spawned = std::thread::Builder::new()
-            .name("ripplon-sweep".to_owned())
-            .spawn(move || {
-                let result = sweep(text, origin, &over, &report, &ctx);
-                // The window may be gone.
-                let _ = report.send(News::Over(result));
-                ctx.request_repaint();
-            });
+        let spawned = aside("sweep", move || {
+            let result = sweep(text, origin, &over, &report, &ctx);
+            // The window may be gone.
+            let _ = report.send(News::Over(result));
+            ctx.request_repaint();
+        });
         self.start_over();
         match spawned {
             Ok(_) => {

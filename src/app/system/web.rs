@@ -162,9 +162,10 @@ fn words(error: &JsValue) -> String {
         .unwrap_or_else(|| format!("{error:?}"))
 }
 
-/// Whether an action makes sense here.
+/// Whether an action makes sense here. Sweeps and levels take seconds at a time, in which a page without threads would stand still.
 pub fn can(action: Action) -> bool {
-    !matches!(action, Action::SaveAs | Action::ScenesFolder | Action::Quit)
+    let long = matches!(action, Action::Sweep | Action::Levels);
+    !long && !matches!(action, Action::SaveAs | Action::ScenesFolder | Action::Quit)
 }
 
 /// Keeps edits, which no file has, for the next time that the page is opened.
