@@ -21,6 +21,9 @@ struct View {
     mode: u32,
     smooth_texels: u32,
     linear_target: u32,
+    // WebGL takes multiples of 16 bytes.
+    unused_a: u32,
+    unused_b: u32,
 }
 
 @group(0) @binding(0) var<uniform> view: View;

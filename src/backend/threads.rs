@@ -6,6 +6,7 @@
 //! nothing is lost. Rust leaves subnormals on; the setting is per thread (MXCSR on x86-64, FPCR on AArch64), and therefore belongs
 //! to the threads that run kernels and to no other.
 
+use crate::platform::THREADS;
 use std::sync::OnceLock;
 
 /// Most threads a core, and most that any machine starts.
@@ -15,6 +16,9 @@ const MOST_ANYWHERE: usize = 64;
 static POOL: OnceLock<Option<rayon::ThreadPool>> = OnceLock::new();
 
 fn pool() -> Option<&'static rayon::ThreadPool> {
+    if !THREADS {
+        return None;
+    }
     POOL.get_or_init(|| {
         rayon::ThreadPoolBuilder::new()
             .num_threads(wanted())

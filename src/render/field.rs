@@ -39,6 +39,7 @@ struct Uniforms {
     mode: u32,
     smooth: u32,
     linear_target: u32,
+    unused: [u32; 2],
 }
 
 /// Textures and pipeline of the field's picture.
@@ -132,6 +133,7 @@ impl FieldPicture {
             },
             smooth: u32::from(coloring.smooth),
             linear_target: self.pipeline.linear_target(),
+            unused: [0; 2],
         };
         Some(self.pipeline.callback(render, clip, &self.bind_group, &uniforms))
     }

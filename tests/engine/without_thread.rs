@@ -59,8 +59,8 @@ fn steps_are_those_of_an_engine_alone() {
     while last < 70 {
         worker.work();
         let now = worker.frame().clock.steps;
-        // A frame is as many steps, or nothing new.
-        assert!(now == last || now == last + 7, "{last} to {now}");
+        // After the one that says that it plays, a frame is as many steps, or nothing new.
+        assert!(last < 7 || now == last || now == last + 7, "{last} to {now}");
         last = now;
         std::thread::sleep(std::time::Duration::from_millis(1));
     }

@@ -102,6 +102,8 @@ fn app(cc: &eframe::CreationContext<'_>, found: Result<Link, String>, started: I
         }
     }
     if let Some(text) = complaint {
+        // It is not covered.
+        app.tour = None;
         app.notices.fault("The link cannot be opened", vec![text]);
     }
     Ok(app)
