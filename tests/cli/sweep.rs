@@ -147,7 +147,7 @@ fn what_is_wrong_is_said_before_the_first_run() {
         ("--theory sin(q)", &["--theory", "q"]),
         ("--csv line.toml", &["reads this file"]),
         (
-            "--set packet.0.momentum=[1.0] --set layer.0.drive=sin(t) --set solver.method=trotter",
+            "--set packet.0.momentum=[1.0] --set layer.0.drive=sin(t) --set solver.method=trotter --set time.step=0.5",
             &["driven"],
         ),
     ] {
