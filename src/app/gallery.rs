@@ -23,6 +23,7 @@ const THUMBNAILS: &[(&str, &[u8])] = &[
         "coherent-state",
         include_bytes!("../../assets/thumbnails/coherent-state.png"),
     ),
+    ("corral", include_bytes!("../../assets/thumbnails/corral.png")),
     ("cyclotron", include_bytes!("../../assets/thumbnails/cyclotron.png")),
     ("doppler", include_bytes!("../../assets/thumbnails/doppler.png")),
     (
@@ -30,6 +31,7 @@ const THUMBNAILS: &[(&str, &[u8])] = &[
         include_bytes!("../../assets/thumbnails/double-barrier.png"),
     ),
     ("double-slit", include_bytes!("../../assets/thumbnails/double-slit.png")),
+    ("double-well", include_bytes!("../../assets/thumbnails/double-well.png")),
     ("echo", include_bytes!("../../assets/thumbnails/echo.png")),
     (
         "elliptic-room",
@@ -70,10 +72,15 @@ const THUMBNAILS: &[(&str, &[u8])] = &[
     ("room-modes", include_bytes!("../../assets/thumbnails/room-modes.png")),
     ("sea-floor", include_bytes!("../../assets/thumbnails/sea-floor.png")),
     ("snell", include_bytes!("../../assets/thumbnails/snell.png")),
+    ("squeezed", include_bytes!("../../assets/thumbnails/squeezed.png")),
     ("talbot", include_bytes!("../../assets/thumbnails/talbot.png")),
     (
         "through-the-forest",
         include_bytes!("../../assets/thumbnails/through-the-forest.png"),
+    ),
+    (
+        "transmission",
+        include_bytes!("../../assets/thumbnails/transmission.png"),
     ),
     ("tube", include_bytes!("../../assets/thumbnails/tube.png")),
     ("tunnelling", include_bytes!("../../assets/thumbnails/tunnelling.png")),
