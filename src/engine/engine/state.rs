@@ -46,7 +46,7 @@ impl Engine {
     fn first_field(&mut self) -> Result<Arc<FieldData>, EngineError> {
         let start = match &self.start {
             Some(start) => Arc::clone(start),
-            None => Arc::new(solver::initial_state(&self.scenario)?),
+            None => Arc::new(solver::initial_state(&self.scenario, self.scenario.solver().precision)?),
         };
         self.start = Some(Arc::clone(&start));
         Ok(start)

@@ -116,12 +116,12 @@ pub fn initial_field<T: Real>(scenario: &Scenario) -> Result<Vec<Complex<T>>, So
     Ok(psi)
 }
 
-/// ψ at t = 0 in the precision of the scene, x fastest, as every method starts from it.
+/// ψ of a scene at t = 0, x fastest, as every method of this precision starts from it.
 ///
 /// # Errors
 /// [`SolverError::OutOfMemory`].
-pub fn initial_state(scenario: &Scenario) -> Result<FieldData, SolverError> {
-    Ok(match scenario.solver().precision {
+pub fn initial_state(scenario: &Scenario, precision: Precision) -> Result<FieldData, SolverError> {
+    Ok(match precision {
         Precision::Single => FieldData::Complex64(threads::run(|| initial_field(scenario))?),
         Precision::Double => FieldData::Complex128(threads::run(|| initial_field(scenario))?),
     })
