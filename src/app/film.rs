@@ -169,13 +169,12 @@ fn encode(
     progress: &Progress,
 ) -> Result<Option<u64>, String> {
     let words = |error: ExportError| error.to_string();
-    let open = match writer {
-        Some(writer) => writer,
-        None => {
-            let about = order.about("recorded in the window".to_owned());
-            let made = export::create_as(order.format, &order.path, size, order.fps, &about);
-            writer.insert(made.map_err(words)?)
-        }
+    let open = if let Some(writer) = writer {
+        writer
+    } else {
+        let about = order.about("recorded in the window".to_owned());
+        let made = export::create_as(order.format, &order.path, size, order.fps, &about);
+        writer.insert(made.map_err(words)?)
     };
     match platform::next(pictures) {
         Ok(Some(picture)) => {

@@ -215,7 +215,7 @@ impl LevelsPanel {
             ctx.request_repaint();
         });
         match spawned {
-            Ok(_) => self.running = Some(Running { stop, round, done }),
+            Ok(()) => self.running = Some(Running { stop, round, done }),
             Err(error) => self.fault = Some(format!("the system gives no thread: {error}")),
         }
     }

@@ -107,7 +107,7 @@ impl SweepPanel {
                 480.0_f32.min(room.height() - 64.0),
             ))
             .show(ctx, |ui| {
-                self.fields(ui, &mut document.draft, frame);
+                Self::fields(ui, &mut document.draft, frame);
                 let path = document.path().map(ToOwned::to_owned);
                 self.controls(ui, &document.draft, path);
                 if let Some(text) = &self.fault {
@@ -139,7 +139,7 @@ impl SweepPanel {
     }
 
     /// What varies, what is measured, the theory: parts of the scene, which undo and saving know.
-    fn fields(&mut self, ui: &mut Ui, draft: &mut SceneFile, frame: &Frame) {
+    fn fields(ui: &mut Ui, draft: &mut SceneFile, frame: &Frame) {
         if draft.sweep.is_none() {
             hint(
                 ui,
@@ -236,7 +236,7 @@ impl SweepPanel {
         });
         self.start_over();
         match spawned {
-            Ok(_) => {
+            Ok(()) => {
                 self.running = Some(Running {
                     stop,
                     news,

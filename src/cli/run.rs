@@ -67,6 +67,25 @@ pub struct RunArgs {
     strict: bool,
 }
 
+/// Has the run keep what `--observables` and `--state` ask for.
+fn keep_records(args: &RunArgs, engine: &mut Engine, total: u64) -> anyhow::Result<()> {
+    match (&args.observables, args.sample) {
+        // A resumed run goes on as before unless it is told otherwise.
+        (Some(_), None) if engine.log().is_some_and(|log| log.with_state == args.state) => {}
+        (Some(_), sample) => {
+            let kept = engine.log().map(|log| log.every);
+            let every = sample.or(kept).unwrap_or_else(|| (total / 1000).max(1));
+            if args.state {
+                engine.keep_state_measures(every)?;
+            } else {
+                engine.keep_observables(every)?;
+            }
+        }
+        (None, _) => {}
+    }
+    Ok(())
+}
+
 pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
     let scenario = scene::load(&args.scene)?;
     // Found out now rather than after an hour.
@@ -90,20 +109,7 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
         }
     };
     let total = steps_to_take(args, &scenario, &engine)?;
-    match (&args.observables, args.sample) {
-        // A resumed run goes on as before unless it is told otherwise.
-        (Some(_), None) if engine.log().is_some_and(|log| log.with_state == args.state) => {}
-        (Some(_), sample) => {
-            let kept = engine.log().map(|log| log.every);
-            let every = sample.or(kept).unwrap_or_else(|| (total / 1000).max(1));
-            if args.state {
-                engine.keep_state_measures(every)?;
-            } else {
-                engine.keep_observables(every)?;
-            }
-        }
-        (None, _) => {}
-    }
+    keep_records(args, &mut engine, total)?;
     note_records(args, &scenario, &engine, total);
     let mut outputs = Outputs::create(args, &mut engine)?;
     say!("{}", headline(&scenario, &engine));

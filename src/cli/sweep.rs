@@ -165,7 +165,10 @@ fn conclude(plan: &SweepPlan, outcome: &Outcome, runs: usize) -> anyhow::Result<
         say!("furthest from theory: {off:.2e}, at {settings}");
     }
     if let Some(failure) = &outcome.failure {
-        if failure.chain().any(|cause| cause.is::<InputError>()) {
+        if failure
+            .chain()
+            .any(|cause| cause.downcast_ref::<InputError>().is_some())
+        {
             return Err(InputError(format!("{failure:#}")).into());
         }
         bail!("{failure:#}");

@@ -457,9 +457,10 @@ impl Header {
                         time,
                         observables: observables(rest),
                         refocus: None,
-                        state: match header.state {
-                            true => Some(state(source.read_row()?)).filter(|state| !state.participation.is_nan()),
-                            false => None,
+                        state: if header.state {
+                            Some(state(source.read_row()?)).filter(|state| !state.participation.is_nan())
+                        } else {
+                            None
                         },
                     });
                 }

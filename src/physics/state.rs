@@ -249,7 +249,7 @@ fn transformed(line: &mut [Complex64], scratch: &mut [Complex64], fft: &Arc<dyn 
     for (n, (value, k)) in line.iter().zip(momenta).enumerate() {
         let density = value.norm_sqr() / by;
         sums.norm += density;
-        if line.len() % 2 != 0 || n != edge {
+        if !line.len().is_multiple_of(2) || n != edge {
             sums.first += k * density;
         }
         sums.second += k * k * density;

@@ -123,9 +123,9 @@ fn level(diagonal: &[f64], number: usize) -> f64 {
     for _ in 0..120 {
         let middle = f64::midpoint(low, high);
         if below(diagonal, middle) > number {
-            high = middle
+            high = middle;
         } else {
-            low = middle
+            low = middle;
         }
     }
     f64::midpoint(low, high)
@@ -181,9 +181,9 @@ fn corral(at: &[f64]) -> Vec<f64> {
         for _ in 0..100 {
             let middle = f64::midpoint(low, high);
             if bessel_j0(middle) * bessel_j0(low) > 0.0 {
-                low = middle
+                low = middle;
             } else {
-                high = middle
+                high = middle;
             }
         }
         low

@@ -65,7 +65,9 @@ impl Hamiltonian {
         let mut diagonal = vec![0.0; grid.sites()];
         diagonal.par_chunks_mut(nx).enumerate().for_each(|(row, out)| {
             medium.potential_row(None, row % ny, row / ny, 0..nx, out);
-            out.iter_mut().for_each(|value| *value += quantum.diagonal);
+            for value in out {
+                *value += quantum.diagonal;
+            }
         });
         let mut walls = Vec::new();
         if medium.has(Sets::Wall) {

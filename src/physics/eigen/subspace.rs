@@ -94,7 +94,7 @@ impl<'a> Subspace<'a> {
         let contrast = MOST_CONTRAST.ln() / (fast - slow).max(1e-9);
         #[expect(
             clippy::cast_possible_truncation,
-            clippy::cast_precision_loss,
+            clippy::cast_possible_wrap,
             reason = "small counts"
         )]
         let most = (FIRST_DEGREE * GROWTH.powi(round.min(12) as i32 - 1)).min(MOST_DEGREE);
@@ -187,7 +187,9 @@ impl<'a> Subspace<'a> {
                 }
                 let left = dot(vector, vector).re.sqrt();
                 if left > 1e-12 * before && left.is_normal() {
-                    vector.iter_mut().for_each(|value| *value /= left);
+                    for value in &mut *vector {
+                        *value /= left;
+                    }
                     break;
                 }
                 *vector = noise(self.hamiltonian, 1000 * (attempt + 1) + n as u64).collect();
@@ -206,7 +208,9 @@ impl<'a> Subspace<'a> {
             let phase = largest.map_or(Complex64::ONE, |value| {
                 value.conj() / value.norm().max(f64::MIN_POSITIVE)
             });
-            vector.iter_mut().for_each(|value| *value *= phase);
+            for value in vector {
+                *value *= phase;
+            }
         }
         (self.energies, self.residuals, self.vectors)
     }

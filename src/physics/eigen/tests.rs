@@ -156,13 +156,12 @@ fn closed_forms_with_their_degeneracies() {
         let grid = Grid::new(&sides, 1.0).with_edges([edge; 3], 0);
         let hamiltonian = Hamiltonian::new(&grid, &quantum(0.0, 2.0), &Medium::new(grid.clone(), Vec::new())).unwrap();
         let levels = found(&hamiltonian, 9);
-        #[expect(clippy::cast_precision_loss, reason = "small numbers")]
         let along: Vec<f64> = (0..30)
             .map(|n| {
                 if periodic {
-                    TAU * n as f64 / 30.0
+                    TAU * f64::from(n) / 30.0
                 } else {
-                    PI * (n + 1) as f64 / 31.0
+                    PI * f64::from(n + 1) / 31.0
                 }
             })
             .map(|k| 2.0 * (1.0 - k.cos()))
