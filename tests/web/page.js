@@ -146,7 +146,9 @@ function expect(holds, text) {
 
 /// A preset measures in the page what it measures on the command line.
 async function measures(browser, base, preset, expected, name) {
-  const page = await Watched.open(browser, `${base}?preset=${preset}&play=1&log=info`);
+  // A small picture, and many steps a frame: where the processor draws too, a frame costs more than the steps.
+  const page = await Watched.open(browser, `${base}?preset=${preset}&panels=none&play=1&log=info`, [480, 320]);
+  for (let n = 0; n < 8; n += 1) await page.key('=');
   const line = await page.line('the run rests', 400);
   const verdicts = page.lines.filter(line => line.includes('verdicts=')).at(-1);
   const measured = [...verdicts.matchAll(/(Right|Wrong)\(([^)]+)\)/g)].map(([, word, value]) => ({ right: word === 'Right', value: Number(value) }));
