@@ -211,18 +211,19 @@ pub fn names(ui: &mut Ui, shown: &mut Vec<Kind>, frame: &Frame, open: bool) -> b
     let Some(scenario) = &frame.scenario else { return false };
     let equation = scenario.model().equation();
     let mut chosen = false;
+    let seen = if open { shown.clone() } else { Vec::new() };
     // Scenes with a mirror have more of them than a narrow window has room for.
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(4.0, 2.0);
         ui.spacing_mut().interact_size.y = 20.0;
         ui.spacing_mut().button_padding.y = 2.0;
-        for (kind, _, about) in Kind::ALL {
-            if !offered(kind, frame) {
-                continue;
-            }
+        let mut name = |ui: &mut Ui, kind: Kind, about: &str| {
             let on = open && shown.contains(&kind);
-            let title = kind.title(equation);
-            if ui.selectable_label(on, title).on_hover_text(about).clicked() {
+            if ui
+                .selectable_label(on, kind.title(equation))
+                .on_hover_text(about)
+                .clicked()
+            {
                 chosen = true;
                 if on {
                     shown.retain(|other| *other != kind);
@@ -230,6 +231,21 @@ pub fn names(ui: &mut Ui, shown: &mut Vec<Kind>, frame: &Frame, open: bool) -> b
                     shown.push(kind);
                 }
             }
+        };
+        // What is asked for rarely has a menu: all names would take the picture's room.
+        let (rare, usual): (Vec<_>, Vec<_>) = Kind::ALL
+            .into_iter()
+            .filter(|(kind, ..)| offered(*kind, frame))
+            .partition(|(kind, ..)| kind.is_of_state() && !seen.contains(kind));
+        for (kind, _, about) in usual {
+            name(ui, kind, about);
+        }
+        if !rare.is_empty() {
+            ui.menu_button("More", |ui| {
+                for (kind, _, about) in rare {
+                    name(ui, kind, about);
+                }
+            });
         }
     });
     chosen

@@ -91,6 +91,7 @@ fn momenta_are_taken_while_a_plot_shows_them() {
     let mut window = Window::open();
     window.show_scene(LINE);
     assert!(window.app().frame().state.is_none());
+    window.press(Role::Button, "More");
     window.press(Role::Button, "Momentum");
     window.wait("the momentum", |app| {
         let found: Option<StateMeasures> = app.frame().state.map(|(_, _, found)| found);
