@@ -113,6 +113,13 @@ fn pairs_look_as_they_did() {
     window.reveal(Role::ComboBox, "2nd method");
     window.press(Role::ComboBox, "2nd method");
     window.click("Crank–Nicolson");
+    window.wait("the second method", |app| {
+        let frame = app.frame();
+        frame
+            .compared
+            .as_ref()
+            .is_some_and(|compared| compared.report.method == "crank-nicolson")
+    });
     window.press(Role::Button, "Difference");
     window.press(Role::Button, "Position");
     window.press(Role::Button, "Detectors");
