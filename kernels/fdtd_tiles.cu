@@ -85,7 +85,8 @@ __device__ __forceinline__ void operate(const Tiles &p, const Columns &own, Vec 
         const u32 column = o.gathers[n] - first;
 #pragma unroll
         for (int c = 0; c < COLUMNS; c++)
-            if ((u32)(own.image[c] >> 2) == column) o.record[(size_t)step * o.count + n] = here.v[c];
+            // An odd image of a site has its value with the other sign
+            if ((u32)(own.image[c] >> 2) == column && sign * ((own.image[c] & 3) - 1) == 1) o.record[(size_t)step * o.count + n] = here.v[c];
     }
 }
 
