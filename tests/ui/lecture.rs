@@ -33,6 +33,11 @@ fn the_run_waits_for_a_prediction_and_shows_it_beside_the_answer() {
         (10, &Status::Paused),
         "exactly there"
     );
+    // The text cursor blinks with the time that the steps took.
+    window
+        .harness
+        .ctx
+        .all_styles_mut(|style| style.visuals.text_cursor.blink = false);
     window.settle();
     if comparable() {
         mask(&mut window);
