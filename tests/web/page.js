@@ -237,7 +237,7 @@ async function looks(browser, base, name) {
 
 const server = await serve();
 const base = `http://127.0.0.1:${server.address().port}/`;
-const expected = Object.fromEntries(['room-modes', 'tunnelling'].map(preset => [preset, printed(preset)]));
+const expected = Object.fromEntries(['room-modes', 'free-packet'].map(preset => [preset, printed(preset)]));
 let failed = 0;
 for (const [name, path] of browsers.map(browser => browser.split('='))) {
   const browser = await launch(name, path);
