@@ -5,7 +5,9 @@
     reason = "functions with target features may only run where the features are, which is checked"
 )]
 
-use super::{Array, Lanes, Level};
+#[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+use super::Array;
+use super::{Lanes, Level};
 use crate::field::Real;
 
 /// A number and its vectors at every level.
@@ -19,10 +21,8 @@ pub trait Vectors: Real {
     /// 16 bytes.
     #[cfg(target_arch = "aarch64")]
     type Neon: Lanes<Element = Self>;
-    /// 16 bytes.
-    #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-    type Simd128: Lanes<Element = Self>;
-    /// An array of 32 bytes.
+    /// What every machine of the target has: an array of 32 bytes, 16 bytes in a page, which is loaded each time and therefore
+    /// has only this kind.
     type Portable: Lanes<Element = Self>;
 }
 
@@ -33,9 +33,10 @@ impl Vectors for f32 {
     type Avx2 = super::Avx2F32;
     #[cfg(target_arch = "aarch64")]
     type Neon = super::NeonF32;
-    #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-    type Simd128 = super::WasmF32;
+    #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
     type Portable = Array<Self, 8>;
+    #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+    type Portable = super::WasmF32;
 }
 
 impl Vectors for f64 {
@@ -45,9 +46,10 @@ impl Vectors for f64 {
     type Avx2 = super::Avx2F64;
     #[cfg(target_arch = "aarch64")]
     type Neon = super::NeonF64;
-    #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-    type Simd128 = super::WasmF64;
+    #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
     type Portable = Array<Self, 4>;
+    #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+    type Portable = super::WasmF64;
 }
 
 /// Work written once for vectors of any width.
@@ -70,8 +72,6 @@ impl Level {
             Self::Avx2 => T::Avx2::N,
             #[cfg(target_arch = "aarch64")]
             Self::Neon => T::Neon::N,
-            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-            Self::Simd128 => T::Simd128::N,
             _ => T::Portable::N,
         }
     }
@@ -92,10 +92,7 @@ impl Level {
             #[cfg(target_arch = "aarch64")]
             // SAFETY: the machine has the features, as was just seen.
             Self::Neon => unsafe { kernel.run::<T::Neon>() },
-            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-            // SAFETY: the program is built for these instructions.
-            Self::Simd128 => unsafe { kernel.run::<T::Simd128>() },
-            // SAFETY: every machine has these.
+            // SAFETY: every machine of the target has these.
             _ => unsafe { kernel.run::<T::Portable>() },
         }
     }

@@ -38,7 +38,7 @@ pub enum Level {
     Neon,
     /// SIMD of WebAssembly: 16 bytes.
     Simd128,
-    /// What the compiler makes of arrays: SSE2 on x86-64, NEON on AArch64.
+    /// What the compiler makes of arrays: SSE2 on x86-64, NEON on AArch64. A page built for SIMD has no second kind.
     Portable,
 }
 
@@ -64,7 +64,7 @@ impl Level {
             Self::Avx2 => has_fma(),
             Self::Neon => cfg!(target_arch = "aarch64"),
             Self::Simd128 => cfg!(all(target_arch = "wasm32", target_feature = "simd128")),
-            Self::Portable => true,
+            Self::Portable => !Self::Simd128.is_available(),
             #[cfg(not(target_arch = "x86_64"))]
             _ => false,
         }

@@ -14,7 +14,7 @@ use super::frames::Frames;
 use super::kernel::{
     OUTER, PairRows, STREAM_ONLY, WHOLE, alone_row, between_rows, interact_row, phase_row, stream_rows, x_row,
 };
-use crate::backend::simd::{Array, Lanes, Level, Vectors};
+use crate::backend::simd::{Lanes, Level, Vectors};
 use crate::field::Real;
 use crate::solver::tiling::{Span, Tiling};
 
@@ -80,7 +80,7 @@ pub(in super::super) trait Blockwise: Vectors {
 }
 
 macro_rules! blockwise {
-    ($real:ty, $avx512:ident, $avx2:ident, $simd128:ident, $lanes:literal) => {
+    ($real:ty, $avx512:ident, $avx2:ident) => {
         impl Blockwise for $real {
             fn run(level: Level, pass: &Pass<Self>, block: &Block, scratch: &mut Scratch<Self>) {
                 #[cfg(target_arch = "x86_64")]
@@ -107,21 +107,15 @@ macro_rules! blockwise {
                         Level::Neon | Level::Simd128 | Level::Portable => {}
                     }
                 }
-                #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-                if level == Level::Simd128 {
-                    use crate::backend::simd::$simd128;
-                    // SAFETY: the program is built for these instructions.
-                    return unsafe { Worker::<$simd128>::new(pass, block, scratch).run() };
-                }
                 let _ = level;
-                // SAFETY: arrays need no features.
-                unsafe { Worker::<Array<$real, $lanes>>::new(pass, block, scratch).run() }
+                // SAFETY: every machine of the target has these.
+                unsafe { Worker::<<$real as Vectors>::Portable>::new(pass, block, scratch).run() }
             }
         }
     };
 }
-blockwise!(f32, Avx512F32, Avx2F32, WasmF32, 8);
-blockwise!(f64, Avx512F64, Avx2F64, WasmF64, 4);
+blockwise!(f32, Avx512F32, Avx2F32);
+blockwise!(f64, Avx512F64, Avx2F64);
 
 /// A block at work.
 pub(super) struct Worker<'a, L: Lanes> {
