@@ -14,7 +14,6 @@ use anyhow::bail;
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -85,11 +84,7 @@ fn of_hamiltonian(args: &EigenArgs, scenario: &Scenario) -> anyhow::Result<()> {
             round.number, round.converged, round.residual
         ));
         bar.tick();
-        if interrupt.asked() {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
+        interrupt.flow()
     });
     bar.finish_and_clear();
     let levels = found.map_err(|error| match error {
@@ -155,11 +150,7 @@ fn of_autocorrelation(args: &EigenArgs, scenario: Arc<Scenario>) -> anyhow::Resu
     let found = eigen::autocorrelation(scenario, end, &mut |step, steps| {
         bar.set_message(format!("step {step} of {steps}"));
         bar.tick();
-        if interrupt.asked() {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
+        interrupt.flow()
     });
     bar.finish_and_clear();
     let found = found.map_err(|error| match error {

@@ -1,5 +1,6 @@
 //! Ctrl-C: the first one asks, the second one ends.
 
+use std::ops::ControlFlow;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -40,5 +41,15 @@ impl Interrupt {
     #[must_use]
     pub fn asked(self) -> bool {
         ASKED.load(Ordering::Relaxed)
+    }
+
+    /// What a long task is told each time it asks.
+    #[must_use]
+    pub fn flow(self) -> ControlFlow<()> {
+        if self.asked() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     }
 }
