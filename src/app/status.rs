@@ -14,6 +14,13 @@ use egui::{Align, FontId, Layout, Sense, Ui, vec2};
 /// Between two cells.
 const GAP: f32 = 16.0;
 
+/// Between the name of a cell and its value.
+const NAME_GAP: f32 = 6.0;
+
+/// The widest values of two cells.
+const MEMORY: &str = "0000.00 MiB";
+const UNDER_POINTER: &str = "−0.000e−00 m";
+
 /// Shows the line.
 pub fn show(ui: &mut Ui, frame: &Frame, task: Option<Task>, meter: &Meter, read_out: &[(String, String)]) {
     ui.horizontal(|ui| {
@@ -55,11 +62,17 @@ pub fn show(ui: &mut Ui, frame: &Frame, task: Option<Task>, meter: &Meter, read_
             drift_cell(ui, frame);
         }
         let Some(report) = &frame.report else { return };
-        if wide > 740.0 {
+        // The last of these cells gives its place to what is under the pointer where both have no room.
+        let gap = ui.spacing().item_spacing.x;
+        let pointer: f32 = read_out
+            .iter()
+            .map(|(name, _)| gap + width(ui, name, UNDER_POINTER))
+            .sum();
+        if wide > 740.0 && pointer + gap + width(ui, "", MEMORY) < ui.available_width() {
             let held = units::bytes(report.memory);
             let about = format!("Memory of the whole program; the solver holds {held} of it.");
             let shown = meter.memory().map_or(held, units::bytes);
-            cell(ui, "", &shown, "0000.00 MiB", &about);
+            cell(ui, "", &shown, MEMORY, &about);
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if !read_out.is_empty() {
@@ -93,7 +106,7 @@ fn progress(task: &Task) -> String {
 /// Place and value under the pointer: every value in room for the widest number, so that nothing moves.
 fn pointed_at(ui: &mut Ui, fields: &[(String, String)]) {
     for (name, value) in fields.iter().rev() {
-        cell(ui, name, value, "−0.000e−00 m", "Under the pointer.");
+        cell(ui, name, value, UNDER_POINTER, "Under the pointer.");
     }
 }
 
@@ -185,6 +198,19 @@ fn balance(scenario: &Scenario) -> (&'static str, &'static str) {
 
 const TEXT: f32 = 12.0;
 
+/// The width of a cell.
+fn width(ui: &Ui, name: &str, widest: &str) -> f32 {
+    let font = FontId::proportional(TEXT);
+    let of = |text: &str| {
+        let galley = ui
+            .painter()
+            .layout_no_wrap(text.to_owned(), font.clone(), egui::Color32::WHITE);
+        galley.size().x
+    };
+    let gap = if name.is_empty() { 0.0 } else { NAME_GAP };
+    of(name) + gap + of(widest)
+}
+
 /// A name of less weight, then a value in the room that `widest` takes: what follows stays where it is.
 fn cell(ui: &mut Ui, name: &str, value: &str, widest: &str, about: &str) {
     let font = FontId::proportional(TEXT);
@@ -193,9 +219,7 @@ fn cell(ui: &mut Ui, name: &str, value: &str, widest: &str, about: &str) {
     let room = layout(widest, palette.text).size().x;
     let name_galley = layout(name, palette.weak);
     let value_galley = layout(value, palette.text);
-    let gap = if name.is_empty() { 0.0 } else { 6.0 };
-    let width = name_galley.size().x + gap + room;
-    let (rect, response) = ui.allocate_exact_size(vec2(width, 20.0), Sense::hover());
+    let (rect, response) = ui.allocate_exact_size(vec2(width(ui, name, widest), 20.0), Sense::hover());
     let painter = ui.painter_at(rect.expand(2.0));
     let top = |galley: &egui::Galley| rect.center().y - galley.size().y / 2.0;
     let at = egui::pos2(rect.left(), top(&name_galley));
