@@ -64,6 +64,10 @@ const THUMBNAILS: &[(&str, &[u8])] = &[
     ),
     ("pond", include_bytes!("../../assets/thumbnails/pond.png")),
     (
+        "quarter-wave",
+        include_bytes!("../../assets/thumbnails/quarter-wave.png"),
+    ),
+    (
         "resonance-line",
         include_bytes!("../../assets/thumbnails/resonance-line.png"),
     ),
@@ -73,6 +77,7 @@ const THUMBNAILS: &[(&str, &[u8])] = &[
     ("sea-floor", include_bytes!("../../assets/thumbnails/sea-floor.png")),
     ("snell", include_bytes!("../../assets/thumbnails/snell.png")),
     ("squeezed", include_bytes!("../../assets/thumbnails/squeezed.png")),
+    ("step", include_bytes!("../../assets/thumbnails/step.png")),
     ("talbot", include_bytes!("../../assets/thumbnails/talbot.png")),
     (
         "through-the-forest",

@@ -24,6 +24,10 @@ static PRESETS: &[Preset] = &[
         text: include_str!("../../presets/one-site.toml"),
     },
     Preset {
+        name: "step",
+        text: include_str!("../../presets/step.toml"),
+    },
+    Preset {
         name: "tunnelling",
         text: include_str!("../../presets/tunnelling.toml"),
     },
@@ -90,6 +94,10 @@ static PRESETS: &[Preset] = &[
     Preset {
         name: "two-media",
         text: include_str!("../../presets/two-media.toml"),
+    },
+    Preset {
+        name: "quarter-wave",
+        text: include_str!("../../presets/quarter-wave.toml"),
     },
     Preset {
         name: "pond",

@@ -97,6 +97,20 @@ pub fn through_two_walls(packet: &Packet, hopping: f64) -> f64 {
     })
 }
 
+/// Share of a packet that an edge of a plateau sends back: ψ = e^{ikn} + r e^{−ikn} before it and t e^{ik′n} on it fit together where
+/// r = (e^{ik} − e^{ik′})/(e^{ik′} − e^{−ik}).
+pub fn sent_back_by_a_step(packet: &Packet, height: f64, hopping: f64) -> f64 {
+    transfer::packet_average(packet.momentum[0], packet.width[0], |k| {
+        let above = 2.0 * hopping * (1.0 - k.cos()) - height;
+        if above <= 0.0 {
+            return 1.0;
+        }
+        let on_it = (1.0 - above / (2.0 * hopping)).acos();
+        let [before, there] = [k, on_it].map(Complex64::cis);
+        ((before - there) / (there - before.conj())).norm_sqr()
+    })
+}
+
 /// What presets that begin with eigenstates predict.
 pub fn of_eigenstates(name: &str, scenario: &Scenario, at: &[f64]) -> Vec<f64> {
     match name {

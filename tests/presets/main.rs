@@ -148,6 +148,10 @@ fn predict(name: &str, scenario: &Scenario) -> Vec<f64> {
             });
             vec![passed, 1.0 - passed]
         }
+        "step" => {
+            let back = experiments::sent_back_by_a_step(&packet, 0.3, hopping);
+            vec![back, 1.0 - back]
+        }
         "double-barrier" => packets(scenario)
             .iter()
             .map(|packet| 0.5 * through_pair(packet, hopping))

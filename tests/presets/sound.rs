@@ -22,6 +22,7 @@ pub fn predict(name: &str, scenario: &Scenario, speed: f64, at: &[f64]) -> Vec<f
     let spacing = scenario.grid().spacing();
     match name {
         "tube" | "two-media" => in_a_tube(name, scenario, speed, at),
+        "quarter-wave" => quarter_wave(scenario, at),
         "pond" => {
             let pulse = pulse(scenario);
             (0..3)
@@ -173,6 +174,34 @@ fn in_a_tube(name: &str, scenario: &Scenario, speed: f64, at: &[f64]) -> Vec<f64
     let (back, on) = acoustics::interface(1.2, 2.88);
     let face = 1399.5 * spacing;
     vec![back * tube(2.0 * face - place(0), at[0]), on * tube(place(1), at[1])]
+}
+
+/// A burst in water and behind a layer of 48 sites, summed over the ways to and fro in the layer. The faces lie half a site before and behind it.
+fn quarter_wave(scenario: &Scenario, at: &[f64]) -> Vec<f64> {
+    let spacing = scenario.grid().spacing();
+    let source = &scenario.sources()[0];
+    // The impedances are as 1 : 2 : 4, so that both faces reflect a third.
+    let (water, layer, stone, r) = (1500.0, 2250.0, 3000.0, 1.0_f64 / 3.0);
+    let incident = |t: f64| {
+        const PARTS: u32 = 20_000;
+        let part = t.max(0.0) / f64::from(PARTS);
+        let middles = (0..PARTS).map(|n| source.signal.at((f64::from(n) + 0.5) * part));
+        source.amplitude * part * middles.sum::<f64>() / (2.0 * water)
+    };
+    let (from, echo, behind) = (1280.0, 2560.0, 5800.0);
+    let (front, back) = (3839.5, 3887.5);
+    let through = spacing * (back - front) / layer;
+    let ways = |first: f64| -> f64 {
+        (0..8)
+            .map(|n: i32| (-r * r).powi(n) * incident(first - 2.0 * f64::from(n) * through))
+            .sum()
+    };
+    let returned = at[0] - spacing * (2.0 * front - from - echo) / water;
+    let arrived = at[1] - spacing * ((front - from) / water + (behind - back) / stone) - through;
+    vec![
+        r * incident(returned) + r * (1.0 - r * r) * ways(returned - 2.0 * through),
+        (1.0 + r) * (1.0 + r) * ways(arrived),
+    ]
 }
 
 /// Δt and steps of a time.
