@@ -44,7 +44,6 @@ impl Interrupt {
     }
 
     /// What a long task is told each time it asks.
-    #[must_use]
     pub fn flow(self) -> ControlFlow<()> {
         if self.asked() {
             ControlFlow::Break(())
