@@ -13,6 +13,8 @@
 //! that comes back is held against the plainest variant's in double precision, and against the state at t = 0, from which it differs by what was left
 //! inside at the turn.
 
+#[cfg(test)]
+mod tiny;
 mod turned;
 
 use super::EngineError;

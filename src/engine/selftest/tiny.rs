@@ -1,0 +1,72 @@
+//! Every variant on grids so small that an interpreter steps them: what Miri looks at (`tests/miri`), and what blocks do that hardly hold a site.
+
+use super::{Case, STEP, Trial, cases, distance, plainest, rounding};
+use crate::engine::Engine;
+use crate::field::Precision;
+use crate::physics::Equation;
+use crate::solver::{self, Backend};
+use num_complex::Complex64;
+use std::sync::Arc;
+
+const STEPS: u32 = 5;
+
+/// The text of a trial on a grid that is no multiple of a vector or block, with detectors of every kind that has a loop of its own.
+fn scene(case: &Case, rank: usize, trial: Trial) -> String {
+    const SIZES: [&str; 3] = ["[37]", "[13, 11]", "[9, 7, 8]"];
+    const CENTERS: [&str; 3] = ["[18.0]", "[6.0, 5.0]", "[4.0, 3.0, 4.0]"];
+    let line = |line: &str| match line.split_once(" = ") {
+        Some(("size", _)) => format!("size = {}", SIZES[rank - 1]),
+        Some(("center", _)) => format!("center = {}", CENTERS[rank - 1]),
+        Some(("absorb_width", _)) => "absorb_width = 2".to_owned(),
+        Some(("min", _)) => format!("min = {}", ["[5.0]", "[5.0, 4.0]", "[2.0, 2.0, 2.0]"][rank - 1]),
+        Some(("max", _)) => format!("max = {}", ["[8.0]", "[8.0, 6.0]", "[3.0, 4.0, 5.0]"][rank - 1]),
+        _ => line.to_owned(),
+    };
+    let text: Vec<String> = trial.scene(case, rank, STEP).lines().map(line).collect();
+    let center = CENTERS[rank - 1];
+    // A sum over the grid, and a place or region of its own.
+    let (sum, place) = match case.method.equation {
+        Equation::Acoustic => ("energy", format!("measure = \"value\"\nat = {center}")),
+        Equation::Schrodinger => {
+            let origin = ["[0.0]", "[0.0, 0.0]", "[0.0, 0.0, 0.0]"][rank - 1];
+            (
+                "probability",
+                format!("measure = \"probability\"\nregion = {{ min = {origin}, max = {center} }}"),
+            )
+        }
+    };
+    format!(
+        "{}\n[[detector]]\nname = \"all\"\nmeasure = \"{sum}\"\n[[detector]]\nname = \"there\"\n{place}\n",
+        text.join("\n")
+    )
+}
+
+#[test]
+fn tiny_grids_agree_with_the_plainest_variant() {
+    let trials = [Trial::Wall, Trial::Periodic, Trial::Absorb, Trial::Inside];
+    let mut ran = 0;
+    for (case, rank, trial) in cases(|backend| backend == Backend::Cpu) {
+        if case.precision == Precision::Double || !trials.contains(&trial) {
+            continue;
+        }
+        let run = |case: &Case| -> (Vec<Complex64>, f64) {
+            let text = scene(case, rank, trial);
+            let (_, scenario) =
+                solver::read_scene_text(&text, None, &[]).unwrap_or_else(|faults| panic!("{text}\n{faults}"));
+            let rounding = rounding(case, &scenario, f64::from(STEPS));
+            let mut engine = Engine::new(Arc::new(scenario)).unwrap();
+            engine.advance(u64::from(STEPS)).unwrap();
+            (engine.field().unwrap().to_complex128(), rounding)
+        };
+        let (exact, _) = run(&plainest(&case));
+        let (found, tolerance) = run(&case);
+        let error = distance(&found, &exact);
+        assert!(
+            error <= tolerance,
+            "{}: {error} > {tolerance}",
+            scene(&case, rank, trial)
+        );
+        ran += 1;
+    }
+    assert!(ran > 100, "{ran}");
+}
