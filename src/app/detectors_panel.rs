@@ -6,7 +6,7 @@ use super::sound::SoundWish;
 use super::widgets::{button, choice, figure, hint, row};
 use crate::physics::Measure;
 use crate::scene::SceneFile;
-use crate::scene::file::{DetectorFile, RegionFile};
+use crate::scene::file::{DetectorFile, DrawnFile, RegionFile};
 use egui::{DragValue, Ui};
 use lucide_icons::Icon;
 
@@ -115,7 +115,7 @@ fn unite_names(detectors: &mut [DetectorFile], before: &[String]) {
     }
 }
 
-/// Predictions follow a detector that was renamed, and go with one that was removed.
+/// Predictions and theory follow a detector that was renamed, and go with one that was removed.
 fn follow(file: &mut SceneFile, before: &[String]) {
     let after = names(&file.detectors);
     if after.len() == before.len() {
@@ -125,6 +125,13 @@ fn follow(file: &mut SceneFile, before: &[String]) {
                     expectation.detector = Some(new.clone());
                 }
             }
+            for theory in &mut file.theories {
+                if let DrawnFile::Detector { detector, .. } = &mut theory.drawn
+                    && detector == old
+                {
+                    detector.clone_from(new);
+                }
+            }
         }
     } else {
         file.expectations.retain(|expectation| {
@@ -132,6 +139,10 @@ fn follow(file: &mut SceneFile, before: &[String]) {
                 .detector
                 .as_ref()
                 .is_none_or(|name| after.contains(name) || !before.contains(name))
+        });
+        file.theories.retain(|theory| match &theory.drawn {
+            DrawnFile::Detector { detector, .. } => after.contains(detector) || !before.contains(detector),
+            _ => true,
         });
     }
 }

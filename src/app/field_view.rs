@@ -7,6 +7,7 @@ use super::mirror_tool;
 use super::overlay::{self, Legend, Room};
 use super::strip_chart;
 use super::theme::{self, over_picture};
+use super::theory_view;
 use super::tools::Ground;
 use super::units::{Along, Units};
 use super::view_state::{Cut, ViewState};
@@ -112,6 +113,17 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
             view.plane(),
         );
     }
+    if view.show_theory && !of_momenta {
+        let (grid, t) = (sources.scenario.grid(), sources.frame.clock.time);
+        theory_view::outlines(
+            &painter,
+            area,
+            &view.camera,
+            grid.spacing(),
+            sources.scenario.theories(),
+            t,
+        );
+    }
     if !sources.bare {
         draw_cut(&painter, view, area, grid_rect);
     }
@@ -121,6 +133,9 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     let along = sources.along(0);
     let name = if of_momenta { "Δkx = " } else { "" };
     overlay::scale_bar(&painter, room, &view.camera, along.step(), (name, along.unit));
+    if view.show_theory && !sources.passive {
+        theory_view::note(&painter, room, sources.scenario.notes(), clock.time);
+    }
     if let Some(fields) = read_out(view, room, sources, &response) {
         view.tell(&painter, room, fields, sources.bare);
     }

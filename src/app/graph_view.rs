@@ -4,6 +4,7 @@
 use super::gestures;
 use super::overlay::{self, Room};
 use super::theme::OVER_PICTURE;
+use super::theory_view;
 use super::tools::{Ground, Tool};
 use super::units::{Along, Units};
 use super::view_state::ViewState;
@@ -78,15 +79,43 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     if !is_momentum(sources.frame) {
         transducers(&painter, plot, view, sources.frame);
     }
+    if view.show_theory {
+        theory(&painter, plot, view, sources, [bottom, top]);
+    }
     let clock = &sources.frame.clock;
     let room = Room::free(area);
     overlay::clock(&painter, room, clock.time, clock.time_step, sources.units.time);
+    if view.show_theory {
+        theory_view::note(&painter, room, sources.scenario.notes(), clock.time);
+    }
     if let Some(fields) = read_out(&painter, plot, view, sources, &response) {
         view.tell(&painter, room, fields, sources.draft.is_none());
     }
     (view.picture, view.area) = (area, area);
     response.widget_info(|| super::status::picture_info("Graph of the field", sources.frame));
     response
+}
+
+/// What theory says of the graph, dashed.
+fn theory(painter: &Painter, plot: Rect, view: &ViewState, sources: &Sources<'_>, [bottom, top]: [f64; 2]) {
+    let Some(quantity) = sources.frame.image.quantity.map(Quantity::graphed) else {
+        return;
+    };
+    let along = along(sources);
+    let length = |point: Pos2| along.at(view.camera.site_at(strip(plot), point)[0] - 0.5);
+    let ends = (
+        length(plot.left_center()),
+        length(plot.right_center()),
+        plot.width() as usize,
+    );
+    let clip = painter.with_clip_rect(plot);
+    for (_, points) in theory_view::along_cut(sources.scenario, (0, quantity, 0.0), sources.frame.clock.time, ends) {
+        let place = |[x, value]: &[f64; 2]| {
+            let y = egui::remap(*value, bottom..=top, f64::from(plot.bottom())..=f64::from(plot.top()));
+            pos2(x_of(view, plot, along.site(*x) + 0.5), y as f32)
+        };
+        theory_view::dashed(&clip, &points.iter().map(place).collect::<Vec<_>>());
+    }
 }
 
 /// Where a mirror's transducers stand: marks on the axis.

@@ -80,6 +80,8 @@ pub mod sweep_panel;
 mod system;
 mod task_results;
 pub mod theme;
+mod theory_panel;
+mod theory_view;
 pub mod thumbnails;
 pub mod time_panel;
 pub mod toolbar;

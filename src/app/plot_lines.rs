@@ -3,6 +3,7 @@
 use super::history::{FIXED, History};
 use super::mirror_plots;
 use super::plots::Kind;
+use super::theory_view;
 use super::units::{Along, Units};
 use super::view_state::{Cut, ViewState};
 use crate::engine::Frame;
@@ -103,6 +104,51 @@ pub(super) fn lines(kind: Kind, sources: &Sources<'_>, most: usize) -> Vec<Named
         }
         // They have no lines.
         Kind::Signals | Kind::Focus | Kind::Carpet | Kind::Gain => Vec::new(),
+    }
+}
+
+/// What theory says of a plot's lines, each with the number of the line that it is about.
+pub(super) fn theory(kind: Kind, sources: &Sources<'_>, lines: &[Named]) -> Vec<(usize, Named)> {
+    let Some(scenario) = sources.frame.scenario.as_deref().filter(|_| sources.view.show_theory) else {
+        return Vec::new();
+    };
+    let units = sources.units;
+    match kind {
+        Kind::Cut => {
+            let (Some(quantity), Some((_, points))) = (sources.frame.image.quantity, lines.first()) else {
+                return Vec::new();
+            };
+            let (Some(first), Some(last)) = (points.first(), points.last()) else {
+                return Vec::new();
+            };
+            let axis = usize::from(sources.view.cut == Cut::Column);
+            let across = (sources.view.cut_at - 0.5) * scenario.grid().spacing();
+            let ends = (first[0] / units.length.per, last[0] / units.length.per, points.len());
+            let found = theory_view::along_cut(scenario, (axis, quantity, across), sources.frame.clock.time, ends);
+            let scaled = found.into_iter().map(|(name, mut points)| {
+                for point in &mut points {
+                    point[0] *= units.length.per;
+                }
+                (0, (name, points))
+            });
+            scaled.collect()
+        }
+        Kind::Detectors => {
+            let pairs = scenario.theories().iter().flat_map(|theory| {
+                let about = lines.iter().enumerate();
+                about.filter_map(move |(n, line)| Some((n, theory.of_detector(n)?, &theory.label, &line.1)))
+            });
+            let curves = pairs.map(|(n, value, label, points)| {
+                let name = if label.is_empty() { "theory" } else { label };
+                let points = points.iter().map(|[t, _]| [*t, value(t / units.time.per)]);
+                (
+                    n,
+                    (name.to_owned(), points.filter(|point| point[1].is_finite()).collect()),
+                )
+            });
+            curves.collect()
+        }
+        _ => Vec::new(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::carpet::Carpet;
 use super::history::History;
-use super::plot_lines::{Sources, heading, lines};
+use super::plot_lines::{Sources, heading, lines, theory};
 use super::units::Units;
 use super::view_state::{Cut, ViewState};
 use super::widgets::{axis_label, round_above};
@@ -12,7 +12,7 @@ use crate::engine::Frame;
 use crate::physics::Equation;
 use egui::text::{LayoutJob, TextFormat};
 use egui::{Color32, FontId, Ui, vec2};
-use egui_plot::{AxisHints, GridMark, Line, Plot, PlotBounds, PlotPoints};
+use egui_plot::{AxisHints, GridMark, Line, LineStyle, Plot, PlotBounds, PlotPoints};
 use std::ops::RangeInclusive;
 
 /// Height of a line of a plot's caption.
@@ -344,6 +344,7 @@ fn one(ui: &mut Ui, kind: Kind, title: &str, (size, cut): (egui::Vec2, Option<&m
     for (_, points) in &mut lines {
         points.retain(|point| point.iter().all(|value| value.is_finite()));
     }
+    let theory = theory(kind, sources, &lines);
     let several = lines.len() > 1;
     let colors: Vec<Color32> = (0..lines.len())
         .map(|n| if several { theme::line(ui, n) } else { palette.accent })
@@ -351,7 +352,8 @@ fn one(ui: &mut Ui, kind: Kind, title: &str, (size, cut): (egui::Vec2, Option<&m
     let names = lines.iter().map(|(name, _)| name.as_str()).zip(colors.iter().copied());
     let names = names.filter(|_| several || kind == Kind::Fidelity);
     caption(ui, &heading(kind, title, sources), names, cut, size.x);
-    let bounds = bounds(kind, &lines, sources.view);
+    let shown = lines.iter().chain(theory.iter().map(|(_, line)| line));
+    let bounds = bounds(kind, shown.flat_map(|(_, points)| points), sources.view);
     still(Plot::new(("plot", kind as u8)), size.y - CAPTION, palette)
         .set_margin_fraction(vec2(0.0, 0.0))
         // Room for five figures between two marks.
@@ -370,8 +372,12 @@ fn one(ui: &mut Ui, kind: Kind, title: &str, (size, cut): (egui::Vec2, Option<&m
                 .label_spacing(14.0..=20.0),
         ])
         .show(ui, |plot| {
-            for ((name, points), color) in lines.into_iter().zip(colors) {
-                plot.line(Line::new(name, PlotPoints::from(points)).color(color).width(1.5));
+            for ((name, points), color) in lines.into_iter().zip(&colors) {
+                plot.line(Line::new(name, PlotPoints::from(points)).color(*color).width(1.5));
+            }
+            for (about, (name, points)) in theory {
+                let line = Line::new(name, PlotPoints::from(points)).color(colors[about].gamma_multiply(0.8));
+                plot.line(line.style(LineStyle::dashed_dense()).width(1.5));
             }
             plot.set_plot_bounds(bounds);
         });
@@ -453,10 +459,10 @@ fn marks(input: &egui_plot::GridInput, most: f64) -> Vec<GridMark> {
 }
 
 /// Bounds with a little air, that never collapse.
-fn bounds(kind: Kind, lines: &[(String, Vec<[f64; 2]>)], view: &ViewState) -> PlotBounds {
+fn bounds<'a>(kind: Kind, points: impl Iterator<Item = &'a [f64; 2]>, view: &ViewState) -> PlotBounds {
     let mut low = [f64::INFINITY; 2];
     let mut high = [f64::NEG_INFINITY; 2];
-    for point in lines.iter().flat_map(|(_, points)| points) {
+    for point in points {
         for axis in 0..2 {
             if point[axis].is_finite() {
                 low[axis] = low[axis].min(point[axis]);

@@ -3,6 +3,7 @@
 use super::overlay::{self, Legend, Room};
 use super::space_view::{TURN, zoom_and_turn};
 use super::theme::OVER_PICTURE;
+use super::theory_view;
 use super::units::{Along, Units};
 use super::view_state::ViewState;
 use crate::engine::Frame;
@@ -48,6 +49,9 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     let clock = &sources.frame.clock;
     overlay::clock(&painter, room, clock.time, clock.time_step, sources.units.time);
     overlay::legend(&painter, room, &sources.legend);
+    if view.show_theory {
+        theory_view::note(&painter, room, sources.scenario.notes(), clock.time);
+    }
     (view.picture, view.area) = (area, area);
     response.widget_info(|| super::status::picture_info("Relief of the field", sources.frame));
     response

@@ -3,7 +3,7 @@
 use super::document::Document;
 use super::sound::SoundWish;
 use super::widgets::{figure, hint, row, section};
-use super::{detectors_panel, layers_panel, mirror_panel, packets_panel, sound_panel, theme};
+use super::{detectors_panel, layers_panel, mirror_panel, packets_panel, sound_panel, theme, theory_panel};
 use crate::grid::Edge;
 use crate::scene::SceneFile;
 use crate::scene::file::EdgesFile;
@@ -52,6 +52,9 @@ pub fn show(ui: &mut Ui, document: &mut Document) -> Option<SoundWish> {
     let mut sound = None;
     section(ui, Icon::Target, "Detectors", false, |ui| {
         sound = detectors_panel::show(ui, file);
+    });
+    section(ui, Icon::Spline, "Theory and notes", false, |ui| {
+        theory_panel::show(ui, file)
     });
     sound
 }

@@ -5,6 +5,7 @@ use super::overlay::{self, Legend, Room};
 use super::pictures::Pictures;
 use super::refine::Shown;
 use super::theme::{self, OVER_PICTURE};
+use super::theory_view;
 use super::units::Units;
 use super::view_state::ViewState;
 use super::widgets::figure;
@@ -71,7 +72,7 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, pictures: Option<&mut Pictures>, 
     }
     lines(&painter, area, &shape, &camera, true);
     axes(&painter, area, &shape, &camera, sources.units);
-    plates(&painter, area, sources);
+    plates(&painter, area, sources, view.show_theory);
     if let (Mode::Slices, Some(field)) = (sources.mode, field)
         && let Some(fields) = read_out(&painter, area, view, &shape, field, sources, &response)
     {
@@ -310,11 +311,14 @@ fn axes(painter: &Painter, area: Rect, shape: &Shape, camera: &Camera, units: Un
     }
 }
 
-fn plates(painter: &Painter, area: Rect, sources: &Sources<'_>) {
+fn plates(painter: &Painter, area: Rect, sources: &Sources<'_>, notes: bool) {
     let room = Room::free(area);
     let clock = &sources.frame.clock;
     overlay::clock(painter, room, clock.time, clock.time_step, sources.units.time);
     overlay::legend(painter, room, &sources.legend);
+    if notes {
+        theory_view::note(painter, room, sources.scenario.notes(), clock.time);
+    }
     let label = sources.medium.label();
     if sources.mode == Mode::Volume && !label.is_empty() {
         overlay::plate(painter, room, Align2::LEFT_BOTTOM, label, FontId::proportional(12.0));

@@ -52,6 +52,8 @@ pub struct ViewState {
     pub show_detectors: bool,
     /// Shows a small chart beside each probe.
     pub show_charts: bool,
+    /// Shows what theory says, and notes.
+    pub show_theory: bool,
     /// Direction of the line cut.
     pub cut: Cut,
     /// Place of the cut in sites.
@@ -86,6 +88,7 @@ impl Default for ViewState {
             show_medium: true,
             show_detectors: true,
             show_charts: false,
+            show_theory: true,
             cut: Cut::Row,
             cut_at: 0.0,
             asked: None,

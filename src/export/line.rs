@@ -10,6 +10,7 @@ use super::text::Align;
 use crate::colormap::phase_entry;
 use crate::engine::maps::wave_number;
 use crate::physics::{Equation, Sets};
+use crate::scene::Scenario;
 use crate::scene::scenario::Quantity;
 use crate::solver::{Clock, FieldImage};
 use crate::space::Subject;
@@ -80,14 +81,39 @@ impl Painter {
             along: self.along(),
         };
         graph.draw(&mut self.picture, field, self.unit, self.theme);
+        let (range, span) = (graph.range, graph.span);
         if self.look.overlay {
             let scenario = Arc::clone(&self.scenario);
+            if !momenta {
+                self.theory(&scenario, quantity, clock.time, (range, span));
+            }
+            self.note(clock.time, 0.6);
             let legend = self.legend(&scenario, levels, clock);
             let base = overlay::pixel(field.y) - 2.75 * self.unit;
             legend.head(&mut self.picture, field, base, self.unit, self.theme);
             if phases {
                 self.hue_strip();
             }
+        }
+    }
+
+    /// What theory says of the graph, dashed.
+    fn theory(&mut self, scenario: &Scenario, quantity: Quantity, t: f64, (range, span): ([f32; 2], [f64; 2])) {
+        let field = self.field;
+        for theory in scenario.theories() {
+            let Some(value) = theory.over_cut(0, quantity, 0.0, t) else {
+                continue;
+            };
+            let column = |x: usize| {
+                let part = (index(x) + 0.5) / index(field.width);
+                let value = value(span[0] + part * (span[1] - span[0]));
+                #[expect(clippy::cast_possible_truncation, reason = "a position in the picture")]
+                let up = (value as f32 - range[0]) / (range[1] - range[0]).max(f32::MIN_POSITIVE);
+                let y = overlay::pixel(field.y) + (1.0 - up) * overlay::pixel(field.height);
+                [overlay::pixel(field.x + x) + 0.5, y]
+            };
+            let points: Vec<[f32; 2]> = (0..field.width).map(column).filter(|[_, y]| y.is_finite()).collect();
+            super::theory::dashed(&mut self.picture, field, &points, (self.unit, self.theme));
         }
     }
 

@@ -28,6 +28,7 @@ pub mod shade;
 pub mod space;
 pub mod text;
 pub mod theme;
+mod theory;
 pub mod thumbnail;
 pub mod ticks;
 pub mod wav;

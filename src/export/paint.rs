@@ -14,6 +14,7 @@ use crate::engine::{Engine, EngineError, RangeKeeper, shown_quantity};
 use crate::physics::Equation;
 use crate::scene::Scenario;
 use crate::scene::scenario::{Quantity, ViewMode};
+use crate::scene::theory::Note;
 use crate::solver::{Clock, FieldImage, FieldVolume, ImageRequest};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -249,6 +250,7 @@ impl Painter {
             let scenario = Arc::clone(&self.scenario);
             let legend = self.legend(&scenario, levels, clock);
             legend.draw_in_space(&mut self.picture, field, self.unit, self.theme);
+            self.note(clock.time, 0.6);
         }
     }
 
@@ -289,6 +291,7 @@ impl Painter {
             super::relief::axes(&mut self.picture, field, (image, &orbit, &scenario), words);
             let legend = self.legend(&scenario, levels, clock);
             legend.draw_in_space(&mut self.picture, field, unit, theme);
+            self.note(clock.time, 0.6);
         }
     }
 
@@ -317,6 +320,44 @@ impl Painter {
                 self.shade.as_ref().map_or("", Shade::meaning)
             };
             super::overlay::caption(&mut self.picture, field, self.unit, self.theme, words);
+            if self.look.quantity != Quantity::Momentum {
+                self.outlines(clock.time);
+            }
+            self.note(clock.time, 3.4);
+        }
+    }
+
+    /// Lines and circles of theory over a plane.
+    fn outlines(&mut self, t: f64) {
+        let (field, words) = (self.field, (self.unit, self.theme));
+        let scenario = Arc::clone(&self.scenario);
+        let spacing = scenario.grid().spacing();
+        let (x, y) = (&self.request.x, &self.request.y);
+        let (left, right) = (index(x.start) - 0.5, index(x.end) - 0.5);
+        let (bottom, top) = (index(y.start) - 0.5, index(y.end) - 0.5);
+        #[expect(clippy::cast_possible_truncation, reason = "positions in the picture")]
+        let place = |[x, y]: [f64; 2]| {
+            let across = (x / spacing - left) / (right - left);
+            let up = (y / spacing - bottom) / (top - bottom);
+            [
+                super::overlay::pixel(field.x) + across as f32 * super::overlay::pixel(field.width),
+                super::overlay::pixel(field.y + field.height) - up as f32 * super::overlay::pixel(field.height),
+            ]
+        };
+        for theory in scenario.theories() {
+            let Some(points) = theory.outline(t) else { continue };
+            let points: Vec<[f32; 2]> = points.into_iter().map(place).collect();
+            super::theory::dashed(&mut self.picture, field, &points, words);
+            super::theory::label(&mut self.picture, field, &points, &theory.label, words);
+        }
+    }
+
+    /// The note of time t, `lift` units of text above the lower edge: over a plane above the scale bar.
+    pub(super) fn note(&mut self, t: f64, lift: f32) {
+        let scenario = Arc::clone(&self.scenario);
+        if let Some(words) = Note::of_time(scenario.notes(), t) {
+            let lift = lift * self.unit;
+            super::theory::note(&mut self.picture, self.field, (words, lift), (self.unit, self.theme));
         }
     }
 

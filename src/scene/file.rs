@@ -3,6 +3,7 @@
 //! Lists of coordinates have one number per axis of the grid. Nothing here is checked; [`super::build`] does that.
 
 use super::scenario::{ColorRange, Opacity, Orbit, Parameter, Quantity, SolverChoice, TimeSpec, ViewMode};
+pub use super::theory_file::{DrawnFile, NoteFile, TheoryFile, ValueFile};
 use crate::field::Precision;
 use crate::grid::Edge;
 use crate::physics::mirror::{Drive, MirrorMethod};
@@ -53,6 +54,10 @@ pub struct SceneFile {
     pub mirror: Option<MirrorFile>,
     /// `[view]`.
     pub view: ViewFile,
+    /// `[[note]]`.
+    pub notes: Vec<NoteFile>,
+    /// `[[theory]]`.
+    pub theories: Vec<TheoryFile>,
     /// `[[expect]]`.
     pub expectations: Vec<ExpectFile>,
     /// `[sweep]`.
@@ -197,15 +202,6 @@ pub struct PulseFile {
     pub width: f64,
     /// Amplitude, Pa.
     pub amplitude: f64,
-}
-
-/// A layer's value.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ValueFile {
-    /// A number.
-    Number(f64),
-    /// A formula of x, y, z, r.
-    Formula(String),
 }
 
 /// A layer's shape with its keys.

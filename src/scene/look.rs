@@ -1,5 +1,86 @@
 //! How a scene of two or three dimensions is looked at: the words and numbers of `[view]` for it.
 
+use crate::colormap::Kind;
+use crate::physics::Equation;
+
+/// What a picture shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Quantity {
+    /// |ψ|².
+    Density,
+    /// Phase as hue, |ψ| as brightness.
+    Phase,
+    /// Re ψ.
+    Real,
+    /// Im ψ.
+    Imaginary,
+    /// p.
+    Pressure,
+    /// Energy density.
+    Energy,
+    /// The largest |ψ|² or |p| seen so far.
+    Peak,
+    /// |ψ(k)|².
+    Momentum,
+}
+
+impl Quantity {
+    /// Every quantity with its word in a scene file.
+    pub const ALL: [(&'static str, Self); 8] = [
+        ("density", Self::Density),
+        ("phase", Self::Phase),
+        ("real", Self::Real),
+        ("imaginary", Self::Imaginary),
+        ("pressure", Self::Pressure),
+        ("energy", Self::Energy),
+        ("peak", Self::Peak),
+        ("momentum", Self::Momentum),
+    ];
+
+    /// Whether it can be shown of a field of this equation.
+    #[must_use]
+    pub fn fits(self, equation: Equation) -> bool {
+        match self {
+            Self::Density | Self::Phase | Self::Real | Self::Imaginary | Self::Momentum => {
+                equation == Equation::Schrodinger
+            }
+            Self::Pressure => equation == Equation::Acoustic,
+            Self::Energy | Self::Peak => true,
+        }
+    }
+
+    /// The word in a scene file.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Density => "density",
+            Self::Phase => "phase",
+            Self::Real => "real",
+            Self::Imaginary => "imaginary",
+            Self::Pressure => "pressure",
+            Self::Energy => "energy",
+            Self::Peak => "peak",
+            Self::Momentum => "momentum",
+        }
+    }
+
+    /// What a graph shows of it: |ψ|² where a picture shows |ψ| and phase.
+    #[must_use]
+    pub fn graphed(self) -> Self {
+        if self == Self::Phase { Self::Density } else { self }
+    }
+
+    /// The kind of colour map that shows it.
+    #[must_use]
+    pub fn map_kind(self) -> Kind {
+        match self {
+            Self::Phase => Kind::Cyclic,
+            Self::Real | Self::Imaginary | Self::Pressure => Kind::Diverging,
+            Self::Density | Self::Energy | Self::Peak | Self::Momentum => Kind::Sequential,
+        }
+    }
+}
+
 /// How a scene is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ViewMode {

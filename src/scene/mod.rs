@@ -15,10 +15,14 @@ pub mod input;
 mod look;
 pub mod presets;
 mod read;
+mod read_theory;
 mod read_view;
 pub mod scenario;
 pub mod sweep;
+pub mod theory;
+mod theory_file;
 mod write;
+mod write_theory;
 
 pub use build::{Objection, SolverTable};
 #[cfg(not(target_family = "wasm"))]

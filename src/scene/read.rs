@@ -5,8 +5,9 @@ use super::document::{Document, Node, Value};
 use super::file::{
     AcousticFile, DetectorFile, EdgesFile, EigenstateFile, ExpectFile, FORMAT, GridFile, LayerFile, MirrorFile,
     PacketFile, PulseFile, QuantumFile, RegionFile, SceneFile, ShapeFile, SignalFile, SolverFile, SourceFile,
-    SourcePlace, SweepFile, TransducersFile, ValueFile, ViewFile,
+    SourcePlace, SweepFile, TransducersFile, ViewFile,
 };
+use super::read_theory;
 use super::read_view::view;
 use super::scenario::{BackendChoice, Parameter, TimeSpec};
 use crate::field::Precision;
@@ -69,19 +70,30 @@ pub(super) fn scene(document: &Document, found: &mut Diagnostics) -> SceneFile {
         view: root
             .table("view", found)
             .map_or_else(ViewFile::default, |section| view(section, found)),
+        notes: root.tables("note", found, read_theory::note),
+        theories: root.tables("theory", found, read_theory::theory),
         expectations: root.tables("expect", found, expect),
         sweep: root.table("sweep", found).map(|section| sweep(section, found)),
     };
     root.close(found, |key| {
         let singular = key.strip_suffix('s')?;
-        ["packet", "eigenstate", "pulse", "layer", "source", "detector", "expect"]
-            .contains(&singular)
-            .then(|| {
-                (
-                    "there is no such section".to_owned(),
-                    format!("write [[{singular}]], once for each"),
-                )
-            })
+        [
+            "packet",
+            "eigenstate",
+            "pulse",
+            "layer",
+            "source",
+            "detector",
+            "note",
+            "expect",
+        ]
+        .contains(&singular)
+        .then(|| {
+            (
+                "there is no such section".to_owned(),
+                format!("write [[{singular}]], once for each"),
+            )
+        })
     });
     scene
 }
@@ -278,7 +290,7 @@ fn layer(mut section: Section<'_>, found: &mut Diagnostics) -> LayerFile {
         || word != "everywhere"
         || section.get::<String>("shape", &mut Diagnostics::default()).as_deref() == Some("everywhere");
     let shape = shape(word, &mut section, found);
-    let value = value(&mut section, found);
+    let value = section.get("value", found);
     let mode = section.word("mode", &Mode::ALL, found).unwrap_or(Mode::Set);
     let drive = section.get("drive", found);
     let given = section.has("shape");
@@ -348,20 +360,6 @@ fn shape(word: &str, section: &mut Section<'_>, found: &mut Diagnostics) -> Shap
             file: section.need("file", "\"potential.npy\"", found),
         },
         _ => ShapeFile::Everywhere,
-    }
-}
-
-fn value(section: &mut Section<'_>, found: &mut Diagnostics) -> Option<ValueFile> {
-    let path = section.name("value");
-    let node = section.node("value")?;
-    match &node.value {
-        Value::String(text) => Some(ValueFile::Formula(text.clone())),
-        Value::Integer(_) | Value::Float(_) => f64::decode(node, &path, found).map(ValueFile::Number),
-        other => {
-            let message = format!("{} is {}, not a number or a formula", other.shown(), other.kind());
-            found.value(path, message, "write e.g. 0.35 or \"0.5*(x-10)^2\"");
-            None
-        }
     }
 }
 

@@ -1,9 +1,9 @@
 //! A scene after validation.
 
 use super::file::SceneFile;
-pub use super::look::{Opacity, Orbit, ViewMode};
+pub use super::look::{Opacity, Orbit, Quantity, ViewMode};
 use super::sweep::Sweep;
-use crate::colormap::Kind;
+use super::theory::{Note, Theory};
 use crate::field::Precision;
 use crate::grid::Grid;
 use crate::physics::{Detector, Equation, Initial, Measure, Medium, Mirror, Model, Sets, Source};
@@ -111,78 +111,6 @@ pub struct TimeSpec {
     pub imaginary: bool,
 }
 
-/// What a picture shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Quantity {
-    /// |ψ|².
-    Density,
-    /// Phase as hue, |ψ| as brightness.
-    Phase,
-    /// Re ψ.
-    Real,
-    /// Im ψ.
-    Imaginary,
-    /// p.
-    Pressure,
-    /// Energy density.
-    Energy,
-    /// The largest |ψ|² or |p| seen so far.
-    Peak,
-    /// |ψ(k)|².
-    Momentum,
-}
-
-impl Quantity {
-    /// Every quantity with its word in a scene file.
-    pub const ALL: [(&'static str, Self); 8] = [
-        ("density", Self::Density),
-        ("phase", Self::Phase),
-        ("real", Self::Real),
-        ("imaginary", Self::Imaginary),
-        ("pressure", Self::Pressure),
-        ("energy", Self::Energy),
-        ("peak", Self::Peak),
-        ("momentum", Self::Momentum),
-    ];
-
-    /// Whether it can be shown of a field of this equation.
-    #[must_use]
-    pub fn fits(self, equation: Equation) -> bool {
-        match self {
-            Self::Density | Self::Phase | Self::Real | Self::Imaginary | Self::Momentum => {
-                equation == Equation::Schrodinger
-            }
-            Self::Pressure => equation == Equation::Acoustic,
-            Self::Energy | Self::Peak => true,
-        }
-    }
-
-    /// The word in a scene file.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Density => "density",
-            Self::Phase => "phase",
-            Self::Real => "real",
-            Self::Imaginary => "imaginary",
-            Self::Pressure => "pressure",
-            Self::Energy => "energy",
-            Self::Peak => "peak",
-            Self::Momentum => "momentum",
-        }
-    }
-
-    /// The kind of colour map that shows it.
-    #[must_use]
-    pub fn map_kind(self) -> Kind {
-        match self {
-            Self::Phase => Kind::Cyclic,
-            Self::Real | Self::Imaginary | Self::Pressure => Kind::Diverging,
-            Self::Density | Self::Energy | Self::Peak | Self::Momentum => Kind::Sequential,
-        }
-    }
-}
-
 /// How values become colours.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ColorRange {
@@ -261,6 +189,8 @@ pub struct Scenario {
     pub(super) mirror: Option<Arc<Mirror>>,
     pub(super) detectors: Vec<Detector>,
     pub(super) view: View,
+    pub(super) notes: Vec<Note>,
+    pub(super) theories: Vec<Theory>,
     pub(super) expectations: Vec<Expectation>,
     pub(super) sweep: Option<Sweep>,
     /// Where it was read from, for messages.
@@ -401,6 +331,16 @@ impl Scenario {
     #[must_use]
     pub fn view(&self) -> &View {
         &self.view
+    }
+    /// The notes.
+    #[must_use]
+    pub fn notes(&self) -> &[Note] {
+        &self.notes
+    }
+    /// What theory says, drawn over picture and plots.
+    #[must_use]
+    pub fn theories(&self) -> &[Theory] {
+        &self.theories
     }
     /// The predictions.
     #[must_use]

@@ -6,6 +6,7 @@ use super::file::{
     SceneFile, ShapeFile, SignalFile, SolverFile, SourceFile, SourcePlace, TransducersFile, ValueFile, ViewFile,
 };
 use super::scenario::{BackendChoice, ColorRange, Opacity, Orbit, Parameter, TimeSpec, ViewMode};
+use super::write_theory;
 use crate::field::Precision;
 use crate::grid::Edge;
 use crate::physics::Mode;
@@ -34,7 +35,7 @@ fn points<P: AsRef<[f64]>>(list: &[P]) -> String {
 }
 
 /// A basic string; control characters are escaped.
-fn text(text: &str) -> String {
+pub(super) fn text(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
     for c in text.chars() {
@@ -86,7 +87,7 @@ fn path(path: &Path) -> String {
 }
 
 /// Keys and sections, one a line.
-struct Writer {
+pub(super) struct Writer {
     out: String,
 }
 
@@ -94,21 +95,21 @@ impl Writer {
     fn section(&mut self, name: &str) {
         let _ = writeln!(self.out, "\n[{name}]");
     }
-    fn item(&mut self, name: &str) {
+    pub fn item(&mut self, name: &str) {
         let _ = writeln!(self.out, "\n[[{name}]]");
     }
-    fn key(&mut self, key: &str, value: impl std::fmt::Display) {
+    pub fn key(&mut self, key: &str, value: impl std::fmt::Display) {
         let _ = writeln!(self.out, "{key} = {value}");
     }
-    fn key_unless(&mut self, default: bool, key: &str, value: impl std::fmt::Display) {
+    pub fn key_unless(&mut self, default: bool, key: &str, value: impl std::fmt::Display) {
         if !default {
             self.key(key, value);
         }
     }
-    fn number(&mut self, key: &str, value: f64) {
+    pub fn number(&mut self, key: &str, value: f64) {
         self.key(key, float(value));
     }
-    fn optional(&mut self, key: &str, value: Option<f64>) {
+    pub fn optional(&mut self, key: &str, value: Option<f64>) {
         if let Some(value) = value {
             self.number(key, value);
         }
@@ -172,6 +173,12 @@ impl SceneFile {
             mirror_section(&mut w, mirror);
         }
         view(&mut w, &self.view);
+        for note in &self.notes {
+            write_theory::note(&mut w, note);
+        }
+        for theory in &self.theories {
+            write_theory::theory(&mut w, theory);
+        }
         for expect in &self.expectations {
             expect_item(&mut w, expect);
         }

@@ -6,6 +6,7 @@
 mod experiments;
 mod room;
 mod sound;
+mod theory;
 
 use num_complex::Complex64;
 use ripplon::engine::{Engine, Verdict};

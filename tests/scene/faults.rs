@@ -229,3 +229,47 @@ fn layers_and_formulas() {
         &["none.png cannot be read: there is no such file"],
     );
 }
+
+#[test]
+fn theory_and_notes() {
+    let with_end = |text: &str| format!("{FREE}\n{text}\n");
+    let says = |text: &str, words: &[&str]| {
+        let faults = match ripplon::solver::read_scene_text(&with_end(text), None, &[]) {
+            Ok(_) => panic!("{text} is taken"),
+            Err(faults) => faults.render(false),
+        };
+        for word in words {
+            assert!(faults.contains(word), "{word} is not in\n{faults}");
+        }
+    };
+    says("[[note]]\nat = 1.0", &["note.0.text: is missing"]);
+    says(
+        "[[note]]\nat = 2.0\nuntil = 1.0\ntext = \"a\"",
+        &["1 is not after the beginning at 2"],
+    );
+    says(
+        "[[theory]]\nlabel = \"a\"",
+        &["it does not say what one thing it draws"],
+    );
+    says(
+        "[[theory]]\ncut = \"x\"\nfrom = [1, 2]\nvalue = 1",
+        &["it does not say what one thing it draws"],
+    );
+    says(
+        "[[theory]]\ndetector = \"nowhere\"\nvalue = 1",
+        &["there is no detector \"nowhere\""],
+    );
+    says("[[theory]]\ncut = \"x\"\nvalue = \"2*q\"", &["theory.0.value", "q"]);
+    says(
+        "[[theory]]\ncenter = [1]\nradius = 1",
+        &["1 value where x and y belong"],
+    );
+    says(
+        "[[theory]]\ncenter = [1, \"2*x\"]\nradius = 1",
+        &["theory.0.center.1", "x"],
+    );
+    says(
+        "[[theory]]\ncenter = [1, true]\nradius = 1",
+        &["not a number or a formula"],
+    );
+}

@@ -81,7 +81,7 @@ impl Builder<'_> {
         good.then_some(layer)
     }
 
-    fn formula(&mut self, key: &str, text: &str, variables: &'static [&'static str]) -> Option<Expression> {
+    pub(super) fn formula(&mut self, key: &str, text: &str, variables: &'static [&'static str]) -> Option<Expression> {
         match Expression::parse(text, variables) {
             Ok(parsed) => Some(parsed),
             Err(error) => {

@@ -4,6 +4,7 @@ mod layers;
 mod recording;
 mod state;
 mod sweep;
+mod theory;
 mod view;
 
 use super::decode::{Diagnostics, nearest};
@@ -94,6 +95,8 @@ impl<'a> Builder<'a> {
         let detectors = self.detectors(equation, grid.as_ref());
         let mirror = self.mirror(equation, grid.as_ref(), &layers);
         let view = self.view(equation);
+        let notes = self.notes();
+        let theories = self.theories(equation, grid.as_ref());
         let expectations = self.expectations(equation, grid.as_ref());
         let sweep = self.sweep(equation, grid.as_ref());
         if !self.found.faults.is_empty() {
@@ -121,6 +124,8 @@ impl<'a> Builder<'a> {
             mirror: mirror.map(Arc::new),
             detectors,
             view,
+            notes,
+            theories,
             expectations,
             sweep,
             origin: origin.map(Path::to_owned),

@@ -1,0 +1,98 @@
+//! What a scene says while it runs, over the picture: theory as dashed lines, notes on a plate at the lower edge.
+
+use super::camera::Camera;
+use super::overlay::Room;
+use super::theme::{self, over_picture};
+use crate::scene::Scenario;
+use crate::scene::scenario::Quantity;
+use crate::scene::theory::{Note, Theory};
+use egui::{Align2, FontId, Painter, Pos2, Rect, Shape, Stroke, pos2, vec2};
+
+/// A dash and the gap after it, points.
+pub const DASHES: [f32; 2] = [6.0, 4.0];
+
+/// Most of the picture's width that a note takes.
+const SHARE: f32 = 0.8;
+
+/// Lines and circles over a plane; `spacing` from site to site.
+pub fn outlines(painter: &Painter, area: Rect, camera: &Camera, spacing: f64, theories: &[Theory], t: f64) {
+    for theory in theories {
+        let Some(points) = theory.outline(t) else { continue };
+        // A length to a place in sites: site n stands in the middle of n..n+1.
+        let place = |[x, y]: &[f64; 2]| camera.point_at(area, [x / spacing + 0.5, y / spacing + 0.5]);
+        let points: Vec<Pos2> = points.iter().map(place).collect();
+        // Of a circle the highest point that is seen, of a line its end: where the label stands.
+        let beside = match points.as_slice() {
+            [_, end] => Some(*end),
+            _ => (points.iter().copied().filter(|point| area.contains(*point))).min_by(|a, b| a.y.total_cmp(&b.y)),
+        };
+        dashed(painter, &points);
+        if let Some(beside) = beside {
+            label(painter, area, beside, &theory.label);
+        }
+    }
+}
+
+/// A dashed line, dark below light, so that it is seen over every colour.
+pub fn dashed(painter: &Painter, points: &[Pos2]) {
+    let under = Stroke::new(3.0, theme::shade());
+    let over = Stroke::new(1.5, over_picture());
+    for stroke in [under, over] {
+        painter.extend(Shape::dashed_line(points, stroke, DASHES[0], DASHES[1]));
+    }
+}
+
+fn label(painter: &Painter, area: Rect, beside: Pos2, words: &str) {
+    if words.is_empty() || !area.contains(beside) {
+        return;
+    }
+    let galley = painter.layout_no_wrap(words.to_owned(), FontId::proportional(12.0), over_picture());
+    let room = area.shrink(4.0);
+    let size = galley.size() + vec2(8.0, 4.0);
+    let left = (beside.x + 4.0).clamp(room.left(), (room.right() - size.x).max(room.left()));
+    let top = (beside.y - size.y - 2.0).clamp(room.top(), (room.bottom() - size.y).max(room.top()));
+    let rect = Rect::from_min_size(pos2(left, top), size);
+    painter.rect_filled(rect, 3.0, theme::shade());
+    painter.galley(rect.min + vec2(4.0, 2.0), galley, over_picture());
+}
+
+/// What theory says along a graph at time t: values at places between two lengths, as many as points of the screen.
+pub fn along_cut(
+    scenario: &Scenario,
+    (axis, quantity, across): (usize, Quantity, f64),
+    t: f64,
+    (from, to, count): (f64, f64, usize),
+) -> Vec<(String, Vec<[f64; 2]>)> {
+    let theories = scenario.theories().iter();
+    let curves = theories.filter_map(|theory| Some((theory, theory.over_cut(axis, quantity, across, t)?)));
+    curves
+        .map(|(theory, value)| {
+            let place = |n: usize| from + (to - from) * n as f64 / count.max(2).saturating_sub(1) as f64;
+            let points = (0..count.max(2)).map(place).map(|x| [x, value(x)]);
+            let name = if theory.label.is_empty() {
+                "theory"
+            } else {
+                &theory.label
+            };
+            (name.to_owned(), points.filter(|point| point[1].is_finite()).collect())
+        })
+        .collect()
+}
+
+/// The note of time t on a plate at the lower edge.
+pub fn note(painter: &Painter, room: Room, notes: &[Note], t: f64) {
+    let Some(words) = Note::of_time(notes, t) else { return };
+    let width = (room.area.width() * SHARE).min(640.0) - 24.0;
+    if width < 80.0 {
+        return;
+    }
+    let galley = painter.layout(words.to_owned(), FontId::proportional(15.0), over_picture(), width);
+    let size = galley.size() + vec2(24.0, 12.0);
+    let mut rect = room.corner(Align2::CENTER_BOTTOM, size);
+    // Above the scale bar, which stands in the corner.
+    if rect.bottom() > room.area.bottom() - 44.0 && rect.width() > room.area.width() - 320.0 {
+        rect = rect.translate(vec2(0.0, -40.0));
+    }
+    painter.rect_filled(rect, 6.0, theme::shade());
+    painter.galley(rect.min + vec2(12.0, 6.0), galley, over_picture());
+}

@@ -1,0 +1,171 @@
+//! What a scene says while it runs, in pictures and films: theory as dashed lines, notes on a band at the lower edge of the field.
+
+use super::chart::line;
+use super::overlay::pixel;
+use super::picture::{Picture, Rect};
+use super::text::Align;
+use super::theme::Theme;
+
+/// A dash and a gap, in units of text.
+const DASH: [f32; 2] = [0.5, 0.35];
+
+/// A dashed line through points, pixels, clipped to a rectangle: light over dark, so that it is seen over every colour.
+pub fn dashed(picture: &mut Picture, field: Rect, points: &[[f32; 2]], (unit, theme): (f32, &Theme)) {
+    let [left, top] = [pixel(field.x), pixel(field.y)];
+    let [right, bottom] = [pixel(field.x + field.width), pixel(field.y + field.height)];
+    let thick = (unit / 8.0).max(1.2);
+    let inside = |[x, y]: [f32; 2]| {
+        let reach = thick;
+        (left + reach..right - reach).contains(&x) && (top + reach..bottom - reach).contains(&y)
+    };
+    for (color, thick, strength) in [(theme.ground, 2.0 * thick, 0.6), (theme.text, thick, 1.0)] {
+        // Length along the line since its beginning: dashes go on around corners.
+        let mut way = 0.0;
+        for pair in points.windows(2) {
+            let [[x0, y0], [x1, y1]] = [pair[0], pair[1]];
+            let length = (x1 - x0).hypot(y1 - y0);
+            let at = |s: f32| [x0 + (x1 - x0) * s / length, y0 + (y1 - y0) * s / length];
+            let period = (DASH[0] + DASH[1]) * unit;
+            let mut s = 0.0;
+            // A line far longer than the picture is cut where its pieces leave it.
+            let pieces = (length / (0.25 * unit)).ceil().clamp(1.0, 1e5);
+            let step = length / pieces;
+            while s < length && length > 0.0 {
+                let end = (s + step).min(length);
+                let (a, b) = (at(s), at(end));
+                if (way + s) % period < DASH[0] * unit && inside(a) && inside(b) {
+                    line(picture, (a[0], a[1]), (b[0], b[1]), color, thick, strength);
+                }
+                s = end;
+                if step <= 0.0 {
+                    break;
+                }
+            }
+            way += length;
+        }
+    }
+}
+
+/// A label within the field: beside the end of a line, or the highest point that is seen of what has more points.
+pub fn label(picture: &mut Picture, field: Rect, points: &[[f32; 2]], words: &str, (unit, theme): (f32, &Theme)) {
+    let style = theme.label(unit * 0.9);
+    let width = style.width(words);
+    let [left, top] = [pixel(field.x), pixel(field.y)];
+    let [right, bottom] = [pixel(field.x + field.width), pixel(field.y + field.height)];
+    let is_seen = |[x, y]: &&[f32; 2]| (left..=right).contains(x) && (top..=bottom).contains(y);
+    let beside = match points {
+        [_, end] => Some(end).filter(is_seen),
+        _ => points.iter().filter(is_seen).min_by(|a, b| a[1].total_cmp(&b[1])),
+    };
+    let Some(beside) = beside.filter(|_| !words.is_empty() && width + unit < right - left) else {
+        return;
+    };
+    let x = (beside[0] + 0.4 * unit).min(right - width - 0.5 * unit);
+    let y = (beside[1] - 0.4 * unit).max(top + 1.2 * unit);
+    shade(
+        picture,
+        [x - 0.3 * unit, y - 0.95 * unit, width + 0.6 * unit, 1.3 * unit],
+        theme,
+    );
+    style.draw(picture, x, y, Align::Left, words);
+}
+
+/// A note on a band, `lift` pixels above the lower edge of the field, in as many lines as it needs; nothing where it would hide more than half of the field.
+pub fn note(picture: &mut Picture, field: Rect, (words, lift): (&str, f32), (unit, theme): (f32, &Theme)) {
+    let style = theme.title(unit);
+    let room = pixel(field.width) * 0.9;
+    let mut lines: Vec<String> = Vec::new();
+    for word in words.split_whitespace() {
+        match lines.last_mut() {
+            Some(last) if style.width(&format!("{last} {word}")) <= room => {
+                last.push(' ');
+                last.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    let height = pixel(lines.len()) * 1.4 * unit + 0.8 * unit;
+    if lines.is_empty()
+        || height + lift > pixel(field.height) / 2.0
+        || lines.iter().any(|line| style.width(line) > room)
+    {
+        return;
+    }
+    let width = lines.iter().map(|line| style.width(line)).fold(0.0, f32::max) + 1.6 * unit;
+    let middle = pixel(field.x) + pixel(field.width) / 2.0;
+    let top = pixel(field.y + field.height) - height - lift;
+    shade(picture, [middle - width / 2.0, top, width, height], theme);
+    for (n, line) in lines.iter().enumerate() {
+        let base = top + 0.4 * unit + (pixel(n) + 0.78) * 1.4 * unit;
+        style.draw(picture, middle, base, Align::Center, line);
+    }
+}
+
+/// Ground behind words: x, y, width, height.
+fn shade(picture: &mut Picture, rect: [f32; 4], theme: &Theme) {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "clamped to the picture"
+    )]
+    let whole = |value: f32| value.max(0.0).round() as usize;
+    let (x, y) = (whole(rect[0]).min(picture.width), whole(rect[1]).min(picture.height));
+    let rect = Rect {
+        x,
+        y,
+        width: whole(rect[2]).min(picture.width - x),
+        height: whole(rect[3]).min(picture.height - y),
+    };
+    picture.fill(rect, theme.ground, 0.72);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FIELD: Rect = Rect {
+        x: 10,
+        y: 10,
+        width: 100,
+        height: 60,
+    };
+
+    fn touched(picture: &Picture, ground: [u8; 3]) -> Vec<(usize, usize)> {
+        let all = (0..picture.height).flat_map(|y| (0..picture.width).map(move |x| (x, y)));
+        all.filter(|(x, y)| picture.at(*x, *y) != ground).collect()
+    }
+
+    #[test]
+    fn a_dashed_line_has_gaps_and_stays_within_the_field() {
+        let theme = Theme::light();
+        let mut picture = Picture::filled(120, 80, [90, 20, 20]);
+        dashed(&mut picture, FIELD, &[[-500.0, 40.0], [700.0, 40.0]], (10.0, theme));
+        let touched = touched(&picture, [90, 20, 20]);
+        assert!(
+            touched
+                .iter()
+                .all(|(x, y)| (10..110).contains(x) && (38..43).contains(y)),
+            "{touched:?}"
+        );
+        let row: Vec<bool> = (14..106).map(|x| picture.at(x, 40) != [90, 20, 20]).collect();
+        assert!(row.contains(&true) && row.contains(&false));
+    }
+
+    #[test]
+    fn a_note_is_wrapped_within_the_field_and_left_out_where_it_would_hide_it() {
+        let theme = Theme::light();
+        let words = "The wave reaches the wall: look at the two slits.";
+        let mut picture = Picture::filled(120, 80, [90, 20, 20]);
+        note(&mut picture, FIELD, (words, 4.0), (8.0, theme));
+        assert!(touched(&picture, [90, 20, 20]).is_empty());
+        note(&mut picture, FIELD, ("The wall", 4.0), (8.0, theme));
+        let touched = touched(&picture, [90, 20, 20]);
+        assert!(!touched.is_empty());
+        assert!(
+            touched
+                .iter()
+                .all(|(x, y)| (10..110).contains(x) && (40..70).contains(y)),
+            "{touched:?}"
+        );
+    }
+}

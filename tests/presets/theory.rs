@@ -1,0 +1,66 @@
+//! What presets draw as theory is what they do.
+
+use super::read;
+use ripplon::engine::Engine;
+use ripplon::scene::scenario::Quantity;
+use std::sync::Arc;
+
+/// Runs a preset on a line to t and gives the greatest distance of its pressure from the theory over it, away from `but`.
+fn farthest(name: &str, t: f64, but: Option<f64>) -> f64 {
+    let scenario = Arc::new(read(name));
+    let mut engine = Engine::new(Arc::clone(&scenario)).unwrap();
+    let steps = engine.steps_until(t).unwrap();
+    engine.advance(steps).unwrap();
+    let t = engine.clock().time;
+    let field = engine.field().unwrap().to_complex128();
+    let theories: Vec<_> = scenario
+        .theories()
+        .iter()
+        .filter_map(|theory| theory.over_cut(0, Quantity::Pressure, 0.0, t))
+        .collect();
+    assert_eq!(theories.len(), 1);
+    let a = scenario.grid().spacing();
+    let mut farthest = 0.0f64;
+    for (n, value) in field.iter().enumerate() {
+        let x = n as f64 * a;
+        if but.is_none_or(|but| (x - but).abs() > 2.0 * a) {
+            farthest = farthest.max((value.re - theories[0](x)).abs());
+        }
+    }
+    farthest
+}
+
+/// Time's error, (kcΔt)²/24 of the way, moves a flank of height/width by 1 ‰ of the way at most: see the presets' own tolerances.
+#[test]
+fn pulses_in_a_tube_are_where_theory_draws_them() {
+    for t in [0.0, 0.03, 0.09995, 0.115] {
+        let distance = farthest("tube", t, None);
+        assert!(distance < 0.006, "{t}: {distance}");
+    }
+}
+
+/// Beside the boundary a pulse is cut in the middle of its flank: the two sites there are left out.
+#[test]
+fn pulses_at_a_boundary_are_where_theory_draws_them() {
+    for t in [0.0, 0.04, 0.07] {
+        let distance = farthest("two-media", t, Some(48.00285));
+        assert!(distance < 0.02, "{t}: {distance}");
+    }
+}
+
+#[test]
+fn what_is_drawn_in_pictures_is_seen_while_they_run() {
+    for name in ["snell", "mach", "doppler", "pond", "double-slit"] {
+        let scenario = read(name);
+        let size = scenario.grid().size();
+        let extent = [size[0], size[1]].map(|sites| sites as f64 * scenario.grid().spacing());
+        for theory in scenario.theories() {
+            let end = theory.until.min(scenario.time().end.unwrap());
+            // Half way between its beginning and its end, or soon after its beginning, a point of it lies in the grid.
+            let times = [0.5, 0.2].map(|part| theory.at + part * (end - theory.at));
+            let seen = times.into_iter().filter_map(|t| theory.outline(t)).flatten();
+            let within = |point: &[f64; 2]| (0..2).all(|axis| (0.0..extent[axis]).contains(&point[axis]));
+            assert!(seen.into_iter().any(|point| within(&point)), "{name}: {theory:?}");
+        }
+    }
+}
