@@ -23,7 +23,9 @@ fn chosen() -> &'static (&'static Decoder, PathBuf) {
         };
         // The script that runs this gives a folder of its own and removes it.
         let folder = std::env::temp_dir();
-        (decoder.prepare)(&folder);
+        let taken = (decoder.prepare)(&folder);
+        // What the script begins with: an input that is taken.
+        std::fs::write(folder.join("taken"), taken).unwrap();
         (decoder, folder)
     })
 }
