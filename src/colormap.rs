@@ -11,9 +11,10 @@
 
 mod curves;
 
-use curves::{DAWN, DUSK, cyclic, daynight, diverging, encode, even, hue, linear_from_oklab, sequential, tide};
+use curves::{
+    DAWN, DUSK, cyclic, daynight, diverging, encode, even, gradient_color, hue, linear_from_oklab, sequential, tide,
+};
 pub use curves::{oklab, srgb_decode, srgb_encode};
-use std::f64::consts::TAU;
 use std::sync::OnceLock;
 
 /// Entries of a map.

@@ -27,6 +27,16 @@ impl App {
         if let Some(preset) = wishes.preset {
             self.background.open(preset, Vec::new());
         }
+        if let Some(setting) = wishes.setting
+            && let Err(faults) = self.document.set(&setting)
+        {
+            let lines = faults
+                .list
+                .iter()
+                .map(|fault| format!("{}; {}", fault.message, fault.remedy));
+            self.notices
+                .fault(format!("{setting} does not fit this scene"), lines.collect());
+        }
         for action in wishes.actions {
             self.act(ctx, action);
         }

@@ -2,6 +2,7 @@
 
 use crate::scene::file::{ShapeFile, SignalFile};
 use crate::scene::{Faults, SceneFile, embedded};
+use crate::solver;
 use std::path::{Path, PathBuf};
 
 /// Edits that can be taken back.
@@ -109,11 +110,27 @@ impl Document {
         as_written.solver.clone_from(&self.saved.solver);
         as_written.detectors.clone_from(&self.saved.detectors);
         as_written.expectations.clone_from(&self.saved.expectations);
+        as_written.notes.clone_from(&self.saved.notes);
+        as_written.theories.clone_from(&self.saved.theories);
         as_written.sweep.clone_from(&self.saved.sweep);
         Checks {
             own_step: self.has_own_step(),
             edited: as_written != self.saved,
         }
+    }
+
+    /// Changes one key of the draft, `key = value`, as `--set` does.
+    ///
+    /// # Errors
+    /// What is wrong with it; the draft stays as it is.
+    pub fn set(&mut self, setting: &str) -> Result<(), Faults> {
+        let setting = setting.split_once('=').map_or_else(
+            || setting.to_owned(),
+            |(key, value)| format!("{}={}", key.trim(), value.trim()),
+        );
+        let (file, _) = solver::read_scene_text(&self.draft.to_toml(), self.path.as_deref(), &[setting])?;
+        self.draft = file;
+        Ok(())
     }
 
     /// Takes over a change of the draft as an edit that can be undone; false if nothing changed.

@@ -9,9 +9,18 @@ use crate::scene::presets;
 use egui::{Align, Layout, Ui};
 use lucide_icons::Icon;
 
-/// Shows the panel, with the predictions where `questions` are given; returns the preset that shall be opened.
-pub fn show(ui: &mut Ui, document: &Document, frame: &Frame, questions: Option<&Questions>) -> Option<String> {
-    let wanted = steps(ui, document.preset());
+/// What is asked for in a lesson.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wish {
+    /// Another preset, by name.
+    Open(String),
+    /// A change of the scene, `key = value`.
+    Try(String),
+}
+
+/// Shows the panel, with the predictions where `questions` are given.
+pub fn show(ui: &mut Ui, document: &Document, frame: &Frame, questions: Option<&Questions>) -> Option<Wish> {
+    let mut wanted = steps(ui, document.preset()).map(Wish::Open);
     let title = match document.draft.title.as_str() {
         "" => "Untitled",
         title => title,
@@ -21,7 +30,7 @@ pub fn show(ui: &mut Ui, document: &Document, frame: &Frame, questions: Option<&
     if document.draft.about.trim().is_empty() {
         hint(ui, "This scene has no text. `about` in its file is shown here.");
     } else {
-        markdown::show(ui, &document.draft.about);
+        wanted = markdown::show(ui, &document.draft.about).map(Wish::Try).or(wanted);
     }
     if let Some(questions) = questions {
         ui.add_space(8.0);

@@ -17,8 +17,9 @@ enum Block<'a> {
     Code(String),
 }
 
-/// Shows a text.
-pub fn show(ui: &mut Ui, text: &str) {
+/// Shows a text; returns the setting, `key = value` in code, that was clicked.
+pub fn show(ui: &mut Ui, text: &str) -> Option<String> {
+    let mut clicked = None;
     let palette = theme::palette(ui);
     for block in blocks(text) {
         match block {
@@ -27,21 +28,13 @@ pub fn show(ui: &mut Ui, text: &str) {
                 ui.add(egui::Label::new(job(heading, palette, size, palette.strong)).wrap());
             }
             Block::Paragraph(paragraph) => {
-                ui.add(
-                    egui::Label::new(job(&paragraph, palette, 13.5, palette.text))
-                        .wrap()
-                        .selectable(true),
-                );
+                clicked = flow(ui, &paragraph, palette).or(clicked);
             }
             Block::Item(sign, item) => {
                 ui.horizontal_top(|ui| {
                     ui.spacing_mut().item_spacing.x = 8.0;
                     ui.label(egui::RichText::new(sign).color(palette.weak));
-                    ui.add(
-                        egui::Label::new(job(&item, palette, 13.5, palette.text))
-                            .wrap()
-                            .selectable(true),
-                    );
+                    clicked = flow(ui, &item, palette).or(clicked.take());
                 });
             }
             Block::Code(code) => {
@@ -59,6 +52,61 @@ pub fn show(ui: &mut Ui, text: &str) {
             }
         }
     }
+    clicked
+}
+
+/// Text that flows; settings in it are links.
+fn flow(ui: &mut Ui, text: &str, palette: &Palette) -> Option<String> {
+    const SIZE: f32 = 13.5;
+    let spans = spans(text);
+    let is_link = |(style, run): &(Style, &str)| *style == Style::Code && is_setting(run);
+    if !spans.iter().any(is_link) {
+        let label = egui::Label::new(job(text, palette, SIZE, palette.text));
+        ui.add(label.wrap().selectable(true));
+        return None;
+    }
+    let mut clicked = None;
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = 0.0;
+        for part in spans.chunk_by(|a, b| is_link(a) == is_link(b)) {
+            if is_link(&part[0]) {
+                let setting = part[0].1;
+                let words = egui::RichText::new(setting)
+                    .monospace()
+                    .size(SIZE - 1.5)
+                    .color(palette.accent);
+                let link = ui
+                    .add(egui::Link::new(words))
+                    .on_hover_text("Try it: changes the scene, as an edit that can be undone.");
+                if link.clicked() {
+                    clicked = Some(setting.to_owned());
+                }
+            } else {
+                let mut plain = LayoutJob::default();
+                for run in part {
+                    append(&mut plain, *run, palette, SIZE, palette.text);
+                }
+                ui.add(egui::Label::new(plain).wrap().selectable(true));
+            }
+        }
+    });
+    clicked
+}
+
+/// Whether code says `section.key = value`, as `--set` takes it.
+fn is_setting(code: &str) -> bool {
+    let Some((key, value)) = code.split_once('=') else {
+        return false;
+    };
+    let parts: Vec<&str> = key.trim().split('.').collect();
+    let is_word = |part: &&str| {
+        !part.is_empty()
+            && part
+                .bytes()
+                .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
+    };
+    let value = value.trim();
+    parts.len() > 1 && parts.iter().all(|part| is_word(&part)) && !value.is_empty() && !value.starts_with('=')
 }
 
 fn blocks(text: &str) -> Vec<Block<'_>> {
@@ -174,24 +222,51 @@ fn spans(text: &str) -> Vec<(Style, &str)> {
 
 fn job(text: &str, palette: &Palette, size: f32, color: Color32) -> LayoutJob {
     let mut job = LayoutJob::default();
-    for (style, run) in spans(text) {
-        let format = match style {
-            Style::Plain => TextFormat::simple(FontId::proportional(size), color),
-            Style::Bold => TextFormat::simple(FontId::new(size, theme::strong_family()), palette.strong),
-            Style::Emphasis => TextFormat {
-                italics: true,
-                ..TextFormat::simple(FontId::proportional(size), palette.strong)
-            },
-            Style::Code => TextFormat::simple(FontId::monospace(size - 1.5), palette.strong),
-        };
-        job.append(run, 0.0, format);
+    for span in spans(text) {
+        append(&mut job, span, palette, size, color);
     }
     job
+}
+
+fn append(job: &mut LayoutJob, (style, run): (Style, &str), palette: &Palette, size: f32, color: Color32) {
+    let format = match style {
+        Style::Plain => TextFormat::simple(FontId::proportional(size), color),
+        Style::Bold => TextFormat::simple(FontId::new(size, theme::strong_family()), palette.strong),
+        Style::Emphasis => TextFormat {
+            italics: true,
+            ..TextFormat::simple(FontId::proportional(size), palette.strong)
+        },
+        Style::Code => TextFormat::simple(FontId::monospace(size - 1.5), palette.strong),
+    };
+    job.append(run, 0.0, format);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn settings_are_known_by_their_form() {
+        for yes in [
+            "layer.0.value = 2000.0",
+            "grid.edges = \"soft\"",
+            "packet.0.momentum = [0.8, 0.0]",
+            "solver.order=4",
+        ] {
+            assert!(is_setting(yes), "{yes}");
+        }
+        for no in [
+            "mach",
+            "E = 2",
+            "x.y",
+            "a.b == c",
+            "Grid.size = 1",
+            "k. = 2",
+            "time.end =",
+        ] {
+            assert!(!is_setting(no), "{no}");
+        }
+    }
 
     #[test]
     fn blocks_and_spans() {

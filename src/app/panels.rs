@@ -156,7 +156,11 @@ impl App {
                         // What is measured stands in one place: at the right, where that is open.
                         let right = self.settings.right;
                         let questions = Some(&self.questions).filter(|_| !right);
-                        wishes.preset = lesson_panel::show(ui, &self.document, frame, questions);
+                        match lesson_panel::show(ui, &self.document, frame, questions) {
+                            Some(lesson_panel::Wish::Open(preset)) => wishes.preset = Some(preset),
+                            Some(lesson_panel::Wish::Try(setting)) => wishes.setting = Some(setting),
+                            None => {}
+                        }
                     }
                     LeftTab::Scene => wishes.sound = scene_panel::show(ui, &mut self.document),
                 }

@@ -109,6 +109,8 @@ pub struct App {
 pub(super) struct Wishes {
     pub(super) actions: Vec<Action>,
     pub(super) preset: Option<String>,
+    /// A change of the scene, `key = value`.
+    pub(super) setting: Option<String>,
     pub(super) command: Option<Command>,
     pub(super) sound: Option<SoundWish>,
 }

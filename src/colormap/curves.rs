@@ -1,6 +1,6 @@
 //! Colours and the curves through them: sRGB, Oklab, and the tables of maps that are made here.
 
-use super::{ENTRIES, Table};
+use super::Table;
 use colorgrad::Gradient;
 use std::f64::consts::TAU;
 

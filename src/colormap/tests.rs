@@ -1,5 +1,6 @@
 use super::curves::*;
 use super::*;
+use std::f64::consts::TAU;
 
 /// Half a step of 8 bits moves Oklab by less than this anywhere outside the darkest shades.
 const ROUNDING: f64 = 0.004;

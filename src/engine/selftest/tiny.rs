@@ -13,8 +13,11 @@ const STEPS: u32 = 5;
 /// The text of a trial on a grid that is no multiple of a vector or block, with detectors of every kind that has a loop of its own.
 fn scene(case: &Case, rank: usize, trial: Trial) -> String {
     const SIZES: [&str; 3] = ["[37]", "[13, 11]", "[9, 7, 8]"];
+    // Periodic axes take pairs of sites.
+    const EVEN: [&str; 3] = ["[38]", "[14, 10]", "[10, 6, 8]"];
     const CENTERS: [&str; 3] = ["[18.0]", "[6.0, 5.0]", "[4.0, 3.0, 4.0]"];
     let line = |line: &str| match line.split_once(" = ") {
+        Some(("size", _)) if trial == Trial::Periodic => format!("size = {}", EVEN[rank - 1]),
         Some(("size", _)) => format!("size = {}", SIZES[rank - 1]),
         Some(("center", _)) => format!("center = {}", CENTERS[rank - 1]),
         Some(("absorb_width", _)) => "absorb_width = 2".to_owned(),
