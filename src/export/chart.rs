@@ -3,21 +3,11 @@
 use super::Picture;
 use super::overlay::{frame, pixel};
 use super::picture::Rect;
+use super::strokes::{COLORS, Dashes, Scale, line};
 use super::text::Align;
 use super::theme::Theme;
 use super::ticks::short;
 use crate::units::si;
-
-/// Colours that stay apart for every kind of sight (Okabe and Ito 2008).
-pub(super) const COLORS: [[u8; 3]; 7] = [
-    [0, 114, 178],
-    [213, 94, 0],
-    [0, 158, 115],
-    [204, 121, 167],
-    [230, 159, 0],
-    [86, 180, 233],
-    [90, 90, 90],
-];
 
 /// One line of a chart.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,23 +35,6 @@ pub struct Chart {
     pub up: String,
     /// The lines; the legend has them in this order.
     pub series: Vec<Series>,
-}
-
-/// Positions of values along an axis of pixels.
-#[derive(Clone, Copy)]
-struct Scale {
-    low: f64,
-    high: f64,
-    from: f32,
-    to: f32,
-}
-
-impl Scale {
-    fn at(self, value: f64) -> f32 {
-        #[expect(clippy::cast_possible_truncation, reason = "a position in the picture")]
-        let part = ((value.ln() - self.low.ln()) / (self.high.ln() - self.low.ln())) as f32;
-        self.from + part * (self.to - self.from)
-    }
 }
 
 impl Chart {
@@ -101,12 +74,14 @@ impl Chart {
                 high: x_high * 1.3,
                 from: pixel(rect.x),
                 to: pixel(rect.x + rect.width),
+                is_logarithmic: true,
             };
             let y = Scale {
                 low: decade((y_low * 0.8).log10().floor()),
                 high: y_high * 1.6,
                 from: pixel(rect.y + rect.height),
                 to: pixel(rect.y),
+                is_logarithmic: true,
             };
             self.axes(&mut picture, rect, unit, theme, (x, y));
             self.lines(&mut picture, rect, unit, (x, y));
@@ -171,16 +146,14 @@ impl Chart {
                 .filter(|(x, y)| *x > 0.0 && *y > 0.0)
                 .map(|point| (x.at(point.0), y.at(point.1)))
                 .collect();
-            for pair in places.windows(2) {
-                stroke(picture, pair[0], pair[1], color, unit * 0.16, series.broken, unit);
-            }
+            stroke(picture, &places, color, series.broken, unit);
             for place in &places {
                 line(picture, *place, *place, color, unit * 0.6, 1.0);
             }
             #[expect(clippy::cast_precision_loss, reason = "a handful of lines")]
             let level = pixel(rect.y) + unit * (1.0 + 1.7 * n as f32);
-            let sample = ((right, level), (right + 2.0 * unit, level));
-            stroke(picture, sample.0, sample.1, color, unit * 0.16, series.broken, unit);
+            let sample = [(right, level), (right + 2.0 * unit, level)];
+            stroke(picture, &sample, color, series.broken, unit);
             line(
                 picture,
                 (right + unit, level),
@@ -201,50 +174,21 @@ impl Chart {
     }
 }
 
-/// A line, or one with gaps of two thirds of a unit.
-pub(super) fn stroke(
-    picture: &mut Picture,
-    from: (f32, f32),
-    to: (f32, f32),
-    color: [u8; 3],
-    thick: f32,
-    broken: bool,
-    unit: f32,
-) {
-    if !broken {
-        line(picture, from, to, color, thick, 1.0);
-        return;
-    }
-    let length = (to.0 - from.0).hypot(to.1 - from.1).max(1e-3);
-    let at = |way: f32| {
-        let part = (way / length).min(1.0);
-        (from.0 + part * (to.0 - from.0), from.1 + part * (to.1 - from.1))
-    };
-    let mut way = 0.0;
-    while way < length {
-        line(picture, at(way), at(way + 0.4 * unit), color, thick, 1.0);
-        way += 0.8 * unit;
-    }
-}
-
-/// A line with round ends, `thick` pixels wide: each pixel is covered by its distance from it. A point is a disc.
-pub(super) fn line(picture: &mut Picture, from: (f32, f32), to: (f32, f32), color: [u8; 3], thick: f32, strength: f32) {
-    let reach = thick / 2.0 + 1.0;
-    let (dx, dy) = (to.0 - from.0, to.1 - from.1);
-    let square = (dx * dx + dy * dy).max(1e-12);
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "positions in the picture, clipped by `blend`"
-    )]
-    let whole = |value: f32| value as i64;
-    for y in whole((from.1.min(to.1) - reach).floor())..=whole((from.1.max(to.1) + reach).ceil()) {
-        for x in whole((from.0.min(to.0) - reach).floor())..=whole((from.0.max(to.0) + reach).ceil()) {
-            #[expect(clippy::cast_precision_loss, reason = "positions in the picture")]
-            let (px, py) = (x as f32 + 0.5 - from.0, y as f32 + 0.5 - from.1);
-            let part = ((px * dx + py * dy) / square).clamp(0.0, 1.0);
-            let distance = (px - part * dx).hypot(py - part * dy);
-            let covered = (thick / 2.0 + 0.5 - distance).clamp(0.0, 1.0).min(thick);
-            picture.blend(x, y, color, covered * strength);
+/// A line through places, or one with gaps.
+fn stroke(picture: &mut Picture, places: &[(f32, f32)], color: [u8; 3], broken: bool, unit: f32) {
+    let thick = unit * 0.16;
+    if broken {
+        let dashes = Dashes {
+            color,
+            thick,
+            dash: 0.4 * unit,
+            gap: 0.4 * unit,
+            strength: 1.0,
+        };
+        dashes.draw(picture, places, |_| true);
+    } else {
+        for pair in places.windows(2) {
+            line(picture, pair[0], pair[1], color, thick, 1.0);
         }
     }
 }

@@ -26,6 +26,7 @@ pub mod resample;
 pub mod sequence;
 pub mod shade;
 pub mod space;
+mod strokes;
 pub mod text;
 pub mod theme;
 mod theory;

@@ -1,9 +1,9 @@
 //! A plot over two linear axes: measured points, lines, and theory drawn with gaps.
 
 use super::Picture;
-use super::chart::{COLORS, line, stroke};
 use super::overlay::{ceil, floor, frame, pixel};
 use super::picture::Rect;
+use super::strokes::{COLORS, Dashes, Scale, line};
 use super::text::Align;
 use super::theme::Theme;
 use super::ticks::{power_of_ten, ticks};
@@ -41,23 +41,6 @@ pub struct Plot {
     pub up: String,
     /// What is drawn, from below.
     pub curves: Vec<Curve>,
-}
-
-/// From values to pixels.
-#[derive(Clone, Copy)]
-struct Scale {
-    low: f64,
-    high: f64,
-    from: f32,
-    to: f32,
-}
-
-impl Scale {
-    fn at(self, value: f64) -> f32 {
-        #[expect(clippy::cast_possible_truncation, reason = "a position in the picture")]
-        let part = ((value - self.low) / (self.high - self.low)) as f32;
-        self.from + part * (self.to - self.from)
-    }
 }
 
 /// The smallest range that holds all values, with some air; `None` where there is none.
@@ -101,12 +84,14 @@ impl Plot {
                 high: x[1],
                 from: pixel(rect.x),
                 to: pixel(rect.x + rect.width),
+                is_logarithmic: false,
             };
             let y = Scale {
                 low: y[0],
                 high: y[1],
                 from: pixel(rect.y + rect.height),
                 to: pixel(rect.y),
+                is_logarithmic: false,
             };
             self.axes(&mut picture, rect, unit, (x, y));
             self.curves(&mut picture, unit, (x, y));
@@ -192,15 +177,7 @@ impl Plot {
             match curve.shown {
                 Shown::Points => line(picture, (at, level), (at, level), color, unit * 0.55, 1.0),
                 Shown::Dashed => {
-                    stroke(
-                        picture,
-                        (at - 1.6 * unit, level),
-                        (at, level),
-                        color,
-                        unit * 0.14,
-                        true,
-                        unit,
-                    );
+                    dashed(picture, &[(at - 1.6 * unit, level), (at, level)], color, unit);
                     at -= 1.6 * unit;
                 }
             }
@@ -209,33 +186,16 @@ impl Plot {
     }
 }
 
-/// A line with gaps along its whole way, however short its pieces are.
+/// Theory.
 fn dashed(picture: &mut Picture, places: &[(f32, f32)], color: [u8; 3], unit: f32) {
-    let (dash, gap) = (0.55 * unit, 0.4 * unit);
-    let mut way = 0.0;
-    for pair in places.windows(2) {
-        let (from, to) = (pair[0], pair[1]);
-        let length = (to.0 - from.0).hypot(to.1 - from.1);
-        let at = |along: f32| {
-            let part = (along / length.max(1e-6)).clamp(0.0, 1.0);
-            (from.0 + part * (to.0 - from.0), from.1 + part * (to.1 - from.1))
-        };
-        let mut along = 0.0;
-        while along < length {
-            let place = (way + along) % (dash + gap);
-            let (left, drawn) = if place < dash {
-                (dash - place, true)
-            } else {
-                (dash + gap - place, false)
-            };
-            let end = (along + left.max(1e-3)).min(length);
-            if drawn {
-                line(picture, at(along), at(end), color, unit * 0.14, 1.0);
-            }
-            along = end;
-        }
-        way += length;
-    }
+    let dashes = Dashes {
+        color,
+        thick: unit * 0.14,
+        dash: 0.55 * unit,
+        gap: 0.4 * unit,
+        strength: 1.0,
+    };
+    dashes.draw(picture, places, |_| true);
 }
 
 #[cfg(test)]

@@ -1,48 +1,30 @@
 //! What a scene says while it runs, in pictures and films: theory as dashed lines, notes on a band at the lower edge of the field.
 
-use super::chart::line;
 use super::overlay::pixel;
 use super::picture::{Picture, Rect};
+use super::strokes::Dashes;
 use super::text::Align;
 use super::theme::Theme;
-
-/// A dash and a gap, in units of text.
-const DASH: [f32; 2] = [0.5, 0.35];
 
 /// A dashed line through points, pixels, clipped to a rectangle: light over dark, so that it is seen over every colour.
 pub fn dashed(picture: &mut Picture, field: Rect, points: &[[f32; 2]], (unit, theme): (f32, &Theme)) {
     let [left, top] = [pixel(field.x), pixel(field.y)];
     let [right, bottom] = [pixel(field.x + field.width), pixel(field.y + field.height)];
     let thick = (unit / 8.0).max(1.2);
-    let inside = |[x, y]: [f32; 2]| {
+    let inside = |(x, y): (f32, f32)| {
         let reach = thick;
         (left + reach..right - reach).contains(&x) && (top + reach..bottom - reach).contains(&y)
     };
+    let places: Vec<(f32, f32)> = points.iter().map(|[x, y]| (*x, *y)).collect();
     for (color, thick, strength) in [(theme.ground, 2.0 * thick, 0.6), (theme.text, thick, 1.0)] {
-        // Length along the line since its beginning: dashes go on around corners.
-        let mut way = 0.0;
-        for pair in points.windows(2) {
-            let [[x0, y0], [x1, y1]] = [pair[0], pair[1]];
-            let length = (x1 - x0).hypot(y1 - y0);
-            let at = |s: f32| [x0 + (x1 - x0) * s / length, y0 + (y1 - y0) * s / length];
-            let period = (DASH[0] + DASH[1]) * unit;
-            let mut s = 0.0;
-            // A line far longer than the picture is cut where its pieces leave it.
-            let pieces = (length / (0.25 * unit)).ceil().clamp(1.0, 1e5);
-            let step = length / pieces;
-            while s < length && length > 0.0 {
-                let end = (s + step).min(length);
-                let (a, b) = (at(s), at(end));
-                if (way + s) % period < DASH[0] * unit && inside(a) && inside(b) {
-                    line(picture, (a[0], a[1]), (b[0], b[1]), color, thick, strength);
-                }
-                s = end;
-                if step <= 0.0 {
-                    break;
-                }
-            }
-            way += length;
-        }
+        let dashes = Dashes {
+            color,
+            thick,
+            dash: 0.5 * unit,
+            gap: 0.35 * unit,
+            strength,
+        };
+        dashes.draw(picture, &places, inside);
     }
 }
 

@@ -178,3 +178,41 @@ fn the_first_start_shows_five_steps() {
     assert_eq!(tour(&window), None);
     assert!(window.app().settings().toured);
 }
+
+#[test]
+fn a_setting_in_a_lesson_is_tried_by_a_click() {
+    use ripplon::scene::file::ValueFile;
+    let mut window = Window::open();
+    window.show_scene(&SCENE.replace(
+        "A **packet** in a box.",
+        "**Try** `layer.1.value = 0.7`: a higher hill. Or `layer.9.value = 1.0`, which is not there.",
+    ));
+    window.click("Lesson");
+    let value = |app: &App| app.document().draft.layers[1].value.clone();
+    window.click("layer.1.value = 0.7");
+    assert_eq!(value(window.app()), Some(ValueFile::Number(0.7)));
+    window.keys(Modifiers::COMMAND, Key::Z);
+    assert_eq!(value(window.app()), Some(ValueFile::Number(0.4)));
+    window.click("layer.9.value = 1.0");
+    assert_eq!(value(window.app()), Some(ValueFile::Number(0.4)));
+    assert!(
+        window
+            .harness
+            .query_by_label_contains("does not fit this scene")
+            .is_some()
+    );
+}
+
+#[test]
+fn theory_and_notes_stand_over_the_picture() {
+    let mut window = Window::open();
+    let theory = "[[theory]]\ncenter = [14.0, 16.0]\nradius = \"9 + t\"\nlabel = \"r = 9 + t\"\n\
+                  [[theory]]\nfrom = [14.0, 16.0]\nto = [\"40\", 25]\n\
+                  [[note]]\nat = 0.0\ntext = \"Look at the ring around the packet.\"\n[view]";
+    window.show_scene(&SCENE.replace("[view]", theory));
+    assert_eq!(window.app().document().draft.theories.len(), 2);
+    if comparable() {
+        mask(&mut window);
+        window.harness.snapshot_options("theory-and-note", &tolerance());
+    }
+}
