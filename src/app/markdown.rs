@@ -106,7 +106,7 @@ fn is_setting(code: &str) -> bool {
                 .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
     };
     let value = value.trim();
-    parts.len() > 1 && parts.iter().all(|part| is_word(&part)) && !value.is_empty() && !value.starts_with('=')
+    parts.len() > 1 && parts.iter().all(is_word) && !value.is_empty() && !value.starts_with('=')
 }
 
 fn blocks(text: &str) -> Vec<Block<'_>> {

@@ -54,7 +54,7 @@ pub fn show(ui: &mut Ui, document: &mut Document) -> Option<SoundWish> {
         sound = detectors_panel::show(ui, file);
     });
     section(ui, Icon::Spline, "Theory and notes", false, |ui| {
-        theory_panel::show(ui, file)
+        theory_panel::show(ui, file);
     });
     sound
 }

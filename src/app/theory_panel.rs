@@ -154,7 +154,7 @@ fn body(ui: &mut Ui, theory: &mut TheoryFile, (names, extent): (&[String], &[f64
             if plane {
                 let all = [(0, "x".to_owned(), String::new()), (1, "y".to_owned(), String::new())];
                 row(ui, "Along", "Which way the cut goes.", |ui| {
-                    choice(ui, "Along", axis, all.into_iter())
+                    choice(ui, "Along", axis, all)
                 });
             }
             amount(ui, "Value", "A number or a formula of x, y and t.", value);

@@ -79,7 +79,7 @@ impl Dashes {
             let (from, to) = (pair[0], pair[1]);
             let length = (to.0 - from.0).hypot(to.1 - from.1);
             // Far outside of every picture there is nothing to see.
-            if !(length < 1e6) {
+            if !length.is_finite() || length > 1e6 {
                 continue;
             }
             let at = |along: f32| {

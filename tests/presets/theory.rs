@@ -1,4 +1,5 @@
 //! What presets draw as theory is what they do.
+#![allow(clippy::cast_precision_loss, reason = "numbers of sites")]
 
 use super::read;
 use ripplon::engine::Engine;

@@ -53,7 +53,7 @@ impl Builder<'_> {
         let at = at.unwrap_or(0.0);
         self.not_negative(&key("at"), at);
         let Some(until) = until else { return f64::INFINITY };
-        if !(until > at) {
+        if until.is_nan() || until <= at {
             let message = format!("{until} is not after the beginning at {at}");
             self.found
                 .value(key("until"), message, "write a later time, or leave `until` out");
