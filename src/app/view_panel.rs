@@ -151,13 +151,15 @@ pub fn show(ui: &mut Ui, file: &mut SceneFile, view: &mut ViewState, scenario: O
             };
             ui.checkbox(&mut view.show_medium, word).on_hover_text(about);
             ui.checkbox(&mut view.show_detectors, "detectors");
-            let has_words = |scenario: &Scenario| !(scenario.theories().is_empty() && scenario.notes().is_empty());
-            if scenario.is_some_and(has_words) {
+        });
+        let has_words = |scenario: &Scenario| !(scenario.theories().is_empty() && scenario.notes().is_empty());
+        if scenario.is_some_and(has_words) {
+            row(ui, "", "", |ui| {
                 ui.checkbox(&mut view.show_theory, "theory and notes").on_hover_text(
                     "What theory says, as dashed lines over picture and plots, and notes at their times.",
                 );
-            }
-        });
+            });
+        }
         let has_probes = scenario.is_some_and(|scenario| strip_chart::has_probes(scenario.detectors()));
         if rank > 1 && file.view.mode == ViewMode::Plane && has_probes && view.show_detectors {
             row(ui, "", "", |ui| {
