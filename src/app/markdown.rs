@@ -21,7 +21,7 @@ enum Block<'a> {
 pub fn show(ui: &mut Ui, text: &str) -> Option<String> {
     let mut clicked = None;
     let palette = theme::palette(ui);
-    for block in blocks(text) {
+    for (n, block) in blocks(text).into_iter().enumerate() {
         match block {
             Block::Heading(level, heading) => {
                 let size = if level == 1 { 16.0 } else { 14.5 };
@@ -43,11 +43,11 @@ pub fn show(ui: &mut Ui, text: &str) -> Option<String> {
                     .corner_radius(4)
                     .inner_margin(8)
                     .show(ui, |ui| {
-                        ui.add(
-                            egui::Label::new(egui::RichText::new(code).monospace().color(palette.strong))
-                                .wrap()
-                                .selectable(true),
-                        );
+                        // A formula keeps its rows; one that is too wide is scrolled.
+                        egui::ScrollArea::horizontal().id_salt(("code", n)).show(ui, |ui| {
+                            let words = egui::RichText::new(code).monospace().color(palette.strong);
+                            ui.add(egui::Label::new(words).extend().selectable(true));
+                        });
                     });
             }
         }

@@ -231,7 +231,20 @@ pub fn legend_place(painter: &Painter, room: Room, legend: &Legend<'_>) -> Optio
             vec2(width + 128.0, 88.0)
         }
     };
-    Some(room.corner(Align2::RIGHT_TOP, size))
+    clear_of_clock(room.corner(Align2::RIGHT_TOP, size), room.area)
+}
+
+/// Room that the clock takes in the upper left corner.
+const CLOCK: Vec2 = vec2(156.0, 34.0);
+
+/// A plate of the upper right corner, below the clock where it would cover that; nowhere where that leaves no room.
+fn clear_of_clock(plate: Rect, area: Rect) -> Option<Rect> {
+    let clock = Rect::from_min_size(area.min, CLOCK);
+    if !plate.intersects(clock) {
+        return Some(plate);
+    }
+    let below = plate.translate(vec2(0.0, clock.bottom() - plate.top()));
+    (below.bottom() <= area.bottom()).then_some(below)
 }
 
 /// The note under a bar, wrapped to its width.
@@ -501,5 +514,15 @@ mod tests {
         let first = name(860.0, 100.0, &[]);
         let second = name(862.0, 102.0, &[first]);
         assert!(!second.intersects(first) && !second.intersects(legend));
+    }
+
+    #[test]
+    fn a_legend_never_covers_the_clock() {
+        let area = Rect::from_min_size(pos2(10.0, 20.0), vec2(240.0, 200.0));
+        let plate = |width: f32, height: f32| Room::free(area).corner(Align2::RIGHT_TOP, vec2(width, height));
+        assert_eq!(clear_of_clock(plate(60.0, 40.0), area), Some(plate(60.0, 40.0)));
+        let moved = clear_of_clock(plate(180.0, 40.0), area).unwrap();
+        assert!(!moved.intersects(Rect::from_min_size(area.min, CLOCK).shrink(1.0)) && area.contains_rect(moved));
+        assert_eq!(clear_of_clock(plate(180.0, 190.0), area), None);
     }
 }
