@@ -173,11 +173,29 @@ extern "C" __global__ void __launch_bounds__(1024) operate(const Sites o, real *
     gather(o, level, step);
 }
 
+// What is added after each of some steps: `square` times the strength of a channel times a site's share of it
+extern "C" __global__ void __launch_bounds__(256) play(const u32 *channels, const double *shares, const double *strengths, int channel_count, double square,
+                                                       int adds, u32 total, real *values) {
+    for (u32 n = blockIdx.x * blockDim.x + threadIdx.x; n < total; n += gridDim.x * blockDim.x) {
+        const u32 step = n / adds, site = n - step * adds;
+        values[n] = (real)__dmul_rn(square, __dmul_rn(strengths[(size_t)step * channel_count + channels[site]], shares[site]));
+    }
+}
+
 // The largest |p| after a step with signals, which a step cannot know
 extern "C" __global__ void __launch_bounds__(256) peaks(const real *level, real *peak, u32 count) { keep_peaks(level, peak, count); }
 
 // What the velocity follows from (src/solver/fdtd/potential.rs)
 extern "C" __global__ void __launch_bounds__(256) potentials(const real *level, real *potential, real step, u32 count) { integrate(level, potential, step, count); }
+
+// The same in the tiles that are not marked, of whose sites the segments of a list are made
+extern "C" __global__ void __launch_bounds__(256) potentials_listed(const real *level, real *potential, real step, const u32 *list, int count, int pitch, int nx,
+                                                                    const u8 *marked, int own, int chunk, int tiles) {
+    for (int n = blockIdx.x * ROWS + (threadIdx.x >> 5); n < count; n += gridDim.x * ROWS) {
+        const u32 place = list[n] * SEGMENT + (threadIdx.x & 31), y = place / pitch, x = place - y * pitch;
+        if (x < nx && !marked[y / chunk * tiles + x / own]) potential[place] = plus(potential[place], times(step, level[place]));
+    }
+}
 
 // ---- energy, sums, pictures ----
 
@@ -223,6 +241,20 @@ __device__ double energy(const Look &l, const int *at) {
     const Pair own = levels(l, here);
     const double stiffness = kappa(m, here), change = own.p - own.q;
     double sum = stiffness == 0 ? 0 : change * change / (2 * stiffness);
+    bool inside = !m.mask && !m.density;
+    for (int axis = 0; axis < g.rank; axis++) inside = inside && at[axis] >= l.half && at[axis] < g.size[axis] - l.half;
+    if (inside) {
+        // Neighbours where they lie
+        double bonds = 0;
+        for (int axis = 0; axis < g.rank; axis++) {
+            const long long stride = axis == 0 ? 1 : axis == 1 ? (long long)g.pitch : (long long)g.pitch * g.size[1];
+            for (int k = 1; k <= l.half; k++) {
+                const Pair low = levels(l, here - k * stride), high = levels(l, here + k * stride);
+                bonds += coefficient(l.half, k) * ((low.p - own.p) * (low.q - own.q) + (high.p - own.p) * (high.q - own.q));
+            }
+        }
+        return (sum + bonds / (4 * m.uniform_density)) / (l.spacing * l.spacing);
+    }
     const bool walks = mark & BESIDE;
     for (int axis = 0; axis < g.rank; axis++)
         for (int side = -1; side <= 1; side += 2) {

@@ -112,12 +112,12 @@ __device__ void operate(const Torre &p, real *level, int y0, int z0, int x0, int
         }
         return in_tile(z - z0, c);
     };
-    const u32 begin = o.steps[step], end = o.steps[step + 1];
-    for (u32 n = begin + threadIdx.x; n < end; n += blockDim.x) {
+    const Additions a(o, step);
+    for (u32 n = a.begin + threadIdx.x; n < a.end; n += blockDim.x) {
         const u32 place = o.places[n];
-        if ((n > begin && o.places[n - 1] == place) || !mine(place)) continue;
+        if ((n > a.begin && o.places[n - 1] == place) || !mine(place)) continue;
         real value = __ldcg(level + place);
-        for (u32 other = n; other < end && o.places[other] == place; other++) value = plus(value, o.values[other]);
+        for (u32 other = n; other < a.end && o.places[other] == place; other++) value = plus(value, a.values[other]);
         level[place] = value;
     }
     __syncthreads();

@@ -4,26 +4,36 @@
 
 // What is done to single sites after a step: signals are added in the order of the list, then values are gathered
 struct Sites {
-    const u32 *steps;    // first addition of each step of the batch, and their number at the end
+    const u32 *steps;    // first addition of each step of the batch, and their number at the end; not read where all steps have the same places
     const u32 *places;   // of the additions, ascending within a step
     const real *values;
-    const u32 *gathers;  // places
+    const u32 *gathers;  // places, ascending
     real *record;        // `count` numbers a step
     const u32 *set_places;   // sites that are overwritten in each of the first `set_rows` steps
     const real *set_values;  // `set_count` numbers a step
     int count;
     int set_count, set_rows;
+    int adds;  // places[0 ... adds - 1] are added to in every step, `values` has as many a step; 0: `steps` says which
+};
+
+// The additions of a step: their numbers among `places`, and values by the same numbers
+struct Additions {
+    u32 begin, end;
+    const real *values;
+
+    __device__ __forceinline__ Additions(const Sites &o, int step)
+        : begin(o.adds ? 0 : o.steps[step]), end(o.adds ? o.adds : o.steps[step + 1]), values(o.values + (size_t)step * o.adds) {}
 };
 
 // Adds the signals of one moment, a thread a site: several sources at one site add up in their order.
 __device__ __forceinline__ void add_signals(const Sites &o, real *level, int moment, int repeats) {
-    const u32 begin = o.steps[moment], end = o.steps[moment + 1];
-    for (u32 n = begin + threadIdx.x; n < end; n += blockDim.x) {
+    const Additions a(o, moment);
+    for (u32 n = a.begin + threadIdx.x; n < a.end; n += blockDim.x) {
         const u32 place = o.places[n];
-        if (n > begin && o.places[n - 1] == place) continue;
+        if (n > a.begin && o.places[n - 1] == place) continue;
         real value = level[place];
         for (int repeat = 0; repeat < repeats; repeat++)
-            for (u32 other = n; other < end && o.places[other] == place; other++) value = plus(value, o.values[other]);
+            for (u32 other = n; other < a.end && o.places[other] == place; other++) value = plus(value, a.values[other]);
         level[place] = value;
     }
 }

@@ -4,16 +4,17 @@
 
 enum { SQUARE, ENERGY, X, XX, Y, YY, Z, ZZ, PEAK, FLUX, SUM, SUMS };
 
-// Sums over rows of a region, warp by warp: SUMS numbers a warp
+// Sums over rows of a region, warp by warp: SUMS numbers a warp. Several warps share a row where there are more of them than rows.
 template <class Field> __device__ __forceinline__ void sum_rows(const Field &field, const int *lo, const int *hi, int energies, int across, double *parts) {
     const int lane = threadIdx.x & 31, warp = blockIdx.x * (blockDim.x >> 5) + (threadIdx.x >> 5), warps = gridDim.x * (blockDim.x >> 5);
-    const int rows_y = hi[1] - lo[1], rows = rows_y * (hi[2] - lo[2]);
+    const int rows_y = hi[1] - lo[1], rows = rows_y * (hi[2] - lo[2]), sharing = max(1, warps / max(1, rows));
     double all[SUMS] = {};
     bool odd = false;  // a value that is no number
-    for (int row = warp; row < rows; row += warps) {
+    for (int n = warp; n < rows * sharing; n += warps) {
+        const int row = n / sharing, share = n - row * sharing;
         const int j = lo[1] + row % rows_y, k = lo[2] + row / rows_y;
         double square = 0, x = 0, xx = 0;
-        for (int i = lo[0] + lane; i < hi[0]; i += 32) {
+        for (int i = lo[0] + lane + 32 * share; i < hi[0]; i += 32 * sharing) {
             const int at[3] = {i, j, k};
             const double p = field.pressure(at), p2 = p * p;
             square += p2, x += i * p2, xx += (double)i * i * p2;

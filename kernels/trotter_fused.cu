@@ -58,6 +58,43 @@ struct Fused {
     real interaction;
 };
 
+// Regions over which |psi|^2 is summed after each step. A sum is a whole number of units, of which `totals` holds three parts of 26 bits and more, so that it does not
+// depend on who adds what first, and 1 in a fourth if something was too large.
+enum { REGIONS = 4, PARTS = 4 };
+struct Regions {
+    int count;
+    int x0[REGIONS], x1[REGIONS], y0[REGIONS], y1[REGIONS];
+    double scale;                // by which a number becomes one of 2^52 units
+    int unit;                    // binary exponent of the unit
+    unsigned long long *totals;  // PARTS numbers a region and step
+    int step;                    // number of the first
+    const real *weights;         // |psi|^2 / |phi|^2, of the state's pitch; null: 1
+    int ones_x[2], ones_y[2];    // from, to: columns and rows where they are 1
+};
+
+// The parts of a number that is not negative; false: it is too large
+__device__ __forceinline__ bool parts_of(float x, const Regions &q, u32 (&parts)[3]) {
+    const u32 bits = __float_as_uint(x);
+    const int shift = (int)(bits >> 23) - 150 - q.unit;
+    u32 m = bits >> 23 ? (bits & 0x7fffff) | 0x800000 : 0;
+    if (shift < 0) m = shift > -24 ? m >> -shift : 0;
+    const int up = max(shift, 0), whole = up >= 52 ? 2 : up >= 26 ? 1 : 0;
+    const unsigned long long wide = (unsigned long long)m << (up - 26 * whole);
+    const u32 low = (u32)wide & 0x3ffffff, high = (u32)(wide >> 26);
+    parts[0] = whole == 0 ? low : 0, parts[1] = whole == 0 ? high : whole == 1 ? low : 0, parts[2] = whole == 1 ? high : whole == 2 ? low : 0;
+    return up <= 54;
+}
+__device__ __forceinline__ bool parts_of(double x, const Regions &q, u32 (&parts)[3]) {
+    const double digit = 67108864.0;
+    double rest = x * q.scale;
+    if (!(rest < digit)) return false;
+    parts[2] = (u32)rest;
+    rest = (rest - parts[2]) * digit;
+    parts[1] = (u32)rest;
+    parts[0] = __double2uint_rn((rest - parts[1]) * digit);
+    return true;
+}
+
 enum { C = COLUMNS, N = STEPS, WARPS = 2 };
 enum { BYTES = (COLUMNS * sizeof(real)) % 16 == 0 ? 16 : 8, LANES = BYTES / sizeof(real), CHUNKS = COLUMNS / LANES };
 enum { HALO = (2 * STEPS + COLUMNS - 1) / COLUMNS * COLUMNS, CORE = 32 * COLUMNS - 2 * HALO };
@@ -92,6 +129,14 @@ __device__ __forceinline__ void fetch(char *slot, const real *first, const real 
 }
 
 struct Row { real r[COLUMNS], i[COLUMNS]; };
+
+// What a warp has summed: number n of a lane is that of a region and stage
+struct Summed {
+    unsigned long long *parts;  // 32 lanes, three times
+    u32 columns;                // bit COLUMNS k + c: column c is one of region k; 16 bits higher: the warp has some of region k
+    int first, last;            // pairs that the warp writes
+    bool ones;                  // the lane's columns have weights 1 in some rows
+};
 
 __device__ __forceinline__ void take(Row &row, const char *slot) {
 #pragma unroll
@@ -235,10 +280,48 @@ __device__ __forceinline__ Gauge gauge(const Fused &p, int y) {
     return g;
 }
 
+// Adds |psi|^2 of pair j after stage s. Sums of two rows of a lane are rounded the same way in every kernel, everything after that is exact.
+__device__ __forceinline__ void sum_pair(const Row &a, const Row &b, const Fused &p, const Regions &q, const Summed &own, int x, int j, int s) {
+    if (j < own.first || j >= own.last || own.columns >> 16 == 0) return;
+    const u32 all = 0xffffffffu;
+    const int y = 2 * j, lane = threadIdx.x & 31;
+    real da[C], db[C];
+#pragma unroll
+    for (int c = 0; c < C; c++) da[c] = fused(a.r[c], a.r[c], times(a.i[c], a.i[c])), db[c] = fused(b.r[c], b.r[c], times(b.i[c], b.i[c]));
+    const bool ones = own.ones && y >= q.ones_y[0] && y + 2 <= q.ones_y[1];
+    if (q.weights && !ones && own.columns & 0xffff) {
+        const real *w = q.weights + (size_t)y * p.pitch + x;
+#pragma unroll
+        for (int c = 0; c < C; c++) {
+            da[c] = times(da[c], w[c]);
+            if (y + 1 < p.ny) db[c] = times(db[c], w[p.pitch + c]);
+        }
+    }
+#pragma unroll 1
+    for (int k = 0; k < q.count; k++) {
+        const bool in_a = y >= q.y0[k] && y < q.y1[k], in_b = y + 1 >= q.y0[k] && y + 1 < q.y1[k];
+        if (!(own.columns >> (16 + k) & 1) || !(in_a || in_b)) continue;
+        real sum = 0;
+#pragma unroll
+        for (int c = 0; c < C; c++) {
+            const bool in = own.columns >> (C * k + c) & 1;
+            sum = plus(sum, plus(in && in_a ? da[c] : (real)0, in && in_b ? db[c] : (real)0));
+        }
+        u32 parts[3] = {0, 0, 0};
+        const bool fits = parts_of(sum, q, parts);
+        const u32 l = __reduce_add_sync(all, parts[0]), m = __reduce_add_sync(all, parts[1]), h = __reduce_add_sync(all, parts[2]);
+        const bool bad = __any_sync(all, !fits);
+        if (lane == s * q.count + k) {
+            own.parts[lane] += l, own.parts[32 + lane] += m, own.parts[64 + lane] += h;
+            if (bad) own.parts[64 + lane] |= 1ull << 63;
+        }
+    }
+}
+
 // The pair j through all stages
-template <bool MASKED>
+template <bool MASKED, bool SUMS>
 __device__ __forceinline__ void pipeline(Row &a, Row &b, Row (&u)[STEPS], Row (&v)[STEPS], const Fused &p, const char *ring, const u32 *words, int slot,
-                                         int j, Edges e) {
+                                         int j, Edges e, const Regions &q, const Summed &own, int x) {
     const char *here = ring + slot * SLOT;
     u32 now = 0, before = 0;
     if (MASKED) now = words[slot * 32];
@@ -259,6 +342,7 @@ __device__ __forceinline__ void pipeline(Row &a, Row &b, Row (&u)[STEPS], Row (&
             phase(a, here, p);
             phase(b, here + 2 * CHUNKS * PART, p);
         }
+        if (SUMS) sum_pair(a, b, p, q, own, x, j - s - 1, s);
         now = before;
     }
 }
@@ -275,7 +359,8 @@ __device__ __forceinline__ Place place(const Fused &p, int j, int x, bool inside
     return at;
 }
 
-extern "C" __global__ void __launch_bounds__(64, BLOCKS) fused_steps(Fused p) {
+template <bool SUMS> __device__ __forceinline__ void steps_of(Fused &p, const Regions &q) {
+    enum { BYTES_OF_WARP = WARP_BYTES + (SUMS ? 3 * 32 * 8 : 0) };
     if (BARE) {
         const size_t plane = (size_t)blockIdx.z * p.ny * p.pitch;
         p.re += plane, p.im += plane, p.re_out += plane, p.im_out += plane;
@@ -286,7 +371,7 @@ extern "C" __global__ void __launch_bounds__(64, BLOCKS) fused_steps(Fused p) {
     const int strip = (blockIdx.x * WARPS + warp) * CORE;
     const int first = blockIdx.y * p.chunk, last = min(first + p.chunk, (p.ny + 1) / 2);
     if (strip >= p.nx || first >= last) return;
-    char *ring = shared + warp * WARP_BYTES;
+    char *ring = shared + warp * BYTES_OF_WARP;
     u32 *words = (u32 *)(ring + (SLOTS + 1) * SLOT) + lane;
     ring += lane * BYTES;
     char *next = ring + SLOTS * SLOT;
@@ -318,6 +403,16 @@ extern "C" __global__ void __launch_bounds__(64, BLOCKS) fused_steps(Fused p) {
     for (int n = 0; n < SLOTS; n++) words[n * 32] = 0;
 
     const bool stores = x >= strip && x < strip + CORE && x < p.nx;
+    Summed own = {nullptr, 0, first, last, SUMS && x >= q.ones_x[0] && x + C <= q.ones_x[1]};
+    if (SUMS) {
+        own.parts = (unsigned long long *)(shared + warp * BYTES_OF_WARP + WARP_BYTES);
+        for (int n = 0; n < 3; n++) own.parts[32 * n + lane] = 0;
+        for (int k = 0; k < q.count; k++)
+            for (int c = 0; c < C; c++)
+                if (stores && x + c >= q.x0[k] && x + c < q.x1[k]) own.columns |= 1u << (C * k + c);
+        for (int k = 0; k < q.count; k++)
+            if (__any_sync(all, own.columns >> (C * k) & ((1u << C) - 1))) own.columns |= 1u << (16 + k);
+    }
     int slot = 0, masked = p.periodic_y || first > N ? 0 : N + 1;
     Place at = place(p, first - N, wrapped, inside);
     fetch(next, p.re, p.im, at.a, at.b, at.in_a, at.in_b);
@@ -347,9 +442,9 @@ extern "C" __global__ void __launch_bounds__(64, BLOCKS) fused_steps(Fused p) {
         words[slot * 32] = word | ((l >> C) & 0x10001u) | ((r & 0x20002u) << C);
         if (masked > 0) {
             masked--;
-            pipeline<true>(a, b, u, v, p, ring, words, slot, j, e);
+            pipeline<true, SUMS>(a, b, u, v, p, ring, words, slot, j, e, q, own, x);
         } else {
-            pipeline<false>(a, b, u, v, p, ring, words, slot, j, e);
+            pipeline<false, SUMS>(a, b, u, v, p, ring, words, slot, j, e, q, own, x);
         }
         slot = slot == SLOTS - 1 ? 0 : slot + 1;
         if (j - N >= first && stores) {
@@ -367,4 +462,22 @@ extern "C" __global__ void __launch_bounds__(64, BLOCKS) fused_steps(Fused p) {
                 }
         }
     }
+    if (SUMS) {
+        __syncwarp();
+        const int k = lane % max(q.count, 1), step = lane / max(q.count, 1);
+        if (q.count && step < N) {
+            unsigned long long *to = q.totals + ((size_t)(q.step + step) * q.count + k) * PARTS;
+            const unsigned long long high = own.parts[64 + lane];
+            if (own.parts[lane]) atomicAdd(to, own.parts[lane]);
+            if (own.parts[32 + lane]) atomicAdd(to + 1, own.parts[32 + lane]);
+            if (high << 1) atomicAdd(to + 2, high & ~(1ull << 63));
+            if (high >> 63) atomicOr(to + 3, 1ull);
+        }
+    }
 }
+
+extern "C" __global__ void __launch_bounds__(64, BLOCKS) fused_steps(Fused p) { steps_of<false>(p, Regions{}); }
+#if !BARE
+// At most 168 registers a thread, which sums need
+extern "C" __global__ void __launch_bounds__(64, BLOCKS > 6 ? 6 : BLOCKS) summing_steps(Fused p, const __grid_constant__ Regions q) { steps_of<true>(p, q); }
+#endif

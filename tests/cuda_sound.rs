@@ -13,6 +13,7 @@ mod transduced;
 use device::{build, skip};
 use ripplon::field::Precision;
 use ripplon::scene::Scenario;
+use ripplon::solver::Taps;
 use rooms::{
     ALL, Case, DAMPED, DETECTORS, REGIONS, SOURCES, SPEED, WALLS, Way, cases, check_checkpoints, check_pictures,
     differences, different_bits, tolerance,
@@ -99,14 +100,8 @@ fn scene(case: &Case, order: u32, backend: &str, precision: &str, variant: &str,
 fn every_case_is_a_sound_scene() {
     for case in cases().into_iter().chain(rooms()).chain(plates()) {
         for &order in case.orders {
-            let scenario = scene(
-                &case,
-                order,
-                "cpu",
-                "single",
-                "stepwise",
-                &format!("{DETECTORS}{REGIONS}"),
-            );
+            let sounds = format!("{DETECTORS}{REGIONS}{CHOIR}{MOVING}");
+            let scenario = scene(&case, order, "cpu", "single", "stepwise", &sounds);
             assert_eq!(build(&scenario).report().method, "fdtd", "{}", case.name);
         }
     }
@@ -118,7 +113,7 @@ fn single_steps_agree_with_the_processor() {
         return;
     }
     let mut wrong = Vec::new();
-    let detectors = format!("{DETECTORS}{REGIONS}");
+    let detectors = format!("{DETECTORS}{REGIONS}{CHOIR}");
     for case in cases() {
         for &order in case.orders {
             let expected = scene(&case, order, "cpu", "double", "stepwise", &detectors);
@@ -180,17 +175,83 @@ fn plates() -> Vec<Case> {
     ]
 }
 
+/// Sources that fill a row and a column, one at an edge, and regions that are summed now and then.
+const CHOIR: &str = "[[source]]\nfrom = [1.0, 3.0, 5.0]\nto = [24.0, 3.0, 5.0]\nsignal = \"sine\"\nfrequency = 0.15\namplitude = 3.0\n\
+    [[source]]\nfrom = [21.5, 0.0, 5.0]\nto = [21.5, 18.0, 5.0]\nsignal = \"sine\"\nfrequency = 0.11\namplitude = 2.0\n\
+    [[source]]\nat = [0.2, 0.1, 0.0]\nsignal = \"ricker\"\nfrequency = 0.2\namplitude = 9.0\n\
+    [[detector]]\nname = \"cut\"\nfrom = [15.0, 2.0, 2.0]\nto = [15.0, 18.0, 8.0]\nmeasure = \"flux\"\nevery = 9\n\
+    [[detector]]\nname = \"hall\"\nregion = { min = [2.0, 2.0, 2.0], max = [25.0, 17.5, 9.0] }\nmeasure = \"energy\"\nevery = 6\n";
+/// One that drives through the plate and off it.
+const MOVING: &str = "[[source]]\nat = [3.0, 5.3, 4.0]\nsignal = \"sine\"\nfrequency = 0.3\namplitude = 5.0\nvelocity = [2.1, 0.9, 0.0]\n";
+
 #[test]
 fn towers_give_the_bits_of_single_steps() {
-    many_steps_give_the_bits_of_single_ones(&rooms(), "diamond-torre");
+    many_steps_give_the_bits_of_single_ones(&rooms(), "diamond-torre", DETECTORS);
 }
 
 #[test]
 fn tiles_give_the_bits_of_single_steps() {
-    many_steps_give_the_bits_of_single_ones(&plates(), "tiled");
+    many_steps_give_the_bits_of_single_ones(&plates(), "tiled", DETECTORS);
 }
 
-fn many_steps_give_the_bits_of_single_ones(cases: &[Case], variant: &str) {
+/// Sources, records and the integral of the pressure are taken along.
+#[test]
+fn tiles_play_hear_and_integrate() {
+    many_steps_give_the_bits_of_single_ones(&plates(), "tiled", &format!("{DETECTORS}{CHOIR}"));
+}
+
+#[test]
+fn tiles_hear_what_moves() {
+    many_steps_give_the_bits_of_single_ones(&plates(), "tiled", &format!("{DETECTORS}{MOVING}"));
+}
+
+/// Sites of transducers everywhere along the edges: images beyond a soft edge have the other sign, and must not be taken for the sites.
+#[test]
+fn transducers_in_tiles_give_the_bits_of_single_steps() {
+    if skip() {
+        return;
+    }
+    for case in plates() {
+        let [nx, ny] = [case.size[0], case.size[1]];
+        let mut sites: Vec<usize> = (0..nx)
+            .flat_map(|i| [i, nx * (ny - 1) + i, nx * (ny / 2) + i])
+            .collect();
+        sites.extend((0..ny).flat_map(|j| [nx * j, nx * j + nx - 1, nx * j + nx - 2]));
+        sites.sort_unstable();
+        sites.dedup();
+        let field = rooms::random(nx * ny);
+        let score = Score {
+            sites: &sites,
+            field: &field,
+            start: rooms::start(),
+            steps: &[11, 64, 5],
+            loud: 1.0,
+        };
+        for act in ACTS {
+            let of = |variant: &str| {
+                let scenario = scene(&case, 2, "cuda", "single", variant, DETECTORS);
+                let (mut run, taps) = score.play(&scenario, act);
+                assert_eq!(run.report().variant, variant, "{}", case.name);
+                (run.save().unwrap(), taps)
+            };
+            let (single, tiled) = (of("stepwise"), of("tiled"));
+            assert!(single.0 == tiled.0, "{}, {act:?}: fields differ", case.name);
+            let heard = |taps: &Taps| taps.transducers().map(|own| own.heard().to_vec());
+            assert!(
+                heard(&single.1) == heard(&tiled.1),
+                "{}, {act:?}: what was heard differs",
+                case.name
+            );
+            assert!(
+                rooms::same_records(&single.1, &tiled.1),
+                "{}, {act:?}: records differ",
+                case.name
+            );
+        }
+    }
+}
+
+fn many_steps_give_the_bits_of_single_ones(cases: &[Case], variant: &str, sounds: &str) {
     if skip() {
         return;
     }
@@ -199,8 +260,8 @@ fn many_steps_give_the_bits_of_single_ones(cases: &[Case], variant: &str) {
         for &order in case.orders {
             for (word, _) in Precision::ALL {
                 let name = format!("{}, order {order}, {word}", case.name);
-                let single = scene(case, order, "cuda", word, "stepwise", DETECTORS);
-                let passes = scene(case, order, "cuda", word, variant, DETECTORS);
+                let single = scene(case, order, "cuda", word, "stepwise", sounds);
+                let passes = scene(case, order, "cuda", word, variant, sounds);
                 let report = build(&passes).report();
                 if report.variant != variant {
                     // Shapes of towers that are not in the program need a compiler; clusters of blocks and bulk copies a device that has them.

@@ -164,6 +164,13 @@ impl Taps {
         next.map_or(most, |next| next.min(most)).max(1)
     }
 
+    /// Steps, from 1 to `most`, until one of some detectors records next, or `most` if none does before.
+    pub(super) fn until_due_of(&self, clock: &RunClock, most: u64, some: impl Fn(&Tap) -> bool) -> u64 {
+        let all = self.taps.iter().zip(&self.every).filter(|(tap, _)| some(tap));
+        let next = all.map(|(_, every)| every - clock.steps() % every).min();
+        next.map_or(most, |next| next.min(most)).max(1)
+    }
+
     /// Whether every detector records at every step.
     #[must_use]
     pub fn records_all(&self) -> bool {

@@ -215,14 +215,19 @@ pub fn cases() -> Vec<Case> {
 }
 
 pub fn scene(case: &Case, order: u32, backend: &str, precision: &str, variant: &str) -> Scenario {
-    #[expect(clippy::cast_precision_loss, reason = "sizes are small")]
-    let center: Vec<f64> = case.size.iter().map(|n| (n / 2) as f64 * 0.5).collect();
-    let width = vec![0.6; case.size.len()];
     let detectors = if case.size.len() == 2 && case.size[1] > 40 {
         DETECTORS
     } else {
         ""
     };
+    heard(case, order, [backend, precision, variant], detectors)
+}
+
+/// A scene with these detectors beside one of the whole field, by a back end, precision and variant.
+pub fn heard(case: &Case, order: u32, [backend, precision, variant]: [&str; 3], detectors: &str) -> Scenario {
+    #[expect(clippy::cast_precision_loss, reason = "sizes are small")]
+    let center: Vec<f64> = case.size.iter().map(|n| (n / 2) as f64 * 0.5).collect();
+    let width = vec![0.6; case.size.len()];
     let text = format!(
         "format = 1\ntitle = \"{}\"\n[grid]\nsize = {:?}\nspacing = 0.5\nedges = {}\n[quantum]\n{}\n[time]\nstep = 0.11\nimaginary = {}\n\
          [solver]\nmethod = \"trotter\"\nbackend = \"{backend}\"\nprecision = \"{precision}\"\nvariant = \"{variant}\"\norder = {order}\n\

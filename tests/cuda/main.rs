@@ -12,6 +12,7 @@ mod echo;
 mod faults;
 mod mirror;
 mod programs;
+mod sums;
 #[path = "../common/transduced.rs"]
 mod transduced;
 

@@ -307,7 +307,7 @@ impl Stream {
         }
         Ok(Kernel {
             function,
-            name: if matches!(entry, "fused_steps" | "space_steps") {
+            name: if matches!(entry, "fused_steps" | "summing_steps" | "space_steps") {
                 source.name
             } else {
                 entry

@@ -58,6 +58,42 @@ impl Emitters {
         }
     }
 
+    /// The sites of sources that stay, each with the number of its channel and its share of what that plays; `None` where a source moves. A channel is a run of points that play the same.
+    #[must_use]
+    pub fn players(&self) -> Option<Vec<([usize; 3], usize, f64)>> {
+        if self.list.iter().any(|emitter| emitter.source.velocity != [0.0; 3]) {
+            return None;
+        }
+        let channels = self.list.iter().flat_map(Emitter::channels).enumerate();
+        let shares = |(channel, points): (usize, &'_ [Point])| -> Vec<([usize; 3], usize, f64)> {
+            let all = points.iter().flat_map(|point| &point.shares);
+            all.map(|(site, share)| (*site, channel, *share)).collect()
+        };
+        Some(channels.flat_map(shares).collect())
+    }
+
+    /// How many sites play, about: those of sources that move count once for each point.
+    #[must_use]
+    pub fn sites(&self) -> usize {
+        let points = self.list.iter().flat_map(|emitter| &emitter.points);
+        points.map(|point| point.shares.len().max(1)).sum()
+    }
+
+    /// The strength of every channel at time `t`: a site plays its share of it. As [`Emitters::play`] says.
+    #[must_use]
+    pub fn strengths(&self, t: f64) -> Vec<f64> {
+        let cell = self.grid.cell_volume();
+        let of = |emitter: &Emitter| -> Vec<f64> {
+            let source = &emitter.source;
+            let strength = |points: &[Point]| {
+                let signal = source.signal.at(t - source.delay - points[0].delay);
+                source.amplitude * signal * points[0].weight / cell
+            };
+            emitter.channels().map(strength).collect()
+        };
+        self.list.iter().flat_map(of).collect()
+    }
+
     /// Calls `add(site, S)` for every site that plays at time `t`; S is already divided by a^d. Sites in walls never play. A source that moves off the grid is silent; where an
     /// axis is periodic it comes in at the other end.
     pub fn play(&self, t: f64, walls: &[bool], mut add: impl FnMut([usize; 3], f64)) {
@@ -88,6 +124,14 @@ impl Emitters {
                 }
             }
         }
+    }
+}
+
+impl Emitter {
+    /// Runs of points that play the same.
+    fn channels(&self) -> impl Iterator<Item = &[Point]> {
+        let alike = |a: &Point, b: &Point| a.delay == b.delay && a.weight == b.weight;
+        self.points.chunk_by(alike)
     }
 }
 
@@ -134,6 +178,49 @@ fn points(grid: &Grid, place: &Place) -> Vec<([f64; 3], f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn channels_play_what_sites_are_given() {
+        use crate::physics::source::{Element, Signal};
+        let grid = Grid::new(&[40, 30], 0.5);
+        let source = |place: Place, velocity: [f64; 3]| Source {
+            place,
+            signal: Signal::Sine { frequency: 0.3 },
+            amplitude: 7.0,
+            delay: 0.2,
+            velocity,
+        };
+        let element = |x: f64, delay: f64| Element {
+            at: [x, 6.1, 0.0],
+            delay,
+        };
+        let points = Place::Points(vec![element(3.0, 0.0), element(3.3, 0.4), element(4.0, 0.4)]);
+        let line = Place::Line {
+            from: [2.0, 3.0, 0.0],
+            to: [6.0, 3.0, 0.0],
+        };
+        let still = [source(points, [0.0; 3]), source(line.clone(), [0.0; 3])];
+        let emitters = Emitters::new(&grid, &still, &[]);
+        let players = emitters.players().expect("nothing moves");
+        for t in [0.3, 1.7, 40.0] {
+            let strengths = emitters.strengths(t);
+            // Two moments of the points, and the line.
+            assert_eq!(strengths.len(), 3);
+            let (mut played, mut expected) = (Vec::new(), Vec::new());
+            for (site, channel, share) in &players {
+                played.push((*site, strengths[*channel] * share));
+            }
+            emitters.play(t, &[], |site, strength| expected.push((site, strength)));
+            played.retain(|(_, strength)| *strength != 0.0);
+            expected.retain(|(_, strength)| *strength != 0.0);
+            assert_eq!(played, expected, "t = {t}");
+        }
+        assert!(
+            Emitters::new(&grid, &[source(line, [1.0, 0.0, 0.0])], &[])
+                .players()
+                .is_none()
+        );
+    }
 
     #[test]
     fn a_line_stands_for_its_length() {

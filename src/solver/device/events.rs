@@ -3,10 +3,33 @@
 
 use super::rows::grow;
 use super::{OnCuda, whole};
-use crate::backend::cuda::{Buffer, CudaError, Stream};
+use crate::backend::cuda::{Buffer, CudaError, Kernel, PushKernelArg, Stream};
 use crate::solver::Taps;
 use crate::solver::clock::RunClock;
 use crate::solver::gathered;
+
+/// What is added at the same sites after every step of a batch: site n plays `shares[n]` of what channel `channels[n]` does, times `factor`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(in crate::solver) struct Players {
+    /// Ascending; several at one site stand in the order in which they are added.
+    pub places: Vec<u32>,
+    pub channels: Vec<u32>,
+    pub shares: Vec<f64>,
+    pub factor: f64,
+}
+
+impl Players {
+    /// From place, channel and share of each, in the order in which they are added.
+    pub(in crate::solver) fn new(mut all: Vec<(u32, u32, f64)>, factor: f64) -> Self {
+        all.sort_by_key(|(place, ..)| *place);
+        Self {
+            places: all.iter().map(|(place, ..)| *place).collect(),
+            channels: all.iter().map(|(_, channel, _)| *channel).collect(),
+            shares: all.iter().map(|(.., share)| *share).collect(),
+            factor,
+        }
+    }
+}
 
 /// Steps between two visits of the host.
 pub(in crate::solver) const BATCH: u64 = 256;
@@ -27,6 +50,7 @@ pub(in crate::solver) struct Sites {
     pub count: i32,
     pub set_count: i32,
     pub set_rows: i32,
+    pub adds: i32,
 }
 
 crate::backend::cuda::parameters!(Sites);
@@ -42,10 +66,21 @@ pub(in crate::solver) struct SiteEvents<T: OnCuda> {
     set_values: Buffer<T>,
     /// Sites that are overwritten in this batch, and in how many of its steps.
     sets: [usize; 2],
-    /// Places that are gathered now: those of detectors, then those of transducers.
+    /// Places that are gathered now, ascending, and which of those asked for each is.
     gathered: Vec<u32>,
+    order: Vec<u32>,
+    /// Places that are overwritten.
+    overwritten: Vec<u32>,
     /// Whether signals are added in this batch.
     adds: bool,
+    /// What the device knows of players, and whether they are what is added.
+    players: Players,
+    plays: bool,
+    channels: Buffer<u32>,
+    shares: Buffer<f64>,
+    strengths: Buffer<f64>,
+    played: Buffer<T>,
+    played_places: Buffer<u32>,
 }
 
 impl<T: OnCuda> SiteEvents<T> {
@@ -61,7 +96,16 @@ impl<T: OnCuda> SiteEvents<T> {
             set_values: stream.zeros("operations on sites", 1)?,
             sets: [0; 2],
             gathered: Vec::new(),
+            order: Vec::new(),
+            overwritten: Vec::new(),
             adds: false,
+            players: Players::default(),
+            plays: false,
+            channels: stream.zeros("sources", 1)?,
+            shares: stream.zeros("sources", 1)?,
+            strengths: stream.zeros("sources", 1)?,
+            played: stream.zeros("sources", 1)?,
+            played_places: stream.zeros("sources", 1)?,
         })
     }
 
@@ -80,16 +124,91 @@ impl<T: OnCuda> SiteEvents<T> {
         self.sets.iter().all(|count| *count > 0)
     }
 
+    /// Places at which the same players add after every step; `None` where every step has its own.
+    pub(in crate::solver) fn players(&self) -> Option<&[u32]> {
+        self.plays.then_some(&self.players.places)
+    }
+
+    /// Places that are gathered, ascending.
+    pub(in crate::solver) fn gathers(&self) -> &[u32] {
+        &self.gathered
+    }
+
+    /// Places that are overwritten, in the order in which they were said.
+    pub(in crate::solver) fn overwritten(&self) -> &[u32] {
+        if self.overwrites() { &self.overwritten } else { &[] }
+    }
+
     /// Says what is overwritten in the first steps of a batch: `values[step * places + n]`.
     pub(in crate::solver) fn set(&mut self, stream: &Stream, places: &[u32], values: &[T]) -> Result<(), CudaError> {
         self.sets = [places.len(), values.len() / places.len().max(1)];
         if self.overwrites() {
-            grow(stream, "operations on sites", &mut self.set_places, places.len())?;
             grow(stream, "operations on sites", &mut self.set_values, values.len())?;
-            stream.upload("operations on sites", places, &self.set_places)?;
             stream.upload("operations on sites", values, &self.set_values)?;
+            if self.overwritten != places {
+                grow(stream, "operations on sites", &mut self.set_places, places.len())?;
+                stream.upload("operations on sites", places, &self.set_places)?;
+                self.overwritten = places.to_vec();
+            }
         }
         Ok(())
+    }
+
+    /// Takes over a batch of `steps` steps in which `players` add; `strengths[step * channels + channel]`. `kernel` is `play`. Otherwise as [`SiteEvents::load`].
+    #[allow(unsafe_code, reason = "a kernel launch")]
+    pub(in crate::solver) fn load_players(
+        &mut self,
+        stream: &Stream,
+        kernel: &Kernel,
+        (players, strengths): (Players, &[f64]),
+        steps: usize,
+        gathered: &[u32],
+    ) -> Result<(), CudaError> {
+        let what = "sources";
+        let adds = players.places.len();
+        if self.players != players {
+            grow(stream, what, &mut self.played_places, adds)?;
+            grow(stream, what, &mut self.channels, adds)?;
+            grow(stream, what, &mut self.shares, adds)?;
+            stream.upload(what, &players.places, &self.played_places)?;
+            stream.upload(what, &players.channels, &self.channels)?;
+            stream.upload(what, &players.shares, &self.shares)?;
+            self.players = players;
+        }
+        grow(stream, what, &mut self.strengths, strengths.len())?;
+        grow(stream, what, &mut self.played, adds * steps)?;
+        stream.upload(what, strengths, &self.strengths)?;
+        (self.adds, self.plays) = (true, true);
+        let [channels, shares, all, values] = [
+            self.channels.address(),
+            self.shares.address(),
+            self.strengths.address(),
+            self.played.address(),
+        ];
+        let (count, total) = (whole(adds), u32::try_from(adds * steps).unwrap_or(u32::MAX));
+        let (channel_count, factor) = (whole(strengths.len() / steps.max(1)), self.players.factor);
+        // SAFETY: the arguments are those of `play`; every channel of a player has a strength in each step, and `played` has room for all values.
+        unsafe {
+            stream.launch(kernel, (total.div_ceil(256).min(4096), 1, 1), 256, |launch| {
+                launch.arg(&channels).arg(&shares).arg(&all).arg(&channel_count);
+                launch.arg(&factor).arg(&count).arg(&total).arg(&values);
+            })?;
+        }
+        self.gather(stream, steps, gathered)
+    }
+
+    /// Says what is gathered in a batch.
+    #[expect(clippy::cast_possible_truncation, reason = "fewer sites than 2^32")]
+    fn gather(&mut self, stream: &Stream, steps: usize, gathered: &[u32]) -> Result<(), CudaError> {
+        let mut order: Vec<u32> = (0..gathered.len() as u32).collect();
+        order.sort_by_key(|n| gathered[*n as usize]);
+        let places: Vec<u32> = order.iter().map(|n| gathered[*n as usize]).collect();
+        if self.gathered != places {
+            grow(stream, "operations on sites", &mut self.gathers, places.len())?;
+            stream.upload("operations on sites", &places, &self.gathers)?;
+        }
+        (self.gathered, self.order) = (places, order);
+        grow(stream, "records", &mut self.record, steps * gathered.len())
     }
 
     /// Takes over a batch: `signals` holds, for each moment, places and values in the order in which they are added; `gathered` the places of which there are
@@ -109,7 +228,7 @@ impl<T: OnCuda> SiteEvents<T> {
             steps.push(u32::try_from(places.len()).unwrap_or(u32::MAX));
         }
         self.adds = !places.is_empty();
-        let gathers_changed = self.gathered != gathered;
+        self.plays = false;
         if self.adds || self.overwrites() || !gathered.is_empty() {
             grow(stream, "operations on sites", &mut self.steps, steps.len())?;
             stream.upload("operations on sites", &steps, &self.steps)?;
@@ -120,20 +239,23 @@ impl<T: OnCuda> SiteEvents<T> {
             stream.upload("operations on sites", &places, &self.places)?;
             stream.upload("operations on sites", &values, &self.values)?;
         }
-        if gathers_changed {
-            self.gathered = gathered.to_vec();
-            grow(stream, "operations on sites", &mut self.gathers, gathered.len())?;
-            stream.upload("operations on sites", gathered, &self.gathers)?;
-        }
-        grow(stream, "records", &mut self.record, signals.len() * gathered.len())
+        self.gather(stream, signals.len(), gathered)
     }
 
     /// As kernels take it.
     pub(in crate::solver) fn parameters(&self) -> Sites {
         Sites {
             steps: self.steps.address(),
-            places: self.places.address(),
-            values: self.values.address(),
+            places: if self.plays {
+                self.played_places.address()
+            } else {
+                self.places.address()
+            },
+            values: if self.plays {
+                self.played.address()
+            } else {
+                self.values.address()
+            },
             gathers: self.gathers.address(),
             record: self.record.address(),
             set_places: self.set_places.address(),
@@ -141,6 +263,11 @@ impl<T: OnCuda> SiteEvents<T> {
             count: whole(self.gathered.len()),
             set_count: whole(self.sets[0]),
             set_rows: whole(self.sets[1]),
+            adds: if self.plays {
+                whole(self.players.places.len())
+            } else {
+                0
+            },
         }
     }
 
@@ -156,7 +283,13 @@ impl<T: OnCuda> SiteEvents<T> {
         let count = self.gathered.len();
         let mut values = vec![T::zero(); count * summed.len()];
         if count > 0 {
-            stream.download("records", &self.record, &mut values)?;
+            let mut sorted = vec![T::zero(); values.len()];
+            stream.download("records", &self.record, &mut sorted)?;
+            for (to, from) in values.chunks_exact_mut(count).zip(sorted.chunks_exact(count)) {
+                for (n, value) in self.order.iter().zip(from) {
+                    to[*n as usize] = *value;
+                }
+            }
         }
         gathered::hand_over(taps, MOST_GATHERED, &values, clocks, summed);
         Ok(())

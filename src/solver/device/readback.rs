@@ -9,6 +9,7 @@ use crate::backend::cuda::{
 use crate::grid::Grid;
 use crate::physics::{Measure, Observables};
 use crate::scene::scenario::Quantity;
+use crate::solver::clock::RunClock;
 use crate::solver::fdtd::observe::finished;
 use crate::solver::gathered::is_gathered;
 use crate::solver::taps::Tap;
@@ -18,6 +19,16 @@ use crate::solver::{FieldImage, ImageRequest, Taps};
 pub(in crate::solver) const SUMS: usize = 11;
 /// Warps that share the sums of a region.
 const WARPS: usize = 8 * 1056;
+
+/// Warps that keep a device busy.
+const ENOUGH: usize = 4096;
+/// Sums that stay on the device at a time.
+const KEPT: usize = 4096;
+
+/// Whether a detector is summed, and records now.
+pub(in crate::solver) fn is_kept(taps: &Taps, n: usize, clock: &RunClock) -> bool {
+    !is_gathered(&taps.taps()[n], MOST_GATHERED) && taps.is_due(n, clock)
+}
 
 /// The part of a field that becomes a picture, as kernels take it.
 #[repr(C)]
@@ -122,6 +133,10 @@ pub(in crate::solver) struct ReadbackStream {
     kernels: Kernels,
     parts: Buffer<f64>,
     totals: Buffer<f64>,
+    /// Sums of detectors that stay on the device until a batch ends: how many there are, and those that were fetched before.
+    kept: Option<Buffer<f64>>,
+    waiting: usize,
+    fetched: Vec<f64>,
     value: Option<Buffer<f32>>,
     /// Whether a picture was begun and not taken.
     pending: bool,
@@ -143,6 +158,9 @@ impl ReadbackStream {
             totals: stream.zeros("sums", SUMS)?,
             stream,
             kernels,
+            kept: None,
+            waiting: 0,
+            fetched: Vec::new(),
             value: None,
             pending: false,
             image: FieldImage::default(),
@@ -175,49 +193,94 @@ impl ReadbackStream {
     }
 
     /// The same in the stream of the steps itself.
-    #[allow(unsafe_code, reason = "kernel launches")]
     pub(in crate::solver) fn measured<L: DeviceRepr>(
         &self,
         stream: &Stream,
         region: &Region,
         look: &L,
     ) -> Result<[f64; SUMS], CudaError> {
+        self.reduce(stream, region, look, self.totals.address())?;
+        let mut numbers = [0.0; SUMS];
+        stream.download("sums", &self.totals, &mut numbers)?;
+        Ok(numbers)
+    }
+
+    /// Puts sums over a region in, to the address `totals`.
+    #[allow(unsafe_code, reason = "kernel launches")]
+    fn reduce<L: DeviceRepr>(&self, stream: &Stream, region: &Region, look: &L, totals: u64) -> Result<(), CudaError> {
         let rows = (region.hi[1] - region.lo[1]) * (region.hi[2] - region.lo[2]);
-        let blocks = rows.div_ceil(8).clamp(1, WARPS / 8);
-        let (parts, count, totals) = (self.parts.address(), whole(blocks * 8), self.totals.address());
+        // Warps that share a row have 128 columns each at least.
+        let sharing = (ENOUGH / rows.max(1)).clamp(1, (region.hi[0] - region.lo[0]).div_ceil(128).max(1));
+        let blocks = (rows * sharing).div_ceil(8).clamp(1, WARPS / 8);
+        let (parts, count) = (self.parts.address(), whole(blocks * 8));
         let blocks = u32::try_from(blocks).unwrap_or(1);
-        // SAFETY: the arguments are those of the kernels; `parts` has room for every warp, `totals` for one; the region lies in the grid.
+        // SAFETY: the arguments are those of the kernels; `parts` has room for every warp, and at `totals` there is room for one; the region lies in the grid.
         unsafe {
             stream.launch(&self.kernels.measure, (blocks, 1, 1), 256, |launch| {
                 launch.arg(look).arg(&parts);
             })?;
             stream.launch(&self.kernels.measure_total, (1, 1, 1), 256, |launch| {
                 launch.arg(&parts).arg(&count).arg(&totals);
-            })?;
+            })
         }
-        let mut numbers = [0.0; SUMS];
-        stream.download("sums", &self.totals, &mut numbers)?;
-        Ok(numbers)
     }
 
-    /// The values of detectors that are summed, after everything put into `stream`; NaN stands for the gathered ones until they are there. `look` is what
-    /// `measure` takes for a region.
-    pub(in crate::solver) fn summed<L: DeviceRepr>(
-        &self,
+    /// Puts in the sums of a detector ([`is_kept`]), after everything in `stream`; they stay on the device. `look` is what `measure` takes for the region.
+    pub(in crate::solver) fn keep<L: DeviceRepr>(
+        &mut self,
+        stream: &Stream,
+        region: &Region,
+        look: &L,
+    ) -> Result<(), CudaError> {
+        if self.waiting == KEPT {
+            self.fetch(stream)?;
+        }
+        if self.kept.is_none() {
+            self.kept = Some(stream.zeros("records", KEPT * SUMS)?);
+        }
+        let Some(kept) = &self.kept else { return Ok(()) };
+        let to = kept.address() + (self.waiting * SUMS * size_of::<f64>()) as u64;
+        self.reduce(stream, region, look, to)?;
+        self.waiting += 1;
+        Ok(())
+    }
+
+    /// Brings the sums that were kept to the host.
+    fn fetch(&mut self, stream: &Stream) -> Result<(), CudaError> {
+        let waiting = std::mem::take(&mut self.waiting) * SUMS;
+        let before = self.fetched.len();
+        self.fetched.resize(before + waiting, 0.0);
+        match &self.kept {
+            Some(kept) if waiting > 0 => stream.download("records", kept, &mut self.fetched[before..]),
+            _ => Ok(()),
+        }
+    }
+
+    /// The values of detectors that are summed at these moments, for each of which [`ReadbackStream::keep`] was called in order; NaN stands for the gathered ones, and 0
+    /// where nothing was asked.
+    pub(in crate::solver) fn kept(
+        &mut self,
         stream: &Stream,
         taps: &Taps,
-        look: impl Fn(&Region) -> L,
-    ) -> Result<Vec<f64>, CudaError> {
-        let mut values = vec![f64::NAN; taps.taps().len()];
-        for (tap, value) in taps.taps().iter().zip(&mut values) {
-            if !is_gathered(tap, MOST_GATHERED) {
-                *value = match Region::of(tap) {
-                    Some(region) => region.value(tap, self.measured(stream, &region, &look(&region))?),
-                    None => 0.0,
-                };
+        clocks: &[RunClock],
+    ) -> Result<Vec<Vec<f64>>, CudaError> {
+        self.fetch(stream)?;
+        let numbers = std::mem::take(&mut self.fetched);
+        let mut sums = numbers.as_chunks::<SUMS>().0.iter();
+        let value = |n: usize, tap: &Tap, clock: &RunClock, sums: &mut std::slice::Iter<[f64; SUMS]>| {
+            if is_gathered(tap, MOST_GATHERED) {
+                return f64::NAN;
             }
-        }
-        Ok(values)
+            let region = Region::of(tap).filter(|_| is_kept(taps, n, clock));
+            region.map_or(0.0, |region| {
+                sums.next().map_or(f64::NAN, |sums| region.value(tap, *sums))
+            })
+        };
+        let mut record = |clock: &RunClock| -> Vec<f64> {
+            let all = taps.taps().iter().enumerate();
+            all.map(|(n, tap)| value(n, tap, clock, &mut sums)).collect()
+        };
+        Ok(clocks.iter().map(&mut record).collect())
     }
 
     /// Puts a picture in, behind everything in `stream`; `image` takes over its layout. `with` makes what `picture` takes from the frame.

@@ -135,6 +135,12 @@ impl<T: Real> Trotter<T> {
 
     /// The same on a device: sums are put in after every step and stay there, and come to the host once a batch, so that steps do not wait for them.
     fn record_steps_on_device(&mut self, clock: &RunClock, steps: u64, taps: &mut Taps) {
+        if self.sum_while_stepping(clock, steps, taps) {
+            return;
+        }
+        if taps.plays() {
+            self.largest = None;
+        }
         let all = taps.taps().to_vec();
         let empty = |tap: &Tap| (0..3).any(|axis| tap.lo[axis] >= tap.hi[axis]);
         let asked = all.iter().filter(|tap| !empty(tap)).count();
@@ -150,8 +156,17 @@ impl<T: Real> Trotter<T> {
             if let Some(device) = self.stepper.device() {
                 device.load_transducers(taps, batch.len());
             }
+            let unseen = self.is_steady() && !taps.transducers_act();
+            let mut ahead = 0;
             for (step, moment) in batch.iter().enumerate() {
-                if *moment > 0 {
+                if *moment > 0 && unseen {
+                    // Alike, and nobody looks before.
+                    ahead += 1;
+                    if step + 1 < batch.len() && !taps.any_due(&clock.after(*moment)) {
+                        continue;
+                    }
+                    self.steady_steps(std::mem::take(&mut ahead));
+                } else if *moment > 0 {
                     self.single_step(clock.after(moment - 1).time());
                 }
                 let time = clock.after(*moment).time();
@@ -188,5 +203,54 @@ impl<T: Real> Trotter<T> {
                 taps.push(&clock.after(*moment), &values);
             }
         }
+    }
+
+    /// Steps and probabilities of regions, where the device sums these inside its launches; `false` where it does not, and nothing was done.
+    fn sum_while_stepping(&mut self, clock: &RunClock, steps: u64, taps: &mut Taps) -> bool {
+        /// Steps of a batch.
+        const MOST: u64 = 1024;
+        /// Steps between records from which on sums after the steps cost less.
+        const SELDOM: u64 = 32;
+        let plain = self.is_steady() && self.scheme.substeps.len() == 1 && steps > 0 && !taps.transducers_act();
+        let all = taps.taps().to_vec();
+        let seldom = taps.until_due(&RunClock::new(1.0), SELDOM) >= SELDOM;
+        let region = |tap: &Tap| Some(Region::of(tap)).filter(|_| (0..3).all(|axis| tap.lo[axis] < tap.hi[axis]));
+        let regions: Vec<Region> = all.iter().filter_map(region).collect();
+        if !plain || seldom || regions.is_empty() || all.iter().any(|tap| tap.measure != Measure::Probability) {
+            return false;
+        }
+        let largest = match self.largest {
+            Some(largest) => largest,
+            None => *self.largest.insert(self.sum_of_squares()),
+        };
+        let mut done = 0;
+        while done < steps {
+            let batch = (steps - done).min(MOST);
+            let count = usize::try_from(batch).unwrap_or(0);
+            let (media, open) = (&self.media, self.scheme.open_damping);
+            let weight = |site: usize| media.closing_weight(site, open);
+            let weight: Option<&(dyn Fn(usize) -> T + Sync)> = if media.absorbs() { Some(&weight) } else { None };
+            let begun =
+                (self.stepper.device()).is_some_and(|device| device.begin_sums(&regions, count, largest, weight));
+            if !begun {
+                return done > 0;
+            }
+            self.steady_steps(batch);
+            let Some(device) = self.stepper.device() else {
+                return true;
+            };
+            let sums = device.take_sums(count * regions.len());
+            for (n, sums) in (1..=batch).zip(sums.chunks_exact(regions.len())) {
+                let mut sums = sums.iter();
+                let value = |tap: &Tap| match region(tap) {
+                    Some(_) => sums.next().map_or(f64::NAN, |sum| sum * tap.weight),
+                    None => 0.0,
+                };
+                let values: Vec<f64> = all.iter().map(value).collect();
+                taps.push(&clock.after(done + n), &values);
+            }
+            done += batch;
+        }
+        true
     }
 }

@@ -36,6 +36,8 @@ pub(super) struct Trotter<T: Real> {
     pub(super) recorder: Option<Recorder<T>>,
     /// What transducers have added to Σ|ψ|², where the field is on the host.
     pub(super) put_in: f64,
+    /// About Σ|φ|², once a device was asked for sums; the field grows only where it is written anew.
+    pub(super) largest: Option<f64>,
 }
 
 impl<T: Real> Trotter<T> {
@@ -53,6 +55,7 @@ impl<T: Real> Trotter<T> {
                 moduli: Vec::new(),
                 recorder: None,
                 put_in: 0.0,
+                largest: None,
             };
             run.prepare();
             run.set_initial(initial);
@@ -85,6 +88,7 @@ impl<T: Real> Trotter<T> {
     /// Coefficients and tables anew.
     pub(super) fn prepare(&mut self) {
         self.recorder = None;
+        self.largest = None;
         self.scheme = Scheme::new::<T>(&self.problem, self.stepper.tan_form());
         self.stepper
             .prepare(&self.problem, &self.scheme, self.media.walls.as_deref());
@@ -251,6 +255,7 @@ impl<T: Real> Trotter<T> {
 
     /// Scales the field to Σ|φ|² = `weight`.
     pub(super) fn rescale(&mut self, weight: f64) {
+        self.largest = Some(weight);
         if let Some(device) = self.stepper.device() {
             device.normalise(weight);
             return;
@@ -327,6 +332,7 @@ impl<T: Real> Trotter<T> {
     }
 
     pub(super) fn write_field(&mut self, at: &(dyn Fn(usize) -> Complex<T> + Sync)) {
+        self.largest = None;
         let nx = self.problem.grid.size()[0];
         let walls = self.media.walls.as_deref();
         self.stepper.change(&|row, sites| {

@@ -134,6 +134,21 @@ pub(super) trait OnDevice<T: Real>: Sync {
     fn keep_totals(&self, place: usize, region: &Region, closing: Option<&HalfPhase>, drives: &[f64]);
     /// The sums at the first `count` places; NaN if the device failed.
     fn kept_totals(&self, count: usize) -> Vec<Totals>;
+    /// Sums |ψ|² over regions after each of the next `steps` whole steps, of one sub-step each; `false` where that cannot be, and nothing was begun. `largest`: Σ|φ|², 2⁸ times of
+    /// which a sum may come to. `weight`: |ψ|²/|φ|² of a site, where that is not 1.
+    fn begin_sums(
+        &self,
+        _regions: &[Region],
+        _steps: usize,
+        _largest: f64,
+        _weight: Option<&(dyn Fn(usize) -> T + Sync)>,
+    ) -> bool {
+        false
+    }
+    /// Ends that: the first `count` sums, of every region for each step; NaN if the device failed.
+    fn take_sums(&self, count: usize) -> Vec<f64> {
+        vec![f64::NAN; count]
+    }
     /// The picture of a field.
     fn picture(&self, request: &ImageRequest, closing: Option<&HalfPhase>, image: &mut FieldImage);
     /// Begins a picture that [`OnDevice::take_picture`] gives; later steps do not change it.

@@ -20,6 +20,7 @@ impl<T: Real> Trotter<T> {
         if !taps.transducers_act() {
             return;
         }
+        self.largest = None;
         if let Some(device) = self.stepper.device() {
             device.load_transducers(taps, 1);
             device.step_transducers(0, self.phases(time).as_ref());

@@ -13,8 +13,9 @@
 //! - `tiled`: many steps a launch in two dimensions, strips of columns in registers that overlap ([`tiles`], `kernels/fdtd_tiles.cu`). It holds a second
 //!   pair of levels. The same bits.
 //!
-//! Sources, and detectors that read single sites, are one list of operations on sites that a kernel works off after each step; regions, energy and
-//! flux are summed on the device. Records come back once a batch.
+//! Sources that stay are a table of sites and shares on the device, for which the host sends the strength of each channel once a batch; sources that move are a list of
+//! operations a step. Detectors that read single sites are gathered. Single steps have a kernel for all of it; tiles and towers do it on the way. Regions, energy and
+//! flux are summed on the device between launches. Records come back once a batch.
 //!
 //! Pictures and sums have a stream of their own, so that a picture that was begun is reduced and copied while stepping goes on; the step that would
 //! overwrite the level it reads waits on the device.
@@ -22,6 +23,7 @@
 //! Bound: a step moves 12 bytes a site in single precision (pⁿ and pⁿ⁻¹ read, pⁿ⁺¹ written), 16 with a speed per site: 355 G site-steps/s on an H200.
 
 mod look;
+mod operations;
 mod params;
 mod solver;
 mod sources;
@@ -76,8 +78,10 @@ struct Kernels {
     general: Kernel,
     listed: Kernel,
     operate: Kernel,
+    play: Kernel,
     peaks: Kernel,
     potentials: Kernel,
+    potentials_listed: Kernel,
 }
 
 impl Kernels {
@@ -89,8 +93,10 @@ impl Kernels {
             general: of_order(["general_1", "general_2", "general_3", "general_4"])?,
             listed: of_order(["listed_1", "listed_2", "listed_3", "listed_4"])?,
             operate: stream.kernel(source, "operate", 0)?,
+            play: stream.kernel(source, "play", 0)?,
             peaks: stream.kernel(source, "peaks", 0)?,
             potentials: stream.kernel(source, "potentials", 0)?,
+            potentials_listed: stream.kernel(source, "potentials_listed", 0)?,
         })
     }
 }

@@ -90,6 +90,7 @@ pub(super) struct Tiles<T> {
     pub step: Step<T>,
     pub newer: u64,
     pub older: u64,
+    pub potential: u64,
     pub sites: Sites,
     pub rows: u64,
     pub images: u64,
@@ -97,9 +98,16 @@ pub(super) struct Tiles<T> {
     pub count: i32,
     pub across: i32,
     pub chunk: i32,
+    pub part: i32,
     pub margin: i32,
     pub step_of_batch: i32,
+    pub time_step: T,
 }
+
+/// What is done in a row, as `RowOperations` has it.
+pub(super) const ADDS: u32 = 1;
+pub(super) const SETS: u32 = 2;
+pub(super) const GATHERS: u32 = 4;
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
@@ -136,7 +144,7 @@ mod tests {
             assert_eq!(kernels.declared(&format!("listed_{half}"))[0], size_of::<Step<T>>());
         }
         for shape in sources::TILES.iter().filter(|shape| shape.precision == precision) {
-            for entry in ["tiles", "tiles_operating"] {
+            for entry in ["tiles", "tiles_operating", "tiles_integrating"] {
                 assert_eq!(shape.source.declared(entry), [size_of::<Tiles<T>>()]);
             }
         }

@@ -5,11 +5,16 @@ use super::{Cuda, grid_of};
 use crate::backend::cuda::{Buffer, CudaError, PushKernelArg};
 use crate::solver::clock::RunClock;
 use crate::solver::device::OnCuda;
-use crate::solver::device::events::{BATCH, MOST_GATHERED};
+use crate::solver::device::events::{BATCH, MOST_GATHERED, Players};
+use crate::solver::device::readback::{Region, is_kept};
 use crate::solver::gathered::{gathered_places, is_gathered};
+use crate::solver::taps::Tap;
 use crate::solver::transducers::{Act, Transducers};
 use crate::solver::{SolverError, Taps};
+use rayon::prelude::*;
 
+/// Bytes of signals or records of a batch.
+const ROOM: usize = 256 << 20;
 /// Planes that a block of a step walks through.
 const CHUNK: usize = 64;
 
@@ -38,8 +43,11 @@ impl<T: OnCuda> Cuda<T> {
         }
         let gathered = gathered_places(taps, MOST_GATHERED, |at| self.place(at));
         let mut done = 0;
-        // Whole passes, so that none is cut short.
-        let most = (BATCH / self.steps_of_pass() as u64).max(1) * self.steps_of_pass() as u64;
+        // Whole passes, so that none is cut short, and no more values of single sites than there is room for.
+        let pass = self.steps_of_pass() as u64;
+        let sites = self.host.emitters.sites() + gathered.len() + taps.transducers().map_or(0, |own| own.sites().len());
+        let room = (ROOM / (sites.max(1) * size_of::<f64>())) as u64;
+        let most = (BATCH.min(room) / pass).max(1) * pass;
         while done < steps {
             let batch = (steps - done).min(most);
             self.go_batch(&clock.after(done), batch, &gathered, taps)?;
@@ -55,114 +63,174 @@ impl<T: OnCuda> Cuda<T> {
     )]
     fn signals(&self, clock: &RunClock, steps: u64) -> Vec<Vec<(u32, T)>> {
         let square = self.host.time_step * self.host.time_step;
-        let mut all = Vec::new();
-        for n in 0..steps {
+        let (emitters, walls) = (&self.host.emitters, &self.host.sweep.mask);
+        let ([_, ny, _], pitch) = (self.host.sweep.lattice.size, self.pitch);
+        let signals = |n: u64| {
             let mut now = Vec::new();
-            let (emitters, walls) = (&self.host.emitters, &self.host.sweep.mask);
-            emitters.play(clock.after(n).time(), walls, |site, strength| {
-                now.push((self.place(site) as u32, T::of(square * strength)));
+            emitters.play(clock.after(n).time(), walls, |[i, j, k], strength| {
+                now.push((((j + ny * k) * pitch + i) as u32, T::of(square * strength)));
             });
-            all.push(now);
-        }
-        all
+            now
+        };
+        (0..steps).into_par_iter().map(signals).collect()
     }
 
-    /// What the transducers do in the next steps: signals to add are appended to those of the sources, what is overwritten goes to the device, and places that
-    /// are heard to `gathered`. Returns the steps in which they play.
+    /// Sources that stay, and transducers that add: the sites that play after every step, and the strength of every channel after each. `None` where a source moves.
     #[expect(
         clippy::cast_possible_truncation,
         reason = "grids of more than 2^32 sites were refused"
     )]
-    fn prepare_transducers(
-        &mut self,
-        transducers: &Transducers,
-        signals: &mut [Vec<(u32, T)>],
-        gathered: &mut Vec<u32>,
-    ) -> Result<usize, CudaError> {
-        let [nx, ny, _] = self.host.sweep.lattice.size;
-        let sites = transducers.sites();
-        let places: Vec<u32> = sites
-            .iter()
-            .map(|site| self.place([site % nx, site / nx % ny, site / (nx * ny)]) as u32)
+    fn players(&self, clock: &RunClock, steps: u64, adding: Option<&Transducers>) -> Option<(Players, Vec<f64>)> {
+        let emitters = &self.host.emitters;
+        let sources = emitters.players()?.into_iter();
+        let mut all: Vec<(u32, u32, f64)> = sources
+            .map(|(site, channel, share)| (self.place(site) as u32, channel as u32, share))
             .collect();
-        let row = sites.len().max(1);
-        let playing = (transducers.ahead().len() / row).min(signals.len());
-        // Walls stay silent.
-        let mask = &self.host.sweep.mask;
-        let free: Vec<usize> = (0..sites.len())
-            .filter(|n| !mask.get(sites[*n]).copied().unwrap_or(false))
+        let mut strengths: Vec<Vec<f64>> = (0..steps)
+            .into_par_iter()
+            .map(|n| emitters.strengths(clock.after(n).time()))
             .collect();
-        match transducers.act() {
-            Act::Record => {
-                gathered.extend(places);
-                return Ok(0);
-            }
-            Act::Add => {
-                let square = self.host.time_step * self.host.time_step;
-                for (signals, values) in signals.iter_mut().zip(transducers.ahead().chunks_exact(row)) {
-                    signals.extend(free.iter().map(|n| (places[*n], T::of(square * values[*n].re))));
-                }
-            }
-            Act::Overwrite => {
-                let places: Vec<u32> = free.iter().map(|n| places[*n]).collect();
-                let rows = transducers.ahead().chunks_exact(row).take(playing);
-                let values: Vec<T> = rows
-                    .flat_map(|values| free.iter().map(|n| T::of(values[*n].re)))
-                    .collect();
-                self.events.set(&self.stream, &places, &values)?;
+        if let Some(transducers) = adding {
+            let first = strengths.first().map_or(0, Vec::len);
+            let places = self.places_of(transducers);
+            let row = places.len().max(1);
+            let free = self.free(transducers);
+            all.extend((free.iter().enumerate()).map(|(channel, n)| (places[*n], (first + channel) as u32, 1.0)));
+            let mut rows = transducers.ahead().chunks_exact(row);
+            for strengths in &mut strengths {
+                // They are silent after the last row.
+                let values = rows.next();
+                strengths.extend(free.iter().map(|n| values.map_or(0.0, |values| values[*n].re)));
             }
         }
-        Ok(playing)
+        let square = self.host.time_step * self.host.time_step;
+        Some((Players::new(all, square), strengths.concat()))
+    }
+
+    /// Places of the sites of transducers.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "grids of more than 2^32 sites were refused"
+    )]
+    fn places_of(&self, transducers: &Transducers) -> Vec<u32> {
+        let [nx, ny, _] = self.host.sweep.lattice.size;
+        let place = |site: &usize| self.place([site % nx, site / nx % ny, site / (nx * ny)]) as u32;
+        transducers.sites().iter().map(place).collect()
+    }
+
+    /// Numbers of the transducers that do not stand in walls, which stay silent.
+    fn free(&self, transducers: &Transducers) -> Vec<usize> {
+        let (sites, mask) = (transducers.sites(), &self.host.sweep.mask);
+        let is_free = |n: &usize| !mask.get(sites[*n]).copied().unwrap_or(false);
+        (0..sites.len()).filter(is_free).collect()
+    }
+
+    /// What is done to single sites in a batch, to the device; says what transducers have played.
+    fn prepare_sites(
+        &mut self,
+        clock: &RunClock,
+        steps: u64,
+        gathered: &[u32],
+        taps: &mut Taps,
+    ) -> Result<(), CudaError> {
+        let count = usize::try_from(steps).unwrap_or(usize::MAX);
+        let mut gathered = gathered.to_vec();
+        self.events.set(&self.stream, &[], &[])?;
+        let (mut adding, mut played) = (None, 0);
+        if let Some(transducers) = taps.transducers().filter(|own| !own.is_idle()) {
+            let places = self.places_of(transducers);
+            let row = places.len().max(1);
+            let ahead = (transducers.ahead().len() / row).min(count);
+            match transducers.act() {
+                Act::Record => gathered.extend(places),
+                Act::Add => (adding, played) = (Some(transducers), ahead),
+                Act::Overwrite => {
+                    played = ahead;
+                    let free = self.free(transducers);
+                    let places: Vec<u32> = free.iter().map(|n| places[*n]).collect();
+                    let rows = transducers.ahead().chunks_exact(row).take(played);
+                    let values: Vec<T> = rows
+                        .flat_map(|values| free.iter().map(|n| T::of(values[*n].re)))
+                        .collect();
+                    self.events.set(&self.stream, &places, &values)?;
+                }
+            }
+        }
+        match self.players(clock, steps, adding) {
+            Some((players, strengths)) if !players.places.is_empty() => {
+                let loud = (players, &strengths[..]);
+                self.events
+                    .load_players(&self.stream, &self.kernels.play, loud, count, &gathered)?;
+            }
+            Some(_) => self
+                .events
+                .load(&self.stream, &mut vec![Vec::new(); count], &gathered)?,
+            None => {
+                let mut signals = self.signals(clock, steps);
+                if let Some(transducers) = adding {
+                    let square = self.host.time_step * self.host.time_step;
+                    let (places, free) = (self.places_of(transducers), self.free(transducers));
+                    let rows = transducers.ahead().chunks_exact(places.len().max(1));
+                    for (signals, values) in signals.iter_mut().zip(rows) {
+                        signals.extend(free.iter().map(|n| (places[*n], T::of(square * values[*n].re))));
+                    }
+                }
+                self.events.load(&self.stream, &mut signals, &gathered)?;
+                if self.torre.is_some() || self.tiles.is_some() {
+                    self.mark_rows(signals.iter().flatten().map(|(place, _)| *place))?;
+                }
+                if let Some(transducers) = taps.transducers_mut().as_mut() {
+                    transducers.pass(played);
+                }
+                return Ok(());
+            }
+        }
+        if self.torre.is_some() || self.tiles.is_some() {
+            self.mark_rows(std::iter::empty())?;
+        }
+        if let Some(transducers) = taps.transducers_mut().as_mut() {
+            transducers.pass(played);
+        }
+        Ok(())
     }
 
     fn go_batch(&mut self, clock: &RunClock, steps: u64, gathered: &[u32], taps: &mut Taps) -> Result<(), CudaError> {
-        let mut signals = self.signals(clock, steps);
-        let mut gathered = gathered.to_vec();
-        let touches = taps.transducers_act();
-        self.events.set(&self.stream, &[], &[])?;
-        if let Some(transducers) = taps.transducers_mut().as_mut().filter(|_| touches) {
-            let played = self.prepare_transducers(transducers, &mut signals, &mut gathered)?;
-            transducers.pass(played);
-        }
-        let gathered = &gathered[..];
-        self.events.load(&self.stream, &mut signals, gathered)?;
-        if self.torre.is_some() || self.tiles.is_some() {
-            let signalled = signals.iter().flatten().map(|(place, _)| *place);
-            self.mark_rows(signalled.chain(gathered.iter().copied()))?;
-        }
-        let passes = !touches && taps.taps().iter().all(|tap| is_gathered(tap, MOST_GATHERED));
-        let mut clocks = Vec::new();
-        // Of each step, the values of detectors that are summed.
-        let mut records: Vec<Vec<f64>> = Vec::new();
-        let steps = usize::try_from(steps).unwrap_or(usize::MAX);
+        self.prepare_sites(clock, steps, gathered, taps)?;
+        let summed = |tap: &Tap| !is_gathered(tap, MOST_GATHERED);
+        let records = !taps.taps().is_empty() || !self.events.gathers().is_empty();
         let mut n = 0;
-        let records_any = !taps.taps().is_empty() || !gathered.is_empty();
         while n < steps {
-            let done = match (passes, &self.torre) {
-                (true, Some(_)) => self.pass(n, steps - n)?,
-                (true, None) => self.tiled(n, steps - n)?,
-                (false, _) => 0,
+            // What is summed is seen between two launches.
+            let left = taps.until_due_of(&clock.after(n), steps - n, summed);
+            let [first, left] = [n, left].map(|n| usize::try_from(n).unwrap_or(usize::MAX));
+            let done = if self.torre.is_some() {
+                self.pass(first, left)?
+            } else {
+                self.tiled(first, left)?
             };
             if done == 0 {
-                self.step(n)?;
+                self.step(first)?;
             }
-            for past in 1..=done.max(1) {
-                if records_any {
-                    let clock = clock.after((n + past) as u64);
-                    records.push(if taps.any_due(&clock) {
-                        self.readback.summed(&self.stream, taps, |region| self.look(region))?
-                    } else {
-                        vec![0.0; taps.taps().len()]
-                    });
-                    clocks.push(clock);
-                }
-            }
-            n += done.max(1);
+            n += done.max(1) as u64;
+            self.keep_sums(taps, &clock.after(n))?;
         }
-        if !records_any {
+        if !records {
             return Ok(());
         }
-        self.events.record(&self.stream, taps, &clocks, records)
+        let clocks: Vec<RunClock> = (1..=steps).map(|n| clock.after(n)).collect();
+        let values = self.readback.kept(&self.stream, taps, &clocks)?;
+        self.events.record(&self.stream, taps, &clocks, values)
+    }
+
+    /// Puts in what detectors sum at a moment.
+    fn keep_sums(&mut self, taps: &Taps, clock: &RunClock) -> Result<(), CudaError> {
+        for (n, tap) in taps.taps().iter().enumerate() {
+            if let Some(region) = Region::of(tap).filter(|_| is_kept(taps, n, clock)) {
+                let look = self.look(&region);
+                self.readback.keep(&self.stream, &region, &look)?;
+            }
+        }
+        Ok(())
     }
 
     /// Steps that one launch takes.

@@ -5,12 +5,13 @@
 //! over are taken one by one; all give the same bits.
 
 use super::Cuda;
+use super::operations::Operations;
 use super::params::{self, whole};
 use super::sources::{self, Strips};
 use super::store::{SEGMENT, numbers};
 use crate::backend::cuda::{Buffer, CudaError, Kernel, PushKernelArg, Stream};
 use crate::solver::device::OnCuda;
-use crate::solver::device::rows::list;
+use crate::solver::device::rows::{grow, list};
 use crate::solver::fdtd::lattice::{Ghost, Lattice, ghost};
 
 /// Threads of a block.
@@ -57,6 +58,38 @@ impl Cut {
 
     fn count(&self) -> usize {
         self.tiles[0] * self.tiles[1]
+    }
+
+    /// Marks the tiles that read a site or an image of it, `margin` further than a pass reaches.
+    #[expect(
+        clippy::cast_possible_wrap,
+        clippy::cast_sign_loss,
+        reason = "sizes are far below 2^62"
+    )]
+    fn mark_around(&self, tiles: &mut [bool], site: [usize; 2], size: [usize; 2], margin: usize) {
+        let reach = (self.halo + margin) as i64;
+        let along = |axis: usize| -> Vec<usize> {
+            let (width, count) = ([self.own, self.chunk][axis] as i64, self.tiles[axis]);
+            let (n, at) = (size[axis] as i64, site[axis] as i64);
+            if n <= 2 * (reach + width) {
+                // Images of images.
+                return (0..count).collect();
+            }
+            let mut found = Vec::new();
+            // Around a ring, and in mirrors beside and on sites.
+            for image in [at, at - n, at + n, -1 - at, -2 - at, 2 * n - 1 - at, 2 * n - at] {
+                let first = ((image - width - reach).div_euclid(width) + 1).max(0);
+                let end = ((image + reach).div_euclid(width) + 1).clamp(0, count as i64);
+                found.extend((first..end).map(|tile| tile as usize));
+            }
+            found
+        };
+        let across = along(0);
+        for row in along(1) {
+            for column in &across {
+                tiles[row * self.tiles[0] + column] = true;
+            }
+        }
     }
 
     /// Segments and rows of a tile, as far as it or, with `around`, a pass from it reaches.
@@ -108,6 +141,7 @@ pub(super) struct Tiles<T: OnCuda> {
     margin: usize,
     quiet: Kernel,
     operating: Kernel,
+    integrating: Kernel,
     carry: Kernel,
     listed: Kernel,
     images: Buffer<i32>,
@@ -117,11 +151,40 @@ pub(super) struct Tiles<T: OnCuda> {
     plain: Vec<u32>,
     /// What is stepped one by one.
     alone: Option<(Buffer<u32>, usize)>,
-    /// Rows with operations, on the device and here, and the tiles without and with them.
-    rows: Buffer<u8>,
-    marked: Option<Vec<u8>>,
-    lists: [Buffer<u32>; 2],
-    counts: [usize; 2],
+    /// What is done in each row, on the device and here, and the tiles, those in which something is done first.
+    rows: Buffer<u32>,
+    marked: Option<Operations>,
+    list: Buffer<u32>,
+    count: usize,
+    busy: usize,
+    part: usize,
+    /// Whether something is done where steps are taken one by one; which segments these are.
+    busy_alone: bool,
+    alone_segments: Vec<bool>,
+    /// 1: plain.
+    flags: Buffer<u8>,
+}
+
+/// Bit of a tile of the list in which something is done; the number of its part stands so much higher.
+const OPERATING: u32 = 0x8000_0000;
+const PART_SHIFT: u32 = 24;
+const MOST_PARTS: usize = 128;
+/// How many times as long a row takes in which something may be done, as measured on an H200.
+const SLOWER: usize = 4;
+
+impl Cut {
+    /// Rows of a part of a tile in which something is done: so few that it takes no longer than another tile, where not too many tiles are such.
+    fn part(&self, busy: usize) -> usize {
+        let fits = self.count() < 1 << PART_SHIFT && 5 * busy <= self.count().max(5);
+        let rows = ((self.chunk + 2 * self.halo) / SLOWER)
+            .saturating_sub(2 * self.halo)
+            .max(8);
+        if fits {
+            rows.max(self.chunk.div_ceil(MOST_PARTS)).min(self.chunk)
+        } else {
+            self.chunk
+        }
+    }
 }
 
 impl<T: OnCuda> Tiles<T> {
@@ -139,8 +202,8 @@ impl<T: OnCuda> Tiles<T> {
         let [nx, ny, _] = lattice.size;
         let most_rows = if special.is_empty() { ny } else { MOST_ROWS };
         let cut = Cut::new([nx, ny], strips, resident, most_rows);
-        let (plain, alone) = divide(&cut, lattice, pitch, special);
-        let alone = numbers(&alone);
+        let (plain, alone_segments) = divide(&cut, lattice, pitch, special);
+        let alone = numbers(&alone_segments);
         #[expect(clippy::cast_precision_loss, reason = "a share")]
         let share = (alone.len() * SEGMENT) as f64 / (pitch * ny) as f64;
         if share > MOST_ALONE {
@@ -160,6 +223,7 @@ impl<T: OnCuda> Tiles<T> {
             margin,
             quiet,
             operating: stream.kernel(strips.source, "tiles_operating", 0)?,
+            integrating: stream.kernel(strips.source, "tiles_integrating", 0)?,
             carry: stream.kernel(sources::step(T::PRECISION), "carry", 0)?,
             listed: stream.kernel(sources::step(T::PRECISION), listed[strips.half - 1], 0)?,
             images: list(stream, what, &all)?,
@@ -172,13 +236,15 @@ impl<T: OnCuda> Tiles<T> {
             } else {
                 Some((list(stream, what, &alone)?, alone.len()))
             },
-            rows: stream.zeros("rows with sources and detectors", ny)?,
+            rows: stream.zeros("rows with sources and detectors", 8 * ny)?,
             marked: None,
-            lists: [
-                stream.zeros(what, plain.len().max(1))?,
-                stream.zeros(what, plain.len().max(1))?,
-            ],
-            counts: [0; 2],
+            list: stream.zeros(what, plain.len().max(1))?,
+            count: 0,
+            busy: 0,
+            part: 1,
+            busy_alone: false,
+            alone_segments,
+            flags: list(stream, what, &flags_of(&plain, cut.count()))?,
             plain,
             cut,
             strips,
@@ -198,35 +264,69 @@ impl<T: OnCuda> Tiles<T> {
     /// Bytes held.
     pub(super) fn bytes(&self) -> usize {
         let alone = self.alone.as_ref().map_or(0, |(list, _)| list.bytes());
-        let lists: usize = self.lists.iter().map(Buffer::bytes).sum();
-        self.spare.iter().map(Buffer::bytes).sum::<usize>() + self.images.bytes() + alone + self.rows.bytes() + lists
+        let lists = self.list.bytes() + self.rows.bytes() + self.flags.bytes();
+        self.spare.iter().map(Buffer::bytes).sum::<usize>() + self.images.bytes() + alone + lists
     }
 
-    /// Says in which rows signals are added or sites recorded.
-    pub(super) fn mark(&mut self, stream: &Stream, rows: Vec<u8>) -> Result<(), CudaError> {
-        if self.marked.as_ref() == Some(&rows) {
+    /// Says what is done at single sites in the next batch.
+    pub(super) fn mark(
+        &mut self,
+        stream: &Stream,
+        pitch: usize,
+        size: [usize; 2],
+        done: Operations,
+    ) -> Result<(), CudaError> {
+        if self.marked.as_ref() == Some(&done) {
             return Ok(());
         }
-        let ny = rows.len();
-        let touched = |tile: u32| {
-            let first = (tile as usize / self.cut.tiles[0]) * self.cut.chunk;
-            let (low, high) = (
-                first.saturating_sub(self.cut.halo),
-                (first + self.cut.chunk + self.cut.halo).min(ny),
-            );
-            // Beyond an edge stand images of rows that may be far away.
-            let edge = first < self.cut.halo || first + self.cut.chunk + self.cut.halo > ny;
-            rows[low..high].contains(&1) || (edge && rows.contains(&1))
-        };
-        let (operating, quiet): (Vec<u32>, Vec<u32>) = self.plain.iter().partition(|tile| touched(**tile));
-        for ((list, count), tiles) in self.lists.iter().zip(&mut self.counts).zip([&quiet, &operating]) {
-            stream.upload("tiles", tiles, list)?;
-            *count = tiles.len();
+        let margin = 2 * self.strips.half + 1;
+        let mut busy = vec![false; self.cut.count()];
+        for place in [&done.adds, &done.sets, &done.gathers].into_iter().flatten() {
+            let site = [*place as usize % pitch, *place as usize / pitch];
+            self.cut.mark_around(&mut busy, site, size, margin);
         }
-        stream.upload("rows with sources and detectors", &rows, &self.rows)?;
-        self.marked = Some(rows);
+        let (busy, quiet): (Vec<u32>, Vec<u32>) = self.plain.iter().partition(|tile| busy[**tile as usize]);
+        self.part = self.cut.part(busy.len());
+        let parts = u32::try_from(self.cut.chunk.div_ceil(self.part)).unwrap_or(1);
+        let mut all = Vec::with_capacity(busy.len() * parts as usize + quiet.len());
+        for tile in &busy {
+            let last = (*tile as usize / self.cut.tiles[0] + 1) * self.cut.chunk > size[1];
+            let rows = if last { size[1] % self.cut.chunk } else { self.cut.chunk };
+            let parts = u32::try_from(rows.div_ceil(self.part)).unwrap_or(parts);
+            all.extend((0..parts).map(|part| tile | OPERATING | part << PART_SHIFT));
+        }
+        all.extend(quiet);
+        grow(stream, "tiles", &mut self.list, all.len())?;
+        stream.upload("tiles", &all, &self.list)?;
+        self.count = all.len();
+        let is_alone = |place: &u32| {
+            self.alone_segments
+                .get(*place as usize / SEGMENT)
+                .copied()
+                .unwrap_or(false)
+        };
+        self.busy_alone = [&done.adds, &done.sets, &done.gathers]
+            .into_iter()
+            .flatten()
+            .any(is_alone);
+        stream.upload(
+            "rows with sources and detectors",
+            &done.rows(pitch, size[1]),
+            &self.rows,
+        )?;
+        self.busy = busy.len();
+        self.marked = Some(done);
         Ok(())
     }
+}
+
+/// 1 for every tile of a list.
+fn flags_of(tiles: &[u32], count: usize) -> Vec<u8> {
+    let mut flags = vec![0; count];
+    for tile in tiles {
+        flags[*tile as usize] = 1;
+    }
+    flags
 }
 
 /// The tiles for a run's grid and medium.
@@ -275,8 +375,12 @@ impl<T: OnCuda> Cuda<T> {
     #[allow(unsafe_code, reason = "kernel launches")]
     fn tiled_by(&mut self, tiles: &mut Tiles<T>, n: usize, most: usize) -> Result<usize, CudaError> {
         let steps = tiles.strips.steps;
-        if most < steps || self.peak.is_some() || self.potential.is_some() {
+        if most < steps || self.peak.is_some() {
             return Ok(0);
+        }
+        if self.potential.is_some() {
+            // A picture under way may read it.
+            self.readback.before_any_writing(&self.stream)?;
         }
         for level in &tiles.spare {
             self.readback.before_writing(&self.stream, level.address())?;
@@ -308,30 +412,35 @@ impl<T: OnCuda> Cuda<T> {
                         launch.arg(&parameters).arg(&list).arg(&number);
                     })?;
                 }
-                self.operate(parameters.old, n + step)?;
+                if tiles.busy_alone {
+                    self.operate(parameters.old, n + step)?;
+                }
+                self.integrate_alone(tiles, parameters.old, blocks)?;
             }
         }
-        for ((kernel, list), count) in [&tiles.quiet, &tiles.operating]
-            .into_iter()
-            .zip(&tiles.lists)
-            .zip(tiles.counts)
-        {
-            if count == 0 {
-                continue;
-            }
+        let count = tiles.count;
+        if count > 0 {
+            let kernel = match (&self.potential, tiles.busy) {
+                (Some(_), _) => &tiles.integrating,
+                (None, 0) => &tiles.quiet,
+                (None, _) => &tiles.operating,
+            };
             let parameters = params::Tiles {
                 step: self.step_parameters(),
                 newer,
                 older,
+                potential: self.potential.as_ref().map_or(0, Buffer::address),
                 sites: self.events.parameters(),
                 rows: tiles.rows.address(),
                 images: tiles.images.address(),
-                list: list.address(),
+                list: tiles.list.address(),
                 count: whole(count),
                 across: whole(tiles.cut.tiles[0]),
                 chunk: whole(tiles.cut.chunk),
+                part: whole(tiles.part),
                 margin: whole(tiles.margin),
                 step_of_batch: whole(n),
+                time_step: T::of(self.host.time_step),
             };
             let blocks = u32::try_from(count.div_ceil(WARPS)).unwrap_or(u32::MAX);
             // SAFETY: the parameters are those of the kernel; the list holds tiles of the grid, the images reach as far as tiles do, and the
@@ -346,6 +455,34 @@ impl<T: OnCuda> Cuda<T> {
         std::mem::swap(&mut self.now, newer);
         std::mem::swap(&mut self.old, older);
         Ok(steps)
+    }
+}
+
+impl<T: OnCuda> Cuda<T> {
+    /// Adds a level to the integral of the pressure where tiles do not.
+    #[allow(unsafe_code, reason = "a kernel launch")]
+    fn integrate_alone(&self, tiles: &Tiles<T>, level: u64, blocks: (u32, u32, u32)) -> Result<(), CudaError> {
+        let (Some(potential), Some((list, count))) = (&self.potential, &tiles.alone) else {
+            return Ok(());
+        };
+        let (potential, list, flags) = (potential.address(), list.address(), tiles.flags.address());
+        let step = T::of(self.host.time_step);
+        let [count, pitch, nx] = [*count, self.pitch, self.host.sweep.lattice.size[0]].map(whole);
+        let [own, chunk, across] = [tiles.cut.own, tiles.cut.chunk, tiles.cut.tiles[0]].map(whole);
+        // SAFETY: the arguments are those of the kernel; both planes hold `pitch` × ny numbers, the list segments of the grid, and there is a flag for every tile.
+        unsafe {
+            self.stream
+                .launch(&self.kernels.potentials_listed, blocks, 256, |launch| {
+                    launch.arg(&level).arg(&potential).arg(&step).arg(&list).arg(&count);
+                    launch
+                        .arg(&pitch)
+                        .arg(&nx)
+                        .arg(&flags)
+                        .arg(&own)
+                        .arg(&chunk)
+                        .arg(&across);
+                })
+        }
     }
 }
 
@@ -377,6 +514,40 @@ mod tests {
                         assert!(cut.chunk <= most_rows.max(1));
                     }
                 }
+            }
+        }
+    }
+
+    /// Every tile that reads a site in a pass is marked, and one far away is not.
+    #[test]
+    fn tiles_around_an_operation_are_marked() {
+        let strips = strips(1, Precision::Single);
+        let size = [1500, 700];
+        let cut = Cut::new(size, strips, 1000, MOST_ROWS);
+        let mut grid = crate::grid::Grid::new(&size, 1.0);
+        for edge in [
+            crate::grid::Edge::Wall,
+            crate::grid::Edge::Soft,
+            crate::grid::Edge::Periodic,
+        ] {
+            grid = grid.with_edges([edge; 3], 0);
+            let lattice = Lattice::new(&grid, 1);
+            let images: Vec<Vec<i32>> = [0, 1].map(|axis| images(&lattice, axis, cut.halo)).into();
+            for site in [[0, 0], [3, 350], [700, 2], [1499, 699], [1492, 690], [640, 320]] {
+                let mut marked = vec![false; cut.count()];
+                cut.mark_around(&mut marked, site, size, 3);
+                for (tile, marked) in marked.iter().enumerate() {
+                    let start = [tile % cut.tiles[0] * cut.own, tile / cut.tiles[0] * cut.chunk];
+                    let width = [cut.own, cut.chunk];
+                    let reads = (0..2).all(|axis| {
+                        let end = (start[axis] + width[axis] + 2 * cut.halo).min(images[axis].len());
+                        let all = &images[axis][start[axis]..end];
+                        all.iter()
+                            .any(|image| image & 3 != 1 && image >> 2 == whole(site[axis]))
+                    });
+                    assert!(*marked || !reads, "{edge:?} {site:?} {tile}");
+                }
+                assert!(marked.contains(&false));
             }
         }
     }

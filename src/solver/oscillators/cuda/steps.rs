@@ -6,6 +6,7 @@ use crate::backend::cuda::{CudaError, Kernel, PushKernelArg, Stream};
 use crate::grid::Grid;
 use crate::solver::clock::RunClock;
 use crate::solver::device::events::MOST_GATHERED;
+use crate::solver::device::readback::{Region, is_kept};
 use crate::solver::device::transducers::DeviceTransducers;
 use crate::solver::device::{OnCuda, chunk_of, whole};
 use crate::solver::gathered::{gathered_places, is_gathered};
@@ -230,7 +231,7 @@ impl<T: OnCuda> Cuda<T> {
         if self.events.is_empty() && taps.is_empty() && self.peak.is_none() && self.potential.is_none() {
             return self.run(steps * substeps);
         }
-        let (mut clocks, mut records) = (Vec::new(), Vec::new());
+        let mut clocks = Vec::new();
         // Energies, fluxes and transducers belong between the kick that ends a step and the one that begins the next.
         let sums = taps.taps().iter().any(|tap| !is_gathered(tap, MOST_GATHERED));
         for n in 0..steps {
@@ -255,11 +256,7 @@ impl<T: OnCuda> Cuda<T> {
             self.add_to_potential(1.0)?;
             if !taps.is_empty() {
                 let clock = clock.after(n as u64 + 1);
-                records.push(if taps.any_due(&clock) {
-                    self.readback.summed(&self.stream, taps, |region| self.look(region))?
-                } else {
-                    vec![0.0; taps.taps().len()]
-                });
+                self.keep_sums(taps, &clock)?;
                 clocks.push(clock);
             }
             if apart && n + 1 < steps && self.events.adds() {
@@ -267,9 +264,21 @@ impl<T: OnCuda> Cuda<T> {
             }
         }
         if !clocks.is_empty() {
+            let records = self.readback.kept(&self.stream, taps, &clocks)?;
             self.events.record(&self.stream, taps, &clocks, records)?;
         }
         self.transducers.finish(&self.stream, taps)
+    }
+
+    /// Puts in what detectors sum at a moment.
+    fn keep_sums(&mut self, taps: &Taps, clock: &RunClock) -> Result<(), CudaError> {
+        for (n, tap) in taps.taps().iter().enumerate() {
+            if let Some(region) = Region::of(tap).filter(|_| is_kept(taps, n, clock)) {
+                let look = self.look(&region);
+                self.readback.keep(&self.stream, &region, &look)?;
+            }
+        }
+        Ok(())
     }
 
     /// The operations of moment `moment` of the batch: kicks so many times, gathers after the step that ends there.

@@ -19,26 +19,46 @@ pub(super) struct Fused {
     kernel: Kernel,
     /// Blocks of two warps that the device holds at once.
     capacity: u32,
+    /// The same, with sums over regions; none in three dimensions.
+    summing: Option<(Kernel, u32)>,
 }
+
+/// Bytes in which the two warps of a block keep sums.
+const SUMS_OF_BLOCK: u32 = 2 * 3 * 32 * 8;
 
 impl Fused {
     pub(super) fn new(stream: &Stream, shape: Shape, precision: Precision) -> Result<Self, CudaError> {
         let kernel = stream.kernel(shape.source, "fused_steps", shape.shared(precision))?;
-        let capacity = stream.occupancy(&kernel, 64)? * stream.device().multiprocessors;
+        let all = stream.device().multiprocessors;
+        let capacity = stream.occupancy(&kernel, 64)? * all;
+        let summing = if shape.source.name.ends_with("_bare") {
+            None
+        } else {
+            let room = shape.shared(precision) + SUMS_OF_BLOCK;
+            let kernel = stream.kernel(shape.source, "summing_steps", room)?;
+            let capacity = stream.occupancy(&kernel, 64)? * all;
+            Some((kernel, capacity.max(1)))
+        };
         Ok(Self {
             shape,
             kernel,
             capacity: capacity.max(1),
+            summing,
         })
     }
 
-    /// Blocks along x, and row pairs of a chunk. `planes` share the device.
-    fn layout(&self, nx: u32, ny: u32, planes: u32) -> (u32, u32) {
+    /// Whether it can sum over regions.
+    pub(super) fn sums(&self) -> bool {
+        self.summing.is_some()
+    }
+
+    /// Blocks along x, and row pairs of a chunk. `planes` share the device, which holds `capacity` blocks.
+    fn layout(&self, nx: u32, ny: u32, planes: u32, capacity: u32) -> (u32, u32) {
         let core = self.shape.core();
         let strips = nx.div_ceil(core);
         let across = strips.div_ceil(2);
         let pairs = ny.div_ceil(2);
-        let chunk = chunk_of(pairs, self.capacity / across / planes, self.shape.steps);
+        let chunk = chunk_of(pairs, capacity / across / planes, self.shape.steps);
         (across, chunk)
     }
 }
@@ -74,7 +94,7 @@ impl<T: OnCuda> Cuda<T> {
         let mut measured = Vec::new();
         for fused in &self.fused {
             if !self.measured.contains_key(fused.shape.source.name) {
-                let seconds = self.time(fused.shape.steps, || self.launch_fused(fused, substep))?;
+                let seconds = self.time(fused.shape.steps, || self.launch_fused(fused, substep, None))?;
                 measured.push((fused.shape.source.name, seconds));
             }
         }
@@ -182,18 +202,26 @@ impl<T: OnCuda> Cuda<T> {
         let steps = fused.shape.steps;
         let launched = self.attempt(|| {
             self.before_writing(Some(out[0].address()))?;
-            self.launch_fused(fused, substep)
+            self.launch_fused(fused, substep, self.next_sums(steps))
         });
         self.after_launch(launched.is_some(), steps)
     }
 
-    /// Puts in a launch of `fused`.
+    /// Puts in a launch of `fused`, which sums over `regions`.
     #[allow(unsafe_code, reason = "a kernel launch")]
-    fn launch_fused(&self, fused: &Fused, substep: &Substep) -> Result<(), CudaError> {
+    fn launch_fused(
+        &self,
+        fused: &Fused,
+        substep: &Substep,
+        regions: Option<params::Regions>,
+    ) -> Result<(), CudaError> {
         let Some(out) = &self.other else { return Ok(()) };
         let [nx, ny, nz] = self.grid.size();
         let planes = u32::try_from(nz).unwrap_or(u32::MAX);
-        let (across, chunk) = fused.layout(u32::try_from(nx).unwrap_or(0), u32::try_from(ny).unwrap_or(0), planes);
+        let regions = regions.zip(fused.summing.as_ref());
+        let capacity = regions.map_or(fused.capacity, |(_, (_, capacity))| *capacity);
+        let [across, rows] = [nx, ny].map(|n| u32::try_from(n).unwrap_or(0));
+        let (across, chunk) = fused.layout(across, rows, planes, capacity);
         let imaginary = self.flags.imaginary;
         let tangent = |angle: f64| T::of(if imaginary { angle.tanh() } else { angle.tan() });
         let secant = |angle: f64| T::of(1.0 / if imaginary { angle.cosh() } else { angle.cos() });
@@ -218,12 +246,16 @@ impl<T: OnCuda> Cuda<T> {
             interaction: T::of(substep.interaction(self.phase_interaction)),
         };
         let pairs = u32::try_from(ny.div_ceil(2)).unwrap_or(0);
-        // SAFETY: the parameters are those of `fused_steps`; all planes are pitch × ny, and the kernel reads and writes rows 0..ny and columns 0..pitch of
-        // them only.
+        let kernel = regions.as_ref().map_or(&fused.kernel, |(_, (kernel, _))| kernel);
+        // SAFETY: the parameters are those of `fused_steps` and `summing_steps`; all planes are pitch × ny, and the kernel reads and writes rows 0..ny and columns 0..pitch
+        // of them only. There is room for the sums of every step of the batch.
         unsafe {
             self.stream
-                .launch(&fused.kernel, (across, pairs.div_ceil(chunk), planes), 64, |launch| {
+                .launch(kernel, (across, pairs.div_ceil(chunk), planes), 64, |launch| {
                     launch.arg(&parameters);
+                    if let Some((regions, _)) = &regions {
+                        launch.arg(regions);
+                    }
                 })
         }
     }

@@ -8,6 +8,8 @@
 //!   Two steps in three dimensions (`kernels/trotter_space.cu`).
 //! - `full-step`: the same with one step a launch; in three dimensions, where nx is no multiple of 16 bytes or the device has little shared memory,
 //!   two launches: x and y sweeps plane by plane, then z sweeps and phase in place along columns.
+//! - Probabilities of regions are summed inside the fused steps of two dimensions ([`summing`]).
+//!
 //! - `naive`: one kernel a sweep (Bederián and Dente 2011, section 4.2). One to three dimensions.
 //!
 //! Steps go into one stream; pictures and sums into a second one, so that a picture that was begun ([`begin_picture`](super::run::OnDevice::begin_picture)) is reduced and
@@ -24,6 +26,7 @@ mod prepare;
 mod sources;
 mod space;
 mod stepper;
+mod summing;
 mod transducers;
 
 use super::problem::Problem;
@@ -120,6 +123,7 @@ pub(super) struct Cuda<T: OnCuda> {
     mirror: Mutex<Option<Mirror<T>>>,
     fault: Mutex<Option<CudaError>>,
     ahead: Mutex<Ahead>,
+    summing: Mutex<summing::Summing<T>>,
 }
 
 /// A picture under way while steps go on.
@@ -233,6 +237,7 @@ impl<T: OnCuda> Cuda<T> {
                 mirror: Mutex::default(),
                 fault: Mutex::default(),
                 ahead: Mutex::default(),
+                summing: Mutex::new(summing::Summing::none()),
             })
         };
         make().map_err(SolverError::from)

@@ -221,6 +221,7 @@ impl<T: OnCuda> OnDevice<T> for Cuda<T> {
     }
 
     fn set_media(&self, media: &Media<T>) {
+        self.forget_weights();
         let mut sums = self.sums();
         sums.lowest = media.lowest;
         self.attempt(|| {
@@ -373,6 +374,22 @@ impl<T: OnCuda> OnDevice<T> for Cuda<T> {
         }
         let records = numbers.as_chunks::<SUMS>().0.iter();
         records.map(|record| totals_of(*record)).collect()
+    }
+
+    fn begin_sums(
+        &self,
+        regions: &[Region],
+        steps: usize,
+        largest: f64,
+        weight: Option<&(dyn Fn(usize) -> T + Sync)>,
+    ) -> bool {
+        let begun = self.attempt(|| self.begin_summing(regions, steps, largest, weight));
+        begun.unwrap_or(false)
+    }
+
+    fn take_sums(&self, count: usize) -> Vec<f64> {
+        self.attempt(|| self.take_summed(count))
+            .unwrap_or_else(|| vec![f64::NAN; count])
     }
 
     fn picture(&self, request: &ImageRequest, closing: Option<&HalfPhase>, image: &mut FieldImage) {

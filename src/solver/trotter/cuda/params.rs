@@ -23,7 +23,8 @@ parameters!(
     Closing,
     Measure,
     Picture,
-    TouchSites
+    TouchSites,
+    Regions
 );
 
 #[repr(C)]
@@ -44,6 +45,26 @@ pub(super) struct Fused<T> {
     pub outer_tangents: [T; 4],
     pub outer_secants: [T; 4],
     pub interaction: T,
+}
+
+/// Regions that `summing_steps` sums over at most.
+pub(super) const REGIONS: usize = 4;
+/// Numbers of each sum: three parts of a whole number, and whether something was too large.
+pub(super) const PARTS: usize = 4;
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Regions {
+    pub count: i32,
+    pub x: [[i32; REGIONS]; 2],
+    pub y: [[i32; REGIONS]; 2],
+    pub scale: f64,
+    pub unit: i32,
+    pub totals: u64,
+    pub step: i32,
+    pub weights: u64,
+    /// From, to.
+    pub ones: [[i32; 2]; 2],
 }
 
 #[repr(C)]
@@ -281,6 +302,7 @@ mod tests {
             }
             for shape in sources::shapes(precision, sources::Flags::default()) {
                 assert_eq!(shape.source.declared("fused_steps"), [size]);
+                assert_eq!(shape.source.declared("summing_steps"), [size, size_of::<Regions>()]);
             }
         }
     }

@@ -13,7 +13,6 @@ use super::super::cpml;
 use super::Cuda;
 use super::params::{self, whole};
 use super::sources;
-use super::store::SEGMENT;
 use crate::backend::cuda::{self, Buffer, CudaError, Kernel, PushKernelArg, Stream};
 use crate::backend::machine;
 use crate::field::Precision;
@@ -156,42 +155,15 @@ impl Torre {
     }
 }
 
-/// Rows with something in the medium beside a speed, and rows with operations on sites: bits of `special`.
-const MEDIUM: u8 = 1;
-const OPERATIONS: u8 = 2;
-
 impl<T: OnCuda> Cuda<T> {
-    /// Marks the rows in which the next batch does more than step.
-    pub(super) fn mark_rows(&mut self, places: impl Iterator<Item = u32>) -> Result<(), CudaError> {
-        if let Some(tiles) = &mut self.tiles {
-            let mut rows = vec![0; self.host.sweep.lattice.rows()];
-            for place in places {
-                rows[place as usize / self.pitch] = 1;
-            }
-            return tiles.mark(&self.stream, rows);
-        }
-        let Some(torre) = &mut self.torre else { return Ok(()) };
-        let segments = self.medium.special_segments(torre.shape.layers);
-        let mut rows: Vec<u8> = segments
-            .chunks_exact(self.pitch / SEGMENT)
-            .map(|row| u8::from(row.contains(&true)) * MEDIUM)
-            .collect();
-        for place in places {
-            if rows.is_empty() {
-                rows = vec![0; self.host.sweep.lattice.rows()];
-            }
-            rows[place as usize / self.pitch] |= OPERATIONS;
-        }
-        torre.mark(&self.stream, rows)
-    }
-
     /// At most `most` steps in one launch, the first of which is step `n` of the batch; returns how many.
     #[allow(unsafe_code, reason = "kernel launches")]
     pub(super) fn pass(&mut self, n: usize, most: usize) -> Result<usize, CudaError> {
         let Some(torre) = &self.torre else { return Ok(0) };
         let shape = torre.shape;
         let steps = most.min(torre.steps) / shape.period() * shape.period();
-        if steps == 0 || self.peak.is_some() || self.potential.is_some() {
+        let operated = self.peak.is_some() || self.potential.is_some() || self.events.overwrites();
+        if steps == 0 || operated {
             return Ok(0);
         }
         self.readback.before_any_writing(&self.stream)?;

@@ -1,0 +1,163 @@
+//! |ψ|² summed over regions while steps are fused (`summing_steps` of `kernels/trotter_fused.cu`): a sum for each step of a batch, in whole numbers of a unit, so that it does
+//! not depend on how steps are cut into launches.
+
+use super::params::{PARTS, REGIONS, Regions, whole};
+use super::{Cuda, OnCuda};
+use crate::backend::cuda::{Buffer, CudaError};
+use crate::solver::device::rows::grow;
+use crate::solver::totals::Region;
+use rayon::prelude::*;
+use std::sync::{MutexGuard, PoisonError};
+
+/// Bits of a part of a sum.
+const DIGIT: i32 = 26;
+/// Lanes of a warp: each keeps the sums of one region and step of a launch.
+const LANES: usize = 32;
+/// Weights of all sites, and columns and rows, from and to, where they are 1.
+type Weights<T> = (Buffer<T>, [[usize; 2]; 2]);
+
+/// What is summed in this batch.
+pub(super) struct Summing<T: OnCuda> {
+    regions: Option<Regions>,
+    totals: Option<Buffer<u64>>,
+    /// Binary exponent of the unit.
+    unit: i32,
+    /// |ψ|²/|φ|² of every site, once it was asked for.
+    weights: Option<Option<Weights<T>>>,
+}
+
+impl<T: OnCuda> Summing<T> {
+    /// Nothing.
+    pub(super) fn none() -> Self {
+        Self {
+            regions: None,
+            totals: None,
+            unit: 0,
+            weights: None,
+        }
+    }
+}
+
+impl<T: OnCuda> Cuda<T> {
+    fn summing(&self) -> MutexGuard<'_, Summing<T>> {
+        self.summing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the next launch sums, `steps` of them.
+    pub(super) fn next_sums(&self, steps: u32) -> Option<Regions> {
+        let mut summing = self.summing();
+        let regions = summing.regions.as_mut()?;
+        let now = *regions;
+        regions.step += i32::try_from(steps).unwrap_or(0);
+        Some(now)
+    }
+
+    /// Another medium.
+    pub(super) fn forget_weights(&self) {
+        self.summing().weights = None;
+    }
+
+    /// See [`OnDevice::begin_sums`](super::super::run::OnDevice::begin_sums).
+    pub(super) fn begin_summing(
+        &self,
+        regions: &[Region],
+        steps: usize,
+        largest: f64,
+        weight: Option<&(dyn Fn(usize) -> T + Sync)>,
+    ) -> Result<bool, CudaError> {
+        let most = self.fused.iter().map(|fused| fused.shape.steps as usize).max();
+        let fits =
+            most.is_some_and(|most| most * regions.len() <= LANES) && self.fused.iter().all(super::launch::Fused::sums);
+        if self.grid.rank() != 2 || self.fused.is_empty() || !fits || regions.len() > REGIONS || regions.is_empty() {
+            return Ok(false);
+        }
+        // Largest sums keep 18 bits of the first part, and may grow by 8 more.
+        let exponent = if largest > 0.0 { largest.log2().ceil() } else { 0.0 };
+        if !exponent.is_finite() {
+            return Ok(false);
+        }
+        let mut summing = self.summing();
+        if summing.weights.is_none() {
+            summing.weights = Some(match weight {
+                Some(weight) => Some(self.weights(weight)?),
+                None => None,
+            });
+        }
+        let mut totals = match summing.totals.take() {
+            Some(totals) => totals,
+            None => self.stream.zeros("records", 1)?,
+        };
+        let numbers = steps * regions.len() * PARTS;
+        grow(&self.stream, "records", &mut totals, numbers)?;
+        self.stream.upload("records", &vec![0_u64; numbers], &totals)?;
+        #[expect(clippy::cast_possible_truncation, reason = "the exponent of a double")]
+        let exponent = exponent as i32;
+        summing.unit = exponent - 18 - 2 * DIGIT;
+        let mut asked = Regions {
+            count: whole(regions.len()),
+            scale: f64::from(18 - exponent).exp2(),
+            unit: summing.unit,
+            totals: totals.address(),
+            ..Regions::default()
+        };
+        if let Some(Some((weights, ones))) = &summing.weights {
+            (asked.weights, asked.ones) = (weights.address(), ones.map(|range| range.map(whole)));
+        }
+        for (n, region) in regions.iter().enumerate() {
+            for (end, at) in [region.lo, region.hi].into_iter().enumerate() {
+                asked.x[end][n] = whole(at[0]);
+                asked.y[end][n] = whole(at[1]);
+            }
+        }
+        summing.totals = Some(totals);
+        summing.regions = Some(asked);
+        Ok(true)
+    }
+
+    /// Weights of all sites, to the device.
+    fn weights(&self, weight: &(dyn Fn(usize) -> T + Sync)) -> Result<Weights<T>, CudaError> {
+        let [nx, ny, _] = self.grid.size();
+        let mut all = vec![T::one(); self.pitch * ny];
+        all.par_chunks_mut(self.pitch).enumerate().for_each(|(row, out)| {
+            for (i, out) in out[..nx].iter_mut().enumerate() {
+                *out = weight(row * nx + i);
+            }
+        });
+        let is_one = |i: usize, j: usize| all[j * self.pitch + i] == T::one();
+        // As far as the row and the column of the middle reach, if nothing in between is otherwise.
+        let around = |n: usize, one: &dyn Fn(usize) -> bool| {
+            let low = (0..n / 2).rev().find(|at| !one(*at)).map_or(0, |at| at + 1);
+            let high = (n / 2..n).find(|at| !one(*at)).unwrap_or(n);
+            [low, high]
+        };
+        let mut ones = [around(nx, &|i| is_one(i, ny / 2)), around(ny, &|j| is_one(nx / 2, j))];
+        let [x, y] = ones;
+        if (y[0]..y[1]).any(|j| (x[0]..x[1]).any(|i| !is_one(i, j))) {
+            ones = [[0; 2]; 2];
+        }
+        let weights = self.stream.zeros("weights", all.len())?;
+        self.stream.upload("weights", &all, &weights)?;
+        Ok((weights, ones))
+    }
+
+    /// See [`OnDevice::take_sums`](super::super::run::OnDevice::take_sums).
+    #[expect(clippy::cast_precision_loss, reason = "rounded once, to a double")]
+    pub(super) fn take_summed(&self, count: usize) -> Result<Vec<f64>, CudaError> {
+        let mut summing = self.summing();
+        summing.regions = None;
+        let mut numbers = vec![0_u64; count * PARTS];
+        if let Some(totals) = &summing.totals {
+            self.stream.download("records", totals, &mut numbers)?;
+        }
+        let value = |parts: &[u64; PARTS]| {
+            let [low, middle, high, large] = parts.map(u128::from);
+            let sum = low + (middle << DIGIT) + (high << (2 * DIGIT));
+            if large == 0 {
+                sum as f64 * f64::from(summing.unit).exp2()
+            } else {
+                f64::NAN
+            }
+        };
+        Ok(numbers.as_chunks::<PARTS>().0.iter().map(value).collect())
+    }
+}
