@@ -229,7 +229,9 @@ impl<T: Real> Trotter<T> {
             let count = usize::try_from(batch).unwrap_or(0);
             let (media, open) = (&self.media, self.scheme.open_damping);
             let weight = |site: usize| media.closing_weight(site, open);
-            let weight: Option<&(dyn Fn(usize) -> T + Sync)> = if media.absorbs() { Some(&weight) } else { None };
+            let key = media.number() ^ open.to_bits().rotate_left(8);
+            let weight: Option<(u64, &(dyn Fn(usize) -> T + Sync))> =
+                if media.absorbs() { Some((key, &weight)) } else { None };
             let begun =
                 (self.stepper.device()).is_some_and(|device| device.begin_sums(&regions, count, largest, weight));
             if !begun {

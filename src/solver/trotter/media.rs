@@ -10,12 +10,15 @@ use crate::solver::quantum;
 use num_complex::Complex;
 use rayon::prelude::*;
 use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// W τ beyond this makes no difference: e^{−20} is below the last bit of a single, and its inverse, which closes a frame, stays finite.
 const LARGEST_DAMPING: f64 = 20.0;
 
 /// E, W, driven parts of U, and walls; x fastest.
 pub(super) struct Media<T> {
+    /// Another one for every medium that is made.
+    number: u64,
     grid: Grid,
     /// Diagonal of H without drives and interaction.
     pub(super) energy: Vec<T>,
@@ -30,6 +33,9 @@ pub(super) struct Media<T> {
     /// Lowest energy: taken off in imaginary time, so that no factor exceeds 1.
     pub(super) lowest: f64,
 }
+
+/// The number of the next medium.
+static NEXT: AtomicU64 = AtomicU64::new(0);
 
 /// The exponent of a phase: e^{−i(energy·E + Σ driven[g]·U_g)}, damped by e^{−damping·W}, times `fold`.
 #[derive(Clone, Debug)]
@@ -85,6 +91,7 @@ impl<T: Real> Media<T> {
             .map(|e: &T| e.wide())
             .reduce(|| f64::INFINITY, f64::min);
         Self {
+            number: NEXT.fetch_add(1, Relaxed),
             grid,
             energy,
             driven,
@@ -93,6 +100,11 @@ impl<T: Real> Media<T> {
             walls,
             lowest,
         }
+    }
+
+    /// Its number: that of no other medium.
+    pub(super) fn number(&self) -> u64 {
+        self.number
     }
 
     /// Bytes held.

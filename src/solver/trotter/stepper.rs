@@ -135,13 +135,14 @@ pub(super) trait OnDevice<T: Real>: Sync {
     /// The sums at the first `count` places; NaN if the device failed.
     fn kept_totals(&self, count: usize) -> Vec<Totals>;
     /// Sums |ψ|² over regions after each of the next `steps` whole steps, of one sub-step each; `false` where that cannot be, and nothing was begun. `largest`: Σ|φ|², 2⁸ times of
-    /// which a sum may come to. `weight`: |ψ|²/|φ|² of a site, where that is not 1.
+    /// which a sum may come to. `weight`: |ψ|²/|φ|² of a site, where that is not 1, and a number that is another one
+    /// for other weights.
     fn begin_sums(
         &self,
         _regions: &[Region],
         _steps: usize,
         _largest: f64,
-        _weight: Option<&(dyn Fn(usize) -> T + Sync)>,
+        _weight: Option<(u64, &(dyn Fn(usize) -> T + Sync))>,
     ) -> bool {
         false
     }

@@ -63,8 +63,9 @@ impl Cut {
     /// Marks the tiles that read a site or an image of it, `margin` further than a pass reaches.
     #[expect(
         clippy::cast_possible_wrap,
+        clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
-        reason = "sizes are far below 2^62"
+        reason = "sizes are far below 2^31"
     )]
     fn mark_around(&self, tiles: &mut [bool], site: [usize; 2], size: [usize; 2], margin: usize) {
         let reach = (self.halo + margin) as i64;

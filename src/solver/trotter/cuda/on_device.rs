@@ -221,7 +221,6 @@ impl<T: OnCuda> OnDevice<T> for Cuda<T> {
     }
 
     fn set_media(&self, media: &Media<T>) {
-        self.forget_weights();
         let mut sums = self.sums();
         sums.lowest = media.lowest;
         self.attempt(|| {
@@ -381,7 +380,7 @@ impl<T: OnCuda> OnDevice<T> for Cuda<T> {
         regions: &[Region],
         steps: usize,
         largest: f64,
-        weight: Option<&(dyn Fn(usize) -> T + Sync)>,
+        weight: Option<(u64, &(dyn Fn(usize) -> T + Sync))>,
     ) -> bool {
         let begun = self.attempt(|| self.begin_summing(regions, steps, largest, weight));
         begun.unwrap_or(false)

@@ -22,8 +22,8 @@ pub(super) struct Summing<T: OnCuda> {
     totals: Option<Buffer<u64>>,
     /// Binary exponent of the unit.
     unit: i32,
-    /// |ψ|²/|φ|² of every site, once it was asked for.
-    weights: Option<Option<Weights<T>>>,
+    /// |ψ|²/|φ|² of every site, once it was asked for, and of what.
+    weights: Option<(u64, Weights<T>)>,
 }
 
 impl<T: OnCuda> Summing<T> {
@@ -52,18 +52,13 @@ impl<T: OnCuda> Cuda<T> {
         Some(now)
     }
 
-    /// Another medium.
-    pub(super) fn forget_weights(&self) {
-        self.summing().weights = None;
-    }
-
     /// See [`OnDevice::begin_sums`](super::super::run::OnDevice::begin_sums).
     pub(super) fn begin_summing(
         &self,
         regions: &[Region],
         steps: usize,
         largest: f64,
-        weight: Option<&(dyn Fn(usize) -> T + Sync)>,
+        weight: Option<(u64, &(dyn Fn(usize) -> T + Sync))>,
     ) -> Result<bool, CudaError> {
         let most = self.fused.iter().map(|fused| fused.shape.steps as usize).max();
         let fits =
@@ -77,11 +72,11 @@ impl<T: OnCuda> Cuda<T> {
             return Ok(false);
         }
         let mut summing = self.summing();
-        if summing.weights.is_none() {
-            summing.weights = Some(match weight {
-                Some(weight) => Some(self.weights(weight)?),
-                None => None,
-            });
+        if let Some((key, weight)) =
+            weight.filter(|(key, _)| summing.weights.as_ref().is_none_or(|(own, _)| own != key))
+        {
+            summing.weights = None;
+            summing.weights = Some((key, self.weights(weight)?));
         }
         let mut totals = match summing.totals.take() {
             Some(totals) => totals,
@@ -100,7 +95,7 @@ impl<T: OnCuda> Cuda<T> {
             totals: totals.address(),
             ..Regions::default()
         };
-        if let Some(Some((weights, ones))) = &summing.weights {
+        if let (Some((_, (weights, ones))), Some(_)) = (&summing.weights, weight) {
             (asked.weights, asked.ones) = (weights.address(), ones.map(|range| range.map(whole)));
         }
         for (n, region) in regions.iter().enumerate() {
