@@ -65,8 +65,11 @@ fn bounded(mut words: Vec<String>) -> Option<Vec<String>> {
     let has = |words: &[String], word: &str| words.iter().any(|own| own == word);
     let sound = has(&words, "--wav");
     let mirror = has(&words, "--gains");
+    let room = has(&words, "room");
     for word in &mut words {
         *word = match word.as_str() {
+            "SCENE" if room => "damped-tube".into(),
+            "NAME" if room => "listener".into(),
             "SCENE" | "FILE" if sound => "tube".into(),
             "SCENE" | "FILE" if mirror => "two-site-mirror".into(),
             "SCENE" | "FILE" | "scene.toml" => "my-scene.toml".into(),
@@ -84,7 +87,7 @@ fn bounded(mut words: Vec<String>) -> Option<Vec<String>> {
     let more: &[&str] = match first.as_str() {
         "run" if whole && !mirror => &["--steps", "3"],
         "render" if whole && !still => &["--frames", "2", "--at", "1.0"],
-        "run" | "render" | "check" | "sweep" | "eigen" if whole => &[],
+        "run" | "render" | "check" | "sweep" | "eigen" | "room" if whole => &[],
         "list" if !has(&words, "--thumbnails") => &[],
         "info" => &[],
         _ if mentions_options => return None,

@@ -181,6 +181,7 @@ impl App {
             Action::NormalSize => self.resize(ctx, 1.0 / self.settings.zoom),
             Action::Sweep => self.sweep.toggle(),
             Action::Levels => self.levels.toggle(),
+            Action::Room => self.room.toggle(),
             Action::Demo => self.toggle_demo(ctx),
             Action::Tour => self.tour = Some(Tour::default()),
             Action::Palette => self.palette.toggle(),

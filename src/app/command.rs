@@ -77,6 +77,8 @@ pub enum Action {
     Sweep,
     /// Energies and eigenstates.
     Levels,
+    /// Reverberation and clarity of a place.
+    Room,
     /// Fewer steps per frame.
     Slower,
     /// More steps per frame.
@@ -228,6 +230,7 @@ pub const ACTIONS: &[Entry] = &[
     entry(Action::Rest, Menu::Run, "Rest at the end", Icon::Flag, &[], "A run pauses where its lesson is over: at the focus of a mirror, else at the scene's end. Play goes on from there. Again to turn it off."),
     entry(Action::Sweep, Menu::Run, "Sweep…", Icon::ChartScatter, &[], "Runs the scene once for each of several values, and plots what is measured beside the theory."),
     entry(Action::Levels, Menu::Run, "Levels…", Icon::ListOrdered, &[], "Finds the energies and standing states of a quantum scene; a click makes one the state at t = 0."),
+    entry(Action::Room, Menu::Run, "Room acoustics…", Icon::AudioLines, &[], "Runs a scene of sound to its end and tells how it is heard at a detector: reverberation times, clarity, decay."),
     entry(Action::Slower, Menu::Run, "Slower", Icon::ChevronDown, &[key(NONE, Key::Minus)], "Half as many steps per frame; Δt stays."),
     entry(Action::Faster, Menu::Run, "Faster", Icon::ChevronUp, &[key(NONE, Key::Plus), key(NONE, Key::Equals)], "Twice as many steps per frame; Δt stays."),
     entry(Action::Fit, Menu::View, "Fit to window", Icon::Scan, &[key(NONE, Key::Num0), key(NONE, Key::Home)], "Shows the whole grid. A double click on the picture does the same."),

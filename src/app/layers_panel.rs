@@ -82,6 +82,7 @@ fn title(layer: &LayerFile) -> String {
         Sets::Density => "Density",
         Sets::Wall => "Wall",
         Sets::Absorption => "Absorption",
+        Sets::Impedance => "Impedance of walls",
     };
     let value = match &layer.value {
         Some(ValueFile::Number(number)) if layer.sets != Sets::Wall => {
@@ -105,6 +106,7 @@ fn body(ui: &mut Ui, layer: &mut LayerFile, rank: usize, extent: &[f64], quantum
             (Sets::Density, "density"),
             (Sets::Wall, "wall"),
             (Sets::Absorption, "absorption"),
+            (Sets::Impedance, "impedance of walls Z/ρc"),
         ]
     };
     row(ui, "Sets", "The quantity that the layer sets.", |ui| {

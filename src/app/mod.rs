@@ -67,6 +67,7 @@ pub mod refine;
 pub mod relief_view;
 mod rest;
 mod run_log;
+pub mod room_panel;
 pub mod scene_library;
 pub mod scene_panel;
 pub mod settings;

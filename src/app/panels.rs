@@ -358,6 +358,7 @@ impl App {
                 .vary(&self.document.draft, self.document.path(), settings);
         }
         self.levels.show(ctx, &mut self.document);
+        self.room.show(ctx, &self.document);
         let area = self.canvas_area;
         if self.questions.show(ctx, self.worker.last_frame(), area) {
             self.worker.send(Command::Play);

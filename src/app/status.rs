@@ -6,7 +6,7 @@ use super::units::Units;
 use super::widgets::{signed, steady};
 use crate::engine::{Frame, Status, Task};
 use crate::grid::Edge;
-use crate::physics::{Equation, Sets};
+use crate::physics::Equation;
 use crate::scene::Scenario;
 use crate::units;
 use egui::{Align, FontId, Layout, Sense, Ui, vec2};
@@ -175,7 +175,7 @@ const DRIFT: &str = "Norm (sound: energy) over its value at t = 0, minus 1. Noth
 /// What the change of norm or energy is in a scene: energy that sources put in, what absorbing edges and media take, or the scheme's own drift.
 fn balance(scenario: &Scenario) -> (&'static str, &'static str) {
     let grid = scenario.grid();
-    let absorbs = grid.edges()[..grid.rank()].contains(&Edge::Absorb) || scenario.medium().has(Sets::Absorption);
+    let absorbs = grid.edges()[..grid.rank()].contains(&Edge::Absorb) || scenario.medium().absorbs();
     if !scenario.sources().is_empty() {
         (
             "put in",

@@ -210,6 +210,7 @@ impl App {
         self.comparison.start_over();
         self.sweep.start_over();
         self.levels.start_over();
+        self.room.start_over();
         self.view.tools.start_over(&self.document.draft);
         self.history.clear();
         self.notices.clear("The scene cannot be opened");

@@ -98,6 +98,7 @@ fn brush(ui: &mut Ui, tools: &mut Tools, file: &SceneFile) {
         paint.value = match paint.sets {
             Sets::Speed => file.acoustic.as_ref().map_or(343.0, |acoustic| 0.5 * acoustic.speed),
             Sets::Density => file.acoustic.as_ref().map_or(1.2, |acoustic| 4.0 * acoustic.density),
+            Sets::Impedance => 10.0,
             Sets::Potential | Sets::Absorption | Sets::Wall => 0.5,
         };
     }
@@ -106,6 +107,7 @@ fn brush(ui: &mut Ui, tools: &mut Tools, file: &SceneFile) {
         let range = match paint.sets {
             Sets::Speed | Sets::Density => f64::MIN_POSITIVE..=f64::MAX,
             Sets::Absorption => 0.0..=f64::MAX,
+            Sets::Impedance => 0.01..=1e6,
             Sets::Potential | Sets::Wall => f64::MIN..=f64::MAX,
         };
         let value = DragValue::new(&mut paint.value)
@@ -114,7 +116,7 @@ fn brush(ui: &mut Ui, tools: &mut Tools, file: &SceneFile) {
             .max_decimals(6);
         ui.add(value.prefix("value "))
             .accessible_name("Value that the brush paints")
-            .on_hover_text("In the unit of the quantity: U, m/s, kg/m³, or the rate at which an amplitude falls.");
+            .on_hover_text("In the unit of the quantity: U, m/s, kg/m³, Z/ρc of a wall, or the rate at which an amplitude falls.");
     }
     let radius = DragValue::new(&mut paint.radius)
         .speed(0.1)

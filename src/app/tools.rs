@@ -223,6 +223,7 @@ impl Tools {
         let nothing = match sets {
             Sets::Speed => file.acoustic.as_ref().map_or(0.0, |acoustic| acoustic.speed),
             Sets::Density => file.acoustic.as_ref().map_or(0.0, |acoustic| acoustic.density),
+            Sets::Impedance => 1e6,
             Sets::Potential | Sets::Wall | Sets::Absorption => 0.0,
         };
         let value = match (erases, sets) {

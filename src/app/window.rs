@@ -13,6 +13,7 @@ use super::gallery::Gallery;
 use super::head_start::HeadStart;
 use super::history::History;
 use super::levels_panel::LevelsPanel;
+use super::room_panel::RoomPanel;
 use super::meter::Meter;
 use super::notice::Notices;
 use super::palette::CommandPalette;
@@ -65,6 +66,7 @@ pub struct App {
     pub(super) filming: Option<Filming>,
     pub(super) sweep: SweepPanel,
     pub(super) levels: LevelsPanel,
+    pub(super) room: RoomPanel,
     /// The next scene that was checked begins at t = 0 and runs.
     pub(super) begins_anew: bool,
     pub(super) help: bool,
@@ -197,6 +199,7 @@ impl App {
             filming: None,
             sweep: SweepPanel::default(),
             levels: LevelsPanel::default(),
+            room: RoomPanel::default(),
             begins_anew: false,
             help: false,
             bare: false,
@@ -355,6 +358,12 @@ impl App {
     #[must_use]
     pub fn sweep(&self) -> &SweepPanel {
         &self.sweep
+    }
+
+    /// The panel of room acoustics.
+    #[must_use]
+    pub fn room(&self) -> &RoomPanel {
+        &self.room
     }
 
     /// The panel of levels.

@@ -4,7 +4,8 @@ use super::run::short;
 use super::terminal::say;
 use super::{SceneArgs, scene};
 use crate::engine::Engine;
-use crate::physics::{Initial, absorber};
+use crate::physics::room::{normal_absorption, random_absorption, reflection};
+use crate::physics::{Initial, Sets, Value, absorber};
 use crate::scene::Scenario;
 use crate::units;
 use clap::Args;
@@ -34,6 +35,29 @@ pub(super) fn edges_send_back(scenario: &Scenario) -> Option<String> {
     ))
 }
 
+/// What walls with an impedance take, a line for each value.
+fn walls_take(scenario: &Scenario) -> Vec<String> {
+    let layers = scenario.medium().layers().iter();
+    let mut values: Vec<f64> = layers
+        .filter(|layer| layer.sets == Sets::Impedance)
+        .filter_map(|layer| match layer.value {
+            Value::Number(number) => Some(number),
+            Value::Expression(_) => None,
+        })
+        .collect();
+    values.dedup();
+    let line = |xi: &f64| {
+        format!(
+            "Z/ρc = {}: send back {:.4} of the pressure at normal incidence, absorb {:.4} of the energy there and {:.4} of a diffuse sound",
+            short(*xi),
+            reflection(*xi),
+            normal_absorption(*xi),
+            random_absorption(*xi)
+        )
+    };
+    values.iter().map(line).collect()
+}
+
 pub(super) fn run(args: &CheckArgs) -> anyhow::Result<()> {
     let scenario = scene::load(&args.scene)?;
     let probe = args.probe.then_some(Duration::from_millis(500));
@@ -54,6 +78,9 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<()> {
     say!("  edges     {}", edges.join(", "));
     if let Some(said) = edges_send_back(&scenario) {
         say!("            {said}");
+    }
+    for line in walls_take(&scenario) {
+        say!("  walls     {line}");
     }
     say!(
         "  equation  {}, {} layers, {} detectors, {} expectations",

@@ -18,6 +18,7 @@ mod list;
 mod named;
 mod outputs;
 mod render;
+mod room;
 mod run;
 mod scene;
 mod selftest;
@@ -78,6 +79,8 @@ enum Command {
     Sweep(sweep::SweepArgs),
     /// Find the energies and eigenstates of a scene
     Eigen(eigen::EigenArgs),
+    /// Tell how a room sounds at a place: reverberation, clarity, decay curves, and a dry sound heard there
+    Room(room::RoomArgs),
     /// List presets, methods or colour maps
     List(list::ListArgs),
     /// Check a scene and say what it will need
@@ -109,6 +112,7 @@ pub fn main() -> ExitCode {
         Some(Command::Render(args)) => render::run(&args),
         Some(Command::Sweep(args)) => sweep::run(&args),
         Some(Command::Eigen(args)) => eigen::run(&args),
+        Some(Command::Room(args)) => room::run(&args),
         Some(Command::List(args)) => list::run(&args),
         Some(Command::Check(args)) => check::run(&args),
         Some(Command::Bench(args)) => bench::run(&args),

@@ -6,7 +6,7 @@ use super::terminal::{say, tell};
 use super::{InputError, Interrupt, SceneArgs, gains, named, scene};
 use crate::engine::{Engine, Phase, RunEnd, Verdict};
 use crate::grid::Edge;
-use crate::physics::{Equation, Sets};
+use crate::physics::Equation;
 use crate::scene::Scenario;
 use crate::scene::scenario::Subject;
 use crate::solver::{Kind, order_word};
@@ -355,7 +355,7 @@ fn balance(engine: &Engine) -> String {
     let what = if sound { "energy" } else { "norm" };
     let grid = scenario.grid();
     let absorbs = grid.edges()[..grid.rank()].contains(&Edge::Absorb) && grid.absorb_width() > 0
-        || scenario.medium().has(Sets::Absorption);
+        || scenario.medium().absorbs();
     let plays = !scenario.sources().is_empty() || engine.mirror().is_some_and(|mirror| mirror.playing > 0);
     if plays {
         let [first, last] = [engine.initial_observables(), engine.latest_observables().1];
@@ -456,7 +456,7 @@ fn print_verdicts(engine: &Engine) -> usize {
 }
 
 /// A bar on a terminal, nothing elsewhere.
-fn progress_bar(total: u64) -> ProgressBar {
+pub(super) fn progress_bar(total: u64) -> ProgressBar {
     if !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }

@@ -18,6 +18,7 @@ pub mod mirror;
 pub mod pacing;
 pub mod range;
 mod resume;
+pub mod room;
 mod runner;
 pub mod selftest;
 mod spectra;

@@ -13,6 +13,8 @@ use super::ticks::{power_of_ten, ticks};
 pub enum Shown {
     /// Each as a disc.
     Points,
+    /// As a line.
+    Line,
     /// As a line with gaps: theory.
     Dashed,
 }
@@ -156,6 +158,11 @@ impl Plot {
                         line(picture, *place, *place, color, unit * 0.55, 1.0);
                     }
                 }
+                Shown::Line => {
+                    for pair in places.windows(2) {
+                        line(picture, pair[0], pair[1], color, unit * 0.14, 1.0);
+                    }
+                }
                 Shown::Dashed => dashed(picture, &places, color, unit),
             }
         }
@@ -176,6 +183,7 @@ impl Plot {
             at -= style.width(&curve.label) + 0.6 * unit;
             match curve.shown {
                 Shown::Points => line(picture, (at, level), (at, level), color, unit * 0.55, 1.0),
+                Shown::Line => line(picture, (at - 1.6 * unit, level), (at, level), color, unit * 0.14, 1.0),
                 Shown::Dashed => {
                     dashed(picture, &[(at - 1.6 * unit, level), (at, level)], color, unit);
                     at -= 1.6 * unit;

@@ -214,7 +214,7 @@ fn even(times: &[f64], values: &[f64]) -> Option<(f64, Vec<f64>)> {
 }
 
 /// A record of `from` samples a second at `to` samples a second.
-fn resample(record: &[f64], from: f64, to: f64) -> Vec<f64> {
+pub fn resample(record: &[f64], from: f64, to: f64) -> Vec<f64> {
     let slower = from.min(to);
     let half = HALF_WINDOW / slower;
     let filter = Filter::new();

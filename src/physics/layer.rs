@@ -17,16 +17,19 @@ pub enum Sets {
     Wall,
     /// Quantum: W of E − iW. Acoustic: damping rate.
     Absorption,
+    /// Z/ρc of the rigid faces of walls and edges: they take energy (see `solver::acoustic::impedance`).
+    Impedance,
 }
 
 impl Sets {
     /// Every quantity with its word in a scene file.
-    pub const ALL: [(&'static str, Self); 5] = [
+    pub const ALL: [(&'static str, Self); 6] = [
         ("potential", Self::Potential),
         ("speed", Self::Speed),
         ("density", Self::Density),
         ("wall", Self::Wall),
         ("absorption", Self::Absorption),
+        ("impedance", Self::Impedance),
     ];
 
     /// The word in a scene file.
@@ -40,7 +43,7 @@ impl Sets {
     pub fn fits(self, equation: Equation) -> bool {
         match self {
             Self::Potential => equation == Equation::Schrodinger,
-            Self::Speed | Self::Density => equation == Equation::Acoustic,
+            Self::Speed | Self::Density | Self::Impedance => equation == Equation::Acoustic,
             Self::Wall | Self::Absorption => true,
         }
     }

@@ -71,6 +71,12 @@ impl Medium {
         self.layers.iter().any(|layer| layer.sets == what)
     }
 
+    /// Whether a layer takes energy: absorption, or an impedance of walls.
+    #[must_use]
+    pub fn absorbs(&self) -> bool {
+        self.has(Sets::Absorption) || self.has(Sets::Impedance)
+    }
+
     /// Sites `x` of row (j, k) of the sound speed, m/s; `background` where no layer changes it. Drives are not applied.
     pub fn speed_row(&self, background: f64, j: usize, k: usize, x: Range<usize>, out: &mut [f64]) {
         out.fill(background);
@@ -86,6 +92,12 @@ impl Medium {
     /// Sites `x` of row (j, k) of what the absorption layers add up to, without the absorbing edges.
     pub fn damping_row(&self, j: usize, k: usize, x: Range<usize>, out: &mut [f64]) {
         self.fill(Sets::Absorption, None, j, k, x, out);
+    }
+
+    /// Sites `x` of row (j, k) of Z/ρc of walls and edges; infinite (rigid) where no layer sets it.
+    pub fn impedance_row(&self, j: usize, k: usize, x: Range<usize>, out: &mut [f64]) {
+        out.fill(f64::INFINITY);
+        self.apply(Sets::Impedance, None, j, k, x, out);
     }
 
     /// Sites `x` of row (j, k) of the potential: the static part (`None`) or what drive `g` multiplies (`Some(g)`).

@@ -12,6 +12,7 @@ pub mod mirror;
 pub mod observables;
 pub mod packet;
 pub mod reference;
+pub mod room;
 mod shape;
 pub mod source;
 pub mod spectrum;

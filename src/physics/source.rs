@@ -143,6 +143,20 @@ impl Signal {
         }
     }
 
+    /// How long it plays, s: what follows is silence, of a Ricker below 2e-5 of its peak; `None`: without end.
+    #[must_use]
+    pub fn duration(&self) -> Option<f64> {
+        match self {
+            Self::Sine { .. } => None,
+            Self::Recording(recording) => {
+                #[expect(clippy::cast_precision_loss, reason = "counts of samples")]
+                let samples = recording.values.len() as f64;
+                Some(samples / recording.rate)
+            }
+            Self::Ricker { .. } | Self::Burst { .. } | Self::Chirp { .. } => Some(2.0 * self.middle()),
+        }
+    }
+
     /// The highest frequency that it holds at more than a tenth of its strongest, Hz: what the spacing has to resolve.
     #[must_use]
     pub fn highest_frequency(&self) -> f64 {

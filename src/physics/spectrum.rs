@@ -66,7 +66,7 @@ impl Spectrum {
 }
 
 /// The record at even times, and their spacing.
-fn evenly(times: &[f64], values: &[f64]) -> Option<(Vec<f64>, f64)> {
+pub(super) fn evenly(times: &[f64], values: &[f64]) -> Option<(Vec<f64>, f64)> {
     let gaps = || times.windows(2).map(|pair| (pair[1] - pair[0]).abs());
     let (least, widest) = gaps().fold((f64::INFINITY, 0.0_f64), |(low, high), gap| {
         (low.min(gap), high.max(gap))

@@ -478,7 +478,7 @@ pub(super) fn read_image(path: &Path, name: &Path) -> Result<Samples, InputError
 }
 
 /// Reads a signal: samples per second (`None` for NPY) and samples, the first channel of a WAV scaled to −1..1.
-pub(super) fn read_signal(path: &Path) -> Result<(Option<f64>, Vec<f64>), InputError> {
+pub fn read_signal(path: &Path) -> Result<(Option<f64>, Vec<f64>), InputError> {
     if path
         .extension()
         .is_some_and(|ending| ending.eq_ignore_ascii_case("npy"))

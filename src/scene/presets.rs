@@ -100,6 +100,14 @@ static PRESETS: &[Preset] = &[
         text: include_str!("../../presets/quarter-wave.toml"),
     },
     Preset {
+        name: "damped-tube",
+        text: include_str!("../../presets/damped-tube.toml"),
+    },
+    Preset {
+        name: "beats",
+        text: include_str!("../../presets/beats.toml"),
+    },
+    Preset {
         name: "pond",
         text: include_str!("../../presets/pond.toml"),
     },

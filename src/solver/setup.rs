@@ -4,7 +4,6 @@ use super::method::{Method, StepAdvice};
 use super::{Backend, SolverError};
 use crate::field::Precision;
 use crate::grid::Edge;
-use crate::physics::Sets;
 use crate::scene::scenario::BackendChoice;
 use crate::scene::{Objection, Scenario};
 
@@ -201,7 +200,7 @@ impl Setup {
 pub(super) fn absorbs(scenario: &Scenario) -> bool {
     let grid = scenario.grid();
     let edges = &grid.edges()[..grid.rank()];
-    scenario.medium().has(Sets::Absorption) || (grid.absorb_width() > 0 && edges.contains(&Edge::Absorb))
+    scenario.medium().absorbs() || (grid.absorb_width() > 0 && edges.contains(&Edge::Absorb))
 }
 
 /// An objection as the error of whoever builds a run all the same.

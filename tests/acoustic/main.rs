@@ -13,6 +13,7 @@
 
 mod edges;
 mod energy;
+mod impedance;
 mod long;
 mod media;
 mod modes;

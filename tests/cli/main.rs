@@ -4,6 +4,7 @@
 
 mod eigen;
 mod outputs;
+mod room;
 mod sweep;
 mod terminal;
 

@@ -23,6 +23,8 @@ pub fn predict(name: &str, scenario: &Scenario, speed: f64, at: &[f64]) -> Vec<f
     match name {
         "tube" | "two-media" => in_a_tube(name, scenario, speed, at),
         "quarter-wave" => quarter_wave(scenario, at),
+        "damped-tube" => damped_tube(scenario, speed, at),
+        "beats" => beats(scenario, speed, at),
         "pond" => {
             let pulse = pulse(scenario);
             (0..3)
@@ -174,6 +176,34 @@ fn in_a_tube(name: &str, scenario: &Scenario, speed: f64, at: &[f64]) -> Vec<f64
     let (back, on) = acoustics::interface(1.2, 2.88);
     let face = 1399.5 * spacing;
     vec![back * tube(2.0 * face - place(0), at[0]), on * tube(place(1), at[1])]
+}
+
+/// E₀ = 2/(ρc) ∫ p² dt of the two pulses of a Ricker, p = A/(2c) τe^(−(πfτ)²), ∫ τ²e^(−2(πfτ)²) dτ = √π/(2(2π²f²)^(3/2)); and R² for each length of the tube that they have gone.
+fn damped_tube(scenario: &Scenario, speed: f64, at: &[f64]) -> Vec<f64> {
+    let (density, impedance, length) = (1.2, 30.0, 5.0);
+    let source = &scenario.sources()[0];
+    let Signal::Ricker { frequency } = source.signal else {
+        panic!("a Ricker")
+    };
+    let square = PI.sqrt() / (2.0 * (2.0 * (PI * frequency).powi(2)).powf(1.5));
+    let begin = 2.0 / (density * speed) * (source.amplitude / (2.0 * speed)).powi(2) * square;
+    let kept = ((impedance - 1.0) / (impedance + 1.0f64)).powi(2);
+    let passed = |t: f64| ((t - source.signal.middle()) * speed / length).round();
+    at.iter().map(|t| begin * kept.powf(passed(*t))).collect()
+}
+
+/// p = A/(2c) ∫ s dt of each source, by the midpoint rule.
+fn beats(scenario: &Scenario, speed: f64, at: &[f64]) -> Vec<f64> {
+    const PARTS: u32 = 100_000;
+    let heard = |source: &Source, t: f64| {
+        let way = (point(scenario, 0)[0] - element(source, 0)[0]).abs();
+        let part = (t - way / speed) / f64::from(PARTS);
+        let played = (0..PARTS).map(|n| source.signal.at((f64::from(n) + 0.5) * part));
+        source.amplitude * part * played.sum::<f64>() / (2.0 * speed)
+    };
+    at.iter()
+        .map(|t| scenario.sources().iter().map(|source| heard(source, *t)).sum())
+        .collect()
 }
 
 /// A burst in water and behind a layer of 48 sites, summed over the ways to and fro in the layer. The faces lie half a site before and behind it.

@@ -1,4 +1,4 @@
-//! Sweeps and levels in the window.
+//! Sweeps, levels and room acoustics in the window.
 
 use super::window::Window;
 use egui::accesskit::Role;
@@ -99,4 +99,50 @@ fn momenta_are_taken_while_a_plot_shows_them() {
     });
     window.press(Role::Button, "Momentum");
     window.wait("rest", |app| app.frame().state.is_none());
+}
+
+/// A short tube with walls that take much: Z = 3 ρc at both ends, R = ½, T = 3 (L/c)/lg 2.
+const TUBE: &str = r#"
+format = 1
+title = "Tube"
+[grid]
+size = [100]
+spacing = 0.025
+edges = "wall"
+[acoustic]
+speed = 343.0
+[time]
+step = 6.5e-5
+end = 0.13
+[solver]
+method = "fdtd"
+[[layer]]
+sets = "impedance"
+value = 3.0
+[[source]]
+at = [1.25]
+signal = "ricker"
+frequency = 400.0
+amplitude = 1e5
+[[detector]]
+name = "listener"
+at = [1.25]
+"#;
+
+/// Source and listener in the middle: an echo each L/c, 6.02 dB weaker; a line through a staircase of 6 dB over 20 dB is off by 3·3/20 at most.
+#[test]
+fn a_room_is_listened_to() {
+    let mut window = Window::open();
+    window.show_scene(TUBE);
+    command(&mut window, "room acoustics");
+    window.wait("the panel", |app| app.room().is_open());
+    window.press(Role::Button, "Listen to the room");
+    window.wait("the decay", |app| app.room().report().is_some() || app.room().fault().is_some());
+    let app = window.app();
+    assert_eq!(app.room().fault(), None);
+    let decay = app.room().report().unwrap().bands[0].decay.clone().unwrap();
+    let exact = 3.0 * (2.5 / 343.0) / 2.0f64.log10();
+    let found = decay.t20.unwrap().time;
+    assert!((found / exact - 1.0).abs() < 0.45, "{found} for {exact}");
+    window.harness.get_by_label("Decay in dB over seconds");
 }

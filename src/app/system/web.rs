@@ -164,9 +164,9 @@ fn words(error: &JsValue) -> String {
         .unwrap_or_else(|| format!("{error:?}"))
 }
 
-/// Whether an action makes sense here. Sweeps and levels take seconds at a time, in which a page without threads would stand still.
+/// Whether an action makes sense here. Sweeps, levels and room acoustics take seconds at a time, in which a page without threads would stand still.
 pub fn can(action: Action) -> bool {
-    let long = matches!(action, Action::Sweep | Action::Levels);
+    let long = matches!(action, Action::Sweep | Action::Levels | Action::Room);
     !long && !matches!(action, Action::SaveAs | Action::ScenesFolder | Action::Quit)
 }
 

@@ -11,6 +11,9 @@ use std::sync::Arc;
 /// How far speeds and densities of one scene may lie apart: absorbing layers form the fourth power of the ratio, a number in single precision.
 const MOST_RATIO: f64 = 1e6;
 
+/// Z/ρc of walls that take energy: beyond, they are rigid or soft to all digits.
+const IMPEDANCE: [f64; 2] = [0.01, 1e6];
+
 impl Builder<'_> {
     pub(super) fn layers(
         &mut self,
@@ -116,6 +119,12 @@ impl Builder<'_> {
                     Sets::Speed | Sets::Density => {
                         let good = self.ordinary(&key, number) && self.is_like_background(&key, given.sets, number);
                         good.then_some(Value::Number(number))
+                    }
+                    Sets::Impedance if !(IMPEDANCE[0]..=IMPEDANCE[1]).contains(&number) => {
+                        let [low, high] = IMPEDANCE;
+                        let message = format!("{shown} is no Z/ρc of a wall that takes energy: between {low} and {high:e}");
+                        self.found.value(key, message, "write e.g. 20, or 1e6 for a rigid wall");
+                        None
                     }
                     Sets::Absorption if number < 0.0 => {
                         let message =
@@ -314,6 +323,9 @@ impl Builder<'_> {
             Sets::Speed | Sets::Density if level <= 0.0 => Some("greater than 0".to_owned()),
             Sets::Speed | Sets::Density if !(low..=high).contains(&level) => {
                 Some(format!("between {low:e} and {high:e}"))
+            }
+            Sets::Impedance if !(IMPEDANCE[0]..=IMPEDANCE[1]).contains(&level) => {
+                Some(format!("between {} and {:e}", IMPEDANCE[0], IMPEDANCE[1]))
             }
             Sets::Absorption if level < 0.0 => Some("at least 0".to_owned()),
             _ if level.abs() > most => Some(format!("at most {most:e}")),

@@ -2,9 +2,10 @@
 
 use super::lattice::Lattice;
 use crate::field::Real;
-use crate::physics::{Medium, Sets};
+use crate::physics::Sets;
 use crate::scene::Scenario;
 use crate::solver::SolverError;
+use crate::solver::acoustic::impedance::Damping;
 use crate::solver::acoustic::medium::{allocate, constants};
 use crate::solver::acoustic::outward::Domain;
 use rayon::prelude::*;
@@ -100,21 +101,19 @@ impl<T: Real> Material<T> {
                     },
                 );
         }
-        if medium.has(Sets::Absorption) {
-            material.read_damping(medium, &domain, lattice, time_step);
+        if let Some(damping) = Damping::of(scenario, walls, acoustic.speed) {
+            material.read_damping(&damping, lattice, time_step);
         }
         Ok(material)
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "rows are far fewer than 2^32")]
-    fn read_damping(&mut self, medium: &Medium, domain: &Domain, lattice: &Lattice, time_step: f64) {
+    fn read_damping(&mut self, damping: &Damping<'_>, lattice: &Lattice, time_step: f64) {
         let [nx, ny, _] = lattice.size;
         let mut values = vec![0.0; nx];
         self.damped_rows = vec![None; lattice.rows()];
         for row in 0..lattice.rows() {
-            let [j, k] = domain.row(row % ny, row / ny);
-            medium.damping_row(j, k, 0..nx, &mut values);
-            domain.fill_ends(&mut values);
+            damping.row(row % ny, row / ny, &mut values);
             if values.iter().any(|value| *value != 0.0) {
                 self.damped_rows[row] = Some((self.damping.len() / nx) as u32);
                 self.damping.extend(values.iter().map(|value| T::of(value * time_step)));

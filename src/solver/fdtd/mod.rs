@@ -221,9 +221,7 @@ fn memory(scenario: &Scenario) -> u64 {
     if medium.has(Sets::Speed) || medium.has(Sets::Density) {
         reals += 1;
     }
-    for sets in [Sets::Density, Sets::Absorption] {
-        reals += u64::from(medium.has(sets));
-    }
+    reals += u64::from(medium.has(Sets::Density)) + u64::from(medium.absorbs());
     // Φ⁺ of two levels.
     reals += 2 * u64::from(scenario.asks_for_velocity());
     let layers: usize = (0..grid.rank())

@@ -148,6 +148,14 @@ fn step_advice(scenario: &Scenario) -> StepAdvice {
 fn objections(scenario: &Scenario) -> Vec<Objection> {
     let mut all = acoustic_objections(scenario);
     all.extend(ring_objections(scenario.grid()));
+    let layers = scenario.medium().layers();
+    if let Some(number) = layers.iter().position(|layer| layer.sets == Sets::Impedance) {
+        all.push(Objection::new(
+            format!("layer.{number}.sets"),
+            "sets = \"impedance\": the oscillators' walls are rigid",
+            "set solver.method = \"fdtd\", whose walls take energy",
+        ));
+    }
     all
 }
 

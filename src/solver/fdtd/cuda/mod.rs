@@ -241,7 +241,7 @@ fn check_room(scenario: &Scenario, choice: &Choice, free: u64) -> Result<(), Sol
     for wanted in [
         medium.has(Sets::Speed) || medium.has(Sets::Density),
         medium.has(Sets::Density),
-        medium.has(Sets::Absorption),
+        medium.absorbs(),
         scenario.view().quantity == crate::scene::scenario::Quantity::Peak,
         scenario.asks_for_velocity(),
     ] {

@@ -1,0 +1,287 @@
+//! Room acoustics in the window: how the scene is heard at a detector, as a table of octaves and the curves of the decay.
+
+use super::document::Document;
+use super::plots::still;
+use super::theme;
+use super::widgets::{button, choice, fault, hint, row};
+use crate::engine::room::{self, RoomReport};
+use crate::physics::Measure;
+use crate::physics::room::{BandDecay, Line as Fit, TooShort};
+use crate::platform::aside;
+use crate::scene::SceneFile;
+use crate::scene::file::{DetectorFile, RegionFile};
+use crate::solver;
+use crossbeam_channel::{Receiver, bounded};
+use egui::{Ui, vec2};
+use egui_plot::{Line, LineStyle, Plot, PlotBounds, PlotPoints};
+use lucide_icons::Icon;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::Arc;
+
+/// Points of a drawn curve.
+const POINTS: usize = 600;
+
+/// Levels below are not drawn, dB.
+const LOWEST: f64 = -70.0;
+
+/// A run that is under way.
+struct Running {
+    stop: Arc<AtomicBool>,
+    /// How much is done, in thousandths.
+    done: Arc<AtomicU64>,
+    found: Receiver<Result<RoomReport, String>>,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+}
+
+/// The panel's state.
+#[derive(Default)]
+pub struct RoomPanel {
+    open: bool,
+    listener: String,
+    running: Option<Running>,
+    report: Option<RoomReport>,
+    fault: Option<String>,
+}
+
+impl RoomPanel {
+    /// Opens or closes it.
+    pub fn toggle(&mut self) {
+        self.open = !self.open;
+    }
+
+    /// Whether it is open.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.open
+    }
+
+    /// What was found last.
+    #[must_use]
+    pub fn report(&self) -> Option<&RoomReport> {
+        self.report.as_ref()
+    }
+
+    /// What went wrong last.
+    #[must_use]
+    pub fn fault(&self) -> Option<&str> {
+        self.fault.as_deref()
+    }
+
+    /// Another scene sounds otherwise.
+    pub fn start_over(&mut self) {
+        *self = Self {
+            open: self.open,
+            ..Self::default()
+        };
+    }
+
+    /// Shows it.
+    pub fn show(&mut self, ctx: &egui::Context, document: &Document) {
+        self.collect();
+        if !self.open {
+            return;
+        }
+        let mut open = true;
+        let space = ctx.content_rect();
+        egui::Window::new("Room acoustics")
+            .open(&mut open)
+            .frame(theme::modal(ctx))
+            .default_size(vec2(
+                620.0_f32.min(space.width() - 32.0),
+                520.0_f32.min(space.height() - 64.0),
+            ))
+            .show(ctx, |ui| {
+                self.controls(ui, document);
+                if let Some(text) = &self.fault {
+                    fault(ui, text);
+                }
+                match &self.report {
+                    Some(report) => {
+                        table(ui, report);
+                        curves(ui, report);
+                    }
+                    None => hint(
+                        ui,
+                        "Runs the scene to its end, divides what the detector heard by what the source played, and sums the echoes from behind (Schroeder 1965). \
+                         T30 is the time of 60 dB, read between −5 and −35 dB.",
+                    ),
+                }
+            });
+        self.open = open;
+    }
+
+    fn collect(&mut self) {
+        let Some(running) = &self.running else { return };
+        let Ok(found) = running.found.try_recv() else { return };
+        self.running = None;
+        match found {
+            Ok(report) => self.report = Some(report),
+            Err(text) => self.fault = Some(text),
+        }
+    }
+
+    fn controls(&mut self, ui: &mut Ui, document: &Document) {
+        let draft = &document.draft;
+        let names: Vec<&str> = draft.detectors.iter().filter(|one| hears(one)).map(|one| one.name.as_str()).collect();
+        if draft.acoustic.is_none() || names.is_empty() {
+            hint(ui, "Needs a scene of sound with a detector of pressure at a place.");
+            return;
+        }
+        let mut listener = names.iter().position(|name| *name == self.listener).unwrap_or(0);
+        row(ui, "Listen at", "The detector whose record is taken.", |ui| {
+            let all = names.iter().enumerate().map(|(n, name)| (n, (*name).to_owned(), String::new()));
+            choice(ui, "Listen at", &mut listener, all)
+        });
+        names[listener].clone_into(&mut self.listener);
+        ui.horizontal(|ui| {
+            if let Some(running) = &self.running {
+                let end = ui.add(button(Icon::Square, "End")).accessible_name("End the run");
+                if end.clicked() {
+                    running.stop.store(true, Ordering::Relaxed);
+                }
+                #[expect(clippy::cast_precision_loss, reason = "at most 1000")]
+                let percent = running.done.load(Ordering::Relaxed) as f64 / 10.0;
+                ui.label(format!("{percent:.0} % of the run"));
+            } else {
+                let begin = ui.add(button(Icon::Ear, "Listen")).accessible_name("Listen to the room");
+                if begin.clicked() {
+                    self.begin(draft, document.path().map(ToOwned::to_owned), ui.ctx().clone());
+                }
+            }
+        });
+    }
+
+    fn begin(&mut self, draft: &SceneFile, origin: Option<PathBuf>, ctx: egui::Context) {
+        (self.report, self.fault) = (None, None);
+        let (report, found) = bounded(1);
+        let (stop, done) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
+        let (over, part) = (Arc::clone(&stop), Arc::clone(&done));
+        let (text, name) = (draft.to_toml(), self.listener.clone());
+        let spawned = aside("room acoustics", move || {
+            let read = solver::read_scene_text(&text, origin.as_deref(), &[]);
+            let heard = read.map_err(|faults| faults.to_string()).and_then(|(_, scenario)| {
+                let measured = room::measure(Arc::new(scenario), Some(&name), &mut |steps, all| {
+                    part.store(1000 * steps / all.max(1), Ordering::Relaxed);
+                    ctx.request_repaint();
+                    if over.load(Ordering::Relaxed) {
+                        ControlFlow::Break(())
+                    } else {
+                        ControlFlow::Continue(())
+                    }
+                });
+                measured.map_err(|error| error.to_string())
+            });
+            // The window may be gone.
+            let _ = report.send(heard);
+            ctx.request_repaint();
+        });
+        match spawned {
+            Ok(()) => self.running = Some(Running { stop, done, found }),
+            Err(error) => self.fault = Some(format!("the system gives no thread: {error}")),
+        }
+    }
+}
+
+/// Whether a detector of the draft records the pressure at a place.
+fn hears(detector: &DetectorFile) -> bool {
+    let point = matches!(detector.region, RegionFile::Point(_));
+    match detector.measure {
+        None | Some(Measure::Value) => point,
+        Some(measure) => measure == Measure::Pressure,
+    }
+}
+
+fn name(band: &BandDecay) -> String {
+    band.octave.map_or("all".to_owned(), |octave| format!("{} Hz", octave.name()))
+}
+
+fn table(ui: &mut Ui, report: &RoomReport) {
+    let cell = |ui: &mut Ui, line: &Result<Fit, TooShort>| match line {
+        Ok(line) => ui.label(format!("{:.3} s", line.time)),
+        Err(short) => ui.label("–").on_hover_text(short.to_string()),
+    };
+    egui::ScrollArea::vertical()
+        .id_salt("octaves")
+        .max_height(180.0)
+        .auto_shrink([false, true])
+        .show(ui, |ui| {
+            egui::Grid::new("room acoustics").striped(true).num_columns(8).show(ui, |ui| {
+                let heads = [
+                    ("Octave", "The band of the filter (IEC 61260); all: the whole response."),
+                    ("EDT", "Early decay time, from the first 10 dB."),
+                    ("T20", "From −5 to −25 dB, as 60 dB."),
+                    ("T30", "From −5 to −35 dB, as 60 dB."),
+                    ("C50", "Clarity of speech: the first 50 ms over the rest, dB."),
+                    ("C80", "Clarity of music: the first 80 ms over the rest, dB."),
+                    ("D50", "Share of the energy in the first 50 ms."),
+                    ("Decay", "How far the record decays. T20 needs 35 dB, T30 45."),
+                ];
+                for (head, meaning) in heads {
+                    ui.strong(head).on_hover_text(meaning);
+                }
+                ui.end_row();
+                for band in &report.bands {
+                    ui.label(name(band));
+                    let Some(decay) = &band.decay else {
+                        ui.label("silent");
+                        ui.end_row();
+                        continue;
+                    };
+                    cell(ui, &decay.edt);
+                    cell(ui, &decay.t20);
+                    cell(ui, &decay.t30);
+                    ui.label(format!("{:.1} dB", decay.c50));
+                    ui.label(format!("{:.1} dB", decay.c80));
+                    ui.label(format!("{:.0} %", 100.0 * decay.d50));
+                    ui.label(format!("{:.0} dB", decay.range));
+                    ui.end_row();
+                }
+            });
+        });
+}
+
+fn curves(ui: &mut Ui, report: &RoomReport) {
+    let palette = theme::palette(ui);
+    let height = (ui.available_height() - 8.0).clamp(140.0, 600.0);
+    let mut longest: f64 = 0.0;
+    let mut lines = Vec::new();
+    for (n, band) in report.bands.iter().enumerate() {
+        let Some(decay) = &band.decay else { continue };
+        let every = decay.levels.len().div_ceil(POINTS).max(1);
+        let points: Vec<[f64; 2]> = decay
+            .levels
+            .iter()
+            .enumerate()
+            .step_by(every)
+            .map(|(n, level)| [n as f64 * decay.step, *level])
+            .take_while(|point| point[1] > LOWEST)
+            .collect();
+        longest = points.last().map_or(longest, |point| longest.max(point[0]));
+        let color = if n == 0 { palette.strong } else { theme::line(ui, n) };
+        let fit = decay.t30.ok().map(|line| {
+            let at = |level: f64| [(line.start - level) * line.time / 60.0, level];
+            vec![at(-5.0), at(-35.0)]
+        });
+        lines.push((name(band), points, fit, color));
+    }
+    let shown = still(Plot::new("decay"), height, palette).show(ui, |plot| {
+        for (name, points, fit, color) in lines {
+            plot.line(Line::new(name.clone(), PlotPoints::from(points)).color(color).width(1.5));
+            if let Some(fit) = fit {
+                let fit = Line::new(format!("T30 of {name}"), PlotPoints::from(fit)).color(palette.weak);
+                plot.line(fit.style(LineStyle::dashed_loose()));
+            }
+        }
+        plot.set_plot_bounds(PlotBounds::from_min_max([0.0, LOWEST], [longest.max(1e-6), 3.0]));
+    });
+    shown
+        .response
+        .widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, "Decay in dB over seconds"));
+}

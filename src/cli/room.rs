@@ -1,0 +1,301 @@
+//! `ripplon room`: reverberation, clarity and the impulse response of a place (ISO 3382-1), and how a dry sound would be heard there.
+
+use super::named;
+use super::terminal::{say, tell};
+use super::{InputError, Interrupt, SceneArgs, scene};
+use crate::engine::EngineError;
+use crate::engine::room::{self, RoomError, RoomReport};
+use crate::export::csv::CsvWriter;
+use crate::export::plot::{Curve, Plot, Shown};
+use crate::export::wav::{self, WavOptions};
+use crate::export::{self, About};
+use crate::physics::room::{BandDecay, Decay, Line, TooShort, convolved};
+use crate::scene::Scenario;
+use crate::scene::input::read_signal;
+use clap::Args;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// Points of a drawn or written curve.
+const POINTS: usize = 2000;
+
+/// Lines that a plot can tell apart.
+const MOST_LINES: usize = 7;
+
+/// Where to listen, and what to write.
+#[derive(Args, Debug)]
+pub struct RoomArgs {
+    #[command(flatten)]
+    scene: SceneArgs,
+    /// The detector that listens: pressure at a place; may be left out where there is only one
+    #[arg(long, value_name = "DETECTOR")]
+    at: Option<String>,
+    /// Write the decay curves as CSV: time from the arrival, a column of levels in dB a band
+    #[arg(long, value_name = "F.csv")]
+    csv: Option<PathBuf>,
+    /// Draw the decay curves, the lines of T30 dashed
+    #[arg(long, value_name = "F.png")]
+    plot: Option<PathBuf>,
+    /// Print the table as JSON
+    #[arg(long)]
+    json: bool,
+    /// A sound without a room, WAV: its first channel is played in the room (with --wav)
+    #[arg(long, value_name = "IN.wav", requires = "wav")]
+    dry: Option<PathBuf>,
+    /// Write --dry as it is heard at the detector; without --dry the impulse response itself
+    #[arg(long, value_name = "OUT.wav")]
+    wav: Option<PathBuf>,
+}
+
+pub(super) fn run(args: &RoomArgs) -> anyhow::Result<()> {
+    let scenario = scene::load(&args.scene)?;
+    let files = [("--csv", &args.csv), ("--plot", &args.plot), ("--wav", &args.wav)];
+    let outputs: Vec<named::Output<'_>> = files
+        .into_iter()
+        .filter_map(|(option, path)| Some((option, path.as_deref()?)))
+        .collect();
+    let mut inputs = named::inputs(&args.scene, &scenario);
+    inputs.extend(args.dry.clone());
+    named::check(&outputs, &inputs)?;
+    room::listener(&scenario, args.at.as_deref()).map_err(told)?;
+    let dry = args.dry.as_deref().map(read_dry).transpose()?;
+    let report = listen(args, &scenario)?;
+    if args.json {
+        say!("{}", serde_json::to_string_pretty(&as_json(&report))?);
+    } else {
+        print(&scenario, &report);
+    }
+    if let Some(path) = &args.csv {
+        write_curves(path, &report)?;
+    }
+    if let Some(path) = &args.plot {
+        draw(path, &scenario, &report)?;
+    }
+    if let Some(path) = &args.wav {
+        let said = write_sound(path, &report, dry)?;
+        tell!("{}: {said}", path.display());
+    }
+    Ok(())
+}
+
+/// What is wrong with the input exits with 2.
+fn told(error: RoomError) -> anyhow::Error {
+    match error {
+        RoomError::Run(EngineError::Cancelled(_)) => anyhow::anyhow!("interrupted; nothing was written"),
+        error if error.is_input() => InputError(error.to_string()).into(),
+        error => error.into(),
+    }
+}
+
+fn listen(args: &RoomArgs, scenario: &std::sync::Arc<Scenario>) -> anyhow::Result<RoomReport> {
+    let interrupt = Interrupt::listen()?;
+    let bar = super::run::progress_bar(0);
+    let found = room::measure(scenario.clone(), args.at.as_deref(), &mut |done, total| {
+        bar.set_length(total);
+        bar.set_position(done);
+        interrupt.flow()
+    });
+    bar.finish_and_clear();
+    found.map_err(told)
+}
+
+fn read_dry(path: &Path) -> anyhow::Result<(f64, Vec<f64>)> {
+    let (rate, values) = read_signal(path).map_err(|error| InputError(format!("--dry: {error}")))?;
+    match rate {
+        Some(rate) if !values.is_empty() => Ok((rate, values)),
+        _ => Err(InputError(format!("--dry {}: name a WAV file that holds sound", path.display())).into()),
+    }
+}
+
+/// A time in a cell of the table.
+fn cell(line: &Result<Line, TooShort>) -> String {
+    line.as_ref().map_or("-".to_owned(), |line| format!("{:.3}", line.time))
+}
+
+fn name(band: &BandDecay) -> String {
+    band.octave.map_or("all".to_owned(), |octave| octave.name())
+}
+
+fn print(scenario: &Scenario, report: &RoomReport) {
+    let title = if scenario.title().is_empty() {
+        "Scene"
+    } else {
+        scenario.title()
+    };
+    let response = &report.response;
+    let [low, high] = response.band;
+    let source = if response.deconvolved {
+        "divided by what the source played"
+    } else {
+        "the record as it is"
+    };
+    say!(
+        "{title}: heard at {:?}, {source}, {low:.1} to {high:.1} Hz",
+        report.detector
+    );
+    say!("  octave Hz    EDT s    T20 s    T30 s   C50 dB   C80 dB    D50 %    Ts ms  decay dB");
+    for band in &report.bands {
+        let Some(decay) = &band.decay else {
+            say!("{:>11}  silent", name(band));
+            continue;
+        };
+        say!(
+            "{:>11} {:>8} {:>8} {:>8} {:>8.2} {:>8.2} {:>8.1} {:>8.1}  {:>8.1}",
+            name(band),
+            cell(&decay.edt),
+            cell(&decay.t20),
+            cell(&decay.t30),
+            decay.c50,
+            decay.c80,
+            100.0 * decay.d50,
+            1e3 * decay.centre,
+            decay.range
+        );
+    }
+    for note in notes(report) {
+        say!("  {note}");
+    }
+}
+
+/// What the table's numbers do not say.
+fn notes(report: &RoomReport) -> Vec<String> {
+    let mut all = Vec::new();
+    for band in &report.bands {
+        let Some(decay) = &band.decay else { continue };
+        let name = name(band);
+        for (word, line) in [("EDT", &decay.edt), ("T20", &decay.t20), ("T30", &decay.t30)] {
+            if let Err(short) = line {
+                all.push(format!("{name}: {word} {short}"));
+            }
+        }
+        if let Some(curvature) = decay.curvature().filter(|percent| percent.abs() > 10.0) {
+            all.push(format!(
+                "{name}: T30 is {curvature:+.0} % off T20: the decay is a curve and no line, as of coupled rooms"
+            ));
+        }
+        if decay.cut {
+            all.push(format!(
+                "{name}: cut {:.3} s after the arrival, where the decay meets a floor of noise",
+                curve_end(decay)
+            ));
+        }
+        let time = [&decay.t30, &decay.t20, &decay.edt].into_iter().find_map(|line| line.ok());
+        if time.is_some_and(|line| band.rings(line.time)) {
+            all.push(format!(
+                "{name}: shorter than the filter of the octave rings (band × time < 16); the time is that of both"
+            ));
+        }
+    }
+    all
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts of samples")]
+fn curve_end(decay: &Decay) -> f64 {
+    decay.levels.len() as f64 * decay.step
+}
+
+fn as_json(report: &RoomReport) -> Value {
+    let line = |line: &Result<Line, TooShort>| line.as_ref().map_or(Value::Null, |line| json!(line.time));
+    let bands: Vec<Value> = report
+        .bands
+        .iter()
+        .map(|band| {
+            let middle = band.octave.map(crate::physics::room::Octave::middle);
+            let Some(decay) = &band.decay else {
+                return json!({ "octave": middle });
+            };
+            json!({
+                "octave": middle, "edt": line(&decay.edt), "t20": line(&decay.t20), "t30": line(&decay.t30), "c50": decay.c50, "c80": decay.c80,
+                "d50": decay.d50, "centre": decay.centre, "onset": decay.onset, "range": decay.range, "cut": decay.cut,
+            })
+        })
+        .collect();
+    json!({
+        "detector": report.detector, "band": report.response.band, "deconvolved": report.response.deconvolved,
+        "bands": bands, "notes": notes(report),
+    })
+}
+
+/// (time, level) of a decay, thinned to what is drawn.
+#[expect(clippy::cast_precision_loss, reason = "counts of samples")]
+fn curve(decay: &Decay) -> Vec<[f64; 2]> {
+    let every = decay.levels.len().div_ceil(POINTS).max(1);
+    let all = decay.levels.iter().enumerate().step_by(every);
+    all.map(|(n, level)| [n as f64 * decay.step, *level]).collect()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts of samples")]
+fn write_curves(path: &Path, report: &RoomReport) -> anyhow::Result<()> {
+    let heard: Vec<(&BandDecay, &Decay)> = report
+        .bands
+        .iter()
+        .filter_map(|band| Some((band, band.decay.as_ref()?)))
+        .collect();
+    let mut columns = vec!["t".to_owned()];
+    columns.extend(heard.iter().map(|(band, _)| name(band)));
+    let longest = heard.iter().map(|(_, decay)| decay.levels.len()).max().unwrap_or(0);
+    let every = longest.div_ceil(POINTS).max(1);
+    let mut csv = CsvWriter::create(path, &columns)?;
+    for n in (0..longest).step_by(every) {
+        let mut row = vec![n as f64 * report.response.step];
+        row.extend(heard.iter().map(|(_, decay)| decay.levels.get(n).copied().unwrap_or(f64::NAN)));
+        csv.row(&row)?;
+    }
+    Ok(csv.finish()?)
+}
+
+fn draw(path: &Path, scenario: &Scenario, report: &RoomReport) -> anyhow::Result<()> {
+    let mut curves = Vec::new();
+    for (color, band) in report.bands.iter().take(MOST_LINES).enumerate() {
+        let Some(decay) = &band.decay else { continue };
+        let points: Vec<[f64; 2]> = curve(decay).into_iter().filter(|point| point[1] > -80.0).collect();
+        if let Ok(line) = &decay.t30 {
+            let at = |level: f64| [(line.start - level) * line.time / 60.0, level];
+            curves.push(Curve {
+                label: String::new(),
+                points: vec![at(-5.0), at(-60.0)],
+                shown: Shown::Dashed,
+                color,
+            });
+        }
+        curves.push(Curve {
+            label: band.octave.map_or("all".to_owned(), |octave| format!("{} Hz", octave.name())),
+            points,
+            shown: Shown::Line,
+            color,
+        });
+    }
+    let title = format!("{}: {}", scenario.title(), report.detector);
+    let plot = Plot {
+        title: title.clone(),
+        along: "t/s".to_owned(),
+        up: "level/dB".to_owned(),
+        curves,
+    };
+    let about = About {
+        title,
+        scene: Some(scenario.file().to_toml()),
+        comment: String::new(),
+    };
+    export::png::save(path, &plot.draw(1360, 760), &about)?;
+    tell!("plot written to {}", path.display());
+    Ok(())
+}
+
+/// Writes the response, or a dry sound played through it; returns what was written.
+#[expect(clippy::cast_precision_loss, reason = "counts of samples")]
+fn write_sound(path: &Path, report: &RoomReport, dry: Option<(f64, Vec<f64>)>) -> anyhow::Result<String> {
+    let response = &report.response;
+    let own = 1.0 / response.step;
+    let (step, sound) = match dry {
+        None => (response.step, response.values.clone()),
+        Some((rate, dry)) => {
+            let heard = wav::resample(&response.values, own, rate);
+            (1.0 / rate, convolved(&dry, &heard))
+        }
+    };
+    let times: Vec<f64> = (0..sound.len()).map(|n| n as f64 * step).collect();
+    let written = wav::save(path, &times, &sound, &WavOptions::default())?;
+    let [low, high] = response.band;
+    Ok(format!("{}; the response holds {low:.0} to {high:.0} Hz", written.words()))
+}

@@ -1,0 +1,135 @@
+//! What a scene tells of a room: it is run to its end, and the pressure that a detector recorded becomes a response with its decays.
+
+use super::{Engine, EngineError};
+use crate::physics::room::{self, BandDecay, Response, ResponseError};
+use crate::physics::{Detector, Equation, Measure, Region};
+use crate::scene::Scenario;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// The response of a place and its decays.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RoomReport {
+    /// The detector's name.
+    pub detector: String,
+    /// Its response.
+    pub response: Response,
+    /// The whole first, then the octaves.
+    pub bands: Vec<BandDecay>,
+}
+
+/// Why a scene tells nothing of a room.
+#[derive(Debug, thiserror::Error)]
+pub enum RoomError {
+    /// The scene does not have what is needed.
+    #[error("{0}")]
+    Scene(String),
+    /// The record has no response.
+    #[error("detector {detector:?}: {error}")]
+    Response {
+        /// Its name.
+        detector: String,
+        /// Why.
+        error: ResponseError,
+    },
+    /// The run failed.
+    #[error(transparent)]
+    Run(#[from] EngineError),
+}
+
+impl RoomError {
+    /// Whether the input is at fault.
+    #[must_use]
+    pub fn is_input(&self) -> bool {
+        match self {
+            Self::Scene(_) | Self::Response { .. } => true,
+            Self::Run(error) => error.is_input(),
+        }
+    }
+}
+
+/// Whether a detector records the pressure.
+fn hears(detector: &Detector) -> bool {
+    matches!(detector.measure, Measure::Pressure)
+        || (detector.measure == Measure::Value && matches!(detector.region, Region::Point(_)))
+}
+
+/// The names of the detectors that record the pressure.
+#[must_use]
+pub fn listeners(scenario: &Scenario) -> Vec<&str> {
+    if scenario.model().equation() != Equation::Acoustic {
+        return Vec::new();
+    }
+    let all = scenario.detectors().iter().filter(|detector| hears(detector));
+    all.map(|detector| detector.name.as_str()).collect()
+}
+
+/// The place of the detector with this name, or of the only one that records the pressure.
+///
+/// # Errors
+/// [`RoomError::Scene`] with the names that there are.
+pub fn listener(scenario: &Scenario, name: Option<&str>) -> Result<usize, RoomError> {
+    if scenario.model().equation() != Equation::Acoustic {
+        return Err(RoomError::Scene(
+            "a quantum scene has no sound; take a scene with [acoustic]".to_owned(),
+        ));
+    }
+    if scenario.mirror().is_some() {
+        return Err(RoomError::Scene(
+            "a scene that turns time round has no decay; remove [mirror]".to_owned(),
+        ));
+    }
+    let names = listeners(scenario);
+    let chosen = match (name, &names[..]) {
+        (_, []) => {
+            return Err(RoomError::Scene(
+                "no detector records the pressure at a place; add [[detector]] with `at = [..]`".to_owned(),
+            ));
+        }
+        (Some(name), names) => names.iter().find(|own| **own == name).copied(),
+        (None, [only]) => Some(*only),
+        (None, _) => None,
+    };
+    let place = chosen.and_then(|chosen| scenario.detectors().iter().position(|own| own.name == chosen));
+    place.ok_or_else(|| {
+        let said = name.map_or("several places are heard".to_owned(), |name| {
+            format!("no detector {name:?} records the pressure")
+        });
+        let names: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
+        RoomError::Scene(format!("{said}; choose one of {}", names.join(", ")))
+    })
+}
+
+/// Runs a scene to its end and takes the response of a detector; `watch` hears of steps done and to do, and may break the run off.
+///
+/// # Errors
+/// If the scene has no such detector or no end, the run fails or is broken off, or the record has no response.
+pub fn measure(
+    scenario: Arc<Scenario>,
+    name: Option<&str>,
+    watch: &mut dyn FnMut(u64, u64) -> ControlFlow<()>,
+) -> Result<RoomReport, RoomError> {
+    let place = listener(&scenario, name)?;
+    let Some(end) = scenario.time().end else {
+        return Err(RoomError::Scene(
+            "the scene has no end; say how long to listen: --set time.end=T".to_owned(),
+        ));
+    };
+    let mut engine = Engine::new(Arc::clone(&scenario))?;
+    let ended = engine.run_until(end, &mut |_, progress| watch(progress.done, progress.total))?;
+    if !ended.reached {
+        return Err(EngineError::Cancelled("listening to the room").into());
+    }
+    let (times, values) = engine.taps().series(place);
+    let detector = scenario.detectors()[place].name.clone();
+    let response =
+        Response::of_record(&times, &values, scenario.sources()).map_err(|error| RoomError::Response {
+            detector: detector.clone(),
+            error,
+        })?;
+    Ok(RoomReport {
+        detector,
+        bands: room::analyse(&response),
+        response,
+    })
+}

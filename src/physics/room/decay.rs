@@ -1,0 +1,240 @@
+//! Schroeder's curve of a response, and what is read off it.
+
+/// Pieces of a response whose energies are compared to find its floor.
+const PIECES: usize = 64;
+
+/// From −20 dB of the largest |h| on the sound has come (ISO 3382-1, A.2).
+const ONSET: f64 = 0.1;
+
+/// Energies of the last two eighths nearer to each other than this: the record ends in a floor rather than in a decay, unless it is hopelessly short.
+const FLAT: f64 = 0.8;
+
+/// A record whose decay does not reach far enough for a line.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TooShort {
+    /// Decay that the line needs, dB.
+    pub needs: f64,
+    /// Decay that the record has, dB.
+    pub has: f64,
+    /// By how much the record would have to be longer, s; infinite where it ends in a floor of noise.
+    pub longer: f64,
+}
+
+impl std::fmt::Display for TooShort {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "needs {:.0} dB of decay and the record has {:.1}", self.needs, self.has)?;
+        if self.longer.is_finite() {
+            write!(f, "; record about {:.3} s more", self.longer)
+        } else {
+            write!(f, " above its floor of noise; take double precision or a stronger source")
+        }
+    }
+}
+
+/// A straight line through the curve.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Line {
+    /// The time in which it falls by 60 dB, s.
+    pub time: f64,
+    /// Its level when the sound comes, dB.
+    pub start: f64,
+}
+
+/// The decay of a response.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Decay {
+    /// Seconds between two samples.
+    pub step: f64,
+    /// When the sound came, s from the first sample.
+    pub onset: f64,
+    /// L from the onset to the last sample that is used, dB; 0 first.
+    pub levels: Vec<f64>,
+    /// Decay before the end, dB: what is extrapolated lies that far down.
+    pub range: f64,
+    /// Whether the record was cut where it meets a floor of noise.
+    pub cut: bool,
+    /// Early decay time, 0 to −10 dB.
+    pub edt: Result<Line, TooShort>,
+    /// −5 to −25 dB.
+    pub t20: Result<Line, TooShort>,
+    /// −5 to −35 dB.
+    pub t30: Result<Line, TooShort>,
+    /// Clarity: energy of the first 50 ms over the rest, dB.
+    pub c50: f64,
+    /// The same with 80 ms.
+    pub c80: f64,
+    /// Definition: share of the energy in the first 50 ms.
+    pub d50: f64,
+    /// Centre time, s.
+    pub centre: f64,
+}
+
+impl Decay {
+    /// The decay of a response sampled every `step` s; `None` for silence.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "counts of samples")]
+    pub fn of(response: &[f64], step: f64) -> Option<Self> {
+        let largest = response.iter().fold(0.0f64, |most, value| most.max(value.abs()));
+        if largest <= 0.0 || !largest.is_finite() {
+            return None;
+        }
+        let first = response.iter().position(|value| value.abs() >= ONSET * largest)?;
+        let squares: Vec<f64> = response[first..].iter().map(|value| (value / largest).powi(2)).collect();
+        let (end, cut) = end_of(&squares);
+        let tail = Tail::of(&squares[..end], step);
+        let mut sum = tail.energy;
+        let mut energies: Vec<f64> = squares[..end]
+            .iter()
+            .rev()
+            .map(|square| {
+                sum += square;
+                sum
+            })
+            .collect();
+        energies.reverse();
+        let whole = energies.first().copied()?;
+        let levels: Vec<f64> = energies.iter().map(|energy| 10.0 * (energy / whole).log10()).collect();
+        let range = if tail.energy > 0.0 {
+            10.0 * (whole / tail.energy).log10()
+        } else {
+            f64::INFINITY
+        };
+        let line = |from: f64, to: f64| {
+            let needs = 10.0 - to;
+            if range < needs {
+                let longer = if cut { f64::INFINITY } else { (needs - range) / tail.rate };
+                return Err(TooShort {
+                    needs,
+                    has: range,
+                    longer,
+                });
+            }
+            fit(&levels, step, [from, to]).ok_or(TooShort {
+                needs,
+                has: range,
+                longer: f64::INFINITY,
+            })
+        };
+        let late = |seconds: f64| {
+            let place = seconds / step;
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+            let n = place.round() as usize;
+            energies.get(n).copied().unwrap_or_else(|| {
+                // Beyond the end: the tail as it goes on.
+                let beyond = (n - energies.len()) as f64 * step;
+                tail.energy * 10f64.powf(-0.1 * tail.rate * beyond)
+            })
+        };
+        let clarity = |seconds: f64| 10.0 * ((whole - late(seconds)) / late(seconds)).log10();
+        let (edt, t20, t30) = (line(0.0, -10.0), line(-5.0, -25.0), line(-5.0, -35.0));
+        let moments = squares[..end].iter().enumerate().map(|(n, square)| n as f64 * step * square);
+        // ∫ t e^(−kt) beyond the end: its energy times the end and 1/k.
+        let of_tail = if tail.energy > 0.0 {
+            tail.energy * (end as f64 * step + 10.0 / (std::f64::consts::LN_10 * tail.rate))
+        } else {
+            0.0
+        };
+        Some(Self {
+            step,
+            onset: first as f64 * step,
+            range,
+            cut,
+            edt,
+            t20,
+            t30,
+            c50: clarity(0.05),
+            c80: clarity(0.08),
+            d50: 1.0 - late(0.05) / whole,
+            centre: (moments.sum::<f64>() + of_tail) / whole,
+            levels,
+        })
+    }
+
+    /// By how many per cent T30 is above T20: more than 10 is a curve and no line (ISO 3382-2, B.3), e.g. of coupled rooms.
+    #[must_use]
+    pub fn curvature(&self) -> Option<f64> {
+        let (t20, t30) = (self.t20.ok()?, self.t30.ok()?);
+        Some(100.0 * (t30.time / t20.time - 1.0))
+    }
+}
+
+/// What is taken to follow the end.
+struct Tail {
+    energy: f64,
+    /// dB/s by which it falls.
+    rate: f64,
+}
+
+impl Tail {
+    /// The exponential through the energies of the last two eighths.
+    #[expect(clippy::cast_precision_loss, reason = "counts of samples")]
+    fn of(squares: &[f64], step: f64) -> Self {
+        let piece = (squares.len() / 8).max(1);
+        let end = squares.len();
+        let energy = |back: usize| -> f64 {
+            let to = end.saturating_sub(back * piece);
+            squares[to.saturating_sub(piece)..to].iter().sum()
+        };
+        let (last, before) = (energy(0), energy(1));
+        // What does not fall is not extrapolated to infinity: a record that has decayed by 1e-3 dB is as good as none.
+        let ratio = if before > 0.0 { (last / before).min(0.9999) } else { 0.0 };
+        let rate = if ratio > 0.0 {
+            -10.0 * ratio.log10() / (piece as f64 * step)
+        } else {
+            f64::INFINITY
+        };
+        Self {
+            energy: last * ratio / (1.0 - ratio),
+            rate,
+        }
+    }
+}
+
+/// How many samples are used, and whether that is fewer than there are: where the last quarter does not fall and lies far below the rest, they end as soon as the
+/// energy is within 5 dB of it.
+fn end_of(squares: &[f64]) -> (usize, bool) {
+    let piece = squares.len() / PIECES;
+    if piece == 0 {
+        return (squares.len(), false);
+    }
+    let energies: Vec<f64> = squares.chunks_exact(piece).map(|piece| piece.iter().sum()).collect();
+    let eighth = PIECES / 8;
+    let part = |back: usize| -> f64 {
+        let to = energies.len() - back * eighth;
+        energies[to - eighth..to].iter().sum()
+    };
+    let (last, before) = (part(0), part(1));
+    #[expect(clippy::cast_precision_loss, reason = "8")]
+    let floor = last / eighth as f64;
+    let largest = energies.iter().copied().fold(0.0, f64::max);
+    if last < FLAT * before || floor > 1e-3 * largest || floor <= 0.0 {
+        return (squares.len(), false);
+    }
+    let limit = 10f64.sqrt() * floor;
+    let above = energies.iter().rposition(|energy| *energy > limit).map_or(1, |n| n + 1);
+    let end = above * piece;
+    (end, end < squares.len())
+}
+
+/// The line of least squares through the levels between two, dB; `None` where it does not fall.
+#[expect(clippy::cast_precision_loss, reason = "counts of samples")]
+fn fit(levels: &[f64], step: f64, [from, to]: [f64; 2]) -> Option<Line> {
+    let first = levels.iter().position(|level| *level <= from)?;
+    let last = levels.iter().position(|level| *level < to).unwrap_or(levels.len());
+    let part = levels.get(first..last).filter(|part| part.len() > 1)?;
+    let count = part.len() as f64;
+    let middle = (count - 1.0) / 2.0;
+    let mean = part.iter().sum::<f64>() / count;
+    let (mut along, mut across) = (0.0, 0.0);
+    for (n, level) in part.iter().enumerate() {
+        let x = n as f64 - middle;
+        along += x * x;
+        across += x * (level - mean);
+    }
+    let slope = across / (along * step);
+    let start = mean - slope * step * (first as f64 + middle);
+    (slope < 0.0).then_some(Line {
+        time: -60.0 / slope,
+        start,
+    })
+}

@@ -1,0 +1,197 @@
+//! The impulse response of a place: a record divided by what was played.
+
+use crate::physics::spectrum::evenly;
+use crate::physics::{Signal, Source};
+use num_complex::Complex64;
+use rustfft::FftPlanner;
+
+/// λ: power below this share of the strongest is not divided by.
+pub(super) const REGULARIZATION: f64 = 1e-4;
+
+/// Fewest samples of a response.
+const FEWEST: usize = 64;
+
+/// A response, evenly sampled from t = 0 of the record on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Response {
+    /// Seconds from one sample to the next.
+    pub step: f64,
+    /// h, in the record's unit per unit of the source and second; of a record that was taken as it is, in the record's unit.
+    pub values: Vec<f64>,
+    /// The frequencies that it holds, Hz: where the source (or the record as it is) has more than λ of its strongest power.
+    pub band: [f64; 2],
+    /// Whether it was divided by a source's spectrum.
+    pub deconvolved: bool,
+}
+
+/// Why there is no response.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ResponseError {
+    /// The record is too short, or holds nothing.
+    #[error("the record has {has} even samples of finite numbers, and a response needs {needs}; let the scene run longer (time.end)")]
+    Record {
+        /// Samples.
+        has: usize,
+        /// Samples that are needed.
+        needs: usize,
+    },
+    /// Nothing was heard.
+    #[error("nothing was heard there: every recorded pressure is 0; place the detector where the sound comes, or raise time.end")]
+    Silent,
+    /// A source that plays one frequency without end.
+    #[error("source.{source_number}.signal = \"sine\" plays one frequency and never ends, so it tells nothing of the others; play \"ricker\", \"burst\" or \"chirp\"")]
+    Endless {
+        /// Its place in the scene.
+        source_number: usize,
+    },
+    /// Sources that play different things.
+    #[error("source.{source_number} plays something else than source.0, and one record cannot be divided by both; leave one source, or give both the same signal and delay")]
+    Several {
+        /// The first that differs.
+        source_number: usize,
+    },
+    /// A source that moves has no impulse response.
+    #[error("source.{source_number}.velocity: a source that moves has no impulse response; remove `velocity`")]
+    Moving {
+        /// Its place in the scene.
+        source_number: usize,
+    },
+    /// The record ends before the source does.
+    #[error("the record lasts {lasts:.4} s and the source plays until {plays:.4} s; raise time.end above that by the reverberation time")]
+    SourceOutlasts {
+        /// Seconds.
+        lasts: f64,
+        /// Seconds.
+        plays: f64,
+    },
+}
+
+impl Response {
+    /// The response behind a record, `sources` being all that sounded: H = P·S*/(|S|² + λ·max|S|²), λ = 1e-4, S the spectrum of what was played, from t = 0 on. The last part of the record, as long as the signal, is left
+    /// out: what was played there has not been heard to its end. Without sources (a scene that begins with pulses) the record is taken as it is.
+    ///
+    /// # Errors
+    /// See [`ResponseError`].
+    pub fn of_record(times: &[f64], values: &[f64], sources: &[Source]) -> Result<Self, ResponseError> {
+        let (record, step) = evenly(times, values).unwrap_or_default();
+        let finite = record.iter().take_while(|value| value.is_finite()).count();
+        if finite < FEWEST || finite < record.len() {
+            return Err(ResponseError::Record {
+                has: finite,
+                needs: FEWEST.max(record.len()),
+            });
+        }
+        if record.iter().all(|value| *value == 0.0) {
+            return Err(ResponseError::Silent);
+        }
+        let Some(first) = sources.first() else {
+            let power = spectrum(&record, (2 * record.len()).next_power_of_two());
+            return Ok(Self {
+                step,
+                band: band(&power, step),
+                values: record,
+                deconvolved: false,
+            });
+        };
+        for (source_number, source) in sources.iter().enumerate() {
+            if source.velocity != [0.0; 3] {
+                return Err(ResponseError::Moving { source_number });
+            }
+            #[expect(clippy::float_cmp, reason = "the same number as written")]
+            let alike = source.signal == first.signal && source.delay == first.delay;
+            if !alike {
+                return Err(ResponseError::Several { source_number });
+            }
+        }
+        let Some(duration) = first.signal.duration() else {
+            return Err(ResponseError::Endless { source_number: 0 });
+        };
+        let begin = times.first().copied().unwrap_or(0.0);
+        Self::deconvolved(&record, (begin, step), &first.signal, (first.delay, duration), first.amplitude)
+    }
+
+    /// See [`Response::of_record`]; `begin`: the time of the first sample.
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "counts of samples"
+    )]
+    fn deconvolved(
+        record: &[f64],
+        (begin, step): (f64, f64),
+        signal: &Signal,
+        (delay, duration): (f64, f64),
+        amplitude: f64,
+    ) -> Result<Self, ResponseError> {
+        let lasts = record.len() as f64 * step;
+        let left = record.len().saturating_sub((duration / step).ceil() as usize);
+        if left < FEWEST || lasts <= delay + duration {
+            return Err(ResponseError::SourceOutlasts {
+                lasts,
+                plays: delay + duration,
+            });
+        }
+        // Twice as long: what comes out is not wrapped round.
+        let size = (2 * record.len()).next_power_of_two();
+        // The delay shifts the response, whose time counts from the source's start.
+        let played: Vec<f64> = (0..record.len())
+            .map(|n| amplitude * signal.at(begin + n as f64 * step - delay))
+            .collect();
+        let source = spectrum(&played, size);
+        let mut wave = spectrum(record, size);
+        let strongest = source.iter().map(Complex64::norm_sqr).fold(0.0, f64::max);
+        if strongest <= 0.0 {
+            return Err(ResponseError::Silent);
+        }
+        let floor = REGULARIZATION * strongest;
+        for (wave, source) in wave.iter_mut().zip(&source) {
+            *wave *= source.conj() / (source.norm_sqr() + floor);
+        }
+        FftPlanner::new().plan_fft_inverse(size).process(&mut wave);
+        let scale = 1.0 / (size as f64 * step);
+        Ok(Self {
+            step,
+            values: wave[..left].iter().map(|value| scale * value.re).collect(),
+            band: band(&source, step),
+            deconvolved: true,
+        })
+    }
+}
+
+/// The spectrum of a record, padded with zeros.
+pub(super) fn spectrum(values: &[f64], size: usize) -> Vec<Complex64> {
+    let mut all: Vec<Complex64> = values.iter().copied().map(Complex64::from).collect();
+    all.resize(size, Complex64::ZERO);
+    FftPlanner::new().plan_fft_forward(size).process(&mut all);
+    all
+}
+
+/// The lowest and the highest frequency with more than λ of the strongest power.
+#[expect(clippy::cast_precision_loss, reason = "counts of samples")]
+fn band(spectrum: &[Complex64], step: f64) -> [f64; 2] {
+    let half = &spectrum[..=spectrum.len() / 2];
+    let strongest = half.iter().map(Complex64::norm_sqr).fold(0.0, f64::max);
+    let strong = |value: &Complex64| value.norm_sqr() > REGULARIZATION * strongest;
+    let bin = 1.0 / (spectrum.len() as f64 * step);
+    let low = half.iter().position(strong).unwrap_or(0);
+    let high = half.iter().rposition(strong).unwrap_or(0);
+    [low as f64 * bin, high as f64 * bin]
+}
+
+/// Two sounds of one rate convolved, Σ a_m b_(n−m), as long as both together less one; by FFT.
+#[must_use]
+#[expect(clippy::cast_precision_loss, reason = "counts of samples")]
+pub fn convolved(a: &[f64], b: &[f64]) -> Vec<f64> {
+    if a.is_empty() || b.is_empty() {
+        return Vec::new();
+    }
+    let len = a.len() + b.len() - 1;
+    let size = len.next_power_of_two();
+    let mut wave = spectrum(a, size);
+    for (one, other) in wave.iter_mut().zip(spectrum(b, size)) {
+        *one *= other;
+    }
+    FftPlanner::new().plan_fft_inverse(size).process(&mut wave);
+    wave[..len].iter().map(|value| value.re / size as f64).collect()
+}

@@ -1,0 +1,119 @@
+//! `ripplon room`: tables, curves, sounds, and what it refuses.
+
+use super::Place;
+use std::fs;
+
+/// A tube of 5 m whose ends have Z = 30 ρc: every mode loses R = 29/31 of its pressure in each L/c.
+const TUBE: &str = r#"
+format = 1
+title = "Tube"
+[grid]
+size = [200]
+spacing = 0.025
+edges = "wall"
+[acoustic]
+speed = 343.0
+[time]
+step = 6.5e-5
+end = 1.5
+[solver]
+method = "fdtd"
+precision = "double"
+[[layer]]
+sets = "impedance"
+value = 30.0
+[[source]]
+at = [1.0]
+signal = "ricker"
+frequency = 400.0
+amplitude = 1e5
+[[detector]]
+name = "listener"
+at = [3.3]
+[[detector]]
+name = "energy"
+measure = "energy"
+"#;
+
+fn place() -> Place {
+    let place = Place::new();
+    fs::write(place.path("tube.toml"), TUBE).unwrap();
+    place
+}
+
+/// T = 3 (L/c)/−lg R. The curve falls in steps of −20 lg R = 0.58 dB a pass: a line of 30 dB is off by 3·0.29/30 = 3 % at most; at 10 points a wavelength and more R is that of the continuum within θ²/ξ.
+#[test]
+fn a_tube_has_its_reverberation_time() {
+    let place = place();
+    let run = place.ripplon("room tube.toml --at listener --json --csv c.csv --plot c.png");
+    run.expect(0, &["\"t30\""]);
+    let found: serde_json::Value = serde_json::from_str(&run.out()).unwrap();
+    let exact = 3.0 * (5.0 / 343.0) / -(29.0f64 / 31.0).log10();
+    for key in ["edt", "t20", "t30"] {
+        let time = found["bands"][0][key].as_f64().unwrap();
+        let limit = if key == "edt" { 0.09 } else { 0.04 };
+        assert!((time / exact - 1.0).abs() < limit, "{key}: {time} for {exact}");
+    }
+    assert!(found["bands"].as_array().unwrap().len() > 2 && found["deconvolved"] == true);
+    let table = place.text("c.csv");
+    assert!(table.starts_with("t,all,"), "{}", &table[..40]);
+    assert!(fs::read(place.path("c.png")).unwrap().starts_with(b"\x89PNG"));
+    place
+        .ripplon("room tube.toml")
+        .expect(0, &["Tube", "octave Hz", "heard at \"listener\"", "500"]);
+}
+
+/// A click of one sample through the room is the response itself.
+#[test]
+fn a_dry_sound_is_heard_in_the_room() {
+    let place = place();
+    let spec = hound::WavSpec {
+        channels: 1,
+        sample_rate: 8000,
+        bits_per_sample: 16,
+        sample_format: hound::SampleFormat::Int,
+    };
+    let mut writer = hound::WavWriter::create(place.path("dry.wav"), spec).unwrap();
+    for n in 0..800 {
+        writer.write_sample(if n == 0 { 30_000i16 } else { 0 }).unwrap();
+    }
+    writer.finalize().unwrap();
+    let read = |name: &str| -> Vec<f64> {
+        let mut reader = hound::WavReader::open(place.path(name)).unwrap();
+        assert_eq!(reader.spec().sample_rate, 48_000);
+        reader.samples::<i16>().map(|value| f64::from(value.unwrap()) / 32768.0).collect()
+    };
+    place.ripplon("room tube.toml --wav own.wav").expect(0, &["own.wav"]);
+    place
+        .ripplon("room tube.toml --dry dry.wav --wav wet.wav")
+        .expect(0, &["wet.wav", "the response holds"]);
+    let (own, wet) = (read("own.wav"), read("wet.wav"));
+    // Both scaled to the same peak; 16 bits, and the filters of two resamplings, 90 dB down.
+    for n in 0..own.len().min(wet.len()) {
+        assert!((own[n] - wet[n]).abs() < 3e-3, "{n}: {} and {}", own[n], wet[n]);
+    }
+    place
+        .ripplon("room tube.toml --dry dry.wav --wav dry.wav")
+        .expect(2, &["reads this file"]);
+}
+
+#[test]
+fn what_has_no_decay_is_refused() {
+    let place = place();
+    place
+        .ripplon("room tube.toml --at energy")
+        .expect(2, &["no detector \"energy\" records the pressure", "\"listener\""]);
+    place.ripplon("room small.toml").expect(2, &["no sound"]);
+    place
+        .ripplon("room tube.toml --set time.end=0.3")
+        .expect(0, &["T30 needs 45 dB of decay and the record has", "s more"]);
+    place
+        .ripplon("room tube.toml --set source.0.signal=\"sine\"")
+        .expect(2, &["never ends"]);
+    place
+        .ripplon("room tube.toml --set time.end=0.004")
+        .expect(2, &["the source plays until"]);
+    place
+        .ripplon("check tube.toml")
+        .expect(0, &["Z/ρc = 30", "0.9355", "0.1249", "diffuse"]);
+}
