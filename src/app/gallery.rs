@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 /// Pictures made by `ripplon list presets --thumbnails`, 200 × 112, by preset.
 const THUMBNAILS: &[(&str, &[u8])] = &[
     ("anderson", include_bytes!("../../assets/thumbnails/anderson.png")),
+    ("beats", include_bytes!("../../assets/thumbnails/beats.png")),
     (
         "bloch-oscillation",
         include_bytes!("../../assets/thumbnails/bloch-oscillation.png"),
@@ -25,6 +26,7 @@ const THUMBNAILS: &[(&str, &[u8])] = &[
     ),
     ("corral", include_bytes!("../../assets/thumbnails/corral.png")),
     ("cyclotron", include_bytes!("../../assets/thumbnails/cyclotron.png")),
+    ("damped-tube", include_bytes!("../../assets/thumbnails/damped-tube.png")),
     ("doppler", include_bytes!("../../assets/thumbnails/doppler.png")),
     (
         "double-barrier",
@@ -67,17 +69,23 @@ const THUMBNAILS: &[(&str, &[u8])] = &[
         "quarter-wave",
         include_bytes!("../../assets/thumbnails/quarter-wave.png"),
     ),
+    ("reciprocity", include_bytes!("../../assets/thumbnails/reciprocity.png")),
     (
         "resonance-line",
         include_bytes!("../../assets/thumbnails/resonance-line.png"),
     ),
     ("ring", include_bytes!("../../assets/thumbnails/ring.png")),
     ("ring-mirror", include_bytes!("../../assets/thumbnails/ring-mirror.png")),
+    ("room-3d", include_bytes!("../../assets/thumbnails/room-3d.png")),
     ("room-modes", include_bytes!("../../assets/thumbnails/room-modes.png")),
     ("sea-floor", include_bytes!("../../assets/thumbnails/sea-floor.png")),
     ("snell", include_bytes!("../../assets/thumbnails/snell.png")),
     ("squeezed", include_bytes!("../../assets/thumbnails/squeezed.png")),
     ("step", include_bytes!("../../assets/thumbnails/step.png")),
+    (
+        "stopped-pipe",
+        include_bytes!("../../assets/thumbnails/stopped-pipe.png"),
+    ),
     ("talbot", include_bytes!("../../assets/thumbnails/talbot.png")),
     (
         "through-the-forest",

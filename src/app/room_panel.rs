@@ -17,8 +17,8 @@ use egui_plot::{Line, LineStyle, Plot, PlotBounds, PlotPoints};
 use lucide_icons::Icon;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Points of a drawn curve.
 const POINTS: usize = 600;
@@ -129,14 +129,22 @@ impl RoomPanel {
 
     fn controls(&mut self, ui: &mut Ui, document: &Document) {
         let draft = &document.draft;
-        let names: Vec<&str> = draft.detectors.iter().filter(|one| hears(one)).map(|one| one.name.as_str()).collect();
+        let names: Vec<&str> = draft
+            .detectors
+            .iter()
+            .filter(|one| hears(one))
+            .map(|one| one.name.as_str())
+            .collect();
         if draft.acoustic.is_none() || names.is_empty() {
             hint(ui, "Needs a scene of sound with a detector of pressure at a place.");
             return;
         }
         let mut listener = names.iter().position(|name| *name == self.listener).unwrap_or(0);
         row(ui, "Listen at", "The detector whose record is taken.", |ui| {
-            let all = names.iter().enumerate().map(|(n, name)| (n, (*name).to_owned(), String::new()));
+            let all = names
+                .iter()
+                .enumerate()
+                .map(|(n, name)| (n, (*name).to_owned(), String::new()));
             choice(ui, "Listen at", &mut listener, all)
         });
         names[listener].clone_into(&mut self.listener);
@@ -150,7 +158,9 @@ impl RoomPanel {
                 let percent = running.done.load(Ordering::Relaxed) as f64 / 10.0;
                 ui.label(format!("{percent:.0} % of the run"));
             } else {
-                let begin = ui.add(button(Icon::Ear, "Listen")).accessible_name("Listen to the room");
+                let begin = ui
+                    .add(button(Icon::Ear, "Listen"))
+                    .accessible_name("Listen to the room");
                 if begin.clicked() {
                     self.begin(draft, document.path().map(ToOwned::to_owned), ui.ctx().clone());
                 }
@@ -199,7 +209,8 @@ fn hears(detector: &DetectorFile) -> bool {
 }
 
 fn name(band: &BandDecay) -> String {
-    band.octave.map_or("all".to_owned(), |octave| format!("{} Hz", octave.name()))
+    band.octave
+        .map_or("all".to_owned(), |octave| format!("{} Hz", octave.name()))
 }
 
 fn table(ui: &mut Ui, report: &RoomReport) {
@@ -212,38 +223,41 @@ fn table(ui: &mut Ui, report: &RoomReport) {
         .max_height(180.0)
         .auto_shrink([false, true])
         .show(ui, |ui| {
-            egui::Grid::new("room acoustics").striped(true).num_columns(8).show(ui, |ui| {
-                let heads = [
-                    ("Octave", "The band of the filter (IEC 61260); all: the whole response."),
-                    ("EDT", "Early decay time, from the first 10 dB."),
-                    ("T20", "From −5 to −25 dB, as 60 dB."),
-                    ("T30", "From −5 to −35 dB, as 60 dB."),
-                    ("C50", "Clarity of speech: the first 50 ms over the rest, dB."),
-                    ("C80", "Clarity of music: the first 80 ms over the rest, dB."),
-                    ("D50", "Share of the energy in the first 50 ms."),
-                    ("Decay", "How far the record decays. T20 needs 35 dB, T30 45."),
-                ];
-                for (head, meaning) in heads {
-                    ui.strong(head).on_hover_text(meaning);
-                }
-                ui.end_row();
-                for band in &report.bands {
-                    ui.label(name(band));
-                    let Some(decay) = &band.decay else {
-                        ui.label("silent");
-                        ui.end_row();
-                        continue;
-                    };
-                    cell(ui, &decay.edt);
-                    cell(ui, &decay.t20);
-                    cell(ui, &decay.t30);
-                    ui.label(format!("{:.1} dB", decay.c50));
-                    ui.label(format!("{:.1} dB", decay.c80));
-                    ui.label(format!("{:.0} %", 100.0 * decay.d50));
-                    ui.label(format!("{:.0} dB", decay.range));
+            egui::Grid::new("room acoustics")
+                .striped(true)
+                .num_columns(8)
+                .show(ui, |ui| {
+                    let heads = [
+                        ("Octave", "The band of the filter (IEC 61260); all: the whole response."),
+                        ("EDT", "Early decay time, from the first 10 dB."),
+                        ("T20", "From −5 to −25 dB, as 60 dB."),
+                        ("T30", "From −5 to −35 dB, as 60 dB."),
+                        ("C50", "Clarity of speech: the first 50 ms over the rest, dB."),
+                        ("C80", "Clarity of music: the first 80 ms over the rest, dB."),
+                        ("D50", "Share of the energy in the first 50 ms."),
+                        ("Decay", "How far the record decays. T20 needs 35 dB, T30 45."),
+                    ];
+                    for (head, meaning) in heads {
+                        ui.strong(head).on_hover_text(meaning);
+                    }
                     ui.end_row();
-                }
-            });
+                    for band in &report.bands {
+                        ui.label(name(band));
+                        let Some(decay) = &band.decay else {
+                            ui.label("silent");
+                            ui.end_row();
+                            continue;
+                        };
+                        cell(ui, &decay.edt);
+                        cell(ui, &decay.t20);
+                        cell(ui, &decay.t30);
+                        ui.label(format!("{:.1} dB", decay.c50));
+                        ui.label(format!("{:.1} dB", decay.c80));
+                        ui.label(format!("{:.0} %", 100.0 * decay.d50));
+                        ui.label(format!("{:.0} dB", decay.range));
+                        ui.end_row();
+                    }
+                });
         });
 }
 
@@ -273,7 +287,11 @@ fn curves(ui: &mut Ui, report: &RoomReport) {
     }
     let shown = still(Plot::new("decay"), height, palette).show(ui, |plot| {
         for (name, points, fit, color) in lines {
-            plot.line(Line::new(name.clone(), PlotPoints::from(points)).color(color).width(1.5));
+            plot.line(
+                Line::new(name.clone(), PlotPoints::from(points))
+                    .color(color)
+                    .width(1.5),
+            );
             if let Some(fit) = fit {
                 let fit = Line::new(format!("T30 of {name}"), PlotPoints::from(fit)).color(palette.weak);
                 plot.line(fit.style(LineStyle::dashed_loose()));

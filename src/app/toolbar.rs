@@ -116,7 +116,9 @@ fn brush(ui: &mut Ui, tools: &mut Tools, file: &SceneFile) {
             .max_decimals(6);
         ui.add(value.prefix("value "))
             .accessible_name("Value that the brush paints")
-            .on_hover_text("In the unit of the quantity: U, m/s, kg/m³, Z/ρc of a wall, or the rate at which an amplitude falls.");
+            .on_hover_text(
+                "In the unit of the quantity: U, m/s, kg/m³, Z/ρc of a wall, or the rate at which an amplitude falls.",
+            );
     }
     let radius = DragValue::new(&mut paint.radius)
         .speed(0.1)

@@ -179,7 +179,9 @@ fn notes(report: &RoomReport) -> Vec<String> {
                 curve_end(decay)
             ));
         }
-        let time = [&decay.t30, &decay.t20, &decay.edt].into_iter().find_map(|line| line.ok());
+        let time = [&decay.t30, &decay.t20, &decay.edt]
+            .into_iter()
+            .find_map(|line| line.ok());
         if time.is_some_and(|line| band.rings(line.time)) {
             all.push(format!(
                 "{name}: shorter than the filter of the octave rings (band × time < 16); the time is that of both"
@@ -238,7 +240,11 @@ fn write_curves(path: &Path, report: &RoomReport) -> anyhow::Result<()> {
     let mut csv = CsvWriter::create(path, &columns)?;
     for n in (0..longest).step_by(every) {
         let mut row = vec![n as f64 * report.response.step];
-        row.extend(heard.iter().map(|(_, decay)| decay.levels.get(n).copied().unwrap_or(f64::NAN)));
+        row.extend(
+            heard
+                .iter()
+                .map(|(_, decay)| decay.levels.get(n).copied().unwrap_or(f64::NAN)),
+        );
         csv.row(&row)?;
     }
     Ok(csv.finish()?)
@@ -252,14 +258,16 @@ fn draw(path: &Path, scenario: &Scenario, report: &RoomReport) -> anyhow::Result
         if let Ok(line) = &decay.t30 {
             let at = |level: f64| [(line.start - level) * line.time / 60.0, level];
             curves.push(Curve {
-                label: String::new(),
+                label: if color == 0 { "T30".to_owned() } else { String::new() },
                 points: vec![at(-5.0), at(-60.0)],
                 shown: Shown::Dashed,
                 color,
             });
         }
         curves.push(Curve {
-            label: band.octave.map_or("all".to_owned(), |octave| format!("{} Hz", octave.name())),
+            label: band
+                .octave
+                .map_or("all".to_owned(), |octave| format!("{} Hz", octave.name())),
             points,
             shown: Shown::Line,
             color,
@@ -297,5 +305,8 @@ fn write_sound(path: &Path, report: &RoomReport, dry: Option<(f64, Vec<f64>)>) -
     let times: Vec<f64> = (0..sound.len()).map(|n| n as f64 * step).collect();
     let written = wav::save(path, &times, &sound, &WavOptions::default())?;
     let [low, high] = response.band;
-    Ok(format!("{}; the response holds {low:.0} to {high:.0} Hz", written.words()))
+    Ok(format!(
+        "{}; the response holds {low:.0} to {high:.0} Hz",
+        written.words()
+    ))
 }

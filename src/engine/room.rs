@@ -122,11 +122,10 @@ pub fn measure(
     }
     let (times, values) = engine.taps().series(place);
     let detector = scenario.detectors()[place].name.clone();
-    let response =
-        Response::of_record(&times, &values, scenario.sources()).map_err(|error| RoomError::Response {
-            detector: detector.clone(),
-            error,
-        })?;
+    let response = Response::of_record(&times, &values, scenario.sources()).map_err(|error| RoomError::Response {
+        detector: detector.clone(),
+        error,
+    })?;
     Ok(RoomReport {
         detector,
         bands: room::analyse(&response),

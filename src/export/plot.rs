@@ -177,7 +177,7 @@ impl Plot {
         let right = pixel(rect.x + rect.width);
         let mut at = right;
         let level = pixel(rect.y) - 0.9 * unit;
-        for curve in self.curves.iter().rev() {
+        for curve in self.curves.iter().rev().filter(|curve| !curve.label.is_empty()) {
             let color = COLORS[curve.color % COLORS.len()];
             style.draw(picture, at, level + 0.33 * unit, Align::Right, &curve.label);
             at -= style.width(&curve.label) + 0.6 * unit;

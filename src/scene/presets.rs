@@ -108,6 +108,14 @@ static PRESETS: &[Preset] = &[
         text: include_str!("../../presets/beats.toml"),
     },
     Preset {
+        name: "stopped-pipe",
+        text: include_str!("../../presets/stopped-pipe.toml"),
+    },
+    Preset {
+        name: "reciprocity",
+        text: include_str!("../../presets/reciprocity.toml"),
+    },
+    Preset {
         name: "pond",
         text: include_str!("../../presets/pond.toml"),
     },
@@ -126,6 +134,10 @@ static PRESETS: &[Preset] = &[
     Preset {
         name: "room-modes",
         text: include_str!("../../presets/room-modes.toml"),
+    },
+    Preset {
+        name: "room-3d",
+        text: include_str!("../../presets/room-3d.toml"),
     },
     Preset {
         name: "waveguide",

@@ -81,7 +81,10 @@ fn a_dry_sound_is_heard_in_the_room() {
     let read = |name: &str| -> Vec<f64> {
         let mut reader = hound::WavReader::open(place.path(name)).unwrap();
         assert_eq!(reader.spec().sample_rate, 48_000);
-        reader.samples::<i16>().map(|value| f64::from(value.unwrap()) / 32768.0).collect()
+        reader
+            .samples::<i16>()
+            .map(|value| f64::from(value.unwrap()) / 32768.0)
+            .collect()
     };
     place.ripplon("room tube.toml --wav own.wav").expect(0, &["own.wav"]);
     place

@@ -9,7 +9,7 @@
 )]
 
 use ripplon::physics::source::Place;
-use ripplon::physics::{Medium, MirrorMethod, Placement};
+use ripplon::physics::{Medium, MirrorMethod, Placement, Region};
 use ripplon::scene::Scenario;
 
 /// Two levels of the pressure, and which sites are open.
@@ -65,6 +65,29 @@ impl Room {
         let [i, j] = [at[0], at[1]].map(|x| (x / spacing).round() as usize);
         i + self.nx * j
     }
+}
+
+/// p at a detector, at the step nearest to `at`, of all sources.
+pub fn heard(scenario: &Scenario, speed: f64, detector: usize, at: f64) -> f64 {
+    let grid = scenario.grid();
+    let (a, dt) = (grid.spacing(), scenario.time().step.unwrap());
+    let mut room = Room::new([grid.size()[0], grid.size()[1]], scenario.medium(), speed * dt / a);
+    let Region::Point(ear) = scenario.detectors()[detector].region else {
+        panic!("a point")
+    };
+    let ear = room.site(ear, a);
+    let sources: Vec<_> = scenario.sources().iter().collect();
+    for n in 0..(at / dt).round() as usize {
+        room.step();
+        for source in &sources {
+            let Place::Points(elements) = &source.place else {
+                panic!("a point, not {:?}", source.place)
+            };
+            let site = room.site(elements[0].at, a);
+            room.now[site] += dt * dt * source.amplitude / (a * a) * source.signal.at(n as f64 * dt);
+        }
+    }
+    room.now[ear]
 }
 
 /// |p| over its root mean square on open sites where the sound began, at the step nearest to `at`.

@@ -25,6 +25,8 @@ pub fn predict(name: &str, scenario: &Scenario, speed: f64, at: &[f64]) -> Vec<f
         "quarter-wave" => quarter_wave(scenario, at),
         "damped-tube" => damped_tube(scenario, speed, at),
         "beats" => beats(scenario, speed, at),
+        "stopped-pipe" => stopped_pipe(scenario, speed, at),
+        "reciprocity" => (0..2).map(|n| room::heard(scenario, speed, n, at[n])).collect(),
         "pond" => {
             let pulse = pulse(scenario);
             (0..3)
@@ -44,6 +46,7 @@ pub fn predict(name: &str, scenario: &Scenario, speed: f64, at: &[f64]) -> Vec<f
                 .collect()
         }
         "room-modes" => room_modes(scenario, speed, at),
+        "room-3d" => room_in_space(scenario, speed, at),
         "waveguide" => waveguide(scenario, speed, at),
         "talbot" => talbot(scenario, speed, at),
         "snell" => snell(scenario, speed, at),
@@ -206,6 +209,29 @@ fn beats(scenario: &Scenario, speed: f64, at: &[f64]) -> Vec<f64> {
         .collect()
 }
 
+/// Images of the source: upright in the face of the wall, half a site before the first free one, upside down in the zero one site beyond the last.
+fn stopped_pipe(scenario: &Scenario, speed: f64, at: &[f64]) -> Vec<f64> {
+    const PARTS: u32 = 20_000;
+    let spacing = scenario.grid().spacing();
+    let (closed, open) = (9.5 * spacing, 90.0 * spacing);
+    let (source, length) = (&scenario.sources()[0], open - closed);
+    let from = element(source, 0)[0] - closed;
+    let whole = |t: f64| {
+        let part = t.max(0.0) / f64::from(PARTS);
+        let played = (0..PARTS).map(|n| source.signal.at((f64::from(n) + 0.5) * part));
+        source.amplitude * part * played.sum::<f64>() / (2.0 * speed)
+    };
+    let one = |(n, t): (usize, &f64)| -> f64 {
+        let x = point(scenario, n)[0] - closed;
+        let image = |m: i32, side: f64| {
+            let way = (x - side * from - 2.0 * f64::from(m) * length).abs();
+            (-1.0f64).powi(m) * whole(t - way / speed)
+        };
+        (-30..=30).map(|m| image(m, 1.0) + image(m, -1.0)).sum()
+    };
+    at.iter().enumerate().map(one).collect()
+}
+
 /// A burst in water and behind a layer of 48 sites, summed over the ways to and fro in the layer. The faces lie half a site before and behind it.
 fn quarter_wave(scenario: &Scenario, at: &[f64]) -> Vec<f64> {
     let spacing = scenario.grid().spacing();
@@ -255,6 +281,38 @@ fn room_modes(scenario: &Scenario, speed: f64, at: &[f64]) -> Vec<f64> {
             })
         })
         .collect()
+}
+
+/// Each mode cos(πl(i+½)/N)… of a rigid room in space is an oscillator of its own, qⁿ⁺¹ = (2 − 4 sin²(ωΔt/2)) qⁿ − qⁿ⁻¹ + Δt²S; from the first site to two corners.
+fn room_in_space(scenario: &Scenario, speed: f64, at: &[f64]) -> Vec<f64> {
+    let size = scenario.grid().size();
+    let spacing = scenario.grid().spacing();
+    let source = &scenario.sources()[0];
+    let (step, count) = steps(scenario, at[0]);
+    let weight = source.amplitude * step.powi(2) / spacing.powi(3);
+    let played: Vec<f64> = (0..count as u32)
+        .map(|n| weight * source.signal.at(f64::from(n) * step))
+        .collect();
+    let sine = |axis: usize, mode: usize| (PI * mode as f64 / (2.0 * size[axis] as f64)).sin().powi(2);
+    let (mut far, mut next) = (0.0, 0.0);
+    for mode in (0..size.iter().product()).map(|n: usize| [n % size[0], n / size[0] % size[1], n / size[0] / size[1]]) {
+        // cos²(πm/2N) of the first site twice, to the last site with the sign of the mode.
+        let along = |axis: usize| {
+            let norm = if mode[axis] == 0 { 1.0 } else { 2.0 } / size[axis] as f64;
+            norm * (1.0 - sine(axis, mode[axis]))
+        };
+        let sign = |axis: usize| if mode[axis] % 2 == 0 { 1.0 } else { -1.0 };
+        let square: f64 = (0..3).map(|axis| sine(axis, mode[axis])).sum();
+        let turn = 2.0 - 4.0 * (speed * step / spacing).powi(2) * square;
+        let (mut now, mut before) = (0.0, 0.0);
+        for s in &played {
+            (now, before) = (turn * now - before + s, now);
+        }
+        let share = (0..3).map(along).product::<f64>() * now;
+        far += share * (0..3).map(sign).product::<f64>();
+        next += share * sign(0);
+    }
+    vec![far, next]
 }
 
 /// p of a tone sin(ωt) from the complex pressure of e^(−iωt).

@@ -137,7 +137,9 @@ fn a_room_is_listened_to() {
     command(&mut window, "room acoustics");
     window.wait("the panel", |app| app.room().is_open());
     window.press(Role::Button, "Listen to the room");
-    window.wait("the decay", |app| app.room().report().is_some() || app.room().fault().is_some());
+    window.wait("the decay", |app| {
+        app.room().report().is_some() || app.room().fault().is_some()
+    });
     let app = window.app();
     assert_eq!(app.room().fault(), None);
     let decay = app.room().report().unwrap().bands[0].decay.clone().unwrap();

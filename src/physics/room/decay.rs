@@ -22,11 +22,18 @@ pub struct TooShort {
 
 impl std::fmt::Display for TooShort {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "needs {:.0} dB of decay and the record has {:.1}", self.needs, self.has)?;
+        write!(
+            f,
+            "needs {:.0} dB of decay and the record has {:.1}",
+            self.needs, self.has
+        )?;
         if self.longer.is_finite() {
             write!(f, "; record about {:.3} s more", self.longer)
         } else {
-            write!(f, " above its floor of noise; take double precision or a stronger source")
+            write!(
+                f,
+                " above its floor of noise; take double precision or a stronger source"
+            )
         }
     }
 }
@@ -79,7 +86,10 @@ impl Decay {
             return None;
         }
         let first = response.iter().position(|value| value.abs() >= ONSET * largest)?;
-        let squares: Vec<f64> = response[first..].iter().map(|value| (value / largest).powi(2)).collect();
+        let squares: Vec<f64> = response[first..]
+            .iter()
+            .map(|value| (value / largest).powi(2))
+            .collect();
         let (end, cut) = end_of(&squares);
         let tail = Tail::of(&squares[..end], step);
         let mut sum = tail.energy;
@@ -102,7 +112,11 @@ impl Decay {
         let line = |from: f64, to: f64| {
             let needs = 10.0 - to;
             if range < needs {
-                let longer = if cut { f64::INFINITY } else { (needs - range) / tail.rate };
+                let longer = if cut {
+                    f64::INFINITY
+                } else {
+                    (needs - range) / tail.rate
+                };
                 return Err(TooShort {
                     needs,
                     has: range,
@@ -127,7 +141,10 @@ impl Decay {
         };
         let clarity = |seconds: f64| 10.0 * ((whole - late(seconds)) / late(seconds)).log10();
         let (edt, t20, t30) = (line(0.0, -10.0), line(-5.0, -25.0), line(-5.0, -35.0));
-        let moments = squares[..end].iter().enumerate().map(|(n, square)| n as f64 * step * square);
+        let moments = squares[..end]
+            .iter()
+            .enumerate()
+            .map(|(n, square)| n as f64 * step * square);
         // ∫ t e^(−kt) beyond the end: its energy times the end and 1/k.
         let of_tail = if tail.energy > 0.0 {
             tail.energy * (end as f64 * step + 10.0 / (std::f64::consts::LN_10 * tail.rate))

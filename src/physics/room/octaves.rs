@@ -8,7 +8,9 @@ use super::response::spectrum;
 use rustfft::FftPlanner;
 
 /// Names of the octaves from n = −5 on.
-const NOMINAL: [&str; 10] = ["31.5", "63", "125", "250", "500", "1000", "2000", "4000", "8000", "16000"];
+const NOMINAL: [&str; 10] = [
+    "31.5", "63", "125", "250", "500", "1000", "2000", "4000", "8000", "16000",
+];
 
 /// One octave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

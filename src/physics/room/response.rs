@@ -28,7 +28,9 @@ pub struct Response {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ResponseError {
     /// The record is too short, or holds nothing.
-    #[error("the record has {has} even samples of finite numbers, and a response needs {needs}; let the scene run longer (time.end)")]
+    #[error(
+        "the record has {has} even samples of finite numbers, and a response needs {needs}; let the scene run longer (time.end)"
+    )]
     Record {
         /// Samples.
         has: usize,
@@ -36,16 +38,22 @@ pub enum ResponseError {
         needs: usize,
     },
     /// Nothing was heard.
-    #[error("nothing was heard there: every recorded pressure is 0; place the detector where the sound comes, or raise time.end")]
+    #[error(
+        "nothing was heard there: every recorded pressure is 0; place the detector where the sound comes, or raise time.end"
+    )]
     Silent,
     /// A source that plays one frequency without end.
-    #[error("source.{source_number}.signal = \"sine\" plays one frequency and never ends, so it tells nothing of the others; play \"ricker\", \"burst\" or \"chirp\"")]
+    #[error(
+        "source.{source_number}.signal = \"sine\" plays one frequency and never ends, so it tells nothing of the others; play \"ricker\", \"burst\" or \"chirp\""
+    )]
     Endless {
         /// Its place in the scene.
         source_number: usize,
     },
     /// Sources that play different things.
-    #[error("source.{source_number} plays something else than source.0, and one record cannot be divided by both; leave one source, or give both the same signal and delay")]
+    #[error(
+        "source.{source_number} plays something else than source.0, and one record cannot be divided by both; leave one source, or give both the same signal and delay"
+    )]
     Several {
         /// The first that differs.
         source_number: usize,
@@ -57,7 +65,9 @@ pub enum ResponseError {
         source_number: usize,
     },
     /// The record ends before the source does.
-    #[error("the record lasts {lasts:.4} s and the source plays until {plays:.4} s; raise time.end above that by the reverberation time")]
+    #[error(
+        "the record lasts {lasts:.4} s and the source plays until {plays:.4} s; raise time.end above that by the reverberation time"
+    )]
     SourceOutlasts {
         /// Seconds.
         lasts: f64,
@@ -107,7 +117,13 @@ impl Response {
             return Err(ResponseError::Endless { source_number: 0 });
         };
         let begin = times.first().copied().unwrap_or(0.0);
-        Self::deconvolved(&record, (begin, step), &first.signal, (first.delay, duration), first.amplitude)
+        Self::deconvolved(
+            &record,
+            (begin, step),
+            &first.signal,
+            (first.delay, duration),
+            first.amplitude,
+        )
     }
 
     /// See [`Response::of_record`]; `begin`: the time of the first sample.

@@ -44,7 +44,10 @@ fn a_tone_decays_as_well() {
     let decay = Decay::of(&tone, 1.0 / RATE).unwrap();
     let ripple = 4.4 * 3.0 * 10f64.ln() / (time * TAU * frequency);
     for (line, range) in [(decay.edt, 10.0), (decay.t20, 20.0), (decay.t30, 30.0)] {
-        assert!((line.unwrap().time / time - 1.0).abs() < 3.0 * ripple / range, "{line:?}");
+        assert!(
+            (line.unwrap().time / time - 1.0).abs() < 3.0 * ripple / range,
+            "{line:?}"
+        );
     }
 }
 
@@ -73,9 +76,16 @@ fn a_decay_of_two_slopes_is_a_curve() {
         -60.0 / slope
     };
     // A sum of samples is half a sample from the integral, and a line's ends are: 2·(1/rate)/(10 dB of the steepest slope, 0.05 s).
-    for (line, from, to) in [(decay.edt, 0.0, -10.0), (decay.t20, -5.0, -25.0), (decay.t30, -5.0, -35.0)] {
+    for (line, from, to) in [
+        (decay.edt, 0.0, -10.0),
+        (decay.t20, -5.0, -25.0),
+        (decay.t30, -5.0, -35.0),
+    ] {
         let (found, exact) = (line.unwrap().time, exact(from, to));
-        assert!((found / exact - 1.0).abs() < 5e-3, "{from} to {to}: {found} for {exact}");
+        assert!(
+            (found / exact - 1.0).abs() < 5e-3,
+            "{from} to {to}: {found} for {exact}"
+        );
     }
     assert!(decay.curvature().unwrap() > 10.0);
 }
@@ -101,7 +111,9 @@ fn short_records_are_refused_with_what_is_missing() {
 fn a_floor_of_noise_ends_the_record() {
     let mut state = 1u64;
     let mut noise = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (state >> 11) as f64 / (1u64 << 52) as f64 - 1.0
     };
     let response: Vec<f64> = exponential(1.0, 3.0)
@@ -111,7 +123,10 @@ fn a_floor_of_noise_ends_the_record() {
     let decay = Decay::of(&response, 1.0 / RATE).unwrap();
     assert!(decay.cut && decay.range > 55.0, "{}", decay.range);
     assert!((decay.t30.unwrap().time - 1.0).abs() < 0.01, "{:?}", decay.t30);
-    let weak: Vec<f64> = exponential(1.0, 3.0).iter().map(|value| value + 10f64.powf(-1.6) * noise()).collect();
+    let weak: Vec<f64> = exponential(1.0, 3.0)
+        .iter()
+        .map(|value| value + 10f64.powf(-1.6) * noise())
+        .collect();
     let refused = Decay::of(&weak, 1.0 / RATE).unwrap().t30.unwrap_err();
     assert!(refused.longer.is_infinite() && refused.to_string().contains("noise"));
 }
@@ -124,7 +139,10 @@ fn octaves_part_a_response() {
         assert!((kilo.gain(edge) - 0.5).abs() < 1e-12);
     }
     assert!((kilo.edges()[1] - Octave { number: 1 }.edges()[0]).abs() < 1e-9);
-    assert_eq!((kilo.name(), Octave { number: -5 }.name()), ("1000".to_owned(), "31.5".to_owned()));
+    assert_eq!(
+        (kilo.name(), Octave { number: -5 }.name()),
+        ("1000".to_owned(), "31.5".to_owned())
+    );
     assert!(10.0 * kilo.gain(2.0 * 997.6).log10() < -18.0);
     // Two tones that decay differently, two octaves apart: each band has its own time. B·T is far above 16; the other tone is 37 dB down in energy, but it outlasts: the band of the short one is read over 10 dB.
     let response: Vec<f64> = exponential(1.6, 2.0)
@@ -161,18 +179,35 @@ fn a_record_is_divided_by_what_was_played() {
     let response: Vec<f64> = exponential(time, 0.5)
         .iter()
         .enumerate()
-        .map(|(n, value)| if n < 80 { 0.0 } else { value * (TAU * frequency * (n - 80) as f64 * step).sin() })
+        .map(|(n, value)| {
+            if n < 80 {
+                0.0
+            } else {
+                value * (TAU * frequency * (n - 80) as f64 * step).sin()
+            }
+        })
         .collect();
-    let played: Vec<f64> = (0..200).map(|n| 3.0 * source.signal.at(n as f64 * step - 0.01)).collect();
+    let played: Vec<f64> = (0..200)
+        .map(|n| 3.0 * source.signal.at(n as f64 * step - 0.01))
+        .collect();
     let record: Vec<f64> = (0..response.len())
         .map(|n| (0..=n.min(199)).map(|m| step * played[m] * response[n - m]).sum())
         .collect();
     let times: Vec<f64> = (0..record.len()).map(|n| n as f64 * step).collect();
     let found = Response::of_record(&times, &record, &[source.clone(), source.clone()]).unwrap();
-    assert!(found.deconvolved && found.band[0] < 60.0 && found.band[1] > 1200.0, "{:?}", found.band);
+    assert!(
+        found.deconvolved && found.band[0] < 60.0 && found.band[1] > 1200.0,
+        "{:?}",
+        found.band
+    );
     // At 500 Hz 1e-4 is lost to the regularisation; the response's abrupt start holds what the band lacks.
     for n in 200..2000 {
-        assert!((found.values[n] - response[n]).abs() < 0.01, "{n}: {} for {}", found.values[n], response[n]);
+        assert!(
+            (found.values[n] - response[n]).abs() < 0.01,
+            "{n}: {} for {}",
+            found.values[n],
+            response[n]
+        );
     }
     let decay = Decay::of(&found.values, step).unwrap();
     assert!((decay.t20.unwrap().time / time - 1.0).abs() < 0.01, "{:?}", decay.t20);
@@ -201,8 +236,14 @@ fn what_cannot_be_divided_is_refused() {
     };
     assert_eq!(error(&values, &[moving]), ResponseError::Moving { source_number: 0 });
     assert_eq!(error(&[0.0; 400], &[]), ResponseError::Silent);
-    assert!(matches!(error(&values, &[ricker(10.0)]), ResponseError::SourceOutlasts { .. }));
-    assert!(matches!(error(&values[..20], &[]), ResponseError::Record { has: 20, .. }));
+    assert!(matches!(
+        error(&values, &[ricker(10.0)]),
+        ResponseError::SourceOutlasts { .. }
+    ));
+    assert!(matches!(
+        error(&values[..20], &[]),
+        ResponseError::Record { has: 20, .. }
+    ));
     assert!(!Response::of_record(&times, &values, &[]).unwrap().deconvolved);
 }
 
@@ -214,7 +255,9 @@ fn convolution_is_the_sum() {
     let found = convolved(&a, &b);
     assert_eq!(found.len(), 47);
     for (n, value) in found.iter().enumerate() {
-        let sum: f64 = (0..a.len()).filter_map(|m| Some(a[m] * b.get(n.checked_sub(m)?)?)).sum();
+        let sum: f64 = (0..a.len())
+            .filter_map(|m| Some(a[m] * b.get(n.checked_sub(m)?)?))
+            .sum();
         assert!((value - sum).abs() < 1e-13, "{n}");
     }
     assert!(convolved(&a, &[]).is_empty());

@@ -57,6 +57,9 @@ mod tests {
         let formula = |xi: f64| 8.0 / xi * (1.0 + 1.0 / (1.0 + xi) - 2.0 / xi * xi.ln_1p());
         assert!((random_absorption(0.009_999) - formula(0.009_999)).abs() < 1e-7);
         assert_eq!((reflection(3.0), normal_absorption(3.0)), (0.5, 0.75));
-        assert_eq!((reflection(f64::INFINITY), random_absorption(f64::INFINITY)), (1.0, 0.0));
+        assert_eq!(
+            (reflection(f64::INFINITY), random_absorption(f64::INFINITY)),
+            (1.0, 0.0)
+        );
     }
 }

@@ -122,7 +122,8 @@ impl Builder<'_> {
                     }
                     Sets::Impedance if !(IMPEDANCE[0]..=IMPEDANCE[1]).contains(&number) => {
                         let [low, high] = IMPEDANCE;
-                        let message = format!("{shown} is no Z/ρc of a wall that takes energy: between {low} and {high:e}");
+                        let message =
+                            format!("{shown} is no Z/ρc of a wall that takes energy: between {low} and {high:e}");
                         self.found.value(key, message, "write e.g. 20, or 1e6 for a rigid wall");
                         None
                     }

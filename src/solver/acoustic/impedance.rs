@@ -75,7 +75,8 @@ impl<'a> Damping<'a> {
                 let beside = if axis == 0 {
                     None
                 } else {
-                    self.neighbour([0, j, k], axis, up).map(|at| self.impedance(at[1], at[2]))
+                    self.neighbour([0, j, k], axis, up)
+                        .map(|at| self.impedance(at[1], at[2]))
                 };
                 for (i, rate) in out.iter_mut().enumerate() {
                     let site = [i, j, k];
