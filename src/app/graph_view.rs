@@ -68,8 +68,12 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     }
     let signed = sources.levels.low < 0.0;
     let shown = scale(sources.levels, sources.frame);
-    // 8% of air above the highest value.
-    let top = f64::from(shown.high) * 1.08;
+    // 8% of air above the highest value; silence has an axis all the same.
+    let top = if shown.high > 0.0 {
+        f64::from(shown.high) * 1.08
+    } else {
+        1.0
+    };
     let bottom = if signed { -top } else { 0.0 };
     axes(&painter, plot, view, sources, bottom, top);
     if !is_momentum(sources.frame) {
