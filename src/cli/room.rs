@@ -9,7 +9,7 @@ use crate::export::csv::CsvWriter;
 use crate::export::plot::{Curve, Plot, Shown};
 use crate::export::wav::{self, WavOptions};
 use crate::export::{self, About};
-use crate::physics::room::{BandDecay, Decay, Line, TooShort, convolved};
+use crate::physics::room::{BandDecay, Decay, Line, Octave, TooShort, convolved};
 use crate::scene::Scenario;
 use crate::scene::input::read_signal;
 use clap::Args;
@@ -113,7 +113,7 @@ fn cell(line: &Result<Line, TooShort>) -> String {
 }
 
 fn name(band: &BandDecay) -> String {
-    band.octave.map_or("all".to_owned(), |octave| octave.name())
+    band.octave.map_or("all".to_owned(), Octave::name)
 }
 
 fn print(scenario: &Scenario, report: &RoomReport) {
@@ -202,7 +202,7 @@ fn as_json(report: &RoomReport) -> Value {
         .bands
         .iter()
         .map(|band| {
-            let middle = band.octave.map(crate::physics::room::Octave::middle);
+            let middle = band.octave.map(Octave::middle);
             let Some(decay) = &band.decay else {
                 return json!({ "octave": middle });
             };

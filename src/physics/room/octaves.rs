@@ -45,7 +45,7 @@ impl Octave {
         let place = usize::try_from(self.number + 5).ok();
         match place.and_then(|place| NOMINAL.get(place)) {
             Some(name) => (*name).to_owned(),
-            None => format!("{}", crate::units::si(self.middle())).trim_end().to_owned(),
+            None => crate::units::si(self.middle()).trim_end().to_owned(),
         }
     }
 

@@ -107,7 +107,6 @@ impl Response {
             if source.velocity != [0.0; 3] {
                 return Err(ResponseError::Moving { source_number });
             }
-            #[expect(clippy::float_cmp, reason = "the same number as written")]
             let alike = source.signal == first.signal && source.delay == first.delay;
             if !alike {
                 return Err(ResponseError::Several { source_number });

@@ -1,4 +1,9 @@
-#![expect(clippy::cast_precision_loss, reason = "small numbers")]
+#![allow(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "small numbers"
+)]
 
 use super::*;
 use crate::physics::source::Place;
