@@ -177,7 +177,7 @@ impl RoomPanel {
         let spawned = aside("room acoustics", move || {
             let read = solver::read_scene_text(&text, origin.as_deref(), &[]);
             let heard = read.map_err(|faults| faults.to_string()).and_then(|(_, scenario)| {
-                let measured = room::measure(Arc::new(scenario), Some(&name), &mut |steps, all| {
+                let measured = room::measure(&Arc::new(scenario), Some(&name), &mut |steps, all| {
                     part.store(1000 * steps / all.max(1), Ordering::Relaxed);
                     ctx.request_repaint();
                     if over.load(Ordering::Relaxed) {

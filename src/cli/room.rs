@@ -90,7 +90,7 @@ fn told(error: RoomError) -> anyhow::Error {
 fn listen(args: &RoomArgs, scenario: &std::sync::Arc<Scenario>) -> anyhow::Result<RoomReport> {
     let interrupt = Interrupt::listen()?;
     let bar = super::run::progress_bar(0);
-    let found = room::measure(scenario.clone(), args.at.as_deref(), &mut |done, total| {
+    let found = room::measure(scenario, args.at.as_deref(), &mut |done, total| {
         bar.set_length(total);
         bar.set_position(done);
         interrupt.flow()

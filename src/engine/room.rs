@@ -105,17 +105,17 @@ pub fn listener(scenario: &Scenario, name: Option<&str>) -> Result<usize, RoomEr
 /// # Errors
 /// If the scene has no such detector or no end, the run fails or is broken off, or the record has no response.
 pub fn measure(
-    scenario: Arc<Scenario>,
+    scenario: &Arc<Scenario>,
     name: Option<&str>,
     watch: &mut dyn FnMut(u64, u64) -> ControlFlow<()>,
 ) -> Result<RoomReport, RoomError> {
-    let place = listener(&scenario, name)?;
+    let place = listener(scenario, name)?;
     let Some(end) = scenario.time().end else {
         return Err(RoomError::Scene(
             "the scene has no end; say how long to listen: --set time.end=T".to_owned(),
         ));
     };
-    let mut engine = Engine::new(Arc::clone(&scenario))?;
+    let mut engine = Engine::new(Arc::clone(scenario))?;
     let ended = engine.run_until(end, &mut |_, progress| watch(progress.done, progress.total))?;
     if !ended.reached {
         return Err(EngineError::Cancelled("listening to the room").into());

@@ -126,7 +126,7 @@ fn what_has_no_decay_is_refused() {
         .ripplon("room tube.toml --set source.0.signal=\"sine\"")
         .expect(2, &["never ends"]);
     place
-        .ripplon("room tube.toml --set time.end=0.005")
+        .ripplon("room tube.toml --set source.0.frequency=100 --set time.end=0.02")
         .expect(2, &["the source plays until"]);
     place
         .ripplon("check tube.toml")

@@ -193,7 +193,7 @@ fn a_record_is_divided_by_what_was_played() {
         })
         .collect();
     let played: Vec<f64> = (0..200)
-        .map(|n| 3.0 * source.signal.at(n as f64 * step - 0.01))
+        .map(|n| 3.0 * source.signal.at(f64::from(n) * step - 0.01))
         .collect();
     let record: Vec<f64> = (0..response.len())
         .map(|n| (0..=n.min(199)).map(|m| step * played[m] * response[n - m]).sum())
