@@ -1,6 +1,7 @@
 //! Host arrays of a wave, and the two floating-point types a method can run in.
 
 use num_complex::{Complex, Complex64};
+use std::ops::Range;
 
 mod sealed {
     pub trait Sealed {}
@@ -151,6 +152,38 @@ impl FieldData {
             Self::Complex128(v) => v.len(),
             Self::Float32(v) => v.len(),
             Self::Float64(v) => v.len(),
+        }
+    }
+
+    /// Some of its values.
+    #[must_use]
+    pub fn part(&self, values: Range<usize>) -> Self {
+        match self {
+            Self::Complex64(v) => Self::Complex64(v[values].to_vec()),
+            Self::Complex128(v) => Self::Complex128(v[values].to_vec()),
+            Self::Float32(v) => Self::Float32(v[values].to_vec()),
+            Self::Float64(v) => Self::Float64(v[values].to_vec()),
+        }
+    }
+
+    /// Appends what [`FieldData::bytes`] gave of an array of the same kind.
+    pub fn append(&mut self, bytes: &[u8]) {
+        match self {
+            Self::Complex64(v) => v.extend(bytemuck::pod_collect_to_vec::<u8, Complex<f32>>(bytes)),
+            Self::Complex128(v) => v.extend(bytemuck::pod_collect_to_vec::<u8, Complex<f64>>(bytes)),
+            Self::Float32(v) => v.extend(bytemuck::pod_collect_to_vec::<u8, f32>(bytes)),
+            Self::Float64(v) => v.extend(bytemuck::pod_collect_to_vec::<u8, f64>(bytes)),
+        }
+    }
+
+    /// Its values as they lie in memory.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Complex64(v) => bytemuck::cast_slice(v),
+            Self::Complex128(v) => bytemuck::cast_slice(v),
+            Self::Float32(v) => bytemuck::cast_slice(v),
+            Self::Float64(v) => bytemuck::cast_slice(v),
         }
     }
 

@@ -47,6 +47,18 @@ pub struct Grid {
     spacing: f64,
     edges: [Edge; 3],
     absorb_width: usize,
+    window: Option<Window>,
+}
+
+/// Where some rows of a larger grid stand in it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Window {
+    axis: usize,
+    /// The row of the larger grid that is row 0 here.
+    first: usize,
+    /// Rows of the larger grid, and what happens at its ends.
+    rows: usize,
+    edge: Edge,
 }
 
 impl Grid {
@@ -65,6 +77,60 @@ impl Grid {
             spacing,
             edges: [Edge::Wall; 3],
             absorb_width: 0,
+            window: None,
+        }
+    }
+
+    /// `rows` rows of this grid along `axis`, from row `first` on; on a periodic axis the row behind the last is the first. Where rows are cut
+    /// off, there is a wall.
+    #[must_use]
+    pub fn window(&self, axis: usize, first: usize, rows: usize) -> Self {
+        let mut part = self.clone();
+        part.window = Some(Window {
+            axis,
+            first,
+            rows: self.size[axis],
+            edge: self.edges[axis],
+        });
+        part.size[axis] = rows;
+        if self.is_periodic(axis) {
+            part.edges[axis] = Edge::Wall;
+        }
+        part
+    }
+
+    /// The grid that this is a window of, or this one.
+    #[must_use]
+    pub fn whole(&self) -> Self {
+        let mut whole = self.clone();
+        if let Some(window) = whole.window.take() {
+            whole.size[window.axis] = window.rows;
+            whole.edges[window.axis] = window.edge;
+        }
+        whole
+    }
+
+    /// Whether it is a window of a larger grid.
+    #[must_use]
+    pub fn is_window(&self) -> bool {
+        self.window.is_some()
+    }
+
+    /// The sites of an axis that are site `at` of the whole grid: none, one, or of a ring's window several.
+    pub fn locals(&self, axis: usize, at: usize) -> impl Iterator<Item = usize> + use<> {
+        let (first, rows) = match self.window {
+            Some(window) if window.axis == axis => ((at + window.rows - window.first) % window.rows, window.rows),
+            _ => (at, self.size[axis]),
+        };
+        (first..self.size[axis]).step_by(rows)
+    }
+
+    /// The number that site `at` of an axis has in the whole grid.
+    #[must_use]
+    pub fn global(&self, axis: usize, at: usize) -> usize {
+        match self.window {
+            Some(window) if window.axis == axis => (window.first + at) % window.rows,
+            _ => at,
         }
     }
 
@@ -154,5 +220,20 @@ impl fmt::Display for Grid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sizes: Vec<String> = self.size[..self.rank].iter().map(ToString::to_string).collect();
         write!(f, "{}", sizes.join(" × "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_a_window_know_their_place() {
+        let ring = Grid::new(&[4, 10], 1.0).with_edges([Edge::Wall, Edge::Periodic, Edge::Wall], 0);
+        let part = ring.window(1, 8, 6);
+        let rows: Vec<usize> = (0..6).map(|row| part.global(1, row)).collect();
+        assert_eq!(rows, [8, 9, 0, 1, 2, 3]);
+        assert!(part.is_window() && !part.is_periodic(1) && part.sites() == 24);
+        assert_eq!(part.whole(), ring);
     }
 }

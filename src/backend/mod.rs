@@ -4,6 +4,7 @@ pub mod ceilings;
 pub mod host_memory;
 pub mod machine;
 pub mod memory;
+pub mod ranks;
 pub mod simd;
 pub mod threads;
 

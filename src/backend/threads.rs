@@ -45,7 +45,7 @@ fn wanted() -> usize {
             most
         }
         Some(count) => count,
-        None => cores,
+        None => (cores / super::ranks::sharing(cores)).max(1),
     }
 }
 

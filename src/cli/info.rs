@@ -1,5 +1,6 @@
 //! `ripplon info`: what this machine offers.
 
+use crate::backend::ranks;
 use crate::solver::{self, Backend, METHODS};
 use crate::units;
 use clap::Args;
@@ -23,7 +24,32 @@ pub(super) fn run(_args: &InfoArgs) -> anyhow::Result<()> {
     }
     cuda(&mut text);
     graphics(&mut text);
+    if let Some(ranks) = ranks::world() {
+        text = of_all(ranks, &text);
+        if !ranks::is_first() {
+            return Ok(());
+        }
+    }
     super::ignore_closed_pipe(std::io::stdout().write_all(text.as_bytes()))
+}
+
+/// What every process of a launcher has, those that have the same together.
+fn of_all(ranks: &dyn ranks::Ranks, own: &str) -> String {
+    let mut groups: Vec<(Vec<String>, Vec<u8>)> = Vec::new();
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let own = format!("host        {}\n{own}", host.trim());
+    for (rank, text) in ranks.gather(own.as_bytes()).into_iter().enumerate() {
+        match groups.iter_mut().find(|(_, known)| *known == text) {
+            Some((members, _)) => members.push(rank.to_string()),
+            None => groups.push((vec![rank.to_string()], text)),
+        }
+    }
+    let mut all = format!("MPI         {} processes, {}\n", ranks.count(), ranks.describe());
+    for (members, text) in groups {
+        let _ = writeln!(all, "\nprocess {}", members.join(", "));
+        all.push_str(&String::from_utf8_lossy(&text));
+    }
+    all
 }
 
 /// Name, cores, vector units, caches.

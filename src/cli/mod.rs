@@ -26,6 +26,7 @@ mod sound;
 mod sweep;
 mod terminal;
 
+use crate::backend::ranks;
 use clap::{Args, Parser, Subcommand};
 use std::process::ExitCode;
 
@@ -104,6 +105,10 @@ pub fn main() -> ExitCode {
     let cli = Cli::parse();
     terminal::ignore_file_size_signal();
     log();
+    if let Err(reason) = join(cli.command.as_ref()) {
+        terminal::error(format_args!("error: {reason}"));
+        return ExitCode::from(2);
+    }
     crate::backend::threads::limit_others();
     name_adapter(cli.adapter.as_deref());
     let done = match cli.command {
@@ -120,12 +125,44 @@ pub fn main() -> ExitCode {
         Some(Command::Info(args)) => info::run(&args),
     };
     match done {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => {
+            if let Some(ranks) = ranks::world() {
+                ranks.leave();
+            }
+            ExitCode::SUCCESS
+        }
         Err(error) => {
             terminal::error(format_args!("{}", scene::error_text(&error)));
-            exit_code(&error)
+            let code = exit_code(&error);
+            end_all(&error, code)
         }
     }
+}
+
+/// Works with the other processes of a launcher, for commands that can.
+fn join(command: Option<&Command>) -> Result<(), String> {
+    if !matches!(command, Some(Command::Run(_) | Command::Info(_))) {
+        return Ok(());
+    }
+    ranks::join()?;
+    if !ranks::is_first() {
+        crate::atomic_file::write_nowhere();
+    }
+    Ok(())
+}
+
+/// Ends the other processes of a launcher too, where this one failed.
+fn end_all(error: &anyhow::Error, code: u8) -> ExitCode {
+    /// Time for the first process to say why, which is the same for all where the scene or a file is at fault.
+    const OTHERS: std::time::Duration = std::time::Duration::from_secs(2);
+    let Some(ranks) = ranks::world() else {
+        return ExitCode::from(code);
+    };
+    if !ranks::is_first() {
+        std::thread::sleep(OTHERS);
+        terminal::last_words(format_args!("process {}: {}", ranks.rank(), scene::error_text(error)));
+    }
+    ranks.end(i32::from(code))
 }
 
 /// Uses the adapter with this number or part of a name.
@@ -151,7 +188,7 @@ fn allow_software(backend: Option<&str>) {
 }
 
 /// 2 where the input is at fault, otherwise 1.
-fn exit_code(error: &anyhow::Error) -> ExitCode {
+fn exit_code(error: &anyhow::Error) -> u8 {
     let is_input = error.chain().any(|cause| {
         cause.is::<InputError>()
             || scene::is_fault(cause)
@@ -159,7 +196,7 @@ fn exit_code(error: &anyhow::Error) -> ExitCode {
                 .downcast_ref::<crate::engine::EngineError>()
                 .is_some_and(crate::engine::EngineError::is_input)
     });
-    ExitCode::from(if is_input { 2 } else { 1 })
+    if is_input { 2 } else { 1 }
 }
 
 /// A reader that has seen enough, e.g. `head`, is no failure.

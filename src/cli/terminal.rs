@@ -2,12 +2,16 @@
 //! out. Control characters of scenes (titles, names) do not reach the terminal.
 
 use crate::atomic_file::faults;
+use crate::backend::ranks;
 use crate::scene::without_controls;
 use std::fmt;
 use std::io::{ErrorKind, Write};
 
 /// Prints a line to standard output. `false` where a pipe was closed: nobody reads any more.
 pub(super) fn out(line: fmt::Arguments<'_>) -> bool {
+    if !ranks::is_first() {
+        return true;
+    }
     let line = line.to_string();
     let text = without_controls(&line);
     let done = faults::call().and_then(|()| writeln!(std::io::stdout().lock(), "{text}"));
@@ -16,8 +20,17 @@ pub(super) fn out(line: fmt::Arguments<'_>) -> bool {
 
 /// Prints a line to standard error, as it is: colours were put in by the program.
 pub(super) fn error(line: fmt::Arguments<'_>) {
+    if !ranks::is_first() {
+        return;
+    }
     // Nobody is left to be told.
     let _ = faults::call().and_then(|()| writeln!(std::io::stderr().lock(), "{line}"));
+}
+
+/// Prints a line to standard error from whichever process of several it is.
+pub(super) fn last_words(line: fmt::Arguments<'_>) {
+    // Nobody is left to be told.
+    let _ = writeln!(std::io::stderr().lock(), "{line}");
 }
 
 /// Prints a line like `println!`, and never panics; `false` where nobody reads any more.

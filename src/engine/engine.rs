@@ -13,6 +13,7 @@ use super::maps::Maps;
 use super::mirror::gain::Replay;
 use super::mirror::signal::Watch;
 use super::mirror::{Leg, Timeline};
+use crate::backend::ranks;
 use crate::field::FieldData;
 use crate::physics::{Equation, Observables};
 use crate::platform::Instant;
@@ -343,12 +344,13 @@ impl Engine {
                 Err(EngineError::Cancelled(_)) => reached = false,
                 taken => taken?,
             }
-            let took = start.elapsed().as_secs_f64();
+            // Processes that share a run go by the clock of the first.
+            let [took, cost] = ranks::agree([start.elapsed().as_secs_f64(), self.observables_cost]);
             done += self.clock().steps - before;
             seconds += took;
             unchecked += took;
             // A look at the field costs a pass over it: at most a twentieth of the time, and at the end in any case.
-            if unchecked > 20.0 * self.observables_cost || done == total {
+            if unchecked > 20.0 * cost || done == total {
                 self.observables()?;
                 unchecked = 0.0;
             }
@@ -358,7 +360,9 @@ impl Engine {
                 total,
                 seconds,
             };
-            if progress(self, &now).is_break() && done < total {
+            let stops = progress(self, &now).is_break() && done < total;
+            let [stops] = ranks::agree([f64::from(u8::from(stops))]);
+            if stops != 0.0 {
                 reached = false;
             }
             if !reached {

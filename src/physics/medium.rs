@@ -17,6 +17,8 @@ use std::ops::Range;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Medium {
     grid: Grid,
+    /// The grid over which the layers lie, where `grid` is a window of it.
+    whole: Grid,
     layers: Vec<Layer>,
     drives: Vec<Expression>,
     /// Group of each layer that has a drive.
@@ -40,11 +42,18 @@ impl Medium {
             })
             .collect();
         Self {
+            whole: grid.whole(),
             grid,
             layers,
             drives,
             groups,
         }
+    }
+
+    /// The same layers over a window of the grid.
+    #[must_use]
+    pub fn over(&self, window: Grid) -> Self {
+        Self::new(window, self.layers.clone())
     }
 
     /// The grid.
@@ -109,20 +118,21 @@ impl Medium {
     /// [`strength`] `scale` multiplies. Where two of them meet both absorb.
     pub fn absorption_row(&self, scale: f64, j: usize, k: usize, x: Range<usize>, out: &mut [f64]) {
         self.fill(Sets::Absorption, None, j, k, x.clone(), out);
-        let width = self.grid.absorb_width();
-        if width == 0 || !self.grid.edges().contains(&Edge::Absorb) {
+        let width = self.whole.absorb_width();
+        if width == 0 || !self.whole.edges().contains(&Edge::Absorb) {
             return;
         }
         let ramp = |axis: usize, site: usize| {
-            if self.grid.edges()[axis] != Edge::Absorb || axis >= self.grid.rank() {
+            if self.whole.edges()[axis] != Edge::Absorb || axis >= self.whole.rank() {
                 return 0.0;
             }
-            let from_edge = site.min(self.grid.size()[axis] - 1 - site);
+            let from_edge = site.min(self.whole.size()[axis] - 1 - site);
             if from_edge >= width {
                 return 0.0;
             }
             strength(width - from_edge, width)
         };
+        let (j, k) = (self.grid.global(1, j), self.grid.global(2, k));
         let across = ramp(1, j) + ramp(2, k);
         for (value, i) in out.iter_mut().zip(x) {
             *value += scale * (across + ramp(0, i));
@@ -171,7 +181,7 @@ impl Medium {
         let touched = self.layers[differing(self)]
             .iter()
             .chain(&other.layers[differing(other)]);
-        touched.map(|layer| layer.shape.sites(&self.grid)).reduce(|a, b| {
+        touched.map(|layer| layer.shape.sites(&self.whole)).reduce(|a, b| {
             std::array::from_fn(|n| {
                 if a[n].is_empty() {
                     b[n].clone()
@@ -203,6 +213,7 @@ impl Medium {
         x: Range<usize>,
         out: &mut [f64],
     ) {
+        let [j, k] = [self.grid.global(1, j), self.grid.global(2, k)];
         debug_assert_eq!(x.len(), out.len());
         let mut spans = std::mem::take(&mut rows.spans);
         for (layer, layer_group) in self.layers.iter().zip(&self.groups) {
@@ -214,7 +225,7 @@ impl Medium {
                 continue;
             }
             spans.clear();
-            layer.shape.spans(&self.grid, [j, k], &mut spans);
+            layer.shape.spans(&self.whole, [j, k], &mut spans);
             for span in &spans {
                 let sites = span.start.max(x.start)..span.end.min(x.end);
                 if sites.is_empty() {
@@ -222,10 +233,10 @@ impl Medium {
                 }
                 let part = &mut out[sites.start - x.start..sites.end - x.start];
                 if adds {
-                    layer.apply(&self.grid, [j, k], sites, rows, part);
+                    layer.apply(&self.whole, [j, k], sites, rows, part);
                 } else {
                     // What an earlier layer of another group left is replaced by this layer, i.e. by nothing here.
-                    layer.clear(&self.grid, [j, k], sites, part);
+                    layer.clear(&self.whole, [j, k], sites, part);
                 }
             }
         }

@@ -45,10 +45,11 @@ pub enum Initial {
 }
 
 impl Initial {
-    /// One row of the state before normalisation: sites (i, j, k) for i from 0, `out.len()` of them.
+    /// One row of the state before normalisation, a window's as the whole grid has it: sites (i, j, k) for i from 0, `out.len()` of them.
     pub fn fill_row(&self, grid: &Grid, j: usize, k: usize, out: &mut [Complex64]) {
         let a = grid.spacing();
         let rank = grid.rank();
+        let (j, k) = (grid.global(1, j), grid.global(2, k));
         #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
         let (y, z) = (j as f64 * a, k as f64 * a);
         out.fill(Complex64::ZERO);

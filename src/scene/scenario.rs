@@ -308,6 +308,15 @@ impl Scenario {
         }
         back
     }
+    /// The scene on some rows of its grid, see [`Grid::window`]. State, medium and sources stay where they are; detectors and mirrors mean the
+    /// whole grid.
+    #[must_use]
+    pub fn window(&self, axis: usize, first: usize, rows: usize) -> Self {
+        let mut part = self.clone();
+        part.grid = self.grid.window(axis, first, rows);
+        part.medium = Arc::new(self.medium.over(part.grid.clone()));
+        part
+    }
     /// Leaves out the sources, as where impulse responses are measured.
     pub fn silence_sources(&mut self) {
         self.sources.clear();

@@ -105,22 +105,25 @@ impl Partials {
         self.slots[step * self.per_step() + place].store(value.to_bits(), Relaxed);
     }
 
-    /// The sum or maximum after step `step`, row by row.
-    pub(super) fn reduced(&self, step: usize) -> f64 {
+    /// The sum or maximum of each row after step `step`.
+    pub(super) fn rows(&self, step: usize) -> impl Iterator<Item = f64> {
         let chunks = self.sites.chunks().len().max(1);
         let count = self.per_step();
-        let rows = self.slots[step * count..(step + 1) * count]
-            .chunks_exact(chunks)
-            .map(|row| {
-                let values = row.iter().map(|bits| f64::from_bits(bits.load(Relaxed)));
-                match self.reduction {
-                    Reduction::Largest => values.fold(0.0, f64::max),
-                    Reduction::Sum | Reduction::Squares => values.sum(),
-                }
-            });
+        let rows = self.slots[step * count..(step + 1) * count].chunks_exact(chunks);
+        rows.map(|row| {
+            let values = row.iter().map(|bits| f64::from_bits(bits.load(Relaxed)));
+            match self.reduction {
+                Reduction::Largest => values.fold(0.0, f64::max),
+                Reduction::Sum | Reduction::Squares => values.sum(),
+            }
+        })
+    }
+
+    /// The sum or maximum after step `step`, row by row.
+    pub(super) fn reduced(&self, step: usize) -> f64 {
         match self.reduction {
-            Reduction::Largest => rows.fold(0.0, f64::max),
-            Reduction::Sum | Reduction::Squares => rows.sum(),
+            Reduction::Largest => self.rows(step).fold(0.0, f64::max),
+            Reduction::Sum | Reduction::Squares => self.rows(step).sum(),
         }
     }
 }

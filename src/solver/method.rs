@@ -1,5 +1,6 @@
 //! What a row of the table of methods says, as plain data: equation, orders, back ends, precisions, variants, parameters, papers.
 
+use super::parts::Split;
 use super::{Solver, SolverError};
 use crate::field::Precision;
 use crate::physics::Equation;
@@ -219,6 +220,8 @@ pub struct Method {
     /// Grows a set of sites by those on which its values depend in one step: how thick a mirror must be that keeps out what is behind
     /// it. `None` where every site depends on all others.
     pub reach: Option<fn(&Scenario, &mut [bool])>,
+    /// How its grid can be cut into parts for a scenario, or why that scenario's cannot; `None` where it steps the grid as a whole.
+    pub split: Option<fn(&Scenario) -> Result<Split, Objection>>,
     /// Back ends on which single sites can be heard and driven ([`Solver::apply_transducers`], and [`super::Taps::apply_transducers`] in every step).
     pub transducers: &'static [Backend],
     /// The least that a step of the scheme costs a site, whatever the variant: what `bench` measures against.

@@ -21,6 +21,7 @@ pub mod image;
 pub mod method;
 pub mod methods;
 pub mod oscillators;
+pub mod parts;
 mod placed;
 pub mod placement;
 mod quantum;

@@ -2,6 +2,7 @@
 //! brings the method.
 
 use super::clock::RunClock;
+use super::parts::{Cut, Whole};
 use super::setup::Setup;
 use super::stepper::{Plane, Stepper};
 use super::{Clock, Edit, FieldImage, ImageRequest, Report, Solver, SolverError, SolverState, Taps};
@@ -36,6 +37,23 @@ pub(super) struct Run<S> {
 }
 
 impl<S: Stepper + 'static> Run<S> {
+    /// The same for a method that may be cut: in the parts that the scene or a launcher asks for.
+    ///
+    /// # Errors
+    /// As [`Run::boxed`].
+    pub(super) fn in_parts(
+        setup: Setup,
+        make: impl Fn(&Setup) -> Result<S, SolverError> + Send,
+    ) -> Result<Box<dyn Solver>, SolverError>
+    where
+        S: Cut,
+    {
+        match setup.plan.clone() {
+            None => Self::boxed(setup, make),
+            Some(plan) => Run::boxed(setup, |setup| Whole::new(setup, plan, make)),
+        }
+    }
+
     /// A run at t = 0 of the stepper that `make` makes in the thread pool.
     ///
     /// # Errors

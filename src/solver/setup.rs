@@ -1,6 +1,7 @@
 //! A scenario resolved once: `[solver]` and `[time]` as typed values, Δt decided, and what the method objects to.
 
 use super::method::{Method, StepAdvice};
+use super::parts::Plan;
 use super::{Backend, SolverError};
 use crate::field::Precision;
 use crate::grid::Edge;
@@ -72,6 +73,8 @@ pub(super) struct Setup {
     pub choice: Choice,
     /// Δt at t = 0.
     pub time_step: f64,
+    /// How the grid is cut, if it is.
+    pub plan: Option<Plan>,
     /// What the user should know, e.g. why the run is not where it would be fastest.
     pub note: Option<String>,
 }
@@ -90,6 +93,7 @@ impl Setup {
             method,
             scenario: scenario.clone(),
             choice: Choice::of(scenario),
+            plan: Plan::of(method, scenario).map_err(|objection| refusal(&objection))?,
             time_step: time_step.unwrap_or_else(|| (method.step_advice)(scenario).auto),
             note: None,
         };

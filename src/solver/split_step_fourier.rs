@@ -80,6 +80,7 @@ pub static METHOD: Method = Method {
     objections,
     memory,
     reach: None,
+    split: None,
     transducers: &[Backend::Cpu],
     work,
     build,

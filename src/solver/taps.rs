@@ -2,6 +2,7 @@
 
 use super::acoustic::point::{self, Shares};
 use super::clock::RunClock;
+use super::parts::RowNumbers;
 use super::transducers::{Act, Sites, Transducers};
 use crate::field::Real;
 use crate::grid::Grid;
@@ -23,6 +24,8 @@ pub struct Taps {
     /// `values[detector][record]`; [`Taps::ABSENT`] where it did not record and another did.
     values: Vec<Vec<f64>>,
     transducers: Option<Transducers>,
+    /// What the rows of each detector add to a record, record by record, where parts of a grid keep that instead of values.
+    rows: Option<Vec<Vec<RowNumbers>>>,
 }
 
 /// One detector at its sites.
@@ -93,7 +96,47 @@ impl Taps {
             taps,
             times: Vec::new(),
             transducers: None,
+            rows: None,
         }
+    }
+
+    /// Detectors of a part of a grid, which record at the same steps as `self` and keep what their rows add to a record.
+    pub(super) fn in_part(&self, taps: Vec<Tap>) -> Self {
+        Self {
+            values: vec![Vec::new(); taps.len()],
+            every: self.every.clone(),
+            taps,
+            rows: Some(Vec::new()),
+            ..Self::default()
+        }
+    }
+
+    /// Whether rows are kept instead of values.
+    pub(super) fn keeps_rows(&self) -> bool {
+        self.rows.is_some()
+    }
+
+    /// Appends the record of a step of a part; those detectors that do not record at it have no rows.
+    pub(super) fn push_rows(&mut self, clock: &RunClock, mut rows_of: impl FnMut(usize, &Tap) -> RowNumbers) {
+        if !self.any_due(clock) {
+            return;
+        }
+        let record = (self.taps.iter().enumerate())
+            .map(|(n, tap)| if self.is_due(n, clock) { rows_of(n, tap) } else { Vec::new() })
+            .collect();
+        if let Some(rows) = &mut self.rows {
+            rows.push(record);
+        }
+    }
+
+    /// The records of a part, which are forgotten.
+    pub(super) fn take_rows(&mut self) -> Vec<Vec<RowNumbers>> {
+        self.rows.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// The steps at which each detector records.
+    pub(super) fn every(&self) -> &[u64] {
+        &self.every
     }
 
     /// Whether there is nothing to record and no transducer.

@@ -1,5 +1,6 @@
 //! Sums over a region of a quantum field, and what detectors and observables make of them.
 
+use super::parts::NUMBERS;
 use super::taps::Tap;
 use crate::grid::Grid;
 use crate::physics::{Measure, Observables};
@@ -45,6 +46,47 @@ impl Region {
 }
 
 impl Totals {
+    /// The sum over rows, each with its number j + ny·k, added in their order.
+    pub(super) fn of_rows(ny: usize, rows: &[(usize, Self)]) -> Self {
+        let mut totals = Self::default();
+        #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
+        for (row, part) in rows {
+            totals.norm += part.norm;
+            totals.energy += part.energy;
+            totals.current += part.current;
+            if part.peak > totals.peak {
+                totals.peak = part.peak;
+            }
+            totals.first[0] += part.first[0];
+            totals.second[0] += part.second[0];
+            for (axis, at) in [(1, row % ny), (2, row / ny)] {
+                totals.first[axis] += at as f64 * part.norm;
+                totals.second[axis] += (at * at) as f64 * part.norm;
+            }
+        }
+        totals
+    }
+
+    /// Those of a row as plain numbers.
+    pub(super) fn to_numbers(self) -> [f64; NUMBERS] {
+        let [x, ..] = self.first;
+        let [xx, ..] = self.second;
+        [self.norm, self.energy, x, xx, self.peak, self.current, 0.0, 0.0]
+    }
+
+    /// The inverse of [`Totals::to_numbers`].
+    pub(super) fn from_numbers(numbers: &[f64; NUMBERS]) -> Self {
+        let [norm, energy, x, xx, peak, current, ..] = *numbers;
+        Self {
+            norm,
+            energy,
+            first: [x, 0.0, 0.0],
+            second: [xx, 0.0, 0.0],
+            peak,
+            current,
+        }
+    }
+
     /// A detector's value from sums over its sites.
     pub(super) fn value(&self, grid: &Grid, tap: &Tap) -> f64 {
         match tap.measure {

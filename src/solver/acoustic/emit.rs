@@ -1,13 +1,20 @@
 //! Sources at their sites.
 
+use super::outward::Domain;
 use super::point::{Shares, clamped, shares};
 use crate::grid::Grid;
-use crate::physics::Source;
 use crate::physics::source::Place;
+use crate::physics::{Medium, Sets, Source};
+use crate::scene::Scenario;
 
 /// The sources of a scene at their sites.
 pub struct Emitters {
+    /// The grid that is stepped.
+    window: Grid,
+    /// The grid of the scene.
     grid: Grid,
+    /// The medium of the scene where a window is stepped, whose walls do not tell of those beside it.
+    beside: Option<(Medium, Domain)>,
     list: Vec<Emitter>,
 }
 
@@ -29,12 +36,22 @@ struct Point {
 }
 
 impl Emitters {
-    /// The sources on `grid`; `walls` has one value a site, x fastest, or is empty.
+    /// The sources of a scene; `walls` has one value a site of its grid, x fastest, or is empty.
     #[must_use]
-    pub fn new(grid: &Grid, sources: &[Source], walls: &[bool]) -> Self {
+    pub fn new(scenario: &Scenario, walls: &[bool]) -> Self {
+        let window = scenario.grid().clone();
+        let grid = window.whole();
+        let beside = (window.is_window() && scenario.medium().has(Sets::Wall))
+            .then(|| (scenario.medium().over(grid.clone()), Domain::new(&grid)));
+        let mut new = Self {
+            window,
+            grid,
+            beside,
+            list: Vec::new(),
+        };
         let place = |at: [f64; 3], delay: f64, weight: f64, stays: bool| Point {
             shares: if stays {
-                shares(grid, &clamped(grid, at), |site| is_wall(grid, walls, site))
+                shares(&new.grid, &clamped(&new.grid, at), |site| new.is_wall(walls, site))
             } else {
                 Vec::new()
             },
@@ -42,20 +59,28 @@ impl Emitters {
             delay,
             weight,
         };
-        let list = sources
-            .iter()
+        let list = (scenario.sources().iter())
             .map(|source| Emitter {
-                points: points(grid, &source.place)
+                points: points(&new.grid, &source.place)
                     .into_iter()
                     .map(|(at, delay, weight)| place(at, delay, weight, source.velocity == [0.0; 3]))
                     .collect(),
                 source: source.clone(),
             })
             .collect();
-        Self {
-            grid: grid.clone(),
-            list,
-        }
+        new.list = list;
+        new
+    }
+
+    /// Whether a wall stands at a site of the scene's grid.
+    fn is_wall(&self, walls: &[bool], [i, j, k]: [usize; 3]) -> bool {
+        let Some((medium, domain)) = &self.beside else {
+            return !walls.is_empty() && walls[self.grid.index([i, j, k])];
+        };
+        let ([j, k], i) = (domain.row(j, k), domain.at(0, i));
+        let mut wall = [false];
+        medium.wall_row(j, k, i..i + 1, &mut wall);
+        wall[0]
     }
 
     /// The sites of sources that stay, each with the number of its channel and its share of what that plays; `None` where a source moves. A channel is a run of points that play the same.
@@ -116,11 +141,15 @@ impl Emitters {
                     &point.shares
                 } else {
                     let now = [0, 1, 2].map(|axis| point.at[axis] + source.velocity[axis] * t);
-                    moved = shares(&self.grid, &now, |site| is_wall(&self.grid, walls, site));
+                    moved = shares(&self.grid, &now, |site| self.is_wall(walls, site));
                     &moved
                 };
-                for (site, share) in shares {
-                    add(*site, strength * share);
+                for ([i, j, k], share) in shares {
+                    for j in self.window.locals(1, *j) {
+                        for k in self.window.locals(2, *k) {
+                            add([*i, j, k], strength * share);
+                        }
+                    }
                 }
             }
         }
@@ -133,10 +162,6 @@ impl Emitter {
         let alike = |a: &Point, b: &Point| a.delay == b.delay && a.weight == b.weight;
         self.points.chunk_by(alike)
     }
-}
-
-fn is_wall(grid: &Grid, walls: &[bool], site: [usize; 3]) -> bool {
-    !walls.is_empty() && walls[grid.index(site)]
 }
 
 /// The points of a place with delay and weight. A line has one in every plane of sites across its longest axis, with the length that it stands for.

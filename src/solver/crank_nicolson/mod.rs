@@ -109,6 +109,7 @@ pub static METHOD: Method = Method {
     objections,
     memory,
     reach: None,
+    split: None,
     transducers: &[],
     work,
     build,

@@ -51,6 +51,7 @@ mod wgpu;
 
 use self::plan::{MOST_DTS, MOST_STEPS};
 use super::method::{Backend, Kind, Method, Paper, ParameterSpec, StepAdvice, Target, Variant, Work};
+use super::parts::{self, Split};
 use super::placed;
 use super::run::Run;
 use super::setup::{Choice, Number, Setup};
@@ -129,6 +130,7 @@ pub static METHOD: Method = Method {
             },
             variants: &["tiled", "diamond-torre"],
         },
+        parts::PARAMETER,
     ],
     papers: &[
         Paper {
@@ -148,6 +150,7 @@ pub static METHOD: Method = Method {
     objections,
     memory,
     reach: Some(reach),
+    split: Some(split),
     transducers: &[
         Backend::Cpu,
         #[cfg(feature = "cuda")]
@@ -212,6 +215,27 @@ fn reach(scenario: &Scenario, set: &mut [bool]) {
     grow_by_star(scenario.grid(), set, half(&Choice::of(scenario)));
 }
 
+/// A value travels half the order in rows a step.
+fn split(scenario: &Scenario) -> Result<Split, Objection> {
+    let (grid, medium) = (scenario.grid(), scenario.medium());
+    let absorbs = |axis: usize| grid.edges()[axis] == Edge::Absorb && grid.absorb_width() > 0;
+    let changes = medium.has(Sets::Speed) || medium.has(Sets::Density);
+    if absorbs(grid.rank() - 1) || changes && (0..grid.rank()).any(absorbs) {
+        return Err(Objection::new(
+            "solver.parts",
+            "fdtd is not cut where the axis that is cut ends in absorbing layers, nor where any axis does while the speed or density changes",
+            "take other edges, or remove `parts` and use one process",
+        ));
+    }
+    let half = half(&Choice::of(scenario));
+    Ok(Split {
+        reach: half,
+        beside: half,
+        unit: 1,
+        steps: if Choice::of(scenario).is("stepwise") { 2 } else { 16 },
+    })
+}
+
 fn memory(scenario: &Scenario) -> u64 {
     let grid = scenario.grid();
     let medium = scenario.medium();
@@ -267,7 +291,7 @@ fn make(setup: Setup, backend: Backend) -> Result<Box<dyn Solver>, SolverError> 
 
 fn make_in<T: Number>(setup: Setup, backend: Backend) -> Result<Box<dyn Solver>, SolverError> {
     match backend {
-        Backend::Cpu => Run::boxed(setup, run::Fdtd::<T>::in_its_order),
+        Backend::Cpu => Run::in_parts(setup, run::Fdtd::<T>::in_its_order),
         #[cfg(feature = "cuda")]
         Backend::Cuda => Run::boxed(setup, cuda::Cuda::<T>::new),
         #[cfg(not(feature = "cuda"))]

@@ -9,6 +9,7 @@ use crate::grid::Grid;
 use crate::physics::Observables;
 use crate::scene::scenario::Quantity;
 use crate::solver::acoustic::medium::allocate;
+use crate::solver::parts::NUMBERS;
 use crate::solver::{FieldImage, ImageRequest, SolverError};
 use rayon::prelude::*;
 
@@ -57,11 +58,15 @@ impl<T: Vectors> Fdtd<T> {
     }
 
     pub(super) fn total(&self) -> Observables {
+        total(&self.sums_of_rows(), self.scenario.grid())
+    }
+
+    /// Sums over every row.
+    pub(super) fn sums_of_rows(&self) -> Vec<Sums> {
         let lattice = &self.sweep.lattice;
         let [nx, ny, _] = lattice.size;
-        let grid = self.scenario.grid();
         let (levels, sound) = (self.levels(), self.sound());
-        let rows: Vec<Sums> = (0..lattice.rows())
+        (0..lattice.rows())
             .into_par_iter()
             .map_init(
                 || vec![0.0; nx],
@@ -75,8 +80,7 @@ impl<T: Vectors> Fdtd<T> {
                     Sums::of_row(lattice.row(&self.now, row), [energy, invariant])
                 },
             )
-            .collect();
-        total(&rows, grid)
+            .collect()
     }
 
     pub(super) fn data(&self, all: &[T]) -> FieldData {
@@ -95,6 +99,24 @@ pub(in crate::solver) struct Sums {
 }
 
 impl Sums {
+    /// As plain numbers.
+    pub(in crate::solver) fn to_numbers(&self) -> [f64; NUMBERS] {
+        let [x, xx] = self.moments;
+        [self.square, x, xx, self.energy, self.invariant, self.peak, 0.0, 0.0]
+    }
+
+    /// The inverse of [`Sums::to_numbers`].
+    pub(in crate::solver) fn from_numbers(numbers: &[f64; NUMBERS]) -> Self {
+        let [square, x, xx, energy, invariant, peak, ..] = *numbers;
+        Self {
+            square,
+            moments: [x, xx],
+            energy,
+            invariant,
+            peak,
+        }
+    }
+
     #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
     /// Sums over a row whose energy per a^d is known, and that which the scheme conserves.
     pub(in crate::solver) fn of_row<T: Real>(row: &[T], [energy, invariant]: [f64; 2]) -> Self {

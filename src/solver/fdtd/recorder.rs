@@ -12,6 +12,7 @@ use super::share::{Shared, View};
 use crate::field::Real;
 use crate::physics::Measure;
 use crate::solver::Taps;
+use crate::solver::parts::RowNumbers;
 use crate::solver::clock::RunClock;
 use crate::solver::taps::Tap;
 use crate::solver::transducers::Act;
@@ -66,6 +67,8 @@ pub(super) struct Recorder<T> {
     first: Vec<[u32; 2]>,
     /// Where the numbers of a detector begin among those of a step.
     of_tap: Vec<usize>,
+    /// The row of each number.
+    places: Vec<usize>,
     /// Rows whose energy the vectors add up as a whole.
     whole: Vec<bool>,
     /// Steps of a pass.
@@ -85,6 +88,7 @@ impl<T: Real> Recorder<T> {
             readings: Vec::new(),
             first: Vec::new(),
             of_tap: vec![0],
+            places: Vec::new(),
             whole: Vec::new(),
             depth: longest,
             values: Vec::new(),
@@ -101,6 +105,7 @@ impl<T: Real> Recorder<T> {
         if new.readings.is_empty() && new.sites.is_empty() {
             return new;
         }
+        new.places = new.readings.iter().map(|reading| reading.row).collect();
         new.sort(&sweep.lattice);
         let step = new.readings.len() * size_of::<f64>() + new.sites.len() * size_of::<T>();
         new.depth = (MOST / step).saturating_sub(1).clamp(1, longest);
@@ -219,27 +224,22 @@ impl<T: Real> Recorder<T> {
         }
     }
 
-    /// What a detector has seen at a level.
-    pub(super) fn value(&self, level: usize, n: usize) -> f64 {
-        let tap = &self.taps[n];
+    /// What a detector has seen at a level, in the order of rows.
+    fn numbers(&self, level: usize, n: usize) -> &[f64] {
         let step = level * self.readings.len();
-        let values = &self.values[step + self.of_tap[n]..step + self.of_tap[n + 1]];
-        if !tap.shares.is_empty() {
-            return tap.interpolated(values.iter().copied());
-        }
-        let sum = || values.iter().sum::<f64>();
-        #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
-        match tap.measure {
-            Measure::Peak => values.iter().fold(0.0, |most: f64, value| most.max(*value)),
-            Measure::Value => values.first().copied().unwrap_or(0.0),
-            Measure::Pressure => {
-                let sites: usize = (0..3).map(|axis| tap.hi[axis].saturating_sub(tap.lo[axis])).product();
-                if sites > 0 { sum() / sites as f64 } else { 0.0 }
-            }
-            Measure::Probability | Measure::Energy | Measure::Flux => sum() * tap.weight,
-        }
+        &self.values[step + self.of_tap[n]..step + self.of_tap[n + 1]]
     }
 
+    /// What a detector has seen at a level: its value, or in a part of a grid its rows.
+    fn seen(&self, level: usize, n: usize, keeps_rows: bool) -> Seen {
+        let numbers = self.numbers(level, n);
+        if keeps_rows {
+            let rows = self.places[self.of_tap[n]..self.of_tap[n + 1]].iter();
+            Seen::Rows(rows.copied().zip(numbers.iter().copied()).collect())
+        } else {
+            Seen::Value(value_of(&self.taps[n], numbers))
+        }
+    }
     /// Appends what transducers heard in the pass, one step after the other.
     pub(super) fn hand_over(&self, taps: &mut Taps) {
         if let Some(own) = taps.transducers_mut().as_mut().filter(|own| own.act() == Act::Record) {
@@ -249,10 +249,34 @@ impl<T: Real> Recorder<T> {
     }
 }
 
+/// The value of a detector from what was taken of its rows, in their order.
+pub(super) fn value_of(tap: &Tap, values: &[f64]) -> f64 {
+    if !tap.shares.is_empty() {
+        return tap.interpolated(values.iter().copied());
+    }
+    let sum = || values.iter().sum::<f64>();
+    #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
+    match tap.measure {
+        Measure::Peak => values.iter().fold(0.0, |most: f64, value| most.max(*value)),
+        Measure::Value => values.first().copied().unwrap_or(0.0),
+        Measure::Pressure => {
+            let sites: usize = (0..3).map(|axis| tap.hi[axis].saturating_sub(tap.lo[axis])).product();
+            if sites > 0 { sum() / sites as f64 } else { 0.0 }
+        }
+        Measure::Probability | Measure::Energy | Measure::Flux => sum() * tap.weight,
+    }
+}
+
+/// What a record has of a detector.
+enum Seen {
+    Value(f64),
+    Rows(RowNumbers),
+}
+
 /// A record that may wait for what is taken one step later.
 pub(super) struct Record {
     clock: RunClock,
-    values: Vec<Option<f64>>,
+    values: Vec<Option<Seen>>,
     /// Detectors that are recorded at this step and have no value yet.
     waiting: Vec<bool>,
 }
@@ -265,7 +289,7 @@ impl Record {
         Self {
             values: all
                 .clone()
-                .map(|n| (due(n) && !recorder.taps[n].moves()).then(|| recorder.value(level, n)))
+                .map(|n| (due(n) && !recorder.taps[n].moves()).then(|| recorder.seen(level, n, taps.keeps_rows())))
                 .collect(),
             waiting: all.map(|n| due(n) && recorder.taps[n].moves()).collect(),
             clock,
@@ -286,10 +310,18 @@ impl Record {
     pub(super) fn close<T: Real>(mut self, recorder: &Recorder<T>, level: usize, taps: &mut Taps) {
         for (n, value) in self.values.iter_mut().enumerate() {
             if self.waiting[n] {
-                *value = Some(recorder.value(level, n));
+                *value = Some(recorder.seen(level, n, taps.keeps_rows()));
             }
         }
-        let values: Vec<f64> = self.values.iter().map(|value| value.unwrap_or(f64::NAN)).collect();
+        if taps.keeps_rows() {
+            taps.push_rows(&self.clock, |n, _| match self.values[n].take() {
+                Some(Seen::Rows(rows)) => rows,
+                _ => Vec::new(),
+            });
+            return;
+        }
+        let value = |seen: &Option<Seen>| if let Some(Seen::Value(value)) = seen { *value } else { f64::NAN };
+        let values: Vec<f64> = self.values.iter().map(value).collect();
         taps.push(&self.clock, &values);
     }
 }

@@ -1,15 +1,21 @@
 //! What a run asks of the levels on the processor.
 
+use super::observe::{Sums, total};
+use super::recorder::value_of;
 use super::run::{Fdtd, Way};
 use crate::backend::simd::{Level, Vectors};
 use crate::backend::threads;
 use crate::field::{FieldData, Real};
+use crate::grid::Grid;
 use crate::physics::Observables;
 use crate::solver::clock::RunClock;
 use crate::solver::method::Backend;
+use crate::solver::parts::{Cut, NUMBERS};
 use crate::solver::setup::Setup;
 use crate::solver::stepper::{Parts, Plane, Stepper};
+use crate::solver::taps::Tap;
 use crate::solver::{FieldImage, ImageRequest, SolverError, Taps};
+use std::ops::Range;
 
 /// Names of the saved arrays.
 const NOW: &str = "p";
@@ -181,6 +187,46 @@ impl<T: Vectors> Stepper for Fdtd<T> {
             lattice.fill_all_ghosts(&mut self.potential, true);
         }
         Ok(())
+    }
+}
+
+impl<T: Vectors> Cut for Fdtd<T> {
+    fn read_rows(&mut self, rows: Range<usize>, out: &mut Vec<u8>) {
+        let lattice = &self.sweep.lattice;
+        for row in rows {
+            for all in [&self.now[..], &self.old[..], &self.potential[..]] {
+                if !all.is_empty() {
+                    out.extend_from_slice(bytemuck::cast_slice(lattice.row(all, row)));
+                }
+            }
+        }
+    }
+
+    fn write_rows(&mut self, first: usize, bytes: &[u8]) {
+        let lattice = &self.sweep.lattice;
+        let values: Vec<T> = bytemuck::pod_collect_to_vec(bytes);
+        let mut levels = [&mut self.now[..], &mut self.old[..], &mut self.potential[..]];
+        let kept = levels.iter().filter(|all| !all.is_empty()).count();
+        for (n, row) in values.chunks_exact(kept * lattice.size[0]).enumerate() {
+            let all = levels.iter_mut().filter(|all| !all.is_empty());
+            for (all, values) in all.zip(row.chunks_exact(lattice.size[0])) {
+                all[lattice.sites(first + n)].copy_from_slice(values);
+                lattice.fill_ghosts(&mut all[lattice.span(first + n)], true);
+            }
+        }
+    }
+
+    fn row_sums(&mut self, _clock: &RunClock) -> Vec<[f64; NUMBERS]> {
+        self.sums_of_rows().iter().map(Sums::to_numbers).collect()
+    }
+
+    fn sums_of(grid: &Grid, rows: &[[f64; NUMBERS]]) -> Observables {
+        let rows: Vec<Sums> = rows.iter().map(Sums::from_numbers).collect();
+        total(&rows, grid)
+    }
+
+    fn record_of(_grid: &Grid, tap: &Tap, rows: &[f64]) -> f64 {
+        value_of(tap, rows)
     }
 }
 

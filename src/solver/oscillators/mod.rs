@@ -121,6 +121,7 @@ pub static METHOD: Method = Method {
     objections,
     memory,
     reach: Some(reach),
+    split: None,
     transducers: &[
         Backend::Cpu,
         #[cfg(feature = "cuda")]

@@ -5,11 +5,13 @@ use super::measure::ReadRow;
 use super::recorder::Recorder;
 use super::run::{KEPT, Trotter};
 use crate::field::{Real, wide};
+use crate::grid::Grid;
 use crate::physics::Measure;
 use crate::solver::Taps;
 use crate::solver::clock::RunClock;
 use crate::solver::taps::Tap;
-use crate::solver::totals::Region;
+use crate::solver::parts::RowNumbers;
+use crate::solver::totals::{Region, Totals};
 use crate::solver::transducers::Act;
 use num_complex::Complex64;
 use rayon::prelude::*;
@@ -63,6 +65,19 @@ impl<T: Real> Trotter<T> {
             let seen_steps = 0..usize::try_from(seen).unwrap_or(1);
             if steady {
                 self.hear(seen_steps.clone(), &recorder, closing.as_ref(), taps);
+            }
+            if taps.keeps_rows() {
+                for step in seen_steps {
+                    let record = |n: usize, tap: &Tap| {
+                        self.tap_rows(&recorder, step, n, tap, closing.as_ref(), &drives)
+                    };
+                    taps.push_rows(&after(step), record);
+                }
+                done += unseen + seen;
+                if done >= steps {
+                    break;
+                }
+                continue;
             }
             let own = &*taps;
             let records: Vec<Vec<f64>> = (seen_steps.into_par_iter())
@@ -131,6 +146,47 @@ impl<T: Real> Trotter<T> {
         let read = if recorder.direct() { field } else { copies };
         let totals = self.totals_of(read, &Region::of(tap), closing, drives);
         totals.value(&self.problem.grid, tap)
+    }
+
+    /// What the rows of a tap add to its value, with the rows' numbers; see [`Self::record_of`].
+    fn tap_rows(
+        &self,
+        recorder: &Recorder<T>,
+        step: usize,
+        n: usize,
+        tap: &Tap,
+        closing: Option<&HalfPhase>,
+        drives: &[f64],
+    ) -> RowNumbers {
+        if (0..3).any(|axis| tap.lo[axis] >= tap.hi[axis]) {
+            return Vec::new();
+        }
+        if let Some(rows) = recorder.reduced_rows(step, n) {
+            return rows;
+        }
+        let copies: ReadRow<T> = &|row, x, out| recorder.read(step, n, row, x, out);
+        let field: ReadRow<T> = &|row, x, out| self.stepper.read(row, x, out);
+        let read = if recorder.direct() { field } else { copies };
+        let rows = self.rows_of(read, &Region::of(tap), closing, drives);
+        let number = |totals: Totals| match tap.measure {
+            Measure::Flux => totals.current,
+            Measure::Energy => totals.energy,
+            _ => totals.norm,
+        };
+        rows.into_iter().map(|(row, totals)| (row, number(totals))).collect()
+    }
+
+    /// The value of a tap from the numbers of all its rows, in their order.
+    pub(super) fn record_of(grid: &Grid, tap: &Tap, rows: &[f64]) -> f64 {
+        let sum = rows.iter().fold(0.0, |sum, row| sum + row);
+        let totals = Totals {
+            norm: sum,
+            energy: sum,
+            current: sum,
+            peak: rows.iter().copied().fold(0.0, f64::max),
+            ..Totals::default()
+        };
+        totals.value(grid, tap)
     }
 
     /// The same on a device: sums are put in after every step and stay there, and come to the host once a batch, so that steps do not wait for them.

@@ -25,19 +25,23 @@ struct Sums<'a, T> {
 impl<T: Real> Trotter<T> {
     /// Norm, ⟨H⟩, positions and spreads of ψ at `time`.
     pub(super) fn measure(&self, time: f64) -> Observables {
+        let grid = &self.problem.grid;
+        let totals = match self.stepper.device() {
+            Some(device) => {
+                let closing = self.last_half_phase(time);
+                device.totals(&self.everywhere(true), closing.as_ref(), &self.media.drives_at(time))
+            }
+            None => Totals::of_rows(grid.size()[1], &self.rows_at(time)),
+        };
+        totals.observables(grid)
+    }
+
+    /// Sums over every row of ψ at `time`, for a field on the host.
+    pub(super) fn rows_at(&self, time: f64) -> Vec<(usize, Totals)> {
         let closing = self.last_half_phase(time);
         let drives = self.media.drives_at(time);
-        let everywhere = self.everywhere(true);
-        let totals = match self.stepper.device() {
-            Some(device) => device.totals(&everywhere, closing.as_ref(), &drives),
-            None => self.totals_of(
-                &|row, x, out| self.stepper.read(row, x, out),
-                &everywhere,
-                closing.as_ref(),
-                &drives,
-            ),
-        };
-        totals.observables(&self.problem.grid)
+        let read: ReadRow<T> = &|row, x, out| self.stepper.read(row, x, out);
+        self.rows_of(read, &self.everywhere(true), closing.as_ref(), &drives)
     }
 
     /// Sums over a region of the sites that `read` gives.
@@ -48,13 +52,25 @@ impl<T: Real> Trotter<T> {
         closing: Option<&HalfPhase>,
         drives: &[f64],
     ) -> Totals {
+        let rows = self.rows_of(read, region, closing, drives);
+        Totals::of_rows(self.problem.grid.size()[1], &rows)
+    }
+
+    /// The same row by row, with the rows' numbers; a row has only its moments along x.
+    pub(super) fn rows_of(
+        &self,
+        read: ReadRow<T>,
+        region: &Region,
+        closing: Option<&HalfPhase>,
+        drives: &[f64],
+    ) -> Vec<(usize, Totals)> {
         let ny = self.problem.grid.size()[1];
         let rows: Vec<usize> = (region.lo[2]..region.hi[2])
             .flat_map(|k| (region.lo[1]..region.hi[1]).map(move |j| j + ny * k))
             .collect();
         let width = region.hi[0].saturating_sub(region.lo[0]);
         if width == 0 {
-            return Totals::default();
+            return Vec::new();
         }
         let sums = Sums {
             read,
@@ -62,31 +78,13 @@ impl<T: Real> Trotter<T> {
             closing,
             drives,
         };
-        let parts: Vec<Totals> = rows
-            .par_iter()
+        rows.par_iter()
             .with_min_len(8)
             .map_init(
                 || [vec![Complex::default(); width], vec![Complex::default(); width]],
-                |buffers, &row| self.row_totals(&sums, row, buffers),
+                |buffers, &row| (row, self.row_totals(&sums, row, buffers)),
             )
-            .collect();
-        let mut totals = Totals::default();
-        #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
-        for (row, part) in rows.iter().zip(&parts) {
-            totals.norm += part.norm;
-            totals.energy += part.energy;
-            totals.current += part.current;
-            if part.peak > totals.peak {
-                totals.peak = part.peak;
-            }
-            totals.first[0] += part.first[0];
-            totals.second[0] += part.second[0];
-            for (axis, at) in [(1, row % ny), (2, row / ny)] {
-                totals.first[axis] += at as f64 * part.norm;
-                totals.second[axis] += (at * at) as f64 * part.norm;
-            }
-        }
-        totals
+            .collect()
     }
 
     /// Sites of a row of ψ.
@@ -211,7 +209,7 @@ impl<T: Real> Trotter<T> {
     /// e^{−iϕ} of the x bonds of a row, ϕ = −2π·flux·y.
     fn peierls(&self, row: usize) -> Complex64 {
         #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
-        let y = (row % self.problem.grid.size()[1]) as f64;
+        let y = self.problem.grid.global(1, row % self.problem.grid.size()[1]) as f64;
         Complex64::cis(std::f64::consts::TAU * self.problem.quantum.flux * y)
     }
 

@@ -86,10 +86,12 @@ impl<T: Real> Media<T> {
         let absorption =
             absorbs.then(|| quantum::at_sites(&grid, |j, k, row| medium.absorption_row(scale, j, k, 0..nx, row)));
         let walls = medium.has(Sets::Wall).then(|| quantum::walls(medium));
-        let lowest = energy
-            .par_iter()
-            .map(|e: &T| e.wide())
-            .reduce(|| f64::INFINITY, f64::min);
+        let lowest = if problem.imaginary && grid.is_window() {
+            lowest_of::<T>(problem)
+        } else {
+            let wide = energy.par_iter().map(|e: &T| e.wide());
+            wide.reduce(|| f64::INFINITY, f64::min)
+        };
         Self {
             number: NEXT.fetch_add(1, Relaxed),
             grid,
@@ -259,6 +261,23 @@ impl<T: Real> Media<T> {
             }
         }
     }
+}
+
+/// The lowest energy of the whole grid of a problem on a window.
+fn lowest_of<T: Real>(problem: &Problem) -> f64 {
+    let medium = problem.medium.over(problem.grid.whole());
+    let [nx, ny, _] = medium.grid().size();
+    (0..medium.grid().rows())
+        .into_par_iter()
+        .map_init(
+            || vec![0.0; nx],
+            |row, n| {
+                medium.potential_row(None, n % ny, n / ny, 0..nx, row);
+                let energies = row.iter().map(|value| T::of(value + problem.quantum.diagonal).wide());
+                energies.fold(f64::INFINITY, f64::min)
+            },
+        )
+        .reduce(|| f64::INFINITY, f64::min)
 }
 
 /// Rounds (re, im) so that the running sum of re² + im² − `square` stays near zero.

@@ -34,6 +34,7 @@ mod vector;
 mod wgpu;
 
 use super::method::{Backend, Kind, Method, Paper, ParameterSpec, Target, Variant, Work};
+use super::parts::{self, Split};
 use super::placed;
 use super::run::Run;
 use super::setup::{Choice, Number, Setup};
@@ -42,7 +43,7 @@ use super::{Solver, SolverError};
 use crate::backend::simd::Level;
 use crate::field::Precision;
 use crate::physics::{Equation, Sets};
-use crate::scene::Scenario;
+use crate::scene::{Objection, Scenario};
 use blocked::Way;
 use problem::Problem;
 use run::{Sweeper, Trotter};
@@ -108,6 +109,7 @@ pub static METHOD: Method = Method {
             kind: Kind::Count { min: 1, max: 64 },
             variants: &["blocked", "fused"],
         },
+        parts::PARAMETER,
     ],
     papers: &[
         Paper {
@@ -127,6 +129,7 @@ pub static METHOD: Method = Method {
     objections: problem::objections,
     memory,
     reach: Some(reach),
+    split: Some(split),
     transducers: &[
         Backend::Cpu,
         #[cfg(feature = "cuda")]
@@ -148,6 +151,17 @@ fn reach(scenario: &Scenario, set: &mut [bool]) {
             grow_by_pairs(&problem.grid, set, sweep.axis, sweep.odd);
         }
     }
+}
+
+/// A value travels two rows in the sweeps of a sub-step along the axis that is cut. Bonds join pairs of rows, so that windows begin at even ones.
+fn split(scenario: &Scenario) -> Result<Split, Objection> {
+    let fourth = problem::order(scenario) == 4;
+    Ok(Split {
+        reach: if fourth { 10 } else { 2 },
+        beside: 2,
+        unit: 2,
+        steps: if fourth { 2 } else { 8 },
+    })
 }
 
 /// Field, phases (up to three tables for order 4) and energy; absorption, walls and driven parts where there are any.
@@ -197,7 +211,7 @@ fn make(setup: Setup, backend: Backend) -> Result<Box<dyn Solver>, SolverError> 
 }
 
 fn make_in<T: Number + blocked::Blockwise>(setup: Setup, backend: Backend) -> Result<Box<dyn Solver>, SolverError> {
-    Run::boxed(setup, move |setup| {
+    Run::in_parts(setup, move |setup| {
         let problem = Problem::new(setup)?;
         let sweeper: Box<dyn Sweeper<T>> = match backend {
             Backend::Cpu => on_processor(&problem, &setup.choice),

@@ -80,7 +80,7 @@ impl Problem {
         }
         let phase = |y: usize| {
             #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
-            let (sin, cos) = (-TAU * self.quantum.flux * y as f64).sin_cos();
+            let (sin, cos) = (-TAU * self.quantum.flux * self.grid.global(1, y) as f64).sin_cos();
             Complex::new(T::of(cos), T::of(sin))
         };
         (0..self.grid.size()[1]).map(phase).collect()

@@ -14,6 +14,7 @@ use crate::field::Real;
 use crate::grid::Grid;
 use crate::physics::Measure;
 use crate::solver::Taps;
+use crate::solver::parts::RowNumbers;
 use crate::solver::events::{Partials, Reduction, Sites, reduce_chunk};
 use crate::solver::taps::Tap;
 use crate::solver::tiling::CHUNK;
@@ -232,6 +233,18 @@ impl<T: Real> Recorder<T> {
         own.filter_map(Reading::partials)
             .map(|partials| partials.reduced(step))
             .next()
+    }
+
+    /// The same row by row, with the rows' numbers.
+    pub(super) fn reduced_rows(&self, step: usize, tap: usize) -> Option<RowNumbers> {
+        let mut own = self.readings.iter().filter(|reading| reading.tap == tap);
+        let partials = own.find_map(Reading::partials)?;
+        let ny = self.grid.size()[1];
+        let number = |n: usize| {
+            let (j, k) = partials.sites.row(n);
+            j + ny * k
+        };
+        Some(partials.rows(step).enumerate().map(|(n, row)| (number(n), row)).collect())
     }
 
     /// Copied sites of a row after step `step` of a batch; 0 where nothing was copied.

@@ -78,9 +78,17 @@ impl<T: Real> Trotter<T> {
                 };
             }
         });
-        let weight = self.sum_of_squares();
-        if initial.normalised() && weight > 0.0 {
-            self.stepper.scale(T::of(1.0 / (weight * grid.cell_volume()).sqrt()));
+        // Of a window the sum over all parts is not known yet.
+        if !grid.is_window() {
+            self.begin(initial.normalised().then(|| self.sum_of_squares()));
+        }
+    }
+
+    /// Normalises the state at t = 0, whose Σ|ψ|² is `weight`, and makes φ of it.
+    pub(super) fn begin(&mut self, weight: Option<f64>) {
+        if let Some(weight) = weight.filter(|weight| *weight > 0.0) {
+            let norm = weight * self.problem.grid.cell_volume();
+            self.stepper.scale(T::of(1.0 / norm.sqrt()));
         }
         self.phase_whole_field(0.0, 1.0);
     }
@@ -175,8 +183,13 @@ impl<T: Real> Trotter<T> {
         if let Some(weight) = self.stepper.weight() {
             return weight;
         }
+        self.squares_of_rows().iter().sum()
+    }
+
+    /// Σ|φ|² of each row, for a field on the host.
+    pub(super) fn squares_of_rows(&self) -> Vec<f64> {
         let nx = self.problem.grid.size()[0];
-        let rows: Vec<f64> = (0..self.problem.grid.rows())
+        (0..self.problem.grid.rows())
             .into_par_iter()
             .map_init(
                 || vec![Complex::default(); nx],
@@ -188,8 +201,7 @@ impl<T: Real> Trotter<T> {
                         .sum()
                 },
             )
-            .collect();
-        rows.iter().sum()
+            .collect()
     }
 
     /// All sites.
@@ -260,7 +272,11 @@ impl<T: Real> Trotter<T> {
             device.normalise(weight);
             return;
         }
-        let now = self.sum_of_squares();
+        self.rescale_from(self.sum_of_squares(), weight);
+    }
+
+    /// The same where Σ|φ|² is known to be `now`.
+    pub(super) fn rescale_from(&mut self, now: f64, weight: f64) {
         if now > 0.0 {
             self.stepper.scale(T::of((weight / now).sqrt()));
         }

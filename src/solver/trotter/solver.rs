@@ -7,13 +7,18 @@ use super::run::Trotter;
 use super::stepper::OnDevice;
 use crate::backend::threads;
 use crate::field::{FieldData, Real, narrow};
+use crate::grid::Grid;
 use crate::physics::Observables;
 use crate::scene::scenario::Quantity;
 use crate::solver::clock::RunClock;
+use crate::solver::parts::{Cut, NUMBERS};
 use crate::solver::setup::Setup;
 use crate::solver::stepper::{Parts, Plane, Stepper};
+use crate::solver::taps::Tap;
+use crate::solver::totals::Totals;
 use crate::solver::{FieldImage, ImageRequest, SolverError, Taps};
 use num_complex::Complex;
+use std::ops::Range;
 
 impl<T: Real> Stepper for Trotter<T> {
     fn parts(&self) -> Parts {
@@ -189,6 +194,51 @@ impl<T: Real> Stepper for Trotter<T> {
             self.write_field(&|index| narrow(open.at(index)));
         }
         self.checked(())
+    }
+}
+
+impl<T: Real> Cut for Trotter<T> {
+    fn read_rows(&mut self, rows: Range<usize>, out: &mut Vec<u8>) {
+        let nx = self.problem.grid.size()[0];
+        let mut sites = vec![Complex::<T>::default(); nx];
+        for row in rows {
+            self.stepper.read(row, 0..nx, &mut sites);
+            out.extend_from_slice(bytemuck::cast_slice(&sites));
+        }
+    }
+
+    fn write_rows(&mut self, first: usize, bytes: &[u8]) {
+        let nx = self.problem.grid.size()[0];
+        let sites: Vec<Complex<T>> = bytemuck::pod_collect_to_vec(bytes);
+        for (n, sites) in sites.chunks_exact(nx).enumerate() {
+            self.stepper.write(first + n, 0, sites);
+        }
+    }
+
+    fn begin(&mut self, weight: Option<f64>) -> Result<(), SolverError> {
+        self.begin(weight);
+        self.checked(())
+    }
+
+    fn weights(&mut self) -> Vec<f64> {
+        self.squares_of_rows()
+    }
+
+    fn scale_from(&mut self, now: f64, weight: f64) {
+        self.rescale_from(now, weight);
+    }
+
+    fn row_sums(&mut self, clock: &RunClock) -> Vec<[f64; NUMBERS]> {
+        self.rows_at(clock.time()).iter().map(|(_, row)| row.to_numbers()).collect()
+    }
+
+    fn sums_of(grid: &Grid, rows: &[[f64; NUMBERS]]) -> Observables {
+        let rows: Vec<(usize, Totals)> = rows.iter().map(Totals::from_numbers).enumerate().collect();
+        Totals::of_rows(grid.size()[1], &rows).observables(grid)
+    }
+
+    fn record_of(grid: &Grid, tap: &Tap, rows: &[f64]) -> f64 {
+        Self::record_of(grid, tap, rows)
     }
 }
 

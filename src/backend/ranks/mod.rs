@@ -1,0 +1,90 @@
+//! Processes that work on one run together. Every one of them runs the same program and comes to the same calls in the same order; only the first
+//! prints and writes.
+
+#[cfg(unix)]
+mod launcher;
+#[cfg(unix)]
+mod mpi;
+
+use std::sync::OnceLock;
+
+/// What the processes of a run do together. A fault of the network, or a process that is gone, ends all of them.
+pub trait Ranks: Send + Sync {
+    /// The number of this process, from 0.
+    fn rank(&self) -> usize;
+    /// Processes.
+    fn count(&self) -> usize;
+    /// What every process brings, in the order of their numbers; all get all.
+    fn gather(&self, mine: &[u8]) -> Vec<Vec<u8>>;
+    /// Sends `down` to the process before and `up` to the next one, in a ring; what came from the one before and from the next one. All messages are
+    /// as long as each other.
+    fn swap(&self, down: &[u8], up: &[u8]) -> [Vec<u8>; 2];
+    /// The library, for people.
+    fn describe(&self) -> String;
+    /// Waits for the others and takes leave of them; nothing is asked afterwards.
+    fn leave(&self);
+    /// Ends all processes.
+    fn end(&self, code: i32) -> !;
+}
+
+static WORLD: OnceLock<Box<dyn Ranks>> = OnceLock::new();
+
+/// The processes that this one works with, where there are any.
+pub fn world() -> Option<&'static dyn Ranks> {
+    WORLD.get().map(AsRef::as_ref)
+}
+
+/// Takes part in the run of a launcher that started this process with others, e.g. `mpirun`; without one nothing happens.
+///
+/// # Errors
+/// If no library can be loaded, or it is another launcher's; in words for people, with the remedy.
+#[cfg(unix)]
+pub fn join() -> Result<(), String> {
+    if WORLD.get().is_some() {
+        return Ok(());
+    }
+    let Some(launcher) = launcher::Launcher::seen(|key| std::env::var(key).ok()) else {
+        return Ok(());
+    };
+    // A second call keeps the first.
+    let _ = WORLD.set(mpi::open(&launcher)?);
+    Ok(())
+}
+
+/// No launcher of several processes is known here.
+///
+/// # Errors
+/// None.
+#[cfg(not(unix))]
+pub fn join() -> Result<(), String> {
+    let _ = &WORLD;
+    Ok(())
+}
+
+/// How many processes of the same launcher share the `cores` that this one may use: 1 where the launcher has given each its own.
+#[must_use]
+pub fn sharing(cores: usize) -> usize {
+    #[cfg(unix)]
+    if let Some(launcher) = launcher::Launcher::seen(|key| std::env::var(key).ok()) {
+        let all = std::fs::read_to_string("/proc/cpuinfo").map_or(0, |text| text.matches("processor\t").count());
+        if cores >= all {
+            return launcher.here.unwrap_or(1).max(1);
+        }
+    }
+    let _ = cores;
+    1
+}
+
+/// Whether this process prints and writes.
+#[must_use]
+pub fn is_first() -> bool {
+    world().is_none_or(|ranks| ranks.rank() == 0)
+}
+
+/// Takes over what the first process found, where measured times or signals would have every process decide for itself.
+pub fn agree<const N: usize>(values: [f64; N]) -> [f64; N] {
+    let Some(ranks) = world() else { return values };
+    let all = ranks.gather(bytemuck::cast_slice(&values));
+    let first = all.first().map(|bytes| bytemuck::pod_collect_to_vec::<u8, f64>(bytes));
+    first.and_then(|first| first.try_into().ok()).unwrap_or(values)
+}

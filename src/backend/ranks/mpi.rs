@@ -1,0 +1,286 @@
+//! MPI, loaded when the program runs: one binary for Open MPI, for MPICH and what has its ABI (Intel MPI, Cray MPICH, MVAPICH), and for libraries with
+//! the ABI of the MPI-5 standard. Without a launcher nothing of it is touched.
+//!
+//! Handles are addresses in Open MPI and in the standard, and 32-bit numbers in MPICH; the constants are those of their `mpi.h` (Open MPI 4.1, MPICH
+//! 4.0, MPI 5.0 §20).
+
+#![allow(unsafe_code, reason = "calls of a C library")]
+#![allow(non_snake_case, reason = "the library's names")]
+
+use super::Ranks;
+use super::launcher::{Launcher, Wire};
+use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW, Symbol};
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ptr::null_mut;
+
+/// What differs between libraries beside the type of their handles.
+struct Constants<H> {
+    world: H,
+    byte: H,
+    errors_return: H,
+    /// `MPI_STATUS_IGNORE`.
+    no_status: *mut c_void,
+    /// `MPI_THREAD_SERIALIZED`.
+    serialized: c_int,
+}
+
+macro_rules! api {
+    ($($name:ident: fn($($argument:ty),*);)*) => {
+        /// The functions that are called.
+        struct Api<H> {
+            $($name: unsafe extern "C" fn($($argument),*) -> c_int,)*
+        }
+
+        impl<H> Api<H> {
+            /// # Safety
+            /// `library` is an MPI whose handles are `H`.
+            unsafe fn load(library: &Library) -> Result<Self, libloading::Error> {
+                Ok(Self {
+                    $($name: {
+                        // SAFETY: the signature is that of the standard, with this library's handles.
+                        let symbol: Symbol<unsafe extern "C" fn($($argument),*) -> c_int> =
+                            unsafe { library.get(concat!(stringify!($name), "\0").as_bytes())? };
+                        *symbol
+                    },)*
+                })
+            }
+        }
+    };
+}
+
+api! {
+    MPI_Init_thread: fn(*mut c_int, *mut c_void, c_int, *mut c_int);
+    MPI_Finalize: fn();
+    MPI_Comm_rank: fn(H, *mut c_int);
+    MPI_Comm_size: fn(H, *mut c_int);
+    MPI_Comm_set_errhandler: fn(H, H);
+    MPI_Allgather: fn(*const c_void, c_int, H, *mut c_void, c_int, H, H);
+    MPI_Bcast: fn(*mut c_void, c_int, H, c_int, H);
+    MPI_Sendrecv: fn(*const c_void, c_int, H, c_int, c_int, *mut c_void, c_int, H, c_int, c_int, H, *mut c_void);
+    MPI_Error_string: fn(c_int, *mut c_char, *mut c_int);
+    MPI_Abort: fn(H, c_int);
+}
+
+/// Bytes of one message: counts are 32-bit numbers.
+const MOST: usize = 1 << 30;
+/// Exit code of processes that end because a call failed.
+const FAILED: c_int = 1;
+
+struct Mpi<H> {
+    api: Api<H>,
+    constants: Constants<H>,
+    rank: usize,
+    count: usize,
+    name: String,
+    /// Keeps the functions alive.
+    _library: Library,
+}
+
+// SAFETY: the library was initialised for calls from any thread, one at a time (`MPI_THREAD_SERIALIZED`), and a run asks for one thing after the other.
+unsafe impl<H> Send for Mpi<H> {}
+// SAFETY: as above.
+unsafe impl<H> Sync for Mpi<H> {}
+
+/// Opens the launcher's MPI and takes part in it.
+///
+/// # Errors
+/// If there is no library, or it is not the launcher's; in words for people, with the remedy.
+pub(super) fn open(launcher: &Launcher) -> Result<Box<dyn Ranks>, String> {
+    let mut tried = Vec::new();
+    let named = std::env::var("RIPPLON_MPI").ok();
+    let names: Vec<&str> = match (&named, launcher.wire) {
+        (Some(name), _) => vec![name],
+        (None, Wire::Pmix) => vec!["libmpi.so.40", "libmpi_abi.so.1", "libmpi_abi.so.0", "libmpi.so.12", "libmpich.so.12"],
+        (None, Wire::Pmi) => vec!["libmpi.so.12", "libmpich.so.12", "libmpi_abi.so.1", "libmpi_abi.so.0", "libmpi.so.40"],
+    };
+    for name in names {
+        // SAFETY: constructors of a library that the user's launcher or the user names. Open MPI's components want its symbols global.
+        match unsafe { Library::open(Some(name), RTLD_NOW | RTLD_GLOBAL) } {
+            Ok(library) => return start(library, name, launcher),
+            Err(error) => tried.push(error.to_string()),
+        }
+    }
+    Err(format!(
+        "started by {} as one of {} processes, but no MPI library could be loaded ({}); install the launcher's (Debian, Ubuntu: `apt install \
+         libopenmpi3` or `libmpich12`), or set RIPPLON_MPI to the path of its libmpi.so",
+        launcher.name,
+        launcher.count,
+        tried.join("; ")
+    ))
+}
+
+fn start(library: Library, name: &str, launcher: &Launcher) -> Result<Box<dyn Ranks>, String> {
+    let missing = |error: libloading::Error| format!("{name} is no MPI library ({error}); set RIPPLON_MPI to the path of one");
+    // SAFETY: a data symbol of Open MPI, whose address is a handle.
+    let handle = |symbol: &str| unsafe {
+        let found = library.get::<*mut c_void>(format!("{symbol}\0").as_bytes());
+        found.map(|found| found.into_raw().cast::<c_void>())
+    };
+    let number = |value: usize| value as *mut c_void;
+    if let Ok(world) = handle("ompi_mpi_comm_world") {
+        let constants = Constants {
+            world,
+            byte: handle("ompi_mpi_byte").map_err(missing)?,
+            errors_return: handle("ompi_mpi_errors_return").map_err(missing)?,
+            no_status: null_mut(),
+            serialized: 2,
+        };
+        return join::<*mut c_void>(library, name, launcher, constants);
+    }
+    if name.contains("mpi_abi") {
+        let constants = Constants {
+            world: number(0x101),
+            byte: number(0x247),
+            errors_return: number(0x143),
+            no_status: null_mut(),
+            serialized: 2048,
+        };
+        return join::<*mut c_void>(library, name, launcher, constants);
+    }
+    let constants = Constants::<c_int> {
+        world: 0x4400_0000,
+        byte: 0x4c00_010d,
+        errors_return: 0x5400_0001,
+        no_status: number(1),
+        serialized: 2,
+    };
+    join(library, name, launcher, constants)
+}
+
+fn join<H: Copy + 'static>(
+    library: Library,
+    name: &str,
+    launcher: &Launcher,
+    constants: Constants<H>,
+) -> Result<Box<dyn Ranks>, String> {
+    // SAFETY: `start` found out which handles the library has.
+    let api = unsafe { Api::load(&library) }
+        .map_err(|error| format!("{name} is no MPI library ({error}); set RIPPLON_MPI to the path of one"))?;
+    let mut mpi = Mpi {
+        api,
+        constants,
+        rank: 0,
+        count: 1,
+        name: name.to_owned(),
+        _library: library,
+    };
+    let (mut rank, mut count, mut level) = (0, 0, 0);
+    let constants = &mpi.constants;
+    // SAFETY: the standard allows null for both arguments of the program; all others point to numbers that live through the calls.
+    unsafe {
+        let began = (mpi.api.MPI_Init_thread)(null_mut(), null_mut(), constants.serialized, &raw mut level);
+        if began != 0 {
+            return Err(format!("{name} could not be started (error {began}); is it the launcher's?"));
+        }
+        mpi.check("MPI_Comm_set_errhandler", (mpi.api.MPI_Comm_set_errhandler)(constants.world, constants.errors_return));
+        mpi.check("MPI_Comm_rank", (mpi.api.MPI_Comm_rank)(constants.world, &raw mut rank));
+        mpi.check("MPI_Comm_size", (mpi.api.MPI_Comm_size)(constants.world, &raw mut count));
+    }
+    if level < constants.serialized {
+        return Err(format!("{name} cannot be called from more than one thread (level {level}); use another build of it"));
+    }
+    (mpi.rank, mpi.count) = (rank.unsigned_abs() as usize, count.unsigned_abs() as usize);
+    if mpi.count != launcher.count {
+        mpi.leave();
+        return Err(format!(
+            "{} started {} processes, but {name} sees {}: this library is not this launcher's; set RIPPLON_MPI to the path of the launcher's libmpi.so",
+            launcher.name, launcher.count, mpi.count
+        ));
+    }
+    Ok(Box::new(mpi))
+}
+
+impl<H: Copy> Mpi<H> {
+    /// Ends all processes where a call failed.
+    fn check(&self, call: &str, code: c_int) {
+        if code == 0 {
+            return;
+        }
+        let mut text = vec![0 as c_char; 8192];
+        let mut length = 0;
+        // SAFETY: the buffer is longer than any MPI's `MPI_MAX_ERROR_STRING`, and begins as an empty string.
+        let text = unsafe {
+            (self.api.MPI_Error_string)(code, text.as_mut_ptr(), &raw mut length);
+            CStr::from_ptr(text.as_ptr()).to_string_lossy().into_owned()
+        };
+        #[expect(clippy::print_stderr, reason = "the last words of the process")]
+        {
+            eprintln!("error: {call} failed: {text}");
+        }
+        self.end(FAILED);
+    }
+}
+
+impl<H: Copy> Ranks for Mpi<H> {
+    fn rank(&self) -> usize {
+        self.rank
+    }
+
+    fn count(&self) -> usize {
+        self.count
+    }
+
+    fn describe(&self) -> String {
+        self.name.clone()
+    }
+
+    fn gather(&self, mine: &[u8]) -> Vec<Vec<u8>> {
+        let Constants { world, byte, .. } = self.constants;
+        let own = mine.len() as u64;
+        let mut lengths = vec![0u64; self.count];
+        let size = size_of::<u64>() as c_int;
+        // SAFETY: one number is sent, and there is room for one of each process.
+        let code = unsafe {
+            let (from, to) = ((&raw const own).cast(), lengths.as_mut_ptr().cast());
+            (self.api.MPI_Allgather)(from, size, byte, to, size, byte, world)
+        };
+        self.check("MPI_Allgather", code);
+        // Arrays may be longer than a count can say: each comes from its owner, piece by piece.
+        let mut all = Vec::with_capacity(self.count);
+        for (rank, length) in lengths.iter().enumerate() {
+            let mut bytes = if rank == self.rank { mine.to_vec() } else { vec![0; usize::try_from(*length).unwrap_or(0)] };
+            for piece in bytes.chunks_mut(MOST) {
+                // SAFETY: all processes give a buffer of the same length.
+                let code = unsafe {
+                    let (count, root) = (piece.len() as c_int, rank as c_int);
+                    (self.api.MPI_Bcast)(piece.as_mut_ptr().cast(), count, byte, root, world)
+                };
+                self.check("MPI_Bcast", code);
+            }
+            all.push(bytes);
+        }
+        all
+    }
+
+    fn swap(&self, down: &[u8], up: &[u8]) -> [Vec<u8>; 2] {
+        let (before, after) = ((self.rank + self.count - 1) % self.count, (self.rank + 1) % self.count);
+        let Constants { world, byte, no_status, .. } = self.constants;
+        let send = |bytes: &[u8], to: usize, from: usize, tag: c_int| {
+            let mut come = vec![0; bytes.len()];
+            for (piece, room) in bytes.chunks(MOST).zip(come.chunks_mut(MOST)) {
+                let count = piece.len() as c_int;
+                let (out, into) = (piece.as_ptr().cast(), room.as_mut_ptr().cast());
+                let (to, from) = (to as c_int, from as c_int);
+                // SAFETY: both buffers have `count` bytes, as those of the neighbours have.
+                let code = unsafe {
+                    (self.api.MPI_Sendrecv)(out, count, byte, to, tag, into, count, byte, from, tag, world, no_status)
+                };
+                self.check("MPI_Sendrecv", code);
+            }
+            come
+        };
+        [send(up, after, before, 1), send(down, before, after, 2)]
+    }
+
+    fn leave(&self) {
+        // SAFETY: nothing is under way: calls return when they are done.
+        let code = unsafe { (self.api.MPI_Finalize)() };
+        self.check("MPI_Finalize", code);
+    }
+
+    fn end(&self, code: i32) -> ! {
+        // SAFETY: it does not come back.
+        unsafe { (self.api.MPI_Abort)(self.constants.world, code) };
+        std::process::exit(code)
+    }
+}

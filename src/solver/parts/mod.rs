@@ -1,0 +1,82 @@
+//! One run on a grid that is cut along its slowest axis: y in two dimensions, z in three.
+//!
+//! A part is the method itself on a window of the grid ([`Grid::window`](crate::grid::Grid::window)): its own rows (the core), and ghost rows beside
+//! them that are copies of its neighbours'. Steps spoil ghosts from outside inwards, at the rate at which values travel in the scheme; before that
+//! reaches the core the ghosts are copied anew. Since a site is computed from the same numbers by the same instructions in every part, all bits are
+//! those of a run that is not cut. Sums are made of the numbers of single rows, added in the order of rows whoever owns them.
+//!
+//! One process may hold several parts, and several processes may share them ([`Ranks`](crate::backend::ranks::Ranks)): each then does the same calls.
+
+mod plan;
+mod pictures;
+mod records;
+#[cfg(test)]
+mod tests;
+mod whole;
+
+use super::clock::RunClock;
+use super::method::{Kind, ParameterSpec};
+use super::stepper::Stepper;
+use super::taps::Tap;
+use super::SolverError;
+use crate::grid::Grid;
+use crate::physics::Observables;
+use std::ops::Range;
+
+pub use plan::Split;
+pub(super) use plan::{Plan, refused};
+pub(super) use whole::Whole;
+
+/// What rows add to a detector's record, with the rows' numbers j + ny·k.
+pub(super) type RowNumbers = Vec<(usize, f64)>;
+
+/// Numbers that a row adds to the observables.
+pub(super) const NUMBERS: usize = 8;
+
+/// The key of the parameter.
+pub(super) const KEY: &str = "parts";
+
+/// The parameter of methods that can be cut.
+pub(super) const PARAMETER: ParameterSpec = ParameterSpec {
+    key: KEY,
+    title: "Parts",
+    about: "Parts that the grid is cut into along its slowest axis. Under an MPI launcher every process takes some of them, at least one. Never \
+            changes the result, not by a bit.",
+    kind: Kind::Count { min: 1, max: 4096 },
+    variants: &[],
+};
+
+/// A method on the processor that steps windows of a grid. Rows are numbered j + ny·k.
+pub(super) trait Cut: Stepper {
+    /// Appends what is stepped of some rows, bit by bit.
+    fn read_rows(&mut self, rows: Range<usize>, out: &mut Vec<u8>);
+
+    /// Takes such rows over, from row `first` on.
+    fn write_rows(&mut self, first: usize, bytes: &[u8]);
+
+    /// Ends the making of a window's state at t = 0. `weight` is Σ|ψ|² of the whole grid where the state is to be normalised.
+    fn begin(&mut self, _weight: Option<f64>) -> Result<(), SolverError> {
+        Ok(())
+    }
+
+    /// What every row adds to [`Stepper::weight`].
+    fn weights(&mut self) -> Vec<f64> {
+        Vec::new()
+    }
+
+    /// [`Stepper::scale_to`] for a whole whose weight is `now`.
+    fn scale_from(&mut self, _now: f64, _weight: f64) {}
+
+    /// What every row adds to [`Stepper::sums`].
+    fn row_sums(&mut self, clock: &RunClock) -> Vec<[f64; NUMBERS]>;
+
+    /// [`Stepper::sums`] from those of all rows of the whole grid.
+    fn sums_of(grid: &Grid, rows: &[[f64; NUMBERS]]) -> Observables
+    where
+        Self: Sized;
+
+    /// The value of a detector of the whole grid from the numbers of its rows, in their order.
+    fn record_of(grid: &Grid, tap: &Tap, rows: &[f64]) -> f64
+    where
+        Self: Sized;
+}

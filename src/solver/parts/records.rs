@@ -1,0 +1,101 @@
+//! Detectors of a grid in parts: each part keeps what its rows add to a record, and all of it is added in the order of rows.
+
+use super::whole::Whole;
+use super::{Cut, RowNumbers};
+use crate::physics::Measure;
+use crate::solver::Taps;
+use crate::solver::clock::RunClock;
+use crate::solver::taps::Tap;
+
+impl<S: Cut> Whole<S> {
+    /// Has the parts keep the rows of these detectors.
+    pub(super) fn follow(&mut self, taps: &Taps) {
+        for n in 0..self.members.len() {
+            let own: Vec<Tap> = taps.taps().iter().map(|tap| self.tap_in(n, tap)).collect();
+            let known = &self.members[n].taps;
+            if known.taps() != own || known.every() != taps.every() || !known.keeps_rows() {
+                self.members[n].taps = taps.in_part(own);
+            }
+        }
+    }
+
+    /// What a part has of a detector: its own rows of it, and the ghost rows beside them that belong to it as well.
+    fn tap_in(&self, n: usize, tap: &Tap) -> Tap {
+        let (axis, member) = (self.plan.axis, &self.members[n]);
+        let part = &self.plan.parts[member.place];
+        let mut own = tap.clone();
+        if tap.measure == Measure::Value && tap.shares.is_empty() {
+            own.hi[axis] = own.hi[axis].min(own.lo[axis] + 1);
+        }
+        let all = own.lo[axis]..own.hi[axis];
+        let common = all.start.max(part.start)..all.end.min(part.end);
+        let (mut lo, mut hi) = (member.core.start, member.core.start);
+        if !common.is_empty() {
+            lo = member.core.start + common.start - part.start;
+            hi = lo + common.len();
+            let rows = self.setup.scenario.grid().size()[axis];
+            let (first, _) = self.plan.window(member.place);
+            let belongs = |row: usize| all.contains(&((first + row) % rows));
+            while lo > 0 && belongs(lo - 1) {
+                lo -= 1;
+            }
+            while hi < member.rows && belongs(hi) {
+                hi += 1;
+            }
+        }
+        // A point between sites: those of its sites that stand in rows of the part.
+        own.shares.retain(|(site, _)| part.contains(&site[axis]));
+        for (site, _) in &mut own.shares {
+            site[axis] = member.core.start + site[axis] - part.start;
+        }
+        if own.shares.is_empty() && !tap.shares.is_empty() {
+            hi = lo;
+        }
+        (own.lo[axis], own.hi[axis]) = (lo, hi);
+        own
+    }
+
+    /// Appends the records that the parts have kept of steps at these clocks.
+    pub(super) fn record(&mut self, clocks: impl Iterator<Item = RunClock>, taps: &mut Taps) {
+        let lines = self.lines();
+        let detectors = taps.taps().len();
+        let due: Vec<RunClock> = clocks.filter(|clock| taps.any_due(clock)).collect();
+        let mut own: Vec<Vec<Vec<RowNumbers>>> = Vec::new();
+        for member in &mut self.members {
+            let mut records = member.taps.take_rows();
+            for rows in records.iter_mut().flatten() {
+                rows.retain(|(row, _)| member.core.contains(&(row / lines)));
+            }
+            own.push(records);
+        }
+        if due.is_empty() {
+            return;
+        }
+        // For each part, record and detector: how many numbers, and the numbers.
+        #[expect(clippy::cast_precision_loss, reason = "numbers of rows")]
+        let message = own.iter().flatten().flatten().flat_map(|rows| {
+            std::iter::once(rows.len() as f64).chain(rows.iter().map(|(_, number)| *number))
+        });
+        let mine = message.collect();
+        let mut all = self.all(mine).into_iter();
+        let mut numbers = vec![Vec::new(); due.len() * detectors];
+        for _ in 0..self.plan.parts.len() {
+            for rows in &mut numbers {
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "written above from a count"
+                )]
+                let count = all.next().unwrap_or(0.0) as usize;
+                rows.extend(all.by_ref().take(count));
+            }
+        }
+        let grid = self.setup.scenario.grid();
+        for (clock, numbers) in due.iter().zip(numbers.chunks(detectors.max(1))) {
+            let values: Vec<f64> = (taps.taps().iter().zip(numbers))
+                .map(|(tap, rows)| S::record_of(grid, tap, rows))
+                .collect();
+            taps.push(clock, &values);
+        }
+    }
+}

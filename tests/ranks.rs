@@ -1,0 +1,221 @@
+//! Runs of several processes under an MPI launcher write the files of one process, byte for byte.
+//!
+//! Without `mpirun` or `mpiexec` on the path the tests say so and look at nothing; continuous integration installs them.
+
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail where it stands")]
+#![allow(clippy::print_stderr, reason = "says what is not tested")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::{Duration, Instant};
+
+const SCENE: &str = r#"
+format = 1
+title = "parts"
+[grid]
+size = [40, 96]
+spacing = 1.0
+edges = ["wall", "periodic"]
+[quantum]
+hopping = 1.0
+[time]
+step = 0.1
+end = 5.0
+[[packet]]
+center = [20.0, 40.0]
+width = 5.0
+momentum = [0.4, 0.8]
+[[layer]]
+sets = "potential"
+value = "0.1*sin(0.3*x)*cos(0.2*y)"
+[[detector]]
+name = "line"
+from = [10.0, 5.0]
+to = [10.0, 90.0]
+[[detector]]
+name = "box"
+measure = "probability"
+region = { min = [5.0, 20.0], max = [30.0, 70.0] }
+[solver]
+backend = "cpu"
+"#;
+
+/// A launcher and how it is called.
+struct Launcher {
+    program: PathBuf,
+    open_mpi: bool,
+}
+
+/// The launchers of this machine: Open MPI's and MPICH's by their own names, so that both are found where both are installed.
+fn launchers() -> Vec<Launcher> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut found: Vec<Launcher> = Vec::new();
+    for name in ["mpirun.openmpi", "mpirun.mpich", "mpirun"] {
+        for folder in std::env::split_paths(&path) {
+            let program = folder.join(name);
+            let Ok(output) = Command::new(&program).arg("--version").output() else {
+                continue;
+            };
+            let open_mpi = String::from_utf8_lossy(&output.stdout).contains("Open MPI");
+            if found.iter().all(|known| known.open_mpi != open_mpi) {
+                found.push(Launcher { program, open_mpi });
+            }
+        }
+    }
+    if found.is_empty() {
+        eprintln!("not tested: no MPI launcher (Debian, Ubuntu: apt install openmpi-bin mpich)");
+    }
+    found
+}
+
+impl Launcher {
+    fn start(&self, ranks: usize, folder: &Path, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.program);
+        if self.open_mpi {
+            command.args(["--oversubscribe", "--allow-run-as-root", "--bind-to", "none"]);
+        }
+        command.arg("-n").arg(ranks.to_string());
+        command.arg(env!("CARGO_BIN_EXE_ripplon")).args(arguments);
+        // Waiting processes do not take the cores of those that work.
+        command.env("OMPI_MCA_mpi_yield_when_idle", "1").env("RAYON_NUM_THREADS", "1");
+        command.current_dir(folder);
+        command
+    }
+}
+
+fn folder(name: &str, scene: &str) -> tempfile::TempDir {
+    let folder = tempfile::Builder::new().prefix(name).tempdir().unwrap();
+    std::fs::write(folder.path().join("scene.toml"), scene).unwrap();
+    folder
+}
+
+fn words(output: &Output) -> String {
+    format!(
+        "{}\n{}{}",
+        output.status,
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    )
+}
+
+const OUTPUTS: [&str; 4] = ["field.npy", "observables.csv", "detectors.csv", "state"];
+const RUN: [&str; 10] = [
+    "run", "scene.toml", "--save", "field.npy", "--observables", "observables.csv", "--detectors", "detectors.csv", "--checkpoint",
+    "state",
+];
+
+fn files(folder: &Path) -> Vec<Vec<u8>> {
+    OUTPUTS.iter().map(|name| std::fs::read(folder.join(name)).unwrap()).collect()
+}
+
+fn alone(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ripplon"));
+    command.args(arguments).current_dir(folder).output().unwrap()
+}
+
+#[test]
+fn several_processes_write_what_one_writes() {
+    for launcher in launchers() {
+        let one = folder("one", SCENE);
+        let output = alone(one.path(), &RUN);
+        assert!(output.status.success(), "{}", words(&output));
+        let expected = files(one.path());
+        for ranks in [2, 3, 4] {
+            let many = folder("many", SCENE);
+            let output = launcher.start(ranks, many.path(), &RUN).output().unwrap();
+            assert!(output.status.success(), "{ranks} processes: {}", words(&output));
+            // Only the first prints.
+            let text = String::from_utf8_lossy(&output.stdout).into_owned();
+            assert_eq!(text.matches("40 × 96 sites").count(), 1, "{text}");
+            for (name, (own, expected)) in OUTPUTS.iter().zip(files(many.path()).iter().zip(&expected)) {
+                assert!(own == expected, "{name} of {ranks} processes ({})", launcher.program.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn every_process_says_what_it_has() {
+    for launcher in launchers() {
+        let place = folder("info", SCENE);
+        let output = launcher.start(2, place.path(), &["info"]).output().unwrap();
+        let text = words(&output);
+        assert!(output.status.success() && text.contains("2 processes"), "{text}");
+        assert!(text.contains("process 0"), "{text}");
+    }
+}
+
+/// What cannot be cut is said once, with exit code 2, and leaves no process.
+#[test]
+fn scenes_that_cannot_be_cut_end_all_processes() {
+    for launcher in launchers() {
+        let place = folder("whole", SCENE);
+        let arguments = ["run", "scene.toml", "--set", "solver.method=split-step-fourier"];
+        let output = launcher.start(2, place.path(), &arguments).output().unwrap();
+        let text = words(&output);
+        assert_eq!(output.status.code(), Some(2), "{text}");
+        assert_eq!(text.matches("cannot be cut into parts").count(), 1, "{text}");
+    }
+}
+
+/// Another launcher's library, or none, is an error and no silent run of one process each.
+#[test]
+fn a_library_that_is_not_the_launchers_is_refused() {
+    for launcher in launchers() {
+        let place = folder("library", SCENE);
+        let missing = launcher.start(2, place.path(), &RUN).env("RIPPLON_MPI", "/nowhere/libmpi.so").output().unwrap();
+        let text = words(&missing);
+        assert!(!missing.status.success() && text.contains("RIPPLON_MPI"), "{text}");
+        assert!(!place.path().join("field.npy").exists());
+    }
+    if let [open, other] = &launchers()[..] {
+        for (launcher, library) in [(open, "libmpich.so.12"), (other, "libmpi.so.40")] {
+            let place = folder("other", SCENE);
+            let output = launcher.start(2, place.path(), &RUN).env("RIPPLON_MPI", library).output().unwrap();
+            assert!(!output.status.success(), "{library}: {}", words(&output));
+            assert!(!place.path().join("field.npy").exists());
+        }
+    }
+}
+
+/// A process that is killed ends all within ten seconds, and the last checkpoint can be gone on from in fewer processes.
+#[test]
+fn a_process_that_dies_ends_all() {
+    for launcher in launchers() {
+        let place = folder("dies", SCENE);
+        let arguments = ["run", "scene.toml", "--steps", "100000000", "--checkpoint", "state", "--every", "100"];
+        let mut all = launcher.start(3, place.path(), &arguments).spawn().unwrap();
+        let begun = Instant::now();
+        while !place.path().join("state").exists() {
+            assert!(begun.elapsed() < Duration::from_secs(100), "no checkpoint");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        let victim = one_of(place.path());
+        let killed = Command::new("kill").args(["-9", &victim.to_string()]).status().unwrap();
+        assert!(killed.success());
+        let begun = Instant::now();
+        let status = loop {
+            if let Some(status) = all.try_wait().unwrap() {
+                break status;
+            }
+            assert!(begun.elapsed() < Duration::from_secs(10), "the others go on");
+            std::thread::sleep(Duration::from_millis(50));
+        };
+        assert!(!status.success());
+        let output = alone(place.path(), &["run", "scene.toml", "--resume", "state", "--steps", "10"]);
+        assert!(output.status.success(), "{}", words(&output));
+    }
+}
+
+/// The last process of a run in this folder.
+fn one_of(folder: &Path) -> u32 {
+    let program = Path::new(env!("CARGO_BIN_EXE_ripplon")).canonicalize().unwrap();
+    let folder = folder.canonicalize().unwrap();
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    let own = processes.filter(|entry| {
+        let link = |name: &str| std::fs::read_link(entry.path().join(name)).ok();
+        link("exe").as_ref() == Some(&program) && link("cwd").as_ref() == Some(&folder)
+    });
+    own.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).max().unwrap()
+}
