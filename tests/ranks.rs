@@ -78,7 +78,9 @@ impl Launcher {
         command.arg("-n").arg(ranks.to_string());
         command.arg(env!("CARGO_BIN_EXE_ripplon")).args(arguments);
         // Waiting processes do not take the cores of those that work.
-        command.env("OMPI_MCA_mpi_yield_when_idle", "1").env("RAYON_NUM_THREADS", "1");
+        command
+            .env("OMPI_MCA_mpi_yield_when_idle", "1")
+            .env("RAYON_NUM_THREADS", "1");
         command.current_dir(folder);
         command
     }
@@ -101,12 +103,23 @@ fn words(output: &Output) -> String {
 
 const OUTPUTS: [&str; 4] = ["field.npy", "observables.csv", "detectors.csv", "state"];
 const RUN: [&str; 10] = [
-    "run", "scene.toml", "--save", "field.npy", "--observables", "observables.csv", "--detectors", "detectors.csv", "--checkpoint",
+    "run",
+    "scene.toml",
+    "--save",
+    "field.npy",
+    "--observables",
+    "observables.csv",
+    "--detectors",
+    "detectors.csv",
+    "--checkpoint",
     "state",
 ];
 
 fn files(folder: &Path) -> Vec<Vec<u8>> {
-    OUTPUTS.iter().map(|name| std::fs::read(folder.join(name)).unwrap()).collect()
+    OUTPUTS
+        .iter()
+        .map(|name| std::fs::read(folder.join(name)).unwrap())
+        .collect()
 }
 
 fn alone(folder: &Path, arguments: &[&str]) -> Output {
@@ -129,7 +142,11 @@ fn several_processes_write_what_one_writes() {
             let text = String::from_utf8_lossy(&output.stdout).into_owned();
             assert_eq!(text.matches("40 × 96 sites").count(), 1, "{text}");
             for (name, (own, expected)) in OUTPUTS.iter().zip(files(many.path()).iter().zip(&expected)) {
-                assert!(own == expected, "{name} of {ranks} processes ({})", launcher.program.display());
+                assert!(
+                    own == expected,
+                    "{name} of {ranks} processes ({})",
+                    launcher.program.display()
+                );
             }
         }
     }
@@ -164,7 +181,11 @@ fn scenes_that_cannot_be_cut_end_all_processes() {
 fn a_library_that_is_not_the_launchers_is_refused() {
     for launcher in launchers() {
         let place = folder("library", SCENE);
-        let missing = launcher.start(2, place.path(), &RUN).env("RIPPLON_MPI", "/nowhere/libmpi.so").output().unwrap();
+        let missing = launcher
+            .start(2, place.path(), &RUN)
+            .env("RIPPLON_MPI", "/nowhere/libmpi.so")
+            .output()
+            .unwrap();
         let text = words(&missing);
         assert!(!missing.status.success() && text.contains("RIPPLON_MPI"), "{text}");
         assert!(!place.path().join("field.npy").exists());
@@ -172,7 +193,11 @@ fn a_library_that_is_not_the_launchers_is_refused() {
     if let [open, other] = &launchers()[..] {
         for (launcher, library) in [(open, "libmpich.so.12"), (other, "libmpi.so.40")] {
             let place = folder("other", SCENE);
-            let output = launcher.start(2, place.path(), &RUN).env("RIPPLON_MPI", library).output().unwrap();
+            let output = launcher
+                .start(2, place.path(), &RUN)
+                .env("RIPPLON_MPI", library)
+                .output()
+                .unwrap();
             assert!(!output.status.success(), "{library}: {}", words(&output));
             assert!(!place.path().join("field.npy").exists());
         }
@@ -184,7 +209,16 @@ fn a_library_that_is_not_the_launchers_is_refused() {
 fn a_process_that_dies_ends_all() {
     for launcher in launchers() {
         let place = folder("dies", SCENE);
-        let arguments = ["run", "scene.toml", "--steps", "100000000", "--checkpoint", "state", "--every", "100"];
+        let arguments = [
+            "run",
+            "scene.toml",
+            "--steps",
+            "100000000",
+            "--checkpoint",
+            "state",
+            "--every",
+            "100",
+        ];
         let mut all = launcher.start(3, place.path(), &arguments).spawn().unwrap();
         let begun = Instant::now();
         while !place.path().join("state").exists() {
@@ -203,7 +237,10 @@ fn a_process_that_dies_ends_all() {
             std::thread::sleep(Duration::from_millis(50));
         };
         assert!(!status.success());
-        let output = alone(place.path(), &["run", "scene.toml", "--resume", "state", "--steps", "10"]);
+        let output = alone(
+            place.path(),
+            &["run", "scene.toml", "--resume", "state", "--steps", "10"],
+        );
         assert!(output.status.success(), "{}", words(&output));
     }
 }
@@ -217,5 +254,7 @@ fn one_of(folder: &Path) -> u32 {
         let link = |name: &str| std::fs::read_link(entry.path().join(name)).ok();
         link("exe").as_ref() == Some(&program) && link("cwd").as_ref() == Some(&folder)
     });
-    own.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).max().unwrap()
+    own.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .max()
+        .unwrap()
 }

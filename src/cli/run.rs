@@ -92,7 +92,9 @@ fn keep_records(args: &RunArgs, engine: &mut Engine, total: u64) -> anyhow::Resu
 
 pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
     let mut scene = args.scene.clone();
-    scene.set.extend(args.parts.map(|parts| format!("solver.parts={parts}")));
+    scene
+        .set
+        .extend(args.parts.map(|parts| format!("solver.parts={parts}")));
     let scenario = scene::load(&scene)?;
     // Found out now rather than after an hour.
     let sounds = sound::wanted(&args.sounds, &scenario)?;

@@ -2,6 +2,7 @@
 
 use super::{Backend, Kind, METHODS, Method, ParameterSpec, Target, find};
 use crate::backend::host_memory::free as free_memory;
+use crate::backend::ranks;
 use crate::physics::Equation;
 use crate::scene::nearest;
 use crate::scene::{Faults, Objection, Parameter, Scenario, SceneFile, SolverChoice, SolverTable};
@@ -113,7 +114,8 @@ impl SolverTable for Table {
         let Some(method) = find(&scenario.solver().method) else {
             return Vec::new();
         };
-        let needed = (method.memory)(scenario);
+        // Processes that share a run have a part of it each.
+        let needed = (method.memory)(scenario) / ranks::world().map_or(1, |world| world.count() as u64);
         if let Some(free) = free_memory().filter(|free| needed > *free) {
             let message = format!(
                 "{} sites need {} with \"{}\", and {} are free",

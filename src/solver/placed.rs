@@ -32,7 +32,10 @@ pub(super) fn build(
         let only_there = only_elsewhere && variant.as_deref().is_some_and(|variant| knows(backend, variant));
         // Whether an adapter is faster than the processor depends on both: it is taken where it is named, or where only it has the variant.
         // Parts are stepped on the processor.
-        let large = setup.plan.is_none() && backend == Backend::Cuda && variant.is_none() && scenario.grid().sites() >= fewest_sites;
+        let large = setup.plan.is_none()
+            && backend == Backend::Cuda
+            && variant.is_none()
+            && scenario.grid().sites() >= fewest_sites;
         let offered = (method.targets.iter())
             .any(|target| target.backend == backend && target.precisions.contains(&setup.choice.precision));
         let open = asked.is_none() && (only_there || large) && offered && backend.availability().is_ok();

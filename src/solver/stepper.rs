@@ -33,6 +33,8 @@ pub(super) struct Plane {
     pub values: usize,
     /// Whether a state may lack it.
     pub optional: bool,
+    /// Arrays one after the other in it, each with as many values in every row of the grid's last axis.
+    pub blocks: usize,
 }
 
 impl Plane {
@@ -42,6 +44,7 @@ impl Plane {
             name: name.into(),
             values,
             optional: false,
+            blocks: 1,
         }
     }
 

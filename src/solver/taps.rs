@@ -122,7 +122,13 @@ impl Taps {
             return;
         }
         let record = (self.taps.iter().enumerate())
-            .map(|(n, tap)| if self.is_due(n, clock) { rows_of(n, tap) } else { Vec::new() })
+            .map(|(n, tap)| {
+                if self.is_due(n, clock) {
+                    rows_of(n, tap)
+                } else {
+                    Vec::new()
+                }
+            })
             .collect();
         if let Some(rows) = &mut self.rows {
             rows.push(record);

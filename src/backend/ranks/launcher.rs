@@ -32,16 +32,25 @@ impl Launcher {
                 here: number(here),
             })
         };
-        let slurm_wire = if variable("PMIX_RANK").is_some() { Wire::Pmix } else { Wire::Pmi };
-        found("Open MPI", Wire::Pmix, "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE")
-            .or_else(|| {
-                // A batch script runs in a job of many tasks, and is one process.
-                variable("SLURM_PROCID")?;
-                variable("SLURM_STEP_ID")?;
-                found("Slurm", slurm_wire, "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS_PER_NODE")
-            })
-            .or_else(|| found("an MPI launcher", Wire::Pmi, "PMI_SIZE", "MPI_LOCALNRANKS"))
-            .filter(|launcher| launcher.count > 1)
+        let slurm_wire = if variable("PMIX_RANK").is_some() {
+            Wire::Pmix
+        } else {
+            Wire::Pmi
+        };
+        found(
+            "Open MPI",
+            Wire::Pmix,
+            "OMPI_COMM_WORLD_SIZE",
+            "OMPI_COMM_WORLD_LOCAL_SIZE",
+        )
+        .or_else(|| {
+            // A batch script runs in a job of many tasks, and is one process.
+            variable("SLURM_PROCID")?;
+            variable("SLURM_STEP_ID")?;
+            found("Slurm", slurm_wire, "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS_PER_NODE")
+        })
+        .or_else(|| found("an MPI launcher", Wire::Pmi, "PMI_SIZE", "MPI_LOCALNRANKS"))
+        .filter(|launcher| launcher.count > 1)
     }
 }
 

@@ -90,8 +90,20 @@ pub(super) fn open(launcher: &Launcher) -> Result<Box<dyn Ranks>, String> {
     let named = std::env::var("RIPPLON_MPI").ok();
     let names: Vec<&str> = match (&named, launcher.wire) {
         (Some(name), _) => vec![name],
-        (None, Wire::Pmix) => vec!["libmpi.so.40", "libmpi_abi.so.1", "libmpi_abi.so.0", "libmpi.so.12", "libmpich.so.12"],
-        (None, Wire::Pmi) => vec!["libmpi.so.12", "libmpich.so.12", "libmpi_abi.so.1", "libmpi_abi.so.0", "libmpi.so.40"],
+        (None, Wire::Pmix) => vec![
+            "libmpi.so.40",
+            "libmpi_abi.so.1",
+            "libmpi_abi.so.0",
+            "libmpi.so.12",
+            "libmpich.so.12",
+        ],
+        (None, Wire::Pmi) => vec![
+            "libmpi.so.12",
+            "libmpich.so.12",
+            "libmpi_abi.so.1",
+            "libmpi_abi.so.0",
+            "libmpi.so.40",
+        ],
     };
     for name in names {
         // SAFETY: constructors of a library that the user's launcher or the user names. Open MPI's components want its symbols global.
@@ -110,7 +122,8 @@ pub(super) fn open(launcher: &Launcher) -> Result<Box<dyn Ranks>, String> {
 }
 
 fn start(library: Library, name: &str, launcher: &Launcher) -> Result<Box<dyn Ranks>, String> {
-    let missing = |error: libloading::Error| format!("{name} is no MPI library ({error}); set RIPPLON_MPI to the path of one");
+    let missing =
+        |error: libloading::Error| format!("{name} is no MPI library ({error}); set RIPPLON_MPI to the path of one");
     // SAFETY: a data symbol of Open MPI, whose address is a handle.
     let handle = |symbol: &str| unsafe {
         let found = library.get::<*mut c_void>(format!("{symbol}\0").as_bytes());
@@ -170,14 +183,24 @@ fn join<H: Copy + 'static>(
     unsafe {
         let began = (mpi.api.MPI_Init_thread)(null_mut(), null_mut(), constants.serialized, &raw mut level);
         if began != 0 {
-            return Err(format!("{name} could not be started (error {began}); is it the launcher's?"));
+            return Err(format!(
+                "{name} could not be started (error {began}); is it the launcher's?"
+            ));
         }
-        mpi.check("MPI_Comm_set_errhandler", (mpi.api.MPI_Comm_set_errhandler)(constants.world, constants.errors_return));
+        mpi.check(
+            "MPI_Comm_set_errhandler",
+            (mpi.api.MPI_Comm_set_errhandler)(constants.world, constants.errors_return),
+        );
         mpi.check("MPI_Comm_rank", (mpi.api.MPI_Comm_rank)(constants.world, &raw mut rank));
-        mpi.check("MPI_Comm_size", (mpi.api.MPI_Comm_size)(constants.world, &raw mut count));
+        mpi.check(
+            "MPI_Comm_size",
+            (mpi.api.MPI_Comm_size)(constants.world, &raw mut count),
+        );
     }
     if level < constants.serialized {
-        return Err(format!("{name} cannot be called from more than one thread (level {level}); use another build of it"));
+        return Err(format!(
+            "{name} cannot be called from more than one thread (level {level}); use another build of it"
+        ));
     }
     (mpi.rank, mpi.count) = (rank.unsigned_abs() as usize, count.unsigned_abs() as usize);
     if mpi.count != launcher.count {
@@ -238,7 +261,11 @@ impl<H: Copy> Ranks for Mpi<H> {
         // Arrays may be longer than a count can say: each comes from its owner, piece by piece.
         let mut all = Vec::with_capacity(self.count);
         for (rank, length) in lengths.iter().enumerate() {
-            let mut bytes = if rank == self.rank { mine.to_vec() } else { vec![0; usize::try_from(*length).unwrap_or(0)] };
+            let mut bytes = if rank == self.rank {
+                mine.to_vec()
+            } else {
+                vec![0; usize::try_from(*length).unwrap_or(0)]
+            };
             for piece in bytes.chunks_mut(MOST) {
                 // SAFETY: all processes give a buffer of the same length.
                 let code = unsafe {
@@ -254,7 +281,9 @@ impl<H: Copy> Ranks for Mpi<H> {
 
     fn swap(&self, down: &[u8], up: &[u8]) -> [Vec<u8>; 2] {
         let (before, after) = ((self.rank + self.count - 1) % self.count, (self.rank + 1) % self.count);
-        let Constants { world, byte, no_status, .. } = self.constants;
+        let Constants {
+            world, byte, no_status, ..
+        } = self.constants;
         let send = |bytes: &[u8], to: usize, from: usize, tag: c_int| {
             let mut come = vec![0; bytes.len()];
             for (piece, room) in bytes.chunks(MOST).zip(come.chunks_mut(MOST)) {
@@ -263,7 +292,9 @@ impl<H: Copy> Ranks for Mpi<H> {
                 let (to, from) = (to as c_int, from as c_int);
                 // SAFETY: both buffers have `count` bytes, as those of the neighbours have.
                 let code = unsafe {
-                    (self.api.MPI_Sendrecv)(out, count, byte, to, tag, into, count, byte, from, tag, world, no_status)
+                    (self.api.MPI_Sendrecv)(
+                        out, count, byte, to, tag, into, count, byte, from, tag, world, no_status,
+                    )
                 };
                 self.check("MPI_Sendrecv", code);
             }

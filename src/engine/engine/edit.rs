@@ -8,6 +8,7 @@ use crate::engine::{EngineError, Verdict};
 use crate::physics::Equation;
 use crate::scene::Scenario;
 use crate::scene::scenario::Quantity;
+use crate::solver::parts::KEY;
 use crate::solver::{Clock, Edit, Solver, SolverError, Taps};
 use std::sync::Arc;
 
@@ -208,7 +209,14 @@ impl Engine {
         if self.log.is_some() {
             next.keep_velocity()?;
         }
-        let carry = |from: &mut dyn Solver, next: &mut dyn Solver| carry(from, next, scenario, step);
+        let cut_otherwise = differ_in_parts_only(&self.scenario, scenario);
+        let carry = |from: &mut dyn Solver, next: &mut dyn Solver| {
+            if cut_otherwise {
+                next.load(&from.save()?)?;
+                return Ok(next.edit(scenario, &Edit::TimeStep(step))?);
+            }
+            carry(from, next, scenario, step)
+        };
         let present = if self.snapshot.is_some() {
             Some(self.solver.save()?)
         } else {
@@ -239,6 +247,16 @@ impl Engine {
         self.observables()?;
         Ok(())
     }
+}
+
+/// Whether two scenes are stepped in the same way, and at most their grids are cut into other parts.
+fn differ_in_parts_only(one: &Scenario, other: &Scenario) -> bool {
+    let uncut = |scenario: &Scenario| {
+        let mut solver = scenario.solver().clone();
+        solver.parameters.remove(KEY);
+        solver
+    };
+    uncut(one) == uncut(other) && one.time() == other.time() && one.medium() == other.medium()
 }
 
 /// Gives a solver of `scenario` the field and the clock of another one, with a Δt of its own.

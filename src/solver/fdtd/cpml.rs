@@ -109,6 +109,22 @@ impl<T: Real> Layer<T> {
     }
 }
 
+impl<T> Layer<T> {
+    /// What is remembered of row j + ny·k: ψ of the faces below, then above, and ζ; empty where it has none.
+    pub fn of_row(&self, size: [usize; 3], row: usize) -> [&[T]; 3] {
+        let own = self.shape.row(size, [row % size[1], row / size[1]]).unwrap_or(0..0);
+        let (below, above) = self.psi.split_at(self.zeta.len());
+        [&below[own.clone()], &above[own.clone()], &self.zeta[own]]
+    }
+
+    /// The same, to be changed.
+    pub fn of_row_mut(&mut self, size: [usize; 3], row: usize) -> [&mut [T]; 3] {
+        let own = self.shape.row(size, [row % size[1], row / size[1]]).unwrap_or(0..0);
+        let (below, above) = self.psi.split_at_mut(self.zeta.len());
+        [&mut below[own.clone()], &mut above[own.clone()], &mut self.zeta[own]]
+    }
+}
+
 impl<T: Real> Shape<T> {
     /// Sets A and B for Courant numbers cΔt/a of the low and the high end.
     #[expect(clippy::cast_precision_loss, reason = "widths are small")]
@@ -128,7 +144,9 @@ impl<T: Real> Shape<T> {
         self.factors =
             [(0, 0.5), (0, -0.5), (0, 0.0), (1, 0.5), (1, -0.5), (1, 0.0)].map(|(which, outer)| slots(which, outer));
     }
+}
 
+impl<T> Shape<T> {
     /// Slots of both ends: sites 0, 1, … of the low one, then those of the high one, in the order of the axis.
     pub fn slots(&self) -> usize {
         2 * self.end

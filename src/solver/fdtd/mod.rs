@@ -280,7 +280,7 @@ fn build(scenario: &Scenario) -> Result<Box<dyn Solver>, SolverError> {
     placed::build(&METHOD, scenario, FEWEST_ON_DEVICE, make)
 }
 
-fn make(setup: Setup, backend: Backend) -> Result<Box<dyn Solver>, SolverError> {
+pub(super) fn make(setup: Setup, backend: Backend) -> Result<Box<dyn Solver>, SolverError> {
     match setup.choice.precision {
         #[cfg(all(feature = "gui", not(target_family = "wasm")))]
         Precision::Single if backend == Backend::Wgpu => Run::boxed(setup, wgpu::Wgpu::new),

@@ -12,8 +12,8 @@ use super::share::{Shared, View};
 use crate::field::Real;
 use crate::physics::Measure;
 use crate::solver::Taps;
-use crate::solver::parts::RowNumbers;
 use crate::solver::clock::RunClock;
+use crate::solver::parts::RowNumbers;
 use crate::solver::taps::Tap;
 use crate::solver::transducers::Act;
 use num_complex::Complex64;
@@ -320,7 +320,13 @@ impl Record {
             });
             return;
         }
-        let value = |seen: &Option<Seen>| if let Some(Seen::Value(value)) = seen { *value } else { f64::NAN };
+        let value = |seen: &Option<Seen>| {
+            if let Some(Seen::Value(value)) = seen {
+                *value
+            } else {
+                f64::NAN
+            }
+        };
         let values: Vec<f64> = self.values.iter().map(value).collect();
         taps.push(&self.clock, &values);
     }

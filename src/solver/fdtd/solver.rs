@@ -134,7 +134,10 @@ impl<T: Vectors> Stepper for Fdtd<T> {
         let mut planes = vec![Plane::new(NOW, sites), Plane::new(OLD, sites)];
         for layer in &self.layers {
             let axis = ["x", "y", "z"][layer.shape.axis];
-            planes.push(Plane::new(format!("psi_{axis}"), layer.psi.len()));
+            planes.push(Plane {
+                blocks: 2,
+                ..Plane::new(format!("psi_{axis}"), layer.psi.len())
+            });
             planes.push(Plane::new(format!("zeta_{axis}"), layer.zeta.len()));
         }
         planes.push(Plane::optional(PEAK, sites));
@@ -199,19 +202,32 @@ impl<T: Vectors> Cut for Fdtd<T> {
                     out.extend_from_slice(bytemuck::cast_slice(lattice.row(all, row)));
                 }
             }
+            for layer in &self.layers {
+                for memory in layer.of_row(lattice.size, row) {
+                    out.extend_from_slice(bytemuck::cast_slice(memory));
+                }
+            }
         }
     }
 
-    fn write_rows(&mut self, first: usize, bytes: &[u8]) {
+    fn write_rows(&mut self, rows: Range<usize>, bytes: &[u8]) {
         let lattice = &self.sweep.lattice;
         let values: Vec<T> = bytemuck::pod_collect_to_vec(bytes);
-        let mut levels = [&mut self.now[..], &mut self.old[..], &mut self.potential[..]];
-        let kept = levels.iter().filter(|all| !all.is_empty()).count();
-        for (n, row) in values.chunks_exact(kept * lattice.size[0]).enumerate() {
-            let all = levels.iter_mut().filter(|all| !all.is_empty());
-            for (all, values) in all.zip(row.chunks_exact(lattice.size[0])) {
-                all[lattice.sites(first + n)].copy_from_slice(values);
-                lattice.fill_ghosts(&mut all[lattice.span(first + n)], true);
+        let mut rest = &values[..];
+        let mut take = |to: &mut [T]| {
+            let (own, others) = rest.split_at(to.len());
+            to.copy_from_slice(own);
+            rest = others;
+        };
+        for row in rows {
+            for all in [&mut self.now[..], &mut self.old[..], &mut self.potential[..]] {
+                if !all.is_empty() {
+                    take(&mut all[lattice.sites(row)]);
+                    lattice.fill_ghosts(&mut all[lattice.span(row)], true);
+                }
+            }
+            for layer in &mut self.layers {
+                layer.of_row_mut(lattice.size, row).into_iter().for_each(&mut take);
             }
         }
     }

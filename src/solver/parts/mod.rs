@@ -7,18 +7,18 @@
 //!
 //! One process may hold several parts, and several processes may share them ([`Ranks`](crate::backend::ranks::Ranks)): each then does the same calls.
 
-mod plan;
 mod pictures;
+mod plan;
 mod records;
 #[cfg(test)]
 mod tests;
 mod whole;
 
+use super::SolverError;
 use super::clock::RunClock;
 use super::method::{Kind, ParameterSpec};
 use super::stepper::Stepper;
 use super::taps::Tap;
-use super::SolverError;
 use crate::grid::Grid;
 use crate::physics::Observables;
 use std::ops::Range;
@@ -34,7 +34,7 @@ pub(super) type RowNumbers = Vec<(usize, f64)>;
 pub(super) const NUMBERS: usize = 8;
 
 /// The key of the parameter.
-pub(super) const KEY: &str = "parts";
+pub const KEY: &str = "parts";
 
 /// The parameter of methods that can be cut.
 pub(super) const PARAMETER: ParameterSpec = ParameterSpec {
@@ -51,8 +51,8 @@ pub(super) trait Cut: Stepper {
     /// Appends what is stepped of some rows, bit by bit.
     fn read_rows(&mut self, rows: Range<usize>, out: &mut Vec<u8>);
 
-    /// Takes such rows over, from row `first` on.
-    fn write_rows(&mut self, first: usize, bytes: &[u8]);
+    /// Takes such rows over.
+    fn write_rows(&mut self, rows: Range<usize>, bytes: &[u8]);
 
     /// Ends the making of a window's state at t = 0. `weight` is Σ|ψ|² of the whole grid where the state is to be normalised.
     fn begin(&mut self, _weight: Option<f64>) -> Result<(), SolverError> {

@@ -19,7 +19,15 @@ impl<S: Cut> Whole<S> {
     ) -> Result<(), SolverError> {
         let width = request.x.len();
         let first = request.y.start;
-        let mut sites = |quantity: Quantity| self.sites_of(clock, &ImageRequest { quantity, ..request.clone() });
+        let mut sites = |quantity: Quantity| {
+            self.sites_of(
+                clock,
+                &ImageRequest {
+                    quantity,
+                    ..request.clone()
+                },
+            )
+        };
         if quantum && request.quantity == Quantity::Phase {
             let (re, im) = (sites(Quantity::Real)?, sites(Quantity::Imaginary)?);
             image.fill_quantum(request, |j, out| {
@@ -41,7 +49,11 @@ impl<S: Cut> Whole<S> {
     /// A quantity at every site of a request.
     fn sites_of(&mut self, clock: &RunClock, request: &ImageRequest) -> Result<Vec<f32>, SolverError> {
         let planes = self.plan.axis == 2;
-        let asked = if planes { request.z..request.z + 1 } else { request.y.clone() };
+        let asked = if planes {
+            request.z..request.z + 1
+        } else {
+            request.y.clone()
+        };
         let mut mine = Vec::new();
         let mut image = FieldImage::default();
         for member in &mut self.members {

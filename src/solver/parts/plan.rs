@@ -44,8 +44,14 @@ pub(in crate::solver) fn refused(method: &Method) -> Objection {
     let others = others.filter(|other| other.split.is_some() && other.equation == method.equation);
     let ids: Vec<&str> = others.map(|other| other.id).collect();
     objection(
-        format!("\"{}\" cannot be cut into parts: it steps the grid as a whole", method.id),
-        format!("remove `{KEY}` (one process), or take solver.method = \"{}\"", ids.join("\" or \"")),
+        format!(
+            "\"{}\" cannot be cut into parts: it steps the grid as a whole",
+            method.id
+        ),
+        format!(
+            "remove `{KEY}` (one process), or take solver.method = \"{}\"",
+            ids.join("\" or \"")
+        ),
     )
 }
 
@@ -64,7 +70,12 @@ impl Plan {
         let Some(split) = method.split else {
             return Err(refused(method));
         };
-        if scenario.solver().backend.named().is_some_and(|backend| backend != Backend::Cpu) {
+        if scenario
+            .solver()
+            .backend
+            .named()
+            .is_some_and(|backend| backend != Backend::Cpu)
+        {
             let message = format!("a grid in {count} parts is stepped on the processor");
             return Err(objection(message, "write solver.backend = \"cpu\", or remove `parts`"));
         }
@@ -86,7 +97,10 @@ impl Plan {
                 ["x", "y", "z"][plan.axis],
                 plan.ghosts.max(1)
             );
-            return Err(objection(message, format!("take at most {most} parts, or a larger grid")));
+            return Err(objection(
+                message,
+                format!("take at most {most} parts, or a larger grid"),
+            ));
         }
         Ok(Some(plan))
     }
@@ -96,7 +110,13 @@ impl Plan {
         let grid = scenario.grid();
         let axis = grid.rank() - 1;
         let rows = grid.size()[axis];
-        let start = |n: usize| if n == count { rows } else { n * rows / count / split.unit * split.unit };
+        let start = |n: usize| {
+            if n == count {
+                rows
+            } else {
+                n * rows / count / split.unit * split.unit
+            }
+        };
         let parts: Vec<Range<usize>> = (0..count).map(|n| start(n)..start(n + 1)).collect();
         // Ghost rows come from the next part alone: low parts exchange more often.
         let least = parts.iter().map(Range::len).min().unwrap_or(0);

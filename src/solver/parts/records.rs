@@ -73,9 +73,11 @@ impl<S: Cut> Whole<S> {
         }
         // For each part, record and detector: how many numbers, and the numbers.
         #[expect(clippy::cast_precision_loss, reason = "numbers of rows")]
-        let message = own.iter().flatten().flatten().flat_map(|rows| {
-            std::iter::once(rows.len() as f64).chain(rows.iter().map(|(_, number)| *number))
-        });
+        let message = own
+            .iter()
+            .flatten()
+            .flatten()
+            .flat_map(|rows| std::iter::once(rows.len() as f64).chain(rows.iter().map(|(_, number)| *number)));
         let mine = message.collect();
         let mut all = self.all(mine).into_iter();
         let mut numbers = vec![Vec::new(); due.len() * detectors];

@@ -1,0 +1,106 @@
+//! The depth of ghost rows: as many as a plan says are enough, and one unit fewer is not.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
+
+use super::Plan;
+use crate::field::FieldData;
+use crate::solver::setup::Setup;
+use crate::solver::{Backend, Solver, SolverError, SolverState, Taps, fdtd, find, read_scene_text, trotter};
+
+type Make = fn(Setup, Backend) -> Result<Box<dyn Solver>, SolverError>;
+
+const PSI: &str = "[quantum]\nhopping = 1.0\n[time]\nstep = 0.5\n[[packet]]\ncenter = [9.0, 30.0]\nwidth = 4.0\nmomentum = [0.5, 0.5]\n";
+const SOUND: &str =
+    "[acoustic]\nspeed = 1.0\ndensity = 1.0\n[time]\nstep = 0.3\n[[pulse]]\ncenter = [9.0, 30.0]\nwidth = 3.0\n";
+
+/// A run in two parts whose ghost rows reach `fewer` rows less than they should, two steps an exchange.
+fn run(make: Make, scene: &str, solver: &str, fewer: usize, parts: usize) -> Box<dyn Solver> {
+    let text = format!(
+        "format = 1\n[grid]\nsize = [24, 80]\nspacing = 1.0\n{scene}[solver]\nbackend = \"cpu\"\nprecision = \"double\"\nparts = {parts}\n{solver}\n"
+    );
+    let (_, scenario) = read_scene_text(&text, None, &[]).unwrap();
+    let method = find(&scenario.solver().method).unwrap();
+    let split = method.split.unwrap()(&scenario).unwrap();
+    let mut setup = Setup::new(method, &scenario).unwrap();
+    if let Some(plan) = &mut setup.plan {
+        plan.steps = 2;
+        plan.ghosts = 2 * split.reach - fewer;
+    }
+    make(setup, Backend::Cpu).unwrap()
+}
+
+/// Numbers without a pattern, the same in every call.
+fn shaken(mut state: SolverState) -> SolverState {
+    for (_, array) in &mut state.arrays {
+        let number = |n: usize| {
+            let n = u32::try_from(n).unwrap().wrapping_mul(2654435761);
+            f64::from(n ^ (n >> 13)) / f64::from(u32::MAX) - 0.5
+        };
+        match array {
+            FieldData::Complex128(all) => (all.iter_mut().enumerate()).for_each(|(n, z)| {
+                (z.re, z.im) = (number(2 * n), number(2 * n + 1));
+            }),
+            FieldData::Float64(all) => all.iter_mut().enumerate().for_each(|(n, x)| *x = number(n)),
+            _ => {}
+        }
+    }
+    state
+}
+
+#[test]
+fn one_row_fewer_is_too_few() {
+    let cases: [(Make, &str, &str, usize); 5] = [
+        (trotter::make, PSI, "method = \"trotter\"\nvariant = \"naive\"", 2),
+        (
+            trotter::make,
+            PSI,
+            "method = \"trotter\"\nvariant = \"blocked\"\nfused_steps = 2",
+            2,
+        ),
+        (
+            trotter::make,
+            PSI,
+            "method = \"trotter\"\nvariant = \"vector\"\norder = 4",
+            2,
+        ),
+        (fdtd::make, SOUND, "method = \"fdtd\"\nvariant = \"stepwise\"", 1),
+        (
+            fdtd::make,
+            SOUND,
+            "method = \"fdtd\"\nvariant = \"stepwise\"\norder = 8",
+            1,
+        ),
+    ];
+    for (make, scene, solver, unit) in cases {
+        let end = |fewer: usize, parts: usize| {
+            let mut run = run(make, scene, solver, fewer, parts);
+            let state = shaken(run.save().unwrap());
+            run.load(&state).unwrap();
+            run.advance(6, &mut Taps::default()).unwrap();
+            run.save().unwrap().arrays
+        };
+        let whole = end(0, 1);
+        assert!(whole == end(0, 2), "{solver}: the ghosts of the plan are too few");
+        assert!(whole != end(unit, 2), "{solver}: {unit} fewer would do");
+    }
+}
+
+#[test]
+fn every_row_belongs_to_one_part() {
+    for (rows, parts) in [(80, 3), (81, 4), (130, 2)] {
+        let text = format!("format = 1\n[grid]\nsize = [24, {rows}]\nspacing = 1.0\n{PSI}[solver]\nparts = {parts}\n");
+        let (_, scenario) = read_scene_text(&text, None, &[]).unwrap();
+        let plan = Plan::of(find("trotter").unwrap(), &scenario).unwrap().unwrap();
+        let mut next = 0;
+        for part in &plan.parts {
+            assert!(
+                part.start == next && part.start % 2 == 0 && part.len() >= plan.ghosts,
+                "{plan:?}"
+            );
+            next = part.end;
+        }
+        assert_eq!(next, rows);
+        let shared: Vec<_> = (0..2).flat_map(|rank| plan.of_rank(rank, 2)).collect();
+        assert_eq!(shared, (0..parts).collect::<Vec<_>>());
+    }
+}

@@ -78,7 +78,11 @@ impl<S: Cut> Whole<S> {
 
     /// Lines along x in a row of the axis that is cut.
     pub(super) fn lines(&self) -> usize {
-        if self.plan.axis == 2 { self.setup.scenario.grid().size()[1] } else { 1 }
+        if self.plan.axis == 2 {
+            self.setup.scenario.grid().size()[1]
+        } else {
+            1
+        }
     }
 
     /// What all processes bring, in their order.
@@ -87,7 +91,9 @@ impl<S: Cut> Whole<S> {
             None => mine,
             Some(ranks) => {
                 let all = ranks.gather(bytemuck::cast_slice(&mine));
-                all.iter().flat_map(|bytes| bytemuck::pod_collect_to_vec::<u8, N>(bytes)).collect()
+                all.iter()
+                    .flat_map(|bytes| bytemuck::pod_collect_to_vec::<u8, N>(bytes))
+                    .collect()
             }
         }
     }
@@ -117,7 +123,9 @@ impl<S: Cut> Whole<S> {
             let core = &member.core;
             let mut read = |rows: Range<usize>| {
                 let mut bytes = Vec::new();
-                member.stepper.read_rows(rows.start * lines..rows.end * lines, &mut bytes);
+                member
+                    .stepper
+                    .read_rows(rows.start * lines..rows.end * lines, &mut bytes);
                 bytes
             };
             down.push(read(core.start..core.start + ghosts));
@@ -133,10 +141,11 @@ impl<S: Cut> Whole<S> {
             let below = if n == 0 { &before } else { &up[n - 1] };
             let above = down.get(n + 1).unwrap_or(&after);
             if member.core.start > 0 {
-                member.stepper.write_rows(0, below);
+                member.stepper.write_rows(0..member.core.start * lines, below);
             }
             if member.core.end < member.rows {
-                member.stepper.write_rows(member.core.end * lines, above);
+                let rows = member.core.end * lines..member.rows * lines;
+                member.stepper.write_rows(rows, above);
             }
         }
         self.spent = 0;
@@ -154,43 +163,48 @@ impl<S: Cut> Whole<S> {
     fn change(&mut self, mut change: impl FnMut(&mut S, &Self) -> Result<(), SolverError>) -> Result<(), SolverError> {
         self.exchange();
         let mut members = std::mem::take(&mut self.members);
-        let changed = members.iter_mut().try_for_each(|member| change(&mut member.stepper, self));
+        let changed = members
+            .iter_mut()
+            .try_for_each(|member| change(&mut member.stepper, self));
         self.members = members;
         self.spent = self.plan.steps;
         changed
     }
 
-    /// Joins arrays over the windows to one over the whole grid.
-    fn join(&self, mut windows: impl Iterator<Item = FieldData>) -> Option<FieldData> {
-        let core = |member: &Member<S>, window: &FieldData| {
-            let row = window.len() / member.rows;
-            window.part(member.core.start * row..member.core.end * row)
-        };
-        let mut joined = core(&self.members[0], &windows.next()?);
-        for (member, window) in self.members[1..].iter().zip(windows) {
-            joined.append(core(member, &window).bytes());
-        }
-        if let Some(ranks) = self.ranks {
-            let all = ranks.gather(joined.bytes());
-            joined = joined.part(0..0);
-            all.iter().for_each(|bytes| joined.append(bytes));
+    /// Joins arrays over the windows, each of some blocks of rows, to one over the whole grid.
+    fn join(&self, windows: &[FieldData], blocks: usize) -> Option<FieldData> {
+        let mut joined = windows.first()?.part(0..0);
+        for n in 0..blocks {
+            let mut mine = joined.part(0..0);
+            for (member, window) in self.members.iter().zip(windows) {
+                let (block, row) = (window.len() / blocks, window.len() / blocks / member.rows);
+                let first = n * block + member.core.start * row;
+                mine.append(window.part(first..first + member.core.len() * row).bytes());
+            }
+            match self.ranks {
+                None => joined.append(mine.bytes()),
+                Some(ranks) => (ranks.gather(mine.bytes()).iter()).for_each(|bytes| joined.append(bytes)),
+            }
         }
         Some(joined)
     }
 
-    /// The window of a part on an array over the whole grid.
-    fn window_of(&self, member: &Member<S>, whole: &FieldData) -> FieldData {
+    /// The window of a part on such an array.
+    fn window_of(&self, member: &Member<S>, whole: &FieldData, blocks: usize) -> FieldData {
         let (first, _) = self.plan.window(member.place);
         let rows = self.setup.scenario.grid().size()[self.plan.axis];
-        let row = whole.len() / rows;
+        let (block, row) = (whole.len() / blocks, whole.len() / blocks / rows);
         let mut window = whole.part(0..0);
-        let mut at = first;
-        let mut left = member.rows;
-        while left > 0 {
-            let piece = left.min(rows - at);
-            window.append(whole.part(at * row..(at + piece) * row).bytes());
-            at = (at + piece) % rows;
-            left -= piece;
+        for n in 0..blocks {
+            let mut at = first;
+            let mut left = member.rows;
+            while left > 0 {
+                let piece = left.min(rows - at);
+                let start = n * block + at * row;
+                window.append(whole.part(start..start + piece * row).bytes());
+                at = (at + piece) % rows;
+                left -= piece;
+            }
         }
         window
     }
@@ -203,7 +217,9 @@ impl<S: Cut> Whole<S> {
 impl<S: Cut> Stepper for Whole<S> {
     fn parts(&self) -> Parts {
         let own: Vec<Parts> = self.members.iter().map(|member| member.stepper.parts()).collect();
-        let processes = self.ranks.map_or(String::new(), |ranks| format!(" in {} processes", ranks.count()));
+        let processes = self
+            .ranks
+            .map_or(String::new(), |ranks| format!(" in {} processes", ranks.count()));
         Parts {
             details: format!(
                 "{} parts along {}{processes}, {} ghost rows copied every {} steps; {}",
@@ -309,7 +325,9 @@ impl<S: Cut> Stepper for Whole<S> {
     }
 
     fn keep_velocity(&mut self) -> Result<(), SolverError> {
-        self.members.iter_mut().try_for_each(|member| member.stepper.keep_velocity())
+        self.members
+            .iter_mut()
+            .try_for_each(|member| member.stepper.keep_velocity())
     }
 
     fn sums(&mut self, clock: &RunClock) -> Result<Observables, SolverError> {
@@ -326,12 +344,16 @@ impl<S: Cut> Stepper for Whole<S> {
         let own: Vec<FieldData> = (self.members.iter_mut())
             .map(|member| member.stepper.field(clock))
             .collect::<Result<_, _>>()?;
-        let joined = self.join(own.into_iter());
+        let joined = self.join(&own, 1);
         joined.ok_or_else(|| SolverError::Unsupported("a process has no part of the grid".to_owned()))
     }
 
     fn set_field(&mut self, clock: &RunClock, field: &FieldData) -> Result<(), SolverError> {
-        let windows: Vec<FieldData> = self.members.iter().map(|member| self.window_of(member, field)).collect();
+        let windows: Vec<FieldData> = self
+            .members
+            .iter()
+            .map(|member| self.window_of(member, field, 1))
+            .collect();
         for (member, window) in self.members.iter_mut().zip(&windows) {
             member.stepper.set_field(clock, window)?;
         }
@@ -356,9 +378,9 @@ impl<S: Cut> Stepper for Whole<S> {
             .map(|member| member.stepper.save().map(Vec::into_iter))
             .collect::<Result<_, _>>()?;
         // An array that one part keeps is kept by all.
-        let planes = self.layout().into_iter().map(|_| {
+        let planes = self.layout().into_iter().map(|plane| {
             let windows: Vec<FieldData> = own.iter_mut().filter_map(|arrays| arrays.next().flatten()).collect();
-            self.join(windows.into_iter())
+            self.join(&windows, plane.blocks)
         });
         Ok(planes.collect())
     }
@@ -369,9 +391,10 @@ impl<S: Cut> Stepper for Whole<S> {
 
     fn load(&mut self, clock: &RunClock, arrays: &[Option<&FieldData>]) -> Result<(), SolverError> {
         self.spent = 0;
+        let planes = self.layout();
         for n in 0..self.members.len() {
-            let windows: Vec<Option<FieldData>> = (arrays.iter())
-                .map(|array| array.map(|array| self.window_of(&self.members[n], array)))
+            let windows: Vec<Option<FieldData>> = (arrays.iter().zip(&planes))
+                .map(|(array, plane)| array.map(|array| self.window_of(&self.members[n], array, plane.blocks)))
                 .collect();
             let windows: Vec<Option<&FieldData>> = windows.iter().map(Option::as_ref).collect();
             self.members[n].stepper.load(clock, &windows)?;

@@ -9,8 +9,8 @@ use crate::grid::Grid;
 use crate::physics::Measure;
 use crate::solver::Taps;
 use crate::solver::clock::RunClock;
-use crate::solver::taps::Tap;
 use crate::solver::parts::RowNumbers;
+use crate::solver::taps::Tap;
 use crate::solver::totals::{Region, Totals};
 use crate::solver::transducers::Act;
 use num_complex::Complex64;
@@ -68,9 +68,8 @@ impl<T: Real> Trotter<T> {
             }
             if taps.keeps_rows() {
                 for step in seen_steps {
-                    let record = |n: usize, tap: &Tap| {
-                        self.tap_rows(&recorder, step, n, tap, closing.as_ref(), &drives)
-                    };
+                    let record =
+                        |n: usize, tap: &Tap| self.tap_rows(&recorder, step, n, tap, closing.as_ref(), &drives);
                     taps.push_rows(&after(step), record);
                 }
                 done += unseen + seen;

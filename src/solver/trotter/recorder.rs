@@ -14,8 +14,8 @@ use crate::field::Real;
 use crate::grid::Grid;
 use crate::physics::Measure;
 use crate::solver::Taps;
-use crate::solver::parts::RowNumbers;
 use crate::solver::events::{Partials, Reduction, Sites, reduce_chunk};
+use crate::solver::parts::RowNumbers;
 use crate::solver::taps::Tap;
 use crate::solver::tiling::CHUNK;
 use crate::solver::transducers::Act;
@@ -244,7 +244,13 @@ impl<T: Real> Recorder<T> {
             let (j, k) = partials.sites.row(n);
             j + ny * k
         };
-        Some(partials.rows(step).enumerate().map(|(n, row)| (number(n), row)).collect())
+        Some(
+            partials
+                .rows(step)
+                .enumerate()
+                .map(|(n, row)| (number(n), row))
+                .collect(),
+        )
     }
 
     /// Copied sites of a row after step `step` of a batch; 0 where nothing was copied.

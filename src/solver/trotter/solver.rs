@@ -207,11 +207,11 @@ impl<T: Real> Cut for Trotter<T> {
         }
     }
 
-    fn write_rows(&mut self, first: usize, bytes: &[u8]) {
+    fn write_rows(&mut self, rows: Range<usize>, bytes: &[u8]) {
         let nx = self.problem.grid.size()[0];
         let sites: Vec<Complex<T>> = bytemuck::pod_collect_to_vec(bytes);
-        for (n, sites) in sites.chunks_exact(nx).enumerate() {
-            self.stepper.write(first + n, 0, sites);
+        for (row, sites) in rows.zip(sites.chunks_exact(nx)) {
+            self.stepper.write(row, 0, sites);
         }
     }
 
@@ -229,7 +229,10 @@ impl<T: Real> Cut for Trotter<T> {
     }
 
     fn row_sums(&mut self, clock: &RunClock) -> Vec<[f64; NUMBERS]> {
-        self.rows_at(clock.time()).iter().map(|(_, row)| row.to_numbers()).collect()
+        self.rows_at(clock.time())
+            .iter()
+            .map(|(_, row)| row.to_numbers())
+            .collect()
     }
 
     fn sums_of(grid: &Grid, rows: &[[f64; NUMBERS]]) -> Observables {
