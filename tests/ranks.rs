@@ -57,7 +57,8 @@ fn launchers() -> Vec<Launcher> {
             let Ok(output) = Command::new(&program).arg("--version").output() else {
                 continue;
             };
-            let open_mpi = String::from_utf8_lossy(&output.stdout).contains("Open MPI");
+            let version = String::from_utf8_lossy(&output.stdout).into_owned();
+            let open_mpi = ["Open MPI", "OpenRTE"].iter().any(|name| version.contains(name));
             if found.iter().all(|known| known.open_mpi != open_mpi) {
                 found.push(Launcher { program, open_mpi });
             }

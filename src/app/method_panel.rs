@@ -24,7 +24,7 @@ pub fn show(ui: &mut Ui, file: &mut SceneFile, scenario: Option<&Scenario>, repo
         backend_rows(ui, file, method, target);
         let variant = running_variant(file, report).map(ToOwned::to_owned);
         // Parts are for several processes, of which a window is none.
-        for spec in method.parameters.iter().filter(|spec| spec.key != solver::parts::KEY) {
+        for spec in method.parameters.iter().filter(|spec| spec.key != solver::PARTS) {
             if spec.variants.is_empty() || variant.as_deref().is_none_or(|id| spec.variants.contains(&id)) {
                 parameter_row(ui, file, spec, scenario.grid().rank());
             }

@@ -133,7 +133,7 @@ impl SolverTable for Table {
         }
         let own = (method.objections)(scenario);
         let mut objections = own.clone();
-        objections.extend(super::parts::Plan::of(method, scenario).err());
+        objections.extend(super::setup::plan(method, scenario).err());
         let step = (scenario.time().step).unwrap_or_else(|| (method.step_advice)(scenario).auto);
         if !(step.is_finite() && step > 0.0) {
             // What the method objects to may be the reason.
@@ -296,8 +296,8 @@ fn target(method: &Method, choice: &SolverChoice, objections: &mut Vec<Objection
 fn parameters(method: &Method, choice: &SolverChoice, rank: Option<usize>, objections: &mut Vec<Objection>) {
     for (key, value) in &choice.parameters {
         let Some(spec) = method.parameters.iter().find(|spec| spec.key == key) else {
-            if key == super::parts::KEY && method.split.is_none() {
-                objections.push(super::parts::refused(method));
+            if key == super::PARTS && method.split.is_none() {
+                objections.push(super::cut::refused(method));
                 continue;
             }
             let keys = method.parameters.iter().map(|spec| spec.key);

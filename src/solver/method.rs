@@ -1,6 +1,5 @@
 //! What a row of the table of methods says, as plain data: equation, orders, back ends, precisions, variants, parameters, papers.
 
-use super::parts::Split;
 use super::{Solver, SolverError};
 use crate::field::Precision;
 use crate::physics::Equation;
@@ -158,6 +157,32 @@ pub struct ParameterSpec {
     pub kind: Kind,
     /// Variants that it concerns; empty = all.
     pub variants: &'static [&'static str],
+}
+
+/// The key of the parameter that says into how many parts a grid is cut.
+pub const PARTS: &str = "parts";
+
+/// The parameter of methods that can be cut.
+pub(super) const PARTS_PARAMETER: ParameterSpec = ParameterSpec {
+    key: PARTS,
+    title: "Parts",
+    about: "Parts that the grid is cut into along its slowest axis. Under an MPI launcher every process takes some of them, at least one. Never \
+            changes the result, not by a bit.",
+    kind: Kind::Count { min: 1, max: 4096 },
+    variants: &[],
+};
+
+/// How a method can be cut for a scenario.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Split {
+    /// Rows on each side on which a row depends after one step.
+    pub reach: usize,
+    /// Rows beside a row that detectors and sums read.
+    pub beside: usize,
+    /// Parts and windows begin at multiples of it.
+    pub unit: usize,
+    /// Steps from one exchange of ghost rows to the next.
+    pub steps: u64,
 }
 
 /// Where a method comes from.

@@ -11,6 +11,7 @@ pub mod chebyshev;
 mod check;
 mod clock;
 pub mod crank_nicolson;
+mod cut;
 #[cfg(feature = "cuda")]
 mod device;
 mod events;
@@ -21,7 +22,7 @@ pub mod image;
 pub mod method;
 pub mod methods;
 pub mod oscillators;
-pub mod parts;
+mod parts;
 mod placed;
 pub mod placement;
 mod quantum;
@@ -46,7 +47,9 @@ use crate::scene::Scenario;
 pub use crate::backend::host_memory::free as free_memory;
 pub use check::{Table, read_scene, read_scene_text, validate_scene};
 pub use image::{FieldImage, ImageRequest};
-pub use method::{Backend, EXACT, Kind, Method, Paper, ParameterSpec, StepAdvice, Target, Variant, Work, order_word};
+pub use method::{
+    Backend, EXACT, Kind, Method, PARTS, Paper, ParameterSpec, Split, StepAdvice, Target, Variant, Work, order_word,
+};
 pub use methods::{METHODS, find};
 pub use quantum::initial_state;
 pub use taps::Taps;

@@ -1,7 +1,7 @@
 //! A scenario resolved once: `[solver]` and `[time]` as typed values, Δt decided, and what the method objects to.
 
-use super::method::{Method, StepAdvice};
-use super::parts::Plan;
+use super::cut::Plan;
+use super::method::{Method, PARTS, StepAdvice};
 use super::{Backend, SolverError};
 use crate::field::Precision;
 use crate::grid::Edge;
@@ -93,7 +93,7 @@ impl Setup {
             method,
             scenario: scenario.clone(),
             choice: Choice::of(scenario),
-            plan: Plan::of(method, scenario).map_err(|objection| refusal(&objection))?,
+            plan: plan(method, scenario).map_err(|objection| refusal(&objection))?,
             time_step: time_step.unwrap_or_else(|| (method.step_advice)(scenario).auto),
             note: None,
         };
@@ -198,6 +198,16 @@ impl Setup {
             _ => Ok(()),
         }
     }
+}
+
+/// How the grid of a scene is cut, `None` where it is stepped as a whole.
+///
+/// # Errors
+/// Why it cannot be cut.
+pub(super) fn plan(method: &Method, scenario: &Scenario) -> Result<Option<Plan>, Objection> {
+    let solver = scenario.solver();
+    let asked = usize::try_from(solver.integer(PARTS, 1)).unwrap_or(1);
+    Plan::of(method, scenario, (asked, solver.backend.named()))
 }
 
 /// Whether anything of a scene is absorbed, in a layer or at an edge.

@@ -2,7 +2,6 @@
 
 use super::acoustic::point::{self, Shares};
 use super::clock::RunClock;
-use super::parts::RowNumbers;
 use super::transducers::{Act, Sites, Transducers};
 use crate::field::Real;
 use crate::grid::Grid;
@@ -11,6 +10,9 @@ use crate::scene::Scenario;
 use num_complex::{Complex, Complex64};
 use rayon::prelude::*;
 use std::borrow::Cow;
+
+/// What rows add to a detector's record, with the rows' numbers j + ny·k.
+pub(super) type RowNumbers = Vec<(usize, f64)>;
 
 /// The detectors of a scene at their sites, with what they have recorded, and the transducers of a mirror.
 ///

@@ -8,8 +8,7 @@ use crate::engine::{EngineError, Verdict};
 use crate::physics::Equation;
 use crate::scene::Scenario;
 use crate::scene::scenario::Quantity;
-use crate::solver::parts::KEY;
-use crate::solver::{Clock, Edit, Solver, SolverError, Taps};
+use crate::solver::{Clock, Edit, PARTS, Solver, SolverError, Taps};
 use std::sync::Arc;
 
 impl Engine {
@@ -253,7 +252,7 @@ impl Engine {
 fn differ_in_parts_only(one: &Scenario, other: &Scenario) -> bool {
     let uncut = |scenario: &Scenario| {
         let mut solver = scenario.solver().clone();
-        solver.parameters.remove(KEY);
+        solver.parameters.remove(PARTS);
         solver
     };
     uncut(one) == uncut(other) && one.time() == other.time() && one.medium() == other.medium()

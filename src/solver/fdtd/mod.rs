@@ -50,8 +50,9 @@ pub mod walls;
 mod wgpu;
 
 use self::plan::{MOST_DTS, MOST_STEPS};
-use super::method::{Backend, Kind, Method, Paper, ParameterSpec, StepAdvice, Target, Variant, Work};
-use super::parts::{self, Split};
+use super::method::{
+    Backend, Kind, Method, PARTS_PARAMETER, Paper, ParameterSpec, Split, StepAdvice, Target, Variant, Work,
+};
 use super::placed;
 use super::run::Run;
 use super::setup::{Choice, Number, Setup};
@@ -130,7 +131,7 @@ pub static METHOD: Method = Method {
             },
             variants: &["tiled", "diamond-torre"],
         },
-        parts::PARAMETER,
+        PARTS_PARAMETER,
     ],
     papers: &[
         Paper {
@@ -280,7 +281,7 @@ fn build(scenario: &Scenario) -> Result<Box<dyn Solver>, SolverError> {
     placed::build(&METHOD, scenario, FEWEST_ON_DEVICE, make)
 }
 
-pub(super) fn make(setup: Setup, backend: Backend) -> Result<Box<dyn Solver>, SolverError> {
+fn make(setup: Setup, backend: Backend) -> Result<Box<dyn Solver>, SolverError> {
     match setup.choice.precision {
         #[cfg(all(feature = "gui", not(target_family = "wasm")))]
         Precision::Single if backend == Backend::Wgpu => Run::boxed(setup, wgpu::Wgpu::new),

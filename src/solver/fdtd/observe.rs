@@ -9,7 +9,7 @@ use crate::grid::Grid;
 use crate::physics::Observables;
 use crate::scene::scenario::Quantity;
 use crate::solver::acoustic::medium::allocate;
-use crate::solver::parts::NUMBERS;
+use crate::solver::totals::NUMBERS;
 use crate::solver::{FieldImage, ImageRequest, SolverError};
 use rayon::prelude::*;
 

@@ -10,10 +10,11 @@ use crate::grid::Grid;
 use crate::physics::Observables;
 use crate::solver::clock::RunClock;
 use crate::solver::method::Backend;
-use crate::solver::parts::{Cut, NUMBERS};
+use crate::solver::parts::Cut;
 use crate::solver::setup::Setup;
 use crate::solver::stepper::{Parts, Plane, Stepper};
 use crate::solver::taps::Tap;
+use crate::solver::totals::NUMBERS;
 use crate::solver::{FieldImage, ImageRequest, SolverError, Taps};
 use std::ops::Range;
 

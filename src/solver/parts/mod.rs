@@ -8,7 +8,6 @@
 //! One process may hold several parts, and several processes may share them ([`Ranks`](crate::backend::ranks::Ranks)): each then does the same calls.
 
 mod pictures;
-mod plan;
 mod records;
 #[cfg(test)]
 mod tests;
@@ -16,35 +15,14 @@ mod whole;
 
 use super::SolverError;
 use super::clock::RunClock;
-use super::method::{Kind, ParameterSpec};
 use super::stepper::Stepper;
 use super::taps::Tap;
+use super::totals::NUMBERS;
 use crate::grid::Grid;
 use crate::physics::Observables;
 use std::ops::Range;
 
-pub use plan::Split;
-pub(super) use plan::{Plan, refused};
 pub(super) use whole::Whole;
-
-/// What rows add to a detector's record, with the rows' numbers j + ny·k.
-pub(super) type RowNumbers = Vec<(usize, f64)>;
-
-/// Numbers that a row adds to the observables.
-pub(super) const NUMBERS: usize = 8;
-
-/// The key of the parameter.
-pub const KEY: &str = "parts";
-
-/// The parameter of methods that can be cut.
-pub(super) const PARAMETER: ParameterSpec = ParameterSpec {
-    key: KEY,
-    title: "Parts",
-    about: "Parts that the grid is cut into along its slowest axis. Under an MPI launcher every process takes some of them, at least one. Never \
-            changes the result, not by a bit.",
-    kind: Kind::Count { min: 1, max: 4096 },
-    variants: &[],
-};
 
 /// A method on the processor that steps windows of a grid. Rows are numbered j + ny·k.
 pub(super) trait Cut: Stepper {

@@ -1,11 +1,11 @@
 //! Detectors of a grid in parts: each part keeps what its rows add to a record, and all of it is added in the order of rows.
 
+use super::Cut;
 use super::whole::Whole;
-use super::{Cut, RowNumbers};
 use crate::physics::Measure;
 use crate::solver::Taps;
 use crate::solver::clock::RunClock;
-use crate::solver::taps::Tap;
+use crate::solver::taps::{RowNumbers, Tap};
 
 impl<S: Cut> Whole<S> {
     /// Has the parts keep the rows of these detectors.

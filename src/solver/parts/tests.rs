@@ -2,36 +2,31 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail where it stands")]
 
-use super::Plan;
 use crate::field::FieldData;
-use crate::solver::setup::Setup;
-use crate::solver::{Backend, Solver, SolverError, SolverState, Taps, fdtd, find, read_scene_text, trotter};
-
-type Make = fn(Setup, Backend) -> Result<Box<dyn Solver>, SolverError>;
+use crate::solver::cut::TRIAL;
+use crate::solver::setup::plan;
+use crate::solver::{Solver, Taps, find, read_scene_text};
 
 const PSI: &str = "[quantum]\nhopping = 1.0\n[time]\nstep = 0.5\n[[packet]]\ncenter = [9.0, 30.0]\nwidth = 4.0\nmomentum = [0.5, 0.5]\n";
 const SOUND: &str =
     "[acoustic]\nspeed = 1.0\ndensity = 1.0\n[time]\nstep = 0.3\n[[pulse]]\ncenter = [9.0, 30.0]\nwidth = 3.0\n";
 
-/// A run in two parts whose ghost rows reach `fewer` rows less than they should, two steps an exchange.
-fn run(make: Make, scene: &str, solver: &str, fewer: usize, parts: usize) -> Box<dyn Solver> {
+/// A run whose ghost rows are `fewer` than two steps between exchanges need.
+fn run(scene: &str, solver: &str, fewer: usize, parts: usize) -> Box<dyn Solver> {
     let text = format!(
         "format = 1\n[grid]\nsize = [24, 80]\nspacing = 1.0\n{scene}[solver]\nbackend = \"cpu\"\nprecision = \"double\"\nparts = {parts}\n{solver}\n"
     );
     let (_, scenario) = read_scene_text(&text, None, &[]).unwrap();
-    let method = find(&scenario.solver().method).unwrap();
-    let split = method.split.unwrap()(&scenario).unwrap();
-    let mut setup = Setup::new(method, &scenario).unwrap();
-    if let Some(plan) = &mut setup.plan {
-        plan.steps = 2;
-        plan.ghosts = 2 * split.reach - fewer;
-    }
-    make(setup, Backend::Cpu).unwrap()
+    TRIAL.set(Some((2, fewer)));
+    let id = if scene == PSI { "trotter" } else { "fdtd" };
+    let built = (find(id).unwrap().build)(&scenario);
+    TRIAL.set(None);
+    built.unwrap()
 }
 
 /// Numbers without a pattern, the same in every call.
-fn shaken(mut state: SolverState) -> SolverState {
-    for (_, array) in &mut state.arrays {
+fn shake(arrays: &mut [(String, FieldData)]) {
+    for (_, array) in arrays {
         let number = |n: usize| {
             let n = u32::try_from(n).unwrap().wrapping_mul(2654435761);
             f64::from(n ^ (n >> 13)) / f64::from(u32::MAX) - 0.5
@@ -44,37 +39,22 @@ fn shaken(mut state: SolverState) -> SolverState {
             _ => {}
         }
     }
-    state
 }
 
 #[test]
 fn one_row_fewer_is_too_few() {
-    let cases: [(Make, &str, &str, usize); 5] = [
-        (trotter::make, PSI, "method = \"trotter\"\nvariant = \"naive\"", 2),
-        (
-            trotter::make,
-            PSI,
-            "method = \"trotter\"\nvariant = \"blocked\"\nfused_steps = 2",
-            2,
-        ),
-        (
-            trotter::make,
-            PSI,
-            "method = \"trotter\"\nvariant = \"vector\"\norder = 4",
-            2,
-        ),
-        (fdtd::make, SOUND, "method = \"fdtd\"\nvariant = \"stepwise\"", 1),
-        (
-            fdtd::make,
-            SOUND,
-            "method = \"fdtd\"\nvariant = \"stepwise\"\norder = 8",
-            1,
-        ),
+    let cases: [(&str, &str, usize); 5] = [
+        (PSI, "method = \"trotter\"\nvariant = \"naive\"", 2),
+        (PSI, "method = \"trotter\"\nvariant = \"blocked\"\nfused_steps = 2", 2),
+        (PSI, "method = \"trotter\"\nvariant = \"vector\"\norder = 4", 2),
+        (SOUND, "method = \"fdtd\"\nvariant = \"stepwise\"", 1),
+        (SOUND, "method = \"fdtd\"\nvariant = \"stepwise\"\norder = 8", 1),
     ];
-    for (make, scene, solver, unit) in cases {
+    for (scene, solver, unit) in cases {
         let end = |fewer: usize, parts: usize| {
-            let mut run = run(make, scene, solver, fewer, parts);
-            let state = shaken(run.save().unwrap());
+            let mut run = run(scene, solver, fewer, parts);
+            let mut state = run.save().unwrap();
+            shake(&mut state.arrays);
             run.load(&state).unwrap();
             run.advance(6, &mut Taps::default()).unwrap();
             run.save().unwrap().arrays
@@ -90,7 +70,7 @@ fn every_row_belongs_to_one_part() {
     for (rows, parts) in [(80, 3), (81, 4), (130, 2)] {
         let text = format!("format = 1\n[grid]\nsize = [24, {rows}]\nspacing = 1.0\n{PSI}[solver]\nparts = {parts}\n");
         let (_, scenario) = read_scene_text(&text, None, &[]).unwrap();
-        let plan = Plan::of(find("trotter").unwrap(), &scenario).unwrap().unwrap();
+        let plan = plan(find("trotter").unwrap(), &scenario).unwrap().unwrap();
         let mut next = 0;
         for part in &plan.parts {
             assert!(

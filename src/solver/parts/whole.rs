@@ -1,12 +1,14 @@
 //! All parts of a run as one stepper.
 
-use super::{Cut, NUMBERS, Plan};
+use super::Cut;
 use crate::backend::ranks::{self, Ranks};
 use crate::field::FieldData;
 use crate::physics::{Equation, Observables};
 use crate::solver::clock::RunClock;
+use crate::solver::cut::Plan;
 use crate::solver::setup::Setup;
 use crate::solver::stepper::{Parts, Plane, Stepper};
+use crate::solver::totals::NUMBERS;
 use crate::solver::{FieldImage, ImageRequest, SolverError, Taps};
 use bytemuck::Pod;
 use std::ops::Range;

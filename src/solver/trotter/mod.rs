@@ -33,8 +33,7 @@ mod vector;
 #[cfg(all(feature = "gui", not(target_family = "wasm")))]
 mod wgpu;
 
-use super::method::{Backend, Kind, Method, Paper, ParameterSpec, Target, Variant, Work};
-use super::parts::{self, Split};
+use super::method::{Backend, Kind, Method, PARTS_PARAMETER, Paper, ParameterSpec, Split, Target, Variant, Work};
 use super::placed;
 use super::run::Run;
 use super::setup::{Choice, Number, Setup};
@@ -109,7 +108,7 @@ pub static METHOD: Method = Method {
             kind: Kind::Count { min: 1, max: 64 },
             variants: &["blocked", "fused"],
         },
-        parts::PARAMETER,
+        PARTS_PARAMETER,
     ],
     papers: &[
         Paper {
@@ -196,7 +195,7 @@ fn build(scenario: &Scenario) -> Result<Box<dyn Solver>, SolverError> {
     placed::build(&METHOD, scenario, FEWEST_ON_DEVICE, make)
 }
 
-pub(super) fn make(setup: Setup, backend: Backend) -> Result<Box<dyn Solver>, SolverError> {
+fn make(setup: Setup, backend: Backend) -> Result<Box<dyn Solver>, SolverError> {
     match setup.choice.precision {
         #[cfg(all(feature = "gui", not(target_family = "wasm")))]
         Precision::Single if backend == Backend::Wgpu => Run::boxed(setup, |setup| {

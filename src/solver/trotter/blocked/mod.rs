@@ -255,7 +255,8 @@ impl<T: Blockwise> Sweeper<T> for Blocked<T> {
         if problem.quantum.flux != 0.0 {
             self.peierls.extend((0..self.grid.size()[1]).map(|y| {
                 #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
-                let (sin, cos) = (std::f64::consts::TAU * problem.quantum.flux * y as f64).sin_cos();
+                let (sin, cos) =
+                    (std::f64::consts::TAU * problem.quantum.flux * self.grid.global(1, y) as f64).sin_cos();
                 (T::of(cos), T::of(sin))
             }));
         }

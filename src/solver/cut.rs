@@ -1,27 +1,22 @@
 //! Where a grid is cut, how many ghost rows that takes, and how often they are copied.
 
-use super::super::method::{Backend, Method};
-use super::KEY;
+use super::method::{Backend, Method, PARTS, Split};
 use crate::backend::ranks;
+use crate::physics::Equation;
 use crate::scene::{Objection, Scenario};
+#[cfg(test)]
+use std::cell::Cell;
 use std::ops::Range;
 
-/// How a method can be cut for a scenario.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Split {
-    /// Rows on each side on which a row depends after one step.
-    pub reach: usize,
-    /// Rows beside a row that detectors and sums read.
-    pub beside: usize,
-    /// Parts and windows begin at multiples of it.
-    pub unit: usize,
-    /// Steps from one exchange of ghost rows to the next.
-    pub steps: u64,
+#[cfg(test)]
+thread_local! {
+    /// Steps from exchange to exchange, and ghost rows that are left out of those which they need.
+    pub(super) static TRIAL: Cell<Option<(usize, usize)>> = const { Cell::new(None) };
 }
 
 /// Parts of a grid.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::solver) struct Plan {
+pub(super) struct Plan {
     /// The axis that is cut.
     pub axis: usize,
     /// The rows of each part, along that axis.
@@ -35,23 +30,21 @@ pub(in crate::solver) struct Plan {
 }
 
 fn objection(message: impl Into<String>, remedy: impl Into<String>) -> Objection {
-    Objection::new(format!("solver.{KEY}"), message, remedy)
+    Objection::new(format!("solver.{PARTS}"), message, remedy)
 }
 
 /// Why a method cannot be cut for any scene.
-pub(in crate::solver) fn refused(method: &Method) -> Objection {
-    let others = super::super::methods::METHODS.iter();
-    let others = others.filter(|other| other.split.is_some() && other.equation == method.equation);
-    let ids: Vec<&str> = others.map(|other| other.id).collect();
+pub(super) fn refused(method: &Method) -> Objection {
+    let other = match method.equation {
+        Equation::Schrodinger => "trotter",
+        Equation::Acoustic => "fdtd",
+    };
     objection(
         format!(
             "\"{}\" cannot be cut into parts: it steps the grid as a whole",
             method.id
         ),
-        format!(
-            "remove `{KEY}` (one process), or take solver.method = \"{}\"",
-            ids.join("\" or \"")
-        ),
+        format!("remove `{PARTS}` (one process), or take solver.method = \"{other}\""),
     )
 }
 
@@ -60,9 +53,12 @@ impl Plan {
     ///
     /// # Errors
     /// Why it cannot be cut.
-    pub(in crate::solver) fn of(method: &Method, scenario: &Scenario) -> Result<Option<Self>, Objection> {
+    pub(super) fn of(
+        method: &Method,
+        scenario: &Scenario,
+        (asked, backend): (usize, Option<Backend>),
+    ) -> Result<Option<Self>, Objection> {
         let ranks = ranks::world().map_or(1, |world| world.count());
-        let asked = usize::try_from(scenario.solver().integer(KEY, 1)).unwrap_or(1);
         let count = asked.max(ranks);
         if count <= 1 {
             return Ok(None);
@@ -70,22 +66,17 @@ impl Plan {
         let Some(split) = method.split else {
             return Err(refused(method));
         };
-        if scenario
-            .solver()
-            .backend
-            .named()
-            .is_some_and(|backend| backend != Backend::Cpu)
-        {
+        if backend.is_some_and(|backend| backend != Backend::Cpu) {
             let message = format!("a grid in {count} parts is stepped on the processor");
             return Err(objection(message, "write solver.backend = \"cpu\", or remove `parts`"));
         }
         if scenario.mirror().is_some() {
             let message = "a scene with a [mirror] cannot be cut into parts: its transducers reach the whole grid";
-            return Err(objection(message, format!("remove `{KEY}`, and use one process")));
+            return Err(objection(message, format!("remove `{PARTS}`, and use one process")));
         }
         if scenario.grid().rank() < 2 {
             let message = "a grid of one dimension has no rows to be cut";
-            return Err(objection(message, format!("remove `{KEY}`, and use one process")));
+            return Err(objection(message, format!("remove `{PARTS}`, and use one process")));
         }
         let plan = Self::new(&split(scenario)?, scenario, count);
         let least = plan.parts.iter().map(Range::len).min().unwrap_or(0);
@@ -106,7 +97,7 @@ impl Plan {
     }
 
     /// Parts as equal as they can be.
-    pub(in crate::solver) fn new(split: &Split, scenario: &Scenario, count: usize) -> Self {
+    pub(super) fn new(split: &Split, scenario: &Scenario, count: usize) -> Self {
         let grid = scenario.grid();
         let axis = grid.rank() - 1;
         let rows = grid.size()[axis];
@@ -122,10 +113,16 @@ impl Plan {
         let least = parts.iter().map(Range::len).min().unwrap_or(0);
         let most = least.saturating_sub(split.beside + split.unit - 1) / split.reach.max(1);
         let steps = usize::try_from(split.steps).unwrap_or(1).min(most).max(1);
+        let ghosts = split.reach * steps + split.beside;
+        #[cfg(test)]
+        let (steps, ghosts) = match TRIAL.get() {
+            Some((steps, fewer)) => (steps, split.reach * steps - fewer),
+            None => (steps, ghosts),
+        };
         Self {
             axis,
             parts,
-            ghosts: (split.reach * steps + split.beside).next_multiple_of(split.unit),
+            ghosts: ghosts.next_multiple_of(split.unit),
             steps: steps as u64,
             ring: grid.is_periodic(axis),
         }
