@@ -1,7 +1,7 @@
 //! Where a grid is cut, how many ghost rows that takes, and how often they are copied.
 
 use super::method::{Backend, Method, PARTS, Split};
-use crate::backend::ranks;
+use crate::backend::ranks::{self, Ranks};
 use crate::physics::Equation;
 use crate::scene::{Objection, Scenario};
 #[cfg(test)]
@@ -58,7 +58,7 @@ impl Plan {
         scenario: &Scenario,
         (asked, backend): (usize, Option<Backend>),
     ) -> Result<Option<Self>, Objection> {
-        let ranks = ranks::world().map_or(1, |world| world.count());
+        let ranks = ranks::world().map_or(1, Ranks::count);
         let count = asked.max(ranks);
         if count <= 1 {
             return Ok(None);

@@ -185,6 +185,9 @@ pub struct Split {
     pub steps: u64,
 }
 
+/// How the grid of a scenario can be cut, or why it cannot.
+pub type SplitOf = fn(&Scenario) -> Result<Split, Objection>;
+
 /// Where a method comes from.
 #[derive(Clone, Copy, Debug)]
 pub struct Paper {
@@ -246,7 +249,7 @@ pub struct Method {
     /// it. `None` where every site depends on all others.
     pub reach: Option<fn(&Scenario, &mut [bool])>,
     /// How its grid can be cut into parts for a scenario, or why that scenario's cannot; `None` where it steps the grid as a whole.
-    pub split: Option<fn(&Scenario) -> Result<Split, Objection>>,
+    pub split: Option<SplitOf>,
     /// Back ends on which single sites can be heard and driven ([`Solver::apply_transducers`], and [`super::Taps::apply_transducers`] in every step).
     pub transducers: &'static [Backend],
     /// The least that a step of the scheme costs a site, whatever the variant: what `bench` measures against.

@@ -34,6 +34,7 @@ macro_rules! api {
         impl<H> Api<H> {
             /// # Safety
             /// `library` is an MPI whose handles are `H`.
+            #[allow(clippy::undocumented_unsafe_blocks, reason = "the comment is not seen in a macro")]
             unsafe fn load(library: &Library) -> Result<Self, libloading::Error> {
                 Ok(Self {
                     $($name: {
@@ -65,6 +66,11 @@ api! {
 const MOST: usize = 1 << 30;
 /// Exit code of processes that end because a call failed.
 const FAILED: c_int = 1;
+
+/// A count or the number of a process as MPI takes it.
+fn number_of(count: usize) -> c_int {
+    c_int::try_from(count).unwrap_or(c_int::MAX)
+}
 
 struct Mpi<H> {
     api: Api<H>,
@@ -226,10 +232,7 @@ impl<H: Copy> Mpi<H> {
             (self.api.MPI_Error_string)(code, text.as_mut_ptr(), &raw mut length);
             CStr::from_ptr(text.as_ptr()).to_string_lossy().into_owned()
         };
-        #[expect(clippy::print_stderr, reason = "the last words of the process")]
-        {
-            eprintln!("error: {call} failed: {text}");
-        }
+        eprintln!("error: {call} failed: {text}");
         self.end(FAILED);
     }
 }
@@ -251,7 +254,7 @@ impl<H: Copy> Ranks for Mpi<H> {
         let Constants { world, byte, .. } = self.constants;
         let own = mine.len() as u64;
         let mut lengths = vec![0u64; self.count];
-        let size = size_of::<u64>() as c_int;
+        let size = number_of(size_of::<u64>());
         // SAFETY: one number is sent, and there is room for one of each process.
         let code = unsafe {
             let (from, to) = ((&raw const own).cast(), lengths.as_mut_ptr().cast());
@@ -269,7 +272,7 @@ impl<H: Copy> Ranks for Mpi<H> {
             for piece in bytes.chunks_mut(MOST) {
                 // SAFETY: all processes give a buffer of the same length.
                 let code = unsafe {
-                    let (count, root) = (piece.len() as c_int, rank as c_int);
+                    let (count, root) = (number_of(piece.len()), number_of(rank));
                     (self.api.MPI_Bcast)(piece.as_mut_ptr().cast(), count, byte, root, world)
                 };
                 self.check("MPI_Bcast", code);
@@ -287,9 +290,9 @@ impl<H: Copy> Ranks for Mpi<H> {
         let send = |bytes: &[u8], to: usize, from: usize, tag: c_int| {
             let mut come = vec![0; bytes.len()];
             for (piece, room) in bytes.chunks(MOST).zip(come.chunks_mut(MOST)) {
-                let count = piece.len() as c_int;
+                let count = number_of(piece.len());
                 let (out, into) = (piece.as_ptr().cast(), room.as_mut_ptr().cast());
-                let (to, from) = (to as c_int, from as c_int);
+                let (to, from) = (number_of(to), number_of(from));
                 // SAFETY: both buffers have `count` bytes, as those of the neighbours have.
                 let code = unsafe {
                     (self.api.MPI_Sendrecv)(

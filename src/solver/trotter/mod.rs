@@ -153,6 +153,7 @@ fn reach(scenario: &Scenario, set: &mut [bool]) {
 }
 
 /// A value travels two rows in the sweeps of a sub-step along the axis that is cut. Bonds join pairs of rows, so that windows begin at even ones.
+#[expect(clippy::unnecessary_wraps, reason = "as the table asks")]
 fn split(scenario: &Scenario) -> Result<Split, Objection> {
     let fourth = problem::order(scenario) == 4;
     Ok(Split {
