@@ -38,14 +38,24 @@ struct Point {
 impl Emitters {
     /// The sources of a scene; `walls` has one value a site of its grid, x fastest, or is empty.
     #[must_use]
-    pub fn new(scenario: &Scenario, walls: &[bool]) -> Self {
-        let window = scenario.grid().clone();
-        let grid = window.whole();
-        let beside = (window.is_window() && scenario.medium().has(Sets::Wall))
-            .then(|| (scenario.medium().over(grid.clone()), Domain::new(&grid)));
+    pub fn of(scenario: &Scenario, walls: &[bool]) -> Self {
+        let (window, medium) = (scenario.grid(), scenario.medium());
+        let beside = (window.is_window() && medium.has(Sets::Wall)).then(|| {
+            let grid = window.whole();
+            (medium.over(grid.clone()), Domain::new(&grid))
+        });
+        Self::placed(window, scenario.sources(), walls, beside)
+    }
+
+    #[cfg(test)]
+    fn new(grid: &Grid, sources: &[Source], walls: &[bool]) -> Self {
+        Self::placed(grid, sources, walls, None)
+    }
+
+    fn placed(window: &Grid, sources: &[Source], walls: &[bool], beside: Option<(Medium, Domain)>) -> Self {
         let mut new = Self {
-            window,
-            grid,
+            grid: window.whole(),
+            window: window.clone(),
             beside,
             list: Vec::new(),
         };
@@ -59,7 +69,7 @@ impl Emitters {
             delay,
             weight,
         };
-        let list = (scenario.sources().iter())
+        let list = (sources.iter())
             .map(|source| Emitter {
                 points: points(&new.grid, &source.place)
                     .into_iter()

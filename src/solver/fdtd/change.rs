@@ -46,7 +46,7 @@ impl<T: Vectors> Fdtd<T> {
         let lattice = self.sweep.lattice.clone();
         let time_step = self.time_step;
         self.sweep = threads::run(|| sweep_of(scenario, lattice, time_step))?;
-        self.emitters = Emitters::new(scenario, &self.sweep.mask);
+        self.emitters = Emitters::of(scenario, &self.sweep.mask);
         self.set_layer_step();
         self.clear_walls();
         self.sweep.settle(&self.now, &self.old, &mut self.layers);

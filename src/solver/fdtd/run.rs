@@ -109,7 +109,7 @@ impl<T: Vectors> Fdtd<T> {
             }
         }
         let mut run = Self {
-            emitters: Emitters::new(scenario, &sweep.mask),
+            emitters: Emitters::of(scenario, &sweep.mask),
             way: Way::Stepwise,
             scenario: scenario.clone(),
             time_step,
