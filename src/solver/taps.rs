@@ -211,8 +211,7 @@ impl Taps {
         if self.transducers_act() {
             return 1;
         }
-        let next = self.every.iter().map(|every| every - clock.steps() % every).min();
-        next.map_or(most, |next| next.min(most)).max(1)
+        self.until_due_of(clock, most, |_| true)
     }
 
     /// Steps, from 1 to `most`, until one of some detectors records next, or `most` if none does before.
