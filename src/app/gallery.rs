@@ -25,6 +25,10 @@ const THUMBNAILS: &[(&str, &[u8])] = &[
         include_bytes!("../../assets/thumbnails/coherent-state.png"),
     ),
     ("corral", include_bytes!("../../assets/thumbnails/corral.png")),
+    (
+        "coupled-rooms",
+        include_bytes!("../../assets/thumbnails/coupled-rooms.png"),
+    ),
     ("cyclotron", include_bytes!("../../assets/thumbnails/cyclotron.png")),
     ("damped-tube", include_bytes!("../../assets/thumbnails/damped-tube.png")),
     ("doppler", include_bytes!("../../assets/thumbnails/doppler.png")),

@@ -140,6 +140,10 @@ static PRESETS: &[Preset] = &[
         text: include_str!("../../presets/room-3d.toml"),
     },
     Preset {
+        name: "coupled-rooms",
+        text: include_str!("../../presets/coupled-rooms.toml"),
+    },
+    Preset {
         name: "waveguide",
         text: include_str!("../../presets/waveguide.toml"),
     },

@@ -17,6 +17,8 @@ struct Room {
     nx: usize,
     /// Sites that are no walls, and of their four neighbours those that are none either; a wall or an edge stands for the site itself.
     open: Vec<(usize, [usize; 4])>,
+    /// cΔt/(2aξ) of the faces of each of them, Z = ξρc of walls and edges.
+    taken: Vec<f64>,
     now: Vec<f64>,
     old: Vec<f64>,
     square: f64,
@@ -43,9 +45,27 @@ impl Room {
                 beside.map(|other| other.filter(|other| !walls[*other]).unwrap_or(site)),
             )
         });
+        let open: Vec<(usize, [usize; 4])> = open.collect();
+        let mut xi = vec![0.0; nx * ny];
+        for (j, row) in xi.chunks_exact_mut(nx).enumerate() {
+            medium.impedance_row(j, 0, 0..nx, row);
+        }
+        let face = |site: usize, (axis, up): (usize, bool)| {
+            let (at, last, step) = [(site % nx, nx - 1, 1), (site / nx, ny - 1, nx)][axis];
+            if at == if up { last } else { 0 } {
+                return courant / (2.0 * xi[site]);
+            }
+            let other = if up { site + step } else { site - step };
+            if walls[other] { courant / (2.0 * xi[other]) } else { 0.0 }
+        };
+        let faces = [(0, false), (0, true), (1, false), (1, true)];
+        let taken = open
+            .iter()
+            .map(|(site, _)| faces.map(|side| face(*site, side)).iter().sum());
         Self {
             nx,
-            open: open.collect(),
+            taken: taken.collect(),
+            open,
             now: vec![0.0; nx * ny],
             old: vec![0.0; nx * ny],
             square: courant * courant,
@@ -53,10 +73,11 @@ impl Room {
     }
 
     fn step(&mut self) {
-        for (site, beside) in &self.open {
+        for ((site, beside), taken) in self.open.iter().zip(&self.taken) {
             let here = self.now[*site];
             let around: f64 = beside.iter().map(|other| self.now[*other] - here).sum();
-            self.old[*site] = 2.0 * here - self.old[*site] + self.square * around;
+            let kept = (1.0 - taken) * self.old[*site];
+            self.old[*site] = (2.0 * here - kept + self.square * around) / (1.0 + taken);
         }
         std::mem::swap(&mut self.now, &mut self.old);
     }

@@ -26,7 +26,7 @@ pub fn predict(name: &str, scenario: &Scenario, speed: f64, at: &[f64]) -> Vec<f
         "damped-tube" => damped_tube(scenario, speed, at),
         "beats" => beats(scenario, speed, at),
         "stopped-pipe" => stopped_pipe(scenario, speed, at),
-        "reciprocity" => (0..2).map(|n| room::heard(scenario, speed, n, at[n])).collect(),
+        "reciprocity" | "coupled-rooms" => (0..2).map(|n| room::heard(scenario, speed, n, at[n])).collect(),
         "pond" => {
             let pulse = pulse(scenario);
             (0..3)
