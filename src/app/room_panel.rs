@@ -281,7 +281,7 @@ fn curves(ui: &mut Ui, report: &RoomReport) {
         let color = if n == 0 { palette.strong } else { theme::line(ui, n) };
         let fit = decay.t30.ok().map(|line| {
             let at = |level: f64| [(line.start - level) * line.time / 60.0, level];
-            vec![at(-5.0), at(-35.0)]
+            vec![at(line.start.min(-5.0)), at(-35.0)]
         });
         lines.push((name(band), points, fit, color));
     }

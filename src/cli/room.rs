@@ -259,7 +259,7 @@ fn draw(path: &Path, scenario: &Scenario, report: &RoomReport) -> anyhow::Result
             let at = |level: f64| [(line.start - level) * line.time / 60.0, level];
             curves.push(Curve {
                 label: if color == 0 { "T30".to_owned() } else { String::new() },
-                points: vec![at(-5.0), at(-60.0)],
+                points: vec![at(line.start.min(-5.0)), at(-60.0)],
                 shown: Shown::Dashed,
                 color,
             });

@@ -183,7 +183,10 @@ impl Plot {
             at -= style.width(&curve.label) + 0.6 * unit;
             match curve.shown {
                 Shown::Points => line(picture, (at, level), (at, level), color, unit * 0.55, 1.0),
-                Shown::Line => line(picture, (at - 1.6 * unit, level), (at, level), color, unit * 0.14, 1.0),
+                Shown::Line => {
+                    line(picture, (at - 1.6 * unit, level), (at, level), color, unit * 0.14, 1.0);
+                    at -= 1.6 * unit;
+                }
                 Shown::Dashed => {
                     dashed(picture, &[(at - 1.6 * unit, level), (at, level)], color, unit);
                     at -= 1.6 * unit;
