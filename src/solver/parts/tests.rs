@@ -11,13 +11,15 @@ const PSI: &str = "[quantum]\nhopping = 1.0\n[time]\nstep = 0.5\n[[packet]]\ncen
 const SOUND: &str =
     "[acoustic]\nspeed = 1.0\ndensity = 1.0\n[time]\nstep = 0.3\n[[pulse]]\ncenter = [9.0, 30.0]\nwidth = 3.0\n";
 
-/// A run whose ghost rows are `fewer` than two steps between exchanges need.
+/// A run whose ghost rows are `fewer` than the steps between two exchanges need.
 fn run(scene: &str, solver: &str, fewer: usize, parts: usize) -> Box<dyn Solver> {
     let text = format!(
         "format = 1\n[grid]\nsize = [24, 80]\nspacing = 1.0\n{scene}[solver]\nbackend = \"cpu\"\nprecision = \"double\"\nparts = {parts}\n{solver}\n"
     );
     let (_, scenario) = read_scene_text(&text, None, &[]).unwrap();
-    TRIAL.set(Some((2, fewer)));
+    // What order 4 brings through twenty rows in two steps is below rounding.
+    let steps = if solver.contains("order = 4") { 1 } else { 2 };
+    TRIAL.set(Some((steps, fewer)));
     let id = if scene == PSI { "trotter" } else { "fdtd" };
     let built = (find(id).unwrap().build)(&scenario);
     TRIAL.set(None);
