@@ -134,6 +134,8 @@ fn pulse(grid: &GridFile) -> PulseFile {
 pub fn plain(file: &SceneFile, time_step: f64) -> SceneFile {
     let mut file = file.clone();
     file.expectations.clear();
+    file.theories.clear();
+    file.notes.clear();
     // It measures what a part may take away.
     file.sweep = None;
     file.time.step = Some(time_step);
