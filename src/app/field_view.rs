@@ -87,10 +87,12 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
         view.picture = grid_rect.intersect(area);
         view.area = area;
     }
+    let clock = &sources.frame.clock;
     let room = Room {
-        area,
         picture: grid_rect,
+        ..Room::free(area)
     };
+    let room = room.with_clock(&painter, clock.time, clock.time_step, sources.units.time);
     if of_momenta {
         zero_lines(&painter, view, area, grid_rect, sites);
     } else if view.show_detectors {
@@ -127,7 +129,6 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     if !sources.bare {
         draw_cut(&painter, view, area, grid_rect);
     }
-    let clock = &sources.frame.clock;
     overlay::clock(&painter, room, clock.time, clock.time_step, sources.units.time);
     overlay::legend(&painter, room, &sources.legend);
     let along = sources.along(0);

@@ -11,6 +11,12 @@ use egui::{Align2, Color32, FontId, Painter, Rect, Stroke, Vec2, pos2, vec2};
 
 const TEXT: f32 = 12.0;
 
+/// The clock's letters.
+const CLOCK: FontId = FontId::proportional(16.0);
+
+/// What a plate has beyond its text.
+const PLATE: Vec2 = vec2(16.0, 8.0);
+
 /// Between a plate and the edge of the canvas or of the picture.
 const GAP: f32 = 3.0;
 
@@ -21,6 +27,8 @@ pub struct Room {
     pub area: Rect,
     /// The picture in it; nothing where a plate may stand anywhere.
     pub picture: Rect,
+    /// Where the clock stands; nothing where it is not known.
+    pub clock: Rect,
 }
 
 impl Room {
@@ -30,6 +38,18 @@ impl Room {
         Self {
             area,
             picture: Rect::NOTHING,
+            clock: Rect::NOTHING,
+        }
+    }
+
+    /// The same with the place of the clock taken.
+    #[must_use]
+    pub fn with_clock(self, painter: &Painter, time: f64, time_step: f64, unit: Unit) -> Self {
+        let words = clock_words(time, time_step, unit);
+        let size = painter.layout_no_wrap(words, CLOCK, over_picture()).size();
+        Self {
+            clock: self.corner(Align2::LEFT_TOP, size + PLATE),
+            ..self
         }
     }
 
@@ -59,7 +79,7 @@ impl Room {
 /// Text on a shade.
 pub fn plate(painter: &Painter, room: Room, align: Align2, text: String, font: FontId) {
     let galley = painter.layout_no_wrap(text, font, over_picture());
-    let rect = room.corner(align, galley.size() + vec2(16.0, 8.0));
+    let rect = room.corner(align, galley.size() + PLATE);
     painter.rect_filled(rect, 4.0, theme::shade());
     painter.galley(rect.min + vec2(8.0, 4.0), galley, over_picture());
 }
@@ -89,14 +109,18 @@ pub fn fields(painter: &Painter, room: Room, align: Align2, fields: &[(String, S
 
 /// The time, at the upper left. `decimals` follow Δt, so that the width stays.
 pub fn clock(painter: &Painter, room: Room, time: f64, time_step: f64, unit: Unit) {
+    let words = clock_words(time, time_step, unit);
+    plate(painter, room, Align2::LEFT_TOP, words, CLOCK);
+}
+
+fn clock_words(time: f64, time_step: f64, unit: Unit) -> String {
     let time_step = time_step * unit.per;
     let decimals = if time_step == 0.0 {
         2
     } else {
         (-time_step.abs().log10().floor()).clamp(0.0, 6.0) as usize
     };
-    let text = format!("t = {}{}", steady(time * unit.per, decimals), unit.suffix());
-    plate(painter, room, Align2::LEFT_TOP, text, FontId::proportional(16.0));
+    format!("t = {}{}", steady(time * unit.per, decimals), unit.suffix())
 }
 
 /// A line of a round length, at the lower left; `spacing` from site to site, `name` before the number.
@@ -231,20 +255,16 @@ pub fn legend_place(painter: &Painter, room: Room, legend: &Legend<'_>) -> Optio
             vec2(width + 128.0, 88.0)
         }
     };
-    clear_of_clock(room.corner(Align2::RIGHT_TOP, size), room.area)
+    clear_of_clock(room.corner(Align2::RIGHT_TOP, size), room)
 }
 
-/// Room that the clock takes in the upper left corner.
-const CLOCK: Vec2 = vec2(156.0, 34.0);
-
 /// A plate of the upper right corner, below the clock where it would cover that; nowhere where that leaves no room.
-fn clear_of_clock(plate: Rect, area: Rect) -> Option<Rect> {
-    let clock = Rect::from_min_size(area.min, CLOCK);
-    if !plate.intersects(clock) {
+fn clear_of_clock(plate: Rect, room: Room) -> Option<Rect> {
+    if !plate.intersects(room.clock) {
         return Some(plate);
     }
-    let below = plate.translate(vec2(0.0, clock.bottom() - plate.top()));
-    (below.bottom() <= area.bottom()).then_some(below)
+    let below = plate.translate(vec2(0.0, room.clock.bottom() - plate.top()));
+    (below.bottom() <= room.area.bottom()).then_some(below)
 }
 
 /// The note under a bar, wrapped to its width.
@@ -520,9 +540,13 @@ mod tests {
     fn a_legend_never_covers_the_clock() {
         let area = Rect::from_min_size(pos2(10.0, 20.0), vec2(240.0, 200.0));
         let plate = |width: f32, height: f32| Room::free(area).corner(Align2::RIGHT_TOP, vec2(width, height));
-        assert_eq!(clear_of_clock(plate(60.0, 40.0), area), Some(plate(60.0, 40.0)));
-        let moved = clear_of_clock(plate(180.0, 40.0), area).unwrap();
-        assert!(!moved.intersects(Rect::from_min_size(area.min, CLOCK).shrink(1.0)) && area.contains_rect(moved));
-        assert_eq!(clear_of_clock(plate(180.0, 190.0), area), None);
+        let room = Room {
+            clock: Room::free(area).corner(Align2::LEFT_TOP, vec2(100.0, 30.0)),
+            ..Room::free(area)
+        };
+        assert_eq!(clear_of_clock(plate(60.0, 40.0), room), Some(plate(60.0, 40.0)));
+        let moved = clear_of_clock(plate(180.0, 40.0), room).unwrap();
+        assert!(!moved.intersects(room.clock.shrink(1.0)) && area.contains_rect(moved));
+        assert_eq!(clear_of_clock(plate(180.0, 170.0), room), None);
     }
 }

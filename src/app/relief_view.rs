@@ -45,8 +45,8 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
         };
         painter.add(mesh(&relief::surface(image, &projection, &paint)));
     }
-    let room = Room::free(area);
     let clock = &sources.frame.clock;
+    let room = Room::free(area).with_clock(&painter, clock.time, clock.time_step, sources.units.time);
     overlay::clock(&painter, room, clock.time, clock.time_step, sources.units.time);
     overlay::legend(&painter, room, &sources.legend);
     if view.show_theory {

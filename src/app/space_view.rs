@@ -312,8 +312,8 @@ fn axes(painter: &Painter, area: Rect, shape: &Shape, camera: &Camera, units: Un
 }
 
 fn plates(painter: &Painter, area: Rect, sources: &Sources<'_>, notes: bool) {
-    let room = Room::free(area);
     let clock = &sources.frame.clock;
+    let room = Room::free(area).with_clock(painter, clock.time, clock.time_step, sources.units.time);
     overlay::clock(painter, room, clock.time, clock.time_step, sources.units.time);
     overlay::legend(painter, room, &sources.legend);
     if notes {
