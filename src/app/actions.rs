@@ -27,15 +27,19 @@ impl App {
         if let Some(preset) = wishes.preset {
             self.background.open(preset, Vec::new());
         }
-        if let Some(setting) = wishes.setting
-            && let Err(faults) = self.document.set(&setting)
-        {
-            let lines = faults
-                .list
-                .iter()
-                .map(|fault| format!("{}; {}", fault.message, fault.remedy));
-            self.notices
-                .fault(format!("{setting} does not fit this scene"), lines.collect());
+        if let Some(setting) = wishes.setting {
+            match self.document.set(&setting) {
+                // Another look at what runs is no other run.
+                Ok(()) => self.begins_anew |= !setting.trim_start().starts_with("view."),
+                Err(faults) => {
+                    let lines = faults
+                        .list
+                        .iter()
+                        .map(|fault| format!("{}; {}", fault.message, fault.remedy));
+                    self.notices
+                        .fault(format!("{setting} does not fit this scene"), lines.collect());
+                }
+            }
         }
         for action in wishes.actions {
             self.act(ctx, action);

@@ -191,6 +191,7 @@ fn a_setting_in_a_lesson_is_tried_by_a_click() {
     let value = |app: &App| app.document().draft.layers[1].value.clone();
     window.click("layer.1.value = 0.7");
     assert_eq!(value(window.app()), Some(ValueFile::Number(0.7)));
+    window.wait("the run with it", |app| app.frame().clock.steps > 3);
     window.keys(Modifiers::COMMAND, Key::Z);
     assert_eq!(value(window.app()), Some(ValueFile::Number(0.4)));
     window.click("layer.9.value = 1.0");
