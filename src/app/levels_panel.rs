@@ -1,24 +1,20 @@
 //! The levels of a scene in the window: energies with small pictures of their states; a click makes a state the one that the scene begins with.
 
 use super::document::Document;
+use super::side_task::{SideTask, window};
 use super::theme;
 use super::widgets::{button, fault, figure, hint, row};
 use crate::colormap::{self, Colormap, Kind};
 use crate::engine::eigen;
 use crate::grid::Grid;
 use crate::physics::eigen::{Levels, Round};
-use crate::platform::aside;
 use crate::scene::SceneFile;
 use crate::scene::file::EigenstateFile;
 use crate::solver;
-use crossbeam_channel::{Receiver, bounded};
-use egui::{Color32, ColorImage, DragValue, TextureHandle, TextureOptions, Ui, vec2};
+use egui::{Color32, ColorImage, DragValue, TextureHandle, TextureOptions, Ui};
 use lucide_icons::Icon;
 use num_complex::Complex64;
-use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 /// Pixels of a small picture's longer side.
 const SIDE: usize = 56;
@@ -29,17 +25,10 @@ const MOST: usize = 60;
 /// What the thread hands back: the grid and its levels, or what went wrong.
 type Found = Result<(Grid, Levels), String>;
 
-/// Levels that are being looked for.
-struct Running {
-    stop: Arc<AtomicBool>,
-    round: Arc<Mutex<Option<Round>>>,
-    done: Receiver<Found>,
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
-    }
+/// What the search says.
+enum News {
+    Round(Round),
+    Over(Box<Found>),
 }
 
 /// One level as it is shown.
@@ -56,7 +45,9 @@ struct Shown {
 pub struct LevelsPanel {
     open: bool,
     wanted: usize,
-    running: Option<Running>,
+    running: Option<SideTask<News>>,
+    /// How far the search is.
+    round: Option<Round>,
     list: Vec<Shown>,
     fault: Option<String>,
 }
@@ -67,6 +58,7 @@ impl Default for LevelsPanel {
             open: false,
             wanted: 10,
             running: None,
+            round: None,
             list: Vec::new(),
             fault: None,
         }
@@ -107,32 +99,31 @@ impl LevelsPanel {
             return;
         }
         let mut open = true;
-        let room = ctx.content_rect();
-        egui::Window::new("Levels")
-            .open(&mut open)
-            .frame(theme::modal(ctx))
-            .default_size(vec2(
-                360.0_f32.min(room.width() - 32.0),
-                480.0_f32.min(room.height() - 64.0),
-            ))
-            .show(ctx, |ui| {
-                if document.draft.quantum.is_none() {
-                    hint(ui, "Only quantum scenes have levels.");
-                    return;
-                }
-                let path = document.path().map(ToOwned::to_owned);
-                self.controls(ui, &document.draft, path);
-                if let Some(text) = &self.fault {
-                    fault(ui, text);
-                }
-                self.levels(ui, &mut document.draft);
-            });
+        window(ctx, "Levels", [360.0, 480.0], &mut open, |ui| {
+            if document.draft.quantum.is_none() {
+                hint(ui, "Only quantum scenes have levels.");
+                return;
+            }
+            let path = document.path().map(ToOwned::to_owned);
+            self.controls(ui, &document.draft, path);
+            if let Some(text) = &self.fault {
+                fault(ui, text);
+            }
+            self.levels(ui, &mut document.draft);
+        });
         self.open = open;
     }
 
     fn collect(&mut self, ctx: &egui::Context) {
         let Some(running) = &self.running else { return };
-        let Ok(found) = running.done.try_recv() else { return };
+        let mut found = None;
+        for news in running.news() {
+            match news {
+                News::Round(round) => self.round = Some(round),
+                News::Over(over) => found = Some(*over),
+            }
+        }
+        let Some(found) = found else { return };
         self.running = None;
         match found {
             Ok((grid, levels)) => {
@@ -172,10 +163,9 @@ impl LevelsPanel {
                     .accessible_name("End the search")
                     .clicked()
                 {
-                    running.stop.store(true, Ordering::Relaxed);
+                    running.stop();
                 }
-                let round = *running.round.lock().unwrap_or_else(PoisonError::into_inner);
-                if let Some(round) = round {
+                if let Some(round) = self.round {
                     let (found, wanted) = (round.converged, self.wanted);
                     ui.label(format!("{found} of {wanted}, residual {:.0e}", round.residual));
                 }
@@ -184,39 +174,25 @@ impl LevelsPanel {
                 .accessible_name("Find levels")
                 .clicked()
             {
-                self.begin(draft, path, ui.ctx().clone());
+                self.begin(draft, path, ui.ctx());
             }
         });
     }
 
-    fn begin(&mut self, draft: &SceneFile, origin: Option<PathBuf>, ctx: egui::Context) {
+    fn begin(&mut self, draft: &SceneFile, origin: Option<PathBuf>, ctx: &egui::Context) {
         self.start_over();
-        let (report, done) = bounded(1);
-        let stop = Arc::new(AtomicBool::new(false));
-        let round = Arc::new(Mutex::new(None));
         let (text, wanted) = (draft.to_toml(), self.wanted);
-        let (over, said) = (Arc::clone(&stop), Arc::clone(&round));
-        let spawned = aside("levels", move || {
+        let begun = SideTask::begin("levels", ctx, move |reporter| {
             let found = solver::read_scene_text(&text, origin.as_deref(), &[]);
             let found = found.map_err(|faults| faults.to_string()).and_then(|(_, scenario)| {
-                let levels = eigen::levels(&scenario, wanted, &mut |round| {
-                    *said.lock().unwrap_or_else(PoisonError::into_inner) = Some(round);
-                    ctx.request_repaint();
-                    if over.load(Ordering::Relaxed) {
-                        ControlFlow::Break(())
-                    } else {
-                        ControlFlow::Continue(())
-                    }
-                });
+                let levels = eigen::levels(&scenario, wanted, &mut |round| reporter.tell(News::Round(round)));
                 Ok((scenario.grid().clone(), levels.map_err(|error| error.to_string())?))
             });
-            // The window may be gone.
-            let _ = report.send(found);
-            ctx.request_repaint();
+            let _ = reporter.tell(News::Over(Box::new(found)));
         });
-        match spawned {
-            Ok(()) => self.running = Some(Running { stop, round, done }),
-            Err(error) => self.fault = Some(format!("the system gives no thread: {error}")),
+        match begun {
+            Ok(task) => self.running = Some(task),
+            Err(text) => self.fault = Some(text),
         }
     }
 

@@ -2,23 +2,20 @@
 
 use super::document::Document;
 use super::plots::still;
+use super::side_task::{SideTask, window};
 use super::theme;
 use super::widgets::{button, choice, fault, hint, row};
 use crate::engine::room::{self, RoomReport};
 use crate::physics::Measure;
 use crate::physics::room::{BandDecay, Line as Fit, TooShort};
-use crate::platform::aside;
 use crate::scene::SceneFile;
 use crate::scene::file::{DetectorFile, RegionFile};
 use crate::solver;
-use crossbeam_channel::{Receiver, bounded};
-use egui::{Ui, vec2};
+use egui::Ui;
 use egui_plot::{Line, LineStyle, Plot, PlotBounds, PlotPoints};
 use lucide_icons::Icon;
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Points of a drawn curve.
 const POINTS: usize = 600;
@@ -26,18 +23,12 @@ const POINTS: usize = 600;
 /// Levels below are not drawn, dB.
 const LOWEST: f64 = -70.0;
 
-/// A run that is under way.
-struct Running {
-    stop: Arc<AtomicBool>,
+/// What a run says.
+enum News {
     /// How much is done, in thousandths.
-    done: Arc<AtomicU64>,
-    found: Receiver<Result<RoomReport, String>>,
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
-    }
+    Done(u64),
+    /// It is over.
+    Over(Box<Result<RoomReport, String>>),
 }
 
 /// The panel's state.
@@ -45,7 +36,9 @@ impl Drop for Running {
 pub struct RoomPanel {
     open: bool,
     listener: String,
-    running: Option<Running>,
+    running: Option<SideTask<News>>,
+    /// How much of the run is done, in thousandths.
+    done: u64,
     report: Option<RoomReport>,
     fault: Option<String>,
 }
@@ -89,41 +82,39 @@ impl RoomPanel {
             return;
         }
         let mut open = true;
-        let space = ctx.content_rect();
-        egui::Window::new("Room acoustics")
-            .open(&mut open)
-            .frame(theme::modal(ctx))
-            .default_size(vec2(
-                620.0_f32.min(space.width() - 32.0),
-                520.0_f32.min(space.height() - 64.0),
-            ))
-            .show(ctx, |ui| {
-                self.controls(ui, document);
-                if let Some(text) = &self.fault {
-                    fault(ui, text);
+        window(ctx, "Room acoustics", [620.0, 520.0], &mut open, |ui| {
+            self.controls(ui, document);
+            if let Some(text) = &self.fault {
+                fault(ui, text);
+            }
+            match &self.report {
+                Some(report) => {
+                    table(ui, report);
+                    curves(ui, report);
                 }
-                match &self.report {
-                    Some(report) => {
-                        table(ui, report);
-                        curves(ui, report);
-                    }
-                    None => hint(
-                        ui,
-                        "Runs the scene to its end, divides what the detector heard by what the source played, and sums the echoes from behind (Schroeder 1965). \
-                         T30 is the time of 60 dB, read between −5 and −35 dB.",
-                    ),
-                }
-            });
+                None => hint(
+                    ui,
+                    "Runs the scene to its end, divides what the detector heard by what the source played, and sums the echoes from behind (Schroeder 1965). \
+                     T30 is the time of 60 dB, read between −5 and −35 dB.",
+                ),
+            }
+        });
         self.open = open;
     }
 
     fn collect(&mut self) {
         let Some(running) = &self.running else { return };
-        let Ok(found) = running.found.try_recv() else { return };
-        self.running = None;
-        match found {
-            Ok(report) => self.report = Some(report),
-            Err(text) => self.fault = Some(text),
+        for news in running.news() {
+            match news {
+                News::Done(done) => self.done = done,
+                News::Over(found) => {
+                    self.running = None;
+                    match *found {
+                        Ok(report) => self.report = Some(report),
+                        Err(text) => self.fault = Some(text),
+                    }
+                }
+            }
         }
     }
 
@@ -152,49 +143,38 @@ impl RoomPanel {
             if let Some(running) = &self.running {
                 let end = ui.add(button(Icon::Square, "End")).accessible_name("End the run");
                 if end.clicked() {
-                    running.stop.store(true, Ordering::Relaxed);
+                    running.stop();
                 }
                 #[expect(clippy::cast_precision_loss, reason = "at most 1000")]
-                let percent = running.done.load(Ordering::Relaxed) as f64 / 10.0;
+                let percent = self.done as f64 / 10.0;
                 ui.label(format!("{percent:.0} % of the run"));
             } else {
                 let begin = ui
                     .add(button(Icon::Ear, "Listen"))
                     .accessible_name("Listen to the room");
                 if begin.clicked() {
-                    self.begin(draft, document.path().map(ToOwned::to_owned), ui.ctx().clone());
+                    self.begin(draft, document.path().map(ToOwned::to_owned), ui.ctx());
                 }
             }
         });
     }
 
-    fn begin(&mut self, draft: &SceneFile, origin: Option<PathBuf>, ctx: egui::Context) {
-        (self.report, self.fault) = (None, None);
-        let (report, found) = bounded(1);
-        let (stop, done) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
-        let (over, part) = (Arc::clone(&stop), Arc::clone(&done));
+    fn begin(&mut self, draft: &SceneFile, origin: Option<PathBuf>, ctx: &egui::Context) {
+        (self.report, self.fault, self.done) = (None, None, 0);
         let (text, name) = (draft.to_toml(), self.listener.clone());
-        let spawned = aside("room acoustics", move || {
+        let begun = SideTask::begin("room acoustics", ctx, move |reporter| {
             let read = solver::read_scene_text(&text, origin.as_deref(), &[]);
             let heard = read.map_err(|faults| faults.to_string()).and_then(|(_, scenario)| {
                 let measured = room::measure(&Arc::new(scenario), Some(&name), &mut |steps, all| {
-                    part.store(1000 * steps / all.max(1), Ordering::Relaxed);
-                    ctx.request_repaint();
-                    if over.load(Ordering::Relaxed) {
-                        ControlFlow::Break(())
-                    } else {
-                        ControlFlow::Continue(())
-                    }
+                    reporter.tell(News::Done(1000 * steps / all.max(1)))
                 });
                 measured.map_err(|error| error.to_string())
             });
-            // The window may be gone.
-            let _ = report.send(heard);
-            ctx.request_repaint();
+            let _ = reporter.tell(News::Over(Box::new(heard)));
         });
-        match spawned {
-            Ok(()) => self.running = Some(Running { stop, done, found }),
-            Err(error) => self.fault = Some(format!("the system gives no thread: {error}")),
+        match begun {
+            Ok(task) => self.running = Some(task),
+            Err(text) => self.fault = Some(text),
         }
     }
 }

@@ -2,22 +2,20 @@
 
 use super::document::Document;
 use super::plots::still;
+use super::side_task::{Reporter, SideTask, window};
 use super::theme;
 use super::widgets::{button, fault, figure, hint, row};
 use crate::engine::Frame;
 use crate::engine::sweep::{SweepError, SweepPlan, SweepPoint};
 use crate::export::plot::range;
-use crate::platform::{Instant, aside};
+use crate::platform::Instant;
 use crate::scene::SceneFile;
 use crate::scene::file::SweepFile;
 use crate::solver;
-use crossbeam_channel::{Receiver, Sender, unbounded};
-use egui::{DragValue, Ui, vec2};
+use egui::{DragValue, Ui};
 use egui_plot::{Line, LineStyle, Plot, PlotBounds, PlotPoint, PlotPoints, Points};
 use lucide_icons::Icon;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How near to a point a click must be, in points of the screen.
 const NEAR: f32 = 12.0;
@@ -31,24 +29,13 @@ enum News {
     Over(Result<bool, String>),
 }
 
-/// A sweep under way.
-struct Running {
-    stop: Arc<AtomicBool>,
-    news: Receiver<News>,
-    since: Instant,
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
-    }
-}
-
 /// The panel's state.
 #[derive(Default)]
 pub struct SweepPanel {
     open: bool,
-    running: Option<Running>,
+    running: Option<SideTask<News>>,
+    /// When it was begun.
+    since: Option<Instant>,
     plan: Option<Box<SweepPlan>>,
     lines: Vec<Vec<[f64; 2]>>,
     points: Vec<SweepPoint>,
@@ -98,23 +85,15 @@ impl SweepPanel {
             return None;
         }
         let (mut open, mut wish) = (true, None);
-        let room = ctx.content_rect();
-        egui::Window::new("Sweep")
-            .open(&mut open)
-            .frame(theme::modal(ctx))
-            .default_size(vec2(
-                520.0_f32.min(room.width() - 32.0),
-                480.0_f32.min(room.height() - 64.0),
-            ))
-            .show(ctx, |ui| {
-                Self::fields(ui, &mut document.draft, frame);
-                let path = document.path().map(ToOwned::to_owned);
-                self.controls(ui, &document.draft, path);
-                if let Some(text) = &self.fault {
-                    fault(ui, text);
-                }
-                wish = self.plot(ui);
-            });
+        window(ctx, "Sweep", [520.0, 480.0], &mut open, |ui| {
+            Self::fields(ui, &mut document.draft, frame);
+            let path = document.path().map(ToOwned::to_owned);
+            self.controls(ui, &document.draft, path);
+            if let Some(text) = &self.fault {
+                fault(ui, text);
+            }
+            wish = self.plot(ui);
+        });
         self.open = open;
         wish
     }
@@ -123,7 +102,7 @@ impl SweepPanel {
     fn collect(&mut self) {
         let Some(running) = &self.running else { return };
         let mut over = false;
-        for news in running.news.try_iter() {
+        for news in running.news() {
             match news {
                 News::Plan(plan, lines) => (self.plan, self.lines) = (Some(plan), lines),
                 News::Point(point) => self.points.push(point),
@@ -195,10 +174,10 @@ impl SweepPanel {
                     .accessible_name("End the sweep")
                     .clicked()
                 {
-                    running.stop.store(true, Ordering::Relaxed);
+                    running.stop();
                 }
                 let done = self.points.len();
-                let seconds = running.since.elapsed().as_secs_f64();
+                let seconds = self.since.map_or(0.0, |since| since.elapsed().as_secs_f64());
                 let left = if done > 0 {
                     seconds * runs.saturating_sub(done) as f64 / done as f64
                 } else {
@@ -211,7 +190,7 @@ impl SweepPanel {
                     .accessible_name("Run the sweep")
                     .clicked()
                 {
-                    self.begin(draft, path, ui.ctx().clone());
+                    self.begin(draft, path, ui.ctx());
                 }
                 if !self.points.is_empty() {
                     if ui.button("Copy table").on_hover_text("As CSV, a row a run.").clicked() {
@@ -224,26 +203,17 @@ impl SweepPanel {
     }
 
     /// Starts the thread.
-    fn begin(&mut self, draft: &SceneFile, origin: Option<PathBuf>, ctx: egui::Context) {
-        let (report, news) = unbounded();
-        let stop = Arc::new(AtomicBool::new(false));
-        let (text, over) = (draft.to_toml(), Arc::clone(&stop));
-        let spawned = aside("sweep", move || {
-            let result = sweep(text, origin, &over, &report, &ctx);
-            // The window may be gone.
-            let _ = report.send(News::Over(result));
-            ctx.request_repaint();
+    fn begin(&mut self, draft: &SceneFile, origin: Option<PathBuf>, ctx: &egui::Context) {
+        let text = draft.to_toml();
+        let begun = SideTask::begin("sweep", ctx, move |reporter| {
+            let result = sweep(text, origin, reporter);
+            let _ = reporter.tell(News::Over(result));
         });
         self.start_over();
-        match spawned {
-            Ok(()) => {
-                self.running = Some(Running {
-                    stop,
-                    news,
-                    since: Instant::now(),
-                });
-            }
-            Err(error) => self.fault = Some(format!("the system gives no thread: {error}")),
+        self.since = Some(Instant::now());
+        match begun {
+            Ok(task) => self.running = Some(task),
+            Err(text) => self.fault = Some(text),
         }
     }
 
@@ -380,24 +350,17 @@ fn suggested(draft: &SceneFile, frame: &Frame) -> SweepFile {
 }
 
 /// The thread: reads, checks, runs.
-fn sweep(
-    text: String,
-    origin: Option<PathBuf>,
-    over: &AtomicBool,
-    report: &Sender<News>,
-    ctx: &egui::Context,
-) -> Result<bool, String> {
+fn sweep(text: String, origin: Option<PathBuf>, reporter: &Reporter<News>) -> Result<bool, String> {
     let (_, scenario) = solver::read_scene_text(&text, origin.as_deref(), &[]).map_err(|faults| faults.to_string())?;
     let sweep = scenario.sweep().cloned().ok_or("the scene has no [sweep]")?;
     let plan = SweepPlan { text, origin, sweep };
     let shown = |error: SweepError| error.to_string();
     plan.check().map_err(shown)?;
-    let stop = || over.load(Ordering::Relaxed);
+    let stop = || reporter.is_stopped();
     let lines = plan.theory_lines(&stop).map_err(shown)?;
-    let _ = report.send(News::Plan(Box::new(plan.clone()), lines));
+    let _ = reporter.tell(News::Plan(Box::new(plan.clone()), lines));
     let found = |point: SweepPoint| {
-        let _ = report.send(News::Point(point));
-        ctx.request_repaint();
+        let _ = reporter.tell(News::Point(point));
     };
     plan.run(&[], &stop, &found).map_err(shown)
 }
