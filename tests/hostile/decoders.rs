@@ -1,5 +1,8 @@
 //! What reads bytes that others made: each decoder with a file that it takes, to be mutated by the tests here and by `tests/run fuzz`.
 
+#[path = "../common/npy.rs"]
+mod npy;
+
 use ripplon::engine::{Checkpoint, Engine};
 use ripplon::export::{About, Picture, png};
 use ripplon::physics::Expression;
@@ -27,7 +30,7 @@ pub const DECODERS: [Decoder; 8] = [
         prepare: |folder| {
             let values: Vec<u8> = (0..64).flat_map(|_| 300f32.to_le_bytes()).collect();
             let layer = "[[layer]]\nsets = \"speed\"\nshape = \"array\"\nfile = \"input\"";
-            beside(folder, layer, npy("<f4", "(8, 8)", &values))
+            beside(folder, layer, npy::npy("<f4", false, "(8, 8)", &values))
         },
         read: of_a_scene,
     },
@@ -136,19 +139,6 @@ fn checkpoint(folder: &Path, bytes: &[u8]) {
         fs::write(&path, right).unwrap();
         let _ = Checkpoint::read(&path);
     }
-}
-
-fn npy(descr: &str, shape: &str, data: &[u8]) -> Vec<u8> {
-    let mut header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
-    while (10 + header.len() + 1) % 64 != 0 {
-        header.push(' ');
-    }
-    header.push('\n');
-    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
-    bytes.extend(u16::try_from(header.len()).unwrap().to_le_bytes());
-    bytes.extend(header.as_bytes());
-    bytes.extend(data);
-    bytes
 }
 
 fn picture(folder: &Path, scene: Option<String>) -> Vec<u8> {

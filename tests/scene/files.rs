@@ -1,5 +1,8 @@
 //! Scenes that lie in files, and the arrays and pictures that they name.
 
+#[path = "../common/npy.rs"]
+mod bytes;
+
 use super::FREE;
 use num_complex::Complex32;
 use ripplon::field::FieldData;
@@ -8,19 +11,9 @@ use ripplon::scene::{Faults, Scenario};
 use ripplon::solver;
 use std::path::{Path, PathBuf};
 
-/// An NPY file, version 1.
+/// Writes an NPY file, version 1.
 fn npy(path: &Path, descr: &str, fortran: bool, shape: &str, data: &[u8]) {
-    let order = if fortran { "True" } else { "False" };
-    let mut header = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}");
-    while (10 + header.len() + 1) % 64 != 0 {
-        header.push(' ');
-    }
-    header.push('\n');
-    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
-    bytes.extend(u16::try_from(header.len()).unwrap().to_le_bytes());
-    bytes.extend(header.as_bytes());
-    bytes.extend(data);
-    std::fs::write(path, bytes).unwrap();
+    std::fs::write(path, bytes::npy(descr, fortran, shape, data)).unwrap();
 }
 
 fn floats(values: &[f32]) -> Vec<u8> {

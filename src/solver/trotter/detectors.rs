@@ -139,9 +139,13 @@ impl<T: Real> Trotter<T> {
                 value * tap.weight
             };
         }
-        let copies: ReadRow<T> = &|row, x, out| recorder.read(step, n, row, x, out);
-        let field: ReadRow<T> = &|row, x, out| self.stepper.read(row, x, out);
-        let read = if recorder.direct() { field } else { copies };
+        let read: ReadRow<T> = &|row, x, out| {
+            if recorder.direct() {
+                self.stepper.read(row, x, out);
+            } else {
+                recorder.read(step, n, row, x, out);
+            }
+        };
         let totals = self.totals_of(read, &Region::of(tap), closing, drives);
         totals.value(&self.problem.grid, tap)
     }
@@ -162,9 +166,13 @@ impl<T: Real> Trotter<T> {
         if let Some(rows) = recorder.reduced_rows(step, n) {
             return rows;
         }
-        let copies: ReadRow<T> = &|row, x, out| recorder.read(step, n, row, x, out);
-        let field: ReadRow<T> = &|row, x, out| self.stepper.read(row, x, out);
-        let read = if recorder.direct() { field } else { copies };
+        let read: ReadRow<T> = &|row, x, out| {
+            if recorder.direct() {
+                self.stepper.read(row, x, out);
+            } else {
+                recorder.read(step, n, row, x, out);
+            }
+        };
         let rows = self.rows_of(read, &Region::of(tap), closing, drives);
         let number = |totals: Totals| match tap.measure {
             Measure::Flux => totals.current,
