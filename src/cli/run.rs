@@ -119,11 +119,12 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
     let total = steps_to_take(args, &scenario, &engine)?;
     keep_records(args, &mut engine, total)?;
     note_records(args, &scenario, &engine, total);
+    // From the first file on nothing ends the run without writing what was asked for.
+    let interrupt = Interrupt::listen()?;
     let mut outputs = Outputs::create(args, &mut engine)?;
     say!("{}", headline(&scenario, &engine));
     super::scene::print_note(&engine);
 
-    let interrupt = Interrupt::listen()?;
     let bar = progress_bar(total);
     engine.set_watch(Box::new({
         let bar = bar.clone();
