@@ -154,11 +154,15 @@ fn join(command: Option<&Command>) -> Result<(), String> {
 /// Ends the other processes of a launcher too, where this one failed.
 fn end_all(error: &anyhow::Error, code: u8) -> ExitCode {
     /// Time for the first process to say why, which is the same for all where the scene or a file is at fault.
-    const OTHERS: std::time::Duration = std::time::Duration::from_secs(2);
+    const OTHERS: std::time::Duration = std::time::Duration::from_secs(4);
+    /// Time for the launcher to pass on what was printed: once it is told to end all, some drop what they have not read.
+    const LAUNCHER: std::time::Duration = std::time::Duration::from_secs(1);
     let Some(ranks) = ranks::world() else {
         return ExitCode::from(code);
     };
-    if !ranks::is_first() {
+    if ranks::is_first() {
+        std::thread::sleep(LAUNCHER);
+    } else {
         std::thread::sleep(OTHERS);
         terminal::last_words(format_args!("process {}: {}", ranks.rank(), scene::error_text(error)));
     }
