@@ -155,15 +155,6 @@ ENTRIES(2)
 ENTRIES(3)
 ENTRIES(4)
 
-// Copies both levels of the segments of a list
-extern "C" __global__ void __launch_bounds__(256) carry(const u32 *list, int count, const real *now, const real *old, real *to_now, real *to_old) {
-    for (int n = blockIdx.x * ROWS + (threadIdx.x >> 5); n < count; n += gridDim.x * ROWS) {
-        const size_t place = (size_t)list[n] * SEGMENT + (threadIdx.x & 31);
-        to_now[place] = now[place];
-        to_old[place] = old[place];
-    }
-}
-
 // One block of 1024: signals are added to the level just written, sites of it are overwritten, then sites are gathered
 extern "C" __global__ void __launch_bounds__(1024) operate(const Sites o, real *level, int step) {
     add_signals(o, level, step, 1);
@@ -187,15 +178,6 @@ extern "C" __global__ void __launch_bounds__(256) peaks(const real *level, real 
 
 // What the velocity follows from (src/solver/fdtd/potential.rs)
 extern "C" __global__ void __launch_bounds__(256) potentials(const real *level, real *potential, real step, u32 count) { integrate(level, potential, step, count); }
-
-// The same in the tiles that are not marked, of whose sites the segments of a list are made
-extern "C" __global__ void __launch_bounds__(256) potentials_listed(const real *level, real *potential, real step, const u32 *list, int count, int pitch, int nx,
-                                                                    const u8 *marked, int own, int chunk, int tiles) {
-    for (int n = blockIdx.x * ROWS + (threadIdx.x >> 5); n < count; n += gridDim.x * ROWS) {
-        const u32 place = list[n] * SEGMENT + (threadIdx.x & 31), y = place / pitch, x = place - y * pitch;
-        if (x < nx && !marked[y / chunk * tiles + x / own]) potential[place] = plus(potential[place], times(step, level[place]));
-    }
-}
 
 // ---- energy, sums, pictures ----
 

@@ -7,10 +7,11 @@
 // another pair of arrays. Neighbours along x come from the lanes beside. No shared memory, no barrier.
 //
 // Edges: what stands beyond one is an image, and an image goes on by the same stencil: sums and products are the same with the neighbours exchanged, and
-// with all signs changed. So rows and columns beyond an edge are read where their originals lie, and nothing more is done; signals act on the
-// images as well. The operations of a site are those of `plain` in fdtd_step.cu, in their order: the same bits.
+// with all signs changed. So rows and columns beyond an edge are read where their originals lie, and nothing more is done.
+// The operations of a site are those of `plain` in fdtd_step.cu, in their order: the same bits.
 //
-// Limits: a medium with no more than a speed (one, or one a site), or the parts of a grid where it is so.
+// Limits: a medium with no more than a speed (one, or one a site), and nothing done at single sites. Where that is not so, as far as a pass reaches,
+// blocks (fdtd_blocks.cu) write what tiles leave out.
 // Traffic: 4/STEPS words a site-step and, with a speed per site, reads of it that the first-level cache serves; a share of
 // 2 HALF STEPS / (32 COLUMNS) of the columns is computed twice. Bound by arithmetic: 8 instructions a site-step and 2 shuffles at order 2.
 #include "fdtd_vec.cuh"
@@ -26,30 +27,21 @@ enum {
 static_assert(R % AHEAD == 0, "rows under way keep their places");
 static_assert(HALO % COLUMNS == 0 && OWN > 0, "a lane writes all of its columns or none");
 
-// What is done in a row: numbers among the places that are added to, overwritten and gathered
-enum { ADDS = 1, SETS = 2, GATHERS = 4 };
-struct __align__(16) RowOperations {
-    u32 any, adds, adds_end;  // where steps have places of their own, these are searched
-    u32 sets, sets_end, gathers, gathers_end, none;
-};
-
 struct Tiles {
     Step step;           // `now` and `old` are read
     real *newer, *older; // the last two levels, written
     real *potential;     // + time_step times each level, in `tiles_integrating`
-    Sites sites;
-    const RowOperations *rows;
     const int *images;   // what stands for column x: images[x + margin], and for row y: images[nx + 3 margin + y]; 4 site + sign + 1
-    const u32 *list;     // the tiles; OPERATING: part of a tile with operations on sites, PART_SHIFT higher the number of the part
+    const u32 *list;     // the tiles; BESIDE_BLOCKS: some of it is taken
+    const u8 *taken;     // what fdtd_blocks.cu steps and writes, a number a block
+    const u32 *block_columns, *block_rows;  // taken[block_columns[x / 4] + block_rows[y]]
     int count;           // of tiles
     int across;          // tiles along x
     int chunk;           // rows of a tile
-    int part;            // rows of a part of a tile with operations
     int margin;          // sites beyond an edge for which there are images
-    int step_of_batch;   // of the first step, for `sites`
     real time_step;
 };
-enum : u32 { OPERATING = 0x80000000u, PART_SHIFT = 24, TILE = (1u << PART_SHIFT) - 1 };
+enum : u32 { BESIDE_BLOCKS = 0x80000000u };
 
 __device__ constexpr int slot(int row) { return (row % R + R) % R; }
 
@@ -80,70 +72,15 @@ __device__ __forceinline__ Vec signed_row(const Columns &own, const Row &row) {
     return out;
 }
 
-// The first of places[begin ... end - 1], which ascend, that is not below `place`
-__device__ __forceinline__ u32 first_from(const u32 *places, u32 begin, u32 end, u32 place) {
-    while (begin < end) {
-        const u32 middle = (begin + end) >> 1;
-        if (places[middle] < place)
-            begin = middle + 1;
-        else
-            end = middle;
-    }
-    return begin;
-}
-
-// For each of a lane's columns that is an image of a site of a list: act(c, number in the list)
-template <class Act> __device__ __forceinline__ void each_of(const Columns &own, const u32 *places, u32 begin, u32 end, u32 first, Act act) {
-    if (own.whole) {
-        // Neighbours: one search
-        const u32 x = first + (u32)(own.image[0] >> 2);
-        u32 n = first_from(places, begin, end, x);
-        if (n >= end || places[n] >= x + COLUMNS) return;
-#pragma unroll
-        for (int c = 0; c < COLUMNS; c++)
-            for (; n < end && places[n] == x + c; n++) act(c, n);
-        return;
-    }
-#pragma unroll
-    for (int c = 0; c < COLUMNS; c++) {
-        const u32 place = first + (u32)(own.image[c] >> 2);
-        for (u32 n = first_from(places, begin, end, place); n < end && places[n] == place; n++) act(c, n);
-    }
-}
-
-// Signals, sites that are overwritten, and records of a row after one of the steps
-__device__ __forceinline__ void operate(const Tiles &p, const Columns &own, Vec &here, int image, int step, bool mine) {
-    const Sites &o = p.sites;
-    const int row = image >> 2, sign = (image & 3) - 1;
-    const RowOperations r = p.rows[row];
-    if (!r.any) return;
-    const u32 first = (u32)row * p.step.grid.pitch;
-    auto sign_of = [&](int c) { return sign * ((own.image[c] & 3) - 1); };
-    if (r.any & ADDS) {
-        const Additions a(o, step);
-        const u32 begin = o.adds ? r.adds : a.begin, end = o.adds ? r.adds_end : a.end;
-        each_of(own, o.places, begin, end, first, [&](int c, u32 n) { here.v[c] = plus(here.v[c], signed_value(a.values[n], sign_of(c))); });
-    }
-    if (r.any & SETS && step < o.set_rows) {
-        const real *values = o.set_values + (size_t)step * o.set_count;
-        each_of(own, o.set_places, r.sets, r.sets_end, first, [&](int c, u32 n) { here.v[c] = signed_value(values[n], sign_of(c)); });
-    }
-    if (r.any & GATHERS && mine)
-        // An odd image of a site has its value with the other sign
-        each_of(own, o.gathers, r.gathers, r.gathers_end, first, [&](int c, u32 n) {
-            if (sign_of(c) == 1) o.record[(size_t)step * o.count + n] = here.v[c];
-        });
-}
-
-template <bool OPERATES, bool INTEGRATES> __device__ __forceinline__ void walk(const Tiles &p, u32 entry) {
+template <bool MASKED, bool INTEGRATES> __device__ __forceinline__ void walk(const Tiles &p, u32 entry) {
     const Grid &g = p.step.grid;
     const Medium &m = p.step.medium;
-    const int nx = g.size[0], ny = g.size[1], lane = threadIdx.x & 31, tile = OPERATES ? entry & TILE : entry;
-    const int x = tile % p.across * OWN - HALO + COLUMNS * lane, first_row = tile / p.across * p.chunk;
-    const int y0 = OPERATES ? first_row + (int)((entry & ~OPERATING) >> PART_SHIFT) * p.part : first_row;
-    const int y1 = min(OPERATES ? min(y0 + p.part, first_row + p.chunk) : y0 + p.chunk, ny);
+    const int nx = g.size[0], ny = g.size[1], lane = threadIdx.x & 31, tile = MASKED ? entry & ~BESIDE_BLOCKS : entry;
+    const int x = tile % p.across * OWN - HALO + COLUMNS * lane, y0 = tile / p.across * p.chunk, y1 = min(y0 + p.chunk, ny);
     const bool writes = lane >= HALO / COLUMNS && lane < 32 - HALO / COLUMNS && x < nx;
     const int *rows = p.images + nx + 3 * p.margin;
+    const bool masked = MASKED && entry & BESIDE_BLOCKS && writes;
+    const u8 *taken = p.taken + (masked ? p.block_columns[x / 4] : 0);
     Columns own;
     own.whole = __all_sync(0xffffffffu, x >= 0 && x + COLUMNS <= nx);
 #pragma unroll
@@ -176,6 +113,9 @@ template <bool OPERATES, bool INTEGRATES> __device__ __forceinline__ void walk(c
             line[0][slot(f)] = odd ? signed_row(own, fresh[next_one]) : fresh[next_one].v;
             const Vec oldest = odd ? signed_row(own, before[next_one]) : before[next_one].v;
             fresh[next_one] = level(p.step.now, y + AHEAD), before[next_one] = level(p.step.old, y + AHEAD - H);
+            const int row = y - HALO;
+            bool mine = writes && row >= y0 && row < y1;
+            if (masked && mine) mine = !taken[p.block_rows[row]];
             Vec last, sum_of_row;
             if (INTEGRATES) {
                 place_in_ring = place_in_ring == RING - 1 ? 0 : place_in_ring + 1;
@@ -213,7 +153,6 @@ template <bool OPERATES, bool INTEGRATES> __device__ __forceinline__ void walk(c
                 }
 #pragma unroll
                 for (int c = 0; c < COLUMNS; c++) next.v[c] = plus(here.v[c], fused(squares.v[c], sum.v[c], minus(here.v[c], then.v[c])));
-                if (OPERATES) operate(p, own, next, rows[y - s * H], p.step_of_batch + s - 1, writes && y - s * H >= y0 && y - s * H < y1);
                 if (INTEGRATES) {
                     const int at = place_in_ring - (s - 1) * H, slot = at < 0 ? at + RING : at;
                     Vec &kept = sums[threadIdx.x >> 5][slot][lane];
@@ -222,16 +161,15 @@ template <bool OPERATES, bool INTEGRATES> __device__ __forceinline__ void walk(c
                     for (int c = 0; c < COLUMNS; c++) total.v[c] = plus(s == 1 ? sum_of_row.v[c] : kept.v[c], times(p.time_step, next.v[c]));
                     if (s < STEPS)
                         kept = total;
-                    else if (writes && y - s * H >= y0 && y - s * H < y1)
-                        store(p.potential + (size_t)(y - s * H) * g.pitch + x, total);
+                    else if (mine)
+                        store(p.potential + (size_t)row * g.pitch + x, total);
                 }
                 if (s < STEPS)
                     line[s < STEPS ? s : 0][slot(f - s * H)] = next;
                 else
                     last = next;
             }
-            const int row = y - HALO;
-            if (writes && row >= y0 && row < y1) {
+            if (mine) {
                 const size_t place = (size_t)row * g.pitch + x;
                 store(p.newer + place, last);
                 store(p.older + place, line[STEPS - 1][slot(f - HALO)]);
@@ -240,19 +178,12 @@ template <bool OPERATES, bool INTEGRATES> __device__ __forceinline__ void walk(c
     }
 }
 
-template <bool INTEGRATES> __device__ __forceinline__ void with_operations(const Tiles &p, u32 entry) {
-    if (entry & OPERATING)
-        walk<true, INTEGRATES>(p, entry);
-    else
-        walk<false, INTEGRATES>(p, entry);
-}
-
-// Tiles without operations on sites; with them in some; the same, and the integral of the pressure
-#define ENTRY(NAME, WALK)                                                                                \
+// All tiles whole; those beside what is stepped in blocks; the same, and the integral of the pressure
+#define ENTRY(NAME, MASKED, INTEGRATES)                                                                  \
     extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS) NAME(const __grid_constant__ Tiles p) { \
         const int n = blockIdx.x * WARPS + (threadIdx.x >> 5);                                           \
-        if (n < p.count) WALK(p, p.list[n]);                                                             \
+        if (n < p.count) walk<MASKED, INTEGRATES>(p, p.list[n]);                                         \
     }
-ENTRY(tiles, (walk<false, false>))
-ENTRY(tiles_operating, with_operations<false>)
-ENTRY(tiles_integrating, with_operations<true>)
+ENTRY(tiles, false, false)
+ENTRY(tiles_beside, true, false)
+ENTRY(tiles_integrating, true, true)

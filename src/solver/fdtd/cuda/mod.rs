@@ -10,8 +10,8 @@
 //!   registers (`kernels/fdtd_torre.cu`), or, at order 8 and with absorbing edges at order 2, lie in shared memory (`kernels/fdtd_torre_shared.cu`);
 //!   at walls, absorption, sources and detectors it goes on site by site. The same bits.
 //!
-//! - `tiled`: many steps a launch in two dimensions, strips of columns in registers that overlap ([`tiles`], `kernels/fdtd_tiles.cu`). It holds a second
-//!   pair of levels. The same bits.
+//! - `tiled`: many steps a launch in two dimensions, strips of columns in registers that overlap ([`tiles`], `kernels/fdtd_tiles.cu`), and around walls,
+//!   absorbing layers, sources and detectors blocks in shared memory ([`blocks`], `kernels/fdtd_blocks.cu`). It holds a second pair of levels. The same bits.
 //!
 //! Sources that stay are a table of sites and shares on the device, for which the host sends the strength of each channel once a batch; sources that move are a list of
 //! operations a step. Detectors that read single sites are gathered. Single steps have a kernel for all of it; tiles and towers do it on the way. Regions, energy and
@@ -22,6 +22,7 @@
 //!
 //! Bound: a step moves 12 bytes a site in single precision (pⁿ and pⁿ⁻¹ read, pⁿ⁺¹ written), 16 with a speed per site: 355 G site-steps/s on an H200.
 
+mod blocks;
 mod look;
 mod operations;
 mod params;
@@ -81,7 +82,6 @@ struct Kernels {
     play: Kernel,
     peaks: Kernel,
     potentials: Kernel,
-    potentials_listed: Kernel,
 }
 
 impl Kernels {
@@ -96,7 +96,6 @@ impl Kernels {
             play: stream.kernel(source, "play", 0)?,
             peaks: stream.kernel(source, "peaks", 0)?,
             potentials: stream.kernel(source, "potentials", 0)?,
-            potentials_listed: stream.kernel(source, "potentials_listed", 0)?,
         })
     }
 }

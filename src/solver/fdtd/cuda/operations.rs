@@ -13,9 +13,8 @@ const OPERATIONS: u8 = 2;
 /// Places with operations in a batch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Operations {
-    /// Those that are added to, ascending, and whether all steps have the same ones.
+    /// Those that are added to, ascending.
     pub adds: Vec<u32>,
-    pub same: bool,
     /// Ascending.
     pub sets: Vec<u32>,
     /// Ascending.
@@ -23,7 +22,7 @@ pub(super) struct Operations {
 }
 
 impl Operations {
-    /// What is done in each of `ny` rows, as `RowOperations` of `kernels/fdtd_tiles.cu` has it.
+    /// What is done in each of `ny` rows, as `RowOperations` of `kernels/fdtd_blocks.cu` has it.
     pub(super) fn rows(&self, pitch: usize, ny: usize) -> Vec<u32> {
         let mut rows = vec![[0_u32; 8]; ny];
         for (bit, at, places) in [
@@ -56,12 +55,10 @@ impl<T: OnCuda> Cuda<T> {
             }
             let done = Operations {
                 adds,
-                same,
                 sets: self.events.overwritten().to_vec(),
                 gathers: self.events.gathers().to_vec(),
             };
-            let [nx, ny, _] = self.host.sweep.lattice.size;
-            return tiles.mark(&self.stream, self.pitch, [nx, ny], done);
+            return tiles.mark(&self.stream, self.pitch, done);
         }
         let Some(torre) = &mut self.torre else { return Ok(()) };
         let segments = self.medium.special_segments(torre.shape.layers);
@@ -87,7 +84,6 @@ mod tests {
     fn rows_know_their_operations() {
         let done = Operations {
             adds: vec![3, 70, 70, 90],
-            same: true,
             sets: vec![64],
             gathers: vec![0, 1, 130],
         };

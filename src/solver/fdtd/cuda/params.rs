@@ -7,7 +7,7 @@ pub(super) use crate::solver::device::events::Sites;
 pub(super) use crate::solver::device::readback::Frame;
 pub(super) use crate::solver::device::whole;
 
-parameters!(Step<T>, Torre<T>, Tiles<T>, Look<T>, Picture<T>);
+parameters!(Step<T>, Torre<T>, Tiles<T>, Blocks<T>, Look<T>, Picture<T>);
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
@@ -91,15 +91,32 @@ pub(super) struct Tiles<T> {
     pub newer: u64,
     pub older: u64,
     pub potential: u64,
-    pub sites: Sites,
-    pub rows: u64,
     pub images: u64,
     pub list: u64,
+    pub taken: u64,
+    pub block_columns: u64,
+    pub block_rows: u64,
     pub count: i32,
     pub across: i32,
     pub chunk: i32,
-    pub part: i32,
     pub margin: i32,
+    pub time_step: T,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Blocks<T> {
+    pub step: Step<T>,
+    pub newer: u64,
+    pub older: u64,
+    pub potential: u64,
+    pub memories: [[u64; 3]; 2],
+    pub sites: Sites,
+    pub rows: u64,
+    pub list: u64,
+    pub across: i32,
+    pub count: [i32; 2],
+    pub low: [i32; 2],
     pub step_of_batch: i32,
     pub time_step: T,
 }
@@ -144,9 +161,10 @@ mod tests {
             assert_eq!(kernels.declared(&format!("listed_{half}"))[0], size_of::<Step<T>>());
         }
         for shape in sources::TILES.iter().filter(|shape| shape.precision == precision) {
-            for entry in ["tiles", "tiles_operating", "tiles_integrating"] {
+            for entry in ["tiles", "tiles_beside", "tiles_integrating"] {
                 assert_eq!(shape.source.declared(entry), [size_of::<Tiles<T>>()]);
             }
+            assert_eq!(sources::blocks(shape).declared("blocks"), [size_of::<Blocks<T>>()]);
         }
         assert_eq!(kernels.declared("operate")[0], size_of::<Sites>());
         assert_eq!(kernels.declared("measure")[0], size_of::<Look<T>>());

@@ -1,5 +1,5 @@
 //! The kernels in the binary, made by `kernels/build` from `kernels/fdtd_*.cu`, `kernels/fdtd.cuh` and `kernels/fdtd_vec.cuh`
-//! (`fdtd_step.cu`, `fdtd_torre.cu`, `fdtd_torre_shared.cu`, `fdtd_tiles.cu`).
+//! (`fdtd_step.cu`, `fdtd_torre.cu`, `fdtd_torre_shared.cu`, `fdtd_tiles.cu`, `fdtd_blocks.cu`).
 
 use super::torre::{BLOCK, Room, Shape};
 use crate::backend::cuda::manifest::{self, Module};
@@ -26,18 +26,34 @@ pub(super) struct Strips {
     /// Columns of a lane.
     pub columns: usize,
     pub source: Source,
+    /// Rows of a region of the blocks beside them, and their module.
+    pub rows: usize,
+    blocks: Source,
+}
+
+/// The blocks beside tiles.
+pub(super) fn blocks(strips: &Strips) -> Source {
+    strips.blocks
 }
 
 /// Every tile in the program.
 pub(super) static TILES: LazyLock<Vec<Strips>> = LazyLock::new(|| {
-    let modules = manifest::family("fdtd_tiles").map(|module| Strips {
-        precision: module.precision(),
-        half: module.number("HALF") as usize,
-        steps: module.number("STEPS") as usize,
-        columns: module.number("COLUMNS") as usize,
-        source: Source::embedded(&module.name),
-    });
-    modules.collect()
+    let of = |module: &'static Module| {
+        let blocks = manifest::family("fdtd_blocks").find(|other| {
+            let same = |name| other.number(name) == module.number(name);
+            other.precision() == module.precision() && same("STEPS") && same("HALF")
+        })?;
+        Some(Strips {
+            precision: module.precision(),
+            half: module.number("HALF") as usize,
+            steps: module.number("STEPS") as usize,
+            columns: module.number("COLUMNS") as usize,
+            source: Source::embedded(&module.name),
+            rows: blocks.number("ROWS") as usize,
+            blocks: Source::embedded(&blocks.name),
+        })
+    };
+    manifest::family("fdtd_tiles").filter_map(of).collect()
 });
 
 /// Every tower in the program: its precision, what it is made for, its module.
@@ -138,7 +154,7 @@ mod tests {
     /// Every module that these kernels are taken from.
     fn asked() -> Vec<Source> {
         let steps = [Precision::Single, Precision::Double].map(step);
-        let tiles = TILES.iter().map(|strips| strips.source);
+        let tiles = TILES.iter().flat_map(|strips| [strips.source, strips.blocks]);
         let towers = (TOWERS.iter()).filter_map(|(precision, shape, _)| torre(*precision, *shape));
         steps.into_iter().chain(tiles).chain(towers).collect()
     }

@@ -5,6 +5,7 @@
 use super::super::cpml;
 use super::super::lattice::Lattice;
 use super::super::run::Fdtd;
+use super::blocks::Memories;
 use super::params::{self, whole};
 use crate::backend::cuda::{Buffer, CudaError, Stream};
 use crate::solver::device::OnCuda;
@@ -197,6 +198,37 @@ impl<T: OnCuda> Medium<T> {
             stream.download("the absorbing layers", &there.zeta, &mut layer.zeta)?;
         }
         Ok(())
+    }
+
+    /// Axes with layers.
+    pub(super) fn layer_axes(&self) -> impl Iterator<Item = usize> {
+        self.layers.iter().map(|layer| layer.axis)
+    }
+
+    /// Another set of what layers remember.
+    pub(super) fn more_memories(&self, stream: &Stream) -> Result<Vec<Memories<T>>, CudaError> {
+        let what = "the absorbing layers";
+        let same = |buffer: &Buffer<T>| stream.zeros(what, buffer.bytes() / size_of::<T>());
+        let of = |layer: &Layer<T>| {
+            Ok(Memories {
+                psi: same(&layer.psi)?,
+                zeta: same(&layer.zeta)?,
+            })
+        };
+        self.layers.iter().map(of).collect()
+    }
+
+    /// Takes over what layers remember from another set.
+    pub(super) fn swap_memories(&mut self, others: &mut [Memories<T>]) {
+        for (layer, other) in self.layers.iter_mut().zip(others) {
+            std::mem::swap(&mut layer.psi, &mut other.psi);
+            std::mem::swap(&mut layer.zeta, &mut other.zeta);
+        }
+    }
+
+    /// Whether every site has its own density.
+    pub(super) fn has_density(&self) -> bool {
+        self.density.is_some()
     }
 
     /// Whether the plain kernels do.

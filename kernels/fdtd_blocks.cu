@@ -1,0 +1,306 @@
+// Many steps of finite differences for sound in one launch where a plane holds more than a speed - walls, absorption, absorbing layers, a density a site -
+// or where something is done at single sites (two dimensions). REAL is float or double; HALF (the order), STEPS (of a pass) and ROWS (of a region) are
+// defined outside. What is plain in between is stepped by tiles (fdtd_tiles.cu); both write the same pair of levels.
+//
+// Block: the levels of a region of COLUMNS x ROWS sites lie in shared memory with what layers remember of them, and go on STEPS steps there; the outermost
+// HALF STEPS sites on a side that is no edge of the grid are computed for the inner ones' sake alone. Beyond a periodic edge the region holds images, other
+// edges are closed as in fdtd.cuh. What layers remember is read from one set of arrays and written to another, as the levels are: blocks beside read it too.
+// The operations of a site are those of `Site` in fdtd.cuh, in their order: the same bits.
+//
+// Traffic: 4 words a site and pass, 12 more in a corner of layers, each times COLUMNS ROWS over the sites that a block writes. Bound by arithmetic and
+// latency: a thread has ROWS / 16 sites of a region.
+#include "fdtd.cuh"
+
+enum {
+    H = HALF,
+    HALO = H * STEPS,
+    COLUMNS = 64,
+    THREADS = 1024,
+    OWN_COLUMNS = COLUMNS - 2 * HALO,
+    OWN_ROWS = ROWS - 2 * HALO,
+    SITES = COLUMNS * ROWS,
+};
+static_assert(OWN_COLUMNS > 0 && OWN_COLUMNS % 4 == 0 && OWN_ROWS > 0, "a block writes whole groups of columns");
+static_assert(STEPS % 2 == 0, "levels stay in their places");
+
+enum : u8 { NEAR_EDGE = 4 };  // of a mark: the stencil reaches an edge that is not periodic
+
+// What is done in a row: numbers among the places that are added to, overwritten and gathered
+enum { ADDS = 1, SETS = 2, GATHERS = 4 };
+struct __align__(16) RowOperations {
+    u32 any, adds, adds_end;  // where steps have places of their own, these are searched
+    u32 sets, sets_end, gathers, gathers_end, none;
+};
+
+struct Blocks {
+    Step step;            // `now` and `old` are read
+    real *newer, *older;  // the last two levels, written
+    real *potential;      // + time_step times each level; null: nobody asked
+    real *memories[2][3]; // psi below and above a site and zeta after the pass, of both axes
+    Sites sites;
+    const RowOperations *rows;
+    const u32 *list;  // the blocks
+    int across;       // blocks along x
+    int count[2];     // blocks of an axis, those that are counted from its low end, and
+    int low[2];       // where these end; the others are counted from the high end
+    int step_of_batch;
+    real time_step;
+};
+
+// The part of an axis that a block steps and writes
+struct Span {
+    int own, own_end;  // sites
+    int first, count;  // of the region
+    bool closed_low, closed_high;  // whether the region ends there at an edge that is not periodic
+
+    __device__ __forceinline__ Span(const Blocks &p, int axis, int number, int width) {
+        const int n = p.step.grid.size[axis], whole = (n + 3) & ~3, middle = p.low[axis] * width;
+        if (number < p.low[axis])
+            own = number * width, own_end = min(own + width, whole);
+        else
+            own_end = whole - (p.count[axis] - 1 - number) * width, own = max(middle, own_end - width);
+        own_end = min(own_end, n);
+        const bool ring = p.step.grid.edge[axis] == PERIODIC;
+        first = own - HALO;
+        int end = own_end + HALO;
+        closed_low = !ring && first <= 0, closed_high = !ring && end >= n;
+        if (closed_low) first = 0;
+        if (closed_high) end = n;
+        count = end - first;
+    }
+    // The sites that can be stepped for the s-th time
+    __device__ __forceinline__ int begin(int s) const { return closed_low ? 0 : s * H; }
+    __device__ __forceinline__ int end(int s) const { return closed_high ? count : count - s * H; }
+};
+
+// A region in shared memory
+struct Room {
+    real *memories[2][3];
+    real *density;  // null: the same everywhere
+    u8 *marks;
+    Grid grid;  // that of the region, whose edges are those of the grid where they meet
+};
+
+// The first of places[begin ... end - 1], which ascend, that is not below `place`
+__device__ __forceinline__ u32 first_from(const u32 *places, u32 begin, u32 end, u32 place) {
+    while (begin < end) {
+        const u32 middle = (begin + end) >> 1;
+        if (places[middle] < place)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    return begin;
+}
+
+// What is done at a site after a step
+__device__ __forceinline__ void operate(const Blocks &p, const RowOperations &r, u32 place, int step, bool own, real &value) {
+    const Sites &o = p.sites;
+    if (r.any & ADDS) {
+        const Additions a(o, step);
+        const u32 end = o.adds ? r.adds_end : a.end;
+        for (u32 n = first_from(o.places, o.adds ? r.adds : a.begin, end, place); n < end && o.places[n] == place; n++) value = plus(value, a.values[n]);
+    }
+    if (r.any & SETS && step < o.set_rows) {
+        // Of several at one place the last counts, as where one after the other is written
+        for (u32 n = first_from(o.set_places, r.sets, r.sets_end, place); n < r.sets_end && o.set_places[n] == place; n++)
+            value = o.set_values[(size_t)step * o.set_count + n];
+    }
+    if (r.any & GATHERS && own)
+        for (u32 n = first_from(o.gathers, r.gathers, r.gathers_end, place); n < r.gathers_end && o.gathers[n] == place; n++)
+            o.record[(size_t)step * o.count + n] = value;
+}
+
+// A site of a region: `at` in it, `to` in the grid
+struct Cell {
+    const Step &s;
+    const Room &room;
+    const real *now;
+    int here, x, y;    // in the region
+    int to[2];         // in the grid
+    size_t place;      // there
+
+    // What stands 1 ... H sites away on both sides along an axis; where walls or edges are near, these are mirrors
+    __device__ __forceinline__ void neighbours(int axis, bool walks, real (&low)[H], real (&high)[H]) const {
+        if (!walks) {
+            const int stride = axis ? COLUMNS : 1;
+#pragma unroll
+            for (int k = 0; k < H; k++) low[k] = now[here - (k + 1) * stride], high[k] = now[here + (k + 1) * stride];
+            return;
+        }
+        Walker down(room.grid, axis, axis ? y : x, here, -1), up(room.grid, axis, axis ? y : x, here, 1);
+        const u8 *mask = s.medium.mask ? room.marks : nullptr;
+#pragma unroll
+        for (int k = 0; k < H; k++) {
+            down.step(room.grid, mask, axis), up.step(room.grid, mask, axis);
+            low[k] = signed_value(now[down.place], down.sign_here()), high[k] = signed_value(now[up.place], up.sign_here());
+        }
+    }
+
+    // Beside edges only, where a density a site stands for walls
+    __device__ __forceinline__ real face(int axis, int offset, real own, real rho) const {
+        int sign;
+        const int at = axis ? y : x, there = here + (ghost(room.grid.edge[axis], room.grid.size[axis], at + offset, sign) - at) * (axis ? COLUMNS : 1);
+        return over(minus(signed_value(now[there], sign), own), plus(rho, room.density[sign > 0 ? there : here]));
+    }
+
+    __device__ __forceinline__ real faces(int axis, real own, real rho) const { return plus(face(axis, -1, own, rho), face(axis, 1, own, rho)); }
+
+    // Z of an axis whose layer holds the site; its memories go on by a step
+    __device__ __forceinline__ real absorbed(const Layer &l, int axis, int slot, real own, const real (&low)[H], const real (&high)[H]) const {
+        real below = minus(own, low[0]), above = minus(high[0], own);
+        if (H > 1) below = times((real)flux_weight(H, 0), below), above = times((real)flux_weight(H, 0), above);
+#pragma unroll
+        for (int m = 1; m < H; m++) {
+            below = fused((real)flux_weight(H, m), minus(high[m - 1], low[m]), below);
+            above = fused((real)flux_weight(H, m), minus(high[m], low[m - 1]), above);
+        }
+        const real *factors = l.factors + slot;
+        real lower = room.memories[axis][0][here], upper = room.memories[axis][1][here], zeta = room.memories[axis][2][here];
+        below = renew(factors[0], factors[6 * l.end], lower, below);
+        above = renew(factors[2 * l.end], factors[8 * l.end], upper, above);
+        const real z = renew(factors[4 * l.end], factors[10 * l.end], zeta, minus(above, below));
+        room.memories[axis][0][here] = lower, room.memories[axis][1][here] = upper, room.memories[axis][2][here] = zeta;
+        return room.density ? over(z, room.density[here]) : z;
+    }
+
+    // The part of L p of an axis at a site in layers
+    __device__ __forceinline__ real change(int axis, int slot, real own, bool walks) const {
+        if (slot < 0 && room.density) {
+            const real sum = faces(axis, own, room.density[here]);
+            return plus(sum, sum);
+        }
+        real low[H], high[H];
+        neighbours(axis, walks, low, high);
+        if (slot >= 0) return absorbed(s.medium.layer[axis], axis, slot, own, low, high);
+        const real level = plus(own, own);
+        real sum = 0;
+#pragma unroll
+        for (int k = 1; k <= H; k++) sum = term<H>(k, plus(low[k - 1], high[k - 1]), level, sum);
+        return sum;
+    }
+
+    // L p where no layer is
+    __device__ __forceinline__ real stencil(real own, bool walks) const {
+        if (room.density) {
+            const real rho = room.density[here], sum = plus(faces(0, own, rho), faces(1, own, rho));
+            return plus(sum, sum);
+        }
+        real pairs[H];
+#pragma unroll
+        for (int axis = 0; axis < 2; axis++) {
+            real low[H], high[H];
+            neighbours(axis, walks, low, high);
+#pragma unroll
+            for (int k = 0; k < H; k++) pairs[k] = axis ? plus(pairs[k], plus(low[k], high[k])) : plus(low[k], high[k]);
+        }
+        const real level = times((real)4, own);
+        real sum = 0;
+#pragma unroll
+        for (int k = 1; k <= H; k++) sum = term<H>(k, pairs[k - 1], level, sum);
+        return sum;
+    }
+
+    // The value after `before` and `now`
+    __device__ __forceinline__ real next(real before) const {
+        const Medium &m = s.medium;
+        const u8 mark = room.marks[here];
+        if (mark & WALL) return 0;
+        const real own = now[here], square = m.squares ? m.squares[place] : m.square;
+        const bool walks = mark & (BESIDE | NEAR_EDGE);
+        const int across = slot_in(m.layer[0], s.grid.size[0], to[0]), along = slot_in(m.layer[1], s.grid.size[1], to[1]);
+        real sum;
+        if (across >= 0 || along >= 0)
+            sum = plus(change(0, across, own, walks), change(1, along, own, walks));
+        else
+            sum = stencil(own, walks);
+        const real next = plus(own, fused(square, sum, minus(own, before)));
+        if (!m.damping) return next;
+        const real rate = m.damping[place];
+        return rate == 0 ? next : plus(own, over(minus(minus(next, own), times(rate, minus(own, before))), plus((real)1, rate)));
+    }
+};
+
+// Where the arrays that a medium needs begin
+__device__ __forceinline__ Room furnished(const Blocks &p, real *&end) {
+    Room room;
+#pragma unroll
+    for (int axis = 0; axis < 2; axis++)
+#pragma unroll
+        for (int n = 0; n < 3; n++) {
+            room.memories[axis][n] = end;
+            if (p.step.medium.layer[axis].end) end += SITES;
+        }
+    room.density = nullptr;
+    if (p.step.medium.density) room.density = end, end += SITES;
+    room.marks = (u8 *)end;
+    return room;
+}
+
+__device__ __forceinline__ int in_ring(int at, int n) { return at < 0 ? n - 1 - (-1 - at) % n : at % n; }
+
+extern "C" __global__ void __launch_bounds__(THREADS) blocks(const __grid_constant__ Blocks p) {
+    extern __shared__ __align__(16) unsigned char shared[];
+    real *now = (real *)shared, *old = now + SITES, *end = old + SITES;
+    Room room = furnished(p, end);
+    const Grid &g = p.step.grid;
+    const Medium &m = p.step.medium;
+    const int nx = g.size[0], ny = g.size[1];
+    const u32 number = p.list[blockIdx.x];
+    const Span across(p, 0, number % p.across, OWN_COLUMNS), along(p, 1, number / p.across, OWN_ROWS);
+    room.grid = Grid{{across.count, along.count, 1}, COLUMNS, 2, {g.edge[0] == SOFT ? SOFT : RIGID, g.edge[1] == SOFT ? SOFT : RIGID, RIGID}};
+
+    const int x = threadIdx.x % COLUMNS, row = threadIdx.x / COLUMNS, i = in_ring(across.first + x, nx);
+    const bool mine_across = across.first + x >= across.own && across.first + x < across.own_end;
+    const bool near_across = g.edge[0] != PERIODIC && (i < H || i >= nx - H);
+    auto memory_place = [&](int axis, int slot, int j) { return axis ? (size_t)slot * nx + i : (size_t)j * (2 * m.layer[0].end) + slot; };
+    if (x < across.count)
+        for (int y = row; y < along.count; y += THREADS / COLUMNS) {
+            const int j = in_ring(along.first + y, ny), here = y * COLUMNS + x;
+            const size_t place = (size_t)j * g.pitch + i;
+            now[here] = p.step.now[place], old[here] = p.step.old[place];
+            const bool near_along = g.edge[1] != PERIODIC && (j < H || j >= ny - H);
+            room.marks[here] = (m.mask ? m.mask[place] : (u8)0) | (near_across || near_along ? NEAR_EDGE : 0);
+            if (m.density) room.density[here] = m.density[place];
+#pragma unroll
+            for (int axis = 0; axis < 2; axis++) {
+                const Layer &l = m.layer[axis];
+                const int slot = slot_in(l, g.size[axis], axis ? j : i);
+                if (slot < 0) continue;
+                const size_t from = memory_place(axis, slot, j);
+                room.memories[axis][0][here] = l.lower[from], room.memories[axis][1][here] = l.upper[from], room.memories[axis][2][here] = l.zeta[from];
+            }
+        }
+    __syncthreads();
+    for (int s = 1; s <= STEPS; s++) {
+        if (x >= across.begin(s) && x < across.end(s))
+            for (int y = row; y < along.end(s); y += THREADS / COLUMNS) {
+                if (y < along.begin(s)) continue;
+                const int j = in_ring(along.first + y, ny), here = y * COLUMNS + x;
+                const size_t place = (size_t)j * g.pitch + i;
+                real next = Cell{p.step, room, now, here, x, y, {i, j}, place}.next(old[here]);
+                const bool mine = mine_across && along.first + y >= along.own && along.first + y < along.own_end;
+                if (p.rows && p.rows[j].any) operate(p, p.rows[j], (u32)place, p.step_of_batch + s - 1, mine, next);
+                old[here] = next;
+                if (p.potential && mine) p.potential[place] = plus(p.potential[place], times(p.time_step, next));
+            }
+        real *const written = old;
+        old = now, now = written;
+        __syncthreads();
+    }
+    if (!mine_across) return;
+    for (int y = row; y < along.count; y += THREADS / COLUMNS) {
+        const int j = along.first + y, here = y * COLUMNS + x;
+        if (j < along.own || j >= along.own_end) continue;
+        const size_t place = (size_t)j * g.pitch + i;
+        p.newer[place] = now[here], p.older[place] = old[here];
+#pragma unroll
+        for (int axis = 0; axis < 2; axis++) {
+            const int slot = slot_in(m.layer[axis], g.size[axis], axis ? j : i);
+            if (slot < 0) continue;
+            const size_t to = memory_place(axis, slot, j);
+#pragma unroll
+            for (int n = 0; n < 3; n++) p.memories[axis][n][to] = room.memories[axis][n][here];
+        }
+    }
+}
