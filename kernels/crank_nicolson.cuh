@@ -32,11 +32,6 @@ __device__ __forceinline__ Complex shuffled(u32 mask, Complex a, int from, int w
     return make(__shfl_sync(mask, a.r, from, width), __shfl_sync(mask, a.i, from, width));
 }
 
-// Launches overlap: each waits for the one before where it first reads what that one writes, and only then lets the next one start, which therefore finds
-// done what was put in before its predecessor. Devices before compute capability 9.0 know neither instruction, and run one launch after the other.
-__device__ __forceinline__ void wait_for_launch_before() { asm volatile("// griddepcontrol.wait;" ::: "memory"); }
-__device__ __forceinline__ void let_next_launch_start() { asm volatile("// griddepcontrol.launch_dependents;" ::: "memory"); }
-
 // E while drives are on: E + by times what one of them adds
 extern "C" __global__ void __launch_bounds__(256) drive(real *energy, const real *still, const real *part, real by, u32 n) {
     const u32 i = blockIdx.x * blockDim.x + threadIdx.x;

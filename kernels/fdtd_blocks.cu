@@ -7,6 +7,8 @@
 // edges are closed as in fdtd.cuh. What layers remember is read from one set of arrays and written to another, as the levels are: blocks beside read it too.
 // The operations of a site are those of `Site` in fdtd.cuh, in their order: the same bits.
 //
+// Tiles of the same pass start while blocks still run (real.cuh): they read the same levels and write other sites.
+//
 // Traffic: 4 words a site and pass, 12 more in a corner of layers, each times COLUMNS ROWS over the sites that a block writes. Bound by arithmetic and
 // latency: a thread has ROWS / 16 sites of a region.
 #include "fdtd.cuh"
@@ -129,10 +131,9 @@ struct Cell {
             return;
         }
         Walker down(room.grid, axis, axis ? y : x, here, -1), up(room.grid, axis, axis ? y : x, here, 1);
-        const u8 *mask = s.medium.mask ? room.marks : nullptr;
 #pragma unroll
         for (int k = 0; k < H; k++) {
-            down.step(room.grid, mask, axis), up.step(room.grid, mask, axis);
+            down.step(room.grid, room.marks, axis), up.step(room.grid, room.marks, axis);
             low[k] = signed_value(now[down.place], down.sign_here()), high[k] = signed_value(now[up.place], up.sign_here());
         }
     }
@@ -250,6 +251,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) blocks(const __grid_consta
     const Span across(p, 0, number % p.across, OWN_COLUMNS), along(p, 1, number / p.across, OWN_ROWS);
     room.grid = Grid{{across.count, along.count, 1}, COLUMNS, 2, {g.edge[0] == SOFT ? SOFT : RIGID, g.edge[1] == SOFT ? SOFT : RIGID, RIGID}};
 
+    wait_for_launch_before();
+    let_next_launch_start();
     const int x = threadIdx.x % COLUMNS, row = threadIdx.x / COLUMNS, i = in_ring(across.first + x, nx);
     const bool mine_across = across.first + x >= across.own && across.first + x < across.own_end;
     const bool near_across = g.edge[0] != PERIODIC && (i < H || i >= nx - H);

@@ -39,6 +39,7 @@ struct Tiles {
     int across;          // tiles along x
     int chunk;           // rows of a tile
     int margin;          // sites beyond an edge for which there are images
+    int follows_blocks;  // whether the launch before is that of the blocks of the same pass, for which it need not wait
     real time_step;
 };
 enum : u32 { BESIDE_BLOCKS = 0x80000000u };
@@ -182,7 +183,10 @@ template <bool MASKED, bool INTEGRATES> __device__ __forceinline__ void walk(con
 #define ENTRY(NAME, MASKED, INTEGRATES)                                                                  \
     extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS) NAME(const __grid_constant__ Tiles p) { \
         const int n = blockIdx.x * WARPS + (threadIdx.x >> 5);                                           \
+        if (!MASKED || !p.follows_blocks) wait_for_launch_before();                                      \
+        let_next_launch_start();                                                                         \
         if (n < p.count) walk<MASKED, INTEGRATES>(p, p.list[n]);                                         \
+        if (MASKED) wait_for_launch_before();  /* whoever waits for this launch waits for the blocks */  \
     }
 ENTRY(tiles, false, false)
 ENTRY(tiles_beside, true, false)

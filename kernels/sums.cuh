@@ -34,21 +34,22 @@ template <class Field> __device__ __forceinline__ void sum_rows(const Field &fie
     }
 }
 
-// Adds the parts, always in the same order; one block of 256
+// Adds the parts of one of the sums, always in the same order; SUMS blocks of 256
 extern "C" __global__ void measure_total(const double *parts, int count, double *out) {
     __shared__ double part[256];
-    for (int q = 0; q < SUMS; q++) {
-        double sum = 0;
-        for (int n = threadIdx.x; n < count; n += 256) sum = q == PEAK ? fmax(sum, parts[(size_t)n * SUMS + q]) : sum + parts[(size_t)n * SUMS + q];
-        part[threadIdx.x] = sum;
-        __syncthreads();
-        for (int d = 128; d; d >>= 1) {
-            if (threadIdx.x < d) part[threadIdx.x] = q == PEAK ? fmax(part[threadIdx.x], part[threadIdx.x + d]) : part[threadIdx.x] + part[threadIdx.x + d];
-            __syncthreads();
-        }
-        if (threadIdx.x == 0) out[q] = part[0];
+    const int q = blockIdx.x;
+    double sum = 0;
+    for (int n = threadIdx.x; n < count; n += 256) {
+        const double next = parts[(size_t)n * SUMS + q];
+        sum = q == PEAK ? fmax(sum, next) : sum + next;
+    }
+    part[threadIdx.x] = sum;
+    __syncthreads();
+    for (int d = 128; d; d >>= 1) {
+        if (threadIdx.x < d) part[threadIdx.x] = q == PEAK ? fmax(part[threadIdx.x], part[threadIdx.x + d]) : part[threadIdx.x] + part[threadIdx.x + d];
         __syncthreads();
     }
+    if (threadIdx.x == 0) out[q] = part[0];
 }
 
 // A picture of columns x0 to x1 and rows y0 to y1 of plane z

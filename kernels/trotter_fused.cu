@@ -58,42 +58,21 @@ struct Fused {
     real interaction;
 };
 
-// Regions over which |psi|^2 is summed after each step. A sum is a whole number of units, of which `totals` holds three parts of 26 bits and more, so that it does not
-// depend on who adds what first, and 1 in a fourth if something was too large.
-enum { REGIONS = 4, PARTS = 4 };
+// Regions over which |psi|^2 is summed after each step. A sum is a whole number of units, so that it does not depend on who adds what first; `totals` holds it, and 1
+// beside it if something was too large.
+enum { REGIONS = 4, PARTS = 2 };
 struct Regions {
     int count;
     int x0[REGIONS], x1[REGIONS], y0[REGIONS], y1[REGIONS];
-    double scale;                // by which a number becomes one of 2^52 units
-    int unit;                    // binary exponent of the unit
+    double scale;                // units in 1, a power of two: largest sums have 2^58 units
     unsigned long long *totals;  // PARTS numbers a region and step
     int step;                    // number of the first
     const real *weights;         // |psi|^2 / |phi|^2, of the state's pitch; null: 1
     int ones_x[2], ones_y[2];    // from, to: columns and rows where they are 1
 };
 
-// The parts of a number that is not negative; false: it is too large
-__device__ __forceinline__ bool parts_of(float x, const Regions &q, u32 (&parts)[3]) {
-    const u32 bits = __float_as_uint(x);
-    const int shift = (int)(bits >> 23) - 150 - q.unit;
-    u32 m = bits >> 23 ? (bits & 0x7fffff) | 0x800000 : 0;
-    if (shift < 0) m = shift > -24 ? m >> -shift : 0;
-    const int up = max(shift, 0), whole = up >= 52 ? 2 : up >= 26 ? 1 : 0;
-    const unsigned long long wide = (unsigned long long)m << (up - 26 * whole);
-    const u32 low = (u32)wide & 0x3ffffff, high = (u32)(wide >> 26);
-    parts[0] = whole == 0 ? low : 0, parts[1] = whole == 0 ? high : whole == 1 ? low : 0, parts[2] = whole == 1 ? high : whole == 2 ? low : 0;
-    return up <= 54;
-}
-__device__ __forceinline__ bool parts_of(double x, const Regions &q, u32 (&parts)[3]) {
-    const double digit = 67108864.0;
-    double rest = x * q.scale;
-    if (!(rest < digit)) return false;
-    parts[2] = (u32)rest;
-    rest = (rest - parts[2]) * digit;
-    parts[1] = (u32)rest;
-    parts[0] = __double2uint_rn((rest - parts[1]) * digit);
-    return true;
-}
+__device__ __forceinline__ long long rounded(float x) { return __float2ll_rn(x); }
+__device__ __forceinline__ long long rounded(double x) { return __double2ll_rn(x); }
 
 enum { C = COLUMNS, N = STEPS, WARPS = 2 };
 enum { BYTES = (COLUMNS * sizeof(real)) % 16 == 0 ? 16 : 8, LANES = BYTES / sizeof(real), CHUNKS = COLUMNS / LANES };
@@ -130,12 +109,13 @@ __device__ __forceinline__ void fetch(char *slot, const real *first, const real 
 
 struct Row { real r[COLUMNS], i[COLUMNS]; };
 
-// What a warp has summed: number n of a lane is that of a region and stage
+// What a lane has summed
 struct Summed {
-    unsigned long long *parts;  // 32 lanes, three times
-    u32 columns;                // bit COLUMNS k + c: column c is one of region k; 16 bits higher: the warp has some of region k
-    int first, last;            // pairs that the warp writes
-    bool ones;                  // the lane's columns have weights 1 in some rows
+    long long *sums;  // 32 (count s + k): region k after stage s
+    u32 columns;      // bit COLUMNS k + c: column c is one of region k; 16 bits higher: the warp has some of region k
+    int first, last;  // pairs that the warp writes
+    bool ones;        // the lane's columns have weights 1 in some rows
+    bool large;       // something was too large
 };
 
 __device__ __forceinline__ void take(Row &row, const char *slot) {
@@ -281,10 +261,10 @@ __device__ __forceinline__ Gauge gauge(const Fused &p, int y) {
 }
 
 // Adds |psi|^2 of pair j after stage s. Sums of two rows of a lane are rounded the same way in every kernel, everything after that is exact.
-__device__ __forceinline__ void sum_pair(const Row &a, const Row &b, const Fused &p, const Regions &q, const Summed &own, int x, int j, int s) {
+__device__ __forceinline__ void sum_pair(const Row &a, const Row &b, const Fused &p, const Regions &q, Summed &own, int x, int j, int s) {
     if (j < own.first || j >= own.last || own.columns >> 16 == 0) return;
-    const u32 all = 0xffffffffu;
-    const int y = 2 * j, lane = threadIdx.x & 31;
+    const int y = 2 * j;
+    const real scale = (real)q.scale;
     real da[C], db[C];
 #pragma unroll
     for (int c = 0; c < C; c++) da[c] = fused(a.r[c], a.r[c], times(a.i[c], a.i[c])), db[c] = fused(b.r[c], b.r[c], times(b.i[c], b.i[c]));
@@ -307,21 +287,16 @@ __device__ __forceinline__ void sum_pair(const Row &a, const Row &b, const Fused
             const bool in = own.columns >> (C * k + c) & 1;
             sum = plus(sum, plus(in && in_a ? da[c] : (real)0, in && in_b ? db[c] : (real)0));
         }
-        u32 parts[3] = {0, 0, 0};
-        const bool fits = parts_of(sum, q, parts);
-        const u32 l = __reduce_add_sync(all, parts[0]), m = __reduce_add_sync(all, parts[1]), h = __reduce_add_sync(all, parts[2]);
-        const bool bad = __any_sync(all, !fits);
-        if (lane == s * q.count + k) {
-            own.parts[lane] += l, own.parts[32 + lane] += m, own.parts[64 + lane] += h;
-            if (bad) own.parts[64 + lane] |= 1ull << 63;
-        }
+        const real units = times(sum, scale);
+        own.large |= !(units < (real)(1ll << 61));
+        own.sums[32 * (s * q.count + k)] += rounded(units);
     }
 }
 
 // The pair j through all stages
 template <bool MASKED, bool SUMS>
 __device__ __forceinline__ void pipeline(Row &a, Row &b, Row (&u)[STEPS], Row (&v)[STEPS], const Fused &p, const char *ring, const u32 *words, int slot,
-                                         int j, Edges e, const Regions &q, const Summed &own, int x) {
+                                         int j, Edges e, const Regions &q, Summed &own, int x) {
     const char *here = ring + slot * SLOT;
     u32 now = 0, before = 0;
     if (MASKED) now = words[slot * 32];
@@ -360,7 +335,7 @@ __device__ __forceinline__ Place place(const Fused &p, int j, int x, bool inside
 }
 
 template <bool SUMS> __device__ __forceinline__ void steps_of(Fused &p, const Regions &q) {
-    enum { BYTES_OF_WARP = WARP_BYTES + (SUMS ? 3 * 32 * 8 : 0) };
+    const int bytes_of_warp = WARP_BYTES + (SUMS ? N * q.count * 32 * (int)sizeof(long long) : 0);
     if (BARE) {
         const size_t plane = (size_t)blockIdx.z * p.ny * p.pitch;
         p.re += plane, p.im += plane, p.re_out += plane, p.im_out += plane;
@@ -371,7 +346,7 @@ template <bool SUMS> __device__ __forceinline__ void steps_of(Fused &p, const Re
     const int strip = (blockIdx.x * WARPS + warp) * CORE;
     const int first = blockIdx.y * p.chunk, last = min(first + p.chunk, (p.ny + 1) / 2);
     if (strip >= p.nx || first >= last) return;
-    char *ring = shared + warp * BYTES_OF_WARP;
+    char *ring = shared + warp * bytes_of_warp;
     u32 *words = (u32 *)(ring + (SLOTS + 1) * SLOT) + lane;
     ring += lane * BYTES;
     char *next = ring + SLOTS * SLOT;
@@ -403,10 +378,10 @@ template <bool SUMS> __device__ __forceinline__ void steps_of(Fused &p, const Re
     for (int n = 0; n < SLOTS; n++) words[n * 32] = 0;
 
     const bool stores = x >= strip && x < strip + CORE && x < p.nx;
-    Summed own = {nullptr, 0, first, last, SUMS && x >= q.ones_x[0] && x + C <= q.ones_x[1]};
+    Summed own = {nullptr, 0, first, last, SUMS && x >= q.ones_x[0] && x + C <= q.ones_x[1], false};
     if (SUMS) {
-        own.parts = (unsigned long long *)(shared + warp * BYTES_OF_WARP + WARP_BYTES);
-        for (int n = 0; n < 3; n++) own.parts[32 * n + lane] = 0;
+        own.sums = (long long *)(shared + warp * bytes_of_warp + WARP_BYTES) + lane;
+        for (int n = 0; n < N * q.count; n++) own.sums[32 * n] = 0;
         for (int k = 0; k < q.count; k++)
             for (int c = 0; c < C; c++)
                 if (stores && x + c >= q.x0[k] && x + c < q.x1[k]) own.columns |= 1u << (C * k + c);
@@ -464,14 +439,12 @@ template <bool SUMS> __device__ __forceinline__ void steps_of(Fused &p, const Re
     }
     if (SUMS) {
         __syncwarp();
-        const int k = lane % max(q.count, 1), step = lane / max(q.count, 1);
-        if (q.count && step < N) {
-            unsigned long long *to = q.totals + ((size_t)(q.step + step) * q.count + k) * PARTS;
-            const unsigned long long high = own.parts[64 + lane];
-            if (own.parts[lane]) atomicAdd(to, own.parts[lane]);
-            if (own.parts[32 + lane]) atomicAdd(to + 1, own.parts[32 + lane]);
-            if (high << 1) atomicAdd(to + 2, high & ~(1ull << 63));
-            if (high >> 63) atomicOr(to + 3, 1ull);
+        const bool large = __any_sync(all, own.large);
+        for (int n = lane; n < N * q.count; n += 32) {
+            unsigned long long sum = 0, *to = q.totals + ((size_t)q.step * q.count + n) * PARTS;
+            for (int from = 0; from < 32; from++) sum += own.sums[32 * n - lane + (from + lane) % 32];
+            if (sum) atomicAdd(to, sum);
+            if (large) atomicOr(to + 1, 1ull);
         }
     }
 }

@@ -32,7 +32,7 @@ impl Players {
 }
 
 /// Steps between two visits of the host.
-pub(in crate::solver) const BATCH: u64 = 256;
+pub(in crate::solver) const BATCH: u64 = 1024;
 /// Sites of a detector that are gathered one by one; larger regions are summed where they lie.
 pub(in crate::solver) const MOST_GATHERED: usize = 1024;
 

@@ -219,7 +219,8 @@ impl ReadbackStream {
             stream.launch(&self.kernels.measure, (blocks, 1, 1), 256, |launch| {
                 launch.arg(look).arg(&parts);
             })?;
-            stream.launch(&self.kernels.measure_total, (1, 1, 1), 256, |launch| {
+            let sums = u32::try_from(SUMS).unwrap_or(1);
+            stream.launch(&self.kernels.measure_total, (sums, 1, 1), 256, |launch| {
                 launch.arg(&parts).arg(&count).arg(&totals);
             })
         }

@@ -5,11 +5,12 @@ use super::operations::Operations;
 use super::params::{self, whole};
 use super::sources::{self, Strips};
 use super::store::{SEGMENT, numbers};
-use crate::backend::cuda::{Buffer, CudaError, Kernel, PushKernelArg, Stream};
+use crate::backend::cuda::{Buffer, CudaError, Kernel, Stream};
 use crate::grid::Edge;
 use crate::solver::device::OnCuda;
 use crate::solver::device::rows::{grow, list};
 use crate::solver::fdtd::lattice::Lattice;
+use std::ffi::c_void;
 use std::ops::Range;
 
 /// Threads of a block.
@@ -291,11 +292,16 @@ impl<T: OnCuda> Blocks<T> {
 }
 
 impl<T: OnCuda> Cuda<T> {
-    /// A pass of the blocks that are taken, from the levels to `[newer, older]`; its first step is step `n` of the batch.
+    /// A pass of the blocks that are taken, from the levels to `[newer, older]`; its first step is step `n` of the batch. Gives whether there are any.
     #[allow(unsafe_code, reason = "a kernel launch")]
-    pub(super) fn step_blocks(&mut self, blocks: &mut Blocks<T>, levels: [u64; 2], n: usize) -> Result<(), CudaError> {
+    pub(super) fn step_blocks(
+        &mut self,
+        blocks: &mut Blocks<T>,
+        levels: [u64; 2],
+        n: usize,
+    ) -> Result<bool, CudaError> {
         if blocks.count == 0 {
-            return Ok(());
+            return Ok(false);
         }
         let [across, along] = blocks.cut.axes;
         let mut parameters = params::Blocks {
@@ -323,14 +329,15 @@ impl<T: OnCuda> Cuda<T> {
         }
         let count = u32::try_from(blocks.count).unwrap_or(u32::MAX);
         // SAFETY: the parameters are those of the kernel; the list holds blocks of the grid, levels and medium hold `pitch` × ny numbers, memories what layers have
-        // slots for, and the operations hold every step of the batch.
+        // slots for, and the operations hold every step of the batch. It reads its list
+        // before it waits, which no launch writes.
         unsafe {
-            self.stream.launch(&blocks.kernel, (count, 1, 1), THREADS, |launch| {
-                launch.arg(&parameters);
-            })?;
+            let pointer = (&raw mut parameters).cast::<c_void>();
+            self.stream
+                .launch_early(&blocks.kernel, count, THREADS, &mut [pointer])?;
         }
         self.medium.swap_memories(&mut blocks.memories);
-        Ok(())
+        Ok(true)
     }
 }
 

@@ -100,6 +100,7 @@ pub(super) struct Tiles<T> {
     pub across: i32,
     pub chunk: i32,
     pub margin: i32,
+    pub follows_blocks: i32,
     pub time_step: T,
 }
 

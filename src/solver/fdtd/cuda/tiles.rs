@@ -13,6 +13,7 @@ use crate::backend::cuda::{Buffer, CudaError, Kernel, PushKernelArg, Stream};
 use crate::solver::device::OnCuda;
 use crate::solver::device::rows::{grow, list};
 use crate::solver::fdtd::lattice::{Ghost, Lattice, ghost};
+use std::ffi::c_void;
 use std::ops::Range;
 
 /// Threads of a block.
@@ -240,7 +241,7 @@ impl<T: OnCuda> Cuda<T> {
             self.readback.before_writing(&self.stream, level.address())?;
         }
         let [newer, older] = tiles.spare.each_ref().map(Buffer::address);
-        self.step_blocks(&mut tiles.blocks, [newer, older], n)?;
+        let follows_blocks = self.step_blocks(&mut tiles.blocks, [newer, older], n)?;
         let count = tiles.count;
         if count > 0 {
             let kernel = match &self.potential {
@@ -249,7 +250,7 @@ impl<T: OnCuda> Cuda<T> {
                 None => &tiles.beside,
             };
             let [taken, block_columns, block_rows] = tiles.blocks.flags();
-            let parameters = params::Tiles {
+            let mut parameters = params::Tiles {
                 step: self.step_parameters(),
                 newer,
                 older,
@@ -263,15 +264,15 @@ impl<T: OnCuda> Cuda<T> {
                 across: whole(tiles.cut.tiles[0]),
                 chunk: whole(tiles.cut.chunk),
                 margin: whole(tiles.margin),
+                follows_blocks: i32::from(follows_blocks),
                 time_step: T::of(self.host.time_step),
             };
             let blocks = u32::try_from(count.div_ceil(WARPS)).unwrap_or(u32::MAX);
             // SAFETY: the parameters are those of the kernel; the list holds tiles of the grid, the images reach as far as tiles do, and every group of columns and
-            // every row has the number of its block.
+            // every row has the number of its block. Before it waits it reads and writes what the blocks of the same pass neither write nor read.
             unsafe {
-                self.stream.launch(kernel, (blocks, 1, 1), THREADS, |launch| {
-                    launch.arg(&parameters);
-                })?;
+                let pointer = (&raw mut parameters).cast::<c_void>();
+                self.stream.launch_early(kernel, blocks, THREADS, &mut [pointer])?;
             }
         }
         let [newer, older] = &mut tiles.spare;

@@ -19,26 +19,27 @@ pub(super) struct Fused {
     kernel: Kernel,
     /// Blocks of two warps that the device holds at once.
     capacity: u32,
-    /// The same, with sums over regions; none in three dimensions.
-    summing: Option<(Kernel, u32)>,
+    /// The same, with sums over one region and more; none in three dimensions.
+    summing: Vec<(Kernel, u32)>,
 }
 
-/// Bytes in which the two warps of a block keep sums.
-const SUMS_OF_BLOCK: u32 = 2 * 3 * 32 * 8;
+/// Bytes in which the two warps of a block keep the sums of a region and step, each lane its own.
+const SUMS_OF_BLOCK: u32 = 2 * 32 * 8;
 
 impl Fused {
     pub(super) fn new(stream: &Stream, shape: Shape, precision: Precision) -> Result<Self, CudaError> {
         let kernel = stream.kernel(shape.source, "fused_steps", shape.shared(precision))?;
         let all = stream.device().multiprocessors;
         let capacity = stream.occupancy(&kernel, 64)? * all;
-        let summing = if shape.source.name.ends_with("_bare") {
-            None
-        } else {
-            let room = shape.shared(precision) + SUMS_OF_BLOCK;
-            let kernel = stream.kernel(shape.source, "summing_steps", room)?;
-            let capacity = stream.occupancy(&kernel, 64)? * all;
-            Some((kernel, capacity.max(1)))
-        };
+        let mut summing = Vec::new();
+        if !shape.source.name.ends_with("_bare") {
+            for regions in 1..=params::REGIONS {
+                let room = shape.shared(precision) + SUMS_OF_BLOCK * shape.steps * whole(regions).unsigned_abs();
+                let kernel = stream.kernel(shape.source, "summing_steps", room)?;
+                let capacity = stream.occupancy(&kernel, 64)? * all;
+                summing.push((kernel, capacity.max(1)));
+            }
+        }
         Ok(Self {
             shape,
             kernel,
@@ -49,7 +50,7 @@ impl Fused {
 
     /// Whether it can sum over regions.
     pub(super) fn sums(&self) -> bool {
-        self.summing.is_some()
+        !self.summing.is_empty()
     }
 
     /// Blocks along x, and row pairs of a chunk. `planes` share the device, which holds `capacity` blocks.
@@ -218,7 +219,10 @@ impl<T: OnCuda> Cuda<T> {
         let Some(out) = &self.other else { return Ok(()) };
         let [nx, ny, nz] = self.grid.size();
         let planes = u32::try_from(nz).unwrap_or(u32::MAX);
-        let regions = regions.zip(fused.summing.as_ref());
+        let regions = regions.and_then(|regions| {
+            let count = usize::try_from(regions.count).ok()?;
+            Some((regions, fused.summing.get(count.checked_sub(1)?)?))
+        });
         let capacity = regions.map_or(fused.capacity, |(_, (_, capacity))| *capacity);
         let [across, rows] = [nx, ny].map(|n| u32::try_from(n).unwrap_or(0));
         let (across, chunk) = fused.layout(across, rows, planes, capacity);

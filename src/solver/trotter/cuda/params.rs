@@ -49,8 +49,8 @@ pub(super) struct Fused<T> {
 
 /// Regions that `summing_steps` sums over at most.
 pub(super) const REGIONS: usize = 4;
-/// Numbers of each sum: three parts of a whole number, and whether something was too large.
-pub(super) const PARTS: usize = 4;
+/// Numbers of each sum: a whole number, and whether something was too large.
+pub(super) const PARTS: usize = 2;
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
@@ -59,7 +59,6 @@ pub(super) struct Regions {
     pub x: [[i32; REGIONS]; 2],
     pub y: [[i32; REGIONS]; 2],
     pub scale: f64,
-    pub unit: i32,
     pub totals: u64,
     pub step: i32,
     pub weights: u64,

@@ -9,10 +9,8 @@ use crate::solver::totals::Region;
 use rayon::prelude::*;
 use std::sync::{MutexGuard, PoisonError};
 
-/// Bits of a part of a sum.
-const DIGIT: i32 = 26;
-/// Lanes of a warp: each keeps the sums of one region and step of a launch.
-const LANES: usize = 32;
+/// Bits of the largest sum, which may grow by four more.
+const BITS: i32 = 58;
 /// Weights of all sites, and columns and rows, from and to, where they are 1.
 type Weights<T> = (Buffer<T>, [[usize; 2]; 2]);
 
@@ -60,13 +58,10 @@ impl<T: OnCuda> Cuda<T> {
         largest: f64,
         weight: Option<(u64, &(dyn Fn(usize) -> T + Sync))>,
     ) -> Result<bool, CudaError> {
-        let most = self.fused.iter().map(|fused| fused.shape.steps as usize).max();
-        let fits =
-            most.is_some_and(|most| most * regions.len() <= LANES) && self.fused.iter().all(super::launch::Fused::sums);
+        let fits = self.fused.iter().all(super::launch::Fused::sums);
         if self.grid.rank() != 2 || self.fused.is_empty() || !fits || regions.len() > REGIONS || regions.is_empty() {
             return Ok(false);
         }
-        // Largest sums keep 18 bits of the first part, and may grow by 8 more.
         let exponent = if largest > 0.0 { largest.log2().ceil() } else { 0.0 };
         if !exponent.is_finite() {
             return Ok(false);
@@ -87,11 +82,14 @@ impl<T: OnCuda> Cuda<T> {
         self.stream.upload("records", &vec![0_u64; numbers], &totals)?;
         #[expect(clippy::cast_possible_truncation, reason = "the exponent of a double")]
         let exponent = exponent as i32;
-        summing.unit = exponent - 18 - 2 * DIGIT;
+        // Kernels in single precision multiply by a number of single precision.
+        if !(-60..=60).contains(&exponent) {
+            return Ok(false);
+        }
+        summing.unit = exponent - BITS;
         let mut asked = Regions {
             count: whole(regions.len()),
-            scale: f64::from(18 - exponent).exp2(),
-            unit: summing.unit,
+            scale: f64::from(-summing.unit).exp2(),
             totals: totals.address(),
             ..Regions::default()
         };
@@ -144,11 +142,9 @@ impl<T: OnCuda> Cuda<T> {
         if let Some(totals) = &summing.totals {
             self.stream.download("records", totals, &mut numbers)?;
         }
-        let value = |parts: &[u64; PARTS]| {
-            let [low, middle, high, large] = parts.map(u128::from);
-            let sum = low + (middle << DIGIT) + (high << (2 * DIGIT));
-            if large == 0 {
-                sum as f64 * f64::from(summing.unit).exp2()
+        let value = |[sum, large]: &[u64; PARTS]| {
+            if *large == 0 {
+                *sum as f64 * f64::from(summing.unit).exp2()
             } else {
                 f64::NAN
             }
