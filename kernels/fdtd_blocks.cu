@@ -25,7 +25,8 @@ enum {
 static_assert(OWN_COLUMNS > 0 && OWN_COLUMNS % 4 == 0 && OWN_ROWS > 0, "a block writes whole groups of columns");
 static_assert(STEPS % 2 == 0, "levels stay in their places");
 
-enum : u8 { NEAR_EDGE = 4 };  // of a mark: the stencil reaches an edge that is not periodic
+// What a mark of a region's site says beside WALL: that its neighbours are found by walking; and with H = 1 which of those next to it are closed
+enum : u8 { WALKS = 2, CLOSED_LEFT = 16, CLOSED_RIGHT = 32, CLOSED_BELOW = 64, CLOSED_ABOVE = 128 };
 
 // What is done in a row: numbers among the places that are added to, overwritten and gathered
 enum { ADDS = 1, SETS = 2, GATHERS = 4 };
@@ -75,11 +76,18 @@ struct Span {
     __device__ __forceinline__ int end(int s) const { return closed_high ? count : count - s * H; }
 };
 
+// A row of a region: its number in the grid, its slot in the layers of y or less than 0, and whether something is done at sites of it
+struct Line {
+    int j;
+    short slot, operates;
+};
+
 // A region in shared memory
 struct Room {
     real *memories[2][3];
     real *density;  // null: the same everywhere
     u8 *marks;
+    Line *lines;
     Grid grid;  // that of the region, whose edges are those of the grid where they meet
 };
 
@@ -118,16 +126,20 @@ struct Cell {
     const Step &s;
     const Room &room;
     const real *now;
-    int here, x, y;    // in the region
-    int to[2];         // in the grid
-    size_t place;      // there
+    int here, x, y;   // in the region
+    int slots[2];     // in the layers of x and y, or less than 0
+    u32 place;        // in the grid
 
     // What stands 1 ... H sites away on both sides along an axis; where walls or edges are near, these are mirrors
-    __device__ __forceinline__ void neighbours(int axis, bool walks, real (&low)[H], real (&high)[H]) const {
-        if (!walks) {
+    __device__ __forceinline__ void neighbours(int axis, u8 mark, real (&low)[H], real (&high)[H]) const {
+        if (!(mark & WALKS)) {
             const int stride = axis ? COLUMNS : 1;
 #pragma unroll
             for (int k = 0; k < H; k++) low[k] = now[here - (k + 1) * stride], high[k] = now[here + (k + 1) * stride];
+            if (H == 1 && mark) {
+                if (mark & (axis ? CLOSED_BELOW : CLOSED_LEFT)) low[0] = now[here];
+                if (mark & (axis ? CLOSED_ABOVE : CLOSED_RIGHT)) high[0] = now[here];
+            }
             return;
         }
         Walker down(room.grid, axis, axis ? y : x, here, -1), up(room.grid, axis, axis ? y : x, here, 1);
@@ -166,13 +178,14 @@ struct Cell {
     }
 
     // The part of L p of an axis at a site in layers
-    __device__ __forceinline__ real change(int axis, int slot, real own, bool walks) const {
+    __device__ __forceinline__ real change(int axis, real own, u8 mark) const {
+        const int slot = slots[axis];
         if (slot < 0 && room.density) {
             const real sum = faces(axis, own, room.density[here]);
             return plus(sum, sum);
         }
         real low[H], high[H];
-        neighbours(axis, walks, low, high);
+        neighbours(axis, mark, low, high);
         if (slot >= 0) return absorbed(s.medium.layer[axis], axis, slot, own, low, high);
         const real level = plus(own, own);
         real sum = 0;
@@ -182,7 +195,7 @@ struct Cell {
     }
 
     // L p where no layer is
-    __device__ __forceinline__ real stencil(real own, bool walks) const {
+    __device__ __forceinline__ real stencil(real own, u8 mark) const {
         if (room.density) {
             const real rho = room.density[here], sum = plus(faces(0, own, rho), faces(1, own, rho));
             return plus(sum, sum);
@@ -191,7 +204,7 @@ struct Cell {
 #pragma unroll
         for (int axis = 0; axis < 2; axis++) {
             real low[H], high[H];
-            neighbours(axis, walks, low, high);
+            neighbours(axis, mark, low, high);
 #pragma unroll
             for (int k = 0; k < H; k++) pairs[k] = axis ? plus(pairs[k], plus(low[k], high[k])) : plus(low[k], high[k]);
         }
@@ -208,13 +221,7 @@ struct Cell {
         const u8 mark = room.marks[here];
         if (mark & WALL) return 0;
         const real own = now[here], square = m.squares ? m.squares[place] : m.square;
-        const bool walks = mark & (BESIDE | NEAR_EDGE);
-        const int across = slot_in(m.layer[0], s.grid.size[0], to[0]), along = slot_in(m.layer[1], s.grid.size[1], to[1]);
-        real sum;
-        if (across >= 0 || along >= 0)
-            sum = plus(change(0, across, own, walks), change(1, along, own, walks));
-        else
-            sum = stencil(own, walks);
+        const real sum = (slots[0] & slots[1]) < 0 ? stencil(own, mark) : plus(change(0, own, mark), change(1, own, mark));
         const real next = plus(own, fused(square, sum, minus(own, before)));
         if (!m.damping) return next;
         const real rate = m.damping[place];
@@ -223,7 +230,7 @@ struct Cell {
 };
 
 // Where the arrays that a medium needs begin
-__device__ __forceinline__ Room furnished(const Blocks &p, real *&end) {
+__device__ __forceinline__ Room furnished(const Blocks &p, real *end) {
     Room room;
 #pragma unroll
     for (int axis = 0; axis < 2; axis++)
@@ -234,16 +241,17 @@ __device__ __forceinline__ Room furnished(const Blocks &p, real *&end) {
         }
     room.density = nullptr;
     if (p.step.medium.density) room.density = end, end += SITES;
-    room.marks = (u8 *)end;
+    room.lines = (Line *)end;
+    room.marks = (u8 *)(room.lines + ROWS);
     return room;
 }
 
-__device__ __forceinline__ int in_ring(int at, int n) { return at < 0 ? n - 1 - (-1 - at) % n : at % n; }
+__device__ __forceinline__ int in_ring(int at, int n) { return at < 0 ? n - 1 - (-1 - at) % n : at < n ? at : at % n; }
 
 extern "C" __global__ void __launch_bounds__(THREADS) blocks(const __grid_constant__ Blocks p) {
     extern __shared__ __align__(16) unsigned char shared[];
-    real *now = (real *)shared, *old = now + SITES, *end = old + SITES;
-    Room room = furnished(p, end);
+    real *now = (real *)shared, *old = now + SITES;
+    Room room = furnished(p, old + SITES);
     const Grid &g = p.step.grid;
     const Medium &m = p.step.medium;
     const int nx = g.size[0], ny = g.size[1];
@@ -251,39 +259,67 @@ extern "C" __global__ void __launch_bounds__(THREADS) blocks(const __grid_consta
     const Span across(p, 0, number % p.across, OWN_COLUMNS), along(p, 1, number / p.across, OWN_ROWS);
     room.grid = Grid{{across.count, along.count, 1}, COLUMNS, 2, {g.edge[0] == SOFT ? SOFT : RIGID, g.edge[1] == SOFT ? SOFT : RIGID, RIGID}};
 
+    const int x = threadIdx.x % COLUMNS, row = threadIdx.x / COLUMNS, i = in_ring(across.first + x, nx);
+    const int slot_across = slot_in(m.layer[0], nx, i);
+    const bool mine_across = across.first + x >= across.own && across.first + x < across.own_end;
+    if (threadIdx.x < along.count) {
+        const int j = in_ring(along.first + threadIdx.x, ny);
+        room.lines[threadIdx.x] = Line{j, (short)slot_in(m.layer[1], ny, j), (short)(p.rows && p.rows[j].any)};
+    }
     wait_for_launch_before();
     let_next_launch_start();
-    const int x = threadIdx.x % COLUMNS, row = threadIdx.x / COLUMNS, i = in_ring(across.first + x, nx);
-    const bool mine_across = across.first + x >= across.own && across.first + x < across.own_end;
-    const bool near_across = g.edge[0] != PERIODIC && (i < H || i >= nx - H);
-    auto memory_place = [&](int axis, int slot, int j) { return axis ? (size_t)slot * nx + i : (size_t)j * (2 * m.layer[0].end) + slot; };
+    __syncthreads();
+    auto memory_place = [&](int axis, const Line &line) {
+        return axis ? (size_t)line.slot * nx + i : (size_t)line.j * (2 * m.layer[0].end) + slot_across;
+    };
     if (x < across.count)
         for (int y = row; y < along.count; y += THREADS / COLUMNS) {
-            const int j = in_ring(along.first + y, ny), here = y * COLUMNS + x;
-            const size_t place = (size_t)j * g.pitch + i;
+            const Line line = room.lines[y];
+            const int here = y * COLUMNS + x;
+            const u32 place = (u32)line.j * g.pitch + i;
             now[here] = p.step.now[place], old[here] = p.step.old[place];
-            const bool near_along = g.edge[1] != PERIODIC && (j < H || j >= ny - H);
-            room.marks[here] = (m.mask ? m.mask[place] : (u8)0) | (near_across || near_along ? NEAR_EDGE : 0);
+            room.marks[here] = m.mask ? m.mask[place] & WALL : (u8)0;
             if (m.density) room.density[here] = m.density[place];
 #pragma unroll
             for (int axis = 0; axis < 2; axis++) {
+                if ((axis ? line.slot : slot_across) < 0) continue;
                 const Layer &l = m.layer[axis];
-                const int slot = slot_in(l, g.size[axis], axis ? j : i);
-                if (slot < 0) continue;
-                const size_t from = memory_place(axis, slot, j);
+                const size_t from = memory_place(axis, line);
                 room.memories[axis][0][here] = l.lower[from], room.memories[axis][1][here] = l.upper[from], room.memories[axis][2][here] = l.zeta[from];
             }
+        }
+    __syncthreads();
+    // Which sites look at walls and edges: no other thread's marks but WALL are read, and that stays
+    if (x < across.count)
+        for (int y = row; y < along.count; y += THREADS / COLUMNS) {
+            const int here = y * COLUMNS + x;
+            const bool near_x = (across.closed_low && x < H) || (across.closed_high && x >= across.count - H);
+            const bool near_y = (along.closed_low && y < H) || (along.closed_high && y >= along.count - H);
+            const bool near_soft = (near_x && g.edge[0] == SOFT) || (near_y && g.edge[1] == SOFT);
+            u8 mark = room.marks[here] & WALL;
+            if (H > 1 || near_soft) {
+                const u32 place = (u32)room.lines[y].j * g.pitch + i;
+                if (near_x || near_y || (m.mask && m.mask[place] & BESIDE)) mark |= WALKS;
+            } else {
+                auto closed = [&](bool edge, int there) { return edge || room.marks[there] & WALL; };
+                if (closed(x == 0, here - (x > 0))) mark |= CLOSED_LEFT;
+                if (closed(x == across.count - 1, here + (x + 1 < across.count))) mark |= CLOSED_RIGHT;
+                if (closed(y == 0, here - (y > 0) * COLUMNS)) mark |= CLOSED_BELOW;
+                if (closed(y == along.count - 1, here + (y + 1 < along.count) * COLUMNS)) mark |= CLOSED_ABOVE;
+            }
+            room.marks[here] = mark;
         }
     __syncthreads();
     for (int s = 1; s <= STEPS; s++) {
         if (x >= across.begin(s) && x < across.end(s))
             for (int y = row; y < along.end(s); y += THREADS / COLUMNS) {
                 if (y < along.begin(s)) continue;
-                const int j = in_ring(along.first + y, ny), here = y * COLUMNS + x;
-                const size_t place = (size_t)j * g.pitch + i;
-                real next = Cell{p.step, room, now, here, x, y, {i, j}, place}.next(old[here]);
+                const Line line = room.lines[y];
+                const int here = y * COLUMNS + x;
+                const u32 place = (u32)line.j * g.pitch + i;
+                real next = Cell{p.step, room, now, here, x, y, {slot_across, line.slot}, place}.next(old[here]);
                 const bool mine = mine_across && along.first + y >= along.own && along.first + y < along.own_end;
-                if (p.rows && p.rows[j].any) operate(p, p.rows[j], (u32)place, p.step_of_batch + s - 1, mine, next);
+                if (line.operates) operate(p, p.rows[line.j], place, p.step_of_batch + s - 1, mine, next);
                 old[here] = next;
                 if (p.potential && mine) p.potential[place] = plus(p.potential[place], times(p.time_step, next));
             }
@@ -293,15 +329,15 @@ extern "C" __global__ void __launch_bounds__(THREADS) blocks(const __grid_consta
     }
     if (!mine_across) return;
     for (int y = row; y < along.count; y += THREADS / COLUMNS) {
-        const int j = along.first + y, here = y * COLUMNS + x;
-        if (j < along.own || j >= along.own_end) continue;
-        const size_t place = (size_t)j * g.pitch + i;
+        if (along.first + y < along.own || along.first + y >= along.own_end) continue;
+        const Line line = room.lines[y];
+        const int here = y * COLUMNS + x;
+        const u32 place = (u32)line.j * g.pitch + i;
         p.newer[place] = now[here], p.older[place] = old[here];
 #pragma unroll
         for (int axis = 0; axis < 2; axis++) {
-            const int slot = slot_in(m.layer[axis], g.size[axis], axis ? j : i);
-            if (slot < 0) continue;
-            const size_t to = memory_place(axis, slot, j);
+            if ((axis ? line.slot : slot_across) < 0) continue;
+            const size_t to = memory_place(axis, line);
 #pragma unroll
             for (int n = 0; n < 3; n++) p.memories[axis][n][to] = room.memories[axis][n][here];
         }

@@ -112,10 +112,10 @@ struct Row { real r[COLUMNS], i[COLUMNS]; };
 // What a lane has summed
 struct Summed {
     long long *sums;  // 32 (count s + k): region k after stage s
-    u32 columns;      // bit COLUMNS k + c: column c is one of region k; 16 bits higher: the warp has some of region k
+    u32 columns;      // bit COLUMNS k + c: column c is one of region k; 16 + k: the warp has some of region k; 24 + k: and some lane's columns differ in that
     int first, last;  // pairs that the warp writes
     bool ones;        // the lane's columns have weights 1 in some rows
-    bool large;       // something was too large
+    real most;        // the largest number of units that was added
 };
 
 __device__ __forceinline__ void take(Row &row, const char *slot) {
@@ -277,18 +277,25 @@ __device__ __forceinline__ void sum_pair(const Row &a, const Row &b, const Fused
             if (y + 1 < p.ny) db[c] = times(db[c], w[p.pitch + c]);
         }
     }
+    // In a lane whose columns are all of a region or none, as most are
+    real both = 0;
+#pragma unroll
+    for (int c = 0; c < C; c++) both = plus(both, plus(da[c], db[c]));
 #pragma unroll 1
     for (int k = 0; k < q.count; k++) {
         const bool in_a = y >= q.y0[k] && y < q.y1[k], in_b = y + 1 >= q.y0[k] && y + 1 < q.y1[k];
         if (!(own.columns >> (16 + k) & 1) || !(in_a || in_b)) continue;
-        real sum = 0;
+        real sum = own.columns >> (C * k) & 1 ? both : (real)0;
+        if (own.columns >> (24 + k) & 1 || !(in_a && in_b)) {
+            sum = 0;
 #pragma unroll
-        for (int c = 0; c < C; c++) {
-            const bool in = own.columns >> (C * k + c) & 1;
-            sum = plus(sum, plus(in && in_a ? da[c] : (real)0, in && in_b ? db[c] : (real)0));
+            for (int c = 0; c < C; c++) {
+                const bool in = own.columns >> (C * k + c) & 1;
+                sum = plus(sum, plus(in && in_a ? da[c] : (real)0, in && in_b ? db[c] : (real)0));
+            }
         }
         const real units = times(sum, scale);
-        own.large |= !(units < (real)(1ll << 61));
+        own.most = own.most > units || own.most != own.most ? own.most : units;
         own.sums[32 * (s * q.count + k)] += rounded(units);
     }
 }
@@ -378,7 +385,7 @@ template <bool SUMS> __device__ __forceinline__ void steps_of(Fused &p, const Re
     for (int n = 0; n < SLOTS; n++) words[n * 32] = 0;
 
     const bool stores = x >= strip && x < strip + CORE && x < p.nx;
-    Summed own = {nullptr, 0, first, last, SUMS && x >= q.ones_x[0] && x + C <= q.ones_x[1], false};
+    Summed own = {nullptr, 0, first, last, SUMS && x >= q.ones_x[0] && x + C <= q.ones_x[1], 0};
     if (SUMS) {
         own.sums = (long long *)(shared + warp * bytes_of_warp + WARP_BYTES) + lane;
         for (int n = 0; n < N * q.count; n++) own.sums[32 * n] = 0;
@@ -386,7 +393,11 @@ template <bool SUMS> __device__ __forceinline__ void steps_of(Fused &p, const Re
             for (int c = 0; c < C; c++)
                 if (stores && x + c >= q.x0[k] && x + c < q.x1[k]) own.columns |= 1u << (C * k + c);
         for (int k = 0; k < q.count; k++)
-            if (__any_sync(all, own.columns >> (C * k) & ((1u << C) - 1))) own.columns |= 1u << (16 + k);
+        {
+            const u32 whole_lane = (1u << C) - 1, columns = own.columns >> (C * k) & whole_lane;
+            const bool some = __any_sync(all, columns != 0), differ = __any_sync(all, columns != 0 && columns != whole_lane);
+            own.columns |= (some ? 1u << (16 + k) : 0) | (differ ? 1u << (24 + k) : 0);
+        }
     }
     int slot = 0, masked = p.periodic_y || first > N ? 0 : N + 1;
     Place at = place(p, first - N, wrapped, inside);
@@ -439,7 +450,8 @@ template <bool SUMS> __device__ __forceinline__ void steps_of(Fused &p, const Re
     }
     if (SUMS) {
         __syncwarp();
-        const bool large = __any_sync(all, own.large);
+        // Sums of as many as a warp sees stay below 2^63.
+        const bool large = __any_sync(all, !(own.most < (real)(1ll << 61)));
         for (int n = lane; n < N * q.count; n += 32) {
             unsigned long long sum = 0, *to = q.totals + ((size_t)q.step * q.count + n) * PARTS;
             for (int from = 0; from < 32; from++) sum += own.sums[32 * n - lane + (from + lane) % 32];

@@ -187,7 +187,8 @@ impl<T: OnCuda> Blocks<T> {
         let memories = medium.more_memories(stream)?;
         let sites = COLUMNS * strips.rows;
         let arrays = 2 + 3 * memories.len() + usize::from(medium.has_density());
-        let shared = sites * (arrays * size_of::<T>() + 1);
+        // Levels, memories and densities, a mark a site and 8 bytes a row.
+        let shared = sites * (arrays * size_of::<T>() + 1) + 8 * strips.rows;
         let kernel = stream.kernel(
             sources::blocks(strips),
             "blocks",

@@ -9,7 +9,7 @@ use super::blocks::Blocks;
 use super::operations::Operations;
 use super::params::{self, whole};
 use super::sources::{self, Strips};
-use crate::backend::cuda::{Buffer, CudaError, Kernel, PushKernelArg, Stream};
+use crate::backend::cuda::{Buffer, CudaError, Kernel, Stream};
 use crate::solver::device::OnCuda;
 use crate::solver::device::rows::{grow, list};
 use crate::solver::fdtd::lattice::{Ghost, Lattice, ghost};
