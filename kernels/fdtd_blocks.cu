@@ -131,22 +131,29 @@ struct Cell {
     u32 place;        // in the grid
 
     // What stands 1 ... H sites away on both sides along an axis; where walls or edges are near, these are mirrors
-    __device__ __forceinline__ void neighbours(int axis, u8 mark, real (&low)[H], real (&high)[H]) const {
-        if (!(mark & WALKS)) {
-            const int stride = axis ? COLUMNS : 1;
+    __device__ __forceinline__ void neighbours(int axis, u8 mark, real own, real (&low)[H], real (&high)[H]) const {
+        const int stride = axis ? COLUMNS : 1;
+        if (mark & WALKS) {
+#pragma unroll 1
+            for (int side = -1; side <= 1; side += 2) {
+                Walker walker(room.grid, axis, axis ? y : x, here, side);
 #pragma unroll
-            for (int k = 0; k < H; k++) low[k] = now[here - (k + 1) * stride], high[k] = now[here + (k + 1) * stride];
-            if (H == 1 && mark) {
-                if (mark & (axis ? CLOSED_BELOW : CLOSED_LEFT)) low[0] = now[here];
-                if (mark & (axis ? CLOSED_ABOVE : CLOSED_RIGHT)) high[0] = now[here];
+                for (int k = 0; k < H; k++) {
+                    walker.step(room.grid, room.marks, axis);
+                    const real value = signed_value(now[walker.place], walker.sign_here());
+                    if (side < 0)
+                        low[k] = value;
+                    else
+                        high[k] = value;
+                }
             }
             return;
         }
-        Walker down(room.grid, axis, axis ? y : x, here, -1), up(room.grid, axis, axis ? y : x, here, 1);
 #pragma unroll
-        for (int k = 0; k < H; k++) {
-            down.step(room.grid, room.marks, axis), up.step(room.grid, room.marks, axis);
-            low[k] = signed_value(now[down.place], down.sign_here()), high[k] = signed_value(now[up.place], up.sign_here());
+        for (int k = 0; k < H; k++) low[k] = now[here - (k + 1) * stride], high[k] = now[here + (k + 1) * stride];
+        if (H == 1) {
+            low[0] = mark & (axis ? CLOSED_BELOW : CLOSED_LEFT) ? own : low[0];
+            high[0] = mark & (axis ? CLOSED_ABOVE : CLOSED_RIGHT) ? own : high[0];
         }
     }
 
@@ -178,15 +185,12 @@ struct Cell {
     }
 
     // The part of L p of an axis at a site in layers
-    __device__ __forceinline__ real change(int axis, real own, u8 mark) const {
-        const int slot = slots[axis];
-        if (slot < 0 && room.density) {
+    __device__ __forceinline__ real change(int axis, real own, const real (&low)[H], const real (&high)[H]) const {
+        if (slots[axis] >= 0) return absorbed(s.medium.layer[axis], axis, slots[axis], own, low, high);
+        if (room.density) {
             const real sum = faces(axis, own, room.density[here]);
             return plus(sum, sum);
         }
-        real low[H], high[H];
-        neighbours(axis, mark, low, high);
-        if (slot >= 0) return absorbed(s.medium.layer[axis], axis, slot, own, low, high);
         const real level = plus(own, own);
         real sum = 0;
 #pragma unroll
@@ -194,24 +198,20 @@ struct Cell {
         return sum;
     }
 
-    // L p where no layer is
-    __device__ __forceinline__ real stencil(real own, u8 mark) const {
+    // L p
+    __device__ __forceinline__ real operated(real own, u8 mark) const {
+        real low[2][H], high[2][H];
+        neighbours(0, mark, own, low[0], high[0]);
+        neighbours(1, mark, own, low[1], high[1]);
+        if (slots[0] >= 0 || slots[1] >= 0) return plus(change(0, own, low[0], high[0]), change(1, own, low[1], high[1]));
         if (room.density) {
             const real rho = room.density[here], sum = plus(faces(0, own, rho), faces(1, own, rho));
             return plus(sum, sum);
         }
-        real pairs[H];
-#pragma unroll
-        for (int axis = 0; axis < 2; axis++) {
-            real low[H], high[H];
-            neighbours(axis, mark, low, high);
-#pragma unroll
-            for (int k = 0; k < H; k++) pairs[k] = axis ? plus(pairs[k], plus(low[k], high[k])) : plus(low[k], high[k]);
-        }
         const real level = times((real)4, own);
         real sum = 0;
 #pragma unroll
-        for (int k = 1; k <= H; k++) sum = term<H>(k, pairs[k - 1], level, sum);
+        for (int k = 1; k <= H; k++) sum = term<H>(k, plus(plus(low[0][k - 1], high[0][k - 1]), plus(low[1][k - 1], high[1][k - 1])), level, sum);
         return sum;
     }
 
@@ -221,7 +221,7 @@ struct Cell {
         const u8 mark = room.marks[here];
         if (mark & WALL) return 0;
         const real own = now[here], square = m.squares ? m.squares[place] : m.square;
-        const real sum = (slots[0] & slots[1]) < 0 ? stencil(own, mark) : plus(change(0, own, mark), change(1, own, mark));
+        const real sum = operated(own, mark);
         const real next = plus(own, fused(square, sum, minus(own, before)));
         if (!m.damping) return next;
         const real rate = m.damping[place];
@@ -310,10 +310,14 @@ extern "C" __global__ void __launch_bounds__(THREADS) blocks(const __grid_consta
             room.marks[here] = mark;
         }
     __syncthreads();
+    enum { EACH = ROWS / (THREADS / COLUMNS) };  // rows of a thread
     for (int s = 1; s <= STEPS; s++) {
-        if (x >= across.begin(s) && x < across.end(s))
-            for (int y = row; y < along.end(s); y += THREADS / COLUMNS) {
-                if (y < along.begin(s)) continue;
+        const int begin = along.begin(s), end = along.end(s);
+        if (x >= across.begin(s) && x < across.end(s)) {
+#pragma unroll 1
+            for (int n = 0; n < EACH; n++) {
+                const int y = row + n * (THREADS / COLUMNS);
+                if (y < begin || y >= end) continue;
                 const Line line = room.lines[y];
                 const int here = y * COLUMNS + x;
                 const u32 place = (u32)line.j * g.pitch + i;
@@ -323,6 +327,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) blocks(const __grid_consta
                 old[here] = next;
                 if (p.potential && mine) p.potential[place] = plus(p.potential[place], times(p.time_step, next));
             }
+        }
         real *const written = old;
         old = now, now = written;
         __syncthreads();

@@ -212,8 +212,28 @@ __device__ __forceinline__ double bond(const Medium &m, size_t here, size_t ther
     return m.density ? 2 / ((double)m.density[here] + (double)m.density[there]) : 1 / m.uniform_density;
 }
 
+// The same where neither walls nor densities nor edges are near: neighbours where they lie
+template <int H> __device__ __forceinline__ double energy_inside(const Look &l, size_t here) {
+    const Medium &m = l.step.medium;
+    const Pair own = levels(l, here);
+    const double stiffness = kappa(m, here), change = own.p - own.q;
+    double bonds = 0;
+#pragma unroll
+    for (int axis = 0; axis < 3; axis++) {
+        if (axis >= l.step.grid.rank) continue;
+        const size_t stride = axis == 0 ? 1 : axis == 1 ? (size_t)l.step.grid.pitch : (size_t)l.step.grid.pitch * l.step.grid.size[1];
+#pragma unroll
+        for (int k = 1; k <= H; k++) {
+            const Pair low = levels(l, here - k * stride), high = levels(l, here + k * stride);
+            bonds += coefficient(H, k) * ((low.p - own.p) * (low.q - own.q) + (high.p - own.p) * (high.q - own.q));
+        }
+    }
+    const double sum = stiffness == 0 ? 0 : change * change / (2 * stiffness);
+    return (sum + bonds * (0.25 / m.uniform_density)) * (1 / (l.spacing * l.spacing));
+}
+
 // The energy of a site per a^d (src/solver/fdtd/energy.rs)
-__device__ double energy(const Look &l, const int *at) {
+__device__ __noinline__ double energy(const Look &l, const int *at) {
     const Step &s = l.step;
     const Medium &m = s.medium;
     const Grid &g = s.grid;
@@ -223,20 +243,6 @@ __device__ double energy(const Look &l, const int *at) {
     const Pair own = levels(l, here);
     const double stiffness = kappa(m, here), change = own.p - own.q;
     double sum = stiffness == 0 ? 0 : change * change / (2 * stiffness);
-    bool inside = !m.mask && !m.density;
-    for (int axis = 0; axis < g.rank; axis++) inside = inside && at[axis] >= l.half && at[axis] < g.size[axis] - l.half;
-    if (inside) {
-        // Neighbours where they lie
-        double bonds = 0;
-        for (int axis = 0; axis < g.rank; axis++) {
-            const long long stride = axis == 0 ? 1 : axis == 1 ? (long long)g.pitch : (long long)g.pitch * g.size[1];
-            for (int k = 1; k <= l.half; k++) {
-                const Pair low = levels(l, here - k * stride), high = levels(l, here + k * stride);
-                bonds += coefficient(l.half, k) * ((low.p - own.p) * (low.q - own.q) + (high.p - own.p) * (high.q - own.q));
-            }
-        }
-        return (sum + bonds / (4 * m.uniform_density)) / (l.spacing * l.spacing);
-    }
     const bool walks = mark & BESIDE;
     for (int axis = 0; axis < g.rank; axis++)
         for (int side = -1; side <= 1; side += 2) {
@@ -260,7 +266,7 @@ __device__ double energy(const Look &l, const int *at) {
 }
 
 // What flows to the next site along an axis per a^(d-1): the bonds across the face (src/solver/fdtd/energy.rs)
-__device__ double flux(const Look &l, const int *at, int axis) {
+__device__ __noinline__ double flux(const Look &l, const int *at, int axis) {
     const Medium &m = l.step.medium;
     const Grid &g = l.step.grid;
     const int sites = g.size[axis];
@@ -287,7 +293,15 @@ struct Seen {
     __device__ __forceinline__ size_t place(const int *at) const { return place_of(l.step.grid, at[0], at[1], at[2]); }
     __device__ __forceinline__ double pressure(const int *at) const { return l.step.now[place(at)]; }
     __device__ __forceinline__ double peak(const int *at) const { return l.step.peak[place(at)]; }
-    __device__ __forceinline__ double energy(const int *at) const { return ::energy(l, at); }
+    __device__ __forceinline__ double energy(const int *at) const {
+        const Grid &g = l.step.grid;
+        bool inside = !l.step.medium.mask && !l.step.medium.density;
+#pragma unroll
+        for (int axis = 0; axis < 3; axis++) inside = inside && (axis >= g.rank || (at[axis] >= l.half && at[axis] < g.size[axis] - l.half));
+        if (!inside) return ::energy(l, at);
+        const size_t here = place(at);
+        return l.half == 1 ? energy_inside<1>(l, here) : l.half == 2 ? energy_inside<2>(l, here) : l.half == 3 ? energy_inside<3>(l, here) : energy_inside<4>(l, here);
+    }
     __device__ __forceinline__ double flux(const int *at, int axis) const { return ::flux(l, at, axis); }
 };
 
