@@ -12,11 +12,14 @@ use super::tools::Tool;
 use super::tour::Tour;
 use super::window::{App, Wishes};
 use crate::engine::{Command, Job, Status};
+use crate::physics::Measurement;
+use crate::physics::noise::Noise;
 use crate::scene::scenario::ViewMode;
 use crate::solver;
 use egui::ViewportCommand;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 impl App {
     /// Does what the panels asked for.
@@ -184,6 +187,7 @@ impl App {
             Action::Smaller => self.resize(ctx, 1.0 / 1.1),
             Action::NormalSize => self.resize(ctx, 1.0 / self.settings.zoom),
             Action::Sweep => self.sweep.toggle(),
+            Action::MeasurePosition => self.measure_position(),
             Action::Levels => self.levels.toggle(),
             Action::Room => self.room.toggle(),
             Action::Demo => self.toggle_demo(ctx),
@@ -321,6 +325,26 @@ impl App {
             }
             Err(faults) => self.refuse(&faults),
         }
+    }
+
+    /// Finds the particle somewhere; another seed each time, which the notice names.
+    fn measure_position(&mut self) {
+        static SEED: AtomicU64 = AtomicU64::new(1);
+        let seed = SEED.fetch_add(1, Relaxed);
+        self.frame_history.leave();
+        self.worker.send(Command::Run(Job::new(move |engine| {
+            let grid = engine.scenario().grid().clone();
+            let longest = grid.size()[..grid.rank()].iter().copied().max().unwrap_or(1);
+            #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
+            let width = (longest as f64 / 100.0).max(2.0) * grid.spacing();
+            let measurement = Measurement { region: None, width };
+            let found = engine.measure_position(&measurement, &mut Noise::new(seed));
+            let (outcome, _) = found.map_err(|error| error.to_string())?;
+            Ok(format!(
+                "The particle was {} ± {width:.3} (seed {seed})",
+                outcome.words(grid.rank())
+            ))
+        })));
     }
 
     fn undo(&mut self) -> bool {

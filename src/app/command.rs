@@ -73,6 +73,8 @@ pub enum Action {
     Later,
     /// A run rests at the end of its scene, or does not.
     Rest,
+    /// Finds the particle somewhere.
+    MeasurePosition,
     /// One run for each of several values.
     Sweep,
     /// Energies and eigenstates.
@@ -228,6 +230,7 @@ pub const ACTIONS: &[Entry] = &[
     entry(Action::Earlier, Menu::Run, "Earlier picture", Icon::SkipBack, &[key(NONE, Key::OpenBracket)], "Looks back through the pictures of the last seconds; the run pauses and keeps its state."),
     entry(Action::Later, Menu::Run, "Later picture", Icon::SkipForward, &[key(NONE, Key::CloseBracket)], "Looks forward again, up to the present."),
     entry(Action::Rest, Menu::Run, "Rest at the end", Icon::Flag, &[], "A run pauses where its lesson is over: at the focus of a mirror, else at the scene's end. Play goes on from there. Again to turn it off."),
+    entry(Action::MeasurePosition, Menu::Run, "Measure the position", Icon::Crosshair, &[key(NONE, Key::X)], "Finds the particle somewhere, by Born's rule, to within a hundredth of the grid; what runs on is what the measurement left of the wave."),
     entry(Action::Sweep, Menu::Run, "Sweep…", Icon::ChartScatter, &[], "Runs the scene once for each of several values, and plots what is measured beside the theory."),
     entry(Action::Levels, Menu::Run, "Levels…", Icon::ListOrdered, &[], "Finds the energies and standing states of a quantum scene; a click makes one the state at t = 0."),
     entry(Action::Room, Menu::Run, "Room acoustics…", Icon::AudioLines, &[], "Runs a scene of sound to its end and tells how it is heard at a detector: reverberation times, clarity, decay."),

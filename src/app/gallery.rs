@@ -12,6 +12,10 @@ use std::path::{Path, PathBuf};
 
 /// Pictures made by `ripplon list presets --thumbnails`, 200 × 112, by preset.
 const THUMBNAILS: &[(&str, &[u8])] = &[
+    (
+        "aharonov-bohm",
+        include_bytes!("../../assets/thumbnails/aharonov-bohm.png"),
+    ),
     ("anderson", include_bytes!("../../assets/thumbnails/anderson.png")),
     ("beats", include_bytes!("../../assets/thumbnails/beats.png")),
     (
@@ -85,6 +89,8 @@ const THUMBNAILS: &[(&str, &[u8])] = &[
     ("sea-floor", include_bytes!("../../assets/thumbnails/sea-floor.png")),
     ("snell", include_bytes!("../../assets/thumbnails/snell.png")),
     ("squeezed", include_bytes!("../../assets/thumbnails/squeezed.png")),
+    ("ssh", include_bytes!("../../assets/thumbnails/ssh.png")),
+    ("stadium", include_bytes!("../../assets/thumbnails/stadium.png")),
     ("step", include_bytes!("../../assets/thumbnails/step.png")),
     (
         "stopped-pipe",
@@ -103,9 +109,14 @@ const THUMBNAILS: &[(&str, &[u8])] = &[
     ("tunnelling", include_bytes!("../../assets/thumbnails/tunnelling.png")),
     ("two-media", include_bytes!("../../assets/thumbnails/two-media.png")),
     (
+        "two-particles",
+        include_bytes!("../../assets/thumbnails/two-particles.png"),
+    ),
+    (
         "two-site-mirror",
         include_bytes!("../../assets/thumbnails/two-site-mirror.png"),
     ),
+    ("vortex", include_bytes!("../../assets/thumbnails/vortex.png")),
     ("waveguide", include_bytes!("../../assets/thumbnails/waveguide.png")),
     ("zone-plate", include_bytes!("../../assets/thumbnails/zone-plate.png")),
 ];

@@ -83,6 +83,8 @@ fn title(layer: &LayerFile) -> String {
         Sets::Wall => "Wall",
         Sets::Absorption => "Absorption",
         Sets::Impedance => "Impedance of walls",
+        Sets::Hopping => "Hopping",
+        Sets::Flux => "Magnetic flux",
     };
     let value = match &layer.value {
         Some(ValueFile::Number(number)) if layer.sets != Sets::Wall => {
@@ -99,6 +101,8 @@ fn body(ui: &mut Ui, layer: &mut LayerFile, rank: usize, extent: &[f64], quantum
             (Sets::Potential, "potential U"),
             (Sets::Wall, "wall"),
             (Sets::Absorption, "absorption W"),
+            (Sets::Hopping, "hopping of bonds"),
+            (Sets::Flux, "magnetic flux"),
         ]
     } else {
         &[
@@ -115,6 +119,7 @@ fn body(ui: &mut Ui, layer: &mut LayerFile, rank: usize, extent: &[f64], quantum
             .map(|(sets, title)| (*sets, (*title).to_owned(), String::new()));
         choice(ui, "Sets", &mut layer.sets, all)
     });
+    axis_row(ui, layer, rank);
     shape_rows(ui, &mut layer.shape, rank, extent);
     if layer.sets != Sets::Wall {
         value_rows(ui, layer);
@@ -131,6 +136,21 @@ fn body(ui: &mut Ui, layer: &mut LayerFile, rank: usize, extent: &[f64], quantum
     if layer.sets == Sets::Potential {
         drive_rows(ui, layer);
     }
+}
+
+/// Which bonds a layer of hopping sets.
+fn axis_row(ui: &mut Ui, layer: &mut LayerFile, rank: usize) {
+    if layer.sets != Sets::Hopping {
+        layer.axis = None;
+        return;
+    }
+    let about = "The bonds from the layer's sites to the next ones along this axis. The value multiplies the kinetic hopping J.";
+    row(ui, "Bonds", about, |ui| {
+        ui.selectable_value(&mut layer.axis, None, "all");
+        for (name, axis) in &LayerFile::AXES[..rank.min(3)] {
+            ui.selectable_value(&mut layer.axis, Some(*axis), *name);
+        }
+    });
 }
 
 fn value_rows(ui: &mut Ui, layer: &mut LayerFile) {

@@ -34,6 +34,7 @@ impl Can {
             | Action::Reverse
             | Action::Reset
             | Action::Snapshot
+            | Action::MeasurePosition
             | Action::Earlier
             | Action::Later
             | Action::ExportPicture

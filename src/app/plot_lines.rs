@@ -8,6 +8,7 @@ use super::units::{Along, Units};
 use super::view_state::{Cut, ViewState};
 use crate::engine::Frame;
 use crate::physics::{Equation, Measure};
+use crate::scene::scenario::Quantity;
 
 /// Powers below this share of the strongest line are drawn as this.
 const LEAST_POWER: f64 = 1e-12;
@@ -79,6 +80,10 @@ pub(super) fn lines(kind: Kind, sources: &Sources<'_>, most: usize) -> Vec<Named
         .map(|(name, column)| (name.to_owned(), of_state(column)))
         .to_vec(),
         Kind::Participation => vec![("participation".to_owned(), of_state("participation"))],
+        Kind::Purity => vec![("purity".to_owned(), of_state("purity"))],
+        Kind::Marginals => (0..2)
+            .map(|axis| (format!("P({})", axes[axis]), marginal(frame, axis)))
+            .collect(),
         Kind::Detectors => frame
             .scenario
             .iter()
@@ -169,6 +174,7 @@ pub(super) fn heading(kind: Kind, title: &str, sources: &Sources<'_>) -> String 
     let over = match (kind, sources.view.cut) {
         (Kind::Cut, Cut::Row) => along(0),
         (Kind::Cut, Cut::Column) => along(1),
+        (Kind::Marginals, _) => "x, y".to_owned(),
         (Kind::Spectrum, _) if sound(sources.frame) => "f (Hz)".to_owned(),
         (Kind::Spectrum, _) => "ω".to_owned(),
         _ => units.time.after("t"),
@@ -189,6 +195,37 @@ pub(super) fn heading(kind: Kind, title: &str, sources: &Sources<'_>) -> String 
         _ => title.to_owned(),
     };
     format!("{what} over {over}")
+}
+
+/// The picture's |ψ|² summed along the other axis, times its spacing.
+fn marginal(frame: &Frame, axis: usize) -> Vec<[f64; 2]> {
+    let (image, Some(scenario)) = (&frame.image, &frame.scenario) else {
+        return Vec::new();
+    };
+    let [width, height] = image.size;
+    if image.value.len() != width * height || width == 0 || image.reduction == 0 {
+        return Vec::new();
+    }
+    let (grid, squared) = (scenario.grid(), image.quantity == Some(Quantity::Phase));
+    // The last texels may cover fewer sites.
+    let sites = |axis: usize, n: usize| {
+        let first = image.origin[axis] + n * image.reduction;
+        grid.size()[axis].saturating_sub(first).min(image.reduction) as f64
+    };
+    let across = 1 - axis;
+    (0..image.size[axis])
+        .map(|n| {
+            let sum: f64 = (0..image.size[across])
+                .map(|m| {
+                    let at = if axis == 0 { n + width * m } else { m + width * n };
+                    let value = f64::from(image.value[at]);
+                    sites(across, m) * if squared { value * value } else { value }
+                })
+                .sum();
+            let middle = image.origin[axis] as f64 + n as f64 * image.reduction as f64 + (sites(axis, n) - 1.0) / 2.0;
+            [middle * grid.spacing(), sum * grid.spacing()]
+        })
+        .collect()
 }
 
 fn sound(frame: &Frame) -> bool {

@@ -10,6 +10,7 @@ use super::{gain_plot, mirror_plots, theme};
 use crate::colormap::Colormap;
 use crate::engine::Frame;
 use crate::physics::Equation;
+use crate::scene::scenario::Quantity;
 use egui::text::{LayoutJob, TextFormat};
 use egui::{Color32, FontId, Ui, vec2};
 use egui_plot::{AxisHints, GridMark, Line, LineStyle, Plot, PlotBounds, PlotPoints};
@@ -47,6 +48,10 @@ pub enum Kind {
     Overlap,
     /// Sites that the state covers.
     Participation,
+    /// How pure the state of one of two particles is.
+    Purity,
+    /// |ψ|² summed along each axis.
+    Marginals,
     /// The detectors.
     Detectors,
     /// The detectors' power by frequency.
@@ -67,7 +72,7 @@ pub enum Kind {
 
 impl Kind {
     /// Every plot with its title and what it shows.
-    pub const ALL: [(Self, &'static str, &'static str); 18] = [
+    pub const ALL: [(Self, &'static str, &'static str); 20] = [
         (
             Self::Cut,
             "Line cut",
@@ -123,6 +128,16 @@ impl Kind {
             "Participation",
             "(Σ|ψ|²)²/Σ|ψ|⁴: how many sites the wave covers.",
         ),
+        (
+            Self::Purity,
+            "Purity",
+            "Tr ρ² of x alone: 1 where ψ is a product, less where x and y know of each other. Of two particles on a line, how pure the state of one is.",
+        ),
+        (
+            Self::Marginals,
+            "Marginals",
+            "What is seen of |ψ|², summed along y and along x: of two particles on a line, where each of them is.",
+        ),
         (Self::Detectors, "Detectors", "What the scene's detectors record."),
         (
             Self::Spectrum,
@@ -161,7 +176,12 @@ impl Kind {
     pub fn is_of_state(self) -> bool {
         matches!(
             self,
-            Self::Momentum | Self::Uncertainty | Self::AngularMomentum | Self::Overlap | Self::Participation
+            Self::Momentum
+                | Self::Uncertainty
+                | Self::AngularMomentum
+                | Self::Overlap
+                | Self::Participation
+                | Self::Purity
         )
     }
 
@@ -194,8 +214,12 @@ fn offered(kind: Kind, frame: &Frame) -> bool {
     match kind {
         Kind::Cut => scenario.grid().rank() > 1,
         kind if kind.is_of_state() => {
-            let flat = kind != Kind::AngularMomentum || scenario.grid().rank() > 1;
+            let flat = !matches!(kind, Kind::AngularMomentum | Kind::Purity) || scenario.grid().rank() > 1;
             flat && scenario.model().equation() == Equation::Schrodinger
+        }
+        Kind::Marginals => {
+            let shown = matches!(frame.image.quantity, Some(Quantity::Density | Quantity::Phase));
+            shown && scenario.grid().rank() == 2 && scenario.model().equation() == Equation::Schrodinger
         }
         Kind::Detectors | Kind::Spectrum => !scenario.detectors().is_empty(),
         Kind::Fidelity | Kind::Focus => frame.mirror.is_some(),

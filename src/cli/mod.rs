@@ -15,8 +15,10 @@ mod gains;
 mod info;
 mod interrupt;
 mod list;
+mod measure;
 mod named;
 mod outputs;
+mod phase_space;
 mod render;
 mod room;
 mod run;
@@ -78,6 +80,8 @@ enum Command {
     Render(RenderArgs),
     /// Run a scene once for each of several values and measure it
     Sweep(sweep::SweepArgs),
+    /// Measure where the particle of a scene is, again and again
+    Measure(measure::MeasureArgs),
     /// Find the energies and eigenstates of a scene
     Eigen(eigen::EigenArgs),
     /// Tell how a room sounds at a place: reverberation, clarity, decay curves, and a dry sound heard there
@@ -116,6 +120,7 @@ pub fn main() -> ExitCode {
         Some(Command::Run(args)) => run::run(&args),
         Some(Command::Render(args)) => render::run(&args),
         Some(Command::Sweep(args)) => sweep::run(&args),
+        Some(Command::Measure(args)) => measure::run(&args),
         Some(Command::Eigen(args)) => eigen::run(&args),
         Some(Command::Room(args)) => room::run(&args),
         Some(Command::List(args)) => list::run(&args),

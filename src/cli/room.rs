@@ -278,6 +278,7 @@ fn draw(path: &Path, scenario: &Scenario, report: &RoomReport) -> anyhow::Result
         title: title.clone(),
         along: "t/s".to_owned(),
         up: "level/dB".to_owned(),
+        ground: None,
         curves,
     };
     let about = About {

@@ -1,6 +1,7 @@
 //! `ripplon run`: a scene without a window.
 
 use super::outputs::Outputs;
+use super::phase_space::PhaseSpaceArgs;
 use super::sound::{self, SoundArgs, Sounds};
 use super::terminal::{say, tell};
 use super::{InputError, Interrupt, SceneArgs, gains, named, scene};
@@ -53,6 +54,8 @@ pub struct RunArgs {
     #[arg(long, value_name = "F.csv")]
     pub(super) gains: Option<PathBuf>,
     #[command(flatten)]
+    pub(super) phase_space: PhaseSpaceArgs,
+    #[command(flatten)]
     pub(super) sounds: SoundArgs,
     /// Write a checkpoint at the end and when interrupted
     #[arg(long, value_name = "F")]
@@ -101,6 +104,7 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
     if args.gains.is_some() {
         gains::check(&scenario)?;
     }
+    args.phase_space.check(&scenario)?;
     if args.state && scenario.model().equation() != Equation::Schrodinger {
         let message = "--state is for quantum scenes: sound has no momentum of this kind; leave it out";
         return Err(InputError(message.to_owned()).into());
@@ -150,6 +154,7 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
     // Everything is written, each file whatever becomes of the others, before anything is said: nobody may be there to hear it.
     let mut failed: Vec<anyhow::Error> = failed.into_iter().collect();
     failed.extend(outputs.finish(&mut engine));
+    failed.extend(args.phase_space.write(&mut engine));
     let sounds = sound::write(&sounds, &engine);
     if let Some(path) = &args.checkpoint {
         failed.extend(engine.save_checkpoint(path).err().map(anyhow::Error::from));
@@ -206,6 +211,7 @@ fn report(errors: Vec<anyhow::Error>) {
 fn check_files(args: &RunArgs, sounds: &Sounds, scenario: &Scenario) -> Result<(), InputError> {
     let mut outputs = Outputs::named(args);
     outputs.extend(sounds.outputs());
+    outputs.extend(args.phase_space.named());
     let inputs = named::inputs(&args.scene, scenario);
     named::check(&outputs, &inputs)?;
     // A checkpoint may follow the one that the run went on from; nothing else may take its place.

@@ -382,6 +382,7 @@ fn draw(path: &Path, plan: &SweepPlan, points: &[SweepPoint], title: &str) -> an
         } else {
             String::new()
         },
+        ground: None,
         curves,
     };
     let about = About {

@@ -27,14 +27,16 @@ use std::path::{Path, PathBuf};
 use super::log::{ObservableLog, Row};
 
 const MAGIC: &[u8; 16] = b"RIPPLON-CHECKPT\n";
-/// The format that is written; 2 added the vectors of the processor to format 1, which is read as well.
-pub const VERSION: u32 = 2;
+/// The format that is written; 2 added the vectors of the processor to format 1, and 3 the purity to the measures of ψ. Older ones are read as well.
+pub const VERSION: u32 = 3;
 /// Longest header; scenes are a few KiB.
 const LONGEST_HEADER: u64 = 64 << 20;
 /// Values per row of the kept observables after the step: time and nine numbers.
 const ROW: usize = 10;
 /// Values of the measures of ψ, where they are kept.
-const STATE: usize = 13;
+const STATE: usize = 14;
+/// How many there were before format 3.
+const STATE_BEFORE: usize = 13;
 const _: () = assert!(
     cfg!(target_endian = "little"),
     "checkpoints are written as they lie in memory"
@@ -241,6 +243,7 @@ fn state_numbers(state: &StateMeasures) -> [f64; STATE] {
         angular_momentum,
         overlap,
         participation,
+        purity,
     } = *state;
     [
         px,
@@ -256,10 +259,21 @@ fn state_numbers(state: &StateMeasures) -> [f64; STATE] {
         overlap.re,
         overlap.im,
         participation,
+        purity,
     ]
 }
 
-fn state([px, py, pz, sx, sy, sz, ux, uy, uz, lz, re, im, participation]: [f64; STATE]) -> StateMeasures {
+/// The measures of ψ of a row; what an older version had not is no number.
+fn read_measures(source: &mut Hashed<impl Read>, version: u32) -> io::Result<[f64; STATE]> {
+    if version >= 3 {
+        return source.read_row();
+    }
+    let mut all = [f64::NAN; STATE];
+    all[..STATE_BEFORE].copy_from_slice(&source.read_row::<STATE_BEFORE>()?);
+    Ok(all)
+}
+
+fn state([px, py, pz, sx, sy, sz, ux, uy, uz, lz, re, im, participation, purity]: [f64; STATE]) -> StateMeasures {
     StateMeasures {
         momentum: [px, py, pz],
         momentum_spread: [sx, sy, sz],
@@ -267,6 +281,7 @@ fn state([px, py, pz, sx, sy, sz, ux, uy, uz, lz, re, im, participation]: [f64; 
         angular_momentum: lz,
         overlap: Complex::new(re, im),
         participation,
+        purity,
     }
 }
 
@@ -395,14 +410,14 @@ impl Checkpoint {
         }
         let header: Vec<u8> = source.read_values(header_length).map_err(cut)?;
         let header: Header = serde_json::from_slice(&header).map_err(|error| damaged(format!("header: {error}")))?;
-        let expected = header.file_length(header_length);
+        let expected = header.file_length(header_length, found);
         if expected != Some(length) {
             return Err(damaged(match expected {
                 Some(expected) if length < expected => format!("{length} bytes of {expected}: it is cut off"),
                 _ => "its length is not what its header says".to_owned(),
             }));
         }
-        let checkpoint = header.read_rest(&mut source).map_err(cut)?;
+        let checkpoint = header.read_rest(&mut source, found).map_err(cut)?;
         let computed = source.hash.clone().finalize();
         let stored = source.read_u32().map_err(cut)?;
         if computed != stored {
@@ -413,8 +428,8 @@ impl Checkpoint {
 }
 
 impl Header {
-    /// What the whole file must be long; `None` beyond all numbers.
-    fn file_length(&self, header: u64) -> Option<u64> {
+    /// What the whole file of a version must be long; `None` beyond all numbers.
+    fn file_length(&self, header: u64, version: u32) -> Option<u64> {
         let mut sum = (MAGIC.len() as u64 + 4 + 4 + 4).checked_add(header)?;
         for array in &self.arrays {
             sum = sum.checked_add(array.length.checked_mul(array.kind.bytes())?)?;
@@ -423,11 +438,12 @@ impl Header {
         sum = sum.checked_add(records.checked_mul(8)?)?;
         let rows = self.log.as_ref().map_or(0, |log| log.rows);
         let state = self.log.as_ref().is_some_and(|log| log.state);
-        let values = ROW + 1 + if state { STATE } else { 0 };
+        let measures = if version < 3 { STATE_BEFORE } else { STATE };
+        let values = ROW + 1 + if state { measures } else { 0 };
         sum.checked_add(rows.checked_mul(8 * values as u64)?)
     }
 
-    fn read_rest(self, source: &mut Hashed<impl Read>) -> io::Result<Checkpoint> {
+    fn read_rest(self, source: &mut Hashed<impl Read>, version: u32) -> io::Result<Checkpoint> {
         let mut arrays = Vec::new();
         for Array { name, kind, length } in self.arrays {
             let data = match kind {
@@ -458,7 +474,7 @@ impl Header {
                         observables: observables(rest),
                         refocus: None,
                         state: if header.state {
-                            Some(state(source.read_row()?)).filter(|state| !state.participation.is_nan())
+                            Some(state(read_measures(source, version)?)).filter(|state| !state.participation.is_nan())
                         } else {
                             None
                         },

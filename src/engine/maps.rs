@@ -6,7 +6,7 @@
 
 use crate::field::FieldData;
 use crate::grid::Grid;
-use crate::physics::{Equation, Quantum, Sets};
+use crate::physics::{Bonds, Equation, Quantum, Sets};
 use crate::scene::Scenario;
 use crate::scene::scenario::Quantity;
 use crate::solver::{FieldImage, ImageRequest};
@@ -179,7 +179,7 @@ fn transform(all: &mut [Complex<f32>], sites: usize, inner: usize, planner: &mut
 }
 
 /// The density of the energy: e = Σ_b (J/2)|ψ − e^{−iϕ}ψ_b|² + (D + U − J n)|ψ|² + (g/2)|ψ|⁴ over the n bonds of a site, each shared by its
-/// two ends; D is the constant on the diagonal. Σ e a^d is ⟨ψ|H|ψ⟩ with the energy of the interaction. With a mass, e is nowhere negative where
+/// two ends and counted as strongly as layers make it; D is the constant on the diagonal. Σ e a^d is ⟨ψ|H|ψ⟩ with the energy of the interaction. With a mass, e is nowhere negative where
 /// U is not.
 fn energy(scenario: &Scenario, quantum: &Quantum, time: f64, field: &FieldData, out: &mut Vec<f32>) {
     let grid = scenario.grid();
@@ -193,13 +193,17 @@ fn energy(scenario: &Scenario, quantum: &Quantum, time: f64, field: &FieldData, 
             medium.wall_row(row % ny, row / ny, 0..nx, out);
         });
     }
+    let own_bonds = Bonds::of(quantum, medium);
     let is_wall = |site: usize| walls.get(site).copied().unwrap_or(false);
     out.resize(grid.sites(), 0.0);
     out.par_chunks_mut(nx).enumerate().for_each_init(
-        || [vec![0.0; nx], vec![0.0; nx]],
-        |[potential, part], (row, values)| {
+        || [vec![0.0; nx], vec![0.0; nx], vec![quantum.diagonal; nx]],
+        |[potential, part, diagonal], (row, values)| {
             let (j, k) = (row % ny, row / ny);
             medium.potential_row(None, j, k, 0..nx, potential);
+            if let Some(own) = &own_bonds {
+                own.diagonal_row(quantum, row, diagonal);
+            }
             for (group, drive) in drives.iter().enumerate() {
                 medium.potential_row(Some(group), j, k, 0..nx, part);
                 potential
@@ -218,32 +222,40 @@ fn energy(scenario: &Scenario, quantum: &Quantum, time: f64, field: &FieldData, 
                 let psi = field.at(site);
                 let (mut kinetic, mut bonds) = (0.0, 0.0);
                 // The bond upwards along x is ψ* e^{iϕ} ψ_b; downwards its conjugate.
-                let mut bond = |other: usize, turn: Complex64| {
+                let mut bond = |other: usize, strength: f64, turn: Complex64| {
                     if !is_wall(other) {
-                        kinetic += 0.5 * quantum.hopping * (psi - turn * field.at(other)).norm_sqr();
-                        bonds += 1.0;
+                        kinetic += 0.5 * quantum.hopping * strength * (psi - turn * field.at(other)).norm_sqr();
+                        bonds += strength;
                     }
                 };
+                if let Some(own) = &own_bonds {
+                    own.beside(site, |other, coupling| {
+                        let strength = coupling.norm();
+                        if strength > 0.0 {
+                            bond(other, strength, coupling / strength);
+                        }
+                    });
+                }
                 for (axis, (at, sites, stride)) in [(i, nx, 1), (j, ny, nx), (k, nz, nx * ny)]
                     .into_iter()
                     .enumerate()
-                    .take(grid.rank())
+                    .take(if own_bonds.is_some() { 0 } else { grid.rank() })
                 {
                     let turn = if axis == 0 { turn } else { Complex64::ONE };
                     let closes = grid.is_periodic(axis) && sites > 1;
                     if at + 1 < sites {
-                        bond(site + stride, turn);
+                        bond(site + stride, 1.0, turn);
                     } else if closes {
-                        bond(site - (sites - 1) * stride, turn);
+                        bond(site - (sites - 1) * stride, 1.0, turn);
                     }
                     if at > 0 {
-                        bond(site - stride, turn.conj());
+                        bond(site - stride, 1.0, turn.conj());
                     } else if closes {
-                        bond(site + (sites - 1) * stride, turn.conj());
+                        bond(site + (sites - 1) * stride, 1.0, turn.conj());
                     }
                 }
                 let density = psi.norm_sqr();
-                let local = quantum.diagonal + potential[i] - quantum.hopping * bonds;
+                let local = diagonal[i] + potential[i] - quantum.hopping * bonds;
                 *value = single(kinetic + density * (local + 0.5 * quantum.interaction * density));
             }
         },

@@ -5,7 +5,6 @@
 //! the record backwards, see [`signal`].
 
 pub mod gain;
-mod noise;
 mod refocus;
 pub mod shown;
 pub(super) mod signal;
@@ -14,12 +13,12 @@ pub(super) mod stored;
 use super::engine::Snapshot;
 use super::{Change, Engine, EngineError};
 use crate::field::FieldData;
+use crate::physics::noise::Noise;
 use crate::physics::{MirrorMethod, Refocus};
 use crate::scene::Scenario;
 use crate::solver::placement::MirrorSites;
 use crate::solver::transducers::Transducers;
 use crate::solver::{Edit, SolverState};
-use noise::Noise;
 use num_complex::Complex64;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -398,19 +397,19 @@ fn disturbed(state: &SolverState, part: f64, seed: u64) -> SolverState {
         match data {
             FieldData::Complex64(values) => {
                 for value in values {
-                    value.re += (complex * noise.next()) as f32;
-                    value.im += (complex * noise.next()) as f32;
+                    value.re += (complex * noise.normal()) as f32;
+                    value.im += (complex * noise.normal()) as f32;
                 }
             }
             FieldData::Complex128(values) => {
                 for value in values {
-                    *value += Complex64::new(complex * noise.next(), complex * noise.next());
+                    *value += Complex64::new(complex * noise.normal(), complex * noise.normal());
                 }
             }
             FieldData::Float32(values) => values
                 .iter_mut()
-                .for_each(|value| *value += (strength * noise.next()) as f32),
-            FieldData::Float64(values) => values.iter_mut().for_each(|value| *value += strength * noise.next()),
+                .for_each(|value| *value += (strength * noise.normal()) as f32),
+            FieldData::Float64(values) => values.iter_mut().for_each(|value| *value += strength * noise.normal()),
         }
     }
     noisy

@@ -356,8 +356,10 @@ impl Line {
         let [packet] = packets[..] else {
             return Err(fault("this scene has several packets"));
         };
-        if quantum.interaction != 0.0 || !medium.drives().is_empty() || medium.has(Sets::Wall) {
-            return Err(fault("this scene has an interaction, a driven layer or walls"));
+        if quantum.interaction != 0.0 || !medium.drives().is_empty() || medium.has(Sets::Wall) || medium.sets_bonds() {
+            return Err(fault(
+                "this scene has an interaction, a driven layer, walls or layers of hopping",
+            ));
         }
         let mut potential = vec![0.0; grid.sites()];
         medium.potential_row(None, 0, 0, 0..grid.sites(), &mut potential);

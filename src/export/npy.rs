@@ -41,6 +41,14 @@ pub fn save_states<'a>(
     write_shaped(path, &shape, &values)
 }
 
+/// Writes a table of numbers, rows of `size[0]`, as an array of shape (rows, columns).
+///
+/// # Errors
+/// As [`save`].
+pub fn save_plane(path: &Path, size: [usize; 2], values: &[f64]) -> Result<(), ExportError> {
+    write_shaped(path, &[size[1], size[0]], values)
+}
+
 fn write<T: WritableElement>(path: &Path, grid: &Grid, values: &[T]) -> Result<(), ExportError> {
     write_shaped(path, &grid.shape(), values)
 }

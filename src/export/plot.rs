@@ -7,6 +7,7 @@ use super::strokes::{COLORS, Dashes, Scale, line};
 use super::text::Align;
 use super::theme::Theme;
 use super::ticks::{power_of_ten, ticks};
+use crate::colormap::{self, Kind, Levels};
 
 /// How the points of a set are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +33,23 @@ pub struct Curve {
     pub color: usize,
 }
 
+/// Values in cells of equal size, drawn in colours below the curves.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ground {
+    /// One a cell, rows from below, each from the left.
+    pub values: Vec<f64>,
+    /// Cells of a row, and rows.
+    pub size: [usize; 2],
+    /// Where the first and the last cell of a row end.
+    pub x: [f64; 2],
+    /// The same of the rows.
+    pub y: [f64; 2],
+    /// The value of the strongest colour, above 0.
+    pub largest: f64,
+    /// Whether values below 0 have colours of their own.
+    pub signed: bool,
+}
+
 /// A plot over two linear axes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plot {
@@ -41,6 +59,8 @@ pub struct Plot {
     pub along: String,
     /// What y is.
     pub up: String,
+    /// What lies below the curves, which the axes then fit.
+    pub ground: Option<Ground>,
     /// What is drawn, from below.
     pub curves: Vec<Curve>,
 }
@@ -78,8 +98,13 @@ impl Plot {
         let title = theme.title(unit * 1.2);
         title.draw(&mut picture, pixel(left), unit * 1.9, Align::Left, &self.title);
         let points = || self.curves.iter().flat_map(|curve| &curve.points);
-        let x = range(points().map(|point| point[0]), 0.03);
-        let y = range(points().map(|point| point[1]), 0.06);
+        let x =
+            (self.ground.as_ref()).map_or_else(|| range(points().map(|point| point[0]), 0.03), |ground| Some(ground.x));
+        let y =
+            (self.ground.as_ref()).map_or_else(|| range(points().map(|point| point[1]), 0.06), |ground| Some(ground.y));
+        if let Some(ground) = &self.ground {
+            ground.draw(&mut picture, rect);
+        }
         if let Some((x, y)) = x.zip(y) {
             let x = Scale {
                 low: x[0],
@@ -197,6 +222,39 @@ impl Plot {
     }
 }
 
+impl Ground {
+    /// Fills a rectangle; a pixel has the mean of the cells that it covers, or the cell in which it lies.
+    fn draw(&self, picture: &mut Picture, rect: Rect) {
+        let kind = if self.signed { Kind::Diverging } else { Kind::Sequential };
+        let levels = Levels {
+            low: if self.signed { -1.0 } else { 0.0 },
+            high: 1.0,
+        };
+        let (mapping, table) = (levels.mapping(kind), colormap::auto_on_paper(kind).table());
+        let cells = |at: usize, pixels: usize, cells: usize| {
+            let from = at * cells / pixels;
+            from..((at + 1) * cells / pixels).clamp(from + 1, cells.max(from + 1))
+        };
+        for up in 0..rect.height {
+            let rows = cells(up, rect.height, self.size[1]);
+            for across in 0..rect.width {
+                let columns = cells(across, rect.width, self.size[0]);
+                let mut sum = 0.0;
+                for row in rows.clone() {
+                    sum += self.values[row * self.size[0]..][columns.clone()].iter().sum::<f64>();
+                }
+                #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "a colour")]
+                let value = (sum / (rows.len() * columns.len()) as f64 / self.largest) as f32;
+                picture.set(
+                    rect.x + across,
+                    rect.y + rect.height - 1 - up,
+                    table[mapping.entry(value)],
+                );
+            }
+        }
+    }
+}
+
 /// Theory.
 fn dashed(picture: &mut Picture, places: &[(f32, f32)], color: [u8; 3], unit: f32) {
     let dashes = Dashes {
@@ -230,6 +288,7 @@ mod tests {
             title: "T".to_owned(),
             along: "k".to_owned(),
             up: "T".to_owned(),
+            ground: None,
             curves: vec![
                 curve(vec![[0.0, 0.0], [1.0, f64::NAN], [2.0, 1.0]], Shown::Points, 0),
                 curve(vec![[0.0, 0.5], [1.0, 0.5], [2.0, 0.5]], Shown::Dashed, 1),
@@ -253,12 +312,44 @@ mod tests {
         assert!((200..520).contains(&columns.len()), "{}", columns.len());
     }
 
+    /// The lowest row of cells lies below, its first cell on the left, and a negative value has another colour than a positive one.
+    #[test]
+    fn cells_lie_where_their_values_are() {
+        let plot = Plot {
+            title: String::new(),
+            along: "x".to_owned(),
+            up: "k".to_owned(),
+            ground: Some(Ground {
+                values: vec![1.0, 0.0, 0.0, -1.0],
+                size: [2, 2],
+                x: [0.0, 2.0],
+                y: [-1.0, 1.0],
+                largest: 1.0,
+                signed: true,
+            }),
+            curves: Vec::new(),
+        };
+        let picture = plot.draw(600, 400);
+        let table = colormap::auto_on_paper(Kind::Diverging).table();
+        let [most, least] = [255, 1].map(|entry| colored(&picture, table[entry]));
+        let inside = |cells: &[(usize, usize)], left: bool, below: bool| {
+            let many = cells
+                .iter()
+                .filter(|(x, y)| (*x < 310) == left && (*y > 200) == below)
+                .count();
+            many * 10 > cells.len() * 9 && cells.len() > 20_000
+        };
+        assert!(inside(&most, true, true), "{}", most.len());
+        assert!(inside(&least, false, false), "{}", least.len());
+    }
+
     #[test]
     fn nothing_to_draw_is_no_fault() {
         let plot = Plot {
             title: String::new(),
             along: String::new(),
             up: String::new(),
+            ground: None,
             curves: Vec::new(),
         };
         assert_eq!(plot.draw(300, 200).width, 300);

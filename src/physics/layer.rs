@@ -19,17 +19,23 @@ pub enum Sets {
     Absorption,
     /// Z/ρc of the rigid faces of walls and edges: they take energy (see `solver::acoustic::impedance`).
     Impedance,
+    /// What the hopping J of bonds is multiplied by (see [`super::bonds`]).
+    Hopping,
+    /// Magnetic flux through plaquettes of the x–y plane, in flux quanta.
+    Flux,
 }
 
 impl Sets {
     /// Every quantity with its word in a scene file.
-    pub const ALL: [(&'static str, Self); 6] = [
+    pub const ALL: [(&'static str, Self); 8] = [
         ("potential", Self::Potential),
         ("speed", Self::Speed),
         ("density", Self::Density),
         ("wall", Self::Wall),
         ("absorption", Self::Absorption),
         ("impedance", Self::Impedance),
+        ("hopping", Self::Hopping),
+        ("flux", Self::Flux),
     ];
 
     /// The word in a scene file.
@@ -42,7 +48,7 @@ impl Sets {
     #[must_use]
     pub fn fits(self, equation: Equation) -> bool {
         match self {
-            Self::Potential => equation == Equation::Schrodinger,
+            Self::Potential | Self::Hopping | Self::Flux => equation == Equation::Schrodinger,
             Self::Speed | Self::Density | Self::Impedance => equation == Equation::Acoustic,
             Self::Wall | Self::Absorption => true,
         }
@@ -156,6 +162,8 @@ pub enum Shape {
 pub struct Layer {
     /// The quantity.
     pub sets: Sets,
+    /// The axis whose bonds it sets; `None` = all. Hopping only.
+    pub axis: Option<usize>,
     /// Where.
     pub shape: Shape,
     /// The value.

@@ -23,6 +23,8 @@ pub struct Medium {
     drives: Vec<Expression>,
     /// Group of each layer that has a drive.
     groups: Vec<Option<usize>>,
+    /// Whether fluxes count with the opposite sign, as on the way back from a mirror.
+    flux_turned: bool,
 }
 
 impl Medium {
@@ -47,13 +49,26 @@ impl Medium {
             layers,
             drives,
             groups,
+            flux_turned: false,
+        }
+    }
+
+    /// The same with all fluxes of layers turned round.
+    #[must_use]
+    pub fn with_flux_turned(&self) -> Self {
+        Self {
+            flux_turned: !self.flux_turned,
+            ..self.clone()
         }
     }
 
     /// The same layers over a window of the grid.
     #[must_use]
     pub fn over(&self, window: Grid) -> Self {
-        Self::new(window, self.layers.clone())
+        Self {
+            flux_turned: self.flux_turned,
+            ..Self::new(window, self.layers.clone())
+        }
     }
 
     /// The grid.
@@ -78,6 +93,12 @@ impl Medium {
     #[must_use]
     pub fn has(&self, what: Sets) -> bool {
         self.layers.iter().any(|layer| layer.sets == what)
+    }
+
+    /// Whether a layer makes bonds differ from one another.
+    #[must_use]
+    pub fn sets_bonds(&self) -> bool {
+        self.has(Sets::Hopping) || self.has(Sets::Flux)
     }
 
     /// Whether a layer takes energy: absorption, or an impedance of walls.
@@ -107,6 +128,23 @@ impl Medium {
     pub fn impedance_row(&self, j: usize, k: usize, x: Range<usize>, out: &mut [f64]) {
         out.fill(f64::INFINITY);
         self.apply(Sets::Impedance, None, j, k, x, out);
+    }
+
+    /// Sites `x` of row (j, k): what multiplies the hopping of the bonds from them to the next site along `axis`.
+    pub fn hopping_row(&self, axis: usize, j: usize, k: usize, x: Range<usize>, out: &mut [f64]) {
+        out.fill(1.0);
+        let along = |layer: &Layer| layer.axis.is_none_or(|own| own == axis);
+        ROWS.with_borrow_mut(|rows| self.apply_where(rows, (Sets::Hopping, &along), None, [j, k], x, out));
+    }
+
+    /// Sites `x` of row (j, k): the flux that layers add to the plaquette towards +x and +y, in flux quanta.
+    pub fn flux_row(&self, j: usize, k: usize, x: Range<usize>, out: &mut [f64]) {
+        self.fill(Sets::Flux, None, j, k, x, out);
+        if self.flux_turned {
+            for value in out {
+                *value = -*value;
+            }
+        }
     }
 
     /// Sites `x` of row (j, k) of the potential: the static part (`None`) or what drive `g` multiplies (`Some(g)`).
@@ -162,7 +200,15 @@ impl Medium {
     #[must_use]
     pub fn changed_since(&self, other: &Self) -> Option<[Range<usize>; 3]> {
         let whole = self.grid.size().map(|sites| 0..sites);
-        if self.grid != other.grid || self.drives != other.drives {
+        // The flux of a plaquette is in the phases of all bonds above it, and the hopping of a bond on the diagonal of both its sites.
+        let bonds = |medium: &Self| {
+            let layers = medium.layers.iter();
+            layers
+                .filter(|layer| matches!(layer.sets, Sets::Hopping | Sets::Flux))
+                .cloned()
+                .collect::<Vec<_>>()
+        };
+        if self.grid != other.grid || self.drives != other.drives || bonds(self) != bonds(other) {
             return Some(whole);
         }
         // Layers are applied in order, so outside the shapes of those that differ the same layers leave the same values.
@@ -203,11 +249,23 @@ impl Medium {
         ROWS.with_borrow_mut(|rows| self.apply_with(rows, what, group, [j, k], x, out));
     }
 
-    /// Applies the layers of one quantity to sites `x` of a row, each only where its shape reaches.
     fn apply_with(
         &self,
         rows: &mut Rows,
         what: Sets,
+        group: Option<usize>,
+        row: [usize; 2],
+        x: Range<usize>,
+        out: &mut [f64],
+    ) {
+        self.apply_where(rows, (what, &|_| true), group, row, x, out);
+    }
+
+    /// Applies those layers of one quantity that are wanted to sites `x` of a row, each only where its shape reaches.
+    fn apply_where(
+        &self,
+        rows: &mut Rows,
+        (what, wanted): (Sets, &dyn Fn(&Layer) -> bool),
         group: Option<usize>,
         [j, k]: [usize; 2],
         x: Range<usize>,
@@ -217,7 +275,7 @@ impl Medium {
         debug_assert_eq!(x.len(), out.len());
         let mut spans = std::mem::take(&mut rows.spans);
         for (layer, layer_group) in self.layers.iter().zip(&self.groups) {
-            if layer.sets != what {
+            if layer.sets != what || !wanted(layer) {
                 continue;
             }
             let adds = *layer_group == group;

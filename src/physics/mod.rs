@@ -2,15 +2,20 @@
 //! and exact solutions.
 
 pub mod absorber;
+pub mod bonds;
 pub mod detector;
 pub mod eigen;
 pub mod eigenstates;
+pub mod exchange;
 pub mod expression;
 pub mod layer;
+pub mod measurement;
 pub mod medium;
 pub mod mirror;
+pub mod noise;
 pub mod observables;
 pub mod packet;
+pub mod phase_space;
 pub mod reference;
 pub mod room;
 mod shape;
@@ -18,14 +23,18 @@ pub mod source;
 pub mod spectrum;
 pub mod state;
 
+pub use bonds::Bonds;
 pub use detector::{Detector, Measure, Region};
 pub use eigenstates::Eigenstates;
+pub use exchange::Exchange;
 pub use expression::Expression;
 pub use layer::{Layer, Mode, Sets, Shape, Value};
+pub use measurement::{Measurement, Outcome};
 pub use medium::Medium;
 pub use mirror::{Mirror, MirrorMethod, Placement, Refocus};
 pub use observables::Observables;
 pub use packet::{Initial, Packet, Pulse};
+pub use phase_space::PhaseSpace;
 pub use source::{Signal, Source};
 pub use spectrum::Spectrum;
 pub use state::StateMeasures;

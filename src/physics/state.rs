@@ -29,7 +29,13 @@ pub struct StateMeasures {
     pub overlap: Complex64,
     /// (Σ|ψ|²)²/Σ|ψ|⁴: sites that the state covers.
     pub participation: f64,
+    /// Tr ρ² of the reduced density matrix ρ(x, x′) = Σ ψ(x, …)ψ*(x′, …) of the first axis, Tr ρ = 1: 1 where ψ is a product, 1/K where K terms of a Schmidt sum are equal. NaN where
+    /// that takes more than 2³² products; 0 on a line.
+    pub purity: f64,
 }
+
+/// Products beyond which no purity is computed: some seconds.
+const MOST_PRODUCTS: usize = 1 << 32;
 
 /// Sums along one axis: |ψ|², k|ψ|², k²|ψ|², and k|ψ|² with the weights of the lines.
 #[derive(Clone, Copy, Default)]
@@ -52,6 +58,9 @@ impl StateMeasures {
             names.push("lz");
         }
         names.extend(["overlap_re", "overlap_im", "survival", "participation"]);
+        if rank > 1 {
+            names.push("purity");
+        }
         names
     }
 
@@ -65,6 +74,9 @@ impl StateMeasures {
             values.push(self.angular_momentum);
         }
         values.extend([self.overlap.re, self.overlap.im, self.survival(), self.participation]);
+        if rank > 1 {
+            values.push(self.purity);
+        }
         values
     }
 
@@ -139,6 +151,9 @@ impl StateMeasures {
         if quartic > 0.0 {
             found.participation = norm * norm / quartic;
         }
+        if grid.rank() > 1 {
+            found.purity = purity(grid, field, norm);
+        }
         let mut planner = FftPlanner::new();
         for axis in 0..grid.rank() {
             let sums = along(grid, field, axis, &mut planner);
@@ -154,6 +169,76 @@ impl StateMeasures {
         }
         found
     }
+}
+
+/// Tr ρ²/(Tr ρ)² = Σ|⟨a|b⟩|²/norm² over pairs of lines: of the columns ψ(x, …) or, where they are fewer, of the rows, which have the same.
+fn purity(grid: &Grid, field: &FieldData, norm: f64) -> f64 {
+    let (nx, rows) = (grid.size()[0], grid.rows());
+    let (lines, length) = if rows <= nx { (rows, nx) } else { (nx, rows) };
+    if norm == 0.0 {
+        return 0.0;
+    }
+    if lines.saturating_mul(lines).saturating_mul(length) / 2 > MOST_PRODUCTS {
+        return f64::NAN;
+    }
+    // Parts of numbers apart: sums of products become vector code.
+    let part = |of: fn(Complex64) -> f64| -> Vec<f64> {
+        (0..lines * length)
+            .into_par_iter()
+            .map(|n| {
+                let (line, at) = (n / length, n % length);
+                of(field.at(if rows <= nx { n } else { line + nx * at }))
+            })
+            .collect()
+    };
+    let (re, im) = (part(|value| value.re), part(|value| value.im));
+    let line = |n: usize| n * length..(n + 1) * length;
+    let sums: Vec<f64> = (0..lines)
+        .into_par_iter()
+        .map(|n| {
+            let own = (&re[line(n)], &im[line(n)]);
+            let pair = |m: usize| product(own, (&re[line(m)], &im[line(m)])).norm_sqr();
+            pair(n) + 2.0 * (0..n).map(pair).sum::<f64>()
+        })
+        .collect();
+    sums.iter().sum::<f64>() / (norm * norm)
+}
+
+/// Σ a* b, in eight sums beside each other.
+fn product((a_re, a_im): (&[f64], &[f64]), (b_re, b_im): (&[f64], &[f64])) -> Complex64 {
+    const WIDE: usize = 8;
+    let (mut re, mut im) = ([0.0; WIDE], [0.0; WIDE]);
+    let parts = |all: &'_ [f64]| all.len() / WIDE * WIDE;
+    let whole = parts(a_re);
+    for at in (0..whole).step_by(WIDE) {
+        let of = |all: &[f64]| -> [f64; WIDE] { std::array::from_fn(|n| all[at + n]) };
+        let [ar, ai, br, bi] = [of(a_re), of(a_im), of(b_re), of(b_im)];
+        for n in 0..WIDE {
+            re[n] += ar[n] * br[n] + ai[n] * bi[n];
+            im[n] += ar[n] * bi[n] - ai[n] * br[n];
+        }
+    }
+    for n in whole..a_re.len() {
+        re[0] += a_re[n] * b_re[n] + a_im[n] * b_im[n];
+        im[0] += a_re[n] * b_im[n] - a_im[n] * b_re[n];
+    }
+    Complex64::new(re.iter().sum(), im.iter().sum())
+}
+
+/// Σ|ψ|² over all axes but one, times what makes its sum over that axis, times a, the norm.
+#[must_use]
+pub fn marginal(grid: &Grid, field: &FieldData, axis: usize) -> Vec<f64> {
+    let (nx, sites) = (grid.size()[0], grid.size()[axis]);
+    let by = grid.cell_volume() / grid.spacing();
+    let mut sums = vec![0.0; sites];
+    for row in 0..grid.rows() {
+        let start = row * nx;
+        let place = grid.site(start)[axis];
+        for i in 0..nx {
+            sums[if axis == 0 { i } else { place }] += field.at(start + i).norm_sqr() * by;
+        }
+    }
+    sums
 }
 
 /// The momentum of line `n` of a transform over `sites` sites; that at the edge of the band stands for both directions and counts as 0 in the mean.
@@ -326,6 +411,64 @@ mod tests {
         let found = measured(&grid, turned, &psi, [1.0; 3]);
         assert!((found.angular_momentum + 1.0).abs() < 1e-9, "{found:?}");
         assert!(found.survival() < 1e-20, "{found:?}");
+    }
+
+    /// Of a product of Gaussians each marginal is its own, whatever the others.
+    #[test]
+    fn marginals_of_a_packet() {
+        let grid = Grid::new(&[50, 40, 30], 0.5);
+        let packet = Packet {
+            center: [12.0, 9.0, 7.0],
+            width: [1.2, 1.0, 0.9],
+            momentum: [0.3, -0.8, 0.1],
+            weight: 1.0,
+        };
+        let psi = FieldData::Complex128(initial_state(&grid, &Initial::Packets(vec![packet])));
+        for axis in 0..3 {
+            let found = marginal(&grid, &psi, axis);
+            assert_eq!(found.len(), grid.size()[axis]);
+            for (n, value) in found.iter().enumerate() {
+                #[expect(clippy::cast_precision_loss, reason = "site numbers")]
+                let x = n as f64 * 0.5 - packet.center[axis];
+                let exact = (-x * x / (2.0 * packet.width[axis].powi(2))).exp() / (TAU.sqrt() * packet.width[axis]);
+                assert!((value - exact).abs() < 1e-9, "{axis} {n}: {value} {exact}");
+            }
+        }
+    }
+
+    /// 1 for a product, ½ for two packets that are exchanged (of ±), and that of a correlated Gaussian exp(−(x² + y²)/2s² + c xy/s²): √(1 − c²) by Mehler's sum.
+    #[test]
+    fn purity_counts_the_terms_of_a_schmidt_sum() {
+        use crate::physics::Exchange;
+        let packet = Packet {
+            center: [6.0, 15.0, 0.0],
+            width: [1.0, 1.0, 1.0],
+            momentum: [0.3, -0.8, 0.0],
+            weight: 1.0,
+        };
+        let grid = Grid::new(&[44, 44], 0.5);
+        let of = |grid: &Grid, psi: Vec<Complex64>| measured(grid, psi.clone(), &psi, [0.0; 3]).purity;
+        let one = initial_state(&grid, &Initial::Packets(vec![packet]));
+        assert!((of(&grid, one) - 1.0).abs() < 1e-12);
+        for exchange in [Exchange::Symmetric, Exchange::Antisymmetric] {
+            let psi = initial_state(&grid, &Initial::Packets(exchange.of(&[packet])));
+            // The packets overlap by e^{−d²/8w²}, d = 9: 4e−5, squared.
+            assert!((of(&grid, psi) - 0.5).abs() < 1e-8, "{exchange:?}");
+        }
+        // More sites along y than along x, and the other way round.
+        for size in [[60, 90], [90, 60]] {
+            let grid = Grid::new(&size, 0.2);
+            let correlated = |n: usize| {
+                let [i, j, _] = grid.site(n);
+                #[expect(clippy::cast_precision_loss, reason = "site numbers")]
+                let at = |n: usize, sites: usize| (n as f64 - (sites - 1) as f64 / 2.0) * 0.2;
+                let (x, y) = (at(i, size[0]), at(j, size[1]));
+                Complex64::from((-(x * x + y * y) / 2.0 + 0.6 * x * y).exp())
+            };
+            let psi: Vec<Complex64> = (0..grid.sites()).map(correlated).collect();
+            let found = of(&grid, psi);
+            assert!((found - (1.0f64 - 0.36).sqrt()).abs() < 1e-6, "{size:?}: {found}");
+        }
     }
 
     /// An alternating sign is the edge of the band: no direction, Δp = π/a; on a line there is no L_z.

@@ -7,7 +7,7 @@ pub use super::theory_file::{DrawnFile, NoteFile, TheoryFile, ValueFile};
 use crate::field::Precision;
 use crate::grid::Edge;
 use crate::physics::mirror::{Drive, MirrorMethod};
-use crate::physics::{Measure, Mode, Sets};
+use crate::physics::{Exchange, Measure, Mode, Sets};
 use crate::scene::scenario::BackendChoice;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -108,6 +108,8 @@ pub struct QuantumFile {
     pub interaction: f64,
     /// Flux through a plaquette, in flux quanta.
     pub flux: f64,
+    /// Of two particles on a line, whose places are x and y: what exchanging them does to the state.
+    pub exchange: Option<Exchange>,
 }
 
 /// `[acoustic]`.
@@ -291,6 +293,8 @@ impl ShapeFile {
 pub struct LayerFile {
     /// The quantity.
     pub sets: Sets,
+    /// The axis whose bonds a layer of hopping sets, 0 to 2; `None` = all.
+    pub axis: Option<usize>,
     /// Where.
     pub shape: ShapeFile,
     /// The value; `None` = 1 (allowed for walls, images and arrays).
@@ -302,11 +306,15 @@ pub struct LayerFile {
 }
 
 impl LayerFile {
+    /// Axes with their words.
+    pub const AXES: [(&'static str, usize); 3] = [("x", 0), ("y", 1), ("z", 2)];
+
     /// A layer that sets a value and is not driven.
     #[must_use]
     pub fn new(sets: Sets, shape: ShapeFile, value: Option<ValueFile>) -> Self {
         Self {
             sets,
+            axis: None,
             shape,
             value,
             mode: Mode::Set,

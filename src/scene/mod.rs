@@ -15,6 +15,7 @@ pub mod input;
 mod look;
 pub mod presets;
 mod read;
+mod read_layer;
 mod read_theory;
 mod read_view;
 pub mod scenario;

@@ -76,6 +76,26 @@ static PRESETS: &[Preset] = &[
         text: include_str!("../../presets/cyclotron.toml"),
     },
     Preset {
+        name: "stadium",
+        text: include_str!("../../presets/stadium.toml"),
+    },
+    Preset {
+        name: "vortex",
+        text: include_str!("../../presets/vortex.toml"),
+    },
+    Preset {
+        name: "two-particles",
+        text: include_str!("../../presets/two-particles.toml"),
+    },
+    Preset {
+        name: "aharonov-bohm",
+        text: include_str!("../../presets/aharonov-bohm.toml"),
+    },
+    Preset {
+        name: "ssh",
+        text: include_str!("../../presets/ssh.toml"),
+    },
+    Preset {
         name: "anderson",
         text: include_str!("../../presets/anderson.toml"),
     },

@@ -304,6 +304,9 @@ impl Scenario {
             back.sources.clear();
             if let (Model::Quantum(quantum), false) = (&mut back.model, mirror.keep_flux) {
                 quantum.flux = -quantum.flux;
+                if mirror.medium.has(Sets::Flux) {
+                    back.medium = Arc::new(mirror.medium.with_flux_turned());
+                }
             }
         }
         back

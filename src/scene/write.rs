@@ -218,6 +218,9 @@ fn quantum_section(w: &mut Writer, quantum: &QuantumFile) {
     w.optional("hopping", quantum.hopping);
     w.key_unless(quantum.interaction == 0.0, "interaction", float(quantum.interaction));
     w.key_unless(quantum.flux == 0.0, "flux", float(quantum.flux));
+    if let Some(exchange) = quantum.exchange {
+        w.key("exchange", text(exchange.as_str()));
+    }
 }
 
 fn time(w: &mut Writer, time: &TimeSpec) {
@@ -273,6 +276,9 @@ fn packet_item(w: &mut Writer, packet: &PacketFile) {
 /// The keys of a layer; one list for headings and inline tables.
 fn layer_keys(layer: &LayerFile) -> Vec<(&'static str, String)> {
     let mut keys = vec![("sets", text(layer.sets.as_str()))];
+    if let Some(axis) = layer.axis {
+        keys.push(("axis", text(LayerFile::AXES[axis.min(2)].0)));
+    }
     keys.push(("shape", text(layer.shape.as_str())));
     match &layer.shape {
         ShapeFile::Everywhere => {}

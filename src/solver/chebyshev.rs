@@ -104,7 +104,9 @@ fn objections(scenario: &Scenario) -> Vec<Objection> {
         let message = "chebyshev steps quantum scenes";
         return vec![Objection::new("solver.method", message, "take method = \"fdtd\"")];
     };
-    let mut all: Vec<Objection> = quantum::flux_objection(scenario.grid(), &quantum).into_iter().collect();
+    let medium = scenario.medium();
+    let mut all: Vec<Objection> = quantum::flux_objection(&quantum, medium).into_iter().collect();
+    all.extend(quantum::bonds_objection("chebyshev", medium));
     let mut object = |key: &str, message: &str, remedy: &str| all.push(Objection::new(key, message, remedy));
     if quantum.interaction != 0.0 {
         let message = format!(

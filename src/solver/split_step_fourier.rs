@@ -21,9 +21,9 @@ mod axis;
 
 use super::method::{Backend, Kind, Method, Paper, ParameterSpec, StepAdvice, Target, Variant, Work};
 use super::placed;
-use super::quantum::allocate;
 use super::quantum::kick::Kick;
 use super::quantum::on_host::{OnHost, Propagator};
+use super::quantum::{allocate, bonds_objection};
 use super::run::Run;
 use super::setup::{Choice, absorbs};
 use super::{Solver, SolverError};
@@ -145,7 +145,9 @@ fn objections(scenario: &Scenario) -> Vec<Objection> {
         let message = "split-step-fourier steps quantum scenes";
         return vec![Objection::new("solver.method", message, "take method = \"fdtd\"")];
     };
-    let mut all = Vec::new();
+    let mut all: Vec<Objection> = bonds_objection("split-step-fourier", scenario.medium())
+        .into_iter()
+        .collect();
     if quantum.flux != 0.0 {
         all.push(Objection::new(
             "quantum.flux",

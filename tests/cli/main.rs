@@ -3,7 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a test ends where it cannot go on")]
 
 mod eigen;
+mod measure;
 mod outputs;
+mod phase_space;
 mod room;
 mod sweep;
 mod terminal;

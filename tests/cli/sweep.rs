@@ -185,7 +185,8 @@ fn momenta_and_overlap_are_columns_where_they_are_asked_for() {
             "overlap_re",
             "overlap_im",
             "survival",
-            "participation"
+            "participation",
+            "purity"
         ]
     );
     let rows = rows(&text);
@@ -199,6 +200,8 @@ fn momenta_and_overlap_are_columns_where_they_are_asked_for() {
         ("spread_px", 1.0 / 3.0, 1e-2),
         ("uncertainty_y", 0.5, 1e-2),
         ("survival", 1.0, 1e-6),
+        // A product of x and y.
+        ("purity", 1.0, 1e-5),
     ] {
         assert!((first[column(name)] - value).abs() < tolerance, "{name}: {first:?}");
     }

@@ -308,3 +308,41 @@ fn another_program_or_other_vectors_are_remarked_on() {
     }
     assert_eq!(remarks.len(), 2, "{remarks:?}");
 }
+
+/// Format 2 had one measure of ψ a row less; what it had not is no number, and all else is as it was.
+#[test]
+fn the_format_before_is_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run.ripplon");
+    let mut run = engine(&[]);
+    run.keep_state_measures(5).unwrap();
+    run.advance(21).unwrap();
+    run.save_checkpoint(&path).unwrap();
+    let new = Checkpoint::read(&path).unwrap();
+    let rows = new.log.as_ref().unwrap().rows.len();
+    assert!(rows > 2);
+    // A row: its step, time and nine observables, then 14 measures, the purity last. Rows end the file, but for the checksum.
+    let bytes = std::fs::read(&path).unwrap();
+    let (row, body) = (8 * (1 + 10 + 14), bytes.len() - 4);
+    let first = body - rows * row;
+    let mut old = bytes[..first].to_vec();
+    for values in bytes[first..body].chunks(row) {
+        old.extend(&values[..row - 8]);
+    }
+    old[16..20].copy_from_slice(&2u32.to_le_bytes());
+    old.extend(crc32fast::hash(&old).to_le_bytes());
+    std::fs::write(&path, &old).unwrap();
+    let read = Checkpoint::read(&path).unwrap();
+    assert!(read.state == new.state && read.times == new.times && read.records == new.records);
+    for (old, new) in read.log.unwrap().rows.iter().zip(&new.log.as_ref().unwrap().rows) {
+        let (old, new) = (old.state.unwrap(), new.state.unwrap());
+        let pure = 0.1..1.0 + 1e-5;
+        assert!(
+            old.purity.is_nan() && pure.contains(&new.purity),
+            "{} {}",
+            old.purity,
+            new.purity
+        );
+        assert_eq!((old.momentum, old.participation), (new.momentum, new.participation));
+    }
+}

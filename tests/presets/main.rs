@@ -3,7 +3,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
+mod bonds;
+mod condensate;
 mod experiments;
+mod pairs;
 mod room;
 mod sound;
 mod theory;
@@ -115,6 +118,9 @@ fn predict(name: &str, scenario: &Scenario) -> Vec<f64> {
     let at: Vec<f64> = scenario.expectations().iter().map(|e| e.at).collect();
     if let Model::Acoustic(acoustic) = scenario.model() {
         return sound::predict(name, scenario, acoustic.speed, &at);
+    }
+    if let Some(values) = bonds::predict(name, scenario, &at) {
+        return values;
     }
     let packet = match scenario.initial() {
         Initial::Packets(packets) => packets[0],

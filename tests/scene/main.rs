@@ -7,6 +7,7 @@
 )]
 #![allow(clippy::float_cmp, reason = "numbers that are read back exactly")]
 
+mod bonds;
 mod faults;
 mod files;
 mod limits;

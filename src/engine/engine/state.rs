@@ -5,9 +5,10 @@ use crate::engine::EngineError;
 use crate::engine::expectations::{self, Verdict};
 use crate::engine::log::{ObservableLog, Row};
 use crate::field::FieldData;
-use crate::physics::{Equation, StateMeasures};
+use crate::physics::noise::Noise;
+use crate::physics::{Equation, Measurement, Outcome, StateMeasures};
 use crate::scene::scenario::Subject;
-use crate::solver;
+use crate::solver::{self, SolverError};
 use num_complex::Complex64;
 use std::sync::Arc;
 
@@ -40,6 +41,33 @@ impl Engine {
         Ok(crate::backend::threads::run(|| {
             StateMeasures::overlap_of(grid, &field, &start)
         }))
+    }
+
+    /// Measures where the particle is, and goes on with what is left of ψ; what was found, and with what probability it is found at all.
+    ///
+    /// # Errors
+    /// For sound, if the back end fails, or memory runs out.
+    pub fn measure_position(
+        &mut self,
+        measurement: &Measurement,
+        noise: &mut Noise,
+    ) -> Result<(Outcome, f64), EngineError> {
+        if self.scenario.model().equation() != Equation::Schrodinger {
+            let message = "sound is not found at one place; take a quantum scene".to_owned();
+            return Err(SolverError::Unsupported(message).into());
+        }
+        let mut field = self.solver.field()?;
+        let grid = self.scenario.grid();
+        let (outcome, probability) = crate::backend::threads::run(|| {
+            let born = measurement.of(grid, &field);
+            (born.draw(noise), born.probability())
+        });
+        measurement.collapse(grid, &mut field, &outcome);
+        let clock = self.solver.clock();
+        self.solver.set_field(&field, clock)?;
+        self.maps.forget_peak();
+        self.observables()?;
+        Ok((outcome, probability))
     }
 
     /// ψ at t = 0.

@@ -122,10 +122,10 @@ fn add_noise(rows: &mut [Vec<Complex64>], mirror: &Mirror, sound: bool) {
     let mut noise = Noise::new(mirror.seed);
     for value in rows.iter_mut().flatten() {
         if sound {
-            value.re += strength * noise.next();
+            value.re += strength * noise.normal();
         } else {
             let part = strength / 2.0f64.sqrt();
-            *value += Complex64::new(part * noise.next(), part * noise.next());
+            *value += Complex64::new(part * noise.normal(), part * noise.normal());
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::EigenError;
 use crate::grid::Grid;
-use crate::physics::{Medium, Quantum, Sets};
+use crate::physics::{Bonds, Medium, Quantum, Sets};
 use num_complex::Complex64;
 use rayon::prelude::*;
 use std::f64::consts::TAU;
@@ -20,6 +20,8 @@ pub struct Hamiltonian {
     diagonal: Vec<f64>,
     /// Whether a wall stands there; empty where there is none.
     walls: Vec<bool>,
+    /// Bonds that differ from one another, where layers set any.
+    bonds: Option<Bonds>,
 }
 
 impl Hamiltonian {
@@ -63,10 +65,15 @@ impl Hamiltonian {
     pub fn static_part(grid: &Grid, quantum: &Quantum, medium: &Medium) -> Result<Self, EigenError> {
         let [nx, ny, _] = grid.size();
         let mut diagonal = vec![0.0; grid.sites()];
+        let bonds = Bonds::of(quantum, medium);
         diagonal.par_chunks_mut(nx).enumerate().for_each(|(row, out)| {
             medium.potential_row(None, row % ny, row / ny, 0..nx, out);
-            for value in out {
-                *value += quantum.diagonal;
+            let mut own = vec![quantum.diagonal; nx];
+            if let Some(bonds) = &bonds {
+                bonds.diagonal_row(quantum, row, &mut own);
+            }
+            for (value, own) in out.iter_mut().zip(&own) {
+                *value += own;
             }
         });
         let mut walls = Vec::new();
@@ -88,6 +95,7 @@ impl Hamiltonian {
             flux: quantum.flux,
             diagonal,
             walls,
+            bonds,
         })
     }
 
@@ -112,7 +120,10 @@ impl Hamiltonian {
     /// Whether H has real numbers only.
     #[must_use]
     pub fn is_real(&self) -> bool {
-        self.flux == 0.0
+        match &self.bonds {
+            Some(bonds) => bonds.is_real(),
+            None => self.flux == 0.0,
+        }
     }
 
     /// An interval that holds the spectrum (Gershgorin).
@@ -123,7 +134,8 @@ impl Hamiltonian {
             (low.min(self.diagonal[site]), high.max(self.diagonal[site]))
         });
         #[expect(clippy::cast_precision_loss, reason = "1 to 3")]
-        let reach = 2.0 * self.grid.rank() as f64 * self.hopping.abs();
+        let reach =
+            2.0 * self.grid.rank() as f64 * self.hopping.abs() * self.bonds.as_ref().map_or(1.0, Bonds::largest);
         (low - reach, high + reach)
     }
 
@@ -170,6 +182,11 @@ impl Hamiltonian {
         let ring = closes(0, nx);
         for (i, value) in out.iter_mut().enumerate() {
             if self.is_wall(first + i) {
+                continue;
+            }
+            if let Some(bonds) = &self.bonds {
+                let applied = here[i] * (self.diagonal[first + i] - c) - bonds.around(first + i, v) * self.hopping;
+                *value = applied * alpha + *value * beta;
                 continue;
             }
             let mut sum = Complex64::ZERO;

@@ -17,6 +17,7 @@ fn quantum(flux: f64, rank: f64) -> Quantum {
 fn layer(sets: Sets, shape: Shape, value: Value) -> Layer {
     Layer {
         sets,
+        axis: None,
         shape,
         value,
         mode: Mode::Set,
@@ -93,6 +94,51 @@ fn random_medium(grid: &Grid, strength: &str) -> Medium {
         grid.clone(),
         vec![layer(Sets::Potential, Shape::Everywhere, Value::Expression(formula))],
     )
+}
+
+/// H with layers of hopping and flux is that of the reference lattice, which sums phases and diagonal by itself.
+#[test]
+fn bonds_are_those_of_the_lattice() {
+    use crate::physics::reference::Lattice;
+    for (size, edges) in [
+        (&[9][..], [Edge::Periodic, Edge::Wall, Edge::Wall]),
+        (&[7, 6], [Edge::Wall; 3]),
+        (&[6, 5], [Edge::Periodic, Edge::Wall, Edge::Wall]),
+        (&[4, 3, 5], [Edge::Wall, Edge::Wall, Edge::Periodic]),
+    ] {
+        let grid = Grid::new(size, 1.0).with_edges(edges, 0);
+        let formula = |text: &str| Value::Expression(Expression::parse(text, SPACE).unwrap());
+        let own = |axis: usize, text: &str| Layer {
+            axis: Some(axis),
+            ..layer(Sets::Hopping, Shape::Everywhere, formula(text))
+        };
+        let mut layers = random_medium(&grid, "3").layers().to_vec();
+        layers.push(own(0, "0.5 + random(x, y, z, 1)"));
+        if size.len() > 1 {
+            layers.push(own(1, "random(x, y, z, 2) - 0.3"));
+            layers.push(layer(Sets::Flux, Shape::Everywhere, formula("random(x, y, z, 4)")));
+        }
+        let medium = Medium::new(grid.clone(), layers);
+        let constants = Quantum {
+            mass: Some(0.7),
+            ..quantum(if size.len() > 1 { 0.13 } else { 0.0 }, 2.0)
+        };
+        let hamiltonian = Hamiltonian::new(&grid, &constants, &medium).unwrap();
+        assert_eq!(hamiltonian.is_real(), size.len() == 1);
+        let lattice = Lattice::new(&grid, &constants, &medium, 0.0);
+        for site in 0..grid.sites() {
+            let mut one = vec![Complex64::ZERO; grid.sites()];
+            one[site] = Complex64::ONE;
+            let mut out = vec![Complex64::ZERO; grid.sites()];
+            hamiltonian.apply(&one, (0.0, 1.0, 0.0), &mut out);
+            for (own, exact) in out.iter().zip(lattice.apply(&one, 0.0)) {
+                assert!((own - exact).norm() < 1e-13, "{size:?}, site {site}: {own} {exact}");
+            }
+        }
+        let (low, high) = hamiltonian.bounds();
+        let values = jacobi(doubled(&matrix(&hamiltonian)));
+        assert!(values.iter().all(|value| (low..=high).contains(value)));
+    }
 }
 
 /// The first ten levels of random potentials within 1e-10 of a dense solver: closed, periodic, with walls and with a flux.

@@ -8,6 +8,7 @@ use std::sync::Arc;
 fn layer(shape: Shape, value: &str, mode: Mode) -> Layer {
     Layer {
         sets: Sets::Potential,
+        axis: None,
         shape,
         value: value.parse().map_or_else(
             |_| Value::Expression(Expression::parse(value, SPACE).unwrap()),

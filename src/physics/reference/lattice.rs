@@ -6,7 +6,7 @@ use crate::physics::{Expression, Medium, Quantum};
 use num_complex::Complex64;
 use std::ops::Range;
 
-/// One bond: H has −J·`phase` in row `to`, column `from`, and the conjugate in row `from`, column `to`.
+/// One bond: H has −J·`strength`·`phase` in row `to`, column `from`, and the conjugate in row `from`, column `to`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bond {
     /// Flat index of the lower site.
@@ -15,6 +15,8 @@ pub struct Bond {
     pub to: usize,
     /// Peierls phase e^{iϕ} of hopping from `from` to `to`.
     pub phase: Complex64,
+    /// What multiplies J.
+    pub strength: f64,
 }
 
 /// H = −J Σ(e^{iϕ}|to⟩⟨from| + h.c.) + diagonal + U(r, t) − iW(r) + g|ψ|² of a scene, in double precision.
@@ -28,6 +30,10 @@ pub struct Lattice {
     driven: Vec<(Expression, Vec<f64>)>,
     absorption: Vec<f64>,
     walls: Vec<bool>,
+    /// What layers make of the bonds upwards from each site, by axis: the factor of J and the phase in turns.
+    bonds: Option<[Vec<(f64, f64)>; 3]>,
+    /// All of them, where layers set any.
+    own: Vec<Bond>,
 }
 
 impl Lattice {
@@ -60,14 +66,68 @@ impl Lattice {
         for (row, out) in walls.chunks_mut(nx).enumerate() {
             medium.wall_row(row % ny, row / ny, 0..nx, out);
         }
-        Self {
+        let mut lattice = Self {
             grid: grid.clone(),
             quantum: *quantum,
             potential,
             driven,
             absorption,
             walls,
+            bonds: None,
+            own: Vec::new(),
+        };
+        if medium.sets_bonds() {
+            lattice.set_bonds(medium);
         }
+        lattice
+    }
+
+    /// Takes over layers of hopping and flux. Every phase is the sum of the fluxes below it, every diagonal entry that of the bonds beside it.
+    fn set_bonds(&mut self, medium: &Medium) {
+        let grid = self.grid.clone();
+        let [nx, ny, _] = grid.size();
+        let rows = |fill: &dyn Fn(usize, usize, &mut [f64])| {
+            let mut all = vec![0.0; grid.sites()];
+            for (row, out) in all.chunks_mut(nx).enumerate() {
+                fill(row % ny, row / ny, out);
+            }
+            all
+        };
+        let factors = [0, 1, 2].map(|axis| rows(&|j, k, out| medium.hopping_row(axis, j, k, 0..nx, out)));
+        let fluxes = rows(&|j, k, out| medium.flux_row(j, k, 0..nx, out));
+        let flux = |site: [usize; 3]| fluxes[grid.index(site)] + self.quantum.flux;
+        let below = |[i, j, k]: [usize; 3]| (0..j).map(|j| flux([i, j, k])).sum::<f64>();
+        let all = [0, 1, 2].map(|axis| {
+            let of = |site: usize| {
+                let phase = if axis == 0 { -below(grid.site(site)) } else { 0.0 };
+                (factors[axis][site], phase)
+            };
+            (0..grid.sites()).map(of).collect::<Vec<_>>()
+        });
+        if self.quantum.mass.is_some() {
+            for (n, value) in self.potential.iter_mut().enumerate() {
+                *value -= self.quantum.diagonal;
+                for (axis, factors) in all.iter().enumerate().take(grid.rank()) {
+                    let (site, sites) = (grid.site(n), grid.size()[axis]);
+                    let at = |to: usize| {
+                        let mut other = site;
+                        other[axis] = to;
+                        factors[grid.index(other)].0.abs()
+                    };
+                    let (own, ring) = (site[axis], grid.is_periodic(axis));
+                    let above = (own + 1 < sites || ring).then(|| at(own));
+                    let below = (own > 0 || ring).then(|| at((own + sites - 1) % sites));
+                    let one = above.or(below).unwrap_or_else(|| at(own));
+                    *value += self.quantum.hopping * (above.unwrap_or(one) + below.unwrap_or(one));
+                }
+            }
+        }
+        self.bonds = Some(all);
+        self.own = [0, 1, 2]
+            .into_iter()
+            .flat_map(|axis| [(axis, 0), (axis, 1)])
+            .flat_map(|(axis, parity)| self.bonds(axis, parity))
+            .collect();
     }
 
     /// A lattice with this static potential (x fastest, the diagonal constant not included) and nothing else.
@@ -84,6 +144,8 @@ impl Lattice {
             driven: Vec::new(),
             absorption: vec![0.0; grid.sites()],
             walls: vec![false; grid.sites()],
+            bonds: None,
+            own: Vec::new(),
         }
     }
 
@@ -157,8 +219,20 @@ impl Lattice {
             if self.walls[from] || self.walls[to] {
                 continue;
             }
-            let phase = if axis == 0 { self.phase(site[1]) } else { Complex64::ONE };
-            bonds.push(Bond { from, to, phase });
+            let (strength, phase) = match &self.bonds {
+                Some(own) => (
+                    own[axis][from].0,
+                    Complex64::cis(std::f64::consts::TAU * own[axis][from].1),
+                ),
+                None if axis == 0 => (1.0, self.phase(site[1])),
+                None => (1.0, Complex64::ONE),
+            };
+            bonds.push(Bond {
+                from,
+                to,
+                phase,
+                strength,
+            });
         }
         bonds
     }
@@ -175,6 +249,14 @@ impl Lattice {
         let g = self.quantum.interaction;
         for (n, (out, value)) in out.iter_mut().zip(psi).enumerate() {
             *out = value * Complex64::new(diagonal[n] + g * value.norm_sqr(), -self.absorption[n]);
+        }
+        if self.bonds.is_some() {
+            for bond in &self.own {
+                let hop = -self.quantum.hopping * bond.strength * bond.phase;
+                out[bond.to] += hop * psi[bond.from];
+                out[bond.from] += hop.conj() * psi[bond.to];
+            }
+            return;
         }
         let mut stride = 1;
         for (axis, n) in self.grid.size().into_iter().enumerate() {
@@ -226,8 +308,10 @@ impl Lattice {
                 (low.min(e), high.max(e))
             });
         let axes = self.grid.size().into_iter().filter(|n| *n > 1).count();
+        let factors = self.bonds.iter().flatten().flatten().map(|(factor, _)| factor.abs());
+        let largest = self.bonds.as_ref().map_or(1.0, |_| factors.fold(0.0, f64::max));
         #[expect(clippy::cast_precision_loss, reason = "1 to 3")]
-        let hops = 2.0 * axes as f64 * self.quantum.hopping.abs();
+        let hops = 2.0 * axes as f64 * self.quantum.hopping.abs() * largest;
         let decay = self.absorption.iter().copied().fold(0.0, f64::max);
         (f64::midpoint(low, high), (high - low) / 2.0 + hops + decay)
     }

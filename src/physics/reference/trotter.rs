@@ -104,13 +104,13 @@ impl TrotterSplitting {
 
     /// exp(−iH_bond τ) for every bond of a sweep.
     fn rotate(&self, psi: &mut [Complex64], bonds: &[Bond], tau: f64) {
-        let angle = self.lattice.quantum().hopping * tau;
-        let (c, s) = if self.imaginary {
-            (Complex64::from(angle.cosh()), Complex64::from(angle.sinh()))
-        } else {
-            (Complex64::from(angle.cos()), Complex64::new(0.0, angle.sin()))
-        };
         for bond in bonds {
+            let angle = self.lattice.quantum().hopping * bond.strength * tau;
+            let (c, s) = if self.imaginary {
+                (Complex64::from(angle.cosh()), Complex64::from(angle.sinh()))
+            } else {
+                (Complex64::from(angle.cos()), Complex64::new(0.0, angle.sin()))
+            };
             let (p, q) = (psi[bond.from], psi[bond.to]);
             psi[bond.from] = c * p + s * bond.phase.conj() * q;
             psi[bond.to] = c * q + s * bond.phase * p;

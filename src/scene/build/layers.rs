@@ -71,10 +71,12 @@ impl Builder<'_> {
             }
             Some(parsed)
         });
+        self.axis_of_bonds(path, given, grid);
         let shape = grid.and_then(|grid| self.shape(path, &given.shape, grid));
         let value = self.layer_value(path, given)?;
         let layer = Layer {
             sets: given.sets,
+            axis: given.axis,
             shape: shape?,
             value,
             mode: given.mode,
@@ -82,6 +84,34 @@ impl Builder<'_> {
         };
         let good = self.samples(path, &layer, grid?);
         good.then_some(layer)
+    }
+
+    /// Notes a fault where the axis of a layer is one of nothing.
+    fn axis_of_bonds(&mut self, path: &str, given: &LayerFile, grid: Option<&Grid>) {
+        let Some(axis) = given.axis else { return };
+        let key = format!("{path}.axis");
+        if given.sets != Sets::Hopping {
+            let message = format!(
+                "a layer that sets \"{}\" has no axis; only hopping does",
+                given.sets.as_str()
+            );
+            self.found.key(key, message, "remove it");
+        } else if let Some(rank) = grid.map(Grid::rank).filter(|rank| axis >= *rank) {
+            let (name, _) = LayerFile::AXES[axis.min(2)];
+            let message = format!(
+                "the grid has {}, and none is {name}",
+                if rank == 1 {
+                    "one axis".to_owned()
+                } else {
+                    format!("{rank} axes")
+                }
+            );
+            self.found.value(
+                key,
+                message,
+                "write an axis that the grid has, or remove it for all of them",
+            );
+        }
     }
 
     pub(super) fn formula(&mut self, key: &str, text: &str, variables: &'static [&'static str]) -> Option<Expression> {

@@ -1,5 +1,6 @@
 //! From [`SceneFile`] to [`Scenario`]: ranges, lengths, references, files. All faults are found, not only the first.
 
+mod exchange;
 mod layers;
 mod recording;
 mod state;
@@ -106,6 +107,7 @@ impl<'a> Builder<'a> {
             return (self.found, None);
         };
         let medium = Arc::new(Medium::new(grid.clone(), layers));
+        self.exchange_of_medium(&medium);
         let mut initial = initial;
         if let (Initial::Eigenstates(states), Model::Quantum(quantum)) = (&mut initial, &model) {
             states.belong_to(&grid, quantum, &medium);

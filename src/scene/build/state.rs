@@ -64,8 +64,10 @@ impl Builder<'_> {
         }
         let grid = grid?;
         let state = if file.initial.is_some() {
+            self.exchange(grid);
             self.array(equation, grid).map(|data| Initial::Array(Arc::new(data)))
         } else if states > 0 && equation == Equation::Schrodinger {
+            self.exchange(grid);
             self.eigenstates(grid).map(Initial::Eigenstates)
         } else if equation == Equation::Schrodinger {
             self.packets(grid).map(Initial::Packets)
@@ -185,10 +187,13 @@ impl Builder<'_> {
         if !self.grid_is_own {
             return None;
         }
+        if let Some(exchange) = self.exchange(grid) {
+            packets = exchange.of(&packets);
+        }
         let norm = norm(&packets, grid);
         if norm.is_some_and(|norm| norm < LEAST_NORM || !norm.is_finite()) {
             let message = "the packets add up to a state of norm 0";
-            let remedy = "widths below half a spacing can fall between two sites, and opposite weights can cancel";
+            let remedy = "widths below half a spacing can fall between two sites, opposite weights can cancel, and of two fermions in the same packet nothing is left";
             self.found.key("packet", message, remedy);
             return None;
         }

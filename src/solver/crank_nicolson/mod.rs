@@ -39,6 +39,7 @@ mod tile;
 
 use super::method::{Backend, Kind, Method, Paper, ParameterSpec, StepAdvice, Target, Variant, Work};
 use super::placed;
+use super::quantum::bonds_objection;
 use super::run::Run;
 use super::setup::{Choice, Number, Setup};
 use super::{Solver, SolverError};
@@ -157,7 +158,9 @@ fn objections(scenario: &Scenario) -> Vec<Objection> {
         let message = "crank-nicolson steps quantum scenes";
         return vec![Objection::new("solver.method", message, "take method = \"fdtd\"")];
     };
-    let mut all = Vec::new();
+    let mut all: Vec<Objection> = bonds_objection("crank-nicolson", scenario.medium())
+        .into_iter()
+        .collect();
     if quantum.flux != 0.0 {
         all.push(Objection::new(
             "quantum.flux",

@@ -10,7 +10,7 @@ use super::taps::Taps;
 use crate::backend::threads;
 use crate::field::{FieldData, Precision, Real, narrow, wide};
 use crate::grid::Grid;
-use crate::physics::{Measure, Medium, Quantum, Sets};
+use crate::physics::{Bonds, Measure, Medium, Quantum, Sets};
 use crate::scene::{Objection, Scenario};
 use num_complex::{Complex, Complex64};
 use rayon::prelude::*;
@@ -155,26 +155,72 @@ pub fn record<T: Real>(
     });
 }
 
+/// The largest |J| of a bond.
+pub fn largest_hopping(quantum: &Quantum, medium: &Medium) -> f64 {
+    let factor = Bonds::of(quantum, medium).map_or(1.0, |bonds| bonds.largest());
+    quantum.hopping.abs() * factor
+}
+
 /// What a magnetic flux asks of the grid.
-pub fn flux_objection(grid: &Grid, quantum: &Quantum) -> Option<Objection> {
-    if quantum.flux == 0.0 {
+pub fn flux_objection(quantum: &Quantum, medium: &Medium) -> Option<Objection> {
+    let grid = medium.grid();
+    let layer = medium.layers().iter().position(|layer| layer.sets == Sets::Flux);
+    if quantum.flux == 0.0 && layer.is_none() {
         return None;
     }
+    let key = layer.map_or_else(|| "quantum.flux".to_owned(), |n| format!("layer.{n}.sets"));
     if grid.rank() < 2 {
         let message = "a magnetic flux needs at least two axes";
-        return Some(Objection::new("quantum.flux", message, "remove `flux` or add an axis"));
+        return Some(Objection::new(key, message, "remove it or add an axis"));
     }
-    #[expect(clippy::cast_precision_loss, reason = "sites of an axis are far below 2^52")]
-    let sites = grid.size()[1] as f64;
-    let through = quantum.flux * sites;
-    let whole = (through - through.round()).abs() <= 1e-9 * through.abs().max(1.0);
-    (grid.is_periodic(1) && !whole).then(|| {
-        Objection::new(
-            "quantum.flux",
-            format!("on a torus flux × sites along y must be whole, and it is {through}"),
-            format!("take flux = {}", through.round() / sites),
-        )
-    })
+    if !grid.is_periodic(1) {
+        return None;
+    }
+    let [nx, ny, nz] = grid.size();
+    let mut row = vec![0.0; nx];
+    for k in 0..if layer.is_some() { nz } else { 1 } {
+        #[expect(clippy::cast_precision_loss, reason = "sites of an axis are far below 2^52")]
+        let mut through = vec![quantum.flux * ny as f64; nx];
+        for j in 0..if layer.is_some() { ny } else { 0 } {
+            medium.flux_row(j, k, 0..nx, &mut row);
+            through.iter_mut().zip(&row).for_each(|(sum, own)| *sum += own);
+        }
+        let whole = |through: &f64| (through - through.round()).abs() <= 1e-9 * through.abs().max(1.0);
+        if let Some((i, through)) = through.iter().enumerate().find(|(_, through)| !whole(through)) {
+            #[expect(clippy::cast_precision_loss, reason = "sites of an axis are far below 2^52")]
+            let (message, remedy) = if layer.is_some() {
+                (
+                    format!(
+                        "on a periodic y axis the flux of all plaquettes along y must be whole, and at x site {i} it is {through}"
+                    ),
+                    "make grid.edges along y \"wall\", or add the opposite flux elsewhere in the column".to_owned(),
+                )
+            } else {
+                (
+                    format!("on a torus flux × sites along y must be whole, and it is {through}"),
+                    format!("take flux = {}", through.round() / ny as f64),
+                )
+            };
+            return Some(Objection::new(key, message, remedy));
+        }
+    }
+    None
+}
+
+/// What a method says that has the same hopping everywhere and no flux in places: the first layer that sets another.
+pub fn bonds_objection(method: &str, medium: &Medium) -> Option<Objection> {
+    let layer = medium
+        .layers()
+        .iter()
+        .position(|layer| matches!(layer.sets, Sets::Hopping | Sets::Flux))?;
+    Some(Objection::new(
+        format!("layer.{layer}.sets"),
+        format!(
+            "{method} has the same hopping at every bond, and this layer sets \"{}\"",
+            medium.layers()[layer].sets.as_str()
+        ),
+        "use solver.method = \"trotter\" on the processor, or remove the layer",
+    ))
 }
 
 /// Smallest and largest static potential over at most 64 × 64 rows.

@@ -133,12 +133,15 @@ impl<T: Real> Trotter<T> {
         let nx = self.problem.grid.size()[0];
         let periodic = self.problem.grid.is_periodic(0);
         let (lo, hi) = (sums.region.lo[0], sums.region.hi[0]);
-        let turn = self.peierls(row);
-        let bond = |a: Complex<T>, b: Complex<T>| (wide(a).conj() * turn * wide(b)).re;
-        let inside: f64 = here.windows(2).map(|pair| bond(pair[0], pair[1])).sum();
+        let turn = self.along_x(row);
+        let bond = |i: usize, a: Complex<T>, b: Complex<T>| (wide(a).conj() * turn(i) * wide(b)).re;
+        let inside: f64 = (lo..hi)
+            .zip(here.windows(2))
+            .map(|(i, pair)| bond(i, pair[0], pair[1]))
+            .sum();
         let (first, last) = (here[0], here[here.len() - 1]);
         if lo == 0 && hi == nx {
-            return 2.0 * (inside + if periodic { bond(last, first) } else { 0.0 });
+            return 2.0 * (inside + if periodic { bond(nx - 1, last, first) } else { 0.0 });
         }
         let site = |i: usize| {
             let mut one = [Complex::default()];
@@ -147,38 +150,46 @@ impl<T: Real> Trotter<T> {
         };
         let mut leaving = 0.0;
         if hi < nx || periodic {
-            leaving += bond(last, site(hi % nx));
+            leaving += bond(hi - 1, last, site(hi % nx));
         }
         if lo > 0 || periodic {
-            leaving += bond(site((lo + nx - 1) % nx), first);
+            let before = (lo + nx - 1) % nx;
+            leaving += bond(before, site(before), first);
         }
         2.0 * inside + leaving
     }
 
     /// The same for the bonds to the rows beside it; every bond inside the region is counted once, from below, with weight 2.
     fn bonds_between_rows(&self, sums: &Sums<T>, row: usize, here: &[Complex<T>], other: &mut [Complex<T>]) -> f64 {
-        let [_, ny, _] = self.problem.grid.size();
+        let [nx, ny, _] = self.problem.grid.size();
         let region = sums.region;
         let x = region.lo[0]..region.hi[0];
         let mut bonds = 0.0;
         for axis in 1..self.problem.grid.rank() {
             let at = |row: usize| if axis == 1 { row % ny } else { row / ny };
             let inside = |row: usize| (region.lo[axis]..region.hi[axis]).contains(&at(row));
-            let mut add = |next: usize, weight: f64| {
+            // `lower`: the row from whose sites the bonds go up.
+            let mut add = |next: usize, lower: usize, weight: f64| {
                 self.closed(sums, next, x.clone(), other);
-                let sum: f64 = (here.iter().zip(other.iter()))
-                    .map(|(a, b)| a.re.wide() * b.re.wide() + a.im.wide() * b.im.wide())
-                    .sum();
+                let dot = |a: &Complex<T>, b: &Complex<T>| a.re.wide() * b.re.wide() + a.im.wide() * b.im.wide();
+                let pairs = here.iter().zip(other.iter());
+                let sum: f64 = match &self.problem.bonds {
+                    None => pairs.map(|(a, b)| dot(a, b)).sum(),
+                    Some(bonds) => {
+                        let factors = &bonds.along(axis)[lower * nx..][x.clone()];
+                        pairs.zip(factors).map(|((a, b), factor)| factor.re * dot(a, b)).sum()
+                    }
+                };
                 bonds += weight * sum;
             };
             if let Some(next) = self.next_row(row, axis) {
-                add(next, if inside(next) { 2.0 } else { 1.0 });
+                add(next, row, if inside(next) { 2.0 } else { 1.0 });
             }
             if at(row) == region.lo[axis]
                 && let Some(previous) = self.previous_row(row, axis)
                 && !inside(previous)
             {
-                add(previous, 1.0);
+                add(previous, previous, 1.0);
             }
         }
         bonds
@@ -188,7 +199,6 @@ impl<T: Real> Trotter<T> {
     fn current(&self, sums: &Sums<T>, axis: usize, row: usize, here: &[Complex<T>], next: &mut [Complex<T>]) -> f64 {
         let nx = self.problem.grid.size()[0];
         let x = sums.region.lo[0]..sums.region.hi[0];
-        let turn = if axis == 0 { self.peierls(row) } else { Complex64::ONE };
         if axis == 0 {
             let inside = x.end.min(nx - 1).saturating_sub(x.start);
             next.fill(Complex::default());
@@ -197,20 +207,29 @@ impl<T: Real> Trotter<T> {
                 self.closed(sums, row, 0..1, &mut next[inside..=inside]);
             }
         } else if let Some(other) = self.next_row(row, axis) {
-            self.closed(sums, other, x, next);
+            self.closed(sums, other, x.clone(), next);
         } else {
             return 0.0;
         }
-        (here.iter().zip(next.iter()))
-            .map(|(a, b)| (wide(*a).conj() * turn * wide(*b)).im)
+        let along_x = self.along_x(row);
+        let turn = |i: usize| match &self.problem.bonds {
+            _ if axis == 0 => along_x(i),
+            None => Complex64::ONE,
+            Some(bonds) => bonds.at(axis, row * nx + i),
+        };
+        (x.zip(here.iter().zip(next.iter())))
+            .map(|(i, (a, b))| (wide(*a).conj() * turn(i) * wide(*b)).im)
             .sum()
     }
 
-    /// e^{−iϕ} of the x bonds of a row, ϕ = −2π·flux·y.
-    fn peierls(&self, row: usize) -> Complex64 {
+    /// f e^{−iϕ} of the x bonds of a row by the numbers of their sites; without layers f = 1 and ϕ = −2π·flux·y.
+    fn along_x(&self, row: usize) -> impl Fn(usize) -> Complex64 + '_ {
+        let nx = self.problem.grid.size()[0];
         #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
         let y = self.problem.grid.global(1, row % self.problem.grid.size()[1]) as f64;
-        Complex64::cis(std::f64::consts::TAU * self.problem.quantum.flux * y)
+        let same = Complex64::cis(std::f64::consts::TAU * self.problem.quantum.flux * y);
+        let bonds = self.problem.bonds.as_deref();
+        move |i| bonds.map_or(same, |bonds| bonds.at(0, row * nx + i).conj())
     }
 
     /// The row one site further along y or z.

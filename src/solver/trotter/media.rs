@@ -58,13 +58,11 @@ impl<T: Real> Media<T> {
     /// Reads the medium.
     pub(super) fn new(problem: &Problem) -> Self {
         let grid = problem.grid.clone();
-        let nx = grid.size()[0];
+        let [nx, ny, _] = grid.size();
         let medium = &problem.medium;
         let energy = quantum::at_sites(&grid, |j, k, row| {
             medium.potential_row(None, j, k, 0..nx, row);
-            for value in row {
-                *value += problem.quantum.diagonal;
-            }
+            problem.add_diagonal(j + ny * k, row);
         });
         let driven: Vec<(Expression, Vec<T>)> = (medium.drives().iter().enumerate())
             .map(|(g, drive)| {

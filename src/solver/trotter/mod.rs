@@ -7,7 +7,7 @@
 //! - Order: 1, 2 or 4 in Δt. Unitary and therefore stable for every Δt (without absorption), reversible for orders 2 and 4; the error per unit of time
 //!   grows as J(J Δt)^order.
 //! - Cost, 2D order 2: 6 sweeps and one phase a step.
-//! - Limits: hopping only along axes, the same J everywhere; a periodic axis needs an even number of sites; order 4 has a
+//! - Limits: hopping only along axes; where layers set it or a flux, on the processor by `naive` and `vector`; a periodic axis needs an even number of sites; order 4 has a
 //!   backward sub-step, which excludes imaginary time and puts absorption outside the composition, see [`scheme`].
 //!
 //! H. De Raedt, Annu. Rev. Comput. Phys. IV (1996) 107; C. S. Bederián and A. D. Dente, "Boosting quantum evolutions using
@@ -125,7 +125,7 @@ pub static METHOD: Method = Method {
         },
     ],
     step_advice: problem::step_advice,
-    objections: problem::objections,
+    objections,
     memory,
     reach: Some(reach),
     split: Some(split),
@@ -152,9 +152,54 @@ fn reach(scenario: &Scenario, set: &mut [bool]) {
     }
 }
 
+/// What the scene asks of the method that it cannot do, and of bonds that differ what only some variants can.
+fn objections(scenario: &Scenario) -> Vec<Objection> {
+    let mut found = problem::objections(scenario);
+    let differ = scenario.medium().sets_bonds();
+    if let Some(mirror) = scenario.mirror().filter(|mirror| mirror.medium.sets_bonds() != differ) {
+        debug_assert!(mirror.medium.sets_bonds(), "a perturbation adds layers");
+        let message = "layers of hopping or flux stand on the way back only";
+        let remedy = "put a layer of hopping with the value 1 into the scene too";
+        found.push(Objection::new("mirror.perturbation", message, remedy));
+    }
+    if !differ {
+        return found;
+    }
+    let choice = Choice::of(scenario);
+    if let Some(backend) = choice.backend.named().filter(|backend| *backend != Backend::Cpu) {
+        let message = format!(
+            "layers of hopping and flux are stepped on the processor, not on {}",
+            backend.as_str()
+        );
+        found.push(Objection::new(
+            "solver.backend",
+            message,
+            "take backend = \"cpu\" or \"auto\"",
+        ));
+    } else if let Some(variant) = choice
+        .variant
+        .filter(|variant| !["naive", "vector"].contains(&variant.as_str()))
+    {
+        let message = format!("variant {variant} has the same hopping at every bond, and a layer sets hopping or flux");
+        found.push(Objection::new(
+            "solver.variant",
+            message,
+            "take variant = \"vector\", \"naive\" or \"auto\"",
+        ));
+    }
+    found
+}
+
 /// A value travels two rows in the sweeps of a sub-step along the axis that is cut. Bonds join pairs of rows, so that windows begin at even ones.
-#[expect(clippy::unnecessary_wraps, reason = "as the table asks")]
 fn split(scenario: &Scenario) -> Result<Split, Objection> {
+    if scenario.medium().sets_bonds() {
+        let message = "a grid whose layers set hopping or flux is stepped as a whole";
+        return Err(Objection::new(
+            "solver.parts",
+            message,
+            "remove `parts`, or run it in one process",
+        ));
+    }
     let fourth = problem::order(scenario) == 4;
     Ok(Split {
         reach: if fourth { 10 } else { 2 },
@@ -169,9 +214,17 @@ fn memory(scenario: &Scenario) -> u64 {
     let real = Choice::of(scenario).real();
     let medium = scenario.medium();
     let (tables, absorbs) = problem::as_written(scenario).map_or((1, false), |p| (p.tables(), p.absorbs()));
-    let reals = 2 + 2 * tables + 1 + medium.drives().len() + usize::from(absorbs);
+    // Bonds in double precision, and the couplings of sweeps: of four angles an axis at most for order 4, of two else.
+    let rank = scenario.grid().rank();
+    let couplings = if medium.sets_bonds() {
+        4 * rank * if tables > 1 { 4 } else { 2 }
+    } else {
+        0
+    };
+    let bonds = if medium.sets_bonds() { 16 * rank } else { 0 };
+    let reals = 2 + 2 * tables + 1 + medium.drives().len() + usize::from(absorbs) + couplings;
     let walls = usize::from(medium.has(Sets::Wall));
-    (scenario.grid().sites() * (real * reals + walls)) as u64
+    (scenario.grid().sites() * (real * reals + walls + bonds)) as u64
 }
 
 /// Tan form: two multiply-adds a site and sweep, four operations for the phase. Field read and written, phases read.
@@ -200,7 +253,7 @@ fn make(setup: Setup, backend: Backend) -> Result<Box<dyn Solver>, SolverError> 
     match setup.choice.precision {
         #[cfg(all(feature = "gui", not(target_family = "wasm")))]
         Precision::Single if backend == Backend::Wgpu => Run::boxed(setup, |setup| {
-            let problem = Problem::new(setup)?;
+            let problem = on_one_hopping(Problem::new(setup)?, backend)?;
             let (variant, steps) = (setup.choice.variant.as_deref(), setup.choice.fused_steps);
             let sweeper = Box::new(wgpu::Wgpu::new(&problem, variant, steps)?);
             Ok(Trotter::new(problem, setup.scenario.initial(), sweeper))
@@ -212,7 +265,7 @@ fn make(setup: Setup, backend: Backend) -> Result<Box<dyn Solver>, SolverError> 
 
 fn make_in<T: Number + blocked::Blockwise>(setup: Setup, backend: Backend) -> Result<Box<dyn Solver>, SolverError> {
     Run::in_parts(setup, move |setup| {
-        let problem = Problem::new(setup)?;
+        let problem = on_one_hopping(Problem::new(setup)?, backend)?;
         let sweeper: Box<dyn Sweeper<T>> = match backend {
             Backend::Cpu => on_processor(&problem, &setup.choice),
             #[cfg(feature = "cuda")]
@@ -229,10 +282,21 @@ fn make_in<T: Number + blocked::Blockwise>(setup: Setup, backend: Backend) -> Re
     })
 }
 
+/// A problem that a back end can step.
+fn on_one_hopping(problem: Problem, backend: Backend) -> Result<Problem, SolverError> {
+    if problem.bonds.is_some() && backend != Backend::Cpu {
+        let message = "layers set hopping or flux, which is stepped on the processor";
+        return Err(SolverError::Unsupported(message.to_owned()));
+    }
+    Ok(problem)
+}
+
 fn on_processor<T: blocked::Blockwise>(problem: &Problem, choice: &Choice) -> Box<dyn Sweeper<T>> {
     let way = match choice.variant.as_deref() {
         Some("naive") => return Box::new(naive::Naive::new(&problem.grid)),
         Some("vector") => Way::Passes,
+        // Blocks leave the cosines of sweeps to the phases, which only works where they are the same everywhere.
+        _ if problem.bonds.is_some() => Way::Passes,
         variant => blocked::fastest::<T>(problem, &choice.block, choice.fused_steps, variant.is_none()),
     };
     match way {

@@ -10,11 +10,13 @@
 use super::problem::Problem;
 use super::run::{RowChange, Sweeper};
 use super::scheme::Scheme;
-use crate::field::Real;
+use crate::field::{Real, narrow};
 use crate::grid::Grid;
-use num_complex::Complex;
+use crate::physics::Bonds;
+use num_complex::{Complex, Complex64};
 use rayon::prelude::*;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// The field in natural order.
 pub(super) struct Naive<T> {
@@ -24,6 +26,8 @@ pub(super) struct Naive<T> {
     walls: Option<Vec<bool>>,
     /// e^{iϕ} of the x bonds, per y; empty without flux.
     peierls: Vec<Complex<T>>,
+    /// Bonds that differ from one another.
+    bonds: Option<Arc<Bonds>>,
     interaction: f64,
 }
 
@@ -35,12 +39,16 @@ impl<T: Real> Naive<T> {
             tables: Vec::new(),
             walls: None,
             peierls: Vec::new(),
+            bonds: None,
             interaction: 0.0,
         }
     }
 
     /// Turns every bond of one parity along an axis.
-    fn sweep(&mut self, axis: usize, odd: bool, turn: Turn<T>) {
+    fn sweep(&mut self, axis: usize, odd: bool, angle: f64, imaginary: bool) {
+        let turn = Turn::new(angle, imaginary);
+        let bonds = self.bonds.as_deref();
+        let own = move |site: usize| bonds.map(|bonds| Turn::of_bond(angle, imaginary, bonds.at(axis, site)));
         let [nx, ny, nz] = self.grid.size();
         let (stride, count) = [(1, nx), (nx, ny), (nx * ny, nz)][axis];
         let walls = self.walls.as_deref();
@@ -55,6 +63,7 @@ impl<T: Real> Naive<T> {
                 let mut pair = |i: usize, j: usize| {
                     if open(i, j) {
                         let (p, q) = (sites[i], sites[j]);
+                        let (turn, gauge) = own(row * nx + i).unwrap_or((turn, gauge));
                         (sites[i], sites[j]) = turn.pair(p, q, gauge);
                     }
                 };
@@ -76,7 +85,8 @@ impl<T: Real> Naive<T> {
                 for (i, (p, q)) in p.iter_mut().zip(q).enumerate() {
                     let at = n * CHUNK + i;
                     if walls_p.is_none_or(|walls| !walls[at]) && walls_q.is_none_or(|walls| !walls[at]) {
-                        (*p, *q) = turn.pair(*p, *q, None);
+                        let (turn, gauge) = own(at_p + at).unwrap_or((turn, None));
+                        (*p, *q) = turn.pair(*p, *q, gauge);
                     }
                 }
             });
@@ -151,6 +161,15 @@ impl<T: Real> Turn<T> {
         }
     }
 
+    /// The turn of a bond whose hopping is f e^{iϕ} times that of others, and e^{iϕ}.
+    pub(super) fn of_bond(angle: f64, imaginary: bool, coupling: Complex64) -> (Self, Option<Complex<T>>) {
+        if coupling.im == 0.0 {
+            return (Self::new(angle * coupling.re, imaginary), None);
+        }
+        let factor = coupling.norm();
+        (Self::new(angle * factor, imaginary), Some(narrow(coupling / factor)))
+    }
+
     fn pair(&self, p: Complex<T>, mut q: Complex<T>, gauge: Option<Complex<T>>) -> (Complex<T>, Complex<T>) {
         // With q̃ = e^{−iϕ}q the bond has no phase.
         if let Some(gauge) = gauge {
@@ -202,6 +221,7 @@ impl<T: Real> Sweeper<T> for Naive<T> {
         self.walls = walls.map(<[bool]>::to_vec);
         self.interaction = problem.phase_interaction();
         self.peierls = problem.peierls();
+        self.bonds.clone_from(&problem.bonds);
     }
 
     fn read(&self, row: usize, x: Range<usize>, out: &mut [Complex<T>]) {
@@ -238,7 +258,7 @@ impl<T: Real> Sweeper<T> for Naive<T> {
     fn substep(&mut self, scheme: &Scheme, i: usize) {
         let substep = &scheme.substeps[i];
         for sweep in substep.sweeps(self.grid.rank()) {
-            self.sweep(sweep.axis, sweep.odd, Turn::new(sweep.angle, scheme.imaginary));
+            self.sweep(sweep.axis, sweep.odd, sweep.angle, scheme.imaginary);
         }
         let interaction = T::of(substep.interaction(self.interaction));
         self.phases(substep.table, interaction);

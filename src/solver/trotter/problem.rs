@@ -3,7 +3,7 @@
 
 use crate::field::Real;
 use crate::grid::{Edge, Grid};
-use crate::physics::{Medium, Quantum, Sets};
+use crate::physics::{Bonds, Medium, Quantum, Sets};
 use crate::scene::{Objection, Scenario};
 use crate::solver::quantum;
 use crate::solver::setup::{Choice, Setup};
@@ -27,6 +27,8 @@ pub(super) struct Problem {
     pub quantum: Quantum,
     /// Layers.
     pub medium: Arc<Medium>,
+    /// Bonds that differ from one another, where layers set any.
+    pub bonds: Option<Arc<Bonds>>,
     /// Δt, signed.
     pub time_step: f64,
     /// Relax towards the ground state.
@@ -38,12 +40,36 @@ pub(super) struct Problem {
 impl Problem {
     /// What a resolved scenario asks for.
     pub(super) fn new(setup: &Setup) -> Result<Self, SolverError> {
-        let problem = as_written(&setup.scenario);
         let sound = || SolverError::Unsupported("trotter steps quantum scenes only".into());
+        let problem = as_written(&setup.scenario).ok_or_else(sound)?;
         Ok(Self {
             time_step: setup.time_step,
-            ..problem.ok_or_else(sound)?
+            bonds: Bonds::of(&problem.quantum, &problem.medium).map(Arc::new),
+            ..problem
         })
+    }
+
+    /// Whether bonds of an axis differ from line to line, so that sweeps of different axes do not commute.
+    pub(super) fn is_nested(&self) -> bool {
+        self.quantum.flux != 0.0 || self.medium.has(Sets::Wall) || self.medium.sets_bonds()
+    }
+
+    /// Adds to the sites of a row what stands on the diagonal of H beside U.
+    pub(super) fn add_diagonal(&self, row: usize, values: &mut [f64]) {
+        let Some(bonds) = &self.bonds else {
+            for value in values {
+                *value += self.quantum.diagonal;
+            }
+            return;
+        };
+        let mut own = vec![0.0; values.len()];
+        bonds.diagonal_row(&self.quantum, row, &mut own);
+        values.iter_mut().zip(&own).for_each(|(value, own)| *value += own);
+    }
+
+    /// The largest |J| of a bond.
+    fn largest_hopping(&self) -> f64 {
+        quantum::largest_hopping(&self.quantum, &self.medium)
     }
 
     /// Whether anything absorbs.
@@ -89,7 +115,7 @@ impl Problem {
     /// What cannot be done, each with its key and what to change.
     pub(super) fn objections(&self) -> Vec<Objection> {
         let mut found = ring_objections(&self.grid);
-        found.extend(quantum::flux_objection(&self.grid, &self.quantum));
+        found.extend(quantum::flux_objection(&self.quantum, &self.medium));
         if self.order == 4 && self.imaginary {
             let message = "order 4 has a backward sub-step, unstable in imaginary time";
             found.push(Objection::new("solver.order", message, "take order = 2"));
@@ -101,7 +127,7 @@ impl Problem {
                 "take edges = \"wall\" and remove absorbing layers",
             ));
         }
-        let most = LARGEST_ANGLE / self.quantum.hopping.abs().max(f64::MIN_POSITIVE);
+        let most = LARGEST_ANGLE / self.largest_hopping().max(f64::MIN_POSITIVE);
         if !self.time_step.is_finite() || self.time_step.abs() > most {
             found.push(Objection::new(
                 "time.step",
@@ -133,6 +159,7 @@ pub(super) fn as_written(scenario: &Scenario) -> Option<Problem> {
         grid: scenario.grid().clone(),
         quantum: scenario.model().quantum()?,
         medium: Arc::clone(scenario.medium()),
+        bonds: None,
         time_step: scenario.time().step.unwrap_or(0.0),
         imaginary: scenario.time().imaginary,
         order: order(scenario),
@@ -140,7 +167,7 @@ pub(super) fn as_written(scenario: &Scenario) -> Option<Problem> {
 }
 
 pub(super) fn step_advice(scenario: &Scenario) -> StepAdvice {
-    let hopping = scenario.model().quantum().map_or(1.0, |quantum| quantum.hopping.abs());
+    let hopping = (scenario.model().quantum()).map_or(1.0, |own| quantum::largest_hopping(&own, scenario.medium()));
     let (lowest, highest) = quantum::potential_range(scenario.medium());
     let range = highest - lowest;
     // S2's error per unit of time grows with (J Δt)² and with (ΔU Δt)².

@@ -2,7 +2,7 @@
 //!
 //! With E and O the even and odd bonds of an axis and P the phases e^{−iE(r)τ}, a symmetric sub-step of length τ is
 //! `P½ · [E½ O E½ of x] · [E½ O E½ of y] · [E½ O E½ of z] · P½`: with pairs along columns and no flux sweeps of different axes commute,
-//! so this equals the palindrome over all axes. With flux the phase of x bonds depends on y, and with walls inside the grid the bonds of an
+//! so this equals the palindrome over all axes. With flux the phase of x bonds depends on y, and with walls inside the grid or layers of hopping the bonds of an
 //! axis differ from line to line: sweeps of different axes then do not commute, and the step is *nested*:
 //! `P½ · xE½ xO½ · yE½ yO½ · [E½ O E½ of z] · yO½ yE½ · xO½ xE½ · P½`, the last axis innermost.
 //!
@@ -17,7 +17,6 @@
 
 use super::problem::{Problem, SUZUKI_U};
 use crate::field::Real;
-use crate::physics::Sets;
 
 /// A sub-step: its sweeps, and the phase that follows them.
 #[derive(Clone, Debug, PartialEq)]
@@ -145,7 +144,7 @@ impl Scheme {
             .map(|&length| {
                 let angle = problem.quantum.hopping * length;
                 let half = angle / 2.0;
-                let nested = problem.quantum.flux != 0.0 || problem.medium.has(Sets::Wall);
+                let nested = problem.is_nested();
                 let substep = Substep {
                     start,
                     length,

@@ -11,7 +11,7 @@ use crate::grid::{Edge, Grid};
 use crate::physics::expression::TIME;
 use crate::physics::layer::Samples;
 use crate::physics::reference::{Lattice, TrotterSplitting, distance, norm};
-use crate::physics::{Expression, Initial, Layer, Medium, Mode, Quantum, Sets, Shape, Value};
+use crate::physics::{Bonds, Expression, Initial, Layer, Medium, Mode, Quantum, Sets, Shape, Value};
 use crate::solver::Taps;
 use num_complex::Complex64;
 use std::sync::Arc;
@@ -35,6 +35,8 @@ struct Case {
     flux: f64,
     interaction: f64,
     imaginary: bool,
+    /// Layers of hopping and flux.
+    bonds: bool,
 }
 
 impl Case {
@@ -50,6 +52,7 @@ impl Case {
             flux: 0.0,
             interaction: 0.0,
             imaginary: false,
+            bonds: false,
         }
     }
 
@@ -72,16 +75,32 @@ impl Case {
         if self.drive {
             layers.push(array(&grid, Sets::Potential, Some("sin(3*t)"), || random.next()));
         }
+        if self.bonds {
+            for axis in 0..grid.rank() {
+                layers.push(Layer {
+                    axis: Some(axis),
+                    ..array(&grid, Sets::Hopping, None, || random.next())
+                });
+            }
+            // A flux on a torus would have to be whole in every column.
+            if grid.rank() > 1 && !grid.is_periodic(1) {
+                layers.push(array(&grid, Sets::Flux, None, || random.next()));
+            }
+        }
+        let quantum = Quantum {
+            hopping: 1.1,
+            diagonal: 0.3,
+            // Bonds that differ make the diagonal differ where the scene gives a mass.
+            mass: self.bonds.then_some(1.0),
+            interaction: self.interaction,
+            flux: self.flux,
+        };
+        let medium = Arc::new(Medium::new(grid.clone(), layers));
         Problem {
-            medium: Arc::new(Medium::new(grid.clone(), layers)),
+            bonds: Bonds::of(&quantum, &medium).map(Arc::new),
+            medium,
             grid,
-            quantum: Quantum {
-                hopping: 1.1,
-                diagonal: 0.3,
-                mass: None,
-                interaction: self.interaction,
-                flux: self.flux,
-            },
+            quantum,
             time_step: self.dt,
             imaginary: self.imaginary,
             order: self.order,
@@ -117,6 +136,7 @@ impl Case {
 fn array(grid: &Grid, sets: Sets, drive: Option<&str>, mut value: impl FnMut() -> f64) -> Layer {
     Layer {
         sets,
+        axis: None,
         shape: Shape::Array(Arc::new(Samples {
             size: grid.size(),
             values: (0..grid.sites()).map(|_| value()).collect(),
@@ -147,6 +167,9 @@ fn steppers<T: Blockwise>(problem: &Problem) -> Vec<Box<dyn Sweeper<T>>> {
         Box::new(Naive::new(&problem.grid)),
         Box::new(Vector::new(&problem.grid, Level::best())),
     ];
+    if problem.bonds.is_some() {
+        return all;
+    }
     let substeps = if problem.order == 4 { 5 } else { 1 };
     for (block, fused) in [(&[][..], None), (&[40, 26, 14], Some(3))] {
         let plan = Plan::candidates(&problem.grid, problem.order, size_of::<T>(), block, fused).swap_remove(0);
@@ -375,6 +398,63 @@ fn magnetic_flux() {
             ..Case::new(size, 2)
         });
     }
+}
+
+#[test]
+fn bonds_that_differ() {
+    for size in [
+        &[2][..],
+        &[37],
+        &[1000],
+        &[5, 4],
+        &[40, 31],
+        &[301, 67],
+        &[12, 10, 7],
+        &[35, 6, 5],
+    ] {
+        for order in [1, 2, 4] {
+            for walls in [false, true] {
+                check_both(&Case {
+                    bonds: true,
+                    flux: if size.len() > 1 { 0.1 } else { 0.0 },
+                    walls,
+                    ..Case::new(size, order)
+                });
+            }
+        }
+    }
+    for size in [
+        &[2][..],
+        &[6],
+        &[130],
+        &[9000],
+        &[2, 2],
+        &[4, 10],
+        &[150, 38],
+        &[34, 12, 8],
+    ] {
+        for walls in [false, true] {
+            check_both(&Case {
+                bonds: true,
+                walls,
+                edges: [Edge::Periodic; 3],
+                ..Case::new(size, 2)
+            });
+        }
+    }
+    check_both(&Case {
+        bonds: true,
+        imaginary: true,
+        ..Case::new(&[41, 23], 2)
+    });
+    check_both(&Case {
+        bonds: true,
+        walls: true,
+        drive: true,
+        absorb: true,
+        interaction: 0.3,
+        ..Case::new(&[90, 40], 2)
+    });
 }
 
 #[test]

@@ -64,7 +64,7 @@ fn expected(lattice: &Lattice, tap: &crate::solver::taps::Tap, psi: &[Complex64]
         Measure::Flux => {
             let bonds = [0, 1].map(|parity| lattice.bonds(tap.across, parity));
             let current: f64 = (bonds.iter().flatten().filter(|bond| inside(bond.from)))
-                .map(|bond| (psi[bond.from].conj() * bond.phase.conj() * psi[bond.to]).im)
+                .map(|bond| bond.strength * (psi[bond.from].conj() * bond.phase.conj() * psi[bond.to]).im)
                 .sum();
             2.0 * lattice.quantum().hopping * current * grid.cell_volume()
         }
@@ -113,7 +113,7 @@ fn check_records<T: Blockwise>(case: &Case) {
         .filter(|(variant, _)| *variant == "blocked")
         .map(|(_, taps)| taps)
         .collect();
-    assert!(blocked.len() > 1);
+    assert!(case.bonds || blocked.len() > 1);
     assert!(
         blocked.iter().all(|taps| *taps == blocked[0]),
         "blocks change records: {case:?}"
@@ -174,6 +174,23 @@ fn records_with_flux_walls_absorption_and_interaction() {
             edges: [Edge::Absorb; 3],
             interaction: 0.4,
             ..case
+        });
+    }
+}
+
+#[test]
+fn records_where_bonds_differ() {
+    for (size, edge) in [
+        (&[150][..], Edge::Wall),
+        (&[150, 40], Edge::Wall),
+        (&[34, 12], Edge::Periodic),
+        (&[80, 9, 7], Edge::Wall),
+    ] {
+        check_records_of_both(&Case {
+            bonds: true,
+            walls: true,
+            edges: [edge; 3],
+            ..Case::new(size, 2)
         });
     }
 }

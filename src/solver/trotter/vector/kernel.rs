@@ -49,6 +49,11 @@ impl<T: Real> Coupling<T> {
             },
         }
     }
+
+    /// w (re, im), s and s/t.
+    pub(super) fn numbers(&self) -> [T; 4] {
+        [self.w.re, self.w.im, self.s, self.ratio]
+    }
 }
 
 /// The sites of one colour in a row, from some place on.
@@ -203,6 +208,37 @@ impl<L: Lanes> Complexes<L> {
                 re: self.im.neg_mul_add(factor.im, self.re.mul(factor.re)),
                 im: self.im.mul_add(factor.re, self.re.mul(factor.im)),
             }
+        }
+    }
+}
+
+/// What turns each bond of a line of places: w (re, im), s and s/t. Bonds that are missing have w = s = 0.
+pub(super) type Couplings<T> = [*const T; 4];
+
+/// Turns the bonds between `places` of two arrays, each by a coupling of its own.
+#[inline(always)]
+pub(super) unsafe fn turn_own_bonds<L: Lanes, const MODE: u8>(
+    lower: Sites<L::Element>,
+    upper: Sites<L::Element>,
+    places: Range<usize>,
+    couplings: Couplings<L::Element>,
+) {
+    debug_assert!(places.len().is_multiple_of(L::N), "{places:?}");
+    debug_assert!(lower.re != upper.re && lower.im != upper.im, "bonds join two arrays");
+    // SAFETY: the caller's: `places` are whole vectors of both arrays and of the couplings.
+    unsafe {
+        let mut at = places.start;
+        while at < places.end {
+            let [re, im, s, ratio] = couplings.map(|all| L::load(all.add(at)));
+            let w = Wide::<L> { re, im, s, ratio };
+            let p = Complexes::<L>::load(lower, at);
+            let q = Complexes::<L>::load(upper, at);
+            let p = p.lower::<MODE>(q, &w);
+            let q = q.upper::<MODE>(p, &w);
+            let p = p.lower::<MODE>(q, &w);
+            p.store(lower, at);
+            q.store(upper, at);
+            at += L::N;
         }
     }
 }

@@ -13,6 +13,7 @@
 //! 16 B (single) each, one of them with 8 B of phases: 104 B, which bounds fields beyond the caches. In the caches stores bound it: 2 a
 //! vector of sites and sweep. Memory: field 1, phases 1 (order 4: 2), in copies of the field; a byte a site with walls.
 
+mod bonds;
 mod kernel;
 mod layout;
 mod pass;
@@ -20,9 +21,10 @@ mod pass;
 use super::naive::Turn;
 use super::problem::Problem;
 use super::run::{RowChange, Sweeper};
-use super::scheme::Scheme;
+use super::scheme::{Scheme, Sweep};
 use crate::backend::simd::{Level, Vectors};
 use crate::grid::Grid;
+use bonds::OwnBonds;
 use layout::{Layout, Open, Planes};
 use num_complex::Complex;
 use pass::{Bonds, Pass, Phases};
@@ -38,6 +40,8 @@ pub(super) struct Vector<T> {
     open: Open,
     /// e^{iϕ} of the x bonds, per y; empty without flux.
     peierls: Vec<Complex<T>>,
+    /// Couplings of bonds that differ from one another.
+    own: Option<OwnBonds<T>>,
     interaction: f64,
 }
 
@@ -53,12 +57,20 @@ impl<T: Vectors> Vector<T> {
             tables: Vec::new(),
             open: Open::default(),
             peierls: Vec::new(),
+            own: None,
             interaction: 0.0,
         }
     }
 
     /// One pass.
-    fn pass(&mut self, bonds: Option<Bonds<T>>, phases: Option<(usize, T)>) {
+    fn pass(&mut self, sweep: Option<(Sweep, bool)>, phases: Option<(usize, T)>) {
+        let bonds = sweep.map(|(sweep, imaginary)| Bonds {
+            axis: sweep.axis,
+            odd: sweep.odd,
+            periodic: self.grid.is_periodic(sweep.axis),
+            turn: Turn::new(sweep.angle, imaginary),
+            own: self.own.as_ref().and_then(|own| own.of(&sweep)),
+        });
         let phases = phases.map(|(table, interaction)| Phases {
             factors: &self.tables[table],
             interaction,
@@ -77,7 +89,10 @@ impl<T: Vectors> Sweeper<T> for Vector<T> {
     }
 
     fn memory(&self) -> usize {
-        self.field.memory() + self.tables.iter().map(Planes::memory).sum::<usize>() + self.open.memory()
+        self.field.memory()
+            + self.tables.iter().map(Planes::memory).sum::<usize>()
+            + self.open.memory()
+            + self.own.as_ref().map_or(0, OwnBonds::memory)
     }
 
     fn tan_form(&self) -> bool {
@@ -89,6 +104,7 @@ impl<T: Vectors> Sweeper<T> for Vector<T> {
             .resize_with(scheme.tables.len(), || Planes::new(&self.layout));
         self.open = Open::new(&self.layout, walls);
         self.peierls = problem.peierls();
+        self.own = OwnBonds::new(&self.layout, problem, scheme, walls);
         self.interaction = problem.phase_interaction();
     }
 
@@ -117,15 +133,9 @@ impl<T: Vectors> Sweeper<T> for Vector<T> {
         let mut phases = Some((substep.table, T::of(substep.interaction(self.interaction))));
         let mut sweeps = substep.sweeps(self.grid.rank()).into_iter().peekable();
         while let Some(sweep) = sweeps.next() {
-            let bonds = Bonds {
-                axis: sweep.axis,
-                odd: sweep.odd,
-                periodic: self.grid.is_periodic(sweep.axis),
-                turn: Turn::new(sweep.angle, scheme.imaginary),
-            };
-            let last = sweeps.peek().is_none() && Pass::joins_phases(&bonds);
+            let last = sweeps.peek().is_none() && Pass::<T>::joins_phases(sweep.axis, sweep.odd);
             let now = if last { phases.take() } else { None };
-            self.pass(Some(bonds), now);
+            self.pass(Some((sweep, scheme.imaginary)), now);
         }
         if phases.is_some() {
             self.pass(None, phases);

@@ -7,7 +7,8 @@
 )]
 
 use super::super::naive::{Turn, interact};
-use super::kernel::{Coupling, FLUX, IMAGINARY, Sites, multiply, turn_bonds};
+use super::bonds::OwnSweep;
+use super::kernel::{Coupling, FLUX, IMAGINARY, Sites, multiply, turn_bonds, turn_own_bonds};
 use super::layout::{BLOCK, Layout, Open, Pairing, Planes};
 use crate::backend::simd::{Array, Kernel, Lanes, Level, Vectors};
 use crate::backend::threads;
@@ -22,12 +23,14 @@ const FEWEST_SITES: usize = 1 << 13;
 const SEGMENT: usize = 4096;
 
 /// The bonds of a pass.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Bonds<T> {
+#[derive(Clone, Copy)]
+pub(super) struct Bonds<'a, T> {
     pub axis: usize,
     pub odd: bool,
     pub periodic: bool,
     pub turn: Turn<T>,
+    /// Couplings of their own.
+    pub own: Option<OwnSweep<'a, T>>,
 }
 
 /// The phases of a pass, after its bonds.
@@ -45,7 +48,7 @@ pub(super) struct Pass<'a, T> {
     open: &'a Open,
     /// e^{iϕ} of the x bonds, per y; empty without flux.
     peierls: &'a [Complex<T>],
-    bonds: Option<Bonds<T>>,
+    bonds: Option<Bonds<'a, T>>,
     /// How rows pair up; none for bonds along x and for phases alone, which take row by row.
     pairing: Option<Pairing>,
     phases: Option<Phases<'a, T>>,
@@ -59,8 +62,8 @@ unsafe impl<T: Real> Sync for Pass<'_, T> {}
 impl<'a, T: Vectors> Pass<'a, T> {
     /// Phases after bonds must find the bonds' sites at the places of their own segment: not after odd bonds along x, whose
     /// upper sites stand one place further.
-    pub(super) fn joins_phases(bonds: &Bonds<T>) -> bool {
-        bonds.axis > 0 || !bonds.odd
+    pub(super) fn joins_phases(axis: usize, odd: bool) -> bool {
+        axis > 0 || !odd
     }
 
     pub(super) fn new(
@@ -68,10 +71,10 @@ impl<'a, T: Vectors> Pass<'a, T> {
         field: &'a mut Planes<T>,
         open: &'a Open,
         peierls: &'a [Complex<T>],
-        bonds: Option<Bonds<T>>,
+        bonds: Option<Bonds<'a, T>>,
         phases: Option<Phases<'a, T>>,
     ) -> Self {
-        debug_assert!(phases.is_none() || bonds.as_ref().is_none_or(Self::joins_phases));
+        debug_assert!(phases.is_none() || bonds.is_none_or(|own| Self::joins_phases(own.axis, own.odd)));
         let pairing = bonds
             .filter(|bonds| bonds.axis > 0)
             .map(|bonds| Pairing::new(layout, bonds.axis, bonds.odd, bonds.periodic));
@@ -155,7 +158,9 @@ impl<'a, T: Vectors> Pass<'a, T> {
             let rows = pairing.rows(unit);
             if let ([Some(lower), Some(upper)], Some(bonds)) = (rows, &self.bonds) {
                 let coupling = Coupling::new(bonds.turn, None);
-                if bonds.turn.imaginary {
+                if let Some(own) = &bonds.own {
+                    self.own_between_rows::<L>([lower, upper], places.clone(), own, bonds.turn.imaginary);
+                } else if bonds.turn.imaginary {
                     self.between_rows::<L, IMAGINARY>([lower, upper], places.clone(), &coupling);
                 } else {
                     self.between_rows::<L, 0>([lower, upper], places.clone(), &coupling);
@@ -192,11 +197,77 @@ impl<'a, T: Vectors> Pass<'a, T> {
         }
     }
 
+    /// The same with couplings of their own.
+    #[inline(always)]
+    unsafe fn own_between_rows<L: Lanes<Element = T>>(
+        &self,
+        [lower, upper]: [usize; 2],
+        places: Range<usize>,
+        own: &OwnSweep<'_, T>,
+        imaginary: bool,
+    ) {
+        for odd in 0..2 {
+            // SAFETY: the caller's; the rows differ, and couplings are as long as rows.
+            unsafe {
+                let (lower_sites, upper) = (self.columns(lower, odd), self.columns(upper, odd));
+                let couplings = own.columns(lower, odd);
+                if imaginary {
+                    turn_own_bonds::<L, { FLUX | IMAGINARY }>(lower_sites, upper, places.clone(), couplings);
+                } else {
+                    turn_own_bonds::<L, FLUX>(lower_sites, upper, places.clone(), couplings);
+                }
+            }
+        }
+    }
+
+    /// Bonds along x with couplings of their own, see [`Self::along_x`].
+    #[inline(always)]
+    unsafe fn own_in_row<L: Lanes<Element = T>, const MODE: u8>(
+        &self,
+        bonds: &Bonds<'_, T>,
+        own: &OwnSweep<'_, T>,
+        row: usize,
+        places: Range<usize>,
+    ) {
+        // SAFETY: the caller's; rows hold a block more than `places`, so that the next place is always there.
+        unsafe {
+            let (even, odd) = (self.columns(row, 0), self.columns(row, 1));
+            if !bonds.odd {
+                turn_own_bonds::<L, MODE>(even, odd, places, own.columns(row, 0));
+                return;
+            }
+            let half = self.layout.width() / 2;
+            let wraps = bonds.periodic && half > 0;
+            let couplings = own.columns(row, 1);
+            if !wraps || !places.contains(&(half - 1)) {
+                turn_own_bonds::<L, MODE>(odd, even.from(1), places, couplings);
+                return;
+            }
+            // The bond across the edge has the place of the last column, but not its neighbour: vectors up to it, single sites up to the edge, then the bond itself.
+            let whole = places.start + (half - 1 - places.start) / L::N * L::N;
+            turn_own_bonds::<L, MODE>(odd, even.from(1), places.start..whole, couplings);
+            turn_own_bonds::<Array<T, 1>, MODE>(odd, even.from(1), whole..half - 1, couplings);
+            let (last, couplings) = (odd.from(half - 1), couplings.map(|all| all.add(half - 1)));
+            turn_own_bonds::<Array<T, 1>, MODE>(last, even, 0..1, couplings);
+        }
+    }
+
     /// Bonds along x: even ones join the same place of both colours, odd ones a place of the odd columns with the next one of the
     /// even columns.
     #[inline(always)]
     unsafe fn along_x<L: Lanes<Element = T>>(&self, row: usize, segment: usize, places: Range<usize>) {
         let Some(bonds) = &self.bonds else { return };
+        if let Some(own) = &bonds.own {
+            // SAFETY: the caller's.
+            unsafe {
+                if bonds.turn.imaginary {
+                    self.own_in_row::<L, { FLUX | IMAGINARY }>(bonds, own, row, places);
+                } else {
+                    self.own_in_row::<L, FLUX>(bonds, own, row, places);
+                }
+            }
+            return;
+        }
         let coupling = Coupling::new(bonds.turn, self.peierls.get(self.layout.y(row)).copied());
         // SAFETY: the caller's.
         unsafe {
@@ -212,7 +283,7 @@ impl<'a, T: Vectors> Pass<'a, T> {
     #[inline(always)]
     unsafe fn in_row<L: Lanes<Element = T>, const MODE: u8>(
         &self,
-        bonds: &Bonds<T>,
+        bonds: &Bonds<'_, T>,
         row: usize,
         segment: usize,
         places: Range<usize>,

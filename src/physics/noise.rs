@@ -5,13 +5,16 @@ use std::f64::consts::TAU;
 /// Normally distributed numbers of mean 0 and variance 1, from a seed.
 ///
 /// SplitMix64 (Steele, Lea, Flood 2014, doi:10.1145/2660193.2660195) through the transform of Box and Muller (1958, doi:10.1214/aoms/1177706645).
-pub(super) struct Noise {
+#[derive(Clone, Debug)]
+pub struct Noise {
     state: u64,
     spare: Option<f64>,
 }
 
 impl Noise {
-    pub(super) fn new(seed: u64) -> Self {
+    /// The numbers of a seed.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
         Self {
             state: seed,
             spare: None,
@@ -20,7 +23,7 @@ impl Noise {
 
     /// From (0, 1].
     #[expect(clippy::cast_precision_loss, reason = "53 bits")]
-    fn uniform(&mut self) -> f64 {
+    pub fn uniform(&mut self) -> f64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.state;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -29,8 +32,8 @@ impl Noise {
         ((z >> 11) + 1) as f64 / (1u64 << 53) as f64
     }
 
-    /// The next number.
-    pub(super) fn next(&mut self) -> f64 {
+    /// The next normally distributed number.
+    pub fn normal(&mut self) -> f64 {
         if let Some(spare) = self.spare.take() {
             return spare;
         }
@@ -50,7 +53,7 @@ mod tests {
     fn is_normal_and_repeatable() {
         let draw = |seed| {
             let mut noise = Noise::new(seed);
-            (0..100_000).map(|_| noise.next()).collect::<Vec<f64>>()
+            (0..100_000).map(|_| noise.normal()).collect::<Vec<f64>>()
         };
         let numbers = draw(7);
         assert_eq!(numbers, draw(7));

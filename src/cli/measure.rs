@@ -1,0 +1,279 @@
+//! `ripplon measure`: where the particle of a scene is found, again and again.
+
+use super::run::short;
+use super::terminal::say;
+use super::{InputError, Interrupt, SceneArgs, named, scene};
+use crate::engine::Engine;
+use crate::export::csv::CsvWriter;
+use crate::export::plot::{Curve, Plot, Shown};
+use crate::export::{self, About, npy};
+use crate::physics::noise::Noise;
+use crate::physics::{Equation, Measurement, Outcome};
+use crate::scene::Scenario;
+use anyhow::bail;
+use clap::Args;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+/// When, where and how often.
+#[derive(Args, Debug)]
+pub struct MeasureArgs {
+    #[command(flatten)]
+    scene: SceneArgs,
+    /// When the position is measured (default: the scene's end)
+    #[arg(long, value_name = "T")]
+    at: Option<f64>,
+    /// Corners of the region in which the apparatus looks, e.g. 10,0:20,15; without it everywhere
+    #[arg(long, value_name = "MIN:MAX", value_parser = region)]
+    region: Option<[Vec<f64>; 2]>,
+    /// How well it tells the place: the standard deviation of its error (0: one site)
+    #[arg(long, value_name = "SIGMA", default_value_t = 0.0, value_parser = width)]
+    width: f64,
+    /// How many particles are measured, each prepared anew
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    runs: u32,
+    /// The seed of chance: the same seed gives the same places
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Write the places, a row a run (empty where nothing was found)
+    #[arg(long, value_name = "F.csv")]
+    csv: Option<PathBuf>,
+    /// Draw the histogram along x beside what Born's rule says
+    #[arg(long, value_name = "F.png")]
+    plot: Option<PathBuf>,
+    /// Go on to this time with what the first measurement left
+    #[arg(long, value_name = "T", requires = "save")]
+    then: Option<f64>,
+    /// Write the field that the first measurement left, at once or at --then (NPY)
+    #[arg(long, value_name = "F.npy")]
+    save: Option<PathBuf>,
+}
+
+fn width(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok();
+    number
+        .filter(|number: &f64| *number >= 0.0 && number.is_finite())
+        .ok_or_else(|| "write a length from 0".to_owned())
+}
+
+fn region(text: &str) -> Result<[Vec<f64>; 2], String> {
+    let corner = |text: &str| -> Option<Vec<f64>> {
+        let numbers = text
+            .split(',')
+            .map(|number| number.trim().parse().ok().filter(|number: &f64| number.is_finite()));
+        numbers.collect()
+    };
+    let corners = text
+        .split_once(':')
+        .and_then(|(min, max)| Some([corner(min)?, corner(max)?]));
+    corners.ok_or_else(|| "write two corners of one length an axis, e.g. 10,0:20,15".to_owned())
+}
+
+pub(super) fn run(args: &MeasureArgs) -> anyhow::Result<()> {
+    let scenario = scene::load(&args.scene)?;
+    let outputs: Vec<named::Output<'_>> = [("--csv", &args.csv), ("--plot", &args.plot), ("--save", &args.save)]
+        .into_iter()
+        .filter_map(|(option, path)| Some((option, path.as_deref()?)))
+        .collect();
+    named::check(&outputs, &named::inputs(&args.scene, &scenario))?;
+    let measurement = apparatus(args, &scenario)?;
+    let Some(at) = args.at.or(scenario.time().end) else {
+        let message = "the scene has no end; say when to measure: --at T";
+        return Err(InputError(message.to_owned()).into());
+    };
+    if let Some(then) = args.then.filter(|then| !then.is_finite() || *then < at) {
+        return Err(InputError(format!(
+            "--then {then} is before the measurement at t = {at}; give a later time"
+        ))
+        .into());
+    }
+    let mut engine = Engine::new(scenario.clone())?;
+    let interrupt = Interrupt::listen()?;
+    step_to(&mut engine, at, interrupt)?;
+    let field = engine.field()?;
+    let grid = scenario.grid();
+    let born = measurement.of(grid, &field);
+    let mut noise = Noise::new(args.seed);
+    let places: Vec<Option<[f64; 3]>> = (0..args.runs)
+        .map(|_| match born.draw(&mut noise) {
+            Outcome::At(place) => Some(place),
+            Outcome::Elsewhere => None,
+        })
+        .collect();
+    report(args, &engine, born.probability(), &places);
+    if let Some(path) = &args.csv {
+        write(path, grid.rank(), &places)?;
+    }
+    if let Some(path) = &args.plot {
+        draw(path, &scenario, &measurement, &field, &places)?;
+    }
+    if let Some(path) = &args.save {
+        // The first of the same seed once more, this time with what it leaves.
+        let (outcome, _) = engine.measure_position(&measurement, &mut Noise::new(args.seed))?;
+        if let Some(then) = args.then {
+            step_to(&mut engine, then, interrupt)?;
+        }
+        npy::save(path, grid, &engine.field()?)?;
+        let clock = engine.clock();
+        say!(
+            "first run: {}; the field at t = {} was written",
+            outcome.words(grid.rank()),
+            short(clock.time)
+        );
+    }
+    Ok(())
+}
+
+/// What was asked for, on the scene's grid.
+fn apparatus(args: &MeasureArgs, scenario: &Scenario) -> Result<Measurement, InputError> {
+    if scenario.model().equation() != Equation::Schrodinger {
+        let message = "sound is not found at one place; take a quantum scene, or a detector";
+        return Err(InputError(message.to_owned()));
+    }
+    let rank = scenario.grid().rank();
+    let region = match &args.region {
+        None => None,
+        Some([min, max]) => {
+            if min.len() != rank || max.len() != rank || min.iter().zip(max).any(|(min, max)| min > max) {
+                let message = format!(
+                    "--region: the grid is {}; write {rank} lengths a corner, the lower one first",
+                    scenario.grid()
+                );
+                return Err(InputError(message));
+            }
+            let mut corners = [[0.0; 3]; 2];
+            corners[0][..rank].copy_from_slice(min);
+            corners[1][..rank].copy_from_slice(max);
+            Some(corners)
+        }
+    };
+    Ok(Measurement {
+        region,
+        width: args.width,
+    })
+}
+
+fn step_to(engine: &mut Engine, time: f64, interrupt: Interrupt) -> anyhow::Result<()> {
+    if !time.is_finite() || time < 0.0 {
+        return Err(InputError(format!("{time} is no time; give a number from 0")).into());
+    }
+    let steps = engine.steps_until(time)?;
+    let end = engine.run_steps(steps, &mut |_, _| {
+        if interrupt.asked() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    })?;
+    if !end.reached {
+        bail!(
+            "interrupted at t = {}; nothing was measured",
+            short(engine.clock().time)
+        );
+    }
+    Ok(())
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
+fn report(args: &MeasureArgs, engine: &Engine, probability: f64, places: &[Option<[f64; 3]>]) {
+    let (runs, found) = (places.len() as f64, places.iter().flatten().count() as f64);
+    let spread = (probability * (1.0 - probability) / runs).sqrt();
+    say!(
+        "t = {}: found in {found} of {runs} runs ({:.4}); Born's rule says {probability:.6} ± {spread:.4} (seed {})",
+        short(engine.clock().time),
+        found / runs,
+        args.seed
+    );
+    if found == 0.0 {
+        return;
+    }
+    for (axis, name) in ["x", "y", "z"].iter().enumerate().take(engine.scenario().grid().rank()) {
+        let mean = places.iter().flatten().map(|place| place[axis]).sum::<f64>() / found;
+        let square = places
+            .iter()
+            .flatten()
+            .map(|place| (place[axis] - mean).powi(2))
+            .sum::<f64>()
+            / found;
+        say!("  {name}: mean {}, spread {}", short(mean), short(square.sqrt()));
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
+fn write(path: &Path, rank: usize, places: &[Option<[f64; 3]>]) -> anyhow::Result<()> {
+    let mut columns = vec!["run", "found"];
+    columns.extend(&["x", "y", "z"][..rank]);
+    let mut csv = CsvWriter::create(path, &columns)?;
+    for (n, place) in places.iter().enumerate() {
+        let mut row = vec![n as f64, f64::from(u8::from(place.is_some()))];
+        let absent = [crate::solver::Taps::ABSENT; 3];
+        row.extend(&place.unwrap_or(absent)[..rank]);
+        csv.row(&row)?;
+    }
+    Ok(csv.finish()?)
+}
+
+/// Places a cell over their expected number, and what Born's rule says of a cell: |ψ|² of the region summed over the other axes, smeared with σ.
+#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
+fn draw(
+    path: &Path,
+    scenario: &Scenario,
+    measurement: &Measurement,
+    field: &crate::field::FieldData,
+    places: &[Option<[f64; 3]>],
+) -> anyhow::Result<()> {
+    const CELLS: usize = 80;
+    let grid = scenario.grid();
+    let (sites, a) = (grid.size()[0], grid.spacing());
+    let density = measurement.density_along_x(grid, field);
+    let cells = CELLS.min(sites);
+    let (low, wide) = (-0.5 * a, sites as f64 * a / cells as f64);
+    let mut counts = vec![0.0; cells];
+    for place in places.iter().flatten() {
+        let cell = ((place[0] - low) / wide).floor();
+        if (0.0..cells as f64).contains(&cell) {
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "within the cells"
+            )]
+            let cell = cell as usize;
+            counts[cell] += 1.0 / (places.len() as f64 * wide);
+        }
+    }
+    let steps = counts.iter().enumerate().flat_map(|(n, count)| {
+        let from = low + n as f64 * wide;
+        [[from, *count], [from + wide, *count]]
+    });
+    let curve = |label: &str, points, shown| Curve {
+        label: label.to_owned(),
+        points,
+        shown,
+        color: 0,
+    };
+    let title = format!("{}: {} positions", scenario.title(), places.len());
+    let plot = Plot {
+        title: title.clone(),
+        along: "x".to_owned(),
+        up: "probability / length".to_owned(),
+        ground: None,
+        curves: vec![
+            curve("found", steps.collect(), Shown::Line),
+            curve(
+                "|ψ|²",
+                density
+                    .iter()
+                    .enumerate()
+                    .map(|(n, value)| [n as f64 * a, *value])
+                    .collect(),
+                Shown::Dashed,
+            ),
+        ],
+    };
+    let about = About {
+        title,
+        scene: Some(scenario.file().to_toml()),
+        comment: String::new(),
+    };
+    Ok(export::png::save(path, &plot.draw(1360, 760), &about)?)
+}

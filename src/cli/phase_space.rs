@@ -1,0 +1,181 @@
+//! What `ripplon run` writes of ψ at the end beside the field: Wigner's and Husimi's functions of a line, and the marginals of any grid.
+
+use super::InputError;
+use super::named::Output;
+use crate::engine::Engine;
+use crate::export::csv::CsvWriter;
+use crate::export::plot::{Ground, Plot};
+use crate::export::{self, About, npy};
+use crate::field::FieldData;
+use crate::grid::Grid;
+use crate::physics::{Equation, PhaseSpace};
+use crate::scene::Scenario;
+use crate::solver::Taps;
+use clap::Args;
+use std::f64::consts::PI;
+use std::path::{Path, PathBuf};
+
+/// Which functions are written, and where.
+#[derive(Args, Debug)]
+pub struct PhaseSpaceArgs {
+    /// Write Wigner's function of ψ at the end (a line; .png, or .npy of shape (momenta, places), −π/a first)
+    #[arg(long, value_name = "F")]
+    wigner: Option<PathBuf>,
+    /// Write Husimi's function of ψ at the end, likewise
+    #[arg(long, value_name = "F")]
+    husimi: Option<PathBuf>,
+    /// Width σ of the coherent states of --husimi (default: √(L a/4π), round in the picture)
+    #[arg(long, value_name = "SIGMA", requires = "husimi", value_parser = width)]
+    husimi_width: Option<f64>,
+    /// Write the marginals Σ|ψ|² over all axes but one at the end, as CSV: of two particles on a line, where each of them is
+    #[arg(long, value_name = "F.csv")]
+    marginals: Option<PathBuf>,
+}
+
+fn width(text: &str) -> Result<f64, String> {
+    text.parse()
+        .ok()
+        .filter(|number: &f64| *number > 0.0 && number.is_finite())
+        .ok_or_else(|| "write a length above 0".to_owned())
+}
+
+impl PhaseSpaceArgs {
+    /// The files that are asked for, with their options.
+    pub(super) fn named(&self) -> Vec<Output<'_>> {
+        let all = [
+            ("--wigner", &self.wigner),
+            ("--husimi", &self.husimi),
+            ("--marginals", &self.marginals),
+        ];
+        all.into_iter()
+            .filter_map(|(option, path)| Some((option, path.as_deref()?)))
+            .collect()
+    }
+
+    /// Refuses what the scene does not have, before the run rather than after it.
+    pub(super) fn check(&self, scenario: &Scenario) -> Result<(), InputError> {
+        for (option, path) in self.named() {
+            if scenario.model().equation() != Equation::Schrodinger {
+                let message = format!("{option} is for quantum scenes: sound has no wave function; leave it out");
+                return Err(InputError(message));
+            }
+            if option == "--marginals" {
+                continue;
+            }
+            let grid = scenario.grid();
+            if grid.rank() > 1 {
+                let message = format!(
+                    "{option} is for scenes on a line, and this grid is {grid}; leave it out, or take one axis"
+                );
+                return Err(InputError(message));
+            }
+            if grid.sites() > crate::physics::phase_space::MOST_SITES {
+                let most = crate::physics::phase_space::MOST_SITES;
+                let message = format!(
+                    "{option} has sites² values, and {} sites are more than {most}; take a coarser grid",
+                    grid.sites()
+                );
+                return Err(InputError(message));
+            }
+            if !["png", "npy"].iter().any(|ending| has_ending(path, ending)) {
+                let message = format!(
+                    "{option} {}: the ending says the format, and is .png or .npy",
+                    path.display()
+                );
+                return Err(InputError(message));
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes all of them, each whatever becomes of the others; what failed.
+    pub(super) fn write(&self, engine: &mut Engine) -> Vec<anyhow::Error> {
+        if self.named().is_empty() {
+            return Vec::new();
+        }
+        let field = match engine.field() {
+            Ok(field) => field,
+            Err(error) => return vec![error.into()],
+        };
+        let scenario = engine.scenario();
+        let (grid, time) = (scenario.grid(), engine.clock().time);
+        let written = [
+            self.wigner.as_deref().map(|path| {
+                let found = PhaseSpace::wigner(grid, &field);
+                save(path, scenario, &found, &format!("W(x, k) at t = {time:.4}"), true)
+            }),
+            self.husimi.as_deref().map(|path| {
+                let sigma = self.husimi_width.unwrap_or_else(|| PhaseSpace::round_width(grid));
+                let found = PhaseSpace::husimi(grid, &field, sigma);
+                save(
+                    path,
+                    scenario,
+                    &found,
+                    &format!("Q(x, k) at t = {time:.4}, σ = {sigma:.4}"),
+                    false,
+                )
+            }),
+            self.marginals.as_deref().map(|path| marginals(path, grid, &field)),
+        ];
+        written.into_iter().flatten().filter_map(Result::err).collect()
+    }
+}
+
+fn has_ending(path: &Path, ending: &str) -> bool {
+    path.extension().is_some_and(|own| own.eq_ignore_ascii_case(ending))
+}
+
+/// A picture with axes, or the numbers.
+#[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
+fn save(path: &Path, scenario: &Scenario, found: &PhaseSpace, what: &str, signed: bool) -> anyhow::Result<()> {
+    if has_ending(path, "npy") {
+        return Ok(npy::save_plane(path, [found.sites, found.sites], &found.values)?);
+    }
+    let [low, high] = found.range();
+    let half = found.spacing / 2.0;
+    let step = found.momentum(1) - found.momentum(0);
+    let lowest = found.momentum(0) - step / 2.0;
+    let plot = Plot {
+        title: format!("{}  {what}, from {low:.4} to {high:.4}", scenario.title())
+            .trim()
+            .to_owned(),
+        along: "x".to_owned(),
+        up: "k".to_owned(),
+        ground: Some(Ground {
+            values: found.values.clone(),
+            size: [found.sites; 2],
+            x: [-half, found.sites as f64 * found.spacing - half],
+            y: [lowest, lowest + found.sites as f64 * step],
+            // W is nowhere beyond 1/π, Q not beyond half of that.
+            largest: high.max(-low).clamp(1e-300, 1.0 / PI),
+            signed,
+        }),
+        curves: Vec::new(),
+    };
+    let about = About {
+        title: scenario.title().to_owned(),
+        scene: Some(scenario.file().to_toml()),
+        comment: what.to_owned(),
+    };
+    Ok(export::png::save(path, &plot.draw(1200, 1000), &about)?)
+}
+
+/// Columns x, P(x), y, P(y), …; those of shorter axes end before the others.
+fn marginals(path: &Path, grid: &Grid, field: &FieldData) -> anyhow::Result<()> {
+    let axes = &["x", "y", "z"][..grid.rank()];
+    let names = axes.iter().flat_map(|axis| [(*axis).to_owned(), format!("P({axis})")]);
+    let mut csv = CsvWriter::create(path, &names.collect::<Vec<_>>())?;
+    let all: Vec<Vec<f64>> = (0..grid.rank())
+        .map(|axis| crate::physics::state::marginal(grid, field, axis))
+        .collect();
+    let longest = all.iter().map(Vec::len).max().unwrap_or(0);
+    for n in 0..longest {
+        #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
+        let place = n as f64 * grid.spacing();
+        let row: Vec<f64> = (all.iter())
+            .flat_map(|values| values.get(n).map_or([Taps::ABSENT; 2], |value| [place, *value]))
+            .collect();
+        csv.row(&row)?;
+    }
+    Ok(csv.finish()?)
+}

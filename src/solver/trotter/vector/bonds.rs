@@ -1,0 +1,123 @@
+//! Couplings of bonds that differ from one another, in the places of their lower sites.
+
+use super::super::naive::Turn;
+use super::super::problem::Problem;
+use super::super::scheme::{Scheme, Sweep};
+use super::kernel::{Coupling, Couplings};
+use super::layout::Layout;
+use crate::backend::simd::Aligned;
+use crate::backend::simd::Vectors;
+use crate::physics::Bonds;
+
+/// Couplings of all bonds along an axis for one angle J τ.
+struct Table<T> {
+    axis: usize,
+    angle: f64,
+    /// w (re, im), s, s/t: `stride` numbers a row for the even columns, then for the odd ones.
+    numbers: [Aligned<T>; 4],
+}
+
+/// The tables of a scheme's sweeps.
+pub(super) struct OwnBonds<T> {
+    stride: usize,
+    tables: Vec<Table<T>>,
+}
+
+impl<T: Vectors> OwnBonds<T> {
+    /// Couplings for every axis and angle that a scheme has; bonds that leave the grid or touch a wall turn nothing.
+    pub(super) fn new(layout: &Layout, problem: &Problem, scheme: &Scheme, walls: Option<&[bool]>) -> Option<Self> {
+        let bonds = problem.bonds.as_deref()?;
+        let mut own = Self {
+            stride: layout.stride,
+            tables: Vec::new(),
+        };
+        let sweeps = scheme
+            .substeps
+            .iter()
+            .flat_map(|substep| substep.sweeps(problem.grid.rank()));
+        for sweep in sweeps {
+            if own.find(&sweep).is_none() {
+                let table = Table::new(layout, problem, (bonds, walls), (&sweep, scheme.imaginary));
+                own.tables.push(table);
+            }
+        }
+        Some(own)
+    }
+
+    fn find(&self, sweep: &Sweep) -> Option<usize> {
+        let same = |table: &Table<T>| table.axis == sweep.axis && table.angle.to_bits() == sweep.angle.to_bits();
+        self.tables.iter().position(same)
+    }
+
+    /// The couplings of a sweep.
+    pub(super) fn of(&self, sweep: &Sweep) -> Option<OwnSweep<'_, T>> {
+        self.find(sweep).map(|n| OwnSweep {
+            numbers: &self.tables[n].numbers,
+            stride: self.stride,
+        })
+    }
+
+    /// Bytes held.
+    pub(super) fn memory(&self) -> usize {
+        (self.tables.iter())
+            .flat_map(|table| &table.numbers)
+            .map(Aligned::memory)
+            .sum()
+    }
+}
+
+impl<T: Vectors> Table<T> {
+    fn new(
+        layout: &Layout,
+        problem: &Problem,
+        (bonds, walls): (&Bonds, Option<&[bool]>),
+        (sweep, imaginary): (&Sweep, bool),
+    ) -> Self {
+        let (grid, axis) = (&problem.grid, sweep.axis);
+        let nx = layout.width();
+        let mut numbers = [(); 4].map(|()| Aligned::zeros(2 * layout.stride * layout.rows()));
+        let mut stride = 1;
+        for sites in &grid.size()[..axis] {
+            stride *= sites;
+        }
+        let sites = grid.size()[axis];
+        for site in 0..grid.sites() {
+            let at = site / stride % sites;
+            let next = match at + 1 < sites {
+                true => site + stride,
+                false if grid.is_periodic(axis) && sites > 1 => site - (sites - 1) * stride,
+                false => continue,
+            };
+            if walls.is_some_and(|walls| walls[site] || walls[next]) {
+                continue;
+            }
+            let (turn, gauge) = Turn::of_bond(sweep.angle, imaginary, bonds.at(axis, site));
+            let (row, x) = (site / nx, site % nx);
+            let place = (2 * row + x % 2) * layout.stride + x / 2;
+            for (all, number) in numbers.iter_mut().zip(Coupling::new(turn, gauge).numbers()) {
+                all[place] = number;
+            }
+        }
+        Self {
+            axis,
+            angle: sweep.angle,
+            numbers,
+        }
+    }
+}
+
+/// The couplings of one sweep.
+#[derive(Clone, Copy)]
+pub(super) struct OwnSweep<'a, T> {
+    numbers: &'a [Aligned<T>; 4],
+    stride: usize,
+}
+
+impl<T: Vectors> OwnSweep<'_, T> {
+    /// Those of the bonds from the even (0) or odd (1) columns of a row.
+    pub(super) fn columns(&self, row: usize, odd: usize) -> Couplings<T> {
+        let start = (2 * row + odd) * self.stride;
+        let stride = self.stride;
+        self.numbers.each_ref().map(|all| all[start..start + stride].as_ptr())
+    }
+}

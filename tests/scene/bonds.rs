@@ -1,0 +1,170 @@
+//! Layers of hopping and flux, and two particles that are exchanged: read, written back, and refused with place and remedy where a method or the grid cannot have them.
+
+use super::{FREE, fault, read, with};
+use ripplon::physics::{Bonds, Sets};
+
+/// FREE with another layer behind its own.
+fn layered(layer: &str) -> String {
+    format!("{FREE}\n[[layer]]\n{layer}\n")
+}
+
+#[test]
+fn an_axis_is_read_and_written() {
+    let text = layered("sets = \"hopping\"\naxis = \"y\"\nvalue = 0.25");
+    let (file, scenario) = read(&text).unwrap();
+    let layer = file.layers.last().unwrap();
+    assert_eq!((layer.sets, layer.axis), (Sets::Hopping, Some(1)));
+    assert!(file.to_toml().contains("axis = \"y\""), "{}", file.to_toml());
+    let (again, _) = read(&file.to_toml()).unwrap();
+    assert_eq!(again, file);
+    let bonds = Bonds::of(&scenario.model().quantum().unwrap(), scenario.medium()).unwrap();
+    assert!((bonds.at(0, 5).re - 1.0).abs() < 1e-15 && (bonds.at(1, 5).re - 0.25).abs() < 1e-15);
+    // Without an axis all bonds are set, and nothing is written.
+    let (file, scenario) = read(&layered("sets = \"hopping\"\nvalue = 0.25")).unwrap();
+    assert!(!file.to_toml().contains("axis"), "{}", file.to_toml());
+    let bonds = Bonds::of(&scenario.model().quantum().unwrap(), scenario.medium()).unwrap();
+    assert!([0, 1].iter().all(|axis| (bonds.at(*axis, 5).re - 0.25).abs() < 1e-15));
+}
+
+#[test]
+fn what_has_no_axis_is_named() {
+    let last = FREE.lines().count() + 4;
+    fault(
+        &layered("sets = \"potential\"\naxis = \"x\"\nvalue = 1"),
+        &format!("{last}:1"),
+        &["axis", "only hopping does", "remove it"],
+    );
+    fault(
+        &layered("sets = \"hopping\"\naxis = \"z\"\nvalue = 1"),
+        &format!("{last}:8"),
+        &["the grid has 2 axes, and none is z"],
+    );
+    fault(
+        &layered("sets = \"hopping\"\naxis = \"w\"\nvalue = 1"),
+        &format!("{last}:8"),
+        &["ossible are x, y, z"],
+    );
+}
+
+/// Every method but one, every back end but the processor and every variant that has one hopping says so, and what to take.
+#[test]
+fn methods_refuse_what_they_cannot_step() {
+    let layer = "sets = \"hopping\"\nvalue = 0.5";
+    for method in ["crank-nicolson", "chebyshev", "split-step-fourier"] {
+        let text = with(
+            &layered(layer),
+            "method = \"trotter\"",
+            &format!("method = \"{method}\""),
+        );
+        let faults = read(&text).unwrap_err().render(false);
+        assert!(
+            faults.contains(&format!("{method} has the same hopping at every bond")),
+            "{faults}"
+        );
+        assert!(faults.contains("use solver.method = \"trotter\""), "{faults}");
+    }
+    let chosen = |key: &str| {
+        with(
+            &layered(layer),
+            "method = \"trotter\"",
+            &format!("method = \"trotter\"\n{key}"),
+        )
+    };
+    let faults = read(&chosen("variant = \"blocked\"")).unwrap_err().render(false);
+    assert!(faults.contains("take variant = \"vector\""), "{faults}");
+    let faults = read(&chosen("parts = 2")).unwrap_err().render(false);
+    assert!(faults.contains("stepped as a whole"), "{faults}");
+    for variant in ["naive", "vector"] {
+        read(&chosen(&format!("variant = \"{variant}\""))).unwrap();
+    }
+}
+
+/// The largest J of a bond limits Δt, not that of the scene.
+#[test]
+fn strong_bonds_need_short_steps() {
+    let (_, scenario) = read(&layered("sets = \"hopping\"\nvalue = 2")).unwrap();
+    let hopping = scenario.model().quantum().unwrap().hopping;
+    let step = scenario.time().step.unwrap();
+    // Up to J Δt = 1.2 sub-steps are taken.
+    let most = 1.2 / (hopping * step);
+    let good = layered(&format!("sets = \"hopping\"\nvalue = {}", 0.99 * most));
+    read(&good).unwrap();
+    let faults = read(&layered(&format!("sets = \"hopping\"\nvalue = {}", 1.01 * most))).unwrap_err();
+    assert!(faults.render(false).contains("time.step"), "{}", faults.render(false));
+}
+
+#[test]
+fn columns_of_a_torus_hold_whole_fluxes() {
+    let torus = |layer: &str| with(&layered(layer), "edges = \"wall\"", "edges = \"periodic\"");
+    let one =
+        |value: &str| format!("sets = \"flux\"\nshape = \"box\"\nmin = [5.0, 5.0]\nmax = [6.0, 5.5]\nvalue = {value}");
+    // Two plaquettes of each column.
+    read(&torus(&one("0.5"))).unwrap();
+    let faults = read(&torus(&one("0.3"))).unwrap_err().render(false);
+    assert!(faults.contains("must be whole, and at x site 10 it is 0.6"), "{faults}");
+    read(&layered(&one("0.3"))).unwrap();
+}
+
+/// A plane of two particles.
+const PAIR: &str = "format = 1\n[grid]\nsize = [24, 24]\nspacing = 0.5\nedges = \"wall\"\n[quantum]\nexchange = \"antisymmetric\"\n[time]\nstep = 0.01\n[[packet]]\ncenter = [3.0, 8.0]\nwidth = [1.0, 1.5]\nmomentum = [0.5, -1.0]\n";
+
+#[test]
+fn an_exchange_makes_a_state_of_its_symmetry() {
+    use ripplon::physics::reference::initial_state;
+    for (word, sign) in [("symmetric", 1.0), ("antisymmetric", -1.0)] {
+        let (file, scenario) = read(&with(PAIR, "antisymmetric", word)).unwrap();
+        assert!(
+            file.to_toml().contains(&format!("exchange = \"{word}\"")),
+            "{}",
+            file.to_toml()
+        );
+        assert_eq!(read(&file.to_toml()).unwrap().0, file);
+        let psi = initial_state(scenario.grid(), scenario.initial());
+        for i in 0..24 {
+            for j in 0..24 {
+                let (here, there) = (psi[i + 24 * j], psi[j + 24 * i]);
+                assert!((here - sign * there).norm() < 1e-14, "{word} ({i}, {j})");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_exchange_needs_a_scene_that_is_the_same_for_both() {
+    fault(
+        &with(PAIR, "[24, 24]", "[24, 26]"),
+        "7:12",
+        &["x has 24 sites and y has 26", "size = [n, n]"],
+    );
+    fault(
+        &with(PAIR, "\"wall\"", "[\"wall\", \"periodic\"]"),
+        "7:12",
+        &["the edges along x and y differ"],
+    );
+    fault(
+        &with(PAIR, "[quantum]", "[quantum]\nflux = 0.1"),
+        "8:12",
+        &["turns the other way"],
+    );
+    fault(
+        &with(PAIR, "\"antisymmetric\"", "\"anti\""),
+        "7:12",
+        &["symmetric, antisymmetric"],
+    );
+    // Two fermions in one packet.
+    fault(
+        &with(
+            &with(PAIR, "[3.0, 8.0]", "[3.0, 3.0]"),
+            "[1.0, 1.5]\nmomentum = [0.5, -1.0]",
+            "1.0",
+        ),
+        "10:3",
+        &["norm 0", "two fermions"],
+    );
+    let told = format!("{PAIR}[[layer]]\nsets = \"potential\"\nvalue = \"x\"\n");
+    fault(&told, "7:12", &["the potential at site [0, 1]", "told apart"]);
+    let alike = format!("{PAIR}[[layer]]\nsets = \"potential\"\nvalue = \"exp(-abs(x - y)) + 0.1*(x^2 + y^2)\"\n");
+    read(&alike).unwrap();
+    let wall = format!("{PAIR}[[layer]]\nsets = \"wall\"\nshape = \"box\"\nmin = [5.0, 1.0]\nmax = [6.0, 2.0]\n");
+    fault(&wall, "7:12", &["the wall at site", "told apart"]);
+}
