@@ -161,3 +161,39 @@ pub(super) fn reduce_chunk<T: Real>(numbers: &[T; CHUNK], reduction: Reduction) 
         }
     }
 }
+
+/// [`reduce_chunk`] of a sum, to the bit, of a chunk whose numbers at even and at odd places lie apart.
+#[inline(always)]
+#[allow(
+    clippy::inline_always,
+    reason = "must end up in functions that have the target features"
+)]
+pub(super) fn sum_halves<T: Real>(even: &[T; CHUNK / 2], odd: &[T; CHUNK / 2]) -> f64 {
+    let mut sums = [0.0; 2];
+    for (sum, half) in sums.iter_mut().zip([even, odd]) {
+        let mut eight = [T::zero(); 8];
+        for i in 0..8 {
+            eight[i] = (half[i] + half[i + 8]) + (half[i + 16] + half[i + 24]);
+        }
+        let mut four = [0.0; 4];
+        for i in 0..4 {
+            four[i] = eight[i].wide() + eight[i + 4].wide();
+        }
+        *sum = (four[0] + four[2]) + (four[1] + four[3]);
+    }
+    sums[0] + sums[1]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn halves_add_up_to_the_same_bits() {
+        let numbers: [f32; CHUNK] = std::array::from_fn(|n| f32::from(u16::try_from(n * 7919 % 1009).unwrap()).sin() * 1e3);
+        let even = std::array::from_fn(|n| numbers[2 * n]);
+        let odd = std::array::from_fn(|n| numbers[2 * n + 1]);
+        let whole = reduce_chunk(&numbers, Reduction::Squares);
+        assert_eq!(sum_halves(&even, &odd).to_bits(), whole.to_bits());
+    }
+}

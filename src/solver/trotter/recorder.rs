@@ -393,6 +393,16 @@ impl<T: Real> Reading<T> {
         self.sites().overlap(j, k, x)
     }
 
+    /// Where the sum of squares of chunk `chunk` of a row is kept, if it is no more than that: without weights, and all sites of the chunk belong to it.
+    #[inline(always)]
+    pub(super) fn plain_sum(&self, j: usize, k: usize, chunk: usize) -> Option<(&Partials, usize)> {
+        let partials = self.partials().filter(|partials| partials.reduction == Reduction::Squares)?;
+        let [lo, hi] = [partials.sites.lo[0], partials.sites.hi[0]];
+        let place = partials.place(j, k, chunk);
+        let plain = self.weight_at.get(place).is_none_or(|start| *start == NONE);
+        (plain && lo <= chunk * CHUNK && (chunk + 1) * CHUNK <= hi).then_some((partials, place))
+    }
+
     /// Takes sites x0.. of row (j, k) of φ, all inside it: whole chunks, but for its own ends.
     #[inline(always)]
     pub(super) fn take(&self, step: usize, j: usize, k: usize, x0: usize, re: &[T], im: &[T]) {

@@ -6,7 +6,10 @@ use super::columns::{FLAG, NONE, PLAIN, level};
 use super::kernel::{AHEAD, join_row, split_row};
 use super::tile::Worker;
 use crate::backend::simd::Lanes;
-use crate::solver::tiling::{Axis, Span};
+use crate::solver::events::sum_halves;
+use crate::solver::tiling::{Axis, CHUNK, Span};
+use crate::solver::trotter::recorder::Reading;
+use num_traits::Zero;
 use std::ops::Range;
 
 // Contract as in `tile`.
@@ -271,6 +274,61 @@ impl<L: Lanes> Worker<'_, L> {
         parts
     }
 
+    /// Shows columns `x` of a row to a reading: sums of whole chunks are taken where they lie.
+    #[inline(always)]
+    unsafe fn show_to(
+        &self,
+        reading: &Reading<L::Element>,
+        step: usize,
+        [j, k]: [usize; 2],
+        x: Range<usize>,
+        (x0, member, h): (isize, usize, usize),
+    ) {
+        // Chunks are as wide as whole vectors: all of them begin with one, or none.
+        let vector = (2 * L::N).cast_signed();
+        let begins = ((x.start / CHUNK * CHUNK).cast_signed() - x0).rem_euclid(vector) == 0;
+        let aligned = begins && CHUNK.is_multiple_of(2 * L::N);
+        let mut at = x.start;
+        while at < x.end {
+            let chunk = at / CHUNK;
+            let end = if aligned { ((chunk + 1) * CHUNK).min(x.end) } else { x.end };
+            let plain = if aligned && end - at == CHUNK {
+                reading.plain_sum(j, k, chunk)
+            } else {
+                None
+            };
+            if let Some((partials, place)) = plain {
+                let lane = (at.cast_signed() - x0).cast_unsigned() / 2;
+                // SAFETY: the chunk lies within the row, and begins with one of its vectors.
+                let sum = unsafe { Self::sum_of_squares(self.new_row(member, h).add(8 * lane)) };
+                partials.put(step, place, sum);
+            } else {
+                // SAFETY: the caller's promise.
+                let [re, im] = unsafe { self.columns(&(at..end), x0, member, h) };
+                reading.take(step, j, k, at, re, im);
+            }
+            at = end;
+        }
+    }
+
+    /// Σ|φ|² of a chunk whose vectors begin at `from`.
+    #[inline(always)]
+    unsafe fn sum_of_squares(from: *const L::Element) -> f64 {
+        let mut halves = [[L::Element::zero(); CHUNK / 2]; 2];
+        // No closure: it would not have the instruction set of this function.
+        for at in (0..CHUNK / 2).step_by(L::N) {
+            for (half, all) in halves.iter_mut().enumerate() {
+                // SAFETY: the caller's promise; `all` holds N numbers from `at` on.
+                unsafe {
+                    let from = from.add(8 * at + 2 * half * L::N);
+                    let (re, im) = (L::load(from), L::load(from.add(L::N)));
+                    re.mul(re).add(im.mul(im)).store(all.as_mut_ptr().add(at));
+                }
+            }
+        }
+        sum_halves(&halves[0], &halves[1])
+    }
+
     /// Shows the core of a pair that stage `s` has finished to whoever watches whole steps.
     #[inline(always)]
     pub(super) unsafe fn show(&self, s: usize, pair: usize) {
@@ -293,8 +351,7 @@ impl<L: Lanes> Worker<'_, L> {
                 for reading in recorder.readings() {
                     let Some(x) = reading.overlap(j, k, core) else { continue };
                     // SAFETY: x lies within the core.
-                    let [re, im] = unsafe { self.columns(&x, x0, member, h) };
-                    reading.take(step, j, k, x.start, re, im);
+                    unsafe { self.show_to(reading, step, [j, k], x, (x0, member, h)) };
                 }
                 if let Some(x) = recorder.heard_columns(j, k, core) {
                     // SAFETY: as above.
