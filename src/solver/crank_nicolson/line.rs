@@ -9,13 +9,16 @@
 //! SS of a step and RD of the next are one pass; RU follows while the block is in cache.
 //! Work: a row and step takes 4 + 4 + 4 + 12 multiply-adds. Bytes in single (double): SS+RD read ψ, D, q, B, C and write ψ, D: 56 (112), of which B and C, which decay
 //! away from the joints, are read only where they are above rounding: 40 (80) between.
+//! An open line whose potential changes with time has no coefficients to keep; its steps are in [`driven`].
 //! A ring is an open line and a correction of rank one (Sherman, Morrison 1950): T = T' − off (e_0 − e_{n−1})(e_0 − e_{n−1})ᵀ keeps T' = 1 + i·Hermitian.
 
+mod driven;
 mod factorise;
 mod geometry;
 mod rows;
 mod sums;
 
+use self::driven::Diagonal;
 use self::geometry::{Geometry, Place, best_blocks};
 use self::rows::Rows;
 use self::sums::{LANES, LaneSums};
@@ -58,8 +61,10 @@ pub(super) struct Partitioned<T: Real> {
     up: Vec<T>,
     reduced: Factorised,
     ring: Option<Ring<T>>,
-    /// The diagonals that drives add to, one a vector; empty where nothing is driven, and before the first step.
+    /// The diagonals of a ring that drives add to, one a vector; empty where none is driven, and before the first step.
     rows: Vec<Rows>,
+    /// The diagonal of an open line that drives add to; made in the first step.
+    diagonals: Option<Box<Diagonal<T>>>,
     /// |ψ|² at the start of a step in imaginary time with an interaction; otherwise empty.
     density: Vec<T>,
 }
@@ -74,7 +79,8 @@ impl<T: Vectors> Partitioned<T> {
     /// A line with ψ = 0.
     pub(super) fn new(hamiltonian: Hamiltonian<T>, blocks: Option<usize>, levels: usize, level: Level) -> Self {
         let lanes = level.lanes::<T>();
-        let blocks = blocks.unwrap_or_else(|| best_blocks::<T>(hamiltonian.sites(), level));
+        let direct = hamiltonian.is_driven() && !hamiltonian.closes();
+        let blocks = blocks.unwrap_or_else(|| best_blocks::<T>(hamiltonian.sites(), level, direct));
         let geometry = Geometry::new(hamiltonian.sites(), lanes, blocks);
         let numbers = geometry.numbers() * geometry.vectors;
         let zeros = |count: usize| vec![T::zero(); count];
@@ -91,7 +97,7 @@ impl<T: Vectors> Partitioned<T> {
             right: large(numbers, 13),
             q: large(numbers, 26),
             before: large(numbers, 39),
-            after: large(numbers, 52),
+            after: large(if direct { 0 } else { numbers }, 52),
             reach: vec![(0, 0); geometry.vectors],
             joint_psi: vec![Complex::default(); joints],
             joint: [zeros(joints), zeros(joints)],
@@ -100,6 +106,7 @@ impl<T: Vectors> Partitioned<T> {
             reduced: Factorised::Thomas(Thomas::new(&Tridiagonal::default())),
             ring: None,
             rows: Vec::new(),
+            diagonals: None,
             density: Vec::new(),
         }
     }
@@ -283,13 +290,16 @@ impl<T: Vectors> Propagator<T> for Partitioned<T> {
     }
 
     fn memory(&self) -> usize {
-        let arrays = 5 + usize::from(self.ring.is_some());
-        self.psi.len() * arrays * size_of::<T>() + size_of_val(self.density.as_slice()) + self.hamiltonian.memory()
+        let arrays = 4 + usize::from(!self.after.is_empty()) + usize::from(self.ring.is_some());
+        let diagonals = self.diagonals.as_ref().map_or(0, |diagonals| diagonals.memory());
+        let vectors = self.psi.len() * arrays * size_of::<T>();
+        vectors + diagonals + size_of_val(self.density.as_slice()) + self.hamiltonian.memory()
     }
 
     fn set_step(&mut self, dt: f64) {
         self.step = self.hamiltonian.step(dt);
         self.rows.clear();
+        self.diagonals = None;
         if !self.hamiltonian.is_driven() {
             self.factorise(&[]);
             self.close_ring(&[]);
@@ -313,10 +323,16 @@ impl<T: Vectors> Propagator<T> for Partitioned<T> {
             }
             if driven {
                 let drives = self.hamiltonian.drives_at(clock.after(n).time() + dt / 2.0);
-                self.factorise(&drives);
-                self.close_ring(&drives);
+                if self.hamiltonian.closes() {
+                    self.factorise(&drives);
+                    self.close_ring(&drives);
+                    self.static_steps(1);
+                } else {
+                    self.driven_step(&drives);
+                }
+            } else {
+                self.static_steps(1);
             }
-            self.static_steps(1);
             if interacts {
                 self.interact(dt / 2.0);
             }

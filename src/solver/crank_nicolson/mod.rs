@@ -178,6 +178,8 @@ fn memory(scenario: &Scenario) -> u64 {
     let on_device = Choice::of(scenario).backend == BackendChoice::Cuda;
     let drives = scenario.medium().drives().len() as u64;
     let reals = match scenario.grid().rank() {
+        // ψ, right-hand side, q and λ; E and the drives, as they are and over the off-diagonal; which rows are open.
+        1 if drives > 0 => 12 + 2 * drives,
         1 => 11,
         _ if on_device && drives > 0 => 9 + drives,
         _ => 6,

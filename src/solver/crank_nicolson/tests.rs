@@ -413,10 +413,13 @@ fn random_lines_agree_with_dense_and_banded_elimination() {
 #[test]
 fn driven_lines_are_factorised_anew_in_blocks_and_on_rings() {
     let extra = "[[layer]]\nsets = \"potential\"\nshape = \"everywhere\"\nvalue = \"0.4*sin(x)\"\nmode = \"add\"\ndrive = \"cos(3*t)\"\n";
-    for (edges, sites) in [("wall", 71), ("periodic", 70)] {
+    for (edges, sites) in [("wall", 71), ("periodic", 70), ("absorb", 71), ("wall", 2001)] {
         for (blocks, levels) in [(None, 1), (Some(5), 2), (Some(35), 4)] {
-            compare::<f64>(sites, edges, extra, blocks, levels, 0.3, 1e-12);
-            compare::<f32>(sites, edges, extra, blocks, levels, -0.3, 1e-4);
+            for walls in ["", WALL] {
+                let extra = format!("{extra}{walls}");
+                compare::<f64>(sites, edges, &extra, blocks, levels, 0.3, 1e-12);
+                compare::<f32>(sites, edges, &extra, blocks, levels, -0.3, 1e-4);
+            }
         }
     }
 }

@@ -66,11 +66,11 @@ impl Geometry {
     }
 }
 
-/// δ√n blocks, but no fewer than fill a vector, and than keep a vector of blocks in a core's cache.
-pub(super) fn best_blocks<T: Vectors>(sites: usize, level: Level) -> usize {
+/// δ√n blocks, but no fewer than fill a vector, two where rows are driven, so that divisions overlap, and than keep a vector of blocks in a core's cache.
+pub(super) fn best_blocks<T: Vectors>(sites: usize, level: Level, driven: bool) -> usize {
     let lanes = level.lanes::<T>();
     if sites < LONG {
-        return lanes;
+        return if driven && sites > 64 * lanes { 2 * lanes } else { lanes };
     }
     let fits = CACHE / (10 * lanes * size_of::<T>());
     #[expect(
