@@ -179,6 +179,8 @@ pub unsafe trait Lanes: Copy {
     unsafe fn split(a: Self, b: Self) -> (Self, Self);
     /// The inverse of [`Lanes::split`].
     unsafe fn join(even: Self, odd: Self) -> (Self, Self);
+    /// Per lane: `yes` where `bits` has `bit`, `no` elsewhere.
+    unsafe fn choose(bits: *const u8, bit: u8, yes: Self, no: Self) -> Self;
     /// Per lane: 0 where `bits` lacks `inside`, 1 where it has `partner`, `alone` elsewhere.
     unsafe fn multiplier(bits: *const u8, inside: u8, partner: u8, alone: Self) -> Self;
 }

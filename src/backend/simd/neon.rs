@@ -90,6 +90,16 @@ unsafe impl Lanes for NeonF32 {
         unsafe { (Self(vzip1q_f32(even.0, odd.0)), Self(vzip2q_f32(even.0, odd.0))) }
     }
     #[inline(always)]
+    unsafe fn choose(bits: *const u8, bit: u8, yes: Self, no: Self) -> Self {
+        // SAFETY: the caller has the instructions, and N bytes to read at `bits`; the access needs no alignment.
+        unsafe {
+            let four = bits.cast::<u32>().read_unaligned();
+            let bytes = vreinterpret_u8_u32(vdup_n_u32(four));
+            let bits = vmovl_u16(vget_low_u16(vmovl_u8(bytes)));
+            Self(vbslq_f32(vtstq_u32(bits, vdupq_n_u32(u32::from(bit))), yes.0, no.0))
+        }
+    }
+    #[inline(always)]
     unsafe fn multiplier(bits: *const u8, inside: u8, partner: u8, alone: Self) -> Self {
         // SAFETY: the caller has the instructions, and N bytes to read at `bits`; the access needs no alignment.
         unsafe {
@@ -176,6 +186,15 @@ unsafe impl Lanes for NeonF64 {
     unsafe fn join(even: Self, odd: Self) -> (Self, Self) {
         // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { (Self(vzip1q_f64(even.0, odd.0)), Self(vzip2q_f64(even.0, odd.0))) }
+    }
+    #[inline(always)]
+    unsafe fn choose(bits: *const u8, bit: u8, yes: Self, no: Self) -> Self {
+        // SAFETY: the caller has the instructions, and N bytes to read at `bits`; the access needs no alignment.
+        unsafe {
+            let two = [u64::from(*bits), u64::from(*bits.add(1))];
+            let bits = vld1q_u64(two.as_ptr());
+            Self(vbslq_f64(vtstq_u64(bits, vdupq_n_u64(u64::from(bit))), yes.0, no.0))
+        }
     }
     #[inline(always)]
     unsafe fn multiplier(bits: *const u8, inside: u8, partner: u8, alone: Self) -> Self {

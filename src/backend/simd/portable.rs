@@ -98,6 +98,14 @@ unsafe impl<T: Real, const N: usize> Lanes for Array<T, N> {
         (Self(std::array::from_fn(at)), Self(std::array::from_fn(|i| at(i + N))))
     }
     #[inline(always)]
+    unsafe fn choose(bits: *const u8, bit: u8, yes: Self, no: Self) -> Self {
+        Self(std::array::from_fn(|i| {
+            // SAFETY: N bytes are there, by the trait's contract.
+            let bits = unsafe { *bits.add(i) };
+            if bits & bit == 0 { no.0[i] } else { yes.0[i] }
+        }))
+    }
+    #[inline(always)]
     unsafe fn multiplier(bits: *const u8, inside: u8, partner: u8, alone: Self) -> Self {
         Self(std::array::from_fn(|i| {
             // SAFETY: N bytes are there, by the trait's contract.

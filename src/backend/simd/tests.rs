@@ -56,6 +56,11 @@ fn agrees<L: Lanes>() {
             .map(|v| v.wide())
             .collect();
         assert_eq!(seen, expected);
+        for bit in [1, 2] {
+            let chosen = out(L::choose(bits.as_ptr(), bit, x, y));
+            let from = |i: usize| if bits[i] & bit == 0 { b[i] } else { a[i] };
+            assert_eq!(chosen, (0..n).map(from).collect::<Vec<_>>());
+        }
     }
 }
 

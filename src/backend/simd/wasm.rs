@@ -85,6 +85,14 @@ unsafe impl Lanes for WasmF32 {
         )
     }
     #[inline(always)]
+    unsafe fn choose(bits: *const u8, bit: u8, yes: Self, no: Self) -> Self {
+        // SAFETY: the caller has N bytes to read at `bits`; the access needs no alignment.
+        let four = unsafe { v128_load32_zero(bits.cast()) };
+        let bits = u32x4_extend_low_u16x8(u16x8_extend_low_u8x16(four));
+        let lacks = i32x4_eq(v128_and(bits, u32x4_splat(u32::from(bit))), u32x4_splat(0));
+        Self(v128_bitselect(no.0, yes.0, lacks))
+    }
+    #[inline(always)]
     unsafe fn multiplier(bits: *const u8, inside: u8, partner: u8, alone: Self) -> Self {
         // SAFETY: the caller has N bytes to read at `bits`; the access needs no alignment.
         let four = unsafe { v128_load32_zero(bits.cast()) };
@@ -160,6 +168,13 @@ unsafe impl Lanes for WasmF64 {
             Self(i64x2_shuffle::<0, 2>(even.0, odd.0)),
             Self(i64x2_shuffle::<1, 3>(even.0, odd.0)),
         )
+    }
+    #[inline(always)]
+    unsafe fn choose(bits: *const u8, bit: u8, yes: Self, no: Self) -> Self {
+        // SAFETY: the caller has N bytes to read at `bits`.
+        let bits = unsafe { u64x2(u64::from(*bits), u64::from(*bits.add(1))) };
+        let lacks = i64x2_eq(v128_and(bits, u64x2_splat(u64::from(bit))), u64x2_splat(0));
+        Self(v128_bitselect(no.0, yes.0, lacks))
     }
     #[inline(always)]
     unsafe fn multiplier(bits: *const u8, inside: u8, partner: u8, alone: Self) -> Self {

@@ -128,6 +128,15 @@ unsafe impl Lanes for Avx512F32 {
         }
     }
     #[inline(always)]
+    unsafe fn choose(bits: *const u8, bit: u8, yes: Self, no: Self) -> Self {
+        // SAFETY: the caller has the instructions, and N bytes to read at `bits`; the access needs no alignment.
+        unsafe {
+            let bits = _mm512_cvtepu8_epi32(_mm_loadu_si128(bits.cast()));
+            let has = _mm512_test_epi32_mask(bits, _mm512_set1_epi32(i32::from(bit)));
+            Self(_mm512_mask_blend_ps(has, no.0, yes.0))
+        }
+    }
+    #[inline(always)]
     unsafe fn multiplier(bits: *const u8, inside: u8, partner: u8, alone: Self) -> Self {
         // SAFETY: the caller has the instructions, and N bytes to read at `bits`; the access needs no alignment.
         unsafe {
@@ -242,6 +251,15 @@ unsafe impl Lanes for Avx512F64 {
         }
     }
     #[inline(always)]
+    unsafe fn choose(bits: *const u8, bit: u8, yes: Self, no: Self) -> Self {
+        // SAFETY: the caller has the instructions, and N bytes to read at `bits`; the access needs no alignment.
+        unsafe {
+            let bits = _mm512_cvtepu8_epi64(_mm_loadl_epi64(bits.cast()));
+            let has = _mm512_test_epi64_mask(bits, _mm512_set1_epi64(i64::from(bit)));
+            Self(_mm512_mask_blend_pd(has, no.0, yes.0))
+        }
+    }
+    #[inline(always)]
     unsafe fn multiplier(bits: *const u8, inside: u8, partner: u8, alone: Self) -> Self {
         // SAFETY: the caller has the instructions, and N bytes to read at `bits`; the access needs no alignment.
         unsafe {
@@ -353,6 +371,16 @@ unsafe impl Lanes for Avx2F32 {
         }
     }
     #[inline(always)]
+    unsafe fn choose(bits: *const u8, bit: u8, yes: Self, no: Self) -> Self {
+        // SAFETY: the caller has the instructions, and N bytes to read at `bits`; the access needs no alignment.
+        unsafe {
+            let bits = _mm256_cvtepu8_epi32(_mm_loadl_epi64(bits.cast()));
+            let kept = _mm256_and_si256(bits, _mm256_set1_epi32(i32::from(bit)));
+            let lacks = _mm256_castsi256_ps(_mm256_cmpeq_epi32(kept, _mm256_setzero_si256()));
+            Self(_mm256_blendv_ps(yes.0, no.0, lacks))
+        }
+    }
+    #[inline(always)]
     unsafe fn multiplier(bits: *const u8, inside: u8, partner: u8, alone: Self) -> Self {
         // SAFETY: the caller has the instructions, and N bytes to read at `bits`; the access needs no alignment.
         unsafe {
@@ -458,6 +486,16 @@ unsafe impl Lanes for Avx2F64 {
                 Self(_mm256_permute2f128_pd::<0x20>(low, high)),
                 Self(_mm256_permute2f128_pd::<0x31>(low, high)),
             )
+        }
+    }
+    #[inline(always)]
+    unsafe fn choose(bits: *const u8, bit: u8, yes: Self, no: Self) -> Self {
+        // SAFETY: the caller has the instructions, and N bytes to read at `bits`; the access needs no alignment.
+        unsafe {
+            let bits = _mm256_cvtepu8_epi64(_mm_cvtsi32_si128(bits.cast::<i32>().read_unaligned()));
+            let kept = _mm256_and_si256(bits, _mm256_set1_epi64x(i64::from(bit)));
+            let lacks = _mm256_castsi256_pd(_mm256_cmpeq_epi64(kept, _mm256_setzero_si256()));
+            Self(_mm256_blendv_pd(yes.0, no.0, lacks))
         }
     }
     #[inline(always)]

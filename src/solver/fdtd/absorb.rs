@@ -1,7 +1,7 @@
-//! Boxes of sites in which layers of one or more axes absorb ([`super::cpml`]), or whose density differs from site to site.
+//! Boxes of sites in which layers of one or more axes absorb ([`super::cpml`]), or which have walls in reach, are damped, or differ in density.
 //!
-//! A box is a part of a row, and the same part of the rows behind it: ends of rows in layers along x, rows in layers along y or z, corners. What a box reads is given by
-//! pointers at its first site, so that a call and its checks are paid once a box and not once a row.
+//! A box is a row, or parts of it, and the rows behind it: ends of rows in layers along x, rows in layers along y or z, corners; or rows each of which has parts of its own, plain ones
+//! among them ([`super::segments`]). What a box reads is given by pointers at its first site, so that a call and its checks are paid once a box and not once a row.
 
 #![allow(
     unsafe_code,
@@ -9,6 +9,9 @@
     reason = "vector instructions; kernels must end up in the one function that has the target features"
 )]
 
+use super::bundle::{self, Bundles};
+use super::faces::{SITE, lower};
+use super::segments::{Segment, Segments};
 use super::stencil::{COEFFICIENTS, FLUX, first, term};
 use crate::backend::simd::{self, Array, Lanes, Level, Vectors};
 use crate::field::Real;
@@ -17,6 +20,7 @@ use std::ops::Range;
 /// Parts of rows, all pointers at the first site of the first row.
 ///
 /// Everything must reach the sites of all segments in each of `rows` rows, `stride` values apart; nobody else may write what is read or touch what is written.
+#[derive(Clone, Copy)]
 pub(super) struct LayerBox<'a, T> {
     /// pⁿ.
     pub(super) here: *const T,
@@ -28,22 +32,59 @@ pub(super) struct LayerBox<'a, T> {
     pub(super) square: T,
     /// ρ, if it differs from site to site.
     pub(super) density: Option<*const T>,
-    /// x, y, z, as many as there are.
-    pub(super) axes: &'a [Axis<T>],
-    /// The parts of a row.
-    pub(super) segments: &'a [Segment],
+    /// x, y, z; of as many as there are.
+    pub(super) axes: [Axis<T>; 3],
+    /// The parts of each row.
+    pub(super) parts: Parts<'a, T>,
     /// Rows.
     pub(super) rows: usize,
     /// Values from a row of the box to the next.
     pub(super) stride: usize,
+    /// Values from a row to those beside it along y and z, for plain parts.
+    pub(super) beside: [usize; 2],
+    /// The faces of each site ([`super::faces`]), and bytes from those of a distance to those of the next.
+    pub(super) faces: Option<(*const u8, usize)>,
+    /// γΔt, for rows with parts of their own.
+    pub(super) damping: Option<Damping<'a, T>>,
 }
 
-/// A part of a row.
-#[derive(Clone, Debug)]
-pub(super) struct Segment {
-    pub(super) sites: Range<usize>,
-    /// What is added to a site's x for its slot of the layer along x (in wrapping arithmetic), if that absorbs here.
-    pub(super) shift: Option<usize>,
+/// Which parts the rows of a box have.
+#[derive(Clone, Copy)]
+pub(super) enum Parts<'a, T> {
+    /// The same.
+    Alike(&'a [Segment<T>]),
+    /// Their own: those of the first row of the box, and how many rows of the grid further the next one is.
+    Own(&'a Segments<T>, usize, usize),
+}
+
+impl<'a, T: Real> Parts<'a, T> {
+    #[inline(always)]
+    fn of(self, n: usize) -> &'a [Segment<T>] {
+        match self {
+            Self::Alike(all) => all,
+            Self::Own(all, first, step) => all.of(first + n * step),
+        }
+    }
+}
+
+/// γΔt of the rows of a box that are damped.
+#[derive(Clone, Copy)]
+pub(super) struct Damping<'a, T> {
+    /// Which of the damped rows each row of the grid is.
+    pub(super) rows: &'a [Option<u32>],
+    /// γΔt of these, each as long as a row.
+    pub(super) rates: &'a [T],
+    /// Sites of a row.
+    pub(super) sites: usize,
+}
+
+impl<T: Real> Damping<'_, T> {
+    /// Where the rates of a row begin.
+    #[inline(always)]
+    fn of(self, row: usize) -> Option<*const T> {
+        let place = (*self.rows.get(row)?)? as usize;
+        Some(self.rates[place * self.sites..][..self.sites].as_ptr())
+    }
 }
 
 /// What a box reads along one axis.
@@ -77,47 +118,66 @@ pub(super) struct AxisLayer<T> {
 /// See [`LayerBox`].
 pub(super) type AbsorbKernel<T> = unsafe fn(&LayerBox<'_, T>);
 
-/// The fastest kernel of half width `half` (1 to 4).
-pub(super) fn absorb_kernel<T: Vectors>(half: usize) -> AbsorbKernel<T> {
+/// The fastest kernel of half width `half` (1 to 4) in `rank` dimensions.
+pub(super) fn absorb_kernel<T: Vectors>(half: usize, rank: usize) -> AbsorbKernel<T> {
     match half {
-        1 => step::<T, 1>,
-        2 => step::<T, 2>,
-        3 => step::<T, 3>,
-        _ => step::<T, 4>,
+        1 => by_rank::<T, 1>(rank),
+        2 => by_rank::<T, 2>(rank),
+        3 => by_rank::<T, 3>(rank),
+        _ => by_rank::<T, 4>(rank),
+    }
+}
+
+fn by_rank<T: Vectors, const H: usize>(rank: usize) -> AbsorbKernel<T> {
+    match rank {
+        1 => step::<T, H, 1>,
+        2 => step::<T, H, 2>,
+        _ => step::<T, H, 3>,
     }
 }
 
 /// # Safety
 /// See [`LayerBox`].
-unsafe fn step<T: Vectors, const H: usize>(all: &LayerBox<'_, T>) {
-    Level::best().run(Absorb::<T, H>(all));
+unsafe fn step<T: Vectors, const H: usize, const D: usize>(all: &LayerBox<'_, T>) {
+    Level::best().run(Absorb::<T, H, D>(all));
 }
 
-struct Absorb<'a, T, const H: usize>(&'a LayerBox<'a, T>);
+struct Absorb<'a, T, const H: usize, const D: usize>(&'a LayerBox<'a, T>);
 
-impl<T: Vectors, const H: usize> simd::Kernel<T> for Absorb<'_, T, H> {
+impl<T: Vectors, const H: usize, const D: usize> simd::Kernel<T> for Absorb<'_, T, H, D> {
     #[inline(always)]
     unsafe fn run<L: Lanes<Element = T>>(self) {
-        for row in 0..self.0.rows {
-            for segment in self.0.segments {
+        // Copies: what lies where nothing is written need not be read again after each vector.
+        let all = *self.0;
+        for n in 0..all.rows {
+            let row = Row {
+                n,
+                rates: all.rates(n),
+            };
+            for segment in all.parts.of(n) {
+                let segment = &segment.clone();
                 let Range { start: mut i, end } = segment.sites.clone();
                 // SAFETY: i + N ≤ end in every call; the rest is the promise of the kernel's caller.
                 unsafe {
+                    if segment.look.plain {
+                        all.plain::<L, H, D>(segment, n);
+                        continue;
+                    }
                     while i + L::N <= end {
-                        self.0.sites::<L, H>(segment, row, i);
+                        all.sites::<L, H, D>(segment, &row, i);
                         i += L::N;
                     }
                     // What is left, in vectors that get shorter.
                     if L::N > 8 && i + 8 <= end {
-                        self.0.sites::<Array<T, 8>, H>(segment, row, i);
+                        all.sites::<Array<T, 8>, H, D>(segment, &row, i);
                         i += 8;
                     }
                     if L::N > 4 && i + 4 <= end {
-                        self.0.sites::<Array<T, 4>, H>(segment, row, i);
+                        all.sites::<Array<T, 4>, H, D>(segment, &row, i);
                         i += 4;
                     }
                     while i < end {
-                        self.0.sites::<Array<T, 1>, H>(segment, row, i);
+                        all.sites::<Array<T, 1>, H, D>(segment, &row, i);
                         i += 1;
                     }
                 }
@@ -126,23 +186,91 @@ impl<T: Vectors, const H: usize> simd::Kernel<T> for Absorb<'_, T, H> {
     }
 }
 
+/// A row of a box.
+struct Row<T> {
+    n: usize,
+    /// γΔt, if any of its sites is damped.
+    rates: Option<*const T>,
+}
+
+/// The faces of a vector of sites.
+#[derive(Clone, Copy)]
+struct Bits {
+    near: *const u8,
+    /// Bytes to those of distance 2.
+    plane: usize,
+}
+
 impl<T: Real> LayerBox<'_, T> {
-    /// Steps the sites of a vector: from site `i` of row `row` of the box on.
+    #[inline(always)]
+    fn rates(&self, n: usize) -> Option<*const T> {
+        match (self.parts, self.damping) {
+            (Parts::Own(_, first, step), Some(damping)) => damping.of(first + n * step),
+            _ => None,
+        }
+    }
+
+    /// Steps a plain part of row `n`.
+    ///
+    /// # Safety
+    /// As for the kernel of the box; the processor must have the instructions of `L`.
+    #[inline(always)]
+    unsafe fn plain<L: Lanes<Element = T>, const H: usize, const D: usize>(&self, segment: &Segment<T>, n: usize)
+    where
+        T: Vectors,
+    {
+        let at = n * self.stride + segment.sites.start;
+        let square = segment.look.square;
+        // SAFETY: a row of bundles reads what a box reads, whole vectors before and behind its sites at most.
+        unsafe {
+            bundle::row::<L, H, D>(&Bundles {
+                now: self.here.add(at),
+                out: self.out.add(at),
+                squares: self.squares.filter(|_| square.is_none()).map(|squares| squares.add(at)),
+                square: square.unwrap_or(self.square),
+                y: self.beside[0],
+                z: self.beside[1],
+                sites: segment.sites.len(),
+                count: 1,
+                step: 0,
+                mirrors: &[],
+                ahead: &[],
+            });
+        }
+    }
+
+    /// Steps the sites of a vector: from site `i` of a row of the box on.
     ///
     /// # Safety
     /// The row reaches as far as `i` + N; the processor must have the instructions of `L`; for all that follow.
     #[inline(always)]
-    unsafe fn sites<L: Lanes<Element = T>, const H: usize>(&self, segment: &Segment, row: usize, i: usize) {
-        let at = row * self.stride + i;
+    unsafe fn sites<L: Lanes<Element = T>, const H: usize, const D: usize>(
+        &self,
+        segment: &Segment<T>,
+        row: &Row<T>,
+        i: usize,
+    ) {
+        let at = row.n * self.stride + i;
+        let look = &segment.look;
         // SAFETY: the caller's promise.
         unsafe {
             let here = L::load(self.here.add(at));
             let mut rho = None;
-            if let Some(density) = self.density {
+            if look.dense
+                && let Some(density) = self.density
+            {
                 rho = Some(L::load(density.add(at)));
             }
+            let mut bits = None;
+            if look.walled
+                && let Some((faces, plane)) = self.faces
+            {
+                let near = faces.add(at);
+                bits = Some(Bits { near, plane });
+            }
             let mut sum = here;
-            for (n, axis) in self.axes.iter().enumerate() {
+            for n in 0..D {
+                let axis = &self.axes[n];
                 let slot = match (n, segment.shift) {
                     (0, Some(shift)) => Some(i.wrapping_add(shift)),
                     (0, None) => None,
@@ -152,22 +280,65 @@ impl<T: Real> LayerBox<'_, T> {
                     (Some(layer), Some(slot)) => Some((
                         layer,
                         Place {
-                            row,
+                            row: row.n,
                             slot,
                             columns: n == 0,
                         },
                     )),
                     _ => None,
                 };
-                let part = axis.change::<L, H>(at, here, rho, layer);
+                let (mut low, mut high) = ([here; H], [here; H]);
+                for k in 0..H {
+                    low[k] = L::load(axis.near[k][0].add(at));
+                    high[k] = L::load(axis.near[k][1].add(at));
+                }
+                if let Some(bits) = bits {
+                    bits.mirror::<L, H>(n, here, &mut low, &mut high);
+                }
+                let part = axis.change::<L, H>(at, here, rho, (&low, &high), layer);
                 sum = if n == 0 { part } else { sum.add(part) };
             }
-            let mut square = L::splat(self.square);
-            if let Some(squares) = self.squares {
+            if let Some(bits) = bits {
+                sum = L::choose(bits.near, SITE, sum, L::splat(T::zero()));
+            }
+            let mut square = L::splat(look.square.unwrap_or(self.square));
+            if look.square.is_none()
+                && let Some(squares) = self.squares
+            {
                 square = L::load(squares.add(at));
             }
             let out = self.out.add(at);
-            here.add(square.mul_add(sum, here.sub(L::load(out)))).store(out);
+            let before = L::load(out);
+            let mut new = here.add(square.mul_add(sum, here.sub(before)));
+            if look.damped
+                && let Some(rates) = row.rates
+            {
+                let rate = L::load(rates.add(i));
+                let change = rate.neg_mul_add(here.sub(before), new.sub(here));
+                new = here.add(change.div(L::splat(T::one()).add(rate)));
+            }
+            new.store(out);
+        }
+    }
+}
+
+impl Bits {
+    /// Puts images in the place of neighbours beyond walls ([`super::faces`]).
+    #[inline(always)]
+    unsafe fn mirror<L: Lanes, const H: usize>(self, axis: usize, here: L, low: &mut [L; H], high: &mut [L; H]) {
+        let [below, above] = [lower(axis), lower(axis) << 1];
+        // SAFETY: the caller's promise.
+        unsafe {
+            let (first_low, first_high) = (low[0], high[0]);
+            low[0] = L::choose(self.near, below, first_low, here);
+            high[0] = L::choose(self.near, above, first_high, here);
+            if H > 1 {
+                let far = self.near.add(self.plane);
+                let back_low = L::choose(self.near, below, first_low, high[0]);
+                let back_high = L::choose(self.near, above, first_high, low[0]);
+                low[1] = L::choose(far, below, low[1], back_low);
+                high[1] = L::choose(far, above, high[1], back_high);
+            }
         }
     }
 }
@@ -180,17 +351,13 @@ impl<T: Real> Axis<T> {
         at: usize,
         here: L,
         rho: Option<L>,
+        (low, high): (&[L; H], &[L; H]),
         layer: Option<(&AxisLayer<T>, Place)>,
     ) -> L {
         // SAFETY: the caller's promise.
         unsafe {
-            let (mut low, mut high) = ([here; H], [here; H]);
-            for k in 0..H {
-                low[k] = L::load(self.near[k][0].add(at));
-                high[k] = L::load(self.near[k][1].add(at));
-            }
             if let Some((layer, place)) = layer {
-                let z = layer.change::<L, H>(place, here, &low, &high);
+                let z = layer.change::<L, H>(place, here, low, high);
                 return match rho {
                     Some(rho) => z.div(rho),
                     None => z,

@@ -111,6 +111,25 @@ impl<T: Vectors, const H: usize, const D: usize, const Z: usize> simd::Kernel<T>
     }
 }
 
+/// A row by itself, for another kernel.
+///
+/// # Safety
+/// See [`Bundles`]; the processor must have the instructions of `L`.
+#[inline(always)]
+pub(super) unsafe fn row<L: Lanes, const H: usize, const D: usize>(all: &Bundles<'_, L::Element>)
+where
+    L::Element: Vectors,
+{
+    let bundle = Bundle {
+        all,
+        now: all.now,
+        out: all.out,
+        squares: all.squares,
+    };
+    // SAFETY: the caller's promise.
+    unsafe { bundle.step::<L, H, D, 1>(&[]) }
+}
+
 /// One bundle.
 struct Bundle<'a, T> {
     all: &'a Bundles<'a, T>,

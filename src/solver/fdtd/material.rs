@@ -1,6 +1,6 @@
 //! The medium as the step reads it: λ² or κ per site, density, damping.
 
-use super::lattice::Lattice;
+use super::lattice::{Ghost, Lattice};
 use crate::field::Real;
 use crate::physics::Sets;
 use crate::scene::Scenario;
@@ -9,6 +9,7 @@ use crate::solver::acoustic::impedance::Damping;
 use crate::solver::acoustic::medium::{allocate, constants};
 use crate::solver::acoustic::outward::Domain;
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Everything of the medium that a step needs, except walls. Arrays lie as [`Lattice`] says.
 pub struct Material<T> {
@@ -126,6 +127,43 @@ impl<T: Real> Material<T> {
         let place = (*self.damped_rows.get(row)?)? as usize;
         let nx = lattice.size[0];
         Some(&self.damping[place * nx..][..nx])
+    }
+
+    /// The rows that are damped: which of [`Self::rates`] belongs to each; empty where nothing is damped.
+    pub(super) fn damped_rows(&self) -> &[Option<u32>] {
+        &self.damped_rows
+    }
+
+    /// γΔt of the damped rows, one after the other, each as long as the grid is wide.
+    pub(super) fn rates(&self) -> &[T] {
+        &self.damping
+    }
+
+    /// λ² of some sites of a row, if it is the same for all and, where densities differ, so is the density of all that their stencils read. `None` where the grid has but one λ².
+    pub(super) fn uniform_square(&self, lattice: &Lattice, row: usize, sites: &Range<usize>) -> Option<T> {
+        let places = |row: usize, before: usize| {
+            let first = lattice.sites(row).start;
+            first + sites.start - before..first + sites.end + before
+        };
+        let same = |values: &[T], value: T| values.iter().all(|other| *other == value);
+        let own = &self.squares.get(places(row, 0))?;
+        let square = *own.first()?;
+        if !same(own, square) {
+            return None;
+        }
+        if self.density.is_empty() {
+            return Some(square);
+        }
+        let density = self.density[places(row, 0).start];
+        let [j, k] = [row % lattice.size[1], row / lattice.size[1]];
+        let beside = (1..lattice.rank).flat_map(|axis| [(axis, -1), (axis, 1)]);
+        let alike = same(&self.density[places(row, 1)], density)
+            && beside.into_iter().all(|(axis, offset)| match lattice.neighbour_row(j, k, axis, offset) {
+                Ghost::Same(other) => same(&self.density[places(other, 0)], density),
+                Ghost::Negative(_) | Ghost::Zero => true,
+            });
+        let quotient = T::of(square.wide() / density.wide());
+        alike.then_some(quotient)
     }
 
     /// κ = ρc²Δt²/a² of a site, by its place in an array.

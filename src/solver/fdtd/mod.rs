@@ -24,6 +24,7 @@ pub mod cpml;
 mod cuda;
 mod energy;
 mod events;
+mod faces;
 pub mod lattice;
 pub mod material;
 mod motion;
@@ -35,6 +36,7 @@ pub mod reflection;
 mod row_sums;
 mod run;
 pub mod scheme;
+mod segments;
 mod share;
 mod solver;
 pub mod stability;
@@ -253,7 +255,9 @@ fn memory(scenario: &Scenario) -> u64 {
         .filter(|axis| grid.edges()[*axis] == Edge::Absorb)
         .map(|axis| 6 * grid.absorb_width() * (grid.sites() / grid.size()[axis]))
         .sum();
-    let walls = if medium.has(Sets::Wall) { grid.sites() } else { 0 };
+    let half = half(&Choice::of(scenario));
+    let bytes = if half > faces::WIDEST { 1 } else { 1 + half };
+    let walls = if medium.has(Sets::Wall) { bytes * grid.sites() } else { 0 };
     (reals * sites + layers as u64) * real + walls as u64
 }
 

@@ -3,9 +3,11 @@
 use super::absorb::{AbsorbKernel, absorb_kernel};
 use super::blocks::{Block, blocks};
 use super::bundle::{BundleKernels, bundle_kernels};
+use super::faces::Faces;
 use super::lattice::{Ghost, Lattice, Mirror};
 use super::material::Material;
 use super::row_sums::SumKernels;
+use super::segments::Segments;
 use super::share::View;
 use super::stencil::{Kernel, Rows, kernel};
 use super::walls::Walls;
@@ -31,6 +33,11 @@ pub struct Sweep<T> {
     pub(super) blocks: Vec<Block>,
     /// How each row is stepped.
     pub(super) ways: Vec<Way>,
+    /// λ² of rows that have one of their own.
+    pub(super) media: Vec<T>,
+    pub(super) segments: Segments<T>,
+    /// Walls as vectors see them, where they do.
+    pub(super) faces: Option<Faces>,
     /// Where the ghosts of a row come from.
     pub(super) mirrors: Vec<Mirror>,
 }
@@ -42,11 +49,15 @@ impl<T: Real> Sweep<T> {
         T: Vectors,
     {
         let blocks = blocks(&lattice, size_of::<T>(), threads::count());
-        let ways = ways(&lattice, &material);
+        let faces = Faces::new(&lattice, &walls, &mask);
+        let (ways, media) = Styles::new(&lattice, &material, &walls, faces.as_ref()).all();
         Self {
+            segments: Segments::new(&lattice, &material, faces.as_ref(), &ways),
+            media,
+            faces,
             kernel: kernel(lattice.half, lattice.rank),
             bundle_kernels: bundle_kernels(lattice.half, lattice.rank),
-            absorb_kernel: absorb_kernel(lattice.half),
+            absorb_kernel: absorb_kernel(lattice.half, lattice.rank),
             sums: SumKernels::new(lattice.half),
             zero: vec![T::zero(); lattice.stride],
             blocks,
@@ -66,7 +77,9 @@ impl<T: Real> Sweep<T> {
 
     /// Bytes held.
     pub fn bytes(&self) -> u64 {
-        self.material.bytes() + self.walls.bytes() + (self.mask.len() + self.ways.len()) as u64
+        let faces = self.faces.as_ref().map_or(0, Faces::bytes);
+        let rows = self.mask.len() + size_of_val(&self.ways[..]);
+        self.material.bytes() + self.walls.bytes() + self.segments.bytes() + faces + rows as u64
     }
 
     pub(super) fn for_each_neighbour(&self, j: usize, k: usize, mut visit: impl FnMut(usize, usize, usize, Ghost)) {
@@ -125,33 +138,96 @@ impl<T: Real> Sweep<T> {
 /// How a row is stepped. Rows beside one another that are stepped alike are stepped together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
-    /// By itself: at the grid's edges, or damped.
+    /// By itself: at the grid's edges.
     Alone,
     /// By the kernel of bundles, but for its ends in layers along x.
-    Plain,
-    /// By that of boxes: whether it lies in layers along y and z. Neither, where the density differs from site to site.
-    Boxed([bool; 2]),
+    Plain(Medium),
+    /// By that of boxes: it lies in layers along y and z.
+    Boxed([bool; 2], Medium),
+    /// Part by part ([`Segments`]): walls, other densities or damping in some of it; whether it lies in layers along y and z.
+    Mixed([bool; 2]),
 }
 
-/// How the rows of a grid are stepped.
-fn ways<T: Real>(lattice: &Lattice, material: &Material<T>) -> Vec<Way> {
-    let half = lattice.half;
-    (0..lattice.rows())
-        .map(|row| {
-            let at = [0, row % lattice.size[1], row / lattice.size[1]];
-            let between = |axis: usize, width: usize| {
-                let n = lattice.size[axis];
-                (width..n.saturating_sub(width)).contains(&at[axis])
-            };
-            let crossed = [1, 2]
-                .map(|axis| axis < lattice.rank && lattice.is_absorbing(axis) && !between(axis, lattice.absorb_width));
-            if !(1..lattice.rank).all(|axis| between(axis, half)) || material.damping(lattice, row).is_some() {
-                Way::Alone
-            } else if crossed == [false; 2] && material.density.is_empty() {
-                Way::Plain
-            } else {
-                Way::Boxed(crossed)
+/// Which of [`Sweep::media`] a row's λ² is; `None` where it is the grid's, or differs from site to site.
+pub(super) type Medium = Option<u8>;
+
+/// Most media that rows share.
+const MOST_MEDIA: usize = 16;
+
+/// Decides how the rows of a grid are stepped.
+struct Styles<'a, T> {
+    lattice: &'a Lattice,
+    material: &'a Material<T>,
+    walls: &'a Walls,
+    faces: Option<&'a Faces>,
+    media: Vec<T>,
+}
+
+impl<'a, T: Real> Styles<'a, T> {
+    fn new(lattice: &'a Lattice, material: &'a Material<T>, walls: &'a Walls, faces: Option<&'a Faces>) -> Self {
+        Self {
+            lattice,
+            material,
+            walls,
+            faces,
+            media: Vec::new(),
+        }
+    }
+
+    fn all(mut self) -> (Vec<Way>, Vec<T>) {
+        let mut ways: Vec<Way> = (0..self.lattice.rows()).map(|row| self.way(row)).collect();
+        // In two dimensions no rows are bundled, and runs that nothing breaks are worth more than a kernel that looks for less.
+        if self.lattice.rank < 3 && ways.iter().any(|way| matches!(way, Way::Mixed(_))) {
+            for way in &mut ways {
+                *way = match *way {
+                    Way::Plain(_) => Way::Mixed([false; 2]),
+                    Way::Boxed(crossed, _) => Way::Mixed(crossed),
+                    other => other,
+                };
             }
-        })
-        .collect()
+        }
+        (ways, self.media)
+    }
+
+    fn way(&mut self, row: usize) -> Way {
+        let (lattice, material) = (self.lattice, self.material);
+        let at = [0, row % lattice.size[1], row / lattice.size[1]];
+        let between = |axis: usize, width: usize| {
+            let n = lattice.size[axis];
+            (width..n.saturating_sub(width)).contains(&at[axis])
+        };
+        if !(1..lattice.rank).all(|axis| between(axis, lattice.half)) {
+            return Way::Alone;
+        }
+        let crossed = [1, 2]
+            .map(|axis| axis < lattice.rank && lattice.is_absorbing(axis) && !between(axis, lattice.absorb_width));
+        let damped = material.damping(lattice, row).is_some();
+        if damped && self.faces.is_none() && self.walls.concern(row) {
+            // Sites beside walls are stepped before they are damped.
+            return Way::Alone;
+        }
+        if damped || self.faces.is_some() && self.walls.concern(row) {
+            return Way::Mixed(crossed);
+        }
+        let square = material.uniform_square(lattice, row, &(0..lattice.size[0]));
+        let medium = square.and_then(|square| self.medium(square));
+        if medium.is_none() && !material.density.is_empty() {
+            return Way::Mixed(crossed);
+        }
+        match crossed {
+            [false, false] => Way::Plain(medium),
+            _ => Way::Boxed(crossed, medium),
+        }
+    }
+
+    /// The number of a medium, as long as there are few.
+    #[expect(clippy::cast_possible_truncation, reason = "few")]
+    fn medium(&mut self, square: T) -> Medium {
+        let known = self.media.iter().position(|other| *other == square);
+        if known.is_none() && self.media.len() < MOST_MEDIA {
+            self.media.push(square);
+            return Some((self.media.len() - 1) as u8);
+        }
+        known.map(|n| n as u8)
+    }
 }

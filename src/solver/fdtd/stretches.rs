@@ -1,9 +1,10 @@
 //! The parts of a row that take different kernels: its ends in layers along x, what is between them, sites beside walls.
 
-use super::absorb::{Axis, AxisLayer, LayerBox, Own, Segment, site_change};
+use super::absorb::{Axis, AxisLayer, Damping, LayerBox, Own, Parts, site_change};
 use super::cpml::Layer;
 use super::lattice::Lattice;
-use super::scheme::Sweep;
+use super::scheme::{Medium, Sweep, Way};
+use super::segments::{alike, cut};
 use super::stage::{Memory, Scratch, Stage};
 use super::stencil::site_sum;
 use crate::field::Real;
@@ -76,13 +77,14 @@ impl<T: Real> Sweep<T> {
         beside.first().is_some_and(|x| *x < low.end) || beside.last().is_some_and(|x| *x >= high.start)
     }
 
-    /// The step of a row without walls and damping, whatever stands for the rows around it; its ghosts may be wrong afterwards.
+    /// The step of a row without damping and listed walls, whatever stands for the rows around it; its ghosts may be wrong afterwards.
     pub(super) fn stretches(&self, stage: &Stage<'_, T>, span: &mut [T], at: [usize; 2], negative: &[T]) {
         let lattice = &self.lattice;
         let (nx, half) = (lattice.size[0], lattice.half);
         let [j, k] = at;
         let row = j + lattice.size[1] * k;
-        let boxed = self.is_crossed(stage, at) || !self.material.density.is_empty();
+        let faces = self.faces.as_ref().filter(|_| self.walls.concern(row));
+        let boxed = self.is_crossed(stage, at) || !self.material.density.is_empty() || faces.is_some();
         let rows = self.neighbours(stage.now, j, k, negative);
         let density = (!self.material.density.is_empty()).then(|| self.density_rows(j, k));
         let squares = (!self.material.squares.is_empty()).then(|| lattice.row(&self.material.squares, row));
@@ -93,7 +95,7 @@ impl<T: Real> Sweep<T> {
             let out = &mut span[half + middle.start..half + middle.end];
             (self.kernel)(out, &rows.part(middle, half), self.material.square, squares);
         }
-        let segments = self.segments(stage, boxed);
+        let segments = alike(cut(nx, stage.ends()), boxed, faces.is_some());
         if segments.is_empty() {
             return;
         }
@@ -124,50 +126,39 @@ impl<T: Real> Sweep<T> {
                 squares: squares.map(start),
                 square: self.material.square,
                 density: density.as_ref().map(|density| start(&density.x[1..])),
-                axes: &axes[..lattice.rank],
-                segments: &segments,
+                axes,
+                parts: Parts::Alike(&segments),
                 rows: 1,
                 stride: 0,
+                beside: [0; 2],
+                faces: faces.map(|faces| (faces.of(lattice.sites(row).start), faces.plane())),
+                damping: None,
             });
         }
     }
 
-    /// The parts of rows that are stepped as boxes: both ends where layers along x absorb, and what is between them where `all` is.
-    fn segments(&self, stage: &Stage<'_, T>, all: bool) -> Vec<Segment> {
-        let nx = self.lattice.size[0];
-        let [low, high] = stage.ends();
-        let (start, end) = (high.start.min(nx), high.end.min(nx));
-        let high_shift = (low.end + (end - start)).wrapping_sub(nx);
-        let parts = [
-            (low.clone(), Some(0), true),
-            (low.end..start, None, all),
-            (start..end, Some(high_shift), true),
-        ];
-        let used = parts.into_iter().filter(|(sites, _, used)| *used && !sites.is_empty());
-        used.map(|(sites, shift, _)| Segment { sites, shift }).collect()
-    }
-
-    /// The step of `count` rows from (j, k) on, one behind the other along axis `along`: of all of each or, unless `whole`, of its ends in layers along x. The rows lie inside the
-    /// grid, are not damped, and the same layers cross all of them.
+    /// The step of `count` rows that go one `way`, from (j, k) on, one behind the other along axis `along`: of rows that are plain, of their ends in layers along x alone. The rows lie
+    /// inside the grid, and the same layers cross all of them.
     ///
     /// # Safety
     /// As for [`Sweep::rows`].
     #[allow(unsafe_code, reason = "see `Shared`")]
-    pub(super) unsafe fn boxes(
-        &self,
-        stage: &Stage<'_, T>,
-        at: [usize; 2],
-        (along, count): (usize, usize),
-        whole: bool,
-    ) {
-        let segments = self.segments(stage, whole);
+    pub(super) unsafe fn boxes(&self, stage: &Stage<'_, T>, way: Way, at: [usize; 2], (along, count): (usize, usize)) {
         let lattice = &self.lattice;
         let [nx, ny, _] = lattice.size;
+        let row = at[0] + ny * at[1];
+        let (parts, medium) = match way {
+            Way::Plain(medium) => (Parts::Alike(&self.segments.ends), medium),
+            Way::Boxed(_, medium) => (Parts::Alike(&self.segments.whole), medium),
+            Way::Mixed(_) | Way::Alone => (Parts::Own(&self.segments, row, if along == 1 { 1 } else { ny }), None),
+        };
+        let (square, uniform) = self.square_of(medium);
         let distances = [1, lattice.stride, lattice.stride * ny];
         let begin = lattice.index([0, at[0], at[1]]);
         let end = begin + (count - 1) * distances[along] + nx;
-        let reach = lattice.half * distances[lattice.rank - 1];
-        let here = stage.now.pointer(begin - reach..end + reach, begin);
+        let reach = if lattice.rank > 1 { lattice.half * distances[lattice.rank - 1] } else { 0 };
+        // Whole vectors lie before and behind the sites.
+        let here = (stage.now).pointer(begin - reach - Lattice::FRONT..end + reach + Lattice::FRONT, begin);
         let out = stage.old.pointer(begin..end, begin);
         let near = |axis: usize, from: *const T, k: usize| {
             [
@@ -176,28 +167,43 @@ impl<T: Real> Sweep<T> {
             ]
         };
         let far = distances[lattice.rank - 1];
-        let density =
-            (!self.material.density.is_empty()).then(|| self.material.density[begin - far..end + far][far..].as_ptr());
+        let density = (!self.material.density.is_empty() && !uniform)
+            .then(|| self.material.density[begin - far..end + far][far..].as_ptr());
         let axes: [Axis<T>; 3] = std::array::from_fn(|axis| Axis {
             near: std::array::from_fn(|k| near(axis, here, (k + 1).min(lattice.half))),
             density: density.map(|density| near(axis, density, 1)),
             layer: self.layer(stage, axis, at, (along, count)),
         });
+        let own = matches!(parts, Parts::Own(..));
         // SAFETY: `here` reaches all that the stencil reads from rows inside the grid, `out` the rows themselves, and arrays of the medium lie like the levels; what is
         // remembered of rows belongs to the task that steps them.
         unsafe {
             (self.absorb_kernel)(&LayerBox {
                 here,
                 out,
-                squares: (!self.material.squares.is_empty()).then(|| self.material.squares[begin..end].as_ptr()),
-                square: self.material.square,
+                squares: (!self.material.squares.is_empty() && !uniform)
+                    .then(|| self.material.squares[begin..end].as_ptr()),
+                square,
                 density,
-                axes: &axes[..lattice.rank],
-                segments: &segments,
+                axes,
+                parts,
                 rows: count,
                 stride: distances[along],
+                beside: [distances[1], distances[2]],
+                faces: (self.faces.as_ref().filter(|_| own)).map(|faces| (faces.of(begin), faces.plane())),
+                damping: own.then(|| Damping {
+                    rows: self.material.damped_rows(),
+                    rates: self.material.rates(),
+                    sites: nx,
+                }),
             });
         }
+    }
+
+    /// λ² of rows with a medium, and whether it is theirs; otherwise that of the grid.
+    pub(super) fn square_of(&self, medium: Medium) -> (T, bool) {
+        let own = medium.and_then(|medium| self.media.get(usize::from(medium)));
+        (own.copied().unwrap_or(self.material.square), own.is_some())
     }
 
     /// What `count` rows from `at` on along `along` have of the layers along `axis`.

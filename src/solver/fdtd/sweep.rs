@@ -8,7 +8,7 @@ use super::bundle::Bundles;
 use super::cpml::Layer;
 use super::events::SiteEvents;
 use super::lattice::{Ghost, Lattice};
-use super::scheme::{Sweep, Way};
+use super::scheme::{Medium, Sweep, Way};
 use super::share::{Shared, View};
 use super::stage::{Followed, Memory, Mode, Part, Scratch, Stage};
 use crate::field::Real;
@@ -165,8 +165,9 @@ impl<T: Real> Sweep<T> {
         let lattice = &self.lattice;
         let [nx, ny, _] = lattice.size;
         let rows = || (0..planes).flat_map(|b| (0..count).map(move |n| start + n * step + b * ny));
+        let listed = !self.walls.is_empty() && self.faces.is_none();
         let walls = || {
-            let rows = if self.walls.is_empty() { None } else { Some(rows()) };
+            let rows = if listed { Some(rows()) } else { None };
             rows.into_iter().flatten().filter(|row| self.walls.concern(*row))
         };
         scratch.clear();
@@ -177,17 +178,18 @@ impl<T: Real> Sweep<T> {
         }
         let [low, high] = stage.ends();
         let middle = low.end..high.start.min(nx);
-        let boxed = way != Way::Plain;
-        if !boxed {
-            self.plain_run(stage, (start, step), [count, planes], middle.clone(), ahead);
+        let medium = if let Way::Plain(medium) = way { Some(medium) } else { None };
+        if let Some(medium) = medium {
+            self.plain_run(stage, medium, (start, step), [count, planes], middle.clone(), ahead);
         }
+        let boxed = medium.is_none();
         if boxed || middle.len() < nx {
             for b in 0..planes {
                 let row = start + b * ny;
                 let at = [row % ny, row / ny];
                 let along = (if step == 1 { 1 } else { 2 }, count);
                 // SAFETY: the caller's promise.
-                unsafe { self.boxes(stage, at, along, boxed) };
+                unsafe { self.boxes(stage, way, at, along) };
             }
         }
         let mut stepped = 0;
@@ -199,13 +201,13 @@ impl<T: Real> Sweep<T> {
         scratch.put_kept(stage.memories);
         let mirrored = !boxed && middle.len() == nx;
         let quiet = stage.followed.is_empty() && rows().all(|row| stage.events_of(row).is_none());
-        if mirrored && quiet && self.walls.is_empty() {
+        if mirrored && quiet && !listed {
             return;
         }
         for row in rows() {
             // SAFETY: the caller's promise.
             let span = unsafe { stage.old.slice(lattice.span(row)) };
-            if !mirrored || self.walls.concern(row) {
+            if !mirrored || listed {
                 self.fill_ghosts(span);
             }
             if !quiet {
@@ -218,6 +220,7 @@ impl<T: Real> Sweep<T> {
     fn plain_run(
         &self,
         stage: &Stage<'_, T>,
+        medium: Medium,
         (start, step): (usize, usize),
         [count, planes]: [usize; 2],
         inside: Range<usize>,
@@ -235,8 +238,9 @@ impl<T: Real> Sweep<T> {
         let (lowest, highest) = (lattice.sites(start - reach.min(start)), lattice.sites(last + reach));
         let read = lowest.start - Lattice::FRONT..highest.end + Lattice::FRONT;
         let begin = lattice.sites(start).start + inside.start;
-        let squares =
-            (!self.material.squares.is_empty()).then(|| self.material.squares[begin..lattice.sites(last).end].as_ptr());
+        let (square, uniform) = self.square_of(medium);
+        let squares = (!self.material.squares.is_empty() && !uniform)
+            .then(|| self.material.squares[begin..lattice.sites(last).end].as_ptr());
         #[allow(unsafe_code, reason = "see `Shared`")]
         // SAFETY: `read` covers all that the stencil reaches from plain rows, which are inside the grid; the rest is the promise of `rows`.
         unsafe {
@@ -248,7 +252,7 @@ impl<T: Real> Sweep<T> {
                 now,
                 out,
                 squares,
-                square: self.material.square,
+                square,
                 y: stride,
                 z: stride * ny,
                 sites: inside.len(),
@@ -311,12 +315,17 @@ impl<T: Real> Sweep<T> {
             scratch.before.copy_from_slice(&span[half..half + nx]);
         }
         scratch.clear();
-        self.step_beside(stage, [j, k], &span[half..half + nx], scratch);
+        let listed = self.faces.is_none();
+        if listed {
+            self.step_beside(stage, [j, k], &span[half..half + nx], scratch);
+        }
         self.negate_ghosts(now, j, k, &mut scratch.negative);
         self.stretches(stage, span, [j, k], &scratch.negative);
         let sites = &mut span[half..half + nx];
-        self.walls.put(row, &scratch.beside, sites);
-        scratch.put_kept(stage.memories);
+        if listed {
+            self.walls.put(row, &scratch.beside, sites);
+            scratch.put_kept(stage.memories);
+        }
         if let Some(damping) = damping {
             let here = now.slice(lattice.sites(row));
             for (((new, before), rate), here) in sites.iter_mut().zip(&scratch.before).zip(damping).zip(here) {

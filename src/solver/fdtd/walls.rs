@@ -5,8 +5,8 @@
 //! between two rigid edges, which is symmetric with eigenvalues no larger than those of the free line: energy is conserved and the stability limit
 //! does not change. Sites inside walls hold 0.
 //!
-//! The kernels know nothing of walls. Sites within reach of one are listed with the places of what their stencil reads, mirrors included, and stepped one by
-//! one in the kernel's order of operations: what is constant up to the walls stays constant to the bit.
+//! Sites within reach of a wall are listed with the places of what their stencil reads, mirrors included. At orders 2 and 4 vectors choose by lanes what they read ([`super::faces`]); at
+//! wider stencils, whose kernels know nothing of walls, the listed sites are stepped one by one. Either way what is constant up to the walls stays constant to the bit.
 
 use super::lattice::{Ghost, Lattice, ghost};
 use super::share::View;
@@ -63,6 +63,8 @@ pub struct Walls {
     half: usize,
     /// Dimensions.
     rank: usize,
+    /// Whether sites beside walls are listed.
+    listed: bool,
     rows: Vec<Row>,
 }
 
@@ -81,6 +83,7 @@ impl Walls {
         let mut all = Self {
             half: lattice.half,
             rank: lattice.rank,
+            listed,
             rows: Vec::new(),
         };
         if !walls.is_empty() {
@@ -179,6 +182,46 @@ impl Walls {
             }
             visit(*x, &terms);
         }
+    }
+
+    /// Calls `visit(x, [axis, side, distance])` for what the sites beside walls of a row read that is not what seems to stand there.
+    pub(super) fn for_each_image(&self, lattice: &Lattice, row: usize, mut visit: impl FnMut(usize, [usize; 3])) {
+        self.for_each_walk(lattice, row, |x, axis, [plain, walked]| {
+            for (n, (plain, walked)) in plain.iter().zip(walked).enumerate() {
+                for side in (0..2).filter(|side| plain[*side] != walked[*side]) {
+                    visit(x, [axis, side, n + 1]);
+                }
+            }
+        });
+    }
+
+    /// Calls `visit(x, axis, [plain, walked])` for the sites beside walls of a row: what the neighbours along an axis would be without walls, and what they are, by distance from 1 on and side.
+    pub(super) fn for_each_walk(
+        &self,
+        lattice: &Lattice,
+        row: usize,
+        mut visit: impl FnMut(usize, usize, [&[[i64; 2]]; 2]),
+    ) {
+        let Some(walls) = self.rows.get(row) else { return };
+        let [_, ny, _] = lattice.size;
+        for (x, places) in walls.sites.iter().zip(walls.places.chunks_exact(self.reads())) {
+            let site = [*x, row % ny, row / ny];
+            for axis in 0..self.rank {
+                let (mut plain, mut walked) = ([[0; 2]; 4], [[0; 2]; 4]);
+                for (n, side) in (0..self.half).flat_map(|n| [(n, 0), (n, 1)]) {
+                    let distance = (n + 1).cast_signed();
+                    let offset = if side == 1 { distance } else { -distance };
+                    plain[n][side] = neighbour(lattice, site, axis, offset).0;
+                    walked[n][side] = places[2 * (n * self.rank + axis) + side].0;
+                }
+                visit(*x, axis, [&plain[..self.half], &walked[..self.half]]);
+            }
+        }
+    }
+
+    /// Whether sites beside walls are listed.
+    pub(super) fn are_listed(&self) -> bool {
+        self.listed
     }
 
     /// Whether there are none.
