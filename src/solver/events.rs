@@ -190,7 +190,8 @@ mod tests {
 
     #[test]
     fn halves_add_up_to_the_same_bits() {
-        let numbers: [f32; CHUNK] = std::array::from_fn(|n| f32::from(u16::try_from(n * 7919 % 1009).unwrap()).sin() * 1e3);
+        let numbers: [f32; CHUNK] =
+            std::array::from_fn(|n| f32::from(u16::try_from(n * 7919 % 1009).unwrap()).sin() * 1e3);
         let even = std::array::from_fn(|n| numbers[2 * n]);
         let odd = std::array::from_fn(|n| numbers[2 * n + 1]);
         let whole = reduce_chunk(&numbers, Reduction::Squares);

@@ -150,10 +150,7 @@ impl<T: Vectors, const H: usize, const D: usize> simd::Kernel<T> for Absorb<'_, 
         // Copies: what lies where nothing is written need not be read again after each vector.
         let all = *self.0;
         for n in 0..all.rows {
-            let row = Row {
-                n,
-                rates: all.rates(n),
-            };
+            let row = Row { n, rates: all.rates(n) };
             for segment in all.parts.of(n) {
                 let segment = &segment.clone();
                 let Range { start: mut i, end } = segment.sites.clone();

@@ -44,7 +44,10 @@ impl Faces {
             });
             for (x, wall) in mask[row * nx..(row + 1) * nx].iter().enumerate() {
                 if *wall {
-                    bits.iter_mut().skip(first + x).step_by(plane).for_each(|bits| *bits = 0);
+                    bits.iter_mut()
+                        .skip(first + x)
+                        .step_by(plane)
+                        .for_each(|bits| *bits = 0);
                 }
             }
         }
@@ -63,7 +66,11 @@ impl Faces {
 
     /// Whether a site reads anything but what seems to stand around it, or is a wall itself.
     pub(super) fn concern(&self, place: usize) -> bool {
-        self.bits.iter().skip(place).step_by(self.plane).any(|bits| *bits != OPEN)
+        self.bits
+            .iter()
+            .skip(place)
+            .step_by(self.plane)
+            .any(|bits| *bits != OPEN)
     }
 
     /// Whether a site is a wall.

@@ -158,10 +158,12 @@ impl<T: Real> Material<T> {
         let [j, k] = [row % lattice.size[1], row / lattice.size[1]];
         let beside = (1..lattice.rank).flat_map(|axis| [(axis, -1), (axis, 1)]);
         let alike = same(&self.density[places(row, 1)], density)
-            && beside.into_iter().all(|(axis, offset)| match lattice.neighbour_row(j, k, axis, offset) {
-                Ghost::Same(other) => same(&self.density[places(other, 0)], density),
-                Ghost::Negative(_) | Ghost::Zero => true,
-            });
+            && beside
+                .into_iter()
+                .all(|(axis, offset)| match lattice.neighbour_row(j, k, axis, offset) {
+                    Ghost::Same(other) => same(&self.density[places(other, 0)], density),
+                    Ghost::Negative(_) | Ghost::Zero => true,
+                });
         let quotient = T::of(square.wide() / density.wide());
         alike.then_some(quotient)
     }

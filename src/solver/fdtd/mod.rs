@@ -257,7 +257,11 @@ fn memory(scenario: &Scenario) -> u64 {
         .sum();
     let half = half(&Choice::of(scenario));
     let bytes = if half > faces::WIDEST { 1 } else { 1 + half };
-    let walls = if medium.has(Sets::Wall) { bytes * grid.sites() } else { 0 };
+    let walls = if medium.has(Sets::Wall) {
+        bytes * grid.sites()
+    } else {
+        0
+    };
     (reals * sites + layers as u64) * real + walls as u64
 }
 

@@ -156,7 +156,11 @@ impl<T: Real> Sweep<T> {
         let distances = [1, lattice.stride, lattice.stride * ny];
         let begin = lattice.index([0, at[0], at[1]]);
         let end = begin + (count - 1) * distances[along] + nx;
-        let reach = if lattice.rank > 1 { lattice.half * distances[lattice.rank - 1] } else { 0 };
+        let reach = if lattice.rank > 1 {
+            lattice.half * distances[lattice.rank - 1]
+        } else {
+            0
+        };
         // Whole vectors lie before and behind the sites.
         let here = (stage.now).pointer(begin - reach - Lattice::FRONT..end + reach + Lattice::FRONT, begin);
         let out = stage.old.pointer(begin..end, begin);

@@ -178,7 +178,11 @@ impl<T: Real> Sweep<T> {
         }
         let [low, high] = stage.ends();
         let middle = low.end..high.start.min(nx);
-        let medium = if let Way::Plain(medium) = way { Some(medium) } else { None };
+        let medium = if let Way::Plain(medium) = way {
+            Some(medium)
+        } else {
+            None
+        };
         if let Some(medium) = medium {
             self.plain_run(stage, medium, (start, step), [count, planes], middle.clone(), ahead);
         }

@@ -396,7 +396,9 @@ impl<T: Real> Reading<T> {
     /// Where the sum of squares of chunk `chunk` of a row is kept, if it is no more than that: without weights, and all sites of the chunk belong to it.
     #[inline(always)]
     pub(super) fn plain_sum(&self, j: usize, k: usize, chunk: usize) -> Option<(&Partials, usize)> {
-        let partials = self.partials().filter(|partials| partials.reduction == Reduction::Squares)?;
+        let partials = self
+            .partials()
+            .filter(|partials| partials.reduction == Reduction::Squares)?;
         let [lo, hi] = [partials.sites.lo[0], partials.sites.hi[0]];
         let place = partials.place(j, k, chunk);
         let plain = self.weight_at.get(place).is_none_or(|start| *start == NONE);

@@ -88,7 +88,9 @@ impl<T: Vectors> Partitioned<T> {
     }
 
     fn read_diagonal(&self) -> Box<Diagonal<T>> {
-        let Geometry { lanes, rows, vectors, .. } = self.geometry;
+        let Geometry {
+            lanes, rows, vectors, ..
+        } = self.geometry;
         let sites: Vec<usize> = (0..vectors * rows * lanes)
             .map(|n| self.geometry.site(n / (rows * lanes), n / lanes % rows, n % lanes))
             .collect();
@@ -101,7 +103,11 @@ impl<T: Vectors> Partitioned<T> {
         let imaginary = part(|alpha| alpha.im);
         let still = T::of(still.im);
         // Re of what a unit of a drive adds to the diagonal, over off.
-        let unit = if self.step.imaginary { Complex64::ONE } else { Complex64::I };
+        let unit = if self.step.imaginary {
+            Complex64::ONE
+        } else {
+            Complex64::I
+        };
         let share = (unit * self.step.dt / 2.0 / self.step.off).re;
         let driven = |n: usize| -> Vec<T> {
             (sites.iter().zip(&all))
@@ -124,8 +130,13 @@ impl<T: Vectors> Partitioned<T> {
             },
             still,
             driven: (0..self.hamiltonian.drives()).map(driven).collect(),
-            open: all.iter().map(|alpha| T::of(f64::from(u8::from(alpha.is_some())))).collect(),
-            closed: (all.chunks(rows * lanes)).map(|vector| vector.contains(&None)).collect(),
+            open: all
+                .iter()
+                .map(|alpha| T::of(f64::from(u8::from(alpha.is_some()))))
+                .collect(),
+            closed: (all.chunks(rows * lanes))
+                .map(|vector| vector.contains(&None))
+                .collect(),
             ends: vec![ends; vectors],
         })
     }
@@ -135,7 +146,11 @@ impl<T: Vectors> Partitioned<T> {
         let numbers = self.geometry.numbers();
         let level = self.level;
         // What is below a hundredth of a unit in the last place of the largest possible term.
-        let negligible: f64 = if T::PRECISION == Precision::Single { 1e-12 } else { 1e-24 };
+        let negligible: f64 = if T::PRECISION == Precision::Single {
+            1e-12
+        } else {
+            1e-24
+        };
         let scale = self.step.scale();
         let psi = &self.psi;
         let Diagonal {
@@ -167,7 +182,9 @@ impl<T: Vectors> Partitioned<T> {
                     imaginary: (!imaginary.is_empty()).then(|| own(imaginary, reals)),
                     still: *still,
                     driven: &driven.iter().map(|part| own(part, reals)).collect::<Vec<_>>(),
-                    open: closed[first..first + ends.len()].contains(&true).then(|| own(open, reals)),
+                    open: closed[first..first + ends.len()]
+                        .contains(&true)
+                        .then(|| own(open, reals)),
                     q,
                     right,
                     left,

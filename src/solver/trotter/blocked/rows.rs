@@ -291,7 +291,11 @@ impl<L: Lanes> Worker<'_, L> {
         let mut at = x.start;
         while at < x.end {
             let chunk = at / CHUNK;
-            let end = if aligned { ((chunk + 1) * CHUNK).min(x.end) } else { x.end };
+            let end = if aligned {
+                ((chunk + 1) * CHUNK).min(x.end)
+            } else {
+                x.end
+            };
             let plain = if aligned && end - at == CHUNK {
                 reading.plain_sum(j, k, chunk)
             } else {
