@@ -11,6 +11,7 @@ pub mod app;
 #[cfg_attr(target_family = "wasm", path = "atomic_file_in_memory.rs")]
 pub(crate) mod atomic_file;
 pub mod backend;
+mod base64;
 #[cfg(not(target_family = "wasm"))]
 pub mod cli;
 pub mod colormap;

@@ -19,6 +19,7 @@ const LAYERS: &[&[&str]] = &[
         "atomic_file",
         "atomic_file_in_memory",
         "input_file",
+        "base64",
     ],
     &["physics"],
     &["scene", "backend"],

@@ -1,7 +1,7 @@
 //! Every command that README.md, CONTRIBUTING.md, docs/ and --help print is one that the program takes and carries out.
 //!
 //! `run` is bounded to 3 steps, films to 2 pictures of the first moment; stills, `check` and `list` run as printed. What takes minutes (`bench`, `selftest`,
-//! all thumbnails) and what opens a window is asked for its help with the same options, which refuses options that do not exist. Placeholders stand for a
+//! all thumbnails, the site) and what opens a window is asked for its help with the same options, which refuses options that do not exist. Placeholders stand for a
 //! small scene or a preset.
 
 #![expect(clippy::unwrap_used, reason = "a test ends where it cannot go on")]
@@ -88,7 +88,7 @@ fn bounded(mut words: Vec<String>) -> Option<Vec<String>> {
         "run" if whole && !mirror => &["--steps", "3"],
         "render" if whole && !still => &["--frames", "2", "--at", "1.0"],
         "run" | "render" | "check" | "sweep" | "eigen" | "room" if whole => &[],
-        "list" if !has(&words, "--thumbnails") => &[],
+        "list" if !has(&words, "--thumbnails") && !has(&words, "--site") => &[],
         "info" => &[],
         _ if mentions_options => return None,
         _ => &["--help"],
@@ -135,7 +135,7 @@ fn every_documented_command_is_carried_out() {
         all.extend(commands(&help(words)));
     }
     // Pictures in space are drawn by the adapter of a window.
-    all.retain(|command| cfg!(feature = "gui") || !command.contains("--volume"));
+    all.retain(|command| cfg!(feature = "gui") || !(command.contains("--volume") || command.contains("--window")));
     assert!(all.len() >= 15, "the documents name {} commands only", all.len());
     let mut wrong = Vec::new();
     for command in &all {

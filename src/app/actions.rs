@@ -14,6 +14,7 @@ use super::window::{App, Wishes};
 use crate::engine::{Command, Job, Status};
 use crate::physics::Measurement;
 use crate::physics::noise::Noise;
+use crate::scene::lecture::{Lecture, Stop};
 use crate::scene::scenario::ViewMode;
 use crate::solver;
 use egui::ViewportCommand;
@@ -190,13 +191,49 @@ impl App {
             Action::MeasurePosition => self.measure_position(),
             Action::Levels => self.levels.toggle(),
             Action::Room => self.room.toggle(),
+            Action::Riddle => self.begin_riddle(),
+            Action::ClearWaves => self.clear_waves(),
             Action::Demo => self.toggle_demo(ctx),
             Action::Tour => self.tour = Some(Tour::default()),
             Action::Palette => self.palette.toggle(),
-            Action::Help => self.help = !self.help,
+            Action::Help => self.help.toggle(),
             _ => {}
         }
         ctx.request_repaint();
+    }
+
+    /// Two runs from the start, one of them with a fault.
+    pub(super) fn begin_riddle(&mut self) {
+        if self.document.draft.mirror.is_some() {
+            self.notices.say("Scenes with a mirror have one run; open another one");
+            return;
+        }
+        let draw = crate::platform::Instant::now().duration_since(self.meter.started()).as_nanos();
+        if !self.comparison.begin_riddle(&self.document.draft, draw as u64) {
+            self.notices.say("Nothing of this scene can be wrong unseen; open another one");
+            return;
+        }
+        self.frame_history.leave();
+        self.history.clear();
+        self.worker.send(Command::Reset);
+        self.worker.send(Command::Play);
+    }
+
+    /// The scene without its waves, from t = 0.
+    fn clear_waves(&mut self) {
+        let before = self.document.draft.clone();
+        let draft = &mut self.document.draft;
+        if draft.acoustic.is_some() {
+            draft.pulses.clear();
+            draft.initial = None;
+        } else {
+            draft.packets.truncate(1);
+        }
+        if *draft == before {
+            self.notices.say("The scene has no waves at t = 0 to be cleared");
+        } else {
+            self.begins_anew = true;
+        }
     }
 
     /// Takes a tool into the hand, where the scene has it.
@@ -265,23 +302,35 @@ impl App {
             self.turn_demo(ctx, Turn::End);
             return;
         }
+        self.begin_lecture(ctx, Lecture::of_presets());
+    }
+
+    /// Shows the scenes of a lecture, from the one that is open.
+    pub fn begin_lecture(&mut self, ctx: &egui::Context, lecture: Lecture) {
         let before = Before {
             bare: self.bare,
             full_screen: self.full_screen,
             zoom: ctx.zoom_factor(),
         };
-        let demo = Demo::begin(self.document.preset(), before);
+        let path = self.document.path().map(|path| path.to_string_lossy().into_owned());
+        let open = self.document.preset().map(ToOwned::to_owned).or(path);
+        let demo = Demo::begin(lecture, open.as_deref(), before);
         ctx.set_zoom_factor(demo.zoom());
         self.bare = true;
         self.set_full_screen(ctx, true);
-        if self.document.preset() != Some(demo.preset()) {
-            self.plays_first = true;
-            self.background.open(demo.preset().to_owned(), Vec::new());
+        if open.as_deref() != Some(demo.stop().scene.as_str()) {
+            self.open_stop(demo.stop());
         }
         self.demo = Some(demo);
     }
 
-    /// From preset to preset, each playing; or back to the window as it was.
+    /// Opens a scene of a lecture, playing.
+    fn open_stop(&mut self, stop: &Stop) {
+        self.plays_first = true;
+        self.background.open(stop.scene.clone(), stop.set.clone());
+    }
+
+    /// From scene to scene, each playing; or back to the window as it was.
     pub(super) fn turn_demo(&mut self, ctx: &egui::Context, turn: Turn) {
         if turn == Turn::End {
             if let Some(demo) = self.demo.take() {
@@ -293,8 +342,8 @@ impl App {
         }
         if let Some(demo) = &mut self.demo {
             demo.turn(turn);
-            self.plays_first = true;
-            self.background.open(demo.preset().to_owned(), Vec::new());
+            let stop = demo.stop().clone();
+            self.open_stop(&stop);
         }
     }
 
@@ -307,6 +356,9 @@ impl App {
     pub(super) fn keep_view(&mut self) {
         if let Some(scenario) = &self.worker.last_frame().scenario {
             self.view.write_into(&mut self.document.draft.view, scenario);
+            if let Some(plots) = self.scene_plots.as_ref().filter(|plots| !plots.is_empty()) {
+                self.document.draft.view.plots.clone_from(plots);
+            }
         }
     }
 

@@ -16,6 +16,8 @@ pub struct Camera {
     scale: f32,
     /// Follows the window's size, so that the whole grid is seen.
     fits: bool,
+    /// What it follows instead of the whole grid: first site and the one after the last, along x and y.
+    part: Option<[[f64; 2]; 2]>,
 }
 
 impl Default for Camera {
@@ -24,6 +26,7 @@ impl Default for Camera {
             center: [0.0, 0.0],
             scale: 1.0,
             fits: true,
+            part: None,
         }
     }
 }
@@ -32,6 +35,14 @@ impl Camera {
     /// Shows the whole grid from now on.
     pub fn fit(&mut self) {
         self.fits = true;
+        self.part = None;
+    }
+
+    /// Shows a part of the grid from now on, however large the window is.
+    pub fn fit_part(&mut self, [x, y]: [std::ops::Range<usize>; 2]) {
+        let [x, y] = [x, y].map(|sites| [sites.start as f64, sites.end as f64]);
+        self.fits = true;
+        self.part = Some([[x[0], y[0]], [x[1], y[1]]]);
     }
 
     /// Whether the whole grid is shown.
@@ -48,10 +59,11 @@ impl Camera {
 
     /// Follows the window: call it before anything is drawn.
     pub fn settle(&mut self, area: Rect, sites: [usize; 2]) {
-        let whole = fitting(area, sites);
+        let whole = fitting(area, sites.map(|n| n as f64));
         if self.fits {
-            self.scale = whole;
-            self.center = sites.map(|n| n as f64 / 2.0);
+            let [from, to] = self.part.unwrap_or([[0.0; 2], sites.map(|n| n as f64)]);
+            self.scale = fitting(area, [0, 1].map(|axis| to[axis] - from[axis]));
+            self.center = [0, 1].map(|axis| f64::midpoint(from[axis], to[axis]));
         }
         self.scale = self.scale.clamp(whole.min(CLOSEST) * 0.5, CLOSEST.max(whole));
         for (center, n) in self.center.iter_mut().zip(sites) {
@@ -63,8 +75,9 @@ impl Camera {
     pub fn settle_row(&mut self, area: Rect, sites: usize) {
         let whole = area.width() / sites as f32;
         if self.fits {
-            self.scale = whole;
-            self.center = [sites as f64 / 2.0, 0.5];
+            let [from, to] = self.part.map_or([0.0, sites as f64], |[from, to]| [from[0], to[0]]);
+            self.scale = area.width() / (to - from) as f32;
+            self.center = [f64::midpoint(from, to), 0.5];
         }
         self.scale = self.scale.clamp(whole.min(CLOSEST) * 0.9, CLOSEST.max(whole));
         self.center = [self.center[0].clamp(0.0, sites as f64), 0.5];
@@ -85,7 +98,7 @@ impl Camera {
         if (factor - 1.0).abs() < 1e-4 {
             return;
         }
-        let whole = fitting(area, sites);
+        let whole = fitting(area, sites.map(|n| n as f64));
         let before = self.site_at(area, pointer);
         self.scale = (self.scale * factor).clamp(whole.min(CLOSEST) * 0.5, CLOSEST.max(whole));
         self.fits = false;
@@ -166,7 +179,7 @@ impl Camera {
     }
 }
 
-fn fitting(area: Rect, [nx, ny]: [usize; 2]) -> f32 {
+fn fitting(area: Rect, [nx, ny]: [f64; 2]) -> f32 {
     // A line of the canvas stays seen around the whole grid.
     let room = (area.size() - vec2(4.0, 4.0)).max(vec2(8.0, 8.0));
     (room.x / nx as f32).min(room.y / ny as f32).max(1e-6)

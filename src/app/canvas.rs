@@ -8,6 +8,7 @@ use super::pictures::{Bar, Pictures};
 use super::theme;
 use super::units::{Unit, Units};
 use super::view_state::{ViewState, Wanted};
+use super::widgets::to_ends;
 use super::{field_view, graph_view, relief_view, space_view, toolbar, view_panel};
 use crate::colormap::Kind;
 use crate::engine::{Frame, Status, shown_quantity};
@@ -263,8 +264,15 @@ fn pair(
     } else {
         let half = vec2((area.width() - GAP) / 2.0, area.height());
         for (n, (frame, legend)) in [(canvas.frame, legend), (second.frame, other)].into_iter().enumerate() {
-            let rect = Rect::from_min_size(area.min + vec2(n as f32 * (half.x + GAP), 0.0), half);
+            let column = if second.swapped { 1 - n } else { n };
+            let rect = Rect::from_min_size(area.min + vec2(column as f32 * (half.x + GAP), 0.0), half);
             wanted = pane(ui, rect, canvas, view, pictures, (frame, legend, n), quantity).or(wanted);
+            if second.riddle {
+                let below = Rect::from_min_max(rect.min + vec2(0.0, 36.0), rect.max);
+                let (painter, font) = (ui.painter_at(rect), egui::FontId::proportional(20.0));
+                let name = ["A", "B"][column].to_owned();
+                super::overlay::plate(&painter, super::overlay::Room::free(below), Align2::LEFT_TOP, name, font);
+            }
         }
     }
     banners(ui, area, canvas.frame, canvas.document);
@@ -353,7 +361,8 @@ fn pane(
         let plane = view.plane().min(size[2] - 1);
         view.camera.request(rect, scale, [size[0], size[1]], plane, quantity)
     };
-    if let Some(report) = &frame.report {
+    let told = !canvas.second.is_some_and(|second| second.riddle);
+    if let Some(report) = frame.report.as_ref().filter(|_| told) {
         // Under the clock, with its distance from the edge.
         let below = |all: Rect| Rect::from_min_max(all.min + vec2(0.0, 36.0), all.max);
         let mut room = super::overlay::Room::free(below(rect));
@@ -494,7 +503,8 @@ fn plane_slider(ui: &mut Ui, view: &mut ViewState, scenario: &Scenario, unit: Un
                 ui.label("z");
                 ui.spacing_mut().slider_width = (ui.available_height() - 72.0).max(64.0);
                 ui.name_inputs("Plane", |ui| {
-                    ui.add(egui::Slider::new(plane, 0..=last).vertical().show_value(false))
+                    let slider = ui.add(egui::Slider::new(plane, 0..=last).vertical().show_value(false));
+                    to_ends(ui, &slider, plane, 0..=last);
                 });
                 ui.label(unit.show(*plane as f64 * grid.spacing(), 3));
                 let text = format!("{} of {}", *plane + 1, last + 1);

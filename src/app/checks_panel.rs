@@ -89,7 +89,7 @@ fn card(
         Verdict::Wrong(_) => (Icon::CircleX, palette.wrong, "disagrees"),
     };
     let time = Units::of(scenario, clock.time_step).time;
-    let name = subject(scenario, &expectation.subject);
+    let name = expectation.subject.in_words(scenario.detectors());
     let response = egui::Frame::new()
         .fill(palette.surface)
         .corner_radius(4)
@@ -176,47 +176,6 @@ fn percent(share: f64) -> String {
         format!("{} %", grouped(value.round()))
     } else {
         format!("{} %", figure(value, digits))
-    }
-}
-
-/// What a prediction is about, in words.
-fn subject(scenario: &Scenario, subject: &Subject) -> String {
-    match subject {
-        Subject::Detector(n) => scenario.detectors().get(*n).map_or_else(
-            || format!("detector {n}"),
-            |detector| format!("Detector “{}”", detector.name),
-        ),
-        Subject::Observable(name) => match name.as_str() {
-            "x" => "Mean position x".to_owned(),
-            "y" => "Mean position y".to_owned(),
-            "z" => "Mean position z".to_owned(),
-            "spread_x" => "Width σ along x".to_owned(),
-            "spread_y" => "Width σ along y".to_owned(),
-            "spread_z" => "Width σ along z".to_owned(),
-            "px" => "Mean momentum along x".to_owned(),
-            "py" => "Mean momentum along y".to_owned(),
-            "pz" => "Mean momentum along z".to_owned(),
-            "spread_px" => "Spread of momentum along x".to_owned(),
-            "spread_py" => "Spread of momentum along y".to_owned(),
-            "spread_pz" => "Spread of momentum along z".to_owned(),
-            "uncertainty_x" => "Δx·Δp along x".to_owned(),
-            "uncertainty_y" => "Δx·Δp along y".to_owned(),
-            "uncertainty_z" => "Δx·Δp along z".to_owned(),
-            "lz" => "Angular momentum L_z".to_owned(),
-            "overlap_re" => "Overlap with the start, real part".to_owned(),
-            "overlap_im" => "Overlap with the start, imaginary part".to_owned(),
-            "survival" => "Survival probability".to_owned(),
-            "participation" => "Participation (sites covered)".to_owned(),
-            "norm" => "Norm".to_owned(),
-            "energy" => "Energy".to_owned(),
-            "fidelity" => "Fidelity".to_owned(),
-            "mirror_error" => "Error of the wave brought back".to_owned(),
-            "scaled_error" => "Error after the best rescaling".to_owned(),
-            "residual" => "Left inside at the turn".to_owned(),
-            "focus_width" => "Width of the focus".to_owned(),
-            "focus_contrast" => "Focus over rms".to_owned(),
-            other => other.to_owned(),
-        },
     }
 }
 

@@ -81,6 +81,10 @@ pub enum Action {
     Levels,
     /// Reverberation and clarity of a place.
     Room,
+    /// Two runs, one of them with a fault.
+    Riddle,
+    /// The field becomes nothing.
+    ClearWaves,
     /// Fewer steps per frame.
     Slower,
     /// More steps per frame.
@@ -234,6 +238,8 @@ pub const ACTIONS: &[Entry] = &[
     entry(Action::Sweep, Menu::Run, "Sweep…", Icon::ChartScatter, &[], "Runs the scene once for each of several values, and plots what is measured beside the theory."),
     entry(Action::Levels, Menu::Run, "Levels…", Icon::ListOrdered, &[], "Finds the energies and standing states of a quantum scene; a click makes one the state at t = 0."),
     entry(Action::Room, Menu::Run, "Room acoustics…", Icon::AudioLines, &[], "Runs a scene of sound to its end and tells how it is heard at a detector: reverberation times, clarity, decay."),
+    entry(Action::Riddle, Menu::Run, "Which is wrong?", Icon::CircleQuestionMark, &[], "Two runs of this scene side by side; in one of them something of the physics is changed. Find out which."),
+    entry(Action::ClearWaves, Menu::Run, "Clear waves", Icon::Eraser, &[], "Takes the packets and pulses of the start out of the scene and begins anew: sources play into silence, and new waves are placed with P. In quantum scenes the last packet stays."),
     entry(Action::Slower, Menu::Run, "Slower", Icon::ChevronDown, &[key(NONE, Key::Minus)], "Half as many steps per frame; Δt stays."),
     entry(Action::Faster, Menu::Run, "Faster", Icon::ChevronUp, &[key(NONE, Key::Plus), key(NONE, Key::Equals)], "Twice as many steps per frame; Δt stays."),
     entry(Action::Fit, Menu::View, "Fit to window", Icon::Scan, &[key(NONE, Key::Num0), key(NONE, Key::Home)], "Shows the whole grid. A double click on the picture does the same."),

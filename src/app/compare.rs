@@ -1,5 +1,6 @@
 //! Two runs from one state, in step: what the second one does differently, and how both are shown.
 
+use super::riddle::Riddle;
 use super::theme;
 use super::units::Units;
 use super::widgets::{choice, figure, hint, row, section};
@@ -83,6 +84,10 @@ pub struct Comparison {
     pub other: Other,
     /// How they are shown.
     pub show: Show,
+    /// The second run is the first one with a fault, to be found.
+    pub riddle: Option<Riddle>,
+    /// Riddles that were solved, and all.
+    pub score: [u32; 2],
     /// The second run as it was asked for: what it does differently, the draft's revision, Δt.
     asked: Option<(Other, u64, f64)>,
     /// The second run's frame, or that of the difference, and what they were made of.
@@ -102,6 +107,10 @@ pub struct Second<'a> {
     pub show: Show,
     /// The range of the difference.
     pub levels: Levels,
+    /// Whether the second run stands at the left.
+    pub swapped: bool,
+    /// Whether it is not said what runs, only A and B.
+    pub riddle: bool,
 }
 
 /// Marks the serial numbers of pictures of a second run or a difference.
@@ -110,7 +119,18 @@ const OTHERS: u64 = 1 << 62;
 impl Comparison {
     /// Another scene: one run.
     pub fn start_over(&mut self) {
-        *self = Self::default();
+        *self = Self {
+            score: self.score,
+            ..Self::default()
+        };
+    }
+
+    /// Begins a riddle about a scene; whether there is one.
+    pub fn begin_riddle(&mut self, file: &SceneFile, draw: u64) -> bool {
+        self.start_over();
+        self.riddle = Riddle::of(file, draw);
+        self.on = self.riddle.is_some();
+        self.on
     }
 
     /// The scene to be checked for the second run, if it is another one than was asked for last.
@@ -124,7 +144,15 @@ impl Comparison {
             return None;
         }
         self.asked = asked;
-        Some(self.other.scene(file, time_step))
+        let Some(riddle) = &self.riddle else {
+            return Some(self.other.scene(file, time_step));
+        };
+        // The same method, step by step.
+        let same = Other {
+            divisor: 1,
+            ..Other::default()
+        };
+        Some(same.scene(&riddle.scene(file)?, time_step))
     }
 
     /// The second run or the difference, to be shown.
@@ -157,6 +185,8 @@ impl Comparison {
             frame: self.shown.as_deref()?,
             show: self.show,
             levels: self.levels,
+            riddle: self.riddle.is_some(),
+            swapped: self.riddle.as_ref().is_some_and(|riddle| riddle.left),
         })
     }
 }
@@ -213,6 +243,10 @@ pub fn show(ui: &mut Ui, comparison: &mut Comparison, frame: &Frame) {
                 ui,
                 "Scenes with a mirror have one run: what is sent back is its own record.",
             );
+            return;
+        }
+        if comparison.riddle.is_some() {
+            hint(ui, "Which of the two runs is wrong is asked over the picture.");
             return;
         }
         ui.checkbox(&mut comparison.on, "a second run from the present state")

@@ -1,7 +1,7 @@
-//! The mode for lecture halls: the picture alone on the whole screen, large type, from preset to preset by a clicker's keys.
+//! The mode for lecture halls: the picture alone on the whole screen, large type, from scene to scene by a clicker's keys: all presets, or those of a lecture.
 
 use super::theme::{self, OVER_PICTURE};
-use crate::scene::presets;
+use crate::scene::lecture::{Lecture, Stop};
 use egui::{FontId, Key, Modifiers};
 
 /// How much larger everything is.
@@ -10,7 +10,7 @@ const ZOOM: f32 = 1.5;
 /// What a clicker or a key asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
-    /// The next preset.
+    /// The next scene.
     Next,
     /// The one before.
     Previous,
@@ -21,8 +21,12 @@ pub enum Turn {
 /// The mode under way.
 #[derive(Debug)]
 pub struct Demo {
-    /// The preset that is shown.
+    /// The scenes.
+    lecture: Lecture,
+    /// The one that is shown.
     place: usize,
+    /// Since when, in seconds of the window's clock.
+    since: Option<f64>,
     /// How the window was before.
     pub before: Before,
 }
@@ -39,12 +43,14 @@ pub struct Before {
 }
 
 impl Demo {
-    /// Begins with a preset, or with the first one where another scene is open.
+    /// Begins with a scene of a lecture, or with the first one where another scene is open.
     #[must_use]
-    pub fn begin(preset: Option<&str>, before: Before) -> Self {
-        let place = preset.and_then(|name| presets::all().iter().position(|preset| preset.name == name));
+    pub fn begin(lecture: Lecture, scene: Option<&str>, before: Before) -> Self {
+        let place = scene.and_then(|name| lecture.stops.iter().position(|stop| stop.scene == name));
         Self {
+            lecture,
             place: place.unwrap_or(0),
+            since: None,
             before,
         }
     }
@@ -55,20 +61,33 @@ impl Demo {
         self.before.zoom * ZOOM
     }
 
-    /// The preset to be shown.
+    /// The scene to be shown.
     #[must_use]
-    pub fn preset(&self) -> &'static str {
-        presets::all()[self.place].name
+    pub fn stop(&self) -> &Stop {
+        &self.lecture.stops[self.place]
     }
 
     /// Goes on or back; from the last to the first.
     pub fn turn(&mut self, turn: Turn) {
-        let count = presets::all().len();
+        let count = self.lecture.stops.len();
+        self.since = None;
         self.place = match turn {
             Turn::Next => (self.place + 1) % count,
             Turn::Previous => (self.place + count - 1) % count,
             Turn::End => self.place,
         };
+    }
+
+    /// Follows the clock; whether the next scene is to come by itself. The last one stays.
+    pub fn follow(&mut self, ctx: &egui::Context) -> bool {
+        let now = ctx.input(|input| input.time);
+        let since = *self.since.get_or_insert(now);
+        let Some(minutes) = self.stop().minutes else {
+            return false;
+        };
+        // The clock in the caption shows seconds.
+        ctx.request_repaint_after_secs((1.0 - (now - since).fract()) as f32);
+        self.stop().goes_on && now - since >= 60.0 * minutes && self.place + 1 < self.lecture.stops.len()
     }
 
     /// What the keys of this frame ask for. Clickers send Page Up and Page Down, F5 and Escape.
@@ -88,8 +107,10 @@ impl Demo {
         })
     }
 
-    /// Title and place in a line below the picture.
+    /// Title, note, clock and place below the picture; `title` is that of the scene.
     pub fn caption(&self, ui: &mut egui::Ui, title: &str) {
+        let stop = self.stop();
+        let title = if stop.title.is_empty() { title } else { &stop.title };
         let frame = egui::Frame::new()
             .fill(theme::of(true).canvas)
             .inner_margin(egui::Margin::symmetric(16, 6));
@@ -104,39 +125,93 @@ impl Demo {
                 };
                 ui.horizontal(|ui| {
                     ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-                        ui.label(text(format!("{} / {}", self.place + 1, presets::all().len()), 14.0));
+                        ui.label(text(format!("{} / {}", self.place + 1, self.lecture.stops.len()), 14.0));
+                        if let Some((words, late)) = self.time_left(ui.ctx()) {
+                            ui.add_space(12.0);
+                            let color = if late { theme::of(true).warning } else { theme::of(true).weak };
+                            ui.label(text(words, 14.0).color(color));
+                        }
                         ui.with_layout(egui::Layout::left_to_right(egui::Align::Center), |ui| {
                             ui.add(egui::Label::new(text(title.to_owned(), 20.0)).truncate());
                         });
                     });
                 });
+                if !stop.note.is_empty() {
+                    let note = egui::RichText::new(&stop.note).size(15.0).color(OVER_PICTURE);
+                    ui.add(egui::Label::new(note).wrap());
+                }
             });
+    }
+
+    /// How long the scene stands, of how long it is planned to; whether that is over.
+    fn time_left(&self, ctx: &egui::Context) -> Option<(String, bool)> {
+        let minutes = self.stop().minutes?;
+        let elapsed = ctx.input(|input| input.time) - self.since?;
+        let clock = |seconds: f64| format!("{:.0}:{:02.0}", (seconds / 60.0).floor(), (seconds % 60.0).floor());
+        let words = format!("{} of {}", clock(elapsed), clock(60.0 * minutes));
+        Some((words, elapsed > 60.0 * minutes))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scene::presets;
+
+    const BEFORE: Before = Before {
+        bare: false,
+        full_screen: false,
+        zoom: 1.0,
+    };
 
     #[test]
     fn presets_go_round() {
-        let before = Before {
-            bare: false,
-            full_screen: false,
-            zoom: 1.0,
-        };
-        let mut demo = Demo::begin(Some("tunnelling"), before);
-        assert_eq!(demo.preset(), "tunnelling");
-        let mut seen = vec![demo.preset()];
+        let mut demo = Demo::begin(Lecture::of_presets(), Some("tunnelling"), BEFORE);
+        assert_eq!(demo.stop().scene, "tunnelling");
+        let mut seen = vec![demo.stop().scene.clone()];
         for _ in 1..presets::all().len() {
             demo.turn(Turn::Next);
-            assert!(!seen.contains(&demo.preset()), "{}", demo.preset());
-            seen.push(demo.preset());
+            assert!(!seen.contains(&demo.stop().scene), "{}", demo.stop().scene);
+            seen.push(demo.stop().scene.clone());
         }
         demo.turn(Turn::Next);
-        assert_eq!(demo.preset(), "tunnelling");
+        assert_eq!(demo.stop().scene, "tunnelling");
         demo.turn(Turn::Previous);
-        assert_eq!(demo.preset(), *seen.last().unwrap());
-        assert_eq!(Demo::begin(None, before).preset(), presets::all()[0].name);
+        assert_eq!(demo.stop().scene, *seen.last().unwrap());
+        let first = Demo::begin(Lecture::of_presets(), None, BEFORE);
+        assert_eq!(first.stop().scene, presets::all()[0].name);
+    }
+
+    #[test]
+    fn a_scene_with_a_time_gives_way_to_the_next_once_it_is_over() {
+        let stop = |scene: &str, minutes, goes_on| Stop {
+            scene: scene.to_owned(),
+            minutes,
+            goes_on,
+            ..Stop::default()
+        };
+        let lecture = Lecture {
+            stops: vec![stop("pond", Some(0.5), true), stop("mach", Some(0.5), true)],
+            ..Lecture::default()
+        };
+        let mut demo = Demo::begin(lecture, None, BEFORE);
+        let ctx = egui::Context::default();
+        let at = |demo: &mut Demo, time: f64| {
+            let input = egui::RawInput {
+                time: Some(time),
+                ..egui::RawInput::default()
+            };
+            let mut goes_on = false;
+            let _ = ctx.run_ui(input, |ui| goes_on = demo.follow(ui.ctx()));
+            goes_on
+        };
+        assert!(!at(&mut demo, 100.0));
+        assert!(!at(&mut demo, 129.0));
+        assert_eq!(demo.time_left(&ctx), Some(("0:29 of 0:30".to_owned(), false)));
+        assert!(at(&mut demo, 130.5));
+        demo.turn(Turn::Next);
+        assert!(!at(&mut demo, 131.0));
+        assert!(!at(&mut demo, 500.0), "the last one stays");
+        assert_eq!(demo.time_left(&ctx), Some(("6:09 of 0:30".to_owned(), true)));
     }
 }

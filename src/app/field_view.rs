@@ -125,6 +125,8 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
             sources.scenario.theories(),
             t,
         );
+        let notes = (sources.scenario.notes(), t);
+        theory_view::ring(&painter, area, &view.camera, grid.spacing(), notes);
     }
     if !sources.bare {
         draw_cut(&painter, view, area, grid_rect);

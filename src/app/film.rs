@@ -59,7 +59,7 @@ impl Filming {
     /// # Errors
     /// If the system gives no thread.
     pub fn scene(order: Order, script: Script, wake: impl Fn() + Send + 'static) -> std::io::Result<Self> {
-        let progress = Progress::new(u64::from(script.pictures.max(1)));
+        let progress = Progress::new(u64::from(script.all_pictures().max(1)));
         let shared = progress.clone();
         let path = order.path.clone();
         Self::start(path, progress, false, move || {

@@ -11,6 +11,9 @@ use crate::units;
 use egui::{Align2, DragValue, Ui, vec2};
 use std::path::Path;
 
+/// Seconds for which a card stands.
+pub const CARD: f64 = 3.0;
+
 /// Every format with its name and what it is good for.
 const FORMATS: &[(Format, &str, &str)] = &[
     #[cfg(feature = "h264")]
@@ -38,11 +41,12 @@ const FORMATS: &[(Format, &str, &str)] = &[
 ];
 
 /// Sizes that are asked for often.
-const SIZES: [([usize; 2], &str); 4] = [
+const SIZES: [([usize; 2], &str); 5] = [
     ([1280, 720], "1280 × 720"),
     ([1920, 1080], "1920 × 1080"),
     ([2560, 1440], "2560 × 1440"),
     ([3840, 2160], "3840 × 2160"),
+    ([1080, 1920], "1080 × 1920 (upright)"),
 ];
 
 /// What a film shows.
@@ -73,6 +77,8 @@ pub struct Wanted {
     pub overlay: bool,
     /// Only the part of the field that is in view.
     pub part: bool,
+    /// A card with the title before it, and one with what was measured after it.
+    pub cards: bool,
 }
 
 impl Wanted {
@@ -110,6 +116,7 @@ impl FilmDialogue {
                 end,
                 overlay: true,
                 part: false,
+                cards: false,
             },
             |known| Wanted { end, ..known },
         ));
@@ -175,8 +182,10 @@ fn contents(ui: &mut Ui, wanted: &mut Wanted, frame: &Frame, folder: Option<&Pat
     size_row(ui, wanted);
     if wanted.format != Format::Png {
         row(ui, "Rate", "Pictures per second.", |ui| {
+            // What GIFs can say, and every screen can show.
+            let most = if wanted.format == Format::Gif { 50.0 } else { 60.0 };
             let rate = DragValue::new(&mut wanted.fps)
-                .range(1.0..=50.0)
+                .range(1.0..=most)
                 .speed(0.2)
                 .max_decimals(1);
             ui.add(rate.suffix(" pictures/s"));
@@ -199,6 +208,11 @@ fn contents(ui: &mut Ui, wanted: &mut Wanted, frame: &Frame, folder: Option<&Pat
     row(ui, "Overlay", "Burned into the picture.", |ui| {
         ui.checkbox(&mut wanted.overlay, "title, clock, colours and scale");
     });
+    if wanted.what == What::Scene && wanted.format != Format::Png {
+        row(ui, "Cards", "Three seconds each, before and after the run.", |ui| {
+            ui.checkbox(&mut wanted.cards, "title first, predictions last");
+        });
+    }
     space(ui, wanted, folder);
     ui.add_space(8.0);
     ui.horizontal(|ui| {
@@ -221,7 +235,7 @@ fn size_row(ui: &mut Ui, wanted: &mut Wanted) {
                 .unwrap_or(SIZES.len());
             let before = known;
             ui.scope(|ui| {
-                ui.set_max_width(140.0);
+                ui.set_max_width(168.0);
                 let all = SIZES
                     .iter()
                     .enumerate()

@@ -113,6 +113,11 @@ fn theory(painter: &Painter, plot: Rect, view: &ViewState, sources: &Sources<'_>
         plot.width() as usize,
     );
     let clip = painter.with_clip_rect(plot);
+    let x = |length: f64| x_of(view, plot, along.site(length) + 0.5);
+    if !is_momentum(sources.frame) {
+        let notes = (sources.scenario.notes(), sources.frame.clock.time);
+        theory_view::interval(&clip, plot, x, notes);
+    }
     for (_, points) in theory_view::along_cut(sources.scenario, (0, quantity, 0.0), sources.frame.clock.time, ends) {
         let place = |[x, value]: &[f64; 2]| {
             let y = egui::remap(*value, bottom..=top, f64::from(plot.bottom())..=f64::from(plot.top()));

@@ -4,6 +4,13 @@ use super::command::{Menu, actions};
 use super::theme;
 use egui::vec2;
 
+/// What keys do in a control that has the focus.
+const SLIDERS: [(&str, &str); 3] = [
+    ("Tab", "to the next control"),
+    ("Left, Right", "a slider a little on"),
+    ("Home, End", "a slider to its ends"),
+];
+
 /// Gestures of the mouse.
 const GESTURES: [(&str, &str); 8] = [
     ("Wheel", "zoom at the pointer"),
@@ -16,48 +23,147 @@ const GESTURES: [(&str, &str); 8] = [
     ("Drop a file", "open a scene"),
 ];
 
-/// Shows the overlay; returns false once it was closed.
-pub fn show(ctx: &egui::Context) -> bool {
-    let modal = egui::Modal::new(egui::Id::unique("help"))
-        .frame(theme::modal(ctx))
-        .show(ctx, |ui| {
-            let palette = theme::palette(ui);
-            ui.set_width(640.0_f32.min(ui.ctx().content_rect().width() - 64.0));
+/// The overlay, while it is shown.
+#[derive(Debug, Default)]
+pub struct Help {
+    open: bool,
+    /// What the lines are searched for.
+    search: String,
+}
+
+/// A part of the list: its heading, and what keys or gestures do.
+type Part = (&'static str, Vec<(&'static str, String)>);
+
+impl Help {
+    /// Shows it, or not.
+    pub fn toggle(&mut self) {
+        self.open = !self.open;
+        self.search.clear();
+    }
+
+    /// Whether it is shown.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.open
+    }
+
+    /// Shows it, where it is open.
+    pub fn show(&mut self, ctx: &egui::Context) {
+        if !self.open {
+            return;
+        }
+        let modal = egui::Modal::new(egui::Id::unique("help"))
+            .frame(theme::modal(ctx))
+            .show(ctx, |ui| self.contents(ui));
+        if modal.inner || modal.should_close() {
+            self.open = false;
+        }
+    }
+
+    /// What is searched for and found, in as many columns as fit; whether it is to be closed.
+    fn contents(&mut self, ui: &mut egui::Ui) -> bool {
+        let window = ui.ctx().content_rect();
+        let width = 1000.0_f32.min(window.width() - 64.0);
+        let count = if width >= 880.0 {
+            3
+        } else if width >= 520.0 {
+            2
+        } else {
+            1
+        };
+        ui.set_width(width);
+        let palette = theme::palette(ui);
+        ui.horizontal(|ui| {
             ui.heading(egui::RichText::new("Keys and mouse").color(palette.strong));
-            ui.add_space(8.0);
-            let most = (ui.ctx().content_rect().height() - 160.0).max(120.0);
-            egui::ScrollArea::vertical()
-                .auto_shrink([false, true])
-                .max_height(most)
-                .show(ui, |ui| {
-                    // Room for the scroll bar, so that it covers nothing.
-                    ui.set_max_width(ui.available_width() - 12.0);
-                    ui.spacing_mut().item_spacing.x = 32.0;
-                    ui.columns(2, |columns| {
-                        for (n, (title, menu)) in Menu::ALL.into_iter().enumerate() {
-                            let ui = &mut columns[usize::from(n >= 3)];
-                            ui.label(egui::RichText::new(title).color(palette.accent));
-                            for entry in actions().filter(|entry| entry.menu == menu && !entry.keys.is_empty()) {
-                                let keys: Vec<String> = entry
-                                    .keys
-                                    .iter()
-                                    .map(|key| super::command::shown(ui.ctx(), key))
-                                    .collect();
-                                line(ui, entry.title, &keys.join(", "));
+            ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+                let field = egui::TextEdit::singleline(&mut self.search).desired_width(220.0);
+                let field = ui
+                    .add(field.hint_text("Search"))
+                    .accessible_name("Search keys");
+                // Nothing else takes text here.
+                if !field.has_focus() {
+                    field.request_focus();
+                }
+            });
+        });
+        ui.add_space(8.0);
+        let found = self.found(ui.ctx());
+        if found.is_empty() {
+            super::widgets::hint(ui, "No key or gesture is called so.");
+        }
+        egui::ScrollArea::vertical()
+            .auto_shrink([false, true])
+            .max_height((window.height() - 168.0).max(120.0))
+            .show(ui, |ui| {
+                // Room for the scroll bar, so that it covers nothing.
+                ui.set_max_width(ui.available_width() - 12.0);
+                ui.spacing_mut().item_spacing = vec2(32.0, 0.0);
+                let parts = columns(&found, count);
+                ui.columns(count, |columns| {
+                    for (ui, parts) in columns.iter_mut().zip(parts) {
+                        for (title, lines) in parts {
+                            ui.label(egui::RichText::new(*title).color(palette.accent));
+                            for (what, keys) in lines {
+                                line(ui, what, keys);
                             }
                             ui.add_space(8.0);
                         }
-                        let ui = &mut columns[1];
-                        ui.label(egui::RichText::new("Mouse").color(palette.accent));
-                        for (gesture, effect) in GESTURES {
-                            line(ui, effect, gesture);
-                        }
-                    });
+                    }
                 });
-            ui.add_space(8.0);
-            ui.vertical_centered(|ui| ui.button("Close").clicked()).inner
+            });
+        ui.add_space(8.0);
+        ui.vertical_centered(|ui| ui.button("Close").clicked()).inner
+    }
+
+    /// The parts whose lines hold every word that is searched for, in what they do, their keys or their heading.
+    fn found(&self, ctx: &egui::Context) -> Vec<Part> {
+        let wanted = self.search.to_lowercase();
+        let matches = |title: &str, what: &str, keys: &str| {
+            let line = format!("{title} {what} {keys}").to_lowercase();
+            wanted.split_whitespace().all(|word| line.contains(word))
+        };
+        let menus = Menu::ALL.into_iter().map(|(title, menu)| {
+            let entries = actions().filter(|entry| entry.menu == menu && !entry.keys.is_empty());
+            let lines = entries.map(|entry| {
+                let keys: Vec<String> = entry
+                    .keys
+                    .iter()
+                    .map(|key| super::command::shown(ctx, key))
+                    .collect();
+                (entry.title, keys.join(", "))
+            });
+            (title, lines.collect::<Vec<_>>())
         });
-    !(modal.inner || modal.should_close())
+        let listed = |title, lines: &[(&'static str, &'static str)]| {
+            let lines = lines.iter().map(|(gesture, effect)| (*effect, (*gesture).to_owned()));
+            (title, lines.collect::<Vec<_>>())
+        };
+        let others = [listed("Sliders and numbers", &SLIDERS), listed("Mouse", &GESTURES)];
+        menus
+            .chain(others)
+            .map(|(title, mut lines)| {
+                lines.retain(|(what, keys)| matches(title, what, keys));
+                (title, lines)
+            })
+            .filter(|(_, lines)| !lines.is_empty())
+            .collect()
+    }
+}
+
+/// The parts in columns of about the same height, in their order.
+fn columns(parts: &[Part], count: usize) -> Vec<Vec<&Part>> {
+    // A heading and the gap below a part take the room of two lines.
+    let height = |part: &Part| part.1.len() + 2;
+    let total: usize = parts.iter().map(height).sum();
+    let mut columns = vec![Vec::new(); count];
+    let mut above = 0;
+    for part in parts {
+        // The column in which the middle of the part lies.
+        let middle = 2 * above + height(part);
+        columns[(middle * count / (2 * total)).min(count - 1)].push(part);
+        above += height(part);
+    }
+    columns
 }
 
 fn line(ui: &mut egui::Ui, what: &str, keys: &str) {
@@ -79,4 +185,39 @@ fn line(ui: &mut egui::Ui, what: &str, keys: &str) {
         egui::FontId::monospace(11.5),
         palette.weak,
     );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_keep_the_order_and_share_the_height() {
+        let part = |title, lines| (title, vec![("what", String::new()); lines]);
+        let parts = [part("a", 6), part("b", 3), part("c", 9), part("d", 5), part("e", 2)];
+        let columns = columns(&parts, 3);
+        let titles: Vec<Vec<&str>> = columns
+            .iter()
+            .map(|column| column.iter().map(|(title, _)| *title).collect())
+            .collect();
+        assert_eq!(titles, [vec!["a", "b"], vec!["c"], vec!["d", "e"]]);
+    }
+
+    #[test]
+    fn every_word_must_be_found() {
+        let ctx = egui::Context::default();
+        let found = |search: &str| {
+            let help = Help {
+                open: true,
+                search: search.to_owned(),
+            };
+            let parts = help.found(&ctx);
+            parts.into_iter().flat_map(|(_, lines)| lines).map(|(what, _)| what).collect::<Vec<_>>()
+        };
+        assert_eq!(found("turn time"), ["Turn time round"]);
+        assert_eq!(found("slider home"), ["a slider to its ends"]);
+        assert!(found("F5").contains(&"Demo"));
+        assert!(found("no such thing").is_empty());
+        assert!(found("").len() > 40);
+    }
 }

@@ -1,7 +1,7 @@
 //! The layers of the medium as a list: add, remove, reorder, shape, value, drive.
 
 use super::cards::List;
-use super::widgets::{button, choice, fault, hint, icon_button, row};
+use super::widgets::{button, choice, fault, hint, icon_button, row, to_ends};
 use crate::physics::expression::constants::{constants, with_value};
 use crate::physics::expression::{Expression, SPACE, TIME};
 use crate::physics::{Mode, Sets};
@@ -207,11 +207,12 @@ fn constant_rows(ui: &mut Ui, text: &mut String) {
             "A constant of the formula: name = value in [from, to].",
             |ui| {
                 ui.spacing_mut().slider_width = (ui.available_width() - 72.0).max(40.0);
-                ui.add(
+                let slider = ui.add(
                     egui::Slider::new(&mut value, low..=high)
                         .step_by(step)
                         .clamping(egui::SliderClamping::Never),
-                )
+                );
+                to_ends(ui, &slider, &mut value, low..=high);
             },
         );
         #[expect(clippy::float_cmp, reason = "whether the slider was moved")]

@@ -3,13 +3,14 @@
 //! `?preset=NAME` names a preset; `#scene=TEXT` carries a scene file, compressed (zlib) and written in the 64 signs that addresses hold as they are (base64url,
 //! RFC 4648, section 5). `panels=none` leaves the picture alone, `play=0` waits at t = 0, `log=info` tells the browser's console what happens.
 
+use crate::base64;
 use miniz_oxide::{deflate, inflate};
 
 /// Bytes of a scene that a link may hold: more than any that was written by hand.
 const LONGEST: usize = 1 << 22;
 
 /// The 64 signs.
-const SIGNS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+const SIGNS: &[u8; 64] = base64::URL.signs;
 
 /// What an address asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,14 +60,7 @@ pub fn read(search: &str, hash: &str) -> Result<Link, String> {
 #[must_use]
 pub fn packed(scene: &str) -> String {
     let bytes = deflate::compress_to_vec_zlib(scene.as_bytes(), 9);
-    let mut text = String::with_capacity(bytes.len() * 4 / 3 + 3);
-    for three in bytes.chunks(3) {
-        let bits = three.iter().fold(0u32, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - three.len()));
-        for sign in 0..=three.len() {
-            text.push(char::from(SIGNS[(bits >> (18 - 6 * sign) & 63) as usize]));
-        }
-    }
-    text
+    base64::encode(&bytes, base64::URL)
 }
 
 fn unpacked(text: &str) -> Result<String, String> {

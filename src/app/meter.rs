@@ -48,6 +48,12 @@ impl Meter {
         }
     }
 
+    /// When the program began.
+    #[must_use]
+    pub fn started(&self) -> Instant {
+        self.started
+    }
+
     /// A frame begins.
     pub fn begin(&mut self) {
         if self.pictured && self.first_picture.is_none() {
@@ -142,14 +148,14 @@ impl Meter {
 /// Processor time of the calling thread since it began, where the system tells cheaply: on a busy machine a frame's time on
 /// the clock is mostly waiting.
 #[cfg(target_os = "linux")]
-fn thread_time() -> Option<Duration> {
+pub(super) fn thread_time() -> Option<Duration> {
     // Nanoseconds on a processor, nanoseconds waiting for one, time slices: Documentation/scheduler/sched-stats.
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     text.split_whitespace().next()?.parse().ok().map(Duration::from_nanos)
 }
 
 /// Bytes of the process that lie in memory, where the system tells.
-fn process_memory() -> Option<u64> {
+pub(super) fn process_memory() -> Option<u64> {
     if !cfg!(target_os = "linux") {
         return None;
     }
@@ -162,7 +168,7 @@ fn process_memory() -> Option<u64> {
 
 /// Elsewhere only the clock is read.
 #[cfg(not(target_os = "linux"))]
-fn thread_time() -> Option<Duration> {
+pub(super) fn thread_time() -> Option<Duration> {
     None
 }
 

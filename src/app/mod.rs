@@ -32,6 +32,7 @@ pub mod gain_plot;
 pub mod gallery;
 pub mod gestures;
 pub mod graph_view;
+mod guesses;
 pub mod handles;
 pub mod head_start;
 pub mod help;
@@ -51,6 +52,8 @@ pub mod mirror_plots;
 pub mod mirror_strip;
 pub mod mirror_tool;
 pub mod notice;
+#[cfg(not(target_family = "wasm"))]
+pub mod offscreen;
 pub mod opacity_curve;
 mod outputs;
 pub mod overlay;
@@ -66,6 +69,7 @@ pub mod recovery;
 pub mod refine;
 pub mod relief_view;
 mod rest;
+pub mod riddle;
 pub mod room_panel;
 mod run_log;
 pub mod scene_library;
@@ -113,4 +117,6 @@ pub struct AppOptions {
     pub set: Vec<String>,
     /// The scene, where it was read already.
     pub opened: Option<background::Opened>,
+    /// A lecture to be shown at once.
+    pub lecture: Option<crate::scene::lecture::Lecture>,
 }

@@ -2,7 +2,7 @@
 
 use super::background::Ask;
 use super::film::{Filming, Order};
-use super::film_panel::{What, Wish};
+use super::film_panel::{CARD, What, Wish};
 use super::window::App;
 use crate::colormap;
 use crate::engine::{Command, Engine, Job};
@@ -64,6 +64,7 @@ impl App {
         let mut look = Look::of(scenario);
         look.overlay = true;
         look.orbit = self.view.orbit;
+        look.follows = self.view.follows;
         look.gamma = self.view.gamma();
         if !self.settings.dark && grid.rank() == 2 && look.mode == ViewMode::Plane && look.colormap == "auto" {
             // As the window shows it.
@@ -145,6 +146,8 @@ impl App {
                     to: wanted.end,
                     pictures: wanted.pictures(),
                     fps: wanted.fps,
+                    title: if wanted.cards { CARD } else { 0.0 },
+                    end: if wanted.cards { CARD } else { 0.0 },
                 };
                 Filming::scene(order, script, wake).map_err(|error| error.to_string())
             }

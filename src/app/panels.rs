@@ -11,7 +11,7 @@ use super::tools::{Tool, Work};
 use super::tour::Seen;
 use super::window::{App, Wishes};
 use super::{
-    checks_panel, dropped, help, lesson_panel, method_panel, mirror_strip, plots, scene_panel, status, system, theme,
+    checks_panel, dropped, lesson_panel, method_panel, mirror_strip, plots, riddle, scene_panel, status, system, theme,
     time_panel, tools, transport, view_panel,
 };
 use crate::engine::{Command, Phase, Status};
@@ -190,7 +190,7 @@ impl App {
                 ui.advance_cursor_after_rect(egui::Rect::from_min_max(room.min, bottom));
             };
             section(ui, "view", &mut |ui| {
-                view_panel::show(ui, file, &mut self.view, scenario);
+                view_panel::show(ui, file, &mut self.view, scenario, frame.clock.time);
             });
             section(ui, "time", &mut |ui| {
                 let speed = (&mut self.steps_per_frame, standing);
@@ -204,8 +204,35 @@ impl App {
         });
     }
 
+    /// The plots that are chosen: those of the scene, where it names some, else the user's own.
+    pub(super) fn chosen_plots(&mut self) -> &mut Vec<plots::Kind> {
+        let named = &self.document.draft.view.plots;
+        if named.is_empty() {
+            self.scene_plots = None;
+        }
+        if self.scene_plots.is_some() || !named.is_empty() {
+            self.scene_plots.get_or_insert_with(|| named.clone())
+        } else if self.worker.last_frame().mirror.is_some() {
+            &mut self.settings.shown_with_mirror
+        } else {
+            &mut self.settings.shown
+        }
+    }
+
+    /// Takes over what was chosen; another choice among the plots of a scene is no edit of it, as another view is none.
+    fn choose_plots(&mut self, shown: Vec<plots::Kind>, own: bool) {
+        let named = &mut self.document.draft.view.plots;
+        if own == named.is_empty() {
+            // Without a plot there is nothing to be kept.
+            *named = if own { shown.clone() } else { Vec::new() };
+        }
+        *self.chosen_plots() = shown;
+    }
+
     fn bottom(&mut self, ui: &mut Ui, wishes: &mut Wishes, frame_style: egui::Frame) {
         let mut open = self.settings.plots;
+        let mut own = !self.document.draft.view.plots.is_empty();
+        let mut shown = self.chosen_plots().clone();
         // In a low window the picture keeps the larger part.
         let most = (0.45 * ui.available_height() - 16.0).clamp(104.0, 480.0);
         Panel::bottom("plots")
@@ -214,11 +241,8 @@ impl App {
             .size_range(136.0_f32.min(most)..=most)
             .show_collapsible(ui, &mut open, |ui| {
                 let present = self.worker.last_frame();
-                let shown = if present.mirror.is_some() {
-                    &mut self.settings.shown_with_mirror
-                } else {
-                    &mut self.settings.shown
-                };
+                let own = &mut own;
+                let mut chosen = plots::Chosen { shown: &mut shown, own };
                 let frame = self.frame_history.frame(present).unwrap_or(present);
                 let line = self.document.draft.grid.size.len() == 1;
                 let quantity = frame.image.quantity.filter(|_| !line);
@@ -228,7 +252,7 @@ impl App {
                     carpet: &mut self.carpet,
                     map: view_panel::map(&self.document.draft, quantity, theme::is_paper()),
                 };
-                plots::show(ui, shown, &mut self.view, &mut records, frame);
+                plots::show(ui, &mut chosen, &mut self.view, &mut records, frame);
             });
         self.settings.plots = open;
         if !open {
@@ -236,15 +260,12 @@ impl App {
                 .frame(frame_style)
                 .resizable(false)
                 .show(ui, |ui| {
-                    let frame = self.worker.last_frame();
-                    let shown = if frame.mirror.is_some() {
-                        &mut self.settings.shown_with_mirror
-                    } else {
-                        &mut self.settings.shown
-                    };
-                    self.settings.plots = plots::names(ui, shown, frame, false);
+                    let own = &mut own;
+                    let mut chosen = plots::Chosen { shown: &mut shown, own };
+                    self.settings.plots = plots::names(ui, &mut chosen, self.worker.last_frame(), false);
                 });
         }
+        self.choose_plots(shown, own);
         Panel::bottom("transport")
             .frame(frame_style)
             .resizable(false)
@@ -306,6 +327,22 @@ impl App {
         }
     }
 
+    /// Which of two runs is wrong, where that is asked.
+    fn show_riddle(&mut self, ctx: &egui::Context) {
+        let Some(riddle) = &mut self.comparison.riddle else { return };
+        let asked = riddle.verdict().is_none();
+        let wish = riddle.show(ctx, self.canvas_area, self.comparison.score);
+        if let Some(right) = riddle.verdict().filter(|_| asked) {
+            self.comparison.score[0] += u32::from(right);
+            self.comparison.score[1] += 1;
+        }
+        match wish {
+            Some(riddle::Wish::Another) => self.begin_riddle(),
+            Some(riddle::Wish::End) => self.comparison.start_over(),
+            None => {}
+        }
+    }
+
     /// The first steps, where they are wanted.
     fn show_tour(&mut self, ctx: &egui::Context) {
         let frame = self.worker.last_frame();
@@ -314,10 +351,10 @@ impl App {
             backwards: frame.clock.time_step < 0.0,
             tool: self.view.tools.tool != Tool::Move,
             palette: self.palette.is_open(),
-            help: self.help,
+            help: self.help.is_open(),
             steps: frame.clock.steps,
         };
-        let held = self.help || self.palette.is_open() || self.prompt.is_open() || self.film_dialogue.is_open();
+        let held = self.help.is_open() || self.palette.is_open() || self.prompt.is_open() || self.film_dialogue.is_open();
         let held = held || ctx.text_edit_focused();
         let began = std::mem::take(&mut self.starting);
         self.starting = began && !seen.runs;
@@ -360,9 +397,14 @@ impl App {
         self.levels.show(ctx, &mut self.document);
         self.room.show(ctx, &self.document);
         let area = self.canvas_area;
-        if self.questions.show(ctx, self.worker.last_frame(), area) {
+        let class = self.demo.is_some();
+        if self.questions.show(ctx, self.worker.last_frame(), (area, class)) {
             self.worker.send(Command::Play);
         }
+        if class {
+            self.questions.show_result(ctx, self.worker.last_frame(), area);
+        }
+        self.show_riddle(ctx);
         self.show_tour(ctx);
         self.show_rest(ctx);
         self.offer_recovery(ctx);
@@ -371,9 +413,7 @@ impl App {
             let running = self.worker.last_frame().status == Status::Running;
             wishes.actions.extend(transport::over_picture(ctx, area, running));
         }
-        if self.help {
-            self.help = help::show(ctx);
-        }
+        self.help.show(ctx);
         dropped::veil(ctx);
     }
 }

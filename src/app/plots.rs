@@ -10,6 +10,7 @@ use super::{gain_plot, mirror_plots, theme};
 use crate::colormap::Colormap;
 use crate::engine::Frame;
 use crate::physics::Equation;
+pub use crate::scene::scenario::Plot as Kind;
 use crate::scene::scenario::Quantity;
 use egui::text::{LayoutJob, TextFormat};
 use egui::{Color32, FontId, Ui, vec2};
@@ -24,51 +25,6 @@ const LEAST: f32 = 152.0;
 
 /// Height of a plot's title, of the names of its lines, and of the gap below.
 const CAPTION: f32 = 40.0;
-
-/// One plot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub enum Kind {
-    /// Values along a row or column of the picture.
-    Cut,
-    /// Mean x, y, z.
-    Position,
-    /// σx, σy, σz.
-    Spread,
-    /// Norm over its first value, minus 1.
-    Norm,
-    /// Mean of H.
-    Energy,
-    /// Mean momentum.
-    Momentum,
-    /// Δx·Δp.
-    Uncertainty,
-    /// Mean angular momentum.
-    AngularMomentum,
-    /// Overlap with the start.
-    Overlap,
-    /// Sites that the state covers.
-    Participation,
-    /// How pure the state of one of two particles is.
-    Purity,
-    /// |ψ|² summed along each axis.
-    Marginals,
-    /// The detectors.
-    Detectors,
-    /// The detectors' power by frequency.
-    Spectrum,
-    /// How good the focus of a mirror is.
-    Fidelity,
-    /// What its transducers hear and play.
-    Signals,
-    /// The focus before and after.
-    Focus,
-    /// The line cut over time.
-    Carpet,
-    /// How far two runs are apart.
-    Difference,
-    /// The focus of each way back, over transducers and record.
-    Gain,
-}
 
 impl Kind {
     /// Every plot with its title and what it shows.
@@ -230,8 +186,17 @@ fn offered(kind: Kind, frame: &Frame) -> bool {
     }
 }
 
+/// The plots that are chosen, and whether they belong to the scene.
+pub struct Chosen<'a> {
+    /// Those that are shown.
+    pub shown: &'a mut Vec<Kind>,
+    /// Whether they are written into the scene.
+    pub own: &'a mut bool,
+}
+
 /// The names of the plots in a line; whether one was chosen. While the plots are folded (`open` is false) choosing one shows it.
-pub fn names(ui: &mut Ui, shown: &mut Vec<Kind>, frame: &Frame, open: bool) -> bool {
+pub fn names(ui: &mut Ui, plots: &mut Chosen<'_>, frame: &Frame, open: bool) -> bool {
+    let shown = &mut *plots.shown;
     let Some(scenario) = &frame.scenario else { return false };
     let equation = scenario.model().equation();
     let mut chosen = false;
@@ -264,27 +229,27 @@ pub fn names(ui: &mut Ui, shown: &mut Vec<Kind>, frame: &Frame, open: bool) -> b
         for (kind, _, about) in usual {
             name(ui, kind, about);
         }
-        if !rare.is_empty() {
-            ui.menu_button("More", |ui| {
-                for (kind, _, about) in rare {
-                    name(ui, kind, about);
-                }
-            });
-        }
+        ui.menu_button("More", |ui| {
+            for (kind, _, about) in rare {
+                name(ui, kind, about);
+            }
+            ui.checkbox(plots.own, "Keep with the scene")
+                .on_hover_text("Writes the plots that are chosen into the scene, which then opens with them.");
+        });
     });
     chosen
 }
 
 /// Shows the plots side by side.
-pub fn show(ui: &mut Ui, shown: &mut Vec<Kind>, view: &mut ViewState, records: &mut Records<'_>, frame: &Frame) {
+pub fn show(ui: &mut Ui, plots: &mut Chosen<'_>, view: &mut ViewState, records: &mut Records<'_>, frame: &Frame) {
     // The panel keeps its height whatever stands in it.
     ui.set_min_size(ui.available_size());
     ui.spacing_mut().item_spacing.y = 4.0;
     let Some(scenario) = &frame.scenario else { return };
     let rank = scenario.grid().rank();
     let equation = scenario.model().equation();
-    names(ui, shown, frame, true);
-    let all: Vec<Kind> = shown.iter().copied().filter(|kind| offered(*kind, frame)).collect();
+    names(ui, plots, frame, true);
+    let all: Vec<Kind> = plots.shown.iter().copied().filter(|kind| offered(*kind, frame)).collect();
     if all.is_empty() {
         super::widgets::hint(ui, "Choose what to plot.");
         return;

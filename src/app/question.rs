@@ -1,6 +1,7 @@
-//! "Predict, then run": a question of the scene, asked while the run waits, and what the user predicted.
+//! "Predict, then run": a question of the scene, asked while the run waits, and what was predicted: by the user, or, in the mode for lecture halls, by a class.
 
 use super::theme;
+use super::guesses;
 use super::widgets::{card, figure};
 use crate::engine::Frame;
 use egui::{Align2, Key, Modifiers, vec2};
@@ -13,17 +14,29 @@ pub struct Questions {
     /// One place for each expectation.
     answers: Vec<Answer>,
     text: String,
+    /// What a class has called out so far.
+    called: Vec<f64>,
     /// The question whose field had the focus already.
     fresh: Option<usize>,
 }
 
 /// What became of a question.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 enum Answer {
     #[default]
     Open,
     Skipped,
-    Guess(f64),
+    /// What was predicted; by a class, in the order in which it was called out.
+    Guesses(Vec<f64>),
+}
+
+/// What a question's card was told.
+enum Said {
+    /// One guess of the user's.
+    One(f64),
+    /// The class has said all.
+    All,
+    Nothing,
 }
 
 impl Questions {
@@ -42,12 +55,12 @@ impl Questions {
         }
     }
 
-    /// What the user predicted for an expectation.
+    /// What was predicted for an expectation.
     #[must_use]
-    pub fn guess(&self, place: usize) -> Option<f64> {
+    pub fn guesses(&self, place: usize) -> &[f64] {
         match self.answers.get(place) {
-            Some(Answer::Guess(value)) => Some(*value),
-            _ => None,
+            Some(Answer::Guesses(values)) => values,
+            _ => &[],
         }
     }
 
@@ -57,8 +70,8 @@ impl Questions {
         self.answers.get(place) == Some(&Answer::Open)
     }
 
-    /// Shows the question that the run waits at; whether it goes on.
-    pub fn show(&mut self, ctx: &egui::Context, frame: &Frame, area: egui::Rect) -> bool {
+    /// Shows the question that the run waits at; whether it goes on. A class says one number after the other.
+    pub fn show(&mut self, ctx: &egui::Context, frame: &Frame, (area, class): (egui::Rect, bool)) -> bool {
         let Some((place, scenario)) = frame.question.zip(frame.scenario.as_ref()) else {
             return false;
         };
@@ -73,45 +86,92 @@ impl Questions {
         let at = (Align2::CENTER_BOTTOM, area.center_bottom() - vec2(0.0, 24.0));
         card(ctx, "question", at, width, |ui| {
             let palette = theme::palette(ui);
-            ui.label(
-                egui::RichText::new("Predict, then run")
-                    .size(12.0)
-                    .color(palette.accent),
-            );
+            let heading = if class { "What does the class say?" } else { "Predict, then run" };
+            ui.label(egui::RichText::new(heading).size(12.0).color(palette.accent));
             ui.add(egui::Label::new(egui::RichText::new(&expectation.ask).size(15.0).color(palette.strong)).wrap());
-            let field = ui
-                .add(
-                    egui::TextEdit::singleline(&mut self.text)
-                        .desired_width(160.0)
-                        .hint_text("a number"),
-                )
-                .accessible_name("Your prediction");
-            if self.fresh != Some(place) {
-                self.fresh = Some(place);
-                field.request_focus();
+            if class && !self.called.is_empty() {
+                guesses::strip(ui, &self.called, None);
             }
-            let guess = number(&self.text);
-            let enter = ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Enter));
-            ui.horizontal(|ui| {
-                let run = ui.add_enabled(guess.is_some(), egui::Button::new("Predict and run"));
-                if run.clicked() || (enter && guess.is_some()) {
-                    done = guess.map(Answer::Guess);
-                }
-                if ui.button("Skip").clicked() {
-                    done = Some(Answer::Skipped);
-                }
-            });
+            done = self.answer_rows(ui, place, class);
         });
-        let Some(answer) = done else { return false };
-        self.answers[place] = answer;
+        self.answers[place] = match done {
+            None => return false,
+            Some(Said::Nothing) => Answer::Skipped,
+            Some(Said::One(value)) => Answer::Guesses(vec![value]),
+            Some(Said::All) => Answer::Guesses(std::mem::take(&mut self.called)),
+        };
         self.text.clear();
         true
     }
 
-    /// What the user said, beside what was measured.
+    /// The field and the buttons; what was said, once that is all.
+    fn answer_rows(&mut self, ui: &mut egui::Ui, place: usize, class: bool) -> Option<Said> {
+        let field = ui
+            .add(
+                egui::TextEdit::singleline(&mut self.text)
+                    .desired_width(160.0)
+                    .hint_text(if class { "a number, then Enter" } else { "a number" }),
+            )
+            .accessible_name("Your prediction");
+        if self.fresh != Some(place) {
+            self.fresh = Some(place);
+            self.called.clear();
+            field.request_focus();
+        }
+        let guess = number(&self.text);
+        let enter = ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Enter));
+        let mut done = None;
+        ui.horizontal(|ui| {
+            let (can, words) = if class {
+                (!self.called.is_empty(), "Run")
+            } else {
+                (guess.is_some(), "Predict and run")
+            };
+            let run = ui.add_enabled(can, egui::Button::new(words)).clicked();
+            if class {
+                if let Some(value) = guess.filter(|_| enter) {
+                    self.called.push(value);
+                    self.text.clear();
+                    field.request_focus();
+                } else if run || (enter && can && self.text.trim().is_empty()) {
+                    done = Some(Said::All);
+                }
+            } else if run || enter {
+                done = guess.map(Said::One);
+            }
+            if ui.button("Skip").clicked() {
+                done = Some(Said::Nothing);
+            }
+        });
+        done
+    }
+
+    /// Shows what a class said beside what was measured, once it is, while the run rests or goes on.
+    pub fn show_result(&self, ctx: &egui::Context, frame: &Frame, area: egui::Rect) {
+        let Some(scenario) = &frame.scenario else { return };
+        let measured = |place: usize| frame.verdicts.get(place).and_then(|verdict| verdict.measured());
+        // The one that was measured last.
+        let all = scenario.expectations().iter().enumerate();
+        let told = all.filter(|(place, _)| !self.guesses(*place).is_empty() && measured(*place).is_some());
+        let Some((place, expectation)) = told.max_by(|(_, a), (_, b)| a.at.total_cmp(&b.at)) else {
+            return;
+        };
+        let at = (Align2::CENTER_TOP, area.center_top() + vec2(0.0, 12.0));
+        card(ctx, "class", at, 440.0_f32.min(area.width() - 32.0), |ui| {
+            let palette = theme::palette(ui);
+            ui.add(egui::Label::new(egui::RichText::new(&expectation.ask).color(palette.strong)).wrap());
+            guesses::strip(ui, self.guesses(place), measured(place));
+        });
+    }
+
+    /// What was said, beside what was measured.
     #[must_use]
     pub fn said(&self, place: usize) -> Option<String> {
-        self.guess(place).map(|value| figure(value, 5))
+        match self.guesses(place) {
+            [] => None,
+            [one] => Some(figure(*one, 5)),
+            many => Some(format!("{} said {} in the middle", many.len(), figure(guesses::median(many), 3))),
+        }
     }
 }
 

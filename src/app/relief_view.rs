@@ -31,7 +31,10 @@ pub struct Sources<'a> {
 /// Shows the relief in all the room there is.
 pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Response {
     let (area, response) = ui.allocate_exact_size(ui.available_size(), Sense::click_and_drag());
+    view.follow_path(sources.scenario, sources.frame.clock.time);
+    let before = view.orbit;
     navigate(ui, view, &response);
+    view.follows &= view.orbit == before;
     let painter = ui.painter_at(area);
     let image = &sources.frame.image;
     let projection = Projection::new(&view.orbit, image.size, [area.min.into(), area.size().into()]);

@@ -2,14 +2,17 @@
 
 use super::command::Action;
 use super::opacity_curve;
-use super::units::Units;
+use super::units::{Unit, Units};
 use super::view_panel;
 use super::view_state::ViewState;
-use super::widgets::{choice, hint, row};
+use super::cards::List;
+use super::widgets::{button, choice, hint, row, to_ends};
 use crate::scene::scenario::{Opacity, ViewMode};
 use crate::scene::{Scenario, SceneFile};
 use crate::space::frame::AXES;
-use egui::Ui;
+use crate::scene::camera_path::CameraKey;
+use egui::{DragValue, Ui};
+use lucide_icons::Icon;
 
 /// The modes with their names, what they do, and their actions.
 const MODES: [(ViewMode, &str, &str, Action); 3] = [
@@ -78,7 +81,8 @@ fn slices(ui: &mut Ui, view: &mut ViewState, scenario: &Scenario) {
             "Where this slice stands; the one of z is also the plane of the line cut.",
             |ui| {
                 ui.spacing_mut().slider_width = (ui.available_width() - 96.0).max(48.0);
-                ui.add(egui::Slider::new(&mut view.slices[axis], 0..=last).show_value(false));
+                let slider = ui.add(egui::Slider::new(&mut view.slices[axis], 0..=last).show_value(false));
+                to_ends(ui, &slider, &mut view.slices[axis], 0..=last);
                 ui.label(length.show(view.slices[axis] as f64 * grid.spacing(), 3));
             },
         );
@@ -112,4 +116,52 @@ fn volume(ui: &mut Ui, file: &mut SceneFile) {
             ui.checkbox(&mut file.view.shading, "along gradients");
         },
     );
+}
+
+const KEYS: List = List {
+    noun: "camera key",
+    ordered: false,
+    needed: false,
+};
+
+/// The camera's path: its keys, and one more where the camera stands at time t.
+pub fn path(ui: &mut Ui, file: &mut SceneFile, view: &mut ViewState, (t, unit): (f64, Unit)) {
+    let shown = |at: f64| unit.show(at, 4);
+    let title = |key: &CameraKey| {
+        let [azimuth, elevation] = [key.orbit.azimuth, key.orbit.elevation].map(|angle| format!("{angle:.0}°"));
+        format!("t = {}: {azimuth}, {elevation}", shown(key.at))
+    };
+    KEYS.show(ui, &mut file.cameras, title, |ui, key| {
+        let speed = (key.at.abs() / 100.0).max(1e-9);
+        row(ui, "At t", "When the camera is there.", |ui| {
+            let time = DragValue::new(&mut key.at).range(0.0..=f64::MAX).speed(speed);
+            ui.add(time.custom_formatter(move |at, _| unit.show(at, 4)).custom_parser(move |text| unit.parse(text)));
+        });
+        for (label, value, ends) in [
+            ("Azimuth", &mut key.orbit.azimuth, -360.0..=360.0),
+            ("Elevation", &mut key.orbit.elevation, -90.0..=90.0),
+        ] {
+            row(ui, label, "Degrees, as the mouse turns the view.", |ui| {
+                ui.add(DragValue::new(value).range(ends).speed(0.5).max_decimals(1).suffix("°"))
+            });
+        }
+        row(ui, "Zoom", "1 shows the whole.", |ui| {
+            ui.add(DragValue::new(&mut key.orbit.zoom).range(0.25..=40.0).speed(0.01))
+        });
+    });
+    row(ui, "Path", "Where the camera goes in films and while it runs, smoothly from key to key.", |ui| {
+        let add = ui
+            .add(button(Icon::Video, "Add key here"))
+            .on_hover_text("The camera is to be where it is now, at the time that the clock shows.");
+        if add.clicked() {
+            let spacing = (file.time.end.unwrap_or(t.abs())).abs() * 1e-6;
+            file.cameras.retain(|key| (key.at - t).abs() > spacing);
+            file.cameras.push(CameraKey { at: t.max(0.0), orbit: view.orbit });
+            file.cameras.sort_by(|a, b| a.at.total_cmp(&b.at));
+            view.follows = false;
+        }
+        if file.cameras.len() > 1 {
+            ui.checkbox(&mut view.follows, "follow it");
+        }
+    });
 }

@@ -55,7 +55,10 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, pictures: Option<&mut Pictures>, 
     let handle = (sources.mode == Mode::Slices)
         .then(|| handles(ui, view, &shape, area, &response))
         .flatten();
+    view.follow_path(sources.scenario, sources.frame.clock.time);
+    let before = view.orbit;
     navigate(ui, view, &shape, area, &response, handle.is_some());
+    view.follows &= view.orbit == before;
     let painter = ui.painter_at(area);
     let camera = Camera::new(&view.orbit, &shape, area.size().into());
     lines(&painter, area, &shape, &camera, false);

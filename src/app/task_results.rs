@@ -82,17 +82,13 @@ impl App {
     pub(super) fn ask_for_state(&mut self) {
         let frame = self.worker.last_frame();
         let Some(scenario) = &frame.scenario else { return };
-        let shown = if frame.mirror.is_some() {
-            &self.settings.shown_with_mirror
-        } else {
-            &self.settings.shown
-        };
         let predicted = scenario
             .expectations()
             .iter()
             .any(|expectation| matches!(&expectation.subject, Subject::Observable(name) if StateMeasures::has(name)));
-        let plotted = self.settings.plots && shown.iter().any(|kind| kind.is_of_state());
-        let wanted = (plotted || predicted) && scenario.model().equation() == Equation::Schrodinger;
+        let quantum = scenario.model().equation() == Equation::Schrodinger;
+        let plotted = self.settings.plots && self.chosen_plots().iter().any(|kind| kind.is_of_state());
+        let wanted = (plotted || predicted) && quantum;
         if wanted != self.asked_for_state {
             self.asked_for_state = wanted;
             self.worker.send(Command::StateMeasures(wanted));
@@ -207,6 +203,7 @@ impl App {
         }
         self.document.open(opened.file, opened.path, opened.preset);
         self.view.start_over(&opened.scenario);
+        self.scene_plots = None;
         self.comparison.start_over();
         self.sweep.start_over();
         self.levels.start_over();

@@ -4,7 +4,7 @@ use super::cards::List;
 use super::layers_panel::tidy;
 use super::widgets::{button, choice, hint, row};
 use crate::scene::SceneFile;
-use crate::scene::file::{DrawnFile, NoteFile, TheoryFile, ValueFile};
+use crate::scene::file::{DrawnFile, MarkFile, NoteFile, TheoryFile, ValueFile};
 use egui::{DragValue, TextEdit, Ui};
 use lucide_icons::Icon;
 
@@ -23,6 +23,7 @@ const THEORIES: List = List {
 /// Shows both lists; edits `file`.
 pub fn show(ui: &mut Ui, file: &mut SceneFile) {
     let end = file.time.end.unwrap_or(100.0);
+    let extent: Vec<f64> = file.grid.size.iter().map(|&n| n as f64 * file.grid.spacing).collect();
     NOTES.show(ui, &mut file.notes, note_title, |ui, note| {
         time(ui, "From", &mut note.at, end);
         end_row(ui, &mut note.until, note.at, end);
@@ -32,9 +33,11 @@ pub fn show(ui: &mut Ui, file: &mut SceneFile) {
                 .desired_width(f32::INFINITY),
         )
         .accessible_name("Words of the note");
+        if extent.len() < 3 {
+            mark(ui, &mut note.mark, &extent);
+        }
     });
     let names: Vec<String> = file.detectors.iter().map(|detector| detector.name.clone()).collect();
-    let extent: Vec<f64> = file.grid.size.iter().map(|&n| n as f64 * file.grid.spacing).collect();
     THEORIES.show(ui, &mut file.theories, theory_title, |ui, theory| {
         body(ui, theory, (&names, &extent), end);
     });
@@ -47,6 +50,7 @@ pub fn show(ui: &mut Ui, file: &mut SceneFile) {
                 at: 0.0,
                 until: None,
                 text: "Look at …".to_owned(),
+                mark: None,
             });
         }
         if ui
@@ -79,6 +83,24 @@ fn theory_title(theory: &TheoryFile) -> String {
         word
     } else {
         format!("{}, {word}", theory.label)
+    }
+}
+
+/// What a note points at.
+fn mark(ui: &mut Ui, mark: &mut Option<MarkFile>, extent: &[f64]) {
+    row(ui, "Points at", "A ring in the picture, a band of a graph.", |ui| {
+        let mut points = mark.is_some();
+        if ui.checkbox(&mut points, "").accessible_name("Points at a place").changed() {
+            let least = extent.iter().copied().fold(f64::INFINITY, f64::min);
+            *mark = points.then(|| MarkFile {
+                center: (extent.iter().map(|length| ValueFile::Number(tidy(length / 2.0)))).collect(),
+                radius: ValueFile::Number(tidy(least / 10.0)),
+            });
+        }
+    });
+    if let Some(mark) = mark {
+        place(ui, "Middle", &mut mark.center);
+        amount(ui, "Radius", "A length: a number or a formula of t.", &mut mark.radius);
     }
 }
 

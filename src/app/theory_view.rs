@@ -3,6 +3,7 @@
 use super::camera::Camera;
 use super::overlay::Room;
 use super::theme::{self, over_picture};
+use super::widgets::above_cards;
 use crate::scene::Scenario;
 use crate::scene::scenario::Quantity;
 use crate::scene::theory::{Note, Theory};
@@ -81,18 +82,49 @@ pub fn along_cut(
 
 /// The note of time t on a plate at the lower edge.
 pub fn note(painter: &Painter, room: Room, notes: &[Note], t: f64) {
-    let Some(words) = Note::of_time(notes, t) else { return };
+    let Some(note) = Note::of_time(notes, t) else { return };
     let width = (room.area.width() * SHARE).min(640.0) - 24.0;
     if width < 80.0 {
         return;
     }
-    let galley = painter.layout(words.to_owned(), FontId::proportional(15.0), over_picture(), width);
+    let galley = painter.layout(note.text.clone(), FontId::proportional(15.0), over_picture(), width);
     let size = galley.size() + vec2(24.0, 12.0);
     let mut rect = room.corner(Align2::CENTER_BOTTOM, size);
     // Above the scale bar, which stands in the corner.
     if rect.bottom() > room.area.bottom() - 44.0 && rect.width() > room.area.width() - 320.0 {
         rect = rect.translate(vec2(0.0, -40.0));
     }
+    let rect = above_cards(painter.ctx(), rect);
     painter.rect_filled(rect, 6.0, theme::shade());
     painter.galley(rect.min + vec2(12.0, 6.0), galley, over_picture());
+}
+
+/// What the note of time t points at in a plane: a ring; `spacing` from site to site.
+pub fn ring(painter: &Painter, area: Rect, camera: &Camera, spacing: f64, (notes, t): (&[Note], f64)) {
+    let Some((center, radius)) = marked(notes, t) else { return };
+    let [x, y] = center[..] else { return };
+    let middle = camera.point_at(area, [x / spacing + 0.5, y / spacing + 0.5]);
+    let radius = (radius / spacing) as f32 * camera.scale();
+    for stroke in [Stroke::new(4.0, theme::shade()), Stroke::new(2.0, over_picture())] {
+        painter.circle_stroke(middle, radius, stroke);
+    }
+}
+
+/// The same over a graph: the band between two places that `x_of` gives for lengths.
+pub fn interval(painter: &Painter, plot: Rect, x_of: impl Fn(f64) -> f32, (notes, t): (&[Note], f64)) {
+    let Some((center, radius)) = marked(notes, t) else { return };
+    let [x] = center[..] else { return };
+    let ends = [x_of(x - radius), x_of(x + radius)];
+    let band = Rect::from_x_y_ranges(ends[0]..=ends[1], plot.y_range()).intersect(plot);
+    if !band.is_positive() {
+        return;
+    }
+    painter.rect_filled(band, 0.0, over_picture().gamma_multiply(0.08));
+    for x in ends.into_iter().filter(|x| plot.x_range().contains(*x)) {
+        painter.vline(x, plot.y_range(), Stroke::new(1.5, over_picture().gamma_multiply(0.8)));
+    }
+}
+
+fn marked(notes: &[Note], t: f64) -> Option<(Vec<f64>, f64)> {
+    Note::of_time(notes, t)?.mark.as_ref()?.at(t)
 }

@@ -2,7 +2,7 @@
 
 use super::theme;
 use super::units::{Unit, Units};
-use super::widgets::{hint, row, section, warning};
+use super::widgets::{hint, row, section, to_ends, warning};
 use crate::engine::Command;
 use crate::scene::{Scenario, SceneFile};
 use crate::solver::{self, StepAdvice};
@@ -73,15 +73,17 @@ fn step_rows(
     );
     row(ui, "Δt", &tip, |ui| {
         ui.spacing_mut().slider_width = (ui.available_width() - SLIDER_VALUE).max(40.0);
-        ui.add(
+        let slider = ui.add(
             egui::Slider::new(&mut step, low..=high)
                 .logarithmic(true)
                 .clamping(egui::SliderClamping::Never)
                 .custom_formatter(move |value, _| unit.show(value, 3))
                 .custom_parser(move |text| unit.parse(text))
                 .update_while_editing(false),
-        )
-        .on_hover_text(&tip);
+        );
+        // To the right end of what is accurate: further no key goes by itself.
+        to_ends(ui, &slider, &mut step, low..=advice.sensible.min(high));
+        slider.on_hover_text(&tip);
     });
     #[expect(clippy::float_cmp, reason = "whether the slider was moved")]
     if step != present && step > 0.0 && step.is_finite() {
@@ -165,7 +167,8 @@ fn speed_row(ui: &mut Ui, steps_per_frame: &mut Option<u64>) -> Option<Command> 
             }
             if let Some(steps) = steps_per_frame {
                 ui.spacing_mut().slider_width = (ui.available_width() - 64.0).max(40.0);
-                ui.add(egui::Slider::new(steps, 1..=MOST_STEPS).logarithmic(true));
+                let slider = ui.add(egui::Slider::new(steps, 1..=MOST_STEPS).logarithmic(true));
+                to_ends(ui, &slider, steps, 1..=MOST_STEPS);
             }
         },
     );

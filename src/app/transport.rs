@@ -4,7 +4,7 @@ use super::command::Action;
 use super::frame_history::FrameHistory;
 use super::theme;
 use super::units::Units;
-use super::widgets::action_button;
+use super::widgets::{action_button, to_ends};
 use crate::engine::{Frame, Status};
 use egui::{Align, Layout, Ui};
 use lucide_icons::Icon;
@@ -128,8 +128,9 @@ fn look_back(ui: &mut Ui, frame: &Frame, tape: &mut FrameHistory) -> bool {
     };
     ui.spacing_mut().slider_width = (room - 112.0).min(320.0);
     let slider = egui::Slider::new(&mut at, 0..=last).show_value(false);
-    let response = ui
-        .name_inputs("Look back", |ui| ui.add(slider))
+    let response = ui.name_inputs("Look back", |ui| ui.add(slider));
+    let jumped = to_ends(ui, &response, &mut at, 0..=last);
+    let response = response
         .on_hover_text("The pictures of the last seconds, as many as fit into memory. The run pauses and keeps its state; Play goes on from there. Keys: [ and ]");
     let color = if tape.at().is_some() {
         palette.accent
@@ -137,8 +138,9 @@ fn look_back(ui: &mut Ui, frame: &Frame, tape: &mut FrameHistory) -> bool {
         palette.weak
     };
     ui.label(egui::RichText::new(text).size(12.0).color(color));
-    if response.changed() {
+    let moved = response.changed() || jumped;
+    if moved {
         tape.look(at);
     }
-    response.changed()
+    moved
 }

@@ -2,6 +2,7 @@
 
 use super::space_panel;
 use super::strip_chart;
+use super::units::Units;
 use super::view_state::ViewState;
 use super::widgets::{choice, figure, hint, row, section};
 use crate::colormap::{self, COLORMAPS, Kind};
@@ -88,7 +89,7 @@ pub fn map(file: &SceneFile, shown: Quantity, paper: bool) -> &'static colormap:
 }
 
 /// Shows the section; edits `file` and `view`.
-pub fn show(ui: &mut Ui, file: &mut SceneFile, view: &mut ViewState, scenario: Option<&Scenario>) {
+pub fn show(ui: &mut Ui, file: &mut SceneFile, view: &mut ViewState, scenario: Option<&Scenario>, t: f64) {
     let rank = scenario.map_or(2, |scenario| scenario.grid().rank());
     section(ui, Icon::Eye, "View", true, |ui| {
         if rank == 3 {
@@ -129,6 +130,9 @@ pub fn show(ui: &mut Ui, file: &mut SceneFile, view: &mut ViewState, scenario: O
         range_rows(ui, file, view);
         if let Some(scenario) = scenario.filter(|_| rank == 3) {
             space_panel::rows(ui, file, view, scenario);
+        }
+        if let Some(scenario) = scenario.filter(|_| file.view.mode != ViewMode::Plane) {
+            space_panel::path(ui, file, view, (t, Units::of(scenario, 1.0).time));
         }
         if rank > 1 && shown.map_kind() != Kind::Diverging {
             let about = "Linear: brightness in proportion to the value. Root: its square root, which shows faint waves beside strong ones; the colour bar is labelled accordingly.";

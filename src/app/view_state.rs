@@ -7,6 +7,7 @@ use super::refine::Refinement;
 use super::tools::Tools;
 use crate::colormap::Levels;
 use crate::engine::RangeKeeper;
+use crate::export::look::sites_of;
 use crate::scene::Scenario;
 use crate::scene::file::ViewFile;
 use crate::scene::scenario::{ColorRange, Orbit, ViewMode};
@@ -40,6 +41,8 @@ pub struct ViewState {
     pub slices: [usize; 3],
     /// From where a 3D field is looked at.
     pub orbit: Orbit,
+    /// Whether the camera goes the scene's path.
+    pub follows: bool,
     /// How finely it is drawn.
     pub refinement: Refinement,
     /// What the pointer does.
@@ -82,6 +85,7 @@ impl Default for ViewState {
             camera: Camera::default(),
             slices: [0; 3],
             orbit: Orbit::default(),
+            follows: false,
             refinement: Refinement::default(),
             tools: Tools::default(),
             root: false,
@@ -109,7 +113,11 @@ impl ViewState {
         let grid = scenario.grid();
         let size = grid.size();
         self.camera = Camera::default();
+        if let Some(corners) = scenario.view().region {
+            self.camera.fit_part(sites_of(scenario, corners));
+        }
         self.orbit = scenario.view().camera;
+        self.follows = !scenario.cameras().is_empty();
         self.slices = size.map(|sites| sites / 2);
         if let Some(lengths) = scenario.view().slices {
             self.slices = std::array::from_fn(|axis| {
@@ -122,6 +130,14 @@ impl ViewState {
         self.asked = None;
         self.range.reset();
         self.shown = None;
+    }
+
+    /// Has the camera go the scene's path, where it has one and nobody has turned it by hand.
+    pub fn follow_path(&mut self, scenario: &Scenario, t: f64) {
+        self.follows &= !scenario.cameras().is_empty();
+        if self.follows {
+            self.orbit = scenario.camera_at(t);
+        }
     }
 
     /// Place and value under the pointer: in the status line, or over the picture where that stands alone.
@@ -158,7 +174,10 @@ impl ViewState {
             zoom: short(self.orbit.zoom),
             target: self.orbit.target,
         };
-        file.camera = (camera != Orbit::default()).then_some(camera);
+        // On its path the camera is nowhere for long.
+        if !self.follows {
+            file.camera = (camera != Orbit::default()).then_some(camera);
+        }
         if grid.rank() != 3 {
             return;
         }

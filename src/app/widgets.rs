@@ -2,7 +2,7 @@
 
 use super::command::Action;
 use super::theme;
-use egui::{Align2, Pos2, Response, Ui};
+use egui::{Align2, Pos2, Rect, Response, Ui};
 use lucide_icons::Icon;
 
 /// Width of the label column of a panel, in points.
@@ -151,6 +151,50 @@ pub fn card(
                 contents(ui);
             });
         });
+}
+
+/// What stands over the lower part of the picture, by name and layer.
+const OVER_PICTURE: [(&str, egui::Order); 5] = [
+    ("tour", egui::Order::Foreground),
+    ("question", egui::Order::Foreground),
+    ("filming", egui::Order::Foreground),
+    ("riddle", egui::Order::Foreground),
+    ("rest", egui::Order::Middle),
+];
+
+/// A rectangle at the lower edge, moved up to where no card covers it.
+#[must_use]
+pub fn above_cards(ctx: &egui::Context, rect: Rect) -> Rect {
+    let cards = ctx.memory(|memory| {
+        OVER_PICTURE.map(|(name, order)| {
+            let id = egui::Id::unique(name);
+            let is_seen = memory.areas().visible_last_frame(&egui::LayerId::new(order, id));
+            memory.area_rect(id).filter(|_| is_seen)
+        })
+    });
+    let mut moved = rect;
+    for card in cards.into_iter().flatten() {
+        if card.expand(4.0).intersects(moved) {
+            moved = moved.translate(egui::vec2(0.0, card.top() - 8.0 - moved.bottom()));
+        }
+    }
+    moved
+}
+
+/// Home and End take a slider that has the focus to its ends; call it with what adding the slider gave.
+pub fn to_ends<T: Copy>(ui: &Ui, slider: &Response, value: &mut T, ends: std::ops::RangeInclusive<T>) -> bool {
+    if !slider.has_focus() || ui.ctx().text_edit_focused() {
+        return false;
+    }
+    let pressed = |key| ui.input_mut(|input| input.consume_key(egui::Modifiers::NONE, key));
+    if pressed(egui::Key::Home) {
+        *value = *ends.start();
+    } else if pressed(egui::Key::End) {
+        *value = *ends.end();
+    } else {
+        return false;
+    }
+    true
 }
 
 /// An icon with words.

@@ -4,19 +4,21 @@ use super::background::Errands;
 use super::carpet::Carpet;
 use super::command::{self, Action};
 use super::compare::Comparison;
-use super::demo::Demo;
+use super::demo::{Demo, Turn};
 use super::document::Document;
 use super::film::Filming;
 use super::film_panel::FilmDialogue;
 use super::frame_history::FrameHistory;
 use super::gallery::Gallery;
 use super::head_start::HeadStart;
+use super::help::Help;
 use super::history::History;
 use super::levels_panel::LevelsPanel;
 use super::meter::Meter;
 use super::notice::Notices;
 use super::palette::CommandPalette;
 use super::pictures::{Bar, Pictures};
+use super::plots::Kind;
 use super::prompt::PathPrompt;
 use super::question::Questions;
 use super::recovery::Recovery;
@@ -69,7 +71,7 @@ pub struct App {
     pub(super) room: RoomPanel,
     /// The next scene that was checked begins at t = 0 and runs.
     pub(super) begins_anew: bool,
-    pub(super) help: bool,
+    pub(super) help: Help,
     /// The picture alone.
     pub(super) bare: bool,
     pub(super) full_screen: bool,
@@ -82,6 +84,8 @@ pub struct App {
     /// The medium of a scene of three dimensions, and the scene that it was asked for.
     pub(super) space: MediumVolume,
     pub(super) space_of: Option<Arc<Scenario>>,
+    /// The plots that are chosen in a scene that names some.
+    pub(super) scene_plots: Option<Vec<Kind>>,
     pub(super) steps_per_frame: Option<u64>,
     /// Whether the engine was asked for the measures of ψ.
     pub(super) asked_for_state: bool,
@@ -201,7 +205,7 @@ impl App {
             levels: LevelsPanel::default(),
             room: RoomPanel::default(),
             begins_anew: false,
-            help: false,
+            help: Help::default(),
             bare: false,
             full_screen: false,
             meter,
@@ -211,6 +215,7 @@ impl App {
             medium_of: None,
             space: MediumVolume::default(),
             space_of: None,
+            scene_plots: None,
             steps_per_frame: None,
             asked_for_state: false,
             plays_first: true,
@@ -227,6 +232,10 @@ impl App {
         };
         if let Some(opened) = head_start.opened {
             app.show(opened);
+        }
+        if let Some(lecture) = options.lecture {
+            app.tour = None;
+            app.begin_lecture(ctx, lecture);
         }
         Ok(app)
     }
@@ -316,6 +325,12 @@ impl App {
     #[must_use]
     pub fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// The plots that are chosen in a scene that names some; `None` where it is the user's own choice.
+    #[must_use]
+    pub fn scene_plots(&self) -> Option<&[Kind]> {
+        self.scene_plots.as_deref()
     }
 
     /// From where a scene of three dimensions is looked at.
@@ -408,7 +423,7 @@ impl eframe::App for App {
         let ctx = ui.ctx().clone();
         let mut wishes = Wishes::default();
         self.collect(&ctx);
-        if !self.help && !self.palette.is_open() && !self.prompt.is_open() && !self.film_dialogue.is_open() {
+        if !self.help.is_open() && !self.palette.is_open() && !self.prompt.is_open() && !self.film_dialogue.is_open() {
             if self.demo.is_some()
                 && let Some(turn) = Demo::pressed(&ctx)
             {
@@ -419,6 +434,9 @@ impl eframe::App for App {
             if in_hand && ctx.input_mut(|input| input.consume_key(egui::Modifiers::NONE, egui::Key::Escape)) {
                 self.view.tools.tool = Tool::Move;
             }
+        }
+        if self.demo.as_mut().is_some_and(|demo| demo.follow(&ctx)) {
+            self.turn_demo(&ctx, Turn::Next);
         }
         for file in dropped::files(&ctx) {
             self.background.take_dropped(&file);

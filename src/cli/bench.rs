@@ -77,6 +77,10 @@ pub struct BenchArgs {
     #[cfg(feature = "gui")]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(8..=1024))]
     volume: Option<u32>,
+    /// Instead: what the window's frames cost at 1920 x 1080 with plots, drawn into a texture: time of the main thread, of drawing, growth of memory
+    #[cfg(feature = "gui")]
+    #[arg(long)]
+    window: bool,
     /// Also draw throughput against system size, one line a variant
     #[arg(long, value_name = "F.png")]
     plot: Option<PathBuf>,
@@ -96,6 +100,10 @@ pub(super) fn run(args: &BenchArgs) -> anyhow::Result<()> {
     #[cfg(feature = "gui")]
     if let Some(sites) = args.volume {
         return super::bench_volume::run(sites as usize);
+    }
+    #[cfg(feature = "gui")]
+    if args.window {
+        return super::bench_window::run(args.quick);
     }
     if args.check_auto {
         return scenes::check_auto(args);

@@ -21,6 +21,12 @@ pub struct ListArgs {
     /// Presets: also draw the gallery's picture of each into this directory, 200 × 112 pixels, on the processor
     #[arg(long, value_name = "DIR", conflicts_with = "json")]
     thumbnails: Option<PathBuf>,
+    /// Presets: also make a page of them in this directory: each with cover, short film, lesson, predictions with verdicts and the command that makes it
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["json", "thumbnails"])]
+    site: Option<PathBuf>,
+    /// With --site: only these presets (repeatable)
+    #[arg(long, value_name = "NAME", requires = "site")]
+    only: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -34,14 +40,17 @@ enum What {
 }
 
 pub(super) fn run(args: &ListArgs) -> anyhow::Result<()> {
-    if let Some(folder) = &args.thumbnails {
-        if !matches!(args.what, What::Presets) {
-            return Err(InputError(
-                "--thumbnails draws presets; write `ripplon list presets --thumbnails DIR`".to_owned(),
-            )
-            .into());
+    for (option, folder) in [("thumbnails", &args.thumbnails), ("site", &args.site)] {
+        if folder.is_some() && !matches!(args.what, What::Presets) {
+            let text = format!("--{option} draws presets; write `ripplon list presets --{option} DIR`");
+            return Err(InputError(text).into());
         }
+    }
+    if let Some(folder) = &args.thumbnails {
         return thumbnails(folder);
+    }
+    if let Some(folder) = &args.site {
+        return super::site::make(folder, &args.only);
     }
     let mut out = std::io::stdout().lock();
     let done = if args.json {

@@ -5,6 +5,8 @@
 mod bench;
 #[cfg(feature = "gui")]
 mod bench_volume;
+#[cfg(feature = "gui")]
+mod bench_window;
 mod check;
 #[cfg(feature = "gui")]
 mod display;
@@ -14,6 +16,7 @@ mod failing;
 mod gains;
 mod info;
 mod interrupt;
+mod lecture;
 mod list;
 mod measure;
 mod named;
@@ -25,8 +28,10 @@ mod run;
 mod scene;
 mod selftest;
 mod sound;
+mod site;
 mod sweep;
 mod terminal;
+mod worksheet;
 
 use crate::backend::ranks;
 use clap::{Args, Parser, Subcommand};
@@ -86,6 +91,10 @@ enum Command {
     Eigen(eigen::EigenArgs),
     /// Tell how a room sounds at a place: reverberation, clarity, decay curves, and a dry sound heard there
     Room(room::RoomArgs),
+    /// Make a page of exercises from a scene: picture, parameters, questions, answers
+    Worksheet(worksheet::WorksheetArgs),
+    /// Show a sequence of scenes in a lecture hall, with notes and timings
+    Lecture(lecture::LectureArgs),
     /// List presets, methods or colour maps
     List(list::ListArgs),
     /// Check a scene and say what it will need
@@ -123,6 +132,8 @@ pub fn main() -> ExitCode {
         Some(Command::Measure(args)) => measure::run(&args),
         Some(Command::Eigen(args)) => eigen::run(&args),
         Some(Command::Room(args)) => room::run(&args),
+        Some(Command::Worksheet(args)) => worksheet::run(&args),
+        Some(Command::Lecture(args)) => lecture::run(&args),
         Some(Command::List(args)) => list::run(&args),
         Some(Command::Check(args)) => check::run(&args),
         Some(Command::Bench(args)) => bench::run(&args),
@@ -242,6 +253,7 @@ fn window(args: &WindowArgs) -> anyhow::Result<()> {
         scene: args.scene.clone(),
         set: args.set.clone(),
         opened,
+        lecture: None,
     })
     .map_err(|error| error.context(display::NO_WINDOW))
 }

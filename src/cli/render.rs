@@ -50,10 +50,19 @@ pub struct RenderArgs {
     /// Add title, clock, colour bar and scale bar
     #[arg(long)]
     overlay: bool,
+    /// Begin a film with a card: the title, what runs, and how
+    #[arg(long)]
+    title_card: bool,
+    /// End a film with a card: what was predicted and what was measured
+    #[arg(long)]
+    end_card: bool,
     /// The small picture that the gallery shows of the scene: 200 × 112 pixels at its `view.cover`, drawn on the processor
-    #[arg(long, conflicts_with_all = ["size", "fps", "frames", "quantity", "colormap", "at", "view", "plane", "overlay"])]
+    #[arg(long, conflicts_with_all = ["size", "fps", "frames", "quantity", "colormap", "at", "view", "plane", "overlay", "title_card", "end_card"])]
     thumbnail: bool,
 }
+
+/// Seconds for which a card stands.
+const CARD: f64 = 3.0;
 
 /// Most pixels of a side: such a picture takes 800 MB.
 const MOST_SIDE: usize = 16_384;
@@ -136,7 +145,7 @@ pub(super) fn run(args: &RenderArgs) -> anyhow::Result<()> {
     let writer = export::create(&args.out, size, script.fps, &about).map_err(|error| wrong(&error))?;
 
     let interrupt = Interrupt::listen()?;
-    let progress = Progress::new(u64::from(script.pictures));
+    let progress = Progress::new(u64::from(script.all_pictures()));
     let bar = progress_bar(&progress);
     let done = std::thread::scope(|scope| {
         let watching = scope.spawn({
@@ -243,11 +252,15 @@ fn script(args: &RenderArgs, scenario: &Scenario, format: Format, time_step: f64
         Format::Png => 1,
         _ => args.frames.unwrap_or_else(natural),
     };
+    // One picture is no film.
+    let card = |wanted: bool| if wanted && format != Format::Png { CARD } else { 0.0 };
     Ok(Script {
         from: 0.0,
         to,
         pictures,
         fps: args.fps,
+        title: card(args.title_card),
+        end: card(args.end_card),
     })
 }
 
@@ -288,12 +301,13 @@ fn summary(args: &RenderArgs, [width, height]: [usize; 2], script: &Script, form
         ),
         Format::Sequence => format!(
             "{out}: {} pictures of {width} × {height} pixels, {} steps ({by})",
-            script.pictures, clock.steps
+            script.all_pictures(),
+            clock.steps
         ),
         Format::Gif | Format::Apng | Format::Mp4 => format!(
             "{out}: {} pictures of {width} × {height} pixels, {:.1} s at {} a second, {} steps ({by}), {}",
-            script.pictures,
-            f64::from(script.pictures) / script.fps,
+            script.all_pictures(),
+            f64::from(script.all_pictures()) / script.fps,
             script.fps,
             clock.steps,
             units::bytes(bytes)

@@ -491,7 +491,7 @@ pub(super) fn progress_bar(total: u64) -> ProgressBar {
     clippy::cast_sign_loss,
     reason = "between 0 and 17"
 )]
-fn within(value: f64, tolerance: f64) -> String {
+pub(super) fn within(value: f64, tolerance: f64) -> String {
     let plain = (1e-4..1e6).contains(&tolerance) || tolerance == 0.0 && (1e-4..1e6).contains(&value.abs());
     if plain && value.abs() < 1e9 {
         return format!("{value:.6}");

@@ -27,7 +27,7 @@ impl FilmError {
 }
 
 /// The times that a film shows.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Script {
     /// Time of the first picture.
     pub from: f64,
@@ -37,9 +37,30 @@ pub struct Script {
     pub pictures: u32,
     /// Pictures per second.
     pub fps: f64,
+    /// Seconds for which a card with the title stands before the first picture.
+    pub title: f64,
+    /// Seconds for which a card with what was predicted and measured stands after the last one.
+    pub end: f64,
 }
 
 impl Script {
+    /// All pictures, with those of both cards.
+    #[must_use]
+    pub fn all_pictures(&self) -> u32 {
+        let cards = self.still(self.title).saturating_add(self.still(self.end));
+        self.pictures.saturating_add(cards)
+    }
+
+    /// Pictures for which a card stands.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "clamped to numbers of pictures"
+    )]
+    fn still(&self, seconds: f64) -> u32 {
+        (seconds * self.fps).round().clamp(0.0, 1e6) as u32
+    }
+
     /// The time of picture `n`: even from first to last.
     #[must_use]
     pub fn time(&self, n: u32) -> f64 {
@@ -72,8 +93,10 @@ pub struct Shooting<'a> {
     writer: Option<Box<dyn FilmWriter + 'a>>,
     script: Script,
     progress: Progress,
-    /// The next picture.
+    /// The next picture of the run.
     picture: u32,
+    /// The next of all pictures.
+    place: u32,
 }
 
 impl<'a> Shooting<'a> {
@@ -94,6 +117,7 @@ impl<'a> Shooting<'a> {
             script,
             progress: progress.clone(),
             picture: 0,
+            place: 0,
         }
     }
 
@@ -108,16 +132,27 @@ impl<'a> Shooting<'a> {
         #[expect(clippy::cast_possible_truncation, reason = "seconds between two pictures")]
         let seconds = (1.0 / self.script.fps) as f32;
         let progress = &self.progress;
-        let end = engine.run_until(self.script.time(self.picture), &mut |_, _| unless_cancelled(progress))?;
-        if !end.reached {
-            return Err(ExportError::Cancelled.into());
+        let opening = self.script.still(self.script.title);
+        if self.place < opening {
+            // A card is painted once.
+            if self.place == 0 {
+                painter.title_card(engine);
+            }
+        } else if self.picture < self.script.pictures {
+            let end = engine.run_until(self.script.time(self.picture), &mut |_, _| unless_cancelled(progress))?;
+            if !end.reached {
+                return Err(ExportError::Cancelled.into());
+            }
+            painter.shoot(engine, seconds)?;
+            self.picture += 1;
+        } else if self.place == opening + self.script.pictures {
+            painter.end_card(engine);
         }
-        let picture = painter.shoot(engine, seconds)?;
         progress.check()?;
-        writer.push(picture)?;
+        writer.push(painter.picture())?;
         progress.advance()?;
-        self.picture += 1;
-        if self.picture < self.script.pictures {
+        self.place += 1;
+        if self.place < self.script.all_pictures() {
             return Ok(true);
         }
         if let Some(writer) = self.writer.take() {

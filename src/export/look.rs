@@ -2,6 +2,7 @@
 
 use super::overlay::{self, Margins};
 use super::picture::Rect;
+use super::upright::{self, is_upright};
 use crate::colormap::ColormapError;
 use crate::scene::Scenario;
 use crate::scene::scenario::{ColorRange, Opacity, Orbit, Quantity, ViewMode};
@@ -33,6 +34,8 @@ pub struct Look {
     pub mode: ViewMode,
     /// From where a relief or a box is looked at.
     pub orbit: Orbit,
+    /// Whether the camera goes its path instead, where the scene has one.
+    pub follows: bool,
     /// Lengths at which its slices stand.
     pub slices: [f64; 3],
     /// How opaque its values are.
@@ -55,10 +58,11 @@ impl Look {
             colormap: view.colormap.clone(),
             range: view.range,
             size: None,
-            region: None,
+            region: view.region.map(|corners| sites_of(scenario, corners)),
             plane: None,
             mode: view.mode,
             orbit: view.camera,
+            follows: !scenario.cameras().is_empty(),
             slices: view.slices.unwrap_or_else(|| {
                 let grid = scenario.grid();
                 // The middle site, where the window's slices stand at first.
@@ -70,6 +74,22 @@ impl Look {
             overlay: false,
         }
     }
+}
+
+/// The sites along x and y of the part of a plane between two corners, lengths.
+#[must_use]
+pub fn sites_of(scenario: &Scenario, [low, high]: [[f64; 2]; 2]) -> [Range<usize>; 2] {
+    let grid = scenario.grid();
+    std::array::from_fn(|axis| {
+        let last = grid.size()[axis] - 1;
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "clamped to the grid"
+        )]
+        let site = |length: f64| (length / grid.spacing()).round().clamp(0.0, index(last)) as usize;
+        site(low[axis])..site(high[axis]) + 1
+    })
 }
 
 #[expect(clippy::cast_precision_loss, reason = "numbers of sites")]
@@ -166,6 +186,11 @@ pub(super) fn layout(
             height,
             most: MOST,
         });
+    }
+    if look.overlay && !line && is_upright([width, height]) && width >= 160 {
+        let sites = if in_space { [1, 1] } else { [nx, ny] };
+        let (unit, field) = upright::layout([width, height], sites);
+        return Ok(([width, height], field, unit));
     }
     let unit = unit_of([width, height]);
     let room = margins(unit);

@@ -4,14 +4,18 @@
 //! half-written. All formats share one [`Progress`], through which another thread can watch and cancel.
 
 pub mod apng;
+mod cards;
 pub mod chart;
 pub mod csv;
+pub mod facts;
 pub mod film;
 pub mod gif;
 pub mod graph;
+pub mod html;
 mod line;
 pub mod look;
 pub mod march;
+pub mod markdown;
 #[cfg(feature = "h264")]
 pub mod mp4;
 pub mod npy;
@@ -32,6 +36,7 @@ pub mod theme;
 mod theory;
 pub mod thumbnail;
 pub mod ticks;
+mod upright;
 pub mod wav;
 #[cfg(feature = "h264")]
 mod yuv;
@@ -125,6 +130,17 @@ fn explained(error: &io::Error) -> String {
         io::ErrorKind::ReadOnlyFilesystem => "the file system is read-only; write elsewhere".to_owned(),
         _ => error.to_string(),
     }
+}
+
+/// A text as a file, complete or not at all.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn save_text(path: &Path, text: &str) -> Result<(), ExportError> {
+    use std::io::Write;
+    let mut file = begin(path)?;
+    file.write_all(text.as_bytes()).map_err(ExportError::io(path))?;
+    complete(file)
 }
 
 /// Opens a file that appears when it is complete.

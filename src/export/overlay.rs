@@ -140,9 +140,14 @@ impl Legend<'_> {
         self.scale_bar(picture, field, unit, theme);
     }
 
+    /// The time, in words.
+    pub(super) fn clock(&self) -> String {
+        format!("t = {}{}", number(self.time, self.decimals), self.time_unit)
+    }
+
     /// Title on the left, clock on the right, on a base line above a field; a title that is too long is cut.
     pub fn head(&self, picture: &mut Picture, field: Rect, base: f32, unit: f32, theme: &Theme) {
-        let clock = format!("t = {}{}", number(self.time, self.decimals), self.time_unit);
+        let clock = self.clock();
         let clock_style = theme.label(unit);
         let right = pixel(field.x + field.width);
         let room = right - pixel(field.x) - clock_style.width(&clock) - unit;
@@ -226,7 +231,7 @@ impl Legend<'_> {
         style.draw(picture, x, y + gap + 2.3 * unit, Align::Center, &most);
     }
 
-    fn scale_bar(&self, picture: &mut Picture, field: Rect, unit: f32, theme: &Theme) {
+    pub(super) fn scale_bar(&self, picture: &mut Picture, field: Rect, unit: f32, theme: &Theme) {
         let length = round_down(self.length / 4.0);
         #[expect(clippy::cast_possible_truncation, reason = "a length in the picture")]
         let width = (length / self.length) as f32 * pixel(field.width);

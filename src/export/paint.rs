@@ -13,7 +13,7 @@ use crate::engine::maps::wave_number;
 use crate::engine::{Engine, EngineError, RangeKeeper, shown_quantity};
 use crate::physics::Equation;
 use crate::scene::Scenario;
-use crate::scene::scenario::{Quantity, ViewMode};
+use crate::scene::scenario::{Orbit, Quantity, ViewMode};
 use crate::scene::theory::Note;
 use crate::solver::{Clock, FieldImage, FieldVolume, ImageRequest};
 use rayon::prelude::*;
@@ -184,6 +184,12 @@ impl Painter {
         [self.picture.width, self.picture.height]
     }
 
+    /// The picture that was painted last.
+    #[must_use]
+    pub fn picture(&self) -> &Picture {
+        &self.picture
+    }
+
     /// Where the field (or graph) stands in the picture.
     #[must_use]
     pub fn field(&self) -> Rect {
@@ -242,14 +248,20 @@ impl Painter {
         let (width, height) = (self.picture.width, self.picture.height);
         self.picture = Picture::filled(width, height, self.theme.ground);
         let field = self.field;
+        let orbit = self.orbit(clock.time);
         if let Some(space) = &mut self.space {
+            space.look_from(orbit);
             let of = (volume, self.map, levels);
             space.paint(&mut self.picture, field, of, (self.unit, self.theme), &self.progress);
         }
         if self.look.overlay {
             let scenario = Arc::clone(&self.scenario);
             let legend = self.legend(&scenario, levels, clock);
-            legend.draw_in_space(&mut self.picture, field, self.unit, self.theme);
+            if self.is_upright() {
+                legend.draw_upright(&mut self.picture, field, self.unit, self.theme);
+            } else {
+                legend.draw_in_space(&mut self.picture, field, self.unit, self.theme);
+            }
             self.note(clock.time, 0.6);
         }
     }
@@ -284,14 +296,27 @@ impl Painter {
             gamma: self.look.gamma,
             walls: &walls,
         };
-        let orbit = self.look.orbit;
+        let orbit = self.orbit(clock.time);
         super::relief::paint(&mut self.picture, field, (image, &orbit, &paint), (unit, theme));
         if self.look.overlay {
             let words = (unit, length_unit(&scenario), theme);
             super::relief::axes(&mut self.picture, field, (image, &orbit, &scenario), words);
             let legend = self.legend(&scenario, levels, clock);
-            legend.draw_in_space(&mut self.picture, field, unit, theme);
+            if self.is_upright() {
+                legend.draw_upright(&mut self.picture, field, unit, theme);
+            } else {
+                legend.draw_in_space(&mut self.picture, field, unit, theme);
+            }
             self.note(clock.time, 0.6);
+        }
+    }
+
+    /// From where the scene is looked at at time t.
+    fn orbit(&self, t: f64) -> Orbit {
+        if self.look.follows {
+            self.scenario.camera_at(t)
+        } else {
+            self.look.orbit
         }
     }
 
@@ -313,12 +338,18 @@ impl Painter {
         if self.look.overlay {
             let scenario = Arc::clone(&self.scenario);
             let legend = self.legend(&scenario, levels, clock);
-            legend.draw(&mut self.picture, field, self.unit, self.theme);
+            if self.is_upright() {
+                legend.draw_upright(&mut self.picture, field, self.unit, self.theme);
+                legend.scale_bar(&mut self.picture, field, self.unit, self.theme);
+            } else {
+                legend.draw(&mut self.picture, field, self.unit, self.theme);
+            }
             let words = if self.keeper.is_held() {
                 "faint: the range ends at 1 % of the largest amplitude so far"
             } else {
                 self.shade.as_ref().map_or("", Shade::meaning)
             };
+            let words = if self.is_upright() { "" } else { words };
             super::overlay::caption(&mut self.picture, field, self.unit, self.theme, words);
             if self.look.quantity != Quantity::Momentum {
                 self.outlines(clock.time);
@@ -331,33 +362,61 @@ impl Painter {
     fn outlines(&mut self, t: f64) {
         let (field, words) = (self.field, (self.unit, self.theme));
         let scenario = Arc::clone(&self.scenario);
-        let spacing = scenario.grid().spacing();
-        let (x, y) = (&self.request.x, &self.request.y);
-        let (left, right) = (index(x.start) - 0.5, index(x.end) - 0.5);
-        let (bottom, top) = (index(y.start) - 0.5, index(y.end) - 0.5);
-        #[expect(clippy::cast_possible_truncation, reason = "positions in the picture")]
-        let place = |[x, y]: [f64; 2]| {
-            let across = (x / spacing - left) / (right - left);
-            let up = (y / spacing - bottom) / (top - bottom);
-            [
-                super::overlay::pixel(field.x) + across as f32 * super::overlay::pixel(field.width),
-                super::overlay::pixel(field.y + field.height) - up as f32 * super::overlay::pixel(field.height),
-            ]
-        };
         for theory in scenario.theories() {
             let Some(points) = theory.outline(t) else { continue };
-            let points: Vec<[f32; 2]> = points.into_iter().map(place).collect();
+            let points: Vec<[f32; 2]> = points.into_iter().map(|at| self.place(at)).collect();
             super::theory::dashed(&mut self.picture, field, &points, words);
             super::theory::label(&mut self.picture, field, &points, &theory.label, words);
         }
     }
 
-    /// The note of time t, `lift` units of text above the lower edge: over a plane above the scale bar.
+    /// Whether title, colours and note stand above and below the field.
+    fn is_upright(&self) -> bool {
+        let is_line = self.scenario.grid().rank() == 1;
+        !is_line && super::upright::is_upright([self.picture.width, self.picture.height])
+    }
+
+    /// Where a place of the plane stands in the picture; `[x, y]` are lengths.
+    #[expect(clippy::cast_possible_truncation, reason = "positions in the picture")]
+    fn place(&self, [x, y]: [f64; 2]) -> [f32; 2] {
+        let (field, spacing) = (self.field, self.scenario.grid().spacing());
+        let part = |at: f64, sites: &Range<usize>| {
+            let first = index(sites.start) - 0.5;
+            ((at / spacing - first) / index(sites.len())) as f32
+        };
+        [
+            super::overlay::pixel(field.x) + part(x, &self.request.x) * super::overlay::pixel(field.width),
+            super::overlay::pixel(field.y + field.height)
+                - part(y, &self.request.y) * super::overlay::pixel(field.height),
+        ]
+    }
+
+    /// The note of time t, `lift` units of text above the lower edge: over a plane above the scale bar. What it points at is drawn where the picture shows places.
     pub(super) fn note(&mut self, t: f64, lift: f32) {
         let scenario = Arc::clone(&self.scenario);
-        if let Some(words) = Note::of_time(scenario.notes(), t) {
-            let lift = lift * self.unit;
-            super::theory::note(&mut self.picture, self.field, (words, lift), (self.unit, self.theme));
+        let Some(note) = Note::of_time(scenario.notes(), t) else { return };
+        let shows_places = self.space.is_none() && !self.relief && self.look.quantity != Quantity::Momentum;
+        if let Some((center, radius)) = note.mark.as_ref().filter(|_| shows_places).and_then(|mark| mark.at(t)) {
+            self.mark(&center, radius);
+        }
+        if self.is_upright() {
+            super::upright::note(&mut self.picture, self.field, &note.text, (self.unit, self.theme));
+            return;
+        }
+        let lift = lift * self.unit;
+        super::theory::note(&mut self.picture, self.field, (&note.text, lift), (self.unit, self.theme));
+    }
+
+    /// A ring in a plane, an interval of a line.
+    fn mark(&mut self, center: &[f64], radius: f64) {
+        let (field, words) = (self.field, (self.unit, self.theme));
+        if let [x, y] = *center {
+            let middle = self.place([x, y]);
+            let rim = self.place([x + radius, y]);
+            super::theory::ring(&mut self.picture, field, (middle, rim[0] - middle[0]), words);
+        } else if let [x] = *center {
+            let ends = [self.place([x - radius, 0.0])[0], self.place([x + radius, 0.0])[0]];
+            super::theory::interval(&mut self.picture, field, ends, words);
         }
     }
 

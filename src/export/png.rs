@@ -47,6 +47,19 @@ pub(super) fn failure(path: &Path) -> impl Fn(png::EncodingError) -> ExportError
     }
 }
 
+/// A picture as the bytes of a PNG, for what holds it in itself.
+///
+/// # Errors
+/// If it cannot be encoded.
+pub fn bytes(picture: &Picture, about: &About) -> Result<Vec<u8>, ExportError> {
+    let mut bytes = Vec::new();
+    write(&mut bytes, picture, about).map_err(|error| ExportError::Encoder {
+        format: "PNG",
+        message: error.to_string(),
+    })?;
+    Ok(bytes)
+}
+
 /// Encodes a picture.
 pub(super) fn write(file: impl Write, picture: &Picture, about: &About) -> Result<(), png::EncodingError> {
     let mut writer = encoder(file, [picture.width, picture.height], about)?.write_header()?;

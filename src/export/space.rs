@@ -54,6 +54,11 @@ impl Space {
         })
     }
 
+    /// Looks at it from elsewhere.
+    pub fn look_from(&mut self, orbit: crate::scene::scenario::Orbit) {
+        self.look.orbit = orbit;
+    }
+
     /// What the solver shall reduce.
     #[must_use]
     pub fn request(&self) -> &VolumeRequest {

@@ -52,20 +52,62 @@ pub fn label(picture: &mut Picture, field: Rect, points: &[[f32; 2]], words: &st
     style.draw(picture, x, y, Align::Left, words);
 }
 
+/// What a note points at: a ring of so many pixels around a place, light over dark, clipped to a rectangle.
+pub fn ring(picture: &mut Picture, field: Rect, (middle, radius): ([f32; 2], f32), (unit, theme): (f32, &Theme)) {
+    /// Pieces of the ring: its chords leave it by less than 1/2000 of the radius.
+    const PIECES: u16 = 128;
+    if !radius.is_finite() || radius <= 0.0 {
+        return;
+    }
+    let at = |n: u16| {
+        let angle = std::f32::consts::TAU * f32::from(n) / f32::from(PIECES);
+        (middle[0] + radius * angle.cos(), middle[1] + radius * angle.sin())
+    };
+    let [left, top] = [pixel(field.x), pixel(field.y)];
+    let [right, bottom] = [pixel(field.x + field.width), pixel(field.y + field.height)];
+    let inside = |(x, y): (f32, f32)| (left..right).contains(&x) && (top..bottom).contains(&y);
+    let thick = (unit / 7.0).max(1.5);
+    for (color, thick, strength) in [(theme.ground, 2.0 * thick, 0.6), (theme.text, thick, 1.0)] {
+        for n in 0..PIECES {
+            if inside(at(n)) && inside(at(n + 1)) {
+                super::strokes::line(picture, at(n), at(n + 1), color, thick, strength);
+            }
+        }
+    }
+}
+
+/// The same on a line: a faint band between two columns, with its ends drawn.
+pub fn interval(picture: &mut Picture, field: Rect, ends: [f32; 2], (unit, theme): (f32, &Theme)) {
+    let [left, right] = [pixel(field.x), pixel(field.x + field.width)];
+    let [from, to] = ends.map(|x| x.clamp(left, right));
+    if to - from < 1.0 {
+        return;
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "clamped to the field"
+    )]
+    let band = Rect {
+        x: from as usize,
+        width: (to - from) as usize,
+        ..field
+    };
+    picture.fill(band, theme.text, 0.08);
+    let (top, bottom) = (pixel(field.y), pixel(field.y + field.height));
+    for (x, own) in [from, to].into_iter().zip(ends) {
+        // An end that lies outside of the field is not seen.
+        if (x - own).abs() < 0.5 {
+            super::strokes::line(picture, (x, top), (x, bottom), theme.text, (unit / 10.0).max(1.2), 0.8);
+        }
+    }
+}
+
 /// A note on a band, `lift` pixels above the lower edge of the field, in as many lines as it needs; nothing where it would hide more than half of the field.
 pub fn note(picture: &mut Picture, field: Rect, (words, lift): (&str, f32), (unit, theme): (f32, &Theme)) {
     let style = theme.title(unit);
     let room = pixel(field.width) * 0.9;
-    let mut lines: Vec<String> = Vec::new();
-    for word in words.split_whitespace() {
-        match lines.last_mut() {
-            Some(last) if style.width(&format!("{last} {word}")) <= room => {
-                last.push(' ');
-                last.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
+    let lines = super::cards::wrapped(style, words, room);
     let height = pixel(lines.len()) * 1.4 * unit + 0.8 * unit;
     if lines.is_empty()
         || height + lift > pixel(field.height) / 2.0

@@ -2,8 +2,9 @@
 //!
 //! Lists of coordinates have one number per axis of the grid. Nothing here is checked; [`super::build`] does that.
 
-use super::scenario::{ColorRange, Opacity, Orbit, Parameter, Quantity, SolverChoice, TimeSpec, ViewMode};
-pub use super::theory_file::{DrawnFile, NoteFile, TheoryFile, ValueFile};
+use super::camera_path::CameraKey;
+use super::scenario::{ColorRange, Opacity, Orbit, Parameter, Plot, Quantity, SolverChoice, TimeSpec, ViewMode};
+pub use super::theory_file::{DrawnFile, MarkFile, NoteFile, TheoryFile, ValueFile};
 use crate::field::Precision;
 use crate::grid::Edge;
 use crate::physics::mirror::{Drive, MirrorMethod};
@@ -54,6 +55,8 @@ pub struct SceneFile {
     pub mirror: Option<MirrorFile>,
     /// `[view]`.
     pub view: ViewFile,
+    /// `[[camera]]`.
+    pub cameras: Vec<CameraKey>,
     /// `[[note]]`.
     pub notes: Vec<NoteFile>,
     /// `[[theory]]`.
@@ -512,6 +515,10 @@ pub struct ViewFile {
     pub shading: bool,
     /// The time that the scene's picture in a gallery shows; `None` = the middle of its run.
     pub cover: Option<f64>,
+    /// The plots that suit the scene; empty = the user's own choice.
+    pub plots: Vec<Plot>,
+    /// The corners of the part that is shown at first, `[min, max]`; `None` = all of it.
+    pub region: Option<[Vec<f64>; 2]>,
 }
 
 impl Default for ViewFile {
@@ -526,6 +533,8 @@ impl Default for ViewFile {
             opacity: Opacity::Soft,
             shading: false,
             cover: None,
+            plots: Vec::new(),
+            region: None,
         }
     }
 }

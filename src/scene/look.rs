@@ -142,6 +142,82 @@ impl ViewMode {
     }
 }
 
+/// One of the plots under the picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub enum Plot {
+    /// Values along a row or column of the picture.
+    Cut,
+    /// Mean x, y, z.
+    Position,
+    /// σx, σy, σz.
+    Spread,
+    /// Norm over its first value, minus 1.
+    Norm,
+    /// Mean of H.
+    Energy,
+    /// Mean momentum.
+    Momentum,
+    /// Δx·Δp.
+    Uncertainty,
+    /// Mean angular momentum.
+    AngularMomentum,
+    /// Overlap with the start.
+    Overlap,
+    /// Sites that the state covers.
+    Participation,
+    /// How pure the state of one of two particles is.
+    Purity,
+    /// |ψ|² summed along each axis.
+    Marginals,
+    /// The detectors.
+    Detectors,
+    /// The detectors' power by frequency.
+    Spectrum,
+    /// How good the focus of a mirror is.
+    Fidelity,
+    /// What its transducers hear and play.
+    Signals,
+    /// The focus before and after.
+    Focus,
+    /// The line cut over time.
+    Carpet,
+    /// How far two runs are apart.
+    Difference,
+    /// The focus of each way back, over transducers and record.
+    Gain,
+}
+
+impl Plot {
+    /// Those that a scene file may name, with their words.
+    pub const WORDS: [(&'static str, Self); 18] = [
+        ("cut", Self::Cut),
+        ("carpet", Self::Carpet),
+        ("position", Self::Position),
+        ("spread", Self::Spread),
+        ("norm", Self::Norm),
+        ("energy", Self::Energy),
+        ("momentum", Self::Momentum),
+        ("uncertainty", Self::Uncertainty),
+        ("angular-momentum", Self::AngularMomentum),
+        ("overlap", Self::Overlap),
+        ("participation", Self::Participation),
+        ("purity", Self::Purity),
+        ("marginals", Self::Marginals),
+        ("detectors", Self::Detectors),
+        ("spectrum", Self::Spectrum),
+        ("fidelity", Self::Fidelity),
+        ("signals", Self::Signals),
+        ("focus", Self::Focus),
+    ];
+
+    /// The word in a scene file; `None` where no file names it.
+    #[must_use]
+    pub fn word(self) -> Option<&'static str> {
+        let known = Self::WORDS.iter().find(|(_, plot)| *plot == self);
+        known.map(|(word, _)| *word)
+    }
+}
+
 /// From where a box is looked at.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Orbit {

@@ -6,12 +6,14 @@
 //! `solver::read_scene` and its neighbours.
 
 mod build;
+pub mod camera_path;
 mod decode;
 mod document;
 pub mod embedded;
 mod fault;
 pub mod file;
 pub mod input;
+pub mod lecture;
 mod look;
 pub mod presets;
 mod read;
@@ -19,6 +21,7 @@ mod read_layer;
 mod read_theory;
 mod read_view;
 pub mod scenario;
+mod subject;
 pub mod sweep;
 pub mod theory;
 mod theory_file;

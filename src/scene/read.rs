@@ -9,7 +9,7 @@ use super::file::{
 };
 use super::read_layer::layer;
 use super::read_theory;
-use super::read_view::view;
+use super::read_view::{camera_key, view};
 use super::scenario::{BackendChoice, Parameter, TimeSpec};
 use crate::field::Precision;
 use crate::grid::Edge;
@@ -71,6 +71,7 @@ pub(super) fn scene(document: &Document, found: &mut Diagnostics) -> SceneFile {
         view: root
             .table("view", found)
             .map_or_else(ViewFile::default, |section| view(section, found)),
+        cameras: root.tables("camera", found, camera_key),
         notes: root.tables("note", found, read_theory::note),
         theories: root.tables("theory", found, read_theory::theory),
         expectations: root.tables("expect", found, expect),
@@ -78,18 +79,9 @@ pub(super) fn scene(document: &Document, found: &mut Diagnostics) -> SceneFile {
     };
     root.close(found, |key| {
         let singular = key.strip_suffix('s')?;
-        [
-            "packet",
-            "eigenstate",
-            "pulse",
-            "layer",
-            "source",
-            "detector",
-            "note",
-            "expect",
-        ]
-        .contains(&singular)
-        .then(|| {
+        let known = "packet eigenstate pulse layer source detector camera note expect";
+        let is_known = known.split(' ').any(|section| section == singular);
+        is_known.then(|| {
             (
                 "there is no such section".to_owned(),
                 format!("write [[{singular}]], once for each"),

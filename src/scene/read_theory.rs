@@ -2,7 +2,7 @@
 
 use super::decode::{Decode, Diagnostics, Section};
 use super::document::{Node, Value};
-use super::file::{DrawnFile, NoteFile, TheoryFile, ValueFile};
+use super::file::{DrawnFile, MarkFile, NoteFile, TheoryFile, ValueFile};
 use super::look::Quantity;
 
 pub(super) fn note(mut section: Section<'_>, found: &mut Diagnostics) -> NoteFile {
@@ -10,6 +10,14 @@ pub(super) fn note(mut section: Section<'_>, found: &mut Diagnostics) -> NoteFil
         at: section.need("at", "12.0", found),
         until: section.get("until", found),
         text: section.need("text", "\"The wave reaches the wall.\"", found),
+        mark: section.table("mark", found).map(|mut section| {
+            let mark = MarkFile {
+                center: section.need("center", "[4.0, \"343*t\"]", found),
+                radius: section.need("radius", "1.0", found),
+            };
+            section.close(found, |_| None);
+            mark
+        }),
     };
     section.close(found, |_| None);
     note

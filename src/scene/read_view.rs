@@ -1,9 +1,10 @@
 //! `[view]`, from the tree to [`ViewFile`].
 
+use super::camera_path::CameraKey;
 use super::decode::{Decode, Diagnostics, Section};
 use super::document::Value;
 use super::file::ViewFile;
-use super::scenario::{ColorRange, Opacity, Orbit, Quantity, ViewMode};
+use super::scenario::{ColorRange, Opacity, Orbit, Plot, Quantity, ViewMode};
 
 pub(super) fn view(mut section: Section<'_>, found: &mut Diagnostics) -> ViewFile {
     let quantity = section.word("quantity", &Quantity::ALL, found);
@@ -42,12 +43,52 @@ pub(super) fn view(mut section: Section<'_>, found: &mut Diagnostics) -> ViewFil
         opacity,
         shading: section.get("shading", found).unwrap_or_default(),
         cover: section.get("cover", found),
+        plots: plots(&mut section, found),
+        region: section.table("region", found).map(|mut section| {
+            let corners = [
+                section.need("min", "[0.0, 0.0]", found),
+                section.need("max", "[10.0, 10.0]", found),
+            ];
+            section.close(found, |_| None);
+            corners
+        }),
     };
     section.close(found, |_| None);
     view
 }
 
+/// The words of `plots`.
+fn plots(section: &mut Section<'_>, found: &mut Diagnostics) -> Vec<Plot> {
+    let path = section.name("plots");
+    let Some(node) = section.node("plots") else {
+        return Vec::new();
+    };
+    let Value::Array(items) = &node.value else {
+        let message = format!("{} is no list of plots", node.value.shown());
+        found.value(&path, message, "write e.g. [\"detectors\", \"cut\"]");
+        return Vec::new();
+    };
+    let words = items.iter().enumerate();
+    words
+        .filter_map(|(n, item)| super::decode::word(item, &format!("{path}.{n}"), found, &Plot::WORDS))
+        .collect()
+}
+
+/// One `[[camera]]`.
+pub(super) fn camera_key(mut section: Section<'_>, found: &mut Diagnostics) -> CameraKey {
+    let at = section.need("at", "0.0", found);
+    let orbit = orbit(&mut section, found);
+    section.close(found, |_| None);
+    CameraKey { at, orbit }
+}
+
 fn camera(mut section: Section<'_>, found: &mut Diagnostics) -> Orbit {
+    let orbit = orbit(&mut section, found);
+    section.close(found, |_| None);
+    orbit
+}
+
+fn orbit(section: &mut Section<'_>, found: &mut Diagnostics) -> Orbit {
     let whole = Orbit::default();
     let path = section.name("target");
     let target: Option<Vec<f64>> = section.get("target", found);
@@ -63,12 +104,10 @@ fn camera(mut section: Section<'_>, found: &mut Diagnostics) -> Orbit {
             None
         })
     });
-    let orbit = Orbit {
+    Orbit {
         azimuth: section.get("azimuth", found).unwrap_or(whole.azimuth),
         elevation: section.get("elevation", found).unwrap_or(whole.elevation),
         zoom: section.get("zoom", found).unwrap_or(whole.zoom),
         target,
-    };
-    section.close(found, |_| None);
-    orbit
+    }
 }

@@ -1,8 +1,9 @@
 //! A scene after validation.
 
 use super::file::SceneFile;
-pub use super::look::{Opacity, Orbit, Quantity, ViewMode};
+pub use super::look::{Opacity, Orbit, Plot, Quantity, ViewMode};
 use super::sweep::Sweep;
+use super::camera_path::CameraKey;
 use super::theory::{Note, Theory};
 use crate::field::Precision;
 use crate::grid::Grid;
@@ -143,6 +144,10 @@ pub struct View {
     pub shading: bool,
     /// The time that the scene's picture in a gallery shows; `None` = the middle of its run.
     pub cover: Option<f64>,
+    /// The plots that suit the scene; empty = the user's own choice.
+    pub plots: Vec<Plot>,
+    /// The corners of the part that is shown at first, lengths along x and y; `None` = all of the grid.
+    pub region: Option<[[f64; 2]; 2]>,
 }
 
 /// What a prediction is about.
@@ -189,6 +194,7 @@ pub struct Scenario {
     pub(super) mirror: Option<Arc<Mirror>>,
     pub(super) detectors: Vec<Detector>,
     pub(super) view: View,
+    pub(super) cameras: Vec<CameraKey>,
     pub(super) notes: Vec<Note>,
     pub(super) theories: Vec<Theory>,
     pub(super) expectations: Vec<Expectation>,
@@ -343,6 +349,16 @@ impl Scenario {
     #[must_use]
     pub fn view(&self) -> &View {
         &self.view
+    }
+    /// From where a relief or a box is looked at at time t: along the camera's path, where the scene has one.
+    #[must_use]
+    pub fn camera_at(&self, t: f64) -> Orbit {
+        CameraKey::orbit_at(&self.cameras, t).unwrap_or(self.view.camera)
+    }
+    /// `[[camera]]`, in order of time.
+    #[must_use]
+    pub fn cameras(&self) -> &[CameraKey] {
+        &self.cameras
     }
     /// The notes.
     #[must_use]

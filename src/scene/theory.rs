@@ -12,18 +12,40 @@ pub struct Note {
     pub until: f64,
     /// What it says.
     pub text: String,
+    /// What it points at.
+    pub mark: Option<Mark>,
+}
+
+/// What a note points at: a circle in a plane, an interval of a line. All are formulas of t.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mark {
+    /// Its middle; of a line x alone.
+    pub center: Vec<Expression>,
+    /// Its radius, half of its length.
+    pub radius: Expression,
+}
+
+impl Mark {
+    /// Middle and radius at time t; nothing where a formula has no value, or the radius is not positive.
+    #[must_use]
+    pub fn at(&self, t: f64) -> Option<(Vec<f64>, f64)> {
+        let center: Vec<f64> = self.center.iter().map(|length| length.eval(&[t])).collect();
+        let radius = self.radius.eval(&[t]);
+        let good = center.iter().all(|length| length.is_finite()) && radius.is_finite() && radius > 0.0;
+        good.then_some((center, radius))
+    }
 }
 
 impl Note {
-    /// The words of time t: those of the note that appeared last, if it has not gone.
+    /// The note of time t: the one that appeared last, if it has not gone.
     #[must_use]
-    pub fn of_time(notes: &[Self], t: f64) -> Option<&str> {
+    pub fn of_time(notes: &[Self], t: f64) -> Option<&Self> {
         // The first of two that begin at once gives way to the second, as in a file that is read from above.
         let last = notes
             .iter()
             .filter(|note| note.at <= t)
             .max_by(|a, b| a.at.total_cmp(&b.at))?;
-        (t < last.until).then_some(&last.text)
+        (t < last.until).then_some(last)
     }
 }
 
@@ -130,6 +152,7 @@ mod tests {
             at,
             until,
             text: text.to_owned(),
+            mark: None,
         }
     }
 
@@ -140,7 +163,7 @@ mod tests {
             note(0.0, 1.0, "first"),
             note(5.0, 6.0, "third"),
         ];
-        let shown = [0.0, 0.5, 1.0, 2.0, 4.9, 5.0, 6.0].map(|t| Note::of_time(&notes, t));
+        let shown = [0.0, 0.5, 1.0, 2.0, 4.9, 5.0, 6.0].map(|t| Note::of_time(&notes, t).map(|note| note.text.as_str()));
         let words = [
             Some("first"),
             Some("first"),
@@ -152,6 +175,18 @@ mod tests {
         ];
         assert_eq!(shown, words);
         assert_eq!(Note::of_time(&notes, -1.0), None);
+    }
+
+    #[test]
+    fn a_mark_follows_its_formulas_while_they_have_values() {
+        let parse = |text| Expression::parse(text, TIME).unwrap();
+        let mark = Mark {
+            center: vec![parse("2*t"), parse("5")],
+            radius: parse("1/t"),
+        };
+        assert_eq!(mark.at(0.5), Some((vec![1.0, 5.0], 2.0)));
+        assert_eq!(mark.at(0.0), None, "1/0 is no radius");
+        assert_eq!(mark.at(-1.0), None, "and −1 is none");
     }
 
     #[test]

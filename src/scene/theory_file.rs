@@ -26,6 +26,17 @@ pub struct NoteFile {
     pub until: Option<f64>,
     /// What it says.
     pub text: String,
+    /// What it points at.
+    pub mark: Option<MarkFile>,
+}
+
+/// `mark` of a `[[note]]`: a circle in a plane, an interval of a line.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MarkFile {
+    /// Its middle, lengths or formulas of t.
+    pub center: Vec<ValueFile>,
+    /// Its radius, likewise.
+    pub radius: ValueFile,
 }
 
 /// What a `[[theory]]` draws, as written; lengths and values are numbers or formulas of t.

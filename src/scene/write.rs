@@ -173,6 +173,13 @@ impl SceneFile {
             mirror_section(&mut w, mirror);
         }
         view(&mut w, &self.view);
+        for camera in &self.cameras {
+            w.item("camera");
+            w.number("at", camera.at);
+            for (key, value) in orbit_keys(&camera.orbit) {
+                w.key(key, value);
+            }
+        }
         for note in &self.notes {
             write_theory::note(&mut w, note);
         }
@@ -459,20 +466,10 @@ fn view(w: &mut Writer, view: &ViewFile) {
     }
     w.key_unless(view.mode == ViewMode::Plane, "mode", text(view.mode.as_str()));
     if let Some(camera) = &view.camera {
-        let whole = Orbit::default();
-        let mut keys = Vec::new();
-        for (key, value, usual) in [
-            ("azimuth", camera.azimuth, whole.azimuth),
-            ("elevation", camera.elevation, whole.elevation),
-            ("zoom", camera.zoom, whole.zoom),
-        ] {
-            if value != usual {
-                keys.push(format!("{key} = {}", float(value)));
-            }
-        }
-        if let Some(target) = &camera.target {
-            keys.push(format!("target = {}", floats(target)));
-        }
+        let keys: Vec<String> = orbit_keys(camera)
+            .into_iter()
+            .map(|(key, value)| format!("{key} = {value}"))
+            .collect();
         let keys = keys.join(", ");
         w.key(
             "camera",
@@ -493,6 +490,30 @@ fn view(w: &mut Writer, view: &ViewFile) {
     if let Some(cover) = view.cover {
         w.key("cover", float(cover));
     }
+    let words: Vec<String> = (view.plots.iter().filter_map(|plot| plot.word()))
+        .map(text)
+        .collect();
+    w.key_unless(words.is_empty(), "plots", format!("[{}]", words.join(", ")));
+    if let Some([min, max]) = &view.region {
+        w.key("region", format!("{{ min = {}, max = {} }}", floats(min), floats(max)));
+    }
+}
+
+/// What an orbit has beside the usual.
+fn orbit_keys(orbit: &Orbit) -> Vec<(&'static str, String)> {
+    let whole = Orbit::default();
+    let mut keys = Vec::new();
+    for (key, value, usual) in [
+        ("azimuth", orbit.azimuth, whole.azimuth),
+        ("elevation", orbit.elevation, whole.elevation),
+        ("zoom", orbit.zoom, whole.zoom),
+    ] {
+        if value != usual {
+            keys.push((key, float(value)));
+        }
+    }
+    keys.extend(orbit.target.map(|target| ("target", floats(&target))));
+    keys
 }
 
 fn expect_item(w: &mut Writer, expect: &ExpectFile) {

@@ -8,14 +8,24 @@ pub(super) fn note(w: &mut Writer, note: &NoteFile) {
     w.number("at", note.at);
     w.optional("until", note.until);
     w.key("text", text(&note.text));
+    if let Some(mark) = &note.mark {
+        let value = format!("{{ center = {}, radius = {} }}", list(&mark.center), one(&mark.radius));
+        w.key("mark", value);
+    }
+}
+
+fn one(value: &ValueFile) -> String {
+    match value {
+        ValueFile::Number(number) => float(*number),
+        ValueFile::Formula(formula) => text(formula),
+    }
+}
+
+fn list(values: &[ValueFile]) -> String {
+    format!("[{}]", values.iter().map(one).collect::<Vec<_>>().join(", "))
 }
 
 pub(super) fn theory(w: &mut Writer, theory: &TheoryFile) {
-    let one = |value: &ValueFile| match value {
-        ValueFile::Number(number) => float(*number),
-        ValueFile::Formula(formula) => text(formula),
-    };
-    let list = |values: &[ValueFile]| format!("[{}]", values.iter().map(one).collect::<Vec<_>>().join(", "));
     w.item("theory");
     match &theory.drawn {
         DrawnFile::Detector { detector, value } => {

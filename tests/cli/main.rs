@@ -5,6 +5,7 @@
 mod eigen;
 mod measure;
 mod outputs;
+mod pages;
 mod phase_space;
 mod room;
 mod sweep;

@@ -198,3 +198,76 @@ fn broken_films_are_read_without_harm() {
     }
     assert!(read(b"\0\0\0\x10moovisom\0\0\0\0").is_err());
 }
+
+/// A film of a packet whose norm is predicted, as numbered pictures: `pictures` of the run, and half a second of each card.
+fn with_cards(folder: &TempDir, size: [usize; 2], pictures: u32) -> Vec<Picture> {
+    use ripplon::engine::Engine;
+    use ripplon::export::Painter;
+    use ripplon::export::film::{self, Script};
+    let text = "format = 1\ntitle = \"A packet\"\n[grid]\nsize = [48, 24]\nspacing = 1.0\n[quantum]\nmass = 1.0\n[time]\nstep = 0.1\nend = 1.0\n\
+                [[packet]]\ncenter = [20.0, 12.0]\nwidth = [3.0]\nmomentum = [0.5, 0.0]\n\
+                [[note]]\nat = 0.0\ntext = \"Here.\"\nmark = { center = [20.0, 12.0], radius = 6.0 }\n\
+                [[expect]]\nobservable = \"norm\"\nat = 0.5\nvalue = 1.0\ntolerance = 0.001\n";
+    let scene = super::scenario(text);
+    let mut engine = Engine::new(scene.clone()).unwrap();
+    let look = Look {
+        size: Some(size),
+        overlay: true,
+        ..Look::of(&scene)
+    };
+    let mut painter = Painter::new(scene, &look, 0.1).unwrap();
+    assert_eq!(painter.size(), size);
+    let script = Script {
+        to: 1.0,
+        pictures,
+        fps: 4.0,
+        title: 0.5,
+        end: 0.5,
+        ..Script::default()
+    };
+    assert_eq!(script.all_pictures(), pictures + 4);
+    let progress = Progress::new(u64::from(script.all_pictures()));
+    let out = folder.path().join("film/");
+    let writer = export::create(&out, painter.size(), script.fps, &About::default()).unwrap();
+    film::shoot(&mut engine, &mut painter, writer, &script, &progress).unwrap();
+    assert_eq!(progress.done(), progress.total());
+    let mut files: Vec<_> = fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files.iter().map(|file| decode_png(file)).collect()
+}
+
+/// How many pixels differ between two pictures.
+fn apart(a: &Picture, b: &Picture) -> usize {
+    a.rgb.chunks(3).zip(b.rgb.chunks(3)).filter(|(a, b)| a != b).count()
+}
+
+#[test]
+fn cards_stand_before_and_after_the_run() {
+    let dir = TempDir::new().unwrap();
+    let pictures = with_cards(&dir, [320, 180], 3);
+    assert_eq!(pictures.len(), 7);
+    assert_eq!(pictures[0], pictures[1], "the title stands still");
+    assert_eq!(pictures[5], pictures[6], "and so does what was measured");
+    assert!(apart(&pictures[1], &pictures[2]) > 1000 && apart(&pictures[4], &pictures[5]) > 1000);
+    assert!(apart(&pictures[0], &pictures[6]) > 300, "two cards, two texts");
+    // Words on a plain ground: most of a card is of one colour.
+    for card in [&pictures[0], &pictures[6]] {
+        let ground = card.at(0, 0);
+        let plain = card.rgb.chunks(3).filter(|pixel| *pixel == ground).count();
+        assert!((40_000..57_000).contains(&plain), "{plain} of 57600");
+    }
+}
+
+#[test]
+fn upright_films_have_the_field_over_their_width() {
+    let dir = TempDir::new().unwrap();
+    let pictures = with_cards(&dir, [270, 480], 2);
+    let [start, end] = [&pictures[2], &pictures[3]];
+    let ground = start.at(0, 0);
+    // What changes from the first to the last picture within the middle rows reaches over most of the width: the packet and its field.
+    let rows: Vec<usize> = (0..480).filter(|y| (0..270).any(|x| start.at(x, *y) != ground)).collect();
+    assert!(*rows.first().unwrap() > 20 && *rows.last().unwrap() < 470, "{rows:?}");
+    let full = (0..480).filter(|y| start.at(1, *y) != ground && start.at(268, *y) != ground).count();
+    assert!((120..=140).contains(&full), "a field of 270 × 135 pixels: {full} rows");
+    assert!(apart(start, end) > 50);
+}

@@ -48,6 +48,7 @@ fn script(pictures: u32) -> Script {
         to: 1.0,
         pictures,
         fps: 30.0,
+        ..Script::default()
     }
 }
 

@@ -247,6 +247,14 @@ fn theory_and_notes() {
         "[[note]]\nat = 2.0\nuntil = 1.0\ntext = \"a\"",
         &["1 is not after the beginning at 2"],
     );
+    for (mark, words) in [
+        ("{ center = [1, 2] }", "note.0.mark.radius: is missing"),
+        ("{ center = [1], radius = 1 }", "1 value where x and y belong"),
+        ("{ center = [1, \"2*q\"], radius = 1 }", "note.0.mark.center.1"),
+        ("{ center = [1, 2], radius = 1, color = 3 }", "there is no such key"),
+    ] {
+        says(&format!("[[note]]\nat = 1\ntext = \"a\"\nmark = {mark}"), &[words]);
+    }
     says(
         "[[theory]]\nlabel = \"a\"",
         &["it does not say what one thing it draws"],

@@ -49,7 +49,7 @@ fn the_run_waits_for_a_prediction_and_shows_it_beside_the_answer() {
         .type_text("0.75");
     window.settle();
     window.key(Key::Enter);
-    assert_eq!(window.app().questions().guess(0), Some(0.75));
+    assert_eq!(window.app().questions().guesses(0), [0.75]);
     window.wait("the answer", |app| matches!(app.frame().verdicts[0], Verdict::Right(_)));
     window.settle();
     assert!(window.harness.query_by_label("0.75").is_some());
@@ -64,7 +64,7 @@ fn the_run_waits_for_a_prediction_and_shows_it_beside_the_answer() {
     window.settle();
     window.click("Skip");
     window.wait("it goes on", |app| app.frame().clock.steps > 10);
-    assert_eq!(window.app().questions().guess(0), None);
+    assert!(window.app().questions().guesses(0).is_empty());
 }
 
 #[test]
@@ -83,19 +83,19 @@ fn a_clicker_goes_from_preset_to_preset() {
     let zoom = window.harness.ctx.zoom_factor();
     window.key(Key::F5);
     assert!(window.app().is_bare() && window.app().demo().is_some());
-    let first = window.app().demo().unwrap().preset();
+    let first = window.app().demo().unwrap().stop().scene.clone();
     window.wait("the first preset, playing", |app| {
-        app.document().preset() == Some(first) && app.frame().clock.steps > 0
+        app.document().preset() == Some(first.as_str()) && app.frame().clock.steps > 0
     });
     assert!(window.harness.ctx.zoom_factor() > 1.2 * zoom);
     window.key(Key::PageDown);
-    let second = window.app().demo().unwrap().preset();
+    let second = window.app().demo().unwrap().stop().scene.clone();
     assert_ne!(first, second);
     window.wait("the second preset, playing", |app| {
-        app.document().preset() == Some(second) && app.frame().clock.steps > 0
+        app.document().preset() == Some(second.as_str()) && app.frame().clock.steps > 0
     });
     window.key(Key::PageUp);
-    window.wait("the first one again", |app| app.document().preset() == Some(first));
+    window.wait("the first one again", |app| app.document().preset() == Some(first.as_str()));
     window.key(Key::Escape);
     assert!(!window.app().is_bare() && window.app().demo().is_none());
     window.settle();
@@ -216,4 +216,73 @@ fn theory_and_notes_stand_over_the_picture() {
         mask(&mut window);
         window.harness.snapshot_options("theory-and-note", &tolerance());
     }
+}
+
+/// A note at the lower edge of the picture stands clear of the tour's card above it, and of the line at the end of a lesson.
+#[test]
+fn cards_leave_notes_free() {
+    let storage: &'static Memory = Box::leak(Box::new(Memory::default()));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("scene.toml");
+    let note = "\n[[note]]\nat = 0.0\ntext = \"A note that is to be read.\"\n";
+    std::fs::write(&path, format!("{SCENE}{note}")).unwrap();
+    let options = AppOptions {
+        scene: Some(path.display().to_string()),
+        ..AppOptions::default()
+    };
+    let harness = egui_kittest::Harness::builder()
+        .with_size([1280.0, 720.0])
+        .wgpu()
+        .build_eframe(move |cc| {
+            cc.storage = Some(storage);
+            App::new(cc, options, Instant::now()).unwrap().with_own_dialogues().paused()
+        });
+    let mut window = Window { harness, folder };
+    window.wait("the first picture", |app| !app.frame().image.value.is_empty());
+    window.settle();
+    let card = window.harness.ctx.memory(|memory| memory.area_rect(egui::Id::unique("tour")).unwrap());
+    let note = ripplon::app::widgets::above_cards(&window.harness.ctx, card.shrink(20.0));
+    assert!(note.bottom() < card.top(), "{note:?} {card:?}");
+    let drawn = window.harness.render().unwrap();
+    window.key(Key::Escape);
+    assert!(tour(&window).is_none());
+    let below = ripplon::app::widgets::above_cards(&window.harness.ctx, card.shrink(20.0));
+    assert_eq!(below, card.shrink(20.0), "without a card nothing moves");
+    assert_ne!(drawn, window.harness.render().unwrap());
+}
+
+#[test]
+fn a_class_calls_out_numbers_and_sees_them_beside_the_answer() {
+    let mut window = Window::open();
+    let scene = asked().replace("end = 4.0", "end = 1.2");
+    let path = window.file("asked.toml", scene);
+    let lecture = ripplon::scene::lecture::Lecture {
+        stops: vec![ripplon::scene::lecture::Stop {
+            scene: path,
+            note: "Who is right?".to_owned(),
+            minutes: Some(5.0),
+            ..ripplon::scene::lecture::Stop::default()
+        }],
+        ..ripplon::scene::lecture::Lecture::default()
+    };
+    let ctx = window.harness.ctx.clone();
+    window.harness.state_mut().begin_lecture(&ctx, lecture);
+    window.wait("the question", |app| app.frame().question == Some(0));
+    window.settle();
+    assert!(window.harness.query_by_label("Who is right?").is_some());
+    assert!(window.harness.query_by_label_contains("of 5:00").is_some(), "the time that is planned");
+    for guess in ["0.5", "0.9", "1,1"] {
+        let field = window.harness.get_by_role_and_label(Role::TextInput, "Your prediction");
+        field.focus();
+        field.type_text(guess);
+        window.settle();
+        window.key(Key::Enter);
+        assert_eq!(window.app().frame().question, Some(0), "the class goes on");
+    }
+    assert!(window.harness.query_by_label_contains("3 said, 0.9 in the middle").is_some());
+    window.click("Run");
+    assert_eq!(window.app().questions().guesses(0), [0.5, 0.9, 1.1]);
+    window.wait("the answer", |app| matches!(app.frame().verdicts[0], Verdict::Right(_)));
+    window.settle();
+    assert!(window.harness.query_by_label_contains("3 said, 0.9 in the middle; measured 1").is_some());
 }

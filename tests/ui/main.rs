@@ -250,3 +250,56 @@ fn a_failed_run_says_why_and_keeps_its_last_picture() {
     assert!(window.harness.query_by_label("The run has stopped").is_none());
     assert_eq!(window.steps(), 0);
 }
+
+#[test]
+fn keys_are_found_by_what_they_do() {
+    let mut window = Window::open();
+    window.key(Key::F1);
+    let field = window.harness.get_by_role_and_label(Role::TextInput, "Search keys");
+    field.type_text("turn time");
+    window.settle();
+    assert!(window.app().frame().clock.steps == 0 && window.app().frame().clock.time_step >= 0.0, "letters are typed");
+    window.key(Key::Escape);
+    window.key(Key::Escape);
+    assert!(window.harness.query_by_label("Keys and mouse").is_none());
+}
+
+#[test]
+fn home_and_end_take_a_slider_to_its_ends() {
+    let mut window = Window::open();
+    let step = |app: &App| app.document().draft.time.step;
+    let slider = window.harness.get_by_role_and_label(Role::Slider, "Δt");
+    slider.focus();
+    window.settle();
+    window.key(Key::Home);
+    window.wait("the least Δt", |app| step(app).is_some_and(|step| step < 0.01));
+    let least = step(window.app()).unwrap();
+    window.key(Key::End);
+    window.wait("the largest sensible one", |app| step(app).is_some_and(|step| step > 0.02));
+    let most = step(window.app()).unwrap();
+    assert!(most > 10.0 * least, "{least} {most}");
+    assert!(window.app().document().faults.is_none(), "it is taken");
+}
+
+#[test]
+fn plots_suit_the_scene_that_names_them() {
+    use ripplon::app::plots::Kind;
+    let mut window = Window::open();
+    let own = window.app().settings().shown.clone();
+    assert_eq!(window.app().scene_plots(), None);
+    window.show_scene(&SCENE.replace("range = \"locked\"", "range = \"locked\"\nplots = [\"energy\"]"));
+    window.wait("its plots", |app| app.scene_plots() == Some(&[Kind::Energy]));
+    window.press(Role::Button, "Norm");
+    assert_eq!(window.app().scene_plots(), Some(&[Kind::Energy, Kind::Norm][..]));
+    assert!(!window.app().document().is_modified(), "another choice is no edit");
+    assert_eq!(window.app().settings().shown, own, "and leaves the user's own alone");
+    // Kept with the scene, as an edit that can be taken back.
+    window.show_scene(&SCENE.replace("range = \"locked\"", "range = \"auto\""));
+    window.press(Role::Button, "More");
+    window.press(Role::CheckBox, "Keep with the scene");
+    window.wait("the edit", |app| app.document().draft.view.plots == own);
+    assert!(window.app().document().is_modified());
+    window.key(Key::Escape);
+    window.keys(Modifiers::COMMAND, Key::Z);
+    window.wait("the edit taken back", |app| app.document().draft.view.plots.is_empty());
+}

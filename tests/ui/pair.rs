@@ -147,3 +147,28 @@ fn mask_quietly(window: &mut Window) {
         mask(window);
     }
 }
+
+#[test]
+fn one_of_two_runs_is_wrong_and_is_found() {
+    let mut window = Window::open();
+    window.press(Role::Button, "Run");
+    window.press(Role::Button, "Which is wrong?");
+    window.wait("both runs", |app| app.frame().compared.is_some() && app.frame().clock.steps > 10);
+    window.settle();
+    assert!(window.harness.query_by_label("Which is wrong?").is_some());
+    assert!(
+        window.harness.query_by_label_contains("is wrong:").is_none(),
+        "nothing is told before"
+    );
+    let compared = window.app().frame().compared.clone().unwrap();
+    let (_, _, apart) = compared.difference.unwrap();
+    assert!(apart > 1e-6, "the second run is another one: {apart}");
+    window.click("A is wrong");
+    let told = window.harness.query_by_label_contains("is wrong: its").is_some()
+        || window.harness.query_by_label_contains("is wrong: the").is_some();
+    assert!(told, "what was changed is told");
+    assert!(!window.app().document().is_modified(), "the scene is as it was");
+    window.click("End");
+    window.wait("one run", |app| app.frame().compared.is_none());
+    assert!(window.harness.query_by_label("Which is wrong?").is_none());
+}

@@ -165,3 +165,50 @@ fn a_relief_is_a_part_of_the_scene() {
             .any(|notice| notice.title.contains("three dimensions"))
     );
 }
+
+#[test]
+fn a_scene_shows_its_part_first_and_the_whole_on_demand() {
+    let mut window = Window::open();
+    let whole = window.app().picture().0;
+    window.show_scene(&SCENE.replace(
+        "range = \"locked\"",
+        "range = \"locked\"\nregion = { min = [10.0, 10.0], max = [30.0, 22.0] }",
+    ));
+    let (part, area) = window.app().picture();
+    assert_eq!(part, area.intersect(part));
+    assert!(part.area() >= whole.area(), "{part:?} {whole:?}");
+    // The grid reaches beyond what is seen: the picture fills its room.
+    assert!((part.width() - area.width()).abs() < 8.0 || (part.height() - area.height()).abs() < 8.0);
+    window.key(Key::Num0);
+    let again = window.app().picture().0;
+    assert!((again.width() - whole.width()).abs() < 1.0, "{again:?} {whole:?}");
+}
+
+#[test]
+fn the_camera_goes_its_path_until_a_hand_turns_it() {
+    let mut window = Window::open();
+    let path = "mode = \"relief\"\n[[camera]]\nat = 0.0\nazimuth = 0.0\n[[camera]]\nat = 0.1\nazimuth = 50.0\n";
+    window.show_scene(&SCENE.replace("range = \"locked\"\n", path));
+    window.settle();
+    assert!(window.app().orbit().azimuth.abs() < 1e-9);
+    for step in 1..=5 {
+        window.key(Key::Period);
+        window.wait("a step", |app| app.frame().clock.steps == step);
+    }
+    window.settle();
+    let end = window.app().orbit().azimuth;
+    assert!((end - 50.0).abs() < 1e-6, "{end}");
+    let relief = window.harness.get_by_label("Relief of the field").rect().center();
+    window.harness.drag_at(relief);
+    window.settle();
+    window.harness.hover_at(relief + egui::vec2(20.0, 0.0));
+    window.settle();
+    window.harness.drop_at(relief + egui::vec2(40.0, 0.0));
+    window.settle();
+    assert_ne!(window.app().orbit().azimuth, end);
+    let turned = window.app().orbit();
+    window.key(Key::R);
+    window.wait("the reset", |app| app.frame().clock.steps == 0);
+    window.settle();
+    assert_eq!(window.app().orbit(), turned, "and there it stays");
+}

@@ -95,8 +95,9 @@ impl<'a> Builder<'a> {
         let sources = self.sources(equation, grid.as_ref());
         let detectors = self.detectors(equation, grid.as_ref());
         let mirror = self.mirror(equation, grid.as_ref(), &layers);
-        let view = self.view(equation);
-        let notes = self.notes();
+        let view = self.view(equation, grid.as_ref());
+        let cameras = self.cameras();
+        let notes = self.notes(grid.as_ref());
         let theories = self.theories(equation, grid.as_ref());
         let expectations = self.expectations(equation, grid.as_ref());
         let sweep = self.sweep(equation, grid.as_ref());
@@ -126,6 +127,7 @@ impl<'a> Builder<'a> {
             mirror: mirror.map(Arc::new),
             detectors,
             view,
+            cameras,
             notes,
             theories,
             expectations,

@@ -1,15 +1,16 @@
 //! Notes and theory.
 
-use super::super::file::{DrawnFile, TheoryFile, ValueFile};
+use super::super::file::{DrawnFile, MarkFile, TheoryFile, ValueFile};
 use super::super::scenario::Quantity;
-use super::super::theory::{CUT, Drawn, Note, Theory};
+use super::super::theory::{CUT, Drawn, Mark, Note, Theory};
 use super::{Builder, possible};
 use crate::grid::Grid;
 use crate::physics::expression::TIME;
 use crate::physics::{Equation, Expression};
 
 impl Builder<'_> {
-    pub(super) fn notes(&mut self) -> Vec<Note> {
+    pub(super) fn notes(&mut self, grid: Option<&Grid>) -> Vec<Note> {
+        let rank = grid.map_or(2, Grid::rank);
         let mut notes = Vec::new();
         for (index, given) in self.file.notes.iter().enumerate() {
             let key = |name: &str| format!("note.{index}.{name}");
@@ -21,13 +22,43 @@ impl Builder<'_> {
                     "write what to look for, or remove the note",
                 );
             }
+            let mark = given.mark.as_ref();
+            let mark = mark.and_then(|mark| self.mark(&key("mark"), mark, rank));
             notes.push(Note {
                 at: given.at,
                 until,
                 text: given.text.trim().to_owned(),
+                mark,
             });
         }
         notes
+    }
+
+    /// What a note points at: one length on a line, two in a plane.
+    fn mark(&mut self, key: &str, given: &MarkFile, rank: usize) -> Option<Mark> {
+        if given.center.len() != rank.min(2) || rank == 3 {
+            let message = match rank {
+                1 => format!("{} where x belongs", super::count(given.center.len(), "value")),
+                2 => format!("{} where x and y belong", super::count(given.center.len(), "value")),
+                _ => "marks are drawn over a line or a plane; the grid has 3 axes".to_owned(),
+            };
+            let remedy = if rank == 3 {
+                "remove `mark`"
+            } else {
+                "write lengths, numbers or formulas of t"
+            };
+            self.found.value(format!("{key}.center"), message, remedy);
+            return None;
+        }
+        let lengths = given.center.iter().enumerate();
+        let center: Vec<Option<Expression>> = lengths
+            .map(|(axis, length)| self.amount(&format!("{key}.center.{axis}"), length, TIME))
+            .collect();
+        let radius = self.amount(&format!("{key}.radius"), &given.radius, TIME);
+        Some(Mark {
+            center: center.into_iter().collect::<Option<Vec<_>>>()?,
+            radius: radius?,
+        })
     }
 
     pub(super) fn theories(&mut self, equation: Option<Equation>, grid: Option<&Grid>) -> Vec<Theory> {

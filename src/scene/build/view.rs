@@ -1,12 +1,15 @@
 //! `[view]`: what is shown, in which colours, and from where.
 
+use super::super::decode::Diagnostics;
 use super::super::file::ViewFile;
 use super::super::scenario::{ColorRange, Opacity, Orbit, Quantity, View, ViewMode};
 use super::{Builder, article, count};
+use crate::grid::Grid;
 use crate::physics::Equation;
+use crate::scene::camera_path::CameraKey;
 
 impl Builder<'_> {
-    pub(super) fn view(&mut self, equation: Option<Equation>) -> View {
+    pub(super) fn view(&mut self, equation: Option<Equation>, grid: Option<&Grid>) -> View {
         let given = &self.file.view;
         let quantity = given.quantity.unwrap_or(match equation {
             Some(Equation::Acoustic) => Quantity::Pressure,
@@ -51,6 +54,7 @@ impl Builder<'_> {
                 .value("view.cover", message, "write the time of the picture, or remove it");
         }
         self.space(given);
+        let region = self.region_shown(grid);
         View {
             quantity,
             colormap: given.colormap.clone(),
@@ -61,7 +65,79 @@ impl Builder<'_> {
             opacity: given.opacity.clone(),
             shading: given.shading,
             cover: given.cover,
+            plots: given.plots.clone(),
+            region,
         }
+    }
+
+    /// The part that is shown at first, as the corners of a rectangle that has an extent.
+    fn region_shown(&mut self, grid: Option<&Grid>) -> Option<[[f64; 2]; 2]> {
+        let [min, max] = self.file.view.region.as_ref()?;
+        let grid = grid?;
+        if grid.rank() == 3 {
+            let message = "a box in space is shown as a whole";
+            self.found
+                .key("view.region", message, "use `view.camera`, or remove it");
+            return None;
+        }
+        let (low, high) = (
+            self.point("view.region.min", min, grid)?,
+            self.point("view.region.max", max, grid)?,
+        );
+        for axis in 0..grid.rank() {
+            if high[axis] - low[axis] < grid.spacing() {
+                let message = "the part that is shown has less than a site";
+                self.found
+                    .value(format!("view.region.max.{axis}"), message, "make `max` larger than `min`");
+                return None;
+            }
+        }
+        Some([[low[0], low[1]], [high[0], high[1]]])
+    }
+
+    /// The camera's path, in order of time.
+    pub(super) fn cameras(&mut self) -> Vec<CameraKey> {
+        let rank = self.file.grid.size.len();
+        let mut keys = self.file.cameras.clone();
+        if keys.is_empty() {
+            return keys;
+        }
+        if self.file.view.mode == ViewMode::Plane {
+            let message = "a camera goes round a relief, slices or a volume, and this scene is shown as a plane";
+            let remedy = "write `mode` in [view], or remove [[camera]]";
+            self.found.key("camera.0", message, remedy);
+        }
+        for (n, key) in self.file.cameras.iter().enumerate() {
+            let path = format!("camera.{n}");
+            self.not_negative(&format!("{path}.at"), key.at);
+            limits(&mut self.found, &path, &key.orbit, rank);
+            if rank == 2 && key.orbit.target.is_some() {
+                let message = "a relief is looked at as a whole";
+                self.found.value(format!("{path}.target"), message, "remove it");
+            }
+        }
+        keys.sort_by(|a, b| a.at.total_cmp(&b.at));
+        if keys.windows(2).any(|pair| pair[0].at == pair[1].at) {
+            let message = "two keys of the camera stand at one time";
+            self.found.key("camera", message, "give each a time of its own");
+        }
+        // A path that looks at a point for a part of the time looks at the middle before and after it.
+        if keys.iter().any(|key| key.orbit.target.is_some()) {
+            let spacing = self.file.grid.spacing;
+            let middle: Vec<f64> = (self.file.grid.size.iter())
+                .map(|&sites| {
+                    #[expect(clippy::cast_precision_loss, reason = "numbers of sites")]
+                    let last = sites.saturating_sub(1) as f64;
+                    last / 2.0 * spacing
+                })
+                .collect();
+            if let [x, y, z] = middle[..] {
+                for key in &mut keys {
+                    key.orbit.target.get_or_insert([x, y, z]);
+                }
+            }
+        }
+        keys
     }
 
     /// What is wrong with the view of two or three dimensions.
@@ -85,18 +161,7 @@ impl Builder<'_> {
                 let message = "a relief is looked at as a whole";
                 found.value("view.camera.target", message, "remove it");
             }
-            let mut within = |key: &str, value: f64, low: f64, high: f64| {
-                if !(low..=high).contains(&value) {
-                    let value = super::super::write::float(value);
-                    let message = format!("{value} is not between {low} and {high}");
-                    found.value(format!("view.camera.{key}"), message, "choose a value in between");
-                }
-            };
-            within("azimuth", camera.azimuth, -360.0, 360.0);
-            // From below a relief shows nothing that it does not show from above.
-            let lowest = if rank == 2 { Orbit::LOWEST_OVER_RELIEF } else { -90.0 };
-            within("elevation", camera.elevation, lowest, 90.0);
-            within("zoom", camera.zoom, 0.25, 40.0);
+            limits(found, "view.camera", &camera, rank);
         }
         if !given.slices.is_empty() && (rank != 3 || given.slices.len() != 3) {
             let message = format!(
@@ -138,4 +203,20 @@ impl Builder<'_> {
             }
         }
     }
+}
+
+/// Notes what of an orbit is out of range.
+fn limits(found: &mut Diagnostics, path: &str, orbit: &Orbit, rank: usize) {
+    let mut within = |key: &str, value: f64, low: f64, high: f64| {
+        if !(low..=high).contains(&value) {
+            let value = super::super::write::float(value);
+            let message = format!("{value} is not between {low} and {high}");
+            found.value(format!("{path}.{key}"), message, "choose a value in between");
+        }
+    };
+    within("azimuth", orbit.azimuth, -360.0, 360.0);
+    // From below a relief shows nothing that it does not show from above.
+    let lowest = if rank == 2 { Orbit::LOWEST_OVER_RELIEF } else { -90.0 };
+    within("elevation", orbit.elevation, lowest, 90.0);
+    within("zoom", orbit.zoom, 0.25, 40.0);
 }

@@ -1,0 +1,72 @@
+//! `ripplon lecture`: a sequence of scenes with notes and timings, shown in a lecture hall.
+
+use super::InputError;
+use super::terminal::say;
+use crate::scene::lecture::Lecture;
+use crate::solver;
+use clap::Args;
+use std::path::{Path, PathBuf};
+
+/// What to show.
+#[derive(Args, Debug)]
+pub struct LectureArgs {
+    /// The lecture (TOML): see docs/lecture.md
+    file: PathBuf,
+    /// Check all scenes and print the sequence with its times, without a window
+    #[arg(long)]
+    check: bool,
+}
+
+pub(super) fn run(args: &LectureArgs) -> anyhow::Result<()> {
+    let lecture = Lecture::read(&args.file)?;
+    // A fault in the seventh scene is found out here rather than before an audience.
+    for stop in &lecture.stops {
+        solver::read_scene(&stop.scene, &stop.set)?;
+    }
+    if args.check {
+        print(&args.file, &lecture);
+        return Ok(());
+    }
+    show(lecture)
+}
+
+fn print(file: &Path, lecture: &Lecture) {
+    let title = if lecture.title.is_empty() { file.display().to_string() } else { lecture.title.clone() };
+    say!("{title}");
+    let mut begins = 0.0;
+    for (n, stop) in lecture.stops.iter().enumerate() {
+        let minutes = stop.minutes.map_or(String::new(), |minutes| format!(", {minutes} min"));
+        say!("{:3}  {:>5}  {}{minutes}", n + 1, clock(begins), stop.scene);
+        begins += stop.minutes.unwrap_or(0.0);
+    }
+    let of = lecture.stops.iter().filter(|stop| stop.minutes.is_some()).count();
+    say!("{} scenes, {} planned for {of} of them", lecture.stops.len(), clock(begins));
+}
+
+/// Minutes as 1:30.
+fn clock(minutes: f64) -> String {
+    let seconds = (minutes * 60.0).round();
+    format!("{:.0}:{:02.0}", (seconds / 60.0).floor(), seconds % 60.0)
+}
+
+#[cfg(feature = "gui")]
+fn show(lecture: Lecture) -> anyhow::Result<()> {
+    let Some(first) = lecture.stops.first() else {
+        return Err(InputError("the lecture has no scene".to_owned()).into());
+    };
+    let opened = crate::app::background::read(&first.scene, &first.set)?;
+    super::display::probe()?;
+    crate::app::run(crate::app::AppOptions {
+        scene: Some(first.scene.clone()),
+        set: first.set.clone(),
+        opened: Some(opened),
+        lecture: Some(lecture),
+    })
+    .map_err(|error| error.context(super::display::NO_WINDOW))
+}
+
+/// This build has no window.
+#[cfg(not(feature = "gui"))]
+fn show(_lecture: Lecture) -> anyhow::Result<()> {
+    Err(InputError("this build has no window; `--check` prints the sequence".to_owned()).into())
+}

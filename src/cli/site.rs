@@ -1,0 +1,185 @@
+//! `ripplon list presets --site DIR`: one page of all presets, made by running each of them.
+
+use super::run::{short, within};
+use super::terminal::say;
+use super::{InputError, Interrupt};
+use crate::engine::{Engine, Verdict};
+use crate::export::film::{FilmError, Script, Shooting};
+use crate::export::html::{escape, inline, lesson, page, table};
+use crate::export::{self, About, Look, Painter, Picture, Progress};
+use crate::scene::Scenario;
+use crate::scene::presets::{self, Preset};
+use crate::solver;
+use std::fmt::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Pixels of a film.
+const SIZE: [usize; 2] = [640, 360];
+
+/// Pictures a second, and in all: six seconds.
+const FPS: f64 = 25.0;
+const PICTURES: u32 = 150;
+
+/// The ending of films.
+const FILM: &str = if cfg!(feature = "h264") { "mp4" } else { "gif" };
+
+/// Makes the page of all presets, or of those that are named.
+///
+/// # Errors
+/// If a preset is unknown, a run fails, or something cannot be written.
+pub(super) fn make(folder: &Path, only: &[String]) -> anyhow::Result<()> {
+    for name in only {
+        if presets::find(name).is_none() {
+            return Err(InputError(format!(
+                "there is no preset {name}; `ripplon list presets` names them"
+            ))
+            .into());
+        }
+    }
+    for part in ["covers", "films"] {
+        let part = folder.join(part);
+        std::fs::create_dir_all(&part).map_err(|error| InputError(format!("{}: {error}", part.display())))?;
+    }
+    let interrupt = Interrupt::listen()?;
+    let (mut gallery, mut articles) = (String::new(), String::new());
+    let wanted = |preset: &&Preset| only.is_empty() || only.iter().any(|name| name == preset.name);
+    for preset in presets::all().iter().filter(wanted) {
+        let article = of_preset(folder, preset, interrupt)?;
+        let (name, title) = (preset.name, escape(&article.title));
+        writeln!(
+            gallery,
+            "<li><a href=\"#{name}\"><img src=\"covers/{name}.png\" alt=\"\" loading=\"lazy\" width=\"{}\" height=\"{}\">{title}</a></li>",
+            SIZE[0], SIZE[1]
+        )?;
+        articles.push_str(&article.html);
+        say!("{name}");
+    }
+    let body = format!(
+        "<h1>Ripplon: the presets</h1>\n<p>Every scene that comes with the program: a film of its run, what it teaches, and what was predicted and measured in that run.</p>\n\
+         <ul class=\"gallery\">\n{gallery}</ul>\n{articles}"
+    );
+    let out = folder.join("index.html");
+    export::save_text(&out, &page("Ripplon: the presets", &body))?;
+    say!("{}", out.display());
+    Ok(())
+}
+
+/// What the page says of a preset.
+struct Article {
+    title: String,
+    html: String,
+}
+
+/// Runs a preset, films it, and writes down what became of its predictions.
+fn of_preset(folder: &Path, preset: &Preset, interrupt: Interrupt) -> anyhow::Result<Article> {
+    let name = preset.name;
+    let (file, scenario) = solver::read_scene(name, &[])?;
+    let scenario = Arc::new(scenario);
+    let mut engine = Engine::new(Arc::clone(&scenario))?;
+    let film = folder.join("films").join(format!("{name}.{FILM}"));
+    let cover = shoot(&mut engine, &scenario, &film, interrupt)?;
+    let about = About {
+        title: file.title.clone(),
+        scene: Some(file.to_toml()),
+        comment: String::new(),
+    };
+    export::png::save(&folder.join("covers").join(format!("{name}.png")), &cover, &about)?;
+    let title = if file.title.is_empty() { name } else { &file.title };
+    let mut html = format!(
+        "<article id=\"{name}\">\n<h2>{}</h2>\n<p class=\"quiet\"><code>ripplon {name}</code></p>\n",
+        escape(title)
+    );
+    let source = format!("films/{name}.{FILM}");
+    if FILM == "mp4" {
+        writeln!(
+            html,
+            "<div class=\"film\"><video controls loop muted playsinline preload=\"none\" poster=\"covers/{name}.png\" src=\"{source}\" width=\"{}\" height=\"{}\"></video></div>",
+            SIZE[0], SIZE[1]
+        )?;
+    } else {
+        writeln!(html, "<div class=\"film\"><img src=\"{source}\" alt=\"\" loading=\"lazy\"></div>")?;
+    }
+    html.push_str(&lesson(&file.about, 3));
+    html.push_str(&verdicts(&scenario, engine.verdicts()));
+    writeln!(
+        html,
+        "<p class=\"quiet\">The film: <code>ripplon render {name} {name}.{FILM} --size {}x{} --fps {FPS} --frames {PICTURES} --overlay</code></p>\n</article>",
+        SIZE[0], SIZE[1]
+    )?;
+    Ok(Article {
+        title: title.to_owned(),
+        html,
+    })
+}
+
+/// Films a run to its end; the picture of its cover's time comes back.
+fn shoot(engine: &mut Engine, scenario: &Arc<Scenario>, film: &Path, interrupt: Interrupt) -> anyhow::Result<Picture> {
+    let time_step = engine.clock().time_step;
+    let mut look = Look::of(scenario);
+    look.size = Some(SIZE);
+    look.overlay = true;
+    let mut painter = Painter::new(Arc::clone(scenario), &look, time_step)?;
+    let to = scenario.time().end.unwrap_or(100.0 * time_step.abs());
+    let script = Script {
+        from: 0.0,
+        to,
+        pictures: PICTURES,
+        fps: FPS,
+        ..Script::default()
+    };
+    let about = About {
+        title: scenario.title().to_owned(),
+        scene: Some(scenario.file().to_toml()),
+        comment: String::new(),
+    };
+    let writer = export::create(film, painter.size(), FPS, &about)?;
+    let progress = Progress::new(u64::from(PICTURES));
+    let mut shooting = Shooting::new(engine, &mut painter, writer, script, &progress);
+    let shown = scenario.view().cover.unwrap_or(to / 2.0);
+    let mut cover = Picture::default();
+    let mut covered = false;
+    loop {
+        if interrupt.asked() {
+            progress.cancel();
+        }
+        let goes_on = match shooting.next(engine, &mut painter) {
+            Ok(goes_on) => goes_on,
+            Err(FilmError::Engine(error)) => return Err(error.into()),
+            Err(FilmError::Export(error)) => return Err(error.into()),
+        };
+        if !covered {
+            cover.clone_from(painter.picture());
+            covered = engine.clock().time >= shown - 0.5 * time_step.abs();
+        }
+        if !goes_on {
+            return Ok(cover);
+        }
+    }
+}
+
+/// What was predicted and measured.
+pub(super) fn verdicts(scenario: &Scenario, verdicts: &[Verdict]) -> String {
+    if scenario.expectations().is_empty() {
+        return String::new();
+    }
+    let head = ["What", "At t", "Predicted", "Measured", "", "Because"].map(ToOwned::to_owned);
+    let mut rows = vec![head.to_vec()];
+    for (expectation, verdict) in scenario.expectations().iter().zip(verdicts) {
+        let digits = |value: f64| within(value, expectation.tolerance);
+        let (measured, word) = match verdict {
+            Verdict::Right(value) => (digits(*value), "<span class=\"right\">agrees</span>"),
+            Verdict::Wrong(value) => (digits(*value), "<span class=\"wrong\">disagrees</span>"),
+            Verdict::Pending => (String::new(), "not reached"),
+        };
+        rows.push(vec![
+            escape(&expectation.subject.in_words(scenario.detectors())),
+            short(expectation.at),
+            format!("{} ± {}", digits(expectation.value), short(expectation.tolerance)),
+            measured,
+            word.to_owned(),
+            inline(expectation.because.trim()),
+        ]);
+    }
+    format!("<h3>Predicted and measured</h3>\n{}", table(&rows))
+}

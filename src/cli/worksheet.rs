@@ -1,0 +1,219 @@
+//! `ripplon worksheet`: a scene as a page of exercises that stands alone, to be printed or sent.
+
+use super::run::short;
+use super::terminal::say;
+use super::{InputError, Interrupt, SceneArgs, named, site};
+use crate::engine::Engine;
+use crate::export::html::{data_address, escape, inline, lesson, page, table};
+use crate::export::markdown::{Block, blocks};
+use crate::export::{self, About, Look, Painter, facts};
+use crate::physics::Equation;
+use crate::scene::{Scenario, SceneFile, presets};
+use crate::solver;
+use clap::Args;
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What to make.
+#[derive(Args, Debug)]
+pub struct WorksheetArgs {
+    #[command(flatten)]
+    scene: SceneArgs,
+    /// The page (.html); picture and scene are inside it
+    out: PathBuf,
+    /// Add a sheet of answers: the predictions, with what this machine measures (runs the scene to its end)
+    #[arg(long)]
+    answers: bool,
+    /// The address of a page made by `web/build`, for a link that opens the scene there
+    #[arg(long, value_name = "URL")]
+    page: Option<String>,
+}
+
+/// Pixels of the picture.
+const SIZE: [usize; 2] = [1280, 720];
+
+pub(super) fn run(args: &WorksheetArgs) -> anyhow::Result<()> {
+    let ending = args.out.extension().map(std::ffi::OsStr::to_ascii_lowercase);
+    if ending.is_none_or(|ending| ending != "html" && ending != "htm") {
+        return Err(InputError(format!("{}: the name must end in .html", args.out.display())).into());
+    }
+    if let Some(page) = args.page.as_ref().filter(|page| !page.starts_with("http")) {
+        return Err(InputError(format!("--page {page} is no address; write e.g. https://example.org/ripplon/")).into());
+    }
+    let (file, scenario) = solver::read_scene(&args.scene.scene, &args.scene.set)?;
+    let scenario = Arc::new(scenario);
+    named::check(&[("OUT", &args.out)], &named::inputs(&args.scene, &scenario))?;
+    let interrupt = Interrupt::listen()?;
+    let mut engine = Engine::new(Arc::clone(&scenario))?;
+    let time_step = engine.clock().time_step;
+    let end = scenario.time().end.unwrap_or(100.0 * time_step.abs());
+    let shown = scenario.view().cover.unwrap_or(end / 2.0);
+    let goes_on = |to: f64, engine: &mut Engine| -> anyhow::Result<()> {
+        let done = engine.run_until(to, &mut |_, _| interrupt.flow())?;
+        anyhow::ensure!(done.reached, "cancelled; nothing was written");
+        Ok(())
+    };
+    goes_on(shown, &mut engine)?;
+    let picture = picture(&mut engine, &scenario)?;
+    let answers = if args.answers {
+        goes_on(end.max(shown), &mut engine)?;
+        let solved = site::verdicts(&scenario, engine.verdicts());
+        format!("<section class=\"sheet\">\n<h2>Answers</h2>\n{solved}</section>\n")
+    } else {
+        String::new()
+    };
+    let body = sheet(args, &file, &scenario, (time_step, shown, &picture)) + &answers;
+    export::save_text(&args.out, &page(title(&file), &body))?;
+    let bytes = std::fs::metadata(&args.out).map_or(0, |data| data.len());
+    say!("{}: {}", args.out.display(), crate::units::bytes(bytes));
+    Ok(())
+}
+
+fn title(file: &SceneFile) -> &str {
+    if file.title.is_empty() { "Worksheet" } else { &file.title }
+}
+
+/// The present state as the bytes of a picture that carries its scene.
+fn picture(engine: &mut Engine, scenario: &Arc<Scenario>) -> anyhow::Result<Vec<u8>> {
+    let mut look = Look::of(scenario);
+    look.size = Some(SIZE);
+    look.overlay = true;
+    let mut painter = Painter::new(Arc::clone(scenario), &look, engine.clock().time_step)?;
+    let about = About {
+        title: scenario.title().to_owned(),
+        scene: Some(scenario.file().to_toml()),
+        comment: String::new(),
+    };
+    Ok(export::png::bytes(painter.shoot(engine, 0.0)?, &about)?)
+}
+
+/// Everything but the answers.
+fn sheet(
+    args: &WorksheetArgs,
+    file: &SceneFile,
+    scenario: &Scenario,
+    (time_step, shown, picture): (f64, f64, &[u8]),
+) -> String {
+    let unit = match scenario.model().equation() {
+        Equation::Acoustic => " s",
+        Equation::Schrodinger => "",
+    };
+    let mut html = format!("<h1>{}</h1>\n<p class=\"quiet\">Name <span class=\"blank\">&nbsp;</span> &emsp; Date <span class=\"blank\">&nbsp;</span></p>\n", escape(title(file)));
+    let _ = writeln!(
+        html,
+        "<img src=\"{}\" alt=\"The scene at t = {}{unit}\">\n<p class=\"quiet\">t = {}{unit}</p>",
+        data_address("image/png", picture),
+        short(shown),
+        short(shown)
+    );
+    html.push_str(&lesson(without_tasks(&file.about), 2));
+    html.push_str("<h2>What runs</h2>\n");
+    let mut rows = vec![vec!["Quantity".to_owned(), "Value".to_owned()]];
+    let facts = facts::rows(file, scenario, time_step);
+    rows.extend(facts.iter().map(|(name, value)| vec![escape(name), escape(value)]));
+    html.push_str(&table(&rows));
+    html.push_str(&questions(scenario, unit));
+    html.push_str(&tasks(&file.about));
+    html.push_str(&link(args, file));
+    html
+}
+
+/// A place for a prediction and one for what is measured, for each prediction of the scene, without its value.
+fn questions(scenario: &Scenario, unit: &str) -> String {
+    if scenario.expectations().is_empty() {
+        return String::new();
+    }
+    let mut html = "<h2>Predict, then run</h2>\n<p>Write down what you expect before the scene runs, and why. Then measure.</p>\n<ol>\n".to_owned();
+    for expectation in scenario.expectations() {
+        let asks = if expectation.ask.is_empty() {
+            let what = expectation.subject.in_words(scenario.detectors());
+            format!("{} at t = {}{unit}?", escape(&what), short(expectation.at))
+        } else {
+            inline(&expectation.ask)
+        };
+        let _ = writeln!(
+            html,
+            "<li>{asks}<br>I expect <span class=\"blank\">&nbsp;</span> &emsp; measured <span class=\"blank\">&nbsp;</span><div class=\"lines\"></div></li>"
+        );
+    }
+    html.push_str("</ol>\n");
+    html
+}
+
+/// What begins the tasks of a lesson.
+const TRY: &str = "**Try**";
+
+/// The lesson up to what is to be tried.
+fn without_tasks(about: &str) -> &str {
+    about.find(TRY).map_or(about, |at| &about[..at])
+}
+
+/// What the lesson says is to be tried, each with room for what was seen.
+fn tasks(about: &str) -> String {
+    let rest = &about[without_tasks(about).len()..];
+    let mut entries: Vec<String> = Vec::new();
+    for block in blocks(rest) {
+        if let Block::Paragraph(text) | Block::Item(_, text) = block {
+            let texts = text.split(TRY).map(str::trim).filter(|text| !text.is_empty());
+            entries.extend(texts.map(inline));
+        }
+    }
+    if entries.is_empty() {
+        return String::new();
+    }
+    let mut html = "<h2>Try it</h2>\n<ol>\n".to_owned();
+    for entry in entries {
+        let _ = writeln!(html, "<li>{entry}<div class=\"lines\"></div></li>");
+    }
+    html.push_str("</ol>\n");
+    html
+}
+
+/// How the scene is opened: by a command, by a file that is in the page, by an address.
+fn link(args: &WorksheetArgs, file: &SceneFile) -> String {
+    let scene = data_address("application/toml", file.to_toml().as_bytes());
+    let is_preset = presets::find(&args.scene.scene).is_some();
+    let name = if is_preset { &args.scene.scene } else { "scene" };
+    let mut html = "<h2>Open it</h2>\n<ul>\n".to_owned();
+    if is_preset {
+        let mut command = format!("ripplon {name}");
+        for set in &args.scene.set {
+            let _ = write!(command, " --set '{set}'");
+        }
+        let _ = writeln!(html, "<li><code>{}</code></li>", escape(&command));
+    }
+    let name = escape(name);
+    let _ = writeln!(
+        html,
+        "<li class=\"screen\"><a download=\"{name}.toml\" href=\"{scene}\">{name}.toml</a>, the scene as a file: drop it on the window.</li>"
+    );
+    html.push_str("<li class=\"screen\">Or save the picture above and drop that: it carries the scene.</li>\n");
+    if let Some(page) = args.page.as_ref().filter(|_| is_preset && args.scene.set.is_empty()) {
+        let _ = writeln!(
+            html,
+            "<li><a href=\"{0}?preset={name}\">{0}?preset={name}</a>, in a browser</li>",
+            escape(page)
+        );
+    }
+    html.push_str("</ul>\n");
+    html
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_to_be_tried_becomes_tasks_and_leaves_the_lesson() {
+        let about = "# A\ntext\n\n**Try**\n- `a.b = 1`: more\n- less\n";
+        assert_eq!(without_tasks(about).trim(), "# A\ntext");
+        let html = tasks(about);
+        assert_eq!(html.matches("<li>").count(), 2, "{html}");
+        assert!(html.contains("<code>a.b = 1</code>: more"));
+        let within = "**Look for** x. **Try** `a.b = 2`: wide. **Try** 3: **very** wide.";
+        assert_eq!(without_tasks(within), "**Look for** x. ");
+        assert_eq!(tasks(within).matches("<li>").count(), 2);
+        assert!(tasks("nothing to do").is_empty());
+    }
+}
