@@ -57,6 +57,9 @@ mod tests {
             assert_eq!(encode(bytes.as_bytes(), STANDARD), text);
             assert_eq!(encode(bytes.as_bytes(), URL), text.trim_end_matches('='));
         }
-        assert_eq!((encode(&[0xfb, 0xff], STANDARD), encode(&[0xfb, 0xff], URL)), ("+/8=".to_owned(), "-_8".to_owned()));
+        assert_eq!(
+            (encode(&[0xfb, 0xff], STANDARD), encode(&[0xfb, 0xff], URL)),
+            ("+/8=".to_owned(), "-_8".to_owned())
+        );
     }
 }

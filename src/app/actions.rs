@@ -208,9 +208,12 @@ impl App {
             self.notices.say("Scenes with a mirror have one run; open another one");
             return;
         }
-        let draw = crate::platform::Instant::now().duration_since(self.meter.started()).as_nanos();
+        let draw = crate::platform::Instant::now()
+            .duration_since(self.meter.started())
+            .as_nanos();
         if !self.comparison.begin_riddle(&self.document.draft, draw as u64) {
-            self.notices.say("Nothing of this scene can be wrong unseen; open another one");
+            self.notices
+                .say("Nothing of this scene can be wrong unseen; open another one");
             return;
         }
         self.frame_history.leave();

@@ -271,7 +271,13 @@ fn pair(
                 let below = Rect::from_min_max(rect.min + vec2(0.0, 36.0), rect.max);
                 let (painter, font) = (ui.painter_at(rect), egui::FontId::proportional(20.0));
                 let name = ["A", "B"][column].to_owned();
-                super::overlay::plate(&painter, super::overlay::Room::free(below), Align2::LEFT_TOP, name, font);
+                super::overlay::plate(
+                    &painter,
+                    super::overlay::Room::free(below),
+                    Align2::LEFT_TOP,
+                    name,
+                    font,
+                );
             }
         }
     }

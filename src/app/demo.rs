@@ -128,7 +128,11 @@ impl Demo {
                         ui.label(text(format!("{} / {}", self.place + 1, self.lecture.stops.len()), 14.0));
                         if let Some((words, late)) = self.time_left(ui.ctx()) {
                             ui.add_space(12.0);
-                            let color = if late { theme::of(true).warning } else { theme::of(true).weak };
+                            let color = if late {
+                                theme::of(true).warning
+                            } else {
+                                theme::of(true).weak
+                            };
                             ui.label(text(words, 14.0).color(color));
                         }
                         ui.with_layout(egui::Layout::left_to_right(egui::Align::Center), |ui| {

@@ -29,7 +29,11 @@ fn ends(values: &[f64], measured: Option<f64>) -> [f64; 2] {
     let (low, high) = all.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
         (low.min(value), high.max(value))
     });
-    let air = if high > low { 0.08 * (high - low) } else { low.abs().max(1.0) * 0.1 };
+    let air = if high > low {
+        0.08 * (high - low)
+    } else {
+        low.abs().max(1.0) * 0.1
+    };
     [low - air, high + air]
 }
 
@@ -53,7 +57,13 @@ pub fn strip(ui: &mut Ui, values: &[f64], measured: Option<f64>) {
     let width = ui.available_width();
     let (rect, response) = ui.allocate_exact_size(vec2(width, DOTS + SCALE), egui::Sense::hover());
     let range = ends(values, measured);
-    let x_of = |value: f64| egui::remap(value, range[0]..=range[1], f64::from(rect.left())..=f64::from(rect.right())) as f32;
+    let x_of = |value: f64| {
+        egui::remap(
+            value,
+            range[0]..=range[1],
+            f64::from(rect.left())..=f64::from(rect.right()),
+        ) as f32
+    };
     let base = rect.top() + DOTS;
     let painter = ui.painter_at(rect);
     painter.hline(rect.x_range(), base, Stroke::new(1.0, palette.line));
@@ -62,7 +72,13 @@ pub fn strip(ui: &mut Ui, values: &[f64], measured: Option<f64>) {
     while tick <= range[1] {
         let label = axis_label(tick, step, range[0].abs().max(range[1].abs()));
         let font = FontId::proportional(11.5);
-        painter.text(pos2(x_of(tick), base + 4.0), Align2::CENTER_TOP, label, font, palette.weak);
+        painter.text(
+            pos2(x_of(tick), base + 4.0),
+            Align2::CENTER_TOP,
+            label,
+            font,
+            palette.weak,
+        );
         tick += step;
     }
     let radius = 4.0_f32;

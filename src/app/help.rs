@@ -77,9 +77,7 @@ impl Help {
             ui.heading(egui::RichText::new("Keys and mouse").color(palette.strong));
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
                 let field = egui::TextEdit::singleline(&mut self.search).desired_width(220.0);
-                let field = ui
-                    .add(field.hint_text("Search"))
-                    .accessible_name("Search keys");
+                let field = ui.add(field.hint_text("Search")).accessible_name("Search keys");
                 // Nothing else takes text here.
                 if !field.has_focus() {
                     field.request_focus();
@@ -125,11 +123,7 @@ impl Help {
         let menus = Menu::ALL.into_iter().map(|(title, menu)| {
             let entries = actions().filter(|entry| entry.menu == menu && !entry.keys.is_empty());
             let lines = entries.map(|entry| {
-                let keys: Vec<String> = entry
-                    .keys
-                    .iter()
-                    .map(|key| super::command::shown(ctx, key))
-                    .collect();
+                let keys: Vec<String> = entry.keys.iter().map(|key| super::command::shown(ctx, key)).collect();
                 (entry.title, keys.join(", "))
             });
             (title, lines.collect::<Vec<_>>())
@@ -150,18 +144,15 @@ impl Help {
     }
 }
 
-/// The parts in columns of about the same height, in their order.
+/// The parts in columns: each stands in the one that is the shortest so far.
 fn columns(parts: &[Part], count: usize) -> Vec<Vec<&Part>> {
-    // A heading and the gap below a part take the room of two lines.
-    let height = |part: &Part| part.1.len() + 2;
-    let total: usize = parts.iter().map(height).sum();
     let mut columns = vec![Vec::new(); count];
-    let mut above = 0;
+    let mut heights = vec![0; count];
     for part in parts {
-        // The column in which the middle of the part lies.
-        let middle = 2 * above + height(part);
-        columns[(middle * count / (2 * total)).min(count - 1)].push(part);
-        above += height(part);
+        let shortest = (0..count).min_by_key(|n| heights[*n]).unwrap_or(0);
+        // A heading and the gap below a part take the room of two lines.
+        heights[shortest] += part.1.len() + 2;
+        columns[shortest].push(part);
     }
     columns
 }
@@ -200,7 +191,7 @@ mod tests {
             .iter()
             .map(|column| column.iter().map(|(title, _)| *title).collect())
             .collect();
-        assert_eq!(titles, [vec!["a", "b"], vec!["c"], vec!["d", "e"]]);
+        assert_eq!(titles, [vec!["a", "e"], vec!["b", "d"], vec!["c"]]);
     }
 
     #[test]
@@ -212,7 +203,11 @@ mod tests {
                 search: search.to_owned(),
             };
             let parts = help.found(&ctx);
-            parts.into_iter().flat_map(|(_, lines)| lines).map(|(what, _)| what).collect::<Vec<_>>()
+            parts
+                .into_iter()
+                .flat_map(|(_, lines)| lines)
+                .map(|(what, _)| what)
+                .collect::<Vec<_>>()
         };
         assert_eq!(found("turn time"), ["Turn time round"]);
         assert_eq!(found("slider home"), ["a slider to its ends"]);

@@ -46,6 +46,7 @@ pub fn show(ui: &mut Ui, text: &str) -> Option<String> {
 /// Text that flows; settings in it are links.
 fn flow(ui: &mut Ui, text: &str, palette: &Palette) -> Option<String> {
     const SIZE: f32 = 13.5;
+    const ROW: f32 = 17.0;
     let spans = spans(text);
     let is_link = |(style, run): &(Style, &str)| *style == Style::Code && is_setting(run);
     if !spans.iter().any(is_link) {
@@ -56,12 +57,15 @@ fn flow(ui: &mut Ui, text: &str, palette: &Palette) -> Option<String> {
     let mut clicked = None;
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 0.0;
+        // Links and words stand on one line: rows are as high as both.
+        ui.spacing_mut().interact_size.y = ROW;
         for part in spans.chunk_by(|a, b| is_link(a) == is_link(b)) {
             if is_link(&part[0]) {
                 let setting = part[0].1;
                 let words = egui::RichText::new(setting)
                     .monospace()
                     .size(SIZE - 1.5)
+                    .line_height(Some(ROW))
                     .color(palette.accent);
                 let link = ui
                     .add(egui::Link::new(words))
@@ -73,6 +77,10 @@ fn flow(ui: &mut Ui, text: &str, palette: &Palette) -> Option<String> {
                 let mut plain = LayoutJob::default();
                 for run in part {
                     append(&mut plain, *run, palette, SIZE, palette.text);
+                }
+                for section in &mut plain.sections {
+                    section.format.line_height = Some(ROW);
+                    section.format.valign = egui::Align::Center;
                 }
                 ui.add(egui::Label::new(plain).wrap().selectable(true));
             }

@@ -132,7 +132,9 @@ impl Offscreen {
         let shapes = self.ctx.tessellate(output.shapes, output.pixels_per_point);
         self.hand_over(output.textures_delta, &shapes);
         let main = begin.elapsed().as_secs_f64();
-        let spent = thread_time().zip(before).map(|(now, before)| now.saturating_sub(before).as_secs_f64());
+        let spent = thread_time()
+            .zip(before)
+            .map(|(now, before)| now.saturating_sub(before).as_secs_f64());
         let begin = Instant::now();
         let waited = self.render.device.poll(wgpu::PollType::wait_indefinitely());
         waited.map_err(|error| error.to_string())?;

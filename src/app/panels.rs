@@ -329,7 +329,9 @@ impl App {
 
     /// Which of two runs is wrong, where that is asked.
     fn show_riddle(&mut self, ctx: &egui::Context) {
-        let Some(riddle) = &mut self.comparison.riddle else { return };
+        let Some(riddle) = &mut self.comparison.riddle else {
+            return;
+        };
         let asked = riddle.verdict().is_none();
         let wish = riddle.show(ctx, self.canvas_area, self.comparison.score);
         if let Some(right) = riddle.verdict().filter(|_| asked) {
@@ -354,7 +356,8 @@ impl App {
             help: self.help.is_open(),
             steps: frame.clock.steps,
         };
-        let held = self.help.is_open() || self.palette.is_open() || self.prompt.is_open() || self.film_dialogue.is_open();
+        let held =
+            self.help.is_open() || self.palette.is_open() || self.prompt.is_open() || self.film_dialogue.is_open();
         let held = held || ctx.text_edit_focused();
         let began = std::mem::take(&mut self.starting);
         self.starting = began && !seen.runs;

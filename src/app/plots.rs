@@ -249,7 +249,12 @@ pub fn show(ui: &mut Ui, plots: &mut Chosen<'_>, view: &mut ViewState, records: 
     let rank = scenario.grid().rank();
     let equation = scenario.model().equation();
     names(ui, plots, frame, true);
-    let all: Vec<Kind> = plots.shown.iter().copied().filter(|kind| offered(*kind, frame)).collect();
+    let all: Vec<Kind> = plots
+        .shown
+        .iter()
+        .copied()
+        .filter(|kind| offered(*kind, frame))
+        .collect();
     if all.is_empty() {
         super::widgets::hint(ui, "Choose what to plot.");
         return;
@@ -403,6 +408,8 @@ fn caption<'a>(
     ui.allocate_ui(vec2(width, LINE), |ui| {
         ui.set_min_height(LINE);
         if let Some(cut) = cut {
+            // A row is as high as the controls that its parent has: no higher than the line.
+            ui.spacing_mut().interact_size.y = LINE;
             ui.horizontal(|ui| cut_choice(ui, cut));
         } else if !whole.is_empty() {
             ui.add(line(job)).on_hover_text(whole.trim());

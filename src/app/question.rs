@@ -1,7 +1,7 @@
 //! "Predict, then run": a question of the scene, asked while the run waits, and what was predicted: by the user, or, in the mode for lecture halls, by a class.
 
-use super::theme;
 use super::guesses;
+use super::theme;
 use super::widgets::{card, figure};
 use crate::engine::Frame;
 use egui::{Align2, Key, Modifiers, vec2};
@@ -86,7 +86,11 @@ impl Questions {
         let at = (Align2::CENTER_BOTTOM, area.center_bottom() - vec2(0.0, 24.0));
         card(ctx, "question", at, width, |ui| {
             let palette = theme::palette(ui);
-            let heading = if class { "What does the class say?" } else { "Predict, then run" };
+            let heading = if class {
+                "What does the class say?"
+            } else {
+                "Predict, then run"
+            };
             ui.label(egui::RichText::new(heading).size(12.0).color(palette.accent));
             ui.add(egui::Label::new(egui::RichText::new(&expectation.ask).size(15.0).color(palette.strong)).wrap());
             if class && !self.called.is_empty() {
@@ -170,7 +174,11 @@ impl Questions {
         match self.guesses(place) {
             [] => None,
             [one] => Some(figure(*one, 5)),
-            many => Some(format!("{} said {} in the middle", many.len(), figure(guesses::median(many), 3))),
+            many => Some(format!(
+                "{} said {} in the middle",
+                many.len(),
+                figure(guesses::median(many), 3)
+            )),
         }
     }
 }

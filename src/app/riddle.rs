@@ -35,10 +35,15 @@ fn faults(file: &SceneFile) -> Vec<Faulty> {
         let quantum = file.quantum.as_mut().filter(|quantum| quantum.flux != 0.0);
         quantum.map(|quantum| quantum.flux = -quantum.flux).is_some()
     });
-    put("its waves attract each other where they should repel, or the other way round", &|file| {
-        let quantum = file.quantum.as_mut().filter(|quantum| quantum.interaction != 0.0);
-        quantum.map(|quantum| quantum.interaction = -quantum.interaction).is_some()
-    });
+    put(
+        "its waves attract each other where they should repel, or the other way round",
+        &|file| {
+            let quantum = file.quantum.as_mut().filter(|quantum| quantum.interaction != 0.0);
+            quantum
+                .map(|quantum| quantum.interaction = -quantum.interaction)
+                .is_some()
+        },
+    );
     put("its sound is an eighth slower", &|file| {
         let sound = file.acoustic.as_mut();
         sound.map(|sound| sound.speed *= 0.875).is_some()
@@ -177,7 +182,11 @@ impl Riddle {
             ui.add_space(4.0);
             ui.horizontal(|ui| {
                 if self.verdict().is_none() {
-                    for (answer, word) in [(Answer::Left, "A is wrong"), (Answer::Right, "B is wrong"), (Answer::GivenUp, "I give up")] {
+                    for (answer, word) in [
+                        (Answer::Left, "A is wrong"),
+                        (Answer::Right, "B is wrong"),
+                        (Answer::GivenUp, "I give up"),
+                    ] {
                         if ui.button(word).clicked() {
                             self.answer(answer);
                         }
@@ -239,7 +248,11 @@ mod tests {
         }
         let mut riddle = drawn[0].clone();
         assert_eq!(riddle.verdict(), None);
-        let (right, wrong) = if riddle.left { (Answer::Left, Answer::Right) } else { (Answer::Right, Answer::Left) };
+        let (right, wrong) = if riddle.left {
+            (Answer::Left, Answer::Right)
+        } else {
+            (Answer::Right, Answer::Left)
+        };
         riddle.answer(wrong);
         assert_eq!(riddle.verdict(), Some(false));
         riddle.answer(right);

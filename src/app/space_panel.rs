@@ -1,16 +1,16 @@
 //! How a scene of three dimensions is shown: plane, slices or volume, and what belongs to each.
 
+use super::cards::List;
 use super::command::Action;
 use super::opacity_curve;
 use super::units::{Unit, Units};
 use super::view_panel;
 use super::view_state::ViewState;
-use super::cards::List;
 use super::widgets::{button, choice, hint, row, to_ends};
+use crate::scene::camera_path::CameraKey;
 use crate::scene::scenario::{Opacity, ViewMode};
 use crate::scene::{Scenario, SceneFile};
 use crate::space::frame::AXES;
-use crate::scene::camera_path::CameraKey;
 use egui::{DragValue, Ui};
 use lucide_icons::Icon;
 
@@ -135,7 +135,10 @@ pub fn path(ui: &mut Ui, file: &mut SceneFile, view: &mut ViewState, (t, unit): 
         let speed = (key.at.abs() / 100.0).max(1e-9);
         row(ui, "At t", "When the camera is there.", |ui| {
             let time = DragValue::new(&mut key.at).range(0.0..=f64::MAX).speed(speed);
-            ui.add(time.custom_formatter(move |at, _| unit.show(at, 4)).custom_parser(move |text| unit.parse(text)));
+            ui.add(
+                time.custom_formatter(move |at, _| unit.show(at, 4))
+                    .custom_parser(move |text| unit.parse(text)),
+            );
         });
         for (label, value, ends) in [
             ("Azimuth", &mut key.orbit.azimuth, -360.0..=360.0),
@@ -149,19 +152,27 @@ pub fn path(ui: &mut Ui, file: &mut SceneFile, view: &mut ViewState, (t, unit): 
             ui.add(DragValue::new(&mut key.orbit.zoom).range(0.25..=40.0).speed(0.01))
         });
     });
-    row(ui, "Path", "Where the camera goes in films and while it runs, smoothly from key to key.", |ui| {
-        let add = ui
-            .add(button(Icon::Video, "Add key here"))
-            .on_hover_text("The camera is to be where it is now, at the time that the clock shows.");
-        if add.clicked() {
-            let spacing = (file.time.end.unwrap_or(t.abs())).abs() * 1e-6;
-            file.cameras.retain(|key| (key.at - t).abs() > spacing);
-            file.cameras.push(CameraKey { at: t.max(0.0), orbit: view.orbit });
-            file.cameras.sort_by(|a, b| a.at.total_cmp(&b.at));
-            view.follows = false;
-        }
-        if file.cameras.len() > 1 {
-            ui.checkbox(&mut view.follows, "follow it");
-        }
-    });
+    row(
+        ui,
+        "Path",
+        "Where the camera goes in films and while it runs, smoothly from key to key.",
+        |ui| {
+            let add = ui
+                .add(button(Icon::Video, "Add key here"))
+                .on_hover_text("The camera is to be where it is now, at the time that the clock shows.");
+            if add.clicked() {
+                let spacing = (file.time.end.unwrap_or(t.abs())).abs() * 1e-6;
+                file.cameras.retain(|key| (key.at - t).abs() > spacing);
+                file.cameras.push(CameraKey {
+                    at: t.max(0.0),
+                    orbit: view.orbit,
+                });
+                file.cameras.sort_by(|a, b| a.at.total_cmp(&b.at));
+                view.follows = false;
+            }
+            if file.cameras.len() > 1 {
+                ui.checkbox(&mut view.follows, "follow it");
+            }
+        },
+    );
 }

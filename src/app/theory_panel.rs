@@ -90,7 +90,11 @@ fn theory_title(theory: &TheoryFile) -> String {
 fn mark(ui: &mut Ui, mark: &mut Option<MarkFile>, extent: &[f64]) {
     row(ui, "Points at", "A ring in the picture, a band of a graph.", |ui| {
         let mut points = mark.is_some();
-        if ui.checkbox(&mut points, "").accessible_name("Points at a place").changed() {
+        if ui
+            .checkbox(&mut points, "")
+            .accessible_name("Points at a place")
+            .changed()
+        {
             let least = extent.iter().copied().fold(f64::INFINITY, f64::min);
             *mark = points.then(|| MarkFile {
                 center: (extent.iter().map(|length| ValueFile::Number(tidy(length / 2.0)))).collect(),

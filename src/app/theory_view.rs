@@ -101,18 +101,22 @@ pub fn note(painter: &Painter, room: Room, notes: &[Note], t: f64) {
 
 /// What the note of time t points at in a plane: a ring; `spacing` from site to site.
 pub fn ring(painter: &Painter, area: Rect, camera: &Camera, spacing: f64, (notes, t): (&[Note], f64)) {
-    let Some((center, radius)) = marked(notes, t) else { return };
+    let Some((center, radius)) = marked(notes, t) else {
+        return;
+    };
     let [x, y] = center[..] else { return };
     let middle = camera.point_at(area, [x / spacing + 0.5, y / spacing + 0.5]);
     let radius = (radius / spacing) as f32 * camera.scale();
-    for stroke in [Stroke::new(4.0, theme::shade()), Stroke::new(2.0, over_picture())] {
+    for stroke in [Stroke::new(3.5, theme::shade()), Stroke::new(1.5, over_picture())] {
         painter.circle_stroke(middle, radius, stroke);
     }
 }
 
 /// The same over a graph: the band between two places that `x_of` gives for lengths.
 pub fn interval(painter: &Painter, plot: Rect, x_of: impl Fn(f64) -> f32, (notes, t): (&[Note], f64)) {
-    let Some((center, radius)) = marked(notes, t) else { return };
+    let Some((center, radius)) = marked(notes, t) else {
+        return;
+    };
     let [x] = center[..] else { return };
     let ends = [x_of(x - radius), x_of(x + radius)];
     let band = Rect::from_x_y_ranges(ends[0]..=ends[1], plot.y_range()).intersect(plot);

@@ -32,8 +32,23 @@ pub fn run(quick: bool) -> anyhow::Result<()> {
         let started = Instant::now();
         let mut window = Offscreen::open(scene, SIZE).map_err(anyhow::Error::msg)?;
         if n == 0 {
-            say!("{} × {} pixels with every panel, {}", SIZE[0], SIZE[1], window.adapter());
-            say!("{:16} {:>11} {:>10} {:>10} {:>12} {:>10} {:>14} {:>9}", "scene", "first / s", "main / ms", "95 % / ms", "processor/ms", "draw / ms", "growth/1000", "at rest");
+            say!(
+                "{} × {} pixels with every panel, {}",
+                SIZE[0],
+                SIZE[1],
+                window.adapter()
+            );
+            say!(
+                "{:16} {:>11} {:>10} {:>10} {:>12} {:>10} {:>14} {:>9}",
+                "scene",
+                "first / s",
+                "main / ms",
+                "95 % / ms",
+                "processor/ms",
+                "draw / ms",
+                "growth/1000",
+                "at rest"
+            );
         }
         while window.app().frame().image.value.is_empty() {
             if started.elapsed() > PATIENCE {
@@ -73,7 +88,9 @@ fn played(window: &mut Offscreen, frames: usize) -> anyhow::Result<Played> {
         }
     }
     #[expect(clippy::cast_precision_loss, reason = "bytes of a process")]
-    let growth = Offscreen::memory().zip(before).map(|(after, before)| (after as f64 - before as f64) * 1000.0 / frames as f64);
+    let growth = Offscreen::memory()
+        .zip(before)
+        .map(|(after, before)| (after as f64 - before as f64) * 1000.0 / frames as f64);
     Ok(Played { costs, growth })
 }
 
@@ -81,14 +98,25 @@ fn row(played: &Played) -> String {
     let part = |of: &dyn Fn(&Cost) -> f64, share: f64| {
         let mut values: Vec<f64> = played.costs.iter().map(of).collect();
         values.sort_by(f64::total_cmp);
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "a place in a list")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            clippy::cast_precision_loss,
+            reason = "a place in a list"
+        )]
         let place = (share * (values.len() - 1) as f64).round() as usize;
         1e3 * values[place]
     };
     let main = |cost: &Cost| cost.main;
     let processor = |cost: &Cost| cost.processor.unwrap_or(f64::NAN);
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bytes of a process")]
-    let growth = played.growth.map_or("–".to_owned(), |bytes| units::bytes(bytes.max(0.0) as u64));
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "bytes of a process"
+    )]
+    let growth = played
+        .growth
+        .map_or("–".to_owned(), |bytes| units::bytes(bytes.max(0.0) as u64));
     format!(
         "{:10.2} {:10.2} {:12.2} {:10.2} {growth:>14}",
         part(&main, 0.5),

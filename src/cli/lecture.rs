@@ -31,7 +31,11 @@ pub(super) fn run(args: &LectureArgs) -> anyhow::Result<()> {
 }
 
 fn print(file: &Path, lecture: &Lecture) {
-    let title = if lecture.title.is_empty() { file.display().to_string() } else { lecture.title.clone() };
+    let title = if lecture.title.is_empty() {
+        file.display().to_string()
+    } else {
+        lecture.title.clone()
+    };
     say!("{title}");
     let mut begins = 0.0;
     for (n, stop) in lecture.stops.iter().enumerate() {
@@ -40,7 +44,11 @@ fn print(file: &Path, lecture: &Lecture) {
         begins += stop.minutes.unwrap_or(0.0);
     }
     let of = lecture.stops.iter().filter(|stop| stop.minutes.is_some()).count();
-    say!("{} scenes, {} planned for {of} of them", lecture.stops.len(), clock(begins));
+    say!(
+        "{} scenes, {} planned for {of} of them",
+        lecture.stops.len(),
+        clock(begins)
+    );
 }
 
 /// Minutes as 1:30.

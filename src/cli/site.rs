@@ -31,10 +31,7 @@ const FILM: &str = if cfg!(feature = "h264") { "mp4" } else { "gif" };
 pub(super) fn make(folder: &Path, only: &[String]) -> anyhow::Result<()> {
     for name in only {
         if presets::find(name).is_none() {
-            return Err(InputError(format!(
-                "there is no preset {name}; `ripplon list presets` names them"
-            ))
-            .into());
+            return Err(InputError(format!("there is no preset {name}; `ripplon list presets` names them")).into());
         }
     }
     for part in ["covers", "films"] {
@@ -98,7 +95,10 @@ fn of_preset(folder: &Path, preset: &Preset, interrupt: Interrupt) -> anyhow::Re
             SIZE[0], SIZE[1]
         )?;
     } else {
-        writeln!(html, "<div class=\"film\"><img src=\"{source}\" alt=\"\" loading=\"lazy\"></div>")?;
+        writeln!(
+            html,
+            "<div class=\"film\"><img src=\"{source}\" alt=\"\" loading=\"lazy\"></div>"
+        )?;
     }
     html.push_str(&lesson(&file.about, 3));
     html.push_str(&verdicts(&scenario, engine.verdicts()));

@@ -39,7 +39,10 @@ pub(super) fn run(args: &WorksheetArgs) -> anyhow::Result<()> {
         return Err(InputError(format!("{}: the name must end in .html", args.out.display())).into());
     }
     if let Some(page) = args.page.as_ref().filter(|page| !page.starts_with("http")) {
-        return Err(InputError(format!("--page {page} is no address; write e.g. https://example.org/ripplon/")).into());
+        return Err(InputError(format!(
+            "--page {page} is no address; write e.g. https://example.org/ripplon/"
+        ))
+        .into());
     }
     let (file, scenario) = solver::read_scene(&args.scene.scene, &args.scene.set)?;
     let scenario = Arc::new(scenario);
@@ -71,7 +74,11 @@ pub(super) fn run(args: &WorksheetArgs) -> anyhow::Result<()> {
 }
 
 fn title(file: &SceneFile) -> &str {
-    if file.title.is_empty() { "Worksheet" } else { &file.title }
+    if file.title.is_empty() {
+        "Worksheet"
+    } else {
+        &file.title
+    }
 }
 
 /// The present state as the bytes of a picture that carries its scene.
@@ -99,7 +106,10 @@ fn sheet(
         Equation::Acoustic => " s",
         Equation::Schrodinger => "",
     };
-    let mut html = format!("<h1>{}</h1>\n<p class=\"quiet\">Name <span class=\"blank\">&nbsp;</span> &emsp; Date <span class=\"blank\">&nbsp;</span></p>\n", escape(title(file)));
+    let mut html = format!(
+        "<h1>{}</h1>\n<p class=\"quiet\">Name <span class=\"blank\">&nbsp;</span> &emsp; Date <span class=\"blank\">&nbsp;</span></p>\n",
+        escape(title(file))
+    );
     let _ = writeln!(
         html,
         "<img src=\"{}\" alt=\"The scene at t = {}{unit}\">\n<p class=\"quiet\">t = {}{unit}</p>",

@@ -1,11 +1,10 @@
 //! The cards of a film: its title with what runs before it, what was predicted and measured after it.
 
-use super::facts;
+use super::facts::{self, number};
 use super::overlay::pixel;
 use super::paint::Painter;
 use super::picture::Picture;
 use super::text::{Align, Style};
-use super::ticks::short;
 use crate::engine::{Engine, Verdict};
 use crate::physics::Equation;
 use std::sync::Arc;
@@ -54,19 +53,27 @@ impl Painter {
             .map(|(expectation, verdict)| {
                 let what = expectation.subject.in_words(scenario.detectors());
                 let (measured, word) = match verdict {
-                    Verdict::Right(value) => (short(*value), "agrees"),
-                    Verdict::Wrong(value) => (short(*value), "disagrees"),
+                    Verdict::Right(value) => (number(*value), "agrees"),
+                    Verdict::Wrong(value) => (number(*value), "disagrees"),
                     Verdict::Pending => ("–".to_owned(), "not reached"),
                 };
                 let values = format!(
                     "predicted {} ± {}, measured {measured}",
-                    short(expectation.value),
-                    short(expectation.tolerance)
+                    number(expectation.value),
+                    number(expectation.tolerance)
                 );
-                [format!("{what}, t = {}{unit}", short(expectation.at)), values, word.to_owned()]
+                [
+                    format!("{what}, t = {}{unit}", number(expectation.at)),
+                    values,
+                    word.to_owned(),
+                ]
             })
             .collect();
-        let heading = if rows.is_empty() { scenario.title() } else { "Predicted and measured" };
+        let heading = if rows.is_empty() {
+            scenario.title()
+        } else {
+            "Predicted and measured"
+        };
         let heading = heading.to_owned();
         self.card(&heading, rows, "Ripplon, a laboratory for waves");
     }
@@ -80,7 +87,13 @@ impl Painter {
         let unit = (w / 56.0).min(h / 28.0).max(6.0) * if h > w { 1.5 } else { 1.0 };
         let room = 0.86 * w;
         let large = theme.title(2.2 * unit);
-        let (names, values) = (theme.label(unit), Style { color: theme.text, ..theme.label(unit) });
+        let (names, values) = (
+            theme.label(unit),
+            Style {
+                color: theme.text,
+                ..theme.label(unit)
+            },
+        );
         let heading = wrapped(large, heading, room);
         // Name above value where both have no room beside each other.
         let rows: Vec<(String, Vec<String>, String)> = rows
@@ -106,11 +119,24 @@ impl Painter {
                 "disagrees" => verdict_color(theme.ground, false),
                 _ => theme.quiet,
             };
-            let head = if word.is_empty() { name.clone() } else { format!("{name}: ") };
+            let head = if word.is_empty() {
+                name.clone()
+            } else {
+                format!("{name}: ")
+            };
             let wide = names.width(&head) + names.width(&word);
             names.draw(&mut picture, (w - wide) / 2.0, y + unit, Align::Left, &head);
-            let said = Style { color: ink, ..theme.title(unit) };
-            said.draw(&mut picture, (w - wide) / 2.0 + names.width(&head), y + unit, Align::Left, &word);
+            let said = Style {
+                color: ink,
+                ..theme.title(unit)
+            };
+            said.draw(
+                &mut picture,
+                (w - wide) / 2.0 + names.width(&head),
+                y + unit,
+                Align::Left,
+                &word,
+            );
             y += 1.45 * unit;
             for line in &lines {
                 values.draw(&mut picture, w / 2.0, y + unit, Align::Center, line);

@@ -1,6 +1,5 @@
 //! What a scene consists of, in rows of name and value for people to read.
 
-use super::ticks::short;
 use crate::physics::{Equation, Sets};
 use crate::scene::file::{EdgesFile, LayerFile, PacketFile, SignalFile, ValueFile};
 use crate::scene::{Scenario, SceneFile};
@@ -13,22 +12,28 @@ pub fn rows(file: &SceneFile, scenario: &Scenario, time_step: f64) -> Vec<(Strin
     let grid = scenario.grid();
     let mut rows: Vec<(String, String)> = Vec::new();
     let mut row = |name: &str, value: String| rows.push((name.to_owned(), value));
-    row("Grid", format!("{grid} sites, {}{length} apart", short(grid.spacing())));
+    row(
+        "Grid",
+        format!("{grid} sites, {}{length} apart", number(grid.spacing())),
+    );
     row("Edges", edges(&file.grid.edges));
     if let Some(acoustic) = &file.acoustic {
-        row("Speed of sound", format!("{} m/s", short(acoustic.speed)));
-        row("Density", format!("{} kg/m³", short(acoustic.density)));
+        row("Speed of sound", format!("{} m/s", number(acoustic.speed)));
+        row("Density", format!("{} kg/m³", number(acoustic.density)));
     }
     if let Some(quantum) = scenario.model().quantum() {
         if let Some(mass) = file.quantum.as_ref().and_then(|quantum| quantum.mass) {
-            row("Mass m", short(mass));
+            row("Mass m", number(mass));
         }
-        row("Hopping J", short(quantum.hopping));
+        row("Hopping J", number(quantum.hopping));
     }
     if let Some(quantum) = &file.quantum {
-        for (name, value) in [("Interaction g", quantum.interaction), ("Flux per plaquette", quantum.flux)] {
+        for (name, value) in [
+            ("Interaction g", quantum.interaction),
+            ("Flux per plaquette", quantum.flux),
+        ] {
             if value != 0.0 {
-                row(name, short(value));
+                row(name, number(value));
             }
         }
     }
@@ -36,11 +41,14 @@ pub fn rows(file: &SceneFile, scenario: &Scenario, time_step: f64) -> Vec<(Strin
         row("Packet", of_packet(packet));
     }
     for state in &file.eigenstates {
-        row("Eigenstate", format!("level {}, weight {}", state.level, short(state.weight)));
+        row(
+            "Eigenstate",
+            format!("level {}, weight {}", state.level, number(state.weight)),
+        );
     }
     for pulse in &file.pulses {
         let at = point(&pulse.center);
-        let (width, height) = (short(pulse.width), short(pulse.amplitude));
+        let (width, height) = (number(pulse.width), number(pulse.amplitude));
         row("Pulse", format!("{height} Pa at {at} m, {width} m wide"));
     }
     for source in &file.sources {
@@ -55,13 +63,37 @@ pub fn rows(file: &SceneFile, scenario: &Scenario, time_step: f64) -> Vec<(Strin
     for detector in &file.detectors {
         row("Detector", detector.name.clone());
     }
-    row("Step Δt", format!("{}{time}", short(time_step.abs())));
+    row("Step Δt", format!("{}{time}", number(time_step.abs())));
     if let Some(end) = file.time.end {
-        row("Runs until", format!("t = {}{time}", short(end)));
+        row("Runs until", format!("t = {}{time}", number(end)));
     }
     let solver = scenario.solver();
-    row("Method", format!("{}, {} precision", solver.method, solver.precision.as_str()));
+    row(
+        "Method",
+        format!("{}, {} precision", solver.method, solver.precision.as_str()),
+    );
     rows
+}
+
+/// A number in at most six figures, without zeros that say nothing.
+pub(super) fn number(value: f64) -> String {
+    let size = value.abs();
+    if size != 0.0 && !(1e-4..1e6).contains(&size) {
+        let text = format!("{value:.4e}");
+        let (digits, power) = text.split_once('e').unwrap_or((&text, "0"));
+        let digits = digits.trim_end_matches('0').trim_end_matches('.');
+        let power = super::ticks::power_of_ten(power.parse().unwrap_or(0)).replace('×', "× ");
+        return format!("{digits} {power}").replace('-', "−");
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 9")]
+    let decimals = (5.0 - size.max(1e-4).log10().floor()).clamp(0.0, 9.0) as usize;
+    let text = format!("{value:.decimals$}");
+    let text = if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        &text
+    };
+    text.replace('-', "−")
 }
 
 fn edges(edges: &EdgesFile) -> String {
@@ -69,14 +101,16 @@ fn edges(edges: &EdgesFile) -> String {
         EdgesFile::All(edge) => edge.as_str().to_owned(),
         EdgesFile::PerAxis(list) => {
             let words = list.iter().zip(["x", "y", "z"]);
-            let words: Vec<String> = words.map(|(edge, axis)| format!("{} along {axis}", edge.as_str())).collect();
+            let words: Vec<String> = words
+                .map(|(edge, axis)| format!("{} along {axis}", edge.as_str()))
+                .collect();
             words.join(", ")
         }
     }
 }
 
 fn point(numbers: &[f64]) -> String {
-    let numbers: Vec<String> = numbers.iter().map(|number| short(*number)).collect();
+    let numbers: Vec<String> = numbers.iter().map(|number| number(*number)).collect();
     match numbers.as_slice() {
         [one] => one.clone(),
         all => format!("({})", all.join(", ")),
@@ -87,7 +121,7 @@ fn of_packet(packet: &PacketFile) -> String {
     let size = packet.momentum.iter().map(|k| k * k).sum::<f64>().sqrt();
     let moves = if size > 0.0 {
         let wavelength = std::f64::consts::TAU / size;
-        format!("k = {}, λ = {}", point(&packet.momentum), short(wavelength))
+        format!("k = {}, λ = {}", point(&packet.momentum), number(wavelength))
     } else {
         "at rest".to_owned()
     };
@@ -96,17 +130,17 @@ fn of_packet(packet: &PacketFile) -> String {
 
 fn of_signal(signal: &SignalFile) -> String {
     match signal {
-        SignalFile::Ricker { frequency } => format!("Ricker wavelet, {} Hz", short(*frequency)),
-        SignalFile::Sine { frequency } => format!("sine, {} Hz", short(*frequency)),
+        SignalFile::Ricker { frequency } => format!("Ricker wavelet, {} Hz", number(*frequency)),
+        SignalFile::Sine { frequency } => format!("sine, {} Hz", number(*frequency)),
         SignalFile::Burst { frequency, cycles } => {
-            format!("burst of {} periods, {} Hz", short(*cycles), short(*frequency))
+            format!("burst of {} periods, {} Hz", number(*cycles), number(*frequency))
         }
         SignalFile::Chirp {
             frequency,
             to_frequency,
             duration,
         } => {
-            let [from, to, lasts] = [frequency, to_frequency, duration].map(|number| short(*number));
+            let [from, to, lasts] = [frequency, to_frequency, duration].map(|number| number(*number));
             format!("chirp from {from} to {to} Hz in {lasts} s")
         }
         SignalFile::File { file, .. } => format!("the sound {}", file.display()),
@@ -117,10 +151,36 @@ fn of_layer(layer: &LayerFile) -> String {
     let shape = layer.shape.as_str();
     let value = match &layer.value {
         _ if layer.sets == Sets::Wall => String::new(),
-        Some(ValueFile::Number(number)) => format!(" = {}", short(*number)),
+        Some(ValueFile::Number(number)) => format!(" = {}", number(*number)),
         Some(ValueFile::Formula(formula)) => format!(" = {formula}"),
         None => String::new(),
     };
-    let driven = layer.drive.as_ref().map_or(String::new(), |drive| format!(", times {drive}"));
+    let driven = layer
+        .drive
+        .as_ref()
+        .map_or(String::new(), |drive| format!(", times {drive}"));
     format!("{}, {shape}{value}{driven}", layer.sets.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::number;
+
+    #[test]
+    fn numbers_have_six_figures_at_most() {
+        for (value, text) in [
+            (0.5, "0.5"),
+            (1.0, "1"),
+            (0.0343, "0.0343"),
+            (-2.5, "−2.5"),
+            (343.0, "343"),
+            (0.5235988, "0.523599"),
+            (123456.7, "123457"),
+            (0.0, "0"),
+            (1.5e-5, "1.5 × 10⁻⁵"),
+            (6e7, "6 × 10⁷"),
+        ] {
+            assert_eq!(number(value), text);
+        }
+    }
 }

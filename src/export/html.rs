@@ -121,7 +121,10 @@ mod tests {
         for tag in ["<script", "<b>", "<i>", "<pre>\n<pre>", "<h1>", "<li><li>"] {
             assert!(!html.contains(tag), "{tag} in\n{html}");
         }
-        assert!(html.contains("&lt;script&gt;") && html.contains("<code>&lt;b&gt;</code>"), "{html}");
+        assert!(
+            html.contains("&lt;script&gt;") && html.contains("<code>&lt;b&gt;</code>"),
+            "{html}"
+        );
         assert!(page("<title>", "").contains("<title>&lt;title&gt;</title>"));
         assert_eq!(escape("a\u{7}b\nc"), "ab\nc");
     }

@@ -394,7 +394,9 @@ impl Painter {
     /// The note of time t, `lift` units of text above the lower edge: over a plane above the scale bar. What it points at is drawn where the picture shows places.
     pub(super) fn note(&mut self, t: f64, lift: f32) {
         let scenario = Arc::clone(&self.scenario);
-        let Some(note) = Note::of_time(scenario.notes(), t) else { return };
+        let Some(note) = Note::of_time(scenario.notes(), t) else {
+            return;
+        };
         let shows_places = self.space.is_none() && !self.relief && self.look.quantity != Quantity::Momentum;
         if let Some((center, radius)) = note.mark.as_ref().filter(|_| shows_places).and_then(|mark| mark.at(t)) {
             self.mark(&center, radius);
@@ -404,7 +406,12 @@ impl Painter {
             return;
         }
         let lift = lift * self.unit;
-        super::theory::note(&mut self.picture, self.field, (&note.text, lift), (self.unit, self.theme));
+        super::theory::note(
+            &mut self.picture,
+            self.field,
+            (&note.text, lift),
+            (self.unit, self.theme),
+        );
     }
 
     /// A ring in a plane, an interval of a line.

@@ -115,7 +115,13 @@ impl Legend<'_> {
             style.draw(picture, x, below, Align::Center, label);
         }
         let middle = pixel(picture.width) / 2.0;
-        style.draw(picture, middle, below + 1.35 * unit, Align::Center, "arg ψ, brightness |ψ|");
+        style.draw(
+            picture,
+            middle,
+            below + 1.35 * unit,
+            Align::Center,
+            "arg ψ, brightness |ψ|",
+        );
     }
 }
 
@@ -141,10 +147,17 @@ mod tests {
     #[test]
     #[expect(clippy::cast_precision_loss, reason = "numbers of pixels")]
     fn fields_have_the_width_and_leave_room_for_words() {
-        for (sites, size) in [([1024, 512], [1080, 1920]), ([256, 256], [1080, 1920]), ([100, 400], [540, 960])] {
+        for (sites, size) in [
+            ([1024, 512], [1080, 1920]),
+            ([256, 256], [1080, 1920]),
+            ([100, 400], [540, 960]),
+        ] {
             let (unit, field) = layout(size, sites);
             assert!(field.y as f32 >= ABOVE * unit - 1.0, "{field:?}");
-            assert!((field.y + field.height) as f32 <= size[1] as f32 - BELOW * unit + 1.0, "{field:?}");
+            assert!(
+                (field.y + field.height) as f32 <= size[1] as f32 - BELOW * unit + 1.0,
+                "{field:?}"
+            );
             let kept = field.width as f64 * sites[1] as f64 / (field.height as f64 * sites[0] as f64);
             assert!((kept - 1.0).abs() < 0.01, "{field:?}");
         }

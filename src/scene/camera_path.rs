@@ -102,6 +102,10 @@ mod tests {
         let keys = [key(0.0, 10.0, 1.0), key(2.0, 30.0, 4.0)];
         let middle = CameraKey::orbit_at(&keys, 1.0).unwrap();
         assert!((middle.azimuth - 20.0).abs() < 1e-12);
-        assert!((middle.zoom - 2.0).abs() < 1e-12, "zooms by their ratio: {}", middle.zoom);
+        assert!(
+            (middle.zoom - 2.0).abs() < 1e-12,
+            "zooms by their ratio: {}",
+            middle.zoom
+        );
     }
 }

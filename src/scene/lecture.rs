@@ -82,19 +82,31 @@ impl Lecture {
             origin: name.to_owned(),
             list,
         };
-        let document = Document::parse(text)
-            .map_err(|fault| faults(vec![located(&fault.place, (String::new(), fault.message, fault.remedy))]))?;
+        let document = Document::parse(text).map_err(|fault| {
+            faults(vec![located(
+                &fault.place,
+                (String::new(), fault.message, fault.remedy),
+            )])
+        })?;
         let mut found = Diagnostics::default();
         let mut lecture = Self::default();
         if let Some(mut root) = Section::open(&document.root, "", &mut found) {
             if let Some(format) = root.get::<i64>("format", &mut found).filter(|format| *format != FORMAT) {
                 let message = format!("{format} is not a format that this version reads");
-                found.value("format", message, format!("write `format = {FORMAT}`, or use a newer version of the program"));
+                found.value(
+                    "format",
+                    message,
+                    format!("write `format = {FORMAT}`, or use a newer version of the program"),
+                );
             }
             lecture.title = root.get("title", &mut found).unwrap_or_default();
             lecture.stops = root.tables("scene", &mut found, |section, found| stop(section, found, folder));
             if lecture.stops.is_empty() && !root.has("scene") {
-                found.key("scene", "is missing", "add [[scene]] with `scene = \"double-slit\"`, once for each");
+                found.key(
+                    "scene",
+                    "is missing",
+                    "add [[scene]] with `scene = \"double-slit\"`, once for each",
+                );
             }
             root.close(&mut found, |_| None);
         }
@@ -148,10 +160,18 @@ mod tests {
     fn a_lecture_is_read_with_its_order_notes_and_times() {
         let lecture = Lecture::read_text(TEXT, "l", Some(Path::new("/talks"))).unwrap();
         assert_eq!(lecture.title, "Waves");
-        let [first, second] = &lecture.stops[..] else { panic!("{lecture:?}") };
-        assert_eq!((first.scene.as_str(), first.minutes, first.note.as_str()), ("double-slit", Some(3.0), "Look."));
+        let [first, second] = &lecture.stops[..] else {
+            panic!("{lecture:?}")
+        };
+        assert_eq!(
+            (first.scene.as_str(), first.minutes, first.note.as_str()),
+            ("double-slit", Some(3.0), "Look.")
+        );
         assert_eq!(second.scene, Path::new("/talks").join("own.toml").to_string_lossy());
-        assert_eq!((second.set.as_slice(), second.goes_on), (&["time.end=5".to_owned()][..], true));
+        assert_eq!(
+            (second.set.as_slice(), second.goes_on),
+            (&["time.end=5".to_owned()][..], true)
+        );
         assert_eq!(Lecture::of_presets().stops.len(), presets::all().len());
     }
 
@@ -161,7 +181,10 @@ mod tests {
             ("title = \"a\"", "scene: is missing"),
             ("[[scene]]\nminutes = 2", "scene.0.scene: is missing"),
             ("[[scene]]\nscene = \"pond\"\nminutes = 0", "0 is no time"),
-            ("[[scene]]\nscene = \"pond\"\ngoes_on = true", "without a time it never goes on"),
+            (
+                "[[scene]]\nscene = \"pond\"\ngoes_on = true",
+                "without a time it never goes on",
+            ),
             ("[[scene]]\nscene = \"pond\"\nnotes = \"a\"", "did you mean `note`?"),
             ("format = 2\n[[scene]]\nscene = \"pond\"", "2 is not a format"),
             ("[[scene", "lecture"),

@@ -1,9 +1,9 @@
 //! A scene after validation.
 
+use super::camera_path::CameraKey;
 use super::file::SceneFile;
 pub use super::look::{Opacity, Orbit, Plot, Quantity, ViewMode};
 use super::sweep::Sweep;
-use super::camera_path::CameraKey;
 use super::theory::{Note, Theory};
 use crate::field::Precision;
 use crate::grid::Grid;

@@ -163,7 +163,8 @@ mod tests {
             note(0.0, 1.0, "first"),
             note(5.0, 6.0, "third"),
         ];
-        let shown = [0.0, 0.5, 1.0, 2.0, 4.9, 5.0, 6.0].map(|t| Note::of_time(&notes, t).map(|note| note.text.as_str()));
+        let shown =
+            [0.0, 0.5, 1.0, 2.0, 4.9, 5.0, 6.0].map(|t| Note::of_time(&notes, t).map(|note| note.text.as_str()));
         let words = [
             Some("first"),
             Some("first"),

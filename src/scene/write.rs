@@ -490,9 +490,7 @@ fn view(w: &mut Writer, view: &ViewFile) {
     if let Some(cover) = view.cover {
         w.key("cover", float(cover));
     }
-    let words: Vec<String> = (view.plots.iter().filter_map(|plot| plot.word()))
-        .map(text)
-        .collect();
+    let words: Vec<String> = (view.plots.iter().filter_map(|plot| plot.word())).map(text).collect();
     w.key_unless(words.is_empty(), "plots", format!("[{}]", words.join(", ")));
     if let Some([min, max]) = &view.region {
         w.key("region", format!("{{ min = {}, max = {} }}", floats(min), floats(max)));

@@ -265,9 +265,13 @@ fn upright_films_have_the_field_over_their_width() {
     let [start, end] = [&pictures[2], &pictures[3]];
     let ground = start.at(0, 0);
     // What changes from the first to the last picture within the middle rows reaches over most of the width: the packet and its field.
-    let rows: Vec<usize> = (0..480).filter(|y| (0..270).any(|x| start.at(x, *y) != ground)).collect();
+    let rows: Vec<usize> = (0..480)
+        .filter(|y| (0..270).any(|x| start.at(x, *y) != ground))
+        .collect();
     assert!(*rows.first().unwrap() > 20 && *rows.last().unwrap() < 470, "{rows:?}");
-    let full = (0..480).filter(|y| start.at(1, *y) != ground && start.at(268, *y) != ground).count();
+    let full = (0..480)
+        .filter(|y| start.at(1, *y) != ground && start.at(268, *y) != ground)
+        .count();
     assert!((120..=140).contains(&full), "a field of 270 × 135 pixels: {full} rows");
     assert!(apart(start, end) > 50);
 }

@@ -227,17 +227,23 @@ fn sound() {
 #[test]
 fn plots_and_the_part_that_is_shown() {
     let with_view = |view: &str| format!("{FREE}\n[view]\n{view}\n");
-    let (file, scenario) =
-        read(&with_view("plots = [\"detectors\", \"angular-momentum\"]\nregion = { min = [2, 1], max = [10, 7] }")).unwrap();
+    let (file, scenario) = read(&with_view(
+        "plots = [\"detectors\", \"angular-momentum\"]\nregion = { min = [2, 1], max = [10, 7] }",
+    ))
+    .unwrap();
     assert_eq!(scenario.view().plots, [Plot::Detectors, Plot::AngularMomentum]);
     assert_eq!(scenario.view().region, Some([[2.0, 1.0], [10.0, 7.0]]));
     assert_eq!(read(&file.to_toml()).unwrap().0, file);
     for (view, place, part) in [
         ("plots = [\"detector\"]", "42:10", "did you mean \"detectors\"?"),
         ("plots = \"detectors\"", "42:9", "no list of plots"),
-        ("region = { min = [2, 1] }", "42:10", "is missing"),
+        ("region = { min = [2, 1] }", "42:1", "is missing"),
         ("region = { min = [2, 1], max = [2, 7] }", "42:32", "less than a site"),
-        ("region = { min = [2, 1], max = [1000, 7] }", "42:33", "outside the grid"),
+        (
+            "region = { min = [2, 1], max = [1000, 7] }",
+            "42:33",
+            "outside the grid",
+        ),
     ] {
         fault(&with_view(view), place, &[part]);
     }
@@ -255,18 +261,37 @@ fn a_camera_goes_along_its_keys() {
     assert_eq!(scenario.camera_at(0.0).zoom, 2.0);
     assert_eq!(scenario.camera_at(5.0).azimuth, 90.0);
     let middle = scenario.camera_at(2.0);
-    assert!((middle.azimuth - 60.0).abs() < 1e-9, "half way from 30 to 90: {}", middle.azimuth);
-    assert!((middle.zoom - 2.0_f64.sqrt()).abs() < 1e-9, "the mean of the logarithms: {}", middle.zoom);
-    assert!(middle.target.is_some(), "the middle of the grid where a key names no target");
+    assert!(
+        (middle.azimuth - 60.0).abs() < 1e-9,
+        "half way from 30 to 90: {}",
+        middle.azimuth
+    );
+    assert!(
+        (middle.zoom - 2.0_f64.sqrt()).abs() < 1e-9,
+        "the mean of the logarithms: {}",
+        middle.zoom
+    );
+    assert!(
+        middle.target.is_some(),
+        "the middle of the grid where a key names no target"
+    );
     assert_eq!(read(&file.to_toml()).unwrap().0, file);
     for (keys, part) in [
         ("[[camera]]\nat = 1", "shown as a plane"),
         ("mode = \"volume\"\n[[camera]]\nat = -1", "camera.0.at"),
-        ("mode = \"volume\"\n[[camera]]\nat = 1\n[[camera]]\nat = 1", "two keys of the camera stand at one time"),
-        ("mode = \"volume\"\n[[camera]]\nat = 1\nelevation = 91", "not between -90 and 90"),
+        (
+            "mode = \"volume\"\n[[camera]]\nat = 1\n[[camera]]\nat = 1",
+            "two keys of the camera stand at one time",
+        ),
+        (
+            "mode = \"volume\"\n[[camera]]\nat = 1\nelevation = 91",
+            "not between -90 and 90",
+        ),
         ("mode = \"volume\"\n[[camera]]\nazimuth = 1", "is missing"),
     ] {
-        let faults = ripplon::solver::read_scene_text(&in_space(keys), None, &[]).unwrap_err().render(false);
+        let faults = ripplon::solver::read_scene_text(&in_space(keys), None, &[])
+            .unwrap_err()
+            .render(false);
         assert!(faults.contains(part), "{part} is not in\n{faults}");
     }
     let without = read(&in_space("mode = \"volume\"\ncamera = { zoom = 3 }")).unwrap().1;

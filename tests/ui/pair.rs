@@ -153,7 +153,9 @@ fn one_of_two_runs_is_wrong_and_is_found() {
     let mut window = Window::open();
     window.press(Role::Button, "Run");
     window.press(Role::Button, "Which is wrong?");
-    window.wait("both runs", |app| app.frame().compared.is_some() && app.frame().clock.steps > 10);
+    window.wait("both runs", |app| {
+        app.frame().compared.is_some() && app.frame().clock.steps > 10
+    });
     window.settle();
     assert!(window.harness.query_by_label("Which is wrong?").is_some());
     assert!(

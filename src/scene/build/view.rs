@@ -87,8 +87,11 @@ impl Builder<'_> {
         for axis in 0..grid.rank() {
             if high[axis] - low[axis] < grid.spacing() {
                 let message = "the part that is shown has less than a site";
-                self.found
-                    .value(format!("view.region.max.{axis}"), message, "make `max` larger than `min`");
+                self.found.value(
+                    format!("view.region.max.{axis}"),
+                    message,
+                    "make `max` larger than `min`",
+                );
                 return None;
             }
         }
