@@ -1,6 +1,6 @@
 //! The cards of a film: its title with what runs before it, what was predicted and measured after it.
 
-use super::facts::{self, number};
+use super::facts::{self, figure};
 use super::overlay::pixel;
 use super::paint::Painter;
 use super::picture::Picture;
@@ -53,17 +53,17 @@ impl Painter {
             .map(|(expectation, verdict)| {
                 let what = expectation.subject.in_words(scenario.detectors());
                 let (measured, word) = match verdict {
-                    Verdict::Right(value) => (number(*value), "agrees"),
-                    Verdict::Wrong(value) => (number(*value), "disagrees"),
+                    Verdict::Right(value) => (figure(*value), "agrees"),
+                    Verdict::Wrong(value) => (figure(*value), "disagrees"),
                     Verdict::Pending => ("–".to_owned(), "not reached"),
                 };
                 let values = format!(
                     "predicted {} ± {}, measured {measured}",
-                    number(expectation.value),
-                    number(expectation.tolerance)
+                    figure(expectation.value),
+                    figure(expectation.tolerance)
                 );
                 [
-                    format!("{what}, t = {}{unit}", number(expectation.at)),
+                    format!("{what}, t = {}{unit}", figure(expectation.at)),
                     values,
                     word.to_owned(),
                 ]

@@ -14,18 +14,18 @@ pub fn rows(file: &SceneFile, scenario: &Scenario, time_step: f64) -> Vec<(Strin
     let mut row = |name: &str, value: String| rows.push((name.to_owned(), value));
     row(
         "Grid",
-        format!("{grid} sites, {}{length} apart", number(grid.spacing())),
+        format!("{grid} sites, {}{length} apart", figure(grid.spacing())),
     );
     row("Edges", edges(&file.grid.edges));
     if let Some(acoustic) = &file.acoustic {
-        row("Speed of sound", format!("{} m/s", number(acoustic.speed)));
-        row("Density", format!("{} kg/m³", number(acoustic.density)));
+        row("Speed of sound", format!("{} m/s", figure(acoustic.speed)));
+        row("Density", format!("{} kg/m³", figure(acoustic.density)));
     }
     if let Some(quantum) = scenario.model().quantum() {
         if let Some(mass) = file.quantum.as_ref().and_then(|quantum| quantum.mass) {
-            row("Mass m", number(mass));
+            row("Mass m", figure(mass));
         }
-        row("Hopping J", number(quantum.hopping));
+        row("Hopping J", figure(quantum.hopping));
     }
     if let Some(quantum) = &file.quantum {
         for (name, value) in [
@@ -33,7 +33,7 @@ pub fn rows(file: &SceneFile, scenario: &Scenario, time_step: f64) -> Vec<(Strin
             ("Flux per plaquette", quantum.flux),
         ] {
             if value != 0.0 {
-                row(name, number(value));
+                row(name, figure(value));
             }
         }
     }
@@ -43,12 +43,12 @@ pub fn rows(file: &SceneFile, scenario: &Scenario, time_step: f64) -> Vec<(Strin
     for state in &file.eigenstates {
         row(
             "Eigenstate",
-            format!("level {}, weight {}", state.level, number(state.weight)),
+            format!("level {}, weight {}", state.level, figure(state.weight)),
         );
     }
     for pulse in &file.pulses {
         let at = point(&pulse.center);
-        let (width, height) = (number(pulse.width), number(pulse.amplitude));
+        let (width, height) = (figure(pulse.width), figure(pulse.amplitude));
         row("Pulse", format!("{height} Pa at {at} m, {width} m wide"));
     }
     for source in &file.sources {
@@ -63,9 +63,9 @@ pub fn rows(file: &SceneFile, scenario: &Scenario, time_step: f64) -> Vec<(Strin
     for detector in &file.detectors {
         row("Detector", detector.name.clone());
     }
-    row("Step Δt", format!("{}{time}", number(time_step.abs())));
+    row("Step Δt", format!("{}{time}", figure(time_step.abs())));
     if let Some(end) = file.time.end {
-        row("Runs until", format!("t = {}{time}", number(end)));
+        row("Runs until", format!("t = {}{time}", figure(end)));
     }
     let solver = scenario.solver();
     row(
@@ -76,7 +76,7 @@ pub fn rows(file: &SceneFile, scenario: &Scenario, time_step: f64) -> Vec<(Strin
 }
 
 /// A number in at most six figures, without zeros that say nothing.
-pub(super) fn number(value: f64) -> String {
+pub(super) fn figure(value: f64) -> String {
     let size = value.abs();
     if size != 0.0 && !(1e-4..1e6).contains(&size) {
         let text = format!("{value:.4e}");
@@ -110,7 +110,7 @@ fn edges(edges: &EdgesFile) -> String {
 }
 
 fn point(numbers: &[f64]) -> String {
-    let numbers: Vec<String> = numbers.iter().map(|number| number(*number)).collect();
+    let numbers: Vec<String> = numbers.iter().map(|number| figure(*number)).collect();
     match numbers.as_slice() {
         [one] => one.clone(),
         all => format!("({})", all.join(", ")),
@@ -121,7 +121,7 @@ fn of_packet(packet: &PacketFile) -> String {
     let size = packet.momentum.iter().map(|k| k * k).sum::<f64>().sqrt();
     let moves = if size > 0.0 {
         let wavelength = std::f64::consts::TAU / size;
-        format!("k = {}, λ = {}", point(&packet.momentum), number(wavelength))
+        format!("k = {}, λ = {}", point(&packet.momentum), figure(wavelength))
     } else {
         "at rest".to_owned()
     };
@@ -130,17 +130,17 @@ fn of_packet(packet: &PacketFile) -> String {
 
 fn of_signal(signal: &SignalFile) -> String {
     match signal {
-        SignalFile::Ricker { frequency } => format!("Ricker wavelet, {} Hz", number(*frequency)),
-        SignalFile::Sine { frequency } => format!("sine, {} Hz", number(*frequency)),
+        SignalFile::Ricker { frequency } => format!("Ricker wavelet, {} Hz", figure(*frequency)),
+        SignalFile::Sine { frequency } => format!("sine, {} Hz", figure(*frequency)),
         SignalFile::Burst { frequency, cycles } => {
-            format!("burst of {} periods, {} Hz", number(*cycles), number(*frequency))
+            format!("burst of {} periods, {} Hz", figure(*cycles), figure(*frequency))
         }
         SignalFile::Chirp {
             frequency,
             to_frequency,
             duration,
         } => {
-            let [from, to, lasts] = [frequency, to_frequency, duration].map(|number| number(*number));
+            let [from, to, lasts] = [frequency, to_frequency, duration].map(|number| figure(*number));
             format!("chirp from {from} to {to} Hz in {lasts} s")
         }
         SignalFile::File { file, .. } => format!("the sound {}", file.display()),
@@ -151,7 +151,7 @@ fn of_layer(layer: &LayerFile) -> String {
     let shape = layer.shape.as_str();
     let value = match &layer.value {
         _ if layer.sets == Sets::Wall => String::new(),
-        Some(ValueFile::Number(number)) => format!(" = {}", number(*number)),
+        Some(ValueFile::Number(number)) => format!(" = {}", figure(*number)),
         Some(ValueFile::Formula(formula)) => format!(" = {formula}"),
         None => String::new(),
     };
@@ -164,7 +164,7 @@ fn of_layer(layer: &LayerFile) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::number;
+    use super::figure;
 
     #[test]
     fn numbers_have_six_figures_at_most() {
@@ -180,7 +180,7 @@ mod tests {
             (1.5e-5, "1.5 × 10⁻⁵"),
             (6e7, "6 × 10⁷"),
         ] {
-            assert_eq!(number(value), text);
+            assert_eq!(figure(value), text);
         }
     }
 }
