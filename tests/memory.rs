@@ -1,6 +1,5 @@
 //! The window keeps its memory: a thousand frames of a running scene, in a process of their own.
 #![cfg(feature = "gui")]
-#![expect(clippy::unwrap_used, reason = "a test ends where it cannot go on")]
 
 use ripplon::app::offscreen::Offscreen;
 
