@@ -32,12 +32,19 @@ const MEDIA: [(&str, &str); 6] = [
     ),
 ];
 
-/// Edges by name: closed, open, and absorbing on all sides. For guides, closed along one axis and absorbing along the other, layers of three sites are too thin
-/// ([`guides_with_obstacles_stay_bounded`]).
-const EDGES: [&str; 4] = ["\"wall\"", "\"soft\"", "\"periodic\"", "\"absorb\""];
+/// Edges by name: closed, open, absorbing on all sides, and guides, closed along one axis and absorbing along the other.
+const EDGES: [&str; 7] = [
+    "\"wall\"",
+    "\"soft\"",
+    "\"periodic\"",
+    "\"absorb\"",
+    "[\"absorb\", \"wall\"]",
+    "[\"absorb\", \"soft\"]",
+    "[\"periodic\", \"absorb\"]",
+];
 
 /// Doublings of the number of steps.
-const DOUBLINGS: i32 = 14;
+const DOUBLINGS: u8 = 20;
 
 /// A room at `share` of the largest stable step; `None` where the program does not step the medium at this order.
 fn room(order: usize, edges: &str, medium: &str, share: f64, precision: &str) -> Option<String> {
@@ -46,7 +53,7 @@ fn room(order: usize, edges: &str, medium: &str, share: f64, precision: &str) ->
 
 /// [`room`] of any size, with layers of `width` sites.
 fn sized(
-    size: &[usize; 2],
+    size: &[usize],
     width: usize,
     order: usize,
     edges: &str,
@@ -61,7 +68,7 @@ fn sized(
     let symbol = [4.0, 16.0 / 3.0, 272.0 / 45.0, 2048.0 / 315.0][order / 2 - 1];
     // Faces of unequal densities carry more than those of the uniform medium for which the limit is.
     let share = if dense { 0.93 * share } else { share };
-    let courant = share * 2.0 / (2.0f64 * symbol).sqrt();
+    let courant = share * 2.0 / (size.len() as f64 * symbol).sqrt();
     let solver = format!(
         "method = \"fdtd\"\nbackend = \"cpu\"\nvariant = \"stepwise\"\nprecision = \"{precision}\"\norder = {order}"
     );
@@ -129,7 +136,7 @@ fn frobenius(a: &[f64]) -> f64 {
     a.iter().map(|x| x * x).sum::<f64>().sqrt()
 }
 
-/// ‖Aⁿ‖ for n = 2⁰, 2¹, … 2¹⁴: sixteen thousand steps of whatever state there may be.
+/// ‖Aⁿ‖ for n = 2⁰, 2¹, … 2²⁰: a million steps of whatever state there may be.
 fn powers(size: usize, mut a: Vec<f64>) -> Vec<f64> {
     let mut norms = vec![frobenius(&a)];
     for _ in 0..DOUBLINGS {
@@ -145,14 +152,14 @@ fn powers(size: usize, mut a: Vec<f64>) -> Vec<f64> {
 /// Says why powers of a matrix grow faster than a pressure with a constant rate does, if they do.
 ///
 /// A rate that is the same everywhere goes on for ever in a closed room: ‖Aⁿ‖ ∝ n, a factor of 2 from n to 2n, and nothing may grow faster. Modes next to the limit take
-/// 1/√(1 − 0.999²) = 22 times a unit, for each of the 2·72 numbers of the levels at most. Rounding of the squares splits a double eigenvalue 1 by √(size · ε) = 2·10⁻⁷, which 2¹³ steps do
-/// not show; an eigenvalue of 1 + 1.2·10⁻⁵ would make a factor of 2.2 of the last doubling instead of 2.
+/// 1/√(1 − 0.999²) = 22 times a unit, for each of the 2·72 numbers of the levels at most. Rounding of the squares splits a double eigenvalue 1 by √(size · ε) = 3·10⁻⁷, which makes
+/// a factor of 2.3 of the last doubling; 2.5 is allowed, and an eigenvalue of 1 + 1.8·10⁻⁶ makes e^(1.8·10⁻⁶ · 2¹⁹) = 2.6 even where nothing else grows.
 fn growth(size: usize, norms: &[f64]) -> Option<String> {
     let last = norms.last().copied().unwrap_or(f64::NAN);
     let before = norms[norms.len() - 2];
-    let steps = 2f64.powi(DOUBLINGS);
+    let steps = 2f64.powi(DOUBLINGS.into());
     let bound = 22.0 * size as f64 * steps;
-    let fine = norms.len() == 15 && last < 2.2 * before && last < bound;
+    let fine = norms.len() == 1 + usize::from(DOUBLINGS) && last < 2.5 * before && last < bound;
     (!fine).then(|| format!("{} powers, ‖Aⁿ‖ from {before:e} to {last:e}", norms.len()))
 }
 
@@ -178,17 +185,17 @@ fn no_operator_of_a_step_has_an_eigenvalue_beyond_1() {
             }
         }
     }
-    assert_eq!(seen, (4 * 5 + 1) * 4);
+    assert_eq!(seen, (4 * 5 + 1) * EDGES.len());
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The test above can fail: a matrix with an eigenvalue of 1.00015 is noticed, a rotation and a constant rate are not.
+/// The test above can fail: a matrix with an eigenvalue of 1 + 2·10⁻⁶ is noticed, a rotation and a constant rate are not.
 #[test]
 fn growth_is_noticed() {
     let turn = |scale: f64| vec![0.6 * scale, -0.8 * scale, 0.8 * scale, 0.6 * scale];
     assert_eq!(growth(2, &powers(2, turn(1.0))), None);
     assert_eq!(growth(2, &powers(2, vec![1.0, 1.0, 0.0, 1.0])), None);
-    assert!(growth(2, &powers(2, turn(1.0 + 1.5e-4))).is_some());
+    assert!(growth(2, &powers(2, turn(1.0 + 2e-6))).is_some());
     assert!(growth(2, &powers(2, turn(1.1))).is_some());
 }
 
@@ -228,28 +235,35 @@ fn a_hundred_thousand_steps_stay_bounded() {
     long(100_000, &["\"soft\"", "\"absorb\""], &[3]);
 }
 
-/// Beside an obstacle in a guide waves below its cutoff stay for ever, and reach into the layers, which must not feed them: without a shift of frequency in
-/// layers of 20 sites they grow by 10⁻⁴ a step, to e⁹ of the noise from which they start here.
+/// `steps` steps of a guide's noise, closed by layers of `width` sites.
+fn guide(size: &[usize], width: usize, edges: &str, order: usize, wall: &str, steps: u64) {
+    let layer = format!("[[layer]]\nsets = \"wall\"\nshape = \"everywhere\"\nvalue = \"{wall}\"\n");
+    let text = sized(size, width, order, edges, &layer, 0.999, "double").unwrap();
+    let mut solver = build(&scene(&text));
+    start(solver.as_mut(), &noise(size.iter().product(), 11));
+    advance(solver.as_mut(), steps);
+    let peak = solver.observables().unwrap().peak;
+    assert!(peak < 22.0, "order {order}, {edges}, {width} sites, {wall}: {peak}");
+}
+
+/// Beside an obstacle in a guide waves below its cutoff stay for ever, and reach into the layers, which must not feed them. Layers that do no more than stretch the
+/// coordinate feed them by 10⁻³ a step with 3 sites, 2·10⁻⁴ with 8 and 10⁻⁴ with 20: e^30, e^6 and e^9 of the noise from which they start here.
 #[test]
 fn guides_with_obstacles_stay_bounded() {
-    let walls = [
-        "(abs(x - 0.525) < 0.02)*(sin(150*y) < 0.5)",
-        "(abs(x - 0.525) < 0.02)*(abs(y - 0.08) < 0.04)",
-    ];
     for order in [2, 8] {
         for across in ["wall", "soft", "periodic"] {
-            for wall in walls {
-                let layer = format!("[[layer]]\nsets = \"wall\"\nshape = \"everywhere\"\nvalue = \"{wall}\"\n");
-                let edges = format!("[\"absorb\", \"{across}\"]");
-                let size = [43, 8];
-                let text = sized(&size, 20, order, &edges, &layer, 0.999, "double").unwrap();
-                let mut solver = build(&scene(&text));
-                start(solver.as_mut(), &noise(size[0] * size[1], 11));
-                advance(solver.as_mut(), 90_000);
-                let peak = solver.observables().unwrap().peak;
-                assert!(peak < 22.0, "order {order}, {across}, {wall}: {peak}");
+            let edges = format!("[\"absorb\", \"{across}\"]");
+            for (width, steps) in [(3, 30_000), (8, 30_000), (20, 90_000)] {
+                let middle = 0.025 * (width as f64 + 1.0);
+                for across in ["sin(150*y) < 0.5", "abs(y - 0.08) < 0.04"] {
+                    let wall = format!("(abs(x - {middle}) < 0.02)*({across})");
+                    guide(&[2 * width + 3, 8], width, &edges, order, &wall, steps);
+                }
             }
         }
+        // Two axes absorb, and their layers cross.
+        let post = "(abs(x - 0.1) < 0.03)*(abs(y - 0.1) < 0.03)*(z < 0.05)";
+        guide(&[9, 9, 4], 3, "[\"absorb\", \"absorb\", \"wall\"]", order, post, 20_000);
     }
 }
 

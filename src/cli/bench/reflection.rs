@@ -1,5 +1,6 @@
 //! `ripplon bench --reflection`: what the absorbing edges of finite differences send back.
 
+use crate::solver::acoustic::guides::Surroundings;
 use crate::solver::fdtd::reflection::reflected;
 
 /// Sites of a layer, and of a wavelength.
@@ -13,14 +14,14 @@ pub(super) fn run() -> anyhow::Result<()> {
     println!(
         "Absorbing edges of `fdtd` in two dimensions: reflected amplitude of plane waves, dB (a wave model of the discrete layer)"
     );
-    let halves = (1..=4).flat_map(|half| [(half, false), (half, true)]);
-    for (half, guides) in halves {
+    let kinds = [
+        (Surroundings::Open, "all edges absorb"),
+        (Surroundings::Guide, "guide: closed along the other axis"),
+        (Surroundings::GuideWithObstacles, "guide with obstacles"),
+    ];
+    let cases = (1..=4).flat_map(|half| kinds.map(|(surroundings, kind)| (half, surroundings, kind)));
+    for (half, surroundings, kind) in cases {
         let share = if half == 1 { 0.9 } else { 0.5 };
-        let kind = if guides {
-            "guide: closed along the other axis"
-        } else {
-            "all edges absorb"
-        };
         for width in WIDTHS {
             println!("\norder {}, {width} sites, {kind}", 2 * half);
             print!("{:>16}", "sites/wavelength");
@@ -32,7 +33,7 @@ pub(super) fn run() -> anyhow::Result<()> {
                 print!("{wavelength:>16}");
                 let mut most = f64::NEG_INFINITY;
                 for angle in ANGLES {
-                    let level = 20.0 * reflected(half, width, guides, share, wavelength, angle.to_radians())?.log10();
+                    let level = 20.0 * reflected(half, width, surroundings, share, wavelength, angle.to_radians())?.log10();
                     most = most.max(level);
                     print!("{level:>8.1}");
                 }

@@ -1,6 +1,7 @@
 //! What methods for sound share.
 
 pub mod emit;
+pub mod guides;
 pub mod impedance;
 pub mod medium;
 pub mod outward;

@@ -1,10 +1,12 @@
 //! The medium as the step reads it: λ² or κ per site, density, damping.
 
+use super::cpml::leak;
 use super::lattice::{Ghost, Lattice};
 use crate::field::Real;
 use crate::physics::Sets;
 use crate::scene::Scenario;
 use crate::solver::SolverError;
+use crate::solver::acoustic::guides::Surroundings;
 use crate::solver::acoustic::impedance::Damping;
 use crate::solver::acoustic::medium::{allocate, constants};
 use crate::solver::acoustic::outward::Domain;
@@ -21,6 +23,8 @@ pub struct Material<T> {
     pub density: Vec<T>,
     /// ρ where it is the same everywhere.
     pub uniform_density: f64,
+    /// What absorbing layers close.
+    pub surroundings: Surroundings,
     /// γΔt of the rows that are damped, one after the other, each as long as the grid is wide.
     damping: Vec<T>,
     /// Which of them belongs to a row; empty where nothing is damped.
@@ -35,6 +39,7 @@ impl<T: Real> Material<T> {
             squares: Vec::new(),
             density: Vec::new(),
             uniform_density: 1.0,
+            surroundings: Surroundings::Open,
             damping: Vec::new(),
             damped_rows: Vec::new(),
         }
@@ -50,6 +55,7 @@ impl<T: Real> Material<T> {
         let ratio = time_step / scenario.grid().spacing();
         let mut material = Self {
             uniform_density: acoustic.density,
+            surroundings: Surroundings::of(scenario),
             ..Self::uniform(T::of((acoustic.speed * ratio).powi(2)))
         };
         let [nx, ny, _] = lattice.size;
@@ -102,22 +108,33 @@ impl<T: Real> Material<T> {
                     },
                 );
         }
-        if let Some(damping) = Damping::of(scenario, walls, acoustic.speed) {
-            material.read_damping(&damping, lattice, time_step);
+        let damping = Damping::of(scenario, walls, acoustic.speed);
+        if damping.is_some() || leak(material.surroundings, lattice.absorb_width) > 0.0 {
+            material.read_damping(damping.as_ref(), scenario, lattice, time_step);
         }
         Ok(material)
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "rows are far fewer than 2^32")]
-    fn read_damping(&mut self, damping: &Damping<'_>, lattice: &Lattice, time_step: f64) {
+    fn read_damping(&mut self, damping: Option<&Damping<'_>>, scenario: &Scenario, lattice: &Lattice, time_step: f64) {
         let [nx, ny, _] = lattice.size;
+        let leak = Leak::new(self.surroundings, scenario, lattice, time_step);
         let mut values = vec![0.0; nx];
         self.damped_rows = vec![None; lattice.rows()];
         for row in 0..lattice.rows() {
-            damping.row(row % ny, row / ny, &mut values);
+            values.fill(0.0);
+            if let Some(damping) = damping {
+                damping.row(row % ny, row / ny, &mut values);
+                for value in &mut values {
+                    *value *= time_step;
+                }
+            }
+            if let Some(leak) = &leak {
+                leak.add([row % ny, row / ny], &mut values);
+            }
             if values.iter().any(|value| *value != 0.0) {
                 self.damped_rows[row] = Some((self.damping.len() / nx) as u32);
-                self.damping.extend(values.iter().map(|value| T::of(value * time_step)));
+                self.damping.extend(values.iter().map(|value| T::of(*value)));
             }
         }
     }
@@ -196,5 +213,51 @@ impl<T: Real> Material<T> {
     pub fn bytes(&self) -> u64 {
         let values = self.squares.len() + self.density.len() + self.damping.len();
         (values * size_of::<T>() + self.damped_rows.len() * size_of::<Option<u32>>()) as u64
+    }
+}
+
+/// The damping in the layers of a guide with obstacles ([`super::cpml`]).
+struct Leak<'a> {
+    scenario: &'a Scenario,
+    lattice: &'a Lattice,
+    domain: Domain,
+    /// γΔt at a Courant number of 1 for speed 1: both directions of time lose.
+    share: f64,
+}
+
+impl<'a> Leak<'a> {
+    fn new(
+        surroundings: Surroundings,
+        scenario: &'a Scenario,
+        lattice: &'a Lattice,
+        time_step: f64,
+    ) -> Option<Self> {
+        let leak = leak(surroundings, lattice.absorb_width);
+        (leak > 0.0).then(|| Self {
+            scenario,
+            lattice,
+            domain: Domain::new(scenario.grid()),
+            share: leak * time_step.abs() / scenario.grid().spacing(),
+        })
+    }
+
+    /// Adds γΔt to that of the sites of row (j, k); where layers cross, that of both.
+    fn add(&self, at: [usize; 2], out: &mut [f64]) {
+        let Some(acoustic) = constants(self.scenario) else {
+            return;
+        };
+        let (size, width) = (self.lattice.size, self.lattice.absorb_width);
+        let inside = |axis: usize, at: usize| self.lattice.is_absorbing(axis) && (at < width || at + width >= size[axis]);
+        let crossed = [1, 2].into_iter().filter(|axis| inside(*axis, at[axis - 1])).count();
+        let mut speed = vec![acoustic.speed; out.len()];
+        if self.scenario.medium().has(Sets::Speed) {
+            let [j, k] = self.domain.row(at[0], at[1]);
+            self.scenario.medium().speed_row(acoustic.speed, j, k, 0..size[0], &mut speed);
+            self.domain.fill_ends(&mut speed);
+        }
+        for (i, (value, speed)) in out.iter_mut().zip(&speed).enumerate() {
+            let layers = f64::from(u8::try_from(crossed).unwrap_or(0) + u8::from(inside(0, i)));
+            *value += layers * self.share * speed;
+        }
     }
 }

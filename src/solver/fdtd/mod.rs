@@ -65,6 +65,7 @@ use crate::grid::Edge;
 use crate::physics::{Equation, Sets};
 use crate::scene::{Objection, Scenario};
 use crate::solver::acoustic::acoustic_objections;
+use crate::solver::acoustic::guides::Surroundings;
 
 /// The row of the table.
 pub static METHOD: Method = Method {
@@ -248,7 +249,8 @@ fn memory(scenario: &Scenario) -> u64 {
     if medium.has(Sets::Speed) || medium.has(Sets::Density) {
         reals += 1;
     }
-    reals += u64::from(medium.has(Sets::Density)) + u64::from(medium.absorbs());
+    reals += u64::from(medium.has(Sets::Density));
+    reals += u64::from(medium.absorbs() || Surroundings::may_have_obstacles(scenario));
     // Φ⁺ of two levels.
     reals += 2 * u64::from(scenario.asks_for_velocity());
     let layers: usize = (0..grid.rank())

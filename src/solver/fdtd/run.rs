@@ -148,7 +148,7 @@ impl<T: Vectors> Fdtd<T> {
     pub(super) fn set_layer_step(&mut self) {
         for layer in &mut self.layers {
             let courants = self.sweep.courants(layer.shape.axis, layer.shape.width());
-            layer.shape.set_step(courants);
+            layer.shape.set_step(courants, self.sweep.material.surroundings);
         }
     }
 
