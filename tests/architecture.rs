@@ -436,3 +436,22 @@ fn names_are_found() {
     );
     assert_eq!(named("\nlet x = crate::units::si(1.0);"), [(2, "units".to_owned())]);
 }
+
+/// What `tests/run` hands over to is there and may be carried out.
+#[cfg(unix)]
+#[test]
+fn scripts_that_tests_run_starts_are_there() {
+    use std::os::unix::fs::PermissionsExt;
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let text = fs::read_to_string(root.join("tests/run")).unwrap();
+    let started: Vec<&str> = (text.split_whitespace().zip(text.split_whitespace().skip(1)))
+        .filter(|(word, script)| *word == "exec" && script.trim_matches('"').starts_with("tests/"))
+        .map(|(_, script)| script.trim_matches('"'))
+        .collect();
+    assert!(started.len() >= 4, "{started:?}");
+    for script in started {
+        let path = root.join(script);
+        let mode = fs::metadata(&path).map_or(0, |all| if all.is_file() { all.permissions().mode() } else { 0 });
+        assert!(mode & 0o111 != 0, "tests/run starts {script}, which is no script");
+    }
+}

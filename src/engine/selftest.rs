@@ -52,6 +52,8 @@ pub enum Trial {
     Imaginary,
     /// A wall inside.
     Inside,
+    /// A wall inside a grid that absorbs along x and is closed along the other axes.
+    Guide,
     /// A density that differs from site to site.
     Density,
     /// The whole field turned round.
@@ -62,7 +64,7 @@ pub enum Trial {
 
 impl Trial {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Wall,
         Self::Periodic,
         Self::Absorb,
@@ -71,6 +73,7 @@ impl Trial {
         Self::Driven,
         Self::Imaginary,
         Self::Inside,
+        Self::Guide,
         Self::Density,
         Self::Echo,
         Self::Mirror,
@@ -88,6 +91,7 @@ impl Trial {
             Self::Driven => "driven",
             Self::Imaginary => "imaginary",
             Self::Inside => "inside",
+            Self::Guide => "guide",
             Self::Density => "density",
             Self::Echo => "echo",
             Self::Mirror => "mirror",
@@ -98,7 +102,7 @@ impl Trial {
     fn concerns(self, equation: Equation) -> bool {
         match self {
             Self::Wall | Self::Periodic | Self::Absorb | Self::Inside | Self::Echo | Self::Mirror => true,
-            Self::Density => equation == Equation::Acoustic,
+            Self::Guide | Self::Density => equation == Equation::Acoustic,
             _ => equation == Equation::Schrodinger,
         }
     }
@@ -125,6 +129,7 @@ impl Trial {
         let edges = match self {
             Self::Periodic => "\"periodic\"",
             Self::Absorb => "\"absorb\"\nabsorb_width = 8",
+            Self::Guide => ["\"absorb\"", "[\"absorb\", \"wall\"]", "[\"absorb\", \"wall\", \"wall\"]"][rank - 1],
             _ => "\"wall\"",
         };
         let model = match self {
@@ -137,7 +142,7 @@ impl Trial {
             Self::Driven => {
                 "[[layer]]\nshape = \"everywhere\"\nsets = \"potential\"\nvalue = \"0.4*sin(x)\"\nmode = \"add\"\ndrive = \"cos(3*t)\"\n"
             }
-            Self::Inside => {
+            Self::Inside | Self::Guide => {
                 "[[layer]]\nsets = \"wall\"\nshape = \"box\"\nmin = [5.0, 7.0, 2.0]\nmax = [9.0, 11.0, 5.0]\n"
             }
             Self::Density => {
@@ -159,6 +164,10 @@ impl Trial {
         if matches!(self, Self::Echo | Self::Mirror) {
             return turned::scene(self, case, rank, &text, step);
         }
+        let edges = match self {
+            Self::Guide => format!("{edges}\nabsorb_width = 8"),
+            _ => edges.to_owned(),
+        };
         text.replace("spacing = 1.0\n", &format!("spacing = 1.0\nedges = {edges}\n"))
             .replace("hopping = 1.0", &model)
             .replace("step = 0.1\nend = 1.0", &format!("step = {step}\nend = 1.0{time}"))

@@ -104,7 +104,7 @@ fn closed_rooms_are_stable_at_the_limit() {
                 let text = crate::sections(&size, &format!("\"{edges}\""), courant, &solver);
                 let mut solver = build(&scene(&text));
                 start(solver.as_mut(), &noise(480, 9));
-                advance(solver.as_mut(), 10_000);
+                advance(solver.as_mut(), 20_000);
                 let peak = solver.observables().unwrap().peak;
                 let most = 1.0 / (1.0 - 0.999f64.powi(2)).sqrt();
                 assert!(peak < most, "order {order}, {edges}, {precision}: {peak}");
