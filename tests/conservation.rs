@@ -364,11 +364,21 @@ fn one_of_each(cases: Vec<common::Case>) -> Vec<common::Case> {
 fn norm_and_energy_stay_for_twenty_thousand_steps() {
     for case in one_of_each(cases()) {
         let single = case.precision == Precision::Single;
-        for feature in [Feature::Plain, Feature::Periodic, Feature::Walls, Feature::Flux, Feature::Interacting] {
+        for feature in [
+            Feature::Plain,
+            Feature::Periodic,
+            Feature::Walls,
+            Feature::Flux,
+            Feature::Interacting,
+        ] {
             if feature.refused(&case) {
                 continue;
             }
-            let size: &[usize] = if feature == Feature::Periodic { &[18, 12] } else { &[17, 11] };
+            let size: &[usize] = if feature == Feature::Periodic {
+                &[18, 12]
+            } else {
+                &[17, 11]
+            };
             let scenario = common::read(&common::scene_on(size, &case, feature, 0.02, "")).unwrap();
             let mut solver = common::build(&scenario);
             let before = solver.observables().unwrap();
@@ -388,7 +398,12 @@ fn norm_and_energy_stay_for_twenty_thousand_steps() {
                 _ => 2e-3,
             };
             let change = (after.energy - before.energy).abs();
-            assert!(change < allowed, "{case} {feature:?}: energy {} {}", before.energy, after.energy);
+            assert!(
+                change < allowed,
+                "{case} {feature:?}: energy {} {}",
+                before.energy,
+                after.energy
+            );
         }
     }
 }

@@ -105,7 +105,10 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<()> {
     );
     let edges: Vec<&str> = grid.edges()[..grid.rank()].iter().map(|edge| edge.as_str()).collect();
     say!("  edges     {}", edges.join(", "));
-    for said in edges_send_back(&scenario).into_iter().chain(guide_sends_back(&scenario)?) {
+    for said in edges_send_back(&scenario)
+        .into_iter()
+        .chain(guide_sends_back(&scenario)?)
+    {
         say!("            {said}");
     }
     for line in walls_take(&scenario) {

@@ -129,7 +129,11 @@ impl Trial {
         let edges = match self {
             Self::Periodic => "\"periodic\"",
             Self::Absorb => "\"absorb\"\nabsorb_width = 8",
-            Self::Guide => ["\"absorb\"", "[\"absorb\", \"wall\"]", "[\"absorb\", \"wall\", \"wall\"]"][rank - 1],
+            Self::Guide => [
+                "\"absorb\"",
+                "[\"absorb\", \"wall\"]",
+                "[\"absorb\", \"wall\", \"wall\"]",
+            ][rank - 1],
             _ => "\"wall\"",
         };
         let model = match self {

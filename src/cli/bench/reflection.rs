@@ -33,7 +33,8 @@ pub(super) fn run() -> anyhow::Result<()> {
                 print!("{wavelength:>16}");
                 let mut most = f64::NEG_INFINITY;
                 for angle in ANGLES {
-                    let level = 20.0 * reflected(half, width, surroundings, share, wavelength, angle.to_radians())?.log10();
+                    let level =
+                        20.0 * reflected(half, width, surroundings, share, wavelength, angle.to_radians())?.log10();
                     most = most.max(level);
                     print!("{level:>8.1}");
                 }

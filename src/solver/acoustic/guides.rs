@@ -53,7 +53,9 @@ fn is_guide(grid: &Grid) -> bool {
 }
 
 fn may_change(medium: &Medium) -> bool {
-    [Sets::Wall, Sets::Speed, Sets::Density].iter().any(|sets| medium.has(*sets))
+    [Sets::Wall, Sets::Speed, Sets::Density]
+        .iter()
+        .any(|sets| medium.has(*sets))
 }
 
 /// Walls, speeds and densities of a row; what stands inside walls does not count.
@@ -112,17 +114,19 @@ fn changes_along(scenario: &Scenario, grid: &Grid) -> bool {
     (0..grid.rows()).into_par_iter().any(|row| {
         let at = [row % ny, row / ny];
         let own = Row::new(scenario, &medium, &domain, at);
-        (0..grid.rank()).filter(|axis| absorbs(grid, *axis)).any(|axis| match axis {
-            0 => !own.is_even(),
-            _ if at[axis - 1] == 0 => false,
-            // Each row against the one before it.
-            _ => {
-                let mut before = at;
-                before[axis - 1] -= 1;
-                domain.row(before[0], before[1]) != domain.row(at[0], at[1])
-                    && own != Row::new(scenario, &medium, &domain, before)
-            }
-        })
+        (0..grid.rank())
+            .filter(|axis| absorbs(grid, *axis))
+            .any(|axis| match axis {
+                0 => !own.is_even(),
+                _ if at[axis - 1] == 0 => false,
+                // Each row against the one before it.
+                _ => {
+                    let mut before = at;
+                    before[axis - 1] -= 1;
+                    domain.row(before[0], before[1]) != domain.row(at[0], at[1])
+                        && own != Row::new(scenario, &medium, &domain, before)
+                }
+            })
     })
 }
 

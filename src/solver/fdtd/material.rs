@@ -109,7 +109,7 @@ impl<T: Real> Material<T> {
                 );
         }
         let damping = Damping::of(scenario, walls, acoustic.speed);
-        if damping.is_some() || leak(material.surroundings, lattice.absorb_width) > 0.0 {
+        if damping.is_some() || material.surroundings == Surroundings::GuideWithObstacles {
             material.read_damping(damping.as_ref(), scenario, lattice, time_step);
         }
         Ok(material)
@@ -221,43 +221,42 @@ struct Leak<'a> {
     scenario: &'a Scenario,
     lattice: &'a Lattice,
     domain: Domain,
-    /// γΔt at a Courant number of 1 for speed 1: both directions of time lose.
-    share: f64,
+    /// The Courant number of speed 1.
+    ratio: f64,
 }
 
 impl<'a> Leak<'a> {
-    fn new(
-        surroundings: Surroundings,
-        scenario: &'a Scenario,
-        lattice: &'a Lattice,
-        time_step: f64,
-    ) -> Option<Self> {
-        let leak = leak(surroundings, lattice.absorb_width);
-        (leak > 0.0).then(|| Self {
+    fn new(surroundings: Surroundings, scenario: &'a Scenario, lattice: &'a Lattice, time_step: f64) -> Option<Self> {
+        (surroundings == Surroundings::GuideWithObstacles).then(|| Self {
             scenario,
             lattice,
             domain: Domain::new(scenario.grid()),
-            share: leak * time_step.abs() / scenario.grid().spacing(),
+            ratio: time_step / scenario.grid().spacing(),
         })
     }
 
-    /// Adds γΔt to that of the sites of row (j, k); where layers cross, that of both.
+    /// Adds γΔt to that of the sites of row (j, k), in both directions of time; where layers cross, that of both.
     fn add(&self, at: [usize; 2], out: &mut [f64]) {
         let Some(acoustic) = constants(self.scenario) else {
             return;
         };
         let (size, width) = (self.lattice.size, self.lattice.absorb_width);
-        let inside = |axis: usize, at: usize| self.lattice.is_absorbing(axis) && (at < width || at + width >= size[axis]);
+        let inside =
+            |axis: usize, at: usize| self.lattice.is_absorbing(axis) && (at < width || at + width >= size[axis]);
         let crossed = [1, 2].into_iter().filter(|axis| inside(*axis, at[axis - 1])).count();
         let mut speed = vec![acoustic.speed; out.len()];
         if self.scenario.medium().has(Sets::Speed) {
             let [j, k] = self.domain.row(at[0], at[1]);
-            self.scenario.medium().speed_row(acoustic.speed, j, k, 0..size[0], &mut speed);
+            self.scenario
+                .medium()
+                .speed_row(acoustic.speed, j, k, 0..size[0], &mut speed);
             self.domain.fill_ends(&mut speed);
         }
         for (i, (value, speed)) in out.iter_mut().zip(&speed).enumerate() {
             let layers = f64::from(u8::try_from(crossed).unwrap_or(0) + u8::from(inside(0, i)));
-            *value += layers * self.share * speed;
+            if layers > 0.0 {
+                *value += layers * leak(Surroundings::GuideWithObstacles, width, speed * self.ratio);
+            }
         }
     }
 }

@@ -33,7 +33,7 @@ pub fn reflected(
     let grid = Grid::new(&[1, 2 * n], 1.0).with_edges([Edge::Wall, Edge::Absorb, Edge::Wall], width);
     let mut shape = Layer::<f64>::new(&Lattice::new(&grid, half), 1, width)?.shape;
     shape.set_step([square.sqrt(); 2], surroundings);
-    let leak = leak(surroundings, width) * square.sqrt();
+    let leak = leak(surroundings, width, square.sqrt());
     let kappa = std::f64::consts::TAU / wavelength;
     let [along, across] = [angle.cos(), angle.sin()].map(|part| kappa * part);
     let bend = symbol(half, across);
@@ -76,7 +76,11 @@ pub fn reflected(
             add(i + m, -below);
             add(i - 1 - m, below);
         }
-        let damped = if i < width { leak * (z - 1.0 / z) } else { Complex64::ZERO };
+        let damped = if i < width {
+            leak * (z - 1.0 / z)
+        } else {
+            Complex64::ZERO
+        };
         let here = Complex64::from(-square * bend) - (z - 2.0 + 1.0 / z) - damped;
         add(i.cast_signed(), here);
     }
@@ -124,7 +128,10 @@ mod tests {
                     let share = if half == 1 { 0.9 } else { 0.5 };
                     let r = reflected(half, 20, surroundings, share, wavelength, angle.to_radians()).unwrap();
                     let limit = if surroundings == Guide { 3e-5 } else { 1e-5 };
-                    assert!(r < limit, "half {half}, {surroundings:?}, {wavelength} sites, {angle}°: {r:e}");
+                    assert!(
+                        r < limit,
+                        "half {half}, {surroundings:?}, {wavelength} sites, {angle}°: {r:e}"
+                    );
                 }
             }
         }
@@ -140,7 +147,10 @@ mod tests {
                         let share = if half == 1 { 0.9 } else { 0.5 };
                         let surroundings = Surroundings::GuideWithObstacles;
                         let r = reflected(half, width, surroundings, share, wavelength, angle.to_radians()).unwrap();
-                        assert!(r < limit, "half {half}, {width} sites, {wavelength} sites, {angle}°: {r:e}");
+                        assert!(
+                            r < limit,
+                            "half {half}, {width} sites, {wavelength} sites, {angle}°: {r:e}"
+                        );
                     }
                 }
             }
