@@ -136,7 +136,7 @@ mod tests {
 
     fn surroundings(edges: &str, layer: &str) -> Surroundings {
         let text = format!(
-            "format = 1\n[grid]\nsize = [20, 12]\nspacing = 1.0\nedges = {edges}\nabsorb_width = 4\n[acoustic]\nspeed = 1.0\n[time]\nstep = 0.1\n{layer}"
+            "format = 1\n[grid]\nsize = [20, 12]\nspacing = 1.0\nedges = {edges}\nabsorb_width = 4\n[acoustic]\nspeed = 1.0\n[time]\nstep = 0.1\n[[pulse]]\ncenter = [6.0, 6.0]\nwidth = 2.0\n{layer}"
         );
         let (_, scenario) = crate::scene::read_text(&text, None, &[], &crate::solver::Table).unwrap();
         Surroundings::of(&scenario)

@@ -15,7 +15,7 @@
 //! [`super::reflection`], of little gain with little reflection from 8 to 80 sites a wavelength; waves of more than some 200 sites (2πc/α) are hardly absorbed.
 //!
 //! In a guide with obstacles ([`Surroundings::GuideWithObstacles`]) nothing may be gained at all, for what is bound there would grow for ever. A layer takes power from every wave, travelling or
-//! decaying, if Im F ≤ 0 for 0 < ω < π/Δt and all κ ≥ 0, where F = (p₀ − p₋₁)/p₋₁ is its answer to the first site outside. Three things bring that about. Sites take σ from [`lag`] sites further
+//! decaying, if Im F ≤ 0 for 0 < ω < π/Δt and all κ ≥ 0, where F = (p₀ − p₋₁)/p₋₁ is its answer to the first site outside. Three things bring that about. Sites take σ from `lag` sites further
 //! inside: what feeds decaying waves in stretched coordinates is the mass that sites have across the layer, what takes from them the flux through faces, and for short waves the two must not
 //! cancel to rounding at the border, where σ begins. α = 0.08 (1 − ξ²/2) c/a and σ = 9 ξ⁴ c/a: the part that the closed end sends back of long waves, e^(−2κL), has a phase
 //! that is then bounded. And a damping of the pressure, γ = [`leak`], covers what is left next to the cutoff. The price is reflection, and thin layers pay most of it; it falls with the layer's width
