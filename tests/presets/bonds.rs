@@ -1,7 +1,7 @@
 //! What the presets with bonds or walls of their own predict: the lattice propagated exactly, held against closed forms.
 
-use super::{lattice, within};
-use ripplon::physics::reference::initial_state;
+use super::{lattice, quantum, within};
+use ripplon::physics::reference::{Lattice, initial_state};
 use ripplon::scene::Scenario;
 
 pub(super) fn predict(name: &str, scenario: &Scenario, at: &[f64]) -> Option<Vec<f64>> {
@@ -31,9 +31,10 @@ fn ssh(scenario: &Scenario, time: f64) -> Vec<f64> {
     values
 }
 
-/// Half a flux quantum: the sum and the difference of what two slits send, on the axis and beside it.
+/// Half a flux quantum: the sum and the difference of what two slits send, on the axis and beside it. Nothing that the edges send back is there before t = 200, so that they need not absorb.
 fn aharonov_bohm(scenario: &Scenario, time: f64) -> Vec<f64> {
-    let psi = lattice(scenario).propagate(&initial_state(scenario.grid(), scenario.initial()), time);
+    let closed = Lattice::new(scenario.grid(), &quantum(scenario), scenario.medium(), 0.0);
+    let psi = closed.propagate(&initial_state(scenario.grid(), scenario.initial()), time);
     let values = vec![
         within(scenario, &psi, 300..341, 126..130),
         within(scenario, &psi, 300..341, 138..142),
