@@ -31,7 +31,8 @@ fn ssh(scenario: &Scenario, time: f64) -> Vec<f64> {
     values
 }
 
-/// Half a flux quantum: the sum and the difference of what two slits send, on the axis and beside it. Nothing that the edges send back is there before t = 200, so that they need not absorb.
+/// Half a flux quantum: the sum and the difference of what two slits send, on the axis and beside it. Edges that do not absorb
+/// change what is there at t = 150 by a thousandth (the packet's rim touches them), and leave a series of polynomials instead of one in powers.
 fn aharonov_bohm(scenario: &Scenario, time: f64) -> Vec<f64> {
     let closed = Lattice::new(scenario.grid(), &quantum(scenario), scenario.medium(), 0.0);
     let psi = closed.propagate(&initial_state(scenario.grid(), scenario.initial()), time);
