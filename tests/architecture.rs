@@ -190,9 +190,6 @@ fn runs_alone_know_clocks_and_checkpoints() {
     }
 }
 
-/// Methods that may still use a piece of another one: (who, whose).
-const OTHER_METHODS: &[(&str, &str)] = &[("oscillators", "fdtd::observe"), ("device", "fdtd::observe")];
-
 #[test]
 fn no_method_uses_another() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/solver");
@@ -223,17 +220,7 @@ fn no_method_uses_another() {
             }
         }
     }
-    let known = |(who, path): &&(String, String)| {
-        OTHER_METHODS
-            .iter()
-            .any(|(own, other)| who == own && path.starts_with(other))
-    };
-    let others: Vec<_> = found.iter().filter(|use_of| !known(use_of)).collect();
-    assert!(others.is_empty(), "{others:?}");
-    for (own, other) in OTHER_METHODS {
-        let still = found.iter().any(|(who, path)| who == own && path.starts_with(other));
-        assert!(still, "{own} no longer uses {other}: shorten the list");
-    }
+    assert!(found.is_empty(), "{found:?}");
 }
 
 /// A folder of `solver`, or the file's own name without an ending where it lies in no folder.
@@ -357,9 +344,6 @@ fn circles<N: Ord + Clone>(graph: &BTreeMap<N, BTreeSet<N>>) -> BTreeSet<BTreeSe
         .collect()
 }
 
-/// Circles of imports across folders that are still there.
-const CIRCLES: &[&[&str]] = &[&["device", "fdtd"]];
-
 #[test]
 fn imports_make_no_circles() {
     let graph = imports(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/solver"));
@@ -374,7 +358,7 @@ fn imports_make_no_circles() {
         .into_iter()
         .map(|circle| circle.into_iter().collect())
         .collect();
-    assert_eq!(across, CIRCLES, "circles of imports across folders");
+    assert!(across.is_empty(), "circles of imports across folders: {across:?}");
     for (name, _) in folders {
         let inside: BTreeMap<_, BTreeSet<_>> = (graph.iter().filter(|(own, _)| folder(own) == name))
             .map(|(own, used)| {

@@ -75,6 +75,7 @@ fn bounded(mut words: Vec<String>) -> Option<Vec<String>> {
             "SCENE" | "FILE" | "scene.toml" => "my-scene.toml".into(),
             "PRESET" => "tunnelling".into(),
             "N" => "2".into(),
+            "S" | "T" => "1".into(),
             "film.mp4" if cfg!(not(feature = "h264")) => "film.gif".into(),
             "NAME=F.wav" => "at the wall=F.wav".into(),
             other => other.into(),

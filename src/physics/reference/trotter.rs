@@ -52,7 +52,7 @@ impl TrotterSplitting {
     pub fn step(&self, psi: &mut [Complex64], time: f64, dt: f64) {
         match self.order {
             1 => {
-                self.kick(psi, time + dt / 2.0, dt);
+                self.kick(psi, time + dt / 2.0, dt, true);
                 for sweep in &self.sweeps {
                     self.rotate(psi, sweep, dt);
                 }
@@ -71,11 +71,11 @@ impl TrotterSplitting {
     }
 
     fn symmetric(&self, psi: &mut [Complex64], time: f64, dt: f64) {
-        self.kick(psi, time + dt / 2.0, dt / 2.0);
+        self.kick(psi, time + dt / 2.0, dt / 2.0, true);
         for sweep in self.sweeps.iter().chain(self.sweeps.iter().rev()) {
             self.rotate(psi, sweep, dt / 2.0);
         }
-        self.kick(psi, time + dt / 2.0, dt / 2.0);
+        self.kick(psi, time + dt / 2.0, dt / 2.0, false);
     }
 
     fn absorb(&self, psi: &mut [Complex64], tau: f64) {
@@ -85,15 +85,17 @@ impl TrotterSplitting {
     }
 
     /// exp(−i(E(t) + g|ψ|² − iW)τ) at every site, without W for order 4; absorption acts forwards and backwards alike.
-    fn kick(&self, psi: &mut [Complex64], time: f64, tau: f64) {
+    /// |ψ|² is that beside the sweeps, after the damping of the phase before them and before that of the phase behind them: the step is a palindrome.
+    fn kick(&self, psi: &mut [Complex64], time: f64, tau: f64, before_sweeps: bool) {
         let g = self.lattice.quantum().interaction;
         for ((value, e), w) in psi
             .iter_mut()
             .zip(self.lattice.diagonal(time))
             .zip(self.lattice.absorption())
         {
-            let e = e + g * value.norm_sqr();
             let decay = if self.order == 4 { 1.0 } else { (-w * tau.abs()).exp() };
+            let damped = if before_sweeps { decay * decay } else { 1.0 };
+            let e = e + g * damped * value.norm_sqr();
             *value *= if self.imaginary {
                 Complex64::from(decay * (-e * tau).exp())
             } else {

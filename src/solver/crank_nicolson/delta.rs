@@ -16,6 +16,28 @@ use crate::solver::tune::{self, TuningKey};
 const ROWS: usize = 1 << 16;
 /// What is tried, times √[`ROWS`].
 const TRIED: [f64; 6] = [0.125, 0.25, 0.5, 1.0, 2.0, 4.0];
+/// Bytes of a vector of blocks that should stay in a core's cache between RD and RU.
+const CACHE: usize = 512 << 10;
+/// Rows from which on it matters how many blocks there are.
+const LONG: usize = 1 << 14;
+
+/// δ√n blocks, but no fewer than fill a vector, two where rows are driven, so that divisions overlap, and than keep a vector of blocks in a core's cache.
+pub(super) fn best_blocks<T: Vectors>(line: &Hamiltonian<T>, level: Level) -> usize {
+    let (sites, driven) = (line.sites(), line.is_eliminated_in_steps());
+    let lanes = level.lanes::<T>();
+    if sites < LONG {
+        return if driven && sites > 64 * lanes { 2 * lanes } else { lanes };
+    }
+    let fits = CACHE / (10 * lanes * size_of::<T>());
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "counts of blocks"
+    )]
+    let root = (delta::<T>(level) * (sites as f64).sqrt()).round() as usize;
+    root.max(lanes).max((sites - 1).div_ceil(fits))
+}
 
 /// δ of these vectors on this machine's threads; the first call of a machine measures it, in some tens of milliseconds.
 pub(super) fn delta<T: Vectors>(level: Level) -> f64 {
@@ -35,7 +57,7 @@ fn measured<T: Vectors>(level: Level) -> Option<f64> {
                 reason = "hundreds"
             )]
             let blocks = (factor * (ROWS as f64).sqrt()) as usize;
-            let mut line = Partitioned::new(Hamiltonian::uniform(ROWS), Some(blocks), 1, level);
+            let mut line = Partitioned::new(Hamiltonian::uniform(ROWS), blocks, 1, level);
             line.set_step(0.1);
             line.change(&|_, psi| *psi = num_complex::Complex::new(T::one(), T::zero()));
             line

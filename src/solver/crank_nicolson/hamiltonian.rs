@@ -238,6 +238,11 @@ impl<T: Real> Hamiltonian<T> {
         self.periodic && !self.is_wall(0) && !self.is_wall(self.sites() - 1)
     }
 
+    /// Whether an open line's drives are eliminated in every step, with the step.
+    pub(super) fn is_eliminated_in_steps(&self) -> bool {
+        self.is_driven() && !self.closes()
+    }
+
     /// Bytes held.
     pub(super) fn memory(&self) -> usize {
         let reals = self.energy.len() * (1 + self.driven.len()) + self.absorption.len();

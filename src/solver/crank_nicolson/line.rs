@@ -19,7 +19,7 @@ mod rows;
 mod sums;
 
 use self::driven::Diagonal;
-use self::geometry::{Geometry, Place, best_blocks};
+use self::geometry::{Geometry, Place};
 use self::rows::Rows;
 use self::sums::{LANES, LaneSums};
 use super::blocks::{Blocks, Pass, Work};
@@ -76,11 +76,10 @@ struct Ring<T> {
 }
 
 impl<T: Vectors> Partitioned<T> {
-    /// A line with ψ = 0.
-    pub(super) fn new(hamiltonian: Hamiltonian<T>, blocks: Option<usize>, levels: usize, level: Level) -> Self {
+    /// A line with ψ = 0, in at least `blocks` blocks.
+    pub(super) fn new(hamiltonian: Hamiltonian<T>, blocks: usize, levels: usize, level: Level) -> Self {
         let lanes = level.lanes::<T>();
-        let direct = hamiltonian.is_driven() && !hamiltonian.closes();
-        let blocks = blocks.unwrap_or_else(|| best_blocks::<T>(hamiltonian.sites(), level, direct));
+        let direct = hamiltonian.is_eliminated_in_steps();
         let geometry = Geometry::new(hamiltonian.sites(), lanes, blocks);
         let numbers = geometry.numbers() * geometry.vectors;
         let zeros = |count: usize| vec![T::zero(); count];

@@ -1,5 +1,6 @@
 //! The stepper: initial state, sums and states around a [`Propagator`], which holds the field in a layout of its own.
 
+use super::delta::best_blocks;
 use super::hamiltonian::Hamiltonian;
 use super::line::Partitioned;
 use super::plane::Plane;
@@ -44,12 +45,8 @@ pub(super) fn on_processor<T: Vectors>(
     if choice.is("thomas") {
         return Ok(Box::new(EndToEnd::new(hamiltonian)));
     }
-    Ok(Box::new(Partitioned::new(
-        hamiltonian,
-        choice.blocks,
-        choice.levels,
-        level,
-    )))
+    let blocks = choice.blocks.unwrap_or_else(|| best_blocks(&hamiltonian, level));
+    Ok(Box::new(Partitioned::new(hamiltonian, blocks, choice.levels, level)))
 }
 
 /// The constants of a scene, which the table admits only if it is quantum.

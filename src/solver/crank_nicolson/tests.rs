@@ -1,5 +1,6 @@
 //! The partition against elimination with pivots, for every size, number of blocks, level and width of vectors.
 
+use super::delta::best_blocks;
 use super::hamiltonian::Hamiltonian;
 use super::line::Partitioned;
 use super::partition::{Factorised, Partition, Thomas, Tridiagonal};
@@ -173,7 +174,9 @@ fn compare<T: Vectors>(
     let expected = field(&serial, sites);
     for level in Level::available() {
         let what = format!("{sites} sites, {edges}, {blocks:?} blocks, {levels} levels, Δt {dt}, {level:?}, {extra}");
-        let mut lanes = Partitioned::new(hamiltonian::<T>(sites, edges, extra), blocks, levels, level);
+        let line = hamiltonian::<T>(sites, edges, extra);
+        let blocks = blocks.unwrap_or_else(|| best_blocks(&line, level));
+        let mut lanes = Partitioned::new(line, blocks, levels, level);
         lanes.set_step(dt);
         start(&mut lanes, sites);
         assert_eq!(
@@ -247,7 +250,7 @@ fn pathological_lines_are_solved_alike() {
 fn giant_steps_stay_finite() {
     let extra = "[[layer]]\nsets = \"potential\"\nshape = \"everywhere\"\nvalue = \"1e6*(2*random(x) - 1)\"\n";
     for dt in [1e3, 1e6, -1e6] {
-        let mut line = Partitioned::new(hamiltonian::<f64>(1001, "wall", extra), Some(40), 2, Level::best());
+        let mut line = Partitioned::new(hamiltonian::<f64>(1001, "wall", extra), 40, 2, Level::best());
         line.set_step(dt);
         start(&mut line, 1001);
         let norm = |line: &Partitioned<f64>| field(line, 1001).iter().map(Complex64::norm_sqr).sum::<f64>();
@@ -273,7 +276,7 @@ fn a_long_line_agrees_with_the_serial_one() {
 
 /// Sums in lanes are those of the sites: 32 additions in the field's precision, then double.
 fn densities<T: Vectors>(sites: usize, blocks: usize, level: Level) {
-    let mut line = Partitioned::new(hamiltonian::<T>(sites, "wall", ""), Some(blocks), 1, level);
+    let mut line = Partitioned::new(hamiltonian::<T>(sites, "wall", ""), blocks, 1, level);
     line.set_step(0.3);
     start(&mut line, sites);
     line.advance(&RunClock::new(0.3), 3);
@@ -322,7 +325,9 @@ fn densities_of_ranges_are_those_of_their_sites() {
 fn the_norm_stays() {
     let sites = 258;
     for edges in ["wall", "periodic"] {
-        let mut line = Partitioned::new(hamiltonian::<f64>(sites, edges, ""), None, 1, Level::best());
+        let line = hamiltonian::<f64>(sites, edges, "");
+        let blocks = best_blocks(&line, Level::best());
+        let mut line = Partitioned::new(line, blocks, 1, Level::best());
         line.set_step(0.3);
         start(&mut line, sites);
         let norm = |line: &Partitioned<f64>| field(line, sites).iter().map(Complex64::norm_sqr).sum::<f64>();
@@ -376,7 +381,7 @@ fn against_pivots<T: Vectors>(sites: usize, edges: &str, blocks: usize, levels: 
     let extra = "[[layer]]\nsets = \"potential\"\nshape = \"everywhere\"\nvalue = \"3*(2*random(x) - 1)\"\n";
     let allowed = 32.0 * T::epsilon().wide() * (1.0 + dt / 2.0 * (4.0 + height) + dt * dt / 4.0);
     let h = || hamiltonian::<T>(sites, edges, extra);
-    let partitioned = Partitioned::new(h(), Some(blocks), levels, Level::best());
+    let partitioned = Partitioned::new(h(), blocks, levels, Level::best());
     let lines: [Box<dyn Propagator<T>>; 2] = [Box::new(partitioned), Box::new(EndToEnd::new(h()))];
     for mut line in lines {
         line.set_step(dt);

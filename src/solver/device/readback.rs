@@ -9,8 +9,8 @@ use crate::backend::cuda::{
 use crate::grid::Grid;
 use crate::physics::{Measure, Observables};
 use crate::scene::scenario::Quantity;
+use crate::solver::acoustic::sums::finished;
 use crate::solver::clock::RunClock;
-use crate::solver::fdtd::observe::finished;
 use crate::solver::gathered::is_gathered;
 use crate::solver::taps::Tap;
 use crate::solver::{FieldImage, ImageRequest, Taps};

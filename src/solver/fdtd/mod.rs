@@ -28,7 +28,7 @@ mod faces;
 pub mod lattice;
 pub mod material;
 mod motion;
-pub(super) mod observe;
+mod observe;
 mod plan;
 mod potential;
 mod recorder;

@@ -1,6 +1,5 @@
 //! What a run asks of the levels on the processor.
 
-use super::observe::{Sums, total};
 use super::recorder::value_of;
 use super::run::{Fdtd, Way};
 use crate::backend::simd::{Level, Vectors};
@@ -8,6 +7,7 @@ use crate::backend::threads;
 use crate::field::{FieldData, Real};
 use crate::grid::Grid;
 use crate::physics::Observables;
+use crate::solver::acoustic::sums::{Sums, total};
 use crate::solver::clock::RunClock;
 use crate::solver::method::Backend;
 use crate::solver::parts::Cut;

@@ -482,6 +482,18 @@ fn interaction() {
 }
 
 #[test]
+fn interaction_where_something_absorbs() {
+    for order in [1, 2, 4] {
+        check_both(&Case {
+            edges: [Edge::Absorb; 3],
+            absorb: true,
+            interaction: 0.4,
+            ..Case::new(&[41, 23], order)
+        });
+    }
+}
+
+#[test]
 fn imaginary_time() {
     for size in [&[1][..], &[30], &[41, 23], &[130, 44], &[14, 12, 9]] {
         for walls in [false, true] {

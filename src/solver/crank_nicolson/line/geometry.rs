@@ -1,13 +1,5 @@
 //! Which block, vector, lane and row a site of the line is in.
 
-use crate::backend::simd::{Level, Vectors};
-use crate::solver::crank_nicolson::delta::delta;
-
-/// Bytes of a vector of blocks that should stay in a core's cache between RD and RU.
-const CACHE: usize = 512 << 10;
-/// Rows from which on it matters how many blocks there are.
-const LONG: usize = 1 << 14;
-
 /// Where the rows of a line are.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Geometry {
@@ -64,21 +56,4 @@ impl Geometry {
     pub fn site(&self, vector: usize, row: usize, lane: usize) -> usize {
         (vector * self.lanes + lane) * (self.rows + 1) + 1 + row
     }
-}
-
-/// δ√n blocks, but no fewer than fill a vector, two where rows are driven, so that divisions overlap, and than keep a vector of blocks in a core's cache.
-pub(super) fn best_blocks<T: Vectors>(sites: usize, level: Level, driven: bool) -> usize {
-    let lanes = level.lanes::<T>();
-    if sites < LONG {
-        return if driven && sites > 64 * lanes { 2 * lanes } else { lanes };
-    }
-    let fits = CACHE / (10 * lanes * size_of::<T>());
-    #[expect(
-        clippy::cast_precision_loss,
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "counts of blocks"
-    )]
-    let root = (delta::<T>(level) * (sites as f64).sqrt()).round() as usize;
-    root.max(lanes).max((sites - 1).div_ceil(fits))
 }
