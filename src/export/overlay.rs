@@ -165,10 +165,12 @@ impl Legend<'_> {
         let clock = self.clock();
         let clock_style = theme.label(unit);
         let right = pixel(field.x + field.width);
-        let room = right - pixel(field.x) - clock_style.width(&clock) - unit;
         let style = theme.title(unit * 1.15);
-        let title = shortened(self.title, |title| style.width(title) <= room);
-        style.draw(picture, pixel(field.x), base, Align::Left, &title);
+        let end = right - clock_style.width(&clock) - unit;
+        // Over a narrow field a long title begins farther left.
+        let left = pixel(field.x).min((end - style.width(self.title)).max(unit));
+        let title = shortened(self.title, |title| style.width(title) <= end - left);
+        style.draw(picture, left, base, Align::Left, &title);
         clock_style.draw(picture, right, base, Align::Right, &clock);
     }
 

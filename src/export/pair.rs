@@ -26,6 +26,9 @@ pub enum Show {
 /// Pixels between two pictures.
 const GAP: usize = 4;
 
+/// A difference that is a smaller part of the field is shown as none.
+const ROUNDING: f32 = 1e-6;
+
 /// Makes pictures of two runs. The second one has an engine of its own, which follows the first: each stands at the step that is nearest to a
 /// picture's time.
 pub struct Pair {
@@ -120,7 +123,12 @@ impl Pair {
         engine.image(&request, &mut self.image)?;
         self.other.image(&request, &mut other)?;
         // Both were asked for the same.
-        if let Some(apart) = difference(&self.image, &other) {
+        if let Some(mut apart) = difference(&self.image, &other) {
+            let most = |image: &FieldImage| image.value.iter().fold(0.0f32, |most, value| most.max(value.abs()));
+            // Rounding would be all that is seen: pictures have single precision.
+            if most(&apart) < ROUNDING * most(&self.image) {
+                apart.value.fill(0.0);
+            }
             self.second.paint(&apart, &engine.clock(), seconds);
         }
         self.picture.clone_from(self.second.picture());

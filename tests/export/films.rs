@@ -334,7 +334,7 @@ fn two_runs_in_one_picture() {
     let same = pair(&first, Show::Difference);
     assert!(same.iter().all(|picture| *picture == same[0]), "nothing is apart");
     let apart = pair(&finer, Show::Difference);
-    assert_eq!(apart[0], same[0], "both begin alike");
+    assert!(apart[0] == same[0], "both begin alike, but for rounding");
     let differs = apart[2].rgb.iter().zip(&same[2].rgb).filter(|(a, b)| a != b).count();
     assert!(differs > 1000, "{differs}");
 }

@@ -66,13 +66,18 @@ fn half_of_the_time_step_shows_the_order() {
 
 #[test]
 fn the_film_dialogue_says_which_run_it_shows() {
-    let says = "Of two runs that are compared the first one is shown.";
+    let says = "both that are compared";
     let mut window = Window::open();
     window.keys(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::E);
     assert!(window.harness.query_by_label(says).is_none());
     let mut window = open(false);
     window.keys(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::E);
     window.harness.get_by_label(says);
+    window.click("the run from now on");
+    assert!(window.harness.query_by_label(says).is_none());
+    window
+        .harness
+        .get_by_label("Of two runs that are compared the first one is shown.");
 }
 
 #[test]
