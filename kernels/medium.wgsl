@@ -9,7 +9,9 @@ struct View {
     // Contour lines between 0 and 1.
     lines: f32,
     strength: f32,
+    // Their rim, and what lies farther inside.
     wall: vec4f,
+    stone: vec4f,
     hill: vec4f,
     well: vec4f,
     linear_target: u32,
@@ -56,7 +58,16 @@ fn fragment(@builtin(position) pixel: vec4f) -> @location(0) vec4f {
     }
     let wall = texel(vec2i(floor(at))).y;
     if wall > 0.5 {
-        return finish(view.wall * vec4f(view.wall.aaa, 1.0));
+        // A rim of two pixels; a wall that is cut off by the edge of the grid goes on there.
+        var inside = true;
+        for (var i = -1; i <= 1; i++) {
+            for (var j = -1; j <= 1; j++) {
+                let beside = at + 2.0 * view.step * vec2f(f32(i), f32(j));
+                inside = inside && texel(vec2i(floor(beside))).y > 0.5;
+            }
+        }
+        let color = select(view.wall, view.stone, inside);
+        return finish(color * vec4f(color.aaa, 1.0));
     }
     let tint = select(view.well, view.hill, level >= 0.0);
     let veil = 0.30 * abs(level);

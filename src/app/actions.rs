@@ -193,6 +193,7 @@ impl App {
             Action::Room => self.room.toggle(),
             Action::Riddle => self.begin_riddle(),
             Action::ClearWaves => self.clear_waves(),
+            Action::Projector => self.projector.toggle(),
             Action::Demo => self.toggle_demo(ctx),
             Action::Tour => self.tour = Some(Tour::default()),
             Action::Palette => self.palette.toggle(),

@@ -36,6 +36,8 @@ pub struct Canvas<'a> {
     pub history: &'a History,
     /// The panels are hidden.
     pub bare: bool,
+    /// Points a site by which it is decided whether phases can be seen as hues; `None` = those of this picture.
+    pub scale: Option<f32>,
 }
 
 impl Canvas<'_> {
@@ -130,12 +132,14 @@ pub fn show(
         return None;
     }
     let rank = scenario.grid().rank();
+    view.brightness = canvas.document.draft.view.brightness;
     update_levels(ui, view, canvas, scenario);
     view.read_out.clear();
     let asked = asked_quantity(canvas.document, rank);
     let flat = rank > 1 && canvas.document.draft.view.mode == ViewMode::Plane;
     let quantity = if flat {
-        shown_quantity(scenario, asked, f64::from(view.camera.scale()))
+        let scale = canvas.scale.unwrap_or(view.camera.scale());
+        shown_quantity(scenario, asked, f64::from(scale))
     } else {
         asked
     };

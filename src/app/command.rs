@@ -109,6 +109,8 @@ pub enum Action {
     Plots,
     /// The whole screen.
     FullScreen,
+    /// The picture in a second window.
+    Projector,
     /// For lecture halls.
     Demo,
     /// Dark or light.
@@ -252,6 +254,7 @@ pub const ACTIONS: &[Entry] = &[
     entry(Action::RightPanel, Menu::View, "Method and view", Icon::PanelRight, &[key(CTRL, Key::Num2)], "Opens or folds the right panel: view, time, method, predictions, comparison."),
     entry(Action::Plots, Menu::View, "Plots", Icon::ChartLine, &[key(CTRL, Key::Num3)], "Opens or folds the plots."),
     entry(Action::FullScreen, Menu::View, "Full screen", Icon::Maximize, &[key(NONE, Key::F), key(NONE, Key::F11)], "The whole screen, and back."),
+    entry(Action::Projector, Menu::View, "Second window", Icon::Projector, &[key(NONE, Key::F6)], "The picture alone in a window of its own, for the projector; it shows what this one shows, and the controls stay here. F in it fills its screen."),
     entry(Action::Demo, Menu::View, "Demo", Icon::Presentation, &[key(NONE, Key::F5)], "The picture alone on the whole screen in large type; Page Down and Page Up, or a clicker, go from preset to preset. Escape ends it."),
     entry(Action::Theme, Menu::View, "Dark or light", Icon::Contrast, &[], "Changes the theme."),
     entry(Action::Contrast, Menu::View, "High contrast", Icon::SunMoon, &[], "Stronger text and lines, in both themes."),
@@ -314,7 +317,7 @@ pub fn pressed(ctx: &egui::Context) -> Option<Action> {
         }
         shortcuts.into_iter().find_map(|(shortcut, action)| {
             let bare = shortcut.modifiers.is_none();
-            let function = matches!(shortcut.logical_key, Key::F1 | Key::F5 | Key::F11);
+            let function = matches!(shortcut.logical_key, Key::F1 | Key::F5 | Key::F6 | Key::F11);
             if bare && !function && (typing || (focused && is_control_key(shortcut.logical_key))) {
                 return None;
             }

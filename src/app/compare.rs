@@ -5,24 +5,16 @@ use super::theme;
 use super::units::Units;
 use super::widgets::{choice, figure, hint, row, section};
 use crate::colormap::Levels;
-use crate::engine::{Compared, Frame, RangeKeeper};
+use crate::engine::{Compared, Frame, RangeKeeper, difference};
 use crate::field::Precision;
-use crate::scene::scenario::{BackendChoice, ColorRange, Quantity};
+use crate::scene::scenario::{BackendChoice, ColorRange};
 use crate::scene::{Scenario, SceneFile};
-use crate::solver::{self, Backend, FieldImage, METHODS};
+use crate::solver::{self, Backend, METHODS};
 use egui::Ui;
 use lucide_icons::Icon;
 use std::sync::Arc;
 
-/// How the two runs are shown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Show {
-    /// Both, side by side.
-    #[default]
-    Beside,
-    /// Their difference in place of the picture.
-    Difference,
-}
+pub use crate::export::pair::Show;
 
 /// What the second run does differently.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,6 +42,25 @@ impl Default for Other {
 }
 
 impl Other {
+    /// What it does differently, in words.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let method = self
+            .method
+            .map(|id| solver::find(id).map_or(id, |row| row.title).to_owned());
+        let step = (self.divisor != 1).then(|| format!("Δt/{}", self.divisor));
+        let precision = self
+            .precision
+            .map(|precision| format!("{} precision", precision.as_str()));
+        let backend = self.backend.map(|backend| backend.as_str().to_owned());
+        let all: Vec<String> = [method, step, precision, backend].into_iter().flatten().collect();
+        if all.is_empty() {
+            "again".to_owned()
+        } else {
+            all.join(", ")
+        }
+    }
+
     /// The scene of the second run, where the first one steps by `time_step`.
     #[must_use]
     pub fn scene(&self, file: &SceneFile, time_step: f64) -> SceneFile {
@@ -88,6 +99,8 @@ pub struct Comparison {
     pub riddle: Option<Riddle>,
     /// Riddles that were solved, and all.
     pub score: [u32; 2],
+    /// The second run's scene, once it was checked.
+    pub scenario: Option<Arc<Scenario>>,
     /// The second run as it was asked for: what it does differently, the draft's revision, Δt.
     asked: Option<(Other, u64, f64)>,
     /// The second run's frame, or that of the difference, and what they were made of.
@@ -189,31 +202,6 @@ impl Comparison {
             swapped: self.riddle.as_ref().is_some_and(|riddle| riddle.left),
         })
     }
-}
-
-/// Second less first, texel by texel; of pictures with a phase the size of the complex difference. `None` while they are of different parts of
-/// the field.
-fn difference(first: &FieldImage, second: &FieldImage) -> Option<FieldImage> {
-    let layout = |image: &FieldImage| (image.size, image.origin, image.reduction, image.quantity);
-    if layout(first) != layout(second) {
-        return None;
-    }
-    let phases = !first.phase.is_empty();
-    let value = if phases {
-        let of = |image: &FieldImage, n: usize| num_complex::Complex::from_polar(image.value[n], image.phase[n]);
-        (0..first.value.len())
-            .map(|n| (of(second, n) - of(first, n)).norm())
-            .collect()
-    } else {
-        second.value.iter().zip(&first.value).map(|(b, a)| b - a).collect()
-    };
-    Some(FieldImage {
-        value,
-        phase: Vec::new(),
-        // What has a map of the right kind: signed, or not negative.
-        quantity: Some(if phases { Quantity::Density } else { Quantity::Real }),
-        ..first.clone()
-    })
 }
 
 /// What runs in one of the two, in a few words.
@@ -330,33 +318,6 @@ fn other_rows(ui: &mut Ui, other: &mut Other, scenario: &Scenario) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn image(value: &[f32], phase: &[f32]) -> FieldImage {
-        FieldImage {
-            size: [value.len(), 1],
-            origin: [0, 0],
-            reduction: 1,
-            value: value.to_vec(),
-            phase: phase.to_vec(),
-            quantity: Some(if phase.is_empty() {
-                Quantity::Density
-            } else {
-                Quantity::Phase
-            }),
-        }
-    }
-
-    #[test]
-    fn differences_of_values_and_of_phases() {
-        let apart = difference(&image(&[1.0, 2.0], &[]), &image(&[1.5, 1.0], &[])).unwrap();
-        assert_eq!((apart.value, apart.quantity), (vec![0.5, -1.0], Some(Quantity::Real)));
-        let half = std::f32::consts::PI;
-        let turned = difference(&image(&[1.0, 2.0], &[0.0, 0.0]), &image(&[1.0, 2.0], &[half, 0.0])).unwrap();
-        assert!((turned.value[0] - 2.0).abs() < 1e-6 && turned.value[1].abs() < 1e-6);
-        let mut elsewhere = image(&[1.0, 2.0], &[]);
-        elsewhere.origin = [3, 0];
-        assert!(difference(&image(&[1.0, 2.0], &[]), &elsewhere).is_none());
-    }
 
     #[test]
     fn the_other_scene_steps_by_a_part() {

@@ -5,6 +5,7 @@ use super::gestures;
 use super::history::History;
 use super::mirror_tool;
 use super::overlay::{self, Legend, Room};
+use super::pinch;
 use super::strip_chart;
 use super::theme::{self, over_picture};
 use super::theory_view;
@@ -164,6 +165,11 @@ fn ground<'a>(view: &ViewState, sources: &Sources<'a>, sites: [usize; 2]) -> Gro
 }
 
 fn navigate(ui: &Ui, view: &mut ViewState, area: Rect, sites: [usize; 2], response: &Response, on_cut: bool) {
+    if let Some(pinch) = pinch::on(ui, area) {
+        view.camera.zoom(area, sites, pinch.center, pinch.zoom);
+        view.camera.pan(pinch.shift);
+        return;
+    }
     let held = [PointerButton::Primary, PointerButton::Secondary, PointerButton::Middle]
         .into_iter()
         .any(|button| {

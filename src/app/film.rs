@@ -1,7 +1,8 @@
 //! Films made while the window goes on: of the scene from its start, by a run of their own, or of what the present run shows from now on.
 
 use crate::engine::{Engine, Job};
-use crate::export::film::{Script, Shooting};
+use crate::export::film::{Script, Shooting, Shot};
+use crate::export::pair::{Pair, Show};
 use crate::export::{self, About, ExportError, FilmWriter, Format, Look, Painter, Picture, Progress};
 use crate::platform::{self, Instant};
 use crate::scene::Scenario;
@@ -28,9 +29,25 @@ pub struct Order {
     pub scene: String,
     /// Pictures a second.
     pub fps: f64,
+    /// A second run beside it, or its difference to it; of films of the scene from its start.
+    pub second: Option<(Arc<Scenario>, Show)>,
 }
 
 impl Order {
+    /// What makes the pictures: of one run, or of two.
+    fn painter(&self, time_step: f64) -> Result<Box<dyn Shot>, String> {
+        Ok(match &self.second {
+            None => {
+                let painter = Painter::new(Arc::clone(&self.scenario), &self.look, time_step);
+                Box::new(painter.map_err(|error| error.to_string())?)
+            }
+            Some((other, show)) => {
+                let pair = Pair::new(&self.scenario, Arc::clone(other), &self.look, time_step, *show);
+                Box::new(pair.map_err(|error| error.to_string())?)
+            }
+        })
+    }
+
     fn about(&self, comment: String) -> About {
         About {
             title: self.scenario.title().to_owned(),
@@ -196,7 +213,7 @@ fn encode(
 /// A film of a scene on its way: a run of its own.
 struct Making {
     engine: Engine,
-    painter: Painter,
+    painter: Box<dyn Shot>,
     shooting: Shooting<'static>,
 }
 
@@ -204,12 +221,11 @@ impl Making {
     fn begin(order: &Order, script: Script, progress: &Progress) -> Result<Self, String> {
         let mut engine = Engine::new(Arc::clone(&order.scenario)).map_err(|error| error.to_string())?;
         let clock = engine.clock();
-        let mut painter = Painter::new(Arc::clone(&order.scenario), &order.look, clock.time_step)
-            .map_err(|error| error.to_string())?;
+        let mut painter = order.painter(clock.time_step)?;
         let about = order.about(format!("t = {} to {}", script.from, script.to));
         let writer = export::create_as(order.format, &order.path, painter.size(), order.fps, &about)
             .map_err(|error| error.to_string())?;
-        let shooting = Shooting::new(&mut engine, &mut painter, writer, script, progress);
+        let shooting = Shooting::new(&mut engine, painter.as_mut(), writer, script, progress);
         Ok(Self {
             engine,
             painter,
@@ -229,7 +245,7 @@ fn making_of(
         Some(making) => making,
         None => making.insert(Making::begin(order, script, progress)?),
     };
-    let goes_on = making.shooting.next(&mut making.engine, &mut making.painter);
+    let goes_on = making.shooting.next(&mut making.engine, making.painter.as_mut());
     let goes_on = goes_on.map_err(|error| error.to_string())?;
     Ok((!goes_on).then(|| bytes(&order.path)))
 }

@@ -79,6 +79,8 @@ pub struct Wanted {
     pub part: bool,
     /// A card with the title before it, and one with what was measured after it.
     pub cards: bool,
+    /// Both of two runs that are compared.
+    pub both: bool,
 }
 
 impl Wanted {
@@ -117,6 +119,7 @@ impl FilmDialogue {
                 overlay: true,
                 part: false,
                 cards: false,
+                both: true,
             },
             |known| Wanted { end, ..known },
         ));
@@ -199,7 +202,16 @@ fn contents(ui: &mut Ui, wanted: &mut Wanted, frame: &Frame, folder: Option<&Pat
             "Every picture that the run shows becomes one of the film, until you end it; the run waits for the encoder where it must.",
         );
     }
-    if frame.compared.is_some() {
+    if frame.compared.is_some() && wanted.what == What::Scene {
+        row(
+            ui,
+            "Runs",
+            "Both from the start, as the comparison shows them: side by side, or their difference.",
+            |ui| {
+                ui.checkbox(&mut wanted.both, "both that are compared");
+            },
+        );
+    } else if frame.compared.is_some() {
         hint(ui, "Of two runs that are compared the first one is shown.");
     }
     row(ui, "Field", "All of it, or what the window shows of it.", |ui| {

@@ -4,6 +4,7 @@ use super::arrange;
 use super::camera::Camera;
 use super::layers_panel::tidy;
 use super::mirror_tool;
+use super::pinch;
 use super::theme::{self, over_picture};
 use super::tools::{Ground, Tool, Tools, Work};
 use super::view_state::ViewState;
@@ -49,6 +50,7 @@ pub fn interact(ui: &Ui, view: &mut ViewState, area: Rect, ground: &Ground<'_>, 
         // A line is as high as it is drawn.
         [x, if ground.rank() == 1 { 0.5 } else { y }]
     };
+    let pinched = pinch::holds(ui, area, response);
     let tools = &mut view.tools;
     if tools.tool == Tool::Move {
         return;
@@ -58,6 +60,10 @@ pub fn interact(ui: &Ui, view: &mut ViewState, area: Rect, ground: &Ground<'_>, 
     }
     if matches!(tools.tool, Tool::Arrange | Tool::Ruler | Tool::Region) {
         arrange::interact(ui, tools, &camera, area, ground, response);
+        return;
+    }
+    if pinched {
+        tools.gesture = None;
         return;
     }
     let modifiers = ui.input(|input| input.modifiers);
@@ -118,7 +124,7 @@ pub fn interact(ui: &Ui, view: &mut ViewState, area: Rect, ground: &Ground<'_>, 
                     (_, true) => Form::Box,
                     _ => Form::Free,
                 };
-                let erases = ui.input(|input| input.pointer.secondary_down());
+                let erases = tools.paint.erases != ui.input(|input| input.pointer.secondary_down());
                 paint(
                     tools,
                     ground,
@@ -128,15 +134,24 @@ pub fn interact(ui: &Ui, view: &mut ViewState, area: Rect, ground: &Ground<'_>, 
                     site_at(pointer),
                 );
             } else {
+                // A finger that was lifted before it moved.
+                if let Some(pointer) = pointer.filter(|_| response.clicked() && tools.gesture.is_none()) {
+                    let (erases, at) = (tools.paint.erases, site_at(pointer));
+                    paint(tools, ground, Form::Free, erases, at, at);
+                }
                 tools.gesture = None;
             }
         }
     }
 }
 
+/// Whether the brush is on the picture. A finger paints once it moves: until then a second one may follow.
 fn brushes(ui: &Ui, response: &Response) -> bool {
     response.is_pointer_button_down_on()
-        && ui.input(|input| input.pointer.primary_down() || input.pointer.secondary_down())
+        && ui.input(|input| {
+            let waits = input.any_touches() && !input.pointer.is_decidedly_dragging();
+            (input.pointer.primary_down() && !waits) || input.pointer.secondary_down()
+        })
 }
 
 /// One frame of the brush's gesture, which began at `from` and is at `to` now.

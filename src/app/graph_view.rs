@@ -165,6 +165,13 @@ fn navigate(ui: &Ui, view: &mut ViewState, plot: Rect, sites: usize, response: &
     let strip = strip(plot);
     let all = [sites, 1];
     view.camera.settle_row(strip, sites);
+    if let Some(pinch) = super::pinch::on(ui, plot) {
+        let center = pos2(pinch.center.x, strip.center().y);
+        view.camera.zoom(strip, all, center, pinch.zoom);
+        view.camera.pan(vec2(pinch.shift.x, 0.0));
+        view.camera.settle_row(strip, sites);
+        return;
+    }
     if [PointerButton::Primary, PointerButton::Secondary, PointerButton::Middle]
         .into_iter()
         .any(|button| response.dragged_by(button) && !(placing && button == PointerButton::Primary))

@@ -7,10 +7,13 @@ use super::window::App;
 use crate::colormap;
 use crate::engine::{Command, Engine, Job};
 use crate::export::film::Script;
+use crate::export::pair::Show;
 use crate::export::{self, About, Format};
 use crate::export::{Look, Painter};
+use crate::scene::Scenario;
 use crate::scene::scenario::ViewMode;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 impl App {
     /// Reads or writes a file that was chosen.
@@ -97,6 +100,16 @@ impl App {
         }
     }
 
+    /// The second of two runs that are compared, for a film.
+    fn second_run(&self) -> Option<(Arc<Scenario>, Show)> {
+        let comparison = &self.comparison;
+        // A riddle's film would tell its answer.
+        let is_shown = comparison.on && comparison.riddle.is_none();
+        let other = comparison.scenario.as_ref().filter(|_| is_shown)?;
+        let title = format!("{}: {}", other.title(), comparison.other.words());
+        Some((Arc::new(other.titled(title)), comparison.show))
+    }
+
     /// Begins the film of the dialogue.
     fn film(&mut self, ctx: &egui::Context, format: Format, path: PathBuf) {
         if self.filming.is_some() {
@@ -134,6 +147,7 @@ impl App {
             path,
             scene,
             fps: wanted.fps,
+            second: self.second_run().filter(|_| wanted.both && wanted.what == What::Scene),
         };
         let wake = {
             let ctx = ctx.clone();

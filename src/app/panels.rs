@@ -297,12 +297,14 @@ impl App {
                     space: &self.space,
                     history: &self.history,
                     bare: self.bare,
+                    scale: None,
                 };
                 let request = canvas::show(ui, &canvas, &mut self.view, self.pictures.as_mut(), &mut self.bar);
                 self.notices.show(ui.ctx(), area);
                 request
             })
             .inner;
+        let request = self.project(ui.ctx(), request);
         let mirror = self.worker.last_frame().mirror.as_ref();
         let returning = mirror.is_some_and(|mirror| mirror.status.phase == Phase::Replay);
         for work in self.view.tools.take_work() {

@@ -87,6 +87,11 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, pictures: Option<&mut Pictures>, 
 }
 
 fn navigate(ui: &Ui, view: &mut ViewState, shape: &Shape, area: Rect, response: &Response, on_handle: bool) {
+    if let Some(pinch) = super::pinch::on(ui, area) {
+        pan(&mut view.orbit, shape, area.size().into(), pinch.shift.into());
+        zoom(&mut view.orbit, f64::from(pinch.zoom));
+        return;
+    }
     let delta = response.drag_delta();
     if response.dragged_by(PointerButton::Primary) && !on_handle {
         turn(&mut view.orbit, -TURN * f64::from(delta.x), TURN * f64::from(delta.y));

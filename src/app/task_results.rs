@@ -121,6 +121,7 @@ impl App {
                 Err(faults) => self.document.faults = Some(faults),
             },
             Outcome::Compared(Ok(scenario)) if self.comparison.on => {
+                self.comparison.scenario = Some(Arc::clone(&scenario));
                 self.worker.send(Command::Compare(Some(scenario)));
             }
             // Answers about a draft that is no longer the present one.
@@ -139,6 +140,7 @@ impl App {
                         pictures.take_medium(&image);
                     }
                     self.medium = image;
+                    self.projector.take_medium();
                 }
             }
             Outcome::Space(of, volume) => {
@@ -151,6 +153,7 @@ impl App {
                         pictures.take_medium_volume(&volume);
                     }
                     self.space = volume;
+                    self.projector.take_medium();
                 }
             }
             Outcome::Varied(Ok(file)) => {

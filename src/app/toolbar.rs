@@ -128,4 +128,6 @@ fn brush(ui: &mut Ui, tools: &mut Tools, file: &SceneFile) {
     ui.add(radius.prefix("radius ").suffix(" sites"))
         .accessible_name("Radius of the brush in sites")
         .on_hover_text("Left paints, right takes away; Shift draws a straight line, Ctrl a box.");
+    ui.checkbox(&mut paint.erases, "take away")
+        .on_hover_text("For fingers and pens, which have no right button: the brush takes away what was painted.");
 }

@@ -87,6 +87,8 @@ pub struct Paint {
     pub value: f64,
     /// Half the line's width, in sites.
     pub radius: f64,
+    /// Whether it takes away; the other button does the opposite.
+    pub erases: bool,
 }
 
 /// What a tool leaves for the window to do.
@@ -142,6 +144,7 @@ impl Default for Tools {
                 sets: Sets::Wall,
                 value: 0.5,
                 radius: 4.0,
+                erases: false,
             },
             placing: Placing::default(),
             hold: Hold::default(),

@@ -6,7 +6,7 @@ use super::units::Units;
 use super::view_state::ViewState;
 use super::widgets::{choice, figure, hint, row, section};
 use crate::colormap::{self, COLORMAPS, Kind};
-use crate::scene::scenario::{ColorRange, Quantity, ViewMode};
+use crate::scene::scenario::{Brightness, ColorRange, Quantity, ViewMode};
 use crate::scene::{Scenario, SceneFile};
 use egui::Ui;
 use lucide_icons::Icon;
@@ -137,8 +137,8 @@ pub fn show(ui: &mut Ui, file: &mut SceneFile, view: &mut ViewState, scenario: O
         if rank > 1 && shown.map_kind() != Kind::Diverging {
             let about = "Linear: brightness in proportion to the value. Root: its square root, which shows faint waves beside strong ones; the colour bar is labelled accordingly.";
             row(ui, "Brightness", about, |ui| {
-                ui.selectable_value(&mut view.root, false, "linear");
-                ui.selectable_value(&mut view.root, true, "root");
+                ui.selectable_value(&mut file.view.brightness, Brightness::Linear, "linear");
+                ui.selectable_value(&mut file.view.brightness, Brightness::Root, "root");
             });
         }
         row(ui, "Overlay", "What is drawn over the field.", |ui| {

@@ -10,7 +10,7 @@ use crate::engine::RangeKeeper;
 use crate::export::look::sites_of;
 use crate::scene::Scenario;
 use crate::scene::file::ViewFile;
-use crate::scene::scenario::{ColorRange, Orbit, ViewMode};
+use crate::scene::scenario::{Brightness, ColorRange, Orbit, ViewMode};
 use crate::solver::{ImageRequest, VolumeRequest};
 
 /// Along which axis the field is cut.
@@ -47,8 +47,8 @@ pub struct ViewState {
     pub refinement: Refinement,
     /// What the pointer does.
     pub tools: Tools,
-    /// Square root of the brightness scale.
-    pub root: bool,
+    /// How brightness grows with a value.
+    pub brightness: Brightness,
     /// Shows potential and walls.
     pub show_medium: bool,
     /// Shows the detectors' regions.
@@ -88,7 +88,7 @@ impl Default for ViewState {
             follows: false,
             refinement: Refinement::default(),
             tools: Tools::default(),
-            root: false,
+            brightness: Brightness::Linear,
             show_medium: true,
             show_detectors: true,
             show_charts: false,
@@ -130,6 +130,25 @@ impl ViewState {
         self.asked = None;
         self.range.reset();
         self.shown = None;
+    }
+
+    /// Shows what another view shows: the same part of a plane of so many sites, from the same side, in the same colours.
+    pub fn show_as(&mut self, other: &Self, sites: [usize; 2]) {
+        self.camera = other.camera;
+        if !other.camera.fits() && other.area.is_positive() {
+            self.camera.fit_part(other.camera.seen(other.area, sites));
+        }
+        self.slices = other.slices;
+        self.orbit = other.orbit;
+        self.brightness = other.brightness;
+        self.show_medium = other.show_medium;
+        self.show_detectors = other.show_detectors;
+        self.show_charts = other.show_charts;
+        self.show_theory = other.show_theory;
+        (self.cut, self.cut_at) = (other.cut, other.cut_at);
+        self.range.clone_from(&other.range);
+        self.levels = other.levels;
+        (self.shown, self.shown_at) = (other.shown, other.shown_at);
     }
 
     /// Has the camera go the scene's path, where it has one and nobody has turned it by hand.
@@ -192,6 +211,6 @@ impl ViewState {
     /// Exponent of the brightness scale.
     #[must_use]
     pub fn gamma(&self) -> f32 {
-        if self.root { 0.5 } else { 1.0 }
+        self.brightness.exponent()
     }
 }

@@ -19,6 +19,7 @@ use super::notice::Notices;
 use super::palette::CommandPalette;
 use super::pictures::{Bar, Pictures};
 use super::plots::Kind;
+use super::projector::Projector;
 use super::prompt::PathPrompt;
 use super::question::Questions;
 use super::recovery::Recovery;
@@ -75,6 +76,8 @@ pub struct App {
     /// The picture alone.
     pub(super) bare: bool,
     pub(super) full_screen: bool,
+    /// The picture in a second window.
+    pub(super) projector: Projector,
     pub(super) meter: Meter,
     pub(super) pictures: Option<Pictures>,
     pub(super) bar: Bar,
@@ -208,6 +211,7 @@ impl App {
             help: Help::default(),
             bare: false,
             full_screen: false,
+            projector: Projector::default(),
             meter,
             pictures,
             bar: Bar::default(),
@@ -387,6 +391,12 @@ impl App {
         &self.levels
     }
 
+    /// The picture in a second window.
+    #[must_use]
+    pub fn projector(&self) -> &Projector {
+        &self.projector
+    }
+
     /// Whether a film is being made.
     #[must_use]
     pub fn is_filming(&self) -> bool {
@@ -430,6 +440,7 @@ impl eframe::App for App {
                 self.turn_demo(&ctx, turn);
             }
             wishes.actions.extend(command::pressed(&ctx));
+            wishes.actions.extend(self.projector.take_actions());
             let in_hand = self.view.tools.tool != Tool::Move && !ctx.text_edit_focused();
             if in_hand && ctx.input_mut(|input| input.consume_key(egui::Modifiers::NONE, egui::Key::Escape)) {
                 self.view.tools.tool = Tool::Move;

@@ -3,7 +3,8 @@
 use super::terminal::say;
 use super::{InputError, Interrupt, SceneArgs, named};
 use crate::engine::Engine;
-use crate::export::film::{self, Script};
+use crate::export::film::{self, Script, Shot};
+use crate::export::pair::{Pair, PairError, Show};
 use crate::export::{self, About, Format, Look, Painter, Progress};
 use crate::scene::Scenario;
 use crate::scene::scenario::{Quantity, ViewMode};
@@ -50,6 +51,12 @@ pub struct RenderArgs {
     /// Add title, clock, colour bar and scale bar
     #[arg(long)]
     overlay: bool,
+    /// Show a second run beside the first: the same scene with another KEY=VALUE, e.g. solver.method=split-step-fourier or time.step=0.01 (repeatable)
+    #[arg(long, value_name = "KEY=VALUE")]
+    against: Vec<String>,
+    /// Show the second run less the first instead of both
+    #[arg(long, requires = "against")]
+    difference: bool,
     /// Begin a film with a card: the title, what runs, and how
     #[arg(long)]
     title_card: bool,
@@ -57,7 +64,7 @@ pub struct RenderArgs {
     #[arg(long)]
     end_card: bool,
     /// The small picture that the gallery shows of the scene: 200 × 112 pixels at its `view.cover`, drawn on the processor
-    #[arg(long, conflicts_with_all = ["size", "fps", "frames", "quantity", "colormap", "at", "view", "plane", "overlay", "title_card", "end_card"])]
+    #[arg(long, conflicts_with_all = ["size", "fps", "frames", "quantity", "colormap", "at", "view", "plane", "overlay", "title_card", "end_card", "against"])]
     thumbnail: bool,
 }
 
@@ -128,7 +135,7 @@ pub(super) fn run(args: &RenderArgs) -> anyhow::Result<()> {
     let mut engine = Engine::new(Arc::clone(&scenario))?;
     super::scene::print_note(&engine);
     let clock = engine.clock();
-    let mut painter = Painter::new(Arc::clone(&scenario), &look, clock.time_step).map_err(|error| wrong(&error))?;
+    let mut painter = painter(args, &scenario, &look, clock.time_step)?;
     let script = script(args, &scenario, format, clock.time_step)?;
     let about = About {
         title: scenario.title().to_owned(),
@@ -152,7 +159,7 @@ pub(super) fn run(args: &RenderArgs) -> anyhow::Result<()> {
             let (progress, bar) = (progress.clone(), bar.clone());
             move || watch(&progress, &bar, interrupt)
         });
-        let done = film::shoot(&mut engine, &mut painter, writer, &script, &progress);
+        let done = film::shoot(&mut engine, painter.as_mut(), writer, &script, &progress);
         bar.finish_and_clear();
         // Wakes the watcher, which ends with the bar.
         watching.thread().unpark();
@@ -166,6 +173,32 @@ pub(super) fn run(args: &RenderArgs) -> anyhow::Result<()> {
     }
     say!("{}", summary(args, format.stored_size(size), &script, format, &engine));
     Ok(())
+}
+
+/// What makes the pictures: of one run, or of two.
+fn painter(args: &RenderArgs, scenario: &Arc<Scenario>, look: &Look, time_step: f64) -> anyhow::Result<Box<dyn Shot>> {
+    if args.against.is_empty() {
+        let painter = Painter::new(Arc::clone(scenario), look, time_step).map_err(|error| wrong(&error))?;
+        return Ok(Box::new(painter));
+    }
+    let set: Vec<String> = args.scene.set.iter().chain(&args.against).cloned().collect();
+    let (_, other) = solver::read_scene(&args.scene.scene, &set)?;
+    let words = args.against.join(", ");
+    let title = if args.difference {
+        format!("{}: {words} less as it is", scenario.title())
+    } else {
+        format!("{}: {words}", scenario.title())
+    };
+    let show = if args.difference {
+        Show::Difference
+    } else {
+        Show::Beside
+    };
+    match Pair::new(scenario, Arc::new(other.titled(title)), look, time_step, show) {
+        Ok(pair) => Ok(Box::new(pair)),
+        Err(PairError::Engine(error)) => Err(error.into()),
+        Err(error) => Err(wrong(&error)),
+    }
 }
 
 /// Draws the gallery's picture of a scene; whether it was not interrupted.

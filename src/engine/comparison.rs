@@ -5,6 +5,7 @@ use super::{Engine, EngineError};
 use crate::field::FieldData;
 use crate::platform::Instant;
 use crate::scene::Scenario;
+use crate::scene::scenario::Quantity;
 use crate::solver::{Clock, FieldImage, ImageRequest, Report};
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -21,6 +22,32 @@ pub struct Compared {
     pub report: Arc<Report>,
     /// ‖ψ₂ − ψ₁‖/‖ψ₁‖ (of p for sound) over all sites, with the first run's step and time at which it was taken.
     pub difference: Option<(u64, f64, f64)>,
+}
+
+/// Second less first, texel by texel; of pictures with a phase the size of the complex difference. `None` while they are of different parts of
+/// the field.
+#[must_use]
+pub fn difference(first: &FieldImage, second: &FieldImage) -> Option<FieldImage> {
+    let layout = |image: &FieldImage| (image.size, image.origin, image.reduction, image.quantity);
+    if layout(first) != layout(second) {
+        return None;
+    }
+    let phases = !first.phase.is_empty();
+    let value = if phases {
+        let of = |image: &FieldImage, n: usize| num_complex::Complex::from_polar(image.value[n], image.phase[n]);
+        (0..first.value.len())
+            .map(|n| (of(second, n) - of(first, n)).norm())
+            .collect()
+    } else {
+        second.value.iter().zip(&first.value).map(|(b, a)| b - a).collect()
+    };
+    Some(FieldImage {
+        value,
+        phase: Vec::new(),
+        // What has a map of the right kind: signed, or not negative.
+        quantity: Some(if phases { Quantity::Density } else { Quantity::Real }),
+        ..first.clone()
+    })
 }
 
 /// The second run.
@@ -98,7 +125,7 @@ impl ComparisonRun {
 
     fn measure(&mut self, first: &mut Engine) -> Result<(), EngineError> {
         let clock = first.clock();
-        let difference = difference(&first.field()?, &self.engine.field()?);
+        let difference = distance(&first.field()?, &self.engine.field()?);
         self.difference = Some((clock.steps, clock.time, difference));
         Ok(())
     }
@@ -120,7 +147,7 @@ impl ComparisonRun {
 }
 
 /// ‖b − a‖/‖a‖; 0 where both are nothing.
-fn difference(a: &FieldData, b: &FieldData) -> f64 {
+fn distance(a: &FieldData, b: &FieldData) -> f64 {
     const PART: usize = 1 << 14;
     let parts: Vec<[f64; 2]> = (0..a.len().div_ceil(PART))
         .into_par_iter()
@@ -138,4 +165,36 @@ fn difference(a: &FieldData, b: &FieldData) -> f64 {
         .iter()
         .fold([0.0; 2], |all, part| [all[0] + part[0], all[1] + part[1]]);
     if apart == 0.0 { 0.0 } else { (apart / size).sqrt() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn image(value: &[f32], phase: &[f32]) -> FieldImage {
+        FieldImage {
+            size: [value.len(), 1],
+            origin: [0, 0],
+            reduction: 1,
+            value: value.to_vec(),
+            phase: phase.to_vec(),
+            quantity: Some(if phase.is_empty() {
+                Quantity::Density
+            } else {
+                Quantity::Phase
+            }),
+        }
+    }
+
+    #[test]
+    fn differences_of_values_and_of_phases() {
+        let apart = difference(&image(&[1.0, 2.0], &[]), &image(&[1.5, 1.0], &[])).unwrap();
+        assert_eq!((apart.value, apart.quantity), (vec![0.5, -1.0], Some(Quantity::Real)));
+        let half = std::f32::consts::PI;
+        let turned = difference(&image(&[1.0, 2.0], &[0.0, 0.0]), &image(&[1.0, 2.0], &[half, 0.0])).unwrap();
+        assert!((turned.value[0] - 2.0).abs() < 1e-6 && turned.value[1].abs() < 1e-6);
+        let mut elsewhere = image(&[1.0, 2.0], &[]);
+        elsewhere.origin = [3, 0];
+        assert!(difference(&image(&[1.0, 2.0], &[]), &elsewhere).is_none());
+    }
 }

@@ -30,7 +30,7 @@ pub mod worker;
 pub use build::{Estimate, record_bytes};
 pub use checkpoint::{Checkpoint, CheckpointError};
 pub use command::{Command, Job};
-pub use comparison::Compared;
+pub use comparison::{Compared, difference};
 pub use engine::{Change, Engine, Progress, RunEnd};
 pub use error::EngineError;
 pub use expectations::Verdict;

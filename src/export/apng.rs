@@ -5,32 +5,37 @@
 
 use super::{About, ExportError, FilmWriter, Picture, png};
 use crate::atomic_file::AtomicFile;
-use std::cell::RefCell;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Rates that a delay of a 16-bit numerator over a 16-bit denominator says, and that viewers follow.
 const RATES: std::ops::RangeInclusive<f64> = 0.5..=100.0;
 
 /// The file, shared with the encoder, which does not give it back.
 #[derive(Clone)]
-struct Shared(Rc<RefCell<AtomicFile>>);
+struct Shared(Arc<Mutex<AtomicFile>>);
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, AtomicFile> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 impl Write for Shared {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.borrow_mut().write(bytes)
+        self.lock().write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.0.borrow_mut().flush()
+        self.lock().flush()
     }
 }
 
 /// Writes a film that repeats for ever.
 pub struct ApngWriter {
     encoder: ::png::Writer<Shared>,
-    file: Rc<RefCell<AtomicFile>>,
+    file: Arc<Mutex<AtomicFile>>,
     path: PathBuf,
     pictures: u32,
 }
@@ -48,10 +53,10 @@ impl ApngWriter {
                 limit: "0.5 to 100",
             });
         }
-        let file = Rc::new(RefCell::new(super::begin(path)?));
+        let file = Arc::new(Mutex::new(super::begin(path)?));
         let failed = png::failure(path);
         let begin = || {
-            let mut encoder = png::encoder(Shared(Rc::clone(&file)), size, about)?;
+            let mut encoder = png::encoder(Shared(Arc::clone(&file)), size, about)?;
             encoder.set_animated(i32::MAX.unsigned_abs(), 0)?;
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "limited above")]
             let per_second = (fps * 100.0).round() as u16;
@@ -82,11 +87,11 @@ impl FilmWriter for ApngWriter {
             pictures,
         } = *self;
         encoder.finish().map_err(png::failure(&path))?;
-        let file = Rc::try_unwrap(file).map_err(|_| ExportError::Encoder {
+        let file = Arc::try_unwrap(file).map_err(|_| ExportError::Encoder {
             format: "APNG",
             message: "the encoder holds on to the file".to_owned(),
         })?;
-        let mut file = file.into_inner();
+        let mut file = file.into_inner().unwrap_or_else(PoisonError::into_inner);
         count(&mut file, pictures).map_err(ExportError::io(&path))?;
         super::complete(file)
     }

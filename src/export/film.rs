@@ -1,6 +1,6 @@
 //! A run as a film or a picture: the engine steps, the painter paints, a writer encodes.
 
-use super::{ExportError, FilmWriter, Painter, Progress};
+use super::{ExportError, FilmWriter, Picture, Progress};
 use crate::engine::{Engine, EngineError};
 use std::ops::ControlFlow;
 
@@ -24,6 +24,30 @@ impl FilmError {
             Self::Export(error) => error.is_input(),
         }
     }
+}
+
+/// What makes the pictures of a film: a painter of one run, or of two.
+pub trait Shot {
+    /// Pixels of every picture.
+    fn size(&self) -> [usize; 2];
+
+    /// The picture that was made last.
+    fn picture(&self) -> &Picture;
+
+    /// Lets a picture end early, unfinished, where `progress` is cancelled.
+    fn watch(&mut self, progress: &Progress);
+
+    /// Makes the card with the title.
+    fn title_card(&mut self, engine: &Engine);
+
+    /// Makes the card with what was predicted and measured.
+    fn end_card(&mut self, engine: &Engine);
+
+    /// Makes a picture of the engine's present state, `seconds` of the film after the last one.
+    ///
+    /// # Errors
+    /// If an engine fails.
+    fn shoot(&mut self, engine: &mut Engine, seconds: f32) -> Result<(), EngineError>;
 }
 
 /// The times that a film shows.
@@ -78,7 +102,7 @@ impl Script {
 /// If the run fails, a picture cannot be written, or `progress` was cancelled: then nothing is left behind.
 pub fn shoot(
     engine: &mut Engine,
-    painter: &mut Painter,
+    painter: &mut dyn Shot,
     writer: Box<dyn FilmWriter + '_>,
     script: &Script,
     progress: &Progress,
@@ -104,7 +128,7 @@ impl<'a> Shooting<'a> {
     #[must_use]
     pub fn new(
         engine: &mut Engine,
-        painter: &mut Painter,
+        painter: &mut dyn Shot,
         writer: Box<dyn FilmWriter + 'a>,
         script: Script,
         progress: &Progress,
@@ -125,7 +149,7 @@ impl<'a> Shooting<'a> {
     ///
     /// # Errors
     /// As [`shoot`].
-    pub fn next(&mut self, engine: &mut Engine, painter: &mut Painter) -> Result<bool, FilmError> {
+    pub fn next(&mut self, engine: &mut Engine, painter: &mut dyn Shot) -> Result<bool, FilmError> {
         let Some(writer) = &mut self.writer else {
             return Ok(false);
         };
@@ -162,7 +186,7 @@ impl<'a> Shooting<'a> {
     }
 }
 
-fn unless_cancelled(progress: &Progress) -> ControlFlow<()> {
+pub(super) fn unless_cancelled(progress: &Progress) -> ControlFlow<()> {
     if progress.is_cancelled() {
         ControlFlow::Break(())
     } else {

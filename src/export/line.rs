@@ -77,7 +77,7 @@ impl Painter {
                 (sign, unit, base)
             },
             walls: &walls,
-            sign: overlay::sign(quantity),
+            sign: self.sign(quantity),
             along: self.along(),
         };
         graph.draw(&mut self.picture, field, self.unit, self.theme);

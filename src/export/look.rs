@@ -46,6 +46,8 @@ pub struct Look {
     pub gamma: f32,
     /// Title, clock, colour bar and scale bar.
     pub overlay: bool,
+    /// Whether it is a difference of two runs.
+    pub difference: bool,
 }
 
 impl Look {
@@ -70,8 +72,9 @@ impl Look {
             }),
             opacity: view.opacity.clone(),
             shading: view.shading,
-            gamma: 1.0,
+            gamma: view.brightness.exponent(),
             overlay: false,
+            difference: false,
         }
     }
 }

@@ -4,6 +4,7 @@
 //! half-written. All formats share one [`Progress`], through which another thread can watch and cancel.
 
 pub mod apng;
+mod behind;
 mod cards;
 pub mod chart;
 pub mod csv;
@@ -21,6 +22,7 @@ pub mod mp4;
 pub mod npy;
 pub mod overlay;
 pub mod paint;
+pub mod pair;
 pub mod picture;
 pub mod plot;
 pub mod png;
@@ -256,7 +258,7 @@ pub struct About {
 }
 
 /// Takes pictures of one size, one after the other. Dropped before [`FilmWriter::finish`], it leaves nothing behind.
-pub trait FilmWriter {
+pub trait FilmWriter: Send {
     /// Appends a picture.
     ///
     /// # Errors
@@ -290,8 +292,9 @@ pub fn create_as(
     fps: f64,
     about: &About,
 ) -> Result<Box<dyn FilmWriter>, ExportError> {
-    Ok(match format {
-        Format::Png => Box::new(png::PngWriter::create(path, about)?),
+    let writer: Box<dyn FilmWriter> = match format {
+        // One picture need not wait for another.
+        Format::Png => return Ok(Box::new(png::PngWriter::create(path, about)?)),
         Format::Gif => Box::new(gif::GifWriter::create(path, size, fps)?),
         Format::Apng => Box::new(apng::ApngWriter::create(path, size, fps, about)?),
         #[cfg(feature = "h264")]
@@ -304,5 +307,9 @@ pub fn create_as(
             });
         }
         Format::Sequence => Box::new(sequence::SequenceWriter::create(path, about)?),
-    })
+    };
+    if crate::platform::THREADS {
+        return Ok(Box::new(behind::Behind::start(writer, path)?));
+    }
+    Ok(writer)
 }

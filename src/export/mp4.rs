@@ -69,8 +69,9 @@ impl Mp4Writer {
             reason = "sizes and rates are limited above"
         )]
         let config = EncoderConfig::new()
-            .usage_type(UsageType::ScreenContentRealTime)
-            .complexity(Complexity::High)
+            // Waves move smoothly: the search for scrolled text, which the kinds for screens make, took two thirds of a film's time.
+            .usage_type(UsageType::CameraVideoRealTime)
+            .complexity(Complexity::Medium)
             // The same quality all along (quantiser 26), whatever rate that takes.
             .rate_control_mode(RateControlMode::Off)
             .adaptive_quantization(false)

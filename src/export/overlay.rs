@@ -66,8 +66,8 @@ pub struct Legend<'a> {
     pub time: f64,
     /// Decimals of the clock, the same in the whole film.
     pub decimals: usize,
-    /// What is shown.
-    pub quantity: Quantity,
+    /// The sign of what is shown.
+    pub sign: &'static str,
     /// In which colours.
     pub map: &'a Colormap,
     /// Values at the ends of the map.
@@ -94,6 +94,21 @@ pub fn sign(quantity: Quantity) -> &'static str {
         Quantity::Energy => "energy",
         Quantity::Peak => "peak",
         Quantity::Momentum => "|ψ(k)|²",
+    }
+}
+
+/// The same of a difference of two runs.
+#[must_use]
+pub fn sign_of_difference(quantity: Quantity) -> &'static str {
+    match quantity {
+        Quantity::Density => "Δ|ψ|²",
+        Quantity::Phase => "|Δψ|",
+        Quantity::Real => "Δ Re ψ",
+        Quantity::Imaginary => "Δ Im ψ",
+        Quantity::Pressure => "Δp / Pa",
+        Quantity::Energy => "Δ energy",
+        Quantity::Peak => "Δ peak",
+        Quantity::Momentum => "Δ|ψ(k)|²",
     }
 }
 
@@ -150,10 +165,12 @@ impl Legend<'_> {
         let clock = self.clock();
         let clock_style = theme.label(unit);
         let right = pixel(field.x + field.width);
-        let room = right - pixel(field.x) - clock_style.width(&clock) - unit;
         let style = theme.title(unit * 1.15);
-        let title = shortened(self.title, |title| style.width(title) <= room);
-        style.draw(picture, pixel(field.x), base, Align::Left, &title);
+        let end = right - clock_style.width(&clock) - unit;
+        // Over a narrow field a long title begins farther left.
+        let left = pixel(field.x).min((end - style.width(self.title)).max(unit));
+        let title = shortened(self.title, |title| style.width(title) <= end - left);
+        style.draw(picture, left, base, Align::Left, &title);
         clock_style.draw(picture, right, base, Align::Right, &clock);
     }
 
@@ -196,7 +213,7 @@ impl Legend<'_> {
             let base = (y + 0.3 * unit).clamp(pixel(bar.y) + 0.62 * unit, pixel(bar.y + bar.height));
             style.draw(picture, right + unit * 0.45, base, Align::Left, label);
         }
-        let title = format!("{} {}", sign(self.quantity), power_of_ten(ticks.exponent));
+        let title = format!("{} {}", self.sign, power_of_ten(ticks.exponent));
         let base = pixel(field.y) - 0.95 * unit;
         theme
             .label(unit)

@@ -1,5 +1,6 @@
 //! From a reduced field to a finished picture: the same colours as in the window, with its medium, axes and legend.
 
+use super::film::Shot;
 use super::look::{Look, LookError, index, layout};
 use super::overlay::Legend;
 use super::picture::{Picture, Rect};
@@ -283,6 +284,7 @@ impl Painter {
     fn paint_relief(&mut self, image: &FieldImage, clock: &Clock, seconds: f32) {
         let (field, unit, theme) = (self.field, self.unit, self.theme);
         let levels = self.keeper.levels(image, seconds);
+        let image = &super::relief::refined(image, field);
         let scenario = Arc::clone(&self.scenario);
         let sites = scenario.grid().size();
         let walls = if self.look.quantity == Quantity::Momentum {
@@ -324,15 +326,14 @@ impl Painter {
         let field = self.field;
         let levels = self.keeper.levels(image, seconds);
         let colors = self.colors(image, levels);
-        for (row, line) in colors.chunks(field.width).enumerate() {
-            // Row 0 of the field is at the bottom.
-            let y = field.y + field.height - 1 - row;
-            for (x, color) in line.iter().enumerate() {
-                self.picture.set(field.x + x, y, *color);
-            }
-        }
-        if let Some(shade) = &self.shade {
-            let drives = self.drives(clock.time);
+        let across = 3 * self.picture.width;
+        let rows = self.picture.rgb.par_chunks_mut(across).skip(field.y).take(field.height);
+        // Row 0 of the field is at the bottom.
+        rows.zip(colors.par_chunks(field.width).rev()).for_each(|(row, line)| {
+            row[3 * field.x..3 * (field.x + field.width)].copy_from_slice(line.as_flattened());
+        });
+        let drives = self.drives(clock.time);
+        if let Some(shade) = &mut self.shade {
             shade.draw(&mut self.picture, field, &drives, self.theme);
         }
         if self.look.overlay {
@@ -463,6 +464,15 @@ impl Painter {
         drives.iter().map(|drive| drive.eval(&[time])).collect()
     }
 
+    /// The sign of what is shown.
+    pub(super) fn sign(&self, quantity: Quantity) -> &'static str {
+        if self.look.difference {
+            super::overlay::sign_of_difference(quantity)
+        } else {
+            super::overlay::sign(quantity)
+        }
+    }
+
     pub(super) fn legend<'a>(&self, scenario: &'a Scenario, levels: Levels, clock: &Clock) -> Legend<'a> {
         let (length_unit, time_unit) = match self.scenario.model().equation() {
             Equation::Schrodinger => ("", ""),
@@ -479,7 +489,7 @@ impl Painter {
             title: scenario.title(),
             time: clock.time,
             decimals: self.decimals,
-            quantity: self.look.quantity,
+            sign: self.sign(self.look.quantity),
             map: self.map,
             levels,
             gamma: if self.map.kind == Kind::Diverging || grid.rank() == 1 {
@@ -505,6 +515,32 @@ impl Painter {
             Axis::new(image.size[0], extent(self.request.x.len()), self.field.width),
             Axis::new(image.size[1], extent(self.request.y.len()), rows),
         )
+    }
+}
+
+impl Shot for Painter {
+    fn size(&self) -> [usize; 2] {
+        Self::size(self)
+    }
+
+    fn picture(&self) -> &Picture {
+        Self::picture(self)
+    }
+
+    fn watch(&mut self, progress: &Progress) {
+        Self::watch(self, progress);
+    }
+
+    fn title_card(&mut self, engine: &Engine) {
+        Self::title_card(self, engine);
+    }
+
+    fn end_card(&mut self, engine: &Engine) {
+        Self::end_card(self, engine);
+    }
+
+    fn shoot(&mut self, engine: &mut Engine, seconds: f32) -> Result<(), EngineError> {
+        Self::shoot(self, engine, seconds).map(|_| ())
     }
 }
 

@@ -1,7 +1,9 @@
 //! A scene of two dimensions as a relief: the triangles of [`crate::space::relief`], filled without graphics hardware.
 
 use super::overlay::{pixel, plain};
+use super::paint::parts;
 use super::picture::{Picture, Rect};
+use super::resample::{Axis, resample};
 use super::space::segment;
 use super::text::Align;
 use super::theme::Theme;
@@ -18,6 +20,46 @@ const FINE: usize = 2;
 #[must_use]
 pub fn texels(field: Rect) -> usize {
     (field.width.max(field.height) / 6).clamp(crate::space::relief::MOST, 512)
+}
+
+/// Pixels of a quad's side: a crest of a few sites is as smooth as the field's own cubic.
+const QUAD: usize = 3;
+
+/// Most quads along an axis, and most of them a texel.
+const MOST_QUADS: usize = 720;
+const MOST_A_TEXEL: usize = 12;
+
+/// The picture at so many texels that triangles between them leave no teeth on crests: the cubic through its own (see [`Axis`]).
+#[must_use]
+pub fn refined(image: &FieldImage, field: Rect) -> FieldImage {
+    let [nx, ny] = image.size;
+    let longer = nx.max(ny).max(1);
+    let wanted = (field.width.max(field.height) / QUAD)
+        .min(MOST_QUADS)
+        .min(MOST_A_TEXEL * longer);
+    if wanted <= longer || nx < 2 || ny < 2 || image.value.len() != nx * ny {
+        return image.clone();
+    }
+    let size = [nx, ny].map(|n| (n * wanted).div_ceil(longer));
+    #[expect(clippy::cast_precision_loss, reason = "numbers of texels")]
+    let [x, y] = [0, 1].map(|axis| Axis::new(image.size[axis], image.size[axis] as f64, size[axis]));
+    let mut value = resample(&image.value, nx, &x, &y);
+    if image.value.iter().all(|value| *value >= 0.0) {
+        // Beside steep flanks the cubic swings below zero.
+        value.iter_mut().for_each(|value| *value = value.max(0.0));
+    }
+    let mut phase = Vec::new();
+    if !image.phase.is_empty() {
+        let (re, im) = parts(image);
+        let (re, im) = (resample(&re, nx, &x, &y), resample(&im, nx, &x, &y));
+        phase = re.iter().zip(&im).map(|(re, im)| im.atan2(*re)).collect();
+    }
+    FieldImage {
+        size,
+        value,
+        phase,
+        ..image.clone()
+    }
 }
 
 /// Paints the surface of a picture into a rectangle.

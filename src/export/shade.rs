@@ -1,7 +1,7 @@
 //! The medium over a picture: walls solid, the potential (of sound: speed or density less the background) as a faint tint with contour lines, so that
 //! slits, barriers and interfaces can be seen and the wave still shows through.
 
-use super::picture::{Picture, Rect};
+use super::picture::{Picture, Rect, mixed};
 use super::theme::Theme;
 use crate::physics::{Sets, Value};
 use crate::scene::Scenario;
@@ -26,7 +26,22 @@ pub struct Shade {
     smooth: bool,
     /// What the tint stands for, e.g. `sound speed 1500 … 3000 m/s`; empty where there is none, or it moves.
     meaning: String,
+    /// What was drawn last: a film's pictures share it while no drive moves.
+    drawn: Option<Drawn>,
 }
+
+/// What lies over each pixel of a rectangle.
+#[derive(Clone, Debug)]
+struct Drawn {
+    rect: Rect,
+    drives: Vec<f64>,
+    /// How much a tint covers, −1…1: below 0 that of wells; [`RIM`] and [`INSIDE`] where a wall stands.
+    covers: Vec<f32>,
+}
+
+/// The cover of walls at their rim, and farther inside: a wall as large as half of the picture is not what one looks at.
+const RIM: f32 = 2.0;
+const INSIDE: f32 = 3.0;
 
 impl Shade {
     /// Samples what `request` shows for a picture of `pixels`; `None` where there is nothing to see.
@@ -93,6 +108,7 @@ impl Shade {
             walls,
             parts,
             smooth,
+            drawn: None,
         })
     }
 
@@ -109,31 +125,70 @@ impl Shade {
     }
 
     /// Draws it over a field in `rect`; `drives` are the factors of the driven parts now.
-    pub fn draw(&self, picture: &mut Picture, rect: Rect, drives: &[f64], theme: &Theme) {
+    pub fn draw(&mut self, picture: &mut Picture, rect: Rect, drives: &[f64], theme: &Theme) {
+        let same = |drawn: &&Drawn| drawn.rect == rect && drawn.drives == drives;
+        if self.drawn.as_ref().filter(same).is_none() {
+            self.drawn = Some(Drawn {
+                rect,
+                drives: drives.to_vec(),
+                covers: self.covers(rect, drives),
+            });
+        }
+        let Some(drawn) = &self.drawn else { return };
+        let across = 3 * picture.width;
+        let rows = picture.rgb.par_chunks_mut(across).skip(rect.y);
+        rows.zip(drawn.covers.par_chunks(rect.width)).for_each(|(row, covers)| {
+            let pixels = row[3 * rect.x..].chunks_exact_mut(3);
+            for (pixel, cover) in pixels.zip(covers).filter(|(_, cover)| **cover != 0.0) {
+                let color = if *cover == RIM {
+                    theme.wall
+                } else if *cover == INSIDE {
+                    theme.stone
+                } else {
+                    let tint = if *cover < 0.0 { theme.well } else { theme.hill };
+                    mixed([pixel[0], pixel[1], pixel[2]], tint, cover.abs())
+                };
+                pixel.copy_from_slice(&color);
+            }
+        });
+    }
+
+    /// What lies over each pixel of `rect`, by rows from the top (see [`Drawn`]).
+    fn covers(&self, rect: Rect, drives: &[f64]) -> Vec<f32> {
         let levels = self.levels(rect, drives);
         let contour = levels
             .as_ref()
             .map(|levels| contours(levels, rect, 1 + rect.height / 1000));
-        for y in 0..rect.height {
-            for x in 0..rect.width {
+        let mut covers = vec![0.0f32; rect.width * rect.height];
+        covers.par_chunks_mut(rect.width).enumerate().for_each(|(y, row)| {
+            for (x, cover) in row.iter_mut().enumerate() {
                 let n = x + rect.width * y;
-                let at = (rect.x + x, rect.y + y);
                 if let Some(levels) = &levels {
-                    let color = if levels[n] < 0.0 { theme.well } else { theme.hill };
-                    let mut cover = 0.16 * levels[n].abs();
-                    if contour.as_ref().is_some_and(|contour| contour[n]) {
-                        cover = 0.4;
-                    }
-                    if cover > 0.002 {
-                        #[expect(clippy::cast_possible_wrap, reason = "positions inside a picture")]
-                        picture.blend(at.0 as i64, at.1 as i64, color, cover);
+                    let at_contour = contour.as_ref().is_some_and(|contour| contour[n]);
+                    let size = if at_contour { 0.4 } else { 0.16 * levels[n].abs() };
+                    if size > 0.002 {
+                        *cover = if levels[n] < 0.0 { -size } else { size };
                     }
                 }
-                if !self.walls.is_empty() && self.walls[self.sample(x, y, rect)] {
-                    picture.set(at.0, at.1, theme.wall);
+                if self.is_wall(x, y, rect) {
+                    *cover = if self.is_inside(x, y, rect) { INSIDE } else { RIM };
                 }
             }
-        }
+        });
+        covers
+    }
+
+    fn is_wall(&self, x: usize, y: usize, rect: Rect) -> bool {
+        !self.walls.is_empty() && self.walls[self.sample(x, y, rect)]
+    }
+
+    /// Whether all that is near a pixel of a wall is wall, too; at the edge of the picture it goes on.
+    fn is_inside(&self, x: usize, y: usize, rect: Rect) -> bool {
+        let rim = 1 + rect.height / 400;
+        let near = |at: usize, last: usize| [at.saturating_sub(rim), at, (at + rim).min(last)];
+        near(y, rect.height - 1)
+            .into_iter()
+            .all(|y| near(x, rect.width - 1).into_iter().all(|x| self.is_wall(x, y, rect)))
     }
 
     /// The nearest sample of a pixel; pixel rows run downwards, samples upwards.

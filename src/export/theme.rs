@@ -14,8 +14,10 @@ pub struct Theme {
     pub quiet: [u8; 3],
     /// Axes and frames.
     pub line: [u8; 3],
-    /// Walls.
+    /// The rim of walls.
     pub wall: [u8; 3],
+    /// What lies inside them.
+    pub stone: [u8; 3],
     /// Positive potential.
     pub hill: [u8; 3],
     /// Negative potential.
@@ -28,6 +30,7 @@ const DARK: Theme = Theme {
     quiet: [160, 167, 176],
     line: [92, 99, 108],
     wall: [128, 134, 142],
+    stone: [43, 46, 51],
     hill: [255, 255, 255],
     well: [120, 190, 255],
 };
@@ -38,6 +41,7 @@ const LIGHT: Theme = Theme {
     quiet: [84, 90, 98],
     line: [150, 156, 164],
     wall: [110, 116, 124],
+    stone: [214, 217, 222],
     hill: [40, 40, 40],
     well: [0, 80, 190],
 };

@@ -1,7 +1,7 @@
 //! Pictures that are higher than wide, for phones: the field over the whole width, title and clock above it, colours and note below.
 
 use super::cards::wrapped;
-use super::overlay::{Legend, ceil, floor, pixel, sign};
+use super::overlay::{Legend, ceil, floor, pixel};
 use super::picture::{Picture, Rect};
 use super::text::Align;
 use super::theme::Theme;
@@ -92,7 +92,7 @@ impl Legend<'_> {
             let x = pixel(bar.x) + part * pixel(bar.width);
             style.draw(picture, x, below, Align::Center, label);
         }
-        let title = format!("{} {}", sign(self.quantity), power_of_ten(ticks.exponent));
+        let title = format!("{} {}", self.sign, power_of_ten(ticks.exponent));
         let middle = pixel(picture.width) / 2.0;
         style.draw(picture, middle, below + 1.35 * unit, Align::Center, title.trim());
     }

@@ -46,6 +46,7 @@ struct Uniforms {
     lines: f32,
     strength: f32,
     wall: [f32; 4],
+    stone: [f32; 4],
     hill: [f32; 4],
     well: [f32; 4],
     linear_target: u32,
@@ -110,7 +111,12 @@ impl MediumPicture {
             wall: if paper {
                 [0.55, 0.57, 0.60, 1.0]
             } else {
-                [0.36, 0.38, 0.41, 1.0]
+                [0.50, 0.52, 0.55, 1.0]
+            },
+            stone: if paper {
+                [0.84, 0.85, 0.87, 1.0]
+            } else {
+                [0.17, 0.18, 0.20, 1.0]
             },
             hill: if paper {
                 [0.15, 0.15, 0.15, 1.0]

@@ -3,7 +3,9 @@
 //! Lists of coordinates have one number per axis of the grid. Nothing here is checked; [`super::build`] does that.
 
 use super::camera_path::CameraKey;
-use super::scenario::{ColorRange, Opacity, Orbit, Parameter, Plot, Quantity, SolverChoice, TimeSpec, ViewMode};
+use super::scenario::{
+    Brightness, ColorRange, Opacity, Orbit, Parameter, Plot, Quantity, SolverChoice, TimeSpec, ViewMode,
+};
 pub use super::theory_file::{DrawnFile, MarkFile, NoteFile, TheoryFile, ValueFile};
 use crate::field::Precision;
 use crate::grid::Edge;
@@ -503,6 +505,8 @@ pub struct ViewFile {
     pub colormap: String,
     /// The range.
     pub range: ColorRange,
+    /// How brightness grows with a value that is not negative.
+    pub brightness: Brightness,
     /// How a scene of three dimensions is shown.
     pub mode: ViewMode,
     /// From where; `None` = the whole box from its upper right.
@@ -527,6 +531,7 @@ impl Default for ViewFile {
             quantity: None,
             colormap: "auto".to_owned(),
             range: ColorRange::Auto,
+            brightness: Brightness::Linear,
             mode: ViewMode::Plane,
             camera: None,
             slices: Vec::new(),

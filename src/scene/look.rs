@@ -3,6 +3,39 @@
 use crate::colormap::Kind;
 use crate::physics::Equation;
 
+/// How brightness grows with a value that is not negative.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Brightness {
+    /// In proportion to it.
+    #[default]
+    Linear,
+    /// As its square root: faint waves show beside strong ones.
+    Root,
+}
+
+impl Brightness {
+    /// Both with their words in a scene file.
+    pub const ALL: [(&'static str, Self); 2] = [("linear", Self::Linear), ("root", Self::Root)];
+
+    /// The word in a scene file.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Linear => "linear",
+            Self::Root => "root",
+        }
+    }
+
+    /// The exponent of the value.
+    #[must_use]
+    pub fn exponent(self) -> f32 {
+        match self {
+            Self::Linear => 1.0,
+            Self::Root => 0.5,
+        }
+    }
+}
+
 /// What a picture shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Quantity {

@@ -4,7 +4,7 @@ use super::camera_path::CameraKey;
 use super::decode::{Decode, Diagnostics, Section};
 use super::document::Value;
 use super::file::ViewFile;
-use super::scenario::{ColorRange, Opacity, Orbit, Plot, Quantity, ViewMode};
+use super::scenario::{Brightness, ColorRange, Opacity, Orbit, Plot, Quantity, ViewMode};
 
 pub(super) fn view(mut section: Section<'_>, found: &mut Diagnostics) -> ViewFile {
     let quantity = section.word("quantity", &Quantity::ALL, found);
@@ -37,6 +37,7 @@ pub(super) fn view(mut section: Section<'_>, found: &mut Diagnostics) -> ViewFil
         quantity,
         colormap,
         range,
+        brightness: section.word("brightness", &Brightness::ALL, found).unwrap_or_default(),
         mode: section.word("mode", &ViewMode::ALL, found).unwrap_or_default(),
         camera: section.table("camera", found).map(|section| camera(section, found)),
         slices: section.get("slices", found).unwrap_or_default(),

@@ -2,7 +2,7 @@
 
 use super::camera_path::CameraKey;
 use super::file::SceneFile;
-pub use super::look::{Opacity, Orbit, Plot, Quantity, ViewMode};
+pub use super::look::{Brightness, Opacity, Orbit, Plot, Quantity, ViewMode};
 use super::sweep::Sweep;
 use super::theory::{Note, Theory};
 use crate::field::Precision;
@@ -132,6 +132,8 @@ pub struct View {
     pub colormap: String,
     /// The range.
     pub range: ColorRange,
+    /// How brightness grows with a value that is not negative.
+    pub brightness: Brightness,
     /// How a scene of three dimensions is shown.
     pub mode: ViewMode,
     /// From where.
@@ -241,6 +243,11 @@ impl Scenario {
         !(0..self.grid.rows()).into_par_iter().any(free)
     }
 
+    /// The same scene under another title.
+    #[must_use]
+    pub fn titled(&self, title: String) -> Self {
+        Self { title, ..self.clone() }
+    }
     /// The title.
     #[must_use]
     pub fn title(&self) -> &str {

@@ -5,7 +5,7 @@ use super::file::{
     DetectorFile, EdgesFile, ExpectFile, FORMAT, GridFile, LayerFile, MirrorFile, PacketFile, QuantumFile, RegionFile,
     SceneFile, ShapeFile, SignalFile, SolverFile, SourceFile, SourcePlace, TransducersFile, ValueFile, ViewFile,
 };
-use super::scenario::{BackendChoice, ColorRange, Opacity, Orbit, Parameter, TimeSpec, ViewMode};
+use super::scenario::{BackendChoice, Brightness, ColorRange, Opacity, Orbit, Parameter, TimeSpec, ViewMode};
 use super::write_theory;
 use crate::field::Precision;
 use crate::grid::Edge;
@@ -464,6 +464,12 @@ fn view(w: &mut Writer, view: &ViewFile) {
         ColorRange::Locked => w.key("range", text("locked")),
         ColorRange::Fixed(low, high) => w.key("range", floats(&[low, high])),
     }
+    let brightness = view.brightness;
+    w.key_unless(
+        brightness == Brightness::Linear,
+        "brightness",
+        text(brightness.as_str()),
+    );
     w.key_unless(view.mode == ViewMode::Plane, "mode", text(view.mode.as_str()));
     if let Some(camera) = &view.camera {
         let keys: Vec<String> = orbit_keys(camera)

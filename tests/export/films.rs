@@ -1,11 +1,15 @@
 //! Films and numbered pictures: decoded again, cancelled, replaced.
 
-use super::{decode_png, names, pattern, scene, shoot};
+use super::{decode_png, names, pattern, scenario, scene, script, shoot};
 use ripplon::colormap;
-use ripplon::export::film::FilmError;
-use ripplon::export::{self, About, ExportError, Look, Picture, Progress};
+use ripplon::engine::Engine;
+use ripplon::export::film::{self, FilmError, Shot};
+use ripplon::export::pair::{Pair, Show};
+use ripplon::export::{self, About, ExportError, FilmWriter, Look, Painter, Picture, Progress};
+use ripplon::scene::Scenario;
 use ripplon::scene::embedded::{mp4_box, scene_in};
 use std::fs::{self, File};
+use std::sync::{Arc, Mutex};
 use tempfile::TempDir;
 
 #[test]
@@ -274,4 +278,70 @@ fn upright_films_have_the_field_over_their_width() {
         .count();
     assert!((120..=140).contains(&full), "a field of 270 × 135 pixels: {full} rows");
     assert!(apart(start, end) > 50);
+}
+
+/// Keeps the pictures of a film.
+#[derive(Clone, Default)]
+struct Kept(Arc<Mutex<Vec<Picture>>>);
+
+impl FilmWriter for Kept {
+    fn push(&mut self, picture: &Picture) -> Result<(), ExportError> {
+        self.0.lock().unwrap().push(picture.clone());
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Result<(), ExportError> {
+        Ok(())
+    }
+}
+
+/// Three pictures of a run.
+fn three(scene: &Arc<Scenario>, painter: &mut dyn Shot) -> Vec<Picture> {
+    let mut engine = Engine::new(Arc::clone(scene)).unwrap();
+    let kept = Kept::default();
+    let writer = Box::new(kept.clone());
+    film::shoot(&mut engine, painter, writer, &script(3), &Progress::default()).unwrap();
+    let pictures = kept.0.lock().unwrap().clone();
+    assert_eq!(pictures.len(), 3);
+    pictures
+}
+
+/// Two runs side by side are the pictures of either one; their difference is empty where they are the same.
+#[test]
+fn two_runs_in_one_picture() {
+    let first = scene("48, 30");
+    let finer = first.file().to_toml().replace("step = 0.1", "step = 0.05");
+    let finer = scenario(&finer);
+    let sized = |size| Look {
+        size: Some(size),
+        ..Look::of(&first)
+    };
+    let pair = |other: &Arc<Scenario>, show| {
+        let mut pair = Pair::new(&first, Arc::clone(other), &sized([324, 100]), 0.1, show).unwrap();
+        three(&first, &mut pair)
+    };
+    let alone = three(
+        &first,
+        &mut Painter::new(Arc::clone(&first), &sized([160, 100]), 0.1).unwrap(),
+    );
+    for (both, one) in pair(&first, Show::Beside).iter().zip(&alone) {
+        assert_eq!([both.width, both.height], [324, 100]);
+        for (x, y) in (0..100).flat_map(|y| (0..160).map(move |x| (x, y))) {
+            assert_eq!(both.at(x, y), one.at(x, y), "the first at {x}, {y}");
+            assert_eq!(both.at(164 + x, y), one.at(x, y), "the second at {x}, {y}");
+        }
+    }
+    let same = pair(&first, Show::Difference);
+    assert!(same.iter().all(|picture| *picture == same[0]), "nothing is apart");
+    let apart = pair(&finer, Show::Difference);
+    assert!(apart[0] == same[0], "both begin alike, but for rounding");
+    let differs = apart[2].rgb.iter().zip(&same[2].rgb).filter(|(a, b)| a != b).count();
+    assert!(differs > 1000, "{differs}");
+}
+
+#[test]
+fn runs_of_other_fields_are_no_pair() {
+    let (first, other) = (scene("48, 30"), scene("40, 30"));
+    let made = Pair::new(&first, other, &Look::of(&first), 0.1, Show::Beside);
+    assert!(made.err().unwrap().to_string().contains("one field"));
 }

@@ -56,6 +56,14 @@ fn recording_and_predictions() {
         "42:12",
         &["no colour map \"viridi\""],
     );
+    let (file, scenario) = read(&format!("{FREE}\n[view]\nbrightness = \"root\"\n")).unwrap();
+    assert_eq!(scenario.view().brightness.exponent(), 0.5);
+    assert!(file.to_toml().contains("brightness = \"root\""));
+    fault(
+        &format!("{FREE}\n[view]\nbrightness = \"square\"\n"),
+        "42:14",
+        &["square", "root"],
+    );
     fault(
         &format!("{FREE}\n[view]\nquantity = \"pressure\"\n"),
         "42:12",

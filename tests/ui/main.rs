@@ -6,6 +6,7 @@ mod access;
 mod experiments;
 mod files;
 mod films;
+mod hands;
 mod keeping;
 mod layout;
 mod lecture;

@@ -66,13 +66,18 @@ fn half_of_the_time_step_shows_the_order() {
 
 #[test]
 fn the_film_dialogue_says_which_run_it_shows() {
-    let says = "Of two runs that are compared the first one is shown.";
+    let says = "both that are compared";
     let mut window = Window::open();
     window.keys(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::E);
     assert!(window.harness.query_by_label(says).is_none());
     let mut window = open(false);
     window.keys(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::E);
     window.harness.get_by_label(says);
+    window.click("the run from now on");
+    assert!(window.harness.query_by_label(says).is_none());
+    window
+        .harness
+        .get_by_label("Of two runs that are compared the first one is shown.");
 }
 
 #[test]
@@ -153,8 +158,11 @@ fn one_of_two_runs_is_wrong_and_is_found() {
     let mut window = Window::open();
     window.press(Role::Button, "Run");
     window.press(Role::Button, "Which is wrong?");
-    window.wait("both runs", |app| {
-        app.frame().compared.is_some() && app.frame().clock.steps > 10
+    // Whatever is wrong, the packet comes upon it; what rounding does to 96 x 64 sites stays below 1e-6.
+    window.wait("the second run as another one", |app| {
+        let compared = app.frame().compared.as_ref();
+        let apart = compared.and_then(|compared| compared.difference);
+        apart.is_some_and(|(.., apart)| apart > 1e-6) && app.frame().clock.steps > 10
     });
     window.settle();
     assert!(window.harness.query_by_label("Which is wrong?").is_some());
@@ -162,9 +170,6 @@ fn one_of_two_runs_is_wrong_and_is_found() {
         window.harness.query_by_label_contains("is wrong:").is_none(),
         "nothing is told before"
     );
-    let compared = window.app().frame().compared.clone().unwrap();
-    let (_, _, apart) = compared.difference.unwrap();
-    assert!(apart > 1e-6, "the second run is another one: {apart}");
     window.click("A is wrong");
     let told = window.harness.query_by_label_contains("is wrong: its").is_some()
         || window.harness.query_by_label_contains("is wrong: the").is_some();

@@ -189,8 +189,7 @@ fn the_camera_goes_its_path_until_a_hand_turns_it() {
     let mut window = Window::open();
     let path = "mode = \"relief\"\n[[camera]]\nat = 0.0\nazimuth = 0.0\n[[camera]]\nat = 0.1\nazimuth = 50.0\n";
     window.show_scene(&SCENE.replace("range = \"locked\"\n", path));
-    window.settle();
-    assert!(window.app().orbit().azimuth.abs() < 1e-9);
+    window.wait("the path’s start", |app| app.orbit().azimuth.abs() < 1e-9);
     for step in 1..=5 {
         window.key(Key::Period);
         window.wait("a step", |app| app.frame().clock.steps == step);

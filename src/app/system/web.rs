@@ -167,7 +167,11 @@ fn words(error: &JsValue) -> String {
 /// Whether an action makes sense here. Sweeps, levels and room acoustics take seconds at a time, in which a page without threads would stand still.
 pub fn can(action: Action) -> bool {
     let long = matches!(action, Action::Sweep | Action::Levels | Action::Room);
-    !long && !matches!(action, Action::SaveAs | Action::ScenesFolder | Action::Quit)
+    !long
+        && !matches!(
+            action,
+            Action::SaveAs | Action::ScenesFolder | Action::Projector | Action::Quit
+        )
 }
 
 /// Keeps edits, which no file has, for the next time that the page is opened.

@@ -59,6 +59,7 @@ impl Builder<'_> {
             quantity,
             colormap: given.colormap.clone(),
             range: given.range,
+            brightness: given.brightness,
             mode: given.mode,
             camera: given.camera.unwrap_or_default(),
             slices: <[f64; 3]>::try_from(given.slices.clone()).ok(),
