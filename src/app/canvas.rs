@@ -132,14 +132,12 @@ pub fn show(
         return None;
     }
     let rank = scenario.grid().rank();
-    view.brightness = canvas.document.draft.view.brightness;
     update_levels(ui, view, canvas, scenario);
     view.read_out.clear();
     let asked = asked_quantity(canvas.document, rank);
     let flat = rank > 1 && canvas.document.draft.view.mode == ViewMode::Plane;
     let quantity = if flat {
-        let scale = canvas.scale.unwrap_or(view.camera.scale());
-        shown_quantity(scenario, asked, f64::from(scale))
+        shown_quantity(scenario, asked, f64::from(canvas.scale.unwrap_or(view.camera.scale())))
     } else {
         asked
     };
@@ -458,6 +456,7 @@ fn graph_title(file: &SceneFile) -> &'static str {
 fn update_levels(ui: &Ui, view: &mut ViewState, canvas: &Canvas<'_>, scenario: &Scenario) {
     let rank = scenario.grid().rank();
     let range = canvas.document.draft.view.range;
+    view.brightness = canvas.document.draft.view.brightness;
     view.range.set_mode(range);
     let now = ui.input(|input| input.time);
     let serial = canvas.frame.image_serial;

@@ -46,7 +46,9 @@ pub fn refined(image: &FieldImage, field: Rect) -> FieldImage {
     let mut value = resample(&image.value, nx, &x, &y);
     if image.value.iter().all(|value| *value >= 0.0) {
         // Beside steep flanks the cubic swings below zero.
-        value.iter_mut().for_each(|value| *value = value.max(0.0));
+        for value in &mut value {
+            *value = value.max(0.0);
+        }
     }
     let mut phase = Vec::new();
     if !image.phase.is_empty() {
