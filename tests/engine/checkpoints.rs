@@ -129,11 +129,11 @@ fn a_file_that_is_no_checkpoint_is_refused() {
         assert!(matches!(Checkpoint::read(&path), Err(CheckpointError::Foreign { .. })));
     }
     let mut newer = good_checkpoint().to_vec();
-    newer[16] = 3;
+    newer[16] = 4;
     std::fs::write(&path, newer).unwrap();
     assert!(matches!(
         Checkpoint::read(&path),
-        Err(CheckpointError::Version { found: 3, .. })
+        Err(CheckpointError::Version { found: 4, .. })
     ));
 }
 
