@@ -2,7 +2,7 @@
 //!
 //! A file is written beside its place under the name `.ripplon-NAME-XXXXXX.part`, synchronised with the disk and renamed. Mode and owner of the file
 //! that it replaces stay; a symbolic link stays a link, and what it points to is replaced. What cannot be replaced by a rename (a character device such as
-//! `/dev/null`, a named pipe) gets the bytes written to it when they are complete. A run that was killed leaves its part behind; the next one that writes the same
+//! `/dev/null`, a named pipe) gets the bytes written to it when they are complete; a pipe that nobody reads is given up after some seconds. A run that was killed leaves its part behind; the next one that writes the same
 //! file removes it. Parts of living runs are locked, and stay.
 
 use std::ffi::{OsStr, OsString};
@@ -10,6 +10,8 @@ use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+#[cfg(unix)]
+use std::time::{Duration, Instant};
 use tempfile::NamedTempFile;
 
 /// Random characters in the name of a part.
@@ -98,7 +100,7 @@ impl AtomicFile {
             Storage::Unnamed(_) if NOWHERE.load(Ordering::Relaxed) => {}
             Storage::Unnamed(mut file) => {
                 file.seek(SeekFrom::Start(0))?;
-                let mut through = OpenOptions::new().write(true).open(&self.target)?;
+                let mut through = opened_through(&self.target)?;
                 io::copy(&mut file, &mut through)?;
                 through.flush()?;
             }
@@ -191,6 +193,48 @@ impl Place {
             before: Some(before),
         })
     }
+}
+
+/// How long a pipe is waited for that nobody reads: its reader may still be starting.
+#[cfg(unix)]
+const PATIENCE: Duration = if cfg!(test) {
+    Duration::from_millis(100)
+} else {
+    Duration::from_secs(10)
+};
+
+/// Opens a device or pipe. A pipe without a reader would hold up whoever opens it for ever, deaf to every signal.
+#[cfg(unix)]
+fn opened_through(target: &Path) -> io::Result<File> {
+    use rustix::fs::OFlags;
+    use rustix::io::Errno;
+    use std::os::unix::fs::FileTypeExt;
+    if !fs::metadata(target)?.file_type().is_fifo() {
+        return OpenOptions::new().write(true).open(target);
+    }
+    let since = Instant::now();
+    loop {
+        match rustix::fs::open(
+            target,
+            OFlags::WRONLY | OFlags::NONBLOCK | OFlags::CLOEXEC,
+            rustix::fs::Mode::empty(),
+        ) {
+            Ok(pipe) => {
+                // From here on a full pipe waits for its reader.
+                let flags = rustix::fs::fcntl_getfl(&pipe)?;
+                rustix::fs::fcntl_setfl(&pipe, flags - OFlags::NONBLOCK)?;
+                return Ok(File::from(pipe));
+            }
+            Err(Errno::NXIO) if since.elapsed() < PATIENCE => std::thread::sleep(Duration::from_millis(20)),
+            Err(Errno::NXIO) => return Err(io::Error::other("nobody reads this pipe; start its reader first")),
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+#[cfg(not(unix))]
+fn opened_through(target: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).open(target)
 }
 
 /// Whether bytes are written to it without a file being replaced: character devices and pipes.
@@ -507,5 +551,13 @@ mod tests {
         file.commit().unwrap();
         assert_eq!(reader.join().unwrap(), "9234");
         assert!(fs::metadata(&pipe).unwrap().file_type().is_fifo());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_that_nobody_reads_is_given_up() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = write(&named_pipe(folder.path()), "1234").unwrap_err().to_string();
+        assert!(error.contains("nobody reads this pipe"), "{error}");
     }
 }

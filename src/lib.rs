@@ -5,6 +5,8 @@
 
 // Every block of unsafe code says why it is sound.
 #![deny(clippy::undocumented_unsafe_blocks)]
+// What is printed goes through `cli::terminal`, which does not panic where nobody reads.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
 
 #[cfg(feature = "gui")]
 pub mod app;

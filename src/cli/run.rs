@@ -384,7 +384,7 @@ fn balance(engine: &Engine) -> String {
         return if put_in.is_finite() {
             format!("{what} put in {put_in:.2e}{unit}{less}")
         } else {
-            format!("{what} put in by sources{less}")
+            format!("{what} put in by sources{less}: how much is a column of --observables")
         };
     }
     if absorbs && !scenario.time().imaginary {

@@ -2,7 +2,7 @@
 
 use super::{RUNS, engine, same_bits, scene};
 use proptest::prelude::*;
-use ripplon::engine::{Checkpoint, CheckpointError, Engine, EngineError, checkpoint};
+use ripplon::engine::{Checkpoint, CheckpointError, Engine, EngineError};
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -129,11 +129,11 @@ fn a_file_that_is_no_checkpoint_is_refused() {
         assert!(matches!(Checkpoint::read(&path), Err(CheckpointError::Foreign { .. })));
     }
     let mut newer = good_checkpoint().to_vec();
-    newer[16] = u8::try_from(checkpoint::VERSION + 1).unwrap();
+    newer[16] = 4;
     std::fs::write(&path, newer).unwrap();
     assert!(matches!(
         Checkpoint::read(&path),
-        Err(CheckpointError::Version { found, .. }) if found == checkpoint::VERSION + 1
+        Err(CheckpointError::Version { found: 4, .. })
     ));
 }
 

@@ -11,6 +11,7 @@ use super::Ranks;
 use super::launcher::{Launcher, Wire};
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW, Symbol};
 use std::ffi::{CStr, c_char, c_int, c_void};
+use std::io::Write;
 use std::ptr::null_mut;
 
 /// What differs between libraries beside the type of their handles.
@@ -232,7 +233,8 @@ impl<H: Copy> Mpi<H> {
             (self.api.MPI_Error_string)(code, text.as_mut_ptr(), &raw mut length);
             CStr::from_ptr(text.as_ptr()).to_string_lossy().into_owned()
         };
-        eprintln!("error: {call} failed: {text}");
+        // Nobody may be left to be told.
+        let _ = writeln!(std::io::stderr(), "error: {call} failed: {text}");
         self.end(FAILED);
     }
 }

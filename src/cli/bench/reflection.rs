@@ -1,5 +1,6 @@
 //! `ripplon bench --reflection`: what the absorbing edges of finite differences send back.
 
+use crate::cli::terminal::say;
 use crate::solver::acoustic::guides::Surroundings;
 use crate::solver::fdtd::reflection::reflected;
 
@@ -11,7 +12,7 @@ const ANGLES: [f64; 6] = [0.0, 15.0, 30.0, 45.0, 60.0, 75.0];
 
 /// Prints a table an order and width, in dB, at the steps that `step = "auto"` takes.
 pub(super) fn run() -> anyhow::Result<()> {
-    println!(
+    say!(
         "Absorbing edges of `fdtd` in two dimensions: reflected amplitude of plane waves, dB (a wave model of the discrete layer)"
     );
     let kinds = [
@@ -23,22 +24,22 @@ pub(super) fn run() -> anyhow::Result<()> {
     for (half, surroundings, kind) in cases {
         let share = if half == 1 { 0.9 } else { 0.5 };
         for width in WIDTHS {
-            println!("\norder {}, {width} sites, {kind}", 2 * half);
-            print!("{:>16}", "sites/wavelength");
-            for angle in ANGLES {
-                print!("{angle:>7.0}°");
+            let angles: String = ANGLES.iter().map(|angle| format!("{angle:>7.0}°")).collect();
+            say!("\norder {}, {width} sites, {kind}", 2 * half);
+            // Nobody reads on: nothing more has to be worked out.
+            if !say!("{:>16}{angles}{:>8}", "sites/wavelength", "most") {
+                return Ok(());
             }
-            println!("{:>8}", "most");
             for wavelength in WAVELENGTHS {
-                print!("{wavelength:>16}");
+                let mut line = format!("{wavelength:>16}");
                 let mut most = f64::NEG_INFINITY;
                 for angle in ANGLES {
                     let level =
                         20.0 * reflected(half, width, surroundings, share, wavelength, angle.to_radians())?.log10();
                     most = most.max(level);
-                    print!("{level:>8.1}");
+                    line += &format!("{level:>8.1}");
                 }
-                println!("{most:>8.1}");
+                say!("{line}{most:>8.1}");
             }
         }
     }
