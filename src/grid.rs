@@ -134,6 +134,15 @@ impl Grid {
         }
     }
 
+    /// The site of an axis that is site `at` of the whole grid, counted from the window's first; beyond its last where the window does not hold it.
+    #[must_use]
+    pub fn local(&self, axis: usize, at: usize) -> usize {
+        match self.window {
+            Some(window) if window.axis == axis => (at + window.rows - window.first) % window.rows,
+            _ => at,
+        }
+    }
+
     /// The same lattice with other edges; `absorb_width` counts sites.
     #[must_use]
     pub fn with_edges(mut self, edges: [Edge; 3], absorb_width: usize) -> Self {
@@ -235,5 +244,6 @@ mod tests {
         assert_eq!(rows, [8, 9, 0, 1, 2, 3]);
         assert!(part.is_window() && !part.is_periodic(1) && part.sites() == 24);
         assert_eq!(part.whole(), ring);
+        assert_eq!([8, 1, 7].map(|row| part.local(1, row)), [0, 3, 9]);
     }
 }

@@ -238,12 +238,118 @@ fn a_process_that_dies_ends_all() {
             std::thread::sleep(Duration::from_millis(50));
         };
         assert!(!status.success());
-        let output = alone(
-            place.path(),
-            &["run", "scene.toml", "--resume", "state", "--steps", "10"],
-        );
+        let go_on = ["run", "scene.toml", "--resume", "state", "--steps", "10", "--save"];
+        let of = |name| [&go_on[..], &[name]].concat();
+        let output = alone(place.path(), &of("one.npy"));
+        let text = words(&output);
+        assert!(output.status.success(), "{text}");
+        let fewer = launcher.start(2, place.path(), &of("two.npy")).output().unwrap();
+        assert!(fewer.status.success(), "{}", words(&fewer));
+        // The field of a run that nothing has interrupted.
+        let (_, after) = text.split_once("10 steps to t = ").unwrap();
+        let time: f64 = after.split(' ').next().unwrap().parse().unwrap();
+        let steps = format!("{:.0}", time / 0.1);
+        let whole = ["run", "scene.toml", "--steps", &steps, "--save", "whole.npy"];
+        let output = alone(place.path(), &whole);
         assert!(output.status.success(), "{}", words(&output));
+        let field = |name: &str| std::fs::read(place.path().join(name)).unwrap();
+        let expected = field("whole.npy");
+        assert!(
+            field("one.npy") == expected && field("two.npy") == expected,
+            "{steps} steps"
+        );
     }
+}
+
+/// Two network namespaces with a cable between them: hosts, as far as MPI sees.
+struct Hosts {
+    names: [String; 2],
+}
+
+impl Hosts {
+    /// Both, or why they cannot be made here.
+    fn new() -> Result<Self, String> {
+        let names = ["a", "b"].map(|end| format!("rp{}{end}", std::process::id()));
+        let hosts = Self { names };
+        let [a, b] = &hosts.names;
+        let (from, to) = (format!("v{a}"), format!("v{b}"));
+        ip(&["netns", "add", a])?;
+        ip(&["netns", "add", b])?;
+        ip(&[
+            "link", "add", &from, "netns", a, "type", "veth", "peer", "name", &to, "netns", b,
+        ])?;
+        for (name, cable, address) in [(a, &from, "10.77.0.1/24"), (b, &to, "10.77.0.2/24")] {
+            ip(&["-n", name, "addr", "add", address, "dev", cable])?;
+            ip(&["-n", name, "link", "set", "lo", "up"])?;
+            ip(&["-n", name, "link", "set", cable, "up"])?;
+        }
+        Ok(hosts)
+    }
+}
+
+impl Drop for Hosts {
+    fn drop(&mut self) {
+        for name in &self.names {
+            // One that was never made cannot be removed.
+            let _ = ip(&["netns", "del", name]);
+        }
+    }
+}
+
+fn ip(arguments: &[&str]) -> Result<(), String> {
+    let output = Command::new("ip").args(arguments).output();
+    let output = output.map_err(|error| format!("ip: {error}"))?;
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    if output.status.success() { Ok(()) } else { Err(said) }
+}
+
+#[test]
+fn two_hosts_write_what_one_process_writes() {
+    let Some(launcher) = launchers().into_iter().find(|launcher| launcher.open_mpi) else {
+        eprintln!("not tested: two hosts, without Open MPI");
+        return;
+    };
+    let hosts = match Hosts::new() {
+        Ok(hosts) => hosts,
+        Err(why) => {
+            eprintln!(
+                "not tested: two hosts, for no network namespaces can be made here ({})",
+                why.trim()
+            );
+            return;
+        }
+    };
+    let place = folder("hosts", SCENE);
+    let run = ["run", "scene.toml", "--steps", "20", "--save"];
+    let output = alone(place.path(), &[&run[..], &["one.npy"]].concat());
+    assert!(output.status.success(), "{}", words(&output));
+    // Open MPI reaches the other host by a script instead of ssh; there it has another name.
+    let agent = place.path().join("agent");
+    let [a, b] = &hosts.names;
+    let script = format!("#!/bin/sh\nshift\nexec ip netns exec {b} unshare --uts sh -c \"hostname {b}; $*\"\n");
+    std::fs::write(&agent, script).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&agent, mode).unwrap();
+    let mut command = Command::new("ip");
+    command.args(["netns", "exec", a]).arg(&launcher.program);
+    command.args(["--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n", "2"]);
+    command
+        .args(["--host", "10.77.0.1:1,10.77.0.2:1", "--mca", "plm_rsh_agent"])
+        .arg(&agent);
+    for (key, value) in [
+        ("btl", "tcp,self"),
+        ("btl_tcp_if_include", "10.77.0.0/24"),
+        ("oob_tcp_if_include", "10.77.0.0/24"),
+        ("mpi_yield_when_idle", "1"),
+    ] {
+        command.args(["--mca", key, value]);
+    }
+    command.args(["-x", "RAYON_NUM_THREADS=1", "--wdir"]).arg(place.path());
+    command.arg(env!("CARGO_BIN_EXE_ripplon")).args(run).arg("two.npy");
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", words(&output));
+    let field = |name: &str| std::fs::read(place.path().join(name)).unwrap();
+    assert!(field("one.npy") == field("two.npy"), "{}", words(&output));
 }
 
 /// The last process of a run in this folder.

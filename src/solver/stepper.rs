@@ -5,6 +5,7 @@ use super::setup::Setup;
 use super::{Backend, FieldImage, ImageRequest, SolverError, Taps};
 use crate::field::FieldData;
 use crate::physics::Observables;
+use std::ops::Range;
 
 /// What a stepper adds to [`Report`](super::Report).
 #[derive(Clone, Debug, PartialEq)]
@@ -35,6 +36,8 @@ pub(super) struct Plane {
     pub optional: bool,
     /// Arrays one after the other in it, each with as many values in every row of the grid's last axis.
     pub blocks: usize,
+    /// The rows of the whole grid along that axis that it has, ascending; `None` = all.
+    pub rows: Option<Vec<Range<usize>>>,
 }
 
 impl Plane {
@@ -45,6 +48,7 @@ impl Plane {
             values,
             optional: false,
             blocks: 1,
+            rows: None,
         }
     }
 

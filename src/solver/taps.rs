@@ -429,6 +429,24 @@ impl Tap {
         self.shares = shares;
     }
 
+    /// The value from what was taken of its rows, in their order.
+    pub(super) fn value_of_rows(&self, values: &[f64]) -> f64 {
+        if !self.shares.is_empty() {
+            return self.interpolated(values.iter().copied());
+        }
+        let sum = || values.iter().sum::<f64>();
+        #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
+        match self.measure {
+            Measure::Peak => values.iter().fold(0.0, |most: f64, value| most.max(*value)),
+            Measure::Value => values.first().copied().unwrap_or(0.0),
+            Measure::Pressure => {
+                let sites: usize = (0..3).map(|axis| self.hi[axis].saturating_sub(self.lo[axis])).product();
+                if sites > 0 { sum() / sites as f64 } else { 0.0 }
+            }
+            Measure::Probability | Measure::Energy | Measure::Flux => sum() * self.weight,
+        }
+    }
+
     /// The value of an acoustic detector between sites from those of [`Tap::shares`].
     pub fn interpolated(&self, values: impl Iterator<Item = f64>) -> f64 {
         let sum: f64 = self

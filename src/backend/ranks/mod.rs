@@ -16,9 +16,9 @@ pub trait Ranks: Send + Sync {
     fn count(&self) -> usize;
     /// What every process brings, in the order of their numbers; all get all.
     fn gather(&self, mine: &[u8]) -> Vec<Vec<u8>>;
-    /// Sends `down` to the process before and `up` to the next one, in a ring; what came from the one before and from the next one. All messages are
-    /// as long as each other.
-    fn swap(&self, down: &[u8], up: &[u8]) -> [Vec<u8>; 2];
+    /// Sends `down` to the process before and `up` to the next one, in a ring; what came from the one before and from the next one, as long as `lengths` say.
+    /// An empty message is not sent. `meanwhile` runs while they travel.
+    fn swap(&self, messages: [&[u8]; 2], lengths: [usize; 2], meanwhile: &mut dyn FnMut()) -> [Vec<u8>; 2];
     /// The library, for people.
     fn describe(&self) -> String;
     /// Waits for the others and takes leave of them; nothing is asked afterwards.

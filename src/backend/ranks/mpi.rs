@@ -13,13 +13,15 @@ use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW, Symbol};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::io::Write;
 use std::ptr::null_mut;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// What differs between libraries beside the type of their handles.
 struct Constants<H> {
     world: H,
     byte: H,
     errors_return: H,
-    /// `MPI_STATUS_IGNORE`.
+    /// `MPI_STATUSES_IGNORE`.
     no_status: *mut c_void,
     /// `MPI_THREAD_SERIALIZED`.
     serialized: c_int,
@@ -58,7 +60,10 @@ api! {
     MPI_Comm_set_errhandler: fn(H, H);
     MPI_Allgather: fn(*const c_void, c_int, H, *mut c_void, c_int, H, H);
     MPI_Bcast: fn(*mut c_void, c_int, H, c_int, H);
-    MPI_Sendrecv: fn(*const c_void, c_int, H, c_int, c_int, *mut c_void, c_int, H, c_int, c_int, H, *mut c_void);
+    MPI_Isend: fn(*const c_void, c_int, H, c_int, c_int, H, *mut H);
+    MPI_Irecv: fn(*mut c_void, c_int, H, c_int, c_int, H, *mut H);
+    MPI_Testall: fn(c_int, *mut H, *mut c_int, *mut c_void);
+    MPI_Waitall: fn(c_int, *mut H, *mut c_void);
     MPI_Error_string: fn(c_int, *mut c_char, *mut c_int);
     MPI_Abort: fn(H, c_int);
 }
@@ -239,6 +244,115 @@ impl<H: Copy> Mpi<H> {
     }
 }
 
+/// Tags of messages to the next process and to the one before.
+const UPWARDS: c_int = 1;
+const DOWNWARDS: c_int = 2;
+
+/// How often messages that travel behind a calculation are looked after: most libraries move long ones in their own calls only.
+const LOOK: Duration = Duration::from_micros(100);
+
+/// Messages that travel; the buffers outlive it.
+struct UnderWay<'a, H: Copy> {
+    mpi: &'a Mpi<H>,
+    requests: Vec<H>,
+}
+
+// SAFETY: as for `Mpi`.
+unsafe impl<H: Copy> Send for UnderWay<'_, H> {}
+
+impl<H: Copy> UnderWay<'_, H> {
+    fn send(&mut self, bytes: &[u8], to: usize, tag: c_int) {
+        let Constants { world, byte, .. } = self.mpi.constants;
+        for piece in bytes.chunks(MOST) {
+            let mut request = world;
+            // SAFETY: the piece stays as it is until `wait` has ended.
+            let code = unsafe {
+                let (count, to) = (number_of(piece.len()), number_of(to));
+                (self.mpi.api.MPI_Isend)(piece.as_ptr().cast(), count, byte, to, tag, world, &raw mut request)
+            };
+            self.mpi.check("MPI_Isend", code);
+            self.requests.push(request);
+        }
+    }
+
+    fn receive(&mut self, into: &mut [u8], from: usize, tag: c_int) {
+        let Constants { world, byte, .. } = self.mpi.constants;
+        for piece in into.chunks_mut(MOST) {
+            let mut request = world;
+            // SAFETY: nobody looks at the piece until `wait` has ended.
+            let code = unsafe {
+                let (count, from) = (number_of(piece.len()), number_of(from));
+                (self.mpi.api.MPI_Irecv)(
+                    piece.as_mut_ptr().cast(),
+                    count,
+                    byte,
+                    from,
+                    tag,
+                    world,
+                    &raw mut request,
+                )
+            };
+            self.mpi.check("MPI_Irecv", code);
+            self.requests.push(request);
+        }
+    }
+
+    /// Whether all have arrived.
+    fn have_arrived(&mut self) -> bool {
+        let mut all = 0;
+        // SAFETY: the requests are those of this library; ended ones are marked as such and may be asked again.
+        let code = unsafe {
+            let count = number_of(self.requests.len());
+            let statuses = self.mpi.constants.no_status;
+            (self.mpi.api.MPI_Testall)(count, self.requests.as_mut_ptr(), &raw mut all, statuses)
+        };
+        self.mpi.check("MPI_Testall", code);
+        all != 0
+    }
+
+    /// Runs `meanwhile`, then waits for all messages.
+    fn end_after(mut self, meanwhile: &mut dyn FnMut()) {
+        let done = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let (done, own) = (&done, &mut self);
+            let look = std::thread::Builder::new().name("ripplon-messages".to_owned());
+            // One thread at a time calls the library: this one while that of the calculation does not. Without a thread, messages wait for the end.
+            let looking = look.spawn_scoped(scope, move || {
+                while !done.load(Ordering::Acquire) && !own.have_arrived() {
+                    std::thread::sleep(LOOK);
+                }
+            });
+            let _end = Ends(done);
+            meanwhile();
+            drop(looking);
+        });
+    }
+
+    fn wait(&mut self) {
+        // SAFETY: as in `have_arrived`.
+        let code = unsafe {
+            let count = number_of(self.requests.len());
+            (self.mpi.api.MPI_Waitall)(count, self.requests.as_mut_ptr(), self.mpi.constants.no_status)
+        };
+        self.mpi.check("MPI_Waitall", code);
+    }
+}
+
+impl<H: Copy> Drop for UnderWay<'_, H> {
+    fn drop(&mut self) {
+        self.wait();
+    }
+}
+
+/// Says that a calculation has ended, also where it panics.
+struct Ends<'a>(&'a AtomicBool);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
 impl<H: Copy> Ranks for Mpi<H> {
     fn rank(&self) -> usize {
         self.rank
@@ -284,28 +398,21 @@ impl<H: Copy> Ranks for Mpi<H> {
         all
     }
 
-    fn swap(&self, down: &[u8], up: &[u8]) -> [Vec<u8>; 2] {
+    fn swap(&self, [down, up]: [&[u8]; 2], lengths: [usize; 2], meanwhile: &mut dyn FnMut()) -> [Vec<u8>; 2] {
         let (before, after) = ((self.rank + self.count - 1) % self.count, (self.rank + 1) % self.count);
-        let Constants {
-            world, byte, no_status, ..
-        } = self.constants;
-        let send = |bytes: &[u8], to: usize, from: usize, tag: c_int| {
-            let mut come = vec![0; bytes.len()];
-            for (piece, room) in bytes.chunks(MOST).zip(come.chunks_mut(MOST)) {
-                let count = number_of(piece.len());
-                let (out, into) = (piece.as_ptr().cast(), room.as_mut_ptr().cast());
-                let (to, from) = (number_of(to), number_of(from));
-                // SAFETY: both buffers have `count` bytes, as those of the neighbours have.
-                let code = unsafe {
-                    (self.api.MPI_Sendrecv)(
-                        out, count, byte, to, tag, into, count, byte, from, tag, world, no_status,
-                    )
-                };
-                self.check("MPI_Sendrecv", code);
-            }
-            come
+        // Before what is under way, so that it is freed after that has ended.
+        let mut come = lengths.map(|length| vec![0; length]);
+        let mut under_way = UnderWay {
+            mpi: self,
+            requests: Vec::new(),
         };
-        [send(up, after, before, 1), send(down, before, after, 2)]
+        let [from_before, from_after] = &mut come;
+        under_way.receive(from_before, before, UPWARDS);
+        under_way.receive(from_after, after, DOWNWARDS);
+        under_way.send(up, after, UPWARDS);
+        under_way.send(down, before, DOWNWARDS);
+        under_way.end_after(meanwhile);
+        come
     }
 
     fn leave(&self) {

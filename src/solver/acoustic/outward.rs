@@ -9,15 +9,19 @@ use crate::grid::{Edge, Grid};
 use std::ops::Range;
 
 /// The sites inside all layers, axis by axis.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Domain {
+    /// The grid, which may be a window of a larger one.
+    grid: Grid,
+    /// Sites of the whole grid.
     inner: [Range<usize>; 3],
 }
 
 impl Domain {
-    /// The domain of a grid; without absorbing edges all of it.
+    /// The domain of a grid, or of that which it is a window of; without absorbing edges all of it.
     #[must_use]
-    pub fn new(grid: &Grid) -> Self {
+    pub fn new(window: &Grid) -> Self {
+        let grid = window.whole();
         let size = grid.size();
         let inner = [0, 1, 2].map(|axis| {
             let absorbs = axis < grid.rank() && grid.edges()[axis] == Edge::Absorb;
@@ -28,14 +32,23 @@ impl Domain {
             };
             width..size[axis] - width
         });
-        Self { inner }
+        Self {
+            grid: window.clone(),
+            inner,
+        }
     }
 
-    /// The site of an axis whose medium site `at` has.
+    /// The site of an axis whose medium site `at` has; it may lie beyond the last site of a window, where the whole grid's medium knows it all the same.
     #[must_use]
     pub fn at(&self, axis: usize, at: usize) -> usize {
         let Range { start, end } = self.inner[axis];
-        at.clamp(start, end - 1)
+        let own = self.grid.global(axis, at);
+        let inside = own.clamp(start, end - 1);
+        if inside == own {
+            at
+        } else {
+            self.grid.local(axis, inside)
+        }
     }
 
     /// y and z whose medium row (j, k) has.
@@ -66,6 +79,12 @@ mod tests {
         domain.fill_ends(&mut row);
         assert_eq!(row, [2, 2, 2, 3, 4, 5, 6, 6, 6]);
         assert_eq!([0, 1, 2, 4, 5, 6].map(|j| domain.row(j, 0)[0]), [2, 2, 2, 4, 4, 4]);
+        // Rows 4, 5 and 6 of 7: all have the medium of row 4.
+        let window = Domain::new(&grid.window(1, 4, 3));
+        assert_eq!([0, 1, 2].map(|j| window.row(j, 0)[0]), [0, 0, 0]);
+        // Rows 0 and 1: both have that of row 2, which is not theirs.
+        let window = Domain::new(&grid.window(1, 0, 2));
+        assert_eq!([0, 1].map(|j| window.row(j, 0)[0]), [2, 2]);
         let closed = Domain::new(&Grid::new(&[3], 1.0));
         assert_eq!([0, 1, 2].map(|at| closed.at(0, at)), [0, 1, 2]);
     }

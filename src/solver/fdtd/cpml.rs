@@ -109,9 +109,14 @@ pub struct Shape<T> {
     /// The axis.
     pub axis: usize,
     width: usize,
+    /// Sites along the axis, here and in the whole grid, and the site of that which is the first one here.
     sites: usize,
-    /// Sites of each end for which there are slots: those of the layer and, along x, some more, for which A = 1 and B = 0.
+    whole: usize,
+    first: usize,
+    /// Sites of each end of the whole grid for which there are slots: those of the layer and, along x, some more, for which A = 1 and B = 0.
     end: usize,
+    /// How many of them are here.
+    here: [usize; 2],
     /// A of the face below, of that above, and of the site itself, then B of these, one after the other, slot by slot.
     factors: [Vec<T>; 6],
 }
@@ -130,14 +135,20 @@ impl<T: Real> Layer<T> {
     /// Layers at rest.
     pub fn new(lattice: &Lattice, axis: usize, width: usize) -> Result<Self, SolverError> {
         let sites = lattice.size[axis];
-        let end = slots_of_end(axis, width, sites);
-        let values = 2 * end * (lattice.size.iter().product::<usize>() / sites);
+        let (whole, first) = (lattice.whole[axis], lattice.first[axis]);
+        let end = slots_of_end(axis, width, whole);
+        let low = end.saturating_sub(first).min(sites);
+        let high = (first + sites).saturating_sub((whole - end).max(first));
+        let values = (low + high) * (lattice.size.iter().product::<usize>() / sites);
         Ok(Self {
             shape: Shape {
                 axis,
                 width,
                 sites,
+                whole,
+                first,
                 end,
+                here: [low, high],
                 factors: [const { Vec::new() }; 6],
             },
             psi: allocate(2 * values, "the absorbing layers")?,
@@ -178,8 +189,13 @@ impl<T: Real> Shape<T> {
                 _ => 0.0,
             };
             let place = |courant: f64, depth: f64| T::of(factors(depth, lag, width, surroundings, courant)[which]);
+            let [below, above] = self.here_of_ends();
             let lower = end.clone().map(|n| place(low, depth(n) + outer));
             let upper = end.clone().rev().map(|n| place(high, depth(n) - outer));
+            let (lower, upper) = (
+                lower.skip(below.start).take(below.len()),
+                upper.skip(above.start).take(above.len()),
+            );
             lower.chain(upper).collect()
         };
         self.factors =
@@ -188,14 +204,27 @@ impl<T: Real> Shape<T> {
 }
 
 impl<T> Shape<T> {
-    /// Slots of both ends: sites 0, 1, … of the low one, then those of the high one, in the order of the axis.
+    /// Slots of both ends: sites 0, 1, … of the low one, then those of the high one, in the order of the axis; of a window those that are in it.
     pub fn slots(&self) -> usize {
-        2 * self.end
+        self.here[0] + self.here[1]
     }
 
     /// The sites of each end that have slots.
     pub fn ends(&self) -> [Range<usize>; 2] {
-        [0..self.end, self.sites - self.end..self.sites]
+        let [low, high] = self.here;
+        [0..low, self.sites - high..self.sites]
+    }
+
+    /// Which slots of either end of the whole grid are here.
+    fn here_of_ends(&self) -> [Range<usize>; 2] {
+        let [low, high] = self.here;
+        let above = self.first.saturating_sub(self.whole - self.end);
+        [self.first..self.first + low, above..above + high]
+    }
+
+    /// The rows of the whole grid along the axis that have slots.
+    pub fn rows_of_whole(&self) -> Vec<Range<usize>> {
+        vec![0..self.end, self.whole - self.end..self.whole]
     }
 
     /// Sites of a layer.
@@ -205,10 +234,11 @@ impl<T> Shape<T> {
 
     /// The slot of a site, if it has one.
     pub fn slot(&self, at: usize) -> Option<usize> {
-        if at < self.end {
+        let [low, high] = self.here;
+        if at < low {
             Some(at)
         } else {
-            (at + self.end).checked_sub(self.sites).map(|from| self.end + from)
+            (at + high).checked_sub(self.sites).map(|from| low + from)
         }
     }
 

@@ -52,6 +52,10 @@ pub fn ghost(edge: Edge, n: usize, at: isize) -> Ghost {
 pub struct Lattice {
     /// Sites along x, y, z.
     pub size: [usize; 3],
+    /// Those of the grid that this is a window of, and the site of it that is the first one here.
+    pub whole: [usize; 3],
+    /// See `whole`.
+    pub first: [usize; 3],
     /// Dimensions.
     pub rank: usize,
     /// Edges per axis.
@@ -86,6 +90,8 @@ impl Lattice {
         }
         Self {
             size: grid.size(),
+            whole: grid.whole().size(),
+            first: [0, 1, 2].map(|axis| grid.global(axis, 0)),
             rank: grid.rank(),
             edges: grid.edges(),
             absorb_width: grid.absorb_width(),
@@ -99,6 +105,13 @@ impl Lattice {
     #[must_use]
     pub fn is_absorbing(&self, axis: usize) -> bool {
         self.edges[axis] == Edge::Absorb && self.absorb_width > 0
+    }
+
+    /// Whether site `at` of an axis lies in one of its absorbing layers.
+    #[must_use]
+    pub fn absorbs_at(&self, axis: usize, at: usize) -> bool {
+        let (own, width) = (self.first[axis] + at, self.absorb_width);
+        self.is_absorbing(axis) && (own < width || own + width >= self.whole[axis])
     }
 
     /// Number of rows.

@@ -216,6 +216,52 @@ impl<T: Real> Material<T> {
     }
 }
 
+/// The largest cΔt/a of the layers of `width` sites at both ends of an axis of the grid that a scene's is a window of, rounded as a [`Material`] of all of it is.
+pub(super) fn courants_of_whole<T: Real>(scenario: &Scenario, axis: usize, width: usize, time_step: f64) -> [f64; 2] {
+    let Some(acoustic) = constants(scenario) else {
+        return [0.0; 2];
+    };
+    let grid = scenario.grid().whole();
+    let medium = scenario.medium().over(grid.clone());
+    let ratio = time_step / grid.spacing();
+    let with_density = medium.has(Sets::Density);
+    if !with_density && !medium.has(Sets::Speed) {
+        return [T::of((acoustic.speed * ratio).powi(2)).wide().sqrt(); 2];
+    }
+    let (domain, [nx, ny, _]) = (Domain::new(&grid), grid.size());
+    [width, grid.size()[axis] - 1 - width].map(|at| {
+        // The medium of a layer is that of its inner border.
+        let sites = if axis == 0 { at..at + 1 } else { 0..nx };
+        let on_border = |row: &usize| axis == 0 || [row % ny, row / ny][axis - 1] == at;
+        let largest = |row: usize| {
+            let [j, k] = domain.row(row % ny, row / ny);
+            let (mut walls, mut speed) = (vec![false; sites.len()], vec![0.0; sites.len()]);
+            let mut density = vec![1.0; sites.len()];
+            medium.wall_row(j, k, sites.clone(), &mut walls);
+            medium.speed_row(acoustic.speed, j, k, sites.clone(), &mut speed);
+            if with_density {
+                medium.density_row(acoustic.density, j, k, sites.clone(), &mut density);
+            }
+            if axis > 0 {
+                domain.fill_ends(&mut walls);
+                domain.fill_ends(&mut speed);
+                domain.fill_ends(&mut density);
+            }
+            let square = |((wall, speed), density): ((&bool, &f64), &f64)| {
+                if *wall {
+                    return 0.0;
+                }
+                let square = T::of(density * (speed * ratio).powi(2));
+                let density = if with_density { T::of(*density).wide() } else { 1.0 };
+                square.wide() / density
+            };
+            walls.iter().zip(&speed).zip(&density).map(square).fold(0.0, f64::max)
+        };
+        let rows = (0..grid.rows()).into_par_iter().filter(on_border);
+        rows.map(largest).reduce(|| 0.0, f64::max).sqrt()
+    })
+}
+
 /// The damping in the layers of a guide with obstacles ([`super::cpml`]).
 struct Leak<'a> {
     scenario: &'a Scenario,
@@ -241,9 +287,10 @@ impl<'a> Leak<'a> {
             return;
         };
         let (size, width) = (self.lattice.size, self.lattice.absorb_width);
-        let inside =
-            |axis: usize, at: usize| self.lattice.is_absorbing(axis) && (at < width || at + width >= size[axis]);
-        let crossed = [1, 2].into_iter().filter(|axis| inside(*axis, at[axis - 1])).count();
+        let crossed = [1, 2]
+            .into_iter()
+            .filter(|axis| self.lattice.absorbs_at(*axis, at[axis - 1]))
+            .count();
         let mut speed = vec![acoustic.speed; out.len()];
         if self.scenario.medium().has(Sets::Speed) {
             let [j, k] = self.domain.row(at[0], at[1]);
@@ -253,7 +300,7 @@ impl<'a> Leak<'a> {
             self.domain.fill_ends(&mut speed);
         }
         for (i, (value, speed)) in out.iter_mut().zip(&speed).enumerate() {
-            let layers = f64::from(u8::try_from(crossed).unwrap_or(0) + u8::from(inside(0, i)));
+            let layers = f64::from(u8::try_from(crossed).unwrap_or(0) + u8::from(self.lattice.absorbs_at(0, i)));
             if layers > 0.0 {
                 *value += layers * leak(Surroundings::GuideWithObstacles, width, speed * self.ratio);
             }

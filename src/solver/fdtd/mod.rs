@@ -220,17 +220,8 @@ fn reach(scenario: &Scenario, set: &mut [bool]) {
 }
 
 /// A value travels half the order in rows a step.
+#[expect(clippy::unnecessary_wraps, reason = "as `SplitOf` wants it")]
 fn split(scenario: &Scenario) -> Result<Split, Objection> {
-    let (grid, medium) = (scenario.grid(), scenario.medium());
-    let absorbs = |axis: usize| grid.edges()[axis] == Edge::Absorb && grid.absorb_width() > 0;
-    let changes = medium.has(Sets::Speed) || medium.has(Sets::Density);
-    if absorbs(grid.rank() - 1) || changes && (0..grid.rank()).any(absorbs) {
-        return Err(Objection::new(
-            "solver.parts",
-            "fdtd is not cut where the axis that is cut ends in absorbing layers, nor where any axis does while the speed or density changes",
-            "take other edges, or remove `parts` and use one process",
-        ));
-    }
     let half = half(&Choice::of(scenario));
     Ok(Split {
         reach: half,

@@ -236,7 +236,7 @@ impl<T: Real> Recorder<T> {
             let rows = self.places[self.of_tap[n]..self.of_tap[n + 1]].iter();
             Seen::Rows(rows.copied().zip(numbers.iter().copied()).collect())
         } else {
-            Seen::Value(value_of(&self.taps[n], numbers))
+            Seen::Value(self.taps[n].value_of_rows(numbers))
         }
     }
     /// Appends what transducers heard in the pass, one step after the other.
@@ -245,24 +245,6 @@ impl<T: Real> Recorder<T> {
             let heard: Vec<Complex64> = self.heard.iter().map(|value| Complex64::from(value.wide())).collect();
             own.hear(&heard);
         }
-    }
-}
-
-/// The value of a detector from what was taken of its rows, in their order.
-pub(super) fn value_of(tap: &Tap, values: &[f64]) -> f64 {
-    if !tap.shares.is_empty() {
-        return tap.interpolated(values.iter().copied());
-    }
-    let sum = || values.iter().sum::<f64>();
-    #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
-    match tap.measure {
-        Measure::Peak => values.iter().fold(0.0, |most: f64, value| most.max(*value)),
-        Measure::Value => values.first().copied().unwrap_or(0.0),
-        Measure::Pressure => {
-            let sites: usize = (0..3).map(|axis| tap.hi[axis].saturating_sub(tap.lo[axis])).product();
-            if sites > 0 { sum() / sites as f64 } else { 0.0 }
-        }
-        Measure::Probability | Measure::Energy | Measure::Flux => sum() * tap.weight,
     }
 }
 

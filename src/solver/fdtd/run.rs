@@ -4,7 +4,7 @@ use super::cpml::Layer;
 use super::events::{Played, SiteEvents, visited};
 use super::half;
 use super::lattice::Lattice;
-use super::material::Material;
+use super::material::{Material, courants_of_whole};
 use super::plan::{Given, Plan, fastest};
 use super::recorder::{Record, Recorder};
 use super::scheme::Sweep;
@@ -147,7 +147,12 @@ impl<T: Vectors> Fdtd<T> {
 
     pub(super) fn set_layer_step(&mut self) {
         for layer in &mut self.layers {
-            let courants = self.sweep.courants(layer.shape.axis, layer.shape.width());
+            let (axis, width) = (layer.shape.axis, layer.shape.width());
+            let courants = if self.scenario.grid().is_window() {
+                courants_of_whole::<T>(&self.scenario, axis, width, self.time_step)
+            } else {
+                self.sweep.courants(axis, width)
+            };
             layer.shape.set_step(courants, self.sweep.material.surroundings);
         }
     }

@@ -199,8 +199,7 @@ impl<'a, T: Real> Styles<'a, T> {
         if !(1..lattice.rank).all(|axis| between(axis, lattice.half)) {
             return Way::Alone;
         }
-        let crossed = [1, 2]
-            .map(|axis| axis < lattice.rank && lattice.is_absorbing(axis) && !between(axis, lattice.absorb_width));
+        let crossed = [1, 2].map(|axis| axis < lattice.rank && lattice.absorbs_at(axis, at[axis]));
         let damped = material.damping(lattice, row).is_some();
         if damped && self.faces.is_none() && self.walls.concern(row) {
             // Sites beside walls are stepped before they are damped.

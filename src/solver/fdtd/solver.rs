@@ -1,6 +1,5 @@
 //! What a run asks of the levels on the processor.
 
-use super::recorder::value_of;
 use super::run::{Fdtd, Way};
 use crate::backend::simd::{Level, Vectors};
 use crate::backend::threads;
@@ -135,11 +134,17 @@ impl<T: Vectors> Stepper for Fdtd<T> {
         let mut planes = vec![Plane::new(NOW, sites), Plane::new(OLD, sites)];
         for layer in &self.layers {
             let axis = ["x", "y", "z"][layer.shape.axis];
+            let last = layer.shape.axis + 1 == self.scenario.grid().rank();
+            let rows = last.then(|| layer.shape.rows_of_whole());
             planes.push(Plane {
                 blocks: 2,
+                rows: rows.clone(),
                 ..Plane::new(format!("psi_{axis}"), layer.psi.len())
             });
-            planes.push(Plane::new(format!("zeta_{axis}"), layer.zeta.len()));
+            planes.push(Plane {
+                rows,
+                ..Plane::new(format!("zeta_{axis}"), layer.zeta.len())
+            });
         }
         planes.push(Plane::optional(PEAK, sites));
         planes.push(Plane::optional(POTENTIAL, sites));
@@ -243,7 +248,7 @@ impl<T: Vectors> Cut for Fdtd<T> {
     }
 
     fn record_of(_grid: &Grid, tap: &Tap, rows: &[f64]) -> f64 {
-        value_of(tap, rows)
+        tap.value_of_rows(rows)
     }
 }
 

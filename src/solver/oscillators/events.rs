@@ -19,7 +19,7 @@ use crate::scene::Scenario;
 use crate::solver::Taps;
 use crate::solver::acoustic::medium::constants;
 use crate::solver::events::{Partials, Reduction, Sites, reduce_chunk};
-use crate::solver::taps::Tap;
+use crate::solver::taps::{RowNumbers, Tap};
 use crate::solver::tiling::CHUNK;
 use crate::solver::transducers::Act;
 use rayon::prelude::*;
@@ -102,7 +102,8 @@ fn edge_rate(grid: &Grid, speed: f64, axis: usize, at: usize) -> f64 {
         return 0.0;
     }
     let width = grid.absorb_width();
-    let from_edge = at.min(grid.size()[axis] - 1 - at);
+    let at = grid.global(axis, at);
+    let from_edge = at.min(grid.whole().size()[axis] - 1 - at);
     if from_edge >= width {
         return 0.0;
     }
@@ -217,10 +218,10 @@ impl<T: Real> Recorder<T> {
         self.direct
     }
 
-    /// The sum or maximum of detector `n` after step `step`; `None` for one whose sites are copied.
-    pub(super) fn reduced(&self, step: usize, n: usize) -> Option<f64> {
+    /// The sum or maximum of each row of detector `n` after step `step`; `None` for one whose sites are copied.
+    pub(super) fn reduced(&self, step: usize, n: usize) -> Option<RowNumbers> {
         match &self.kept[n] {
-            Kept::Reduced(partials) => Some(partials.reduced(step)),
+            Kept::Reduced(partials) => Some((partials.sites.lo[1]..).zip(partials.rows(step)).collect()),
             Kept::Copy(_) => None,
         }
     }

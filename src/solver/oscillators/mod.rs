@@ -34,7 +34,9 @@ mod stability;
 mod transducers;
 
 use super::acoustic::acoustic_objections;
-use super::method::{Backend, Kind, Method, Paper, ParameterSpec, StepAdvice, Target, Variant, Work};
+use super::method::{
+    Backend, Kind, Method, PARTS_PARAMETER, Paper, ParameterSpec, Split, StepAdvice, Target, Variant, Work,
+};
 use super::placed;
 use super::run::Run;
 use super::setup::{Choice, Number, Setup};
@@ -101,6 +103,7 @@ pub static METHOD: Method = Method {
             kind: Kind::Count { min: 1, max: 64 },
             variants: &["blocked", "fused"],
         },
+        PARTS_PARAMETER,
     ],
     papers: &[
         Paper {
@@ -121,7 +124,7 @@ pub static METHOD: Method = Method {
     objections,
     memory,
     reach: Some(reach),
-    split: None,
+    split: Some(split),
     transducers: &[
         Backend::Cpu,
         #[cfg(feature = "cuda")]
@@ -168,6 +171,18 @@ fn reach(scenario: &Scenario, set: &mut [bool]) {
             grow_by_pairs(scenario.grid(), set, sweep.axis, sweep.odd);
         }
     }
+}
+
+/// A value travels two rows a sub-step: an odd and an even bond.
+#[expect(clippy::unnecessary_wraps, reason = "as `SplitOf` wants it")]
+fn split(scenario: &Scenario) -> Result<Split, Objection> {
+    let fourth = order(scenario) == 4;
+    Ok(Split {
+        reach: if fourth { 10 } else { 2 },
+        beside: 2,
+        unit: 2,
+        steps: if fourth { 2 } else { 8 },
+    })
 }
 
 /// Whether pairs differ from bond to bond.
@@ -221,7 +236,7 @@ fn make(setup: Setup, backend: Backend) -> Result<Box<dyn Solver>, SolverError> 
 
 fn make_in<T: Number>(setup: Setup, backend: Backend) -> Result<Box<dyn Solver>, SolverError> {
     match backend {
-        Backend::Cpu => Run::boxed(setup, run::Oscillators::<T>::new),
+        Backend::Cpu => Run::in_parts(setup, run::Oscillators::<T>::new),
         #[cfg(feature = "cuda")]
         Backend::Cuda => Run::boxed(setup, cuda::Cuda::<T>::new),
         #[cfg(not(feature = "cuda"))]

@@ -20,7 +20,7 @@ use crate::solver::acoustic::medium::allocate;
 use crate::solver::acoustic::sums::{Sums, single, total};
 use crate::solver::clock::RunClock;
 use crate::solver::setup::{Choice, Setup};
-use crate::solver::taps::Tap;
+use crate::solver::taps::{RowNumbers, Tap};
 use crate::solver::tiling::Plan;
 use crate::solver::transducers::Act;
 use crate::solver::{FieldImage, ImageRequest, SolverError, Taps};
@@ -267,7 +267,7 @@ impl<T: Vectors> Oscillators<T> {
                 );
             }
             for step in 0..count {
-                taps.record(&start.after(step as u64 + 1), |n, tap| {
+                record(&start.after(step as u64 + 1), taps, |n, tap| {
                     self.recorded(&recorder, step, n, tap)
                 });
             }
@@ -277,26 +277,18 @@ impl<T: Vectors> Oscillators<T> {
     /// Lets transducers act on the field, then detectors record it.
     pub(super) fn see(&mut self, clock: &RunClock, taps: &mut Taps) {
         self.drive_sites(taps);
-        taps.record(clock, |_, tap| self.seen(tap));
+        record(clock, taps, |_, tap| self.seen(tap));
     }
 
-    /// The value of detector `n` after a step of the last batch; one that is read from the field records at the end of it.
-    fn recorded(&self, recorder: &Recorder<T>, step: usize, n: usize, tap: &Tap) -> f64 {
-        if let Some(value) = recorder.reduced(step, n) {
-            #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
-            return match tap.measure {
-                Measure::Peak => value,
-                Measure::Probability => value * tap.weight,
-                _ => {
-                    let sites: usize = (0..3).map(|axis| tap.hi[axis] - tap.lo[axis]).product();
-                    if sites > 0 { value / sites as f64 } else { 0.0 }
-                }
-            };
+    /// What rows add to detector `n` after a step of the last batch; to one that is read from the field, at the end of it.
+    fn recorded(&self, recorder: &Recorder<T>, step: usize, n: usize, tap: &Tap) -> RowNumbers {
+        if let Some(rows) = recorder.reduced(step, n) {
+            return rows;
         }
         if recorder.reads_field() {
             return self.seen(tap);
         }
-        self.tap_value(tap, &|j, i, first, second| {
+        self.rows_of_tap(tap, &|j, i, first, second| {
             let at = i - recorder.first_column(n);
             let [q, other] = recorder.row(step, n, j);
             for (n, (first, second)) in first.iter_mut().zip(second).enumerate() {
@@ -308,36 +300,52 @@ impl<T: Vectors> Oscillators<T> {
         })
     }
 
-    /// The value of a detector now.
-    fn seen(&self, tap: &Tap) -> f64 {
+    /// What rows add to a detector now.
+    fn seen(&self, tap: &Tap) -> RowNumbers {
         if tap.moves() {
-            self.tap_value(tap, &|j, i, phi, rate| self.read_sound(j, i, phi, rate))
+            self.rows_of_tap(tap, &|j, i, phi, rate| self.read_sound(j, i, phi, rate))
         } else {
-            self.tap_value(tap, &|j, i, q, p| self.read(j, i, q, p))
+            self.rows_of_tap(tap, &|j, i, q, p| self.read(j, i, q, p))
         }
     }
 
-    /// The value of a detector, from a field that `read` reads.
-    fn tap_value(&self, tap: &Tap, read: Read) -> f64 {
+    /// What rows add to a detector, from a field that `read` reads.
+    fn rows_of_tap(&self, tap: &Tap, read: Read) -> RowNumbers {
         let gauge = self.gauge(read, tap.moves());
-        if tap.measure == Measure::Energy {
-            let [lo, hi] = [tap.lo[0], tap.hi[0]];
-            let scratch = || (Rows::default(), vec![0.0; hi.saturating_sub(lo)]);
-            return tap.sum_of_rows(scratch, |(rows, energies), j, _| {
-                gauge.energy_row(rows, j, lo, hi, energies);
-                energies.iter().sum()
-            });
+        let [lo, hi] = [tap.lo[0], tap.hi[0]];
+        let columns = hi.saturating_sub(lo);
+        if !tap.shares.is_empty() {
+            let value = |([i, j, _], _): &([usize; 3], f64)| {
+                let (mut q, mut p) = ([0.0], [0.0]);
+                read(*j, *i, &mut q, &mut p);
+                (*j, q[0])
+            };
+            return tap.shares.iter().map(value).collect();
         }
-        let mut rows = Rows::default();
-        let mut momenta = vec![0.0; tap.hi[0].saturating_sub(tap.lo[0])];
-        tap.acoustic(|j, _, out| match tap.measure {
-            Measure::Flux => {
-                for (i, out) in (tap.lo[0]..).zip(out) {
-                    *out = gauge.flux(&mut rows, [i, j], tap.across);
-                }
+        let rows = if columns > 0 { tap.lo[1]..tap.hi[1] } else { 0..0 };
+        if tap.measure == Measure::Energy {
+            let scratch = || (Rows::default(), vec![0.0; columns]);
+            let sum = |(rows, energies): &mut (Rows, Vec<f64>), j: usize| {
+                gauge.energy_row(rows, j, lo, hi, energies);
+                (j, energies.iter().sum())
+            };
+            return rows.into_par_iter().with_min_len(16).map_init(scratch, sum).collect();
+        }
+        let (mut scratch, mut values, mut momenta) = (Rows::default(), vec![0.0; columns], vec![0.0; columns]);
+        let mut number = |j: usize| {
+            if tap.measure == Measure::Flux {
+                return (lo..hi).map(|i| gauge.flux(&mut scratch, [i, j], tap.across)).sum();
             }
-            _ => read(j, tap.lo[0], out, &mut momenta),
-        })
+            read(j, lo, &mut values, &mut momenta);
+            match tap.measure {
+                Measure::Value => values[0],
+                Measure::Probability => values.iter().map(|value| value * value).sum(),
+                Measure::Peak => values.iter().fold(0.0, |most: f64, value| most.max(value.abs())),
+                _ => values.iter().sum(),
+            }
+        };
+        let count = if tap.measure == Measure::Value { 1 } else { rows.len() };
+        rows.take(count).map(|j| (j, number(j))).collect()
     }
 
     fn gauge<'a>(&'a self, read: Read<'a>, sound: bool) -> EnergyProbe<'a> {
@@ -369,13 +377,18 @@ impl<T: Vectors> Oscillators<T> {
     }
 
     pub(super) fn total(&self) -> Observables {
+        total(&self.sums_of_rows(), self.scenario.grid())
+    }
+
+    /// Sums over every row.
+    pub(super) fn sums_of_rows(&self) -> Vec<Sums> {
         let grid = self.scenario.grid();
         let [nx, ny, _] = grid.size();
         let read: Read = &|j, i, q, p| self.read(j, i, q, p);
         let read_sound: Read = &|j, i, phi, rate| self.read_sound(j, i, phi, rate);
         let gauge = self.gauge(read, false);
         let sound = (!self.potential.is_empty()).then(|| self.gauge(read_sound, true));
-        let rows: Vec<Sums> = (0..ny)
+        (0..ny)
             .into_par_iter()
             .map_init(
                 || (Rows::default(), vec![0.0; nx], vec![0.0; nx], vec![0.0; nx]),
@@ -390,8 +403,7 @@ impl<T: Vectors> Oscillators<T> {
                     Sums::of_row(q, [energy, invariant])
                 },
             )
-            .collect();
-        total(&rows, grid)
+            .collect()
     }
 
     /// One of the arrays, x fastest.
@@ -434,4 +446,16 @@ impl<T: Vectors> Oscillators<T> {
         }
         Ok(())
     }
+}
+
+/// Records what `rows_of` gives of each detector: its value, or the rows themselves where parts of a grid keep them.
+fn record(clock: &RunClock, taps: &mut Taps, rows_of: impl Fn(usize, &Tap) -> RowNumbers) {
+    if taps.keeps_rows() {
+        taps.push_rows(clock, rows_of);
+        return;
+    }
+    taps.record(clock, |n, tap| {
+        let numbers: Vec<f64> = rows_of(n, tap).iter().map(|(_, number)| *number).collect();
+        tap.value_of_rows(&numbers)
+    });
 }

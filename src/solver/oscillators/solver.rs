@@ -1,15 +1,22 @@
 //! What a run asks of the state on the processor.
 
+use super::field::Field;
 use super::run::{Oscillators, Schedule};
 use crate::backend::simd::{Level, Vectors};
 use crate::backend::threads;
 use crate::field::{FieldData, Real};
+use crate::grid::Grid;
 use crate::physics::Observables;
 use crate::solver::clock::RunClock;
+use crate::solver::fdtd::observe::{Sums, total};
 use crate::solver::method::Backend;
+use crate::solver::parts::Cut;
 use crate::solver::setup::Setup;
 use crate::solver::stepper::{Parts, Plane, Stepper};
+use crate::solver::taps::Tap;
+use crate::solver::totals::NUMBERS;
 use crate::solver::{FieldImage, ImageRequest, SolverError, Taps};
+use std::ops::Range;
 
 impl<T: Vectors> Stepper for Oscillators<T> {
     fn parts(&self) -> Parts {
@@ -150,6 +157,50 @@ impl<T: Vectors> Stepper for Oscillators<T> {
             }
         }
         Ok(())
+    }
+}
+
+impl<T: Vectors> Cut for Oscillators<T> {
+    fn read_rows(&mut self, rows: Range<usize>, out: &mut Vec<u8>) {
+        let layout = &self.springs.layout;
+        let nx = layout.size[0];
+        for j in rows {
+            for all in [&self.field.q, &self.field.p, &self.potential] {
+                if !all.is_empty() {
+                    Field::read(layout, all, j, 0..nx, |_, value| {
+                        out.extend_from_slice(bytemuck::bytes_of(&value));
+                    });
+                }
+            }
+        }
+    }
+
+    fn write_rows(&mut self, rows: Range<usize>, bytes: &[u8]) {
+        let layout = &self.springs.layout;
+        let values: Vec<T> = bytemuck::pod_collect_to_vec(bytes);
+        let mut rest = values.into_iter();
+        for j in rows {
+            for all in [&mut self.field.q, &mut self.field.p, &mut self.potential] {
+                if !all.is_empty() {
+                    for (i, value) in rest.by_ref().take(layout.size[0]).enumerate() {
+                        all[layout.index(i, j)] = value;
+                    }
+                }
+            }
+        }
+    }
+
+    fn row_sums(&mut self, _clock: &RunClock) -> Vec<[f64; NUMBERS]> {
+        self.sums_of_rows().iter().map(Sums::to_numbers).collect()
+    }
+
+    fn sums_of(grid: &Grid, rows: &[[f64; NUMBERS]]) -> Observables {
+        let rows: Vec<Sums> = rows.iter().map(Sums::from_numbers).collect();
+        total(&rows, grid)
+    }
+
+    fn record_of(_grid: &Grid, tap: &Tap, rows: &[f64]) -> f64 {
+        tap.value_of_rows(rows)
     }
 }
 

@@ -20,7 +20,7 @@ fn run(scene: &str, solver: &str, fewer: usize, parts: usize) -> Box<dyn Solver>
     // What order 4 brings through twenty rows in two steps is below rounding.
     let steps = if solver.contains("order = 4") { 1 } else { 2 };
     TRIAL.set(Some((steps, fewer)));
-    let id = if scene == PSI { "trotter" } else { "fdtd" };
+    let id = solver.split('"').nth(1).unwrap();
     let built = (find(id).unwrap().build)(&scenario);
     TRIAL.set(None);
     built.unwrap()
@@ -45,12 +45,13 @@ fn shake(arrays: &mut [(String, FieldData)]) {
 
 #[test]
 fn one_row_fewer_is_too_few() {
-    let cases: [(&str, &str, usize); 5] = [
+    let cases: [(&str, &str, usize); 6] = [
         (PSI, "method = \"trotter\"\nvariant = \"naive\"", 2),
         (PSI, "method = \"trotter\"\nvariant = \"blocked\"\nfused_steps = 2", 2),
         (PSI, "method = \"trotter\"\nvariant = \"vector\"\norder = 4", 2),
         (SOUND, "method = \"fdtd\"\nvariant = \"stepwise\"", 1),
         (SOUND, "method = \"fdtd\"\nvariant = \"stepwise\"\norder = 8", 1),
+        (SOUND, "method = \"oscillators\"\nvariant = \"naive\"", 2),
     ];
     for (scene, solver, unit) in cases {
         let end = |fewer: usize, parts: usize| {

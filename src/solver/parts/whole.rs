@@ -11,6 +11,7 @@ use crate::solver::stepper::{Parts, Plane, Stepper};
 use crate::solver::totals::NUMBERS;
 use crate::solver::{FieldImage, ImageRequest, SolverError, Taps};
 use bytemuck::Pod;
+use rayon::prelude::*;
 use std::ops::Range;
 
 /// A part: a stepper on its window.
@@ -24,6 +25,15 @@ pub(super) struct Member<S> {
     pub(super) rows: usize,
     /// The detectors in its window.
     pub(super) taps: Taps,
+}
+
+impl<S: Cut> Member<S> {
+    /// What is stepped of some rows along the axis that is cut, of `lines` lines each.
+    fn read(&mut self, rows: Range<usize>, lines: usize) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        self.stepper.read_rows(rows.start * lines..rows.end * lines, &mut bytes);
+        bytes
+    }
 }
 
 /// A grid in parts; those of other processes are asked through `ranks`.
@@ -115,33 +125,58 @@ impl<S: Cut> Whole<S> {
         self.of_lines(S::weights).iter().sum()
     }
 
+    /// Rows that a part gives to its neighbours: its lowest and its highest ones.
+    fn given(&mut self, n: usize) -> [Vec<u8>; 2] {
+        let (lines, ghosts) = (self.lines(), self.plan.ghosts);
+        let member = &mut self.members[n];
+        let core = member.core.clone();
+        [core.start..core.start + ghosts, core.end - ghosts..core.end].map(|rows| member.read(rows, lines))
+    }
+
     /// Copies ghost rows from those who own them.
     fn exchange(&mut self) {
+        let last = self.members.len() - 1;
+        let (first, last) = (self.given(0), self.given(last));
+        let lengths = self.lengths();
+        let outside = self.swap([&first[0], &last[1]], lengths, &mut || {});
+        self.hand_out(&outside);
+    }
+
+    /// Bytes of the ghost rows that come from the process before and from the next one.
+    fn lengths(&mut self) -> [usize; 2] {
         let lines = self.lines();
-        let ghosts = self.plan.ghosts;
-        let mut down = Vec::new();
-        let mut up = Vec::new();
-        for member in &mut self.members {
-            let core = &member.core;
-            let mut read = |rows: Range<usize>| {
-                let mut bytes = Vec::new();
-                member
-                    .stepper
-                    .read_rows(rows.start * lines..rows.end * lines, &mut bytes);
-                bytes
-            };
-            down.push(read(core.start..core.start + ghosts));
-            up.push(read(core.end - ghosts..core.end));
-        }
+        let last = self.members.len() - 1;
+        let first = &mut self.members[0];
+        let below = first.read(0..first.core.start, lines).len();
+        let last = &mut self.members[last];
+        let above = last.read(last.core.end..last.rows, lines).len();
+        [below, above]
+    }
+
+    /// What comes from outside for these rows of the first and the last part; `meanwhile` runs while it travels.
+    fn swap(&self, [down, up]: [&[u8]; 2], lengths: [usize; 2], meanwhile: &mut dyn FnMut()) -> [Vec<u8>; 2] {
+        let Some(ranks) = self.ranks else {
+            meanwhile();
+            return [up.to_vec(), down.to_vec()];
+        };
+        let (rank, count) = (ranks.rank(), ranks.count());
+        let down = if self.plan.ring || rank > 0 { down } else { &[] };
+        let up = if self.plan.ring || rank + 1 < count { up } else { &[] };
+        ranks.swap([down, up], lengths, meanwhile)
+    }
+
+    /// Writes all ghost rows; those of the first and the last part that another process owns are `outside`.
+    fn hand_out(&mut self, outside: &[Vec<u8>; 2]) {
+        let lines = self.lines();
         let count = self.members.len();
-        let (first, last) = (&down[0], &up[count - 1]);
-        let [before, after] = match self.ranks {
-            Some(ranks) => ranks.swap(first, last),
-            None => [last.clone(), first.clone()],
+        let given: Vec<[Vec<u8>; 2]> = if count > 1 {
+            (0..count).map(|n| self.given(n)).collect()
+        } else {
+            Vec::new()
         };
         for (n, member) in self.members.iter_mut().enumerate() {
-            let below = if n == 0 { &before } else { &up[n - 1] };
-            let above = down.get(n + 1).unwrap_or(&after);
+            let below = if n == 0 { &outside[0] } else { &given[n - 1][1] };
+            let above = given.get(n + 1).map_or(&outside[1], |given| &given[0]);
             if member.core.start > 0 {
                 member.stepper.write_rows(0..member.core.start * lines, below);
             }
@@ -161,6 +196,40 @@ impl<S: Cut> Whole<S> {
         left.min(self.plan.steps - self.spent)
     }
 
+    /// Has all parts take some steps, side by side. At the end of a period their ghosts are copied: where a process has more than two parts, what its neighbours need
+    /// travels while the inner ones are stepped.
+    fn step(
+        &mut self,
+        steps: u64,
+        advance: impl Fn(&mut Member<S>, u64) -> Result<(), SolverError> + Sync,
+    ) -> Result<(), SolverError> {
+        self.spent += steps;
+        let all = |members: &mut [Member<S>]| (members.par_iter_mut()).try_for_each(|member| advance(member, steps));
+        let count = self.members.len();
+        if self.spent < self.plan.steps || self.ranks.is_none() || count < 3 {
+            all(&mut self.members)?;
+            if self.spent >= self.plan.steps {
+                self.exchange();
+            }
+            return Ok(());
+        }
+        let (first, rest) = self.members.split_at_mut(1);
+        let (_, last) = rest.split_at_mut(count - 2);
+        let (below, above) = rayon::join(|| all(first), || all(last));
+        below.and(above)?;
+        let (first, last) = (self.given(0), self.given(count - 1));
+        let lengths = self.lengths();
+        let mut members = std::mem::take(&mut self.members);
+        let mut stepped = Ok(());
+        let outside = self.swap([&first[0], &last[1]], lengths, &mut || {
+            stepped = all(&mut members[1..count - 1]);
+        });
+        self.members = members;
+        stepped?;
+        self.hand_out(&outside);
+        Ok(())
+    }
+
     /// Applies a change, after which ghosts are copied before the next step.
     fn change(&mut self, mut change: impl FnMut(&mut S, &Self) -> Result<(), SolverError>) -> Result<(), SolverError> {
         self.exchange();
@@ -173,15 +242,41 @@ impl<S: Cut> Whole<S> {
         changed
     }
 
+    /// Rows of `rows`, counted in the whole grid, that a plane has.
+    fn held(plane: &Plane, rows: Range<usize>) -> usize {
+        match &plane.rows {
+            None => rows.len(),
+            Some(held) => (held.iter())
+                .map(|held| held.end.min(rows.end).saturating_sub(held.start.max(rows.start)))
+                .sum(),
+        }
+    }
+
+    /// Values of a plane of the whole grid in each of the rows that it has, in each of its blocks.
+    fn values_of_row(&self, plane: &Plane, values: usize, rows: usize) -> usize {
+        match &plane.rows {
+            None => values / plane.blocks / rows,
+            // One for each site.
+            Some(_) => self.lines() * self.setup.scenario.grid().size()[0],
+        }
+    }
+
     /// Joins arrays over the windows, each of some blocks of rows, to one over the whole grid.
-    fn join(&self, windows: &[FieldData], blocks: usize) -> Option<FieldData> {
+    fn join(&self, windows: &[FieldData], plane: &Plane) -> Option<FieldData> {
         let mut joined = windows.first()?.part(0..0);
-        for n in 0..blocks {
+        for n in 0..plane.blocks {
             let mut mine = joined.part(0..0);
             for (member, window) in self.members.iter().zip(windows) {
-                let (block, row) = (window.len() / blocks, window.len() / blocks / member.rows);
-                let first = n * block + member.core.start * row;
-                mine.append(window.part(first..first + member.core.len() * row).bytes());
+                let row = self.values_of_row(plane, window.len(), member.rows);
+                let part = &self.plan.parts[member.place];
+                let below = if plane.rows.is_some() {
+                    Self::held(plane, part.start - member.core.start..part.start)
+                } else {
+                    member.core.start
+                };
+                let first = n * (window.len() / plane.blocks) + below * row;
+                let values = Self::held(plane, part.clone()) * row;
+                mine.append(window.part(first..first + values).bytes());
             }
             match self.ranks {
                 None => joined.append(mine.bytes()),
@@ -192,23 +287,30 @@ impl<S: Cut> Whole<S> {
     }
 
     /// The window of a part on such an array.
-    fn window_of(&self, member: &Member<S>, whole: &FieldData, blocks: usize) -> FieldData {
+    fn window_of(&self, member: &Member<S>, whole: &FieldData, plane: &Plane) -> FieldData {
         let (first, _) = self.plan.window(member.place);
         let rows = self.setup.scenario.grid().size()[self.plan.axis];
-        let (block, row) = (whole.len() / blocks, whole.len() / blocks / rows);
+        let row = self.values_of_row(plane, whole.len(), rows);
+        let block = whole.len() / plane.blocks;
         let mut window = whole.part(0..0);
-        for n in 0..blocks {
+        for n in 0..plane.blocks {
             let mut at = first;
             let mut left = member.rows;
             while left > 0 {
                 let piece = left.min(rows - at);
-                let start = n * block + at * row;
-                window.append(whole.part(start..start + piece * row).bytes());
+                let start = n * block + Self::held(plane, 0..at) * row;
+                let values = Self::held(plane, at..at + piece) * row;
+                window.append(whole.part(start..start + values).bytes());
                 at = (at + piece) % rows;
                 left -= piece;
             }
         }
         window
+    }
+
+    /// What [`Stepper::field`] gives.
+    fn field_plane(&self) -> Plane {
+        Plane::new("", self.setup.scenario.grid().sites())
     }
 
     fn is_quantum(&self) -> bool {
@@ -262,10 +364,8 @@ impl<S: Cut> Stepper for Whole<S> {
         let mut done = 0;
         while done < steps {
             let piece = self.ready(steps - done);
-            for member in &mut self.members {
-                member.stepper.advance(&clock.after(done), piece)?;
-            }
-            self.spent += piece;
+            let from = clock.after(done);
+            self.step(piece, |member, steps| member.stepper.advance(&from, steps))?;
             done += piece;
         }
         Ok(())
@@ -276,11 +376,10 @@ impl<S: Cut> Stepper for Whole<S> {
         let mut done = 0;
         while done < steps {
             let piece = self.ready(steps - done);
-            for member in &mut self.members {
-                let (stepper, own) = (&mut member.stepper, &mut member.taps);
-                stepper.advance_observed(&clock.after(done), piece, own)?;
-            }
-            self.spent += piece;
+            let from = clock.after(done);
+            self.step(piece, |member, steps| {
+                member.stepper.advance_observed(&from, steps, &mut member.taps)
+            })?;
             self.record((1..=piece).map(|step| clock.after(done + step)), taps);
             done += piece;
         }
@@ -346,15 +445,16 @@ impl<S: Cut> Stepper for Whole<S> {
         let own: Vec<FieldData> = (self.members.iter_mut())
             .map(|member| member.stepper.field(clock))
             .collect::<Result<_, _>>()?;
-        let joined = self.join(&own, 1);
+        let joined = self.join(&own, &self.field_plane());
         joined.ok_or_else(|| SolverError::Unsupported("a process has no part of the grid".to_owned()))
     }
 
     fn set_field(&mut self, clock: &RunClock, field: &FieldData) -> Result<(), SolverError> {
+        let plane = self.field_plane();
         let windows: Vec<FieldData> = self
             .members
             .iter()
-            .map(|member| self.window_of(member, field, 1))
+            .map(|member| self.window_of(member, field, &plane))
             .collect();
         for (member, window) in self.members.iter_mut().zip(&windows) {
             member.stepper.set_field(clock, window)?;
@@ -364,12 +464,11 @@ impl<S: Cut> Stepper for Whole<S> {
     }
 
     fn layout(&self) -> Vec<Plane> {
-        // All arrays have as many values in each row.
         let rows = self.setup.scenario.grid().size()[self.plan.axis];
         let own = self.members[0].rows;
         let planes = self.members[0].stepper.layout().into_iter();
         let all = planes.map(|plane| Plane {
-            values: plane.values / own * rows,
+            values: plane.blocks * self.values_of_row(&plane, plane.values, own) * Self::held(&plane, 0..rows),
             ..plane
         });
         all.collect()
@@ -382,7 +481,7 @@ impl<S: Cut> Stepper for Whole<S> {
         // An array that one part keeps is kept by all.
         let planes = self.layout().into_iter().map(|plane| {
             let windows: Vec<FieldData> = own.iter_mut().filter_map(|arrays| arrays.next().flatten()).collect();
-            self.join(&windows, plane.blocks)
+            self.join(&windows, &plane)
         });
         Ok(planes.collect())
     }
@@ -396,7 +495,7 @@ impl<S: Cut> Stepper for Whole<S> {
         let planes = self.layout();
         for n in 0..self.members.len() {
             let windows: Vec<Option<FieldData>> = (arrays.iter().zip(&planes))
-                .map(|(array, plane)| array.map(|array| self.window_of(&self.members[n], array, plane.blocks)))
+                .map(|(array, plane)| array.map(|array| self.window_of(&self.members[n], array, plane)))
                 .collect();
             let windows: Vec<Option<&FieldData>> = windows.iter().map(Option::as_ref).collect();
             self.members[n].stepper.load(clock, &windows)?;
