@@ -137,6 +137,30 @@ pub unsafe trait Lanes: Copy {
     unsafe fn load(from: *const Self::Element) -> Self;
     /// Writes N numbers.
     unsafe fn store(self, to: *mut Self::Element);
+    /// Reads the first `count` ≤ N numbers and nothing behind them; 0 in the other lanes.
+    #[inline(always)]
+    unsafe fn load_some(from: *const Self::Element, count: usize) -> Self {
+        let mut all = [Self::Element::default(); MOST_LANES];
+        // SAFETY: the caller has `count` numbers to read there, and as many have room.
+        unsafe {
+            for (i, number) in all.iter_mut().enumerate().take(count) {
+                *number = *from.add(i);
+            }
+            Self::load(all.as_ptr())
+        }
+    }
+    /// Writes the first `count` ≤ N lanes and nothing behind them.
+    #[inline(always)]
+    unsafe fn store_some(self, to: *mut Self::Element, count: usize) {
+        let mut all = [Self::Element::default(); MOST_LANES];
+        // SAFETY: the caller has room for `count` numbers there, and N have room in `all`.
+        unsafe {
+            self.store(all.as_mut_ptr());
+            for (i, number) in all.iter().enumerate().take(count) {
+                *to.add(i) = *number;
+            }
+        }
+    }
     /// The same number everywhere.
     unsafe fn splat(value: Self::Element) -> Self;
     /// self + b.

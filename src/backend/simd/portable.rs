@@ -44,27 +44,51 @@ unsafe impl<T: Real, const N: usize> Lanes for Array<T, N> {
     }
     #[inline(always)]
     unsafe fn add(self, b: Self) -> Self {
-        Self(std::array::from_fn(|i| self.0[i] + b.0[i]))
+        let mut all = self.0;
+        for i in 0..N {
+            all[i] += b.0[i];
+        }
+        Self(all)
     }
     #[inline(always)]
     unsafe fn sub(self, b: Self) -> Self {
-        Self(std::array::from_fn(|i| self.0[i] - b.0[i]))
+        let mut all = self.0;
+        for i in 0..N {
+            all[i] -= b.0[i];
+        }
+        Self(all)
     }
     #[inline(always)]
     unsafe fn div(self, b: Self) -> Self {
-        Self(std::array::from_fn(|i| self.0[i] / b.0[i]))
+        let mut all = self.0;
+        for i in 0..N {
+            all[i] /= b.0[i];
+        }
+        Self(all)
     }
     #[inline(always)]
     unsafe fn mul(self, b: Self) -> Self {
-        Self(std::array::from_fn(|i| self.0[i] * b.0[i]))
+        let mut all = self.0;
+        for i in 0..N {
+            all[i] *= b.0[i];
+        }
+        Self(all)
     }
     #[inline(always)]
     unsafe fn mul_add(self, b: Self, c: Self) -> Self {
-        Self(std::array::from_fn(|i| fused(self.0[i], b.0[i], c.0[i])))
+        let mut all = self.0;
+        for i in 0..N {
+            all[i] = fused(all[i], b.0[i], c.0[i]);
+        }
+        Self(all)
     }
     #[inline(always)]
     unsafe fn neg_mul_add(self, b: Self, c: Self) -> Self {
-        Self(std::array::from_fn(|i| fused(-self.0[i], b.0[i], c.0[i])))
+        let mut all = self.0;
+        for i in 0..N {
+            all[i] = fused(-all[i], b.0[i], c.0[i]);
+        }
+        Self(all)
     }
     #[inline(always)]
     unsafe fn next(self, after: Self) -> Self {

@@ -25,6 +25,13 @@ fn agrees<L: Lanes>() {
         for by in 0..=n {
             assert_eq!(out(x.shifted(y, by)), both[by..by + n]);
         }
+        for count in 0..=n {
+            let (some, none) = (&a[..count], vec![L::Element::default(); n - count]);
+            assert_eq!(out(L::load_some(some.to_vec().as_ptr(), count)), [some, &none].concat());
+            let mut written = b.clone();
+            x.store_some(written.as_mut_ptr(), count);
+            assert_eq!(written, [some, &b[count..]].concat());
+        }
         let (even, odd) = L::split(x, y);
         assert_eq!(out(even), both.iter().step_by(2).copied().collect::<Vec<_>>());
         assert_eq!(out(odd), both.iter().skip(1).step_by(2).copied().collect::<Vec<_>>());

@@ -25,6 +25,51 @@ pub struct Avx2F32(__m256);
 #[derive(Clone, Copy, Debug)]
 pub struct Avx2F64(__m256d);
 
+/// Bits of the lowest `count` lanes, at most 16.
+#[inline(always)]
+fn lowest(count: usize) -> u32 {
+    (1 << count) - 1
+}
+
+/// All bits of the lowest `count` of 8 lanes.
+#[inline(always)]
+unsafe fn lowest_f32(count: usize) -> __m256i {
+    // SAFETY: the caller has the instructions; registers alone are touched.
+    unsafe {
+        _mm256_cmpgt_epi32(
+            _mm256_set1_epi32(count as i32),
+            _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7),
+        )
+    }
+}
+
+/// All bits of the lowest `count` of 4 lanes.
+#[inline(always)]
+unsafe fn lowest_f64(count: usize) -> __m256i {
+    // SAFETY: the caller has the instructions; registers alone are touched.
+    unsafe { _mm256_cmpgt_epi64(_mm256_set1_epi64x(count as i64), _mm256_setr_epi64x(0, 1, 2, 3)) }
+}
+
+/// All bits of the lanes of singles whose byte lacks `bit`. No closures with vectors: they would have no vector instructions.
+#[inline(always)]
+unsafe fn lacks_f32(bits: __m256i, bit: u8) -> __m256 {
+    // SAFETY: the caller has the instructions; registers alone are touched.
+    unsafe {
+        let kept = _mm256_and_si256(bits, _mm256_set1_epi32(i32::from(bit)));
+        _mm256_castsi256_ps(_mm256_cmpeq_epi32(kept, _mm256_setzero_si256()))
+    }
+}
+
+/// The same of doubles.
+#[inline(always)]
+unsafe fn lacks_f64(bits: __m256i, bit: u8) -> __m256d {
+    // SAFETY: the caller has the instructions; registers alone are touched.
+    unsafe {
+        let kept = _mm256_and_si256(bits, _mm256_set1_epi64x(i64::from(bit)));
+        _mm256_castsi256_pd(_mm256_cmpeq_epi64(kept, _mm256_setzero_si256()))
+    }
+}
+
 // SAFETY: here and in the three below only intrinsics of the named instruction set, which callers of the trait must have; memory is read
 // and written through unaligned accesses of N elements, which the trait's contract allows.
 unsafe impl Lanes for Avx512F32 {
@@ -42,6 +87,16 @@ unsafe impl Lanes for Avx512F32 {
     unsafe fn store(self, to: *mut f32) {
         // SAFETY: the caller has the instructions, and room for N numbers there; the access needs no alignment.
         unsafe { _mm512_storeu_ps(to, self.0) }
+    }
+    #[inline(always)]
+    unsafe fn load_some(from: *const f32, count: usize) -> Self {
+        // SAFETY: the caller has the instructions, and `count` numbers to read there; other lanes are not touched.
+        unsafe { Self(_mm512_maskz_loadu_ps(lowest(count) as __mmask16, from)) }
+    }
+    #[inline(always)]
+    unsafe fn store_some(self, to: *mut f32, count: usize) {
+        // SAFETY: the caller has the instructions, and room for `count` numbers there; other lanes are not touched.
+        unsafe { _mm512_mask_storeu_ps(to, lowest(count) as __mmask16, self.0) }
     }
     #[inline(always)]
     unsafe fn splat(value: f32) -> Self {
@@ -167,6 +222,16 @@ unsafe impl Lanes for Avx512F64 {
         unsafe { _mm512_storeu_pd(to, self.0) }
     }
     #[inline(always)]
+    unsafe fn load_some(from: *const f64, count: usize) -> Self {
+        // SAFETY: the caller has the instructions, and `count` numbers to read there; other lanes are not touched.
+        unsafe { Self(_mm512_maskz_loadu_pd(lowest(count) as __mmask8, from)) }
+    }
+    #[inline(always)]
+    unsafe fn store_some(self, to: *mut f64, count: usize) {
+        // SAFETY: the caller has the instructions, and room for `count` numbers there; other lanes are not touched.
+        unsafe { _mm512_mask_storeu_pd(to, lowest(count) as __mmask8, self.0) }
+    }
+    #[inline(always)]
     unsafe fn splat(value: f64) -> Self {
         // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(_mm512_set1_pd(value)) }
@@ -289,6 +354,16 @@ unsafe impl Lanes for Avx2F32 {
         unsafe { _mm256_storeu_ps(to, self.0) }
     }
     #[inline(always)]
+    unsafe fn load_some(from: *const f32, count: usize) -> Self {
+        // SAFETY: the caller has the instructions, and `count` numbers to read there; other lanes are not touched.
+        unsafe { Self(_mm256_maskload_ps(from, lowest_f32(count))) }
+    }
+    #[inline(always)]
+    unsafe fn store_some(self, to: *mut f32, count: usize) {
+        // SAFETY: the caller has the instructions, and room for `count` numbers there; other lanes are not touched.
+        unsafe { _mm256_maskstore_ps(to, lowest_f32(count), self.0) }
+    }
+    #[inline(always)]
     unsafe fn splat(value: f32) -> Self {
         // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(_mm256_set1_ps(value)) }
@@ -375,9 +450,7 @@ unsafe impl Lanes for Avx2F32 {
         // SAFETY: the caller has the instructions, and N bytes to read at `bits`; the access needs no alignment.
         unsafe {
             let bits = _mm256_cvtepu8_epi32(_mm_loadl_epi64(bits.cast()));
-            let kept = _mm256_and_si256(bits, _mm256_set1_epi32(i32::from(bit)));
-            let lacks = _mm256_castsi256_ps(_mm256_cmpeq_epi32(kept, _mm256_setzero_si256()));
-            Self(_mm256_blendv_ps(yes.0, no.0, lacks))
+            Self(_mm256_blendv_ps(yes.0, no.0, lacks_f32(bits, bit)))
         }
     }
     #[inline(always)]
@@ -385,12 +458,8 @@ unsafe impl Lanes for Avx2F32 {
         // SAFETY: the caller has the instructions, and N bytes to read at `bits`; the access needs no alignment.
         unsafe {
             let bits = _mm256_cvtepu8_epi32(_mm_loadl_epi64(bits.cast()));
-            let lacks = |bit: u8| {
-                let kept = _mm256_and_si256(bits, _mm256_set1_epi32(i32::from(bit)));
-                _mm256_castsi256_ps(_mm256_cmpeq_epi32(kept, _mm256_setzero_si256()))
-            };
-            let factor = _mm256_blendv_ps(_mm256_set1_ps(1.0), alone.0, lacks(partner));
-            Self(_mm256_andnot_ps(lacks(inside), factor))
+            let factor = _mm256_blendv_ps(_mm256_set1_ps(1.0), alone.0, lacks_f32(bits, partner));
+            Self(_mm256_andnot_ps(lacks_f32(bits, inside), factor))
         }
     }
 }
@@ -410,6 +479,16 @@ unsafe impl Lanes for Avx2F64 {
     unsafe fn store(self, to: *mut f64) {
         // SAFETY: the caller has the instructions, and room for N numbers there; the access needs no alignment.
         unsafe { _mm256_storeu_pd(to, self.0) }
+    }
+    #[inline(always)]
+    unsafe fn load_some(from: *const f64, count: usize) -> Self {
+        // SAFETY: the caller has the instructions, and `count` numbers to read there; other lanes are not touched.
+        unsafe { Self(_mm256_maskload_pd(from, lowest_f64(count))) }
+    }
+    #[inline(always)]
+    unsafe fn store_some(self, to: *mut f64, count: usize) {
+        // SAFETY: the caller has the instructions, and room for `count` numbers there; other lanes are not touched.
+        unsafe { _mm256_maskstore_pd(to, lowest_f64(count), self.0) }
     }
     #[inline(always)]
     unsafe fn splat(value: f64) -> Self {
@@ -493,9 +572,7 @@ unsafe impl Lanes for Avx2F64 {
         // SAFETY: the caller has the instructions, and N bytes to read at `bits`; the access needs no alignment.
         unsafe {
             let bits = _mm256_cvtepu8_epi64(_mm_cvtsi32_si128(bits.cast::<i32>().read_unaligned()));
-            let kept = _mm256_and_si256(bits, _mm256_set1_epi64x(i64::from(bit)));
-            let lacks = _mm256_castsi256_pd(_mm256_cmpeq_epi64(kept, _mm256_setzero_si256()));
-            Self(_mm256_blendv_pd(yes.0, no.0, lacks))
+            Self(_mm256_blendv_pd(yes.0, no.0, lacks_f64(bits, bit)))
         }
     }
     #[inline(always)]
@@ -504,12 +581,8 @@ unsafe impl Lanes for Avx2F64 {
         unsafe {
             let four = bits.cast::<i32>().read_unaligned();
             let bits = _mm256_cvtepu8_epi64(_mm_cvtsi32_si128(four));
-            let lacks = |bit: u8| {
-                let kept = _mm256_and_si256(bits, _mm256_set1_epi64x(i64::from(bit)));
-                _mm256_castsi256_pd(_mm256_cmpeq_epi64(kept, _mm256_setzero_si256()))
-            };
-            let factor = _mm256_blendv_pd(_mm256_set1_pd(1.0), alone.0, lacks(partner));
-            Self(_mm256_andnot_pd(lacks(inside), factor))
+            let factor = _mm256_blendv_pd(_mm256_set1_pd(1.0), alone.0, lacks_f64(bits, partner));
+            Self(_mm256_andnot_pd(lacks_f64(bits, inside), factor))
         }
     }
 }

@@ -12,8 +12,8 @@
 use super::bundle::{self, Bundles};
 use super::faces::{SITE, lower};
 use super::segments::{Segment, Segments};
-use super::stencil::{COEFFICIENTS, FLUX, first, term};
-use crate::backend::simd::{self, Array, Lanes, Level, Vectors};
+use super::stencil::{COEFFICIENTS, FLUX, first, load, store, term};
+use crate::backend::simd::{self, Lanes, Level, Vectors};
 use crate::field::Real;
 use std::ops::Range;
 
@@ -154,28 +154,18 @@ impl<T: Vectors, const H: usize, const D: usize> simd::Kernel<T> for Absorb<'_, 
             for segment in all.parts.of(n) {
                 let segment = &segment.clone();
                 let Range { start: mut i, end } = segment.sites.clone();
-                // SAFETY: i + N ≤ end in every call; the rest is the promise of the kernel's caller.
+                // SAFETY: i and the number of sites reach no further than `end`; the rest is the promise of the kernel's caller.
                 unsafe {
                     if segment.look.plain {
                         all.plain::<L, H, D>(segment, n);
                         continue;
                     }
                     while i + L::N <= end {
-                        all.sites::<L, H, D>(segment, &row, i);
+                        all.sites::<L, H, D, true>(segment, &row, i, L::N);
                         i += L::N;
                     }
-                    // What is left, in vectors that get shorter.
-                    if L::N > 8 && i + 8 <= end {
-                        all.sites::<Array<T, 8>, H, D>(segment, &row, i);
-                        i += 8;
-                    }
-                    if L::N > 4 && i + 4 <= end {
-                        all.sites::<Array<T, 4>, H, D>(segment, &row, i);
-                        i += 4;
-                    }
-                    while i < end {
-                        all.sites::<Array<T, 1>, H, D>(segment, &row, i);
-                        i += 1;
+                    if i < end {
+                        all.sites::<L, H, D, false>(segment, &row, i, end - i);
                     }
                 }
             }
@@ -236,27 +226,28 @@ impl<T: Real> LayerBox<'_, T> {
         }
     }
 
-    /// Steps the sites of a vector: from site `i` of a row of the box on.
+    /// Steps `count` sites of a vector, all N if `WHOLE`: from site `i` of a row of the box on.
     ///
     /// # Safety
-    /// The row reaches as far as `i` + N; the processor must have the instructions of `L`; for all that follow.
+    /// The row reaches as far as `i` + `count`; the processor must have the instructions of `L`; for all that follow.
     #[inline(always)]
-    unsafe fn sites<L: Lanes<Element = T>, const H: usize, const D: usize>(
+    unsafe fn sites<L: Lanes<Element = T>, const H: usize, const D: usize, const WHOLE: bool>(
         &self,
         segment: &Segment<T>,
         row: &Row<T>,
         i: usize,
+        count: usize,
     ) {
         let at = row.n * self.stride + i;
         let look = &segment.look;
         // SAFETY: the caller's promise.
         unsafe {
-            let here = L::load(self.here.add(at));
+            let here = load::<L, WHOLE>(self.here.add(at), count);
             let mut rho = None;
             if look.dense
                 && let Some(density) = self.density
             {
-                rho = Some(L::load(density.add(at)));
+                rho = Some(load::<L, WHOLE>(density.add(at), count));
             }
             let mut bits = None;
             if look.walled
@@ -280,19 +271,20 @@ impl<T: Real> LayerBox<'_, T> {
                             row: row.n,
                             slot,
                             columns: n == 0,
+                            count,
                         },
                     )),
                     _ => None,
                 };
                 let (mut low, mut high) = ([here; H], [here; H]);
                 for k in 0..H {
-                    low[k] = L::load(axis.near[k][0].add(at));
-                    high[k] = L::load(axis.near[k][1].add(at));
+                    low[k] = load::<L, WHOLE>(axis.near[k][0].add(at), count);
+                    high[k] = load::<L, WHOLE>(axis.near[k][1].add(at), count);
                 }
                 if let Some(bits) = bits {
                     bits.mirror::<L, H>(n, here, &mut low, &mut high);
                 }
-                let part = axis.change::<L, H>(at, here, rho, (&low, &high), layer);
+                let part = axis.change::<L, H, WHOLE>((at, count), here, rho, (&low, &high), layer);
                 sum = if n == 0 { part } else { sum.add(part) };
             }
             if let Some(bits) = bits {
@@ -302,19 +294,19 @@ impl<T: Real> LayerBox<'_, T> {
             if look.square.is_none()
                 && let Some(squares) = self.squares
             {
-                square = L::load(squares.add(at));
+                square = load::<L, WHOLE>(squares.add(at), count);
             }
             let out = self.out.add(at);
-            let before = L::load(out);
+            let before = load::<L, WHOLE>(out, count);
             let mut new = here.add(square.mul_add(sum, here.sub(before)));
             if look.damped
                 && let Some(rates) = row.rates
             {
-                let rate = L::load(rates.add(i));
+                let rate = load::<L, WHOLE>(rates.add(i), count);
                 let change = rate.neg_mul_add(here.sub(before), new.sub(here));
                 new = here.add(change.div(L::splat(T::one()).add(rate)));
             }
-            new.store(out);
+            store::<L, WHOLE>(new, out, count);
         }
     }
 }
@@ -343,9 +335,9 @@ impl Bits {
 impl<T: Real> Axis<T> {
     /// The part of Lp of this axis; the layer's memories go on by a step.
     #[inline(always)]
-    unsafe fn change<L: Lanes<Element = T>, const H: usize>(
+    unsafe fn change<L: Lanes<Element = T>, const H: usize, const WHOLE: bool>(
         &self,
-        at: usize,
+        (at, count): (usize, usize),
         here: L,
         rho: Option<L>,
         (low, high): (&[L; H], &[L; H]),
@@ -354,15 +346,15 @@ impl<T: Real> Axis<T> {
         // SAFETY: the caller's promise.
         unsafe {
             if let Some((layer, place)) = layer {
-                let z = layer.change::<L, H>(place, here, low, high);
+                let z = layer.change::<L, H, WHOLE>(place, here, low, high);
                 return match rho {
                     Some(rho) => z.div(rho),
                     None => z,
                 };
             }
             if let (Some(rho), Some([below, above])) = (rho, self.density) {
-                let below = low[0].sub(here).div(rho.add(L::load(below.add(at))));
-                let above = high[0].sub(here).div(rho.add(L::load(above.add(at))));
+                let below = low[0].sub(here).div(rho.add(load::<L, WHOLE>(below.add(at), count)));
+                let above = high[0].sub(here).div(rho.add(load::<L, WHOLE>(above.add(at), count)));
                 let sum = below.add(above);
                 return sum.add(sum);
             }
@@ -385,12 +377,14 @@ struct Place {
     slot: usize,
     /// Whether each site has factors of its own: along x.
     columns: bool,
+    /// Sites of the vector.
+    count: usize,
 }
 
 impl<T: Real> AxisLayer<T> {
     /// Z from pⁿ around; see [`super::cpml`].
     #[inline(always)]
-    unsafe fn change<L: Lanes<Element = T>, const H: usize>(
+    unsafe fn change<L: Lanes<Element = T>, const H: usize, const WHOLE: bool>(
         &self,
         place: Place,
         here: L,
@@ -409,29 +403,36 @@ impl<T: Real> AxisLayer<T> {
                 below = weight.mul_add(high[m - 1].sub(low[m]), below);
                 above = weight.mul_add(high[m].sub(low[m - 1]), above);
             }
-            let lower = self.renew::<L>(0, place, below);
-            let upper = self.renew::<L>(1, place, above);
-            self.renew::<L>(2, place, upper.sub(lower))
+            let lower = self.renew::<L, WHOLE>(0, place, below);
+            let upper = self.renew::<L, WHOLE>(1, place, above);
+            self.renew::<L, WHOLE>(2, place, upper.sub(lower))
         }
     }
 
     /// A(m + g) + Bg of a memory m, which becomes that minus g.
     #[inline(always)]
-    unsafe fn renew<L: Lanes<Element = T>>(&self, n: usize, place: Place, g: L) -> L {
-        let Place { row, slot, columns } = place;
+    unsafe fn renew<L: Lanes<Element = T>, const WHOLE: bool>(&self, n: usize, place: Place, g: L) -> L {
+        let Place { row, count, .. } = place;
         // SAFETY: the caller's promise.
         unsafe {
-            let [decay, shift] = [n, n + 3].map(|n| {
-                if columns {
-                    L::load(self.factors[n].add(slot))
-                } else {
-                    L::splat(*self.factors[n].add(row * self.next_factor))
-                }
-            });
-            let memory = self.memory[n].add(row * self.next_memory + slot);
-            let sum = shift.mul_add(g, decay.mul(L::load(memory).add(g)));
-            sum.sub(g).store(memory);
+            let (decay, shift) = (self.factor::<L, WHOLE>(n, place), self.factor::<L, WHOLE>(n + 3, place));
+            let memory = self.memory[n].add(row * self.next_memory + place.slot);
+            let sum = shift.mul_add(g, decay.mul(load::<L, WHOLE>(memory, count).add(g)));
+            store::<L, WHOLE>(sum.sub(g), memory, count);
             sum
+        }
+    }
+
+    /// Factors `n` of a vector of sites. No closures with vectors: they would have no vector instructions.
+    #[inline(always)]
+    unsafe fn factor<L: Lanes<Element = T>, const WHOLE: bool>(&self, n: usize, place: Place) -> L {
+        // SAFETY: the caller's promise.
+        unsafe {
+            if place.columns {
+                load::<L, WHOLE>(self.factors[n].add(place.slot), place.count)
+            } else {
+                L::splat(*self.factors[n].add(place.row * self.next_factor))
+            }
         }
     }
 }

@@ -14,7 +14,7 @@
 )]
 
 use super::lattice::Mirror;
-use super::stencil::{advance_site, first, level, next, term};
+use super::stencil::{first, level, next, term};
 use crate::backend::simd::{self, Lanes, Level, Vectors, prefetch};
 
 /// Bundles of rows, one behind the other, and where their neighbours lie.
@@ -166,11 +166,15 @@ impl<T: Vectors, const Z: usize> Walk<T, Z> {
     /// To the next vector.
     #[inline(always)]
     fn go(&mut self, by: usize) {
-        self.rows = self.rows.map(|row| row.wrapping_add(by));
-        self.lowest = self.lowest.map(|row| row.wrapping_add(by));
+        for b in 0..Z {
+            self.rows[b] = self.rows[b].wrapping_add(by);
+            self.lowest[b] = self.lowest[b].wrapping_add(by);
+        }
         self.down = self.down.wrapping_add(by);
         self.out = self.out.wrapping_add(by);
-        self.squares = self.squares.map(|squares| squares.wrapping_add(by));
+        if let Some(squares) = &mut self.squares {
+            *squares = squares.wrapping_add(by);
+        }
     }
 
     /// pⁿ⁻¹ of row b.
@@ -187,29 +191,33 @@ impl<T: Vectors> Bundle<'_, T> {
     unsafe fn step<L: Lanes<Element = T>, const H: usize, const D: usize, const Z: usize>(&self, ahead: &[*const T]) {
         let Bundles { sites: n, y, z, .. } = *self.all;
         let whole = n - n % L::N;
-        let rows: [*const T; Z] = std::array::from_fn(|b| further(self.now, b, z));
+        let (mut rows, mut lowest) = ([self.now; Z], [self.now; Z]);
+        for b in 0..Z {
+            rows[b] = further(self.now, b, z);
+            lowest[b] = if D > 1 { rows[b].wrapping_sub(H * y) } else { rows[b] };
+        }
         // SAFETY: at every vector the walk is at a site i with i + N ≤ n; whole vectors lie before and behind all sites ([`Bundles`]).
         unsafe {
             let mut walk = Walk {
                 rows,
-                lowest: rows.map(|row| if D > 1 { row.wrapping_sub(H * y) } else { row }),
+                lowest,
                 down: if D > 2 { self.now.wrapping_sub(H * z) } else { self.now },
                 out: self.out,
                 squares: self.squares,
                 y,
                 z,
             };
-            let (mut left, mut here) = (loads::<L, Z>(&rows.map(|row| row.sub(L::N))), loads::<L, Z>(&rows));
+            let (mut left, mut here) = (loads::<L, Z>(&rows, L::N.wrapping_neg()), loads::<L, Z>(&rows, 0));
             for i in (0..whole).step_by(L::N) {
                 ask(ahead, i);
-                let right = loads::<L, Z>(&walk.rows.map(|row| row.add(L::N)));
+                let right = loads::<L, Z>(&walk.rows, L::N);
                 self.vectors::<L, H, D, Z>(&walk, [&left, &here, &right]);
                 (left, here) = (here, right);
                 walk.go(L::N);
             }
-            for b in 0..Z {
-                for i in whole..n {
-                    self.site::<L, H, D>(b * z + i);
+            if whole < n {
+                for b in 0..Z {
+                    self.rest::<L, H, D>(b * z + whole, n - whole);
                 }
             }
         }
@@ -271,38 +279,49 @@ impl<T: Vectors> Bundle<'_, T> {
         }
     }
 
-    /// What is left of a row.
+    /// What is left of a row, less than a vector, in the same order of operations.
     #[inline(always)]
-    unsafe fn site<L: Lanes<Element = T>, const H: usize, const D: usize>(&self, place: usize) {
+    unsafe fn rest<L: Lanes<Element = T>, const H: usize, const D: usize>(&self, place: usize, count: usize) {
         let Bundles { y, z, .. } = *self.all;
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller's promise; no more than `count` sites, and what stands around them, are touched.
         unsafe {
             let (row, out) = (self.now.add(place), self.out.add(place));
-            let square = self.squares.map_or(self.all.square, |squares| *squares.add(place));
-            let pairs = std::array::from_fn(|k| {
-                let k = k + 1;
-                let mut pairs = *row.sub(k) + *row.add(k);
+            let here = L::load_some(row, count);
+            let level = level::<L, D>(here);
+            let mut sum = here;
+            for k in 1..=H {
+                let mut pairs = L::load_some(row.sub(k), count).add(L::load_some(row.add(k), count));
                 if D > 1 {
-                    pairs += *row.sub(k * y) + *row.add(k * y);
+                    let (lower, upper) = (row.sub(k * y), row.add(k * y));
+                    pairs = pairs.add(L::load_some(lower, count).add(L::load_some(upper, count)));
                 }
                 if D > 2 {
-                    pairs += *row.sub(k * z) + *row.add(k * z);
+                    let (lower, upper) = (row.sub(k * z), row.add(k * z));
+                    pairs = pairs.add(L::load_some(lower, count).add(L::load_some(upper, count)));
                 }
-                pairs
-            });
-            *out = advance_site::<L, H, D>([*row, *out, square], pairs);
+                sum = if k == 1 {
+                    first::<L, H>(pairs, level)
+                } else {
+                    term::<L, H>(k, pairs, level, sum)
+                };
+            }
+            let mut square = L::splat(self.all.square);
+            if let Some(squares) = self.squares {
+                square = L::load_some(squares.add(place), count);
+            }
+            next([here, L::load_some(out, count), square], sum).store_some(out, count);
         }
     }
 }
 
-/// The vectors at some places. No closures with vectors in this file: they would have no vector instructions.
+/// The vectors `by` values behind some places. No closures with vectors in this file: they would have no vector instructions.
 #[inline(always)]
-unsafe fn loads<L: Lanes, const Z: usize>(from: &[*const L::Element; Z]) -> [L; Z] {
+unsafe fn loads<L: Lanes, const Z: usize>(from: &[*const L::Element; Z], by: usize) -> [L; Z] {
     // SAFETY: the caller's promise.
     unsafe {
-        let mut all = [L::load(from[0]); Z];
+        let mut all = [L::load(from[0].wrapping_add(by)); Z];
         for (b, vector) in all.iter_mut().enumerate() {
-            *vector = L::load(from[b]);
+            *vector = L::load(from[b].wrapping_add(by));
         }
         all
     }

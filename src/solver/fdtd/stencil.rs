@@ -8,7 +8,6 @@
 
 use crate::backend::simd::{self, Lanes, Level, Vectors};
 use crate::field::Real;
-use num_traits::Float;
 use std::ops::Range;
 
 /// C₀ … C₄ of the one-axis second difference of order 2h, in row h: p″ ≈ Σₖ₌₀ Cₖ (p₊ₖ + p₋ₖ), so that C₀ is half a centre weight.
@@ -126,12 +125,6 @@ impl<T: Vectors, const H: usize, const D: usize> simd::Kernel<T> for Step<'_, T,
     }
 }
 
-/// a·b + c, in one rounding where vectors do that as well.
-#[inline(always)]
-fn fma<L: Lanes>(a: L::Element, b: L::Element, c: L::Element) -> L::Element {
-    if L::FUSES { a.mul_add(b, c) } else { a * b + c }
-}
-
 /// Starts of rows that are at least `n` long; of those that a rank has not, of the row itself.
 #[inline(always)]
 fn starts<T, const H: usize>(from: &[[&[T]; 2]; 4], used: bool, own: &[T], n: usize) -> [[*const T; 2]; H] {
@@ -187,18 +180,36 @@ pub(super) unsafe fn next<L: Lanes>([here, before, square]: [L; 3], sum: L) -> L
     unsafe { here.add(square.mul_add(sum, here.sub(before))) }
 }
 
-/// The same of one site, in the same order of operations.
+/// `count` numbers of a vector, all N if `WHOLE`.
+///
+/// # Safety
+/// They are there; the processor must have the instructions of `L`.
 #[inline(always)]
-pub(super) fn advance_site<L: Lanes, const H: usize, const D: usize>(
-    [here, before, square]: [L::Element; 3],
-    pairs: [L::Element; H],
-) -> L::Element {
-    let level = L::Element::of(f64::from([0u8, 2, 4, 6][D])) * here;
-    let mut sum = L::Element::of(COEFFICIENTS[H][1]) * (pairs[0] - level);
-    for k in 2..=H {
-        sum = fma::<L>(L::Element::of(COEFFICIENTS[H][k]), pairs[k - 1] - level, sum);
+pub(super) unsafe fn load<L: Lanes, const WHOLE: bool>(from: *const L::Element, count: usize) -> L {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if WHOLE {
+            L::load(from)
+        } else {
+            L::load_some(from, count)
+        }
     }
-    here + fma::<L>(square, sum, here - before)
+}
+
+/// Writes `count` numbers of a vector, all N if `WHOLE`.
+///
+/// # Safety
+/// As for [`load`], with room for them.
+#[inline(always)]
+pub(super) unsafe fn store<L: Lanes, const WHOLE: bool>(vector: L, to: *mut L::Element, count: usize) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if WHOLE {
+            vector.store(to);
+        } else {
+            vector.store_some(to, count);
+        }
+    }
 }
 
 /// L p of one site from what stands around it ([`super::walls::Around`]), in the order of the kernels.
@@ -224,30 +235,68 @@ pub(super) fn site_sum<T: Real>(half: usize, rank: usize, here: T, around: &[[[T
 unsafe fn row<L: Lanes, const H: usize, const D: usize>(
     old: &mut [L::Element],
     rows: &Rows<'_, L::Element>,
-    uniform: L::Element,
+    square: L::Element,
     squares: Option<&[L::Element]>,
 ) {
     let n = old.len();
-    let x = rows.x[..n + 2 * H].as_ptr();
-    let y: [[*const L::Element; 2]; H] = starts(&rows.y, D > 1, rows.x, n);
-    let z: [[*const L::Element; 2]; H] = starts(&rows.z, D > 2, rows.x, n);
-    let squares = squares.map(|squares| squares[..n].as_ptr());
-    let out = old.as_mut_ptr();
+    let mut around = Around::<L::Element, H> {
+        x: rows.x[..n + 2 * H].as_ptr(),
+        y: starts(&rows.y, D > 1, rows.x, n),
+        z: starts(&rows.z, D > 2, rows.x, n),
+        square,
+        squares: None,
+        out: old.as_mut_ptr(),
+    };
+    if let Some(squares) = squares {
+        around.squares = Some(squares[..n].as_ptr());
+    }
     let whole = n - n % L::N;
-    // SAFETY: every row holds n values (`x` 2H more) from its start on, and i + N ≤ n; instructions as the caller promises.
+    // SAFETY: every row holds n values (`x` 2H more) from its start on, and no site from n on is stepped; instructions as the caller promises.
     unsafe {
-        let square_of_all = L::splat(uniform);
         for i in (0..whole).step_by(L::N) {
-            let here = L::load(x.add(i + H));
+            around.step::<L, D, true>(i, L::N);
+        }
+        if whole < n {
+            around.step::<L, D, false>(whole, n - whole);
+        }
+    }
+}
+
+/// Where a row and what stands around it begin.
+struct Around<T, const H: usize> {
+    /// H sites before the row.
+    x: *const T,
+    y: [[*const T; 2]; H],
+    z: [[*const T; 2]; H],
+    square: T,
+    squares: Option<*const T>,
+    out: *mut T,
+}
+
+impl<T: Real, const H: usize> Around<T, H> {
+    /// Steps `count` sites from `i` on, a whole vector or less.
+    ///
+    /// # Safety
+    /// They are there; the processor must have the instructions of `L`.
+    #[inline(always)]
+    unsafe fn step<L: Lanes<Element = T>, const D: usize, const WHOLE: bool>(&self, i: usize, count: usize) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let here = load::<L, WHOLE>(self.x.add(i + H), count);
             let level = level::<L, D>(here);
             let mut all = here;
             for k in 1..=H {
-                let mut sum = L::load(x.add(i + H - k)).add(L::load(x.add(i + H + k)));
+                let (low, high) = (self.x.add(i + H - k), self.x.add(i + H + k));
+                let mut sum = load::<L, WHOLE>(low, count).add(load::<L, WHOLE>(high, count));
                 if D > 1 {
-                    sum = sum.add(L::load(y[k - 1][0].add(i)).add(L::load(y[k - 1][1].add(i))));
+                    let [low, high] = self.y[k - 1];
+                    let pair = load::<L, WHOLE>(low.add(i), count).add(load::<L, WHOLE>(high.add(i), count));
+                    sum = sum.add(pair);
                 }
                 if D > 2 {
-                    sum = sum.add(L::load(z[k - 1][0].add(i)).add(L::load(z[k - 1][1].add(i))));
+                    let [low, high] = self.z[k - 1];
+                    let pair = load::<L, WHOLE>(low.add(i), count).add(load::<L, WHOLE>(high.add(i), count));
+                    sum = sum.add(pair);
                 }
                 all = if k == 1 {
                     first::<L, H>(sum, level)
@@ -255,25 +304,12 @@ unsafe fn row<L: Lanes, const H: usize, const D: usize>(
                     term::<L, H>(k, sum, level, all)
                 };
             }
-            let mut square = square_of_all;
-            if let Some(squares) = squares {
-                square = L::load(squares.add(i));
+            let mut square = L::splat(self.square);
+            if let Some(squares) = self.squares {
+                square = load::<L, WHOLE>(squares.add(i), count);
             }
-            next([here, L::load(out.add(i)), square], all).store(out.add(i));
-        }
-        for i in whole..n {
-            let pairs = std::array::from_fn(|k| {
-                let mut sum = *x.add(i + H - k - 1) + *x.add(i + H + k + 1);
-                if D > 1 {
-                    sum += *y[k][0].add(i) + *y[k][1].add(i);
-                }
-                if D > 2 {
-                    sum += *z[k][0].add(i) + *z[k][1].add(i);
-                }
-                sum
-            });
-            let square = squares.map_or(uniform, |squares| *squares.add(i));
-            *out.add(i) = advance_site::<L, H, D>([*x.add(i + H), *out.add(i), square], pairs);
+            let out = self.out.add(i);
+            store::<L, WHOLE>(next([here, load::<L, WHOLE>(out, count), square], all), out, count);
         }
     }
 }

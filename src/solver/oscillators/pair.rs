@@ -128,7 +128,7 @@ pub(super) unsafe fn pairs<L: Lanes>(
                     turn(a.at(i), b.at(i), wide);
                 }
                 for i in n - n % L::N..n {
-                    turn_one::<L>(a.at(i), b.at(i), each.map(|row| *row.add(i)));
+                    turn_one::<L>(a.at(i), b.at(i), [*k.add(i), *own.add(i), *mixed.add(i), *other.add(i)]);
                 }
             }
         }

@@ -397,7 +397,10 @@ impl<L: Lanes, const MODE: u8, const KIND: u8> PairLine<'_, L, MODE, KIND> {
             let carried = self.rows.carried.add(place);
             let upper = 4 * L::N;
             let (a, b) = (Complexes::<L>::load(carried), Complexes::<L>::load(carried.add(upper)));
-            let bits = self.rows.bits.map(|bits| bits.add(odd * self.k + at));
+            let mut bits = self.rows.bits;
+            for bits in &mut bits {
+                *bits = bits.add(odd * self.k + at);
+            }
             let (c, d) = couple_masked::<L, MODE>(c, d, &w[0], LEVEL == ANY, [bits[2], bits[3]], STREAM[0]);
             let (b, c) = couple_masked::<L, MODE>(b, c, &w[1], LEVEL == ANY, [bits[1], bits[2]], STREAM[1]);
             let (mut a, mut b) = couple_masked::<L, MODE>(a, b, &w[2], LEVEL == ANY, [bits[0], bits[1]], STREAM[0]);

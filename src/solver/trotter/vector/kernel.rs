@@ -229,8 +229,14 @@ pub(super) unsafe fn turn_own_bonds<L: Lanes, const MODE: u8>(
     unsafe {
         let mut at = places.start;
         while at < places.end {
-            let [re, im, s, ratio] = couplings.map(|all| L::load(all.add(at)));
-            let w = Wide::<L> { re, im, s, ratio };
+            // Not by `map`: its closure would be compiled apart, without the vectors' instructions, and called for every vector.
+            let [re, im, s, ratio] = couplings;
+            let w = Wide::<L> {
+                re: L::load(re.add(at)),
+                im: L::load(im.add(at)),
+                s: L::load(s.add(at)),
+                ratio: L::load(ratio.add(at)),
+            };
             let p = Complexes::<L>::load(lower, at);
             let q = Complexes::<L>::load(upper, at);
             let p = p.lower::<MODE>(q, &w);
