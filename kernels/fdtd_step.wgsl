@@ -1,4 +1,5 @@
 // One step of finite differences for sound, a thread a site, in place over the older level (src/solver/fdtd/mod.rs has the scheme).
+// kernels/fdtd.wgsl stands before it.
 //
 // A level is nx x ny x nz numbers, x fastest. What the medium has is said by constants, so that a kernel loads what it needs only.
 
@@ -12,9 +13,6 @@ override DAMPING: bool = false;
 override MARKS: bool = false;
 override LAYERS: bool = false;
 
-const RIGID = 0;
-const SOFT = 1;
-const PERIODIC = 2;
 const WALL = 1u;
 const BESIDE = 2u; // the stencil reaches a wall
 // Marks of a word, two bits each
@@ -52,21 +50,6 @@ var<private> high: array<f32, 4>;
 
 fn stride(axis: i32) -> i32 {
     return select(select(p.size.x * p.size.y, p.size.x, axis == 1), 1, axis == 0);
-}
-
-// The site that stands for site `to` of an axis, and its sign (0: the zero one spacing outside a soft edge)
-fn ghost(axis: i32, to: i32) -> vec2i {
-    let n = p.size[axis];
-    if (to >= 0 && to < n) { return vec2i(to, 1); }
-    let edge = p.edges[axis];
-    let period = select(select(2 * (n + 1), 2 * n, edge == RIGID), n, edge == PERIODIC);
-    var turn = select(to, to + 1, edge == SOFT) % period;
-    if (turn < 0) { turn += period; }
-    if (edge == PERIODIC) { return vec2i(turn, 1); }
-    if (edge == RIGID) { return vec2i(min(turn, 2 * n - 1 - turn), 1); }
-    if (turn == 0 || turn == n + 1) { return vec2i(0, 0); }
-    if (turn <= n) { return vec2i(turn - 1, 1); }
-    return vec2i(2 * (n + 1) - turn - 1, -1);
 }
 
 fn mark(site: i32) -> u32 {

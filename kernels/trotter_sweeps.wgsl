@@ -1,10 +1,5 @@
 // Sweeps of Trotter-Suzuki one by one, and the phases between them, in place (src/solver/trotter/naive.rs has the formulas). Sites are complex, x fastest.
-
-// What the scene holds: walls, bond phases of a flux, imaginary time, an interaction
-override WALLS: bool = false;
-override FLUX: bool = false;
-override IMAGINARY: bool = false;
-override INTERACTION: bool = false;
+// kernels/trotter.wgsl stands before it.
 
 // The bonds of one parity along an axis, turned by one angle
 struct Sweep {
@@ -55,16 +50,7 @@ struct Phases {
 @group(0) @binding(2) var<storage, read_write> sums: array<f32>;
 @group(0) @binding(3) var<storage, read_write> records: array<vec2f>;
 
-fn times(a: vec2f, b: vec2f) -> vec2f { return vec2f(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x); }
-
 fn is_wall(site: i32) -> bool { return ((walls[site / 32] >> u32(site % 32)) & 1u) != 0u; }
-
-// Three shears of determinant 1
-fn shear(a: vec2f, b: vec2f, t: vec2f) -> vec4f {
-    let once = a - t * b;
-    let other = b + sweep.s * once;
-    return vec4f(once - t * other, other);
-}
 
 @compute @workgroup_size(64, 4) fn turn(
     @builtin(local_invocation_id) thread: vec3u,
@@ -105,56 +91,19 @@ fn shear(a: vec2f, b: vec2f, t: vec2f) -> vec4f {
         if (WALLS) {
             if (is_wall(i) || is_wall(j)) { continue; }
         }
-        let p = field[i];
-        var q = field[j];
         var phase = vec2f(1.0, 0.0);
         if (FLUX) {
-            if (sweep.axis == 0) {
-                // With the conjugate phase on q the bond has none.
-                phase = gauge[row % size.y];
-                q = times(q, vec2f(phase.x, -phase.y));
-            }
+            if (sweep.axis == 0) { phase = gauge[row % size.y]; }
         }
-        if (IMAGINARY) {
-            let turned = shear(p, q, vec2f(-sweep.t));
-            field[i] = turned.xy;
-            q = turned.zw;
-        } else {
-            // (p_re, q_im) and (q_re, p_im)
-            let turned = shear(vec2f(p.x, q.x), vec2f(q.y, p.y), vec2f(sweep.t));
-            field[i] = vec2f(turned.x, turned.w);
-            q = vec2f(turned.y, turned.z);
-        }
-        if (FLUX) {
-            if (sweep.axis == 0) { q = times(q, phase); }
-        }
-        field[j] = q;
+        let both = turned_x(field[i], field[j], vec2f(sweep.t, sweep.s), phase);
+        field[i] = both.xy;
+        field[j] = both.zw;
     }
-}
-
-// cos x and sin x to a rounding for |x| < 8192: the driver's own are good to 1e-4 only, by their specification. Reduction by pi/2 in three parts and the
-// polynomials of S. L. Moshier's Cephes library.
-fn rotation(x: f32) -> vec2f {
-    let quarter = round(x * 0.63661977);
-    let y = ((x - quarter * 1.5703125) - quarter * 4.837512969970703125e-4) - quarter * 7.54978995489188216e-8;
-    let z = y * y;
-    let sine = fma(fma(fma(-1.9515295891e-4, z, 8.3321608736e-3), z, -1.6666654611e-1) * z, y, y);
-    let cosine = fma(fma(fma(2.443315711809948e-5, z, -1.388731625493765e-3), z, 4.166664568298827e-2) * z, z, fma(-0.5, z, 1.0));
-    let turned = i32(quarter) & 3;
-    if (turned == 0) { return vec2f(cosine, sine); }
-    if (turned == 1) { return vec2f(-sine, cosine); }
-    if (turned == 2) { return vec2f(-cosine, -sine); }
-    return vec2f(sine, -cosine);
 }
 
 @compute @workgroup_size(256) fn multiply(@builtin(global_invocation_id) thread: vec3u, @builtin(num_workgroups) blocks: vec3u) {
     for (var n = thread.x; n < phases.count; n += 256u * blocks.x) {
-        var value = times(field[n], table[n]);
-        if (INTERACTION) {
-            let turned = rotation(phases.interaction * dot(value, value));
-            value = times(value, vec2f(turned.x, -turned.y));
-        }
-        field[n] = value;
+        field[n] = multiplied(field[n], table[n], phases.interaction);
     }
 }
 

@@ -2,8 +2,13 @@
 some signs of mathematics, with figures of equal width so that a running clock does not move.
 
     pip install fonttools; python subset.py FOLDER-WITH-INTER-OTF
+
+and the page's font of icons from the crate lucide-icons (ISC licence): those that the window uses.
+
+    python subset.py icons FOLDER-OF-THE-CRATE
 """
 
+import re
 import sys
 from pathlib import Path
 
@@ -46,5 +51,26 @@ def build(source: Path, target: Path) -> None:
     font.save(target)
 
 
+def icons(crate: Path) -> None:
+    """The icons that stand behind `Icon::` in the window's sources."""
+    here = Path(__file__).parent
+    sources = (here.parent.parent / "src/app").rglob("*.rs")
+    used = {name for source in sources for name in re.findall(r"\bIcon::([A-Z]\w+)", source.read_text())}
+    arms = dict(re.findall(r"Icon::(\w+) => '\\u\{(\w+)\}'", (crate / "src/icon.rs").read_text()))
+    options = subset.Options()
+    options.layout_features = []
+    options.hinting = False
+    options.glyph_names = False
+    options.name_IDs = [0, 1, 2, 13, 14]
+    font = TTFont(crate / "lucide.ttf")
+    subsetter = subset.Subsetter(options)
+    subsetter.populate(unicodes=[int(arms[name], 16) for name in used])
+    subsetter.subset(font)
+    font.save(here / "lucide.ttf")
+
+
+if sys.argv[1] == "icons":
+    icons(Path(sys.argv[2]))
+    sys.exit()
 for style in ("Regular", "SemiBold"):
     build(Path(sys.argv[1]) / f"Inter-{style}.otf", Path(__file__).parent / f"Inter-{style}.otf")

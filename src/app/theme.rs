@@ -1,7 +1,8 @@
 //! Colours, type and spacing: near-black neutral ground, one accent, an 8-point grid.
 
+use super::system;
 use egui::{Color32, CornerRadius, FontData, FontDefinitions, FontFamily, FontId, Margin, Shadow, Stroke, TextStyle};
-use lucide_icons::{Icon, LUCIDE_FONT_BYTES};
+use lucide_icons::Icon;
 use std::sync::Arc;
 
 /// The colours that the panels need beside egui's own.
@@ -233,7 +234,7 @@ pub fn install(ctx: &egui::Context) {
     let mut fonts = FontDefinitions::default();
     fonts
         .font_data
-        .insert("lucide".to_owned(), Arc::new(FontData::from_static(LUCIDE_FONT_BYTES)));
+        .insert("lucide".to_owned(), Arc::new(FontData::from_static(system::ICON_FONT)));
     fonts.families.insert(icon_family(), vec!["lucide".to_owned()]);
     // Inter has figures of equal width; what it lacks comes from egui's fonts.
     let proportional = fonts

@@ -35,7 +35,7 @@ pub struct StateMeasures {
 }
 
 /// Products beyond which no purity is computed: some seconds.
-const MOST_PRODUCTS: usize = 1 << 32;
+const MOST_PRODUCTS: u64 = 1 << 32;
 
 /// Sums along one axis: |ψ|², k|ψ|², k²|ψ|², and k|ψ|² with the weights of the lines.
 #[derive(Clone, Copy, Default)]
@@ -178,7 +178,12 @@ fn purity(grid: &Grid, field: &FieldData, norm: f64) -> f64 {
     if norm == 0.0 {
         return 0.0;
     }
-    if lines.saturating_mul(lines).saturating_mul(length) / 2 > MOST_PRODUCTS {
+    if (lines as u64)
+        .saturating_mul(lines as u64)
+        .saturating_mul(length as u64)
+        / 2
+        > MOST_PRODUCTS
+    {
         return f64::NAN;
     }
     // Parts of numbers apart: sums of products become vector code.

@@ -1,9 +1,10 @@
 //! The adapter of the tests, and what happens when it is lost.
 
-use super::cases::{cases, scene};
+use super::cases::{cases, scene, tolerance};
 use super::device::distance;
 use ripplon::backend::wgpu;
-use ripplon::solver::Backend;
+use ripplon::field::Precision;
+use ripplon::solver::{Backend, Taps};
 use std::sync::Once;
 
 /// Whether there is no adapter, which is said.
@@ -42,26 +43,51 @@ fn the_table_offers_what_the_adapter_does() {
     assert!(text.contains("precision") && text.contains("single"), "{text}");
 }
 
-/// The name of the test that runs in a process of its own, and what says that it does.
-const NAME: &str = "adapter::a_lost_device_costs_nothing_that_was_kept";
+/// What says that a test runs in a process of its own.
 const ROLE: &str = "RIPPLON_TEST_ALONE";
+
+/// Whether this process is the test's own; otherwise it has run there: the other tests need the device as it is.
+fn runs_alone(name: &str) -> bool {
+    if std::env::var_os(ROLE).is_some() {
+        return true;
+    }
+    let own = std::env::current_exe().expect("a test has a file");
+    let done = std::process::Command::new(own)
+        .args([name, "--exact", "--nocapture"])
+        .env(ROLE, "1")
+        .output()
+        .expect("the test runs once more");
+    let text = String::from_utf8_lossy(&done.stdout).into_owned() + &String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success() && text.contains("1 passed"), "{text}");
+    false
+}
+
+/// With the limits that every browser grants, 16 KiB of workgroup memory among them, tiles are smaller and the field is the same.
+#[test]
+fn the_limits_of_browsers_are_enough() {
+    if skip() || !runs_alone("adapter::the_limits_of_browsers_are_enough") {
+        return;
+    }
+    wgpu::limit_to_browsers();
+    let case = &cases()[0];
+    let field = |backend: &str, variant: &str| {
+        let mut run = super::device::build(&scene(case, 2, backend, "single", variant));
+        run.advance(11, &mut Taps::default()).expect("steps");
+        (run.field().expect("a field"), run.report().details)
+    };
+    let (expected, _) = field("cpu", "naive");
+    for variant in ["naive", "full-step", "fused"] {
+        let (found, details) = field("wgpu", variant);
+        assert!(variant != "fused" || details.contains("2 fused steps"), "{details}");
+        assert!(distance(&found, &expected) < tolerance(Precision::Single), "{variant}");
+    }
+    super::sound::tiles_agree_with_single_steps();
+}
 
 /// A device lost in mid-run: an error, the snapshot kept, and the run goes on where the device is opened anew.
 #[test]
 fn a_lost_device_costs_nothing_that_was_kept() {
-    if skip() {
-        return;
-    }
-    if std::env::var_os(ROLE).is_none() {
-        // The other tests need the device.
-        let own = std::env::current_exe().expect("a test has a file");
-        let done = std::process::Command::new(own)
-            .args([NAME, "--exact", "--nocapture"])
-            .env(ROLE, "1")
-            .output()
-            .expect("the test runs once more");
-        let text = String::from_utf8_lossy(&done.stdout).into_owned() + &String::from_utf8_lossy(&done.stderr);
-        assert!(done.status.success() && text.contains("1 passed"), "{text}");
+    if skip() || !runs_alone("adapter::a_lost_device_costs_nothing_that_was_kept") {
         return;
     }
     let scenario = std::sync::Arc::new(scene(&cases()[0], 2, "wgpu", "single", "fused"));

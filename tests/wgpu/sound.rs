@@ -56,7 +56,7 @@ fn steps_agree_with_the_processor() {
 
 /// Tiles step, add signals and gather as single steps do, also across edges of tiles and in images of a torus.
 #[test]
-fn tiles_agree_with_single_steps() {
+pub fn tiles_agree_with_single_steps() {
     if skip() {
         return;
     }
@@ -70,10 +70,11 @@ fn tiles_agree_with_single_steps() {
             ALL,
         ),
         Case::new("soft", &[133, 70], "[\"soft\", \"periodic\"]", rooms::SPEED, ALL),
+        Case::new("walls", &[90, 61], "[\"soft\", \"wall\"]", WALLS, &[2]),
     ];
     let mut wrong = Vec::new();
     for case in &cases {
-        for order in [2, 4] {
+        for order in [2, 4].into_iter().filter(|order| case.orders.contains(order)) {
             let [single, tiled] =
                 ["stepwise", "tiled"].map(|variant| scene(case, order, "wgpu", "single", variant, DETECTORS));
             assert_eq!(super::device::build(&tiled).report().variant, "tiled", "{}", case.name);

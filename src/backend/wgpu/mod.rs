@@ -6,13 +6,16 @@
 mod fault;
 mod kernel;
 mod stream;
+mod template;
 
 pub use fault::WgpuError;
 pub use kernel::{Bind, Binding, Kernel};
 pub use stream::{Buffer, Stream};
+pub use template::expanded;
 
 use std::collections::HashMap;
 use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::task::{Context, Poll, Waker};
 
@@ -21,6 +24,8 @@ pub const VARIABLE: &str = "RIPPLON_ADAPTER";
 /// The word for any software adapter.
 pub const SOFTWARE: &str = "software";
 
+/// Whether devices are opened with the limits of browsers.
+static SMALL: AtomicBool = AtomicBool::new(false);
 /// What [`name_adapter`] said.
 static NAMED: Mutex<Option<String>> = Mutex::new(None);
 /// The device that runs share, until it is lost.
@@ -91,6 +96,13 @@ pub fn lose_device() {
     if let Some(device) = OPEN.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {
         device.raw.destroy();
     }
+}
+
+/// Opens the device anew, with the limits that every browser grants, for tests.
+#[doc(hidden)]
+pub fn limit_to_browsers() {
+    SMALL.store(true, Ordering::Relaxed);
+    *OPEN.lock().unwrap_or_else(PoisonError::into_inner) = None;
 }
 
 /// The word that names the adapter, if one does.
@@ -185,7 +197,11 @@ pub struct Device {
 
 impl Device {
     fn open(adapter: &wgpu::Adapter, described: &Adapter) -> Result<Self, WgpuError> {
-        let limits = adapter.limits();
+        let limits = if SMALL.load(Ordering::Relaxed) {
+            wgpu::Limits::default()
+        } else {
+            adapter.limits()
+        };
         let asked = adapter.request_device(&wgpu::DeviceDescriptor {
             label: Some("ripplon's steps"),
             required_limits: limits.clone(),
@@ -222,6 +238,11 @@ impl Device {
         self.limits
             .max_buffer_size
             .min(self.limits.max_storage_buffer_binding_size)
+    }
+
+    /// Bytes that the threads of a block share.
+    pub fn workgroup_memory(&self) -> u32 {
+        self.limits.max_compute_workgroup_storage_size
     }
 
     /// Blocks of a launch along one axis.

@@ -8,7 +8,13 @@ use crate::grid::Edge;
 use bytemuck::{Pod, Zeroable};
 
 /// The text of the kernel.
-const SOURCE: (&str, &str) = ("fdtd_step", include_str!("../../../../kernels/fdtd_step.wgsl"));
+const SOURCE: (&str, &str) = (
+    "fdtd_step",
+    concat!(
+        include_str!("../../../../kernels/fdtd.wgsl"),
+        include_str!("../../../../kernels/fdtd_step.wgsl"),
+    ),
+);
 /// What it is given.
 const BINDINGS: [Binding; 8] = [
     Binding::Uniform,
@@ -56,8 +62,10 @@ pub(super) struct Medium {
     binds: Vec<[Bind; 2]>,
     blocks: [usize; 3],
     planes: [Buffer; 5],
-    /// Whether there is nothing but speeds.
+    /// Whether tiles do all that there is: speeds, and walls at order 2.
     plain: bool,
+    /// (cΔt/a)² of each site, less than 0 in walls, where there are walls and tiles.
+    walled: Option<Buffer>,
     square: f32,
     layers: Buffer,
     memories: Vec<Memories>,
@@ -101,6 +109,20 @@ fn marks(host: &Fdtd<f32>) -> Vec<u32> {
         }
     }
     marks
+}
+
+/// (cΔt/a)² of each site, less than 0 in walls.
+fn walled(host: &Fdtd<f32>, squares: &[f32]) -> Vec<f32> {
+    let one = host.sweep.material.square;
+    (host.sweep.mask.iter().enumerate())
+        .map(|(site, wall)| {
+            if *wall {
+                -1.0
+            } else {
+                *squares.get(site).unwrap_or(&one)
+            }
+        })
+        .collect()
 }
 
 /// What kernels call an edge; absorbing ones are closed by rigid ones.
@@ -182,6 +204,10 @@ impl Medium {
             stream.list("walls", &marks)?,
         ];
         let layers = stream.list("the absorbing layers", &all)?;
+        let plain = density.is_empty() && (marks.is_empty() || half == 1) && all.is_empty() && !damped;
+        let walled = (plain && !marks.is_empty() && pairs.len() > 1)
+            .then(|| stream.list("the sound speed", &walled(host, &squares)))
+            .transpose()?;
         let bind = |pair: &[Buffer; 2], newer: usize| {
             let [params, medium @ ..] = &planes;
             let buffers = [params, &pair[newer], &pair[1 - newer]];
@@ -195,7 +221,8 @@ impl Medium {
             binds,
             blocks,
             planes,
-            plain: density.is_empty() && marks.is_empty() && all.is_empty() && !damped,
+            plain,
+            walled,
             square: material.square,
             layers,
             memories,
@@ -207,14 +234,14 @@ impl Medium {
         stream.launch(&self.kernel, &self.binds[pair][newer], None, self.blocks)
     }
 
-    /// Whether there is nothing but speeds.
+    /// Whether tiles do all that there is.
     pub(super) fn is_plain(&self) -> bool {
         self.plain
     }
 
-    /// (cΔt/a)²: of each site where there is an array with a value a site, and of all others.
-    pub(super) fn squares(&self) -> (&Buffer, f32) {
-        (&self.planes[1], self.square)
+    /// (cΔt/a)²: of each site where there is an array with a value a site, with walls in it, and of all others.
+    pub(super) fn squares_for_tiles(&self) -> (&Buffer, f32) {
+        (self.walled.as_ref().unwrap_or(&self.planes[1]), self.square)
     }
 
     /// What the absorbing layers remember, back to the host.
@@ -228,7 +255,8 @@ impl Medium {
 
     /// Bytes held.
     pub(super) fn bytes(&self) -> u64 {
-        self.planes.iter().map(Buffer::bytes).sum::<u64>() + self.layers.bytes()
+        let planes = self.planes.iter().chain(&self.walled);
+        planes.map(Buffer::bytes).sum::<u64>() + self.layers.bytes()
     }
 }
 

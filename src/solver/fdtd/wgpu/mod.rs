@@ -5,7 +5,8 @@
 //!
 //! - `stepwise`: one launch a step, a thread a site, in place over the older level (`kernels/fdtd_step.wgsl`); it does everything.
 //!
-//! - `tiled`: several steps a launch in two dimensions, of tiles in workgroup memory (`kernels/fdtd_tile.wgsl`), at orders 2 and 4, where the medium has nothing but speeds.
+//! - `tiled`: several steps a launch in two dimensions, of tiles in registers (`kernels/fdtd_block.wgsl`), at orders 2 and 4, where the medium has nothing but speeds,
+//!   and walls at order 2.
 //!
 //! Sources, and detectors that read single sites, are lists of operations on sites that a kernel works off after each step (`kernels/sound.wgsl`); records come back
 //! once a batch. Sums take the levels to the host. While a detector of energy, flux or more than 65536 sites listens, the processor takes the steps.
@@ -40,7 +41,7 @@ pub(super) const TARGET: Target = Target {
         },
         Variant {
             id: "tiled",
-            about: "Two dimensions, orders 2 and 4: several steps a launch, tiles that overlap in workgroup memory; a second pair of levels.",
+            about: "Two dimensions, orders 2 and 4: several steps a launch, tiles that overlap in registers; a second pair of levels.",
         },
     ],
 };
@@ -74,7 +75,7 @@ impl Wgpu {
             let sites = host.sweep.lattice.size.iter().product();
             let level = || stream.zeros::<f32>("the pressure", sites);
             let mut pairs = vec![[level()?, level()?]];
-            if setup.choice.variant.as_deref() != Some("stepwise") && tiles::step_count(&host).is_some() {
+            if setup.choice.variant.as_deref() != Some("stepwise") && tiles::fit(stream.device(), &host) {
                 pairs.push([level()?, level()?]);
             }
             let mut run = Self {
@@ -106,8 +107,9 @@ impl Wgpu {
             .transpose()?
             .flatten();
         let missed = self.tiles.is_none() && self.choice.is("tiled");
-        self.because =
-            missed.then_some("tiles are for two dimensions, orders 2 and 4 and a medium of nothing but speeds");
+        self.because = missed.then_some(
+            "tiles are for two dimensions, orders 2 and 4 and a medium of nothing but speeds, and walls at order 2",
+        );
         Ok(())
     }
 

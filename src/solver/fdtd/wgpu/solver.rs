@@ -64,7 +64,10 @@ impl Resident for Wgpu {
         let kept = [&self.peak, &self.potential].map(|kept| kept.as_ref().map_or(0, Buffer::bytes));
         let own = self.pairs.iter().flatten().map(Buffer::bytes).chain(kept).sum::<u64>();
         let (variant, how) = match (&self.tiles, self.because) {
-            (Some(tiles), _) => ("tiled", format!("tiles of 64 × 32 sites, {} fused steps", tiles.steps)),
+            (Some(tiles), _) => (
+                "tiled",
+                format!("tiles of {} rows, {} fused steps", tiles.height(), tiles.steps),
+            ),
             (None, Some(because)) => ("stepwise", format!("one step a launch: {because}")),
             (None, None) => ("stepwise", "one thread a site".to_owned()),
         };

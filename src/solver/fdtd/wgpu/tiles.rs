@@ -1,13 +1,17 @@
-//! Several steps of tiles in workgroup memory (`kernels/fdtd_tile.wgsl`).
+//! Several steps of tiles in registers (`kernels/fdtd_block.wgsl`).
 
 use super::super::run::Fdtd;
 use super::super::stencil::COEFFICIENTS;
 use super::Wgpu;
 use super::medium::{edge_number, single, whole};
-use crate::backend::wgpu::{Binding, Buffer, Kernel, Stream, WgpuError};
+use crate::backend::wgpu::{Binding, Buffer, Device, Kernel, Stream, WgpuError, expanded};
 use bytemuck::{Pod, Zeroable};
 
-const SOURCE: (&str, &str) = ("fdtd_tile", include_str!("../../../../kernels/fdtd_tile.wgsl"));
+/// What is written out for a grid and a medium.
+const SOURCE: &str = concat!(
+    include_str!("../../../../kernels/fdtd.wgsl"),
+    include_str!("../../../../kernels/fdtd_block.wgsl"),
+);
 /// Steps of which a launch sees the operations, as the kernel has it.
 pub(super) const MOST: usize = 8;
 const BINDINGS: [Binding; 10] = [
@@ -22,8 +26,11 @@ const BINDINGS: [Binding; 10] = [
     Binding::Read,
     Binding::Write,
 ];
-/// Sites of a tile: 16 KiB of two levels, which every adapter has.
-const TILE: [usize; 2] = [64, 32];
+/// Sites of a tile across; threads below one another.
+const ACROSS: usize = 64;
+const DOWN: usize = 8;
+/// Columns of a thread: halos begin at multiples.
+const COLUMNS: usize = 4;
 
 /// `Params` of the kernel.
 #[repr(C)]
@@ -42,45 +49,69 @@ struct Params {
 pub(super) struct Tiles {
     kernel: Kernel,
     half: usize,
+    /// Rows of a thread.
+    rows: usize,
     /// Steps of a launch.
     pub(super) steps: usize,
 }
 
-/// Steps of a launch: so many that the halo leaves two thirds of a tile. `None` where tiles are not worth their halo.
-pub(super) fn step_count(host: &Fdtd<f32>) -> Option<usize> {
+/// Rows of a thread and steps of a launch: of blocks of 24 KiB of workgroup memory as on an H200 they were fastest, or so many that the halo leaves half of a tile, and of
+/// 16 KiB, which every adapter and browser has. `None` where there are no tiles.
+fn shape(device: &Device, host: &Fdtd<f32>) -> Option<(usize, usize)> {
+    let roomy = device.workgroup_memory() >= 24 << 10;
     match (host.sweep.lattice.rank, host.sweep.lattice.half) {
-        (2, 1) => Some(4),
-        (2, 2) => Some(2),
+        (2, 1) if roomy => Some((8, 8)),
+        (2, 1) => Some((4, 4)),
+        (2, 2) if roomy => Some((8, 4)),
+        (2, 2) => Some((4, 2)),
         _ => None,
     }
 }
 
+/// Whether there are tiles for a grid: all sides have fewer than a launch has blocks.
+pub(super) fn fit(device: &Device, host: &Fdtd<f32>) -> bool {
+    let most = 16 * device.most_blocks() as usize;
+    shape(device, host).is_some() && host.sweep.lattice.size.iter().all(|n| *n < most)
+}
+
 impl Tiles {
-    /// The kernel for a grid; `None` where there is none, or a side has more tiles than a launch has blocks.
+    /// The kernel for a grid and its medium; `None` where there is none.
     pub(super) fn new(stream: &Stream, host: &Fdtd<f32>) -> Result<Option<Self>, WgpuError> {
         let lattice = &host.sweep.lattice;
-        let most = 16 * stream.device().most_blocks() as usize;
-        let Some(steps) = step_count(host).filter(|_| lattice.size.iter().all(|n| *n < most)) else {
+        let Some((rows, steps)) = shape(stream.device(), host).filter(|_| fit(stream.device(), host)) else {
             return Ok(None);
         };
-        #[expect(clippy::cast_precision_loss, reason = "small numbers")]
-        let constants = [
-            ("HALF", lattice.half as f64),
-            ("W", TILE[0] as f64),
-            ("H", TILE[1] as f64),
-            ("SQUARES", f64::from(u8::from(!host.sweep.material.squares.is_empty()))),
+        let walls = !host.sweep.mask.is_empty();
+        let has = i64::from;
+        #[expect(clippy::cast_possible_wrap, reason = "small numbers")]
+        let written = [
+            ("ROWS", rows as i64),
+            ("HALF", lattice.half as i64),
+            // Of the ends of threads there are two copies where they fit.
+            ("BUFFERS", has(lattice.half == 1)),
+            ("SQUARES", has(walls || !host.sweep.material.squares.is_empty())),
+            ("WALLS", has(walls)),
+            ("WIDE", has(lattice.size[0].is_multiple_of(COLUMNS))),
         ];
+        let name = format!("fdtd_block {written:?}");
+        let text = expanded(SOURCE, &written);
         Ok(Some(Self {
-            kernel: stream.device().kernel(SOURCE, "steps", &BINDINGS, &constants)?,
+            kernel: (stream.device()).kernel((&name, &text), "steps", &BINDINGS, &[])?,
             half: lattice.half,
+            rows,
             steps,
         }))
+    }
+
+    /// Rows of a tile.
+    pub(super) fn height(&self) -> usize {
+        DOWN * self.rows
     }
 
     /// Puts a launch of `steps` steps in, with the operations of the batch from its step `n` on, from one pair of levels into the other.
     pub(super) fn launch(&self, run: &Wgpu, n: usize, steps: usize) -> Result<(), WgpuError> {
         let lattice = &run.host.sweep.lattice;
-        let (squares, square) = run.medium.squares();
+        let (squares, square) = run.medium.squares_for_tiles();
         let [nx, ny, _] = lattice.size;
         let params = Params {
             size: [whole(nx), whole(ny)],
@@ -100,7 +131,8 @@ impl Tiles {
         ];
         let pairs: Vec<(Binding, &Buffer)> = BINDINGS.into_iter().zip(buffers).collect();
         let bind = run.stream.device().bind(&self.kernel, &pairs);
-        let core = TILE.map(|sites| sites - 2 * self.half * steps);
+        let halo = self.half * steps;
+        let core = [ACROSS - 2 * halo.next_multiple_of(COLUMNS), DOWN * self.rows - 2 * halo];
         let blocks = [nx.div_ceil(core[0]), ny.div_ceil(core[1]), 1];
         run.stream.launch(&self.kernel, &bind, Some(n), blocks)
     }

@@ -6,7 +6,10 @@ use bytemuck::{Pod, Zeroable};
 
 pub(super) const SOURCE: (&str, &str) = (
     "trotter_sweeps",
-    include_str!("../../../../kernels/trotter_sweeps.wgsl"),
+    concat!(
+        include_str!("../../../../kernels/trotter.wgsl"),
+        include_str!("../../../../kernels/trotter_sweeps.wgsl"),
+    ),
 );
 
 const BINDINGS: [Binding; 3] = [Binding::Uniform, Binding::Write, Binding::Write];

@@ -3,8 +3,8 @@
 //! Layout: complex sites, x fastest, as variant `naive` of the processor has it; so are the tables of phases, which the host makes.
 //!
 //! - `naive`: one launch a sweep (`kernels/trotter_sweeps.wgsl`), in place. It does everything, in one to three dimensions.
-//! - `full-step`, `fused`: whole steps, one or several a launch, of tiles in workgroup memory (`kernels/trotter_tile.wgsl`), in two dimensions, from one plane into
-//!   another. Everything that `naive` does.
+//! - `full-step`, `fused`: whole steps, one or several a launch, of tiles in registers (`kernels/trotter_block.wgsl`), in two dimensions, from one plane into another.
+//!   Everything that `naive` does.
 //!
 //! The norm, and pictures of the density, are summed on the adapter. What the host asks of single rows (other sums and pictures, a new field) goes over a copy there, taken when it is asked for; amplitudes that detectors read are gathered on the
 //! adapter, many steps between two copies. Drives, and an interaction in imaginary time, make tables in every step, on the host.
@@ -39,11 +39,11 @@ pub(super) const TARGET: Target = Target {
         },
         Variant {
             id: "full-step",
-            about: "two dimensions: one whole step a launch, in workgroup memory",
+            about: "two dimensions: one whole step a launch, in registers",
         },
         Variant {
             id: "fused",
-            about: "two dimensions: several whole steps a launch, in workgroup memory; the fastest",
+            about: "two dimensions: several whole steps a launch, in registers; the fastest",
         },
     ],
 };
@@ -98,7 +98,12 @@ impl Wgpu {
             Some("naive") => ("naive", 0),
             _ if !flat => ("naive", 0),
             Some("full-step") => ("full-step", 1),
-            _ => ("fused", steps.unwrap_or(tiles::STEPS).clamp(1, tiles::MOST_STEPS)),
+            _ => (
+                "fused",
+                steps
+                    .unwrap_or(tiles::shape(stream.device()).1)
+                    .clamp(1, tiles::MOST_STEPS),
+            ),
         };
         let other = if most > 0 { grid.sites() } else { 1 };
         Ok(Self {

@@ -1,13 +1,17 @@
-//! Whole steps of tiles in workgroup memory (`kernels/trotter_tile.wgsl`).
+//! Whole steps of tiles in registers (`kernels/trotter_block.wgsl`).
 
 use super::Wgpu;
-use crate::backend::wgpu::{Bind, Binding, Buffer, Kernel, WgpuError};
+use crate::backend::wgpu::{Bind, Binding, Buffer, Device, Kernel, WgpuError, expanded};
 use crate::solver::trotter::naive::Turn;
 use crate::solver::trotter::problem::Problem;
 use crate::solver::trotter::scheme::{Scheme, Substep};
 use bytemuck::{Pod, Zeroable};
 
-const SOURCE: (&str, &str) = ("trotter_tile", include_str!("../../../../kernels/trotter_tile.wgsl"));
+/// What is written out for a grid and a scene.
+const SOURCE: &str = concat!(
+    include_str!("../../../../kernels/trotter.wgsl"),
+    include_str!("../../../../kernels/trotter_block.wgsl"),
+);
 const BINDINGS: [Binding; 6] = [
     Binding::Uniform,
     Binding::Read,
@@ -16,14 +20,25 @@ const BINDINGS: [Binding; 6] = [
     Binding::Read,
     Binding::Read,
 ];
-/// Sites of a tile: 16 KiB, which every adapter has.
-const TILE: [usize; 2] = [64, 32];
+/// Sites of a tile across; threads below one another.
+const ACROSS: usize = 64;
+const DOWN: usize = 8;
+/// Columns of a thread: halos begin at multiples.
+const COLUMNS: usize = 4;
 /// Sites on every side that a step takes from what a tile can write.
 const HALO: usize = 2;
-/// Steps of a launch where the scene does not say; with more, the halo costs more than memory traffic.
-pub(super) const STEPS: usize = 2;
-/// With more there is little left of a tile: at 6, 40 × 8 sites.
+/// With more there is little left of a tile: at 6, 40 × 40 or 40 × 8 sites.
 pub(super) const MOST_STEPS: usize = 6;
+
+/// Rows of a thread, and steps of a launch where the scene does not say (with more, the halo costs more than memory traffic): what was fastest on an H200 of blocks of
+/// 24 KiB of workgroup memory, and of 16 KiB, which every adapter and browser has.
+pub(super) fn shape(device: &Device) -> (usize, usize) {
+    if device.workgroup_memory() < 24 << 10 {
+        (4, 2)
+    } else {
+        (8, 4)
+    }
+}
 
 /// `Params` of the kernel.
 #[repr(C)]
@@ -32,9 +47,8 @@ struct Params {
     size: [i32; 2],
     periodic: [i32; 2],
     steps: i32,
-    nested: i32,
     interaction: f32,
-    unused: f32,
+    unused: [f32; 2],
     x_even: [f32; 2],
     x_odd: [f32; 2],
     x_odd_again: [f32; 2],
@@ -75,7 +89,6 @@ impl Params {
         match substep.outer.map(|angles| angles.map(turn)) {
             None => plain,
             Some([even, odd, odd_again, even_again]) => Self {
-                nested: 1,
                 x_even: even,
                 x_odd: odd,
                 x_odd_again: odd_again,
@@ -90,17 +103,27 @@ impl Wgpu {
     /// The launches of a scheme.
     pub(super) fn tiles(&self, problem: &Problem, scheme: &Scheme, walls: bool) -> Result<Tiles, WgpuError> {
         let has = |there: bool| f64::from(u8::from(there));
-        #[expect(clippy::cast_precision_loss, reason = "small numbers")]
         let constants = [
-            ("W", TILE[0] as f64),
-            ("H", TILE[1] as f64),
             ("WALLS", has(walls)),
             ("FLUX", has(problem.quantum.flux != 0.0)),
             ("IMAGINARY", has(scheme.imaginary)),
             ("INTERACTION", has(problem.phase_interaction() != 0.0)),
         ];
-        let kernel = self.stream.device().kernel(SOURCE, "steps", &BINDINGS, &constants)?;
         let size = self.grid.size();
+        let (rows, _) = shape(self.stream.device());
+        #[expect(clippy::cast_possible_wrap, reason = "4 or 8")]
+        let written = [
+            ("ROWS", rows as i64),
+            (
+                "NESTED",
+                i64::from(scheme.substeps.iter().any(|substep| substep.outer.is_some())),
+            ),
+            ("WIDE", i64::from(size[0].is_multiple_of(COLUMNS))),
+            ("FLUX", i64::from(problem.quantum.flux != 0.0)),
+        ];
+        let name = format!("trotter_block {written:?}");
+        let text = expanded(SOURCE, &written);
+        let kernel = (self.stream.device()).kernel((&name, &text), "steps", &BINDINGS, &constants)?;
         let periodic = [0, 1].map(|axis| self.grid.is_periodic(axis));
         let launch = |substep: &Substep, steps: usize| -> Result<([Bind; 2], [usize; 3]), WgpuError> {
             #[expect(clippy::cast_possible_truncation, reason = "rounded to the precision of the run")]
@@ -122,7 +145,8 @@ impl Wgpu {
                 let pairs: Vec<(Binding, &Buffer)> = BINDINGS.into_iter().zip(buffers).collect();
                 self.stream.device().bind(&kernel, &pairs)
             };
-            let core = TILE.map(|sites| sites - 2 * HALO * steps);
+            let halo = HALO * steps;
+            let core = [ACROSS - 2 * halo.next_multiple_of(COLUMNS), DOWN * rows - 2 * halo];
             let blocks = [size[0].div_ceil(core[0]), size[1].div_ceil(core[1]), 1];
             Ok(([bind(0), bind(1)], blocks))
         };
