@@ -273,7 +273,7 @@ pub fn warnings(scenario: &Scenario, frame: &Frame, checks: Checks) -> Vec<Strin
         }
     }
     let absorbs = scenario.grid().edges()[..scenario.grid().rank()].contains(&crate::grid::Edge::Absorb)
-        || scenario.medium().absorbs();
+        || scenario.takes_energy();
     let quantum = matches!(scenario.model(), Model::Quantum(_));
     // Rounding adds up to about ε·√steps; a thousand times ε is plainly more than that in a run of an hour.
     let allowed = match scenario.solver().precision {

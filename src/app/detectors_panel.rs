@@ -4,7 +4,7 @@ use super::cards::List;
 use super::layers_panel::{point, tidy};
 use super::sound::SoundWish;
 use super::widgets::{button, choice, figure, hint, row};
-use crate::physics::Measure;
+use crate::physics::{Measure, Reading};
 use crate::scene::SceneFile;
 use crate::scene::file::{DetectorFile, DrawnFile, RegionFile};
 use egui::{DragValue, Ui};
@@ -44,6 +44,8 @@ pub fn show(ui: &mut Ui, file: &mut SceneFile) -> Option<SoundWish> {
             region: RegionFile::Point(middle(&extent)),
             measure: None,
             every: None,
+            reading: Reading::Itself,
+            over: None,
         });
     }
     wish
@@ -243,6 +245,58 @@ fn body(ui: &mut Ui, detector: &mut DetectorFile, extent: &[f64], sound: bool) {
     row(ui, "Measure", "What it records at every step.", |ui| {
         choice(ui, "Measure", &mut detector.measure, all)
     });
+    reading_rows(ui, detector, sound);
+}
+
+/// What a detector makes of what it measures.
+fn reading_rows(ui: &mut Ui, detector: &mut DetectorFile, sound: bool) {
+    if detector.measure == Some(Measure::Peak) {
+        (detector.reading, detector.over) = (Reading::Itself, None);
+        return;
+    }
+    let at_point = matches!(detector.region, RegionFile::Point(_));
+    let pressure = match detector.measure {
+        None | Some(Measure::Value) => at_point,
+        Some(measure) => measure == Measure::Pressure,
+    };
+    let mut all = vec![
+        (Reading::Itself, "The value of each moment."),
+        (Reading::Mean, "The mean of all moments."),
+        (Reading::Rms, "The root of the mean square."),
+    ];
+    if sound && pressure {
+        all.push((Reading::Level, "That of the pressure in dB re 20 µPa."));
+    } else if detector.reading == Reading::Level {
+        detector.reading = Reading::Itself;
+    }
+    let all = all
+        .into_iter()
+        .map(|(reading, about)| (reading, reading.as_str().to_owned(), about.to_owned()));
+    row(ui, "Read as", "What is made of what it measures.", |ui| {
+        choice(ui, "Read as", &mut detector.reading, all)
+    });
+    if detector.reading == Reading::Itself {
+        detector.over = None;
+        return;
+    }
+    let mut fades = detector.over.is_some();
+    row(
+        ui,
+        "Average",
+        "Over all of the run, or fading with a time constant.",
+        |ui| ui.checkbox(&mut fades, "fades"),
+    );
+    if fades {
+        let over = detector.over.get_or_insert(0.125);
+        super::sound_panel::number(
+            ui,
+            "Over (s)",
+            "Its time constant; sound level meters have 0.125 and 1 s.",
+            over,
+        );
+    } else {
+        detector.over = None;
+    }
 }
 
 #[cfg(test)]
@@ -256,6 +310,8 @@ mod tests {
             region: RegionFile::Everywhere,
             measure: None,
             every: None,
+            reading: Reading::Itself,
+            over: None,
         };
         SceneFile {
             detectors: vec![detector("a"), detector("b")],

@@ -344,6 +344,10 @@ pub fn symbol(image: &crate::solver::FieldImage) -> &'static str {
         Some(Q::Energy) => "w",
         Some(Q::Peak) => "peak",
         Some(Q::Momentum) => "|ψ(k)|²",
+        Some(Q::Rms) => "p_rms",
+        Some(Q::Level) => "L",
+        Some(Q::Velocity) => "|v|",
+        Some(Q::Intensity) => "|I|",
         _ => "|ψ|²",
     }
 }

@@ -33,6 +33,7 @@ const THUMBNAILS: &[(&str, &[u8])] = &[
         "coupled-rooms",
         include_bytes!("../../assets/thumbnails/coupled-rooms.png"),
     ),
+    ("curtain", include_bytes!("../../assets/thumbnails/curtain.png")),
     ("cyclotron", include_bytes!("../../assets/thumbnails/cyclotron.png")),
     ("damped-tube", include_bytes!("../../assets/thumbnails/damped-tube.png")),
     ("doppler", include_bytes!("../../assets/thumbnails/doppler.png")),
@@ -72,6 +73,7 @@ const THUMBNAILS: &[(&str, &[u8])] = &[
         "one-transducer",
         include_bytes!("../../assets/thumbnails/one-transducer.png"),
     ),
+    ("piston", include_bytes!("../../assets/thumbnails/piston.png")),
     ("pond", include_bytes!("../../assets/thumbnails/pond.png")),
     (
         "quarter-wave",
@@ -101,6 +103,7 @@ const THUMBNAILS: &[(&str, &[u8])] = &[
         "through-the-forest",
         include_bytes!("../../assets/thumbnails/through-the-forest.png"),
     ),
+    ("tissue", include_bytes!("../../assets/thumbnails/tissue.png")),
     (
         "transmission",
         include_bytes!("../../assets/thumbnails/transmission.png"),

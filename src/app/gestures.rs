@@ -272,13 +272,15 @@ fn placed(tool: Tool, ground: &Ground<'_>, site: [f64; 2], joins: bool) -> Work 
             let like = ground.file.sources.first();
             // Sixteen sites a wavelength, where no other source says what is wanted.
             let frequency = tidy(speed / (16.0 * ground.spacing));
-            Work::Source(SourceFile {
-                place: SourcePlace::Point(at),
-                signal: like.map_or(SignalFile::Sine { frequency }, |source| source.signal.clone()),
-                amplitude: like.map_or(1.0, |source| source.amplitude),
-                delay: 0.0,
-                velocity: Vec::new(),
-            })
+            let mut source = SourceFile::new(
+                SourcePlace::Point(at),
+                like.map_or(SignalFile::Sine { frequency }, |source| source.signal.clone()),
+                like.map_or(1.0, |source| source.amplitude),
+            );
+            if let Some(like) = like {
+                (source.pattern, source.direction) = (like.pattern, like.direction.clone());
+            }
+            Work::Source(source)
         }
         _ => Work::Probe(at),
     }

@@ -75,6 +75,7 @@ fn pairs(file: &mut SceneFile, part: Part) -> Pairs<'_> {
         Part::Source(n) => match file.sources.get_mut(n).map(|source| &mut source.place) {
             Some(SourcePlace::Point(at)) => vec![pair(at)],
             Some(SourcePlace::Line { from, to }) => vec![pair(from), pair(to)],
+            Some(SourcePlace::Disk { center, .. }) => vec![pair(center)],
             Some(SourcePlace::Points { points, .. }) => points.iter_mut().map(|point| pair(point)).collect(),
             None => Vec::new(),
         },

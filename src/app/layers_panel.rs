@@ -83,6 +83,7 @@ fn title(layer: &LayerFile) -> String {
         Sets::Wall => "Wall",
         Sets::Absorption => "Absorption",
         Sets::Impedance => "Impedance of walls",
+        Sets::Attenuation => "Attenuation",
         Sets::Hopping => "Hopping",
         Sets::Flux => "Magnetic flux",
     };
@@ -111,6 +112,7 @@ fn body(ui: &mut Ui, layer: &mut LayerFile, rank: usize, extent: &[f64], quantum
             (Sets::Wall, "wall"),
             (Sets::Absorption, "absorption"),
             (Sets::Impedance, "impedance of walls Z/ρc"),
+            (Sets::Attenuation, "attenuation (dB/m)"),
         ]
     };
     row(ui, "Sets", "The quantity that the layer sets.", |ui| {
@@ -133,6 +135,7 @@ fn body(ui: &mut Ui, layer: &mut LayerFile, rank: usize, extent: &[f64], quantum
             },
         );
     }
+    super::walls_panel::impedance_rows(ui, layer);
     if layer.sets == Sets::Potential {
         drive_rows(ui, layer);
     }

@@ -99,6 +99,7 @@ pub mod transport;
 pub mod units;
 pub mod view_panel;
 pub mod view_state;
+pub mod walls_panel;
 pub mod watcher;
 pub mod widgets;
 pub mod window;

@@ -6,8 +6,8 @@ use super::side_task::{SideTask, window};
 use super::theme;
 use super::widgets::{button, choice, fault, hint, row};
 use crate::engine::room::{self, RoomReport};
-use crate::physics::Measure;
 use crate::physics::room::{BandDecay, Line as Fit, TooShort};
+use crate::physics::{Measure, Reading};
 use crate::scene::SceneFile;
 use crate::scene::file::{DetectorFile, RegionFile};
 use crate::solver;
@@ -182,10 +182,11 @@ impl RoomPanel {
 /// Whether a detector of the draft records the pressure at a place.
 fn hears(detector: &DetectorFile) -> bool {
     let point = matches!(detector.region, RegionFile::Point(_));
-    match detector.measure {
-        None | Some(Measure::Value) => point,
-        Some(measure) => measure == Measure::Pressure,
-    }
+    detector.reading == Reading::Itself
+        && match detector.measure {
+            None | Some(Measure::Value) => point,
+            Some(measure) => measure == Measure::Pressure,
+        }
 }
 
 fn name(band: &BandDecay) -> String {

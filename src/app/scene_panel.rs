@@ -128,6 +128,14 @@ fn grid(ui: &mut Ui, file: &mut SceneFile) {
             }
         }
     }
+    let spacing = file.grid.spacing;
+    if let Some(acoustic) = &mut file.acoustic {
+        super::walls_panel::attenuation_rows(
+            ui,
+            acoustic,
+            super::layers_panel::tidy(acoustic.speed / (32.0 * spacing)),
+        );
+    }
     if let Some(quantum) = &mut file.quantum {
         row(
             ui,

@@ -5,7 +5,7 @@ use super::cards::List;
 use super::layers_panel::{length, point, tidy};
 use super::widgets::{button, choice, figure, hint, row};
 use crate::scene::SceneFile;
-use crate::scene::file::{PulseFile, SignalFile, SourceFile, SourcePlace};
+use crate::scene::file::{LayerFile, PatternFile, PulseFile, SignalFile, SourceFile, SourcePlace};
 use egui::{DragValue, Ui};
 use lucide_icons::Icon;
 use std::path::PathBuf;
@@ -79,9 +79,31 @@ pub fn sources(ui: &mut Ui, file: &mut SceneFile) {
     SOURCES.show(ui, &mut file.sources, title, |ui, source| {
         place_rows(ui, &mut source.place, &extent, speed);
         signal_rows(ui, &mut source.signal, frequency);
-        let about = "Factor of the signal; a point plays amplitude · s(t) · δ(r − r₀).";
+        let before = source.pattern;
+        pattern_rows(ui, source, extent.len());
+        if (before == PatternFile::Monopole) != (source.pattern == PatternFile::Monopole) {
+            // The two kinds have other units.
+            source.amplitude = if before == PatternFile::Monopole {
+                1.0
+            } else {
+                loud(speed, frequency, extent.len())
+            };
+        }
+        let about = if source.pattern == PatternFile::Monopole {
+            "Factor of the signal; a point plays amplitude · s(t) · δ(r − r₀)."
+        } else {
+            "Of the force on a metre or square metre of it; of a plane wave that goes one way its pressure in Pa."
+        };
         number(ui, "Amplitude", about, &mut source.amplitude);
         number(ui, "Delay (s)", "When it starts.", &mut source.delay);
+        if matches!(
+            source.signal,
+            SignalFile::Sine { .. } | SignalFile::Burst { .. } | SignalFile::Chirp { .. }
+        ) {
+            number(ui, "Phase (rad)", "What its sine is ahead.", &mut source.phase);
+        } else {
+            source.phase = 0.0;
+        }
         velocity_row(ui, &mut source.velocity, extent.len(), speed);
     });
     if file.sources.is_empty() {
@@ -92,13 +114,11 @@ pub fn sources(ui: &mut Ui, file: &mut SceneFile) {
         .accessible_name("Add source")
         .clicked()
     {
-        file.sources.push(SourceFile {
-            place: SourcePlace::Point(middle(&extent)),
-            signal: SignalFile::Ricker { frequency },
-            amplitude: loud(speed, frequency, extent.len()),
-            delay: 0.0,
-            velocity: Vec::new(),
-        });
+        file.sources.push(SourceFile::new(
+            SourcePlace::Point(middle(&extent)),
+            SignalFile::Ricker { frequency },
+            loud(speed, frequency, extent.len()),
+        ));
     }
 }
 
@@ -129,17 +149,23 @@ fn place_word(place: &SourcePlace) -> &'static str {
         SourcePlace::Point(_) => "point",
         SourcePlace::Line { .. } => "line",
         SourcePlace::Points { .. } => "array",
+        SourcePlace::Disk { .. } => "disk",
     }
 }
 
 fn place_rows(ui: &mut Ui, place: &mut SourcePlace, extent: &[f64], speed: f64) {
     let mut word = place_word(place);
-    let all = [
+    let mut all = vec![
         ("point", "One place."),
         ("line", "Sends the wave of a point in one dimension less."),
         ("array", "A row of points with delays, which steer its wave."),
-    ]
-    .map(|(word, about)| (word, word.to_owned(), about.to_owned()));
+    ];
+    if extent.len() == 3 {
+        all.push(("disk", "A piston; as wide as the grid, a plane."));
+    }
+    let all = all
+        .into_iter()
+        .map(|(word, about)| (word, word.to_owned(), about.to_owned()));
     if extent.len() > 1
         && row(ui, "Place", "Where it stands.", |ui| {
             choice(ui, "Place", &mut word, all)
@@ -152,6 +178,12 @@ fn place_rows(ui: &mut Ui, place: &mut SourcePlace, extent: &[f64], speed: f64) 
             SourcePlace::Line { from, to }
         } else if word == "array" {
             array_panel::fresh(extent, speed)
+        } else if word == "disk" {
+            SourcePlace::Disk {
+                center: middle(extent),
+                radius: tidy(extent[0].min(extent[1]) / 4.0),
+                normal: 2,
+            }
         } else {
             SourcePlace::Point(middle(extent))
         };
@@ -164,6 +196,49 @@ fn place_rows(ui: &mut Ui, place: &mut SourcePlace, extent: &[f64], speed: f64) 
             point(ui, "To", to, pace);
         }
         SourcePlace::Points { .. } => array_panel::show(ui, place, speed, pace),
+        SourcePlace::Disk { center, radius, normal } => {
+            point(ui, "Centre", center, pace);
+            length(ui, "Radius", radius, pace / 4.0);
+            let axes = LayerFile::AXES.map(|(word, axis)| (axis, word.to_owned(), String::new()));
+            row(ui, "Across", "The axis that the disk stands across.", |ui| {
+                choice(ui, "Across", normal, axes)
+            });
+        }
+    }
+}
+
+/// Where a source sends its sound, and along what.
+fn pattern_rows(ui: &mut Ui, source: &mut SourceFile, rank: usize) {
+    let all = [
+        (PatternFile::Monopole, "Alike in all directions."),
+        (
+            PatternFile::Dipole,
+            "A force: forwards and backwards with opposite signs, nothing to the sides.",
+        ),
+        (
+            PatternFile::OneWay,
+            "Forwards alone; across the whole grid a plane wave of this amplitude in Pa.",
+        ),
+    ]
+    .map(|(pattern, about)| (pattern, pattern.as_str().to_owned(), about.to_owned()));
+    let about = "Where it sends its sound.";
+    let changed = row(ui, "Pattern", about, |ui| {
+        choice(ui, "Pattern", &mut source.pattern, all)
+    });
+    if source.pattern == PatternFile::Monopole {
+        source.direction.clear();
+        return;
+    }
+    if changed && source.direction.is_empty() {
+        source.direction = vec![0.0; rank];
+        let along = match &source.place {
+            SourcePlace::Disk { normal, .. } => *normal,
+            _ => 0,
+        };
+        source.direction[along] = 1.0;
+    }
+    if rank > 1 && !source.direction.is_empty() {
+        point(ui, "Direction", &mut source.direction, 0.01);
     }
 }
 
@@ -265,13 +340,11 @@ pub fn player(scene: &SceneFile, file: PathBuf) -> SourceFile {
     let extent = extent(scene);
     let speed = scene.acoustic.as_ref().map_or(343.0, |acoustic| acoustic.speed);
     let frequency = tidy(speed / (16.0 * scene.grid.spacing));
-    SourceFile {
-        place: SourcePlace::Point(middle(&extent)),
-        signal: SignalFile::File { file, rate: None },
-        amplitude: loud(speed, frequency, extent.len()),
-        delay: 0.0,
-        velocity: Vec::new(),
-    }
+    SourceFile::new(
+        SourcePlace::Point(middle(&extent)),
+        SignalFile::File { file, rate: None },
+        loud(speed, frequency, extent.len()),
+    )
 }
 
 fn velocity_row(ui: &mut Ui, velocity: &mut Vec<f64>, rank: usize, speed: f64) {
@@ -291,7 +364,7 @@ fn velocity_row(ui: &mut Ui, velocity: &mut Vec<f64>, rank: usize, speed: f64) {
 }
 
 /// A number of any size: dragging changes it by a hundredth of itself.
-fn number(ui: &mut Ui, label: &str, about: &str, value: &mut f64) {
+pub(super) fn number(ui: &mut Ui, label: &str, about: &str, value: &mut f64) {
     let speed = (value.abs() / 100.0).max(1e-6);
     row(ui, label, about, |ui| {
         ui.push_id(label, |ui| {

@@ -175,7 +175,7 @@ const DRIFT: &str = "Norm (sound: energy) over its value at t = 0, minus 1. Noth
 /// What the change of norm or energy is in a scene: energy that sources put in, what absorbing edges and media take, or the scheme's own drift.
 fn balance(scenario: &Scenario) -> (&'static str, &'static str) {
     let grid = scenario.grid();
-    let absorbs = grid.edges()[..grid.rank()].contains(&Edge::Absorb) || scenario.medium().absorbs();
+    let absorbs = grid.edges()[..grid.rank()].contains(&Edge::Absorb) || scenario.takes_energy();
     if !scenario.sources().is_empty() {
         (
             "put in",

@@ -100,6 +100,7 @@ fn brush(ui: &mut Ui, tools: &mut Tools, file: &SceneFile) {
             Sets::Density => file.acoustic.as_ref().map_or(1.2, |acoustic| 4.0 * acoustic.density),
             Sets::Impedance => 10.0,
             Sets::Flux => 0.01,
+            Sets::Attenuation => 10.0,
             Sets::Potential | Sets::Absorption | Sets::Wall | Sets::Hopping => 0.5,
         };
     }
@@ -107,7 +108,7 @@ fn brush(ui: &mut Ui, tools: &mut Tools, file: &SceneFile) {
         let speed = (paint.value.abs() / 100.0).max(1e-3);
         let range = match paint.sets {
             Sets::Speed | Sets::Density => f64::MIN_POSITIVE..=f64::MAX,
-            Sets::Absorption => 0.0..=f64::MAX,
+            Sets::Absorption | Sets::Attenuation => 0.0..=f64::MAX,
             Sets::Impedance => 0.01..=1e6,
             Sets::Potential | Sets::Wall | Sets::Hopping | Sets::Flux => f64::MIN..=f64::MAX,
         };

@@ -7,7 +7,7 @@ use super::gestures::Gesture;
 use super::handles::{self, Handle, Part};
 use super::mirror_tool::{self, Placing};
 use super::units::Unit;
-use crate::physics::{Equation, Measure, Sets};
+use crate::physics::{Equation, Measure, Reading, Sets};
 use crate::scene::SceneFile;
 use crate::scene::file::{
     DetectorFile, LayerFile, PacketFile, PulseFile, RegionFile, ShapeFile, SourceFile, TransducersFile, ValueFile,
@@ -228,7 +228,7 @@ impl Tools {
             Sets::Density => file.acoustic.as_ref().map_or(0.0, |acoustic| acoustic.density),
             Sets::Impedance => 1e6,
             Sets::Hopping => 1.0,
-            Sets::Potential | Sets::Wall | Sets::Absorption | Sets::Flux => 0.0,
+            Sets::Potential | Sets::Wall | Sets::Absorption | Sets::Flux | Sets::Attenuation => 0.0,
         };
         let value = match (erases, sets) {
             (true, _) => Some(ValueFile::Number(nothing)),
@@ -285,6 +285,8 @@ pub fn apply(file: &mut SceneFile, work: Work, returning: bool) {
                 region: RegionFile::Point(at),
                 measure: Some(Measure::Value),
                 every: None,
+                reading: Reading::Itself,
+                over: None,
             });
         }
         Work::Region(min, max) => {
@@ -299,6 +301,8 @@ pub fn apply(file: &mut SceneFile, work: Work, returning: bool) {
                 region: RegionFile::Box { min, max },
                 measure: None,
                 every: None,
+                reading: Reading::Itself,
+                over: None,
             });
         }
         Work::Bring(handle, to) => handles::bring(file, &handle, to),

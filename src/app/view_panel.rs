@@ -43,7 +43,7 @@ const QUANTUM: [(Quantity, &str, &str); 7] = [
 ];
 
 /// What can be shown of a sound field.
-const ACOUSTIC: [(Quantity, &str, &str); 3] = [
+const ACOUSTIC: [(Quantity, &str, &str); 7] = [
     (Quantity::Pressure, "pressure p (Pa)", "Symmetric about zero."),
     (
         Quantity::Energy,
@@ -51,6 +51,26 @@ const ACOUSTIC: [(Quantity, &str, &str); 3] = [
         "Kinetic and potential energy.",
     ),
     (Quantity::Peak, "peak |p| (Pa)", "The largest |p| so far."),
+    (
+        Quantity::Rms,
+        "rms pressure (Pa)",
+        "The root of the mean square since it is watched; with fdtd on the processor, as the three below.",
+    ),
+    (
+        Quantity::Level,
+        "level (dB re 20 µPa)",
+        "20 lg(p_rms/20 µPa), from 0 dB on.",
+    ),
+    (
+        Quantity::Velocity,
+        "velocity |v| (m/s)",
+        "That of the medium at this moment.",
+    ),
+    (
+        Quantity::Intensity,
+        "intensity |I| (W/m²)",
+        "The size of the mean of p·v since it is watched: what flows on, without what swings to and fro.",
+    ),
 ];
 
 /// The quantities of a scene.

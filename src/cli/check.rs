@@ -4,8 +4,9 @@ use super::run::short;
 use super::terminal::say;
 use super::{SceneArgs, scene};
 use crate::engine::Engine;
-use crate::physics::room::{normal_absorption, random_absorption, reflection};
-use crate::physics::{Initial, Sets, Value, absorber};
+use crate::physics::attenuation::plane_wave;
+use crate::physics::room::{impedance_at, normal_absorption, random_absorption, random_absorption_of, reflection};
+use crate::physics::{Initial, Layer, Model, Sets, Value, absorber};
 use crate::scene::Scenario;
 use crate::solver::acoustic::guides::Surroundings;
 use crate::solver::fdtd::reflection::reflected;
@@ -66,9 +67,9 @@ fn guide_sends_back(scenario: &Scenario) -> anyhow::Result<Option<String>> {
 
 /// What walls with an impedance take, a line for each value.
 fn walls_take(scenario: &Scenario) -> Vec<String> {
-    let layers = scenario.medium().layers().iter();
-    let mut values: Vec<f64> = layers
-        .filter(|layer| layer.sets == Sets::Impedance)
+    let layers = || scenario.medium().layers().iter();
+    let mut values: Vec<f64> = layers()
+        .filter(|layer| layer.sets == Sets::Impedance && layer.pole.is_none())
         .filter_map(|layer| match layer.value {
             Value::Number(number) => Some(number),
             Value::Expression(_) => None,
@@ -84,7 +85,58 @@ fn walls_take(scenario: &Scenario) -> Vec<String> {
             random_absorption(*xi)
         )
     };
-    values.iter().map(line).collect()
+    let with_pole = |layer: &Layer| {
+        let (Some(pole), Value::Number(low)) = (layer.pole, &layer.value) else {
+            return None;
+        };
+        let at = [0.25, 0.5, 1.0, 2.0, 4.0].map(|ratio| {
+            let frequency = ratio * pole.corner;
+            let absorbed = random_absorption_of(impedance_at(*low, &pole, frequency));
+            format!("{absorbed:.4} at {}Hz", units::si(frequency))
+        });
+        Some(format!(
+            "Z/ρc = {} far below {}Hz, {} far above: absorb of a diffuse sound {}",
+            short(*low),
+            units::si(pole.corner),
+            short(pole.high),
+            at.join(", ")
+        ))
+    };
+    values.iter().map(line).chain(layers().filter_map(with_pole)).collect()
+}
+
+/// How well a medium follows its law of attenuation.
+fn medium_attenuates(scenario: &Scenario) -> Option<String> {
+    let Model::Acoustic(acoustic) = scenario.model() else {
+        return None;
+    };
+    let law = acoustic.attenuation?;
+    let layers = scenario.medium().layers().iter();
+    let set = layers.filter_map(|layer| match layer.value {
+        Value::Number(number) if layer.sets == Sets::Attenuation => Some(number),
+        _ => None,
+    });
+    let value = set.fold(law.value, f64::max);
+    let made = law.relaxations();
+    let off = |f: f64| plane_wave(&made, acoustic.speed, value, f)[0] / law.wanted(value, f) - 1.0;
+    let most = law
+        .frequencies(65)
+        .map(off)
+        .fold(0.0, |most: f64, off| most.max(off.abs()));
+    let [low, high] = law.band;
+    let speed = |f: f64| plane_wave(&made, acoustic.speed, value, f)[1];
+    Some(format!(
+        "{} relaxations: {} dB/m at {}Hz, as f^{} from {}Hz to {}Hz within {:.1} %; waves run at {:.2} to {:.2} m/s there",
+        made.len(),
+        short(value),
+        units::si(law.at),
+        short(law.exponent),
+        units::si(low),
+        units::si(high),
+        100.0 * if value > 0.0 { most } else { 0.0 },
+        speed(low),
+        speed(high)
+    ))
 }
 
 pub(super) fn run(args: &CheckArgs) -> anyhow::Result<()> {
@@ -113,6 +165,9 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<()> {
     }
     for line in walls_take(&scenario) {
         say!("  walls     {line}");
+    }
+    if let Some(line) = medium_attenuates(&scenario) {
+        say!("  medium    {line}");
     }
     say!(
         "  equation  {}, {} layers, {} detectors, {} expectations",

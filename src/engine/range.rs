@@ -44,8 +44,10 @@ pub fn shown_quantity(scenario: &Scenario, asked: Quantity, pixels_per_site: f64
 #[must_use]
 pub fn least_share(quantity: Option<Quantity>) -> f32 {
     match quantity {
-        Some(Quantity::Density | Quantity::Energy | Quantity::Momentum) => LEAST_SHARE * LEAST_SHARE,
-        Some(Quantity::Peak) => 0.0,
+        Some(Quantity::Density | Quantity::Energy | Quantity::Momentum | Quantity::Intensity) => {
+            LEAST_SHARE * LEAST_SHARE
+        }
+        Some(Quantity::Peak | Quantity::Level) => 0.0,
         _ => LEAST_SHARE,
     }
 }

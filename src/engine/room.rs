@@ -2,7 +2,7 @@
 
 use super::{Engine, EngineError};
 use crate::physics::room::{self, BandDecay, Response, ResponseError};
-use crate::physics::{Detector, Equation, Measure, Region};
+use crate::physics::{Detector, Equation, Measure, Reading, Region};
 use crate::scene::Scenario;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -50,8 +50,9 @@ impl RoomError {
 
 /// Whether a detector records the pressure.
 fn hears(detector: &Detector) -> bool {
-    matches!(detector.measure, Measure::Pressure)
-        || (detector.measure == Measure::Value && matches!(detector.region, Region::Point(_)))
+    let point = matches!(detector.region, Region::Point(_));
+    detector.reading == Reading::Itself
+        && (detector.measure == Measure::Pressure || (detector.measure == Measure::Value && point))
 }
 
 /// The names of the detectors that record the pressure.

@@ -94,6 +94,10 @@ pub fn sign(quantity: Quantity) -> &'static str {
         Quantity::Energy => "energy",
         Quantity::Peak => "peak",
         Quantity::Momentum => "|ψ(k)|²",
+        Quantity::Rms => "p_rms / Pa",
+        Quantity::Level => "L / dB",
+        Quantity::Velocity => "|v| / (m/s)",
+        Quantity::Intensity => "|I| / (W/m²)",
     }
 }
 

@@ -164,6 +164,7 @@ mod tests {
 
     fn layer(sets: Sets, axis: Option<usize>, value: f64, min: [f64; 3], max: [f64; 3]) -> Layer {
         Layer {
+            pole: None,
             sets,
             axis,
             shape: Shape::Box { min, max },

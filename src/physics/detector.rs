@@ -50,6 +50,85 @@ impl Measure {
     }
 }
 
+/// Pressure of 0 dB, Pa (ISO 1683).
+pub const REFERENCE_PRESSURE: f64 = 2e-5;
+
+/// The level of silence, dB.
+const SILENCE: f64 = -400.0;
+
+/// What a detector makes of what it measures.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Reading {
+    /// Nothing else.
+    #[default]
+    Itself,
+    /// Its mean.
+    Mean,
+    /// The root of its mean square.
+    Rms,
+    /// The level of that, 20 lg(p/20 µPa) in dB.
+    Level,
+}
+
+impl Reading {
+    /// Every reading with its word in a scene file.
+    pub const ALL: [(&'static str, Self); 4] = [
+        ("itself", Self::Itself),
+        ("mean", Self::Mean),
+        ("rms", Self::Rms),
+        ("level", Self::Level),
+    ];
+
+    /// The word in a scene file.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        super::word_in(&Self::ALL, self)
+    }
+
+    /// What is averaged of a value.
+    fn averaged(self, value: f64) -> f64 {
+        if matches!(self, Self::Rms | Self::Level) {
+            value * value
+        } else {
+            value
+        }
+    }
+
+    /// What is averaged, of a reading that was taken.
+    fn average_of(self, reading: f64) -> f64 {
+        match self {
+            Self::Itself | Self::Mean => reading,
+            Self::Rms => reading * reading,
+            Self::Level => (REFERENCE_PRESSURE * 10f64.powf(reading / 20.0)).powi(2),
+        }
+    }
+
+    /// The reading of an average.
+    fn of_average(self, average: f64) -> f64 {
+        match self {
+            Self::Itself | Self::Mean => average,
+            Self::Rms => average.sqrt(),
+            Self::Level => (10.0 * (average / REFERENCE_PRESSURE.powi(2)).log10()).max(SILENCE),
+        }
+    }
+
+    /// The reading after a `value` that was measured `passed` seconds after the reading `before`, `since` seconds after the first: the mean over all of the time, or with the time constant `over` one in which
+    /// the past fades as e^(−t/over) (the time weighting of sound level meters, IEC 61672-1, there 0.125 s and 1 s).
+    #[must_use]
+    pub fn after(self, before: Option<f64>, value: f64, [passed, since]: [f64; 2], over: Option<f64>) -> f64 {
+        let new = self.averaged(value);
+        let Some(before) = before.filter(|_| self != Self::Itself && since > 0.0) else {
+            return self.of_average(new);
+        };
+        let share = match over {
+            Some(over) => -(-passed / over).exp_m1(),
+            None => (passed / since).min(1.0),
+        };
+        let before = self.average_of(before);
+        self.of_average(before + share * (new - before))
+    }
+}
+
 /// Where a detector looks; lengths.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Region {
@@ -82,6 +161,40 @@ pub struct Detector {
     pub region: Region,
     /// What it records.
     pub measure: Measure,
+    /// What it makes of that.
+    pub reading: Reading,
+    /// The time constant of its average, s; `None` = all of the run.
+    pub over: Option<f64>,
     /// It records at steps whose number is a multiple of this; 1 or more.
     pub every: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::f64::consts::{PI, TAU};
+
+    /// Of a sine of amplitude 2 Pa over whole periods: √2 Pa, 96.99 dB, and no mean. Sums over whole periods are exact.
+    #[test]
+    fn means_are_those_of_all_of_the_time() {
+        let steps = 64 * 20;
+        let read = |reading: Reading, over: Option<f64>| {
+            (0..=steps).fold(None, |before, n| {
+                let t = f64::from(n) / 64.0;
+                Some(reading.after(before, 2.0 * (TAU * t).sin(), [1.0 / 64.0, t], over))
+            })
+        };
+        assert!((read(Reading::Rms, None).unwrap_or(0.0) - 2f64.sqrt()).abs() < 1e-12);
+        assert!(read(Reading::Mean, None).unwrap_or(1.0).abs() < 1e-12);
+        let level = 20.0 * (2f64.sqrt() / REFERENCE_PRESSURE).log10();
+        assert!((read(Reading::Level, None).unwrap_or(0.0) - level).abs() < 1e-9);
+        // The square swings by itself about its mean at twice the frequency; a mean that fades lets 1/(2ωT) of it through.
+        let fading = read(Reading::Rms, Some(2.0)).unwrap_or(0.0).powi(2);
+        assert!(
+            (fading / 2.0 - 1.0).abs() < 1.0 / (8.0 * PI) + (-10.0f64).exp() + 0.01,
+            "{fading}"
+        );
+        assert!(Reading::Level.after(None, 0.0, [0.0, 0.0], None) <= SILENCE);
+        assert!((Reading::Itself.after(Some(3.0), -7.0, [1.0, 1.0], None) + 7.0).abs() < 1e-15);
+    }
 }

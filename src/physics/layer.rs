@@ -19,6 +19,8 @@ pub enum Sets {
     Absorption,
     /// Z/ρc of the rigid faces of walls and edges: they take energy (see `solver::acoustic::impedance`).
     Impedance,
+    /// Attenuation of sound in the medium at the frequency of `acoustic.attenuation`, dB/m.
+    Attenuation,
     /// What the hopping J of bonds is multiplied by (see [`super::bonds`]).
     Hopping,
     /// Magnetic flux through plaquettes of the x–y plane, in flux quanta.
@@ -27,13 +29,14 @@ pub enum Sets {
 
 impl Sets {
     /// Every quantity with its word in a scene file.
-    pub const ALL: [(&'static str, Self); 8] = [
+    pub const ALL: [(&'static str, Self); 9] = [
         ("potential", Self::Potential),
         ("speed", Self::Speed),
         ("density", Self::Density),
         ("wall", Self::Wall),
         ("absorption", Self::Absorption),
         ("impedance", Self::Impedance),
+        ("attenuation", Self::Attenuation),
         ("hopping", Self::Hopping),
         ("flux", Self::Flux),
     ];
@@ -49,7 +52,7 @@ impl Sets {
     pub fn fits(self, equation: Equation) -> bool {
         match self {
             Self::Potential | Self::Hopping | Self::Flux => equation == Equation::Schrodinger,
-            Self::Speed | Self::Density | Self::Impedance => equation == Equation::Acoustic,
+            Self::Speed | Self::Density | Self::Impedance | Self::Attenuation => equation == Equation::Acoustic,
             Self::Wall | Self::Absorption => true,
         }
     }
@@ -157,6 +160,15 @@ pub enum Shape {
     Array(Arc<Samples>),
 }
 
+/// An impedance that depends on the frequency: 1/ξ = 1/ξ_high + (1/ξ_low − 1/ξ_high)/(1 + if/corner), ξ_low the layer's value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WallPole {
+    /// ξ far above the corner.
+    pub high: f64,
+    /// The frequency between the two, Hz.
+    pub corner: f64,
+}
+
 /// One layer of the medium.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layer {
@@ -172,4 +184,6 @@ pub struct Layer {
     pub mode: Mode,
     /// The value is multiplied by this function of t.
     pub drive: Option<Expression>,
+    /// How an impedance depends on the frequency; `None` = it does not.
+    pub pole: Option<WallPole>,
 }

@@ -4,7 +4,7 @@
 use super::absorber::strength;
 use super::expression::{Argument, Scratch};
 use super::shape::{distance, position};
-use super::{Expression, Layer, Mode, Sets, Value};
+use super::{Expression, Layer, Mode, Sets, Value, WallPole};
 use crate::grid::{Edge, Grid};
 use rayon::prelude::*;
 use std::cell::RefCell;
@@ -128,6 +128,26 @@ impl Medium {
     pub fn impedance_row(&self, j: usize, k: usize, x: Range<usize>, out: &mut [f64]) {
         out.fill(f64::INFINITY);
         self.apply(Sets::Impedance, None, j, k, x, out);
+    }
+
+    /// Sites `x` of row (j, k) of the attenuation, dB/m; `background` where no layer sets it.
+    pub fn attenuation_row(&self, background: f64, j: usize, k: usize, x: Range<usize>, out: &mut [f64]) {
+        out.fill(background);
+        self.apply(Sets::Attenuation, None, j, k, x, out);
+    }
+
+    /// Whether the impedance of a wall depends on the frequency.
+    #[must_use]
+    pub fn has_poles(&self) -> bool {
+        self.layers.iter().any(|layer| layer.pole.is_some())
+    }
+
+    /// How the impedance of the wall at a site depends on the frequency: as that of the last layer which sets it there does.
+    #[must_use]
+    pub fn wall_pole(&self, [i, j, k]: [usize; 3]) -> Option<WallPole> {
+        let site = [i, self.grid.global(1, j), self.grid.global(2, k)];
+        let mut own = self.layers.iter().rev().filter(|layer| layer.sets == Sets::Impedance);
+        own.find(|layer| layer.shape.contains(site, &self.whole))?.pole
     }
 
     /// Sites `x` of row (j, k): what multiplies the hopping of the bonds from them to the next site along `axis`.

@@ -2,6 +2,7 @@
 //! and exact solutions.
 
 pub mod absorber;
+pub mod attenuation;
 pub mod bonds;
 pub mod detector;
 pub mod eigen;
@@ -23,12 +24,13 @@ pub mod source;
 pub mod spectrum;
 pub mod state;
 
+pub use attenuation::Attenuation;
 pub use bonds::Bonds;
-pub use detector::{Detector, Measure, Region};
+pub use detector::{Detector, Measure, REFERENCE_PRESSURE, Reading, Region};
 pub use eigenstates::Eigenstates;
 pub use exchange::Exchange;
 pub use expression::Expression;
-pub use layer::{Layer, Mode, Sets, Shape, Value};
+pub use layer::{Layer, Mode, Sets, Shape, Value, WallPole};
 pub use measurement::{Measurement, Outcome};
 pub use medium::Medium;
 pub use mirror::{Mirror, MirrorMethod, Placement, Refocus};
@@ -95,6 +97,8 @@ pub struct Acoustic {
     pub speed: f64,
     /// Density in kg/m³ where no layer changes it.
     pub density: f64,
+    /// How the medium attenuates, if it does.
+    pub attenuation: Option<Attenuation>,
 }
 
 /// The equation with its constants.

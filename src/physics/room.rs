@@ -19,7 +19,9 @@ mod walls;
 pub use decay::{Decay, Line, TooShort};
 pub use octaves::{Octave, filtered, octaves};
 pub use response::{Response, ResponseError, convolved};
-pub use walls::{normal_absorption, random_absorption, reflection};
+pub use walls::{
+    impedance_at, normal_absorption, normal_absorption_of, random_absorption, random_absorption_of, reflection,
+};
 
 /// What is told of one band.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,7 +6,11 @@
 //! - 2D: p = amplitude/(2πc²) ∫ s(t′) [(t − t′)² − r²/c²]^(−1/2) dt′ up to t − r/c,
 //! - 3D: p = amplitude · s(t − r/c)/(4πc²r).
 //!
-//! Source: Morse & Ingard 1968, Theoretical Acoustics, §7.1 (Green functions of the wave equation).
+//! A dipole is a force F = amplitude · s(t) along n, ρ ∂v/∂t = −∇p + F δ^d(r − r₀), so S = −c² amplitude s(t) n·∇δ^d. Across all of a grid it sends ±½ amplitude · s(t − |x|/c)
+//! to either side. A source that goes one way adds the monopole that is as loud, S = c amplitude s′(t) δ^d: amplitude · s(t − x/c) along n, nothing against it;
+//! of a point there comes (1 + cos θ)/2 of what goes straight on.
+//!
+//! Sources: Morse & Ingard 1968, Theoretical Acoustics, §7.1 (Green functions of the wave equation, dipoles); Olson 1940, Elements of Acoustical Engineering, ch. 11 (cardioid).
 
 use std::f64::consts::PI;
 use std::path::PathBuf;
@@ -34,6 +38,27 @@ pub enum Place {
         /// The other end, m.
         to: [f64; 3],
     },
+    /// A disk of this amplitude a square metre across an axis of three dimensions; the grid's edges cut it.
+    Disk {
+        /// Its centre, m; beside the grid, too.
+        center: [f64; 3],
+        /// Its radius, m.
+        radius: f64,
+        /// The axis that it stands across, 0 to 2.
+        normal: usize,
+    },
+}
+
+/// Where a source sends its sound; unit vectors.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Pattern {
+    /// Alike in all directions.
+    #[default]
+    Monopole,
+    /// A force along this direction.
+    Dipole([f64; 3]),
+    /// A force and a monopole that cancel behind it.
+    OneWay([f64; 3]),
 }
 
 /// A recorded sound.
@@ -87,18 +112,41 @@ pub struct Source {
     pub place: Place,
     /// What it plays.
     pub signal: Signal,
-    /// The factor of the signal, Pa m^d/s² for points.
+    /// Where it sends it.
+    pub pattern: Pattern,
+    /// The factor of the signal: of points Pa m^d/s², Pa m^(d−1) with a direction.
     pub amplitude: f64,
     /// When it starts, s.
     pub delay: f64,
+    /// What the phase of sines is ahead, rad.
+    pub phase: f64,
     /// How it moves from t = 0 on, m/s; 0 = it stays.
     pub velocity: [f64; 3],
 }
 
+impl Source {
+    /// s(t − delay − `later`).
+    #[must_use]
+    pub fn signal_at(&self, t: f64, later: f64) -> f64 {
+        self.signal.with_phase(t - self.delay - later, self.phase)
+    }
+}
+
 impl Signal {
+    /// Whether it has a phase: sines under whatever window.
+    #[must_use]
+    pub fn has_phase(&self) -> bool {
+        matches!(self, Self::Sine { .. } | Self::Burst { .. } | Self::Chirp { .. })
+    }
+
     /// s(t).
     #[must_use]
     pub fn at(&self, t: f64) -> f64 {
+        self.with_phase(t, 0.0)
+    }
+
+    /// s(t) whose sine is this phase ahead, rad.
+    fn with_phase(&self, t: f64, phase: f64) -> f64 {
         if t < 0.0 {
             return 0.0;
         }
@@ -114,11 +162,11 @@ impl Signal {
                 } else {
                     1.0
                 };
-                fade * (2.0 * PI * turns).sin()
+                fade * (2.0 * PI * turns + phase).sin()
             }
             Self::Burst { frequency, cycles } => {
                 let turns = frequency * t;
-                hann(turns / cycles) * (2.0 * PI * turns).sin()
+                hann(turns / cycles) * (2.0 * PI * turns + phase).sin()
             }
             Self::Chirp {
                 frequency,
@@ -126,7 +174,7 @@ impl Signal {
                 duration,
             } => {
                 let turns = t * (frequency + (to_frequency - frequency) * t / (2.0 * duration));
-                hann(t / duration) * (2.0 * PI * turns).sin()
+                hann(t / duration) * (2.0 * PI * turns + phase).sin()
             }
             Self::Recording(recording) => recording.at(t),
         }

@@ -10,7 +10,7 @@ pub use super::theory_file::{DrawnFile, MarkFile, NoteFile, TheoryFile, ValueFil
 use crate::field::Precision;
 use crate::grid::Edge;
 use crate::physics::mirror::{Drive, MirrorMethod};
-use crate::physics::{Exchange, Measure, Mode, Sets};
+use crate::physics::{Attenuation, Exchange, Measure, Mode, Reading, Sets, WallPole};
 use crate::scene::scenario::BackendChoice;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -124,6 +124,8 @@ pub struct AcousticFile {
     pub speed: f64,
     /// Density, kg/m³.
     pub density: f64,
+    /// `attenuation`.
+    pub attenuation: Option<Attenuation>,
 }
 
 impl Default for AcousticFile {
@@ -131,6 +133,7 @@ impl Default for AcousticFile {
         Self {
             speed: 343.0,
             density: 1.2,
+            attenuation: None,
         }
     }
 }
@@ -308,6 +311,8 @@ pub struct LayerFile {
     pub mode: Mode,
     /// A formula of t that the value is multiplied by.
     pub drive: Option<String>,
+    /// `high` and `corner` of an impedance.
+    pub pole: Option<WallPole>,
 }
 
 impl LayerFile {
@@ -324,6 +329,7 @@ impl LayerFile {
             value,
             mode: Mode::Set,
             drive: None,
+            pole: None,
         }
     }
 }
@@ -347,6 +353,46 @@ pub enum SourcePlace {
         /// Seconds, one per element; empty = none.
         delays: Vec<f64>,
     },
+    /// `center`, `radius` and `normal`.
+    Disk {
+        /// Its centre.
+        center: Vec<f64>,
+        /// Its radius.
+        radius: f64,
+        /// The axis that it stands across.
+        normal: usize,
+    },
+}
+
+/// Where a source sends its sound.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PatternFile {
+    /// Alike in all directions.
+    #[default]
+    Monopole,
+    /// A force along `direction`.
+    Dipole,
+    /// Along `direction`, and not against it.
+    OneWay,
+}
+
+impl PatternFile {
+    /// The words in a scene file.
+    pub const WORDS: [(&'static str, Self); 3] = [
+        ("monopole", Self::Monopole),
+        ("dipole", Self::Dipole),
+        ("one-way", Self::OneWay),
+    ];
+
+    /// The word in a scene file.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Monopole => "monopole",
+            Self::Dipole => "dipole",
+            Self::OneWay => "one-way",
+        }
+    }
 }
 
 /// What a source sends.
@@ -394,12 +440,35 @@ pub struct SourceFile {
     pub place: SourcePlace,
     /// What.
     pub signal: SignalFile,
+    /// Where it sends it.
+    pub pattern: PatternFile,
+    /// Along what, of any length; empty for a monopole, and for a disk that sends along its normal.
+    pub direction: Vec<f64>,
     /// Pa.
     pub amplitude: f64,
     /// s.
     pub delay: f64,
+    /// rad.
+    pub phase: f64,
     /// m/s; empty = it stays.
     pub velocity: Vec<f64>,
+}
+
+impl SourceFile {
+    /// A monopole that plays from t = 0 on where it stands.
+    #[must_use]
+    pub fn new(place: SourcePlace, signal: SignalFile, amplitude: f64) -> Self {
+        Self {
+            place,
+            signal,
+            pattern: PatternFile::Monopole,
+            direction: Vec::new(),
+            amplitude,
+            delay: 0.0,
+            phase: 0.0,
+            velocity: Vec::new(),
+        }
+    }
 }
 
 /// Where a detector looks.
@@ -437,6 +506,10 @@ pub struct DetectorFile {
     pub measure: Option<Measure>,
     /// It records every n-th step; `None` = 1.
     pub every: Option<usize>,
+    /// What it makes of that.
+    pub reading: Reading,
+    /// The time constant of its average, s; `None` = all of the run.
+    pub over: Option<f64>,
 }
 
 /// Where the transducers of a mirror stand.
@@ -519,6 +592,8 @@ pub struct ViewFile {
     pub shading: bool,
     /// The time that the scene's picture in a gallery shows; `None` = the middle of its run.
     pub cover: Option<f64>,
+    /// The time constant of means, s; `None` = all of the run.
+    pub over: Option<f64>,
     /// The plots that suit the scene; empty = the user's own choice.
     pub plots: Vec<Plot>,
     /// The corners of the part that is shown at first, `[min, max]`; `None` = all of it.
@@ -538,6 +613,7 @@ impl Default for ViewFile {
             opacity: Opacity::Soft,
             shading: false,
             cover: None,
+            over: None,
             plots: Vec::new(),
             region: None,
         }

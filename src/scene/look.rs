@@ -55,11 +55,19 @@ pub enum Quantity {
     Peak,
     /// |ψ(k)|².
     Momentum,
+    /// √⟨p²⟩.
+    Rms,
+    /// 20 lg(√⟨p²⟩/20 µPa), dB; 0 where it is less.
+    Level,
+    /// |v| of the medium.
+    Velocity,
+    /// |⟨p v⟩|.
+    Intensity,
 }
 
 impl Quantity {
     /// Every quantity with its word in a scene file.
-    pub const ALL: [(&'static str, Self); 8] = [
+    pub const ALL: [(&'static str, Self); 12] = [
         ("density", Self::Density),
         ("phase", Self::Phase),
         ("real", Self::Real),
@@ -68,6 +76,10 @@ impl Quantity {
         ("energy", Self::Energy),
         ("peak", Self::Peak),
         ("momentum", Self::Momentum),
+        ("rms", Self::Rms),
+        ("level", Self::Level),
+        ("velocity", Self::Velocity),
+        ("intensity", Self::Intensity),
     ];
 
     /// Whether it can be shown of a field of this equation.
@@ -77,7 +89,9 @@ impl Quantity {
             Self::Density | Self::Phase | Self::Real | Self::Imaginary | Self::Momentum => {
                 equation == Equation::Schrodinger
             }
-            Self::Pressure => equation == Equation::Acoustic,
+            Self::Pressure | Self::Rms | Self::Level | Self::Velocity | Self::Intensity => {
+                equation == Equation::Acoustic
+            }
             Self::Energy | Self::Peak => true,
         }
     }
@@ -94,7 +108,17 @@ impl Quantity {
             Self::Energy => "energy",
             Self::Peak => "peak",
             Self::Momentum => "momentum",
+            Self::Rms => "rms",
+            Self::Level => "level",
+            Self::Velocity => "velocity",
+            Self::Intensity => "intensity",
         }
+    }
+
+    /// Whether it is made beside the steps, from means over time or from the velocity of the medium.
+    #[must_use]
+    pub fn is_beside_steps(self) -> bool {
+        matches!(self, Self::Rms | Self::Level | Self::Velocity | Self::Intensity)
     }
 
     /// What a graph shows of it: |ψ|² where a picture shows |ψ| and phase.
@@ -110,6 +134,7 @@ impl Quantity {
             Self::Phase => Kind::Cyclic,
             Self::Real | Self::Imaginary | Self::Pressure => Kind::Diverging,
             Self::Density | Self::Energy | Self::Peak | Self::Momentum => Kind::Sequential,
+            Self::Rms | Self::Level | Self::Velocity | Self::Intensity => Kind::Sequential,
         }
     }
 }

@@ -124,6 +124,18 @@ static PRESETS: &[Preset] = &[
         text: include_str!("../../presets/damped-tube.toml"),
     },
     Preset {
+        name: "curtain",
+        text: include_str!("../../presets/curtain.toml"),
+    },
+    Preset {
+        name: "tissue",
+        text: include_str!("../../presets/tissue.toml"),
+    },
+    Preset {
+        name: "piston",
+        text: include_str!("../../presets/piston.toml"),
+    },
+    Preset {
         name: "beats",
         text: include_str!("../../presets/beats.toml"),
     },

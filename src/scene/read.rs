@@ -3,9 +3,9 @@
 use super::decode::{Decode, Diagnostics, Section};
 use super::document::{Document, Node, Value};
 use super::file::{
-    AcousticFile, DetectorFile, EdgesFile, EigenstateFile, ExpectFile, FORMAT, GridFile, MirrorFile, PacketFile,
-    PulseFile, QuantumFile, RegionFile, SceneFile, SignalFile, SolverFile, SourceFile, SourcePlace, SweepFile,
-    TransducersFile, ViewFile,
+    AcousticFile, DetectorFile, EdgesFile, EigenstateFile, ExpectFile, FORMAT, GridFile, LayerFile, MirrorFile,
+    PacketFile, PatternFile, PulseFile, QuantumFile, RegionFile, SceneFile, SignalFile, SolverFile, SourceFile,
+    SourcePlace, SweepFile, TransducersFile, ViewFile,
 };
 use super::read_layer::layer;
 use super::read_theory;
@@ -14,7 +14,7 @@ use super::scenario::{BackendChoice, Parameter, TimeSpec};
 use crate::field::Precision;
 use crate::grid::Edge;
 use crate::physics::mirror::{Drive, MirrorMethod};
-use crate::physics::{Exchange, Measure};
+use crate::physics::{Attenuation, Exchange, Measure, Reading};
 use std::path::PathBuf;
 
 /// Reads the whole document; what is wrong is noted, and a stand-in takes its place.
@@ -141,9 +141,25 @@ fn acoustic(mut section: Section<'_>, found: &mut Diagnostics) -> AcousticFile {
     let acoustic = AcousticFile {
         speed: section.get("speed", found).unwrap_or(default.speed),
         density: section.get("density", found).unwrap_or(default.density),
+        attenuation: section
+            .table("attenuation", found)
+            .map(|section| attenuation(section, found)),
     };
     section.close(found, |_| None);
     acoustic
+}
+
+fn attenuation(mut section: Section<'_>, found: &mut Diagnostics) -> Attenuation {
+    let at = section.need("at", "1e6", found);
+    let band: Option<[f64; 2]> = section.get("band", found);
+    let law = Attenuation {
+        at,
+        value: section.need("value", "50.0", found),
+        exponent: section.get("exponent", found).unwrap_or(1.0),
+        band: band.unwrap_or([at / 4.0, at * 4.0]),
+    };
+    section.close(found, |_| None);
+    law
 }
 
 /// A number or the word `auto`.
@@ -262,11 +278,12 @@ fn source(mut section: Section<'_>, found: &mut Diagnostics) -> SourceFile {
         section.has("at"),
         section.has("from") || section.has("to"),
         section.has("points"),
+        section.has("center"),
     ];
     one_of_ways(
         &section,
         ways,
-        "`at`, `from` and `to`, or `points`",
+        "`at`, `from` and `to`, `points`, or `center`",
         "at = [1.0, 2.0]",
         true,
         found,
@@ -282,6 +299,17 @@ fn source(mut section: Section<'_>, found: &mut Diagnostics) -> SourceFile {
         SourcePlace::Points {
             points: points(&mut section, found),
             delays: section.get("delays", found).unwrap_or_default(),
+        }
+    } else if ways[3] {
+        SourcePlace::Disk {
+            center: section.need("center", "[1.0, 1.0, 0.0]", found),
+            radius: section.need("radius", "0.1", found),
+            normal: if section.has("normal") {
+                section.word("normal", &LayerFile::AXES, found).unwrap_or(2)
+            } else {
+                section.need::<String>("normal", "\"z\"", found);
+                2
+            },
         }
     } else {
         SourcePlace::Point(Vec::new())
@@ -322,8 +350,11 @@ fn source(mut section: Section<'_>, found: &mut Diagnostics) -> SourceFile {
     let source = SourceFile {
         place,
         signal,
+        pattern: section.word("pattern", &PatternFile::WORDS, found).unwrap_or_default(),
+        direction: section.get("direction", found).unwrap_or_default(),
         amplitude: section.get("amplitude", found).unwrap_or(1.0),
         delay: section.get("delay", found).unwrap_or(0.0),
+        phase: section.get("phase", found).unwrap_or(0.0),
         velocity: section.get("velocity", found).unwrap_or_default(),
     };
     section.close(found, |key| {
@@ -333,6 +364,9 @@ fn source(mut section: Section<'_>, found: &mut Diagnostics) -> SourceFile {
             "to",
             "points",
             "delays",
+            "center",
+            "radius",
+            "normal",
             "frequency",
             "cycles",
             "to_frequency",
@@ -357,13 +391,13 @@ fn points(section: &mut Section<'_>, found: &mut Diagnostics) -> Vec<Vec<f64>> {
 /// Notes a fault unless exactly one (or, where it is not `required`, at most one) of several ways was taken.
 fn one_of_ways(
     section: &Section<'_>,
-    ways: [bool; 3],
+    ways: impl AsRef<[bool]>,
     list: &str,
     example: &str,
     required: bool,
     found: &mut Diagnostics,
 ) {
-    let count = ways.iter().filter(|way| **way).count();
+    let count = ways.as_ref().iter().filter(|way| **way).count();
     if count > 1 {
         found.key(
             &section.path,
@@ -406,6 +440,8 @@ fn detector(mut section: Section<'_>, found: &mut Diagnostics) -> DetectorFile {
     };
     let measure = section.word("measure", &Measure::ALL, found);
     let every = section.get("every", found);
+    let reading = section.word("as", &Reading::ALL, found).unwrap_or_default();
+    let over = section.get("over", found);
     section.close(found, |key| match key {
         "at" | "from" | "to" | "region" => {
             Some(("the place is given already".to_owned(), "keep one of them".to_owned()))
@@ -421,6 +457,8 @@ fn detector(mut section: Section<'_>, found: &mut Diagnostics) -> DetectorFile {
         region,
         measure,
         every,
+        reading,
+        over,
     }
 }
 

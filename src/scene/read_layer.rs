@@ -2,7 +2,7 @@
 
 use super::decode::{Diagnostics, Section};
 use super::file::{LayerFile, ShapeFile};
-use crate::physics::{Mode, Sets};
+use crate::physics::{Mode, Sets, WallPole};
 
 /// Every shape's word with its keys.
 const SHAPES: [(&str, &[&str]); 9] = [
@@ -35,6 +35,10 @@ pub(super) fn layer(mut section: Section<'_>, found: &mut Diagnostics) -> LayerF
     let value = section.get("value", found);
     let mode = section.word("mode", &Mode::ALL, found).unwrap_or(Mode::Set);
     let drive = section.get("drive", found);
+    let pole = (section.has("high") || section.has("corner")).then(|| WallPole {
+        high: section.need("high", "1.0", found),
+        corner: section.need("corner", "1000.0", found),
+    });
     let given = section.has("shape");
     section.close(found, |key| {
         let owners: Vec<&str> = SHAPES
@@ -65,6 +69,7 @@ pub(super) fn layer(mut section: Section<'_>, found: &mut Diagnostics) -> LayerF
         value,
         mode,
         drive,
+        pole,
     }
 }
 

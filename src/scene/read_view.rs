@@ -44,6 +44,7 @@ pub(super) fn view(mut section: Section<'_>, found: &mut Diagnostics) -> ViewFil
         opacity,
         shading: section.get("shading", found).unwrap_or_default(),
         cover: section.get("cover", found),
+        over: section.get("over", found),
         plots: plots(&mut section, found),
         region: section.table("region", found).map(|mut section| {
             let corners = [

@@ -146,6 +146,8 @@ pub struct View {
     pub shading: bool,
     /// The time that the scene's picture in a gallery shows; `None` = the middle of its run.
     pub cover: Option<f64>,
+    /// The time constant of means, s; `None` = all of the run.
+    pub over: Option<f64>,
     /// The plots that suit the scene; empty = the user's own choice.
     pub plots: Vec<Plot>,
     /// The corners of the part that is shown at first, lengths along x and y; `None` = all of the grid.
@@ -293,6 +295,12 @@ impl Scenario {
     pub fn medium(&self) -> &Arc<Medium> {
         &self.medium
     }
+    /// Whether the medium takes energy, anywhere inside the grid or at its walls.
+    #[must_use]
+    pub fn takes_energy(&self) -> bool {
+        let attenuates = matches!(&self.model, Model::Acoustic(acoustic) if acoustic.attenuation.is_some());
+        attenuates || self.medium.absorbs()
+    }
     /// The sources of sound.
     #[must_use]
     pub fn sources(&self) -> &[Source] {
@@ -348,8 +356,10 @@ impl Scenario {
         let energy =
             |expectation: &Expectation| matches!(&expectation.subject, Subject::Observable(name) if name == "energy");
         matches!(self.model, Model::Acoustic(_))
-            && (self.view.quantity == Quantity::Energy
-                || self.expectations.iter().any(energy)
+            && (matches!(
+                self.view.quantity,
+                Quantity::Energy | Quantity::Velocity | Quantity::Intensity
+            ) || self.expectations.iter().any(energy)
                 || (self.detectors.iter()).any(|detector| matches!(detector.measure, Measure::Energy | Measure::Flux)))
     }
     /// `[view]`.

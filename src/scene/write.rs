@@ -2,15 +2,16 @@
 #![expect(clippy::float_cmp, reason = "a key is left out where it is exactly its default")]
 
 use super::file::{
-    DetectorFile, EdgesFile, ExpectFile, FORMAT, GridFile, LayerFile, MirrorFile, PacketFile, QuantumFile, RegionFile,
-    SceneFile, ShapeFile, SignalFile, SolverFile, SourceFile, SourcePlace, TransducersFile, ValueFile, ViewFile,
+    DetectorFile, EdgesFile, ExpectFile, FORMAT, GridFile, LayerFile, MirrorFile, PacketFile, PatternFile, QuantumFile,
+    RegionFile, SceneFile, ShapeFile, SignalFile, SolverFile, SourceFile, SourcePlace, TransducersFile, ValueFile,
+    ViewFile,
 };
 use super::scenario::{BackendChoice, Brightness, ColorRange, Opacity, Orbit, Parameter, TimeSpec, ViewMode};
 use super::write_theory;
 use crate::field::Precision;
 use crate::grid::Edge;
-use crate::physics::Mode;
 use crate::physics::mirror::{Drive, MirrorMethod};
+use crate::physics::{Mode, Reading};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -135,6 +136,14 @@ impl SceneFile {
             w.section("acoustic");
             w.number("speed", acoustic.speed);
             w.number("density", acoustic.density);
+            if let Some(law) = &acoustic.attenuation {
+                let [at, value, exponent] = [law.at, law.value, law.exponent].map(float);
+                let band = floats(&law.band);
+                w.key(
+                    "attenuation",
+                    format!("{{ at = {at}, value = {value}, exponent = {exponent}, band = {band} }}"),
+                );
+            }
         }
         time(&mut w, &self.time);
         solver(&mut w, &self.solver);
@@ -326,6 +335,9 @@ fn layer_keys(layer: &LayerFile) -> Vec<(&'static str, String)> {
     if let Some(drive) = &layer.drive {
         keys.push(("drive", text(drive)));
     }
+    if let Some(pole) = layer.pole {
+        keys.extend([("high", float(pole.high)), ("corner", float(pole.corner))]);
+    }
     keys
 }
 
@@ -340,6 +352,11 @@ fn source_item(w: &mut Writer, source: &SourceFile) {
         SourcePlace::Points { points: list, delays } => {
             w.key("points", points(list));
             w.key_unless(delays.is_empty(), "delays", floats(delays));
+        }
+        SourcePlace::Disk { center, radius, normal } => {
+            w.key("center", floats(center));
+            w.number("radius", *radius);
+            w.key("normal", text(LayerFile::AXES[*normal].0));
         }
     }
     match &source.signal {
@@ -372,6 +389,13 @@ fn source_item(w: &mut Writer, source: &SourceFile) {
             w.optional("rate", *rate);
         }
     }
+    w.key_unless(
+        source.pattern == PatternFile::Monopole,
+        "pattern",
+        text(source.pattern.as_str()),
+    );
+    w.key_unless(source.direction.is_empty(), "direction", floats(&source.direction));
+    w.key_unless(source.phase == 0.0, "phase", float(source.phase));
     w.key_unless(source.amplitude == 1.0, "amplitude", float(source.amplitude));
     w.key_unless(source.delay == 0.0, "delay", float(source.delay));
     w.key_unless(source.velocity.is_empty(), "velocity", floats(&source.velocity));
@@ -397,6 +421,12 @@ fn detector_item(w: &mut Writer, detector: &DetectorFile) {
     if let Some(every) = detector.every {
         w.key("every", every.to_string());
     }
+    w.key_unless(
+        detector.reading == Reading::Itself,
+        "as",
+        text(detector.reading.as_str()),
+    );
+    w.optional("over", detector.over);
 }
 
 fn mirror_section(w: &mut Writer, mirror: &MirrorFile) {
@@ -493,6 +523,7 @@ fn view(w: &mut Writer, view: &ViewFile) {
         preset => w.key("opacity", text(preset.as_str().unwrap_or("soft"))),
     }
     w.key_unless(!view.shading, "shading", true);
+    w.optional("over", view.over);
     if let Some(cover) = view.cover {
         w.key("cover", float(cover));
     }

@@ -60,8 +60,9 @@ impl ImageRequest {
             Equation::Schrodinger => self.require_quantum(),
             Equation::Acoustic => match self.quantity {
                 Quantity::Pressure | Quantity::Energy | Quantity::Peak => Ok(()),
+                quantity if quantity.is_beside_steps() => Ok(()),
                 other => Err(SolverError::Unsupported(format!(
-                    "view.quantity = \"{}\" is not a quantity of sound; choose pressure, energy or peak",
+                    "view.quantity = \"{}\" is not a quantity of sound; choose pressure, energy, peak, rms, level, velocity or intensity",
                     other.as_str()
                 ))),
             },

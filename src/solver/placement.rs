@@ -208,6 +208,7 @@ fn focus(scenario: &Scenario) -> usize {
             crate::physics::source::Place::Line { from, to } => {
                 [0, 1, 2].map(|axis| f64::midpoint(from[axis], to[axis]))
             }
+            crate::physics::source::Place::Disk { center, .. } => *center,
         };
         return grid.index(nearest(grid, at));
     }

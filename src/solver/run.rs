@@ -10,6 +10,7 @@ use crate::backend::threads;
 use crate::field::{FieldData, Precision};
 use crate::physics::{Equation, Observables};
 use crate::scene::Scenario;
+use crate::scene::scenario::Quantity;
 
 /// Scalars of a checkpoint.
 const BASE_TIME: &str = "base_time";
@@ -77,6 +78,17 @@ impl<S: Stepper + 'static> Run<S> {
 }
 
 impl<S: Stepper> Run<S> {
+    /// Refuses pictures that this stepper does not make.
+    fn shows(&self, quantity: Quantity) -> Result<(), SolverError> {
+        if quantity.is_beside_steps() && !self.stepper.shows_beside_steps() {
+            return Err(SolverError::Unsupported(format!(
+                "pictures of \"{}\" are made by fdtd on the processor; set solver.method = \"fdtd\" and solver.backend = \"cpu\", or show the pressure",
+                quantity.as_str()
+            )));
+        }
+        Ok(())
+    }
+
     /// Steps after which the norm is restored: imaginary time changes it in every step; rounding to single precision does little by little, which shows where
     /// nothing else does. A correction every step would be smaller than the rounding of what it multiplies.
     fn norm_every(&self) -> Option<u64> {
@@ -352,11 +364,13 @@ impl<S: Stepper> Solver for Run<S> {
 
     fn image(&mut self, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError> {
         request.require(self.equation())?;
+        self.shows(request.quantity)?;
         threads::run(|| self.stepper.image(&self.clock, request, image))
     }
 
     fn begin_image(&mut self, request: &ImageRequest) -> Result<bool, SolverError> {
         request.require(self.equation())?;
+        self.shows(request.quantity)?;
         threads::run(|| self.stepper.begin_image(&self.clock, request))
     }
 

@@ -214,7 +214,7 @@ pub(super) fn plan(method: &Method, scenario: &Scenario) -> Result<Option<Plan>,
 pub(super) fn absorbs(scenario: &Scenario) -> bool {
     let grid = scenario.grid();
     let edges = &grid.edges()[..grid.rank()];
-    scenario.medium().absorbs() || (grid.absorb_width() > 0 && edges.contains(&Edge::Absorb))
+    scenario.takes_energy() || (grid.absorb_width() > 0 && edges.contains(&Edge::Absorb))
 }
 
 /// An objection as the error of whoever builds a run all the same.

@@ -129,6 +129,11 @@ pub(super) trait Stepper: Send {
     /// Counts on from here.
     fn set_put_in(&mut self, _weight: f64) {}
 
+    /// Whether it makes pictures of means over time and of the velocity ([`Quantity::is_beside_steps`](crate::scene::scenario::Quantity::is_beside_steps)).
+    fn shows_beside_steps(&self) -> bool {
+        false
+    }
+
     /// See [`Solver::keep_velocity`](super::Solver::keep_velocity).
     fn keep_velocity(&mut self) -> Result<(), SolverError> {
         Ok(())

@@ -5,7 +5,7 @@ use super::clock::RunClock;
 use super::transducers::{Act, Sites, Transducers};
 use crate::field::Real;
 use crate::grid::Grid;
-use crate::physics::{Detector, Measure, Model, Region, Sets};
+use crate::physics::{Detector, Measure, Model, Reading, Region, Sets};
 use crate::scene::Scenario;
 use num_complex::{Complex, Complex64};
 use rayon::prelude::*;
@@ -22,6 +22,10 @@ pub struct Taps {
     taps: Vec<Tap>,
     /// `every[detector]`: the steps at which it records.
     every: Vec<u64>,
+    /// What each makes of what it measures, and over how long; no more than the detectors of a scene have.
+    readings: Vec<(Reading, Option<f64>)>,
+    /// When each recorded first; empty before anything does.
+    since: Vec<f64>,
     times: Vec<f64>,
     /// `values[detector][record]`; [`Taps::ABSENT`] where it did not record and another did.
     values: Vec<Vec<f64>>,
@@ -95,6 +99,8 @@ impl Taps {
         Self {
             values: vec![Vec::new(); taps.len()],
             every: detectors.iter().map(|detector| detector.every).collect(),
+            readings: detectors.iter().map(|own| (own.reading, own.over)).collect(),
+            since: Vec::new(),
             taps,
             times: Vec::new(),
             transducers: None,
@@ -252,8 +258,28 @@ impl Taps {
             if self.taps[n].measure == Measure::Peak && !Self::is_absent(now) {
                 now = now.max(self.latest(n).unwrap_or(0.0));
             }
+            if !Self::is_absent(now) {
+                now = self.reading(n, clock.time(), now);
+            }
             self.values[n].push(now);
         }
+    }
+
+    /// What a detector makes of a value that it measured now, before that is recorded.
+    fn reading(&mut self, detector: usize, time: f64, value: f64) -> f64 {
+        let (reading, over) = self.readings.get(detector).copied().unwrap_or_default();
+        if reading == Reading::Itself {
+            return value;
+        }
+        let last = (self.values[detector].iter()).rposition(|value| !Self::is_absent(*value));
+        let Some(last) = last else {
+            self.since.resize(self.taps.len(), time);
+            self.since[detector] = time;
+            return reading.after(None, value, [0.0; 2], over);
+        };
+        let since = self.since.get(detector).copied().unwrap_or(0.0);
+        let passed = [self.times[last], since].map(|then| (time - then).abs());
+        reading.after(Some(self.values[detector][last]), value, passed, over)
     }
 
     /// The last value that a detector recorded.
@@ -294,6 +320,9 @@ impl Taps {
     /// Takes over records that were made before, e.g. from a checkpoint; those that do not fit the detectors are left.
     pub fn restore(&mut self, times: Vec<f64>, values: Vec<Vec<f64>>) {
         if values.len() == self.taps.len() && values.iter().all(|records| records.len() == times.len()) {
+            let first = |values: &Vec<f64>| values.iter().position(|value| !Self::is_absent(*value));
+            let of = |values| first(values).map_or(0.0, |first: usize| times[first]);
+            self.since = values.iter().map(of).collect();
             self.times = times;
             self.values = values;
         }

@@ -11,10 +11,12 @@
     reason = "tests: small sizes, exact comparisons on purpose"
 )]
 
+mod directed;
 mod edges;
 mod energy;
 mod impedance;
 mod long;
+mod means;
 mod media;
 mod modes;
 mod operator;
@@ -22,6 +24,7 @@ mod points;
 #[path = "../common/pressure.rs"]
 mod pressure;
 mod recorded;
+mod relaxation;
 mod runs;
 mod sources;
 mod tiles;

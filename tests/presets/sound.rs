@@ -24,6 +24,9 @@ pub fn predict(name: &str, scenario: &Scenario, speed: f64, at: &[f64]) -> Vec<f
         "tube" | "two-media" => in_a_tube(name, scenario, speed, at),
         "quarter-wave" => quarter_wave(scenario, at),
         "damped-tube" => damped_tube(scenario, speed, at),
+        "curtain" => curtain(scenario, speed, at),
+        "tissue" => tissue(scenario, at),
+        "piston" => piston(scenario, speed, at),
         "beats" => beats(scenario, speed, at),
         "stopped-pipe" => stopped_pipe(scenario, speed, at),
         "reciprocity" | "coupled-rooms" => (0..2).map(|n| room::heard(scenario, speed, n, at[n])).collect(),
@@ -153,7 +156,7 @@ fn distance(a: [f64; 3], b: [f64; 3]) -> f64 {
 fn element(source: &Source, n: usize) -> [f64; 3] {
     match &source.place {
         Place::Points(elements) => elements[n].at,
-        Place::Line { .. } => panic!("points, not a line"),
+        Place::Line { .. } | Place::Disk { .. } => panic!("points, not a line or a disk"),
     }
 }
 
@@ -193,6 +196,97 @@ fn damped_tube(scenario: &Scenario, speed: f64, at: &[f64]) -> Vec<f64> {
     let kept = ((impedance - 1.0) / (impedance + 1.0f64)).powi(2);
     let passed = |t: f64| ((t - source.signal.middle()) * speed / length).round();
     at.iter().map(|t| begin * kept.powf(passed(*t))).collect()
+}
+
+/// What comes back of bursts from a wall of Y = Y∞ + (Y₀ − Y∞)/(1 + sτ), R = (1 − Y)/(1 + Y) = R∞ + κ/(s + λ): the convolution with κe^(−λt) by the midpoint rule.
+fn curtain(scenario: &Scenario, speed: f64, at: &[f64]) -> Vec<f64> {
+    const PARTS: u32 = 40_000;
+    let (slow, fast, corner) = (1.0 / 40.0, 1.0 / 2.0, 400.0);
+    let returned = |y: f64| (1.0 - y) / (1.0 + y);
+    let rate = (1.0 + slow) / (1.0 + fast) * TAU * corner;
+    let strength = (returned(slow) - returned(fast)) * rate;
+    let played = |t: f64| -> f64 {
+        let of = |source: &Source| source.amplitude * source.signal.at(t - source.delay);
+        scenario.sources().iter().map(of).sum()
+    };
+    // From the source to the wall's face, half a site before its first one at 24 m, and back to the listener.
+    let face = 24.0 - 0.5 * scenario.grid().spacing();
+    let way = (face - element(&scenario.sources()[0], 0)[0]) + (face - point(scenario, 0)[0]);
+    let back = |t: f64| {
+        let part = t / f64::from(PARTS);
+        let kept = (0..PARTS).map(|n| {
+            let then = (f64::from(n) + 0.5) * part;
+            (-rate * (t - then)).exp() * played(then)
+        });
+        returned(fast) * played(t) + strength * part * kept.sum::<f64>()
+    };
+    std::iter::once(0.0)
+        .chain(at[1..].iter().map(|t| back(t - way / speed)))
+        .collect()
+}
+
+/// The largest pressure of bursts whose spectra were multiplied by 10^(−α(f) d/20), α = 50 dB/m (f/1 MHz)^1.1: the first two expectations 1 cm deep, the others 5 cm.
+fn tissue(scenario: &Scenario, at: &[f64]) -> Vec<f64> {
+    const PARTS: u32 = 2000;
+    const LINES: u32 = 400;
+    let peak = |source: &Source, depth: f64| {
+        let Signal::Burst { frequency, cycles } = source.signal else {
+            panic!("a burst")
+        };
+        let (lasts, line) = (cycles / frequency, frequency / f64::from(LINES));
+        let part = lasts / f64::from(PARTS);
+        let spectrum: Vec<(f64, Complex64)> = (0..=LINES)
+            .map(|n| {
+                let f = 0.5 * frequency + f64::from(n) * line;
+                let sum: Complex64 = (0..PARTS)
+                    .map(|k| {
+                        let t = f64::from(k) * part;
+                        source.signal.at(t) * Complex64::cis(-TAU * f * t)
+                    })
+                    .sum();
+                (f, sum * part * 10f64.powf(-50.0 * (f / 1e6).powf(1.1) * depth / 20.0))
+            })
+            .collect();
+        let heard = |t: f64| -> f64 {
+            let of = |(f, share): &(f64, Complex64)| (share * Complex64::cis(TAU * f * t)).re;
+            2.0 * line * spectrum.iter().map(of).sum::<f64>()
+        };
+        (-100..=100)
+            .map(|n| heard(lasts / 2.0 + f64::from(n) * 0.01 / frequency).abs())
+            .fold(0.0, f64::max)
+    };
+    let sources = scenario.sources();
+    let order = [(0, 0.01), (1, 0.01), (0, 0.05), (1, 0.05)];
+    assert_eq!(at.len(), order.len());
+    order.map(|(n, depth)| peak(&sources[n], depth)).to_vec()
+}
+
+/// Rayleigh's integral over the disk, p = A/(2πc²) ∫ s(t − R/c)/R dA, at the detectors, whose distances count from the rigid edge half a spacing outside.
+fn piston(scenario: &Scenario, speed: f64, at: &[f64]) -> Vec<f64> {
+    const RINGS: u32 = 160;
+    const SPOKES: u32 = 120;
+    let source = &scenario.sources()[0];
+    let Place::Disk { center, radius, .. } = source.place else {
+        panic!("a disk")
+    };
+    let pressure = |detector: usize, t: f64| {
+        let heard = point(scenario, detector);
+        let [x, y, z] = [0, 1, 2].map(|axis| heard[axis] - center[axis]);
+        let (ring, spoke) = (radius / f64::from(RINGS), TAU / f64::from(SPOKES));
+        let mut sum = 0.0;
+        for n in 0..RINGS * SPOKES {
+            let r = (f64::from(n / SPOKES) + 0.5) * ring;
+            let angle = (f64::from(n % SPOKES) + 0.5) * spoke;
+            let way = (x * x + (y - r * angle.cos()).powi(2) + (z - r * angle.sin()).powi(2)).sqrt();
+            sum += source.signal.at(t - way / speed) / way * r;
+        }
+        source.amplitude * sum * ring * spoke / (TAU * speed * speed)
+    };
+    // The largest of a period at rest.
+    let period = 1.0 / source.signal.highest_frequency();
+    let times = (0..32).map(|n| at[0] - f64::from(n) * period / 32.0);
+    let largest = times.map(|t| pressure(0, t).abs()).fold(0.0, f64::max);
+    vec![largest, pressure(1, at[1])]
 }
 
 /// p = A/(2c) ∫ s dt of each source, by the midpoint rule.

@@ -16,6 +16,7 @@ fn quantum(flux: f64, rank: f64) -> Quantum {
 
 fn layer(sets: Sets, shape: Shape, value: Value) -> Layer {
     Layer {
+        pole: None,
         sets,
         axis: None,
         shape,
@@ -109,6 +110,7 @@ fn bonds_are_those_of_the_lattice() {
         let grid = Grid::new(size, 1.0).with_edges(edges, 0);
         let formula = |text: &str| Value::Expression(Expression::parse(text, SPACE).unwrap());
         let own = |axis: usize, text: &str| Layer {
+            pole: None,
             axis: Some(axis),
             ..layer(Sets::Hopping, Shape::Everywhere, formula(text))
         };

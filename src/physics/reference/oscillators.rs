@@ -250,6 +250,7 @@ mod tests {
     const ACOUSTIC: Acoustic = Acoustic {
         speed: 1.3,
         density: 0.7,
+        attenuation: None,
     };
 
     /// A mode of a rigid room swings at the lattice's frequency; Taylor pieces round at 1e-16 each.

@@ -1,7 +1,7 @@
 //! The impulse response of a place: a record divided by what was played.
 
+use crate::physics::Source;
 use crate::physics::spectrum::evenly;
-use crate::physics::{Signal, Source};
 use num_complex::Complex64;
 use rustfft::FftPlanner;
 
@@ -107,7 +107,7 @@ impl Response {
             if source.velocity != [0.0; 3] {
                 return Err(ResponseError::Moving { source_number });
             }
-            let alike = source.signal == first.signal && source.delay == first.delay;
+            let alike = source.signal == first.signal && source.delay == first.delay && source.phase == first.phase;
             if !alike {
                 return Err(ResponseError::Several { source_number });
             }
@@ -116,13 +116,7 @@ impl Response {
             return Err(ResponseError::Endless { source_number: 0 });
         };
         let begin = times.first().copied().unwrap_or(0.0);
-        Self::deconvolved(
-            &record,
-            (begin, step),
-            &first.signal,
-            (first.delay, duration),
-            first.amplitude,
-        )
+        Self::deconvolved(&record, (begin, step), first, duration)
     }
 
     /// See [`Response::of_record`]; `begin`: the time of the first sample.
@@ -135,11 +129,10 @@ impl Response {
     fn deconvolved(
         record: &[f64],
         (begin, step): (f64, f64),
-        signal: &Signal,
-        (delay, duration): (f64, f64),
-        amplitude: f64,
+        first: &Source,
+        duration: f64,
     ) -> Result<Self, ResponseError> {
-        let lasts = record.len() as f64 * step;
+        let (lasts, delay) = (record.len() as f64 * step, first.delay);
         let left = record.len().saturating_sub((duration / step).ceil() as usize);
         if left < FEWEST || lasts <= delay + duration {
             return Err(ResponseError::SourceOutlasts {
@@ -151,7 +144,7 @@ impl Response {
         let size = (2 * record.len()).next_power_of_two();
         // The delay shifts the response, whose time counts from the source's start.
         let played: Vec<f64> = (0..record.len())
-            .map(|n| amplitude * signal.at(begin + n as f64 * step - delay))
+            .map(|n| first.amplitude * first.signal_at(begin + n as f64 * step, 0.0))
             .collect();
         let source = spectrum(&played, size);
         let mut wave = spectrum(record, size);

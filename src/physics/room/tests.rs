@@ -171,6 +171,8 @@ fn ricker(frequency: f64) -> Source {
         signal: Signal::Ricker { frequency },
         amplitude: 3.0,
         delay: 0.01,
+        phase: 0.0,
+        pattern: crate::physics::source::Pattern::Monopole,
         velocity: [0.0; 3],
     }
 }

@@ -1,4 +1,7 @@
-//! What a locally reacting wall of a real impedance Z = ξρc absorbs.
+//! What a locally reacting wall of an impedance Z = ξρc absorbs.
+
+use crate::physics::WallPole;
+use num_complex::Complex64;
 
 /// R = (ξ − 1)/(ξ + 1): what comes back of the pressure at normal incidence.
 #[must_use]
@@ -32,10 +35,68 @@ pub fn random_absorption(impedance: f64) -> f64 {
     8.0 / xi * (1.0 + 1.0 / (1.0 + xi) - 2.0 / xi * xi.ln_1p())
 }
 
+/// ξ at a frequency in Hz of a wall that has `low` far below its pole's corner: 1/ξ = 1/ξ_high + (1/ξ_low − 1/ξ_high)/(1 + if/corner).
+#[must_use]
+pub fn impedance_at(low: f64, pole: &WallPole, frequency: f64) -> Complex64 {
+    let high = 1.0 / pole.high;
+    let slow = Complex64::new(1.0, frequency / pole.corner);
+    1.0 / (high + (1.0 / low - high) / slow)
+}
+
+/// α₀ = 1 − |(ξ − 1)/(ξ + 1)|² of a complex ξ.
+#[must_use]
+pub fn normal_absorption_of(impedance: Complex64) -> f64 {
+    1.0 - ((impedance - 1.0) / (impedance + 1.0)).norm_sqr()
+}
+
+/// The share of the energy that is taken of a diffuse sound by a wall of a complex ξ = |ξ|e^(iμ), Paris' mean of 1 − |(ξ cos θ − 1)/(ξ cos θ + 1)|²:
+/// (8 cos μ/|ξ|)·[1 + (cos 2μ/sin μ)(1/|ξ|) arctan(|ξ| sin μ/(1 + |ξ| cos μ)) − (cos μ/|ξ|) ln(1 + 2|ξ| cos μ + |ξ|²)].
+///
+/// Source: Kuttruff 2016, Room Acoustics (6th ed.), §2.5.
+#[must_use]
+pub fn random_absorption_of(impedance: Complex64) -> f64 {
+    let (size, phase) = impedance.to_polar();
+    // The fraction with the sine tends to 1/(1 + |ξ|), which the real formula has.
+    if phase.abs() < 1e-6 {
+        return random_absorption(size);
+    }
+    let (sine, cosine) = phase.sin_cos();
+    let turned = (size * sine).atan2(1.0 + size * cosine);
+    let logarithm = (1.0 + 2.0 * size * cosine + size * size).ln();
+    8.0 * cosine / size * (1.0 + (2.0 * phase).cos() / sine * turned / size - cosine / size * logarithm)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::f64::consts::FRAC_PI_2;
+
+    /// As below, of complex impedances; the phase of a passive wall lies within a quarter turn.
+    #[test]
+    fn complex_walls_absorb_as_their_mean_over_angles_says() {
+        for (size, phase) in [(0.5, 0.3), (1.567, -1.0), (5.0, 1.4), (40.0, -0.7), (3.0, 1e-5)] {
+            let xi = Complex64::from_polar(size, phase);
+            let steps = 20_000;
+            let width = FRAC_PI_2 / f64::from(steps);
+            let mean: f64 = (0..steps)
+                .map(|n| {
+                    let angle = (f64::from(n) + 0.5) * width;
+                    normal_absorption_of(xi * angle.cos()) * (2.0 * angle).sin() * width
+                })
+                .sum();
+            let formula = random_absorption_of(xi);
+            assert!((formula - mean).abs() < 1e-6, "{xi}: {formula}, {mean}");
+        }
+        let pole = WallPole {
+            high: 2.0,
+            corner: 500.0,
+        };
+        assert!((impedance_at(50.0, &pole, 1e-3) - 50.0).norm() < 1e-2);
+        assert!((impedance_at(50.0, &pole, 1e9) - 2.0).norm() < 1e-3);
+        // Half of either admittance is left at the corner, and half their difference is the imaginary part.
+        let admittance = 1.0 / impedance_at(50.0, &pole, 500.0);
+        assert!((admittance - Complex64::new(0.26, 0.24)).norm() < 1e-12);
+    }
 
     /// The mean by the midpoint rule over 20 000 angles: its error falls as their square, 1e-8.
     #[test]

@@ -4,8 +4,9 @@ use super::super::file::{LayerFile, ShapeFile, ValueFile};
 use super::super::input;
 use super::{Builder, article, count};
 use crate::grid::Grid;
+use crate::physics::attenuation::STEEPEST;
 use crate::physics::layer::Samples;
-use crate::physics::{Equation, Expression, Layer, Sets, Shape, Value, expression};
+use crate::physics::{Attenuation, Equation, Expression, Layer, Sets, Shape, Value, expression};
 use std::sync::Arc;
 
 /// How far speeds and densities of one scene may lie apart: absorbing layers form the fourth power of the ratio, a number in single precision.
@@ -72,6 +73,7 @@ impl Builder<'_> {
             Some(parsed)
         });
         self.axis_of_bonds(path, given, grid);
+        self.wall_pole(path, given);
         let shape = grid.and_then(|grid| self.shape(path, &given.shape, grid));
         let value = self.layer_value(path, given)?;
         let layer = Layer {
@@ -81,9 +83,60 @@ impl Builder<'_> {
             value,
             mode: given.mode,
             drive,
+            pole: given.pole,
         };
         let good = self.samples(path, &layer, grid?);
         good.then_some(layer)
+    }
+
+    /// Notes what is wrong with the law by which a medium attenuates.
+    pub(super) fn attenuation(&mut self, law: &Attenuation) {
+        let key = |name: &str| format!("acoustic.attenuation.{name}");
+        self.positive(&key("at"), law.at);
+        self.not_negative(&key("value"), law.value);
+        if !(0.0..=STEEPEST).contains(&law.exponent) {
+            let shown = super::super::write::float(law.exponent);
+            let message = format!("{shown} is not between 0 and {STEEPEST}");
+            self.found
+                .value(key("exponent"), message, "write e.g. 1.1, as of tissue");
+        }
+        let [low, high] = law.band;
+        let ratio = high / low;
+        if !(low > 0.0 && (1.5..=1e4).contains(&ratio)) {
+            let message = "the band is two rising frequencies in Hz, 1.5 to 10 000 times apart";
+            self.found.value(key("band"), message, "write e.g. [2.5e5, 4e6]");
+        } else if !(low..=high).contains(&law.at) {
+            let message = "the frequency `at` lies outside of it";
+            self.found.value(key("band"), message, "let the band hold it");
+        }
+    }
+
+    /// Notes what is wrong with how an impedance depends on the frequency, and an attenuation that follows no law.
+    fn wall_pole(&mut self, path: &str, given: &LayerFile) {
+        let law = self.file.acoustic.as_ref().and_then(|acoustic| acoustic.attenuation);
+        if given.sets == Sets::Attenuation && law.is_none() {
+            let message = "an attenuation follows a law of the frequency, and the scene has none";
+            let remedy = "add e.g. `attenuation = { at = 1e6, value = 0.0, exponent = 1.1 }` under [acoustic]";
+            self.found.key(format!("{path}.sets"), message, remedy);
+        }
+        let Some(pole) = given.pole else { return };
+        if given.sets != Sets::Impedance {
+            let message = format!(
+                "a layer that sets \"{}\" is the same at all frequencies; only an impedance has `high` and `corner`",
+                given.sets.as_str()
+            );
+            self.found
+                .key(format!("{path}.high"), message, "remove `high` and `corner`");
+            return;
+        }
+        self.positive(&format!("{path}.corner"), pole.corner);
+        let [low, high] = IMPEDANCE;
+        if !(low..=high).contains(&pole.high) {
+            let shown = super::super::write::float(pole.high);
+            let message = format!("{shown} is no Z/ρc of a wall that takes energy: between {low} and {high:e}");
+            self.found
+                .value(format!("{path}.high"), message, "write e.g. 1, or 1e6 for a rigid wall");
+        }
     }
 
     /// Notes a fault where the axis of a layer is one of nothing.
@@ -155,6 +208,11 @@ impl Builder<'_> {
                         let message =
                             format!("{shown} is no Z/ρc of a wall that takes energy: between {low} and {high:e}");
                         self.found.value(key, message, "write e.g. 20, or 1e6 for a rigid wall");
+                        None
+                    }
+                    Sets::Attenuation if number < 0.0 => {
+                        let message = format!("{shown} is below 0, and would amplify without end");
+                        self.found.value(key, message, "write 0 or a positive number");
                         None
                     }
                     Sets::Absorption if number < 0.0 => {
@@ -358,7 +416,7 @@ impl Builder<'_> {
             Sets::Impedance if !(IMPEDANCE[0]..=IMPEDANCE[1]).contains(&level) => {
                 Some(format!("between {} and {:e}", IMPEDANCE[0], IMPEDANCE[1]))
             }
-            Sets::Absorption if level < 0.0 => Some("at least 0".to_owned()),
+            Sets::Absorption | Sets::Attenuation if level < 0.0 => Some("at least 0".to_owned()),
             _ if level.abs() > most => Some(format!("at most {most:e}")),
             _ => None,
         };

@@ -376,6 +376,9 @@ impl<'a> Builder<'a> {
         if let Some(acoustic) = &self.file.acoustic {
             self.ordinary("acoustic.speed", acoustic.speed);
             self.ordinary("acoustic.density", acoustic.density);
+            if let Some(law) = &acoustic.attenuation {
+                self.attenuation(law);
+            }
         }
         if let Some(quantum) = &self.file.quantum {
             if quantum.mass.is_some() && quantum.hopping.is_some() {
@@ -420,6 +423,7 @@ impl<'a> Builder<'a> {
                 Model::Acoustic(Acoustic {
                     speed: acoustic.speed,
                     density: acoustic.density,
+                    attenuation: acoustic.attenuation,
                 })
             }),
             Equation::Schrodinger => {

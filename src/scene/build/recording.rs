@@ -4,7 +4,7 @@ use super::super::file::{DetectorFile, RegionFile, TransducersFile};
 use super::super::scenario::{Expectation, Subject};
 use super::{Builder, article, possible};
 use crate::grid::Grid;
-use crate::physics::{Detector, Equation, Layer, Measure, Medium, Mirror, MirrorMethod, Placement, Region};
+use crate::physics::{Detector, Equation, Layer, Measure, Medium, Mirror, MirrorMethod, Placement, Reading, Region};
 use std::sync::Arc;
 
 /// Names of columns beside those of the detectors.
@@ -102,6 +102,7 @@ impl Builder<'_> {
             self.found.value(key("measure"), message, remedy);
             return None;
         }
+        self.reading(index, given, measure, quantum);
         let every = given.every.unwrap_or(1);
         if every == 0 {
             let message = "a detector that records every 0-th step never records";
@@ -112,8 +113,43 @@ impl Builder<'_> {
             name: given.name.clone(),
             region: region?,
             measure,
+            reading: given.reading,
+            over: given.over,
             every: every.max(1) as u64,
         })
+    }
+
+    /// Notes what is wrong with what a detector makes of its measure.
+    fn reading(&mut self, index: usize, given: &DetectorFile, measure: Measure, quantum: bool) {
+        let key = |name: &str| format!("detector.{index}.{name}");
+        let word = given.reading.as_str();
+        let pressure = matches!(measure, Measure::Value | Measure::Pressure) && !quantum;
+        if given.reading == Reading::Level && !pressure {
+            let message = format!(
+                "a level in dB re 20 µPa is one of a pressure, and this detector measures \"{}\"",
+                measure.as_str()
+            );
+            self.found.value(
+                key("as"),
+                message,
+                "measure the value at a point, or the pressure of a region, of sound",
+            );
+        }
+        if given.reading != Reading::Itself && measure == Measure::Peak {
+            let message = format!("the largest value so far has no \"{word}\"");
+            self.found
+                .value(key("as"), message, "measure \"value\", or remove `as`");
+        }
+        let Some(over) = given.over else { return };
+        self.positive(&key("over"), over);
+        if given.reading == Reading::Itself {
+            let message = "nothing is averaged that could fade";
+            self.found.key(
+                key("over"),
+                message,
+                "remove it, or add `as = \"rms\"`, \"level\" or \"mean\"",
+            );
+        }
     }
 
     pub(super) fn expectations(&mut self, equation: Option<Equation>, grid: Option<&Grid>) -> Vec<Expectation> {

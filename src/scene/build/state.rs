@@ -1,11 +1,11 @@
 //! The state at t = 0, and sources.
 
-use super::super::file::{SignalFile, SourceFile, SourcePlace};
+use super::super::file::{PatternFile, SignalFile, SourceFile, SourcePlace};
 use super::super::input;
 use super::{Builder, article, count};
 use crate::field::FieldData;
 use crate::grid::Grid;
-use crate::physics::source::{Element, Place, Recording};
+use crate::physics::source::{Element, Pattern, Place, Recording};
 use crate::physics::{Eigenstates, Equation, Initial, Packet, Pulse, Signal, Source};
 use num_complex::Complex64;
 use std::sync::Arc;
@@ -287,7 +287,9 @@ impl Builder<'_> {
                 }
                 Some(Place::Points(elements))
             }
+            SourcePlace::Disk { center, radius, normal } => self.disk(index, center, *radius, *normal, grid),
         };
+        let pattern = self.pattern(index, source, grid);
         self.finite(&key("amplitude"), source.amplitude);
         self.not_negative(&key("delay"), source.delay);
         let velocity = if source.velocity.is_empty() {
@@ -295,13 +297,89 @@ impl Builder<'_> {
         } else {
             self.vector(&key("velocity"), &source.velocity, grid.rank())
         };
+        self.finite(&key("phase"), source.phase);
         let signal = self.signal(index, &source.signal)?;
+        if source.phase != 0.0 && !signal.has_phase() {
+            let message = "a signal that is no sine has no phase";
+            self.found.key(key("phase"), message, "remove it, or use `delay`");
+        }
         Some(Source {
             place: place?,
             signal,
+            pattern: pattern?,
             amplitude: source.amplitude,
             delay: source.delay,
+            phase: source.phase,
             velocity: velocity?,
+        })
+    }
+
+    /// A disk across an axis; its centre may lie beside the grid, as that of a quarter before two mirrors does.
+    #[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^52")]
+    fn disk(&mut self, index: usize, center: &[f64], radius: f64, normal: usize, grid: &Grid) -> Option<Place> {
+        let key = |name: &str| format!("source.{index}.{name}");
+        if grid.rank() != 3 {
+            let message = format!("a disk stands in three dimensions, and the grid has {}", grid.rank());
+            let remedy = "write a line, `from` and `to`, in two dimensions, a point, `at`, in one";
+            self.found.key(key("center"), message, remedy);
+            return None;
+        }
+        let sound = self.positive(&key("radius"), radius);
+        let center = self.vector(&key("center"), center, 3)?;
+        let extent = grid.size().map(|sites| (sites - 1) as f64 * grid.spacing());
+        for axis in 0..3 {
+            // Rigid edges stand half a spacing outside of the last site.
+            let reach = if axis == normal { 0.5 * grid.spacing() } else { radius };
+            if !(-reach..=extent[axis] + reach).contains(&center[axis]) {
+                let message = format!(
+                    "the disk does not touch the grid, 0 to {} along this axis",
+                    extent[axis]
+                );
+                self.found.value(key("center"), message, "move it, or make it larger");
+                return None;
+            }
+        }
+        sound.then_some(Place::Disk { center, radius, normal })
+    }
+
+    /// Where a source sends its sound.
+    fn pattern(&mut self, index: usize, source: &SourceFile, grid: &Grid) -> Option<Pattern> {
+        let key = format!("source.{index}.direction");
+        if source.pattern == PatternFile::Monopole {
+            if !source.direction.is_empty() {
+                let message = "a monopole sends alike in all directions";
+                let remedy = "remove it, or write `pattern = \"one-way\"` or `\"dipole\"`";
+                self.found.key(key, message, remedy);
+            }
+            return Some(Pattern::Monopole);
+        }
+        let along = match (&source.place, source.direction.is_empty()) {
+            (SourcePlace::Disk { normal, .. }, true) => {
+                let mut along = [0.0; 3];
+                along[*normal] = 1.0;
+                along
+            }
+            (_, true) if grid.rank() == 1 => [1.0, 0.0, 0.0],
+            (_, true) => {
+                let message = format!("is missing: pattern = \"{}\" has a direction", source.pattern.as_str());
+                self.found.key(key, message, "add one, e.g. `direction = [1.0, 0.0]`");
+                return None;
+            }
+            (_, false) => self.vector(&key, &source.direction, grid.rank())?,
+        };
+        let length = along.iter().map(|x| x * x).sum::<f64>().sqrt();
+        if length == 0.0 {
+            self.found.value(
+                key,
+                "a direction of the length 0 points nowhere",
+                "write e.g. [1.0, 0.0]",
+            );
+            return None;
+        }
+        let along = along.map(|x| x / length);
+        Some(match source.pattern {
+            PatternFile::OneWay => Pattern::OneWay(along),
+            _ => Pattern::Dipole(along),
         })
     }
 

@@ -53,6 +53,14 @@ impl Builder<'_> {
             self.found
                 .value("view.cover", message, "write the time of the picture, or remove it");
         }
+        if let Some(over) = given.over {
+            self.positive("view.over", over);
+            if !matches!(quantity, Quantity::Rms | Quantity::Level | Quantity::Intensity) {
+                let message = format!("\"{}\" is no mean over time", quantity.as_str());
+                let remedy = "remove it, or show rms, level or intensity";
+                self.found.key("view.over", message, remedy);
+            }
+        }
         self.space(given);
         let region = self.region_shown(grid);
         View {
@@ -66,6 +74,7 @@ impl Builder<'_> {
             opacity: given.opacity.clone(),
             shading: given.shading,
             cover: given.cover,
+            over: given.over,
             plots: given.plots.clone(),
             region,
         }

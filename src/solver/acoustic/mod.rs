@@ -6,6 +6,7 @@ pub mod impedance;
 pub mod medium;
 pub mod outward;
 pub mod point;
+pub mod relaxation;
 pub(super) mod sums;
 
 use crate::grid::Edge;

@@ -1,6 +1,7 @@
 //! Changes of a run that is under way: another Δt, another medium.
 
 use super::material::Material;
+use super::relaxing::Relaxing;
 use super::run::{Fdtd, sweep_of};
 use super::scheme::Sweep;
 use crate::backend::simd::Vectors;
@@ -18,6 +19,11 @@ impl<T: Vectors> Fdtd<T> {
         if ratio == 1.0 {
             return Ok(());
         }
+        if time_step < 0.0 && self.relaxing.is_some() {
+            return Err(SolverError::Unsupported(
+                "walls and media that remember do not run backwards: they would grow without end".to_owned(),
+            ));
+        }
         let weights = [
             ratio * (ratio - 1.0) / 2.0,
             1.0 - ratio * ratio,
@@ -34,8 +40,29 @@ impl<T: Vectors> Fdtd<T> {
         self.sweep.material.density = Vec::new();
         let material = threads::run(|| Material::new(&self.scenario, &lattice, &mask, time_step))?;
         self.sweep = Sweep::new(lattice, material, mask, walls);
+        self.make_memories(ratio)?;
         self.set_layer_step();
         self.sweep.settle(&self.now, &self.old, &mut self.layers);
+        Ok(())
+    }
+
+    /// Memories for another medium or Δt, `ratio` times the one before; those that there were go on.
+    fn make_memories(&mut self, ratio: f64) -> Result<(), SolverError> {
+        let Sweep {
+            lattice,
+            material,
+            mask,
+            ..
+        } = &self.sweep;
+        let before = self.relaxing.take();
+        let mut new = Relaxing::new(&self.scenario, lattice, mask, material, self.time_step)?;
+        if let Some(new) = &mut new {
+            new.settle(lattice, &self.now, &self.old);
+            if before.is_some_and(|before| new.take_over(before)) {
+                new.scale(ratio);
+            }
+        }
+        self.relaxing = new;
         Ok(())
     }
 
@@ -46,9 +73,10 @@ impl<T: Vectors> Fdtd<T> {
         let lattice = self.sweep.lattice.clone();
         let time_step = self.time_step;
         self.sweep = threads::run(|| sweep_of(scenario, lattice, time_step))?;
-        self.emitters = Emitters::of(scenario, &self.sweep.mask);
+        self.emitters = Emitters::of(scenario, &self.sweep.mask, self.sweep.lattice.half);
         self.set_layer_step();
         self.clear_walls();
+        self.make_memories(1.0)?;
         self.sweep.settle(&self.now, &self.old, &mut self.layers);
         Ok(())
     }

@@ -25,11 +25,16 @@ pub(super) struct Played<T> {
     list: Vec<(u32, u32, T)>,
     /// The same for values that pⁿ⁺¹ is held at, after what is added.
     held: Vec<(u32, u32, T)>,
+    /// What is added to pⁿ⁺¹ at every site, x fastest; empty: nothing.
+    pub(super) everywhere: Vec<T>,
 }
 
 /// The rows where something is played or recorded.
 pub(super) fn visited<T: Real>(sweep: &Sweep<T>, played: &[Played<T>], recorder: &Recorder<T>) -> Vec<bool> {
     let mut rows = vec![false; sweep.lattice.rows()];
+    if played.iter().any(|played| !played.everywhere.is_empty()) {
+        rows.fill(true);
+    }
     for row in played.iter().flat_map(Played::rows).chain(recorder.rows()) {
         rows[row] = true;
     }
@@ -41,6 +46,7 @@ impl<T> Default for Played<T> {
         Self {
             list: Vec::new(),
             held: Vec::new(),
+            everywhere: Vec::new(),
         }
     }
 }
@@ -62,7 +68,17 @@ impl<T: Real> Played<T> {
             list.push(((j + ny * k) as u32, i as u32, T::of(square * strength)));
         });
         list.sort_by_key(|(row, _, _)| *row);
-        Self { list, held: Vec::new() }
+        Self {
+            list,
+            ..Self::default()
+        }
+    }
+
+    /// Joins what is added to pⁿ⁺¹ at some sites: row, place in it, value.
+    pub(super) fn add(&mut self, more: impl Iterator<Item = (u32, u32, T)>) {
+        self.list.extend(more);
+        // Stable: behind the sources of the same row.
+        self.list.sort_by_key(|(row, _, _)| *row);
     }
 
     /// Joins what transducers play after this step: `signal` at `sites`, which ascend, a source density or, if `holds`, the pressure itself.
@@ -100,7 +116,13 @@ impl<T: Real> Played<T> {
                 .iter()
                 .take_while(move |(other, _, _)| *other as usize == row)
         }
-        let mut any = false;
+        let mut any = !self.everywhere.is_empty();
+        if any {
+            let nx = sites.len();
+            for (site, add) in sites.iter_mut().zip(&self.everywhere[row * nx..]) {
+                *site += *add;
+            }
+        }
         for (_, x, add) in own(&self.list, row) {
             sites[*x as usize] += *add;
             any = true;

@@ -108,7 +108,7 @@ impl<T: Real> Material<T> {
                     },
                 );
         }
-        let damping = Damping::of(scenario, walls, acoustic.speed);
+        let damping = Damping::of(scenario, walls, (acoustic.speed, time_step));
         if damping.is_some() || material.surroundings == Surroundings::GuideWithObstacles {
             material.read_damping(damping.as_ref(), scenario, lattice, time_step);
         }

@@ -16,6 +16,7 @@
 //! doi:10.1190/1.1440470 (dispersion); Cohen & Joly 1996, doi:10.1137/S0036142993246445 (heterogeneous media).
 
 mod absorb;
+mod averages;
 mod blocks;
 pub mod bundle;
 mod change;
@@ -33,6 +34,7 @@ mod plan;
 mod potential;
 mod recorder;
 pub mod reflection;
+mod relaxing;
 mod row_sums;
 mod run;
 pub mod scheme;
@@ -63,9 +65,11 @@ use super::{Solver, SolverError};
 use crate::field::Precision;
 use crate::grid::Edge;
 use crate::physics::{Equation, Sets};
+use crate::scene::scenario::Quantity;
 use crate::scene::{Objection, Scenario};
 use crate::solver::acoustic::acoustic_objections;
 use crate::solver::acoustic::guides::Surroundings;
+use crate::solver::acoustic::relaxation::{bulk, relaxes};
 
 /// The row of the table.
 pub static METHOD: Method = Method {
@@ -199,6 +203,29 @@ fn objections(scenario: &Scenario) -> Vec<Objection> {
             "set solver.order = 2, or let the layers set the speed alone",
         ));
     }
+    let elsewhere = choice.backend.named().filter(|backend| *backend != Backend::Cpu);
+    let shown = scenario.view().quantity;
+    if let Some(backend) = elsewhere.filter(|_| shown.is_beside_steps()) {
+        all.push(Objection::new(
+            "solver.backend",
+            format!(
+                "backend = \"{}\": pictures of \"{}\" are made on the processor",
+                backend.as_str(),
+                shown.as_str()
+            ),
+            "take \"auto\" or \"cpu\", or show the pressure",
+        ));
+    }
+    if let Some(backend) = elsewhere.filter(|_| relaxes(scenario)) {
+        all.push(Objection::new(
+            "solver.backend",
+            format!(
+                "backend = \"{}\": walls whose impedance depends on the frequency and media that attenuate by a power law are stepped on the processor",
+                backend.as_str()
+            ),
+            "take \"auto\" or \"cpu\"",
+        ));
+    }
     for (variant, rank) in [("tiled", 2), ("diamond-torre", 3)] {
         if choice.is(variant) && scenario.grid().rank() != rank {
             all.push(Objection::new(
@@ -220,8 +247,21 @@ fn reach(scenario: &Scenario, set: &mut [bool]) {
 }
 
 /// A value travels half the order in rows a step.
-#[expect(clippy::unnecessary_wraps, reason = "as `SplitOf` wants it")]
 fn split(scenario: &Scenario) -> Result<Split, Objection> {
+    if scenario.view().quantity.is_beside_steps() {
+        return Err(Objection::new(
+            "solver.parts",
+            "pictures of means and of the velocity are made of a run in one part",
+            "remove `parts`, or show the pressure",
+        ));
+    }
+    if relaxes(scenario) {
+        return Err(Objection::new(
+            "solver.parts",
+            "walls and media that remember are stepped in one part",
+            "remove `parts`",
+        ));
+    }
     let half = half(&Choice::of(scenario));
     Ok(Split {
         reach: half,
@@ -241,9 +281,17 @@ fn memory(scenario: &Scenario) -> u64 {
         reals += 1;
     }
     reals += u64::from(medium.has(Sets::Density));
-    reals += u64::from(medium.absorbs() || Surroundings::may_have_obstacles(scenario));
+    reals += u64::from(scenario.takes_energy() || Surroundings::may_have_obstacles(scenario));
+    // Shares, q and d.
+    let memories = bulk(scenario, 1.0).len();
+    reals += if memories > 0 { 2 + 2 * memories as u64 } else { 0 };
     // Φ⁺ of two levels.
     reals += 2 * u64::from(scenario.asks_for_velocity());
+    reals += match scenario.view().quantity {
+        Quantity::Rms | Quantity::Level => 1,
+        Quantity::Intensity => grid.rank() as u64,
+        _ => 0,
+    };
     let layers: usize = (0..grid.rank())
         .filter(|axis| grid.edges()[*axis] == Edge::Absorb)
         .map(|axis| 6 * grid.absorb_width() * (grid.sites() / grid.size()[axis]))
@@ -283,6 +331,18 @@ fn build(scenario: &Scenario) -> Result<Box<dyn Solver>, SolverError> {
 }
 
 fn make(setup: Setup, backend: Backend) -> Result<Box<dyn Solver>, SolverError> {
+    if backend != Backend::Cpu && relaxes(&setup.scenario) {
+        return Err(SolverError::Unsupported(
+            "walls and media that remember are stepped on the processor".to_owned(),
+        ));
+    }
+    let shown = setup.scenario.view().quantity;
+    if backend != Backend::Cpu && shown.is_beside_steps() {
+        return Err(SolverError::Unsupported(format!(
+            "pictures of \"{}\" are made on the processor",
+            shown.as_str()
+        )));
+    }
     match setup.choice.precision {
         #[cfg(all(feature = "gui", not(target_family = "wasm")))]
         Precision::Single if backend == Backend::Wgpu => Run::boxed(setup, wgpu::Wgpu::new),

@@ -29,7 +29,11 @@ impl<T: Vectors> Fdtd<T> {
         match request.quantity {
             Quantity::Peak => self.watch_peak()?,
             Quantity::Energy => self.watch_potential()?,
-            _ => {}
+            quantity => self.watch_means(quantity)?,
+        }
+        if request.quantity.is_beside_steps() {
+            self.draw_motion(request, image);
+            return Ok(());
         }
         let lattice = &self.sweep.lattice;
         let levels = self.sound().unwrap_or_else(|| self.levels());

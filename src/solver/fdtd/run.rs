@@ -1,5 +1,6 @@
 //! A run: two levels of pressure, the sweep, and the sources.
 
+use super::averages::Averages;
 use super::cpml::Layer;
 use super::events::{Played, SiteEvents, visited};
 use super::half;
@@ -7,6 +8,7 @@ use super::lattice::Lattice;
 use super::material::{Material, courants_of_whole};
 use super::plan::{Given, Plan, fastest};
 use super::recorder::{Record, Recorder};
+use super::relaxing::Relaxing;
 use super::scheme::Sweep;
 use super::share::{Shared, View};
 use super::stage::{Followed, Memory, Mode};
@@ -88,6 +90,10 @@ pub struct Fdtd<T: Vectors> {
     pub(super) potential: Vec<T>,
     /// Room for Φ⁺ of the level before, where detectors take energy or flux; otherwise empty.
     pub(super) other_potential: Vec<T>,
+    /// Means over time, where somebody looks at them.
+    pub(super) averages: Averages<T>,
+    /// What walls and media remember, where any of them does.
+    pub(super) relaxing: Option<Relaxing<T>>,
     /// What detectors and transducers took last; for another medium it is made anew.
     pub(super) recorder: Option<Recorder<T>>,
     /// What the user should know beside.
@@ -109,7 +115,9 @@ impl<T: Vectors> Fdtd<T> {
             }
         }
         let mut run = Self {
-            emitters: Emitters::of(scenario, &sweep.mask),
+            averages: Averages::default(),
+            relaxing: Relaxing::new(scenario, &sweep.lattice, &sweep.mask, &sweep.material, time_step)?,
+            emitters: Emitters::of(scenario, &sweep.mask, sweep.lattice.half),
             way: Way::Stepwise,
             scenario: scenario.clone(),
             time_step,
@@ -132,6 +140,7 @@ impl<T: Vectors> Fdtd<T> {
         if scenario.asks_for_velocity() {
             run.watch_potential()?;
         }
+        run.watch_means(scenario.view().quantity)?;
         Ok(run)
     }
 
@@ -200,13 +209,19 @@ impl<T: Vectors> Fdtd<T> {
         for layer in &mut self.layers {
             layer.psi.fill(T::zero());
         }
+        if let Some(relaxing) = &mut self.relaxing {
+            relaxing.settle(&self.sweep.lattice, &self.now, &self.old);
+        }
         self.sweep.settle(&self.now, &self.old, &mut self.layers);
         self.rest();
     }
 
     /// pⁿ⁻¹ ← w₀pⁿ⁺¹ + w₁pⁿ + w₂pⁿ⁻¹, sources of a time played with a weight.
     pub(super) fn combine(&mut self, weights: [T; 3], damped: bool, (time, weight): (f64, f64)) {
-        let played = [self.played(time, weight)];
+        let mut played = [self.played(time, weight)];
+        if let Some(relaxing) = self.relaxing.as_ref().filter(|_| damped) {
+            relaxing.join(self.sweep.lattice.size[0], weights[0], &mut played[0]);
+        }
         let mut recorder = Recorder::new(&self.sweep, &Taps::default(), 1);
         let events = SiteEvents {
             rows: &visited(&self.sweep, &played, &recorder),
@@ -240,8 +255,9 @@ impl<T: Vectors> Fdtd<T> {
     /// Steps and records; in the pool.
     pub(super) fn take(&mut self, clock: &RunClock, steps: u64, taps: &mut Taps) {
         let longest = match &self.way {
-            Way::Towers { plan, .. } => plan.tower,
-            Way::Stepwise => 1,
+            // What relaxes is played step by step, and means are taken so.
+            Way::Towers { plan, .. } if self.relaxing.is_none() && !self.averages.follow() => plan.tower,
+            _ => 1,
         };
         let mut recorder = match self.recorder.take() {
             Some(recorder) if recorder.fits(taps) => recorder,
@@ -309,6 +325,9 @@ impl<T: Vectors> Fdtd<T> {
         let mut played: Vec<Played<T>> = (0..steps as u64)
             .map(|n| self.played(clock.after(n).time(), 1.0))
             .collect();
+        if let Some(relaxing) = &self.relaxing {
+            relaxing.join(self.sweep.lattice.size[0], T::one(), &mut played[0]);
+        }
         self.join_transducers(&mut played, taps);
         let rows = visited(&self.sweep, &played, recorder);
         let both = recorder.needs_both_potentials();
@@ -351,6 +370,12 @@ impl<T: Vectors> Fdtd<T> {
             if both {
                 std::mem::swap(&mut self.potential, &mut self.other_potential);
             }
+        }
+        if let Some(relaxing) = &mut self.relaxing {
+            relaxing.follow(&self.sweep.lattice, &self.now, &self.old);
+        }
+        if self.averages.follow() {
+            self.follow_means();
         }
         recorder.hand_over(taps);
     }

@@ -1,5 +1,7 @@
 //! What a run asks of the levels on the processor.
 
+use super::averages::Averages;
+use super::relaxing::Relaxing;
 use super::run::{Fdtd, Way};
 use crate::backend::simd::{Level, Vectors};
 use crate::backend::threads;
@@ -7,6 +9,7 @@ use crate::field::{FieldData, Real};
 use crate::grid::Grid;
 use crate::physics::Observables;
 use crate::solver::acoustic::sums::{Sums, total};
+use crate::scene::scenario::Quantity;
 use crate::solver::clock::RunClock;
 use crate::solver::method::Backend;
 use crate::solver::parts::Cut;
@@ -22,6 +25,10 @@ const NOW: &str = "p";
 const OLD: &str = "p_before";
 const PEAK: &str = "peak";
 const POTENTIAL: &str = "potential";
+const SQUARE: &str = "mean_square";
+const FLOW: &str = "mean_flow";
+const MEMORY: &str = "memory";
+const CHANGE: &str = "memory_change";
 
 impl<T: Vectors> Stepper for Fdtd<T> {
     fn parts(&self) -> Parts {
@@ -31,6 +38,8 @@ impl<T: Vectors> Stepper for Fdtd<T> {
             + self.peak.len()
             + self.potential.len()
             + self.other_potential.len()
+            + self.averages.square.len()
+            + self.averages.flow.len()
             + layers;
         let half = self.sweep.lattice.half;
         let simd = Level::best().title();
@@ -62,7 +71,9 @@ impl<T: Vectors> Stepper for Fdtd<T> {
             details,
             batch,
             note: self.note.clone(),
-            memory: (values * size_of::<T>()) as u64 + self.sweep.bytes(),
+            memory: (values * size_of::<T>()) as u64
+                + self.sweep.bytes()
+                + self.relaxing.as_ref().map_or(0, Relaxing::bytes),
         }
     }
 
@@ -106,6 +117,10 @@ impl<T: Vectors> Stepper for Fdtd<T> {
         Ok(())
     }
 
+    fn shows_beside_steps(&self) -> bool {
+        true
+    }
+
     fn keep_velocity(&mut self) -> Result<(), SolverError> {
         self.watch_potential()
     }
@@ -126,7 +141,8 @@ impl<T: Vectors> Stepper for Fdtd<T> {
         self.put(field);
         self.start_at_rest();
         self.peak = Vec::new();
-        Ok(())
+        self.averages = Averages::default();
+        self.watch_means(self.scenario.view().quantity)
     }
 
     fn layout(&self) -> Vec<Plane> {
@@ -146,6 +162,13 @@ impl<T: Vectors> Stepper for Fdtd<T> {
                 ..Plane::new(format!("zeta_{axis}"), layer.zeta.len())
             });
         }
+        if let Some(relaxing) = &self.relaxing {
+            planes.push(Plane::new(MEMORY, relaxing.memory.len()));
+            planes.push(Plane::new(CHANGE, relaxing.change.len()));
+        }
+        // The time that a mean holds stands behind it.
+        planes.push(Plane::optional(SQUARE, sites + 1));
+        planes.push(Plane::optional(FLOW, sites * self.sweep.lattice.rank + 1));
         planes.push(Plane::optional(PEAK, sites));
         planes.push(Plane::optional(POTENTIAL, sites));
         planes
@@ -157,13 +180,25 @@ impl<T: Vectors> Stepper for Fdtd<T> {
             arrays.push(Some(T::real_data(layer.psi.clone())));
             arrays.push(Some(T::real_data(layer.zeta.clone())));
         }
+        if let Some(relaxing) = &self.relaxing {
+            arrays.push(Some(T::real_data(relaxing.memory.clone())));
+            arrays.push(Some(T::real_data(relaxing.change.clone())));
+        }
+        let [square, flow] = self.averages.passed;
+        for (values, passed) in [(&self.averages.square, square), (&self.averages.flow, flow)] {
+            arrays.push((!values.is_empty()).then(|| {
+                let mut all = values.clone();
+                all.push(T::of(passed));
+                T::real_data(all)
+            }));
+        }
         arrays.push((!self.peak.is_empty()).then(|| self.data(&self.peak)));
         arrays.push((!self.potential.is_empty()).then(|| self.data(&self.potential)));
         Ok(arrays)
     }
 
     fn load(&mut self, _clock: &RunClock, arrays: &[Option<&FieldData>]) -> Result<(), SolverError> {
-        let &[Some(now), Some(old), ref memories @ .., peak, potential] = arrays else {
+        let &[Some(now), Some(old), ref memories @ .., square, flow, peak, potential] = arrays else {
             return Ok(());
         };
         for (layer, memories) in self.layers.iter_mut().zip(memories.chunks_exact(2)) {
@@ -172,10 +207,24 @@ impl<T: Vectors> Stepper for Fdtd<T> {
                 copy(zeta, &mut layer.zeta);
             }
         }
+        if let (Some(relaxing), [Some(memory), Some(change)]) = (&mut self.relaxing, &memories[2 * self.layers.len()..])
+        {
+            copy(memory, &mut relaxing.memory);
+            copy(change, &mut relaxing.change);
+        }
         self.put(old);
         std::mem::swap(&mut self.now, &mut self.old);
         self.put(now);
         self.rest();
+        self.averages = Averages::default();
+        if let Some(square) = square {
+            self.watch_means(Quantity::Rms)?;
+            self.averages.passed[0] = filled(square, &mut self.averages.square);
+        }
+        if let Some(flow) = flow {
+            self.watch_means(Quantity::Intensity)?;
+            self.averages.passed[1] = filled(flow, &mut self.averages.flow);
+        }
         self.peak = Vec::new();
         if peak.is_some() {
             self.watch_peak()?;
@@ -250,6 +299,12 @@ impl<T: Vectors> Cut for Fdtd<T> {
     fn record_of(_grid: &Grid, tap: &Tap, rows: &[f64]) -> f64 {
         tap.value_of_rows(rows)
     }
+}
+
+/// Fills a mean from what was saved, and gives the time that it holds.
+fn filled<T: Real>(from: &FieldData, to: &mut [T]) -> f64 {
+    copy(from, to);
+    from.at(to.len()).re
 }
 
 fn copy<T: Real>(from: &FieldData, to: &mut [T]) {

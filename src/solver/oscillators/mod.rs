@@ -153,6 +153,21 @@ fn objections(scenario: &Scenario) -> Vec<Objection> {
     let mut all = acoustic_objections(scenario);
     all.extend(ring_objections(scenario.grid()));
     let layers = scenario.medium().layers();
+    let shown = scenario.view().quantity;
+    if shown.is_beside_steps() {
+        all.push(Objection::new(
+            "view.quantity",
+            format!("the oscillators make no pictures of \"{}\"", shown.as_str()),
+            "take method = \"fdtd\", or show the pressure, the energy or the peak",
+        ));
+    }
+    if crate::solver::acoustic::relaxation::attenuates(scenario) {
+        all.push(Objection::new(
+            "acoustic.attenuation",
+            "the oscillators do not attenuate by a power law",
+            "take method = \"fdtd\", or remove it",
+        ));
+    }
     if let Some(number) = layers.iter().position(|layer| layer.sets == Sets::Impedance) {
         all.push(Objection::new(
             format!("layer.{number}.sets"),

@@ -91,7 +91,7 @@ impl<T: Vectors> Oscillators<T> {
             Schedule::Blocked(Box::new(Blocked::new(grid, plan, substeps, &layout)))
         });
         let mut state = Self {
-            emitters: Emitters::of(scenario, &masses.walls),
+            emitters: Emitters::of(scenario, &masses.walls, 1),
             scenario: scenario.clone(),
             order,
             time_step,
@@ -167,7 +167,7 @@ impl<T: Vectors> Oscillators<T> {
         let masses = threads::run(|| Masses::new(scenario))?;
         let old = std::mem::replace(&mut self.masses, masses);
         self.scenario = scenario.clone();
-        self.emitters = Emitters::of(scenario, &self.masses.walls);
+        self.emitters = Emitters::of(scenario, &self.masses.walls, 1);
         let (layout, masses) = (&self.springs.layout, &self.masses);
         let nx = layout.size[0];
         let Field { q, p } = &mut self.field;

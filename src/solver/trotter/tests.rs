@@ -78,6 +78,7 @@ impl Case {
         if self.bonds {
             for axis in 0..grid.rank() {
                 layers.push(Layer {
+                    pole: None,
                     axis: Some(axis),
                     ..array(&grid, Sets::Hopping, None, || random.next())
                 });
@@ -135,6 +136,7 @@ impl Case {
 
 fn array(grid: &Grid, sets: Sets, drive: Option<&str>, mut value: impl FnMut() -> f64) -> Layer {
     Layer {
+        pole: None,
         sets,
         axis: None,
         shape: Shape::Array(Arc::new(Samples {

@@ -1,13 +1,15 @@
 //! Records: against formulas on the whole field, and the same bits however steps are fused and blocks are cut.
 
 use super::*;
-use crate::physics::{Detector, Measure, Region};
+use crate::physics::{Detector, Measure, Reading, Region};
 
 fn detector(region: Region, measure: Measure) -> Detector {
     Detector {
         name: format!("{measure:?}"),
         region,
         measure,
+        reading: Reading::Itself,
+        over: None,
         every: 1,
     }
 }

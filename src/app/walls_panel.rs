@@ -1,0 +1,92 @@
+//! What walls and media take of a sound: the impedance of a wall against the frequency, what it absorbs, and the law by which a medium attenuates.
+
+use super::sound_panel::number;
+use super::widgets::{figure, hint, row};
+use crate::physics::attenuation::plane_wave;
+use crate::physics::room::{impedance_at, random_absorption, random_absorption_of};
+use crate::physics::{Attenuation, Sets, WallPole};
+use crate::scene::file::{AcousticFile, LayerFile, ValueFile};
+use egui::Ui;
+
+/// How the impedance of a layer depends on the frequency, and what its walls absorb of a diffuse sound.
+pub fn impedance_rows(ui: &mut Ui, layer: &mut LayerFile) {
+    if layer.sets != Sets::Impedance {
+        layer.pole = None;
+        return;
+    }
+    let about = "Whether Z/ρc goes from the value, far below a corner frequency, to another one far above it.";
+    let mut depends = layer.pole.is_some();
+    row(ui, "Frequencies", about, |ui| {
+        ui.checkbox(&mut depends, "not all alike")
+    });
+    if depends != layer.pole.is_some() {
+        layer.pole = depends.then_some(WallPole {
+            high: 1.0,
+            corner: 1000.0,
+        });
+    }
+    if let Some(pole) = &mut layer.pole {
+        number(ui, "High", "Z/ρc far above the corner.", &mut pole.high);
+        number(ui, "Corner (Hz)", "The frequency between the two.", &mut pole.corner);
+    }
+    let Some(ValueFile::Number(low)) = &layer.value else {
+        return;
+    };
+    let absorbed = match &layer.pole {
+        None => figure(random_absorption(*low), 3),
+        Some(pole) => {
+            let at = [0.25, 1.0, 4.0].map(|ratio| {
+                let frequency = ratio * pole.corner;
+                let taken = random_absorption_of(impedance_at(*low, pole, frequency));
+                format!("{} at {}Hz", figure(taken, 3), crate::units::si(frequency))
+            });
+            at.join(", ")
+        }
+    };
+    hint(ui, &format!("Random-incidence absorption coefficient: {absorbed}."));
+}
+
+/// The law by which a medium attenuates.
+pub fn attenuation_rows(ui: &mut Ui, acoustic: &mut AcousticFile, usual: f64) {
+    let mut attenuates = acoustic.attenuation.is_some();
+    let about = "Whether waves grow weaker on their way, by a power law of the frequency.";
+    row(ui, "Attenuation", about, |ui| ui.checkbox(&mut attenuates, "power law"));
+    if attenuates != acoustic.attenuation.is_some() {
+        acoustic.attenuation = attenuates.then_some(Attenuation {
+            at: usual,
+            // A decibel in ten wavelengths.
+            value: 0.1 * usual / acoustic.speed,
+            exponent: 1.0,
+            band: [usual / 4.0, usual * 4.0],
+        });
+    }
+    let Some(law) = &mut acoustic.attenuation else { return };
+    number(ui, "At (Hz)", "The frequency at which it is given.", &mut law.at);
+    number(
+        ui,
+        "dB/m",
+        "Attenuation there, where no layer changes it.",
+        &mut law.value,
+    );
+    number(ui, "Exponent", "0 to 1.5; 1.1 in tissue.", &mut law.exponent);
+    number(ui, "From (Hz)", "Where the law begins to hold.", &mut law.band[0]);
+    number(ui, "To (Hz)", "Where it ends.", &mut law.band[1]);
+    let sound = law.band[0] > 0.0 && law.band[1] > 1.5 * law.band[0] && law.at > 0.0 && law.value > 0.0;
+    if !sound || law.band[1] > 1e4 * law.band[0] {
+        return;
+    }
+    let made = law.relaxations();
+    let off = |f: f64| plane_wave(&made, acoustic.speed, law.value, f)[0] / law.wanted(law.value, f) - 1.0;
+    let most = law
+        .frequencies(33)
+        .map(off)
+        .fold(0.0, |most: f64, off| most.max(off.abs()));
+    hint(
+        ui,
+        &format!(
+            "{} relaxations follow it within {} %.",
+            made.len(),
+            figure(100.0 * most, 2)
+        ),
+    );
+}
