@@ -4,6 +4,7 @@
 pub mod absorber;
 pub mod bonds;
 pub mod detector;
+pub mod dispersion;
 pub mod eigen;
 pub mod eigenstates;
 pub mod exchange;
