@@ -23,11 +23,13 @@ pub enum Sets {
     Hopping,
     /// Magnetic flux through plaquettes of the x–y plane, in flux quanta.
     Flux,
+    /// g of g|ψ|².
+    Interaction,
 }
 
 impl Sets {
     /// Every quantity with its word in a scene file.
-    pub const ALL: [(&'static str, Self); 8] = [
+    pub const ALL: [(&'static str, Self); 9] = [
         ("potential", Self::Potential),
         ("speed", Self::Speed),
         ("density", Self::Density),
@@ -36,6 +38,7 @@ impl Sets {
         ("impedance", Self::Impedance),
         ("hopping", Self::Hopping),
         ("flux", Self::Flux),
+        ("interaction", Self::Interaction),
     ];
 
     /// The word in a scene file.
@@ -48,7 +51,7 @@ impl Sets {
     #[must_use]
     pub fn fits(self, equation: Equation) -> bool {
         match self {
-            Self::Potential | Self::Hopping | Self::Flux => equation == Equation::Schrodinger,
+            Self::Potential | Self::Hopping | Self::Flux | Self::Interaction => equation == Equation::Schrodinger,
             Self::Speed | Self::Density | Self::Impedance => equation == Equation::Acoustic,
             Self::Wall | Self::Absorption => true,
         }

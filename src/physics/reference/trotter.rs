@@ -86,11 +86,11 @@ impl TrotterSplitting {
 
     /// exp(−i(E(t) + g|ψ|² − iW)τ) at every site, without W for order 4; absorption acts forwards and backwards alike.
     fn kick(&self, psi: &mut [Complex64], time: f64, tau: f64) {
-        let g = self.lattice.quantum().interaction;
-        for ((value, e), w) in psi
+        for (((value, e), w), g) in psi
             .iter_mut()
             .zip(self.lattice.diagonal(time))
             .zip(self.lattice.absorption())
+            .zip(self.lattice.interaction())
         {
             let e = e + g * value.norm_sqr();
             let decay = if self.order == 4 { 1.0 } else { (-w * tau.abs()).exp() };
