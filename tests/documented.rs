@@ -66,11 +66,12 @@ fn bounded(mut words: Vec<String>) -> Option<Vec<String>> {
     let sound = has(&words, "--wav");
     let mirror = has(&words, "--gains");
     let room = has(&words, "room");
+    let dispersion = has(&words, "dispersion");
     for word in &mut words {
         *word = match word.as_str() {
             "SCENE" if room => "damped-tube".into(),
             "NAME" if room => "listener".into(),
-            "SCENE" | "FILE" if sound => "tube".into(),
+            "SCENE" | "FILE" if sound || dispersion => "tube".into(),
             "SCENE" | "FILE" if mirror => "two-site-mirror".into(),
             "SCENE" | "FILE" | "scene.toml" => "my-scene.toml".into(),
             "PRESET" => "tunnelling".into(),

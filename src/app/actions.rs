@@ -191,6 +191,7 @@ impl App {
             Action::MeasurePosition => self.measure_position(),
             Action::Levels => self.levels.toggle(),
             Action::Room => self.room.toggle(),
+            Action::Dispersion => self.dispersion.toggle(),
             Action::Riddle => self.begin_riddle(),
             Action::ClearWaves => self.clear_waves(),
             Action::Projector => self.projector.toggle(),

@@ -79,6 +79,8 @@ pub enum Action {
     Sweep,
     /// Energies and eigenstates.
     Levels,
+    /// Frequency against wave number.
+    Dispersion,
     /// Reverberation and clarity of a place.
     Room,
     /// Two runs, one of them with a fault.
@@ -239,6 +241,7 @@ pub const ACTIONS: &[Entry] = &[
     entry(Action::MeasurePosition, Menu::Run, "Measure the position", Icon::Crosshair, &[key(NONE, Key::X)], "Finds the particle somewhere, by Born's rule, to within a hundredth of the grid; what runs on is what the measurement left of the wave."),
     entry(Action::Sweep, Menu::Run, "Sweep…", Icon::ChartScatter, &[], "Runs the scene once for each of several values, and plots what is measured beside the theory."),
     entry(Action::Levels, Menu::Run, "Levels…", Icon::ListOrdered, &[], "Finds the energies and standing states of a quantum scene; a click makes one the state at t = 0."),
+    entry(Action::Dispersion, Menu::Run, "Dispersion…", Icon::ChartSpline, &[], "Runs the scene to its end and shows how much runs with each wave number and frequency, beside the lattice's and the continuum's law."),
     entry(Action::Room, Menu::Run, "Room acoustics…", Icon::AudioLines, &[], "Runs a scene of sound to its end and tells how it is heard at a detector: reverberation times, clarity, decay."),
     entry(Action::Riddle, Menu::Run, "Which is wrong?", Icon::CircleQuestionMark, &[], "Two runs of this scene side by side; in one of them something of the physics is changed. Find out which."),
     entry(Action::ClearWaves, Menu::Run, "Clear waves", Icon::Eraser, &[], "Takes the packets and pulses of the start out of the scene and begins anew: sources play into silence, and new waves are placed with P. In quantum scenes the last packet stays."),

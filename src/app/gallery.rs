@@ -48,7 +48,12 @@ const THUMBNAILS: &[(&str, &[u8])] = &[
         "elliptic-room",
         include_bytes!("../../assets/thumbnails/elliptic-room.png"),
     ),
+    ("foucault", include_bytes!("../../assets/thumbnails/foucault.png")),
     ("free-packet", include_bytes!("../../assets/thumbnails/free-packet.png")),
+    (
+        "interaction-step",
+        include_bytes!("../../assets/thumbnails/interaction-step.png"),
+    ),
     (
         "inverse-filter",
         include_bytes!("../../assets/thumbnails/inverse-filter.png"),
@@ -120,6 +125,10 @@ const THUMBNAILS: &[(&str, &[u8])] = &[
         include_bytes!("../../assets/thumbnails/two-site-mirror.png"),
     ),
     ("vortex", include_bytes!("../../assets/thumbnails/vortex.png")),
+    (
+        "vortex-lattice",
+        include_bytes!("../../assets/thumbnails/vortex-lattice.png"),
+    ),
     ("waveguide", include_bytes!("../../assets/thumbnails/waveguide.png")),
     ("zone-plate", include_bytes!("../../assets/thumbnails/zone-plate.png")),
 ];

@@ -86,6 +86,7 @@ fn title(layer: &LayerFile) -> String {
         Sets::Attenuation => "Attenuation",
         Sets::Hopping => "Hopping",
         Sets::Flux => "Magnetic flux",
+        Sets::Interaction => "Interaction",
     };
     let value = match &layer.value {
         Some(ValueFile::Number(number)) if layer.sets != Sets::Wall => {
@@ -104,6 +105,7 @@ fn body(ui: &mut Ui, layer: &mut LayerFile, rank: usize, extent: &[f64], quantum
             (Sets::Absorption, "absorption W"),
             (Sets::Hopping, "hopping of bonds"),
             (Sets::Flux, "magnetic flux"),
+            (Sets::Interaction, "interaction g"),
         ]
     } else {
         &[

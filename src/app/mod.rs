@@ -22,6 +22,7 @@ pub mod command;
 pub mod compare;
 pub mod demo;
 pub mod detectors_panel;
+pub mod dispersion_panel;
 pub mod document;
 pub mod dropped;
 pub mod field_view;

@@ -401,6 +401,7 @@ impl App {
         }
         self.levels.show(ctx, &mut self.document);
         self.room.show(ctx, &self.document);
+        self.dispersion.show(ctx, &self.document);
         let area = self.canvas_area;
         let class = self.demo.is_some();
         if self.questions.show(ctx, self.worker.last_frame(), (area, class)) {

@@ -156,6 +156,12 @@ fn grid(ui: &mut Ui, file: &mut SceneFile) {
                 "Magnetic flux through a plaquette, in flux quanta.",
                 |ui| ui.add(egui::DragValue::new(&mut quantum.flux).speed(0.0005).max_decimals(6)),
             );
+            row(
+                ui,
+                "Rotation Ω",
+                "The frame rotates about z through the middle of the grid: H − Ω L_z. Radians per unit of time.",
+                |ui| ui.add(egui::DragValue::new(&mut quantum.rotation).speed(0.002).max_decimals(5)),
+            );
         }
         let hopping = quantum
             .hopping

@@ -211,6 +211,7 @@ impl App {
         self.sweep.start_over();
         self.levels.start_over();
         self.room.start_over();
+        self.dispersion.start_over();
         self.view.tools.start_over(&self.document.draft);
         self.history.clear();
         self.notices.clear("The scene cannot be opened");

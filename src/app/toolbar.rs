@@ -101,6 +101,7 @@ fn brush(ui: &mut Ui, tools: &mut Tools, file: &SceneFile) {
             Sets::Impedance => 10.0,
             Sets::Flux => 0.01,
             Sets::Attenuation => 10.0,
+            Sets::Interaction => 1.0,
             Sets::Potential | Sets::Absorption | Sets::Wall | Sets::Hopping => 0.5,
         };
     }
@@ -110,7 +111,7 @@ fn brush(ui: &mut Ui, tools: &mut Tools, file: &SceneFile) {
             Sets::Speed | Sets::Density => f64::MIN_POSITIVE..=f64::MAX,
             Sets::Absorption | Sets::Attenuation => 0.0..=f64::MAX,
             Sets::Impedance => 0.01..=1e6,
-            Sets::Potential | Sets::Wall | Sets::Hopping | Sets::Flux => f64::MIN..=f64::MAX,
+            Sets::Potential | Sets::Wall | Sets::Hopping | Sets::Flux | Sets::Interaction => f64::MIN..=f64::MAX,
         };
         let value = DragValue::new(&mut paint.value)
             .speed(speed)
@@ -119,7 +120,7 @@ fn brush(ui: &mut Ui, tools: &mut Tools, file: &SceneFile) {
         ui.add(value.prefix("value "))
             .accessible_name("Value that the brush paints")
             .on_hover_text(
-                "In the unit of the quantity: U, m/s, kg/m³, Z/ρc of a wall, the factor of the hopping, flux quanta a plaquette, or the rate at which an amplitude falls.",
+                "In the unit of the quantity: U, m/s, kg/m³, Z/ρc of a wall, the factor of the hopping, flux quanta a plaquette, g, or the rate at which an amplitude falls.",
             );
     }
     let radius = DragValue::new(&mut paint.radius)

@@ -228,7 +228,7 @@ impl Tools {
             Sets::Density => file.acoustic.as_ref().map_or(0.0, |acoustic| acoustic.density),
             Sets::Impedance => 1e6,
             Sets::Hopping => 1.0,
-            Sets::Potential | Sets::Wall | Sets::Absorption | Sets::Flux | Sets::Attenuation => 0.0,
+            Sets::Potential | Sets::Wall | Sets::Absorption | Sets::Flux | Sets::Interaction | Sets::Attenuation => 0.0,
         };
         let value = match (erases, sets) {
             (true, _) => Some(ValueFile::Number(nothing)),

@@ -5,6 +5,7 @@ use super::carpet::Carpet;
 use super::command::{self, Action};
 use super::compare::Comparison;
 use super::demo::{Demo, Turn};
+use super::dispersion_panel::DispersionPanel;
 use super::document::Document;
 use super::film::Filming;
 use super::film_panel::FilmDialogue;
@@ -70,6 +71,7 @@ pub struct App {
     pub(super) sweep: SweepPanel,
     pub(super) levels: LevelsPanel,
     pub(super) room: RoomPanel,
+    pub(super) dispersion: DispersionPanel,
     /// The next scene that was checked begins at t = 0 and runs.
     pub(super) begins_anew: bool,
     pub(super) help: Help,
@@ -207,6 +209,7 @@ impl App {
             sweep: SweepPanel::default(),
             levels: LevelsPanel::default(),
             room: RoomPanel::default(),
+            dispersion: DispersionPanel::default(),
             begins_anew: false,
             help: Help::default(),
             bare: false,
@@ -383,6 +386,12 @@ impl App {
     #[must_use]
     pub fn room(&self) -> &RoomPanel {
         &self.room
+    }
+
+    /// The panel of dispersion.
+    #[must_use]
+    pub fn dispersion(&self) -> &DispersionPanel {
+        &self.dispersion
     }
 
     /// The panel of levels.

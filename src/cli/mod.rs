@@ -8,6 +8,7 @@ mod bench_volume;
 #[cfg(feature = "gui")]
 mod bench_window;
 mod check;
+mod dispersion;
 #[cfg(feature = "gui")]
 mod display;
 mod eigen;
@@ -89,6 +90,8 @@ enum Command {
     Measure(measure::MeasureArgs),
     /// Find the energies and eigenstates of a scene
     Eigen(eigen::EigenArgs),
+    /// Transform what runs in a scene in space and time: frequency against wave number, beside the lattice's and the continuum's law
+    Dispersion(dispersion::DispersionArgs),
     /// Tell how a room sounds at a place: reverberation, clarity, decay curves, and a dry sound heard there
     Room(room::RoomArgs),
     /// Make a page of exercises from a scene: picture, parameters, questions, answers
@@ -131,6 +134,7 @@ pub fn main() -> ExitCode {
         Some(Command::Sweep(args)) => sweep::run(&args),
         Some(Command::Measure(args)) => measure::run(&args),
         Some(Command::Eigen(args)) => eigen::run(&args),
+        Some(Command::Dispersion(args)) => dispersion::run(&args),
         Some(Command::Room(args)) => room::run(&args),
         Some(Command::Worksheet(args)) => worksheet::run(&args),
         Some(Command::Lecture(args)) => lecture::run(&args),

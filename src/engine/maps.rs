@@ -197,10 +197,11 @@ fn energy(scenario: &Scenario, quantum: &Quantum, time: f64, field: &FieldData, 
     let is_wall = |site: usize| walls.get(site).copied().unwrap_or(false);
     out.resize(grid.sites(), 0.0);
     out.par_chunks_mut(nx).enumerate().for_each_init(
-        || [vec![0.0; nx], vec![0.0; nx], vec![quantum.diagonal; nx]],
-        |[potential, part, diagonal], (row, values)| {
+        || [vec![0.0; nx], vec![0.0; nx], vec![quantum.diagonal; nx], vec![0.0; nx]],
+        |[potential, part, diagonal, interaction], (row, values)| {
             let (j, k) = (row % ny, row / ny);
             medium.potential_row(None, j, k, 0..nx, potential);
+            medium.interaction_row(quantum.interaction, j, k, 0..nx, interaction);
             if let Some(own) = &own_bonds {
                 own.diagonal_row(quantum, row, diagonal);
             }
@@ -256,7 +257,7 @@ fn energy(scenario: &Scenario, quantum: &Quantum, time: f64, field: &FieldData, 
                 }
                 let density = psi.norm_sqr();
                 let local = diagonal[i] + potential[i] - quantum.hopping * bonds;
-                *value = single(kinetic + density * (local + 0.5 * quantum.interaction * density));
+                *value = single(kinetic + density * (local + 0.5 * interaction[i] * density));
             }
         },
     );

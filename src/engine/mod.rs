@@ -6,6 +6,7 @@ pub mod build;
 pub mod checkpoint;
 pub mod command;
 pub mod comparison;
+pub mod dispersion;
 pub mod eigen;
 #[expect(clippy::module_inception, reason = "a file is named after its main type")]
 pub mod engine;

@@ -356,7 +356,8 @@ impl Line {
         let [packet] = packets[..] else {
             return Err(fault("this scene has several packets"));
         };
-        if quantum.interaction != 0.0 || !medium.drives().is_empty() || medium.has(Sets::Wall) || medium.sets_bonds() {
+        let interacts = quantum.interaction != 0.0 || medium.has(Sets::Interaction);
+        if interacts || !medium.drives().is_empty() || medium.has(Sets::Wall) || medium.sets_bonds() {
             return Err(fault(
                 "this scene has an interaction, a driven layer, walls or layers of hopping",
             ));

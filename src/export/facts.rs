@@ -31,6 +31,7 @@ pub fn rows(file: &SceneFile, scenario: &Scenario, time_step: f64) -> Vec<(Strin
         for (name, value) in [
             ("Interaction g", quantum.interaction),
             ("Flux per plaquette", quantum.flux),
+            ("Rotation Ω", quantum.rotation),
         ] {
             if value != 0.0 {
                 row(name, figure(value));

@@ -3,9 +3,10 @@
 //! H = −J Σ_b (f_b e^{iϕ_b} |upper⟩⟨lower| + h.c.) + diagonal. A bond belongs to its lower site along its axis; across a periodic edge that is the last site.
 //! f is what hopping layers leave (1 where there are none). Fluxes stand in plaquettes of the x–y plane, each numbered by its lowest site, and the bonds along x carry the sum of those below:
 //! ϕ(i, j) = −2π (φ j + Σ_{j' < j} Φ(i, j')), the Landau gauge of a uniform flux φ and its extension to Φ that differ from place to place
-//! (R. Peierls, Z. Phys. 80 (1933) 763; D. R. Hofstadter, Phys. Rev. B 14 (1976) 2239, doi 10.1103/PhysRevB.14.2239).
+//! (R. Peierls, Z. Phys. 80 (1933) 763; D. R. Hofstadter, Phys. Rev. B 14 (1976) 2239, doi 10.1103/PhysRevB.14.2239). A frame that rotates adds the phases of
+//! [`rotating_frame`].
 
-use super::{Medium, Quantum, Sets};
+use super::{Medium, Quantum, Sets, rotating_frame};
 use crate::grid::Grid;
 use num_complex::Complex64;
 use std::f64::consts::TAU;
@@ -54,6 +55,15 @@ impl Bonds {
                 medium.flux_row(n % ny, n / ny, 0..nx, &mut row);
                 for (sum, own) in below.iter_mut().zip(&row) {
                     *sum += own + quantum.flux;
+                }
+            }
+        }
+        if medium.rotation() != 0.0 {
+            // mΩa² with m = 1/(2Ja²).
+            let turn = medium.rotation() / (2.0 * quantum.hopping);
+            for (axis, all) in couplings.iter_mut().enumerate() {
+                for (site, coupling) in all.iter_mut().enumerate() {
+                    *coupling *= Complex64::cis(rotating_frame::phase(&grid, turn, axis, grid.site(site)));
                 }
             }
         }

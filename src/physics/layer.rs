@@ -25,6 +25,8 @@ pub enum Sets {
     Hopping,
     /// Magnetic flux through plaquettes of the x–y plane, in flux quanta.
     Flux,
+    /// g of g|ψ|².
+    Interaction,
 }
 
 impl Sets {
@@ -39,6 +41,7 @@ impl Sets {
         ("attenuation", Self::Attenuation),
         ("hopping", Self::Hopping),
         ("flux", Self::Flux),
+        ("interaction", Self::Interaction),
     ];
 
     /// The word in a scene file.
@@ -51,7 +54,7 @@ impl Sets {
     #[must_use]
     pub fn fits(self, equation: Equation) -> bool {
         match self {
-            Self::Potential | Self::Hopping | Self::Flux => equation == Equation::Schrodinger,
+            Self::Potential | Self::Hopping | Self::Flux | Self::Interaction => equation == Equation::Schrodinger,
             Self::Speed | Self::Density | Self::Impedance | Self::Attenuation => equation == Equation::Acoustic,
             Self::Wall | Self::Absorption => true,
         }

@@ -23,8 +23,10 @@ pub struct Medium {
     drives: Vec<Expression>,
     /// Group of each layer that has a drive.
     groups: Vec<Option<usize>>,
-    /// Whether fluxes count with the opposite sign, as on the way back from a mirror.
+    /// Whether fluxes and the rotation count with the opposite sign, as on the way back from a mirror.
     flux_turned: bool,
+    /// Ω of the frame about z through the middle of the grid, radians per unit of time.
+    rotation: f64,
 }
 
 impl Medium {
@@ -50,10 +52,34 @@ impl Medium {
             drives,
             groups,
             flux_turned: false,
+            rotation: 0.0,
         }
     }
 
-    /// The same with all fluxes of layers turned round.
+    /// The same seen from a frame that rotates about z through the middle of the grid by Ω, in radians per unit of time: its bonds carry the phases of
+    /// [`Bonds`](super::Bonds), and its potential the centrifugal one in a last layer, see [`rotating_frame`](super::rotating_frame).
+    #[must_use]
+    pub fn rotating(mut self, rotation: f64, mass: f64) -> Self {
+        if rotation != 0.0 {
+            self.layers
+                .push(super::rotating_frame::centrifugal(&self.whole, rotation, mass));
+            self.groups.push(None);
+            self.rotation = rotation;
+        }
+        self
+    }
+
+    /// Ω of the frame, radians per unit of time, in the sense in which it acts on ψ now.
+    #[must_use]
+    pub fn rotation(&self) -> f64 {
+        if self.flux_turned {
+            -self.rotation
+        } else {
+            self.rotation
+        }
+    }
+
+    /// The same with all fluxes of layers, and the rotation, turned round.
     #[must_use]
     pub fn with_flux_turned(&self) -> Self {
         Self {
@@ -67,6 +93,7 @@ impl Medium {
     pub fn over(&self, window: Grid) -> Self {
         Self {
             flux_turned: self.flux_turned,
+            rotation: self.rotation,
             ..Self::new(window, self.layers.clone())
         }
     }
@@ -95,10 +122,10 @@ impl Medium {
         self.layers.iter().any(|layer| layer.sets == what)
     }
 
-    /// Whether a layer makes bonds differ from one another.
+    /// Whether a layer, or the rotation of the frame, makes bonds differ from one another.
     #[must_use]
     pub fn sets_bonds(&self) -> bool {
-        self.has(Sets::Hopping) || self.has(Sets::Flux)
+        self.has(Sets::Hopping) || self.has(Sets::Flux) || self.rotation != 0.0
     }
 
     /// Whether a layer takes energy: absorption, or an impedance of walls.
@@ -167,6 +194,12 @@ impl Medium {
         }
     }
 
+    /// Sites `x` of row (j, k) of g; `background` where no layer sets it.
+    pub fn interaction_row(&self, background: f64, j: usize, k: usize, x: Range<usize>, out: &mut [f64]) {
+        out.fill(background);
+        self.apply(Sets::Interaction, None, j, k, x, out);
+    }
+
     /// Sites `x` of row (j, k) of the potential: the static part (`None`) or what drive `g` multiplies (`Some(g)`).
     pub fn potential_row(&self, group: Option<usize>, j: usize, k: usize, x: Range<usize>, out: &mut [f64]) {
         self.fill(Sets::Potential, group, j, k, x, out);
@@ -228,7 +261,8 @@ impl Medium {
                 .cloned()
                 .collect::<Vec<_>>()
         };
-        if self.grid != other.grid || self.drives != other.drives || bonds(self) != bonds(other) {
+        let same_bonds = bonds(self) == bonds(other) && self.rotation().to_bits() == other.rotation().to_bits();
+        if self.grid != other.grid || self.drives != other.drives || !same_bonds {
             return Some(whole);
         }
         // Layers are applied in order, so outside the shapes of those that differ the same layers leave the same values.

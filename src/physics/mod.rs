@@ -5,6 +5,7 @@ pub mod absorber;
 pub mod attenuation;
 pub mod bonds;
 pub mod detector;
+pub mod dispersion;
 pub mod eigen;
 pub mod eigenstates;
 pub mod exchange;
@@ -19,6 +20,7 @@ pub mod packet;
 pub mod phase_space;
 pub mod reference;
 pub mod room;
+pub mod rotating_frame;
 mod shape;
 pub mod source;
 pub mod spectrum;
@@ -83,6 +85,12 @@ pub struct Quantum {
 }
 
 impl Quantum {
+    /// The mass of slow waves, 1/(2 J a²), on a lattice of spacing a.
+    #[must_use]
+    pub fn effective_mass(&self, spacing: f64) -> f64 {
+        1.0 / (2.0 * self.hopping * spacing * spacing)
+    }
+
     /// What [`absorber::strength`] of absorbing edges is multiplied with, the same for every method: |J|.
     #[must_use]
     pub fn absorption_scale(&self) -> f64 {

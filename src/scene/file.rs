@@ -113,6 +113,8 @@ pub struct QuantumFile {
     pub interaction: f64,
     /// Flux through a plaquette, in flux quanta.
     pub flux: f64,
+    /// Ω of a frame that rotates about z through the middle of the grid, radians per unit of time.
+    pub rotation: f64,
     /// Of two particles on a line, whose places are x and y: what exchanging them does to the state.
     pub exchange: Option<Exchange>,
 }

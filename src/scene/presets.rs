@@ -84,6 +84,18 @@ static PRESETS: &[Preset] = &[
         text: include_str!("../../presets/vortex.toml"),
     },
     Preset {
+        name: "vortex-lattice",
+        text: include_str!("../../presets/vortex-lattice.toml"),
+    },
+    Preset {
+        name: "foucault",
+        text: include_str!("../../presets/foucault.toml"),
+    },
+    Preset {
+        name: "interaction-step",
+        text: include_str!("../../presets/interaction-step.toml"),
+    },
+    Preset {
         name: "two-particles",
         text: include_str!("../../presets/two-particles.toml"),
     },

@@ -130,6 +130,7 @@ fn quantum(mut section: Section<'_>, found: &mut Diagnostics) -> QuantumFile {
         hopping: section.get("hopping", found),
         interaction: section.get("interaction", found).unwrap_or(0.0),
         flux: section.get("flux", found).unwrap_or(0.0),
+        rotation: section.get("rotation", found).unwrap_or(0.0),
         exchange: section.word("exchange", &Exchange::ALL, found),
     };
     section.close(found, |_| None);

@@ -325,7 +325,7 @@ impl Scenario {
             back.sources.clear();
             if let (Model::Quantum(quantum), false) = (&mut back.model, mirror.keep_flux) {
                 quantum.flux = -quantum.flux;
-                if mirror.medium.has(Sets::Flux) {
+                if mirror.medium.has(Sets::Flux) || mirror.medium.rotation() != 0.0 {
                     back.medium = Arc::new(mirror.medium.with_flux_turned());
                 }
             }

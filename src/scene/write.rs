@@ -234,6 +234,7 @@ fn quantum_section(w: &mut Writer, quantum: &QuantumFile) {
     w.optional("hopping", quantum.hopping);
     w.key_unless(quantum.interaction == 0.0, "interaction", float(quantum.interaction));
     w.key_unless(quantum.flux == 0.0, "flux", float(quantum.flux));
+    w.key_unless(quantum.rotation == 0.0, "rotation", float(quantum.rotation));
     if let Some(exchange) = quantum.exchange {
         w.key("exchange", text(exchange.as_str()));
     }

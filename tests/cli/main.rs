@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test ends where it cannot go on")]
 
+mod dispersion;
 mod eigen;
 mod measure;
 mod outputs;

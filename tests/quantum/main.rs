@@ -1,4 +1,4 @@
-//! What quantum methods share beside accuracy and conservation: ground states of nonlinear scenes, absorbing edges, the sign of a magnetic flux.
+//! What quantum methods share beside accuracy and conservation: ground states of nonlinear scenes, absorbing edges, the sign of a magnetic flux, frames that rotate.
 
 #![allow(clippy::unwrap_used, clippy::cast_precision_loss, reason = "tests on small grids")]
 
@@ -7,3 +7,4 @@ mod common;
 mod edges;
 mod flux;
 mod ground_state;
+mod rotation;

@@ -105,6 +105,79 @@ fn columns_of_a_torus_hold_whole_fluxes() {
     read(&layered(&one("0.3"))).unwrap();
 }
 
+#[test]
+fn a_frame_rotates_in_a_plane_with_a_middle() {
+    let turning = |omega: &str| with(FREE, "mass = 1.0", &format!("mass = 1.0\nrotation = {omega}"));
+    let (file, scenario) = read(&turning("0.25")).unwrap();
+    assert!((scenario.medium().rotation() - 0.25).abs() < 1e-15);
+    assert!(file.to_toml().contains("rotation = 0.25"), "{}", file.to_toml());
+    assert_eq!(read(&file.to_toml()).unwrap().0, file);
+    let refused = |text: &str, parts: &[&str]| {
+        let line = text.lines().position(|line| line.starts_with("rotation")).unwrap() + 1;
+        fault(text, &format!("{line}:12"), parts);
+    };
+    refused(
+        &with(&turning("0.25"), "edges = \"wall\"", "edges = [\"wall\", \"periodic\"]"),
+        &["no middle", "end at walls"],
+    );
+    refused(
+        &format!("{}\n[[layer]]\nsets = \"hopping\"\nvalue = 0.5\n", turning("0.25")),
+        &["one mass everywhere"],
+    );
+    // mΩra of half of 63 sites with a = 0.5: 0.25 · 31.5 · Ω.
+    read(&turning("0.39")).unwrap();
+    refused(&turning("0.41"), &["3.229 radians a site", "smaller spacing"]);
+    for method in ["crank-nicolson", "chebyshev", "split-step-fourier"] {
+        let text = with(
+            &turning("0.25"),
+            "method = \"trotter\"",
+            &format!("method = \"{method}\""),
+        );
+        let faults = read(&text).unwrap_err().render(false);
+        assert!(
+            faults.contains(&format!("{method} has no frame that rotates")),
+            "{faults}"
+        );
+    }
+}
+
+#[test]
+fn layers_of_interaction_need_a_method_that_has_them() {
+    let text = layered("sets = \"interaction\"\nvalue = \"2 + x\"");
+    let (file, scenario) = read(&text).unwrap();
+    assert_eq!(read(&file.to_toml()).unwrap().0, file);
+    let mut row = [0.0; 3];
+    scenario.medium().interaction_row(7.0, 1, 0, 0..3, &mut row);
+    assert_eq!(row, [2.0, 2.5, 3.0]);
+    for (method, steps) in [
+        ("crank-nicolson", false),
+        ("chebyshev", false),
+        ("split-step-fourier", true),
+    ] {
+        let text = with(&text, "method = \"trotter\"", &format!("method = \"{method}\""));
+        let found = read(&text);
+        assert_eq!(found.is_ok(), steps, "{method}");
+        if let Err(faults) = found {
+            let faults = faults.render(false);
+            assert!(
+                faults.contains("no interaction that differs from site to site"),
+                "{faults}"
+            );
+        }
+    }
+    let blocked = with(
+        &text,
+        "method = \"trotter\"",
+        "method = \"trotter\"\nvariant = \"blocked\"",
+    );
+    assert!(
+        read(&blocked)
+            .unwrap_err()
+            .render(false)
+            .contains("take variant = \"vector\"")
+    );
+}
+
 /// A plane of two particles.
 const PAIR: &str = "format = 1\n[grid]\nsize = [24, 24]\nspacing = 0.5\nedges = \"wall\"\n[quantum]\nexchange = \"antisymmetric\"\n[time]\nstep = 0.01\n[[packet]]\ncenter = [3.0, 8.0]\nwidth = [1.0, 1.5]\nmomentum = [0.5, -1.0]\n";
 

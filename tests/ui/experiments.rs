@@ -1,4 +1,4 @@
-//! Sweeps, levels and room acoustics in the window.
+//! Sweeps, levels, dispersion and room acoustics in the window.
 
 use super::window::Window;
 use egui::accesskit::Role;
@@ -147,4 +147,30 @@ fn a_room_is_listened_to() {
     let found = decay.t20.unwrap().time;
     assert!((found / exact - 1.0).abs() < 0.45, "{found} for {exact}");
     window.harness.get_by_label("Decay in dB over seconds");
+}
+
+/// A packet on a line: every wave number that runs has the frequency 2J(1 − cos k) of the lattice, to a twentieth of a bin.
+#[test]
+fn a_dispersion_is_recorded() {
+    let mut window = Window::open();
+    window.show_scene(
+        "format = 1\n[grid]\nsize = [64]\nspacing = 1.0\nedges = \"periodic\"\n[quantum]\nmass = 0.5\n[time]\nstep = 0.2\nend = 120.0\n\
+         [solver]\nmethod = \"trotter\"\norder = 4\n[[packet]]\ncenter = [32.0]\nwidth = [1.0]\n",
+    );
+    command(&mut window, "dispersion");
+    window.wait("the panel", |app| app.dispersion().is_open());
+    window.press(Role::Button, "Record the dispersion");
+    window.wait("the spectrum", |app| {
+        app.dispersion().report().is_some() || app.dispersion().fault().is_some()
+    });
+    let app = window.app();
+    assert_eq!(app.dispersion().fault(), None);
+    let ridge = app.dispersion().report().unwrap().dispersion.ridge(1e-3);
+    assert!(ridge.len() > 20, "{}", ridge.len());
+    let bin = std::f64::consts::TAU / 120.0;
+    for [k, omega, _] in ridge {
+        let exact = 2.0 * (1.0 - k.cos());
+        assert!((omega - exact).abs() < 0.06 * bin, "{omega} at {k}, not {exact}");
+    }
+    window.harness.get_by_label("Frequency over wave number");
 }

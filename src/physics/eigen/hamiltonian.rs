@@ -36,10 +36,10 @@ impl Hamiltonian {
                 remedy: remedy.to_owned(),
             })
         };
-        if quantum.interaction != 0.0 {
+        if quantum.interaction != 0.0 || medium.has(Sets::Interaction) {
             return refused(
                 "an interaction makes the equation nonlinear, and it has no levels",
-                "set quantum.interaction = 0",
+                "set quantum.interaction = 0, and remove layers of interaction",
             );
         }
         if !medium.drives().is_empty() {

@@ -30,6 +30,8 @@ pub struct Lattice {
     driven: Vec<(Expression, Vec<f64>)>,
     absorption: Vec<f64>,
     walls: Vec<bool>,
+    /// g at every site.
+    interaction: Vec<f64>,
     /// What layers make of the bonds upwards from each site, by axis: the factor of J and the phase in turns.
     bonds: Option<[Vec<(f64, f64)>; 3]>,
     /// All of them, where layers set any.
@@ -66,7 +68,9 @@ impl Lattice {
         for (row, out) in walls.chunks_mut(nx).enumerate() {
             medium.wall_row(row % ny, row / ny, 0..nx, out);
         }
+        let interaction = rows(&|j, k, out| medium.interaction_row(quantum.interaction, j, k, 0..nx, out));
         let mut lattice = Self {
+            interaction,
             grid: grid.clone(),
             quantum: *quantum,
             potential,
@@ -97,9 +101,17 @@ impl Lattice {
         let fluxes = rows(&|j, k, out| medium.flux_row(j, k, 0..nx, out));
         let flux = |site: [usize; 3]| fluxes[grid.index(site)] + self.quantum.flux;
         let below = |[i, j, k]: [usize; 3]| (0..j).map(|j| flux([i, j, k])).sum::<f64>();
+        // mΩa² = Ω/2J, as a part of a turn.
+        let turns = medium.rotation() / (2.0 * self.quantum.hopping) / std::f64::consts::TAU;
+        #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
         let all = [0, 1, 2].map(|axis| {
             let of = |site: usize| {
-                let phase = if axis == 0 { -below(grid.site(site)) } else { 0.0 };
+                let [x, y] = [0, 1].map(|axis| grid.site(site)[axis] as f64 - (grid.size()[axis] as f64 - 1.0) / 2.0);
+                let phase = match axis {
+                    0 => -below(grid.site(site)) - turns * y,
+                    1 => turns * x,
+                    _ => 0.0,
+                };
                 (factors[axis][site], phase)
             };
             (0..grid.sites()).map(of).collect::<Vec<_>>()
@@ -144,6 +156,7 @@ impl Lattice {
             driven: Vec::new(),
             absorption: vec![0.0; grid.sites()],
             walls: vec![false; grid.sites()],
+            interaction: vec![quantum.interaction; grid.sites()],
             bonds: None,
             own: Vec::new(),
         }
@@ -182,6 +195,12 @@ impl Lattice {
     #[must_use]
     pub fn absorption(&self) -> &[f64] {
         &self.absorption
+    }
+
+    /// g at each site.
+    #[must_use]
+    pub fn interaction(&self) -> &[f64] {
+        &self.interaction
     }
 
     /// The real diagonal at time t: constant + U(r, t).
@@ -246,9 +265,9 @@ impl Lattice {
     }
 
     fn apply_to(&self, diagonal: &[f64], psi: &[Complex64], out: &mut [Complex64]) {
-        let g = self.quantum.interaction;
         for (n, (out, value)) in out.iter_mut().zip(psi).enumerate() {
-            *out = value * Complex64::new(diagonal[n] + g * value.norm_sqr(), -self.absorption[n]);
+            let energy = diagonal[n] + self.interaction[n] * value.norm_sqr();
+            *out = value * Complex64::new(energy, -self.absorption[n]);
         }
         if self.bonds.is_some() {
             for bond in &self.own {
@@ -327,7 +346,7 @@ impl Lattice {
     #[must_use]
     pub fn propagate(&self, psi: &[Complex64], time: f64) -> Vec<Complex64> {
         assert!(
-            self.driven.is_empty() && self.quantum.interaction == 0.0,
+            self.driven.is_empty() && self.interaction.iter().all(|g| *g == 0.0),
             "the exponential needs a linear, static Hamiltonian"
         );
         if self.absorption.iter().all(|w| *w == 0.0) {
@@ -437,8 +456,10 @@ impl Lattice {
     pub fn energy(&self, psi: &[Complex64], time: f64) -> f64 {
         let h = self.apply(psi, time);
         let full: f64 = psi.iter().zip(&h).map(|(p, q)| (p.conj() * q).re).sum();
-        let quartic: f64 = psi.iter().map(|p| p.norm_sqr() * p.norm_sqr()).sum();
-        (full - 0.5 * self.quantum.interaction * quartic) / super::norm(psi)
+        let quartic: f64 = (psi.iter().zip(&self.interaction))
+            .map(|(p, g)| g * p.norm_sqr() * p.norm_sqr())
+            .sum();
+        (full - 0.5 * quartic) / super::norm(psi)
     }
 
     /// The least energy and its state (Σ|ψ|² = 1), by exp(−Hτ) without splitting, until the energy changes by less than

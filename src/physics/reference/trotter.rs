@@ -87,11 +87,11 @@ impl TrotterSplitting {
     /// exp(−i(E(t) + g|ψ|² − iW)τ) at every site, without W for order 4; absorption acts forwards and backwards alike.
     /// |ψ|² is that beside the sweeps, after the damping of the phase before them and before that of the phase behind them: the step is a palindrome.
     fn kick(&self, psi: &mut [Complex64], time: f64, tau: f64, before_sweeps: bool) {
-        let g = self.lattice.quantum().interaction;
-        for ((value, e), w) in psi
+        for (((value, e), w), g) in psi
             .iter_mut()
             .zip(self.lattice.diagonal(time))
             .zip(self.lattice.absorption())
+            .zip(self.lattice.interaction())
         {
             let decay = if self.order == 4 { 1.0 } else { (-w * tau.abs()).exp() };
             let damped = if before_sweeps { decay * decay } else { 1.0 };

@@ -29,6 +29,9 @@ impl Builder<'_> {
         } else if quantum.flux != 0.0 {
             let message = "a magnetic flux turns the other way where x and y are exchanged".to_owned();
             Some((message, "set quantum.flux = 0"))
+        } else if quantum.rotation != 0.0 {
+            let message = "a rotation turns the other way where x and y are exchanged".to_owned();
+            Some((message, "set quantum.rotation = 0"))
         } else if self.file.packets.is_empty() {
             let message = "it symmetrises packets, and there are none".to_owned();
             Some((message, "give the state by [[packet]], or remove it"))

@@ -3,6 +3,7 @@
 mod exchange;
 mod layers;
 mod recording;
+mod rotation;
 mod state;
 mod sweep;
 mod theory;
@@ -94,7 +95,8 @@ impl<'a> Builder<'a> {
         let layers = self.layers(equation, grid.as_ref(), "layer", &file.layers);
         let sources = self.sources(equation, grid.as_ref());
         let detectors = self.detectors(equation, grid.as_ref());
-        let mirror = self.mirror(equation, grid.as_ref(), &layers);
+        let rotating = self.rotation(grid.as_ref(), model.as_ref());
+        let mirror = self.mirror(equation, grid.as_ref(), &layers, rotating);
         let view = self.view(equation, grid.as_ref());
         let cameras = self.cameras();
         let notes = self.notes(grid.as_ref());
@@ -107,7 +109,8 @@ impl<'a> Builder<'a> {
         let (Some(grid), Some(model), Some(initial)) = (grid, model, initial) else {
             return (self.found, None);
         };
-        let medium = Arc::new(Medium::new(grid.clone(), layers));
+        let [rotation, mass] = rotating;
+        let medium = Arc::new(Medium::new(grid.clone(), layers).rotating(rotation, mass));
         self.exchange_of_medium(&medium);
         let mut initial = initial;
         if let (Initial::Eigenstates(states), Model::Quantum(quantum)) = (&mut initial, &model) {
@@ -393,6 +396,7 @@ impl<'a> Builder<'a> {
             }
             self.finite("quantum.interaction", quantum.interaction);
             self.finite("quantum.flux", quantum.flux);
+            self.finite("quantum.rotation", quantum.rotation);
             if let Some(grid) = grid.filter(|_| quantum.flux != 0.0 && quantum.flux.is_finite()) {
                 let flux = super::write::float(quantum.flux);
                 if grid.rank() == 1 {

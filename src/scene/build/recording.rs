@@ -230,6 +230,7 @@ impl Builder<'_> {
         equation: Option<Equation>,
         grid: Option<&Grid>,
         layers: &[Layer],
+        rotating: [f64; 2],
     ) -> Option<Mirror> {
         let mirror = self.file.mirror.as_ref()?;
         self.positive("mirror.at", mirror.at);
@@ -271,7 +272,7 @@ impl Builder<'_> {
             record: mirror.record.unwrap_or(f64::INFINITY),
             noise: mirror.noise,
             seed: mirror.seed as u64,
-            medium: Arc::new(Medium::new(grid?.clone(), all)),
+            medium: Arc::new(Medium::new(grid?.clone(), all).rotating(rotating[0], rotating[1])),
             keep_flux: mirror.keep_flux,
             drive: mirror.drive,
             regularization: mirror.regularization.unwrap_or(0.0),

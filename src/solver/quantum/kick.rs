@@ -2,7 +2,7 @@
 
 use super::{at_sites, rotation};
 use crate::field::Real;
-use crate::physics::{Expression, Medium};
+use crate::physics::{Expression, Medium, Sets};
 use num_complex::Complex;
 use rayon::prelude::*;
 
@@ -14,6 +14,8 @@ pub struct Kick<T: Real> {
     absorption: Vec<T>,
     driven: Vec<(Expression, Vec<T>)>,
     interaction: f64,
+    /// g at the sites; empty where it is the same at all of them.
+    strengths: Vec<T>,
     imaginary: bool,
     taus: Vec<f64>,
     /// e^{−i(U − iW)τ} of each kind of substep; empty where it is 1 everywhere.
@@ -42,6 +44,13 @@ impl<T: Real> Kick<T> {
                 .filter(|(_, part)| !part.is_empty())
                 .collect(),
             interaction,
+            strengths: if medium.has(Sets::Interaction) {
+                at_sites(medium.grid(), |j, k, row| {
+                    medium.interaction_row(interaction, j, k, 0..nx, row)
+                })
+            } else {
+                Vec::new()
+            },
             imaginary,
             taus: Vec::new(),
             factors: Vec::new(),
@@ -101,7 +110,11 @@ impl<T: Real> Kick<T> {
     /// With the same density in both halves a state that a step does not change is an eigenvector of a symmetric product for H[n], so that the ground
     /// state is off by O(Δt²). Halves that read |ψ|² as it stands see the norm after the kinetic part, which is another, and are off by O(Δt).
     pub fn has_mean_field(&self) -> bool {
-        self.imaginary && self.interaction != 0.0
+        self.imaginary && self.interacts()
+    }
+
+    fn interacts(&self) -> bool {
+        self.interaction != 0.0 || !self.strengths.is_empty()
     }
 
     /// The substep of this kind on the sites from `first` on. `density`: |ψ|² of all sites at the start of the step where
@@ -109,13 +122,15 @@ impl<T: Real> Kick<T> {
     pub fn apply(&self, kind: usize, drives: &[f64], first: usize, psi: &mut [Complex<T>], density: &[T]) {
         let factors = &self.factors[kind];
         let tau = self.taus[kind];
-        if !self.driven.is_empty() || self.interaction != 0.0 {
+        if !self.driven.is_empty() || self.interacts() {
             let drives: Vec<T> = drives.iter().map(|drive| T::of(drive * tau)).collect();
             let strength = T::of(self.interaction * tau);
+            let tau = T::of(tau);
             let half = T::of(0.5);
             for (n, value) in psi.iter_mut().enumerate() {
                 // While W acts, |ψ|² falls from ρ to ρ|f|²: the trapezoid between keeps the substep symmetric and of second order.
-                let mut angle = strength
+                let own = self.strengths.get(first + n).map_or(strength, |g| *g * tau);
+                let mut angle = own
                     * density.get(first + n).copied().unwrap_or_else(|| {
                         let decayed = factors.get(first + n).map_or(T::one(), Complex::norm_sqr);
                         value.norm_sqr() * (half * (T::one() + decayed))
@@ -151,7 +166,8 @@ impl<T: Real> Kick<T> {
 
     /// U(r, t) + (g/2)|ψ|² at a site.
     pub fn energy(&self, drives: &[f64], site: usize, density: f64) -> f64 {
-        let mut energy = self.potential.get(site).map_or(0.0, |u| u.wide()) + 0.5 * self.interaction * density;
+        let g = self.strengths.get(site).map_or(self.interaction, |g| g.wide());
+        let mut energy = self.potential.get(site).map_or(0.0, |u| u.wide()) + 0.5 * g * density;
         for ((_, part), drive) in self.driven.iter().zip(drives) {
             energy += drive * part[site].wide();
         }
@@ -160,7 +176,7 @@ impl<T: Real> Kick<T> {
 
     /// Bytes held.
     pub fn memory(&self) -> usize {
-        let reals = self.potential.len() + self.absorption.len();
+        let reals = self.potential.len() + self.absorption.len() + self.strengths.len();
         let driven: usize = self.driven.iter().map(|(_, part)| part.len()).sum();
         let factors: usize = self.factors.iter().map(Vec::len).sum();
         size_of::<T>() * (reals + driven + 2 * factors)

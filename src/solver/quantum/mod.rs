@@ -209,6 +209,13 @@ pub fn flux_objection(quantum: &Quantum, medium: &Medium) -> Option<Objection> {
 
 /// What a method says that has the same hopping everywhere and no flux in places: the first layer that sets another.
 pub fn bonds_objection(method: &str, medium: &Medium) -> Option<Objection> {
+    if medium.rotation() != 0.0 {
+        return Some(Objection::new(
+            "quantum.rotation",
+            format!("{method} has no frame that rotates: bonds have no phases there"),
+            "use solver.method = \"trotter\" on the processor, or set it to 0",
+        ));
+    }
     let layer = medium
         .layers()
         .iter()
@@ -220,6 +227,16 @@ pub fn bonds_objection(method: &str, medium: &Medium) -> Option<Objection> {
             medium.layers()[layer].sets.as_str()
         ),
         "use solver.method = \"trotter\" on the processor, or remove the layer",
+    ))
+}
+
+/// What a method says that has the same interaction everywhere: the first layer that sets another.
+pub fn interaction_objection(method: &str, medium: &Medium) -> Option<Objection> {
+    let layer = (medium.layers().iter()).position(|layer| layer.sets == Sets::Interaction)?;
+    Some(Objection::new(
+        format!("layer.{layer}.sets"),
+        format!("{method} has no interaction that differs from site to site"),
+        "use solver.method = \"trotter\" or \"split-step-fourier\", or remove the layer",
     ))
 }
 

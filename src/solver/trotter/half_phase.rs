@@ -8,8 +8,10 @@ use num_complex::Complex;
 #[derive(Clone, Debug)]
 pub(super) struct HalfPhase {
     pub(super) exponent: Exponent,
-    /// g τ.
+    /// g τ, where g is the same at all sites.
     pub(super) interaction: f64,
+    /// τ.
+    pub(super) length: f64,
     pub(super) direction: f64,
 }
 
@@ -18,11 +20,14 @@ impl HalfPhase {
     pub(super) fn apply<T: Real>(&self, media: &Media<T>, row: usize, x0: usize, sites: &mut [Complex<T>]) {
         let mut factors = vec![Complex::default(); sites.len()];
         media.factors(row, x0, &self.exponent, None, &[], &mut factors);
-        for (site, factor) in sites.iter_mut().zip(&factors) {
+        for (n, (site, factor)) in sites.iter_mut().zip(&factors).enumerate() {
             let mut value = *site * factor;
-            if self.interaction != 0.0 {
+            let interaction = media
+                .strength(row, x0 + n)
+                .map_or(self.interaction, |g| g * self.length);
+            if interaction != 0.0 {
                 let damped = if self.direction > 0.0 { value } else { *site };
-                let angle = -self.interaction * damped.norm_sqr().wide();
+                let angle = -interaction * damped.norm_sqr().wide();
                 value *= Complex::new(T::of(angle.cos()), T::of(angle.sin()));
             }
             *site = value;

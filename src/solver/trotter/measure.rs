@@ -115,7 +115,8 @@ impl<T: Real> Trotter<T> {
             }
             if sums.region.energy {
                 let diagonal = self.media.energy_at(row * nx + i, sums.drives);
-                totals.energy += density * (diagonal + 0.5 * quantum.interaction * density);
+                let g = self.problem.interaction_at(row * nx + i);
+                totals.energy += density * (diagonal + 0.5 * g * density);
             }
         }
         if sums.region.energy {
@@ -177,7 +178,12 @@ impl<T: Real> Trotter<T> {
                     None => pairs.map(|(a, b)| dot(a, b)).sum(),
                     Some(bonds) => {
                         let factors = &bonds.along(axis)[lower * nx..][x.clone()];
-                        pairs.zip(factors).map(|((a, b), factor)| factor.re * dot(a, b)).sum()
+                        // f e^{iϕ} leads from the lower row to the upper one.
+                        let hop = |a: &Complex<T>, b: &Complex<T>, factor: &Complex64| {
+                            let (a, b) = if lower == row { (a, b) } else { (b, a) };
+                            (wide(*a).conj() * factor.conj() * wide(*b)).re
+                        };
+                        pairs.zip(factors).map(|((a, b), factor)| hop(a, b, factor)).sum()
                     }
                 };
                 bonds += weight * sum;
@@ -215,7 +221,7 @@ impl<T: Real> Trotter<T> {
         let turn = |i: usize| match &self.problem.bonds {
             _ if axis == 0 => along_x(i),
             None => Complex64::ONE,
-            Some(bonds) => bonds.at(axis, row * nx + i),
+            Some(bonds) => bonds.at(axis, row * nx + i).conj(),
         };
         (x.zip(here.iter().zip(next.iter())))
             .map(|(i, (a, b))| (wide(*a).conj() * turn(i) * wide(*b)).im)

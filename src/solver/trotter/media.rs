@@ -10,6 +10,7 @@ use crate::solver::quantum;
 use num_complex::Complex;
 use rayon::prelude::*;
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// W τ beyond this makes no difference: e^{−20} is below the last bit of a single, and its inverse, which closes a frame, stays finite.
@@ -28,6 +29,8 @@ pub(super) struct Media<T> {
     driven_sites: Vec<Range<usize>>,
     /// W ≥ 0, where the scene has any.
     pub(super) absorption: Option<Vec<T>>,
+    /// g at every site, where layers set it.
+    strengths: Option<Arc<[f64]>>,
     /// Sites that are walls, where the scene has any.
     pub walls: Option<Vec<bool>>,
     /// Lowest energy: taken off in imaginary time, so that no factor exceeds 1.
@@ -50,7 +53,7 @@ pub(super) struct Exponent {
     pub fold: f64,
     /// e^{−Eτ} instead of e^{−iEτ}.
     pub imaginary: bool,
-    /// g τ: what multiplies a density that is given, see [`Problem::has_mean_field`].
+    /// g τ, or τ where layers set g: what multiplies a density that is given, see [`Problem::has_mean_field`].
     pub mean_field: f64,
 }
 
@@ -97,9 +100,16 @@ impl<T: Real> Media<T> {
             driven,
             driven_sites,
             absorption,
+            strengths: problem.strengths.clone(),
             walls,
             lowest,
         }
+    }
+
+    /// g at a site of a row, where layers set it.
+    pub(super) fn strength(&self, row: usize, x: usize) -> Option<f64> {
+        let nx = self.grid.size()[0];
+        self.strengths.as_ref().map(|strengths| strengths[row * nx + x])
     }
 
     /// Its number: that of no other medium.
@@ -196,7 +206,8 @@ impl<T: Real> Media<T> {
                 angle += time * part[index].wide();
             }
             if let Some(density) = density.get(index) {
-                angle += exponent.mean_field * density.wide();
+                let own = self.strengths.as_ref().map_or(1.0, |strengths| strengths[index]);
+                angle += exponent.mean_field * own * density.wide();
             }
             let fold = corrections.map_or(exponent.fold, |corrections| exponent.fold * corrections[n]);
             if exponent.imaginary {

@@ -7,7 +7,7 @@
 //! - Order: 1, 2 or 4 in Δt. Unitary and therefore stable for every Δt (without absorption), reversible for orders 2 and 4; the error per unit of time
 //!   grows as J(J Δt)^order.
 //! - Cost, 2D order 2: 6 sweeps and one phase a step.
-//! - Limits: hopping only along axes; where layers set it or a flux, on the processor by `naive` and `vector`; a periodic axis needs an even number of sites; order 4 has a
+//! - Limits: hopping only along axes; where layers set it, a flux or the interaction, and in a frame that rotates, on the processor by `naive` and `vector`; a periodic axis needs an even number of sites; order 4 has a
 //!   backward sub-step, which excludes imaginary time and puts absorption outside the composition, see [`scheme`].
 //!
 //! H. De Raedt, Annu. Rev. Comput. Phys. IV (1996) 107; C. S. Bederián and A. D. Dente, "Boosting quantum evolutions using
@@ -41,7 +41,7 @@ use super::transducers::grow_by_pairs;
 use super::{Solver, SolverError};
 use crate::backend::simd::Level;
 use crate::field::Precision;
-use crate::physics::{Equation, Sets};
+use crate::physics::{Equation, Medium, Sets};
 use crate::scene::{Objection, Scenario};
 use blocked::Way;
 use problem::Problem;
@@ -152,23 +152,38 @@ fn reach(scenario: &Scenario, set: &mut [bool]) {
     }
 }
 
-/// What the scene asks of the method that it cannot do, and of bonds that differ what only some variants can.
+/// Whether bonds or interactions differ from site to site, which `naive` and `vector` step on the processor.
+fn differs(medium: &Medium) -> bool {
+    medium.sets_bonds() || medium.has(Sets::Interaction)
+}
+
+/// What the scene asks of the method that it cannot do, and of bonds and interactions that differ what only some variants can.
 fn objections(scenario: &Scenario) -> Vec<Objection> {
     let mut found = problem::objections(scenario);
-    let differ = scenario.medium().sets_bonds();
-    if let Some(mirror) = scenario.mirror().filter(|mirror| mirror.medium.sets_bonds() != differ) {
-        debug_assert!(mirror.medium.sets_bonds(), "a perturbation adds layers");
-        let message = "layers of hopping or flux stand on the way back only";
-        let remedy = "put a layer of hopping with the value 1 into the scene too";
-        found.push(Objection::new("mirror.perturbation", message, remedy));
+    let here = scenario.medium();
+    if let Some(mirror) = scenario.mirror() {
+        let back = &mirror.medium;
+        debug_assert!(
+            differs(back) || !differs(here),
+            "a perturbation adds layers, and the way back rotates as the scene does"
+        );
+        if back.sets_bonds() != here.sets_bonds() {
+            let message = "layers of hopping or flux stand on the way back only";
+            let remedy = "put a layer of hopping with the value 1 into the scene too";
+            found.push(Objection::new("mirror.perturbation", message, remedy));
+        } else if back.has(Sets::Interaction) != here.has(Sets::Interaction) {
+            let message = "layers of interaction stand on the way back only";
+            let remedy = "put a layer of interaction with the scene's own value into the scene too";
+            found.push(Objection::new("mirror.perturbation", message, remedy));
+        }
     }
-    if !differ {
+    if !differs(here) {
         return found;
     }
     let choice = Choice::of(scenario);
     if let Some(backend) = choice.backend.named().filter(|backend| *backend != Backend::Cpu) {
         let message = format!(
-            "layers of hopping and flux are stepped on the processor, not on {}",
+            "rotation and layers of hopping, flux and interaction are stepped on the processor, not on {}",
             backend.as_str()
         );
         found.push(Objection::new(
@@ -180,7 +195,9 @@ fn objections(scenario: &Scenario) -> Vec<Objection> {
         .variant
         .filter(|variant| !["naive", "vector"].contains(&variant.as_str()))
     {
-        let message = format!("variant {variant} has the same hopping at every bond, and a layer sets hopping or flux");
+        let message = format!(
+            "variant {variant} is for bonds and sites that are alike, and the rotation or a layer of hopping, flux or interaction makes them differ"
+        );
         found.push(Objection::new(
             "solver.variant",
             message,
@@ -193,7 +210,7 @@ fn objections(scenario: &Scenario) -> Vec<Objection> {
 /// A value travels two rows in the sweeps of a sub-step along the axis that is cut. Bonds join pairs of rows, so that windows begin at even ones.
 fn split(scenario: &Scenario) -> Result<Split, Objection> {
     if scenario.medium().sets_bonds() {
-        let message = "a grid whose layers set hopping or flux is stepped as a whole";
+        let message = "a grid that rotates, or whose layers set hopping or flux, is stepped as a whole";
         return Err(Objection::new(
             "solver.parts",
             message,
@@ -222,9 +239,10 @@ fn memory(scenario: &Scenario) -> u64 {
         0
     };
     let bonds = if medium.sets_bonds() { 16 * rank } else { 0 };
-    let reals = 2 + 2 * tables + 1 + medium.drives().len() + usize::from(absorbs) + couplings;
+    let (strengths, wide) = if medium.has(Sets::Interaction) { (2, 8) } else { (0, 0) };
+    let reals = 2 + 2 * tables + 1 + medium.drives().len() + usize::from(absorbs) + couplings + strengths;
     let walls = usize::from(medium.has(Sets::Wall));
-    (scenario.grid().sites() * (real * reals + walls + bonds)) as u64
+    (scenario.grid().sites() * (real * reals + walls + bonds + wide)) as u64
 }
 
 /// Tan form: two multiply-adds a site and sweep, four operations for the phase. Field read and written, phases read.
@@ -284,8 +302,8 @@ fn make_in<T: Number + blocked::Blockwise>(setup: Setup, backend: Backend) -> Re
 
 /// A problem that a back end can step.
 fn on_one_hopping(problem: Problem, backend: Backend) -> Result<Problem, SolverError> {
-    if problem.bonds.is_some() && backend != Backend::Cpu {
-        let message = "layers set hopping or flux, which is stepped on the processor";
+    if differs(&problem.medium) && backend != Backend::Cpu {
+        let message = "layers or the rotation make bonds or interactions differ, which is stepped on the processor";
         return Err(SolverError::Unsupported(message.to_owned()));
     }
     Ok(problem)
@@ -296,7 +314,7 @@ fn on_processor<T: blocked::Blockwise>(problem: &Problem, choice: &Choice) -> Bo
         Some("naive") => return Box::new(naive::Naive::new(&problem.grid)),
         Some("vector") => Way::Passes,
         // Blocks leave the cosines of sweeps to the phases, which only works where they are the same everywhere.
-        _ if problem.bonds.is_some() => Way::Passes,
+        _ if differs(&problem.medium) => Way::Passes,
         variant => blocked::fastest::<T>(problem, &choice.block, choice.fused_steps, variant.is_none()),
     };
     match way {

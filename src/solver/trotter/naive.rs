@@ -29,6 +29,8 @@ pub(super) struct Naive<T> {
     /// Bonds that differ from one another.
     bonds: Option<Arc<Bonds>>,
     interaction: f64,
+    /// g at every site, where layers set it.
+    strengths: Option<Arc<[f64]>>,
 }
 
 impl<T: Real> Naive<T> {
@@ -41,6 +43,7 @@ impl<T: Real> Naive<T> {
             peierls: Vec::new(),
             bonds: None,
             interaction: 0.0,
+            strengths: None,
         }
     }
 
@@ -113,15 +116,19 @@ impl<T: Real> Naive<T> {
             });
     }
 
-    /// Phases, then the interaction's.
-    fn phases(&mut self, table: usize, interaction: T) {
+    /// Phases, then the interaction's: of `interaction`, or of `scale` times what layers set.
+    fn phases(&mut self, table: usize, interaction: T, scale: f64) {
+        const PART: usize = 4096;
         let table = &self.tables[table];
+        let strengths = self.strengths.as_deref();
         self.field
-            .par_chunks_mut(4096)
-            .zip(table.par_chunks(4096))
-            .for_each(|(sites, factors)| {
-                for (site, factor) in sites.iter_mut().zip(factors) {
-                    *site = interact(*site * factor, interaction);
+            .par_chunks_mut(PART)
+            .zip(table.par_chunks(PART))
+            .enumerate()
+            .for_each(|(part, (sites, factors))| {
+                for (n, (site, factor)) in sites.iter_mut().zip(factors).enumerate() {
+                    let own = strengths.map(|strengths| T::of(scale * strengths[part * PART + n]));
+                    *site = interact(*site * factor, own.unwrap_or(interaction));
                 }
             });
     }
@@ -220,6 +227,7 @@ impl<T: Real> Sweeper<T> for Naive<T> {
             .resize_with(scheme.tables.len(), || vec![Complex::default(); problem.grid.sites()]);
         self.walls = walls.map(<[bool]>::to_vec);
         self.interaction = problem.phase_interaction();
+        self.strengths = problem.phase_strengths();
         self.peierls = problem.peierls();
         self.bonds.clone_from(&problem.bonds);
     }
@@ -252,7 +260,7 @@ impl<T: Real> Sweeper<T> for Naive<T> {
     }
 
     fn apply_table(&mut self, table: usize) {
-        self.phases(table, T::zero());
+        self.phases(table, T::zero(), 0.0);
     }
 
     fn substep(&mut self, scheme: &Scheme, i: usize) {
@@ -261,6 +269,6 @@ impl<T: Real> Sweeper<T> for Naive<T> {
             self.sweep(sweep.axis, sweep.odd, sweep.angle, scheme.imaginary);
         }
         let interaction = T::of(substep.interaction(self.interaction));
-        self.phases(substep.table, interaction);
+        self.phases(substep.table, interaction, substep.interaction(1.0));
     }
 }

@@ -29,6 +29,8 @@ pub(super) struct Problem {
     pub medium: Arc<Medium>,
     /// Bonds that differ from one another, where layers set any.
     pub bonds: Option<Arc<Bonds>>,
+    /// g at every site, x fastest, where layers set it.
+    pub strengths: Option<Arc<[f64]>>,
     /// Δt, signed.
     pub time_step: f64,
     /// Relax towards the ground state.
@@ -45,6 +47,7 @@ impl Problem {
         Ok(Self {
             time_step: setup.time_step,
             bonds: Bonds::of(&problem.quantum, &problem.medium).map(Arc::new),
+            strengths: strengths(&problem.quantum, &problem.medium),
             ..problem
         })
     }
@@ -91,7 +94,17 @@ impl Problem {
     /// With the same n in both half phases a state that a step does not change is an eigenvector of a symmetric product for H[n], so that the ground
     /// state is off by O(Δt²). Half phases that read |ψ|² as it stands see the norm after the sweeps, which is another, and are off by O(Δt).
     pub(super) fn has_mean_field(&self) -> bool {
-        self.imaginary && self.quantum.interaction != 0.0
+        self.imaginary && (self.quantum.interaction != 0.0 || self.strengths.is_some())
+    }
+
+    /// g at a site.
+    pub(super) fn interaction_at(&self, site: usize) -> f64 {
+        (self.strengths.as_ref()).map_or(self.quantum.interaction, |strengths| strengths[site])
+    }
+
+    /// g at every site of the phases e^{−ig|φ|²τ} that read the field as it stands, where layers set it.
+    pub(super) fn phase_strengths(&self) -> Option<Arc<[f64]>> {
+        self.strengths.clone().filter(|_| !self.imaginary)
     }
 
     /// g of the phases e^{−ig|φ|²τ} that read the field as it stands.
@@ -142,6 +155,17 @@ impl Problem {
     }
 }
 
+/// g at every site, x fastest, where layers of a medium set it.
+pub(super) fn strengths(quantum: &Quantum, medium: &Medium) -> Option<Arc<[f64]>> {
+    let nx = medium.grid().size()[0];
+    let at_sites = || {
+        quantum::at_sites::<f64>(medium.grid(), |j, k, row| {
+            medium.interaction_row(quantum.interaction, j, k, 0..nx, row);
+        })
+    };
+    medium.has(Sets::Interaction).then(|| at_sites().into())
+}
+
 /// The order that a scenario asks for.
 pub(super) fn order(scenario: &Scenario) -> u32 {
     Choice::of(scenario).order
@@ -160,6 +184,7 @@ pub(super) fn as_written(scenario: &Scenario) -> Option<Problem> {
         quantum: scenario.model().quantum()?,
         medium: Arc::clone(scenario.medium()),
         bonds: None,
+        strengths: None,
         time_step: scenario.time().step.unwrap_or(0.0),
         imaginary: scenario.time().imaginary,
         order: order(scenario),

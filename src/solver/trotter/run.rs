@@ -157,6 +157,7 @@ impl<T: Real> Trotter<T> {
         HalfPhase {
             exponent: self.media.exponent(&[(at, length)], damping, 1.0, false),
             interaction: self.problem.quantum.interaction * length,
+            length,
             direction,
         }
     }
@@ -308,7 +309,8 @@ impl<T: Real> Trotter<T> {
         let mut exponent = (self.media).exponent(parts, kind.damping, kind.fold, self.scheme.imaginary);
         exponent.energy = kind.time;
         if mean_field {
-            exponent.mean_field = self.problem.quantum.interaction * kind.time;
+            let uniform = self.problem.strengths.is_none();
+            exponent.mean_field = kind.time * if uniform { self.problem.quantum.interaction } else { 1.0 };
         }
         self.fill(table, &exponent, !mean_field);
     }

@@ -52,8 +52,10 @@ impl<T: Real> Stepper for Trotter<T> {
             ..Problem::new(setup)?
         };
         Self::check(&problem)?;
-        if problem.bonds.is_some() != self.problem.bonds.is_some() {
-            let message = "bonds that differ from one another need a new run";
+        if problem.bonds.is_some() != self.problem.bonds.is_some()
+            || problem.strengths.is_some() != self.problem.strengths.is_some()
+        {
+            let message = "bonds or interactions that differ from one another need a new run";
             return Err(SolverError::Unsupported(message.to_owned()));
         }
         self.while_closed(clock.time(), |state| {

@@ -37,6 +37,10 @@ struct Case {
     imaginary: bool,
     /// Layers of hopping and flux.
     bonds: bool,
+    /// Ω of the frame.
+    rotation: f64,
+    /// A layer that sets the interaction.
+    uneven: bool,
 }
 
 impl Case {
@@ -53,6 +57,8 @@ impl Case {
             interaction: 0.0,
             imaginary: false,
             bonds: false,
+            rotation: 0.0,
+            uneven: false,
         }
     }
 
@@ -88,6 +94,9 @@ impl Case {
                 layers.push(array(&grid, Sets::Flux, None, || random.next()));
             }
         }
+        if self.uneven {
+            layers.push(array(&grid, Sets::Interaction, None, || 0.4 * random.next()));
+        }
         let quantum = Quantum {
             hopping: 1.1,
             diagonal: 0.3,
@@ -96,8 +105,10 @@ impl Case {
             interaction: self.interaction,
             flux: self.flux,
         };
-        let medium = Arc::new(Medium::new(grid.clone(), layers));
+        let medium = Medium::new(grid.clone(), layers);
+        let medium = Arc::new(medium.rotating(self.rotation, quantum.effective_mass(grid.spacing())));
         Problem {
+            strengths: super::problem::strengths(&quantum, &medium),
             bonds: Bonds::of(&quantum, &medium).map(Arc::new),
             medium,
             grid,
@@ -481,6 +492,54 @@ fn interaction() {
             });
         }
     }
+}
+
+/// Layers set the interaction in places, and the rest keeps the scene's own; in imaginary time it acts by the density at the start of a step.
+#[test]
+fn interaction_of_layers() {
+    for size in [&[30][..], &[41, 23], &[130, 44], &[14, 12, 9]] {
+        for order in [1, 2, 4] {
+            check_both(&Case {
+                interaction: 0.2,
+                uneven: true,
+                ..Case::new(size, order)
+            });
+        }
+        check_both(&Case {
+            interaction: 0.2,
+            uneven: true,
+            walls: true,
+            imaginary: true,
+            ..Case::new(size, 2)
+        });
+    }
+}
+
+/// The reference turns its bonds by the phases of a frame that rotates, in real and imaginary time, in planes and in space.
+#[test]
+fn rotation() {
+    for size in [&[41, 23][..], &[130, 44], &[14, 12, 9]] {
+        for order in [1, 2, 4] {
+            check_both(&Case {
+                rotation: 0.15,
+                ..Case::new(size, order)
+            });
+        }
+        check_both(&Case {
+            rotation: -0.15,
+            imaginary: true,
+            ..Case::new(size, 2)
+        });
+    }
+    check_both(&Case {
+        rotation: 0.1,
+        interaction: 0.2,
+        uneven: true,
+        walls: true,
+        drive: true,
+        absorb: true,
+        ..Case::new(&[90, 40], 2)
+    });
 }
 
 #[test]

@@ -43,6 +43,8 @@ pub(super) struct Vector<T> {
     /// Couplings of bonds that differ from one another.
     own: Option<OwnBonds<T>>,
     interaction: f64,
+    /// g at every site in the planes of real parts, where layers set it.
+    strengths: Option<Planes<T>>,
 }
 
 impl<T: Vectors> Vector<T> {
@@ -59,11 +61,12 @@ impl<T: Vectors> Vector<T> {
             peierls: Vec::new(),
             own: None,
             interaction: 0.0,
+            strengths: None,
         }
     }
 
-    /// One pass.
-    fn pass(&mut self, sweep: Option<(Sweep, bool)>, phases: Option<(usize, T)>) {
+    /// One pass: bonds, then phases of a table and those of the interaction, g τ where g is the same at all sites, and τ.
+    fn pass(&mut self, sweep: Option<(Sweep, bool)>, phases: Option<(usize, [f64; 2])>) {
         let bonds = sweep.map(|(sweep, imaginary)| Bonds {
             axis: sweep.axis,
             odd: sweep.odd,
@@ -71,9 +74,10 @@ impl<T: Vectors> Vector<T> {
             turn: Turn::new(sweep.angle, imaginary),
             own: self.own.as_ref().and_then(|own| own.of(&sweep)),
         });
-        let phases = phases.map(|(table, interaction)| Phases {
+        let phases = phases.map(|(table, [interaction, scale])| Phases {
             factors: &self.tables[table],
-            interaction,
+            interaction: T::of(interaction),
+            strengths: (self.strengths.as_ref().filter(|_| scale != 0.0)).map(|own| (own, T::of(scale))),
         });
         Pass::new(&self.layout, &mut self.field, &self.open, &self.peierls, bonds, phases).run(self.level);
     }
@@ -93,6 +97,7 @@ impl<T: Vectors> Sweeper<T> for Vector<T> {
             + self.tables.iter().map(Planes::memory).sum::<usize>()
             + self.open.memory()
             + self.own.as_ref().map_or(0, OwnBonds::memory)
+            + self.strengths.as_ref().map_or(0, Planes::memory)
     }
 
     fn tan_form(&self) -> bool {
@@ -106,6 +111,16 @@ impl<T: Vectors> Sweeper<T> for Vector<T> {
         self.peierls = problem.peierls();
         self.own = OwnBonds::new(&self.layout, problem, scheme, walls);
         self.interaction = problem.phase_interaction();
+        self.strengths = problem.phase_strengths().map(|strengths| {
+            let nx = self.grid.size()[0];
+            let mut planes = Planes::new(&self.layout);
+            planes.change(&|_| true, &|row, sites| {
+                for (site, g) in sites.iter_mut().zip(&strengths[row * nx..]) {
+                    *site = Complex::new(T::of(*g), T::zero());
+                }
+            });
+            planes
+        });
     }
 
     fn read(&self, row: usize, x: Range<usize>, out: &mut [Complex<T>]) {
@@ -125,12 +140,15 @@ impl<T: Vectors> Sweeper<T> for Vector<T> {
     }
 
     fn apply_table(&mut self, table: usize) {
-        self.pass(None, Some((table, T::zero())));
+        self.pass(None, Some((table, [0.0; 2])));
     }
 
     fn substep(&mut self, scheme: &Scheme, i: usize) {
         let substep = &scheme.substeps[i];
-        let mut phases = Some((substep.table, T::of(substep.interaction(self.interaction))));
+        let mut phases = Some((
+            substep.table,
+            [substep.interaction(self.interaction), substep.interaction(1.0)],
+        ));
         let mut sweeps = substep.sweeps(self.grid.rank()).into_iter().peekable();
         while let Some(sweep) = sweeps.next() {
             let last = sweeps.peek().is_none() && Pass::<T>::joins_phases(sweep.axis, sweep.odd);

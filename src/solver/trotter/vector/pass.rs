@@ -37,8 +37,10 @@ pub(super) struct Bonds<'a, T> {
 #[derive(Clone, Copy)]
 pub(super) struct Phases<'a, T> {
     pub factors: &'a Planes<T>,
-    /// g τ of the interaction.
+    /// g τ of the interaction, where g is the same at all sites.
     pub interaction: T,
+    /// g at every site in the planes of real parts, and τ, where layers set it.
+    pub strengths: Option<(&'a Planes<T>, T)>,
 }
 
 /// A pass over a field.
@@ -321,7 +323,16 @@ impl<'a, T: Vectors> Pass<'a, T> {
                 let sites = self.columns(row, colour ^ self.layout.parity(row));
                 let factors = [0, 1].map(|part| phases.factors.planes[2 * colour + part].as_ptr().add(start));
                 multiply::<L>(sites, factors, places.clone());
-                if phases.interaction != T::zero() {
+                if let Some((own, scale)) = phases.strengths {
+                    let first = start + places.start;
+                    let strengths = &own.planes[2 * colour][first..first + places.len()];
+                    let re = std::slice::from_raw_parts_mut(sites.re.add(places.start), places.len());
+                    let im = std::slice::from_raw_parts_mut(sites.im.add(places.start), places.len());
+                    for ((re, im), g) in re.iter_mut().zip(im).zip(strengths) {
+                        let value = interact(Complex::new(*re, *im), scale * *g);
+                        (*re, *im) = (value.re, value.im);
+                    }
+                } else if phases.interaction != T::zero() {
                     let re = std::slice::from_raw_parts_mut(sites.re.add(places.start), places.len());
                     let im = std::slice::from_raw_parts_mut(sites.im.add(places.start), places.len());
                     for (re, im) in re.iter_mut().zip(im) {

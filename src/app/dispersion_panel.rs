@@ -1,0 +1,244 @@
+//! Dispersion in the window: ω against k of what runs in the scene, the lattice's and the continuum's curve over it.
+
+use super::document::Document;
+use super::plots::still;
+use super::side_task::{SideTask, window};
+use super::theme;
+use super::widgets::{button, fault, hint};
+use crate::colormap::{self, Kind, Levels};
+use crate::engine::dispersion::{self, DispersionReport};
+use crate::scene::SceneFile;
+use crate::solver;
+use egui::{Color32, ColorImage, TextureHandle, TextureOptions, Ui, vec2};
+use egui_plot::{Line, LineStyle, Plot, PlotBounds, PlotImage, PlotPoint, PlotPoints};
+use lucide_icons::Icon;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Points of a drawn curve.
+const POINTS: u32 = 400;
+/// Power below is black, dB.
+const RANGE: f64 = 50.0;
+/// Pixels of a texture's side; more records or sites are joined, the strongest of them shown.
+const MOST: usize = 1024;
+
+/// What a run says.
+enum News {
+    /// How much is done, in thousandths.
+    Done(u64),
+    /// It is over.
+    Over(Box<Result<DispersionReport, String>>),
+}
+
+/// The panel's state.
+#[derive(Default)]
+pub struct DispersionPanel {
+    open: bool,
+    running: Option<SideTask<News>>,
+    /// How much of the run is done, in thousandths.
+    done: u64,
+    report: Option<DispersionReport>,
+    texture: Option<TextureHandle>,
+    fault: Option<String>,
+}
+
+impl DispersionPanel {
+    /// Opens or closes it.
+    pub fn toggle(&mut self) {
+        self.open = !self.open;
+    }
+
+    /// Whether it is open.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.open
+    }
+
+    /// What was found last.
+    #[must_use]
+    pub fn report(&self) -> Option<&DispersionReport> {
+        self.report.as_ref()
+    }
+
+    /// What went wrong last.
+    #[must_use]
+    pub fn fault(&self) -> Option<&str> {
+        self.fault.as_deref()
+    }
+
+    /// Another scene has other waves.
+    pub fn start_over(&mut self) {
+        *self = Self {
+            open: self.open,
+            ..Self::default()
+        };
+    }
+
+    /// Shows it.
+    pub fn show(&mut self, ctx: &egui::Context, document: &Document) {
+        self.collect();
+        if !self.open {
+            return;
+        }
+        let mut open = true;
+        window(ctx, "Dispersion", [560.0, 520.0], &mut open, |ui| {
+            self.controls(ui, document);
+            if let Some(text) = &self.fault {
+                fault(ui, text);
+            }
+            if self.report.is_some() {
+                self.picture(ui);
+            } else {
+                hint(
+                    ui,
+                    "Runs the scene to its end, records the wave along x, and transforms it in space and time: how much runs with each wave number k and frequency ω. \
+                     Dashed is what the lattice's steps say of a uniform medium, the line is the continuum.",
+                );
+            }
+        });
+        self.open = open;
+    }
+
+    fn collect(&mut self) {
+        let Some(running) = &self.running else { return };
+        for news in running.news() {
+            match news {
+                News::Done(done) => self.done = done,
+                News::Over(found) => {
+                    self.running = None;
+                    match *found {
+                        Ok(report) => self.report = Some(report),
+                        Err(text) => self.fault = Some(text),
+                    }
+                }
+            }
+        }
+    }
+
+    fn controls(&mut self, ui: &mut Ui, document: &Document) {
+        ui.horizontal(|ui| {
+            if let Some(running) = &self.running {
+                let end = ui.add(button(Icon::Square, "End")).accessible_name("End the run");
+                if end.clicked() {
+                    running.stop();
+                }
+                #[expect(clippy::cast_precision_loss, reason = "at most 1000")]
+                let percent = self.done as f64 / 10.0;
+                ui.label(format!("{percent:.0} % of the run"));
+            } else {
+                let begin = ui
+                    .add(button(Icon::AudioWaveform, "Record"))
+                    .accessible_name("Record the dispersion");
+                if begin.clicked() {
+                    self.begin(&document.draft, document.path().map(ToOwned::to_owned), ui.ctx());
+                }
+                if let Some(report) = &self.report {
+                    hint(
+                        ui,
+                        &format!("{} records, one every {} steps", report.records, report.stride),
+                    );
+                }
+            }
+        });
+    }
+
+    fn begin(&mut self, draft: &SceneFile, origin: Option<PathBuf>, ctx: &egui::Context) {
+        (self.report, self.texture, self.fault, self.done) = (None, None, None, 0);
+        let text = draft.to_toml();
+        let begun = SideTask::begin("dispersion", ctx, move |reporter| {
+            let read = solver::read_scene_text(&text, origin.as_deref(), &[]);
+            let found = read.map_err(|faults| faults.to_string()).and_then(|(_, scenario)| {
+                let measured = dispersion::measure(&Arc::new(scenario), &mut |steps, all| {
+                    reporter.tell(News::Done(1000 * steps / all.max(1)))
+                });
+                measured.map_err(|error| error.to_string())
+            });
+            let _ = reporter.tell(News::Over(Box::new(found)));
+        });
+        match begun {
+            Ok(task) => self.running = Some(task),
+            Err(text) => self.fault = Some(text),
+        }
+    }
+
+    fn picture(&mut self, ui: &mut Ui) {
+        let Some(report) = &self.report else { return };
+        let texture = self.texture.get_or_insert_with(|| {
+            ui.ctx()
+                .load_texture("dispersion", colors(report), TextureOptions::NEAREST)
+        });
+        let palette = theme::palette(ui);
+        let (x, y) = (
+            ends(&report.dispersion.wavenumbers),
+            ends(&report.dispersion.frequencies),
+        );
+        #[expect(clippy::cast_possible_truncation, reason = "a size on the screen")]
+        let size = vec2((x[1] - x[0]) as f32, (y[1] - y[0]) as f32);
+        let center = PlotPoint::new(f64::midpoint(x[0], x[1]), f64::midpoint(y[0], y[1]));
+        let curve = |law: &dyn Fn(f64) -> Option<f64>| -> Vec<[f64; 2]> {
+            let place = |n: u32| x[0] + (x[1] - x[0]) * f64::from(n) / f64::from(POINTS);
+            let points = (0..=POINTS).map(place).filter_map(|k| Some([k, law(k)?]));
+            points.filter(|point| (y[0]..=y[1]).contains(&point[1])).collect()
+        };
+        let continuum = curve(&|k| Some(report.law.continuum(k)));
+        let lattice = curve(&|k| report.law.lattice(k));
+        let color = theme::line(ui, 1);
+        let height = (ui.available_height() - 24.0).clamp(160.0, 900.0);
+        let shown = still(Plot::new("dispersion"), height, palette)
+            .x_axis_label("k")
+            .y_axis_label("ω")
+            .show(ui, |plot| {
+                plot.image(PlotImage::new("power", texture.id(), center, size));
+                plot.line(
+                    Line::new("continuum", PlotPoints::from(continuum))
+                        .color(color)
+                        .width(1.5),
+                );
+                plot.line(
+                    Line::new("lattice", PlotPoints::from(lattice))
+                        .color(Color32::WHITE)
+                        .style(LineStyle::dashed_loose()),
+                );
+                plot.set_plot_bounds(PlotBounds::from_min_max([x[0], y[0]], [x[1], y[1]]));
+            });
+        shown
+            .response
+            .widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, "Frequency over wave number"));
+    }
+}
+
+/// Where cells about their middles begin and end.
+fn ends(middles: &[f64]) -> [f64; 2] {
+    let first = middles.first().copied().unwrap_or(0.0);
+    let half = middles.get(1).map_or(0.5, |second| (second - first) / 2.0);
+    [first - half, middles.last().copied().unwrap_or(0.0) + half]
+}
+
+/// The power in dB as a picture, the highest frequency at the top.
+fn colors(report: &DispersionReport) -> ColorImage {
+    let found = &report.dispersion;
+    let (columns, rows) = (found.wavenumbers.len(), found.frequencies.len());
+    let [width, height] = [columns.min(MOST), rows.min(MOST)];
+    let table = colormap::auto(Kind::Sequential).table();
+    let mapping = Levels { low: 0.0, high: 1.0 }.mapping(Kind::Sequential);
+    let cells = |at: usize, pixels: usize, cells: usize| {
+        at * cells / pixels..((at + 1) * cells / pixels).max(at * cells / pixels + 1)
+    };
+    let mut pixels = Vec::with_capacity(width * height);
+    for up in (0..height).rev() {
+        for across in 0..width {
+            let strongest = cells(up, height, rows)
+                .flat_map(|row| {
+                    found.power[row * columns..][cells(across, width, columns)]
+                        .iter()
+                        .copied()
+                })
+                .fold(0.0, f64::max);
+            #[expect(clippy::cast_possible_truncation, reason = "a colour")]
+            let value = (1.0 + 10.0 * strongest.max(1e-300).log10() / RANGE).max(0.0) as f32;
+            let [r, g, b] = table[mapping.entry(value)];
+            pixels.push(Color32::from_rgb(r, g, b));
+        }
+    }
+    ColorImage::new([width, height], pixels)
+}

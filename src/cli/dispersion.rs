@@ -1,0 +1,168 @@
+//! `ripplon dispersion`: ω against k of what runs in a scene, with the lattice's and the continuum's curve over it.
+
+use super::named;
+use super::run::short;
+use super::terminal::{say, tell};
+use super::{InputError, Interrupt, SceneArgs, scene};
+use crate::engine::EngineError;
+use crate::engine::dispersion::{self, DispersionError, DispersionReport};
+use crate::export::csv::CsvWriter;
+use crate::export::plot::{Curve, Ground, Plot, Shown};
+use crate::export::{self, About};
+use crate::physics::Equation;
+use crate::physics::dispersion::Law;
+use crate::scene::Scenario;
+use clap::Args;
+use std::f64::consts::TAU;
+use std::path::{Path, PathBuf};
+
+/// Points of a drawn curve.
+const POINTS: u32 = 600;
+/// Power below is the picture's ground, dB.
+const RANGE: f64 = 50.0;
+/// Columns weaker than this have no point in the table.
+const COUNTED: f64 = 1e-3;
+
+/// Which scene, and what to write.
+#[derive(Args, Debug)]
+pub struct DispersionArgs {
+    #[command(flatten)]
+    scene: SceneArgs,
+    /// Draw the power of every k and ω in dB, the lattice's curve dashed, the continuum's as a line
+    #[arg(long, value_name = "F.png")]
+    plot: Option<PathBuf>,
+    /// Write for every k that runs its strongest ω, its power, and ω of the lattice and of the continuum
+    #[arg(long, value_name = "F.csv")]
+    csv: Option<PathBuf>,
+}
+
+pub(super) fn run(args: &DispersionArgs) -> anyhow::Result<()> {
+    let scenario = scene::load(&args.scene)?;
+    let outputs: Vec<named::Output<'_>> = [("--plot", &args.plot), ("--csv", &args.csv)]
+        .into_iter()
+        .filter_map(|(option, path)| Some((option, path.as_deref()?)))
+        .collect();
+    named::check(&outputs, &named::inputs(&args.scene, &scenario))?;
+    let interrupt = Interrupt::listen()?;
+    let bar = super::run::progress_bar(0);
+    let found = dispersion::measure(&scenario, &mut |done, total| {
+        bar.set_length(total);
+        bar.set_position(done);
+        interrupt.flow()
+    });
+    bar.finish_and_clear();
+    let report = found.map_err(|error| match error {
+        DispersionError::Run(EngineError::Cancelled(_)) => anyhow::anyhow!("interrupted; nothing was written"),
+        error if error.is_input() => anyhow::Error::from(InputError(error.to_string())),
+        error => error.into(),
+    })?;
+    print(&scenario, &report);
+    if let Some(path) = &args.csv {
+        table(path, &report)?;
+    }
+    if let Some(path) = &args.plot {
+        draw(path, &scenario, &report)?;
+    }
+    Ok(())
+}
+
+fn print(scenario: &Scenario, report: &DispersionReport) {
+    let title = if scenario.title().is_empty() {
+        "Scene"
+    } else {
+        scenario.title()
+    };
+    say!(
+        "{title}: {} records, one every {} steps, T = {}: lines {} wide in ω (4π/T, Hann's window)",
+        report.records,
+        report.stride,
+        short(report.time),
+        short(2.0 * TAU / report.time)
+    );
+    let ridge = report.dispersion.ridge(COUNTED);
+    let Some(last) = ridge.iter().map(|point| point[0].abs()).reduce(f64::max) else {
+        say!("nothing runs");
+        return;
+    };
+    say!("          k     measured      lattice    continuum");
+    // A dozen rows show the course; the table has all.
+    let every = ridge.len().div_ceil(12).max(1);
+    for [k, omega, _] in ridge.iter().step_by(every) {
+        let lattice = report.law.lattice(*k).map_or("-".to_owned(), short);
+        say!(
+            "{:>11} {:>12} {:>12} {:>12}",
+            short(*k),
+            short(*omega),
+            lattice,
+            short(report.law.continuum(*k))
+        );
+    }
+    say!("{} wave numbers run, up to |k| = {}", ridge.len(), short(last));
+}
+
+fn table(path: &Path, report: &DispersionReport) -> anyhow::Result<()> {
+    let mut csv = CsvWriter::create(path, &["k", "omega", "power", "lattice", "continuum"])?;
+    for [k, omega, power] in report.dispersion.ridge(COUNTED) {
+        let lattice = report.law.lattice(k).unwrap_or(f64::NAN);
+        csv.row(&[k, omega, power, lattice, report.law.continuum(k)])?;
+    }
+    csv.finish()?;
+    Ok(())
+}
+
+/// Points of a law within the picture.
+fn curve(x: [f64; 2], y: [f64; 2], law: impl Fn(f64) -> Option<f64>) -> Vec<[f64; 2]> {
+    let place = |n: u32| x[0] + (x[1] - x[0]) * f64::from(n) / f64::from(POINTS);
+    (0..=POINTS)
+        .map(place)
+        .filter_map(|k| Some([k, law(k)?]))
+        .filter(|point| (y[0]..=y[1]).contains(&point[1]))
+        .collect()
+}
+
+/// Where cells about their middles begin and end.
+fn edges(middles: &[f64]) -> [f64; 2] {
+    let first = middles.first().copied().unwrap_or(0.0);
+    let half = middles.get(1).map_or(0.5, |second| (second - first) / 2.0);
+    [first - half, middles.last().copied().unwrap_or(0.0) + half]
+}
+
+fn draw(path: &Path, scenario: &Scenario, report: &DispersionReport) -> anyhow::Result<()> {
+    let found = &report.dispersion;
+    let (x, y) = (edges(&found.wavenumbers), edges(&found.frequencies));
+    let law: Law = report.law;
+    let named = |label: &str, points, shown, color| Curve {
+        label: label.to_owned(),
+        points,
+        shown,
+        color,
+    };
+    let sound = scenario.model().equation() == Equation::Acoustic;
+    let plot = Plot {
+        title: format!("{}: ω(k) of what runs, {RANGE:.0} dB", scenario.title()),
+        along: if sound { "k/(rad/m)" } else { "k" }.to_owned(),
+        up: if sound { "ω/(rad/s)" } else { "ω" }.to_owned(),
+        ground: Some(Ground {
+            values: (found.power.iter())
+                .map(|power| (1.0 + 10.0 * power.max(1e-300).log10() / RANGE).max(0.0))
+                .collect(),
+            size: [found.wavenumbers.len(), found.frequencies.len()],
+            x,
+            y,
+            largest: 1.0,
+            signed: false,
+        }),
+        curves: vec![
+            named("continuum", curve(x, y, |k| Some(law.continuum(k))), Shown::Line, 1),
+            named("lattice", curve(x, y, |k| law.lattice(k)), Shown::Dashed, 2),
+        ],
+    };
+    let about = About {
+        title: scenario.title().to_owned(),
+        scene: Some(scenario.file().to_toml()),
+        comment: String::new(),
+    };
+    export::png::save(path, &plot.draw(1200, 900), &about)?;
+    tell!("plot written to {}", path.display());
+    Ok(())
+}

@@ -1,0 +1,204 @@
+//! ω against k of a scene: it is run to its end, and the line along x is recorded and transformed in space and time.
+//!
+//! Of more axes than one the mean over the others is taken: the waves that run along x alone, to which the laws belong.
+
+use super::{Engine, EngineError};
+use crate::field::FieldData;
+use crate::grid::Grid;
+use crate::physics::dispersion::{Dispersion, Law, Sampling};
+use crate::physics::{Equation, Model, Sets};
+use crate::scene::Scenario;
+use num_complex::Complex64;
+use std::f64::consts::TAU;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// Values of a record, 128 MiB.
+const MOST_VALUES: u64 = 1 << 23;
+/// Fewer records tell no frequency.
+const FEWEST: u64 = 32;
+/// Power below is not counted as the wave's, of the strongest: Hann's window leaves 3e-4 in amplitude beside a line.
+pub const WEAKEST: f64 = 1e-5;
+
+/// What was found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DispersionReport {
+    /// Power by k and ω, as far as there is any.
+    pub dispersion: Dispersion,
+    /// What a uniform medium says.
+    pub law: Law,
+    /// Records that were taken.
+    pub records: u64,
+    /// Steps from one to the next.
+    pub stride: u64,
+    /// T: from the first record to the last.
+    pub time: f64,
+}
+
+/// Why a scene has no dispersion to show.
+#[derive(Debug, thiserror::Error)]
+pub enum DispersionError {
+    /// The scene does not have what is needed.
+    #[error("{0}")]
+    Scene(String),
+    /// The run failed.
+    #[error(transparent)]
+    Run(#[from] EngineError),
+}
+
+impl DispersionError {
+    /// Whether the input is at fault.
+    #[must_use]
+    pub fn is_input(&self) -> bool {
+        match self {
+            Self::Scene(_) => true,
+            Self::Run(error) => error.is_input(),
+        }
+    }
+}
+
+/// The laws of the scene's uniform medium; layers change it in places.
+#[must_use]
+pub fn law(scenario: &Scenario, time_step: f64) -> Law {
+    let grid = scenario.grid();
+    match *scenario.model() {
+        Model::Quantum(quantum) => {
+            #[expect(clippy::cast_precision_loss, reason = "1 to 3")]
+            let bonds = 2.0 * grid.rank() as f64;
+            Law::Quantum {
+                hopping: quantum.hopping,
+                spacing: grid.spacing(),
+                rest: quantum.diagonal - quantum.hopping * bonds,
+            }
+        }
+        Model::Acoustic(acoustic) => {
+            let solver = scenario.solver();
+            let leaps = solver.method == "fdtd";
+            Law::Sound {
+                speed: acoustic.speed,
+                spacing: grid.spacing(),
+                order: if leaps {
+                    u32::try_from(solver.integer("order", 2)).unwrap_or(2)
+                } else {
+                    2
+                },
+                step: if leaps { time_step.abs() } else { 0.0 },
+            }
+        }
+    }
+}
+
+/// The lowest and the highest static potential, 0 included.
+fn potential(scenario: &Scenario) -> [f64; 2] {
+    let (grid, medium) = (scenario.grid(), scenario.medium());
+    if !medium.has(Sets::Potential) {
+        return [0.0; 2];
+    }
+    let [nx, ny, _] = grid.size();
+    let mut row = vec![0.0; nx];
+    let mut range = [0.0f64; 2];
+    for n in 0..grid.rows() {
+        medium.potential_row(None, n % ny, n / ny, 0..nx, &mut row);
+        range = row.iter().fold(range, |[low, high], u| [low.min(*u), high.max(*u)]);
+    }
+    range
+}
+
+/// The frequencies that are looked for: the band of the lattice and the potential, with some air.
+fn frequencies(scenario: &Scenario, law: &Law) -> [f64; 2] {
+    let [low, high] = law.range();
+    match scenario.model().equation() {
+        // A real wave has as much at −ω.
+        Equation::Acoustic => [-high, high],
+        Equation::Schrodinger => {
+            let [deep, tall] = potential(scenario);
+            let air = 0.05 * (high - low);
+            [low + deep - air, high + tall + air]
+        }
+    }
+}
+
+/// The mean over all axes but x.
+fn line(grid: &Grid, field: &FieldData, out: &mut Vec<Complex64>) {
+    let (nx, rows) = (grid.size()[0], grid.rows());
+    #[expect(clippy::cast_precision_loss, reason = "rows")]
+    let share = 1.0 / rows as f64;
+    out.extend((0..nx).map(|i| (0..rows).map(|row| field.at(row * nx + i)).sum::<Complex64>() * share));
+}
+
+/// Runs a scene to its end and transforms what runs along x; `watch` hears of steps done and to do, and may break it off.
+///
+/// # Errors
+/// If the scene has no end, relaxes, turns time round, is too short or too large for a record, or the run fails or is broken off.
+pub fn measure(
+    scenario: &Arc<Scenario>,
+    watch: &mut dyn FnMut(u64, u64) -> ControlFlow<()>,
+) -> Result<DispersionReport, DispersionError> {
+    let fault = |text: &str| Err(DispersionError::Scene(text.to_owned()));
+    let Some(end) = scenario.time().end else {
+        return fault("the scene has no end; say how long to record: --set time.end=T");
+    };
+    if scenario.time().imaginary {
+        return fault("imaginary time has no frequencies; set time.imaginary = false");
+    }
+    if scenario.mirror().is_some() {
+        return fault("a scene that turns time round runs through two records; remove [mirror]");
+    }
+    let grid = scenario.grid().clone();
+    let mut engine = Engine::new(Arc::clone(scenario))?;
+    let step = engine.clock().time_step;
+    let law = law(scenario, step);
+    let [low, high] = frequencies(scenario, &law);
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "at least 1, at most the steps"
+    )]
+    let stride = (TAU / ((high - low) * step)).floor().clamp(1.0, 1e9) as u64;
+    let steps = engine.steps_until(end)?;
+    let records = steps / stride + 1;
+    if records < FEWEST {
+        return fault(&format!(
+            "{records} records, one every {stride} steps, tell no frequency: {FEWEST} are the fewest; let time.end be later, or time.step smaller"
+        ));
+    }
+    if records * grid.size()[0] as u64 > MOST_VALUES {
+        return fault(&format!(
+            "{records} records of {} sites are more than {MOST_VALUES} values; let time.end be earlier, e.g. --set time.end={:.4}",
+            grid.size()[0],
+            end * (MOST_VALUES / grid.size()[0] as u64) as f64 / records as f64
+        ));
+    }
+    let mut record = Vec::new();
+    for n in 0..records {
+        if n > 0 {
+            engine.advance(stride)?;
+        }
+        line(&grid, &engine.field()?, &mut record);
+        if watch(n * stride, (records - 1) * stride).is_break() {
+            return Err(EngineError::Cancelled("the dispersion").into());
+        }
+    }
+    #[expect(clippy::cast_precision_loss, reason = "numbers of steps")]
+    let sampling = Sampling {
+        sites: grid.size()[0],
+        spacing: grid.spacing(),
+        step: stride as f64 * step,
+        is_ring: grid.is_periodic(0),
+    };
+    // What is sampled too rarely for the whole range is shown from below.
+    let all = TAU / sampling.step;
+    let shown = match scenario.model().equation() {
+        Equation::Acoustic => [0.0, high.min(all / 2.0)],
+        Equation::Schrodinger => [low, high.min(low + all)],
+    };
+    #[expect(clippy::cast_precision_loss, reason = "numbers of steps")]
+    let time = (records - 1) as f64 * sampling.step;
+    Ok(DispersionReport {
+        dispersion: Dispersion::of(&record, sampling, shown).cropped(WEAKEST),
+        law,
+        records,
+        stride,
+        time,
+    })
+}

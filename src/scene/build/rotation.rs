@@ -1,0 +1,47 @@
+//! `quantum.rotation`: a frame that rotates about z through the middle of the grid.
+
+use super::Builder;
+use crate::grid::Grid;
+use crate::physics::{Model, Sets, rotating_frame};
+use std::f64::consts::PI;
+
+impl Builder<'_> {
+    /// Ω and the mass that it acts on; 0 where the frame rests or the scene cannot have another.
+    pub(super) fn rotation(&mut self, grid: Option<&Grid>, model: Option<&Model>) -> [f64; 2] {
+        const KEY: &str = "quantum.rotation";
+        let none = [0.0, 1.0];
+        let rotation = self.file.quantum.as_ref().map_or(0.0, |quantum| quantum.rotation);
+        let (Some(grid), Some(quantum)) = (grid, model.and_then(Model::quantum)) else {
+            return none;
+        };
+        if rotation == 0.0 || !self.grid_is_own {
+            return none;
+        }
+        let turn = rotation / (2.0 * quantum.hopping);
+        let most = rotating_frame::largest_phase(grid, turn);
+        let fault = if grid.rank() == 1 {
+            let message = "a line has no plane to rotate in".to_owned();
+            Some((message, "use a grid of two axes or remove it"))
+        } else if grid.is_periodic(0) || grid.is_periodic(1) {
+            let message = "the frame rotates about z, and a periodic x or y axis has no middle".to_owned();
+            Some((message, "let x and y end at walls or absorb"))
+        } else if self.file.layers.iter().any(|layer| layer.sets == Sets::Hopping) {
+            let message = "the frame rotates with one mass everywhere, and a layer sets the hopping".to_owned();
+            Some((message, "remove the layer, or the rotation"))
+        } else if most > PI {
+            let message = format!(
+                "at the edge the frame moves by mΩra = {most:.3} radians a site, and a lattice has momenta up to π"
+            );
+            Some((message, "rotate more slowly, or take a smaller spacing or grid"))
+        } else {
+            None
+        };
+        match fault {
+            Some((message, remedy)) => {
+                self.found.value(KEY, message, remedy);
+                none
+            }
+            None => [rotation, quantum.effective_mass(grid.spacing())],
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! `ripplon dispersion`: the law of the lattice, of ψ and of sound, and what it refuses.
+
+use super::Place;
+use std::fs;
+
+/// A narrow packet on a ring: all wave numbers at once.
+const RING: &str = r#"
+format = 1
+[grid]
+size = [64]
+spacing = 0.5
+edges = "periodic"
+[quantum]
+mass = 1.0
+[time]
+step = 0.02
+end = 80.0
+[solver]
+method = "trotter"
+order = 4
+precision = "double"
+[[packet]]
+center = [16.0]
+width = [0.3]
+"#;
+
+/// A short pulse in a tube that is closed to a ring.
+const TUBE: &str = r#"
+format = 1
+[grid]
+size = [96]
+spacing = 0.1
+edges = "periodic"
+[acoustic]
+speed = 343.0
+[time]
+step = 0.0001
+end = 0.4
+[solver]
+method = "fdtd"
+order = 4
+precision = "double"
+[[pulse]]
+center = [4.8]
+width = 0.1
+"#;
+
+/// Rows of the table: k, ω, power, lattice, continuum.
+fn table(text: &str) -> Vec<Vec<f64>> {
+    text.lines()
+        .skip(1)
+        .map(|line| line.split(',').map(|cell| cell.parse().unwrap()).collect())
+        .collect()
+}
+
+/// Every wave number of the packet has the frequency of the lattice, written out here, to a twentieth of a bin of 2π/T; the continuum is far off at the band's end.
+#[test]
+fn a_packet_shows_the_band() {
+    let place = Place::new();
+    fs::write(place.path("ring.toml"), RING).unwrap();
+    let run = place.ripplon("dispersion ring.toml --csv d.csv --plot d.png");
+    run.expect(0, &["lattice", "continuum", "wave numbers run"]);
+    assert!(place.text("d.csv").starts_with("k,omega,power,lattice,continuum"));
+    assert!(fs::read(place.path("d.png")).unwrap().starts_with(b"\x89PNG"));
+    let rows = table(&place.text("d.csv"));
+    assert!(rows.len() > 40, "{} rows", rows.len());
+    let bin = std::f64::consts::TAU / 80.0;
+    for row in &rows {
+        // J = 1/(2 m a²) = 2.
+        let exact = 4.0 * (1.0 - (0.5 * row[0]).cos());
+        assert!(
+            (row[1] - exact).abs() < 0.06 * bin,
+            "ω({}) = {}, not {exact}",
+            row[0],
+            row[1]
+        );
+        assert!((row[3] - exact).abs() < 1e-9 && (row[4] - 0.5 * row[0] * row[0]).abs() < 1e-9);
+    }
+    let last = rows.last().unwrap();
+    assert!(last[4] - last[1] > 20.0 * bin, "{last:?}");
+}
+
+/// Sound of order 4 at cΔt/a = 0.343: sin(ωΔt/2) = (cΔt/2a)√(s² + s⁴/12), s = 2 sin(ka/2).
+#[test]
+fn a_pulse_shows_what_finite_differences_do() {
+    let place = Place::new();
+    fs::write(place.path("tube.toml"), TUBE).unwrap();
+    place
+        .ripplon("dispersion tube.toml --csv d.csv")
+        .expect(0, &["records"]);
+    let rows = table(&place.text("d.csv"));
+    let bin = std::f64::consts::TAU / 0.4;
+    let mut furthest: f64 = 0.0;
+    for row in rows.iter().filter(|row| row[0].abs() > 1.0) {
+        let s = 2.0 * (0.05 * row[0]).sin().abs();
+        let exact = 2.0 / 1e-4 * (0.1715 * (s * s + s.powi(4) / 12.0).sqrt()).asin();
+        assert!(
+            (row[1] - exact).abs() < 0.06 * bin,
+            "ω({}) = {}, not {exact}",
+            row[0],
+            row[1]
+        );
+        furthest = furthest.max((343.0 * row[0].abs() - row[1]).abs());
+    }
+    assert!(
+        rows.len() > 20 && furthest > 5.0 * bin,
+        "{} rows, {furthest}",
+        rows.len()
+    );
+}
+
+#[test]
+fn a_scene_that_tells_no_frequency_is_refused() {
+    let place = Place::new();
+    fs::write(place.path("ring.toml"), RING).unwrap();
+    for (set, part) in [
+        ("time.end=0.5", "tell no frequency"),
+        ("time.imaginary=true", "imaginary time has no frequencies"),
+    ] {
+        let order = if set.contains("imaginary") {
+            " --set solver.order=2"
+        } else {
+            ""
+        };
+        let run = place.ripplon(&format!("dispersion ring.toml --set {set}{order}"));
+        run.expect(2, &[part]);
+    }
+}
