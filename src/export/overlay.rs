@@ -113,6 +113,10 @@ pub fn sign_of_difference(quantity: Quantity) -> &'static str {
         Quantity::Energy => "Δ energy",
         Quantity::Peak => "Δ peak",
         Quantity::Momentum => "Δ|ψ(k)|²",
+        Quantity::Rms => "Δp_rms / Pa",
+        Quantity::Level => "ΔL / dB",
+        Quantity::Velocity => "Δ|v| / (m/s)",
+        Quantity::Intensity => "Δ|I| / (W/m²)",
     }
 }
 

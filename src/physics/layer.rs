@@ -31,7 +31,7 @@ pub enum Sets {
 
 impl Sets {
     /// Every quantity with its word in a scene file.
-    pub const ALL: [(&'static str, Self); 9] = [
+    pub const ALL: [(&'static str, Self); 10] = [
         ("potential", Self::Potential),
         ("speed", Self::Speed),
         ("density", Self::Density),

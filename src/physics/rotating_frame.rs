@@ -44,6 +44,7 @@ pub(super) fn centrifugal(grid: &Grid, rotation: f64, mass: f64) -> Layer {
         value: Expression::parse(&formula, expression::SPACE).map_or(Value::Number(f64::NAN), Value::Expression),
         mode: Mode::Add,
         drive: None,
+        pole: None,
     }
 }
 

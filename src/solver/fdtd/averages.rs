@@ -201,7 +201,7 @@ impl<T: Vectors> Fdtd<T> {
                 let mut values = vec![0.0; nx];
                 size(j + ny * request.z, &mut values);
                 for (out, value) in out.iter_mut().zip(&values[request.x.start..]) {
-                    *out = super::observe::single(*value);
+                    *out = crate::solver::acoustic::sums::single(*value);
                 }
             });
         });
