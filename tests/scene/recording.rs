@@ -246,7 +246,7 @@ fn plots_and_the_part_that_is_shown() {
         ("plots = [\"detector\"]", "42:10", "did you mean \"detectors\"?"),
         ("plots = \"detectors\"", "42:9", "no list of plots"),
         ("region = { min = [2, 1] }", "42:1", "is missing"),
-        ("region = { min = [2, 1], max = [2, 7] }", "42:32", "less than a site"),
+        ("region = { min = [2, 1], max = [2, 7] }", "42:33", "less than a site"),
         (
             "region = { min = [2, 1], max = [1000, 7] }",
             "42:33",
