@@ -98,9 +98,8 @@ fn brush(ui: &mut Ui, tools: &mut Tools, file: &SceneFile) {
         paint.value = match paint.sets {
             Sets::Speed => file.acoustic.as_ref().map_or(343.0, |acoustic| 0.5 * acoustic.speed),
             Sets::Density => file.acoustic.as_ref().map_or(1.2, |acoustic| 4.0 * acoustic.density),
-            Sets::Impedance => 10.0,
+            Sets::Impedance | Sets::Attenuation => 10.0,
             Sets::Flux => 0.01,
-            Sets::Attenuation => 10.0,
             Sets::Interaction => 1.0,
             Sets::Potential | Sets::Absorption | Sets::Wall | Sets::Hopping => 0.5,
         };

@@ -166,7 +166,7 @@ pub fn measure(
         return fault(&format!(
             "{records} records of {} sites are more than {MOST_VALUES} values; let time.end be earlier, e.g. --set time.end={:.4}",
             grid.size()[0],
-            end * (MOST_VALUES / grid.size()[0] as u64) as f64 / records as f64
+            end * wide(MOST_VALUES / grid.size()[0] as u64) / wide(records)
         ));
     }
     let mut record = Vec::new();
@@ -201,4 +201,8 @@ pub fn measure(
         stride,
         time,
     })
+}
+#[expect(clippy::cast_precision_loss, reason = "a number in a message")]
+fn wide(count: u64) -> f64 {
+    count as f64
 }

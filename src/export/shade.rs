@@ -126,8 +126,8 @@ impl Shade {
 
     /// Draws it over a field in `rect`; `drives` are the factors of the driven parts now.
     pub fn draw(&mut self, picture: &mut Picture, rect: Rect, drives: &[f64], theme: &Theme) {
-        let same = |drawn: &&Drawn| drawn.rect == rect && drawn.drives == drives;
-        if self.drawn.as_ref().filter(same).is_none() {
+        let same = |drawn: &Drawn| drawn.rect == rect && drawn.drives == drives;
+        if !self.drawn.as_ref().is_some_and(same) {
             self.drawn = Some(Drawn {
                 rect,
                 drives: drives.to_vec(),

@@ -69,6 +69,7 @@ impl Dispersion {
         });
         let bin = TAU / (times as f64 * step);
         let first = (lowest / bin).ceil() as i64;
+        #[expect(clippy::cast_sign_loss, reason = "not below 0")]
         let count = (((highest - lowest) / bin).floor().max(0.0) as usize + 1).min(times);
         let columns: Vec<Vec<f64>> = (0..sites)
             .into_par_iter()
@@ -77,7 +78,7 @@ impl Dispersion {
                 let place = (column + sites - sites / 2) % sites;
                 let mut series: Vec<Complex64> = (0..times).map(|n| lines[n * sites + place]).collect();
                 in_time.process(&mut series);
-                let at = |m: i64| series[m.rem_euclid(times as i64) as usize].norm_sqr();
+                let at = |m: i64| series[m.rem_euclid(times.cast_signed() as i64).cast_unsigned() as usize].norm_sqr();
                 (first..).take(count).map(at).collect()
             })
             .collect();
@@ -242,9 +243,9 @@ mod tests {
     /// Three waves on a ring stand at their k and ω, those of negative ω too, to a twentieth of a bin.
     #[test]
     fn waves_stand_where_they_are() {
-        let (sites, times, spacing, step) = (48, 600, 0.5, 0.2);
+        let (sites, times, spacing, step) = (48_u32, 600, 0.5, 0.2);
         let sampling = Sampling {
-            sites,
+            sites: sites as usize,
             spacing,
             step,
             is_ring: true,
@@ -252,7 +253,7 @@ mod tests {
         let waves = [(3.0, 1.234, 1.0), (-7.0, -2.071, 0.7), (11.0, 4.4, 0.4)]
             .map(|(turns, omega, size)| (TAU * turns / (48.0 * spacing), omega, size));
         let record: Vec<Complex64> = (0..times)
-            .flat_map(|n| (0..sites).map(move |i| (f64::from(n) * step, i as f64 * spacing)))
+            .flat_map(|n| (0..sites).map(move |i| (f64::from(n) * step, f64::from(i) * spacing)))
             .map(|(t, x)| {
                 waves
                     .iter()

@@ -133,8 +133,14 @@ impl Quantity {
         match self {
             Self::Phase => Kind::Cyclic,
             Self::Real | Self::Imaginary | Self::Pressure => Kind::Diverging,
-            Self::Density | Self::Energy | Self::Peak | Self::Momentum => Kind::Sequential,
-            Self::Rms | Self::Level | Self::Velocity | Self::Intensity => Kind::Sequential,
+            Self::Density
+            | Self::Energy
+            | Self::Peak
+            | Self::Momentum
+            | Self::Rms
+            | Self::Level
+            | Self::Velocity
+            | Self::Intensity => Kind::Sequential,
         }
     }
 }

@@ -275,79 +275,8 @@ fn pulse(mut section: Section<'_>, found: &mut Diagnostics) -> PulseFile {
 }
 
 fn source(mut section: Section<'_>, found: &mut Diagnostics) -> SourceFile {
-    let ways = [
-        section.has("at"),
-        section.has("from") || section.has("to"),
-        section.has("points"),
-        section.has("center"),
-    ];
-    one_of_ways(
-        &section,
-        ways,
-        "`at`, `from` and `to`, `points`, or `center`",
-        "at = [1.0, 2.0]",
-        true,
-        found,
-    );
-    let place = if ways[0] {
-        SourcePlace::Point(section.need("at", "[1.0, 2.0]", found))
-    } else if ways[1] {
-        SourcePlace::Line {
-            from: section.need("from", "[1.0, 1.0]", found),
-            to: section.need("to", "[1.0, 2.0]", found),
-        }
-    } else if ways[2] {
-        SourcePlace::Points {
-            points: points(&mut section, found),
-            delays: section.get("delays", found).unwrap_or_default(),
-        }
-    } else if ways[3] {
-        SourcePlace::Disk {
-            center: section.need("center", "[1.0, 1.0, 0.0]", found),
-            radius: section.need("radius", "0.1", found),
-            normal: if section.has("normal") {
-                section.word("normal", &LayerFile::AXES, found).unwrap_or(2)
-            } else {
-                section.need::<String>("normal", "\"z\"", found);
-                2
-            },
-        }
-    } else {
-        SourcePlace::Point(Vec::new())
-    };
-    let words = ["ricker", "sine", "burst", "chirp", "file"].map(|word| (word, word));
-    let word = if section.has("signal") {
-        section.word("signal", &words, found).unwrap_or("")
-    } else {
-        section.need::<String>("signal", "\"ricker\"", found);
-        ""
-    };
-    let mut frequency = |section: &mut Section<'_>| section.need::<f64>("frequency", "1000.0", found);
-    let signal = match word {
-        "sine" => SignalFile::Sine {
-            frequency: frequency(&mut section),
-        },
-        "burst" => SignalFile::Burst {
-            frequency: frequency(&mut section),
-            cycles: section.get("cycles", found).unwrap_or(5.0),
-        },
-        "chirp" => SignalFile::Chirp {
-            frequency: frequency(&mut section),
-            to_frequency: section.need("to_frequency", "2000.0", found),
-            duration: section.need("duration", "0.01", found),
-        },
-        "file" => SignalFile::File {
-            file: section.need("file", "\"signal.wav\"", found),
-            rate: section.get("rate", found),
-        },
-        "ricker" => SignalFile::Ricker {
-            frequency: frequency(&mut section),
-        },
-        // Already reported; any signal will do, and its keys are not asked for.
-        _ => SignalFile::Ricker {
-            frequency: section.get("frequency", found).unwrap_or(1.0),
-        },
-    };
+    let place = source_place(&mut section, found);
+    let signal = source_signal(&mut section, found);
     let source = SourceFile {
         place,
         signal,
@@ -383,6 +312,85 @@ fn source(mut section: Section<'_>, found: &mut Diagnostics) -> SourceFile {
         })
     });
     source
+}
+
+fn source_place(section: &mut Section<'_>, found: &mut Diagnostics) -> SourcePlace {
+    let ways = [
+        section.has("at"),
+        section.has("from") || section.has("to"),
+        section.has("points"),
+        section.has("center"),
+    ];
+    one_of_ways(
+        section,
+        ways,
+        "`at`, `from` and `to`, `points`, or `center`",
+        "at = [1.0, 2.0]",
+        true,
+        found,
+    );
+    if ways[0] {
+        SourcePlace::Point(section.need("at", "[1.0, 2.0]", found))
+    } else if ways[1] {
+        SourcePlace::Line {
+            from: section.need("from", "[1.0, 1.0]", found),
+            to: section.need("to", "[1.0, 2.0]", found),
+        }
+    } else if ways[2] {
+        SourcePlace::Points {
+            points: points(section, found),
+            delays: section.get("delays", found).unwrap_or_default(),
+        }
+    } else if ways[3] {
+        SourcePlace::Disk {
+            center: section.need("center", "[1.0, 1.0, 0.0]", found),
+            radius: section.need("radius", "0.1", found),
+            normal: if section.has("normal") {
+                section.word("normal", &LayerFile::AXES, found).unwrap_or(2)
+            } else {
+                section.need::<String>("normal", "\"z\"", found);
+                2
+            },
+        }
+    } else {
+        SourcePlace::Point(Vec::new())
+    }
+}
+
+fn source_signal(section: &mut Section<'_>, found: &mut Diagnostics) -> SignalFile {
+    let words = ["ricker", "sine", "burst", "chirp", "file"].map(|word| (word, word));
+    let word = if section.has("signal") {
+        section.word("signal", &words, found).unwrap_or("")
+    } else {
+        section.need::<String>("signal", "\"ricker\"", found);
+        ""
+    };
+    let mut frequency = |section: &mut Section<'_>| section.need::<f64>("frequency", "1000.0", found);
+    match word {
+        "sine" => SignalFile::Sine {
+            frequency: frequency(section),
+        },
+        "burst" => SignalFile::Burst {
+            frequency: frequency(section),
+            cycles: section.get("cycles", found).unwrap_or(5.0),
+        },
+        "chirp" => SignalFile::Chirp {
+            frequency: frequency(section),
+            to_frequency: section.need("to_frequency", "2000.0", found),
+            duration: section.need("duration", "0.01", found),
+        },
+        "file" => SignalFile::File {
+            file: section.need("file", "\"signal.wav\"", found),
+            rate: section.get("rate", found),
+        },
+        "ricker" => SignalFile::Ricker {
+            frequency: frequency(section),
+        },
+        // Already reported; any signal will do, and its keys are not asked for.
+        _ => SignalFile::Ricker {
+            frequency: section.get("frequency", found).unwrap_or(1.0),
+        },
+    }
 }
 
 fn points(section: &mut Section<'_>, found: &mut Diagnostics) -> Vec<Vec<f64>> {

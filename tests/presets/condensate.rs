@@ -149,9 +149,9 @@ pub(super) fn interaction_step(scenario: &Scenario) -> Vec<f64> {
     while high - low > 1e-12 {
         let mu = f64::midpoint(low, high);
         if atoms(mu).iter().sum::<f64>() > 1.0 {
-            high = mu
+            high = mu;
         } else {
-            low = mu
+            low = mu;
         }
     }
     vec![atoms(low)[1], low / left]

@@ -53,20 +53,7 @@ pub fn predict(name: &str, scenario: &Scenario, speed: f64, at: &[f64]) -> Vec<f
         "waveguide" => waveguide(scenario, speed, at),
         "talbot" => talbot(scenario, speed, at),
         "snell" => snell(scenario, speed, at),
-        "zone-plate" => {
-            // The wall's formula, again: open where the way is longer by 0 to ½, 1 to 3/2, … wavelengths.
-            let source = &scenario.sources()[0];
-            let frequency = source.signal.highest_frequency();
-            let (wavelength, depth) = (speed / frequency, 2.2);
-            let radius = |n: f64| (n * wavelength * depth + (n * wavelength / 2.0).powi(2)).sqrt();
-            let mut openings = vec![[-radius(1.0), radius(1.0)]];
-            for n in [2.0, 4.0] {
-                openings.extend([[radius(n), radius(n + 1.0)], [-radius(n + 1.0), -radius(n)]]);
-            }
-            let (pressure, velocity) = acoustics::screen(wavelength, depth, &openings);
-            let incident = source.amplitude / (2.0 * speed * TAU * frequency);
-            vec![incident * f64::midpoint(pressure.norm(), velocity.norm())]
-        }
+        "zone-plate" => vec![zone_plate(scenario, speed)],
         "elliptic-room" => {
             let pulse = pulse(scenario);
             let focus = 2.0 * 8.5 / speed;
@@ -125,6 +112,21 @@ pub fn predict(name: &str, scenario: &Scenario, speed: f64, at: &[f64]) -> Vec<f
         }
         other => panic!("no prediction of {other}"),
     }
+}
+
+fn zone_plate(scenario: &Scenario, speed: f64) -> f64 {
+    // The wall's formula, again: open where the way is longer by 0 to ½, 1 to 3/2, … wavelengths.
+    let source = &scenario.sources()[0];
+    let frequency = source.signal.highest_frequency();
+    let (wavelength, depth) = (speed / frequency, 2.2);
+    let radius = |n: f64| (n * wavelength * depth + (n * wavelength / 2.0).powi(2)).sqrt();
+    let mut openings = vec![[-radius(1.0), radius(1.0)]];
+    for n in [2.0, 4.0] {
+        openings.extend([[radius(n), radius(n + 1.0)], [-radius(n + 1.0), -radius(n)]]);
+    }
+    let (pressure, velocity) = acoustics::screen(wavelength, depth, &openings);
+    let incident = source.amplitude / (2.0 * speed * TAU * frequency);
+    incident * f64::midpoint(pressure.norm(), velocity.norm())
 }
 
 /// The frequency of the burst.

@@ -86,10 +86,7 @@ fn substitute(line: &str, values: &[(&str, i64)], out: &mut String) {
 /// lets pass.
 fn number(text: &str, values: &[(&str, i64)]) -> i64 {
     let (mut sum, mut sign, mut from) = (0, 1, 0);
-    let ends = text
-        .match_indices(['+', '-'])
-        .map(|(at, sign)| (at, sign))
-        .chain([(text.len(), "+")]);
+    let ends = text.match_indices(['+', '-']).chain([(text.len(), "+")]);
     for (end, next) in ends {
         let product: i64 = (text[from..end].split('*').map(str::trim))
             .map(|word| {

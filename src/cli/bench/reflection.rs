@@ -24,7 +24,7 @@ pub(super) fn run() -> anyhow::Result<()> {
     for (half, surroundings, kind) in cases {
         let share = if half == 1 { 0.9 } else { 0.5 };
         for width in WIDTHS {
-            let angles: String = ANGLES.iter().map(|angle| format!("{angle:>7.0}°")).collect();
+            let angles = ANGLES.map(|angle| format!("{angle:>7.0}°")).concat();
             say!("\norder {}, {width} sites, {kind}", 2 * half);
             // Nobody reads on: nothing more has to be worked out.
             if !say!("{:>16}{angles}{:>8}", "sites/wavelength", "most") {

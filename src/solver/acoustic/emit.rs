@@ -338,7 +338,7 @@ fn disk(grid: &Grid, center: [f64; 3], radius: f64, normal: usize) -> Vec<([f64;
     let a = grid.spacing();
     let across: Vec<usize> = (0..3).filter(|axis| *axis != normal).collect();
     let sites = |axis: usize| {
-        let last = grid.size()[axis] as isize - 1;
+        let last = grid.size()[axis].cast_signed() - 1;
         let place = |x: f64| (x / a).round() as isize;
         place(center[axis] - radius).max(0)..=place(center[axis] + radius).min(last)
     };

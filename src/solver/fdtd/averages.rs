@@ -176,7 +176,9 @@ impl<T: Vectors> Fdtd<T> {
                         *sum += v * v;
                     }
                 }
-                values.iter_mut().for_each(|value| *value = value.sqrt());
+                for value in values.iter_mut() {
+                    *value = value.sqrt();
+                }
             }
             Quantity::Intensity => {
                 let flow = &self.averages.flow;

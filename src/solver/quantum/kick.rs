@@ -46,7 +46,7 @@ impl<T: Real> Kick<T> {
             interaction,
             strengths: if medium.has(Sets::Interaction) {
                 at_sites(medium.grid(), |j, k, row| {
-                    medium.interaction_row(interaction, j, k, 0..nx, row)
+                    medium.interaction_row(interaction, j, k, 0..nx, row);
                 })
             } else {
                 Vec::new()
