@@ -50,7 +50,8 @@ fn a_cloud_swings_as_foucaults_pendulum() {
             let now = solver.observables().unwrap();
             let expected = [5.5 + t.cos() * (0.5 * t).cos(), 5.5 - t.cos() * (0.5 * t).sin()];
             for (axis, expected) in expected.into_iter().enumerate() {
-                // (ka)²/16 of the phase at k = 1, t = 3, and as much of the breathing cloud with k = 2: 0.01 and 0.03.
+                // ẋ = sin(ka)/a swings more slowly by a²(K²/16 + σ²/4), K the largest mean of k − A and σ its spread: 0.01 with K² = 1.25, σ² = 0.6, and 0.015 of the cloud that repulsion
+                // makes breathe, σ² = 1. The same once more for what the lattice does to the turn.
                 let miss = (now.position[axis] - expected).abs();
                 assert!(
                     miss < 0.02,

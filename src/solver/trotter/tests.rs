@@ -180,7 +180,7 @@ fn steppers<T: Blockwise>(problem: &Problem) -> Vec<Box<dyn Sweeper<T>>> {
         Box::new(Naive::new(&problem.grid)),
         Box::new(Vector::new(&problem.grid, Level::best())),
     ];
-    if problem.bonds.is_some() {
+    if problem.bonds.is_some() || problem.strengths.is_some() {
         return all;
     }
     let substeps = if problem.order == 4 { 5 } else { 1 };
