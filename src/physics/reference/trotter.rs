@@ -52,7 +52,7 @@ impl TrotterSplitting {
     pub fn step(&self, psi: &mut [Complex64], time: f64, dt: f64) {
         match self.order {
             1 => {
-                self.kick(psi, time + dt / 2.0, dt, true);
+                self.kick(psi, time + dt / 2.0, dt, dt);
                 for sweep in &self.sweeps {
                     self.rotate(psi, sweep, dt);
                 }
@@ -60,22 +60,25 @@ impl TrotterSplitting {
             4 => {
                 let mut at = time;
                 self.absorb(psi, dt / 2.0);
-                for weight in [SUZUKI, SUZUKI, 1.0 - 4.0 * SUZUKI, SUZUKI, SUZUKI] {
-                    self.symmetric(psi, at, weight * dt);
+                let weights = [SUZUKI, SUZUKI, 1.0 - 4.0 * SUZUKI, SUZUKI, SUZUKI];
+                for (n, weight) in weights.into_iter().enumerate() {
+                    // Only the last phase is followed by damping.
+                    let behind = if n + 1 == weights.len() { dt } else { 0.0 };
+                    self.symmetric(psi, at, weight * dt, [0.0, behind]);
                     at += weight * dt;
                 }
                 self.absorb(psi, dt / 2.0);
             }
-            _ => self.symmetric(psi, time, dt),
+            _ => self.symmetric(psi, time, dt, [dt / 2.0, dt]),
         }
     }
 
-    fn symmetric(&self, psi: &mut [Complex64], time: f64, dt: f64) {
-        self.kick(psi, time + dt / 2.0, dt / 2.0, true);
+    fn symmetric(&self, psi: &mut [Complex64], time: f64, dt: f64, [before, behind]: [f64; 2]) {
+        self.kick(psi, time + dt / 2.0, dt / 2.0, before);
         for sweep in self.sweeps.iter().chain(self.sweeps.iter().rev()) {
             self.rotate(psi, sweep, dt / 2.0);
         }
-        self.kick(psi, time + dt / 2.0, dt / 2.0, false);
+        self.kick(psi, time + dt / 2.0, dt / 2.0, behind);
     }
 
     fn absorb(&self, psi: &mut [Complex64], tau: f64) {
@@ -85,8 +88,8 @@ impl TrotterSplitting {
     }
 
     /// exp(−i(E(t) + g|ψ|² − iW)τ) at every site, without W for order 4; absorption acts forwards and backwards alike.
-    /// |ψ|² is that beside the sweeps, after the damping of the phase before them and before that of the phase behind them: the step is a palindrome.
-    fn kick(&self, psi: &mut [Complex64], time: f64, tau: f64, before_sweeps: bool) {
+    /// |ψ|² is that after a `damping` time of absorption. The methods join the phase that ends a step with the one that begins the next, and read |ψ|² after the damping of both.
+    fn kick(&self, psi: &mut [Complex64], time: f64, tau: f64, damping: f64) {
         for (((value, e), w), g) in psi
             .iter_mut()
             .zip(self.lattice.diagonal(time))
@@ -94,7 +97,7 @@ impl TrotterSplitting {
             .zip(self.lattice.interaction())
         {
             let decay = if self.order == 4 { 1.0 } else { (-w * tau.abs()).exp() };
-            let damped = if before_sweeps { decay * decay } else { 1.0 };
+            let damped = (-2.0 * w * damping.abs()).exp();
             let e = e + g * damped * value.norm_sqr();
             *value *= if self.imaginary {
                 Complex64::from(decay * (-e * tau).exp())
