@@ -448,7 +448,7 @@ fn sound_among_walls_in_a_medium() {
 /// Layers on the axis that is cut: in the outer parts, and across cuts.
 #[test]
 fn sound_that_leaves() {
-    let open = |name, edges| Case { name, edges, ..ROOM };
+    let open = |edges, name| Case { name, edges, ..ROOM };
     check(&open(&["absorb", "absorb"], "open"), &format!("{SOUND_STEP}{ENERGY}"));
     let post = "[[layer]]\nsets = \"wall\"\nshape = \"disk\"\ncenter = [24.0, 46.0]\nradius = 5.0\n";
     let medium = "[[layer]]\nsets = \"speed\"\nshape = \"box\"\nmin = [0.0, 70.0]\nmax = [50.0, 140.0]\nvalue = \"0.7 + 0.001*x + 0.0005*y\"\n";

@@ -27,8 +27,15 @@ mod tests {
                 continue;
             }
             let text = std::fs::read_to_string(&path).unwrap();
-            for part in text.split("Icon::").skip(1) {
-                let name: String = part.chars().take_while(char::is_ascii_alphanumeric).collect();
+            for (at, word) in text.match_indices("Icon::") {
+                // `CursorIcon` is another one.
+                if text[..at].ends_with(|last: char| last.is_ascii_alphanumeric()) {
+                    continue;
+                }
+                let name: String = text[at + word.len()..]
+                    .chars()
+                    .take_while(char::is_ascii_alphanumeric)
+                    .collect();
                 if name.starts_with(|first: char| first.is_ascii_uppercase()) {
                     found.insert(name);
                 }

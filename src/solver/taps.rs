@@ -322,7 +322,12 @@ impl Taps {
         if values.len() == self.taps.len() && values.iter().all(|records| records.len() == times.len()) {
             let first = |values: &Vec<f64>| values.iter().position(|value| !Self::is_absent(*value));
             let of = |values| first(values).map_or(0.0, |first: usize| times[first]);
-            self.since = values.iter().map(of).collect();
+            let itself = (self.readings.iter()).all(|(reading, _)| *reading == Reading::Itself);
+            self.since = if itself {
+                Vec::new()
+            } else {
+                values.iter().map(of).collect()
+            };
             self.times = times;
             self.values = values;
         }

@@ -3,7 +3,9 @@
 use crate::field::Real;
 use crate::grid::Grid;
 use crate::physics::Observables;
-use crate::solver::totals::NUMBERS;
+
+/// Numbers in which a row travels, as many as rows of every method have.
+const NUMBERS: usize = 8;
 
 /// Sums over one row.
 pub(in crate::solver) struct Sums {
