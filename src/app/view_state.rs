@@ -153,8 +153,8 @@ impl ViewState {
 
     /// Has the camera go the scene's path, where it has one and nobody has turned it by hand.
     pub fn follow_path(&mut self, scenario: &Scenario, t: f64) {
-        self.follows &= !scenario.cameras().is_empty();
-        if self.follows {
+        // The scene that still runs while another is made ready has no say in that one's path.
+        if self.follows && !scenario.cameras().is_empty() {
             self.orbit = scenario.camera_at(t);
         }
     }
