@@ -55,7 +55,7 @@ def icons(crate: Path) -> None:
     """The icons that stand behind `Icon::` in the window's sources."""
     here = Path(__file__).parent
     sources = (here.parent.parent / "src/app").rglob("*.rs")
-    used = {name for source in sources for name in re.findall(r"\bIcon::([A-Z]\w+)", source.read_text())}
+    used = {name for source in sources for name in re.findall(r"\bIcon::([A-Z]\w*)", source.read_text())}
     arms = dict(re.findall(r"Icon::(\w+) => '\\u\{(\w+)\}'", (crate / "src/icon.rs").read_text()))
     options = subset.Options()
     options.layout_features = []
