@@ -2,17 +2,14 @@
 
 use super::document::Document;
 use super::plots::still;
-use super::side_task::{SideTask, window};
+use super::side_run::{SideRun, share, share_done, window};
 use super::theme;
-use super::widgets::{button, fault, hint};
+use super::widgets::{fault, hint};
 use crate::colormap::{self, Kind, Levels};
 use crate::engine::dispersion::{self, DispersionReport};
-use crate::scene::SceneFile;
-use crate::solver;
 use egui::{Color32, ColorImage, TextureHandle, TextureOptions, Ui, vec2};
 use egui_plot::{Line, LineStyle, Plot, PlotBounds, PlotImage, PlotPoint, PlotPoints};
 use lucide_icons::Icon;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Points of a drawn curve.
@@ -22,24 +19,15 @@ const RANGE: f64 = 50.0;
 /// Pixels of a texture's side; more records or sites are joined, the strongest of them shown.
 const MOST: usize = 1024;
 
-/// What a run says.
-enum News {
-    /// How much is done, in thousandths.
-    Done(u64),
-    /// It is over.
-    Over(Box<Result<DispersionReport, String>>),
-}
-
 /// The panel's state.
 #[derive(Default)]
 pub struct DispersionPanel {
     open: bool,
-    running: Option<SideTask<News>>,
-    /// How much of the run is done, in thousandths.
-    done: u64,
+    run: SideRun<f64, DispersionReport>,
+    /// How much of the run is done, of 1.
+    done: f64,
     report: Option<DispersionReport>,
     texture: Option<TextureHandle>,
-    fault: Option<String>,
 }
 
 impl DispersionPanel {
@@ -63,7 +51,7 @@ impl DispersionPanel {
     /// What went wrong last.
     #[must_use]
     pub fn fault(&self) -> Option<&str> {
-        self.fault.as_deref()
+        self.run.fault()
     }
 
     /// Another scene has other waves.
@@ -76,14 +64,16 @@ impl DispersionPanel {
 
     /// Shows it.
     pub fn show(&mut self, ctx: &egui::Context, document: &Document) {
-        self.collect();
+        if let Some(report) = self.run.collect(|done| self.done = done) {
+            self.report = Some(report);
+        }
         if !self.open {
             return;
         }
         let mut open = true;
         window(ctx, "Dispersion", [560.0, 520.0], &mut open, |ui| {
             self.controls(ui, document);
-            if let Some(text) = &self.fault {
+            if let Some(text) = self.run.fault() {
                 fault(ui, text);
             }
             if self.report.is_some() {
@@ -99,66 +89,29 @@ impl DispersionPanel {
         self.open = open;
     }
 
-    fn collect(&mut self) {
-        let Some(running) = &self.running else { return };
-        for news in running.news() {
-            match news {
-                News::Done(done) => self.done = done,
-                News::Over(found) => {
-                    self.running = None;
-                    match *found {
-                        Ok(report) => self.report = Some(report),
-                        Err(text) => self.fault = Some(text),
-                    }
-                }
-            }
-        }
-    }
-
     fn controls(&mut self, ui: &mut Ui, document: &Document) {
         ui.horizontal(|ui| {
-            if let Some(running) = &self.running {
-                let end = ui.add(button(Icon::Square, "End")).accessible_name("End the run");
-                if end.clicked() {
-                    running.stop();
-                }
-                #[expect(clippy::cast_precision_loss, reason = "at most 1000")]
-                let percent = self.done as f64 / 10.0;
-                ui.label(format!("{percent:.0} % of the run"));
-            } else {
-                let begin = ui
-                    .add(button(Icon::AudioWaveform, "Record"))
-                    .accessible_name("Record the dispersion");
-                if begin.clicked() {
-                    self.begin(&document.draft, document.path().map(ToOwned::to_owned), ui.ctx());
-                }
-                if let Some(report) = &self.report {
-                    hint(
-                        ui,
-                        &format!("{} records, one every {} steps", report.records, report.stride),
-                    );
-                }
+            let icon = Icon::AudioWaveform;
+            if (self.run).button(ui, icon, "Record", "Record the dispersion", "End the run") {
+                self.begin(document, ui.ctx());
+            }
+            if self.run.is_running() {
+                share_done(ui, self.done);
+            } else if let Some(report) = &self.report {
+                hint(
+                    ui,
+                    &format!("{} records, one every {} steps", report.records, report.stride),
+                );
             }
         });
     }
 
-    fn begin(&mut self, draft: &SceneFile, origin: Option<PathBuf>, ctx: &egui::Context) {
-        (self.report, self.texture, self.fault, self.done) = (None, None, None, 0);
-        let text = draft.to_toml();
-        let begun = SideTask::begin("dispersion", ctx, move |reporter| {
-            let read = solver::read_scene_text(&text, origin.as_deref(), &[]);
-            let found = read.map_err(|faults| faults.to_string()).and_then(|(_, scenario)| {
-                let measured = dispersion::measure(&Arc::new(scenario), &mut |steps, all| {
-                    reporter.tell(News::Done(1000 * steps / all.max(1)))
-                });
-                measured.map_err(|error| error.to_string())
-            });
-            let _ = reporter.tell(News::Over(Box::new(found)));
+    fn begin(&mut self, document: &Document, ctx: &egui::Context) {
+        (self.report, self.texture, self.done) = (None, None, 0.0);
+        self.run.begin("dispersion", document, ctx, |scenario, reporter| {
+            let mut watch = |steps, all| reporter.tell(share(steps, all));
+            dispersion::measure(&Arc::new(scenario), &mut watch).map_err(|error| error.to_string())
         });
-        match begun {
-            Ok(task) => self.running = Some(task),
-            Err(text) => self.fault = Some(text),
-        }
     }
 
     fn picture(&mut self, ui: &mut Ui) {

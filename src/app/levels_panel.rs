@@ -1,35 +1,24 @@
 //! The levels of a scene in the window: energies with small pictures of their states; a click makes a state the one that the scene begins with.
 
 use super::document::Document;
-use super::side_task::{SideTask, window};
+use super::side_run::{SideRun, window};
 use super::theme;
-use super::widgets::{button, fault, figure, hint, row};
+use super::widgets::{fault, figure, hint, row};
 use crate::colormap::{self, Colormap, Kind};
 use crate::engine::eigen;
 use crate::grid::Grid;
 use crate::physics::eigen::{Levels, Round};
 use crate::scene::SceneFile;
 use crate::scene::file::EigenstateFile;
-use crate::solver;
 use egui::{Color32, ColorImage, DragValue, TextureHandle, TextureOptions, Ui};
 use lucide_icons::Icon;
 use num_complex::Complex64;
-use std::path::PathBuf;
 
 /// Pixels of a small picture's longer side.
 const SIDE: usize = 56;
 
 /// Most levels that the window looks for.
 const MOST: usize = 60;
-
-/// What the thread hands back: the grid and its levels, or what went wrong.
-type Found = Result<(Grid, Levels), String>;
-
-/// What the search says.
-enum News {
-    Round(Round),
-    Over(Box<Found>),
-}
 
 /// One level as it is shown.
 struct Shown {
@@ -45,11 +34,12 @@ struct Shown {
 pub struct LevelsPanel {
     open: bool,
     wanted: usize,
-    running: Option<SideTask<News>>,
+    run: SideRun<Round, (Grid, Levels)>,
     /// How far the search is.
     round: Option<Round>,
     list: Vec<Shown>,
-    fault: Option<String>,
+    /// The largest residual, where not all converged.
+    unconverged: Option<f64>,
 }
 
 impl Default for LevelsPanel {
@@ -57,10 +47,10 @@ impl Default for LevelsPanel {
         Self {
             open: false,
             wanted: 10,
-            running: None,
+            run: SideRun::default(),
             round: None,
             list: Vec::new(),
-            fault: None,
+            unconverged: None,
         }
     }
 }
@@ -104,10 +94,13 @@ impl LevelsPanel {
                 hint(ui, "Only quantum scenes have levels.");
                 return;
             }
-            let path = document.path().map(ToOwned::to_owned);
-            self.controls(ui, &document.draft, path);
-            if let Some(text) = &self.fault {
+            self.controls(ui, document);
+            if let Some(text) = self.run.fault() {
                 fault(ui, text);
+            }
+            if let Some(residual) = self.unconverged {
+                let text = format!("not all have converged: the largest residual is {residual:.1e}");
+                fault(ui, &text);
             }
             self.levels(ui, &mut document.draft);
         });
@@ -115,85 +108,48 @@ impl LevelsPanel {
     }
 
     fn collect(&mut self, ctx: &egui::Context) {
-        let Some(running) = &self.running else { return };
-        let mut found = None;
-        for news in running.news() {
-            match news {
-                News::Round(round) => self.round = Some(round),
-                News::Over(over) => found = Some(*over),
-            }
-        }
-        let Some(found) = found else { return };
-        self.running = None;
-        match found {
-            Ok((grid, levels)) => {
-                let map = if ctx.global_style().visuals.dark_mode {
-                    colormap::auto(Kind::Sequential)
-                } else {
-                    colormap::auto_on_paper(Kind::Sequential)
-                };
-                let shown = |level: crate::physics::eigen::Level| Shown {
-                    energy: level.energy,
-                    residual: level.residual,
-                    degeneracy: level.degeneracy,
-                    picture: picture(&grid, &level.state, map),
-                    texture: None,
-                    weight: 0.0,
-                };
-                if !levels.converged {
-                    let residual = levels.round.residual;
-                    self.fault = Some(format!(
-                        "not all have converged: the largest residual is {residual:.1e}"
-                    ));
-                }
-                self.list = levels.list.into_iter().map(shown).collect();
-            }
-            Err(text) => self.fault = Some(text),
-        }
+        let Some((grid, levels)) = self.run.collect(|round| self.round = Some(round)) else {
+            return;
+        };
+        let map = if ctx.global_style().visuals.dark_mode {
+            colormap::auto(Kind::Sequential)
+        } else {
+            colormap::auto_on_paper(Kind::Sequential)
+        };
+        let shown = |level: crate::physics::eigen::Level| Shown {
+            energy: level.energy,
+            residual: level.residual,
+            degeneracy: level.degeneracy,
+            picture: picture(&grid, &level.state, map),
+            texture: None,
+            weight: 0.0,
+        };
+        self.unconverged = (!levels.converged).then_some(levels.round.residual);
+        self.list = levels.list.into_iter().map(shown).collect();
     }
 
-    fn controls(&mut self, ui: &mut Ui, draft: &SceneFile, path: Option<PathBuf>) {
+    fn controls(&mut self, ui: &mut Ui, document: &Document) {
         row(ui, "Levels", "How many, from the lowest.", |ui| {
             ui.add(DragValue::new(&mut self.wanted).range(1..=MOST));
         });
         ui.horizontal(|ui| {
-            if let Some(running) = &self.running {
-                if ui
-                    .add(button(Icon::Square, "End"))
-                    .accessible_name("End the search")
-                    .clicked()
-                {
-                    running.stop();
-                }
-                if let Some(round) = self.round {
-                    let (found, wanted) = (round.converged, self.wanted);
-                    ui.label(format!("{found} of {wanted}, residual {:.0e}", round.residual));
-                }
-            } else if ui
-                .add(button(Icon::Search, "Find levels"))
-                .accessible_name("Find levels")
-                .clicked()
-            {
-                self.begin(draft, path, ui.ctx());
+            if (self.run).button(ui, Icon::Search, "Find levels", "Find levels", "End the search") {
+                self.begin(document, ui.ctx());
+            }
+            if let Some(round) = self.round.filter(|_| self.run.is_running()) {
+                let (found, wanted) = (round.converged, self.wanted);
+                ui.label(format!("{found} of {wanted}, residual {:.0e}", round.residual));
             }
         });
     }
 
-    fn begin(&mut self, draft: &SceneFile, origin: Option<PathBuf>, ctx: &egui::Context) {
+    fn begin(&mut self, document: &Document, ctx: &egui::Context) {
         self.start_over();
-        let (text, wanted) = (draft.to_toml(), self.wanted);
-        let begun = SideTask::begin("levels", ctx, move |reporter| {
-            let found = solver::read_scene_text(&text, origin.as_deref(), &[]);
-            let found = found.map_err(|faults| faults.to_string()).and_then(|(_, scenario)| {
-                let levels = eigen::levels(&scenario, wanted, &mut |round| reporter.tell(News::Round(round)));
-                Ok((scenario.grid().clone(), levels.map_err(|error| error.to_string())?))
-            });
-            let _ = reporter.tell(News::Over(Box::new(found)));
+        let wanted = self.wanted;
+        self.run.begin("levels", document, ctx, move |scenario, reporter| {
+            let levels = eigen::levels(&scenario, wanted, &mut |round| reporter.tell(round));
+            Ok((scenario.grid().clone(), levels.map_err(|error| error.to_string())?))
         });
-        match begun {
-            Ok(task) => self.running = Some(task),
-            Err(text) => self.fault = Some(text),
-        }
     }
 
     fn levels(&mut self, ui: &mut Ui, draft: &mut SceneFile) {

@@ -78,7 +78,7 @@ mod run_log;
 pub mod scene_library;
 pub mod scene_panel;
 pub mod settings;
-mod side_task;
+mod side_run;
 pub mod sound;
 pub mod sound_panel;
 pub mod space_panel;

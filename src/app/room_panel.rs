@@ -2,19 +2,16 @@
 
 use super::document::Document;
 use super::plots::still;
-use super::side_task::{SideTask, window};
+use super::side_run::{SideRun, share, share_done, window};
 use super::theme;
-use super::widgets::{button, choice, fault, hint, row};
+use super::widgets::{choice, fault, hint, row};
 use crate::engine::room::{self, RoomReport};
 use crate::physics::room::{BandDecay, Line as Fit, TooShort};
 use crate::physics::{Measure, Reading};
-use crate::scene::SceneFile;
 use crate::scene::file::{DetectorFile, RegionFile};
-use crate::solver;
 use egui::Ui;
 use egui_plot::{Line, LineStyle, Plot, PlotBounds, PlotPoints};
 use lucide_icons::Icon;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Points of a drawn curve.
@@ -23,24 +20,15 @@ const POINTS: usize = 600;
 /// Levels below are not drawn, dB.
 const LOWEST: f64 = -70.0;
 
-/// What a run says.
-enum News {
-    /// How much is done, in thousandths.
-    Done(u64),
-    /// It is over.
-    Over(Box<Result<RoomReport, String>>),
-}
-
 /// The panel's state.
 #[derive(Default)]
 pub struct RoomPanel {
     open: bool,
     listener: String,
-    running: Option<SideTask<News>>,
-    /// How much of the run is done, in thousandths.
-    done: u64,
+    run: SideRun<f64, RoomReport>,
+    /// How much of the run is done, of 1.
+    done: f64,
     report: Option<RoomReport>,
-    fault: Option<String>,
 }
 
 impl RoomPanel {
@@ -64,7 +52,7 @@ impl RoomPanel {
     /// What went wrong last.
     #[must_use]
     pub fn fault(&self) -> Option<&str> {
-        self.fault.as_deref()
+        self.run.fault()
     }
 
     /// Another scene sounds otherwise.
@@ -77,14 +65,16 @@ impl RoomPanel {
 
     /// Shows it.
     pub fn show(&mut self, ctx: &egui::Context, document: &Document) {
-        self.collect();
+        if let Some(report) = self.run.collect(|done| self.done = done) {
+            self.report = Some(report);
+        }
         if !self.open {
             return;
         }
         let mut open = true;
         window(ctx, "Room acoustics", [620.0, 520.0], &mut open, |ui| {
             self.controls(ui, document);
-            if let Some(text) = &self.fault {
+            if let Some(text) = self.run.fault() {
                 fault(ui, text);
             }
             match &self.report {
@@ -100,22 +90,6 @@ impl RoomPanel {
             }
         });
         self.open = open;
-    }
-
-    fn collect(&mut self) {
-        let Some(running) = &self.running else { return };
-        for news in running.news() {
-            match news {
-                News::Done(done) => self.done = done,
-                News::Over(found) => {
-                    self.running = None;
-                    match *found {
-                        Ok(report) => self.report = Some(report),
-                        Err(text) => self.fault = Some(text),
-                    }
-                }
-            }
-        }
     }
 
     fn controls(&mut self, ui: &mut Ui, document: &Document) {
@@ -140,42 +114,23 @@ impl RoomPanel {
         });
         names[listener].clone_into(&mut self.listener);
         ui.horizontal(|ui| {
-            if let Some(running) = &self.running {
-                let end = ui.add(button(Icon::Square, "End")).accessible_name("End the run");
-                if end.clicked() {
-                    running.stop();
-                }
-                #[expect(clippy::cast_precision_loss, reason = "at most 1000")]
-                let percent = self.done as f64 / 10.0;
-                ui.label(format!("{percent:.0} % of the run"));
-            } else {
-                let begin = ui
-                    .add(button(Icon::Ear, "Listen"))
-                    .accessible_name("Listen to the room");
-                if begin.clicked() {
-                    self.begin(draft, document.path().map(ToOwned::to_owned), ui.ctx());
-                }
+            if (self.run).button(ui, Icon::Ear, "Listen", "Listen to the room", "End the run") {
+                self.begin(document, ui.ctx());
+            }
+            if self.run.is_running() {
+                share_done(ui, self.done);
             }
         });
     }
 
-    fn begin(&mut self, draft: &SceneFile, origin: Option<PathBuf>, ctx: &egui::Context) {
-        (self.report, self.fault, self.done) = (None, None, 0);
-        let (text, name) = (draft.to_toml(), self.listener.clone());
-        let begun = SideTask::begin("room acoustics", ctx, move |reporter| {
-            let read = solver::read_scene_text(&text, origin.as_deref(), &[]);
-            let heard = read.map_err(|faults| faults.to_string()).and_then(|(_, scenario)| {
-                let measured = room::measure(&Arc::new(scenario), Some(&name), &mut |steps, all| {
-                    reporter.tell(News::Done(1000 * steps / all.max(1)))
-                });
-                measured.map_err(|error| error.to_string())
+    fn begin(&mut self, document: &Document, ctx: &egui::Context) {
+        (self.report, self.done) = (None, 0.0);
+        let name = self.listener.clone();
+        self.run
+            .begin("room acoustics", document, ctx, move |scenario, reporter| {
+                let mut watch = |steps, all| reporter.tell(share(steps, all));
+                room::measure(&Arc::new(scenario), Some(&name), &mut watch).map_err(|error| error.to_string())
             });
-            let _ = reporter.tell(News::Over(Box::new(heard)));
-        });
-        match begun {
-            Ok(task) => self.running = Some(task),
-            Err(text) => self.fault = Some(text),
-        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::document::Document;
 use super::plots::still;
-use super::side_task::{Reporter, SideTask, window};
+use super::side_run::{Reporter, SideRun, window};
 use super::theme;
 use super::widgets::{button, fault, figure, hint, row};
 use crate::engine::Frame;
@@ -11,35 +11,30 @@ use crate::export::plot::range;
 use crate::platform::Instant;
 use crate::scene::SceneFile;
 use crate::scene::file::SweepFile;
-use crate::solver;
 use egui::{DragValue, Ui};
 use egui_plot::{Line, LineStyle, Plot, PlotBounds, PlotPoint, PlotPoints, Points};
 use lucide_icons::Icon;
-use std::path::PathBuf;
 
 /// How near to a point a click must be, in points of the screen.
 const NEAR: f32 = 12.0;
 
-/// What a thread of a sweep says.
-enum News {
+/// What a sweep says on its way.
+enum Progress {
     /// It was read, and what theory says.
     Plan(Box<SweepPlan>, Vec<Vec<[f64; 2]>>),
     Point(SweepPoint),
-    /// It is over; `false` where it was ended.
-    Over(Result<bool, String>),
 }
 
 /// The panel's state.
 #[derive(Default)]
 pub struct SweepPanel {
     open: bool,
-    running: Option<SideTask<News>>,
+    run: SideRun<Progress, ()>,
     /// When it was begun.
     since: Option<Instant>,
     plan: Option<Box<SweepPlan>>,
     lines: Vec<Vec<[f64; 2]>>,
     points: Vec<SweepPoint>,
-    fault: Option<String>,
     /// Which quantity is plotted.
     shown: usize,
     /// The run that is pointed out.
@@ -67,7 +62,7 @@ impl SweepPanel {
     /// Whether runs are under way.
     #[must_use]
     pub fn is_running(&self) -> bool {
-        self.running.is_some()
+        self.run.is_running()
     }
 
     /// Another scene: what was measured belongs to the one before.
@@ -87,9 +82,8 @@ impl SweepPanel {
         let (mut open, mut wish) = (true, None);
         window(ctx, "Sweep", [520.0, 480.0], &mut open, |ui| {
             Self::fields(ui, &mut document.draft, frame);
-            let path = document.path().map(ToOwned::to_owned);
-            self.controls(ui, &document.draft, path);
-            if let Some(text) = &self.fault {
+            self.controls(ui, document);
+            if let Some(text) = self.run.fault() {
                 fault(ui, text);
             }
             wish = self.plot(ui);
@@ -100,21 +94,10 @@ impl SweepPanel {
 
     /// Takes over what the thread has said.
     fn collect(&mut self) {
-        let Some(running) = &self.running else { return };
-        let mut over = false;
-        for news in running.news() {
-            match news {
-                News::Plan(plan, lines) => (self.plan, self.lines) = (Some(plan), lines),
-                News::Point(point) => self.points.push(point),
-                News::Over(result) => {
-                    self.fault = result.err();
-                    over = true;
-                }
-            }
-        }
-        if over {
-            self.running = None;
-        }
+        let _ = self.run.collect(|progress| match progress {
+            Progress::Plan(plan, lines) => (self.plan, self.lines) = (Some(plan), lines),
+            Progress::Point(point) => self.points.push(point),
+        });
     }
 
     /// What varies, what is measured, the theory: parts of the scene, which undo and saving know.
@@ -162,21 +145,17 @@ impl SweepPanel {
         }
     }
 
-    fn controls(&mut self, ui: &mut Ui, draft: &SceneFile, path: Option<PathBuf>) {
-        if draft.sweep.is_none() {
+    fn controls(&mut self, ui: &mut Ui, document: &Document) {
+        if document.draft.sweep.is_none() {
             return;
         }
         ui.horizontal(|ui| {
             let runs = self.plan.as_ref().map_or(0, |plan| plan.runs());
-            if let Some(running) = &self.running {
-                if ui
-                    .add(button(Icon::Square, "End"))
-                    .accessible_name("End the sweep")
-                    .clicked()
-                {
-                    running.stop();
-                }
-                let done = self.points.len();
+            if (self.run).button(ui, Icon::Play, "Run all", "Run the sweep", "End the sweep") {
+                self.begin(document, ui.ctx());
+            }
+            let done = self.points.len();
+            if self.run.is_running() {
                 let seconds = self.since.map_or(0.0, |since| since.elapsed().as_secs_f64());
                 let left = if done > 0 {
                     seconds * runs.saturating_sub(done) as f64 / done as f64
@@ -184,37 +163,24 @@ impl SweepPanel {
                     0.0
                 };
                 ui.label(format!("{done} of {runs} runs, {left:.0} s left"));
-            } else {
-                if ui
-                    .add(button(Icon::Play, "Run all"))
-                    .accessible_name("Run the sweep")
-                    .clicked()
-                {
-                    self.begin(draft, path, ui.ctx());
+            } else if done > 0 {
+                if ui.button("Copy table").on_hover_text("As CSV, a row a run.").clicked() {
+                    ui.ctx().copy_text(self.table());
                 }
-                if !self.points.is_empty() {
-                    if ui.button("Copy table").on_hover_text("As CSV, a row a run.").clicked() {
-                        ui.ctx().copy_text(self.table());
-                    }
-                    ui.label(format!("{} of {runs} runs", self.points.len()));
-                }
+                ui.label(format!("{done} of {runs} runs"));
             }
         });
     }
 
     /// Starts the thread.
-    fn begin(&mut self, draft: &SceneFile, origin: Option<PathBuf>, ctx: &egui::Context) {
-        let text = draft.to_toml();
-        let begun = SideTask::begin("sweep", ctx, move |reporter| {
-            let result = sweep(text, origin, reporter);
-            let _ = reporter.tell(News::Over(result));
-        });
+    fn begin(&mut self, document: &Document, ctx: &egui::Context) {
         self.start_over();
         self.since = Some(Instant::now());
-        match begun {
-            Ok(task) => self.running = Some(task),
-            Err(text) => self.fault = Some(text),
-        }
+        let (text, origin) = (document.draft.to_toml(), document.path().map(ToOwned::to_owned));
+        self.run.begin("sweep", document, ctx, move |scenario, reporter| {
+            let sweep = scenario.sweep().cloned().ok_or("the scene has no [sweep]")?;
+            run(SweepPlan { text, origin, sweep }, reporter).map_err(|error| error.to_string())
+        });
     }
 
     /// What was measured, as CSV.
@@ -349,18 +315,14 @@ fn suggested(draft: &SceneFile, frame: &Frame) -> SweepFile {
     }
 }
 
-/// The thread: reads, checks, runs.
-fn sweep(text: String, origin: Option<PathBuf>, reporter: &Reporter<News>) -> Result<bool, String> {
-    let (_, scenario) = solver::read_scene_text(&text, origin.as_deref(), &[]).map_err(|faults| faults.to_string())?;
-    let sweep = scenario.sweep().cloned().ok_or("the scene has no [sweep]")?;
-    let plan = SweepPlan { text, origin, sweep };
-    let shown = |error: SweepError| error.to_string();
-    plan.check().map_err(shown)?;
+/// The thread: checks, runs.
+fn run(plan: SweepPlan, reporter: &Reporter<Progress, ()>) -> Result<(), SweepError> {
+    plan.check()?;
     let stop = || reporter.is_stopped();
-    let lines = plan.theory_lines(&stop).map_err(shown)?;
-    let _ = reporter.tell(News::Plan(Box::new(plan.clone()), lines));
+    let lines = plan.theory_lines(&stop)?;
+    let _ = reporter.tell(Progress::Plan(Box::new(plan.clone()), lines));
     let found = |point: SweepPoint| {
-        let _ = reporter.tell(News::Point(point));
+        let _ = reporter.tell(Progress::Point(point));
     };
-    plan.run(&[], &stop, &found).map_err(shown)
+    plan.run(&[], &stop, &found).map(|_is_whole| ())
 }

@@ -1,0 +1,175 @@
+//! A run of the scene that a panel began beside the window's own: what it says on its way, what it found, how it is ended.
+
+use super::document::Document;
+use super::theme;
+use super::widgets::button;
+use crate::platform::aside;
+use crate::scene::Scenario;
+use crate::solver;
+use crossbeam_channel::{Receiver, Sender, unbounded};
+use egui::{Ui, vec2};
+use lucide_icons::Icon;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What the work says: `P` on its way, `R` at its end.
+enum News<P, R> {
+    Progress(P),
+    Over(Result<R, String>),
+}
+
+/// What the work has of the panel.
+pub struct Reporter<P, R> {
+    stop: Arc<AtomicBool>,
+    news: Sender<News<P, R>>,
+    ctx: egui::Context,
+}
+
+impl<P, R> Reporter<P, R> {
+    /// Whether the work shall end.
+    pub fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Says how far the work is, which the window shows at once; breaks off where the work shall end.
+    pub fn tell(&self, progress: P) -> ControlFlow<()> {
+        self.send(News::Progress(progress))
+    }
+
+    fn send(&self, news: News<P, R>) -> ControlFlow<()> {
+        // The window may be gone.
+        let is_heard = self.news.send(news).is_ok();
+        self.ctx.request_repaint();
+        if self.is_stopped() || !is_heard {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    }
+}
+
+/// Work under way; it ends when this is dropped.
+struct Task<P, R> {
+    stop: Arc<AtomicBool>,
+    news: Receiver<News<P, R>>,
+}
+
+impl<P, R> Drop for Task<P, R> {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+}
+
+/// A run beside the window's own, or none.
+pub struct SideRun<P, R> {
+    task: Option<Task<P, R>>,
+    /// What went wrong last.
+    fault: Option<String>,
+}
+
+impl<P, R> Default for SideRun<P, R> {
+    fn default() -> Self {
+        Self {
+            task: None,
+            fault: None,
+        }
+    }
+}
+
+impl<P, R> SideRun<P, R> {
+    /// Whether one is under way.
+    pub fn is_running(&self) -> bool {
+        self.task.is_some()
+    }
+
+    /// What went wrong last.
+    pub fn fault(&self) -> Option<&str> {
+        self.fault.as_deref()
+    }
+}
+
+impl<P: Send + 'static, R: Send + 'static> SideRun<P, R> {
+    /// Begins `work` on a thread of its own, with the scene as it stands in the window; `name` is the thread's.
+    /// A run under way ends.
+    pub fn begin(
+        &mut self,
+        name: &str,
+        document: &Document,
+        ctx: &egui::Context,
+        work: impl FnOnce(Scenario, &Reporter<P, R>) -> Result<R, String> + Send + 'static,
+    ) {
+        *self = Self::default();
+        let (text, origin) = (document.draft.to_toml(), document.path().map(ToOwned::to_owned));
+        let (sender, news) = unbounded();
+        let stop = Arc::new(AtomicBool::new(false));
+        let reporter = Reporter {
+            stop: Arc::clone(&stop),
+            news: sender,
+            ctx: ctx.clone(),
+        };
+        let begun = aside(name, move || {
+            let found = solver::read_scene_text(&text, origin.as_deref(), &[])
+                .map_err(|faults| faults.to_string())
+                .and_then(|(_, scenario)| work(scenario, &reporter));
+            let _ = reporter.send(News::Over(found));
+        });
+        match begun {
+            Ok(()) => self.task = Some(Task { stop, news }),
+            Err(error) => self.fault = Some(format!("the system gives no thread: {error}")),
+        }
+    }
+
+    /// Hands what the run has said since the last time to `each`; what it found, once it is over.
+    pub fn collect(&mut self, mut each: impl FnMut(P)) -> Option<R> {
+        let mut over = None;
+        for news in self.task.as_ref()?.news.try_iter() {
+            match news {
+                News::Progress(progress) => each(progress),
+                News::Over(found) => over = Some(found),
+            }
+        }
+        let found = over?;
+        self.task = None;
+        found.map_err(|text| self.fault = Some(text)).ok()
+    }
+
+    /// The button that begins a run, or ends the one under way; whether one shall begin.
+    pub fn button(&self, ui: &mut Ui, icon: Icon, label: &str, begin: &str, end: &str) -> bool {
+        let Some(task) = &self.task else {
+            return ui.add(button(icon, label)).accessible_name(begin).clicked();
+        };
+        let response = ui.add(button(Icon::Square, "End")).accessible_name(end);
+        if response.clicked() {
+            task.stop.store(true, Ordering::Relaxed);
+        }
+        false
+    }
+}
+
+/// The share of a run that is done, beside its button.
+pub fn share_done(ui: &mut Ui, share: f64) {
+    ui.label(format!("{:.0} % of the run", 100.0 * share));
+}
+
+/// `steps` of `all` as a share.
+#[expect(clippy::cast_precision_loss, reason = "shown as a percentage")]
+pub fn share(steps: u64, all: u64) -> f64 {
+    steps as f64 / all.max(1) as f64
+}
+
+/// A panel over the picture that can be closed; as large as wanted, where there is room.
+pub fn window(
+    ctx: &egui::Context,
+    title: &str,
+    [width, height]: [f32; 2],
+    open: &mut bool,
+    contents: impl FnOnce(&mut Ui),
+) {
+    let room = ctx.content_rect();
+    egui::Window::new(title)
+        .open(open)
+        .frame(theme::modal(ctx))
+        .default_size(vec2(width.min(room.width() - 32.0), height.min(room.height() - 64.0)))
+        .show(ctx, contents);
+}
