@@ -9,8 +9,11 @@
 //
 // Tiles of the same pass start while blocks still run (real.cuh): they read the same levels and write other sites.
 //
+// A thread has EACH sites of a column, one above the other. A warp finds out once a pass what is near its sites and takes the loop that knows no more than that;
+// where nothing is, the EACH sites go on together and share what they read.
+//
 // Traffic: 4 words a site and pass, 12 more in a corner of layers, each times COLUMNS ROWS over the sites that a block writes. Bound by arithmetic and
-// latency: a thread has ROWS / 16 sites of a region.
+// latency.
 #include "fdtd.cuh"
 
 enum {
@@ -21,12 +24,17 @@ enum {
     OWN_COLUMNS = COLUMNS - 2 * HALO,
     OWN_ROWS = ROWS - 2 * HALO,
     SITES = COLUMNS * ROWS,
+    EACH = ROWS / (THREADS / COLUMNS),  // rows of a thread
 };
+static_assert(ROWS % (THREADS / COLUMNS) == 0, "all threads have as many rows");
 static_assert(OWN_COLUMNS > 0 && OWN_COLUMNS % 4 == 0 && OWN_ROWS > 0, "a block writes whole groups of columns");
 static_assert(STEPS % 2 == 0, "levels stay in their places");
 
 // What a mark of a region's site says beside WALL: that its neighbours are found by walking; and with H = 1 which of those next to it are closed
 enum : u8 { WALKS = 2, CLOSED_LEFT = 16, CLOSED_RIGHT = 32, CLOSED_BELOW = 64, CLOSED_ABOVE = 128 };
+
+// What the sites of a warp have: marks, layers; or anything
+enum { PLAIN = 0, MARKED = 1, LAYERED = 2, FULL = 3 };
 
 // What is done in a row: numbers among the places that are added to, overwritten and gathered
 enum { ADDS = 1, SETS = 2, GATHERS = 4 };
@@ -121,6 +129,17 @@ __device__ __forceinline__ void operate(const Blocks &p, const RowOperations &r,
             o.record[(size_t)step * o.count + n] = value;
 }
 
+// L p of a site without walls, layers and densities
+__device__ __forceinline__ real plain_change(real own, const real (&low)[2][H], const real (&high)[2][H]) {
+    const real level = times((real)4, own);
+    real sum = 0;
+#pragma unroll
+    for (int k = 1; k <= H; k++) sum = term<H>(k, plus(plus(low[0][k - 1], high[0][k - 1]), plus(low[1][k - 1], high[1][k - 1])), level, sum);
+    return sum;
+}
+
+__device__ __forceinline__ real stepped(real own, real before, real square, real sum) { return plus(own, fused(square, sum, minus(own, before))); }
+
 // A site of a region: `at` in it, `to` in the grid
 struct Cell {
     const Step &s;
@@ -131,9 +150,9 @@ struct Cell {
     u32 place;        // in the grid
 
     // What stands 1 ... H sites away on both sides along an axis; where walls or edges are near, these are mirrors
-    __device__ __forceinline__ void neighbours(int axis, u8 mark, real own, real (&low)[H], real (&high)[H]) const {
+    template <int KIND> __device__ __forceinline__ void neighbours(int axis, u8 mark, real own, real (&low)[H], real (&high)[H]) const {
         const int stride = axis ? COLUMNS : 1;
-        if (mark & WALKS) {
+        if (KIND & MARKED && mark & WALKS) {
 #pragma unroll 1
             for (int side = -1; side <= 1; side += 2) {
                 Walker walker(room.grid, axis, axis ? y : x, here, side);
@@ -151,7 +170,7 @@ struct Cell {
         }
 #pragma unroll
         for (int k = 0; k < H; k++) low[k] = now[here - (k + 1) * stride], high[k] = now[here + (k + 1) * stride];
-        if (H == 1) {
+        if (KIND & MARKED && H == 1) {
             low[0] = mark & (axis ? CLOSED_BELOW : CLOSED_LEFT) ? own : low[0];
             high[0] = mark & (axis ? CLOSED_ABOVE : CLOSED_RIGHT) ? own : high[0];
         }
@@ -167,7 +186,7 @@ struct Cell {
     __device__ __forceinline__ real faces(int axis, real own, real rho) const { return plus(face(axis, -1, own, rho), face(axis, 1, own, rho)); }
 
     // Z of an axis whose layer holds the site; its memories go on by a step
-    __device__ __forceinline__ real absorbed(const Layer &l, int axis, int slot, real own, const real (&low)[H], const real (&high)[H]) const {
+    template <int KIND> __device__ __forceinline__ real absorbed(const Layer &l, int axis, int slot, real own, const real (&low)[H], const real (&high)[H]) const {
         real below = minus(own, low[0]), above = minus(high[0], own);
         if (H > 1) below = times((real)flux_weight(H, 0), below), above = times((real)flux_weight(H, 0), above);
 #pragma unroll
@@ -181,13 +200,13 @@ struct Cell {
         above = renew(factors[2 * l.end], factors[8 * l.end], upper, above);
         const real z = renew(factors[4 * l.end], factors[10 * l.end], zeta, minus(above, below));
         room.memories[axis][0][here] = lower, room.memories[axis][1][here] = upper, room.memories[axis][2][here] = zeta;
-        return room.density ? over(z, room.density[here]) : z;
+        return KIND == FULL && room.density ? over(z, room.density[here]) : z;
     }
 
     // The part of L p of an axis at a site in layers
-    __device__ __forceinline__ real change(int axis, real own, const real (&low)[H], const real (&high)[H]) const {
-        if (slots[axis] >= 0) return absorbed(s.medium.layer[axis], axis, slots[axis], own, low, high);
-        if (room.density) {
+    template <int KIND> __device__ __forceinline__ real change(int axis, real own, const real (&low)[H], const real (&high)[H]) const {
+        if (slots[axis] >= 0) return absorbed<KIND>(s.medium.layer[axis], axis, slots[axis], own, low, high);
+        if (KIND == FULL && room.density) {
             const real sum = faces(axis, own, room.density[here]);
             return plus(sum, sum);
         }
@@ -199,31 +218,26 @@ struct Cell {
     }
 
     // L p
-    __device__ __forceinline__ real operated(real own, u8 mark) const {
+    template <int KIND> __device__ __forceinline__ real operated(real own, u8 mark) const {
         real low[2][H], high[2][H];
-        neighbours(0, mark, own, low[0], high[0]);
-        neighbours(1, mark, own, low[1], high[1]);
-        if (slots[0] >= 0 || slots[1] >= 0) return plus(change(0, own, low[0], high[0]), change(1, own, low[1], high[1]));
-        if (room.density) {
+        neighbours<KIND>(0, mark, own, low[0], high[0]);
+        neighbours<KIND>(1, mark, own, low[1], high[1]);
+        if (KIND & LAYERED && (slots[0] >= 0 || slots[1] >= 0)) return plus(change<KIND>(0, own, low[0], high[0]), change<KIND>(1, own, low[1], high[1]));
+        if (KIND == FULL && room.density) {
             const real rho = room.density[here], sum = plus(faces(0, own, rho), faces(1, own, rho));
             return plus(sum, sum);
         }
-        const real level = times((real)4, own);
-        real sum = 0;
-#pragma unroll
-        for (int k = 1; k <= H; k++) sum = term<H>(k, plus(plus(low[0][k - 1], high[0][k - 1]), plus(low[1][k - 1], high[1][k - 1])), level, sum);
-        return sum;
+        return plain_change(own, low, high);
     }
 
     // The value after `before` and `now`
-    __device__ __forceinline__ real next(real before) const {
+    template <int KIND> __device__ __forceinline__ real next(real before) const {
         const Medium &m = s.medium;
-        const u8 mark = room.marks[here];
+        const u8 mark = KIND & MARKED ? room.marks[here] : (u8)0;
         if (mark & WALL) return 0;
         const real own = now[here], square = m.squares ? m.squares[place] : m.square;
-        const real sum = operated(own, mark);
-        const real next = plus(own, fused(square, sum, minus(own, before)));
-        if (!m.damping) return next;
+        const real next = stepped(own, before, square, operated<KIND>(own, mark));
+        if (KIND != FULL || !m.damping) return next;
         const real rate = m.damping[place];
         return rate == 0 ? next : plus(own, over(minus(minus(next, own), times(rate, minus(own, before))), plus((real)1, rate)));
     }
@@ -246,6 +260,66 @@ __device__ __forceinline__ Room furnished(const Blocks &p, real *end) {
     return room;
 }
 
+// A step of a thread's sites
+struct Turn {
+    const Blocks &p;
+    const Room &room;
+    const Span &along;
+    const real *now;
+    real *old;
+    int x, i, slot;   // of the column: in the region, in the grid, in the layer of x
+    int number;       // of the step in the batch
+    bool mine;        // whether the column is written
+    bool finishes;    // whether anything is done after the step
+
+    __device__ __forceinline__ u32 place(int y) const { return (u32)room.lines[y].j * p.step.grid.pitch + i; }
+
+    // Operations, and the integral of what was stepped
+    __device__ __forceinline__ real finished(int y, real next) const {
+        if (!finishes) return next;
+        const Line line = room.lines[y];
+        const u32 to = place(y);
+        const bool own = mine && along.first + y >= along.own && along.first + y < along.own_end;
+        if (line.operates) operate(p, p.rows[line.j], to, number, own, next);
+        if (p.potential && own) p.potential[to] = plus(p.potential[to], times(p.time_step, next));
+        return next;
+    }
+
+    // EACH plain sites from row `top` on
+    __device__ __forceinline__ void together(int top) const {
+        const Medium &m = p.step.medium;
+        const int here = top * COLUMNS + x;
+        real column[EACH + 2 * H], next[EACH];
+#pragma unroll
+        for (int n = 0; n < EACH + 2 * H; n++) column[n] = now[here + (n - H) * COLUMNS];
+#pragma unroll
+        for (int n = 0; n < EACH; n++) {
+            const int at = here + n * COLUMNS;
+            real low[2][H], high[2][H];
+#pragma unroll
+            for (int k = 0; k < H; k++) {
+                low[0][k] = now[at - k - 1], high[0][k] = now[at + k + 1];
+                low[1][k] = column[n + H - k - 1], high[1][k] = column[n + H + k + 1];
+            }
+            const real own = column[n + H], square = m.squares ? m.squares[place(top + n)] : m.square;
+            next[n] = stepped(own, old[at], square, plain_change(own, low, high));
+        }
+#pragma unroll
+        for (int n = 0; n < EACH; n++) old[here + n * COLUMNS] = finished(top + n, next[n]);
+    }
+
+    // Rows begin ... end - 1, site by site
+    template <int KIND> __device__ __forceinline__ void rows(int begin, int end) const {
+#pragma unroll 1
+        for (int y = begin; y < end; y++) {
+            const Line line = room.lines[y];
+            const int here = y * COLUMNS + x;
+            const Cell cell = {p.step, room, now, here, x, y, {slot, line.slot}, (u32)line.j * p.step.grid.pitch + i};
+            old[here] = finished(y, cell.template next<KIND>(old[here]));
+        }
+    }
+};
+
 __device__ __forceinline__ int in_ring(int at, int n) { return at < 0 ? n - 1 - (-1 - at) % n : at < n ? at : at % n; }
 
 extern "C" __global__ void __launch_bounds__(THREADS) blocks(const __grid_constant__ Blocks p) {
@@ -259,7 +333,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) blocks(const __grid_consta
     const Span across(p, 0, number % p.across, OWN_COLUMNS), along(p, 1, number / p.across, OWN_ROWS);
     room.grid = Grid{{across.count, along.count, 1}, COLUMNS, 2, {g.edge[0] == SOFT ? SOFT : RIGID, g.edge[1] == SOFT ? SOFT : RIGID, RIGID}};
 
-    const int x = threadIdx.x % COLUMNS, row = threadIdx.x / COLUMNS, i = in_ring(across.first + x, nx);
+    const int x = threadIdx.x % COLUMNS, row = threadIdx.x / COLUMNS, top = row * EACH, i = in_ring(across.first + x, nx);
     const int slot_across = slot_in(m.layer[0], nx, i);
     const bool mine_across = across.first + x >= across.own && across.first + x < across.own_end;
     if (threadIdx.x < along.count) {
@@ -273,7 +347,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) blocks(const __grid_consta
         return axis ? (size_t)line.slot * nx + i : (size_t)line.j * (2 * m.layer[0].end) + slot_across;
     };
     if (x < across.count)
-        for (int y = row; y < along.count; y += THREADS / COLUMNS) {
+        for (int y = top; y < min(along.count, top + EACH); y++) {
             const Line line = room.lines[y];
             const int here = y * COLUMNS + x;
             const u32 place = (u32)line.j * g.pitch + i;
@@ -291,7 +365,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) blocks(const __grid_consta
     __syncthreads();
     // Which sites look at walls and edges: no other thread's marks but WALL are read, and that stays
     if (x < across.count)
-        for (int y = row; y < along.count; y += THREADS / COLUMNS) {
+        for (int y = top; y < min(along.count, top + EACH); y++) {
             const int here = y * COLUMNS + x;
             const bool near_x = (across.closed_low && x < H) || (across.closed_high && x >= across.count - H);
             const bool near_y = (along.closed_low && y < H) || (along.closed_high && y >= along.count - H);
@@ -310,30 +384,45 @@ extern "C" __global__ void __launch_bounds__(THREADS) blocks(const __grid_consta
             room.marks[here] = mark;
         }
     __syncthreads();
-    enum { EACH = ROWS / (THREADS / COLUMNS) };  // rows of a thread
+    // What is near the sites of a warp
+    u32 kind = PLAIN;
+    bool operates = false;
+    {
+        bool marked = false, layered = slot_across >= 0 && x < across.count, full = m.density != nullptr;
+        for (int n = 0; n < EACH; n++) {
+            const int y = top + n;
+            if (x >= across.count || y >= along.count) continue;
+            const Line line = room.lines[y];
+            marked = marked || room.marks[y * COLUMNS + x], layered = layered || line.slot >= 0, operates = operates || line.operates;
+            full = full || (m.damping && m.damping[(u32)line.j * g.pitch + i] != 0);
+        }
+        const u32 all = 0xffffffffu;
+        if (__any_sync(all, marked)) kind |= MARKED;
+        if (__any_sync(all, layered)) kind |= LAYERED;
+        if (__any_sync(all, full)) kind = FULL;
+        operates = __any_sync(all, operates);
+    }
     for (int s = 1; s <= STEPS; s++) {
-        const int begin = along.begin(s), end = along.end(s);
+        const int begin = max(along.begin(s), top), end = min(along.end(s), top + EACH);
         if (x >= across.begin(s) && x < across.end(s)) {
-#pragma unroll 1
-            for (int n = 0; n < EACH; n++) {
-                const int y = row + n * (THREADS / COLUMNS);
-                if (y < begin || y >= end) continue;
-                const Line line = room.lines[y];
-                const int here = y * COLUMNS + x;
-                const u32 place = (u32)line.j * g.pitch + i;
-                real next = Cell{p.step, room, now, here, x, y, {slot_across, line.slot}, place}.next(old[here]);
-                const bool mine = mine_across && along.first + y >= along.own && along.first + y < along.own_end;
-                if (line.operates) operate(p, p.rows[line.j], place, p.step_of_batch + s - 1, mine, next);
-                old[here] = next;
-                if (p.potential && mine) p.potential[place] = plus(p.potential[place], times(p.time_step, next));
-            }
+            const Turn turn = {p, room, along, now, old, x, i, slot_across, p.step_of_batch + s - 1, mine_across, operates || p.potential};
+            if (H <= 2 && kind == PLAIN && begin == top && end == top + EACH)
+                turn.together(top);
+            else if (kind == PLAIN)
+                turn.rows<PLAIN>(begin, end);
+            else if (kind == MARKED)
+                turn.rows<MARKED>(begin, end);
+            else if (kind == LAYERED)
+                turn.rows<LAYERED>(begin, end);
+            else
+                turn.rows<FULL>(begin, end);
         }
         real *const written = old;
         old = now, now = written;
         __syncthreads();
     }
     if (!mine_across) return;
-    for (int y = row; y < along.count; y += THREADS / COLUMNS) {
+    for (int y = top; y < min(along.count, top + EACH); y++) {
         if (along.first + y < along.own || along.first + y >= along.own_end) continue;
         const Line line = room.lines[y];
         const int here = y * COLUMNS + x;

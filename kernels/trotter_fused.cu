@@ -4,8 +4,9 @@
 // one step. x sweeps stay in a row (neighbours across lanes by shuffle). Of the y sweeps, even-odd-even, a stage completes those of the
 // row pair before the one that enters, for which it keeps two rows in registers: a lag of one pair a stage. The phases of the pairs under way
 // stand in a ring in shared memory, each lane's own, and so does the pair that comes next; both arrive by asynchronous copies. Nothing is
-// shared between warps, there is no barrier. Strips overlap by 2 STEPS columns a side, chunks of rows by 2 STEPS rows: what is wrong at the rim
-// of a strip moves inwards by 2 sites a step and never reaches what is written.
+// shared between warps, there is no barrier. Strips overlap by 2 STEPS columns a side, pieces of a strip by 2 STEPS rows: what is wrong at the rim
+// of a strip moves inwards by 2 sites a step and never reaches what is written. Where row pairs
+// cost more, pieces are shorter, so that all take equally long.
 //
 // Where a wall, an edge in y or a ragged edge in x is near, a second body runs that looks at every bond; a site without partner is multiplied by
 // the secant that its partner's tangent form would have owed it. Both bodies give the same bits for sites with partners.
@@ -44,15 +45,20 @@
 #define BARE 0
 #endif
 
+enum { KINDS = 4 };
+
 struct Fused {
     const real *re, *im;    // the state
     real *re_out, *im_out;  // the state STEPS steps later
     const real *pc, *ps;    // phase after a step
     const u8 *wall;         // 1 = wall, of the state's pitch; null = none
     const real *gc, *gs;    // e^{i phi} of a row's x bonds (FLUX)
+    const int *order;       // which two strips the blocks of a number along x step: those that take longest first
     int nx, ny, pitch;
     int periodic_x, periodic_y;
-    int chunk;              // row pairs that a warp writes
+    int from[KINDS];        // kinds of strips, by what a row pair of them costs: the first block along x of each,
+    int chunk[KINDS];       // the row pairs that a warp writes,
+    int walled;             // and whether walls are near, a bit each
     real t[3], m[3];        // tangents of the even, odd, even sweep; their secants
     real ot[4], om[4];      // NESTED: of even and odd before, odd and even after
     real interaction;
@@ -83,6 +89,10 @@ template <int B> struct Vector;
 template <> struct Vector<16> { typedef uint4 type; };
 template <> struct Vector<8> { typedef uint2 type; };
 typedef Vector<BYTES>::type vec;
+// A lane's bytes of a row
+template <int N> struct Bytes;
+template <> struct Bytes<4> { typedef u32 type; };
+template <> struct Bytes<2> { typedef unsigned short type; };
 
 __device__ __forceinline__ u32 shared_address(const void *p) { return (u32)__cvta_generic_to_shared(p); }
 
@@ -341,6 +351,15 @@ __device__ __forceinline__ Place place(const Fused &p, int j, int x, bool inside
     return at;
 }
 
+// Which of a lane's columns are walls, the first one in the lowest bit
+__device__ __forceinline__ u32 walls(const Fused &p, u32 at) {
+    const Bytes<C>::type bytes = *(const Bytes<C>::type *)(p.wall + at);
+    u32 all = 0;
+#pragma unroll
+    for (int c = 0; c < C; c++) all |= (u32)(bytes >> (8 * c) & 1) << c;
+    return all;
+}
+
 template <bool SUMS> __device__ __forceinline__ void steps_of(Fused &p, const Regions &q) {
     const int bytes_of_warp = WARP_BYTES + (SUMS ? N * q.count * 32 * (int)sizeof(long long) : 0);
     if (BARE) {
@@ -350,9 +369,16 @@ template <bool SUMS> __device__ __forceinline__ void steps_of(Fused &p, const Re
     extern __shared__ __align__(16) char shared[];
     const u32 all = 0xffffffffu;
     const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
-    const int strip = (blockIdx.x * WARPS + warp) * CORE;
-    const int first = blockIdx.y * p.chunk, last = min(first + p.chunk, (p.ny + 1) / 2);
-    if (strip >= p.nx || first >= last) return;
+    // The same for all warps of a block, which the compiler must see: otherwise it spills.
+    int chunk = p.chunk[0];
+    bool walled = p.walled & 1;
+#pragma unroll
+    for (int k = 1; k < KINDS; k++)
+        if ((int)blockIdx.x >= p.from[k]) chunk = p.chunk[k], walled = p.walled >> k & 1;
+    const int first = blockIdx.y * chunk, last = min(first + chunk, (p.ny + 1) / 2);
+    if (first >= last) return;
+    const int strip = (p.order[blockIdx.x] * WARPS + warp) * CORE;
+    if (strip >= p.nx) return;
     char *ring = shared + warp * bytes_of_warp;
     u32 *words = (u32 *)(ring + (SLOTS + 1) * SLOT) + lane;
     ring += lane * BYTES;
@@ -412,12 +438,9 @@ template <bool SUMS> __device__ __forceinline__ void steps_of(Fused &p, const Re
         take(b, next + 2 * CHUNKS * PART);
         if (!BARE) fetch(ring + slot * SLOT, p.pc, p.ps, at.a, at.b, at.in_a, at.in_b);
         u32 word = (at.in_a ? full : 0) | (at.in_b ? full << 16 : 0);
-        if (p.wall) {
-#pragma unroll
-            for (int c = 0; c < C; c++) {
-                if (at.in_a && p.wall[at.a + c]) word &= ~(1u << (c + 1));
-                if (at.in_b && p.wall[at.b + c]) word &= ~(1u << (c + 17));
-            }
+        if (walled) {
+            if (at.in_a) word &= ~(walls(p, at.a) << 1);
+            if (at.in_b) word &= ~(walls(p, at.b) << 17);
         }
         at = place(p, j + 1, wrapped, inside);
         fetch(next, p.re, p.im, at.a, at.b, at.in_a, at.in_b);

@@ -2,11 +2,11 @@
 
 use super::choice::Schedule;
 use super::params::{self, whole};
+use super::pieces::{Pieces, Plane};
 use super::sources::{LINE_CORE, LINE_STEPS, Shape};
 use super::{Cuda, OnCuda};
 use crate::backend::cuda::{Buffer, CudaError, Kernel, PushKernelArg, Stream};
 use crate::field::Precision;
-use crate::solver::device::chunk_of;
 use crate::solver::trotter::scheme::{Scheme, Substep};
 use std::time::Instant;
 
@@ -17,9 +17,9 @@ const BLOCKS: u32 = 4096;
 pub(super) struct Fused {
     pub shape: Shape,
     kernel: Kernel,
-    /// Blocks of two warps that the device holds at once.
-    capacity: u32,
-    /// The same, with sums over one region and more; none in three dimensions.
+    /// How it cuts the plane.
+    pieces: Pieces,
+    /// The kernel with sums over one region and more, and the blocks of two warps that the device holds of it; none in three dimensions.
     summing: Vec<(Kernel, u32)>,
 }
 
@@ -27,10 +27,18 @@ pub(super) struct Fused {
 const SUMS_OF_BLOCK: u32 = 2 * 32 * 8;
 
 impl Fused {
-    pub(super) fn new(stream: &Stream, shape: Shape, precision: Precision) -> Result<Self, CudaError> {
+    /// `planes` share the device.
+    pub(super) fn new(
+        stream: &Stream,
+        shape: Shape,
+        precision: Precision,
+        plane: &Plane,
+        planes: usize,
+    ) -> Result<Self, CudaError> {
         let kernel = stream.kernel(shape.source, "fused_steps", shape.shared(precision))?;
         let all = stream.device().multiprocessors;
-        let capacity = stream.occupancy(&kernel, 64)? * all;
+        let blocks = (stream.occupancy(&kernel, 64)? * all) as usize;
+        let pieces = Pieces::new(stream, plane.cut(&shape, blocks, planes))?;
         let mut summing = Vec::new();
         if !shape.source.name.ends_with("_bare") {
             for regions in 1..=params::REGIONS {
@@ -43,7 +51,7 @@ impl Fused {
         Ok(Self {
             shape,
             kernel,
-            capacity: capacity.max(1),
+            pieces,
             summing,
         })
     }
@@ -53,14 +61,12 @@ impl Fused {
         !self.summing.is_empty()
     }
 
-    /// Blocks along x, and row pairs of a chunk. `planes` share the device, which holds `capacity` blocks.
-    fn layout(&self, nx: u32, ny: u32, planes: u32, capacity: u32) -> (u32, u32) {
-        let core = self.shape.core();
-        let strips = nx.div_ceil(core);
-        let across = strips.div_ceil(2);
-        let pairs = ny.div_ceil(2);
-        let chunk = chunk_of(pairs, capacity / across / planes, self.shape.steps);
-        (across, chunk)
+    /// The pieces of a kernel that sums over the regions of `plane`.
+    pub(super) fn pieces_with_sums(&self, stream: &Stream, plane: &Plane) -> Result<Option<Pieces>, CudaError> {
+        let Some((_, capacity)) = plane.regions.len().checked_sub(1).and_then(|n| self.summing.get(n)) else {
+            return Ok(None);
+        };
+        Pieces::new(stream, plane.cut(&self.shape, *capacity as usize, 1)).map(Some)
     }
 }
 
@@ -219,13 +225,17 @@ impl<T: OnCuda> Cuda<T> {
         let Some(out) = &self.other else { return Ok(()) };
         let [nx, ny, nz] = self.grid.size();
         let planes = u32::try_from(nz).unwrap_or(u32::MAX);
+        let summing = self.summing();
         let regions = regions.and_then(|regions| {
             let count = usize::try_from(regions.count).ok()?;
-            Some((regions, fused.summing.get(count.checked_sub(1)?)?))
+            let (kernel, _) = fused.summing.get(count.checked_sub(1)?)?;
+            Some((regions, kernel, summing.pieces(fused.shape.source.name)?))
         });
-        let capacity = regions.map_or(fused.capacity, |(_, (_, capacity))| *capacity);
-        let [across, rows] = [nx, ny].map(|n| u32::try_from(n).unwrap_or(0));
-        let (across, chunk) = fused.layout(across, rows, planes, capacity);
+        let (kernel, pieces) = match &regions {
+            Some((_, kernel, pieces)) => (*kernel, *pieces),
+            None => (&fused.kernel, &fused.pieces),
+        };
+        let [across, along] = pieces.blocks();
         let imaginary = self.flags.imaginary;
         let tangent = |angle: f64| T::of(if imaginary { angle.tanh() } else { angle.tan() });
         let secant = |angle: f64| T::of(1.0 / if imaginary { angle.cosh() } else { angle.cos() });
@@ -238,29 +248,29 @@ impl<T: OnCuda> Cuda<T> {
             table: addresses(&self.tables[substep.table]),
             wall: self.walls.as_ref().map_or(0, Buffer::address),
             gauge: self.gauge.as_ref().map_or([0; 2], addresses),
+            order: pieces.order(),
             nx: whole(nx),
             ny: whole(ny),
             pitch: whole(self.pitch),
             periodic: [self.lattice.periodic[0], self.lattice.periodic[1]],
-            chunk: i32::try_from(chunk).unwrap_or(i32::MAX),
+            from: pieces.cut.from,
+            chunk: pieces.cut.chunk,
+            walled: pieces.walled(),
             tangents: substep.angles.map(tangent),
             secants: substep.angles.map(secant),
             outer_tangents: outer.map(tangent),
             outer_secants: outer.map(secant),
             interaction: T::of(substep.interaction(self.phase_interaction)),
         };
-        let pairs = u32::try_from(ny.div_ceil(2)).unwrap_or(0);
-        let kernel = regions.as_ref().map_or(&fused.kernel, |(_, (kernel, _))| kernel);
         // SAFETY: the parameters are those of `fused_steps` and `summing_steps`; all planes are pitch × ny, and the kernel reads and writes rows 0..ny and columns 0..pitch
-        // of them only. There is room for the sums of every step of the batch.
+        // of them only, as `order` and `chunk` say. There is room for the sums of every step of the batch.
         unsafe {
-            self.stream
-                .launch(kernel, (across, pairs.div_ceil(chunk), planes), 64, |launch| {
-                    launch.arg(&parameters);
-                    if let Some((regions, _)) = &regions {
-                        launch.arg(regions);
-                    }
-                })
+            self.stream.launch(kernel, (across, along, planes), 64, |launch| {
+                launch.arg(&parameters);
+                if let Some((regions, ..)) = &regions {
+                    launch.arg(regions);
+                }
+            })
         }
     }
 

@@ -22,6 +22,7 @@ mod choice;
 mod launch;
 mod on_device;
 mod params;
+mod pieces;
 mod prepare;
 mod sources;
 mod space;
@@ -103,6 +104,8 @@ pub(super) struct Cuda<T: OnCuda> {
     other: Option<Planes<T>>,
     tables: Vec<Planes<T>>,
     walls: Option<Buffer<u8>>,
+    /// Where they are, for cutting the plane.
+    wall_map: Option<pieces::WallMap>,
     gauge: Option<Planes<T>>,
     flags: Flags,
     flux: f64,
@@ -223,6 +226,7 @@ impl<T: OnCuda> Cuda<T> {
                 because,
                 tables: Vec::new(),
                 walls: None,
+                wall_map: None,
                 gauge: None,
                 flags: Flags::default(),
                 flux: 0.0,

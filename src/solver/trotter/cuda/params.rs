@@ -2,6 +2,7 @@
 
 use super::super::media::Exponent;
 use super::super::run::HalfPhase;
+use super::pieces::KINDS;
 use crate::backend::cuda::parameters;
 use crate::grid::Grid;
 use crate::solver::device::transducers::Touch;
@@ -35,11 +36,14 @@ pub(super) struct Fused<T> {
     pub table: [u64; 2],
     pub wall: u64,
     pub gauge: [u64; 2],
+    pub order: u64,
     pub nx: i32,
     pub ny: i32,
     pub pitch: i32,
     pub periodic: [i32; 2],
-    pub chunk: i32,
+    pub from: [i32; KINDS],
+    pub chunk: [i32; KINDS],
+    pub walled: i32,
     pub tangents: [T; 3],
     pub secants: [T; 3],
     pub outer_tangents: [T; 4],

@@ -1,13 +1,26 @@
 //! Walls, constants and kernels of a run.
 
 use super::choice::Schedule;
+use super::pieces::{Plane, WallMap};
 use super::sources::Flags;
 use super::{Cuda, OnCuda, launch, sources, space};
 use crate::backend::cuda::CudaError;
+use crate::solver::totals::Region;
 use crate::solver::trotter::problem::Problem;
 use crate::solver::trotter::scheme::Scheme;
 
 impl<T: OnCuda> Cuda<T> {
+    /// The plane of x and y, with what is summed over.
+    pub(super) fn plane_with<'a>(&'a self, regions: &'a [Region]) -> Plane<'a> {
+        let [nx, ny, _] = self.grid.size();
+        Plane {
+            size: [nx, ny],
+            periodic: [0, 1].map(|axis| self.grid.is_periodic(axis)),
+            walls: self.wall_map.as_ref(),
+            regions,
+        }
+    }
+
     pub(super) fn take_over(
         &mut self,
         problem: &Problem,
@@ -22,6 +35,10 @@ impl<T: OnCuda> Cuda<T> {
                 .push([self.stream.zeros("phases", count)?, self.stream.zeros("phases", count)?]);
         }
         self.tables.truncate(scheme.tables.len());
+        self.wall_map = walls
+            .filter(|_| self.grid.rank() == 2)
+            .map(|walls| WallMap::new(self.grid.size()[0], walls));
+        self.summing().cut_again();
         self.walls = match walls {
             Some(walls) => {
                 let bytes: Vec<u8> = self.padded(walls, false).into_iter().map(u8::from).collect();
@@ -69,7 +86,10 @@ impl<T: OnCuda> Cuda<T> {
             }
             if self.space.is_empty() {
                 let shape = sources::bare(T::PRECISION);
-                self.fused.push(launch::Fused::new(&self.stream, shape, T::PRECISION)?);
+                let plane = self.plane_with(&[]);
+                let planes = self.grid.size()[2];
+                let fused = launch::Fused::new(&self.stream, shape, T::PRECISION, &plane, planes)?;
+                self.fused.push(fused);
             }
         } else if self.schedule != Schedule::Naive {
             let shapes = match self.asked_steps {
@@ -78,7 +98,9 @@ impl<T: OnCuda> Cuda<T> {
             };
             for shape in shapes {
                 if shape.steps == 1 || self.schedule == Schedule::Fused {
-                    self.fused.push(launch::Fused::new(&self.stream, shape, T::PRECISION)?);
+                    let plane = self.plane_with(&[]);
+                    let fused = launch::Fused::new(&self.stream, shape, T::PRECISION, &plane, 1)?;
+                    self.fused.push(fused);
                 }
             }
         }
