@@ -46,6 +46,8 @@
 #endif
 
 enum { KINDS = 4 };
+// Whether pieces are shorter near walls; where there are none, or few, sums are faster without (registers)
+template <bool SUMS> constexpr bool BY_KIND = !SUMS || (NESTED && !FLUX);
 
 struct Fused {
     const real *re, *im;    // the state
@@ -53,10 +55,9 @@ struct Fused {
     const real *pc, *ps;    // phase after a step
     const u8 *wall;         // 1 = wall, of the state's pitch; null = none
     const real *gc, *gs;    // e^{i phi} of a row's x bonds (FLUX)
-    const int *order;       // which two strips the blocks of a number along x step: those that take longest first
     int nx, ny, pitch;
     int periodic_x, periodic_y;
-    int from[KINDS];        // kinds of strips, by what a row pair of them costs: the first block along x of each,
+    int from[KINDS];        // ranges of strips: the first block along x of each,
     int chunk[KINDS];       // the row pairs that a warp writes,
     int walled;             // and whether walls are near, a bit each
     real t[3], m[3];        // tangents of the even, odd, even sweep; their secants
@@ -371,14 +372,13 @@ template <bool SUMS> __device__ __forceinline__ void steps_of(Fused &p, const Re
     const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
     // The same for all warps of a block, which the compiler must see: otherwise it spills.
     int chunk = p.chunk[0];
-    bool walled = p.walled & 1;
+    bool walled = BY_KIND<SUMS> ? p.walled & 1 : p.wall != nullptr;
 #pragma unroll
     for (int k = 1; k < KINDS; k++)
-        if ((int)blockIdx.x >= p.from[k]) chunk = p.chunk[k], walled = p.walled >> k & 1;
+        if (BY_KIND<SUMS> && (int)blockIdx.x >= p.from[k]) chunk = p.chunk[k], walled = p.walled >> k & 1;
     const int first = blockIdx.y * chunk, last = min(first + chunk, (p.ny + 1) / 2);
-    if (first >= last) return;
-    const int strip = (p.order[blockIdx.x] * WARPS + warp) * CORE;
-    if (strip >= p.nx) return;
+    const int strip = (blockIdx.x * WARPS + warp) * CORE;
+    if (strip >= p.nx || first >= last) return;
     char *ring = shared + warp * bytes_of_warp;
     u32 *words = (u32 *)(ring + (SLOTS + 1) * SLOT) + lane;
     ring += lane * BYTES;

@@ -138,8 +138,10 @@ impl<S: Stepper> Run<S> {
 
     fn take(&mut self, steps: u64, taps: &mut Taps) -> Result<(), SolverError> {
         let mut left = steps;
+        // What a device lets transducers play is not counted: the norm is taken anew after it.
+        let uncounted = taps.plays() && !self.setup.is_imaginary() && self.stepper.put_in().is_none();
         while left > 0 {
-            let restores = self.until_norm().filter(|until| *until <= left);
+            let restores = self.until_norm().filter(|until| *until <= left && !uncounted);
             // The last step before the norm is restored is observed after that.
             let whole = restores.unwrap_or(left);
             let free = if restores.is_some() { whole - 1 } else { whole };
@@ -162,6 +164,9 @@ impl<S: Stepper> Run<S> {
                 }
             }
             left -= whole;
+        }
+        if uncounted {
+            self.measure_norm()?;
         }
         self.stepper.pace()
     }

@@ -2,7 +2,7 @@
 
 use super::choice::Schedule;
 use super::params::{self, whole};
-use super::pieces::{Pieces, Plane};
+use super::pieces::{Cut, Load, Plane};
 use super::sources::{LINE_CORE, LINE_STEPS, Shape};
 use super::{Cuda, OnCuda};
 use crate::backend::cuda::{Buffer, CudaError, Kernel, PushKernelArg, Stream};
@@ -16,11 +16,9 @@ const BLOCKS: u32 = 4096;
 /// A shape, loaded.
 pub(super) struct Fused {
     pub shape: Shape,
-    kernel: Kernel,
-    /// How it cuts the plane.
-    pieces: Pieces,
-    /// The kernel with sums over one region and more, and the blocks of two warps that the device holds of it; none in three dimensions.
-    summing: Vec<(Kernel, u32)>,
+    kernel: (Kernel, Cut),
+    /// The same with sums over one region and more; none in three dimensions.
+    summing: Vec<(Kernel, Cut)>,
 }
 
 /// Bytes in which the two warps of a block keep the sums of a region and step, each lane its own.
@@ -35,38 +33,27 @@ impl Fused {
         plane: &Plane,
         planes: usize,
     ) -> Result<Self, CudaError> {
-        let kernel = stream.kernel(shape.source, "fused_steps", shape.shared(precision))?;
-        let all = stream.device().multiprocessors;
-        let blocks = (stream.occupancy(&kernel, 64)? * all) as usize;
-        let pieces = Pieces::new(stream, plane.cut(&shape, blocks, planes))?;
+        let load = |entry: &'static str, room: u32, sums: bool| {
+            let kernel = stream.kernel(shape.source, entry, room)?;
+            let blocks = (stream.occupancy(&kernel, 64)? * stream.device().multiprocessors) as usize;
+            let load = Load { blocks, planes, sums };
+            Ok::<_, CudaError>((kernel, plane.cut(&shape, load)))
+        };
+        let room = shape.shared(precision);
+        let kernel = load("fused_steps", room, false)?;
         let mut summing = Vec::new();
         if !shape.source.name.ends_with("_bare") {
             for regions in 1..=params::REGIONS {
-                let room = shape.shared(precision) + SUMS_OF_BLOCK * shape.steps * whole(regions).unsigned_abs();
-                let kernel = stream.kernel(shape.source, "summing_steps", room)?;
-                let capacity = stream.occupancy(&kernel, 64)? * all;
-                summing.push((kernel, capacity.max(1)));
+                let sums = SUMS_OF_BLOCK * shape.steps * whole(regions).unsigned_abs();
+                summing.push(load("summing_steps", room + sums, true)?);
             }
         }
-        Ok(Self {
-            shape,
-            kernel,
-            pieces,
-            summing,
-        })
+        Ok(Self { shape, kernel, summing })
     }
 
     /// Whether it can sum over regions.
     pub(super) fn sums(&self) -> bool {
         !self.summing.is_empty()
-    }
-
-    /// The pieces of a kernel that sums over the regions of `plane`.
-    pub(super) fn pieces_with_sums(&self, stream: &Stream, plane: &Plane) -> Result<Option<Pieces>, CudaError> {
-        let Some((_, capacity)) = plane.regions.len().checked_sub(1).and_then(|n| self.summing.get(n)) else {
-            return Ok(None);
-        };
-        Pieces::new(stream, plane.cut(&self.shape, *capacity as usize, 1)).map(Some)
     }
 }
 
@@ -225,17 +212,12 @@ impl<T: OnCuda> Cuda<T> {
         let Some(out) = &self.other else { return Ok(()) };
         let [nx, ny, nz] = self.grid.size();
         let planes = u32::try_from(nz).unwrap_or(u32::MAX);
-        let summing = self.summing();
         let regions = regions.and_then(|regions| {
             let count = usize::try_from(regions.count).ok()?;
-            let (kernel, _) = fused.summing.get(count.checked_sub(1)?)?;
-            Some((regions, kernel, summing.pieces(fused.shape.source.name)?))
+            Some((regions, fused.summing.get(count.checked_sub(1)?)?))
         });
-        let (kernel, pieces) = match &regions {
-            Some((_, kernel, pieces)) => (*kernel, *pieces),
-            None => (&fused.kernel, &fused.pieces),
-        };
-        let [across, along] = pieces.blocks();
+        let (kernel, cut) = regions.as_ref().map_or(&fused.kernel, |(_, summing)| summing);
+        let [across, along] = cut.blocks;
         let imaginary = self.flags.imaginary;
         let tangent = |angle: f64| T::of(if imaginary { angle.tanh() } else { angle.tan() });
         let secant = |angle: f64| T::of(1.0 / if imaginary { angle.cosh() } else { angle.cos() });
@@ -248,14 +230,13 @@ impl<T: OnCuda> Cuda<T> {
             table: addresses(&self.tables[substep.table]),
             wall: self.walls.as_ref().map_or(0, Buffer::address),
             gauge: self.gauge.as_ref().map_or([0; 2], addresses),
-            order: pieces.order(),
             nx: whole(nx),
             ny: whole(ny),
             pitch: whole(self.pitch),
             periodic: [self.lattice.periodic[0], self.lattice.periodic[1]],
-            from: pieces.cut.from,
-            chunk: pieces.cut.chunk,
-            walled: pieces.walled(),
+            from: cut.from,
+            chunk: cut.chunk,
+            walled: cut.walled(),
             tangents: substep.angles.map(tangent),
             secants: substep.angles.map(secant),
             outer_tangents: outer.map(tangent),
@@ -263,11 +244,11 @@ impl<T: OnCuda> Cuda<T> {
             interaction: T::of(substep.interaction(self.phase_interaction)),
         };
         // SAFETY: the parameters are those of `fused_steps` and `summing_steps`; all planes are pitch × ny, and the kernel reads and writes rows 0..ny and columns 0..pitch
-        // of them only, as `order` and `chunk` say. There is room for the sums of every step of the batch.
+        // of them only. There is room for the sums of every step of the batch.
         unsafe {
             self.stream.launch(kernel, (across, along, planes), 64, |launch| {
                 launch.arg(&parameters);
-                if let Some((regions, ..)) = &regions {
+                if let Some((regions, _)) = &regions {
                     launch.arg(regions);
                 }
             })

@@ -36,7 +36,6 @@ pub(super) struct Fused<T> {
     pub table: [u64; 2],
     pub wall: u64,
     pub gauge: [u64; 2],
-    pub order: u64,
     pub nx: i32,
     pub ny: i32,
     pub pitch: i32,

@@ -2,7 +2,6 @@
 //! not depend on how steps are cut into launches.
 
 use super::params::{PARTS, REGIONS, Regions, whole};
-use super::pieces::Pieces;
 use super::{Cuda, OnCuda};
 use crate::backend::cuda::{Buffer, CudaError};
 use crate::solver::device::rows::grow;
@@ -21,8 +20,6 @@ pub(super) struct Summing<T: OnCuda> {
     totals: Option<Buffer<u64>>,
     /// Binary exponent of the unit.
     unit: i32,
-    /// How kernels cut the plane, by their names, and for which regions.
-    pieces: Option<(Vec<Region>, Vec<(&'static str, Pieces)>)>,
     /// |ψ|²/|φ|² of every site, once it was asked for, and of what.
     weights: Option<(u64, Weights<T>)>,
 }
@@ -34,25 +31,13 @@ impl<T: OnCuda> Summing<T> {
             regions: None,
             totals: None,
             unit: 0,
-            pieces: None,
             weights: None,
         }
-    }
-
-    /// How a kernel cuts the plane.
-    pub(super) fn pieces(&self, kernel: &str) -> Option<&Pieces> {
-        let (_, all) = self.pieces.as_ref()?;
-        all.iter().find(|(name, _)| *name == kernel).map(|(_, pieces)| pieces)
-    }
-
-    /// Forgets how the plane is cut: walls or kernels are others.
-    pub(super) fn cut_again(&mut self) {
-        self.pieces = None;
     }
 }
 
 impl<T: OnCuda> Cuda<T> {
-    pub(super) fn summing(&self) -> MutexGuard<'_, Summing<T>> {
+    fn summing(&self) -> MutexGuard<'_, Summing<T>> {
         self.summing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -87,15 +72,6 @@ impl<T: OnCuda> Cuda<T> {
         {
             summing.weights = None;
             summing.weights = Some((key, self.weights(weight)?));
-        }
-        if summing.pieces.as_ref().is_none_or(|(own, _)| own != regions) {
-            let plane = self.plane_with(regions);
-            let mut all = Vec::new();
-            for fused in &self.fused {
-                let pieces = fused.pieces_with_sums(&self.stream, &plane)?;
-                all.extend(pieces.map(|pieces| (fused.shape.source.name, pieces)));
-            }
-            summing.pieces = Some((regions.to_vec(), all));
         }
         let mut totals = match summing.totals.take() {
             Some(totals) => totals,
