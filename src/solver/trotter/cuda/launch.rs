@@ -17,8 +17,8 @@ const BLOCKS: u32 = 4096;
 pub(super) struct Fused {
     pub shape: Shape,
     kernel: (Kernel, Cut),
-    /// The same with sums over one region and more; none in three dimensions.
-    summing: Vec<(Kernel, Cut)>,
+    /// The same with sums over one region and more, and the blocks that the device holds of it; none in three dimensions.
+    summing: Vec<(Kernel, usize)>,
 }
 
 /// Bytes in which the two warps of a block keep the sums of a region and step, each lane its own.
@@ -33,19 +33,19 @@ impl Fused {
         plane: &Plane,
         planes: usize,
     ) -> Result<Self, CudaError> {
-        let load = |entry: &'static str, room: u32, sums: bool| {
+        let load = |entry: &'static str, room: u32| {
             let kernel = stream.kernel(shape.source, entry, room)?;
             let blocks = (stream.occupancy(&kernel, 64)? * stream.device().multiprocessors) as usize;
-            let load = Load { blocks, planes, sums };
-            Ok::<_, CudaError>((kernel, plane.cut(&shape, load)))
+            Ok::<_, CudaError>((kernel, blocks))
         };
         let room = shape.shared(precision);
-        let kernel = load("fused_steps", room, false)?;
+        let (kernel, blocks) = load("fused_steps", room)?;
+        let kernel = (kernel, plane.cut(&shape, Load { blocks, planes }));
         let mut summing = Vec::new();
         if !shape.source.name.ends_with("_bare") {
             for regions in 1..=params::REGIONS {
                 let sums = SUMS_OF_BLOCK * shape.steps * whole(regions).unsigned_abs();
-                summing.push(load("summing_steps", room + sums, true)?);
+                summing.push(load("summing_steps", room + sums)?);
             }
         }
         Ok(Self { shape, kernel, summing })
@@ -54,6 +54,16 @@ impl Fused {
     /// Whether it can sum over regions.
     pub(super) fn sums(&self) -> bool {
         !self.summing.is_empty()
+    }
+
+    /// The cut of a plane for the kernel that sums over its regions.
+    pub(super) fn cut_with_sums(&self, plane: &Plane) -> Option<Cut> {
+        let (_, blocks) = self.summing.get(plane.regions.len().checked_sub(1)?)?;
+        let load = Load {
+            blocks: *blocks,
+            planes: 1,
+        };
+        Some(plane.cut(&self.shape, load))
     }
 }
 
@@ -214,9 +224,14 @@ impl<T: OnCuda> Cuda<T> {
         let planes = u32::try_from(nz).unwrap_or(u32::MAX);
         let regions = regions.and_then(|regions| {
             let count = usize::try_from(regions.count).ok()?;
-            Some((regions, fused.summing.get(count.checked_sub(1)?)?))
+            let (kernel, _) = fused.summing.get(count.checked_sub(1)?)?;
+            let cut = self.summing().cut(fused.shape.source.name)?;
+            Some((regions, kernel, cut))
         });
-        let (kernel, cut) = regions.as_ref().map_or(&fused.kernel, |(_, summing)| summing);
+        let (kernel, cut) = match &regions {
+            Some((_, kernel, cut)) => (*kernel, cut),
+            None => (&fused.kernel.0, &fused.kernel.1),
+        };
         let [across, along] = cut.blocks;
         let imaginary = self.flags.imaginary;
         let tangent = |angle: f64| T::of(if imaginary { angle.tanh() } else { angle.tan() });
@@ -248,7 +263,7 @@ impl<T: OnCuda> Cuda<T> {
         unsafe {
             self.stream.launch(kernel, (across, along, planes), 64, |launch| {
                 launch.arg(&parameters);
-                if let Some((regions, _)) = &regions {
+                if let Some((regions, ..)) = &regions {
                     launch.arg(regions);
                 }
             })

@@ -5,17 +5,19 @@ use super::pieces::{Plane, WallMap};
 use super::sources::Flags;
 use super::{Cuda, OnCuda, launch, sources, space};
 use crate::backend::cuda::CudaError;
+use crate::solver::totals::Region;
 use crate::solver::trotter::problem::Problem;
 use crate::solver::trotter::scheme::Scheme;
 
 impl<T: OnCuda> Cuda<T> {
-    /// The plane of x and y.
-    fn plane_to_cut(&self) -> Plane<'_> {
+    /// The plane of x and y, with what is summed over.
+    pub(super) fn plane_to_cut<'a>(&'a self, regions: &'a [Region]) -> Plane<'a> {
         let [nx, ny, _] = self.grid.size();
         Plane {
             size: [nx, ny],
             periodic: [0, 1].map(|axis| self.grid.is_periodic(axis)),
             walls: self.wall_map.as_ref(),
+            regions,
         }
     }
 
@@ -36,6 +38,7 @@ impl<T: OnCuda> Cuda<T> {
         self.wall_map = walls
             .filter(|_| self.grid.rank() == 2)
             .map(|walls| WallMap::new(self.grid.size()[0], walls));
+        self.summing().cut_again();
         self.walls = match walls {
             Some(walls) => {
                 let bytes: Vec<u8> = self.padded(walls, false).into_iter().map(u8::from).collect();
@@ -83,7 +86,7 @@ impl<T: OnCuda> Cuda<T> {
             }
             if self.space.is_empty() {
                 let shape = sources::bare(T::PRECISION);
-                let plane = self.plane_to_cut();
+                let plane = self.plane_to_cut(&[]);
                 let planes = self.grid.size()[2];
                 let fused = launch::Fused::new(&self.stream, shape, T::PRECISION, &plane, planes)?;
                 self.fused.push(fused);
@@ -95,7 +98,7 @@ impl<T: OnCuda> Cuda<T> {
             };
             for shape in shapes {
                 if shape.steps == 1 || self.schedule == Schedule::Fused {
-                    let plane = self.plane_to_cut();
+                    let plane = self.plane_to_cut(&[]);
                     let fused = launch::Fused::new(&self.stream, shape, T::PRECISION, &plane, 1)?;
                     self.fused.push(fused);
                 }

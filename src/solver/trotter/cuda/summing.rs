@@ -2,6 +2,7 @@
 //! not depend on how steps are cut into launches.
 
 use super::params::{PARTS, REGIONS, Regions, whole};
+use super::pieces::Cut;
 use super::{Cuda, OnCuda};
 use crate::backend::cuda::{Buffer, CudaError};
 use crate::solver::device::rows::grow;
@@ -20,6 +21,8 @@ pub(super) struct Summing<T: OnCuda> {
     totals: Option<Buffer<u64>>,
     /// Binary exponent of the unit.
     unit: i32,
+    /// How kernels cut the plane, by their names, and for which regions.
+    cuts: Option<(Vec<Region>, Vec<(&'static str, Cut)>)>,
     /// |ψ|²/|φ|² of every site, once it was asked for, and of what.
     weights: Option<(u64, Weights<T>)>,
 }
@@ -31,13 +34,25 @@ impl<T: OnCuda> Summing<T> {
             regions: None,
             totals: None,
             unit: 0,
+            cuts: None,
             weights: None,
         }
+    }
+
+    /// How a kernel cuts the plane.
+    pub(super) fn cut(&self, kernel: &str) -> Option<Cut> {
+        let (_, all) = self.cuts.as_ref()?;
+        all.iter().find(|(name, _)| *name == kernel).map(|(_, cut)| cut.clone())
+    }
+
+    /// Forgets how the plane is cut: walls or kernels are others.
+    pub(super) fn cut_again(&mut self) {
+        self.cuts = None;
     }
 }
 
 impl<T: OnCuda> Cuda<T> {
-    fn summing(&self) -> MutexGuard<'_, Summing<T>> {
+    pub(super) fn summing(&self) -> MutexGuard<'_, Summing<T>> {
         self.summing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -72,6 +87,12 @@ impl<T: OnCuda> Cuda<T> {
         {
             summing.weights = None;
             summing.weights = Some((key, self.weights(weight)?));
+        }
+        if summing.cuts.as_ref().is_none_or(|(own, _)| own != regions) {
+            let plane = self.plane_to_cut(regions);
+            let cut = |fused: &super::launch::Fused| Some((fused.shape.source.name, fused.cut_with_sums(&plane)?));
+            let all = self.fused.iter().filter_map(cut).collect();
+            summing.cuts = Some((regions.to_vec(), all));
         }
         let mut totals = match summing.totals.take() {
             Some(totals) => totals,
