@@ -3,6 +3,13 @@
 #include "reduce.cuh"
 #include "trotter.cuh"
 
+// The interaction's phase e^{-i g|psi|^2}
+__device__ __forceinline__ void interact(real &r, real &m, real g) {
+    real c, s;
+    turn(g * fused(r, r, m * m), c, s);
+    multiply(r, m, c, -s);
+}
+
 struct __align__(2 * sizeof(real)) Complex { real r, i; };
 
 __device__ __forceinline__ Complex make(real r, real i) { Complex z = {r, i}; return z; }

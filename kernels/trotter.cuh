@@ -16,9 +16,10 @@ __device__ __forceinline__ void multiply(real &r, real &m, real c, real s) {
     r = x;
 }
 
-// The interaction's phase e^{-i g|psi|^2}; in imaginary time tables carry it
-__device__ __forceinline__ void interact(real &r, real &m, real g) {
-    real c, s;
-    turn(g * fused(r, r, m * m), c, s);
+// (r + i m) *= (c + i s), then the interaction's phase e^{-i(g0 |psi'|^2 + g1 |psi|^2)}, psi before and psi' after the product; in imaginary time tables carry it
+__device__ __forceinline__ void multiply_and_interact(real &r, real &m, real c, real s, const real (&g)[2]) {
+    const real before = g[1] * fused(r, r, m * m);
+    multiply(r, m, c, s);
+    turn(fused(g[0], fused(r, r, m * m), before), c, s);
     multiply(r, m, c, -s);
 }

@@ -46,10 +46,10 @@ fn rotation(x: f32) -> vec2f {
     return vec2f(sine, -cosine);
 }
 
-// A site times its phase, and the interaction's
-fn multiplied(value: vec2f, factor: vec2f, interaction: f32) -> vec2f {
+// A site times its phase, and the interaction's, of the densities after and before it
+fn multiplied(value: vec2f, factor: vec2f, interaction: vec2f) -> vec2f {
     let product = times(value, factor);
     if (!INTERACTION) { return product; }
-    let turns = rotation(interaction * dot(product, product));
+    let turns = rotation(fma(interaction.y, dot(value, value), interaction.x * dot(product, product)));
     return times(product, vec2f(turns.x, -turns.y));
 }

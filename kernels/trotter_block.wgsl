@@ -18,8 +18,8 @@ struct Params {
     size: vec2i,
     periodic: vec2i,
     steps: i32,
-    interaction: f32,
-    unused: vec2f,
+    unused: f32,
+    interaction: vec2f,
     x_even: vec2f,
     x_odd: vec2f,
     x_odd_again: vec2f, // nested only

@@ -62,7 +62,7 @@ struct Fused {
     int walled;             // and whether walls are near, a bit each
     real t[3], m[3];        // tangents of the even, odd, even sweep; their secants
     real ot[4], om[4];      // NESTED: of even and odd before, odd and even after
-    real interaction;
+    real interaction[2];    // g tau, for |psi|^2 after and before the phase
 };
 
 // Regions over which |psi|^2 is summed after each step. A sum is a whole number of units, so that it does not depend on who adds what first; `totals` holds it, and 1
@@ -256,8 +256,10 @@ __device__ __forceinline__ void phase(Row &a, const char *here, const Fused &p) 
 #pragma unroll
         for (int v = 0; v < LANES; v++) {
             const int n = k * LANES + v;
-            multiply(a.r[n], a.i[n], c[v], s[v]);
-            if (INTERACTION) interact(a.r[n], a.i[n], p.interaction);
+            if (INTERACTION)
+                multiply_and_interact(a.r[n], a.i[n], c[v], s[v], p.interaction);
+            else
+                multiply(a.r[n], a.i[n], c[v], s[v]);
         }
     }
 }

@@ -14,7 +14,7 @@ struct Line {
     const u8 *wall;  // null = none
     int nx, periodic, steps;
     real t[3], m[3];  // tangents of the even, odd, even sweep; their secants
-    real interaction;
+    real interaction[2];  // g tau, for |psi|^2 after and before the phase
 };
 
 __device__ __forceinline__ void lean(real t, real &r, real &i, real qr, real qi) { r = fused(-t, qi, r), i = fused(t, qr, i); }
@@ -51,11 +51,12 @@ template <bool MASKED> __device__ __forceinline__ void run(real (&r)[C], real (&
         even<MASKED>(r, i, p.t[0], p.m[0], open);
         odd<MASKED>(r, i, p.t[1], p.m[1], open);
         even<MASKED>(r, i, p.t[2], p.m[2], open);
+        if (p.interaction[0] != 0)
 #pragma unroll
-        for (int n = 0; n < C; n++) multiply(r[n], i[n], c[n], s[n]);
-        if (p.interaction != 0)
+            for (int n = 0; n < C; n++) multiply_and_interact(r[n], i[n], c[n], s[n], p.interaction);
+        else
 #pragma unroll
-            for (int n = 0; n < C; n++) interact(r[n], i[n], p.interaction);
+            for (int n = 0; n < C; n++) multiply(r[n], i[n], c[n], s[n]);
     }
 }
 

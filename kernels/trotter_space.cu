@@ -36,7 +36,7 @@ struct Space {
     int periodic[3];
     int chunk;              // pairs of planes that a block writes
     real t[3], m[3];        // tangents of the even, odd, even sweep; their secants
-    real interaction;
+    real interaction[2];    // g tau, for |psi|^2 after and before the phase
 };
 
 enum { C = COLUMNS, R = ROWS, N = STEPS };
@@ -200,8 +200,10 @@ __device__ __forceinline__ void phase(Row &a, const char *slot, const Space &p) 
     take(f, slot);
 #pragma unroll
     for (int c = 0; c < C; c++) {
-        multiply(a.r[c], a.i[c], f.r[c], f.i[c]);
-        if (INTERACTION) interact(a.r[c], a.i[c], p.interaction);
+        if (INTERACTION)
+            multiply_and_interact(a.r[c], a.i[c], f.r[c], f.i[c], p.interaction);
+        else
+            multiply(a.r[c], a.i[c], f.r[c], f.i[c]);
     }
 }
 

@@ -124,8 +124,16 @@ struct Columns {
     const real *pc, *ps;
     Grid grid;
     real t[3], m[3];  // tangents of the even, odd, even sweep along z; their secants
-    real interaction;
+    real interaction[2];  // g tau, for |psi|^2 after and before the phase
 };
+
+// A site times its phase, and the interaction's if there is one
+__device__ __forceinline__ void phase(real &r, real &i, real c, real s, const real (&interaction)[2]) {
+    if (interaction[0] != 0)
+        multiply_and_interact(r, i, c, s, interaction);
+    else
+        multiply(r, i, c, s);
+}
 
 // (p, q) -> (p + i t q, q + i t p)
 __device__ __forceinline__ void rotate(real t, real &pr, real &pi, real &qr, real &qi) {
@@ -181,12 +189,10 @@ extern "C" __global__ void sweep_columns(const Columns p) {
                     rotate(p.t[2], ur, ui, vr, vi);
                 else
                     ur *= p.m[2], ui *= p.m[2];
-                multiply(ur, ui, p.pc[to], p.ps[to]);
-                if (p.interaction != 0) interact(ur, ui, p.interaction);
+                phase(ur, ui, p.pc[to], p.ps[to], p.interaction);
                 p.re[to] = ur, p.im[to] = ui;
                 if (two) {
-                    multiply(vr, vi, p.pc[to + plane], p.ps[to + plane]);
-                    if (p.interaction != 0) interact(vr, vi, p.interaction);
+                    phase(vr, vi, p.pc[to + plane], p.ps[to + plane], p.interaction);
                     p.re[to + plane] = vr, p.im[to + plane] = vi;
                 }
             }
@@ -196,15 +202,13 @@ extern "C" __global__ void sweep_columns(const Columns p) {
 }
 
 // The field times a table, then the interaction's phase; `count` numbers of a plane, a multiple of V
-extern "C" __global__ void phases(real *re, real *im, const real *pc, const real *ps, real interaction, size_t count) {
+extern "C" __global__ void phases(real *re, real *im, const real *pc, const real *ps, real after, real before, size_t count) {
+    const real interaction[2] = {after, before};
     for (size_t n = (blockIdx.x * (size_t)blockDim.x + threadIdx.x) * V; n < count; n += (size_t)gridDim.x * blockDim.x * V) {
         __align__(16) real r[V], i[V], c[V], s[V];
         load(r, re + n), load(i, im + n), load(c, pc + n), load(s, ps + n);
 #pragma unroll
-        for (int k = 0; k < V; k++) {
-            multiply(r[k], i[k], c[k], s[k]);
-            if (interaction != 0) interact(r[k], i[k], interaction);
-        }
+        for (int k = 0; k < V; k++) phase(r[k], i[k], c[k], s[k], interaction);
         store(re + n, r), store(im + n, i);
     }
 }

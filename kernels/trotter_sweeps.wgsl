@@ -34,7 +34,8 @@ struct Whole {
 
 struct Phases {
     count: u32,
-    interaction: f32,
+    after: f32,
+    before: f32,
 }
 
 @group(0) @binding(0) var<uniform> sweep: Sweep;
@@ -103,7 +104,7 @@ fn is_wall(site: i32) -> bool { return ((walls[site / 32] >> u32(site % 32)) & 1
 
 @compute @workgroup_size(256) fn multiply(@builtin(global_invocation_id) thread: vec3u, @builtin(num_workgroups) blocks: vec3u) {
     for (var n = thread.x; n < phases.count; n += 256u * blocks.x) {
-        field[n] = multiplied(field[n], table[n], phases.interaction);
+        field[n] = multiplied(field[n], table[n], vec2f(phases.after, phases.before));
     }
 }
 

@@ -15,7 +15,7 @@ use crate::engine::{Command, Job, Status};
 use crate::physics::Measurement;
 use crate::physics::noise::Noise;
 use crate::scene::lecture::{Lecture, Stop};
-use crate::scene::scenario::ViewMode;
+use crate::scene::scenario::{Flow, ViewMode};
 use crate::solver;
 use egui::ViewportCommand;
 use std::path::Path;
@@ -147,6 +147,7 @@ impl App {
                 let flat = self.document.draft.view.mode == ViewMode::Relief;
                 self.show_as(if flat { ViewMode::Plane } else { ViewMode::Relief });
             }
+            Action::ShowFlow => self.show_flow(),
             Action::ShowSlices => self.show_as(ViewMode::Slices),
             Action::ShowVolume => self.show_as(ViewMode::Volume),
             Action::HidePanels => self.bare = !self.bare,
@@ -293,6 +294,22 @@ impl App {
             self.notices
                 .say(format!("A view as {word} needs {needs}; this scene has {rank}"));
         }
+    }
+
+    /// Arrows, then streamlines, then nothing of what flows.
+    fn show_flow(&mut self) {
+        let file = &mut self.document.draft;
+        let rank = file.grid.size.len();
+        if rank != 2 || file.view.mode != ViewMode::Plane {
+            self.notices
+                .say("What flows is drawn over a plane: of a scene of two dimensions, shown as a picture".to_owned());
+            return;
+        }
+        file.view.flow = match file.view.flow {
+            Flow::None => Flow::Arrows,
+            Flow::Arrows => Flow::Streamlines,
+            Flow::Streamlines => Flow::None,
+        };
     }
 
     /// Makes everything larger by a factor.

@@ -101,6 +101,8 @@ pub enum Action {
     ShowVolume,
     /// A 2D field as a relief.
     ShowRelief,
+    /// Arrows, streamlines or nothing of what flows over a plane.
+    ShowFlow,
     /// The picture alone.
     HidePanels,
     /// Gallery and scene.
@@ -252,6 +254,7 @@ pub const ACTIONS: &[Entry] = &[
     entry(Action::ShowSlices, Menu::View, "Slices", Icon::Layers, &[key(NONE, Key::Num2)], "Shows three planes of a scene of three dimensions in its box."),
     entry(Action::ShowVolume, Menu::View, "Volume", Icon::Box, &[key(NONE, Key::Num3)], "Shows the whole field of a scene of three dimensions, seen through."),
     entry(Action::ShowRelief, Menu::View, "Relief", Icon::Mountain, &[key(NONE, Key::Num4)], "Shows a scene of two dimensions as a relief, or as a picture again."),
+    entry(Action::ShowFlow, Menu::View, "Flow", Icon::MoveUpRight, &[key(NONE, Key::Num5)], "Draws over a plane where probability or sound flows: as arrows, as streamlines, or not at all."),
     entry(Action::HidePanels, Menu::View, "Hide panels", Icon::Eye, &[key(NONE, Key::H)], "Leaves the picture alone; again brings the panels back."),
     entry(Action::LeftPanel, Menu::View, "Gallery and scene", Icon::PanelLeft, &[key(CTRL, Key::Num1)], "Opens or folds the left panel: gallery, lesson, scene."),
     entry(Action::RightPanel, Menu::View, "Method and view", Icon::PanelRight, &[key(CTRL, Key::Num2)], "Opens or folds the right panel: view, time, method, predictions, comparison."),

@@ -1,6 +1,7 @@
 //! The picture of a 2D field or a plane of a 3D one: pan, zoom, overlays, line cut.
 
 use super::camera::covered;
+use super::flow_view;
 use super::gestures;
 use super::history::History;
 use super::mirror_tool;
@@ -115,6 +116,12 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
             mirror,
             view.plane(),
         );
+    }
+    if !of_momenta && !sources.passive {
+        let (clip, frame) = (painter.with_clip_rect(area.intersect(grid_rect)), sources.frame);
+        flow_view::flow(&clip, area, &view.camera, frame, sources.scenario.view().flow);
+        let spacing = sources.scenario.grid().spacing();
+        flow_view::trajectories(&clip, area, &view.camera, spacing, frame);
     }
     if view.show_theory && !of_momenta {
         let (grid, t) = (sources.scenario.grid(), sources.frame.clock.time);

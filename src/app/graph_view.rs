@@ -1,6 +1,7 @@
 //! The picture of a 1D field over x, filled: |ψ|² coloured by the phase, other values by the colour map; the medium on a
 //! scale of its own.
 
+use super::flow_view;
 use super::gestures;
 use super::overlay::{self, Room};
 use super::theme::OVER_PICTURE;
@@ -82,6 +83,9 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     curve(ui, plot, view, sources, bottom, top);
     if !is_momentum(sources.frame) {
         transducers(&painter, plot, view, sources.frame);
+        let along = along(sources);
+        let x = |length: f64| x_of(view, plot, along.site(length) + 0.5);
+        flow_view::marks(&painter, plot, x, sources.frame);
     }
     if view.show_theory {
         theory(&painter, plot, view, sources, [bottom, top]);

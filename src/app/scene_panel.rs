@@ -3,7 +3,9 @@
 use super::document::Document;
 use super::sound::SoundWish;
 use super::widgets::{figure, hint, row, section};
-use super::{detectors_panel, layers_panel, mirror_panel, packets_panel, sound_panel, theme, theory_panel};
+use super::{
+    detectors_panel, layers_panel, mirror_panel, packets_panel, sound_panel, theme, theory_panel, trajectories_panel,
+};
 use crate::grid::Edge;
 use crate::scene::SceneFile;
 use crate::scene::file::EdgesFile;
@@ -53,6 +55,11 @@ pub fn show(ui: &mut Ui, document: &mut Document) -> Option<SoundWish> {
     section(ui, Icon::Target, "Detectors", false, |ui| {
         sound = detectors_panel::show(ui, file);
     });
+    if file.acoustic.is_none() {
+        section(ui, Icon::MoveUpRight, "Trajectories", false, |ui| {
+            trajectories_panel::show(ui, file);
+        });
+    }
     section(ui, Icon::Spline, "Theory and notes", false, |ui| {
         theory_panel::show(ui, file);
     });

@@ -6,7 +6,7 @@ use super::units::Units;
 use super::view_state::ViewState;
 use super::widgets::{choice, figure, hint, row, section};
 use crate::colormap::{self, COLORMAPS, Kind};
-use crate::scene::scenario::{Brightness, ColorRange, Quantity, ViewMode};
+use crate::scene::scenario::{Brightness, ColorRange, Flow, Quantity, ViewMode};
 use crate::scene::{Scenario, SceneFile};
 use egui::Ui;
 use lucide_icons::Icon;
@@ -159,6 +159,18 @@ pub fn show(ui: &mut Ui, file: &mut SceneFile, view: &mut ViewState, scenario: O
             row(ui, "Brightness", about, |ui| {
                 ui.selectable_value(&mut file.view.brightness, Brightness::Linear, "linear");
                 ui.selectable_value(&mut file.view.brightness, Brightness::Root, "root");
+            });
+        }
+        if rank == 2 && file.view.mode == ViewMode::Plane {
+            let about = if file.acoustic.is_some() {
+                "Where sound flows: the mean intensity ⟨p v⟩ since the start, or since it is first shown (fdtd, on the processor). Arrows are as long as the root of its size."
+            } else {
+                "Where probability flows: j = Im(ψ* grad ψ)/m. Arrows are as long as the root of its size."
+            };
+            row(ui, "Flow", about, |ui| {
+                ui.selectable_value(&mut file.view.flow, Flow::None, "none");
+                ui.selectable_value(&mut file.view.flow, Flow::Arrows, "arrows");
+                ui.selectable_value(&mut file.view.flow, Flow::Streamlines, "lines");
             });
         }
         row(ui, "Overlay", "What is drawn over the field.", |ui| {

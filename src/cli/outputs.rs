@@ -23,6 +23,7 @@ pub(super) struct Outputs {
     recorded: usize,
     spectra: Option<CsvWriter>,
     field: Option<PathBuf>,
+    trajectories: Option<CsvWriter>,
     /// What the engine need not keep once it is written.
     forget: Forget,
 }
@@ -44,6 +45,7 @@ impl Outputs {
             ("--observables", &args.observables),
             ("--detectors", &args.detectors),
             ("--spectra", &args.spectra),
+            ("--trajectories", &args.trajectories),
             ("--gains", &args.gains),
             ("--checkpoint", &args.checkpoint),
         ];
@@ -93,6 +95,20 @@ impl Outputs {
             Equation::Acoustic => "frequency",
         };
         let spectra = of_detectors("--spectra", &args.spectra, &[frequency])?;
+        let trajectories = match &args.trajectories {
+            None => None,
+            Some(_) if scenario.trajectories().is_empty() => {
+                let message = "--trajectories: the scene has none; add a [[trajectory]]";
+                return Err(InputError(message.to_owned()).into());
+            }
+            Some(path) => {
+                let rank = scenario.grid().rank();
+                let own = scenario.trajectories().iter().flat_map(|one| one.coordinates(rank));
+                let columns: Vec<String> = std::iter::once("t".to_owned()).chain(own).collect();
+                let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+                Some(CsvWriter::create(path, &columns)?)
+            }
+        };
         let mut outputs = Self {
             observables,
             with_state: args.state,
@@ -101,6 +117,7 @@ impl Outputs {
             spectra,
             recorded: 0,
             field: args.save.clone(),
+            trajectories,
             forget: Forget {
                 rows: args.checkpoint.is_none(),
                 records: !Self::keeps_records(args),
@@ -188,7 +205,11 @@ impl Outputs {
             Some(csv) => write_spectra(csv, engine),
             None => Ok(()),
         };
-        [observables, records, spectra]
+        let trajectories = match self.trajectories.take() {
+            Some(csv) => write_trajectories(csv, engine),
+            None => Ok(()),
+        };
+        [observables, records, spectra, trajectories]
             .into_iter()
             .filter_map(Result::err)
             .collect()
@@ -206,6 +227,21 @@ impl Outputs {
         }
         failed
     }
+}
+
+/// One row a step; cells of trajectories that have not begun are empty.
+///
+/// # Errors
+/// If the disk is full.
+fn write_trajectories(mut csv: CsvWriter, engine: &Engine) -> anyhow::Result<()> {
+    let rank = engine.scenario().grid().rank();
+    let paths = engine.paths();
+    for (n, time) in paths.times().iter().enumerate() {
+        let places = paths.row(n).iter().flat_map(|at| at.iter().take(rank));
+        let cells = places.map(|value| if value.is_nan() { Taps::ABSENT } else { *value });
+        csv.row(&std::iter::once(*time).chain(cells).collect::<Vec<_>>())?;
+    }
+    Ok(csv.finish()?)
 }
 
 /// One row a frequency, one column a detector.

@@ -38,6 +38,9 @@ pub struct RunArgs {
     /// Write norm, energy, position, … as CSV
     #[arg(long, value_name = "F.csv")]
     pub(super) observables: Option<PathBuf>,
+    /// Write where Bohm's trajectories stand at every step as CSV
+    #[arg(long, value_name = "F.csv")]
+    pub(super) trajectories: Option<PathBuf>,
     /// Steps from row to row of --observables (default: about 1000 rows)
     #[arg(long, value_name = "N", requires = "observables", value_parser = clap::value_parser!(u64).range(1..))]
     sample: Option<u64>,

@@ -13,6 +13,7 @@ use super::maps::Maps;
 use super::mirror::gain::Replay;
 use super::mirror::signal::Watch;
 use super::mirror::{Leg, Timeline};
+use super::trajectories::{KeptCurrents, Paths};
 use crate::backend::ranks;
 use crate::field::FieldData;
 use crate::physics::{Equation, Observables};
@@ -23,6 +24,9 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 use undriven::Undriven;
+
+/// Places of each trajectory that a window keeps.
+const MOST_PLACES: usize = 1 << 14;
 
 /// What [`Engine::update`] did; the later ones include the earlier ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -71,6 +75,8 @@ pub(super) struct Snapshot {
     pub(super) peak: Vec<f32>,
     /// Where it lies on the timeline of a mirror.
     pub(super) leg: Option<Leg>,
+    /// Bohm's trajectories so far.
+    pub(super) paths: Paths,
 }
 
 /// A run of one scenario, stepped by the caller.
@@ -102,6 +108,9 @@ pub struct Engine {
     pub(super) maps: Maps,
     /// The field at t = 0, once the measures of ψ were asked for.
     start: Option<Arc<FieldData>>,
+    /// Bohm's trajectories so far, and what they are followed with.
+    pub(super) paths: Paths,
+    pub(super) currents: KeptCurrents,
     /// Hears of long tasks within a step.
     pub(super) watch: Option<Box<Watch>>,
 }
@@ -128,6 +137,8 @@ impl Engine {
             failure: None,
             maps: Maps::default(),
             start: None,
+            paths: Paths::of(&scenario, &solver.clock()),
+            currents: None,
             watch: None,
             scenario,
             solver,
@@ -196,6 +207,7 @@ impl Engine {
         if self.taps.times().len() > most.max(1) {
             self.taps.thin();
         }
+        self.paths.limit(MOST_PLACES);
     }
 
     /// One verdict per expectation.
@@ -255,6 +267,7 @@ impl Engine {
     /// it is reset, restored or updated.
     pub fn advance(&mut self, steps: u64) -> Result<(), EngineError> {
         let mut left = steps;
+        let mut known = None;
         while left > 0 {
             if let Some(failure) = &self.failure {
                 return Err(failure.clone());
@@ -268,15 +281,23 @@ impl Engine {
             if let Some(log) = &self.log {
                 piece = piece.min(log.until_next(clock.steps));
             }
-            if self.maps.watches() {
+            let looks = self.maps.watches() || !self.paths.is_empty();
+            if looks {
                 piece = 1;
             }
+            let before = self.field_before(known.take())?;
             let result = self.solver.advance(piece, &mut self.taps);
             self.guard(result)?;
-            if self.maps.watches() {
+            if looks {
                 let result = self.solver.field();
                 let field = self.guard(result)?;
-                self.maps.watch(&field);
+                if self.maps.watches() {
+                    self.maps.watch(&field);
+                }
+                if let Some(before) = before {
+                    self.follow_paths(&before, &field);
+                    known = Some((self.phase(), field));
+                }
             }
             left -= piece;
             self.measure()?;

@@ -1,6 +1,7 @@
 //! Predictions, measured while a scene runs: each at the step nearest to its time, exactly.
 
 use super::build::steps_between;
+use super::trajectories::Paths;
 use crate::physics::{Observables, Refocus, StateMeasures};
 use crate::scene::Expectation;
 use crate::scene::scenario::Subject;
@@ -95,13 +96,15 @@ pub fn measure(
     observables: &Observables,
     refocus: Option<&Refocus>,
     state: Option<&StateMeasures>,
+    paths: &Paths,
 ) -> Option<f64> {
     match subject {
         Subject::Detector(place) => taps.latest(*place),
         Subject::Observable(name) => observables
             .by_name(name)
             .or_else(|| refocus.and_then(|refocus| refocus.by_name(name)))
-            .or_else(|| state.and_then(|state| state.by_name(name))),
+            .or_else(|| state.and_then(|state| state.by_name(name)))
+            .or_else(|| paths.by_name(name)),
     }
 }
 

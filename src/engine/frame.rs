@@ -1,9 +1,11 @@
 //! What the worker shows of a run.
 
+use super::trajectories::ShownPath;
 use super::{Compared, MirrorFrame, Verdict};
 use crate::physics::{Observables, Spectrum, StateMeasures};
 use crate::scene::Scenario;
 use crate::solver::{Clock, FieldImage, FieldVolume, Report};
+use crate::space::FlowMap;
 use std::sync::Arc;
 
 /// Whether a run goes on.
@@ -50,6 +52,10 @@ pub struct Frame {
     pub image: FieldImage,
     /// The volume, where one was asked for; shared, not copied.
     pub volume: Option<Arc<FieldVolume>>,
+    /// What flows over the plane, where the scene's view asks for it; of the picture's state.
+    pub flow: Option<Arc<FlowMap>>,
+    /// Bohm's trajectories up to the picture's state, lengths; in the order of the scene.
+    pub paths: Arc<[ShownPath]>,
     /// Counts pictures: the same number, the same picture.
     pub image_serial: u64,
     /// Whole-field sums, with the steps they were taken at (they are taken less often than pictures on large grids).

@@ -26,6 +26,7 @@ mod spectra;
 mod state_watch;
 pub mod sweep;
 mod task;
+pub mod trajectories;
 pub mod worker;
 
 pub use build::{Estimate, record_bytes};

@@ -22,6 +22,7 @@ impl Engine {
         }
         let mut state = self.solver.save()?;
         self.store_timeline(&mut state);
+        self.paths.store(&mut state);
         let places = 0..self.taps.taps().len();
         Checkpoint {
             run: run_info(&self.scenario, &self.report()),
@@ -99,6 +100,7 @@ impl Engine {
             *verdict = value.map_or(Verdict::Pending, |value| Verdict::of(expectation, value));
         }
         engine.log = checkpoint.log;
+        engine.paths.restore(&mut checkpoint.state);
         engine.restore_timeline(&timeline)?;
         engine.solver.load(&checkpoint.state)?;
         engine.initial = Observables {

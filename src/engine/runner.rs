@@ -11,11 +11,13 @@ use super::pacing::{FRAME, Meter, Pacing, TimeBudget};
 use super::spectra::Spectra;
 use super::state_watch::StateWatch;
 use super::task::Watched;
+use super::trajectories::ShownPath;
 use super::{Command, Engine, EngineError, Frame, Job};
 use crate::platform::Instant;
 use crate::scene::Scenario;
 use crate::solver::volume::Scratch;
 use crate::solver::{Clock, FieldImage, FieldVolume, ImageRequest, Report, VolumeRequest};
+use crate::space::FlowMap;
 use crossbeam_channel::{Receiver, RecvTimeoutError, TryRecvError};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -78,6 +80,9 @@ pub(super) struct Runner {
     /// The last good volume, and those that frames may still hold; whichever only this list holds is drawn into next.
     volume: Option<Arc<FieldVolume>>,
     volumes: Vec<Arc<FieldVolume>>,
+    /// What is drawn over the last good picture.
+    flow: Option<Arc<FlowMap>>,
+    paths: Arc<[ShownPath]>,
     scratch: Scratch,
     /// Whether `good` shows the present state.
     drawn: bool,
@@ -145,6 +150,8 @@ impl Runner {
             drawing: FieldImage::default(),
             volume: None,
             volumes: Vec::new(),
+            flow: None,
+            paths: Arc::default(),
             scratch: Scratch::default(),
             drawn: false,
             begun: None,

@@ -9,6 +9,7 @@ use super::resample::resample;
 use super::text::Align;
 use crate::colormap::phase_entry;
 use crate::engine::maps::wave_number;
+use crate::engine::trajectories::ShownPath;
 use crate::physics::{Equation, Sets};
 use crate::scene::Scenario;
 use crate::scene::scenario::Quantity;
@@ -82,6 +83,9 @@ impl Painter {
         };
         graph.draw(&mut self.picture, field, self.unit, self.theme);
         let (range, span) = (graph.range, graph.span);
+        if !momenta {
+            self.path_marks(span);
+        }
         if self.look.overlay {
             let scenario = Arc::clone(&self.scenario);
             if !momenta {
@@ -95,6 +99,23 @@ impl Painter {
                 self.hue_strip();
             }
         }
+    }
+
+    /// Where trajectories stand, as discs on the axis.
+    fn path_marks(&mut self, span: [f64; 2]) {
+        let (field, words) = (self.field, (self.unit, self.theme));
+        let bottom = overlay::pixel(field.y + field.height) - 0.5 * self.unit;
+        let last = |path: &ShownPath| ShownPath {
+            group: path.group,
+            points: path.points.last().copied().into_iter().collect(),
+        };
+        let marks: Vec<ShownPath> = self.paths.iter().map(last).collect();
+        let place = |[x, _]: [f64; 2]| {
+            #[expect(clippy::cast_possible_truncation, reason = "a position in the picture")]
+            let part = ((x - span[0]) / (span[1] - span[0])) as f32;
+            [overlay::pixel(field.x) + part * overlay::pixel(field.width), bottom]
+        };
+        super::flow::trajectories(&mut self.picture, field, &marks, place, words);
     }
 
     /// What theory says of the graph, dashed.

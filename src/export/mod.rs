@@ -10,6 +10,7 @@ pub mod chart;
 pub mod csv;
 pub mod facts;
 pub mod film;
+pub mod flow;
 pub mod gif;
 pub mod graph;
 pub mod html;

@@ -11,12 +11,14 @@ use super::space::Space;
 use super::theme::Theme;
 use crate::colormap::{self, Colormap, Kind, Levels, dimmed, phase_entry};
 use crate::engine::maps::wave_number;
+use crate::engine::trajectories::ShownPath;
 use crate::engine::{Engine, EngineError, RangeKeeper, shown_quantity};
 use crate::physics::Equation;
 use crate::scene::Scenario;
-use crate::scene::scenario::{Orbit, Quantity, ViewMode};
+use crate::scene::scenario::{Flow, Orbit, Quantity, ViewMode};
 use crate::scene::theory::Note;
 use crate::solver::{Clock, FieldImage, FieldVolume, ImageRequest};
+use crate::space::FlowMap;
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
@@ -57,6 +59,12 @@ fn legible(scenario: &Scenario, look: &Look) -> Result<(Look, &'static Colormap)
     Ok((look, map))
 }
 
+/// Points of each trajectory in a picture.
+const PATH_POINTS: usize = 4096;
+
+/// Units of text from arrow to arrow.
+const FLOW_STEP: f64 = 1.9;
+
 /// Makes the pictures of one scene, keeping the colour range from one to the next.
 pub struct Painter {
     pub(super) scenario: Arc<Scenario>,
@@ -79,6 +87,9 @@ pub struct Painter {
     /// What the engine drew last.
     pub(super) image: FieldImage,
     pub(super) volume: FieldVolume,
+    /// What is drawn over it: what flows, and trajectories so far.
+    pub(super) flow: Option<FlowMap>,
+    pub(super) paths: Vec<ShownPath>,
     /// Ends a long picture where somebody cancels it.
     pub(super) progress: Progress,
 }
@@ -169,6 +180,8 @@ impl Painter {
             decimals,
             image: FieldImage::default(),
             volume: FieldVolume::default(),
+            flow: None,
+            paths: Vec::new(),
             progress: Progress::default(),
             scenario,
         })
@@ -219,6 +232,8 @@ impl Painter {
         }
         let mut image = std::mem::take(&mut self.image);
         engine.image(&self.request, &mut image)?;
+        self.flow = engine.flow()?;
+        self.paths = engine.paths().shown(PATH_POINTS);
         self.paint(&image, &clock, seconds);
         self.image = image;
         Ok(&self.picture)
@@ -336,6 +351,9 @@ impl Painter {
         if let Some(shade) = &mut self.shade {
             shade.draw(&mut self.picture, field, &drives, self.theme);
         }
+        if self.look.quantity != Quantity::Momentum {
+            self.flow();
+        }
         if self.look.overlay {
             let scenario = Arc::clone(&self.scenario);
             let legend = self.legend(&scenario, levels, clock);
@@ -359,6 +377,27 @@ impl Painter {
         }
     }
 
+    /// What flows over a plane, and trajectories.
+    fn flow(&mut self) {
+        let (field, words) = (self.field, (self.unit, self.theme));
+        let spacing = self.scenario.grid().spacing();
+        let (x, y) = (self.request.x.clone(), self.request.y.clone());
+        if let Some(map) = &self.flow {
+            let pixels = f64::from(super::overlay::pixel(field.width)) / index(x.len());
+            let step = FLOW_STEP * f64::from(self.unit) / pixels.max(1e-9);
+            let seen = [[index(x.start), index(y.start)], [index(x.end), index(y.end)]];
+            let strokes = match self.scenario.view().flow {
+                Flow::Streamlines => map.streamlines(seen, 0.8 * step),
+                _ => map.arrows(seen, step),
+            };
+            let frame = self.frame();
+            let place = |[x, y]: [f64; 2]| frame([(x - 0.5) * spacing, (y - 0.5) * spacing]);
+            super::flow::strokes(&mut self.picture, field, &strokes, place, words);
+        }
+        let frame = self.frame();
+        super::flow::trajectories(&mut self.picture, field, &self.paths, frame, words);
+    }
+
     /// Lines and circles of theory over a plane.
     fn outlines(&mut self, t: f64) {
         let (field, words) = (self.field, (self.unit, self.theme));
@@ -378,18 +417,25 @@ impl Painter {
     }
 
     /// Where a place of the plane stands in the picture; `[x, y]` are lengths.
+    fn place(&self, at: [f64; 2]) -> [f32; 2] {
+        self.frame()(at)
+    }
+
+    /// The same as a function of its own.
     #[expect(clippy::cast_possible_truncation, reason = "positions in the picture")]
-    fn place(&self, [x, y]: [f64; 2]) -> [f32; 2] {
+    fn frame(&self) -> impl Fn([f64; 2]) -> [f32; 2] + use<> {
         let (field, spacing) = (self.field, self.scenario.grid().spacing());
-        let part = |at: f64, sites: &Range<usize>| {
+        let (across, up) = (self.request.x.clone(), self.request.y.clone());
+        let part = move |at: f64, sites: &Range<usize>| {
             let first = index(sites.start) - 0.5;
             ((at / spacing - first) / index(sites.len())) as f32
         };
-        [
-            super::overlay::pixel(field.x) + part(x, &self.request.x) * super::overlay::pixel(field.width),
-            super::overlay::pixel(field.y + field.height)
-                - part(y, &self.request.y) * super::overlay::pixel(field.height),
-        ]
+        move |[x, y]| {
+            [
+                super::overlay::pixel(field.x) + part(x, &across) * super::overlay::pixel(field.width),
+                super::overlay::pixel(field.y + field.height) - part(y, &up) * super::overlay::pixel(field.height),
+            ]
+        }
     }
 
     /// The note of time t, `lift` units of text above the lower edge: over a plane above the scale bar. What it points at is drawn where the picture shows places.

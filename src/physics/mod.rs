@@ -4,6 +4,7 @@
 pub mod absorber;
 pub mod attenuation;
 pub mod bonds;
+pub mod current;
 pub mod detector;
 pub mod dispersion;
 pub mod eigen;
@@ -25,9 +26,11 @@ mod shape;
 pub mod source;
 pub mod spectrum;
 pub mod state;
+pub mod trajectory;
 
 pub use attenuation::Attenuation;
 pub use bonds::Bonds;
+pub use current::Currents;
 pub use detector::{Detector, Measure, REFERENCE_PRESSURE, Reading, Region};
 pub use eigenstates::Eigenstates;
 pub use exchange::Exchange;
@@ -42,6 +45,7 @@ pub use phase_space::PhaseSpace;
 pub use source::{Signal, Source};
 pub use spectrum::Spectrum;
 pub use state::StateMeasures;
+pub use trajectory::Trajectory;
 
 /// The equation that a scene and a method stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -4,9 +4,10 @@
 
 use super::camera_path::CameraKey;
 use super::scenario::{
-    Brightness, ColorRange, Opacity, Orbit, Parameter, Plot, Quantity, SolverChoice, TimeSpec, ViewMode,
+    Brightness, ColorRange, Flow, Opacity, Orbit, Parameter, Plot, Quantity, SolverChoice, TimeSpec, ViewMode,
 };
 pub use super::theory_file::{DrawnFile, MarkFile, NoteFile, TheoryFile, ValueFile};
+pub use super::trajectories::TrajectoryFile;
 use crate::field::Precision;
 use crate::grid::Edge;
 use crate::physics::mirror::{Drive, MirrorMethod};
@@ -63,6 +64,8 @@ pub struct SceneFile {
     pub notes: Vec<NoteFile>,
     /// `[[theory]]`.
     pub theories: Vec<TheoryFile>,
+    /// `[[trajectory]]`.
+    pub trajectories: Vec<TrajectoryFile>,
     /// `[[expect]]`.
     pub expectations: Vec<ExpectFile>,
     /// `[sweep]`.
@@ -596,6 +599,8 @@ pub struct ViewFile {
     pub cover: Option<f64>,
     /// The time constant of means, s; `None` = all of the run.
     pub over: Option<f64>,
+    /// What is drawn of the current of ψ or the intensity of sound.
+    pub flow: Flow,
     /// The plots that suit the scene; empty = the user's own choice.
     pub plots: Vec<Plot>,
     /// The corners of the part that is shown at first, `[min, max]`; `None` = all of it.
@@ -616,6 +621,7 @@ impl Default for ViewFile {
             shading: false,
             cover: None,
             over: None,
+            flow: Flow::None,
             plots: Vec::new(),
             region: None,
         }

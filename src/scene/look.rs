@@ -36,6 +36,34 @@ impl Brightness {
     }
 }
 
+/// What is drawn over a plane of what flows: the probability current of ψ, the mean intensity of sound.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Flow {
+    /// Nothing.
+    #[default]
+    None,
+    /// Arrows, as long as the flow is strong.
+    Arrows,
+    /// Lines along it.
+    Streamlines,
+}
+
+impl Flow {
+    /// All with their words in a scene file.
+    pub const ALL: [(&'static str, Self); 3] = [
+        ("none", Self::None),
+        ("arrows", Self::Arrows),
+        ("streamlines", Self::Streamlines),
+    ];
+
+    /// The word in a scene file.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        let known = Self::ALL.iter().find(|(_, own)| *own == self);
+        known.map_or("", |(word, _)| word)
+    }
+}
+
 /// What a picture shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Quantity {

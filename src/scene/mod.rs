@@ -25,6 +25,7 @@ mod subject;
 pub mod sweep;
 pub mod theory;
 mod theory_file;
+mod trajectories;
 mod write;
 mod write_theory;
 

@@ -16,6 +16,14 @@ static PRESETS: &[Preset] = &[
         text: include_str!("../../presets/double-slit.toml"),
     },
     Preset {
+        name: "bohm",
+        text: include_str!("../../presets/bohm.toml"),
+    },
+    Preset {
+        name: "which-path",
+        text: include_str!("../../presets/which-path.toml"),
+    },
+    Preset {
         name: "free-packet",
         text: include_str!("../../presets/free-packet.toml"),
     },
@@ -76,6 +84,14 @@ static PRESETS: &[Preset] = &[
         text: include_str!("../../presets/cyclotron.toml"),
     },
     Preset {
+        name: "rabi",
+        text: include_str!("../../presets/rabi.toml"),
+    },
+    Preset {
+        name: "stern-gerlach",
+        text: include_str!("../../presets/stern-gerlach.toml"),
+    },
+    Preset {
         name: "stadium",
         text: include_str!("../../presets/stadium.toml"),
     },
@@ -90,6 +106,10 @@ static PRESETS: &[Preset] = &[
     Preset {
         name: "foucault",
         text: include_str!("../../presets/foucault.toml"),
+    },
+    Preset {
+        name: "condensate",
+        text: include_str!("../../presets/condensate.toml"),
     },
     Preset {
         name: "interaction-step",
@@ -132,6 +152,10 @@ static PRESETS: &[Preset] = &[
         text: include_str!("../../presets/quarter-wave.toml"),
     },
     Preset {
+        name: "side-branch",
+        text: include_str!("../../presets/side-branch.toml"),
+    },
+    Preset {
         name: "damped-tube",
         text: include_str!("../../presets/damped-tube.toml"),
     },
@@ -146,6 +170,10 @@ static PRESETS: &[Preset] = &[
     Preset {
         name: "piston",
         text: include_str!("../../presets/piston.toml"),
+    },
+    Preset {
+        name: "line-array",
+        text: include_str!("../../presets/line-array.toml"),
     },
     Preset {
         name: "beats",
@@ -188,6 +216,10 @@ static PRESETS: &[Preset] = &[
         text: include_str!("../../presets/coupled-rooms.toml"),
     },
     Preset {
+        name: "sabine",
+        text: include_str!("../../presets/sabine.toml"),
+    },
+    Preset {
         name: "waveguide",
         text: include_str!("../../presets/waveguide.toml"),
     },
@@ -218,6 +250,10 @@ static PRESETS: &[Preset] = &[
     Preset {
         name: "loschmidt-echo",
         text: include_str!("../../presets/loschmidt-echo.toml"),
+    },
+    Preset {
+        name: "echo-in-a-field",
+        text: include_str!("../../presets/echo-in-a-field.toml"),
     },
     Preset {
         name: "two-site-mirror",

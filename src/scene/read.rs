@@ -11,6 +11,7 @@ use super::read_layer::layer;
 use super::read_theory;
 use super::read_view::{camera_key, view};
 use super::scenario::{BackendChoice, Parameter, TimeSpec};
+use super::trajectories;
 use crate::field::Precision;
 use crate::grid::Edge;
 use crate::physics::mirror::{Drive, MirrorMethod};
@@ -74,6 +75,7 @@ pub(super) fn scene(document: &Document, found: &mut Diagnostics) -> SceneFile {
         cameras: root.tables("camera", found, camera_key),
         notes: root.tables("note", found, read_theory::note),
         theories: root.tables("theory", found, read_theory::theory),
+        trajectories: root.tables("trajectory", found, trajectories::read),
         expectations: root.tables("expect", found, expect),
         sweep: root.table("sweep", found).map(|section| sweep(section, found)),
     };

@@ -4,7 +4,7 @@ use super::camera_path::CameraKey;
 use super::decode::{Decode, Diagnostics, Section};
 use super::document::Value;
 use super::file::ViewFile;
-use super::scenario::{Brightness, ColorRange, Opacity, Orbit, Plot, Quantity, ViewMode};
+use super::scenario::{Brightness, ColorRange, Flow, Opacity, Orbit, Plot, Quantity, ViewMode};
 
 pub(super) fn view(mut section: Section<'_>, found: &mut Diagnostics) -> ViewFile {
     let quantity = section.word("quantity", &Quantity::ALL, found);
@@ -45,6 +45,7 @@ pub(super) fn view(mut section: Section<'_>, found: &mut Diagnostics) -> ViewFil
         shading: section.get("shading", found).unwrap_or_default(),
         cover: section.get("cover", found),
         over: section.get("over", found),
+        flow: section.word("flow", &Flow::ALL, found).unwrap_or_default(),
         plots: plots(&mut section, found),
         region: section.table("region", found).map(|mut section| {
             let corners = [

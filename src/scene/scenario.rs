@@ -2,12 +2,12 @@
 
 use super::camera_path::CameraKey;
 use super::file::SceneFile;
-pub use super::look::{Brightness, Opacity, Orbit, Plot, Quantity, ViewMode};
+pub use super::look::{Brightness, Flow, Opacity, Orbit, Plot, Quantity, ViewMode};
 use super::sweep::Sweep;
 use super::theory::{Note, Theory};
 use crate::field::Precision;
 use crate::grid::Grid;
-use crate::physics::{Detector, Equation, Initial, Measure, Medium, Mirror, Model, Sets, Source};
+use crate::physics::{Detector, Equation, Initial, Measure, Medium, Mirror, Model, Sets, Source, Trajectory};
 use num_complex::Complex64;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -148,6 +148,8 @@ pub struct View {
     pub cover: Option<f64>,
     /// The time constant of means, s; `None` = all of the run.
     pub over: Option<f64>,
+    /// What is drawn of the current of ψ or the intensity of sound.
+    pub flow: Flow,
     /// The plots that suit the scene; empty = the user's own choice.
     pub plots: Vec<Plot>,
     /// The corners of the part that is shown at first, lengths along x and y; `None` = all of the grid.
@@ -201,6 +203,7 @@ pub struct Scenario {
     pub(super) cameras: Vec<CameraKey>,
     pub(super) notes: Vec<Note>,
     pub(super) theories: Vec<Theory>,
+    pub(super) trajectories: Vec<Trajectory>,
     pub(super) expectations: Vec<Expectation>,
     pub(super) sweep: Option<Sweep>,
     /// Where it was read from, for messages.
@@ -359,7 +362,8 @@ impl Scenario {
             && (matches!(
                 self.view.quantity,
                 Quantity::Energy | Quantity::Velocity | Quantity::Intensity
-            ) || self.expectations.iter().any(energy)
+            ) || self.view.flow != Flow::None
+                || self.expectations.iter().any(energy)
                 || (self.detectors.iter()).any(|detector| matches!(detector.measure, Measure::Energy | Measure::Flux)))
     }
     /// `[view]`.
@@ -386,6 +390,26 @@ impl Scenario {
     #[must_use]
     pub fn theories(&self) -> &[Theory] {
         &self.theories
+    }
+    /// Bohm's trajectories, each with its start.
+    #[must_use]
+    pub fn trajectories(&self) -> &[Trajectory] {
+        &self.trajectories
+    }
+    /// What of the view is made by one more pass over the grid after every step, in words, so that `fdtd` on the processor makes it: means over time, the velocity, the flow of sound.
+    #[must_use]
+    pub fn shown_beside_steps(&self) -> Option<&'static str> {
+        if self.view.quantity.is_beside_steps() {
+            return Some(self.view.quantity.as_str());
+        }
+        let sound = matches!(self.model, Model::Acoustic(_));
+        (sound && self.view.flow != Flow::None).then(|| self.view.flow.as_str())
+    }
+    /// Whether the mean intensity is shown, as a picture or by arrows.
+    #[must_use]
+    pub fn shows_intensity(&self) -> bool {
+        let sound = matches!(self.model, Model::Acoustic(_));
+        sound && (self.view.quantity == Quantity::Intensity || self.view.flow != Flow::None)
     }
     /// The predictions.
     #[must_use]

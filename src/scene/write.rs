@@ -6,7 +6,8 @@ use super::file::{
     RegionFile, SceneFile, ShapeFile, SignalFile, SolverFile, SourceFile, SourcePlace, TransducersFile, ValueFile,
     ViewFile,
 };
-use super::scenario::{BackendChoice, Brightness, ColorRange, Opacity, Orbit, Parameter, TimeSpec, ViewMode};
+use super::scenario::{BackendChoice, Brightness, ColorRange, Flow, Opacity, Orbit, Parameter, TimeSpec, ViewMode};
+use super::trajectories;
 use super::write_theory;
 use crate::field::Precision;
 use crate::grid::Edge;
@@ -25,7 +26,7 @@ pub(super) fn float(number: f64) -> String {
     }
 }
 
-fn floats(list: &[f64]) -> String {
+pub(super) fn floats(list: &[f64]) -> String {
     let list: Vec<String> = list.iter().map(|number| float(*number)).collect();
     format!("[{}]", list.join(", "))
 }
@@ -194,6 +195,9 @@ impl SceneFile {
         }
         for theory in &self.theories {
             write_theory::theory(&mut w, theory);
+        }
+        for trajectory in &self.trajectories {
+            trajectories::write(&mut w, trajectory);
         }
         for expect in &self.expectations {
             expect_item(&mut w, expect);
@@ -525,6 +529,7 @@ fn view(w: &mut Writer, view: &ViewFile) {
     }
     w.key_unless(!view.shading, "shading", true);
     w.optional("over", view.over);
+    w.key_unless(view.flow == Flow::None, "flow", text(view.flow.as_str()));
     if let Some(cover) = view.cover {
         w.key("cover", float(cover));
     }

@@ -367,6 +367,14 @@ impl<S: Stepper> Solver for Run<S> {
         threads::run(|| self.stepper.keep_velocity())
     }
 
+    fn mean_intensity(&mut self) -> Result<Vec<f32>, SolverError> {
+        let made = threads::run(|| self.stepper.mean_intensity())?;
+        made.ok_or_else(|| {
+            let remedy = "set solver.method = \"fdtd\" and solver.backend = \"cpu\", or view.flow = \"none\"";
+            SolverError::Unsupported(format!("where sound flows is shown by fdtd on the processor; {remedy}"))
+        })
+    }
+
     fn image(&mut self, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError> {
         request.require(self.equation())?;
         self.shows(request.quantity)?;

@@ -139,6 +139,11 @@ pub(super) trait Stepper: Send {
         Ok(())
     }
 
+    /// See [`Solver::mean_intensity`](super::Solver::mean_intensity); `None` where it is not made.
+    fn mean_intensity(&mut self) -> Result<Option<Vec<f32>>, SolverError> {
+        Ok(None)
+    }
+
     /// Sums over the field; NaN where it is not finite.
     fn sums(&mut self, clock: &RunClock) -> Result<Observables, SolverError>;
 

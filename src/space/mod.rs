@@ -13,6 +13,7 @@
 )]
 
 pub mod camera;
+pub mod flow;
 pub mod frame;
 pub mod medium;
 pub mod relief;
@@ -20,6 +21,7 @@ pub mod stage;
 pub mod transfer;
 
 pub use camera::Camera;
+pub use flow::FlowMap;
 pub use frame::{AxisScale, Wire};
 pub use medium::{MediumVolume, Subject};
 pub use stage::{Mode, Stage};

@@ -53,6 +53,11 @@ fn a_plane_wave_carries_what_its_formula_says() {
         let mut taps = Taps::of(&scenario);
         solver.advance(steps, &mut taps).unwrap();
         let values = picture(solver.as_mut(), quantity, [500, 1]);
+        if quantity == Quantity::Intensity {
+            // With its sign: it goes along +x.
+            let flow = solver.mean_intensity().unwrap();
+            assert!((f64::from(flow[200]) / wanted - 1.0).abs() < tolerance, "{}", flow[200]);
+        }
         for x in [120, 200, 350] {
             let value = f64::from(values[x]);
             assert!(

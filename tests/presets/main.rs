@@ -3,9 +3,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
+mod arrays;
 mod bonds;
 mod condensate;
 mod experiments;
+mod flows;
 mod pairs;
 mod room;
 mod sound;
@@ -119,7 +121,8 @@ fn predict(name: &str, scenario: &Scenario) -> Vec<f64> {
     if let Model::Acoustic(acoustic) = scenario.model() {
         return sound::predict(name, scenario, acoustic.speed, &at);
     }
-    if let Some(values) = bonds::predict(name, scenario, &at) {
+    let known = bonds::predict(name, scenario, &at).or_else(|| flows::predict(name, scenario, &at));
+    if let Some(values) = known {
         return values;
     }
     let packet = match scenario.initial() {

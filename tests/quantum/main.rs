@@ -1,4 +1,4 @@
-//! What quantum methods share beside accuracy and conservation: ground states of nonlinear scenes, absorbing edges, the sign of a magnetic flux, frames that rotate.
+//! What quantum methods share beside accuracy and conservation: ground states of nonlinear scenes, absorbing edges, the sign of a magnetic flux, frames that rotate, trajectories.
 
 #![allow(clippy::unwrap_used, clippy::cast_precision_loss, reason = "tests on small grids")]
 
@@ -8,3 +8,4 @@ mod edges;
 mod flux;
 mod ground_state;
 mod rotation;
+mod trajectories;

@@ -8,7 +8,7 @@ use crate::engine::{EngineError, Verdict};
 use crate::physics::Equation;
 use crate::scene::Scenario;
 use crate::scene::scenario::Quantity;
-use crate::solver::{Clock, Edit, PARTS, Solver, SolverError, Taps};
+use crate::solver::{Backend, Clock, Edit, PARTS, Solver, SolverError, Taps};
 use std::sync::Arc;
 
 impl Engine {
@@ -34,7 +34,12 @@ impl Engine {
         let other_medium =
             old.medium() != scenario.medium() || old.model() != scenario.model() || old.sources() != scenario.sources();
         let other_medium = other_medium || self.way_back_differs(&scenario);
-        let change = if old.solver() != scenario.solver() || old.time().imaginary != scenario.time().imaginary {
+        // What is made by a pass after every step is made on the processor: a run elsewhere moves there, as it would begin there.
+        let moves = scenario.shown_beside_steps().is_some()
+            && old.shown_beside_steps().is_none()
+            && self.report().backend != Backend::Cpu;
+        let same_solver = old.solver() == scenario.solver() && old.time().imaginary == scenario.time().imaginary;
+        let change = if moves || !same_solver {
             self.rebuild(&scenario, step)?;
             Change::Rebuilt
         } else if other_step || other_medium {
@@ -74,6 +79,7 @@ impl Engine {
                 snapshot.verdicts.clone_from(&self.verdicts);
             }
         }
+        self.update_paths(&scenario);
         if scenario.view().quantity != Quantity::Peak {
             self.maps.forget_peak();
         }
@@ -139,6 +145,7 @@ impl Engine {
             verdicts: self.verdicts.clone(),
             peak: self.maps.peak().to_vec(),
             leg: self.timeline.as_ref().map(|timeline| timeline.leg.clone()),
+            paths: self.paths.clone(),
         })
     }
 
@@ -173,6 +180,9 @@ impl Engine {
             timeline.leg = leg.clone();
         }
         self.failure = None;
+        self.paths = snapshot.paths.clone();
+        let scenario = Arc::clone(&self.scenario);
+        self.update_paths(&scenario);
         self.maps.go_on_from(&snapshot.peak);
         self.observables()?;
         Ok(())
@@ -242,6 +252,8 @@ impl Engine {
         carry(other.solver.as_mut(), self.solver.as_mut(), &scenario, step)?;
         self.initial = other.initial;
         self.failure = None;
+        self.paths = other.paths.clone();
+        self.update_paths(&scenario);
         self.maps.forget_peak();
         self.observables()?;
         Ok(())

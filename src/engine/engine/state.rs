@@ -98,6 +98,7 @@ impl Engine {
             &observables,
             refocus.as_ref(),
             state.as_ref(),
+            &self.paths,
         ))
     }
 
@@ -149,9 +150,15 @@ impl Engine {
         for place in due {
             let expectation = &self.scenario.expectations()[place];
             let subject = &expectation.subject;
-            if let Some(value) =
-                expectations::measure(subject, &self.taps, &observables, refocus.as_ref(), state.as_ref())
-            {
+            let value = expectations::measure(
+                subject,
+                &self.taps,
+                &observables,
+                refocus.as_ref(),
+                state.as_ref(),
+                &self.paths,
+            );
+            if let Some(value) = value {
                 self.verdicts[place] = Verdict::of(expectation, value);
             }
         }

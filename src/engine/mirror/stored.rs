@@ -136,6 +136,7 @@ impl Engine {
                         }
                     })
                     .collect(),
+                paths: self.paths.until(clock.time),
                 leg: Some(Leg {
                     phase: Phase::Record,
                     turned: None,

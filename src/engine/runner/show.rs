@@ -6,6 +6,7 @@ use crate::engine::pacing::FRAME;
 use crate::engine::{Engine, EngineError, Status};
 use crate::platform::Instant;
 use crate::scene::Scenario;
+use crate::scene::scenario::Flow;
 use crate::solver::{Clock, FieldVolume, ImageRequest, VolumeRequest};
 use std::sync::Arc;
 
@@ -21,6 +22,7 @@ impl Runner {
             || self.volume_request.is_some()
             || self.companion.is_some()
             || self.each.is_some()
+            || self.scenario.as_ref().is_some_and(|scenario| draws_beside(scenario))
         {
             return false;
         }
@@ -109,6 +111,11 @@ impl Runner {
             _ => done,
         };
         let asked = request.clone();
+        let done = done.and_then(|()| {
+            self.flow = engine.flow()?.map(Arc::new);
+            self.paths = engine.paths().shown(PATH_POINTS).into();
+            Ok(())
+        });
         match done {
             Ok(()) => {
                 self.with_companion(|companion, _| companion.draw(&asked));
@@ -175,6 +182,8 @@ impl Runner {
             frame.image.copy_from(&self.good);
             frame.image_serial = self.image_serial;
             frame.volume.clone_from(&self.volume);
+            frame.flow.clone_from(&self.flow);
+            frame.paths = Arc::clone(&self.paths);
         }
         frame.question = self.question;
         frame.rests = self.rests;
@@ -243,6 +252,14 @@ fn whole_view(scenario: &Scenario) -> ImageRequest {
         z: nz / 2,
         max_size: FIRST_VIEW,
     }
+}
+
+/// Points of each trajectory in a frame.
+const PATH_POINTS: usize = 1024;
+
+/// Whether something of the field is drawn over its picture, which has to be of the same state.
+fn draws_beside(scenario: &Scenario) -> bool {
+    scenario.view().flow != Flow::None || !scenario.trajectories().is_empty()
 }
 
 /// Whether a view lies on the grid.

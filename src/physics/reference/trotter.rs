@@ -1,8 +1,8 @@
 //! The Trotter–Suzuki step as the papers write it: eight half sweeps, bond by bond, in double precision.
 //!
-//! S₂(Δt) = P½ · xE½ xO½ yE½ yO½ zE½ zO½ · zO½ zE½ yO½ yE½ xO½ xE½ · P½ (left first), P½ = exp(−i(E + g|ψ|² − iW)Δt/2) with
+//! S₂(Δt) = P½ · xE½ xO½ yE½ yO½ zE½ zO½ · zO½ zE½ yO½ yE½ xO½ xE½ · P½ (left first), P½ = exp(−i(E + g|ψ|²)Δt/2) with
 //! E at the middle of the step; S₁(Δt) = P, xE, xO, yE, yO, zE, zO with whole steps; S₄ is Suzuki's composition of five S₂
-//! (Suzuki 1990, doi:10.1016/0375-9601(90)90962-N) without W, between two factors exp(−WΔt/2). Column pairing: a bond is even or odd by its lower site's coordinate along it.
+//! (Suzuki 1990, doi:10.1016/0375-9601(90)90962-N). What absorbs stands outside: a step of order 2 or 4 between two factors exp(−WΔt/2), one of order 1 after exp(−WΔt). Column pairing: a bond is even or odd by its lower site's coordinate along it.
 
 use super::lattice::{Bond, Lattice};
 use num_complex::Complex64;
@@ -52,7 +52,8 @@ impl TrotterSplitting {
     pub fn step(&self, psi: &mut [Complex64], time: f64, dt: f64) {
         match self.order {
             1 => {
-                self.kick(psi, time + dt / 2.0, dt, dt);
+                self.absorb(psi, dt);
+                self.kick(psi, time + dt / 2.0, dt);
                 for sweep in &self.sweeps {
                     self.rotate(psi, sweep, dt);
                 }
@@ -61,48 +62,47 @@ impl TrotterSplitting {
                 let mut at = time;
                 self.absorb(psi, dt / 2.0);
                 let weights = [SUZUKI, SUZUKI, 1.0 - 4.0 * SUZUKI, SUZUKI, SUZUKI];
-                for (n, weight) in weights.into_iter().enumerate() {
-                    // Only the last phase is followed by damping.
-                    let behind = if n + 1 == weights.len() { dt } else { 0.0 };
-                    self.symmetric(psi, at, weight * dt, [0.0, behind]);
+                for weight in weights {
+                    self.symmetric(psi, at, weight * dt);
                     at += weight * dt;
                 }
                 self.absorb(psi, dt / 2.0);
             }
-            _ => self.symmetric(psi, time, dt, [dt / 2.0, dt]),
+            _ => {
+                self.absorb(psi, dt / 2.0);
+                self.symmetric(psi, time, dt);
+                self.absorb(psi, dt / 2.0);
+            }
         }
     }
 
-    fn symmetric(&self, psi: &mut [Complex64], time: f64, dt: f64, [before, behind]: [f64; 2]) {
-        self.kick(psi, time + dt / 2.0, dt / 2.0, before);
+    fn symmetric(&self, psi: &mut [Complex64], time: f64, dt: f64) {
+        self.kick(psi, time + dt / 2.0, dt / 2.0);
         for sweep in self.sweeps.iter().chain(self.sweeps.iter().rev()) {
             self.rotate(psi, sweep, dt / 2.0);
         }
-        self.kick(psi, time + dt / 2.0, dt / 2.0, behind);
+        self.kick(psi, time + dt / 2.0, dt / 2.0);
     }
 
+    /// exp(−W|τ|) at every site: absorption acts forwards and backwards alike.
     fn absorb(&self, psi: &mut [Complex64], tau: f64) {
         for (value, w) in psi.iter_mut().zip(self.lattice.absorption()) {
             *value *= (-w * tau.abs()).exp();
         }
     }
 
-    /// exp(−i(E(t) + g|ψ|² − iW)τ) at every site, without W for order 4; absorption acts forwards and backwards alike.
-    /// |ψ|² is that after a `damping` time of absorption. The methods join the phase that ends a step with the one that begins the next, and read |ψ|² after the damping of both.
-    fn kick(&self, psi: &mut [Complex64], time: f64, tau: f64, damping: f64) {
-        for (((value, e), w), g) in psi
+    /// exp(−i(E(t) + g|ψ|²)τ) at every site.
+    fn kick(&self, psi: &mut [Complex64], time: f64, tau: f64) {
+        for ((value, e), g) in psi
             .iter_mut()
             .zip(self.lattice.diagonal(time))
-            .zip(self.lattice.absorption())
             .zip(self.lattice.interaction())
         {
-            let decay = if self.order == 4 { 1.0 } else { (-w * tau.abs()).exp() };
-            let damped = (-2.0 * w * damping.abs()).exp();
-            let e = e + g * damped * value.norm_sqr();
+            let e = e + g * value.norm_sqr();
             *value *= if self.imaginary {
-                Complex64::from(decay * (-e * tau).exp())
+                Complex64::from((-e * tau).exp())
             } else {
-                Complex64::from_polar(decay, -e * tau)
+                Complex64::cis(-e * tau)
             };
         }
     }

@@ -7,6 +7,7 @@ mod rotation;
 mod state;
 mod sweep;
 mod theory;
+mod trajectories;
 mod view;
 
 use super::decode::{Diagnostics, nearest};
@@ -101,6 +102,7 @@ impl<'a> Builder<'a> {
         let cameras = self.cameras();
         let notes = self.notes(grid.as_ref());
         let theories = self.theories(equation, grid.as_ref());
+        let trajectories = self.trajectories(equation, grid.as_ref());
         let expectations = self.expectations(equation, grid.as_ref());
         let sweep = self.sweep(equation, grid.as_ref());
         if !self.found.faults.is_empty() {
@@ -133,6 +135,7 @@ impl<'a> Builder<'a> {
             cameras,
             notes,
             theories,
+            trajectories,
             expectations,
             sweep,
             origin: origin.map(Path::to_owned),

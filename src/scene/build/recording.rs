@@ -183,7 +183,8 @@ impl Builder<'_> {
                 (None, Some(name)) => {
                     let rank = grid.map_or(3, Grid::rank);
                     let columns = super::super::sweep::observables(equation, rank, self.file.mirror.is_some());
-                    let columns = columns.iter().copied();
+                    let coordinates = self.coordinates(rank);
+                    let columns = columns.iter().copied().chain(coordinates.iter().map(String::as_str));
                     if columns.clone().any(|column| column == name) {
                         Some(Subject::Observable(name.clone()))
                     } else {

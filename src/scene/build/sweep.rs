@@ -25,10 +25,13 @@ impl Builder<'_> {
         let measures: Vec<Quantity> = given.measure.iter().map(|text| Quantity::parse(text)).collect();
         let rank = grid.map_or(3, Grid::rank);
         let known = super::super::sweep::observables(equation, rank, self.file.mirror.is_some());
+        let coordinates = self.coordinates(rank);
         for (index, quantity) in measures.iter().enumerate() {
             let key = format!("sweep.measure.{index}");
             let detectors = self.file.detectors.iter().map(|detector| detector.name.as_str());
-            let names = detectors.chain(known.iter().copied());
+            let names = detectors
+                .chain(known.iter().copied())
+                .chain(coordinates.iter().map(String::as_str));
             if !names.clone().any(|name| name == quantity.name) {
                 let message = format!("there is no detector and no observable {:?}", quantity.name);
                 self.found.value(key, message, super::possible(&quantity.name, names));

@@ -2,7 +2,7 @@
 
 use super::super::decode::Diagnostics;
 use super::super::file::ViewFile;
-use super::super::scenario::{ColorRange, Opacity, Orbit, Quantity, View, ViewMode};
+use super::super::scenario::{ColorRange, Flow, Opacity, Orbit, Quantity, View, ViewMode};
 use super::{Builder, article, count};
 use crate::grid::Grid;
 use crate::physics::Equation;
@@ -55,11 +55,17 @@ impl Builder<'_> {
         }
         if let Some(over) = given.over {
             self.positive("view.over", over);
-            if !matches!(quantity, Quantity::Rms | Quantity::Level | Quantity::Intensity) {
+            let of_means = matches!(quantity, Quantity::Rms | Quantity::Level | Quantity::Intensity);
+            if !of_means && (given.flow == Flow::None || equation != Some(Equation::Acoustic)) {
                 let message = format!("\"{}\" is no mean over time", quantity.as_str());
                 let remedy = "remove it, or show rms, level or intensity";
                 self.found.key("view.over", message, remedy);
             }
+        }
+        if given.flow != Flow::None && self.file.grid.size.len() != 2 {
+            let message = format!("\"{}\" are drawn over a scene of two dimensions", given.flow.as_str());
+            let remedy = "remove it, or give `grid.size` two numbers";
+            self.found.value("view.flow", message, remedy);
         }
         self.space(given);
         let region = self.region_shown(grid);
@@ -75,6 +81,7 @@ impl Builder<'_> {
             shading: given.shading,
             cover: given.cover,
             over: given.over,
+            flow: given.flow,
             plots: given.plots.clone(),
             region,
         }

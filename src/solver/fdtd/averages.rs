@@ -152,6 +152,13 @@ impl<T: Vectors> Fdtd<T> {
         self.averages = averages;
     }
 
+    /// See [`crate::solver::Solver::mean_intensity`].
+    pub(super) fn intensity(&mut self) -> Result<Vec<f32>, SolverError> {
+        self.watch_means(Quantity::Intensity)?;
+        let single = |value: &T| crate::solver::acoustic::sums::single(value.wide());
+        Ok(self.averages.flow.par_iter().map(single).collect())
+    }
+
     fn motion_of_sites(&self) -> Motion<'_, T> {
         Motion {
             sweep: &self.sweep,

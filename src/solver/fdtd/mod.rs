@@ -204,16 +204,14 @@ fn objections(scenario: &Scenario) -> Vec<Objection> {
         ));
     }
     let elsewhere = choice.backend.named().filter(|backend| *backend != Backend::Cpu);
-    let shown = scenario.view().quantity;
-    if let Some(backend) = elsewhere.filter(|_| shown.is_beside_steps()) {
+    if let Some((backend, shown)) = elsewhere.zip(scenario.shown_beside_steps()) {
         all.push(Objection::new(
             "solver.backend",
             format!(
-                "backend = \"{}\": pictures of \"{}\" are made on the processor",
-                backend.as_str(),
-                shown.as_str()
+                "backend = \"{}\": \"{shown}\" is shown by the processor",
+                backend.as_str()
             ),
-            "take \"auto\" or \"cpu\", or show the pressure",
+            "take \"auto\" or \"cpu\", or show the pressure without the flow",
         ));
     }
     if let Some(backend) = elsewhere.filter(|_| relaxes(scenario)) {
@@ -248,11 +246,11 @@ fn reach(scenario: &Scenario, set: &mut [bool]) {
 
 /// A value travels half the order in rows a step.
 fn split(scenario: &Scenario) -> Result<Split, Objection> {
-    if scenario.view().quantity.is_beside_steps() {
+    if scenario.shown_beside_steps().is_some() {
         return Err(Objection::new(
             "solver.parts",
             "pictures of means and of the velocity are made of a run in one part",
-            "remove `parts`, or show the pressure",
+            "remove `parts`, or show the pressure without the flow",
         ));
     }
     if relaxes(scenario) {
@@ -287,11 +285,10 @@ fn memory(scenario: &Scenario) -> u64 {
     reals += if memories > 0 { 2 + 2 * memories as u64 } else { 0 };
     // Φ⁺ of two levels.
     reals += 2 * u64::from(scenario.asks_for_velocity());
-    reals += match scenario.view().quantity {
-        Quantity::Rms | Quantity::Level => 1,
-        Quantity::Intensity => grid.rank() as u64,
-        _ => 0,
-    };
+    reals += u64::from(matches!(scenario.view().quantity, Quantity::Rms | Quantity::Level));
+    if scenario.shows_intensity() {
+        reals += grid.rank() as u64;
+    }
     let layers: usize = (0..grid.rank())
         .filter(|axis| grid.edges()[*axis] == Edge::Absorb)
         .map(|axis| 6 * grid.absorb_width() * (grid.sites() / grid.size()[axis]))
@@ -336,11 +333,9 @@ fn make(setup: Setup, backend: Backend) -> Result<Box<dyn Solver>, SolverError> 
             "walls and media that remember are stepped on the processor".to_owned(),
         ));
     }
-    let shown = setup.scenario.view().quantity;
-    if backend != Backend::Cpu && shown.is_beside_steps() {
+    if let Some(shown) = setup.scenario.shown_beside_steps().filter(|_| backend != Backend::Cpu) {
         return Err(SolverError::Unsupported(format!(
-            "pictures of \"{}\" are made on the processor",
-            shown.as_str()
+            "\"{shown}\" is shown by the processor"
         )));
     }
     match setup.choice.precision {

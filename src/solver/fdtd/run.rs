@@ -141,6 +141,9 @@ impl<T: Vectors> Fdtd<T> {
             run.watch_potential()?;
         }
         run.watch_means(scenario.view().quantity)?;
+        if scenario.shows_intensity() {
+            run.watch_means(Quantity::Intensity)?;
+        }
         Ok(run)
     }
 

@@ -121,6 +121,10 @@ impl<T: Vectors> Stepper for Fdtd<T> {
         true
     }
 
+    fn mean_intensity(&mut self) -> Result<Option<Vec<f32>>, SolverError> {
+        self.intensity().map(Some)
+    }
+
     fn keep_velocity(&mut self) -> Result<(), SolverError> {
         self.watch_potential()
     }

@@ -153,11 +153,15 @@ fn objections(scenario: &Scenario) -> Vec<Objection> {
     let mut all = acoustic_objections(scenario);
     all.extend(ring_objections(scenario.grid()));
     let layers = scenario.medium().layers();
-    let shown = scenario.view().quantity;
-    if shown.is_beside_steps() {
+    if let Some(shown) = scenario.shown_beside_steps() {
+        let key = if scenario.view().quantity.is_beside_steps() {
+            "view.quantity"
+        } else {
+            "view.flow"
+        };
         all.push(Objection::new(
-            "view.quantity",
-            format!("the oscillators make no pictures of \"{}\"", shown.as_str()),
+            key,
+            format!("the oscillators make no pictures of \"{shown}\""),
             "take method = \"fdtd\", or show the pressure, the energy or the peak",
         ));
     }

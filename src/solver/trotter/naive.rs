@@ -117,30 +117,39 @@ impl<T: Real> Naive<T> {
     }
 
     /// Phases, then the interaction's: of `interaction`, or of `scale` times what layers set.
-    fn phases(&mut self, table: usize, interaction: T, scale: f64) {
+    fn phases(&mut self, table: usize, interaction: [f64; 2], scale: [f64; 2]) {
         const PART: usize = 4096;
         let table = &self.tables[table];
         let strengths = self.strengths.as_deref();
+        let interaction = interaction.map(T::of);
         self.field
             .par_chunks_mut(PART)
             .zip(table.par_chunks(PART))
             .enumerate()
             .for_each(|(part, (sites, factors))| {
                 for (n, (site, factor)) in sites.iter_mut().zip(factors).enumerate() {
-                    let own = strengths.map(|strengths| T::of(scale * strengths[part * PART + n]));
-                    *site = interact(*site * factor, own.unwrap_or(interaction));
+                    let own = strengths.map(|strengths| scale.map(|scale| T::of(scale * strengths[part * PART + n])));
+                    *site = interact(*site * factor, *factor, own.unwrap_or(interaction));
                 }
             });
     }
 }
 
-/// A value with the interaction's phase e^{−i g n}, n = |value|².
+/// Below |factor|² of every site but walls, where there is nothing to turn.
+pub(super) const SMALLEST_SQUARE: f64 = 1e-25;
+
+/// A value that has been multiplied with `factor`, turned by the interaction's phase e^{−i(g₀n + g₁n′)}: n = |value|², n′ the same before the factor.
 #[inline(always)]
-pub(super) fn interact<T: Real>(value: Complex<T>, g: T) -> Complex<T> {
-    if g == T::zero() {
+pub(super) fn interact<T: Real>(value: Complex<T>, factor: Complex<T>, [after, before]: [T; 2]) -> Complex<T> {
+    if after == T::zero() {
         return value;
     }
-    let exponent = g * value.norm_sqr();
+    let strength = if before == T::zero() {
+        after
+    } else {
+        after + before / factor.norm_sqr().max(T::of(SMALLEST_SQUARE))
+    };
+    let exponent = strength * value.norm_sqr();
     value * Complex::new(exponent.cos(), -exponent.sin())
 }
 
@@ -260,7 +269,7 @@ impl<T: Real> Sweeper<T> for Naive<T> {
     }
 
     fn apply_table(&mut self, table: usize) {
-        self.phases(table, T::zero(), 0.0);
+        self.phases(table, [0.0; 2], [0.0; 2]);
     }
 
     fn substep(&mut self, scheme: &Scheme, i: usize) {
@@ -268,7 +277,10 @@ impl<T: Real> Sweeper<T> for Naive<T> {
         for sweep in substep.sweeps(self.grid.rank()) {
             self.sweep(sweep.axis, sweep.odd, sweep.angle, scheme.imaginary);
         }
-        let interaction = T::of(substep.interaction(self.interaction));
-        self.phases(substep.table, interaction, substep.interaction(1.0));
+        self.phases(
+            substep.table,
+            substep.interaction(self.interaction),
+            substep.interaction(1.0),
+        );
     }
 }

@@ -13,6 +13,9 @@
 //! absorption stands outside the composition, `e^{−WΔt/2} S₄ e^{−WΔt/2}`: of order 4 where nothing absorbs, and of order 2, with an error of the
 //! commutators of W with H, where something does.
 //!
+//! The interaction reads |ψ|² next to the sweeps, `e^{−WΔt/2} P½ … P½ e^{−WΔt/2}`, so that a step is a palindrome: half of the phase between two steps has the
+//! density before the damping, half that after it.
+//!
 //! The last half phase of a sub-step and the first of the next are one: between steps the field is kept *open*, φ = P½ψ.
 
 use super::problem::{Problem, SUZUKI_U};
@@ -40,6 +43,8 @@ pub(super) struct Substep {
     /// Amplitudes after the phase are this times the true ones (order 4 shares tables, see [`Scheme::new`]); 1 after the
     /// last sub-step.
     pub excess: f64,
+    /// Shares of the density after the phase's factor and before it in the interaction that follows.
+    pub shares: [f64; 2],
 }
 
 /// The bonds of one parity along an axis, turned by an angle J τ.
@@ -54,9 +59,10 @@ pub(super) struct Sweep {
 }
 
 impl Substep {
-    /// g τ of the interaction in the phase that follows, for amplitudes that carry the [`Substep::excess`].
-    pub(super) fn interaction(&self, g: f64) -> f64 {
-        g * self.phase_time / (self.excess * self.excess)
+    /// g τ of the interaction in the phase that follows: what multiplies |φ|² after the factor of the table, and what |φ|² before it. For amplitudes that carry
+    /// the [`Substep::excess`].
+    pub(super) fn interaction(&self, g: f64) -> [f64; 2] {
+        (self.shares).map(|share| share * g * self.phase_time / (self.excess * self.excess))
     }
 
     /// Whether its sweeps and phase are those of another, to the bit.
@@ -159,6 +165,7 @@ impl Scheme {
                     phase_time: 0.0,
                     table: 0,
                     excess: 1.0,
+                    shares: [1.0, 0.0],
                 };
                 start += length;
                 substep
@@ -208,6 +215,15 @@ impl Scheme {
                 substeps[4].table = 2;
             }
             substeps[1].excess = middle / folds[0];
+        }
+        if symmetric && !imaginary && problem.absorbs() {
+            for substep in &mut substeps {
+                let table = &tables[substep.table];
+                if table.damping > 0.0 {
+                    // The sweeps have left out the fold, which the factor brings.
+                    substep.shares = [0.5, 0.5 * table.fold * table.fold];
+                }
+            }
         }
         let (open, open_damping) = match problem.order {
             _ if imaginary => (0.0, 0.0),

@@ -20,6 +20,7 @@
     reason = "SIMD; kernels must end up in the one function that has the target features"
 )]
 
+use super::super::naive::SMALLEST_SQUARE;
 use super::columns::{ANY, Columns, Complexes, ENDS, FLAG, NONE, STREAM, Sweep, Wide, X, couple_masked};
 use crate::backend::simd::{Lanes, prefetch};
 use crate::field::Real;
@@ -418,27 +419,40 @@ impl<L: Lanes, const MODE: u8, const KIND: u8> PairLine<'_, L, MODE, KIND> {
     }
 }
 
-/// The interaction's phase e^{−i g n}, n = |φ|², at some sites.
+/// The interaction's phase e^{−i(g₀n + g₁n′)} at some sites, which their factors (c, s) have multiplied: n = |φ|², n′ the same before.
 #[inline(always)]
-fn interact<T: Real>(re: &mut [T], im: &mut [T], g: T) {
-    for (re, im) in re.iter_mut().zip(im) {
-        let exponent = g * (*re * *re + *im * *im);
+fn interact<T: Real>(re: &mut [T], im: &mut [T], [c, s]: [&[T]; 2], [after, before]: [T; 2]) {
+    for (n, (re, im)) in re.iter_mut().zip(im).enumerate() {
+        let strength = if before == T::zero() {
+            after
+        } else {
+            after + before / (c[n] * c[n] + s[n] * s[n]).max(T::of(SMALLEST_SQUARE))
+        };
+        let exponent = strength * (*re * *re + *im * *im);
         let (sin, cos) = exponent.sin_cos();
         (*re, *im) = (*re * cos + *im * sin, *im * cos - *re * sin);
     }
 }
 
-/// The interaction's phase on a row in blocks.
+/// The interaction's phase on a row in blocks, which `phases` have multiplied.
 #[inline(always)]
-pub(super) unsafe fn interact_row<L: Lanes>(row: *mut L::Element, k: usize, g: L::Element) {
-    // SAFETY: each vector of a block has N numbers of its own, and nothing else refers to them.
+pub(super) unsafe fn interact_row<L: Lanes>(
+    row: *mut L::Element,
+    phases: *const L::Element,
+    k: usize,
+    g: [L::Element; 2],
+) {
+    debug_assert!(k.is_multiple_of(L::N), "{k} lanes");
+    // SAFETY: each vector of a block of the row has N numbers of its own, and nothing else refers to them; phases lie alike.
     unsafe {
         for at in (0..k).step_by(L::N) {
             for half in 0..2 {
-                let re = row.add(8 * at + half * 2 * L::N);
-                let im = re.add(L::N);
+                let place = 8 * at + half * 2 * L::N;
+                let (re, factors) = (row.add(place), phases.add(place));
                 let slice = |from: *mut L::Element| std::slice::from_raw_parts_mut(from, L::N);
-                interact(slice(re), slice(im), g);
+                let read = |from: *const L::Element| std::slice::from_raw_parts(from, L::N);
+                let factors = [read(factors), read(factors.add(L::N))];
+                interact(slice(re), slice(re.add(L::N)), factors, g);
             }
         }
     }

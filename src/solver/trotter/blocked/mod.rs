@@ -147,7 +147,7 @@ impl<T: Real> Stage<T> {
             after,
             stream,
             table: substep.table,
-            interaction: T::of(interaction * substep.phase_time / (substep.excess * substep.excess)),
+            interaction: substep.interaction(interaction).map(T::of),
         }
     }
 }

@@ -29,8 +29,8 @@ pub(in super::super) struct Stage<T> {
     pub stream: [Sweep<T>; 3],
     /// Table of phases.
     pub table: usize,
-    /// g τ of the interaction.
-    pub interaction: T,
+    /// g τ of the interaction, for the densities after and before the phases.
+    pub interaction: [T; 2],
 }
 
 /// A pass over the grid, shared by its blocks.
@@ -393,7 +393,8 @@ impl<'a, L: Lanes> Worker<'a, L> {
             if self.pass.interacts {
                 for h in 0..self.height {
                     for member in 0..2 {
-                        interact_row::<L>(self.new_row(member, h), self.k, stage.interaction);
+                        let phases = self.phases_row(pair - 1, stage.table, member, h);
+                        interact_row::<L>(self.new_row(member, h), phases, self.k, stage.interaction);
                     }
                 }
             }
@@ -462,9 +463,10 @@ impl<'a, L: Lanes> Worker<'a, L> {
                 let row = self.new_row(0, 0);
                 let (bits, levels) = (self.bits_row(1, 0, 0), self.levels_row(1, 0));
                 self.x_sweeps::<MODE>(row, bits, levels, 0, &stage.stream);
-                phase_row::<L>(row, self.phases_row(1, stage.table, 0, 0), self.k);
+                let phases = self.phases_row(1, stage.table, 0, 0);
+                phase_row::<L>(row, phases, self.k);
                 if self.pass.interacts {
-                    interact_row::<L>(row, self.k, stage.interaction);
+                    interact_row::<L>(row, phases, self.k, stage.interaction);
                 }
                 self.show(s, 1);
             }

@@ -179,7 +179,7 @@ impl<T: OnCuda> Cuda<T> {
             grid: self.lattice,
             tangents: substep.angles.map(|angle| T::of(angle.tan())),
             secants: substep.angles.map(|angle| T::of(1.0 / angle.cos())),
-            interaction: T::of(substep.interaction(self.phase_interaction)),
+            interaction: substep.interaction(self.phase_interaction).map(T::of),
         };
         let [nx, ny, _] = self.grid.size();
         let grid = (
@@ -256,7 +256,7 @@ impl<T: OnCuda> Cuda<T> {
             secants: substep.angles.map(secant),
             outer_tangents: outer.map(tangent),
             outer_secants: outer.map(secant),
-            interaction: T::of(substep.interaction(self.phase_interaction)),
+            interaction: substep.interaction(self.phase_interaction).map(T::of),
         };
         // SAFETY: the parameters are those of `fused_steps` and `summing_steps`; all planes are pitch × ny, and the kernel reads and writes rows 0..ny and columns 0..pitch
         // of them only. There is room for the sums of every step of the batch.
@@ -297,7 +297,7 @@ impl<T: OnCuda> Cuda<T> {
             steps: i32::try_from(steps).unwrap_or(1),
             tangents: substep.angles.map(|angle| T::of(angle.tan())),
             secants: substep.angles.map(|angle| T::of(1.0 / angle.cos())),
-            interaction: T::of(substep.interaction(self.phase_interaction)),
+            interaction: substep.interaction(self.phase_interaction).map(T::of),
         };
         let blocks = u32::try_from(nx.div_ceil(LINE_CORE).div_ceil(4)).unwrap_or(u32::MAX);
         let launched = self.attempt(|| {
@@ -387,10 +387,10 @@ impl<T: OnCuda> Cuda<T> {
 
     /// The field times a table and the interaction's phase.
     #[allow(unsafe_code, reason = "a kernel launch")]
-    pub(super) fn phases(&self, table: usize, interaction: f64) {
+    pub(super) fn phases(&self, table: usize, interaction: [f64; 2]) {
         let [re, im] = addresses(&self.field);
         let [pc, ps] = addresses(&self.tables[table]);
-        let interaction = T::of(interaction);
+        let [after, before] = interaction.map(T::of);
         let count = (self.pitch * self.grid.rows()) as u64;
         self.attempt(|| {
             self.before_writing(Some(self.field[0].address()))?;
@@ -399,7 +399,7 @@ impl<T: OnCuda> Cuda<T> {
                 self.stream
                     .launch(self.kernel("phases"), (BLOCKS, 1, 1), 256, |launch| {
                         launch.arg(&re).arg(&im).arg(&pc).arg(&ps);
-                        launch.arg(&interaction).arg(&count);
+                        launch.arg(&after).arg(&before).arg(&count);
                     })
             }
         });

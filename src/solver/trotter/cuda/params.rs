@@ -47,7 +47,7 @@ pub(super) struct Fused<T> {
     pub secants: [T; 3],
     pub outer_tangents: [T; 4],
     pub outer_secants: [T; 4],
-    pub interaction: T,
+    pub interaction: [T; 2],
 }
 
 /// Regions that `summing_steps` sums over at most.
@@ -81,7 +81,7 @@ pub(super) struct Line<T> {
     pub steps: i32,
     pub tangents: [T; 3],
     pub secants: [T; 3],
-    pub interaction: T,
+    pub interaction: [T; 2],
 }
 
 #[repr(C)]
@@ -94,7 +94,7 @@ pub(super) struct Space<T> {
     pub chunk: i32,
     pub tangents: [T; 3],
     pub secants: [T; 3],
-    pub interaction: T,
+    pub interaction: [T; 2],
 }
 
 #[repr(C)]
@@ -137,7 +137,7 @@ pub(super) struct Columns<T> {
     pub grid: Lattice,
     pub tangents: [T; 3],
     pub secants: [T; 3],
-    pub interaction: T,
+    pub interaction: [T; 2],
 }
 
 #[repr(C)]

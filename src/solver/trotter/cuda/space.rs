@@ -103,7 +103,7 @@ impl<T: OnCuda> Cuda<T> {
             chunk: i32::try_from(chunk).unwrap_or(i32::MAX),
             tangents: substep.angles.map(|angle| T::of(angle.tan())),
             secants: substep.angles.map(|angle| T::of(1.0 / angle.cos())),
-            interaction: T::of(substep.interaction(self.phase_interaction)),
+            interaction: substep.interaction(self.phase_interaction).map(T::of),
         };
         let pairs = u32::try_from(self.grid.size()[2].div_ceil(2)).unwrap_or(0);
         let blocks = (across, along, pairs.div_ceil(chunk));

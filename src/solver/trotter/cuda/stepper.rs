@@ -113,7 +113,7 @@ impl<T: OnCuda> Sweeper<T> for Cuda<T> {
 
     fn apply_table(&mut self, table: usize) {
         self.changed();
-        self.phases(table, 0.0);
+        self.phases(table, [0.0; 2]);
     }
 
     fn substep(&mut self, scheme: &Scheme, i: usize) {

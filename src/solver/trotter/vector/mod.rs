@@ -65,8 +65,9 @@ impl<T: Vectors> Vector<T> {
         }
     }
 
-    /// One pass: bonds, then phases of a table and those of the interaction, g τ where g is the same at all sites, and τ.
-    fn pass(&mut self, sweep: Option<(Sweep, bool)>, phases: Option<(usize, [f64; 2])>) {
+    /// One pass: bonds, then phases of a table and those of the interaction, g τ where g is the same at all sites, and τ, as
+    /// [`Substep::interaction`](super::scheme::Substep::interaction) gives them.
+    fn pass(&mut self, sweep: Option<(Sweep, bool)>, phases: Option<(usize, [[f64; 2]; 2])>) {
         let bonds = sweep.map(|(sweep, imaginary)| Bonds {
             axis: sweep.axis,
             odd: sweep.odd,
@@ -76,8 +77,8 @@ impl<T: Vectors> Vector<T> {
         });
         let phases = phases.map(|(table, [interaction, scale])| Phases {
             factors: &self.tables[table],
-            interaction: T::of(interaction),
-            strengths: (self.strengths.as_ref().filter(|_| scale != 0.0)).map(|own| (own, T::of(scale))),
+            interaction: interaction.map(T::of),
+            strengths: (self.strengths.as_ref().filter(|_| scale[0] != 0.0)).map(|own| (own, scale.map(T::of))),
         });
         Pass::new(&self.layout, &mut self.field, &self.open, &self.peierls, bonds, phases).run(self.level);
     }
@@ -140,7 +141,7 @@ impl<T: Vectors> Sweeper<T> for Vector<T> {
     }
 
     fn apply_table(&mut self, table: usize) {
-        self.pass(None, Some((table, [0.0; 2])));
+        self.pass(None, Some((table, [[0.0; 2]; 2])));
     }
 
     fn substep(&mut self, scheme: &Scheme, i: usize) {

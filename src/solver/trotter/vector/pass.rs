@@ -37,10 +37,10 @@ pub(super) struct Bonds<'a, T> {
 #[derive(Clone, Copy)]
 pub(super) struct Phases<'a, T> {
     pub factors: &'a Planes<T>,
-    /// g τ of the interaction, where g is the same at all sites.
-    pub interaction: T,
+    /// g τ of the interaction, for the densities after and before the factors, where g is the same at all sites.
+    pub interaction: [T; 2],
     /// g at every site in the planes of real parts, and τ, where layers set it.
-    pub strengths: Option<(&'a Planes<T>, T)>,
+    pub strengths: Option<(&'a Planes<T>, [T; 2])>,
 }
 
 /// A pass over a field.
@@ -323,22 +323,20 @@ impl<'a, T: Vectors> Pass<'a, T> {
                 let sites = self.columns(row, colour ^ self.layout.parity(row));
                 let factors = [0, 1].map(|part| phases.factors.planes[2 * colour + part].as_ptr().add(start));
                 multiply::<L>(sites, factors, places.clone());
-                if let Some((own, scale)) = phases.strengths {
-                    let first = start + places.start;
-                    let strengths = &own.planes[2 * colour][first..first + places.len()];
-                    let re = std::slice::from_raw_parts_mut(sites.re.add(places.start), places.len());
-                    let im = std::slice::from_raw_parts_mut(sites.im.add(places.start), places.len());
-                    for ((re, im), g) in re.iter_mut().zip(im).zip(strengths) {
-                        let value = interact(Complex::new(*re, *im), scale * *g);
-                        (*re, *im) = (value.re, value.im);
-                    }
-                } else if phases.interaction != T::zero() {
-                    let re = std::slice::from_raw_parts_mut(sites.re.add(places.start), places.len());
-                    let im = std::slice::from_raw_parts_mut(sites.im.add(places.start), places.len());
-                    for (re, im) in re.iter_mut().zip(im) {
-                        let value = interact(Complex::new(*re, *im), phases.interaction);
-                        (*re, *im) = (value.re, value.im);
-                    }
+                if phases.strengths.is_none() && phases.interaction[0] == T::zero() {
+                    continue;
+                }
+                let first = start + places.start;
+                let own =
+                    (phases.strengths).map(|(own, scale)| (&own.planes[2 * colour][first..][..places.len()], scale));
+                let factors = [0, 1].map(|part| &phases.factors.planes[2 * colour + part][first..][..places.len()]);
+                let re = std::slice::from_raw_parts_mut(sites.re.add(places.start), places.len());
+                let im = std::slice::from_raw_parts_mut(sites.im.add(places.start), places.len());
+                for (n, (re, im)) in re.iter_mut().zip(im).enumerate() {
+                    let strength = own.map_or(phases.interaction, |(own, scale)| scale.map(|scale| scale * own[n]));
+                    let factor = Complex::new(factors[0][n], factors[1][n]);
+                    let value = interact(Complex::new(*re, *im), factor, strength);
+                    (*re, *im) = (value.re, value.im);
                 }
             }
         }

@@ -41,8 +41,8 @@ struct Turned {
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 struct Phases {
     count: u32,
-    interaction: f32,
-    rest: [u32; 2],
+    interaction: [f32; 2],
+    rest: u32,
 }
 
 /// `Gather` of the kernels, in 256 bytes.
@@ -192,7 +192,7 @@ impl Wgpu {
         }
         let products = |plane: usize| -> Result<Vec<Launches>, WgpuError> {
             (0..self.tables.len())
-                .map(|table| Ok(vec![self.product(plane, table, 0.0)?]))
+                .map(|table| Ok(vec![self.product(plane, table, [0.0; 2])?]))
                 .collect()
         };
         let products = [products(0)?, if self.most > 0 { products(1)? } else { Vec::new() }];
@@ -238,15 +238,20 @@ impl Wgpu {
     }
 
     /// A plane times a table, and the interaction's phase.
-    fn product(&self, plane: usize, table: usize, interaction: f64) -> Result<(Kernel, Bind, [usize; 3]), WgpuError> {
-        let constants = [("INTERACTION", f64::from(u8::from(interaction != 0.0)))];
+    fn product(
+        &self,
+        plane: usize,
+        table: usize,
+        interaction: [f64; 2],
+    ) -> Result<(Kernel, Bind, [usize; 3]), WgpuError> {
+        let constants = [("INTERACTION", f64::from(u8::from(interaction[0] != 0.0)))];
         let kernel = self.stream.device().kernel(SOURCE, "multiply", &TURN, &constants)?;
         let sites = self.grid.sites();
         #[expect(clippy::cast_possible_truncation, reason = "rounded to the precision of the run")]
         let constants = Phases {
             count: u32::try_from(sites).unwrap_or(u32::MAX),
-            interaction: interaction as f32,
-            rest: [0; 2],
+            interaction: interaction.map(|g| g as f32),
+            rest: 0,
         };
         let constants = self.stream.list("constants of the phases", &[constants])?;
         let bind = self.bind(&kernel, &constants, &self.planes[plane], &self.tables[table]);

@@ -47,8 +47,8 @@ struct Params {
     size: [i32; 2],
     periodic: [i32; 2],
     steps: i32,
-    interaction: f32,
-    unused: [f32; 2],
+    unused: f32,
+    interaction: [f32; 2],
     x_even: [f32; 2],
     x_odd: [f32; 2],
     x_odd_again: [f32; 2],
@@ -128,7 +128,7 @@ impl Wgpu {
         let launch = |substep: &Substep, steps: usize| -> Result<([Bind; 2], [usize; 3]), WgpuError> {
             #[expect(clippy::cast_possible_truncation, reason = "rounded to the precision of the run")]
             let params = Params {
-                interaction: substep.interaction(problem.phase_interaction()) as f32,
+                interaction: substep.interaction(problem.phase_interaction()).map(|g| g as f32),
                 ..Params::new(size, periodic, substep, steps, scheme.imaginary)
             };
             let params = self.stream.list("constants of the steps", &[params])?;

@@ -1,0 +1,92 @@
+//! Bohm's trajectories of a quantum scene.
+
+use super::cards::List;
+use super::layers_panel::{point, tidy};
+use super::widgets::{button, hint, row};
+use crate::scene::SceneFile;
+use crate::scene::file::TrajectoryFile;
+use egui::{DragValue, TextEdit, Ui};
+use lucide_icons::Icon;
+
+const LIST: List = List {
+    noun: "trajectory",
+    ordered: false,
+    needed: false,
+};
+
+/// Shows the list; edits `file`.
+pub fn show(ui: &mut Ui, file: &mut SceneFile) {
+    let extent: Vec<f64> = file.grid.size.iter().map(|&n| n as f64 * file.grid.spacing).collect();
+    let speed = extent.iter().copied().fold(0.0, f64::max) / 400.0;
+    let end = file.time.end.unwrap_or(100.0);
+    LIST.show(ui, &mut file.trajectories, title, |ui, one| {
+        body(ui, one, &extent, speed, end)
+    });
+    if file.trajectories.is_empty() {
+        hint(
+            ui,
+            "Bohm's trajectories follow the current of ψ, dx/dt = j/|ψ|², from where they begin.",
+        );
+    }
+    if ui
+        .add(button(Icon::Plus, "Trajectory"))
+        .accessible_name("Add trajectory")
+        .clicked()
+    {
+        let taken = |name: &String| file.trajectories.iter().any(|one| one.names().contains(name));
+        let name = (1..).map(|n| format!("path {n}")).find(|name| !taken(name));
+        // Where the first packet stands there is something to follow.
+        let packet = file.packets.first().map(|packet| packet.center.clone());
+        file.trajectories.push(TrajectoryFile {
+            name: name.unwrap_or_default(),
+            from: packet.unwrap_or_else(|| extent.iter().map(|length| tidy(length / 2.0)).collect()),
+            ..TrajectoryFile::default()
+        });
+    }
+}
+
+fn title(one: &TrajectoryFile) -> String {
+    match one.number() {
+        1 => one.name.clone(),
+        count => format!("{}, {count} of them", one.name),
+    }
+}
+
+fn body(ui: &mut Ui, one: &mut TrajectoryFile, extent: &[f64], speed: f64, end: f64) {
+    row(
+        ui,
+        "Name",
+        "In tables and predictions; with several the number stands behind it.",
+        |ui| {
+            let field = TextEdit::singleline(&mut one.name).desired_width(f32::INFINITY);
+            ui.add(field).accessible_name("Name of the trajectory")
+        },
+    );
+    point(ui, "From", &mut one.from, speed);
+    row(ui, "Several", "At even distances on a straight line.", |ui| {
+        let mut several = one.to.is_some();
+        if ui.checkbox(&mut several, "").accessible_name("Several").changed() {
+            let last = extent.len() - 1;
+            let mut to = one.from.clone();
+            to[last] = tidy((to[last] + extent[last] / 8.0).min(extent[last] * 0.98));
+            one.to = several.then_some(to);
+            one.count = None;
+        }
+    });
+    if one.to.is_some() {
+        let mut count = one.number();
+        row(ui, "Number", "How many there are.", |ui| {
+            ui.name_inputs("Number of trajectories", |ui| {
+                ui.add(DragValue::new(&mut count).range(2..=200).speed(0.1))
+            })
+        });
+        one.count = Some(count);
+    }
+    if let Some(to) = &mut one.to {
+        point(ui, "To", to, speed);
+    }
+    row(ui, "From t", "When it begins.", |ui| {
+        let drag = DragValue::new(&mut one.at).range(0.0..=f64::MAX).speed(end / 400.0);
+        ui.name_inputs("From t", |ui| ui.add(drag));
+    });
+}

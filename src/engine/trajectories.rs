@@ -1,0 +1,287 @@
+//! Bohm's trajectories while a run goes on, and the flow that is drawn over its picture.
+//!
+//! Trajectories take every step: they need the field before and after it, so that a step costs a copy of the field more, and is taken by itself.
+
+use super::engine::Engine;
+use super::{EngineError, Phase};
+use crate::field::FieldData;
+use crate::physics::trajectory;
+use crate::physics::{Currents, Trajectory};
+use crate::scene::Scenario;
+use crate::scene::scenario::Flow;
+use crate::solver::{Clock, SolverState};
+use crate::space::FlowMap;
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// Names in a checkpoint.
+const TIMES: &str = "trajectory.times";
+const PLACES: &str = "trajectory.places";
+
+/// The paths so far.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Paths {
+    starts: Vec<Trajectory>,
+    times: Vec<f64>,
+    /// Where each stood at each time, lengths; NaN before it began. All of one time lie together.
+    places: Vec<[f64; 3]>,
+}
+
+/// A path as pictures show it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ShownPath {
+    /// The number of its list; those of a list have one colour.
+    pub group: usize,
+    /// Its places in a plane, lengths, from when it began; the last is where it stands.
+    pub points: Vec<[f64; 2]>,
+}
+
+impl Paths {
+    /// Those of a scene, which begin at the clock's time or later.
+    #[must_use]
+    pub fn of(scenario: &Scenario, clock: &Clock) -> Self {
+        let mut paths = Self {
+            starts: scenario.trajectories().to_vec(),
+            ..Self::default()
+        };
+        if !paths.is_empty() {
+            let row = vec![[f64::NAN; 3]; paths.starts.len()];
+            paths.push(clock, row);
+        }
+        paths
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.starts.is_empty()
+    }
+
+    /// Their times.
+    #[must_use]
+    pub fn times(&self) -> &[f64] {
+        &self.times
+    }
+
+    /// Where all stood at one of the times, lengths; NaN before they began.
+    #[must_use]
+    pub fn row(&self, n: usize) -> &[[f64; 3]] {
+        let count = self.starts.len();
+        &self.places[n * count..(n + 1) * count]
+    }
+
+    /// Where they stand.
+    #[must_use]
+    pub fn now(&self) -> &[[f64; 3]] {
+        self.times.len().checked_sub(1).map_or(&[], |last| self.row(last))
+    }
+
+    /// The coordinate of a prediction, `NAME.x`; `None` where it is about something else, or has not begun.
+    #[must_use]
+    pub fn by_name(&self, name: &str) -> Option<f64> {
+        let (name, axis) = name.rsplit_once('.')?;
+        let axis = ["x", "y", "z"].iter().position(|known| *known == axis)?;
+        let place = self.starts.iter().position(|start| start.name == name)?;
+        self.now().get(place).map(|at| at[axis]).filter(|value| !value.is_nan())
+    }
+
+    /// A new row; those whose time has come begin.
+    fn push(&mut self, clock: &Clock, mut row: Vec<[f64; 3]>) {
+        for (place, start) in row.iter_mut().zip(&self.starts) {
+            if place[0].is_nan() && clock.time >= start.at - 0.5 * clock.time_step.abs() {
+                *place = start.from;
+            }
+        }
+        self.times.push(clock.time);
+        self.places.extend(row);
+    }
+
+    /// Follows one step from field to field; `clock` stands behind it.
+    fn step(&mut self, currents: &Currents, fields: [&FieldData; 2], clock: &Clock) {
+        let moved = |at: &[f64; 3]| {
+            if at[0].is_nan() {
+                *at
+            } else {
+                trajectory::step(currents, fields, clock.time_step, *at)
+            }
+        };
+        let row = self.now().par_iter().map(moved).collect();
+        self.push(clock, row);
+    }
+
+    /// Goes on with other trajectories: those that were there before keep their paths, new ones begin here.
+    fn update(&mut self, scenario: &Scenario, clock: &Clock) {
+        if self.starts == scenario.trajectories() {
+            return;
+        }
+        let mut next = Self::of(scenario, clock);
+        let known: Vec<Option<usize>> = (next.starts.iter())
+            .map(|start| self.starts.iter().position(|old| old == start))
+            .collect();
+        if known.iter().any(Option::is_some) {
+            let fresh = next.now().to_vec();
+            (next.times, next.places) = (self.times.clone(), Vec::new());
+            for n in 0..self.times.len() {
+                let last = n + 1 == self.times.len();
+                let row = known.iter().zip(&fresh).map(|(known, fresh)| match known {
+                    Some(place) => self.row(n)[*place],
+                    None if last => *fresh,
+                    None => [f64::NAN; 3],
+                });
+                next.places.extend(row);
+            }
+        }
+        *self = next;
+    }
+
+    /// Keeps at most `most` times by forgetting every other one; the last stays.
+    pub(super) fn limit(&mut self, most: usize) {
+        if self.times.len() <= most.max(2) {
+            return;
+        }
+        let last = self.times.len() - 1;
+        let kept: Vec<usize> = (0..=last).filter(|n| (last - n).is_multiple_of(2)).collect();
+        let places = kept.iter().flat_map(|n| self.row(*n).to_vec()).collect();
+        self.times = kept.iter().map(|n| self.times[*n]).collect();
+        self.places = places;
+    }
+
+    /// At most about `most` points of each path.
+    #[must_use]
+    pub fn shown(&self, most: usize) -> Vec<ShownPath> {
+        let stride = self.times.len().div_ceil(most.max(1)).max(1);
+        let last = self.times.len().saturating_sub(1);
+        let kept: Vec<usize> = (0..self.times.len())
+            .filter(|n| (last - n).is_multiple_of(stride))
+            .collect();
+        let path = |place: usize| {
+            let points = kept.iter().map(|n| self.row(*n)[place]);
+            ShownPath {
+                group: self.starts[place].group,
+                points: points.filter(|at| !at[0].is_nan()).map(|[x, y, _]| [x, y]).collect(),
+            }
+        };
+        (0..self.starts.len()).map(path).collect()
+    }
+
+    /// The paths up to the first time that is not before `time`.
+    pub(super) fn until(&self, time: f64) -> Self {
+        let mut part = self.clone();
+        let rows = (self.times.iter().position(|known| *known >= time)).map_or(self.times.len(), |last| last + 1);
+        part.times.truncate(rows);
+        part.places.truncate(rows * self.starts.len());
+        part
+    }
+
+    /// Adds the paths to a state that is saved.
+    pub(super) fn store(&self, state: &mut SolverState) {
+        if self.is_empty() {
+            return;
+        }
+        let flat = self.places.as_flattened().to_vec();
+        state
+            .arrays
+            .push((TIMES.to_owned(), FieldData::Float64(self.times.clone())));
+        state.arrays.push((PLACES.to_owned(), FieldData::Float64(flat)));
+    }
+
+    /// Takes them out of a state; what does not belong to the same trajectories is left aside.
+    pub(super) fn restore(&mut self, state: &mut SolverState) {
+        let mut take = |name: &str| {
+            let place = state.arrays.iter().position(|(known, _)| known == name)?;
+            match state.arrays.remove(place).1 {
+                FieldData::Float64(values) => Some(values),
+                _ => None,
+            }
+        };
+        let (times, flat) = (take(TIMES), take(PLACES));
+        let Some((times, flat)) = times.zip(flat) else { return };
+        if flat.len() == 3 * times.len() * self.starts.len() && !times.is_empty() {
+            self.places = flat.chunks_exact(3).map(|at| [at[0], at[1], at[2]]).collect();
+            self.times = times;
+        }
+    }
+}
+
+/// The currents of the scene that they were made for.
+pub(super) type KeptCurrents = Option<(Arc<Scenario>, Currents)>;
+
+impl Engine {
+    /// The paths so far.
+    #[must_use]
+    pub fn paths(&self) -> &Paths {
+        &self.paths
+    }
+
+    /// The field now, if a trajectory needs it before the next step; `known` is that of the last step, if nothing happened since.
+    pub(super) fn field_before(
+        &mut self,
+        known: Option<(Option<Phase>, FieldData)>,
+    ) -> Result<Option<FieldData>, EngineError> {
+        if self.paths.is_empty() {
+            return Ok(None);
+        }
+        match known {
+            Some((phase, field)) if phase == self.phase() => Ok(Some(field)),
+            _ => Ok(Some(self.solver.field()?)),
+        }
+    }
+
+    /// Follows the step that was just taken.
+    pub(super) fn follow_paths(&mut self, before: &FieldData, after: &FieldData) {
+        let clock = self.clock();
+        if let Some((scenario, currents)) = self.take_currents() {
+            self.paths.step(&currents, [before, after], &clock);
+            self.currents = Some((scenario, currents));
+        }
+    }
+
+    /// The currents of the medium as it is now, to be given back; `None` for sound.
+    fn take_currents(&mut self) -> KeptCurrents {
+        let present = self.present_scenario();
+        let kept = self.currents.take().filter(|(of, _)| Arc::ptr_eq(of, &present));
+        kept.or_else(|| {
+            let quantum = present.model().quantum()?;
+            let currents = Currents::of(&quantum, present.medium());
+            Some((present, currents))
+        })
+    }
+
+    /// Goes on with the trajectories of another scene.
+    pub(super) fn update_paths(&mut self, scenario: &Scenario) {
+        let clock = self.clock();
+        self.paths.update(scenario, &clock);
+    }
+
+    /// What flows over the plane now, where the scene's view asks for it.
+    ///
+    /// # Errors
+    /// If the back end fails.
+    pub fn flow(&mut self) -> Result<Option<FlowMap>, EngineError> {
+        let grid = self.scenario.grid().clone();
+        if self.scenario.view().flow == Flow::None || grid.rank() != 2 {
+            return Ok(None);
+        }
+        let [nx, ny, _] = grid.size();
+        let Some((scenario, currents)) = self.take_currents() else {
+            let means = self.solver.mean_intensity()?;
+            let sites = nx * ny;
+            let map = FlowMap::fill([nx, ny], |j, out| {
+                for (i, flow) in out.iter_mut().enumerate() {
+                    *flow = [0, 1].map(|axis| f64::from(means[axis * sites + j * nx + i]));
+                }
+            });
+            return Ok(Some(map));
+        };
+        let field = self.solver.field();
+        let map = field.map(|psi| {
+            FlowMap::fill([nx, ny], |j, out| {
+                for (i, flow) in out.iter_mut().enumerate() {
+                    *flow = [0, 1].map(|axis| currents.at_site(&psi, [i, j, 0], axis));
+                }
+            })
+        });
+        self.currents = Some((scenario, currents));
+        Ok(Some(map?))
+    }
+}

@@ -1,0 +1,238 @@
+//! The probability current of ψ on the lattice, and the velocity of Bohm's trajectories.
+//!
+//! With H = −J Σ_b (c_b |upper⟩⟨lower| + h.c.) + diagonal, d|ψ|²/dt at a site is what its bonds bring: through the bond from `lower` to `upper` there flows
+//! j = 2Ja Im[(c ψ_lower)* ψ_upper], in units of density times velocity; for c = 1 and J = 1/(2ma²) it is the lattice's (1/m) Im ψ*∂ψ. A magnetic field and a frame that rotates
+//! are in the phases of c ([`Bonds`]), so that j does not depend on the gauge.
+
+use super::{Bonds, Medium, Quantum, Sets};
+use crate::field::FieldData;
+use crate::grid::Grid;
+use num_complex::Complex64;
+use std::f64::consts::TAU;
+
+/// What currents are read with: the bonds of a scene.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Currents {
+    grid: Grid,
+    /// 2Ja.
+    factor: f64,
+    flux: f64,
+    bonds: Option<Bonds>,
+    /// Walls, x fastest; empty = none.
+    walls: Vec<bool>,
+}
+
+impl Currents {
+    /// Those of a scene.
+    #[must_use]
+    pub fn of(quantum: &Quantum, medium: &Medium) -> Self {
+        let grid = medium.grid().clone();
+        let [nx, ny, _] = grid.size();
+        let mut walls = Vec::new();
+        if medium.has(Sets::Wall) {
+            walls = vec![false; grid.sites()];
+            for (row, out) in walls.chunks_mut(nx).enumerate() {
+                medium.wall_row(row % ny, row / ny, 0..nx, out);
+            }
+        }
+        Self {
+            factor: 2.0 * quantum.hopping * grid.spacing(),
+            flux: quantum.flux,
+            bonds: Bonds::of(quantum, medium),
+            walls,
+            grid,
+        }
+    }
+
+    /// The lattice.
+    #[must_use]
+    pub fn grid(&self) -> &Grid {
+        &self.grid
+    }
+
+    /// The site after one along an axis; `None` where the grid ends.
+    fn next(&self, site: [usize; 3], axis: usize) -> Option<[usize; 3]> {
+        let sites = self.grid.size()[axis];
+        let mut next = site;
+        if site[axis] + 1 < sites {
+            next[axis] += 1;
+        } else if self.grid.is_periodic(axis) && sites > 1 {
+            next[axis] = 0;
+        } else {
+            return None;
+        }
+        Some(next)
+    }
+
+    /// j through the bond from a site to the next along an axis; 0 where there is no bond.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
+    pub fn through(&self, psi: &FieldData, site: [usize; 3], axis: usize) -> f64 {
+        let Some(next) = self.next(site, axis) else { return 0.0 };
+        let (lower, upper) = (self.grid.index(site), self.grid.index(next));
+        let is_wall = |site: usize| self.walls.get(site).copied().unwrap_or(false);
+        if is_wall(lower) || is_wall(upper) {
+            return 0.0;
+        }
+        let coupling = match &self.bonds {
+            Some(bonds) => bonds.at(axis, lower),
+            None if axis == 0 && self.flux != 0.0 => Complex64::cis(-TAU * self.flux * site[1] as f64),
+            None => Complex64::ONE,
+        };
+        self.factor * ((coupling * psi.at(lower)).conj() * psi.at(upper)).im
+    }
+
+    /// j at a site along an axis: the mean of its two bonds.
+    #[must_use]
+    pub fn at_site(&self, psi: &FieldData, site: [usize; 3], axis: usize) -> f64 {
+        let sites = self.grid.size()[axis];
+        let mut before = site;
+        let below = if site[axis] > 0 {
+            before[axis] -= 1;
+            self.through(psi, before, axis)
+        } else if self.grid.is_periodic(axis) && sites > 1 {
+            before[axis] = sites - 1;
+            self.through(psi, before, axis)
+        } else {
+            0.0
+        };
+        f64::midpoint(below, self.through(psi, site, axis))
+    }
+
+    /// |ψ|² and j at a place in sites, linear between sites and between the middles of bonds; site n stands at n. Places beyond the ends count as the ends, those of a ring as
+    /// what they are.
+    #[must_use]
+    pub fn between(&self, psi: &FieldData, at: [f64; 3]) -> (f64, [f64; 3]) {
+        let rank = self.grid.rank();
+        let density = self.linear(at, [0.0; 3], &|site| psi.at(self.grid.index(site)).norm_sqr());
+        let mut current = [0.0; 3];
+        for (axis, current) in current.iter_mut().enumerate().take(rank) {
+            let mut shift = [0.0; 3];
+            shift[axis] = 0.5;
+            *current = self.linear(at, shift, &|site| self.through(psi, site, axis));
+        }
+        (density, current)
+    }
+
+    /// A value of sites that stand `shift` behind their numbers, linear in between.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_precision_loss,
+        clippy::cast_sign_loss,
+        reason = "places on the grid, far below 2^52"
+    )]
+    fn linear(&self, at: [f64; 3], shift: [f64; 3], value: &dyn Fn([usize; 3]) -> f64) -> f64 {
+        let rank = self.grid.rank();
+        let (mut low, mut part) = ([0_usize; 3], [0.0; 3]);
+        let mut high = [0_usize; 3];
+        for axis in 0..rank {
+            let sites = self.grid.size()[axis];
+            let place = at[axis] - shift[axis];
+            if self.grid.is_periodic(axis) {
+                let floor = place.floor();
+                low[axis] = floor.rem_euclid(sites as f64) as usize % sites;
+                high[axis] = (low[axis] + 1) % sites;
+                part[axis] = place - floor;
+            } else {
+                let place = place.clamp(0.0, (sites - 1) as f64);
+                low[axis] = (place.floor() as usize).min(sites.saturating_sub(2));
+                high[axis] = (low[axis] + 1).min(sites - 1);
+                part[axis] = place - low[axis] as f64;
+            }
+        }
+        let mut sum = 0.0;
+        for corner in 0..1_usize << rank {
+            let (mut site, mut weight) = ([0; 3], 1.0);
+            for axis in 0..rank {
+                let upper = corner >> axis & 1 == 1;
+                site[axis] = if upper { high[axis] } else { low[axis] };
+                weight *= if upper { part[axis] } else { 1.0 - part[axis] };
+            }
+            if weight != 0.0 {
+                sum += weight * value(site);
+            }
+        }
+        sum
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::cast_precision_loss, reason = "tests")]
+mod tests {
+    use super::*;
+    use crate::grid::Edge;
+
+    fn quantum(flux: f64) -> Quantum {
+        Quantum {
+            hopping: 0.7,
+            diagonal: 0.0,
+            mass: None,
+            interaction: 0.0,
+            flux,
+        }
+    }
+
+    /// A plane wave carries |ψ|² · 2Ja sin(ka) everywhere, between sites as well: both are constant.
+    #[test]
+    fn a_plane_wave_carries_its_density_at_the_group_velocity() {
+        let (n, a) = (24, 0.5);
+        let grid = Grid::new(&[n, 4], a).with_edges([Edge::Periodic; 3], 0);
+        let k = TAU * 3.0 / (n as f64 * a);
+        let psi = FieldData::Complex128(
+            (0..grid.sites())
+                .map(|site| Complex64::cis(k * a * grid.site(site)[0] as f64) * 0.3)
+                .collect(),
+        );
+        let currents = Currents::of(&quantum(0.0), &Medium::new(grid, Vec::new()));
+        let expected = 0.09 * 2.0 * 0.7 * a * (k * a).sin();
+        for x in [0.0, 3.2, 23.9, 24.7, -0.4] {
+            let (density, current) = currents.between(&psi, [x, 1.3, 0.0]);
+            assert!((density - 0.09).abs() < 1e-14);
+            assert!(
+                (current[0] - expected).abs() < 1e-14 && current[1].abs() < 1e-14,
+                "{current:?}"
+            );
+        }
+    }
+
+    /// What flows into a site is what its density gains: d|ψ|²/dt = 2 Im ψ*(Hψ) = −div j, with a flux as without.
+    #[test]
+    fn the_current_is_what_the_density_gains() {
+        let grid = Grid::new(&[5, 6], 1.0);
+        let values: Vec<Complex64> = (0..30)
+            .map(|n| Complex64::new((n as f64 * 1.7).sin(), (n as f64 * 0.9).cos()))
+            .collect();
+        for flux in [0.0, 0.13] {
+            let quantum = quantum(flux);
+            let currents = Currents::of(&quantum, &Medium::new(grid.clone(), Vec::new()));
+            let psi = FieldData::Complex128(values.clone());
+            for site in 0..30 {
+                let [i, j, _] = grid.site(site);
+                let mut around = Complex64::ZERO;
+                let turn = Complex64::cis(-TAU * flux * j as f64);
+                if i > 0 {
+                    around += turn * values[site - 1];
+                }
+                if i < 4 {
+                    around += turn.conj() * values[site + 1];
+                }
+                if j > 0 {
+                    around += values[site - 5];
+                }
+                if j < 5 {
+                    around += values[site + 5];
+                }
+                let gain = 2.0 * (values[site].conj() * (-quantum.hopping * around)).im;
+                let at = |i: usize, j: usize, axis| currents.through(&psi, [i, j, 0], axis);
+                let mut brought = -at(i, j, 0) - at(i, j, 1);
+                if i > 0 {
+                    brought += at(i - 1, j, 0);
+                }
+                if j > 0 {
+                    brought += at(i, j - 1, 1);
+                }
+                assert!((gain - brought).abs() < 1e-13, "site {site}: {gain} is not {brought}");
+            }
+        }
+    }
+}

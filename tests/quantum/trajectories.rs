@@ -1,0 +1,131 @@
+//! Bohm's trajectories of whole runs: against exact ones, whatever the run is cut into, back by an echo, on from a checkpoint.
+
+use ripplon::engine::Engine;
+use ripplon::solver::read_scene_text;
+use std::sync::Arc;
+
+fn engine(text: &str) -> Engine {
+    let (_, scenario) = read_scene_text(text, None, &[]).unwrap();
+    Engine::new(Arc::new(scenario)).unwrap()
+}
+
+/// A Gaussian of σ = 12 sites on a line of 401, and what follows.
+fn line(rest: &str) -> String {
+    format!(
+        "format = 1\ntitle = \"t\"\n[grid]\nsize = [401]\nspacing = 0.1\n[quantum]\nmass = 1.0\n[time]\nstep = 0.002\nend = 2.0\n\
+         [solver]\nprecision = \"double\"\n[[packet]]\ncenter = 20.0\nwidth = 1.2\nmomentum = 0.0\n{rest}"
+    )
+}
+
+/// x(t) − c = (x(0) − c) σ(t)/σ(0). The lattice differs from the continuum by (a/σ)²/24 and interpolation by (a/σ)²/8 of a way of 0.5: some 5e-4; σ(2)/σ(0) is 1.218.
+#[test]
+fn a_free_gaussian_carries_its_trajectories_with_its_width() {
+    let mut engine = engine(&line(
+        "[[trajectory]]\nname = \"p\"\nfrom = 17.0\nto = 23.0\ncount = 5\n[[trajectory]]\nname = \"late\"\nfrom = 21.0\nat = 1.0\n",
+    ));
+    engine.advance(400).unwrap();
+    assert_eq!(engine.paths().by_name("late.x"), None, "its time has not come");
+    engine.advance(600).unwrap();
+    let spread = |t: f64| (1.0 + (t / (2.0 * 1.44)).powi(2)).sqrt();
+    for n in 0..5 {
+        let start = -3.0 + 1.5 * f64::from(n);
+        let found = engine.paths().by_name(&format!("p {}.x", n + 1)).unwrap();
+        let exact = 20.0 + start * spread(2.0);
+        assert!((found - exact).abs() < 1e-3, "{found} is not {exact}");
+    }
+    let late = engine.paths().by_name("late.x").unwrap();
+    let exact = 20.0 + spread(2.0) / spread(1.0);
+    assert!((late - exact).abs() < 1e-3, "{late} is not {exact}");
+}
+
+/// One call of 60 steps, 60 calls of one, a snapshot gone back to, and a checkpoint: the same bits.
+#[test]
+fn how_a_run_is_cut_changes_nothing() {
+    let text = line("[[trajectory]]\nname = \"p\"\nfrom = 18.5\n");
+    let place = |engine: &Engine| engine.paths().now()[0][0].to_bits();
+    let mut whole = engine(&text);
+    whole.advance(60).unwrap();
+    let mut single = engine(&text);
+    for _ in 0..60 {
+        single.advance(1).unwrap();
+    }
+    assert_eq!(place(&single), place(&whole));
+    let mut back = engine(&text);
+    back.advance(20).unwrap();
+    back.snapshot().unwrap();
+    let file = tempfile::NamedTempFile::new().unwrap();
+    back.save_checkpoint(file.path()).unwrap();
+    back.advance(30).unwrap();
+    back.restore().unwrap();
+    assert_eq!(back.paths().times().len(), 21);
+    back.advance(40).unwrap();
+    assert_eq!(place(&back), place(&whole));
+    let scenario = Arc::clone(whole.scenario());
+    let (mut resumed, remarks) = Engine::resume(scenario, file.path()).unwrap();
+    assert!(remarks.is_empty(), "{remarks:?}");
+    resumed.advance(40).unwrap();
+    assert_eq!(place(&resumed), place(&whole));
+    assert_eq!(resumed.paths(), whole.paths());
+}
+
+/// ψ → ψ* turns every velocity round: the way back ends where it began. The scheme is of order 4 in a field that is linear in time, whose way back is its mirror image: what is left is the
+/// Runge–Kutta scheme's own (vΔt/σ)⁵, far below 1e-6.
+#[test]
+fn an_echo_takes_trajectories_back() {
+    let mut engine = engine(&line(
+        "[mirror]\nmethod = \"echo\"\nat = 0.4\n[[trajectory]]\nname = \"p\"\nfrom = 18.5\n",
+    ));
+    engine.advance(200).unwrap();
+    let turned = engine.paths().by_name("p.x").unwrap();
+    assert!(turned < 18.498, "{turned}");
+    engine.advance(200).unwrap();
+    let found = engine.paths().by_name("p.x").unwrap();
+    assert!((found - 18.5).abs() < 1e-6, "{found}");
+}
+
+/// Two beams in phase: what begins above the axis stays above it, and what begins on it stays there.
+#[test]
+fn nothing_crosses_an_axis_of_symmetry() {
+    let mut engine = engine(
+        "format = 1\ntitle = \"t\"\n[grid]\nsize = [40, 61]\nspacing = 1.0\n[quantum]\nmass = 0.5\n[time]\nstep = 0.1\nend = 20.0\n\
+         [solver]\nprecision = \"double\"\n[[packet]]\ncenter = [15.0, 22.0]\nwidth = [4.0, 3.0]\nmomentum = [0.3, 0.0]\n\
+         [[packet]]\ncenter = [15.0, 38.0]\nwidth = [4.0, 3.0]\nmomentum = [0.3, 0.0]\n\
+         [[trajectory]]\nname = \"on\"\nfrom = [15.0, 30.0]\n[[trajectory]]\nname = \"up\"\nfrom = [15.0, 31.0]\nto = [15.0, 40.0]\ncount = 6\n",
+    );
+    engine.advance(200).unwrap();
+    // The pairs of sites are no mirror image of themselves: of second order in Δt, some (JΔt)² of a site in the way of 5.
+    assert!((engine.paths().by_name("on.y").unwrap() - 30.0).abs() < 0.05);
+    for n in 0..engine.paths().times().len() {
+        let row = engine.paths().row(n);
+        let ys: Vec<f64> = row[1..].iter().map(|at| at[1]).collect();
+        assert!(ys[0] > 30.0 && ys.windows(2).all(|pair| pair[0] < pair[1]), "{ys:?}");
+    }
+}
+
+#[test]
+fn what_is_wrong_with_trajectories_is_said() {
+    let faults = |rest: &str| {
+        let read = read_scene_text(&line(rest), None, &[]);
+        read.map(|_| ()).unwrap_err().to_string()
+    };
+    for (rest, words) in [
+        ("[[trajectory]]\nname = \"p\"\nfrom = 90.0\n", "outside the grid"),
+        ("[[trajectory]]\nname = \"a,b\"\nfrom = 9.0\n", "no name"),
+        ("[[trajectory]]\nname = \"p\"\nfrom = 9.0\ncount = 3\n", "add `to`"),
+        (
+            "[[trajectory]]\nname = \"p\"\nfrom = 9.0\nto = 10.0\ncount = 100000000000\n",
+            "at most 1000",
+        ),
+        (
+            "[[trajectory]]\nname = \"p\"\nfrom = 9.0\n[[trajectory]]\nname = \"p\"\nfrom = 8.0\n",
+            "two trajectories",
+        ),
+        (
+            "[[expect]]\nobservable = \"p.x\"\nat = 1.0\nvalue = 1.0\ntolerance = 0.1\n",
+            "no observable",
+        ),
+    ] {
+        let said = faults(rest);
+        assert!(said.contains(words), "{said}");
+    }
+}
