@@ -179,7 +179,7 @@ impl SweepPanel {
         let (text, origin) = (document.draft.to_toml(), document.path().map(ToOwned::to_owned));
         self.run.begin("sweep", document, ctx, move |scenario, reporter| {
             let sweep = scenario.sweep().cloned().ok_or("the scene has no [sweep]")?;
-            run(SweepPlan { text, origin, sweep }, reporter).map_err(|error| error.to_string())
+            run(&SweepPlan { text, origin, sweep }, reporter).map_err(|error| error.to_string())
         });
     }
 
@@ -316,7 +316,7 @@ fn suggested(draft: &SceneFile, frame: &Frame) -> SweepFile {
 }
 
 /// The thread: checks, runs.
-fn run(plan: SweepPlan, reporter: &Reporter<Progress, ()>) -> Result<(), SweepError> {
+fn run(plan: &SweepPlan, reporter: &Reporter<Progress, ()>) -> Result<(), SweepError> {
     plan.check()?;
     let stop = || reporter.is_stopped();
     let lines = plan.theory_lines(&stop)?;

@@ -4,6 +4,14 @@
 //! strips with walls are cut into shorter pieces, and so are, beside these, strips that sum over regions. Strips are taken in a few ranges, and pieces of a range
 //! equally long, so that the loop over a piece is the same for all warps of a block.
 
+#![allow(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_wrap,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "sites of a plane are fewer than 2^31, times are not negative"
+)]
+
 use super::params::whole;
 use super::sources::Shape;
 use crate::solver::totals::Region;
@@ -255,7 +263,9 @@ mod tests {
     fn walls_at(columns: &[usize]) -> WallMap {
         let mut walls = vec![false; 4000 * 3001];
         for row in walls.chunks_exact_mut(4000) {
-            columns.iter().for_each(|x| row[*x] = true);
+            for x in columns {
+                row[*x] = true;
+            }
         }
         WallMap::new(4000, &walls)
     }

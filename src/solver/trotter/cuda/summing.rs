@@ -15,14 +15,16 @@ const BITS: i32 = 58;
 /// Weights of all sites, and columns and rows, from and to, where they are 1.
 type Weights<T> = (Buffer<T>, [[usize; 2]; 2]);
 
+/// How kernels cut the plane, by their names, for regions.
+type Cuts = (Vec<Region>, Vec<(&'static str, Cut)>);
+
 /// What is summed in this batch.
 pub(super) struct Summing<T: OnCuda> {
     regions: Option<Regions>,
     totals: Option<Buffer<u64>>,
     /// Binary exponent of the unit.
     unit: i32,
-    /// How kernels cut the plane, by their names, and for which regions.
-    cuts: Option<(Vec<Region>, Vec<(&'static str, Cut)>)>,
+    cuts: Option<Cuts>,
     /// |ψ|²/|φ|² of every site, once it was asked for, and of what.
     weights: Option<(u64, Weights<T>)>,
 }
