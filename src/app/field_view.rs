@@ -168,6 +168,7 @@ fn ground<'a>(view: &ViewState, sources: &Sources<'a>, sites: [usize; 2]) -> Gro
         sites,
         z: (grid.rank() == 3).then(|| view.plane() as f64 * grid.spacing()),
         length: sources.units.length,
+        image: Some(&sources.frame.image),
     }
 }
 

@@ -60,6 +60,7 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
             sites: [sites, 1],
             z: None,
             length: sources.units.length,
+            image: None,
         };
         gestures::interact(ui, view, strip(plot), &ground, &response);
     }

@@ -19,6 +19,7 @@ pub fn show(ui: &mut Ui, file: &mut SceneFile) {
     let extent: Vec<f64> = file.grid.size.iter().map(|&n| n as f64 * file.grid.spacing).collect();
     let speed = extent.iter().copied().fold(0.0, f64::max) / 400.0;
     let end = file.time.end.unwrap_or(100.0);
+    let before = names(file);
     LIST.show(ui, &mut file.trajectories, title, |ui, one| {
         body(ui, one, &extent, speed, end)
     });
@@ -43,6 +44,33 @@ pub fn show(ui: &mut Ui, file: &mut SceneFile) {
             ..TrajectoryFile::default()
         });
     }
+    follow(file, &before);
+}
+
+/// The names of all of them.
+fn names(file: &SceneFile) -> Vec<String> {
+    file.trajectories.iter().flat_map(TrajectoryFile::names).collect()
+}
+
+/// Predictions follow a trajectory that was renamed, and go with one that was removed.
+fn follow(file: &mut SceneFile, before: &[String]) {
+    let after = names(file);
+    if after == before {
+        return;
+    }
+    let renamed = after.len() == before.len();
+    file.expectations.retain_mut(|expectation| {
+        let Some((name, axis)) = expectation.observable.as_ref().and_then(|known| known.rsplit_once('.')) else {
+            return true;
+        };
+        let Some(place) = before.iter().position(|old| old == name) else {
+            return true;
+        };
+        if renamed {
+            expectation.observable = Some(format!("{}.{axis}", after[place]));
+        }
+        renamed || after.iter().any(|new| new == name)
+    });
 }
 
 fn title(one: &TrajectoryFile) -> String {
@@ -89,4 +117,41 @@ fn body(ui: &mut Ui, one: &mut TrajectoryFile, extent: &[f64], speed: f64, end: 
         let drag = DragValue::new(&mut one.at).range(0.0..=f64::MAX).speed(end / 400.0);
         ui.name_inputs("From t", |ui| ui.add(drag));
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scene::file::ExpectFile;
+
+    #[test]
+    fn predictions_follow_their_trajectories() {
+        let one = |name: &str| TrajectoryFile {
+            name: name.to_owned(),
+            ..TrajectoryFile::default()
+        };
+        let about = |observable: &str| ExpectFile {
+            observable: Some(observable.to_owned()),
+            ..ExpectFile::default()
+        };
+        let mut file = SceneFile {
+            trajectories: vec![one("a"), one("b")],
+            expectations: vec![about("a.x"), about("b.y"), about("norm")],
+            ..SceneFile::default()
+        };
+        let left = |file: &SceneFile| -> Vec<String> {
+            file.expectations
+                .iter()
+                .filter_map(|expect| expect.observable.clone())
+                .collect()
+        };
+        let before = names(&file);
+        file.trajectories[0].name = "c".to_owned();
+        follow(&mut file, &before);
+        assert_eq!(left(&file), ["c.x", "b.y", "norm"]);
+        let before = names(&file);
+        file.trajectories.remove(1);
+        follow(&mut file, &before);
+        assert_eq!(left(&file), ["c.x", "norm"]);
+    }
 }
