@@ -21,7 +21,7 @@ pub fn show(ui: &mut Ui, file: &mut SceneFile) {
     let end = file.time.end.unwrap_or(100.0);
     let before = names(file);
     LIST.show(ui, &mut file.trajectories, title, |ui, one| {
-        body(ui, one, &extent, speed, end)
+        body(ui, one, &extent, speed, end);
     });
     if file.trajectories.is_empty() {
         hint(
@@ -35,7 +35,8 @@ pub fn show(ui: &mut Ui, file: &mut SceneFile) {
         .clicked()
     {
         let taken = |name: &String| file.trajectories.iter().any(|one| one.names().contains(name));
-        let name = (1..).map(|n| format!("path {n}")).find(|name| !taken(name));
+        let most = file.trajectories.len() + 1;
+        let name = (1..=most).map(|n| format!("path {n}")).find(|name| !taken(name));
         // Where the first packet stands there is something to follow.
         let packet = file.packets.first().map(|packet| packet.center.clone());
         file.trajectories.push(TrajectoryFile {
@@ -66,10 +67,12 @@ fn follow(file: &mut SceneFile, before: &[String]) {
         let Some(place) = before.iter().position(|old| old == name) else {
             return true;
         };
+        let stays = renamed || after.iter().any(|new| new == name);
         if renamed {
-            expectation.observable = Some(format!("{}.{axis}", after[place]));
+            let new = format!("{}.{axis}", after[place]);
+            expectation.observable = Some(new);
         }
-        renamed || after.iter().any(|new| new == name)
+        stays
     });
 }
 
