@@ -366,8 +366,15 @@ impl App {
         if let Some(tour) = self.tour.as_mut().filter(|_| began) {
             tour.begin_anew();
         }
+        // Over the plots where they are open: the wave, its colours and the clock are what the steps are about. Else above the buttons, which they are
+        // about, too.
+        let bottom = if self.settings.plots && !self.bare {
+            ctx.content_rect().bottom() - 40.0
+        } else {
+            self.canvas_area.bottom() - 8.0
+        };
         if let Some(tour) = &mut self.tour
-            && !tour.show(ctx, seen, held)
+            && !tour.show(ctx, seen, held, bottom)
         {
             self.tour = None;
             self.settings.toured = true;
