@@ -28,6 +28,11 @@ pub(super) fn is_upright(ctx: &egui::Context) -> bool {
     system::IN_PAGE && ctx.content_rect().width() < UPRIGHT
 }
 
+/// Whether there is room for one of the panels at the sides only.
+pub(super) fn is_narrow(ctx: &egui::Context) -> bool {
+    ctx.content_rect().width() < NARROW
+}
+
 impl App {
     pub(super) fn panels(&mut self, ui: &mut Ui, wishes: &mut Wishes) {
         let can = Can {
@@ -77,7 +82,7 @@ impl App {
     /// The panels at the left and at the right of the picture.
     fn sides(&mut self, ui: &mut Ui, wishes: &mut Wishes, side: egui::Frame) {
         // A narrow window has room for one side panel beside the picture: the one on the right stays.
-        let narrow = ui.available_width() < NARROW && self.settings.right;
+        let narrow = is_narrow(ui.ctx()) && self.settings.right;
         let mut left = self.settings.left && !narrow;
         Panel::left("left")
             .frame(side)

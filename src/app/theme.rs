@@ -237,7 +237,9 @@ pub fn install(ctx: &egui::Context) {
     fonts
         .font_data
         .insert("Hack".to_owned(), Arc::new(FontData::from_static(HACK_REGULAR)));
-    fonts.families.insert(FontFamily::Monospace, vec!["Hack".to_owned()]);
+    fonts
+        .families
+        .insert(FontFamily::Monospace, vec!["Hack".to_owned(), "inter".to_owned()]);
     fonts
         .font_data
         .insert("lucide".to_owned(), Arc::new(FontData::from_static(system::ICON_FONT)));

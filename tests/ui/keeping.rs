@@ -3,7 +3,6 @@
 use super::window::{SCENE, Window};
 use egui::{Key, Modifiers, ViewportEvent, ViewportId};
 use egui_kittest::kittest::Queryable;
-use ripplon::app::offscreen::Offscreen;
 
 fn scene_file() -> (tempfile::TempDir, String) {
     let folder = tempfile::tempdir().unwrap();
@@ -100,31 +99,4 @@ fn a_measurement_leaves_no_detector_and_a_view_is_no_edit() {
     window.keys(Modifiers::COMMAND, Key::N);
     window.wait("the new scene", |app| app.document().draft.title == "New scene");
     assert!(window.app().document().path().is_none());
-}
-
-/// Frames that are drawn while a scene runs leave nothing behind: what a frame has, textures, buffers, pictures of the run, is let go. In debug builds
-/// under Mesa the process keeps some MiB of what it has freed; 64 MiB in 1000 frames of 640 × 400 pixels are 67 kB a frame, a sixteenth of one picture.
-#[test]
-fn a_thousand_frames_leave_nothing_in_memory() {
-    if Offscreen::memory().is_none() || !super::looks::comparable() {
-        return;
-    }
-    let mut window = Offscreen::open("tube", [640, 400]).unwrap();
-    while window.app().frame().image.value.is_empty() {
-        window.draw().unwrap();
-    }
-    window.play_or_pause();
-    let mut frames = |count: usize| {
-        for _ in 0..count {
-            window.draw().unwrap();
-            if window.app().frame().rests {
-                window.again();
-            }
-        }
-        Offscreen::memory().unwrap()
-    };
-    let before = frames(200);
-    let after = frames(1000);
-    let grown = after.saturating_sub(before) >> 20;
-    assert!(grown < 64, "{grown} MiB in a thousand frames");
 }
