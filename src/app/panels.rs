@@ -50,7 +50,10 @@ impl App {
                 &self.document.draft.title,
                 self.document.is_modified(),
                 can,
-                [self.settings.left, self.settings.right],
+                [
+                    self.settings.left && !(self.settings.right && is_narrow(ui.ctx())),
+                    self.settings.right,
+                ],
             ));
         });
         Panel::bottom("status")

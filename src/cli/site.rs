@@ -61,8 +61,13 @@ pub(super) fn make(folder: &Path, only: &[String], stills: Option<&str>) -> anyh
         say!("{name}");
     }
     let body = format!(
-        "<h1>Ripplon: the presets</h1>\n<p>Every scene that comes with the program: a film of its run, what it teaches, and what was predicted and measured in that run.</p>\n\
-         <ul class=\"gallery\">\n{gallery}</ul>\n{articles}"
+        "<h1>Ripplon: the presets</h1>\n<p>Every scene that comes with the program: {}, what it teaches, and what was predicted and measured in that run.</p>\n\
+         <ul class=\"gallery\">\n{gallery}</ul>\n{articles}",
+        if stills.is_some() {
+            "a picture"
+        } else {
+            "a film of its run"
+        }
     );
     let out = folder.join("index.html");
     export::save_text(&out, &page("Ripplon: the presets", &body))?;

@@ -5,8 +5,8 @@
 
 use super::picture::{Picture, Rect};
 use super::{Look, LookError, Painter};
-use crate::engine::{Engine, EngineError};
-use crate::scene::scenario::{BackendChoice, Quantity};
+use crate::engine::{Engine, EngineError, hues_have_room};
+use crate::scene::scenario::{BackendChoice, ColorRange, Quantity};
 use crate::scene::{Faults, Scenario, SceneFile};
 use crate::solver::{self, Backend};
 use image::imageops::{self, FilterType};
@@ -66,9 +66,11 @@ pub fn thumbnail(
     let line = scenario.grid().rank() == 1;
     let mut look = Look::of(&scenario);
     look.size = Some(if line { GRAPH } else { SIZE.map(|n| FINE * n) });
-    if look.quantity == Quantity::Phase && !line {
-        // At this size hues blend to grey.
+    // At this size short waves blend to grey, and of several moments each has hues of its own.
+    let per_site = count(SIZE[0]) / count(scenario.grid().size()[0]);
+    if look.quantity == Quantity::Phase && !line && (times.len() > 1 || !hues_have_room(&scenario, per_site)) {
         look.quantity = Quantity::Density;
+        look.range = ColorRange::Auto;
         "auto".clone_into(&mut look.colormap);
     }
     let mut painter = Painter::new(Arc::clone(&scenario), &look, time_step)?;
