@@ -119,8 +119,7 @@ impl Carpet {
         self.rows.is_empty()
     }
 
-    /// The texture of the present rows, the latest at the top: they take its upper part. It is made once and written into, since drivers in software keep
-    /// memory of every texture that is made.
+    /// The texture of the present rows, the latest at the top: they take its upper part. It is made once and written into.
     fn texture(&mut self, ui: &Ui, map: &'static Colormap, levels: Levels) -> Option<egui::TextureId> {
         let columns = self.rows.first()?.values.len();
         let key = Some((self.rows.len(), self.seen / self.stride, map.id, levels));
