@@ -306,35 +306,32 @@ impl<T: Real> LayerBox<'_, T> {
             }
             let out = self.out.add(at);
             let before = load::<L, WHOLE>(out, count);
-            let mut change = square.mul_add(sum, here.sub(before));
+            let change = square.mul_add(sum, here.sub(before));
             let mut new = here.add(change);
+            // Of the step without damping, which other variants put on the row afterwards.
+            let mut missed = new.sub(here).sub(change);
             if look.damped
                 && let Some(rates) = row.rates
             {
                 let rate = load::<L, WHOLE>(rates.add(i), count);
-                let undamped = rate.neg_mul_add(here.sub(before), new.sub(here));
-                change = undamped.div(L::splat(T::one()).add(rate));
-                new = here.add(change);
+                let change = rate.neg_mul_add(here.sub(before), new.sub(here));
+                new = here.add(change.div(L::splat(T::one()).add(rate)));
             }
             store::<L, WHOLE>(new, out, count);
             let mut total = L::splat(T::of(SMALLEST_LOSS));
             let mut absorbs = false;
-            for layer in &layers {
-                if let Some((layer, place)) = layer {
-                    absorbs = true;
-                    total = total.add(L::splat(T::one()).sub(layer.factor::<L, WHOLE>(2, *place)));
-                }
+            for (layer, place) in layers.iter().flatten() {
+                absorbs = true;
+                total = total.add(L::splat(T::one()).sub(layer.factor::<L, WHOLE>(2, *place)));
             }
             if absorbs {
-                let mut missed = new.sub(here).sub(change);
                 if let Some(rho) = rho {
                     missed = missed.mul(rho);
                 }
-                let missed = missed.div(square.mul(total));
-                for layer in &layers {
-                    if let Some((layer, place)) = layer {
-                        layer.take::<L, WHOLE>(*place, missed);
-                    }
+                // λ² is 0 in walls, where nothing is missed.
+                let missed = missed.div(square.mul_add(total, L::splat(T::of(SMALLEST_PRODUCT))));
+                for (layer, place) in layers.iter().flatten() {
+                    layer.take::<L, WHOLE>(*place, missed);
                 }
             }
         }
@@ -483,6 +480,8 @@ impl<T: Real> AxisLayer<T> {
 
 /// Added to the sum of 1 − A of the axes of a site, where A may be 1.
 const SMALLEST_LOSS: f64 = 1e-12;
+/// Added to λ² times that sum.
+const SMALLEST_PRODUCT: f64 = 1e-30;
 
 /// What the vectors do with `missed` = pⁿ⁺¹ as it was rounded less what it should be, over λ², for a site with memories of its own.
 pub(super) fn site_takes<T: Real>(own: &mut [Option<Own<T>>; 3], missed: T) {
