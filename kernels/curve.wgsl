@@ -11,7 +11,7 @@ struct View {
     scale: f32,
     // Framebuffer row of the base line.
     base: f32,
-    // 0: the value as it is, coloured by the table; 1: the square of the value (|psi| given), coloured by phase.
+    // 0: the value as it is, coloured by the table; 1: the square of the value (|psi| given), coloured by phase; 2: the same in one colour.
     mode: u32,
     linear_target: u32,
     // Place of the value zero in the table, 0 to 1.
@@ -31,6 +31,8 @@ fn vertex(@builtin(vertex_index) index: u32) -> @builtin(position) vec4f {
     return vec4f(corner * 2.0 - 1.0, 0.0, 1.0);
 }
 
+const PLAIN: vec3f = vec3f(0.29, 0.50, 0.78);
+
 struct Sample {
     height: f32,
     turn: f32,
@@ -47,7 +49,7 @@ fn sample(at: f32) -> Sample {
     let vb = textureLoad(values, vec2i(b, 0), 0).r;
     var out: Sample;
     var value = mix(va, vb, f);
-    if view.mode == 1u {
+    if view.mode != 0u {
         let pa = textureLoad(phases, vec2i(a, 0), 0).r;
         let pb = textureLoad(phases, vec2i(b, 0), 0).r;
         let psi = mix(va * vec2f(cos(pa), sin(pa)), vb * vec2f(cos(pb), sin(pb)), f);
@@ -92,6 +94,8 @@ fn fragment(@builtin(position) pixel: vec4f) -> @location(0) vec4f {
     var fill = value_color(here.height / view.step.y);
     if view.mode == 1u {
         fill = phase_color(here.turn);
+    } else if view.mode == 2u {
+        fill = PLAIN;
     }
     let fill_alpha = min(inside, 1.0) * 0.9;
     let alpha = stroke + fill_alpha * (1.0 - stroke);

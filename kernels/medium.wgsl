@@ -70,9 +70,10 @@ fn fragment(@builtin(position) pixel: vec4f) -> @location(0) vec4f {
         return finish(color * vec4f(color.aaa, 1.0));
     }
     let tint = select(view.well, view.hill, level >= 0.0);
-    let veil = 0.30 * abs(level);
-    // Flat ground has no contours.
-    let line = select(0.0, 0.45 * (1.0 - clamp(nearest, 0.0, 1.0)), !steep && abs(level) > 0.02 && slope > 1e-4);
+    let veil = 0.18 * abs(level);
+    // Flat ground has no contours, also beside an edge, where the derivative across two pixels is none of its own.
+    let flat = span * view.lines < 1e-4;
+    let line = select(0.0, 0.45 * (1.0 - clamp(nearest, 0.0, 1.0)), !steep && !flat && abs(level) > 0.02);
     let alpha = clamp((veil + line) * view.strength, 0.0, 1.0);
     return finish(vec4f(tint.rgb * alpha, alpha));
 }

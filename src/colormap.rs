@@ -15,7 +15,7 @@ use curves::{
     DAWN, DUSK, cyclic, daynight, diverging, encode, even, gradient_color, hue, linear_from_oklab, sequential, tide,
 };
 pub use curves::{oklab, srgb_decode, srgb_encode};
-use std::sync::OnceLock;
+use std::sync::{LazyLock, OnceLock};
 
 /// Entries of a map.
 pub const ENTRIES: usize = 256;
@@ -383,9 +383,21 @@ pub fn phase_color(map: &Colormap, phase: f32, brightness: f32) -> [u8; 3] {
 /// A colour at brightness `step`/255: its linear light times (step/255)³.
 #[must_use]
 pub fn dimmed(color: [u8; 3], step: usize) -> [u8; 3] {
-    #[expect(clippy::cast_precision_loss, reason = "0…255")]
-    let light = (step as f64 / 255.0).powi(3);
-    encode(color.map(|channel| light * srgb_decode(f64::from(channel) / 255.0)))
+    /// Every channel at every brightness: a film has millions of pixels a second.
+    static DIMMED: LazyLock<Vec<[u8; ENTRIES]>> = LazyLock::new(|| {
+        let at = |step: usize| {
+            #[expect(clippy::cast_precision_loss, reason = "0…255")]
+            let light = (step as f64 / 255.0).powi(3);
+            std::array::from_fn(|channel| {
+                #[expect(clippy::cast_precision_loss, reason = "0…255")]
+                let value = light * srgb_decode(channel as f64 / 255.0);
+                encode([value; 3])[0]
+            })
+        };
+        (0..ENTRIES).map(at).collect()
+    });
+    let dimmed = &DIMMED[step.min(ENTRIES - 1)];
+    color.map(|channel| dimmed[usize::from(channel)])
 }
 
 #[cfg(test)]

@@ -65,6 +65,7 @@ fn bounded(mut words: Vec<String>) -> Option<Vec<String>> {
     let has = |words: &[String], word: &str| words.iter().any(|own| own == word);
     let sound = has(&words, "--wav");
     let mirror = has(&words, "--gains");
+    let paths = has(&words, "--trajectories");
     let room = has(&words, "room");
     let dispersion = has(&words, "dispersion");
     for word in &mut words {
@@ -72,6 +73,7 @@ fn bounded(mut words: Vec<String>) -> Option<Vec<String>> {
             "SCENE" if room => "damped-tube".into(),
             "NAME" if room => "listener".into(),
             "SCENE" | "FILE" if sound || dispersion => "tube".into(),
+            "SCENE" | "FILE" if paths => "bohm".into(),
             "SCENE" | "FILE" if mirror => "two-site-mirror".into(),
             "SCENE" | "FILE" | "scene.toml" => "my-scene.toml".into(),
             "PRESET" => "tunnelling".into(),

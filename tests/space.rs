@@ -331,7 +331,7 @@ fn processor_and_graphics_draw_the_same() {
         let mut field = FieldVolume::default();
         engine.volume(&request(&scenario, quantity, 64), &mut field).unwrap();
         let medium = MediumVolume::of(&scenario);
-        let space = ripplon::export::space::Space::new(&scenario, &look, 144, "").unwrap();
+        let space = ripplon::export::space::Space::new(&scenario, &look, 144, ripplon::export::units::NONE).unwrap();
         let map = ripplon::colormap::auto(quantity.map_kind());
         let mut keeper = ripplon::engine::RangeKeeper::new(look.range);
         let levels = keeper.levels_of(field.quantity, field.top, 0.0);

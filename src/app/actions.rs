@@ -3,7 +3,7 @@
 use super::background::{Ask, Opened};
 use super::command::Action;
 use super::demo::{Before, Demo, Turn};
-use super::panels::is_upright;
+use super::panels::{is_narrow, is_upright};
 use super::settings::LeftTab;
 use super::system;
 use super::theme;
@@ -152,8 +152,11 @@ impl App {
             Action::ShowVolume => self.show_as(ViewMode::Volume),
             Action::HidePanels => self.bare = !self.bare,
             Action::LeftPanel => {
-                self.settings.left = !self.settings.left;
-                self.settings.right &= !(self.settings.left && is_upright(ctx));
+                let alone = is_upright(ctx) || is_narrow(ctx);
+                // The panel at the right stands in its place.
+                let covered = alone && self.settings.right;
+                self.settings.left = covered || !self.settings.left;
+                self.settings.right &= !(self.settings.left && alone);
             }
             Action::RightPanel => {
                 self.settings.right = !self.settings.right;

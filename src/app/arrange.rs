@@ -4,6 +4,7 @@ use super::camera::Camera;
 use super::handles::{Handle, Part, handles, name};
 use super::theme::{self, over_picture};
 use super::tools::{Ground, Tool, Tools, Work};
+use super::wavelength;
 use super::widgets::figure;
 use egui::{Align2, Color32, FontId, Key, Modifiers, Painter, PointerButton, Pos2, Rect, Response, Stroke, Ui, vec2};
 
@@ -188,8 +189,12 @@ fn ruler(painter: &Painter, camera: &Camera, area: Rect, ground: &Ground<'_>, [a
     }
     let [dx, dy] = [0, 1].map(|axis| (b[axis] - a[axis]) * ground.spacing);
     let unit = ground.length;
+    let wave = (ground.image).and_then(|image| wavelength::along(image, [a, b]));
+    let wave = wave.map_or(String::new(), |sites| {
+        format!("   λ = {}", unit.show(sites * ground.spacing, 3))
+    });
     let text = format!(
-        "{}   Δx = {}   Δy = {}   {}°",
+        "{}   Δx = {}   Δy = {}   {}°{wave}",
         unit.show(dx.hypot(dy), 4),
         unit.show(dx, 3),
         unit.show(dy, 3),

@@ -447,7 +447,7 @@ fn in_space(
 
 fn graph_title(file: &SceneFile) -> &'static str {
     match view_panel::quantity(file) {
-        Quantity::Density | Quantity::Phase => "|ψ|², coloured by phase",
+        Quantity::Density | Quantity::Phase => "|ψ|²",
         other => view_panel::title(file, other),
     }
 }

@@ -119,7 +119,7 @@ impl Carpet {
         self.rows.is_empty()
     }
 
-    /// The texture of the present rows: the latest at the top.
+    /// The texture of the present rows, the latest at the top: they take its upper part. It is made once and written into.
     fn texture(&mut self, ui: &Ui, map: &'static Colormap, levels: Levels) -> Option<egui::TextureId> {
         let columns = self.rows.first()?.values.len();
         let key = Some((self.rows.len(), self.seen / self.stride, map.id, levels));
@@ -148,10 +148,14 @@ impl Carpet {
                 .collect();
             let image = ColorImage::new([columns, self.rows.len()], pixels);
             let options = egui::TextureOptions::NEAREST;
-            match &mut self.texture {
-                Some(texture) => texture.set(image, options),
-                None => self.texture = Some(ui.ctx().load_texture("carpet", image, options)),
-            }
+            let texture = match self.texture.take() {
+                Some(texture) if texture.size()[0] == columns => texture,
+                _ => {
+                    let empty = ColorImage::filled([columns, ROWS + 1], Color32::TRANSPARENT);
+                    ui.ctx().load_texture("carpet", empty, options)
+                }
+            };
+            self.texture.insert(texture).set_partial([0, 0], image, options);
         }
         self.texture.as_ref().map(TextureHandle::id)
     }
@@ -172,8 +176,9 @@ impl Carpet {
         let palette = theme::palette(ui);
         let painter = ui.painter_at(rect);
         painter.rect_filled(plot, 0.0, theme::of(true).canvas);
-        let whole = Rect::from_min_max(pos2(0.0, 0.0), pos2(1.0, 1.0));
-        painter.image(texture, plot, whole, Color32::WHITE);
+        let filled = self.rows.len() as f32 / (ROWS + 1) as f32;
+        let shown = Rect::from_min_max(pos2(0.0, 0.0), pos2(1.0, filled));
+        painter.image(texture, plot, shown, Color32::WHITE);
         painter.rect_stroke(plot, 0.0, Stroke::new(1.0, palette.line), egui::StrokeKind::Outside);
         let units = Units::of(scenario, frame.clock.time_step);
         let font = FontId::proportional(11.0);

@@ -229,7 +229,7 @@ pub const ACTIONS: &[Entry] = &[
     entry(Action::MirrorTool, Menu::Edit, "Tool: mirror", Icon::FlipHorizontal2, &[key(NONE, Key::M)], "Press and drag where the transducers of a time-reversal mirror shall stand."),
     entry(Action::RegionTool, Menu::Edit, "Tool: region", Icon::SquareDashed, &[key(NONE, Key::G)], "Drag a rectangle that a detector shall record."),
     entry(Action::ArrangeTool, Menu::Edit, "Tool: arrange", Icon::MousePointer2, &[key(NONE, Key::A)], "Drag the handles of shapes, packets, sources and detectors; arrow keys move what was taken last, Shift finer."),
-    entry(Action::RulerTool, Menu::Edit, "Tool: ruler", Icon::Ruler, &[key(NONE, Key::L)], "Drag from place to place to measure."),
+    entry(Action::RulerTool, Menu::Edit, "Tool: ruler", Icon::Ruler, &[key(NONE, Key::L)], "Drag from place to place to measure lengths, angles and the wavelength."),
     entry(Action::PlayPause, Menu::Run, "Play or pause", Icon::Play, &[key(NONE, Key::Space), key(NONE, Key::K)], "Lets time run, or stops it after the present batch of steps."),
     entry(Action::Step, Menu::Run, "One step", Icon::StepForward, &[key(NONE, Key::Period)], "Takes one step, bit for bit what playing does."),
     entry(Action::Reverse, Menu::Run, "Turn time round", Icon::ArrowLeftRight, &[key(NONE, Key::T)], "At the scene's mirror, where it has one; else Δt becomes −Δt, and a unitary scheme runs back to where it came from."),

@@ -125,14 +125,10 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     }
     if view.show_theory && !of_momenta {
         let (grid, t) = (sources.scenario.grid(), sources.frame.clock.time);
-        theory_view::outlines(
-            &painter,
-            area,
-            &view.camera,
-            grid.spacing(),
-            sources.scenario.theories(),
-            t,
-        );
+        let mut taken = vec![room.clock];
+        taken.extend(overlay::legend_place(&painter, room, &sources.legend));
+        let theories = (sources.scenario.theories(), t);
+        theory_view::outlines(&painter, (area, taken), &view.camera, grid.spacing(), theories);
         let notes = (sources.scenario.notes(), t);
         theory_view::ring(&painter, area, &view.camera, grid.spacing(), notes);
     }
@@ -144,11 +140,13 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     let along = sources.along(0);
     let name = if of_momenta { "Δkx = " } else { "" };
     overlay::scale_bar(&painter, room, &view.camera, along.step(), (name, along.unit));
-    if view.show_theory && !sources.passive {
-        theory_view::note(&painter, room, sources.scenario.notes(), clock.time);
-    }
+    let note = if view.show_theory && !sources.passive {
+        theory_view::note(&painter, room, sources.scenario.notes(), clock.time)
+    } else {
+        None
+    };
     if let Some(fields) = read_out(view, room, sources, &response) {
-        view.tell(&painter, room, fields, sources.bare);
+        view.tell(&painter, (room, note), fields, sources.bare);
     }
     let pointer = response.hover_pos().or(response.interact_pointer_pos());
     if !of_momenta && !sources.passive {
@@ -168,6 +166,7 @@ fn ground<'a>(view: &ViewState, sources: &Sources<'a>, sites: [usize; 2]) -> Gro
         sites,
         z: (grid.rank() == 3).then(|| view.plane() as f64 * grid.spacing()),
         length: sources.units.length,
+        image: Some(&sources.frame.image),
     }
 }
 

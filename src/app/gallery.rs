@@ -22,12 +22,14 @@ const THUMBNAILS: &[(&str, &[u8])] = &[
         "bloch-oscillation",
         include_bytes!("../../assets/thumbnails/bloch-oscillation.png"),
     ),
+    ("bohm", include_bytes!("../../assets/thumbnails/bohm.png")),
     ("box-revival", include_bytes!("../../assets/thumbnails/box-revival.png")),
     ("clap-3d", include_bytes!("../../assets/thumbnails/clap-3d.png")),
     (
         "coherent-state",
         include_bytes!("../../assets/thumbnails/coherent-state.png"),
     ),
+    ("condensate", include_bytes!("../../assets/thumbnails/condensate.png")),
     ("corral", include_bytes!("../../assets/thumbnails/corral.png")),
     (
         "coupled-rooms",
@@ -44,6 +46,10 @@ const THUMBNAILS: &[(&str, &[u8])] = &[
     ("double-slit", include_bytes!("../../assets/thumbnails/double-slit.png")),
     ("double-well", include_bytes!("../../assets/thumbnails/double-well.png")),
     ("echo", include_bytes!("../../assets/thumbnails/echo.png")),
+    (
+        "echo-in-a-field",
+        include_bytes!("../../assets/thumbnails/echo-in-a-field.png"),
+    ),
     (
         "elliptic-room",
         include_bytes!("../../assets/thumbnails/elliptic-room.png"),
@@ -63,6 +69,7 @@ const THUMBNAILS: &[(&str, &[u8])] = &[
         "laser-atom-long",
         include_bytes!("../../assets/thumbnails/laser-atom-long.png"),
     ),
+    ("line-array", include_bytes!("../../assets/thumbnails/line-array.png")),
     (
         "loschmidt-echo",
         include_bytes!("../../assets/thumbnails/loschmidt-echo.png"),
@@ -84,6 +91,7 @@ const THUMBNAILS: &[(&str, &[u8])] = &[
         "quarter-wave",
         include_bytes!("../../assets/thumbnails/quarter-wave.png"),
     ),
+    ("rabi", include_bytes!("../../assets/thumbnails/rabi.png")),
     ("reciprocity", include_bytes!("../../assets/thumbnails/reciprocity.png")),
     (
         "resonance-line",
@@ -93,12 +101,22 @@ const THUMBNAILS: &[(&str, &[u8])] = &[
     ("ring-mirror", include_bytes!("../../assets/thumbnails/ring-mirror.png")),
     ("room-3d", include_bytes!("../../assets/thumbnails/room-3d.png")),
     ("room-modes", include_bytes!("../../assets/thumbnails/room-modes.png")),
+    (
+        "room-response",
+        include_bytes!("../../assets/thumbnails/room-response.png"),
+    ),
+    ("sabine", include_bytes!("../../assets/thumbnails/sabine.png")),
     ("sea-floor", include_bytes!("../../assets/thumbnails/sea-floor.png")),
+    ("side-branch", include_bytes!("../../assets/thumbnails/side-branch.png")),
     ("snell", include_bytes!("../../assets/thumbnails/snell.png")),
     ("squeezed", include_bytes!("../../assets/thumbnails/squeezed.png")),
     ("ssh", include_bytes!("../../assets/thumbnails/ssh.png")),
     ("stadium", include_bytes!("../../assets/thumbnails/stadium.png")),
     ("step", include_bytes!("../../assets/thumbnails/step.png")),
+    (
+        "stern-gerlach",
+        include_bytes!("../../assets/thumbnails/stern-gerlach.png"),
+    ),
     (
         "stopped-pipe",
         include_bytes!("../../assets/thumbnails/stopped-pipe.png"),
@@ -130,6 +148,7 @@ const THUMBNAILS: &[(&str, &[u8])] = &[
         include_bytes!("../../assets/thumbnails/vortex-lattice.png"),
     ),
     ("waveguide", include_bytes!("../../assets/thumbnails/waveguide.png")),
+    ("which-path", include_bytes!("../../assets/thumbnails/which-path.png")),
     ("zone-plate", include_bytes!("../../assets/thumbnails/zone-plate.png")),
 ];
 

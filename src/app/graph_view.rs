@@ -11,8 +11,12 @@ use super::units::{Along, Units};
 use super::view_state::ViewState;
 use super::widgets::{axis_label, figure, round_below};
 use crate::colormap::Levels;
-use crate::engine::Frame;
-use crate::render::{Curve, Placement, curve::Drawing, medium::MediumImage};
+use crate::engine::{Frame, hues_have_room};
+use crate::render::{
+    Curve, Placement,
+    curve::{Drawing, Fill},
+    medium::MediumImage,
+};
 use crate::scene::scenario::Quantity;
 use crate::scene::{Scenario, SceneFile};
 use eframe::egui_wgpu::RenderState;
@@ -60,6 +64,7 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
             sites: [sites, 1],
             z: None,
             length: sources.units.length,
+            image: None,
         };
         gestures::interact(ui, view, strip(plot), &ground, &response);
     }
@@ -93,11 +98,13 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, sources: &Sources<'_>) -> Respons
     let clock = &sources.frame.clock;
     let room = Room::free(area);
     overlay::clock(&painter, room, clock.time, clock.time_step, sources.units.time);
-    if view.show_theory {
-        theory_view::note(&painter, room, sources.scenario.notes(), clock.time);
-    }
+    let note = if view.show_theory {
+        theory_view::note(&painter, room, sources.scenario.notes(), clock.time)
+    } else {
+        None
+    };
     if let Some(fields) = read_out(&painter, plot, view, sources, &response) {
-        view.tell(&painter, room, fields, sources.draft.is_none());
+        view.tell(&painter, (room, note), fields, sources.draft.is_none());
     }
     (view.picture, view.area) = (area, area);
     response.widget_info(|| super::status::picture_info("Graph of the field", sources.frame));
@@ -261,7 +268,11 @@ fn axes(painter: &Painter, plot: Rect, view: &ViewState, sources: &Sources<'_>, 
     painter.text(
         plot.left_top() - vec2(0.0, 4.0),
         Align2::LEFT_BOTTOM,
-        sources.title,
+        if fill(view, sources) == Fill::Phases {
+            BY_PHASE
+        } else {
+            sources.title
+        },
         FontId::proportional(12.5),
         text,
     );
@@ -321,6 +332,20 @@ fn potential(painter: &Painter, plot: Rect, view: &ViewState, sources: &Sources<
     }
 }
 
+/// The title of a graph with hues.
+const BY_PHASE: &str = "|ψ|², coloured by phase";
+
+/// Hues where a wavelength has room for them.
+fn fill(view: &ViewState, sources: &Sources<'_>) -> Fill {
+    if sources.frame.image.quantity != Some(Quantity::Phase) {
+        Fill::Values
+    } else if hues_have_room(sources.scenario, f64::from(view.camera.scale())) {
+        Fill::Phases
+    } else {
+        Fill::Plain
+    }
+}
+
 fn curve(ui: &Ui, plot: Rect, view: &ViewState, sources: &Sources<'_>, bottom: f64, top: f64) {
     let Some((render, curve)) = sources.render else {
         return;
@@ -341,7 +366,7 @@ fn curve(ui: &Ui, plot: Rect, view: &ViewState, sources: &Sources<'_>, bottom: f
         height: height as f32,
         low: 0.0,
         high: top as f32,
-        by_phase: image.quantity == Some(Quantity::Phase),
+        fill: fill(view, sources),
         zero: if bottom < 0.0 { 0.5 } else { 0.0 },
         line: [0.93, 0.95, 0.97, 0.9],
     };

@@ -28,7 +28,7 @@ pub fn show(ui: &mut Ui, document: &Document, frame: &Frame, questions: Option<&
     let color = theme::palette(ui).strong;
     ui.add(egui::Label::new(egui::RichText::new(title).size(17.0).color(color)).wrap());
     if document.draft.about.trim().is_empty() {
-        hint(ui, "This scene has no text. `about` in its file is shown here.");
+        hint(ui, "This scene has no text. “about” in its file is shown here.");
     } else {
         wanted = markdown::show(ui, &document.draft.about).map(Wish::Try).or(wanted);
     }

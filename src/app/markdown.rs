@@ -31,10 +31,16 @@ pub fn show(ui: &mut Ui, text: &str) -> Option<String> {
                     .corner_radius(4)
                     .inner_margin(8)
                     .show(ui, |ui| {
-                        // A formula keeps its rows; one that is too wide is scrolled.
+                        // A formula of one row goes on in the next; several keep their rows, and are scrolled where they are too wide.
+                        let one = !code.trim_end().contains('\n');
+                        let words = egui::RichText::new(code).monospace().color(palette.strong);
+                        let label = egui::Label::new(words).selectable(true);
+                        if one {
+                            ui.add(label.wrap());
+                            return;
+                        }
                         egui::ScrollArea::horizontal().id_salt(("code", n)).show(ui, |ui| {
-                            let words = egui::RichText::new(code).monospace().color(palette.strong);
-                            ui.add(egui::Label::new(words).extend().selectable(true));
+                            ui.add(label.extend());
                         });
                     });
             }

@@ -104,6 +104,7 @@ pub mod view_panel;
 pub mod view_state;
 pub mod walls_panel;
 pub mod watcher;
+mod wavelength;
 pub mod widgets;
 pub mod window;
 

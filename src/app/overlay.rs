@@ -3,8 +3,9 @@
 use super::camera::Camera;
 use super::theme::{self, over_picture};
 use super::units::Unit;
-use super::widgets::{figure, round_below, steady};
+use super::widgets::{axis_label, figure, round_below, steady};
 use crate::colormap::{Colormap, Kind, Levels};
+use crate::export::ticks::ticks;
 use crate::grid::Grid;
 use crate::physics::{Detector, Region};
 use egui::{Align2, Color32, FontId, Painter, Rect, Stroke, Vec2, pos2, vec2};
@@ -84,9 +85,9 @@ pub fn plate(painter: &Painter, room: Room, align: Align2, text: String, font: F
     painter.galley(rect.min + vec2(8.0, 4.0), galley, over_picture());
 }
 
-/// Names with their values on a shade: every value has a place as wide as the widest number, so that
+/// Names with their values on a shade at the lower right, above a `note` that stands there: every value has a place as wide as the widest number, so that
 /// nothing moves while it changes.
-pub fn fields(painter: &Painter, room: Room, align: Align2, fields: &[(String, String)]) {
+pub fn fields(painter: &Painter, room: Room, note: Option<Rect>, fields: &[(String, String)]) {
     let font = FontId::proportional(TEXT);
     let layout = |text: &str, color| painter.layout_no_wrap(text.to_owned(), font.clone(), color);
     let slot = layout("−0.000e−00 m", over_picture()).size();
@@ -95,7 +96,10 @@ pub fn fields(painter: &Painter, room: Room, align: Align2, fields: &[(String, S
         .map(|(name, _)| layout(name, over_picture().gamma_multiply(0.7)))
         .collect();
     let width: f32 = names.iter().map(|name| name.size().x + slot.x + 8.0).sum();
-    let rect = room.corner(align, vec2(width + 16.0, slot.y + 8.0));
+    let mut rect = room.corner(Align2::RIGHT_BOTTOM, vec2(width + 16.0, slot.y + 8.0));
+    if let Some(note) = note.filter(|note| note.intersects(rect)) {
+        rect = rect.translate(vec2(0.0, note.top() - GAP - rect.bottom()));
+    }
     painter.rect_filled(rect, 4.0, theme::shade());
     let mut x = rect.left() + 8.0;
     for (name, (_, value)) in names.into_iter().zip(fields) {
@@ -346,16 +350,13 @@ fn bar(painter: &Painter, plate: Rect, height: f32, legend: &Legend<'_>) {
     mesh.add_triangle(0, 1, 2);
     mesh.add_triangle(1, 2, 3);
     painter.add(mesh);
-    let Levels { low, high } = legend.levels;
-    for n in 0_u8..=4 {
-        let at = f32::from(n) / 4.0;
+    for (at, label) in bar_marks(legend, (height / 32.0) as usize) {
         let y = egui::lerp(bar.bottom()..=bar.top(), at);
-        let value = value_at(legend, at, low, high);
         painter.hline(bar.right()..=bar.right() + 4.0, y, Stroke::new(1.0, over_picture()));
         painter.text(
             pos2(bar.right() + 8.0, y),
             Align2::LEFT_CENTER,
-            figure(f64::from(value), 3),
+            label,
             FontId::proportional(11.5),
             over_picture(),
         );
@@ -365,12 +366,35 @@ fn bar(painter: &Painter, plate: Rect, height: f32, legend: &Legend<'_>) {
     }
 }
 
-/// The value that has the colour at a fraction of the bar.
-fn value_at(legend: &Legend<'_>, at: f32, low: f32, high: f32) -> f32 {
-    if legend.map.kind == Kind::Diverging {
-        return low + (high - low) * at;
+/// Round values with their places on the bar, from 0 to 1; the ends where there are none.
+fn bar_marks(legend: &Legend<'_>, most: usize) -> Vec<(f32, String)> {
+    let Levels { low, high } = legend.levels;
+    let gamma = if legend.map.kind == Kind::Diverging {
+        1.0
+    } else {
+        legend.gamma
+    };
+    let round = ticks(f64::from(low), f64::from(high), most.clamp(2, 6));
+    let values: Vec<f64> = round.marks.iter().map(|(value, _)| *value).collect();
+    let [first, second, ..] = values[..] else {
+        return [(0.0, low), (1.0, high)]
+            .map(|(at, value)| (at, figure(f64::from(value), 3)))
+            .into();
+    };
+    let largest = f64::from(low.abs().max(high.abs()));
+    let part = |value: f64| (((value - f64::from(low)) / f64::from(high - low)) as f32).clamp(0.0, 1.0);
+    let mut marks: Vec<(f32, String)> = Vec::new();
+    for value in values {
+        let at = part(value).powf(gamma);
+        // A scale that is bent crowds them at one end.
+        if marks
+            .last()
+            .is_none_or(|(last, _)| at - last > 0.8 / (most.max(2) + 1) as f32)
+        {
+            marks.push((at, axis_label(value, second - first, largest)));
+        }
     }
-    low + (high - low) * at.powf(1.0 / legend.gamma)
+    marks
 }
 
 fn wheel(painter: &Painter, plate: Rect, legend: &Legend<'_>) {
@@ -476,11 +500,16 @@ pub fn detectors(
     }
 }
 
-/// Where the name of `region` stands: at the left of it where it would cover the legend, and further down where it would cover another name.
+/// Where the name of `region` stands: below the legend where it would cover that, or at the left of the region where this leaves no room in it, and further down where it would cover another name.
 fn free_place(mut label: Rect, region: Rect, legend: Option<Rect>, taken: &[Rect]) -> Rect {
     if let Some(legend) = legend.filter(|legend| legend.intersects(label)) {
-        let right = region.left().min(legend.left()) - 4.0;
-        label = label.translate(vec2(right - label.right(), 0.0));
+        let below = label.translate(vec2(0.0, legend.bottom() + 2.0 - label.top()));
+        label = if region.contains_rect(below) {
+            below
+        } else {
+            let right = region.left().min(legend.left()) - 4.0;
+            label.translate(vec2(right - label.right(), 0.0))
+        };
     }
     while let Some(other) = taken.iter().find(|other| other.intersects(label)) {
         label = label.translate(vec2(0.0, other.bottom() + 1.0 - label.top()));

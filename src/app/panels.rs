@@ -28,6 +28,11 @@ pub(super) fn is_upright(ctx: &egui::Context) -> bool {
     system::IN_PAGE && ctx.content_rect().width() < UPRIGHT
 }
 
+/// Whether there is room for one of the panels at the sides only.
+pub(super) fn is_narrow(ctx: &egui::Context) -> bool {
+    ctx.content_rect().width() < NARROW
+}
+
 impl App {
     pub(super) fn panels(&mut self, ui: &mut Ui, wishes: &mut Wishes) {
         let can = Can {
@@ -45,7 +50,10 @@ impl App {
                 &self.document.draft.title,
                 self.document.is_modified(),
                 can,
-                [self.settings.left, self.settings.right],
+                [
+                    self.settings.left && !(self.settings.right && is_narrow(ui.ctx())),
+                    self.settings.right,
+                ],
             ));
         });
         Panel::bottom("status")
@@ -77,7 +85,7 @@ impl App {
     /// The panels at the left and at the right of the picture.
     fn sides(&mut self, ui: &mut Ui, wishes: &mut Wishes, side: egui::Frame) {
         // A narrow window has room for one side panel beside the picture: the one on the right stays.
-        let narrow = ui.available_width() < NARROW && self.settings.right;
+        let narrow = is_narrow(ui.ctx()) && self.settings.right;
         let mut left = self.settings.left && !narrow;
         Panel::left("left")
             .frame(side)
@@ -366,8 +374,15 @@ impl App {
         if let Some(tour) = self.tour.as_mut().filter(|_| began) {
             tour.begin_anew();
         }
+        // Over the plots where they are open: the wave, its colours and the clock are what the steps are about. Else above the buttons, which they are
+        // about, too.
+        let bottom = if self.settings.plots && !self.bare {
+            ctx.content_rect().bottom() - 40.0
+        } else {
+            self.canvas_area.bottom() - 8.0
+        };
         if let Some(tour) = &mut self.tour
-            && !tour.show(ctx, seen, held)
+            && !tour.show(ctx, seen, held, bottom)
         {
             self.tour = None;
             self.settings.toured = true;

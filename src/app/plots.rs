@@ -203,9 +203,9 @@ pub fn names(ui: &mut Ui, plots: &mut Chosen<'_>, frame: &Frame, open: bool) -> 
     let seen = if open { shown.clone() } else { Vec::new() };
     // Scenes with a mirror have more of them than a narrow window has room for.
     ui.horizontal_wrapped(|ui| {
-        ui.spacing_mut().item_spacing = vec2(4.0, 2.0);
+        ui.spacing_mut().item_spacing = vec2(2.0, 2.0);
         ui.spacing_mut().interact_size.y = 20.0;
-        ui.spacing_mut().button_padding.y = 2.0;
+        ui.spacing_mut().button_padding = vec2(6.0, 2.0);
         let mut name = |ui: &mut Ui, kind: Kind, about: &str| {
             let on = open && shown.contains(&kind);
             if ui
@@ -475,6 +475,11 @@ fn bounds<'a>(kind: Kind, points: impl Iterator<Item = &'a [f64; 2]>, view: &Vie
             (low[axis], high[axis]) = (0.0, 1.0);
         }
         let size = low[axis].abs().max(high[axis].abs());
+        if axis == 1 && size == 0.0 {
+            // Nothing but zeros so far: no range of rounding errors around them.
+            (low[axis], high[axis]) = (-1.0, 1.0);
+            continue;
+        }
         // A position that only rounding moves is a straight line.
         let share = if matches!(kind, Kind::Position | Kind::Spread) {
             1e-3

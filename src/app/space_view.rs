@@ -79,7 +79,7 @@ pub fn show(ui: &mut Ui, view: &mut ViewState, pictures: Option<&mut Pictures>, 
     if let (Mode::Slices, Some(field)) = (sources.mode, field)
         && let Some(fields) = read_out(&painter, area, view, &shape, field, sources, &response)
     {
-        view.tell(&painter, Room::free(area), fields, sources.bare);
+        view.tell(&painter, (Room::free(area), None), fields, sources.bare);
     }
     (view.picture, view.area) = (area, area);
     response.widget_info(|| super::status::picture_info("Field in space", sources.frame));

@@ -17,6 +17,9 @@ const GAP: f32 = 16.0;
 /// Between the name of a cell and its value.
 const NAME_GAP: f32 = 6.0;
 
+/// The least room in which what runs is told.
+const LEAST: f32 = 96.0;
+
 /// The widest values of two cells.
 const MEMORY: &str = "0000.00 MiB";
 const UNDER_POINTER: &str = "−0.000e−00 m";
@@ -25,6 +28,8 @@ const UNDER_POINTER: &str = "−0.000e−00 m";
 pub fn show(ui: &mut Ui, frame: &Frame, task: Option<Task>, meter: &Meter, read_out: &[(String, String)]) {
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = GAP;
+        // On a phone the first cells alone have room.
+        let all = ui.available_width();
         let (word, about) = state(frame);
         cell(ui, "", word, "backwards", about);
         if let Some(task) = task {
@@ -36,23 +41,29 @@ pub fn show(ui: &mut Ui, frame: &Frame, task: Option<Task>, meter: &Meter, read_
         });
         let time = format!("{}{}", steady(frame.clock.time * unit.per, 3), unit.suffix());
         cell(ui, "t", &time, "−0000.000 ms", "Time.");
-        let steps = frame.clock.steps.to_string();
-        cell(ui, "step", &steps, "0000000", "Steps taken since t = 0.");
+        if all > 320.0 {
+            let steps = frame.clock.steps.to_string();
+            cell(ui, "step", &steps, "0000000", "Steps taken since t = 0.");
+        }
         let rate = if frame.rate > 0.0 {
             units::si(frame.rate)
         } else {
             "– ".to_owned()
         };
         let rate = format!("{rate}site-steps/s");
-        let about = "Sites times steps per second of stepping.";
-        cell(ui, "", &rate, "00.00 Msite-steps/s", about);
+        if all > 480.0 {
+            let about = "Sites times steps per second of stepping.";
+            cell(ui, "", &rate, "00.00 Msite-steps/s", about);
+        }
         let meter_cell = |ui: &mut Ui| {
             let text = format!("{:.1} ms", meter.frame_ms());
             cell(ui, "window", &text, "000.0 ms", &meter.about());
         };
         // What is told first goes last when the window is narrow.
         let wide = ui.available_width();
-        meter_cell(ui);
+        if all > 600.0 {
+            meter_cell(ui);
+        }
         if wide > 500.0 {
             let text = format!("{:.0} frames/s", frame.frames_per_second);
             let about = "Pictures per second that the solver delivers.";
@@ -86,6 +97,9 @@ pub fn show(ui: &mut Ui, frame: &Frame, task: Option<Task>, meter: &Meter, read_
                 report.precision.as_str(),
                 report.backend.as_str()
             );
+            if ui.available_width() < LEAST {
+                return;
+            }
             let about = super::method_panel::running(report);
             let color = theme::palette(ui).weak;
             ui.add(egui::Label::new(egui::RichText::new(text).size(TEXT).color(color)).truncate())
@@ -180,6 +194,11 @@ fn balance(scenario: &Scenario) -> (&'static str, &'static str) {
         (
             "put in",
             "Energy over its value at t = 0, minus 1: what sources put in, less what is absorbed.",
+        )
+    } else if scenario.listens() {
+        (
+            "put in",
+            "Norm (sound: energy) over its value at t = 0, minus 1: what a mirror’s transducers put in on the way back, less what is taken out and absorbed.",
         )
     } else if absorbs && scenario.model().equation() == Equation::Acoustic {
         (

@@ -2,6 +2,7 @@
 
 use super::system;
 use egui::{Color32, CornerRadius, FontData, FontDefinitions, FontFamily, FontId, Margin, Shadow, Stroke, TextStyle};
+use epaint_default_fonts::HACK_REGULAR;
 use lucide_icons::Icon;
 use std::sync::Arc;
 
@@ -231,17 +232,19 @@ pub fn icon(icon: Icon, size: f32) -> egui::RichText {
 
 /// Fonts and both themes.
 pub fn install(ctx: &egui::Context) {
-    let mut fonts = FontDefinitions::default();
+    let mut fonts = FontDefinitions::empty();
+    // It has Greek, Cyrillic, and ⟨, ⟩, ∝ and other signs that Inter lacks.
+    fonts
+        .font_data
+        .insert("Hack".to_owned(), Arc::new(FontData::from_static(HACK_REGULAR)));
+    fonts
+        .families
+        .insert(FontFamily::Monospace, vec!["Hack".to_owned(), "inter".to_owned()]);
     fonts
         .font_data
         .insert("lucide".to_owned(), Arc::new(FontData::from_static(system::ICON_FONT)));
     fonts.families.insert(icon_family(), vec!["lucide".to_owned()]);
-    // Inter has figures of equal width; what it lacks comes from egui's fonts.
-    let proportional = fonts
-        .families
-        .get(&FontFamily::Proportional)
-        .cloned()
-        .unwrap_or_default();
+    // Inter has figures of equal width.
     for (name, family, bytes) in [
         ("inter", FontFamily::Proportional, INTER),
         ("inter-semibold", strong_family(), INTER_SEMIBOLD),
@@ -249,11 +252,7 @@ pub fn install(ctx: &egui::Context) {
         fonts
             .font_data
             .insert(name.to_owned(), Arc::new(FontData::from_static(bytes)));
-        let mut all = vec![name.to_owned()];
-        all.extend(proportional.iter().cloned());
-        // It has ⟨, ⟩, ∝ and others that the proportional ones lack.
-        all.push("Hack".to_owned());
-        fonts.families.insert(family, all);
+        fonts.families.insert(family, vec![name.to_owned(), "Hack".to_owned()]);
     }
     ctx.set_fonts(fonts);
     for (theme, dark) in [(egui::Theme::Dark, true), (egui::Theme::Light, false)] {

@@ -4,6 +4,7 @@ use super::camera::Camera;
 use super::overlay::Room;
 use super::theme::{self, over_picture};
 use super::widgets::above_cards;
+use crate::export::theory::label_places;
 use crate::scene::Scenario;
 use crate::scene::scenario::Quantity;
 use crate::scene::theory::{Note, Theory};
@@ -15,22 +16,21 @@ pub const DASHES: [f32; 2] = [6.0, 4.0];
 /// Most of the picture's width that a note takes.
 const SHARE: f32 = 0.8;
 
-/// Lines and circles over a plane; `spacing` from site to site.
-pub fn outlines(painter: &Painter, area: Rect, camera: &Camera, spacing: f64, theories: &[Theory], t: f64) {
+/// Lines and circles over a plane; `spacing` from site to site. Their labels keep clear of what is `taken` and of each other.
+pub fn outlines(
+    painter: &Painter,
+    (area, mut taken): (Rect, Vec<Rect>),
+    camera: &Camera,
+    spacing: f64,
+    (theories, t): (&[Theory], f64),
+) {
     for theory in theories {
         let Some(points) = theory.outline(t) else { continue };
         // A length to a place in sites: site n stands in the middle of n..n+1.
         let place = |[x, y]: &[f64; 2]| camera.point_at(area, [x / spacing + 0.5, y / spacing + 0.5]);
         let points: Vec<Pos2> = points.iter().map(place).collect();
-        // Of a circle the highest point that is seen, of a line its end: where the label stands.
-        let beside = match points.as_slice() {
-            [_, end] => Some(*end),
-            _ => (points.iter().copied().filter(|point| area.contains(*point))).min_by(|a, b| a.y.total_cmp(&b.y)),
-        };
         dashed(painter, &points);
-        if let Some(beside) = beside {
-            label(painter, area, beside, &theory.label);
-        }
+        label(painter, area, &points, &theory.label, &mut taken);
     }
 }
 
@@ -43,16 +43,29 @@ pub fn dashed(painter: &Painter, points: &[Pos2]) {
     }
 }
 
-fn label(painter: &Painter, area: Rect, beside: Pos2, words: &str) {
-    if words.is_empty() || !area.contains(beside) {
+/// A label beside the end of a line or the highest point of a circle that is seen; elsewhere on them where that place is taken.
+fn label(painter: &Painter, area: Rect, points: &[Pos2], words: &str, taken: &mut Vec<Rect>) {
+    if words.is_empty() {
         return;
     }
+    let points: Vec<[f32; 2]> = points.iter().map(|point| [point.x, point.y]).collect();
     let galley = painter.layout_no_wrap(words.to_owned(), FontId::proportional(12.0), over_picture());
     let room = area.shrink(4.0);
     let size = galley.size() + vec2(8.0, 4.0);
-    let left = (beside.x + 4.0).clamp(room.left(), (room.right() - size.x).max(room.left()));
-    let top = (beside.y - size.y - 2.0).clamp(room.top(), (room.bottom() - size.y).max(room.top()));
-    let rect = Rect::from_min_size(pos2(left, top), size);
+    let beside = |[x, y]: [f32; 2]| {
+        let left = (x + 4.0).clamp(room.left(), (room.right() - size.x).max(room.left()));
+        let top = (y - size.y - 2.0).clamp(room.top(), (room.bottom() - size.y).max(room.top()));
+        Rect::from_min_size(pos2(left, top), size)
+    };
+    let seen = label_places(&points)
+        .into_iter()
+        .filter(|[x, y]| area.contains(pos2(*x, *y)));
+    let mut places = seen.map(beside).peekable();
+    let Some(first) = places.peek().copied() else { return };
+    let rect = places
+        .find(|place| taken.iter().all(|other| !other.intersects(*place)))
+        .unwrap_or(first);
+    taken.push(rect);
     painter.rect_filled(rect, 3.0, theme::shade());
     painter.galley(rect.min + vec2(4.0, 2.0), galley, over_picture());
 }
@@ -80,12 +93,12 @@ pub fn along_cut(
         .collect()
 }
 
-/// The note of time t on a plate at the lower edge.
-pub fn note(painter: &Painter, room: Room, notes: &[Note], t: f64) {
-    let Some(note) = Note::of_time(notes, t) else { return };
+/// The note of time t on a plate at the lower edge; where it stands.
+pub fn note(painter: &Painter, room: Room, notes: &[Note], t: f64) -> Option<Rect> {
+    let note = Note::of_time(notes, t)?;
     let width = (room.area.width() * SHARE).min(640.0) - 24.0;
     if width < 80.0 {
-        return;
+        return None;
     }
     let galley = painter.layout(note.text.clone(), FontId::proportional(15.0), over_picture(), width);
     let size = galley.size() + vec2(24.0, 12.0);
@@ -97,6 +110,7 @@ pub fn note(painter: &Painter, room: Room, notes: &[Note], t: f64) {
     let rect = above_cards(painter.ctx(), rect);
     painter.rect_filled(rect, 6.0, theme::shade());
     painter.galley(rect.min + vec2(12.0, 6.0), galley, over_picture());
+    Some(rect)
 }
 
 /// What the note of time t points at in a plane: a ring; `spacing` from site to site.

@@ -41,7 +41,8 @@ pub fn show(ui: &mut Ui, tools: &mut Tools, file: &SceneFile) {
 /// Shows what the tool in hand can be told, over the top of `area`.
 pub fn settings(ui: &mut Ui, area: Rect, tools: &mut Tools, file: &SceneFile) {
     let mut settings = |id, contents: &mut dyn FnMut(&mut Ui)| {
-        let at = area.center_top() + vec2(0.0, 12.0);
+        // Below clock and colours.
+        let at = area.center_top() + vec2(0.0, 40.0);
         plate(ui, id, Align2::CENTER_TOP, at, |ui| {
             ui.horizontal(contents);
         });

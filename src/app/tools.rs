@@ -12,6 +12,7 @@ use crate::scene::SceneFile;
 use crate::scene::file::{
     DetectorFile, LayerFile, PacketFile, PulseFile, RegionFile, ShapeFile, SourceFile, TransducersFile, ValueFile,
 };
+use crate::solver::FieldImage;
 use egui::PointerButton;
 use lucide_icons::Icon;
 
@@ -67,7 +68,7 @@ pub const TOOLS: &[Row] = &[
     Row { tool: Tool::Mirror, title: "Mirror", icon: Icon::FlipHorizontal2, about: "Press and drag where the transducers of a time-reversal mirror shall stand. The wave is recorded and turned round; T turns it at once.", fits: [true, true] },
     Row { tool: Tool::Region, title: "Region", icon: Icon::SquareDashed, about: "Drag a rectangle: a detector records what is in it, probability of ψ or energy of sound.", fits: [true, true] },
     Row { tool: Tool::Arrange, title: "Arrange", icon: Icon::MousePointer2, about: "Drag the handles of shapes, packets, sources, detectors and mirrors: circles move, squares size, to half sites (Alt: freely). Arrow keys move what was taken last by a site, with Shift by a tenth; Delete takes it away.", fits: [true, true] },
-    Row { tool: Tool::Ruler, title: "Ruler", icon: Icon::Ruler, about: "Drag from place to place: length, its parts along x and y, and the angle.", fits: [true, true] },
+    Row { tool: Tool::Ruler, title: "Ruler", icon: Icon::Ruler, about: "Drag from place to place: length, its parts along x and y, the angle, and the wavelength along it.", fits: [true, true] },
 ];
 
 impl Tool {
@@ -168,6 +169,8 @@ pub struct Ground<'a> {
     pub z: Option<f64>,
     /// The unit of lengths.
     pub length: Unit,
+    /// The picture, whose wavelength the ruler tells.
+    pub image: Option<&'a FieldImage>,
 }
 
 impl Ground<'_> {

@@ -2,7 +2,7 @@
 
 use super::theme;
 use super::widgets::card;
-use egui::{Align2, Key, Modifiers, vec2};
+use egui::{Align2, Key, Modifiers, pos2};
 
 /// What the window tells the tour, to see whether a step was done.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -91,8 +91,8 @@ impl Tour {
         self.done = false;
     }
 
-    /// Shows the card; false once the tour is over. `held` = something else listens to Enter and Escape.
-    pub fn show(&mut self, ctx: &egui::Context, now: Seen, held: bool) -> bool {
+    /// Shows the card with its lower edge at `bottom`; false once the tour is over. `held` = something else listens to Enter and Escape.
+    pub fn show(&mut self, ctx: &egui::Context, now: Seen, held: bool, bottom: f32) -> bool {
         let then = *self.then.get_or_insert(now);
         let step = &STEPS[self.place];
         self.done |= (step.done)(&then, &now);
@@ -101,9 +101,8 @@ impl Tour {
         let mut ends = !now.tool && key(Key::Escape);
         let mut next = key(Key::Enter);
         let mut back = false;
-        // Over the plots: the wave, its colours and the clock are what the steps are about.
         let area = ctx.content_rect();
-        let at = (Align2::CENTER_BOTTOM, area.center_bottom() - vec2(0.0, 40.0));
+        let at = (Align2::CENTER_BOTTOM, pos2(area.center().x, bottom));
         card(ctx, "tour", at, 440.0_f32.min(area.width() - 64.0), |ui| {
             let palette = theme::palette(ui);
             let count = format!("First steps, {} of {}", self.place + 1, STEPS.len());

@@ -19,8 +19,9 @@ pub fn show(ui: &mut Ui, file: &mut SceneFile) {
     let extent: Vec<f64> = file.grid.size.iter().map(|&n| n as f64 * file.grid.spacing).collect();
     let speed = extent.iter().copied().fold(0.0, f64::max) / 400.0;
     let end = file.time.end.unwrap_or(100.0);
+    let before = names(file);
     LIST.show(ui, &mut file.trajectories, title, |ui, one| {
-        body(ui, one, &extent, speed, end)
+        body(ui, one, &extent, speed, end);
     });
     if file.trajectories.is_empty() {
         hint(
@@ -34,7 +35,8 @@ pub fn show(ui: &mut Ui, file: &mut SceneFile) {
         .clicked()
     {
         let taken = |name: &String| file.trajectories.iter().any(|one| one.names().contains(name));
-        let name = (1..).map(|n| format!("path {n}")).find(|name| !taken(name));
+        let most = file.trajectories.len() + 1;
+        let name = (1..=most).map(|n| format!("path {n}")).find(|name| !taken(name));
         // Where the first packet stands there is something to follow.
         let packet = file.packets.first().map(|packet| packet.center.clone());
         file.trajectories.push(TrajectoryFile {
@@ -43,6 +45,35 @@ pub fn show(ui: &mut Ui, file: &mut SceneFile) {
             ..TrajectoryFile::default()
         });
     }
+    follow(file, &before);
+}
+
+/// The names of all of them.
+fn names(file: &SceneFile) -> Vec<String> {
+    file.trajectories.iter().flat_map(TrajectoryFile::names).collect()
+}
+
+/// Predictions follow a trajectory that was renamed, and go with one that was removed.
+fn follow(file: &mut SceneFile, before: &[String]) {
+    let after = names(file);
+    if after == before {
+        return;
+    }
+    let renamed = after.len() == before.len();
+    file.expectations.retain_mut(|expectation| {
+        let Some((name, axis)) = expectation.observable.as_ref().and_then(|known| known.rsplit_once('.')) else {
+            return true;
+        };
+        let Some(place) = before.iter().position(|old| old == name) else {
+            return true;
+        };
+        let stays = renamed || after.iter().any(|new| new == name);
+        if renamed {
+            let new = format!("{}.{axis}", after[place]);
+            expectation.observable = Some(new);
+        }
+        stays
+    });
 }
 
 fn title(one: &TrajectoryFile) -> String {
@@ -89,4 +120,41 @@ fn body(ui: &mut Ui, one: &mut TrajectoryFile, extent: &[f64], speed: f64, end: 
         let drag = DragValue::new(&mut one.at).range(0.0..=f64::MAX).speed(end / 400.0);
         ui.name_inputs("From t", |ui| ui.add(drag));
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scene::file::ExpectFile;
+
+    #[test]
+    fn predictions_follow_their_trajectories() {
+        let one = |name: &str| TrajectoryFile {
+            name: name.to_owned(),
+            ..TrajectoryFile::default()
+        };
+        let about = |observable: &str| ExpectFile {
+            observable: Some(observable.to_owned()),
+            ..ExpectFile::default()
+        };
+        let mut file = SceneFile {
+            trajectories: vec![one("a"), one("b")],
+            expectations: vec![about("a.x"), about("b.y"), about("norm")],
+            ..SceneFile::default()
+        };
+        let left = |file: &SceneFile| -> Vec<String> {
+            file.expectations
+                .iter()
+                .filter_map(|expect| expect.observable.clone())
+                .collect()
+        };
+        let before = names(&file);
+        file.trajectories[0].name = "c".to_owned();
+        follow(&mut file, &before);
+        assert_eq!(left(&file), ["c.x", "b.y", "norm"]);
+        let before = names(&file);
+        file.trajectories.remove(1);
+        follow(&mut file, &before);
+        assert_eq!(left(&file), ["c.x", "norm"]);
+    }
 }

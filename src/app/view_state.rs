@@ -160,9 +160,15 @@ impl ViewState {
     }
 
     /// Place and value under the pointer: in the status line, or over the picture where that stands alone.
-    pub fn tell(&mut self, painter: &egui::Painter, room: Room, fields: Vec<(String, String)>, bare: bool) {
+    pub fn tell(
+        &mut self,
+        painter: &egui::Painter,
+        (room, note): (Room, Option<egui::Rect>),
+        fields: Vec<(String, String)>,
+        bare: bool,
+    ) {
         if bare {
-            overlay::fields(painter, room, egui::Align2::RIGHT_BOTTOM, &fields);
+            overlay::fields(painter, room, note, &fields);
         }
         self.read_out = fields;
     }

@@ -325,6 +325,9 @@ pub fn signed(value: f64) -> String {
     if value.is_nan() {
         return "    --  ".to_owned();
     }
+    if value == 0.0 {
+        return "0".to_owned();
+    }
     let text = format!("{value:+.1e}");
     // Two digits of exponent, so that the width stays.
     let text = match text.split_once('e') {

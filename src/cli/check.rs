@@ -205,7 +205,12 @@ pub(super) fn run(args: &CheckArgs) -> anyhow::Result<()> {
         advice.because
     );
     if estimate.time_step > advice.sensible {
-        say!("            larger than sensible: the result will not be accurate; reduce time.step or write \"auto\"");
+        let words = if scenario.expectations().is_empty() {
+            "larger than sensible: the result will not be accurate; reduce time.step or write \"auto\""
+        } else {
+            "larger than sensible in general: whether it is accurate here is what the scene’s predictions tell"
+        };
+        say!("            {words}");
     }
     if let (Some(end), Some(steps)) = (scenario.time().end, estimate.steps) {
         say!("  end       t = {}, {steps} steps", short(end));

@@ -24,6 +24,9 @@ pub struct ListArgs {
     /// Presets: also make a page of them in this directory: each with cover, short film, lesson, predictions with verdicts and the command that makes it
     #[arg(long, value_name = "DIR", conflicts_with_all = ["json", "thumbnails"])]
     site: Option<PathBuf>,
+    /// With --site: no films and covers, but the pictures in this folder, as seen from the page: one small file
+    #[arg(long, value_name = "FOLDER", requires = "site")]
+    stills: Option<String>,
     /// With --site: only these presets (repeatable)
     #[arg(long, value_name = "NAME", requires = "site")]
     only: Vec<String>,
@@ -50,7 +53,7 @@ pub(super) fn run(args: &ListArgs) -> anyhow::Result<()> {
         return thumbnails(folder);
     }
     if let Some(folder) = &args.site {
-        return super::site::make(folder, &args.only);
+        return super::site::make(folder, &args.only, args.stills.as_deref());
     }
     let mut out = std::io::stdout().lock();
     let done = if args.json {

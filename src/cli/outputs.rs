@@ -24,6 +24,8 @@ pub(super) struct Outputs {
     spectra: Option<CsvWriter>,
     field: Option<PathBuf>,
     trajectories: Option<CsvWriter>,
+    /// Times of the trajectories that were written.
+    followed: usize,
     /// What the engine need not keep once it is written.
     forget: Forget,
 }
@@ -118,6 +120,7 @@ impl Outputs {
             recorded: 0,
             field: args.save.clone(),
             trajectories,
+            followed: 0,
             forget: Forget {
                 rows: args.checkpoint.is_none(),
                 records: !Self::keeps_records(args),
@@ -136,13 +139,30 @@ impl Outputs {
         let observables = self.observables(engine).inspect_err(|_| self.observables = None);
         let records = self.records(engine).inspect_err(|_| self.detectors = None);
         // The last one stays: the next row, predictions and peaks go on from it.
+        let paths = self.paths(engine).inspect_err(|_| self.trajectories = None);
         if self.forget.rows {
             self.written = engine.forget_rows();
+            self.followed = engine.forget_paths();
         }
         if self.forget.records {
             self.recorded = engine.forget_records();
         }
-        observables.and(records)
+        observables.and(records).and(paths)
+    }
+
+    /// One row a step; cells of trajectories that have not begun are empty.
+    fn paths(&mut self, engine: &Engine) -> anyhow::Result<()> {
+        let Some(csv) = &mut self.trajectories else {
+            return Ok(());
+        };
+        let (rank, paths) = (engine.scenario().grid().rank(), engine.paths());
+        for n in self.followed.min(paths.times().len())..paths.times().len() {
+            let places = paths.row(n).iter().flat_map(|at| at.iter().take(rank));
+            let cells = places.map(|value| if value.is_nan() { Taps::ABSENT } else { *value });
+            csv.row(&std::iter::once(paths.times()[n]).chain(cells).collect::<Vec<_>>())?;
+        }
+        self.followed = paths.times().len();
+        Ok(())
     }
 
     #[expect(clippy::cast_precision_loss, reason = "step numbers are far below 2^53")]
@@ -205,10 +225,9 @@ impl Outputs {
             Some(csv) => write_spectra(csv, engine),
             None => Ok(()),
         };
-        let trajectories = match self.trajectories.take() {
-            Some(csv) => write_trajectories(csv, engine),
-            None => Ok(()),
-        };
+        let trajectories = self
+            .paths(engine)
+            .and_then(|()| Ok(self.trajectories.take().map_or(Ok(()), CsvWriter::finish)?));
         [observables, records, spectra, trajectories]
             .into_iter()
             .filter_map(Result::err)
@@ -227,21 +246,6 @@ impl Outputs {
         }
         failed
     }
-}
-
-/// One row a step; cells of trajectories that have not begun are empty.
-///
-/// # Errors
-/// If the disk is full.
-fn write_trajectories(mut csv: CsvWriter, engine: &Engine) -> anyhow::Result<()> {
-    let rank = engine.scenario().grid().rank();
-    let paths = engine.paths();
-    for (n, time) in paths.times().iter().enumerate() {
-        let places = paths.row(n).iter().flat_map(|at| at.iter().take(rank));
-        let cells = places.map(|value| if value.is_nan() { Taps::ABSENT } else { *value });
-        csv.row(&std::iter::once(*time).chain(cells).collect::<Vec<_>>())?;
-    }
-    Ok(csv.finish()?)
 }
 
 /// One row a frequency, one column a detector.

@@ -212,7 +212,7 @@ pub(super) fn thumbnail(scene: &str, set: &[String], out: &Path, interrupt: &Int
         title: file.title.clone(),
         ..About::default()
     };
-    export::png::save(out, &picture, &about).map_err(|error| wrong(&error))?;
+    export::png::save_in_colors(out, &picture, &about, export::thumbnail::COLORS).map_err(|error| wrong(&error))?;
     Ok(true)
 }
 

@@ -11,6 +11,7 @@ use crate::scene::Scenario;
 use crate::scene::presets::{self, Preset};
 use crate::solver;
 use std::fmt::Write;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -24,17 +25,22 @@ const PICTURES: u32 = 150;
 /// The ending of films.
 const FILM: &str = if cfg!(feature = "h264") { "mp4" } else { "gif" };
 
-/// Makes the page of all presets, or of those that are named.
+/// Makes the page of all presets, or of those that are named; with the pictures of `stills`, a folder as seen from the page, in the place of films.
 ///
 /// # Errors
 /// If a preset is unknown, a run fails, or something cannot be written.
-pub(super) fn make(folder: &Path, only: &[String]) -> anyhow::Result<()> {
+pub(super) fn make(folder: &Path, only: &[String], stills: Option<&str>) -> anyhow::Result<()> {
     for name in only {
         if presets::find(name).is_none() {
             return Err(InputError(format!("there is no preset {name}; `ripplon list presets` names them")).into());
         }
     }
-    for part in ["covers", "films"] {
+    let parts = if stills.is_some() {
+        vec![""]
+    } else {
+        vec!["covers", "films"]
+    };
+    for part in parts {
         let part = folder.join(part);
         std::fs::create_dir_all(&part).map_err(|error| InputError(format!("{}: {error}", part.display())))?;
     }
@@ -42,19 +48,26 @@ pub(super) fn make(folder: &Path, only: &[String]) -> anyhow::Result<()> {
     let (mut gallery, mut articles) = (String::new(), String::new());
     let wanted = |preset: &&Preset| only.is_empty() || only.iter().any(|name| name == preset.name);
     for preset in presets::all().iter().filter(wanted) {
-        let article = of_preset(folder, preset, interrupt)?;
+        let article = of_preset(folder, preset, stills, interrupt)?;
         let (name, title) = (preset.name, escape(&article.title));
         writeln!(
             gallery,
-            "<li><a href=\"#{name}\"><img src=\"covers/{name}.png\" alt=\"\" loading=\"lazy\" width=\"{}\" height=\"{}\">{title}</a></li>",
-            SIZE[0], SIZE[1]
+            "<li><a href=\"#{name}\"><img src=\"{}/{name}.png\" alt=\"\" loading=\"lazy\" width=\"{}\" height=\"{}\">{title}</a></li>",
+            stills.unwrap_or("covers"),
+            SIZE[0],
+            SIZE[1]
         )?;
         articles.push_str(&article.html);
         say!("{name}");
     }
     let body = format!(
-        "<h1>Ripplon: the presets</h1>\n<p>Every scene that comes with the program: a film of its run, what it teaches, and what was predicted and measured in that run.</p>\n\
-         <ul class=\"gallery\">\n{gallery}</ul>\n{articles}"
+        "<h1>Ripplon: the presets</h1>\n<p>Every scene that comes with the program: {}, what it teaches, and what was predicted and measured in that run.</p>\n\
+         <ul class=\"gallery\">\n{gallery}</ul>\n{articles}",
+        if stills.is_some() {
+            "a picture"
+        } else {
+            "a film of its run"
+        }
     );
     let out = folder.join("index.html");
     export::save_text(&out, &page("Ripplon: the presets", &body))?;
@@ -69,26 +82,37 @@ struct Article {
 }
 
 /// Runs a preset, films it, and writes down what became of its predictions.
-fn of_preset(folder: &Path, preset: &Preset, interrupt: Interrupt) -> anyhow::Result<Article> {
+fn of_preset(folder: &Path, preset: &Preset, stills: Option<&str>, interrupt: Interrupt) -> anyhow::Result<Article> {
     let name = preset.name;
     let (file, scenario) = solver::read_scene(name, &[])?;
     let scenario = Arc::new(scenario);
     let mut engine = Engine::new(Arc::clone(&scenario))?;
-    let film = folder.join("films").join(format!("{name}.{FILM}"));
-    let cover = shoot(&mut engine, &scenario, &film, interrupt)?;
-    let about = About {
-        title: file.title.clone(),
-        scene: Some(file.to_toml()),
-        comment: String::new(),
-    };
-    export::png::save(&folder.join("covers").join(format!("{name}.png")), &cover, &about)?;
+    if stills.is_some() {
+        run(&mut engine, &scenario, interrupt)?;
+    } else {
+        let film = folder.join("films").join(format!("{name}.{FILM}"));
+        let cover = shoot(&mut engine, &scenario, &film, interrupt)?;
+        let about = About {
+            title: file.title.clone(),
+            scene: Some(file.to_toml()),
+            comment: String::new(),
+        };
+        export::png::save(&folder.join("covers").join(format!("{name}.png")), &cover, &about)?;
+    }
     let title = if file.title.is_empty() { name } else { &file.title };
     let mut html = format!(
         "<article id=\"{name}\">\n<h2>{}</h2>\n<p class=\"quiet\"><code>ripplon {name}</code></p>\n",
         escape(title)
     );
     let source = format!("films/{name}.{FILM}");
-    if FILM == "mp4" {
+    if let Some(stills) = stills {
+        let size = export::thumbnail::SIZE;
+        writeln!(
+            html,
+            "<div class=\"film\"><img src=\"{stills}/{name}.png\" alt=\"\" loading=\"lazy\" width=\"{}\" height=\"{}\"></div>",
+            size[0], size[1]
+        )?;
+    } else if FILM == "mp4" {
         writeln!(
             html,
             "<div class=\"film\"><video controls loop muted playsinline preload=\"none\" poster=\"covers/{name}.png\" src=\"{source}\" width=\"{}\" height=\"{}\"></video></div>",
@@ -111,6 +135,19 @@ fn of_preset(folder: &Path, preset: &Preset, interrupt: Interrupt) -> anyhow::Re
         title: title.to_owned(),
         html,
     })
+}
+
+/// Runs to the end of the lesson, past all predictions.
+fn run(engine: &mut Engine, scenario: &Scenario, interrupt: Interrupt) -> anyhow::Result<()> {
+    let end = scenario.time().end.unwrap_or(100.0 * engine.clock().time_step.abs());
+    engine.run_until(end, &mut |_, _| {
+        if interrupt.asked() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    })?;
+    Ok(())
 }
 
 /// Films a run to its end; the picture of its cover's time comes back.
@@ -136,7 +173,7 @@ fn shoot(engine: &mut Engine, scenario: &Arc<Scenario>, film: &Path, interrupt: 
     let writer = export::create(film, painter.size(), FPS, &about)?;
     let progress = Progress::new(u64::from(PICTURES));
     let mut shooting = Shooting::new(engine, &mut painter, writer, script, &progress);
-    let shown = scenario.view().cover.unwrap_or(to / 2.0);
+    let shown = scenario.view().last_cover().unwrap_or(to / 2.0);
     let mut cover = Picture::default();
     let mut covered = false;
     loop {

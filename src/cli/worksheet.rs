@@ -51,7 +51,7 @@ pub(super) fn run(args: &WorksheetArgs) -> anyhow::Result<()> {
     let mut engine = Engine::new(Arc::clone(&scenario))?;
     let time_step = engine.clock().time_step;
     let end = scenario.time().end.unwrap_or(100.0 * time_step.abs());
-    let shown = scenario.view().cover.unwrap_or(end / 2.0);
+    let shown = scenario.view().last_cover().unwrap_or(end / 2.0);
     let goes_on = |to: f64, engine: &mut Engine| -> anyhow::Result<()> {
         let done = engine.run_until(to, &mut |_, _| interrupt.flow())?;
         anyhow::ensure!(done.reached, "cancelled; nothing was written");

@@ -25,9 +25,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use undriven::Undriven;
 
-/// Places of each trajectory that a window keeps.
-const MOST_PLACES: usize = 1 << 14;
-
 /// What [`Engine::update`] did; the later ones include the earlier ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Change {
@@ -207,7 +204,6 @@ impl Engine {
         if self.taps.times().len() > most.max(1) {
             self.taps.thin();
         }
-        self.paths.limit(MOST_PLACES);
     }
 
     /// One verdict per expectation.

@@ -40,6 +40,6 @@ pub use frame::{Frame, Notice, Status};
 pub use mirror::gain::Replay;
 pub use mirror::shown::{MirrorFrame, Moment, Signals};
 pub use mirror::{MirrorStatus, Phase};
-pub use range::{RangeKeeper, shown_quantity};
+pub use range::{RangeKeeper, hues_have_room, shown_quantity};
 pub use task::Task;
 pub use worker::Worker;

@@ -22,22 +22,22 @@ pub const PIXELS_PER_HUES: f64 = 10.0;
 /// scenes without moving packets are shown as asked.
 #[must_use]
 pub fn shown_quantity(scenario: &Scenario, asked: Quantity, pixels_per_site: f64) -> Quantity {
+    let hues = asked != Quantity::Phase || scenario.grid().rank() == 1 || hues_have_room(scenario, pixels_per_site);
+    if hues { asked } else { Quantity::Density }
+}
+
+/// Whether the shortest wavelength of the scene's packets has [`PIXELS_PER_HUES`] pixels, with `pixels_per_site`. A graph of a line that has less is
+/// filled with one colour.
+#[must_use]
+pub fn hues_have_room(scenario: &Scenario, pixels_per_site: f64) -> bool {
     let Initial::Packets(packets) = scenario.initial() else {
-        return asked;
+        return true;
     };
-    if asked != Quantity::Phase || scenario.grid().rank() == 1 {
-        return asked;
-    }
     let largest = packets
         .iter()
         .map(|packet| packet.momentum.iter().map(|k| k * k).sum::<f64>().sqrt())
         .fold(0.0, f64::max);
-    let pixels = TAU / (largest * scenario.grid().spacing()) * pixels_per_site;
-    if pixels < PIXELS_PER_HUES {
-        Quantity::Density
-    } else {
-        asked
-    }
+    TAU / (largest * scenario.grid().spacing()) * pixels_per_site >= PIXELS_PER_HUES
 }
 
 /// The least end of a range of `auto`, as a share of the run's largest value of a quantity.
@@ -218,6 +218,11 @@ mod tests {
             assert_eq!(shown_quantity(&scenario, Quantity::Phase, pixels), shown, "{pixels}");
         }
         assert_eq!(shown_quantity(&scenario, Quantity::Real, 0.1), Quantity::Real);
+        let text = crate::scene::presets::find("step").unwrap().text;
+        let (_, line) = crate::solver::read_scene_text(text, None, &[]).unwrap();
+        // Of a graph the fill changes, not the quantity; 7 sites a wavelength.
+        assert_eq!(shown_quantity(&line, Quantity::Phase, 0.5), Quantity::Phase);
+        assert!(!hues_have_room(&line, 1.3) && hues_have_room(&line, 1.6));
     }
 
     #[test]

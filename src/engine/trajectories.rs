@@ -18,6 +18,9 @@ use std::sync::Arc;
 const TIMES: &str = "trajectory.times";
 const PLACES: &str = "trajectory.places";
 
+/// Times whose places are kept: 1.5 MiB a trajectory.
+const MOST_TIMES: usize = 1 << 16;
+
 /// The paths so far.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Paths {
@@ -107,6 +110,7 @@ impl Paths {
         };
         let row = self.now().par_iter().map(moved).collect();
         self.push(clock, row);
+        self.limit();
     }
 
     /// Goes on with other trajectories: those that were there before keep their paths, new ones begin here.
@@ -134,9 +138,9 @@ impl Paths {
         *self = next;
     }
 
-    /// Keeps at most `most` times by forgetting every other one; the last stays.
-    pub(super) fn limit(&mut self, most: usize) {
-        if self.times.len() <= most.max(2) {
+    /// Keeps at most [`MOST_TIMES`] by forgetting every other one; the last stays.
+    fn limit(&mut self) {
+        if self.times.len() <= MOST_TIMES {
             return;
         }
         let last = self.times.len() - 1;
@@ -144,6 +148,13 @@ impl Paths {
         let places = kept.iter().flat_map(|n| self.row(*n).to_vec()).collect();
         self.times = kept.iter().map(|n| self.times[*n]).collect();
         self.places = places;
+    }
+
+    /// Forgets all times but the last.
+    fn keep_last(&mut self) {
+        let last = self.now().to_vec();
+        self.times.drain(..self.times.len().saturating_sub(1));
+        self.places = last;
     }
 
     /// At most about `most` points of each path.
@@ -211,6 +222,12 @@ impl Engine {
     #[must_use]
     pub fn paths(&self) -> &Paths {
         &self.paths
+    }
+
+    /// Forgets where trajectories stood before; how many times are left.
+    pub fn forget_paths(&mut self) -> usize {
+        self.paths.keep_last();
+        self.paths.times.len()
     }
 
     /// The field now, if a trajectory needs it before the next step; `known` is that of the last step, if nothing happened since.

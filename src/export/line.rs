@@ -7,15 +7,20 @@ use super::paint::{Painter, parts};
 use super::picture::Rect;
 use super::resample::resample;
 use super::text::Align;
+use super::units;
 use crate::colormap::phase_entry;
+use crate::engine::hues_have_room;
 use crate::engine::maps::wave_number;
 use crate::engine::trajectories::ShownPath;
-use crate::physics::{Equation, Sets};
+use crate::physics::Sets;
 use crate::scene::Scenario;
 use crate::scene::scenario::Quantity;
 use crate::solver::{Clock, FieldImage};
 use crate::space::Subject;
 use std::sync::Arc;
+
+/// The fill of |ψ|² where hues would be finer than the eye can tell, as in `kernels/curve.wgsl`.
+const PLAIN: [u8; 3] = [74, 128, 199];
 
 impl Painter {
     pub(super) fn paint_line(&mut self, image: &FieldImage, clock: &Clock, seconds: f32) {
@@ -28,14 +33,20 @@ impl Painter {
                 *value *= *value;
             }
         }
+        let per_site = index(field.width) / index(self.request.x.len());
+        let hues = phases && hues_have_room(&self.scenario, per_site);
         let levels = self.keeper.levels(&shown, seconds);
         let mut values = resample(&shown.value, image.size[0], &x, &y);
         let table = self.map.table();
-        let colors: Vec<[u8; 3]> = if phases {
+        if phases {
             // The cubic may swing below 0 beside steep flanks; a density cannot.
             for value in &mut values {
                 *value = value.max(0.0);
             }
+        }
+        let colors: Vec<[u8; 3]> = if phases && !hues {
+            vec![PLAIN; values.len()]
+        } else if phases {
             let (re, im) = parts(image);
             let re = resample(&re, image.size[0], &x, &y);
             let im = resample(&im, image.size[0], &x, &y);
@@ -64,13 +75,14 @@ impl Painter {
                 site * grid.spacing()
             }
         };
+        let unit = if momenta { units::NONE } else { self.units.length };
         let graph = Graph {
             values: &values,
             colors: &colors,
             range: [bottom, levels.high + air],
             span: [
-                along(index(self.request.x.start) - 0.5),
-                along(index(self.request.x.end) - 0.5),
+                along(index(self.request.x.start) - 0.5) * unit.per,
+                along(index(self.request.x.end) - 0.5) * unit.per,
             ],
             medium: &medium,
             medium_name: {
@@ -79,10 +91,10 @@ impl Painter {
             },
             walls: &walls,
             sign: self.sign(quantity),
-            along: self.along(),
+            along: &self.along(),
         };
         graph.draw(&mut self.picture, field, self.unit, self.theme);
-        let (range, span) = (graph.range, graph.span);
+        let (range, span) = (graph.range, graph.span.map(|at| at / unit.per));
         if !momenta {
             self.path_marks(span);
         }
@@ -95,7 +107,7 @@ impl Painter {
             let legend = self.legend(&scenario, levels, clock);
             let base = overlay::pixel(field.y) - 2.75 * self.unit;
             legend.head(&mut self.picture, field, base, self.unit, self.theme);
-            if phases {
+            if hues {
                 self.hue_strip();
             }
         }
@@ -138,11 +150,13 @@ impl Painter {
         }
     }
 
-    fn along(&self) -> &'static str {
-        match self.scenario.model().equation() {
-            Equation::Schrodinger if self.look.quantity == Quantity::Momentum => "k",
-            Equation::Schrodinger => "x",
-            Equation::Acoustic => "x / m",
+    fn along(&self) -> String {
+        if self.look.quantity == Quantity::Momentum {
+            return "k".to_owned();
+        }
+        match self.units.length.name {
+            "" => "x".to_owned(),
+            name => format!("x / {name}"),
         }
     }
 

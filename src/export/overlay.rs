@@ -58,11 +58,11 @@ impl Margins {
 }
 
 /// What the legend says.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Legend<'a> {
     /// The scene's title.
     pub title: &'a str,
-    /// The time.
+    /// The time, in `time_unit`.
     pub time: f64,
     /// Decimals of the clock, the same in the whole film.
     pub decimals: usize,
@@ -74,12 +74,12 @@ pub struct Legend<'a> {
     pub levels: Levels,
     /// Exponent of the brightness.
     pub gamma: f32,
-    /// Width of the field as a length.
+    /// Width of the field as a length, in `length_unit`.
     pub length: f64,
     /// Unit of lengths, e.g. ` m`; empty where the scene has none.
-    pub length_unit: &'a str,
-    /// Unit of times.
-    pub time_unit: &'a str,
+    pub length_unit: String,
+    /// Unit of times, likewise.
+    pub time_unit: String,
 }
 
 /// The sign of a quantity, as papers write it.

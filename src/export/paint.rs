@@ -9,6 +9,7 @@ use super::resample::{Axis, resample};
 use super::shade::Shade;
 use super::space::Space;
 use super::theme::Theme;
+use super::units::{NONE, Units};
 use crate::colormap::{self, Colormap, Kind, Levels, dimmed, phase_entry};
 use crate::engine::maps::wave_number;
 use crate::engine::trajectories::ShownPath;
@@ -22,14 +23,6 @@ use crate::space::FlowMap;
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
-
-/// The unit of lengths.
-fn length_unit(scenario: &Scenario) -> &'static str {
-    match scenario.model().equation() {
-        Equation::Schrodinger => "",
-        Equation::Acoustic => "m",
-    }
-}
 
 /// The look with which a scene is shown, and its map: where a wavelength has too few pixels for its hues, the density instead of the phase, as
 /// in the window.
@@ -84,6 +77,8 @@ pub struct Painter {
     pub(super) picture: Picture,
     /// Decimals of the clock.
     pub(super) decimals: usize,
+    /// Units of lengths and times.
+    pub(super) units: Units,
     /// What the engine drew last.
     pub(super) image: FieldImage,
     pub(super) volume: FieldVolume,
@@ -151,8 +146,9 @@ impl Painter {
             },
         };
         let theme = Theme::of(named);
+        let units = Units::of(&scenario, time_step);
         let space = if in_space {
-            Space::new(&scenario, look, field.width.max(field.height), length_unit(&scenario))
+            Space::new(&scenario, look, field.width.max(field.height), units.length)
         } else {
             None
         };
@@ -164,7 +160,7 @@ impl Painter {
             Shade::new(&scenario, &request, [field.width, field.height])
         };
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
-        let decimals = (-time_step.abs().log10().floor()).clamp(0.0, 4.0) as usize;
+        let decimals = (-(time_step * units.time.per).abs().log10().floor()).clamp(0.0, 4.0) as usize;
         Ok(Self {
             keeper: RangeKeeper::new(look.range),
             look: look.clone(),
@@ -178,6 +174,7 @@ impl Painter {
             relief,
             picture: Picture::filled(size[0], size[1], theme.ground),
             decimals,
+            units,
             image: FieldImage::default(),
             volume: FieldVolume::default(),
             flow: None,
@@ -252,7 +249,7 @@ impl Painter {
                 self.shade = Shade::new(&present, &self.request, size);
             }
             if self.space.is_some() {
-                self.space = Space::new(&present, &self.look, size[0].max(size[1]), length_unit(&present));
+                self.space = Space::new(&present, &self.look, size[0].max(size[1]), self.units.length);
             }
         }
         self.scenario = present;
@@ -316,7 +313,7 @@ impl Painter {
         let orbit = self.orbit(clock.time);
         super::relief::paint(&mut self.picture, field, (image, &orbit, &paint), (unit, theme));
         if self.look.overlay {
-            let words = (unit, length_unit(&scenario), theme);
+            let words = (unit, self.units.length, theme);
             super::relief::axes(&mut self.picture, field, (image, &orbit, &scenario), words);
             let legend = self.legend(&scenario, levels, clock);
             if self.is_upright() {
@@ -402,11 +399,12 @@ impl Painter {
     fn outlines(&mut self, t: f64) {
         let (field, words) = (self.field, (self.unit, self.theme));
         let scenario = Arc::clone(&self.scenario);
+        let mut taken = Vec::new();
         for theory in scenario.theories() {
             let Some(points) = theory.outline(t) else { continue };
             let points: Vec<[f32; 2]> = points.into_iter().map(|at| self.place(at)).collect();
             super::theory::dashed(&mut self.picture, field, &points, words);
-            super::theory::label(&mut self.picture, field, &points, &theory.label, words);
+            super::theory::label(&mut self.picture, field, (&points, &theory.label), words, &mut taken);
         }
     }
 
@@ -480,17 +478,22 @@ impl Painter {
         let gamma = self.look.gamma;
         let values = resample(&image.value, image.size[0], &x, &y);
         if image.quantity == Some(Quantity::Phase) {
+            let table = self.map.table();
+            let color = |value: f32, phase: f32| {
+                let step = byte(levels.brightness(value).powf(gamma));
+                dimmed(table[phase_entry(phase)], step)
+            };
+            if x.is_exact() && y.is_exact() {
+                let all = values.par_iter().zip(&image.phase);
+                return all.map(|(value, phase)| color(*value, *phase)).collect();
+            }
             let (re, im) = parts(image);
             let re = resample(&re, image.size[0], &x, &y);
             let im = resample(&im, image.size[0], &x, &y);
-            let table = self.map.table();
             return values
                 .par_iter()
                 .zip(re.par_iter().zip(&im))
-                .map(|(value, (re, im))| {
-                    let step = byte(levels.brightness(*value).powf(gamma));
-                    dimmed(table[phase_entry(im.atan2(*re))], step)
-                })
+                .map(|(value, (re, im))| color(*value, im.atan2(*re)))
                 .collect();
         }
         let mapping = levels.mapping(self.map.kind);
@@ -520,20 +523,16 @@ impl Painter {
     }
 
     pub(super) fn legend<'a>(&self, scenario: &'a Scenario, levels: Levels, clock: &Clock) -> Legend<'a> {
-        let (length_unit, time_unit) = match self.scenario.model().equation() {
-            Equation::Schrodinger => ("", ""),
-            Equation::Acoustic => (" m", " s"),
-        };
         let grid = self.scenario.grid();
         let sites = index(self.request.x.len());
-        let length = if self.look.quantity == Quantity::Momentum {
-            wave_number(grid, 0, sites) - wave_number(grid, 0, 0.0)
+        let (length, length_unit) = if self.look.quantity == Quantity::Momentum {
+            (wave_number(grid, 0, sites) - wave_number(grid, 0, 0.0), NONE)
         } else {
-            sites * grid.spacing()
+            (sites * grid.spacing() * self.units.length.per, self.units.length)
         };
         Legend {
             title: scenario.title(),
-            time: clock.time,
+            time: clock.time * self.units.time.per,
             decimals: self.decimals,
             sign: self.sign(self.look.quantity),
             map: self.map,
@@ -544,8 +543,8 @@ impl Painter {
                 self.look.gamma
             },
             length,
-            length_unit,
-            time_unit,
+            length_unit: length_unit.suffix(),
+            time_unit: self.units.time.suffix(),
         }
     }
 
@@ -593,7 +592,7 @@ impl Shot for Painter {
 /// Re and Im of the unit phasors times |ψ|: what can be interpolated where a phase cannot.
 pub(super) fn parts(image: &FieldImage) -> (Vec<f32>, Vec<f32>) {
     let phasor = |(value, phase): (&f32, &f32)| (value * phase.cos(), value * phase.sin());
-    image.value.iter().zip(&image.phase).map(phasor).unzip()
+    image.value.par_iter().zip(&image.phase).map(phasor).unzip()
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0…1 before")]

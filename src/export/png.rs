@@ -1,5 +1,6 @@
 //! PNG pictures that carry the scene they show.
 
+use super::palette::Palette;
 use super::{About, ExportError, FilmWriter, Picture};
 use crate::scene::embedded::KEYWORD;
 use std::io::Write;
@@ -15,6 +16,29 @@ const SOFTWARE: &str = "Software";
 pub fn save(path: &Path, picture: &Picture, about: &About) -> Result<(), ExportError> {
     let mut file = super::begin(path)?;
     write(&mut file, picture, about).map_err(failure(path))?;
+    super::complete(file)
+}
+
+/// Writes a small picture with at most so many colours, 64 to 256.
+///
+/// # Errors
+/// If the file cannot be written.
+pub fn save_in_colors(path: &Path, picture: &Picture, about: &About, colors: usize) -> Result<(), ExportError> {
+    let mut palette = Palette::default();
+    let pixels = palette.index(picture, colors);
+    let mut file = super::begin(path)?;
+    let mut write = || {
+        let mut encoder = encoder(&mut file, [picture.width, picture.height], about)?;
+        encoder.set_color(png::ColorType::Indexed);
+        encoder.set_palette(palette.colors().concat());
+        encoder.set_compression(png::Compression::High);
+        // Neighbours in a palette are not neighbours in colour: differences say nothing.
+        encoder.set_filter(png::Filter::NoFilter);
+        let mut writer = encoder.write_header()?;
+        writer.write_image_data(&pixels)?;
+        writer.finish()
+    };
+    write().map_err(failure(path))?;
     super::complete(file)
 }
 

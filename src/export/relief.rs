@@ -7,6 +7,7 @@ use super::resample::{Axis, resample};
 use super::space::segment;
 use super::text::Align;
 use super::theme::Theme;
+use super::units::Unit;
 use crate::engine::maps::wave_number;
 use crate::scene::Scenario;
 use crate::scene::scenario::{Orbit, Quantity};
@@ -92,7 +93,7 @@ pub fn axes(
     picture: &mut Picture,
     rect: Rect,
     (image, orbit, scenario): (&FieldImage, &Orbit, &Scenario),
-    (unit, unit_name, theme): (f32, &str, &Theme),
+    (unit, length, theme): (f32, Unit, &Theme),
 ) {
     let projection = projection(rect, image, orbit);
     let grid = scenario.grid();
@@ -102,7 +103,7 @@ pub fn axes(
             let at = if momenta {
                 wave_number(grid, axis, site)
             } else {
-                site * grid.spacing()
+                site * grid.spacing() * length.per
             };
             // Three figures: they only say where the picture ends.
             let unit = 10f64.powf(at.abs().max(1e-12).log10().floor() - 2.0);
@@ -111,7 +112,7 @@ pub fn axes(
         #[expect(clippy::cast_precision_loss, reason = "numbers of sites")]
         let last = grid.size()[axis].saturating_sub(1) as f64;
         let name = ["x", "y"][axis];
-        let title = match unit_name {
+        let title = match length.name {
             _ if momenta => format!("k{name}"),
             "" => name.to_owned(),
             unit_name => format!("{name} / {unit_name}"),

@@ -9,6 +9,8 @@ const SQUARES: f64 = 16.0;
 #[derive(Clone, Debug)]
 pub struct Axis {
     taps: Vec<(usize, Vec<f32>)>,
+    /// Whether every pixel is a sample.
+    exact: bool,
 }
 
 impl Axis {
@@ -24,6 +26,10 @@ impl Axis {
         reason = "counts of pixels, clamped to the samples"
     )]
     pub fn new(samples: usize, extent: f64, pixels: usize) -> Self {
+        if samples == pixels && extent == samples as f64 {
+            let taps = (0..pixels).map(|pixel| (pixel, vec![1.0])).collect();
+            return Self { taps, exact: true };
+        }
         let scale = extent / pixels.max(1) as f64;
         let last = samples.saturating_sub(1);
         let smooth = |pixel: usize| {
@@ -65,7 +71,16 @@ impl Axis {
                 nearest(pixel)
             }
         });
-        Self { taps: taps.collect() }
+        Self {
+            taps: taps.collect(),
+            exact: false,
+        }
+    }
+
+    /// Whether every pixel is a sample.
+    #[must_use]
+    pub fn is_exact(&self) -> bool {
+        self.exact
     }
 
     /// Pixels along this axis.
@@ -78,6 +93,9 @@ impl Axis {
 /// `values` (x fastest, `width` samples a row) at x.pixels() × y.pixels().
 #[must_use]
 pub fn resample(values: &[f32], width: usize, x: &Axis, y: &Axis) -> Vec<f32> {
+    if x.exact && y.exact {
+        return values.to_vec();
+    }
     let columns = x.pixels();
     let rows = values.len() / width.max(1);
     let mut wide = vec![0.0f32; columns * rows];
@@ -123,6 +141,14 @@ mod tests {
         }
         let ones = resample(&[1.0; 10], 10, &x, &y);
         assert!(ones.iter().all(|v| (v - 1.0).abs() < EPSILON));
+    }
+
+    #[test]
+    fn samples_of_the_same_size_stay_as_they_are() {
+        let values: Vec<f32> = (0u8..12).map(|n| f32::from(n * n) / 7.0).collect();
+        let (x, y) = (Axis::new(4, 4.0, 4), Axis::new(3, 3.0, 3));
+        assert!(x.is_exact() && y.is_exact() && !Axis::new(4, 3.5, 4).is_exact());
+        assert_eq!(resample(&values, 4, &x, &y), values);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use super::picture::{Picture, Rect};
 use super::progress::Progress;
 use super::text::Align;
 use super::theme::Theme;
+use super::units::Unit;
 use crate::colormap::{Colormap, Levels};
 use crate::scene::Scenario;
 use crate::solver::{FieldVolume, VolumeRequest};
@@ -28,15 +29,15 @@ pub struct Space {
     medium: MediumVolume,
     numbers: Numbers,
     request: VolumeRequest,
-    /// Unit of lengths, e.g. `m`.
-    unit_name: &'static str,
+    /// Unit of lengths.
+    length: Unit,
 }
 
 impl Space {
     /// The picture of a scene as `look` shows it; `None` where it is shown as a plane or has fewer dimensions. `longer` is the longer side of the
     /// picture in pixels.
     #[must_use]
-    pub fn new(scenario: &Scenario, look: &Look, longer: usize, unit_name: &'static str) -> Option<Self> {
+    pub fn new(scenario: &Scenario, look: &Look, longer: usize, length: Unit) -> Option<Self> {
         let mode = Mode::of(look.mode).filter(|_| scenario.grid().rank() == 3)?;
         let medium = MediumVolume::of(scenario);
         Some(Self {
@@ -50,7 +51,7 @@ impl Space {
                 sites: scenario.grid().size(),
                 most: longer.clamp(64, MOST),
             },
-            unit_name,
+            length,
         })
     }
 
@@ -150,7 +151,7 @@ impl Space {
     fn axes(&self, picture: &mut Picture, rect: Rect, camera: &Camera, unit: f32, theme: &Theme) {
         let style = theme.label(unit * 0.8);
         let origin = [super::overlay::pixel(rect.x), super::overlay::pixel(rect.y)];
-        for scale in scales(&self.shape, camera, 1.0, 4.0 * unit) {
+        for scale in scales(&self.shape, camera, self.length.per, 4.0 * unit) {
             let [u, v] = scale.outward;
             let mut widest = 0.0f32;
             // The middle of a text of this width beside a place, and the base line for it.
@@ -170,7 +171,7 @@ impl Space {
                 let [x, y] = beside(*at, width, 0.8 * unit, 0.5 * unit);
                 style.draw(picture, x, y, Align::Center, &text);
             }
-            let title = match self.unit_name {
+            let title = match self.length.name {
                 "" => AXES[scale.axis].to_owned(),
                 name => format!("{} / {name}", AXES[scale.axis]),
             };

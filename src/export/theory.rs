@@ -28,27 +28,66 @@ pub fn dashed(picture: &mut Picture, field: Rect, points: &[[f32; 2]], (unit, th
     }
 }
 
-/// A label within the field: beside the end of a line, or the highest point that is seen of what has more points.
-pub fn label(picture: &mut Picture, field: Rect, points: &[[f32; 2]], words: &str, (unit, theme): (f32, &Theme)) {
+/// Where a label may stand beside a dashed line, the best place first: at its end and back from there; of a circle or another line of more points at
+/// the highest and down from there.
+#[must_use]
+pub fn label_places(points: &[[f32; 2]]) -> Vec<[f32; 2]> {
+    /// Places along a line.
+    const PLACES: u8 = 12;
+    match points {
+        [from, to] => {
+            let at = |n: u8| {
+                let back = f32::from(n) / f32::from(PLACES);
+                [0, 1].map(|axis| to[axis] + back * (from[axis] - to[axis]))
+            };
+            (0..PLACES).map(at).collect()
+        }
+        _ => {
+            let mut places = points.to_vec();
+            places.sort_by(|a, b| a[1].total_cmp(&b[1]));
+            places
+        }
+    }
+}
+
+/// A label within the field beside a dashed line, clear of the labels that are there already.
+pub fn label(
+    picture: &mut Picture,
+    field: Rect,
+    (points, words): (&[[f32; 2]], &str),
+    (unit, theme): (f32, &Theme),
+    taken: &mut Vec<[f32; 4]>,
+) {
     let style = theme.label(unit * 0.9);
     let width = style.width(words);
     let [left, top] = [pixel(field.x), pixel(field.y)];
     let [right, bottom] = [pixel(field.x + field.width), pixel(field.y + field.height)];
     let is_seen = |[x, y]: &&[f32; 2]| (left..=right).contains(x) && (top..=bottom).contains(y);
-    let beside = match points {
-        [_, end] => Some(end).filter(is_seen),
-        _ => points.iter().filter(is_seen).min_by(|a, b| a[1].total_cmp(&b[1])),
+    if words.is_empty() || width + unit >= right - left {
+        return;
+    }
+    // The place of the words, and what they cover with their ground.
+    let plate = |[x, y]: [f32; 2]| [x - 0.3 * unit, y - 0.95 * unit, width + 0.6 * unit, 1.3 * unit];
+    let beside = |at: [f32; 2]| {
+        [
+            (at[0] + 0.4 * unit).min(right - width - 0.5 * unit),
+            (at[1] - 0.4 * unit).max(top + 1.2 * unit),
+        ]
     };
-    let Some(beside) = beside.filter(|_| !words.is_empty() && width + unit < right - left) else {
+    let apart = |a: [f32; 4], b: &[f32; 4]| {
+        (0..2).any(|axis| a[axis] + a[axis + 2] <= b[axis] || b[axis] + b[axis + 2] <= a[axis])
+    };
+    let places: Vec<[f32; 2]> = label_places(points)
+        .into_iter()
+        .filter(|at| is_seen(&at))
+        .map(beside)
+        .collect();
+    let is_free = |at: &&[f32; 2]| taken.iter().all(|other| apart(plate(**at), other));
+    let Some([x, y]) = places.iter().find(is_free).or(places.first()).copied() else {
         return;
     };
-    let x = (beside[0] + 0.4 * unit).min(right - width - 0.5 * unit);
-    let y = (beside[1] - 0.4 * unit).max(top + 1.2 * unit);
-    shade(
-        picture,
-        [x - 0.3 * unit, y - 0.95 * unit, width + 0.6 * unit, 1.3 * unit],
-        theme,
-    );
+    taken.push(plate([x, y]));
+    shade(picture, plate([x, y]), theme);
     style.draw(picture, x, y, Align::Left, words);
 }
 

@@ -5,8 +5,8 @@
 
 use super::picture::{Picture, Rect};
 use super::{Look, LookError, Painter};
-use crate::engine::{Engine, EngineError};
-use crate::scene::scenario::BackendChoice;
+use crate::engine::{Engine, EngineError, hues_have_room};
+use crate::scene::scenario::{BackendChoice, ColorRange, Quantity};
 use crate::scene::{Faults, Scenario, SceneFile};
 use crate::solver::{self, Backend};
 use image::imageops::{self, FilterType};
@@ -16,6 +16,9 @@ use std::sync::Arc;
 
 /// Pixels of a picture in the gallery.
 pub const SIZE: [usize; 2] = [200, 112];
+
+/// Colours of a file that holds one: more are not told apart at this size.
+pub const COLORS: usize = 64;
 
 /// It is drawn so many times as large, then averaged: lines and edges are smooth.
 const FINE: usize = 2;
@@ -54,40 +57,70 @@ pub fn thumbnail(
     let scenario = Arc::new(solver::validate_scene(&on_processor(file), origin)?);
     let mut engine = Engine::new(Arc::clone(&scenario))?;
     let time_step = engine.clock().time_step;
-    let mut time = time_shown(&scenario, time_step);
+    let mut times = times_shown(&scenario, time_step);
     if let Some(most) = most {
         let sites: f64 = scenario.grid().size().into_iter().map(count).product();
-        time = time.min((most / sites).floor() * time_step.abs());
-    }
-    let end = engine.run_until(time, &mut |_, _| {
-        if goes_on() {
-            ControlFlow::Continue(())
-        } else {
-            ControlFlow::Break(())
-        }
-    })?;
-    if !end.reached {
-        return Ok(None);
+        let last = (most / sites).floor() * time_step.abs();
+        times = times.into_iter().map(|time| time.min(last)).collect();
     }
     let line = scenario.grid().rank() == 1;
     let mut look = Look::of(&scenario);
     look.size = Some(if line { GRAPH } else { SIZE.map(|n| FINE * n) });
+    // At this size short waves blend to grey, and of several moments each has hues of its own.
+    let per_site = count(SIZE[0]) / count(scenario.grid().size()[0]);
+    if look.quantity == Quantity::Phase && !line && (times.len() > 1 || !hues_have_room(&scenario, per_site)) {
+        look.quantity = Quantity::Density;
+        look.range = ColorRange::Auto;
+        "auto".clone_into(&mut look.colormap);
+    }
     let mut painter = Painter::new(Arc::clone(&scenario), &look, time_step)?;
     let inside = painter.field();
-    let picture = painter.shoot(&mut engine, 0.0)?;
-    let whole = Rect {
+    let mut whole: Option<Picture> = None;
+    for time in times {
+        let end = engine.run_until(time, &mut |_, _| {
+            if goes_on() {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(())
+            }
+        })?;
+        if !end.reached {
+            return Ok(None);
+        }
+        // Each at its own range: the wave of every moment is seen.
+        painter.keeper.reset();
+        painter.shoot(&mut engine, 0.0)?;
+        match &mut whole {
+            None => whole = Some(painter.picture().clone()),
+            Some(whole) => expose(whole, &painter),
+        }
+    }
+    let Some(picture) = whole else { return Ok(None) };
+    let all = Rect {
         x: 0,
         y: 0,
         width: picture.width,
         height: picture.height,
     };
-    Ok(reduced(picture, if line { inside } else { whole }))
+    Ok(reduced(&picture, if line { inside } else { all }))
 }
 
-/// The time of a scene's picture: the one that it names, or the middle of its run.
-fn time_shown(scenario: &Scenario, time_step: f64) -> f64 {
-    let middle = scenario.time().end.map_or(STEPS * time_step.abs(), |end| end / 2.0);
-    scenario.view().cover.unwrap_or(middle)
+/// Another moment on the same picture: what stands out more from the ground is seen.
+fn expose(picture: &mut Picture, painter: &Painter) {
+    let light = painter.theme.ground[0] > 127;
+    for (own, new) in picture.rgb.iter_mut().zip(&painter.picture().rgb) {
+        *own = if light { (*own).min(*new) } else { (*own).max(*new) };
+    }
+}
+
+/// The times of a scene's picture, in order: those that it names, or the middle of its run.
+fn times_shown(scenario: &Scenario, time_step: f64) -> Vec<f64> {
+    let mut times = scenario.view().cover.clone();
+    if times.is_empty() {
+        times.push(scenario.time().end.map_or(STEPS * time_step.abs(), |end| end / 2.0));
+    }
+    times.sort_by(f64::total_cmp);
+    times
 }
 
 /// The scene on the processor: what it says for a device is left to the method.

@@ -200,7 +200,7 @@ mod tests {
     fn the_current_is_what_the_density_gains() {
         let grid = Grid::new(&[5, 6], 1.0);
         let values: Vec<Complex64> = (0..30)
-            .map(|n| Complex64::new((n as f64 * 1.7).sin(), (n as f64 * 0.9).cos()))
+            .map(|n| Complex64::new((f64::from(n) * 1.7).sin(), (f64::from(n) * 0.9).cos()))
             .collect();
         for flux in [0.0, 0.13] {
             let quantum = quantum(flux);

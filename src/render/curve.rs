@@ -23,12 +23,23 @@ pub struct Drawing {
     pub low: f32,
     /// Value at the top.
     pub high: f32,
-    /// The picture holds |ψ| and phases: draw |ψ|² coloured by phase. Otherwise the value, coloured by the table.
-    pub by_phase: bool,
+    /// What is drawn below the line.
+    pub fill: Fill,
     /// Place of the value 0 in the table: 1/2 where values have signs, else 0.
     pub zero: f32,
     /// Colour of the line, gamma-space, alpha as its strength.
     pub line: [f32; 4],
+}
+
+/// What is drawn of the values, and in which colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fill {
+    /// The value, coloured by the table.
+    Values = 0,
+    /// Of |ψ| and phases: |ψ|², coloured by phase.
+    Phases = 1,
+    /// The same in one colour, where hues would be finer than the eye can tell.
+    Plain = 2,
 }
 
 #[repr(C)]
@@ -133,7 +144,7 @@ impl Curve {
             low: drawing.low,
             scale: if span > 0.0 { 1.0 / span } else { 0.0 },
             base: drawing.base,
-            mode: u32::from(drawing.by_phase),
+            mode: drawing.fill as u32,
             linear_target: self.pipeline.linear_target(),
             zero: drawing.zero,
             line: drawing.line,

@@ -595,8 +595,8 @@ pub struct ViewFile {
     pub opacity: Opacity,
     /// Whether a volume is lit along its gradients.
     pub shading: bool,
-    /// The time that the scene's picture in a gallery shows; `None` = the middle of its run.
-    pub cover: Option<f64>,
+    /// The times that the scene's picture in a gallery shows, all at once; none = the middle of its run.
+    pub cover: Vec<f64>,
     /// The time constant of means, s; `None` = all of the run.
     pub over: Option<f64>,
     /// What is drawn of the current of ψ or the intensity of sound.
@@ -619,7 +619,7 @@ impl Default for ViewFile {
             slices: Vec::new(),
             opacity: Opacity::Soft,
             shading: false,
-            cover: None,
+            cover: Vec::new(),
             over: None,
             flow: Flow::None,
             plots: Vec::new(),

@@ -208,6 +208,10 @@ static PRESETS: &[Preset] = &[
         text: include_str!("../../presets/room-modes.toml"),
     },
     Preset {
+        name: "room-response",
+        text: include_str!("../../presets/room-response.toml"),
+    },
+    Preset {
         name: "room-3d",
         text: include_str!("../../presets/room-3d.toml"),
     },

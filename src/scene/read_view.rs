@@ -33,6 +33,12 @@ pub(super) fn view(mut section: Section<'_>, found: &mut Diagnostics) -> ViewFil
             preset.map_or(Opacity::Soft, |(_, opacity)| opacity)
         }
     };
+    let path = section.name("cover");
+    let cover = match section.node("cover") {
+        None => Vec::new(),
+        Some(node) if matches!(node.value, Value::Array(_)) => Vec::decode(node, &path, found).unwrap_or_default(),
+        Some(node) => f64::decode(node, &path, found).into_iter().collect(),
+    };
     let view = ViewFile {
         quantity,
         colormap,
@@ -43,7 +49,7 @@ pub(super) fn view(mut section: Section<'_>, found: &mut Diagnostics) -> ViewFil
         slices: section.get("slices", found).unwrap_or_default(),
         opacity,
         shading: section.get("shading", found).unwrap_or_default(),
-        cover: section.get("cover", found),
+        cover,
         over: section.get("over", found),
         flow: section.word("flow", &Flow::ALL, found).unwrap_or_default(),
         plots: plots(&mut section, found),

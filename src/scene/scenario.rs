@@ -144,8 +144,8 @@ pub struct View {
     pub opacity: Opacity,
     /// Whether a volume is lit along its gradients.
     pub shading: bool,
-    /// The time that the scene's picture in a gallery shows; `None` = the middle of its run.
-    pub cover: Option<f64>,
+    /// The times that the scene's picture in a gallery shows, all at once; none = the middle of its run.
+    pub cover: Vec<f64>,
     /// The time constant of means, s; `None` = all of the run.
     pub over: Option<f64>,
     /// What is drawn of the current of ψ or the intensity of sound.
@@ -210,6 +210,14 @@ pub struct Scenario {
     pub(super) origin: Option<PathBuf>,
     /// As it was written, with everything that was overridden.
     pub(super) file: Arc<SceneFile>,
+}
+
+impl View {
+    /// The last of the times that the picture in a gallery shows: that of pictures which show one.
+    #[must_use]
+    pub fn last_cover(&self) -> Option<f64> {
+        self.cover.iter().copied().reduce(f64::max)
+    }
 }
 
 impl Scenario {

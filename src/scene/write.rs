@@ -530,8 +530,10 @@ fn view(w: &mut Writer, view: &ViewFile) {
     w.key_unless(!view.shading, "shading", true);
     w.optional("over", view.over);
     w.key_unless(view.flow == Flow::None, "flow", text(view.flow.as_str()));
-    if let Some(cover) = view.cover {
-        w.key("cover", float(cover));
+    match view.cover[..] {
+        [] => {}
+        [time] => w.key("cover", float(time)),
+        _ => w.key("cover", floats(&view.cover)),
     }
     let words: Vec<String> = (view.plots.iter().filter_map(|plot| plot.word())).map(text).collect();
     w.key_unless(words.is_empty(), "plots", format!("[{}]", words.join(", ")));

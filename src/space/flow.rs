@@ -32,6 +32,9 @@ pub struct Stroke {
     pub head: ([f64; 2], [f64; 2]),
 }
 
+/// The middle of a square of sites, and the flow there.
+type Cell = ([f64; 2], [f32; 2]);
+
 impl FlowMap {
     /// The map of a plane of sites; `row(j, out)` writes the flow at the sites of row j.
     #[must_use]
@@ -103,7 +106,7 @@ impl FlowMap {
     }
 
     /// The middles of squares of `step` sites that cover what is seen, with the flow of each; the same squares wherever the view stands.
-    fn cells(&self, [from, to]: [[f64; 2]; 2], step: f64) -> (Vec<([f64; 2], [f32; 2])>, [usize; 2]) {
+    fn cells(&self, [from, to]: [[f64; 2]; 2], step: f64) -> (Vec<Cell>, [usize; 2]) {
         let whole = self.size.map(|n| (n * self.reduction) as f64);
         let ends = |axis: usize| {
             let first = (from[axis].max(0.0) / step).floor();
@@ -240,7 +243,7 @@ fn length(flow: [f32; 2]) -> f32 {
     flow[0].hypot(flow[1])
 }
 
-fn strongest(cells: &[([f64; 2], [f32; 2])]) -> f32 {
+fn strongest(cells: &[Cell]) -> f32 {
     cells.iter().map(|(_, flow)| length(*flow)).fold(0.0, f32::max)
 }
 

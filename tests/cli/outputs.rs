@@ -186,3 +186,28 @@ momentum = [1.0]
     assert_eq!(remarks, "", "and still is");
     assert!(field("resumed.npy") == field("whole.npy"));
 }
+
+/// A table of trajectories: empty cells before they begin, a row a step, the same in one run and in two.
+#[test]
+fn trajectories_are_written_and_go_on() {
+    let place = Place::new();
+    let with = |line: &str| {
+        let mut words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        words.push("--set".to_owned());
+        words.push("trajectory.0={name=\"p\", from=[2.0, 2.0], at=0.4}".to_owned());
+        place.ripplon_with(words.iter().map(String::as_str))
+    };
+    with("run small.toml --trajectories whole.csv").expect(0, &[]);
+    let whole = place.text("whole.csv");
+    let lines: Vec<&str> = whole.lines().collect();
+    assert_eq!(lines[0], "t,p.x,p.y");
+    assert_eq!(lines.len(), 42);
+    assert!(lines[1].ends_with(",,") && lines[20].ends_with(",,"), "{}", lines[20]);
+    assert!(lines[21].ends_with(",2,2"), "{}", lines[21]);
+    with("run small.toml --until 0.6 --trajectories half.csv --checkpoint c.ripplon").expect(0, &[]);
+    with("run small.toml --resume c.ripplon --trajectories resumed.csv").expect(0, &[]);
+    assert_eq!(place.text("resumed.csv"), whole);
+    place
+        .ripplon("run small.toml --trajectories none.csv")
+        .expect(2, &["add a [[trajectory]]"]);
+}

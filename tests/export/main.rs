@@ -71,9 +71,9 @@ fn painted(scene: &Arc<Scenario>, look: &Look) -> (Picture, Painter) {
 }
 
 fn decode_png(path: &Path) -> Picture {
-    let mut reader = png::Decoder::new(std::io::BufReader::new(File::open(path).unwrap()))
-        .read_info()
-        .unwrap();
+    let mut decoder = png::Decoder::new(std::io::BufReader::new(File::open(path).unwrap()));
+    decoder.set_transformations(png::Transformations::EXPAND);
+    let mut reader = decoder.read_info().unwrap();
     let mut rgb = vec![0; reader.output_buffer_size().unwrap()];
     let info = reader.next_frame(&mut rgb).unwrap();
     Picture {

@@ -26,6 +26,7 @@ pub fn predict(name: &str, scenario: &Scenario, speed: f64, at: &[f64]) -> Vec<f
         "damped-tube" => damped_tube(scenario, speed, at),
         "side-branch" => super::arrays::side_branch(scenario),
         "line-array" => super::arrays::line_array(scenario, speed),
+        "room-response" => super::arrays::room_response(scenario, speed, at),
         "sabine" => super::arrays::sabine(scenario, speed, at),
         "curtain" => curtain(scenario, speed, at),
         "tissue" => tissue(scenario, at),

@@ -3,6 +3,7 @@
 
 use super::read;
 use ripplon::engine::Engine;
+use ripplon::scene::presets;
 use ripplon::scene::scenario::Quantity;
 use std::sync::Arc;
 
@@ -66,5 +67,28 @@ fn what_is_drawn_in_pictures_is_seen_while_they_run() {
             let within = |point: &[f64; 2]| (0..2).all(|axis| (0.0..extent[axis]).contains(&point[axis]));
             assert!(seen.into_iter().any(|point| within(&point)), "{name}: {theory:?}");
         }
+    }
+}
+
+/// The notes of a run are spread over it: the last of several begins after a tenth of the run, and none after its end.
+#[test]
+fn notes_come_while_the_scene_runs() {
+    for preset in presets::all() {
+        let scenario = read(preset.name);
+        let (Some(end), Some(last)) = (scenario.time().end, scenario.notes().last()) else {
+            continue;
+        };
+        let whole = last.at / end;
+        assert!(
+            whole < 1.0,
+            "{}: the last note comes at {whole} of the run",
+            preset.name
+        );
+        let several = scenario.notes().len() > 1;
+        assert!(
+            !several || whole > 0.1,
+            "{}: the last note comes at {whole} of the run",
+            preset.name
+        );
     }
 }

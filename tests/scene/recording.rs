@@ -139,7 +139,7 @@ fn views_of_three_dimensions() {
     assert_eq!((view.mode, view.camera.elevation), (ViewMode::Relief, 60.0));
     fault(&in_space("mode = \"relief\""), "10:8", &["two dimensions"]);
     let (file, scenario) = read(&in_space("cover = 1.5")).unwrap();
-    assert_eq!(scenario.view().cover, Some(1.5));
+    assert_eq!(scenario.view().cover, [1.5]);
     assert!(file.to_toml().contains("cover = 1.5"), "{}", file.to_toml());
     fault(&in_space("cover = -1"), "10:9", &["no time from 0 on"]);
     for (camera, place, part) in [

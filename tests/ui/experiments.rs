@@ -28,7 +28,7 @@ measure = ["px@0"]
 theory = "x"
 "#;
 
-fn command(window: &mut Window, name: &str) {
+pub fn command(window: &mut Window, name: &str) {
     window.keys(Modifiers::COMMAND, Key::P);
     window.harness.get_by_label("Command").type_text(name);
     window.settle();

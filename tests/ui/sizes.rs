@@ -1,12 +1,14 @@
 //! The window at other sizes: nothing reaches beyond its edges. With SCREENS=folder every screen is written there, to be looked at.
 
+use super::experiments::command;
 use super::window::{SCENE, Window};
 use egui::accesskit::Role;
 use egui::{Key, Modifiers, Vec2};
 use egui_kittest::kittest::{NodeT, Queryable};
 
 /// Points, and pixels a point.
-const SIZES: [(&str, [f32; 2], f32); 3] = [
+const SIZES: [(&str, [f32; 2], f32); 4] = [
+    ("1024x640", [1024.0, 640.0], 1.0),
     ("1280x720", [1280.0, 720.0], 1.0),
     ("1920x1080", [1920.0, 1080.0], 1.0),
     ("3840x2160-at-200", [1920.0, 1080.0], 2.0),
@@ -32,7 +34,7 @@ fn beyond(window: &Window, width: f32) -> Vec<String> {
 
 /// One size of the window, and where its screens are written.
 struct Screens {
-    name: &'static str,
+    name: String,
     width: f32,
     folder: Option<std::ffi::OsString>,
 }
@@ -41,7 +43,7 @@ impl Screens {
     /// Nothing of what is shown now stands beyond the edges.
     fn look(&self, window: &mut Window, screen: &str) {
         window.settle();
-        let name = self.name;
+        let name = &self.name;
         let found = beyond(window, self.width);
         assert!(found.is_empty(), "{name}, {screen}: {found:#?}");
         self.draw(window, screen);
@@ -59,15 +61,48 @@ impl Screens {
 
 /// What stands at every size of the window.
 fn at_every_size(screens: impl Fn(&mut Window, &Screens)) {
-    for (name, size, scale) in SIZES {
+    let folder = std::env::var_os("SCREENS");
+    // Where things stand does not depend on the colours: both are drawn to be looked at only.
+    let themes: &[&'static str] = if folder.is_some() { &["", "-light"] } else { &[""] };
+    for ((name, size, scale), theme) in SIZES
+        .into_iter()
+        .flat_map(|size| themes.iter().map(move |theme| (size, theme)))
+    {
         let mut window = Window::sized(Vec2::from(size), scale);
+        if !theme.is_empty() {
+            window.click("Dark or light");
+        }
         let all = Screens {
-            name,
+            name: format!("{name}{theme}"),
             width: size[0],
-            folder: std::env::var_os("SCREENS"),
+            folder: folder.clone(),
         };
         screens(&mut window, &all);
     }
+}
+
+/// Opens a part of the panel at the left, which a narrow window folds beside the one at the right.
+fn left(window: &mut Window, tab: &str) {
+    if window.harness.query_by_label(tab).is_none() {
+        window.keys(Modifiers::COMMAND, Key::Num1);
+    }
+    window.click(tab);
+}
+
+/// Opens the panel at the right.
+fn right(window: &mut Window) {
+    if window
+        .harness
+        .query_by_role_and_label(Role::DisclosureTriangle, "Method")
+        .is_none()
+    {
+        window.keys(Modifiers::COMMAND, Key::Num2);
+    }
+}
+
+/// Closes the window of an experiment.
+fn close(window: &mut Window) {
+    window.click("Close window");
 }
 
 fn step(window: &mut Window, count: u64) {
@@ -93,7 +128,7 @@ fn nothing_reaches_beyond_the_window() {
             window.press(Role::Button, plot);
         }
         window.key(Key::B);
-        window.click("Scene");
+        left(window, "Scene");
         all.look(window, "scene-and-brush");
         window.key(Key::A);
         all.look(window, "arrange");
@@ -114,6 +149,7 @@ fn nothing_reaches_beyond_the_window() {
         window.press(Role::Button, "View");
         all.look(window, "menu");
         window.key(Key::Escape);
+        right(window);
         window.reveal(Role::DisclosureTriangle, "Compare");
         window.press(Role::DisclosureTriangle, "Compare");
         window.reveal(Role::CheckBox, "a second run from the present state");
@@ -156,7 +192,7 @@ fn nothing_of_other_scenes_reaches_beyond_the_window() {
         window.show_scene(&super::mirror::ring("reversal"));
         window.step_to(24);
         all.look(window, "mirror");
-        window.click("Scene");
+        left(window, "Scene");
         window.click("Mirror");
         all.look(window, "mirror-scene");
         window.click("Gallery");
@@ -177,13 +213,69 @@ fn nothing_of_other_scenes_reaches_beyond_the_window() {
     });
 }
 
+/// Runs aside and their results.
+#[test]
+fn nothing_of_experiments_reaches_beyond_the_window() {
+    at_every_size(|window, all| {
+        let open = |window: &mut Window, preset: &str| {
+            window.app().open(preset);
+            window.wait(preset, |app| {
+                app.document().preset() == Some(preset) && !app.frame().image.value.is_empty()
+            });
+        };
+        open(window, "double-well");
+        command(window, "sweep");
+        all.look(window, "sweep");
+        close(window);
+        command(window, "levels");
+        all.look(window, "levels");
+        close(window);
+        open(window, "tube");
+        command(window, "dispersion");
+        window.press(Role::Button, "Record the dispersion");
+        window.wait("the spectrum", |app| app.dispersion().report().is_some());
+        all.look(window, "dispersion");
+        close(window);
+        open(window, "damped-tube");
+        command(window, "room acoustics");
+        window.press(Role::Button, "Listen to the room");
+        window.wait("the decay", |app| app.room().report().is_some());
+        all.look(window, "room");
+        close(window);
+        open(window, "doppler");
+        step(window, 400);
+        all.look(window, "theory");
+        left(window, "Scene");
+        for title in ["Medium", "Theory and notes", "Sources", "Detectors"] {
+            if window
+                .harness
+                .query_by_role_and_label(Role::DisclosureTriangle, title)
+                .is_some()
+            {
+                window.reveal(Role::DisclosureTriangle, title);
+                window.press(Role::DisclosureTriangle, title);
+            }
+        }
+        all.draw(window, "scene-of-sound");
+        let broken = SCENE
+            .replace("mass = 1.0", "mass = -1.0")
+            .replace("opening = 3.0", "opening = 0.0");
+        let broken = window.file("broken.toml", broken);
+        window.app().open(&broken);
+        window.wait("the notice", |app| {
+            app.notices().list().iter().any(|notice| notice.fault)
+        });
+        all.look(window, "fault");
+    });
+}
+
 /// The least window, as large as a common one becomes with everything at twice its size.
 #[test]
 fn the_least_window_has_everything_within_reach() {
     let size = [640.0, 400.0];
     let mut window = Window::sized(Vec2::from(size), 2.0);
     let all = Screens {
-        name: "1280x800-at-200",
+        name: "1280x800-at-200".to_owned(),
         width: size[0],
         folder: std::env::var_os("SCREENS"),
     };

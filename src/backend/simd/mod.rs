@@ -140,6 +140,7 @@ pub unsafe trait Lanes: Copy {
     /// Reads the first `count` ≤ N numbers and nothing behind them; 0 in the other lanes.
     #[inline(always)]
     unsafe fn load_some(from: *const Self::Element, count: usize) -> Self {
+        debug_assert!(count <= Self::N, "{count} lanes");
         let mut all = [Self::Element::default(); MOST_LANES];
         // SAFETY: the caller has `count` numbers to read there, and as many have room.
         unsafe {
@@ -152,6 +153,7 @@ pub unsafe trait Lanes: Copy {
     /// Writes the first `count` ≤ N lanes and nothing behind them.
     #[inline(always)]
     unsafe fn store_some(self, to: *mut Self::Element, count: usize) {
+        debug_assert!(count <= Self::N, "{count} lanes");
         let mut all = [Self::Element::default(); MOST_LANES];
         // SAFETY: the caller has room for `count` numbers there, and N have room in `all`.
         unsafe {

@@ -136,6 +136,8 @@ pub fn plain(file: &SceneFile, time_step: f64) -> SceneFile {
     file.expectations.clear();
     file.theories.clear();
     file.notes.clear();
+    // They are followed between the steps as well.
+    file.trajectories.clear();
     // It measures what a part may take away.
     file.sweep = None;
     file.time.step = Some(time_step);

@@ -114,7 +114,6 @@ impl Engine {
                 time_step: own.clock.time_step,
             };
             let verdicts = self.scenario.expectations().iter().zip(&self.verdicts);
-            let later = clock.time + clock.time_step / 2.0;
             Snapshot {
                 state: SolverState {
                     clock,
@@ -129,7 +128,7 @@ impl Engine {
                 peak: Vec::new(),
                 verdicts: verdicts
                     .map(|(expectation, verdict)| {
-                        if expectation.at > later {
+                        if expectation.at > clock.time + clock.time_step / 2.0 {
                             Verdict::Pending
                         } else {
                             *verdict

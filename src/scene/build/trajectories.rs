@@ -3,6 +3,7 @@
 use super::Builder;
 use crate::grid::Grid;
 use crate::physics::{Equation, Trajectory};
+use crate::scene::file::TrajectoryFile;
 
 /// Most trajectories of a scene: each costs its share of every step.
 const MOST: usize = 1000;
@@ -79,7 +80,7 @@ impl Builder<'_> {
     /// What predictions and sweeps may measure of the trajectories: their coordinates, `NAME.x`.
     pub(super) fn coordinates(&self, rank: usize) -> Vec<String> {
         let few = self.file.trajectories.iter().filter(|one| one.number() <= MOST);
-        let names = few.flat_map(|one| one.names());
+        let names = few.flat_map(TrajectoryFile::names);
         let named = names.map(|name| Trajectory {
             name,
             from: [0.0; 3],

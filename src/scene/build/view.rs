@@ -46,10 +46,12 @@ impl Builder<'_> {
             self.found
                 .value("view.mode", message, "write \"plane\", or show another quantity");
         }
-        if let Some(cover) = given.cover
-            && !(cover.is_finite() && cover >= 0.0)
+        for cover in given
+            .cover
+            .iter()
+            .filter(|cover| !(cover.is_finite() && **cover >= 0.0))
         {
-            let message = format!("{} is no time from 0 on", super::super::write::float(cover));
+            let message = format!("{} is no time from 0 on", super::super::write::float(*cover));
             self.found
                 .value("view.cover", message, "write the time of the picture, or remove it");
         }
@@ -79,7 +81,7 @@ impl Builder<'_> {
             slices: <[f64; 3]>::try_from(given.slices.clone()).ok(),
             opacity: given.opacity.clone(),
             shading: given.shading,
-            cover: given.cover,
+            cover: given.cover.clone(),
             over: given.over,
             flow: given.flow,
             plots: given.plots.clone(),

@@ -57,6 +57,10 @@ impl<T: Real> Blocks<'_, T> {
     #[allow(clippy::inline_always, reason = "must be compiled with the caller's features")]
     unsafe fn run<V: Lanes<Element = T>>(&mut self, pass: &Pass<T>) {
         let rows = self.q.len() / (2 * V::N);
+        debug_assert!(rows > 0 && self.psi.len() >= rows * 2 * V::N, "{rows} rows");
+        debug_assert!(self.right.len() >= rows * 2 * V::N, "{rows} rows");
+        debug_assert!(self.down.len() >= 2 * V::N && self.up.len() >= 2 * V::N, "joints");
+        debug_assert!(self.reach.0.max(self.reach.1) <= rows, "{:?}", self.reach);
         // SAFETY: the caller's.
         unsafe {
             match (pass.substitute, pass.eliminate) {

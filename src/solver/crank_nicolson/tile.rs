@@ -82,6 +82,11 @@ impl<T: Vectors> Kernel<T> for Tile<'_, T> {
         } = self.place;
         let direct = along > 1 && (lines == V::N || lines == WIDE * V::N);
         let numbers = sites * 2 * V::N;
+        if let Factors::Alike { p, q, ring } = self.factors {
+            debug_assert!(p.len() >= sites && q.len() >= sites, "{} factors", q.len());
+            debug_assert!(ring.is_empty() || ring.len() >= sites, "{} factors", ring.len());
+        }
+        debug_assert!(direct || lines <= V::N, "{lines} lines");
         let Scratch { psi, right, q, ring } = self.scratch;
         let each = matches!(self.factors, Factors::Each { .. });
         grow(right, numbers * lines.div_ceil(V::N));

@@ -206,6 +206,7 @@ impl<T: Real> LayerBox<'_, T> {
     where
         T: Vectors,
     {
+        debug_assert!(n < self.rows, "row {n}");
         let at = n * self.stride + segment.sites.start;
         let square = segment.look.square;
         // SAFETY: a row of bundles reads what a box reads, whole vectors before and behind its sites at most.
@@ -238,6 +239,11 @@ impl<T: Real> LayerBox<'_, T> {
         i: usize,
         count: usize,
     ) {
+        debug_assert!(
+            row.n < self.rows && i + count <= segment.sites.end,
+            "row {}, site {i}",
+            row.n
+        );
         let at = row.n * self.stride + i;
         let look = &segment.look;
         // SAFETY: the caller's promise.
@@ -257,6 +263,7 @@ impl<T: Real> LayerBox<'_, T> {
                 bits = Some(Bits { near, plane });
             }
             let mut sum = here;
+            let mut layers = [None; D];
             for n in 0..D {
                 let axis = &self.axes[n];
                 let slot = match (n, segment.shift) {
@@ -284,6 +291,7 @@ impl<T: Real> LayerBox<'_, T> {
                 if let Some(bits) = bits {
                     bits.mirror::<L, H>(n, here, &mut low, &mut high);
                 }
+                layers[n] = layer;
                 let part = axis.change::<L, H, WHOLE>((at, count), here, rho, (&low, &high), layer);
                 sum = if n == 0 { part } else { sum.add(part) };
             }
@@ -298,7 +306,10 @@ impl<T: Real> LayerBox<'_, T> {
             }
             let out = self.out.add(at);
             let before = load::<L, WHOLE>(out, count);
-            let mut new = here.add(square.mul_add(sum, here.sub(before)));
+            let change = square.mul_add(sum, here.sub(before));
+            let mut new = here.add(change);
+            // Of the step without damping, which other variants put on the row afterwards.
+            let mut missed = new.sub(here).sub(change);
             if look.damped
                 && let Some(rates) = row.rates
             {
@@ -307,6 +318,22 @@ impl<T: Real> LayerBox<'_, T> {
                 new = here.add(change.div(L::splat(T::one()).add(rate)));
             }
             store::<L, WHOLE>(new, out, count);
+            let mut total = L::splat(T::of(SMALLEST_LOSS));
+            let mut absorbs = false;
+            for (layer, place) in layers.iter().flatten() {
+                absorbs = true;
+                total = total.add(L::splat(T::one()).sub(layer.factor::<L, WHOLE>(2, *place)));
+            }
+            if absorbs {
+                if let Some(rho) = rho {
+                    missed = missed.mul(rho);
+                }
+                // λ² is 0 in walls, where nothing is missed.
+                let missed = missed.div(square.mul_add(total, L::splat(T::of(SMALLEST_PRODUCT))));
+                for (layer, place) in layers.iter().flatten() {
+                    layer.take::<L, WHOLE>(*place, missed);
+                }
+            }
         }
     }
 }
@@ -423,6 +450,20 @@ impl<T: Real> AxisLayer<T> {
         }
     }
 
+    /// Lets ζ take over what rounding has put into the pressure: `missed` is that, over λ² and the sum of 1 − A of the axes. See [`super::cpml`].
+    #[inline(always)]
+    unsafe fn take<L: Lanes<Element = T>, const WHOLE: bool>(&self, place: Place, missed: L) {
+        let Place { row, count, .. } = place;
+        // SAFETY: the caller's promise.
+        unsafe {
+            let decay = self.factor::<L, WHOLE>(2, place);
+            let loss = L::splat(T::one()).sub(decay);
+            let memory = self.memory[2].add(row * self.next_memory + place.slot);
+            let share = missed.mul(loss.mul(loss).div(decay));
+            store::<L, WHOLE>(load::<L, WHOLE>(memory, count).sub(share), memory, count);
+        }
+    }
+
     /// Factors `n` of a vector of sites. No closures with vectors: they would have no vector instructions.
     #[inline(always)]
     unsafe fn factor<L: Lanes<Element = T>, const WHOLE: bool>(&self, n: usize, place: Place) -> L {
@@ -434,6 +475,22 @@ impl<T: Real> AxisLayer<T> {
                 L::splat(*self.factors[n].add(place.row * self.next_factor))
             }
         }
+    }
+}
+
+/// Added to the sum of 1 − A of the axes of a site, where A may be 1.
+const SMALLEST_LOSS: f64 = 1e-12;
+/// Added to λ² times that sum.
+const SMALLEST_PRODUCT: f64 = 1e-30;
+
+/// What the vectors do with `missed` = pⁿ⁺¹ as it was rounded less what it should be, over λ², for a site with memories of its own.
+pub(super) fn site_takes<T: Real>(own: &mut [Option<Own<T>>; 3], missed: T) {
+    let loss = |own: &Own<T>| T::one() - own[2][0];
+    let total: T = own.iter().flatten().map(loss).sum();
+    let missed = missed / (total + T::of(SMALLEST_LOSS));
+    for own in own.iter_mut().flatten() {
+        let share = missed * (loss(own) * loss(own) / own[2][0]);
+        own[2][2] -= share;
     }
 }
 

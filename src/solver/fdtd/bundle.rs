@@ -88,6 +88,8 @@ impl<T: Vectors, const H: usize, const D: usize, const Z: usize> simd::Kernel<T>
     #[inline(always)]
     unsafe fn run<L: Lanes<Element = T>>(self) {
         let all = self.bundles;
+        debug_assert!(D < 2 || all.y >= all.sites, "rows {} apart", all.y);
+        debug_assert!(D < 3 || all.z >= all.y, "planes {} apart", all.z);
         let mut ahead = all.ahead.chunks(all.ahead.len().div_ceil(all.count.max(1)).max(1));
         for n in 0..all.count {
             let far = n * all.step;

@@ -186,6 +186,7 @@ pub(super) unsafe fn next<L: Lanes>([here, before, square]: [L; 3], sum: L) -> L
 /// They are there; the processor must have the instructions of `L`.
 #[inline(always)]
 pub(super) unsafe fn load<L: Lanes, const WHOLE: bool>(from: *const L::Element, count: usize) -> L {
+    debug_assert!(count <= L::N && !from.is_null(), "{count} sites");
     // SAFETY: the caller's promise.
     unsafe {
         if WHOLE {
@@ -202,6 +203,7 @@ pub(super) unsafe fn load<L: Lanes, const WHOLE: bool>(from: *const L::Element, 
 /// As for [`load`], with room for them.
 #[inline(always)]
 pub(super) unsafe fn store<L: Lanes, const WHOLE: bool>(vector: L, to: *mut L::Element, count: usize) {
+    debug_assert!(count <= L::N && !to.is_null(), "{count} sites");
     // SAFETY: the caller's promise.
     unsafe {
         if WHOLE {

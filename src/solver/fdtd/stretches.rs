@@ -1,6 +1,6 @@
 //! The parts of a row that take different kernels: its ends in layers along x, what is between them, sites beside walls.
 
-use super::absorb::{Axis, AxisLayer, Damping, LayerBox, Own, Parts, site_change};
+use super::absorb::{Axis, AxisLayer, Damping, LayerBox, Own, Parts, site_change, site_takes};
 use super::cpml::Layer;
 use super::lattice::Lattice;
 use super::scheme::{Medium, Sweep, Way};
@@ -48,18 +48,23 @@ impl<T: Real> Sweep<T> {
                 axes.map(|(own, near)| site_change(half, here, near, own.as_mut()))
                     .sum()
             };
+            let square = if self.material.squares.is_empty() {
+                self.material.square
+            } else {
+                self.material.squares[index]
+            };
+            let change = square * sum + (here - before[x]);
+            let next = here + change;
+            scratch.beside.push(next);
+            if own.iter().any(Option::is_some) {
+                site_takes(&mut own, ((next - here) - change) / square);
+            }
             for (n, memory) in stage.memories.iter().enumerate() {
                 let axis = memory.shape.axis;
                 if let Some(own) = own[axis] {
                     scratch.kept.push((n, places[axis], own.map(|[.., memory]| memory)));
                 }
             }
-            let square = if self.material.squares.is_empty() {
-                self.material.square
-            } else {
-                self.material.squares[index]
-            };
-            scratch.beside.push(here + (square * sum + (here - before[x])));
         });
     }
 

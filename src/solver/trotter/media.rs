@@ -195,6 +195,8 @@ impl<T: Real> Media<T> {
     ) {
         let start = row * self.grid.size()[0] + x0;
         let mut error = 0.0;
+        // Neighbours mostly have the same angle.
+        let (mut last, mut turned) = (0.0f64, (0.0, 1.0));
         for (n, out) in out.iter_mut().enumerate() {
             let index = start + n;
             if self.walls.as_ref().is_some_and(|walls| walls[index]) {
@@ -216,7 +218,10 @@ impl<T: Real> Media<T> {
                 continue;
             }
             let modulus = self.modulus(index, exponent.damping, fold);
-            let (sin, cos) = angle.sin_cos();
+            if angle.to_bits() != last.to_bits() {
+                (last, turned) = (angle, angle.sin_cos());
+            }
+            let (sin, cos) = turned;
             *out = diffuse(modulus * cos, -modulus * sin, modulus * modulus, &mut error);
         }
     }

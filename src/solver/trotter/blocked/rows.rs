@@ -41,6 +41,7 @@ impl<L: Lanes> Worker<'_, L> {
             let (x, across, stream) = (self.block.x, self.block.across, self.block.stream);
             let out = std::slice::from_raw_parts_mut(self.row, 2 * self.k);
             let width = x.len(halo);
+            debug_assert!(width <= 2 * self.k, "{width} columns");
             // Distance below (negative) or above the core.
             let beside = |span: &Span, at: isize| {
                 let (start, end) = (span.core.start.cast_signed(), span.core.end.cast_signed());
@@ -260,6 +261,7 @@ impl<L: Lanes> Worker<'_, L> {
     unsafe fn columns(&self, x: &Range<usize>, x0: isize, member: usize, h: usize) -> [&[L::Element]; 2] {
         let first = (x.start.cast_signed() - x0).cast_unsigned();
         let lanes = first / 2 / L::N * L::N..(first + x.len()).div_ceil(2).next_multiple_of(L::N);
+        debug_assert!(lanes.end <= self.k && first + x.len() <= 2 * self.k, "{x:?} from {x0}");
         let mut parts = [&[][..]; 2];
         // No closure: it would not have the instruction set of this function.
         for (plane, part) in parts.iter_mut().enumerate() {
