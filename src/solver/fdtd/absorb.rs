@@ -14,7 +14,7 @@ use super::faces::{SITE, lower};
 use super::segments::{Segment, Segments};
 use super::stencil::{COEFFICIENTS, FLUX, first, load, store, term};
 use crate::backend::simd::{self, Lanes, Level, Vectors};
-use crate::field::Real;
+use crate::field::{Precision, Real};
 use std::ops::Range;
 
 /// Parts of rows, all pointers at the first site of the first row.
@@ -318,21 +318,11 @@ impl<T: Real> LayerBox<'_, T> {
                 new = here.add(change.div(L::splat(T::one()).add(rate)));
             }
             store::<L, WHOLE>(new, out, count);
-            let mut total = L::splat(T::of(SMALLEST_LOSS));
-            let mut absorbs = false;
-            for (layer, place) in layers.iter().flatten() {
-                absorbs = true;
-                total = total.add(L::splat(T::one()).sub(layer.factor::<L, WHOLE>(2, *place)));
-            }
-            if absorbs {
+            if T::PRECISION == Precision::Single {
                 if let Some(rho) = rho {
                     missed = missed.mul(rho);
                 }
-                // λ² is 0 in walls, where nothing is missed.
-                let missed = missed.div(square.mul_add(total, L::splat(T::of(SMALLEST_PRODUCT))));
-                for (layer, place) in layers.iter().flatten() {
-                    layer.take::<L, WHOLE>(*place, missed);
-                }
+                take::<T, L, D, WHOLE>(&layers, missed, square);
             }
         }
     }
@@ -450,17 +440,24 @@ impl<T: Real> AxisLayer<T> {
         }
     }
 
-    /// Lets ζ take over what rounding has put into the pressure: `missed` is that, over λ² and the sum of 1 − A of the axes. See [`super::cpml`].
+    /// Lets ζ take over what rounding has put into the pressure, its share of it: `missed` is that, over λ² and the sum of 1 − A of the axes.
     #[inline(always)]
-    unsafe fn take<L: Lanes<Element = T>, const WHOLE: bool>(&self, place: Place, missed: L) {
-        let Place { row, count, .. } = place;
+    unsafe fn take_share<L: Lanes<Element = T>, const WHOLE: bool>(&self, place: Place, missed: L) {
         // SAFETY: the caller's promise.
         unsafe {
             let decay = self.factor::<L, WHOLE>(2, place);
             let loss = L::splat(T::one()).sub(decay);
-            let memory = self.memory[2].add(row * self.next_memory + place.slot);
-            let share = missed.mul(loss.mul(loss).div(decay));
-            store::<L, WHOLE>(load::<L, WHOLE>(memory, count).sub(share), memory, count);
+            self.give::<L, WHOLE>(place, missed.mul(loss.mul(loss).div(decay)));
+        }
+    }
+
+    /// ζ less `share`.
+    #[inline(always)]
+    unsafe fn give<L: Lanes<Element = T>, const WHOLE: bool>(&self, place: Place, share: L) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let memory = self.memory[2].add(place.row * self.next_memory + place.slot);
+            store::<L, WHOLE>(load::<L, WHOLE>(memory, place.count).sub(share), memory, place.count);
         }
     }
 
@@ -474,6 +471,43 @@ impl<T: Real> AxisLayer<T> {
             } else {
                 L::splat(*self.factors[n].add(place.row * self.next_factor))
             }
+        }
+    }
+}
+
+/// Lets the ζ of a site's layers take over `missed`, what rounding has put into the pressure. See [`super::cpml`].
+///
+/// # Safety
+/// As for the steps of sites.
+#[inline(always)]
+unsafe fn take<T: Real, L: Lanes<Element = T>, const D: usize, const WHOLE: bool>(
+    layers: &[Option<(&AxisLayer<T>, Place)>; D],
+    missed: L,
+    square: L,
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let one = L::splat(T::one());
+        // λ² is 0 in walls, where nothing is missed.
+        let least = L::splat(T::of(SMALLEST_PRODUCT));
+        let mut all = layers.iter().flatten();
+        match (all.next(), all.next()) {
+            (Some((layer, place)), None) => {
+                let decay = layer.factor::<L, WHOLE>(2, *place);
+                let share = missed.mul(one.sub(decay)).div(square.mul_add(decay, least));
+                layer.give::<L, WHOLE>(*place, share);
+            }
+            (Some(_), Some(_)) => {
+                let mut total = L::splat(T::of(SMALLEST_LOSS));
+                for (layer, place) in layers.iter().flatten() {
+                    total = total.add(one.sub(layer.factor::<L, WHOLE>(2, *place)));
+                }
+                let missed = missed.div(square.mul_add(total, least));
+                for (layer, place) in layers.iter().flatten() {
+                    layer.take_share::<L, WHOLE>(*place, missed);
+                }
+            }
+            (None, _) => {}
         }
     }
 }

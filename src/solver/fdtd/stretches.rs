@@ -7,7 +7,7 @@ use super::scheme::{Medium, Sweep, Way};
 use super::segments::{alike, cut};
 use super::stage::{Memory, Scratch, Stage};
 use super::stencil::site_sum;
-use crate::field::Real;
+use crate::field::{Precision, Real};
 
 impl<T: Real> Sweep<T> {
     /// Appends pⁿ⁺¹ of the sites beside walls of a row whose pⁿ⁻¹ is `before`, and what layers will remember of them.
@@ -56,7 +56,7 @@ impl<T: Real> Sweep<T> {
             let change = square * sum + (here - before[x]);
             let next = here + change;
             scratch.beside.push(next);
-            if own.iter().any(Option::is_some) {
+            if T::PRECISION == Precision::Single && own.iter().any(Option::is_some) {
                 site_takes(&mut own, ((next - here) - change) / square);
             }
             for (n, memory) in stage.memories.iter().enumerate() {
