@@ -71,7 +71,7 @@ impl Mp4Writer {
         let config = EncoderConfig::new()
             // Waves move smoothly: the search for scrolled text, which the kinds for screens make, took two thirds of a film's time.
             .usage_type(UsageType::CameraVideoRealTime)
-            .complexity(Complexity::Low)
+            .complexity(Complexity::Medium)
             // The same quality all along (quantiser 26), whatever rate that takes.
             .rate_control_mode(RateControlMode::Off)
             .adaptive_quantization(false)

@@ -34,20 +34,16 @@ pub fn dashed(picture: &mut Picture, field: Rect, points: &[[f32; 2]], (unit, th
 pub fn label_places(points: &[[f32; 2]]) -> Vec<[f32; 2]> {
     /// Places along a line.
     const PLACES: u8 = 12;
-    match points {
-        [from, to] => {
-            let at = |n: u8| {
-                let back = f32::from(n) / f32::from(PLACES);
-                [0, 1].map(|axis| to[axis] + back * (from[axis] - to[axis]))
-            };
-            (0..PLACES).map(at).collect()
-        }
-        _ => {
-            let mut places = points.to_vec();
-            places.sort_by(|a, b| a[1].total_cmp(&b[1]));
-            places
-        }
+    if let [from, to] = points {
+        let at = |n: u8| {
+            let back = f32::from(n) / f32::from(PLACES);
+            [0, 1].map(|axis| to[axis] + back * (from[axis] - to[axis]))
+        };
+        return (0..PLACES).map(at).collect();
     }
+    let mut places = points.to_vec();
+    places.sort_by(|a, b| a[1].total_cmp(&b[1]));
+    places
 }
 
 /// A label within the field beside a dashed line, clear of the labels that are there already.

@@ -63,6 +63,8 @@ pub enum CudaError {
 pub struct Device {
     context: Arc<CudaContext>,
     modules: Mutex<HashMap<&'static str, Arc<CudaModule>>>,
+    /// The most shared memory that was ever asked for a kernel, by module and entry: kernels are those of every run.
+    shared: Mutex<HashMap<(&'static str, &'static str), u32>>,
     /// Its name.
     pub name: String,
     /// Bytes of memory.
@@ -119,6 +121,7 @@ fn find() -> Result<Device, String> {
             capability,
             driver,
             modules: Mutex::default(),
+            shared: Mutex::default(),
             context: Arc::clone(&context),
         })
     };

@@ -284,11 +284,15 @@ impl Stream {
             .load_function(entry)
             .map_err(|error| failed(format!("kernel {entry} of {}", source.name), &error))?;
         if shared > 48 * 1024 {
-            let most = i32::try_from(shared).unwrap_or(i32::MAX);
+            // Another run may have asked for more of the same kernel, and still launches it.
+            let mut asked = self.device.shared.lock().unwrap_or_else(PoisonError::into_inner);
+            let most = asked
+                .get(&(source.name, entry))
+                .map_or(shared, |most| shared.max(*most));
             function
                 .set_attribute(
                     sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                    most,
+                    i32::try_from(most).unwrap_or(i32::MAX),
                 )
                 .map_err(|error| {
                     failed(
@@ -299,6 +303,7 @@ impl Stream {
                         &error,
                     )
                 })?;
+            asked.insert((source.name, entry), most);
             // Sixteen blocks that share are more than every device lends; an older driver does not know the question.
             let _ = function.set_attribute(
                 sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED,
