@@ -326,7 +326,7 @@ pub fn signed(value: f64) -> String {
         return "    --  ".to_owned();
     }
     if value == 0.0 {
-        return "0".to_owned();
+        return format!("{:>8}", "0");
     }
     let text = format!("{value:+.1e}");
     // Two digits of exponent, so that the width stays.

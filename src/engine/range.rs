@@ -220,9 +220,9 @@ mod tests {
         assert_eq!(shown_quantity(&scenario, Quantity::Real, 0.1), Quantity::Real);
         let text = crate::scene::presets::find("step").unwrap().text;
         let (_, line) = crate::solver::read_scene_text(text, None, &[]).unwrap();
-        // Of a graph the fill changes, not the quantity; 7 sites a wavelength.
+        // Of a graph the fill changes, not the quantity; 9.7 sites a wavelength.
         assert_eq!(shown_quantity(&line, Quantity::Phase, 0.5), Quantity::Phase);
-        assert!(!hues_have_room(&line, 1.3) && hues_have_room(&line, 1.6));
+        assert!(!hues_have_room(&line, 1.0) && hues_have_room(&line, 1.1));
     }
 
     #[test]
