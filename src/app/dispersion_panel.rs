@@ -116,6 +116,7 @@ impl DispersionPanel {
 
     fn picture(&mut self, ui: &mut Ui) {
         let Some(report) = &self.report else { return };
+        hint(ui, "Line: the continuum. Dashed: the steps on the lattice.");
         let texture = self.texture.get_or_insert_with(|| {
             ui.ctx()
                 .load_texture("dispersion", colors(report), TextureOptions::NEAREST)

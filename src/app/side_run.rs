@@ -170,6 +170,8 @@ pub fn window(
     egui::Window::new(title)
         .open(open)
         .frame(theme::modal(ctx))
-        .default_size(vec2(width.min(room.width() - 32.0), height.min(room.height() - 64.0)))
+        // Below the menus and what stands over the picture.
+        .default_pos(room.min + vec2(16.0, 72.0))
+        .default_size(vec2(width.min(room.width() - 32.0), height.min(room.height() - 112.0)))
         .show(ctx, contents);
 }
