@@ -6,7 +6,7 @@ use crate::engine::expectations::{self, Verdict};
 use crate::engine::log::{ObservableLog, Row};
 use crate::field::FieldData;
 use crate::physics::noise::Noise;
-use crate::physics::{Equation, Measurement, Outcome, StateMeasures};
+use crate::physics::{Equation, Measurement, Observables, Outcome, Refocus, StateMeasures};
 use crate::scene::scenario::Subject;
 use crate::solver::{self, SolverError};
 use num_complex::Complex64;
@@ -92,14 +92,18 @@ impl Engine {
         } else {
             None
         };
-        Ok(expectations::measure(
-            subject,
-            &self.taps,
-            &observables,
-            refocus.as_ref(),
-            state.as_ref(),
-            &self.paths,
-        ))
+        Ok(self.measured(subject, &observables, refocus.as_ref(), state.as_ref()))
+    }
+
+    /// The value of a subject, from what was measured at the present step.
+    fn measured(
+        &self,
+        subject: &Subject,
+        observables: &Observables,
+        refocus: Option<&Refocus>,
+        state: Option<&StateMeasures>,
+    ) -> Option<f64> {
+        expectations::measure(subject, &self.taps, observables, refocus, state, &self.paths)
     }
 
     /// Sound: keeps from now on what its energy needs beside the pressure.
@@ -149,15 +153,7 @@ impl Engine {
         };
         for place in due {
             let expectation = &self.scenario.expectations()[place];
-            let subject = &expectation.subject;
-            let value = expectations::measure(
-                subject,
-                &self.taps,
-                &observables,
-                refocus.as_ref(),
-                state.as_ref(),
-                &self.paths,
-            );
+            let value = self.measured(&expectation.subject, &observables, refocus.as_ref(), state.as_ref());
             if let Some(value) = value {
                 self.verdicts[place] = Verdict::of(expectation, value);
             }
