@@ -352,7 +352,8 @@ impl Mapping {
         reason = "clamped to the table"
     )]
     pub fn entry(self, value: f32) -> usize {
-        (self.offset + self.scale * value + 0.5).floor().clamp(0.0, 255.0) as usize
+        // Above 0 a conversion is the floor, and without it a call for each pixel.
+        (self.offset + self.scale * value + 0.5).clamp(0.0, 255.0) as usize
     }
 }
 
@@ -365,7 +366,40 @@ impl Mapping {
 )]
 pub fn phase_entry(phase: f32) -> usize {
     let turn = phase / std::f32::consts::TAU;
-    ((turn - turn.floor()) * 256.0 + 0.5).floor() as usize % ENTRIES
+    // Above 0 a conversion is the floor.
+    ((turn - turn.floor()) * 256.0 + 0.5) as usize % ENTRIES
+}
+
+/// The entry of a cyclic map for the phase of re + i·im: that of [`phase_entry`] without its arc tangent, which takes most of
+/// the time of a picture; 0 for 0.
+///
+/// The arc tangent of 0…1 is a polynomial (odd powers to the 11th, least greatest error: 2e-6), a ten-thousandth of an entry.
+#[must_use]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a turn times 256, −128…128, wrapped"
+)]
+pub fn direction_entry(re: f32, im: f32) -> usize {
+    let (across, up) = (re.abs(), im.abs());
+    let (low, high) = if up > across { (across, up) } else { (up, across) };
+    let t = if high > 0.0 { low / high } else { 0.0 };
+    let t2 = t * t;
+    let polynomial = 0.999_977_26
+        + t2 * (-0.332_623_47 + t2 * (0.193_543_46 + t2 * (-0.116_432_87 + t2 * (0.052_653_32 - t2 * 0.011_721_2))));
+    let entries = 128.0 / std::f32::consts::PI;
+    let mut angle = entries * t * polynomial;
+    if up > across {
+        angle = 64.0 - angle;
+    }
+    if re < 0.0 {
+        angle = 128.0 - angle;
+    }
+    if im < 0.0 {
+        angle = -angle;
+    }
+    // Above 0 a conversion is the floor.
+    (angle + 256.5) as usize % ENTRIES
 }
 
 /// The colour of a cyclic map for a phase in radians at a brightness of 0…1.

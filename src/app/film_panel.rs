@@ -298,22 +298,23 @@ fn time_rows(ui: &mut Ui, wanted: &mut Wanted, frame: &Frame) {
 fn space(ui: &mut Ui, wanted: &Wanted, folder: Option<&Path>) {
     let free = export::free_space(folder.unwrap_or(Path::new(".")));
     let left = free.map_or(String::new(), |free| format!("; {} are free", units::bytes(free)));
+    let sizes = |pictures: u32, each: &str| {
+        let most = units::bytes(wanted.format.most_bytes(wanted.size, pictures));
+        let [low, high] = wanted.format.usual_bytes(wanted.size, pictures).map(units::bytes);
+        format!("Usually {low} to {high}{each} on the disk, at most {most}{left}.")
+    };
     if wanted.what == What::Now && wanted.format != Format::Png {
-        let second = wanted.format.most_bytes(wanted.size, wanted.fps.ceil() as u32);
-        hint(
-            ui,
-            &format!(
-                "At most {} a second on the disk, mostly a tenth of it{left}.",
-                units::bytes(second)
-            ),
-        );
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "pictures a second"
+        )]
+        let second = wanted.fps.ceil() as u32;
+        hint(ui, &sizes(second, " a second"));
         return;
     }
     let most = wanted.format.most_bytes(wanted.size, wanted.pictures());
-    let text = format!(
-        "At most {} on the disk, mostly a tenth of it{left}.",
-        units::bytes(most)
-    );
+    let text = sizes(wanted.pictures(), "");
     if free.is_some_and(|free| free < most) {
         warning(ui, &text);
     } else {

@@ -61,7 +61,11 @@ pub fn signals(ui: &mut Ui, frame: &Frame, size: egui::Vec2) {
     let Some(mirror) = &frame.mirror else { return };
     let (area, response) = ui.allocate_exact_size(size, egui::Sense::hover());
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, "Signals of the transducers"));
-    let map = colormap::auto(colormap::Kind::Diverging);
+    let map = if theme::is_paper() {
+        colormap::auto_on_paper(colormap::Kind::Diverging)
+    } else {
+        colormap::auto(colormap::Kind::Diverging)
+    };
     let height = (area.height() - 2.0 * CAPTION).max(2.0) / 2.0;
     for (n, (name, signals)) in ["recorded", "played"].into_iter().zip(&mirror.signals).enumerate() {
         let top = area.top() + n as f32 * (height + CAPTION);
@@ -69,15 +73,25 @@ pub fn signals(ui: &mut Ui, frame: &Frame, size: egui::Vec2) {
         let line = format!("{name}: {count} sites over time");
         caption(ui, pos2(area.left(), top), &line);
         let rect = Rect::from_min_size(pos2(area.left(), top + CAPTION), vec2(area.width(), height - 4.0));
-        ui.painter().rect_filled(rect, 0.0, theme::palette(ui).canvas);
+        ui.painter().rect_filled(rect, 0.0, ground(ui, map));
         if signals.value.is_empty() {
             continue;
         }
-        let texture = texture(ui, ("signals", n), Arc::as_ptr(signals) as usize, || {
+        let texture = texture(ui, ("signals", n, map.id), Arc::as_ptr(signals) as usize, || {
             picture_of(signals, map)
         });
         // The texture ends where the whole record would.
         draw(ui, &texture, rect, Rect::from_min_max(pos2(0.0, 0.0), pos2(1.0, 1.0)));
+    }
+}
+
+/// Where there is no picture yet: the colour of nothing.
+fn ground(ui: &Ui, map: &Colormap) -> egui::Color32 {
+    if map.is_light() {
+        let [red, green, blue] = map.table()[if map.kind == colormap::Kind::Diverging { 128 } else { 0 }];
+        egui::Color32::from_rgb(red, green, blue)
+    } else {
+        theme::palette(ui).canvas
     }
 }
 
@@ -97,12 +111,14 @@ pub fn focus(ui: &mut Ui, frame: &Frame, scenario: &Scenario, map: &'static Colo
             (_, None) => "after: still to come".to_owned(),
         };
         caption(ui, pos2(left, area.top()), &text);
-        ui.painter().rect_filled(rect, 0.0, theme::palette(ui).canvas);
+        ui.painter().rect_filled(rect, 0.0, ground(ui, map));
         let Some(moment) = moment else { continue };
         let Some((part, side)) = around(mirror, scenario, moment) else {
             continue;
         };
-        let texture = texture(ui, ("focus", n), Arc::as_ptr(moment) as usize, || field_of(moment, map));
+        let texture = texture(ui, ("focus", n, map.id), Arc::as_ptr(moment) as usize, || {
+            field_of(moment, map)
+        });
         // The part keeps its proportions.
         let scale = (rect.width() / side.x).min(rect.height() / side.y);
         let place = Align2::CENTER_CENTER.align_size_within_rect(side * scale, rect);
@@ -152,7 +168,12 @@ fn draw(ui: &Ui, texture: &TextureHandle, rect: Rect, uv: Rect) {
 }
 
 /// The texture of a picture, made anew where that is another one.
-fn texture(ui: &Ui, name: (&'static str, usize), key: usize, make: impl FnOnce() -> ColorImage) -> TextureHandle {
+fn texture(
+    ui: &Ui,
+    name: (&'static str, usize, &'static str),
+    key: usize,
+    make: impl FnOnce() -> ColorImage,
+) -> TextureHandle {
     let id = egui::Id::unique(("mirror", name));
     if let Some((known, handle)) = ui.data(|data| data.get_temp::<(usize, TextureHandle)>(id))
         && known == key

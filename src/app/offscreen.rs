@@ -88,7 +88,7 @@ impl Offscreen {
     #[must_use]
     pub fn adapter(&self) -> String {
         let info = self.render.adapter.get_info();
-        format!("{} ({:?})", info.name, info.device_type)
+        format!("{} ({:?}, {:?})", info.name, info.device_type, info.backend)
     }
 
     /// Lets the run go on, or stops it, with the next frame.

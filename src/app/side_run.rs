@@ -158,7 +158,7 @@ pub fn share(steps: u64, all: u64) -> f64 {
     steps as f64 / all.max(1) as f64
 }
 
-/// A panel over the picture that can be closed; as large as wanted, where there is room.
+/// A panel over the picture that can be closed, also by Escape; as large as wanted, where there is room.
 pub fn window(
     ctx: &egui::Context,
     title: &str,
@@ -166,6 +166,11 @@ pub fn window(
     open: &mut bool,
     contents: impl FnOnce(&mut Ui),
 ) {
+    // Escape leaves a text field first.
+    if !ctx.text_edit_focused() && ctx.input_mut(|input| input.consume_key(egui::Modifiers::NONE, egui::Key::Escape)) {
+        *open = false;
+        return;
+    }
     let room = ctx.content_rect();
     egui::Window::new(title)
         .open(open)

@@ -16,8 +16,12 @@ const SCENES: [&str; 4] = ["double-slit", "resonance-line", "ring-mirror", "clap
 /// Frames before anything is measured: fonts and shaders are loaded in them.
 const FIRST: usize = 20;
 
-/// Frames that are measured, with `--quick` and without.
+/// Frames that are measured at most, with `--quick` and without.
 const FRAMES: [usize; 2] = [120, 1000];
+
+/// The longest that frames of a scene are measured, with `--quick` and without: where the processor draws, one may take a third of a
+/// second.
+const LONGEST: [Duration; 2] = [Duration::from_secs(5), Duration::from_secs(30)];
 
 /// The longest that a scene is waited for.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -27,7 +31,7 @@ const PATIENCE: Duration = Duration::from_mins(1);
 /// # Errors
 /// If there is no adapter, or a scene never shows a picture.
 pub fn run(quick: bool) -> anyhow::Result<()> {
-    let frames = FRAMES[usize::from(!quick)];
+    let most = (FRAMES[usize::from(!quick)], LONGEST[usize::from(!quick)]);
     for (n, scene) in SCENES.into_iter().enumerate() {
         let started = Instant::now();
         let mut window = Offscreen::open(scene, SIZE).map_err(anyhow::Error::msg)?;
@@ -39,9 +43,10 @@ pub fn run(quick: bool) -> anyhow::Result<()> {
                 window.adapter()
             );
             say!(
-                "{:16} {:>11} {:>10} {:>10} {:>12} {:>10} {:>14} {:>9}",
+                "{:16} {:>11} {:>7} {:>10} {:>10} {:>12} {:>10} {:>14} {:>9}",
                 "scene",
                 "first / s",
+                "frames",
                 "main / ms",
                 "95 % / ms",
                 "processor/ms",
@@ -58,7 +63,7 @@ pub fn run(quick: bool) -> anyhow::Result<()> {
         }
         let first = started.elapsed().as_secs_f64();
         window.play_or_pause();
-        let costs = played(&mut window, frames)?;
+        let costs = played(&mut window, most)?;
         say!("{scene:16} {first:11.2} {} {:>9}", row(&costs), resting(&mut window)?);
     }
     Ok(())
@@ -74,13 +79,14 @@ struct Played {
     growth: Option<f64>,
 }
 
-fn played(window: &mut Offscreen, frames: usize) -> anyhow::Result<Played> {
+fn played(window: &mut Offscreen, (frames, longest): (usize, Duration)) -> anyhow::Result<Played> {
     for _ in 0..FIRST {
         draw(window)?;
     }
     let before = Offscreen::memory();
     let mut costs = Vec::with_capacity(frames);
-    for _ in 0..frames {
+    let begun = Instant::now();
+    while costs.len() < frames && (costs.len() < FIRST || begun.elapsed() < longest) {
         costs.push(draw(window)?);
         // A lesson that is over begins anew: what rests costs nothing.
         if window.app().frame().rests {
@@ -90,7 +96,7 @@ fn played(window: &mut Offscreen, frames: usize) -> anyhow::Result<Played> {
     #[expect(clippy::cast_precision_loss, reason = "bytes of a process")]
     let growth = Offscreen::memory()
         .zip(before)
-        .map(|(after, before)| (after as f64 - before as f64) * 1000.0 / frames as f64);
+        .map(|(after, before)| (after as f64 - before as f64) * 1000.0 / costs.len() as f64);
     Ok(Played { costs, growth })
 }
 
@@ -118,7 +124,8 @@ fn row(played: &Played) -> String {
         .growth
         .map_or("–".to_owned(), |bytes| units::bytes(bytes.max(0.0) as u64));
     format!(
-        "{:10.2} {:10.2} {:12.2} {:10.2} {growth:>14}",
+        "{:7} {:10.2} {:10.2} {:12.2} {:10.2} {growth:>14}",
+        played.costs.len(),
         part(&main, 0.5),
         part(&main, 0.95),
         part(&processor, 0.5),

@@ -185,3 +185,20 @@ fn entries_at_the_ends_and_at_zero() {
     assert_eq!(phase_entry(std::f32::consts::PI), 128);
     assert_eq!(phase_entry(-1e-9), 0);
 }
+
+#[test]
+fn directions_have_the_entries_of_their_phases() {
+    for n in 0..4096i16 {
+        // Between the middles of entries, where rounding does not decide.
+        let phase = (f32::from(n) + 0.5) / 4096.0 * std::f32::consts::TAU;
+        for size in [1e-20, 1.0, 1e20] {
+            let entry = direction_entry(size * phase.cos(), size * phase.sin());
+            assert_eq!(entry, phase_entry(phase), "{phase}");
+        }
+    }
+    assert_eq!(direction_entry(0.0, 0.0), 0);
+    assert_eq!(
+        [(1.0, 0.0), (0.0, 2.0), (-3.0, 0.0), (0.0, -4.0)].map(|(re, im)| direction_entry(re, im)),
+        [0, 64, 128, 192]
+    );
+}

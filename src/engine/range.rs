@@ -30,6 +30,10 @@ pub fn shown_quantity(scenario: &Scenario, asked: Quantity, pixels_per_site: f64
 /// filled with one colour.
 #[must_use]
 pub fn hues_have_room(scenario: &Scenario, pixels_per_site: f64) -> bool {
+    // What relaxes in imaginary time has one phase everywhere.
+    if scenario.time().imaginary {
+        return false;
+    }
     let Initial::Packets(packets) = scenario.initial() else {
         return true;
     };

@@ -2,20 +2,13 @@
 
 use super::overlay::pixel;
 use super::picture::{Picture, Rect};
-use super::strokes::line;
+use super::strokes::{BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, line};
 use super::theme::Theme;
 use crate::engine::trajectories::ShownPath;
 use crate::space::flow::Stroke;
 
-/// Colours of trajectories, list by list, that stay apart for every kind of sight and over dark and light fields (Okabe and Ito 2008).
-pub const PATHS: [[u8; 3]; 6] = [
-    [86, 180, 233],
-    [230, 159, 0],
-    [0, 158, 115],
-    [204, 121, 167],
-    [213, 94, 0],
-    [0, 114, 178],
-];
+/// Colours of trajectories, list by list, that stay apart over dark and light fields.
+pub const PATHS: [[u8; 3]; 6] = [SKY, ORANGE, GREEN, PURPLE, VERMILION, BLUE];
 
 /// Draws strokes with heads, light over dark; `place` gives pixels for places in sites.
 pub fn strokes(

@@ -3,12 +3,13 @@
 use super::graph::Graph;
 use super::look::index;
 use super::overlay;
-use super::paint::{Painter, parts};
+use super::paint::Painter;
 use super::picture::Rect;
+use super::plane::parts;
 use super::resample::resample;
 use super::text::Align;
 use super::units;
-use crate::colormap::phase_entry;
+use crate::colormap::{direction_entry, phase_entry};
 use crate::engine::hues_have_room;
 use crate::engine::maps::wave_number;
 use crate::engine::trajectories::ShownPath;
@@ -50,7 +51,7 @@ impl Painter {
             let (re, im) = parts(image);
             let re = resample(&re, image.size[0], &x, &y);
             let im = resample(&im, image.size[0], &x, &y);
-            let hue = |(re, im): (&f32, &f32)| table[phase_entry(im.atan2(*re))];
+            let hue = |(re, im): (&f32, &f32)| table[direction_entry(*re, *im)];
             re.iter().zip(&im).map(hue).collect()
         } else {
             let mapping = levels.mapping(self.map.kind);

@@ -10,7 +10,7 @@
     reason = "pixels, texels and sites are far below 2^24"
 )]
 
-use crate::colormap::{Kind, phase_entry, srgb_decode, srgb_encode};
+use crate::colormap::{Kind, direction_entry, srgb_decode, srgb_encode};
 use crate::solver::FieldVolume;
 use crate::space::stage::{AMBIENT, HILL, OPAQUE, SURFACE, WALL, WELL};
 use crate::space::{MediumVolume, Mode, Stage, Vec3};
@@ -215,7 +215,7 @@ impl<'a> Marcher<'a> {
 
     fn color(&self, value: Pair) -> [f32; 4] {
         if self.stage.kind == Kind::Cyclic {
-            let [r, g, b, _] = self.stage.table[phase_entry(value[1].atan2(value[0]))];
+            let [r, g, b, _] = self.stage.table[direction_entry(value[0], value[1])];
             let opacity = self.stage.table[self.entry(value[0].hypot(value[1]))][3];
             return [r, g, b, opacity];
         }

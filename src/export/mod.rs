@@ -26,6 +26,7 @@ pub mod paint;
 pub mod pair;
 mod palette;
 pub mod picture;
+mod plane;
 pub mod plot;
 pub mod png;
 pub mod progress;
@@ -226,6 +227,17 @@ impl Format {
             Self::Gif | Self::Mp4 => pixels + pixels / 2 + 4096,
         };
         one * if self == Self::Png { 1 } else { u64::from(pictures) }
+    }
+
+    /// Bytes that films of waves take: from smooth ones to those with fine patterns everywhere. Measured at 1920 × 1080 as MP4: `pond` a
+    /// 300th of a byte a pixel, `snell` a 50th, a scattered wave three times as much.
+    #[must_use]
+    pub fn usual_bytes(self, size: [usize; 2], pictures: u32) -> [u64; 2] {
+        let most = self.most_bytes(size, pictures);
+        match self {
+            Self::Mp4 => [most / 450, most / 25],
+            _ => [most / 40, most / 3],
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use super::picture::{Picture, Rect};
 use super::text::Align;
 use super::theme::Theme;
 use super::ticks::{number, power_of_ten, round_down, short, ticks};
-use crate::colormap::{Colormap, Kind, Levels, dimmed, phase_entry};
+use crate::colormap::{Colormap, Kind, Levels, dimmed, direction_entry};
 use crate::scene::scenario::Quantity;
 
 /// Room around a field, pixels.
@@ -241,7 +241,7 @@ impl Legend<'_> {
                 let distance = dx.hypot(dy);
                 let cover = (radius + 0.5 - distance).clamp(0.0, 1.0);
                 let step = floor((distance / radius).min(1.0) * 255.0 + 0.5);
-                let color = dimmed(self.map.table()[phase_entry(dy.atan2(dx))], step);
+                let color = dimmed(self.map.table()[direction_entry(dx, dy)], step);
                 picture.blend(x, y, color, cover);
             }
         }

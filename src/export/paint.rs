@@ -5,22 +5,21 @@ use super::look::{Look, LookError, index, layout};
 use super::overlay::Legend;
 use super::picture::{Picture, Rect};
 use super::progress::Progress;
-use super::resample::{Axis, resample};
+use super::resample::Axis;
 use super::shade::Shade;
 use super::space::Space;
 use super::theme::Theme;
 use super::units::{NONE, Units};
-use crate::colormap::{self, Colormap, Kind, Levels, dimmed, phase_entry};
+use crate::colormap::{self, Colormap, Kind, Levels};
 use crate::engine::maps::wave_number;
 use crate::engine::trajectories::ShownPath;
 use crate::engine::{Engine, EngineError, RangeKeeper, shown_quantity};
 use crate::physics::Equation;
 use crate::scene::Scenario;
-use crate::scene::scenario::{Flow, Orbit, Quantity, ViewMode};
+use crate::scene::scenario::{Orbit, Quantity, ViewMode};
 use crate::scene::theory::Note;
 use crate::solver::{Clock, FieldImage, FieldVolume, ImageRequest};
 use crate::space::FlowMap;
-use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -52,11 +51,11 @@ fn legible(scenario: &Scenario, look: &Look) -> Result<(Look, &'static Colormap)
     Ok((look, map))
 }
 
+/// Units of text that a note of one line takes below the field.
+const BELOW: f32 = 2.8;
+
 /// Points of each trajectory in a picture.
 const PATH_POINTS: usize = 4096;
-
-/// Units of text from arrow to arrow.
-const FLOW_STEP: f64 = 1.9;
 
 /// Makes the pictures of one scene, keeping the colour range from one to the next.
 pub struct Painter {
@@ -258,8 +257,7 @@ impl Painter {
     /// Paints a field in space.
     fn paint_space(&mut self, volume: &FieldVolume, clock: &Clock, seconds: f32) {
         let levels = self.keeper.levels_of(volume.quantity, volume.top, seconds);
-        let (width, height) = (self.picture.width, self.picture.height);
-        self.picture = Picture::filled(width, height, self.theme.ground);
+        self.picture.clear(self.theme.ground);
         let field = self.field;
         let orbit = self.orbit(clock.time);
         if let Some(space) = &mut self.space {
@@ -275,14 +273,13 @@ impl Painter {
             } else {
                 legend.draw_in_space(&mut self.picture, field, self.unit, self.theme);
             }
-            self.note(clock.time, 0.6);
+            self.note(clock.time, 2.2);
         }
     }
 
     /// Paints what the solver gave for [`Painter::request`], `seconds` of the film after the last picture.
     pub fn paint(&mut self, image: &FieldImage, clock: &Clock, seconds: f32) -> &Picture {
-        let (width, height) = (self.picture.width, self.picture.height);
-        self.picture = Picture::filled(width, height, self.theme.ground);
+        self.picture.clear(self.theme.ground);
         if self.scenario.grid().rank() == 1 {
             self.paint_line(image, clock, seconds);
         } else if self.relief {
@@ -321,7 +318,7 @@ impl Painter {
             } else {
                 legend.draw_in_space(&mut self.picture, field, unit, theme);
             }
-            self.note(clock.time, 0.6);
+            self.note(clock.time, 2.2);
         }
     }
 
@@ -334,94 +331,20 @@ impl Painter {
         }
     }
 
-    fn paint_plane(&mut self, image: &FieldImage, clock: &Clock, seconds: f32) {
-        let field = self.field;
-        let levels = self.keeper.levels(image, seconds);
-        let colors = self.colors(image, levels);
-        let across = 3 * self.picture.width;
-        let rows = self.picture.rgb.par_chunks_mut(across).skip(field.y).take(field.height);
-        // Row 0 of the field is at the bottom.
-        rows.zip(colors.par_chunks(field.width).rev()).for_each(|(row, line)| {
-            row[3 * field.x..3 * (field.x + field.width)].copy_from_slice(line.as_flattened());
-        });
-        let drives = self.drives(clock.time);
-        if let Some(shade) = &mut self.shade {
-            shade.draw(&mut self.picture, field, &drives, self.theme);
-        }
-        if self.look.quantity != Quantity::Momentum {
-            self.flow();
-        }
-        if self.look.overlay {
-            let scenario = Arc::clone(&self.scenario);
-            let legend = self.legend(&scenario, levels, clock);
-            if self.is_upright() {
-                legend.draw_upright(&mut self.picture, field, self.unit, self.theme);
-                legend.scale_bar(&mut self.picture, field, self.unit, self.theme);
-            } else {
-                legend.draw(&mut self.picture, field, self.unit, self.theme);
-            }
-            let words = if self.keeper.is_held() {
-                "faint: the range ends at 1 % of the largest amplitude so far"
-            } else {
-                self.shade.as_ref().map_or("", Shade::meaning)
-            };
-            let words = if self.is_upright() { "" } else { words };
-            super::overlay::caption(&mut self.picture, field, self.unit, self.theme, words);
-            if self.look.quantity != Quantity::Momentum {
-                self.outlines(clock.time);
-            }
-            self.note(clock.time, 3.4);
-        }
-    }
-
-    /// What flows over a plane, and trajectories.
-    fn flow(&mut self) {
-        let (field, words) = (self.field, (self.unit, self.theme));
-        let spacing = self.scenario.grid().spacing();
-        let (x, y) = (self.request.x.clone(), self.request.y.clone());
-        if let Some(map) = &self.flow {
-            let pixels = f64::from(super::overlay::pixel(field.width)) / index(x.len());
-            let step = FLOW_STEP * f64::from(self.unit) / pixels.max(1e-9);
-            let seen = [[index(x.start), index(y.start)], [index(x.end), index(y.end)]];
-            let strokes = match self.scenario.view().flow {
-                Flow::Streamlines => map.streamlines(seen, 0.8 * step),
-                _ => map.arrows(seen, step),
-            };
-            let frame = self.frame();
-            let place = |[x, y]: [f64; 2]| frame([(x - 0.5) * spacing, (y - 0.5) * spacing]);
-            super::flow::strokes(&mut self.picture, field, &strokes, place, words);
-        }
-        let frame = self.frame();
-        super::flow::trajectories(&mut self.picture, field, &self.paths, frame, words);
-    }
-
-    /// Lines and circles of theory over a plane.
-    fn outlines(&mut self, t: f64) {
-        let (field, words) = (self.field, (self.unit, self.theme));
-        let scenario = Arc::clone(&self.scenario);
-        let mut taken = Vec::new();
-        for theory in scenario.theories() {
-            let Some(points) = theory.outline(t) else { continue };
-            let points: Vec<[f32; 2]> = points.into_iter().map(|at| self.place(at)).collect();
-            super::theory::dashed(&mut self.picture, field, &points, words);
-            super::theory::label(&mut self.picture, field, (&points, &theory.label), words, &mut taken);
-        }
-    }
-
     /// Whether title, colours and note stand above and below the field.
-    fn is_upright(&self) -> bool {
+    pub(super) fn is_upright(&self) -> bool {
         let is_line = self.scenario.grid().rank() == 1;
         !is_line && super::upright::is_upright([self.picture.width, self.picture.height])
     }
 
     /// Where a place of the plane stands in the picture; `[x, y]` are lengths.
-    fn place(&self, at: [f64; 2]) -> [f32; 2] {
+    pub(super) fn place(&self, at: [f64; 2]) -> [f32; 2] {
         self.frame()(at)
     }
 
     /// The same as a function of its own.
     #[expect(clippy::cast_possible_truncation, reason = "positions in the picture")]
-    fn frame(&self) -> impl Fn([f64; 2]) -> [f32; 2] + use<> {
+    pub(super) fn frame(&self) -> impl Fn([f64; 2]) -> [f32; 2] + use<> {
         let (field, spacing) = (self.field, self.scenario.grid().spacing());
         let (across, up) = (self.request.x.clone(), self.request.y.clone());
         let part = move |at: f64, sites: &Range<usize>| {
@@ -450,7 +373,13 @@ impl Painter {
             super::upright::note(&mut self.picture, self.field, &note.text, (self.unit, self.theme));
             return;
         }
-        let lift = lift * self.unit;
+        // Below the field where there is room, beside what is seen; else within it, that many units above its lower edge.
+        let below = self.picture.height.saturating_sub(self.field.y + self.field.height);
+        let lift = if shows_places && super::overlay::pixel(below) >= BELOW * self.unit {
+            -(BELOW - 0.2) * self.unit
+        } else {
+            lift * self.unit
+        };
         super::theory::note(
             &mut self.picture,
             self.field,
@@ -470,47 +399,6 @@ impl Painter {
             let ends = [self.place([x - radius, 0.0])[0], self.place([x + radius, 0.0])[0]];
             super::theory::interval(&mut self.picture, field, ends, words);
         }
-    }
-
-    /// One colour a pixel of the field, bottom row first.
-    fn colors(&self, image: &FieldImage, levels: Levels) -> Vec<[u8; 3]> {
-        let (x, y) = self.axes(image);
-        let gamma = self.look.gamma;
-        let values = resample(&image.value, image.size[0], &x, &y);
-        if image.quantity == Some(Quantity::Phase) {
-            let table = self.map.table();
-            let color = |value: f32, phase: f32| {
-                let step = byte(levels.brightness(value).powf(gamma));
-                dimmed(table[phase_entry(phase)], step)
-            };
-            if x.is_exact() && y.is_exact() {
-                let all = values.par_iter().zip(&image.phase);
-                return all.map(|(value, phase)| color(*value, *phase)).collect();
-            }
-            let (re, im) = parts(image);
-            let re = resample(&re, image.size[0], &x, &y);
-            let im = resample(&im, image.size[0], &x, &y);
-            return values
-                .par_iter()
-                .zip(re.par_iter().zip(&im))
-                .map(|(value, (re, im))| color(*value, im.atan2(*re)))
-                .collect();
-        }
-        let mapping = levels.mapping(self.map.kind);
-        let table = self.map.table();
-        if self.map.kind == Kind::Sequential && gamma != 1.0 {
-            let raised = |value: f32| levels.low + (levels.high - levels.low) * levels.brightness(value).powf(gamma);
-            return values
-                .par_iter()
-                .map(|value| table[mapping.entry(raised(*value))])
-                .collect();
-        }
-        values.par_iter().map(|value| table[mapping.entry(*value)]).collect()
-    }
-
-    fn drives(&self, time: f64) -> Vec<f64> {
-        let drives = self.scenario.medium().drives();
-        drives.iter().map(|drive| drive.eval(&[time])).collect()
     }
 
     /// The sign of what is shown.
@@ -587,15 +475,4 @@ impl Shot for Painter {
     fn shoot(&mut self, engine: &mut Engine, seconds: f32) -> Result<(), EngineError> {
         Self::shoot(self, engine, seconds).map(|_| ())
     }
-}
-
-/// Re and Im of the unit phasors times |ψ|: what can be interpolated where a phase cannot.
-pub(super) fn parts(image: &FieldImage) -> (Vec<f32>, Vec<f32>) {
-    let phasor = |(value, phase): (&f32, &f32)| (value * phase.cos(), value * phase.sin());
-    image.value.par_iter().zip(&image.phase).map(phasor).unzip()
-}
-
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0…1 before")]
-fn byte(brightness: f32) -> usize {
-    (brightness * 255.0 + 0.5) as usize
 }

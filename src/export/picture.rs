@@ -35,6 +35,18 @@ impl Picture {
         }
     }
 
+    /// Fills all of it with a colour, in the memory that it has.
+    pub fn clear(&mut self, color: [u8; 3]) {
+        let across = 3 * self.width;
+        let Some(first) = self.rgb.get_mut(..across) else {
+            return;
+        };
+        first.as_chunks_mut::<3>().0.fill(color);
+        for row in 1..self.height {
+            self.rgb.copy_within(..across, row * across);
+        }
+    }
+
     /// The colour of a pixel.
     #[must_use]
     pub fn at(&self, x: usize, y: usize) -> [u8; 3] {

@@ -1,8 +1,8 @@
 //! A scene of two dimensions as a relief: the triangles of [`crate::space::relief`], filled without graphics hardware.
 
 use super::overlay::{pixel, plain};
-use super::paint::parts;
 use super::picture::{Picture, Rect};
+use super::plane::parts;
 use super::resample::{Axis, resample};
 use super::space::segment;
 use super::text::Align;

@@ -1,14 +1,18 @@
 //! Planes of values at another size: smooth when enlarged, averaged when reduced.
 
 use rayon::prelude::*;
+use std::borrow::Cow;
 
 /// From this many pixels a site, sites are shown as squares.
 const SQUARES: f64 = 16.0;
 
-/// How one axis goes from samples to pixels: for each pixel the first sample and the weights from there.
-#[derive(Clone, Debug)]
+/// How one axis goes from samples to pixels: for each pixel the first sample and the weights from there, as many for each.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
-    taps: Vec<(usize, Vec<f32>)>,
+    first: Vec<usize>,
+    /// `taps` of each pixel.
+    weights: Vec<f32>,
+    taps: usize,
     /// Whether every pixel is a sample.
     exact: bool,
 }
@@ -27,8 +31,8 @@ impl Axis {
     )]
     pub fn new(samples: usize, extent: f64, pixels: usize) -> Self {
         if samples == pixels && extent == samples as f64 {
-            let taps = (0..pixels).map(|pixel| (pixel, vec![1.0])).collect();
-            return Self { taps, exact: true };
+            let taps = (0..pixels).map(|pixel| (pixel, vec![1.0]));
+            return Self::of(taps.collect(), samples, true);
         }
         let scale = extent / pixels.max(1) as f64;
         let last = samples.saturating_sub(1);
@@ -71,9 +75,25 @@ impl Axis {
                 nearest(pixel)
             }
         });
+        Self::of(taps.collect(), samples, false)
+    }
+
+    /// The same number of weights for each pixel, zeros where it has fewer.
+    fn of(pixels: Vec<(usize, Vec<f32>)>, samples: usize, exact: bool) -> Self {
+        let taps = pixels.iter().map(|(_, weights)| weights.len()).max().unwrap_or(1);
+        let mut padded = vec![0.0; taps * pixels.len()];
+        let first = pixels.into_iter().zip(padded.chunks_exact_mut(taps));
+        let first = first.map(|((first, weights), padded)| {
+            // The last ones begin earlier instead of reaching beyond the samples.
+            let start = first.min(samples.saturating_sub(taps));
+            padded[first - start..][..weights.len()].copy_from_slice(&weights);
+            start
+        });
         Self {
-            taps: taps.collect(),
-            exact: false,
+            first: first.collect(),
+            weights: padded,
+            taps,
+            exact,
         }
     }
 
@@ -86,36 +106,84 @@ impl Axis {
     /// Pixels along this axis.
     #[must_use]
     pub fn pixels(&self) -> usize {
-        self.taps.len()
+        self.first.len()
+    }
+
+    /// One row of samples at the pixels of this axis.
+    fn along(&self, row: &[f32], out: &mut [f32]) {
+        // A number of weights that the compiler knows takes a third of the time.
+        match self.taps {
+            1 => self.sums::<1>(row, out),
+            2 => self.sums::<2>(row, out),
+            3 => self.sums::<3>(row, out),
+            4 => self.sums::<4>(row, out),
+            taps => {
+                let weights = self.weights.chunks_exact(taps);
+                for ((value, first), weights) in out.iter_mut().zip(&self.first).zip(weights) {
+                    *value = weights.iter().zip(&row[*first..]).map(|(w, v)| w * v).sum();
+                }
+            }
+        }
+    }
+
+    fn sums<const TAPS: usize>(&self, row: &[f32], out: &mut [f32]) {
+        let (weights, _) = self.weights.as_chunks::<TAPS>();
+        for ((value, first), weights) in out.iter_mut().zip(&self.first).zip(weights) {
+            let samples = &row[*first..*first + TAPS];
+            *value = weights.iter().zip(samples).map(|(w, v)| w * v).sum();
+        }
+    }
+}
+
+/// A plane that has its pixels along x, and its samples along y.
+pub struct Wide<'a> {
+    values: Cow<'a, [f32]>,
+    columns: usize,
+    y: &'a Axis,
+}
+
+impl<'a> Wide<'a> {
+    /// Of `values`, x fastest, `width` samples a row.
+    #[must_use]
+    pub fn new(values: &'a [f32], width: usize, x: &Axis, y: &'a Axis) -> Self {
+        let columns = x.pixels();
+        let values = if x.exact {
+            Cow::Borrowed(values)
+        } else {
+            let mut wide = vec![0.0f32; columns * (values.len() / width.max(1))];
+            wide.par_chunks_mut(columns.max(1))
+                .zip(values.par_chunks(width.max(1)))
+                .for_each(|(out, row)| x.along(row, out));
+            Cow::Owned(wide)
+        };
+        Self { values, columns, y }
+    }
+
+    /// Row `n` of pixels, from below.
+    pub fn row(&self, n: usize, out: &mut [f32]) {
+        let rows = self.values.chunks_exact(self.columns.max(1)).skip(self.y.first[n]);
+        let weights = &self.y.weights[n * self.y.taps..][..self.y.taps];
+        for (tap, (weight, row)) in weights.iter().zip(rows).enumerate() {
+            if tap == 0 {
+                for (value, sample) in out.iter_mut().zip(row) {
+                    *value = weight * sample;
+                }
+            } else {
+                for (value, sample) in out.iter_mut().zip(row) {
+                    *value += weight * sample;
+                }
+            }
+        }
     }
 }
 
 /// `values` (x fastest, `width` samples a row) at x.pixels() × y.pixels().
 #[must_use]
 pub fn resample(values: &[f32], width: usize, x: &Axis, y: &Axis) -> Vec<f32> {
-    if x.exact && y.exact {
-        return values.to_vec();
-    }
-    let columns = x.pixels();
-    let rows = values.len() / width.max(1);
-    let mut wide = vec![0.0f32; columns * rows];
-    wide.par_chunks_mut(columns)
-        .zip(values.par_chunks(width))
-        .for_each(|(out, row)| {
-            for (value, (first, weights)) in out.iter_mut().zip(&x.taps) {
-                *value = weights.iter().zip(&row[*first..]).map(|(w, v)| w * v).sum();
-            }
-        });
-    let mut out = vec![0.0f32; columns * y.pixels()];
-    out.par_chunks_mut(columns)
-        .zip(&y.taps)
-        .for_each(|(out, (first, weights))| {
-            for (weight, row) in weights.iter().zip(wide.chunks(columns).skip(*first)) {
-                for (value, sample) in out.iter_mut().zip(row) {
-                    *value += weight * sample;
-                }
-            }
-        });
+    let wide = Wide::new(values, width, x, y);
+    let mut out = vec![0.0f32; x.pixels() * y.pixels()];
+    let rows = out.par_chunks_mut(x.pixels().max(1)).enumerate();
+    rows.for_each(|(n, row)| wide.row(n, row));
     out
 }
 

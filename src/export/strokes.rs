@@ -2,16 +2,16 @@
 
 use super::picture::Picture;
 
-/// Colours that stay apart for every kind of sight (Okabe and Ito 2008).
-pub(super) const COLORS: [[u8; 3]; 7] = [
-    [0, 114, 178],
-    [213, 94, 0],
-    [0, 158, 115],
-    [204, 121, 167],
-    [230, 159, 0],
-    [86, 180, 233],
-    [90, 90, 90],
-];
+// Colours that stay apart for every kind of sight (Okabe and Ito 2008).
+pub(super) const BLUE: [u8; 3] = [0, 114, 178];
+pub(super) const VERMILION: [u8; 3] = [213, 94, 0];
+pub(super) const GREEN: [u8; 3] = [0, 158, 115];
+pub(super) const PURPLE: [u8; 3] = [204, 121, 167];
+pub(super) const ORANGE: [u8; 3] = [230, 159, 0];
+pub(super) const SKY: [u8; 3] = [86, 180, 233];
+
+/// Those of several curves on white, and grey.
+pub(super) const COLORS: [[u8; 3]; 7] = [BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, [90, 90, 90]];
 
 /// Positions of values along an axis of pixels.
 #[derive(Clone, Copy)]

@@ -46,10 +46,12 @@ impl Planes {
         self.y.resize(width * height, 0);
         self.cb.resize(width * height / 4, 0);
         self.cr.resize(width * height / 4, 0);
-        let pixel = |x: usize, y: usize| {
-            picture
-                .at(x.min(picture.width - 1), y.min(picture.height - 1))
-                .map(f32::from)
+        let weights = matrix.weights();
+        let row = |y: usize| {
+            let across = 3 * picture.width;
+            picture.rgb[across * y.min(picture.height - 1)..][..across]
+                .as_chunks::<3>()
+                .0
         };
         self.y
             .par_chunks_mut(2 * width)
@@ -57,22 +59,117 @@ impl Planes {
             .zip(self.cr.par_chunks_mut(width / 2))
             .enumerate()
             .for_each(|(pair, ((luma, cb), cr))| {
-                for x in (0..width).step_by(2) {
-                    let mut sums = [0.0; 2];
-                    for (dx, dy) in [(0, 0), (1, 0), (0, 1), (1, 1)] {
-                        let [y, b, r] = matrix.convert(pixel(x + dx, 2 * pair + dy));
-                        luma[x + dx + width * dy] = rounded(y);
-                        sums[0] += b;
-                        sums[1] += r;
+                let rows = [row(2 * pair), row(2 * pair + 1)];
+                let (above, below) = luma.split_at_mut(width);
+                for (luma, row) in [above, below].into_iter().zip(rows) {
+                    for (y, pixel) in luma.iter_mut().zip(row) {
+                        *y = weights.luma(pixel.map(i32::from));
                     }
-                    cb[x / 2] = rounded(sums[0] / 4.0);
-                    cr[x / 2] = rounded(sums[1] / 4.0);
+                    if let [.., before, last] = luma
+                        && row.len() < width
+                    {
+                        *last = *before;
+                    }
+                }
+                let squares = rows.map(|row| row.chunks(2));
+                let [above, below] = squares;
+                for (((cb, cr), above), below) in cb.iter_mut().zip(cr).zip(above).zip(below) {
+                    let sum = |n: usize| {
+                        let of = |pixels: &[[u8; 3]]| i32::from(pixels[0][n]) + i32::from(pixels[pixels.len() - 1][n]);
+                        of(above) + of(below)
+                    };
+                    [*cb, *cr] = weights.chroma([sum(0), sum(1), sum(2)]);
                 }
             });
     }
 }
 
+/// A matrix in whole numbers of 2⁻¹⁶, which round a picture in a quarter of the time: off by at most 3 · 255 · 2⁻¹⁷ before rounding.
+#[derive(Clone, Copy)]
+struct Weights {
+    y: [i32; 3],
+    cb: [i32; 3],
+    cr: [i32; 3],
+}
+
+/// 2¹⁶ and a half of it.
+const ONE: f32 = 65_536.0;
+const SHIFT: i32 = 16;
+
+impl Matrix {
+    /// What each channel adds to Y′, Cb and Cr.
+    fn weights(self) -> Weights {
+        let [black, red, green, blue] =
+            [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]].map(|color| self.convert(color));
+        let of = |n: usize| [red, green, blue].map(|channel| whole(ONE * (channel[n] - black[n])));
+        Weights {
+            y: of(0),
+            cb: of(1),
+            cr: of(2),
+        }
+    }
+}
+
+impl Weights {
+    fn luma(&self, pixel: [i32; 3]) -> u8 {
+        byte((dot(self.y, pixel) + (16 << SHIFT) + (1 << (SHIFT - 1))) >> SHIFT)
+    }
+
+    /// Cb and Cr of sums over four pixels.
+    fn chroma(&self, sums: [i32; 3]) -> [u8; 2] {
+        // Four pixels: two bits more.
+        [self.cb, self.cr]
+            .map(|weights| byte((dot(weights, sums) + (128 << (SHIFT + 2)) + (1 << (SHIFT + 1))) >> (SHIFT + 2)))
+    }
+}
+
+fn dot(weights: [i32; 3], values: [i32; 3]) -> i32 {
+    weights[0] * values[0] + weights[1] * values[1] + weights[2] * values[2]
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "weights below 2¹⁶")]
+fn whole(value: f32) -> i32 {
+    value.round() as i32
+}
+
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "16…240")]
-fn rounded(value: f32) -> u8 {
-    (value + 0.5) as u8
+fn byte(value: i32) -> u8 {
+    value as u8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every fifth of all colours, each as a picture of one pixel: the planes hold what the formula says, rounded.
+    #[test]
+    fn whole_numbers_round_as_the_formula_does() {
+        let mut planes = Planes::default();
+        for matrix in [Matrix::BT601, Matrix::BT709] {
+            for code in 0..52u32.pow(3) {
+                let color = [code % 52, code / 52 % 52, code / 2704].map(|n| u8::try_from(5 * n).unwrap());
+                planes.fill(&Picture::filled(1, 1, color), 2, 2, matrix);
+                let wanted = matrix.convert(color.map(f32::from));
+                let planes = [&planes.y, &planes.cb, &planes.cr].map(|plane| f32::from(plane[0]));
+                for (wanted, got) in wanted.into_iter().zip(planes) {
+                    // Half a level, and what the weights and single precision round: 3 · 255 · 2⁻¹⁷ and 255 · 2⁻²².
+                    assert!((wanted - got).abs() <= 0.5 + 0.0065, "{color:?}: {got} for {wanted}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn odd_sides_repeat_their_last_pixels() {
+        let mut picture = Picture::filled(3, 3, [10, 200, 90]);
+        picture.set(2, 2, [250, 20, 30]);
+        let (mut odd, mut even) = (Planes::default(), Planes::default());
+        odd.fill(&picture, 4, 4, Matrix::BT709);
+        let mut wider = Picture::filled(4, 4, [10, 200, 90]);
+        for (x, y) in [(2, 2), (3, 2), (2, 3), (3, 3)] {
+            wider.set(x, y, [250, 20, 30]);
+        }
+        even.fill(&wider, 4, 4, Matrix::BT709);
+        assert_eq!((odd.y, odd.cb, odd.cr), (even.y, even.cb, even.cr));
+    }
 }

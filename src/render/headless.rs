@@ -1,14 +1,19 @@
 //! A graphics device without a window, for measuring what it manages.
 
+use super::adapter;
 use crate::backend::wgpu::ready;
 use eframe::egui_wgpu::{RenderState, RendererOptions, WgpuConfiguration, WgpuSetup, WgpuSetupCreateNew};
+use std::sync::Arc;
 
 /// The device that the window would draw with.
 ///
 /// # Errors
 /// Why there is none, in words for people.
 pub fn device() -> Result<RenderState, String> {
-    let setup = WgpuSetup::CreateNew(WgpuSetupCreateNew::without_display_handle());
+    let mut setup = WgpuSetupCreateNew::without_display_handle();
+    setup.device_descriptor = adapter::descriptor();
+    setup.native_adapter_selector = Some(Arc::new(adapter::choose));
+    let setup = WgpuSetup::CreateNew(setup);
     let config = WgpuConfiguration {
         wgpu_setup: setup.clone(),
         ..WgpuConfiguration::default()

@@ -10,6 +10,8 @@
     reason = "texels and pixels are far below 2^24"
 )]
 
+#[cfg(not(target_family = "wasm"))]
+pub mod adapter;
 pub mod curve;
 pub mod enlarge;
 pub mod field;

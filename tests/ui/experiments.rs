@@ -35,6 +35,20 @@ pub fn command(window: &mut Window, name: &str) {
     window.key(Key::Enter);
 }
 
+/// Every panel of a run aside goes with Escape, one after the other.
+#[test]
+fn escape_closes_the_panels_of_runs_aside() {
+    let mut window = Window::open();
+    command(&mut window, "sweep");
+    command(&mut window, "levels");
+    assert!(window.app().sweep().is_open() && window.app().levels().is_open());
+    window.key(Key::Escape);
+    let open = [window.app().sweep().is_open(), window.app().levels().is_open()];
+    assert_eq!(open.iter().filter(|open| **open).count(), 1);
+    window.key(Key::Escape);
+    assert!(!window.app().sweep().is_open() && !window.app().levels().is_open());
+}
+
 #[test]
 fn a_sweep_grows_and_a_run_of_it_is_opened() {
     let mut window = Window::open();

@@ -5,7 +5,8 @@ use super::super::command::Action;
 use super::super::document::Document;
 use super::super::{App, AppOptions, HeadStart};
 use crate::platform::{self, Instant};
-use eframe::egui_wgpu::{WgpuSetupCreateNew, wgpu};
+use crate::render::adapter;
+use eframe::egui_wgpu::WgpuSetupCreateNew;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -42,13 +43,8 @@ pub fn run(options: AppOptions) -> anyhow::Result<()> {
         ..Default::default()
     };
     let mut setup = WgpuSetupCreateNew::without_display_handle();
-    // A GL adapter has fewer limits than the default asks for; what the adapter has is enough for this window.
-    setup.device_descriptor = Arc::new(|adapter| wgpu::DeviceDescriptor {
-        label: Some("ripplon"),
-        required_limits: adapter.limits(),
-        ..Default::default()
-    });
-    setup.native_adapter_selector = Some(Arc::new(adapter));
+    setup.device_descriptor = adapter::descriptor();
+    setup.native_adapter_selector = Some(Arc::new(adapter::choose));
     native.wgpu_options.wgpu_setup = setup.into();
     eframe::run_native(
         APP_ID,
@@ -56,33 +52,6 @@ pub fn run(options: AppOptions) -> anyhow::Result<()> {
         Box::new(move |cc| Ok(Box::new(App::with_head_start(cc, options, head_start)?))),
     )
     .map_err(|error| anyhow::anyhow!("{error}"))
-}
-
-/// The adapter that draws the window: a graphics processor where there is one, the fastest first. Where the processor itself draws, OpenGL comes
-/// before Vulkan: Mesa's software Vulkan keeps memory of every frame that is presented, some hundred KiB each.
-fn adapter(adapters: &[wgpu::Adapter], surface: Option<&wgpu::Surface<'_>>) -> Result<wgpu::Adapter, String> {
-    let fitting = adapters
-        .iter()
-        .filter(|adapter| surface.is_none_or(|surface| adapter.is_surface_supported(surface)));
-    // The first of those that are equally good: systems list them in their own order.
-    let best = fitting.min_by_key(|adapter| {
-        let info = adapter.get_info();
-        rank(info.device_type, info.backend)
-    });
-    let none = "no graphics adapter can draw into a window; install a driver for Vulkan or OpenGL, e.g. Mesa's";
-    best.cloned().ok_or_else(|| none.to_owned())
-}
-
-/// How late an adapter is taken.
-fn rank(kind: wgpu::DeviceType, backend: wgpu::Backend) -> u8 {
-    match kind {
-        wgpu::DeviceType::DiscreteGpu => 0,
-        wgpu::DeviceType::IntegratedGpu => 1,
-        wgpu::DeviceType::VirtualGpu => 2,
-        wgpu::DeviceType::Other => 3,
-        wgpu::DeviceType::Cpu if backend == wgpu::Backend::Gl => 4,
-        wgpu::DeviceType::Cpu => 5,
-    }
 }
 
 /// The icon in the window's title bar.
@@ -201,20 +170,6 @@ pub fn hand_out() {}
 
 #[cfg(test)]
 mod tests {
-    #[test]
-    fn software_vulkan_is_the_last_choice() {
-        use eframe::egui_wgpu::wgpu::{Backend, DeviceType};
-        let all = [
-            (DeviceType::DiscreteGpu, Backend::Vulkan),
-            (DeviceType::IntegratedGpu, Backend::Vulkan),
-            (DeviceType::VirtualGpu, Backend::Vulkan),
-            (DeviceType::Other, Backend::Gl),
-            (DeviceType::Cpu, Backend::Gl),
-            (DeviceType::Cpu, Backend::Vulkan),
-        ];
-        assert!(all.is_sorted_by_key(|(kind, backend)| super::rank(*kind, *backend)));
-    }
-
     #[test]
     fn the_icon_is_a_square_picture() {
         let icon = super::icon();

@@ -1,0 +1,205 @@
+//! The picture of a plane: each row of pixels is resampled and coloured in one pass; then come the medium, what flows, and theory.
+
+use super::look::index;
+use super::paint::Painter;
+use super::resample::Wide;
+use super::shade::Shade;
+use crate::colormap::{Kind, Levels, dimmed, direction_entry};
+use crate::scene::scenario::{Flow, Quantity};
+use crate::solver::{Clock, FieldImage};
+use rayon::prelude::*;
+use std::f32::consts::{FRAC_PI_2, PI};
+use std::sync::Arc;
+
+/// Units of text from arrow to arrow.
+const FLOW_STEP: f64 = 1.9;
+
+impl Painter {
+    pub(super) fn paint_plane(&mut self, image: &FieldImage, clock: &Clock, seconds: f32) {
+        let field = self.field;
+        let levels = self.keeper.levels(image, seconds);
+        self.colors(image, levels);
+        let drives = self.drives(clock.time);
+        if let Some(shade) = &mut self.shade {
+            shade.draw(&mut self.picture, field, &drives, self.theme);
+        }
+        if self.look.quantity != Quantity::Momentum {
+            self.flow();
+        }
+        if self.look.overlay {
+            let scenario = Arc::clone(&self.scenario);
+            let legend = self.legend(&scenario, levels, clock);
+            if self.is_upright() {
+                legend.draw_upright(&mut self.picture, field, self.unit, self.theme);
+                legend.scale_bar(&mut self.picture, field, self.unit, self.theme);
+            } else {
+                legend.draw(&mut self.picture, field, self.unit, self.theme);
+            }
+            let words = if self.keeper.is_held() {
+                "faint: the range ends at 1 % of the largest amplitude so far"
+            } else {
+                self.shade.as_ref().map_or("", Shade::meaning)
+            };
+            let words = if self.is_upright() { "" } else { words };
+            super::overlay::caption(&mut self.picture, field, self.unit, self.theme, words);
+            if self.look.quantity != Quantity::Momentum {
+                self.outlines(clock.time);
+            }
+            self.note(clock.time, 3.4);
+        }
+    }
+
+    /// What flows over a plane, and trajectories.
+    fn flow(&mut self) {
+        let (field, words) = (self.field, (self.unit, self.theme));
+        let spacing = self.scenario.grid().spacing();
+        let (x, y) = (self.request.x.clone(), self.request.y.clone());
+        if let Some(map) = &self.flow {
+            let pixels = f64::from(super::overlay::pixel(field.width)) / index(x.len());
+            let step = FLOW_STEP * f64::from(self.unit) / pixels.max(1e-9);
+            let seen = [[index(x.start), index(y.start)], [index(x.end), index(y.end)]];
+            let strokes = match self.scenario.view().flow {
+                Flow::Streamlines => map.streamlines(seen, 0.8 * step),
+                _ => map.arrows(seen, step),
+            };
+            let frame = self.frame();
+            let place = |[x, y]: [f64; 2]| frame([(x - 0.5) * spacing, (y - 0.5) * spacing]);
+            super::flow::strokes(&mut self.picture, field, &strokes, place, words);
+        }
+        let frame = self.frame();
+        super::flow::trajectories(&mut self.picture, field, &self.paths, frame, words);
+    }
+
+    /// Lines and circles of theory over a plane.
+    fn outlines(&mut self, t: f64) {
+        let (field, words) = (self.field, (self.unit, self.theme));
+        let scenario = Arc::clone(&self.scenario);
+        let mut taken = Vec::new();
+        for theory in scenario.theories() {
+            let Some(points) = theory.outline(t) else { continue };
+            let points: Vec<[f32; 2]> = points.into_iter().map(|at| self.place(at)).collect();
+            super::theory::dashed(&mut self.picture, field, &points, words);
+            super::theory::label(&mut self.picture, field, (&points, &theory.label), words, &mut taken);
+        }
+    }
+
+    /// Colours the pixels of the field.
+    fn colors(&mut self, image: &FieldImage, levels: Levels) {
+        let (x, y) = self.axes(image);
+        let gamma = self.look.gamma;
+        let wide = |samples| Wide::new(samples, image.size[0], &x, &y);
+        let values = wide(&image.value);
+        let table = self.map.table();
+        if image.quantity == Some(Quantity::Phase) {
+            let (re, im) = parts(image);
+            let (re, im) = (wide(&re), wide(&im));
+            let raised = powers(gamma);
+            return self.rows(|n, buffers, row| {
+                let [value, across, up] = buffers;
+                values.row(n, value);
+                re.row(n, across);
+                im.row(n, up);
+                let samples = value.iter().zip(&*across).zip(&*up);
+                for (pixel, ((value, re), im)) in row.iter_mut().zip(samples) {
+                    let step = byte(raised(levels.brightness(*value)));
+                    *pixel = dimmed(table[direction_entry(*re, *im)], step);
+                }
+            });
+        }
+        let mapping = levels.mapping(self.map.kind);
+        let bent = self.map.kind == Kind::Sequential && gamma != 1.0;
+        let raised = powers(gamma);
+        self.rows(|n, [value, ..], row| {
+            values.row(n, value);
+            if bent {
+                let span = levels.high - levels.low;
+                for value in &mut *value {
+                    *value = levels.low + span * raised(levels.brightness(*value));
+                }
+            }
+            for (pixel, value) in row.iter_mut().zip(&*value) {
+                *pixel = table[mapping.entry(*value)];
+            }
+        });
+    }
+
+    /// Fills the rows of pixels of the field, which are counted from below, side by side; three rows of numbers are lent to each.
+    fn rows(&mut self, fill: impl Fn(usize, &mut [Vec<f32>; 3], &mut [[u8; 3]]) + Sync) {
+        let field = self.field;
+        let rows = self.picture.rgb.par_chunks_mut(3 * self.picture.width);
+        let rows = rows.skip(field.y).take(field.height).enumerate();
+        let buffers = || [(); 3].map(|()| vec![0.0f32; field.width]);
+        rows.for_each_init(buffers, |buffers, (n, row)| {
+            let row = &mut row[3 * field.x..3 * (field.x + field.width)];
+            fill(field.height - 1 - n, buffers, row.as_chunks_mut().0);
+        });
+    }
+
+    fn drives(&self, time: f64) -> Vec<f64> {
+        let drives = self.scenario.medium().drives();
+        drives.iter().map(|drive| drive.eval(&[time])).collect()
+    }
+}
+
+/// x ↦ x^gamma for 0…1: the common roots without logarithms.
+fn powers(gamma: f32) -> impl Fn(f32) -> f32 + Sync {
+    move |x| {
+        if gamma == 0.5 {
+            x.sqrt()
+        } else if gamma == 1.0 {
+            x
+        } else {
+            x.powf(gamma)
+        }
+    }
+}
+
+/// Re and Im of the unit phasors times |ψ|: what can be interpolated where a phase cannot.
+pub(super) fn parts(image: &FieldImage) -> (Vec<f32>, Vec<f32>) {
+    let phasor = |(value, phase): (&f32, &f32)| {
+        let [cosine, sine] = direction(*phase);
+        (value * cosine, value * sine)
+    };
+    image.value.par_iter().zip(&image.phase).map(phasor).unzip()
+}
+
+/// Cosine and sine of an angle in −π…π, as close as a colour needs: a polynomial (odd powers to the 9th, least greatest error:
+/// 3e-9) that the compiler makes vectors of.
+fn direction(angle: f32) -> [f32; 2] {
+    let half_turn = if angle < 0.0 { -PI } else { PI };
+    let folded = if angle.abs() > FRAC_PI_2 {
+        half_turn - angle
+    } else {
+        angle
+    };
+    [sine(FRAC_PI_2 - angle.abs()), sine(folded)]
+}
+
+/// The sine of an angle in −π/2…π/2.
+fn sine(x: f32) -> f32 {
+    let x2 = x * x;
+    x * (0.999_999_98 + x2 * (-0.166_666_48 + x2 * (0.008_332_9 + x2 * (-0.000_198_009 + x2 * 2.590_49e-6))))
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0…1 before")]
+fn byte(brightness: f32) -> usize {
+    (brightness * 255.0 + 0.5) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn directions_are_those_of_the_library() {
+        for n in -4000i16..=4000 {
+            let angle = f32::from(n) / 4000.0 * PI;
+            let [cosine, sine] = direction(angle);
+            // The polynomial's greatest error, and a few roundings of numbers below π.
+            assert!(
+                (cosine - angle.cos()).abs() < 1e-6 && (sine - angle.sin()).abs() < 1e-6,
+                "{angle}"
+            );
+        }
+    }
+}
