@@ -23,6 +23,9 @@ const FRAMES: [usize; 2] = [120, 1000];
 /// second.
 const LONGEST: [Duration; 2] = [Duration::from_secs(5), Duration::from_secs(30)];
 
+/// Fewer frames say nothing of the growth of memory: the pictures of the last seconds are kept.
+const STEADY: usize = 300;
+
 /// The longest that a scene is waited for.
 const PATIENCE: Duration = Duration::from_mins(1);
 
@@ -96,6 +99,7 @@ fn played(window: &mut Offscreen, (frames, longest): (usize, Duration)) -> anyho
     #[expect(clippy::cast_precision_loss, reason = "bytes of a process")]
     let growth = Offscreen::memory()
         .zip(before)
+        .filter(|_| costs.len() >= STEADY)
         .map(|(after, before)| (after as f64 - before as f64) * 1000.0 / costs.len() as f64);
     Ok(Played { costs, growth })
 }
