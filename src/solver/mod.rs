@@ -28,6 +28,7 @@ pub mod placement;
 mod quantum;
 #[cfg(any(feature = "cuda", all(feature = "gui", not(target_family = "wasm"))))]
 mod resident;
+mod row_numbers;
 mod run;
 mod setup;
 pub mod split_step_fourier;

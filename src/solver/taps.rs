@@ -1,14 +1,15 @@
 //! Taps: what reads or drives single sites, or reads regions, every step.
 
-use super::acoustic::point::{self, Shares};
+mod tap;
+
+pub use tap::Tap;
+
+use super::acoustic::point;
 use super::clock::RunClock;
 use super::transducers::{Act, Sites, Transducers};
-use crate::field::Real;
 use crate::grid::Grid;
 use crate::physics::{Detector, Measure, Model, Reading, Region, Sets};
 use crate::scene::Scenario;
-use num_complex::{Complex, Complex64};
-use rayon::prelude::*;
 use std::borrow::Cow;
 
 /// What rows add to a detector's record, with the rows' numbers j + ny·k.
@@ -32,23 +33,6 @@ pub struct Taps {
     transducers: Option<Transducers>,
     /// What the rows of each detector add to a record, record by record, where parts of a grid keep that instead of values.
     rows: Option<Vec<Vec<RowNumbers>>>,
-}
-
-/// One detector at its sites.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Tap {
-    /// What it records.
-    pub measure: Measure,
-    /// Sites lo ≤ site < hi on every axis.
-    pub lo: [usize; 3],
-    /// See `lo`.
-    pub hi: [usize; 3],
-    /// For a flux: the axis across the line, along which the current is counted positive.
-    pub across: usize,
-    /// a^d for sums over a region, a^(d−1) for a flux.
-    pub weight: f64,
-    /// Sites and weights of a point between sites whose pressure is recorded, in the order of memory; `lo` and `hi` enclose them. Otherwise empty.
-    pub shares: Shares,
 }
 
 impl Taps {
@@ -204,7 +188,8 @@ impl Taps {
 
     /// Whether a detector records at this step.
     pub(super) fn is_due(&self, detector: usize, clock: &RunClock) -> bool {
-        clock.steps().is_multiple_of(self.every[detector])
+        let every = self.every[detector];
+        every == 1 || clock.steps().is_multiple_of(every)
     }
 
     /// Whether any does.
@@ -384,238 +369,6 @@ impl Taps {
         self.times.clear();
         for values in &mut self.values {
             values.clear();
-        }
-    }
-}
-
-impl Tap {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        clippy::cast_precision_loss,
-        reason = "clamped to the grid"
-    )]
-    fn new(grid: &Grid, detector: &Detector) -> Self {
-        let a = grid.spacing();
-        let size = grid.size();
-        let rank = grid.rank();
-        let nearest = |axis: usize, at: f64| (at / a).round().clamp(0.0, (size[axis] - 1) as f64) as usize;
-        let mut lo = [0; 3];
-        let mut hi = size;
-        let mut across = 0;
-        match &detector.region {
-            Region::Everywhere => {}
-            Region::Point(at) => {
-                for axis in 0..rank {
-                    lo[axis] = nearest(axis, at[axis]);
-                    hi[axis] = lo[axis] + 1;
-                }
-            }
-            Region::Line { from, to } => {
-                for axis in 0..rank {
-                    let (p, q) = (nearest(axis, from[axis]), nearest(axis, to[axis]));
-                    lo[axis] = p.min(q);
-                    hi[axis] = p.max(q) + 1;
-                }
-                // The line stands across the axis along which it extends least.
-                across = (0..rank).min_by_key(|&axis| hi[axis] - lo[axis]).unwrap_or(0);
-            }
-            Region::Box { min, max } => {
-                for axis in 0..rank {
-                    let first = ((min[axis] / a - 1e-9).ceil().max(0.0) as usize).min(size[axis]);
-                    let last = ((max[axis] / a + 1e-9).floor() + 1.0).clamp(0.0, size[axis] as f64) as usize;
-                    lo[axis] = first;
-                    hi[axis] = last.max(first);
-                }
-            }
-        }
-        let power = if detector.measure == Measure::Flux {
-            rank - 1
-        } else {
-            rank
-        };
-        Self {
-            measure: detector.measure,
-            lo,
-            hi,
-            across,
-            weight: a.powi(i32::try_from(power).unwrap_or(3)),
-            shares: Vec::new(),
-        }
-    }
-
-    /// Whether energy or its flux is recorded.
-    #[must_use]
-    pub fn moves(&self) -> bool {
-        matches!(self.measure, Measure::Energy | Measure::Flux)
-    }
-
-    /// Reads several sites instead of one.
-    fn interpolate(&mut self, shares: Shares) {
-        if shares.len() < 2 {
-            return;
-        }
-        for axis in 0..3 {
-            let places = || shares.iter().map(|(site, _)| site[axis]);
-            self.lo[axis] = places().min().unwrap_or(0);
-            self.hi[axis] = places().max().unwrap_or(0) + 1;
-        }
-        self.shares = shares;
-    }
-
-    /// The value from what was taken of its rows, in their order.
-    pub(super) fn value_of_rows(&self, values: &[f64]) -> f64 {
-        if !self.shares.is_empty() {
-            return self.interpolated(values.iter().copied());
-        }
-        let sum = || values.iter().sum::<f64>();
-        #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
-        match self.measure {
-            Measure::Peak => values.iter().fold(0.0, |most: f64, value| most.max(*value)),
-            Measure::Value => values.first().copied().unwrap_or(0.0),
-            Measure::Pressure => {
-                let sites: usize = (0..3).map(|axis| self.hi[axis].saturating_sub(self.lo[axis])).product();
-                if sites > 0 { sum() / sites as f64 } else { 0.0 }
-            }
-            Measure::Probability | Measure::Energy | Measure::Flux => sum() * self.weight,
-        }
-    }
-
-    /// The value of an acoustic detector between sites from those of [`Tap::shares`].
-    pub fn interpolated(&self, values: impl Iterator<Item = f64>) -> f64 {
-        let sum: f64 = self
-            .shares
-            .iter()
-            .zip(values)
-            .map(|((_, weight), value)| weight * value)
-            .sum();
-        if self.measure == Measure::Peak { sum.abs() } else { sum }
-    }
-
-    /// The value of a quantum detector; `psi` gives ψ at a site, `hopping` is J. Energy is
-    /// not local on a lattice and is taken from the observables instead.
-    ///
-    /// The current through a bond from site n to n+1 is 2J Im(ψₙ* ψₙ₊₁) a^d, i.e. probability per unit of time.
-    pub fn quantum(&self, grid: &Grid, hopping: f64, psi: impl Fn([usize; 3]) -> Complex64) -> f64 {
-        let mut sum = 0.0;
-        let mut largest: f64 = 0.0;
-        for k in self.lo[2]..self.hi[2] {
-            for j in self.lo[1]..self.hi[1] {
-                for i in self.lo[0]..self.hi[0] {
-                    let here = psi([i, j, k]);
-                    match self.measure {
-                        Measure::Value => return here.norm(),
-                        Measure::Flux => {
-                            let mut next = [i, j, k];
-                            next[self.across] += 1;
-                            if next[self.across] < grid.size()[self.across] {
-                                sum += 2.0 * hopping * (here.conj() * psi(next)).im;
-                            }
-                        }
-                        Measure::Peak => largest = largest.max(here.norm_sqr()),
-                        _ => sum += here.norm_sqr(),
-                    }
-                }
-            }
-        }
-        match self.measure {
-            Measure::Peak => largest,
-            Measure::Flux => sum * grid.cell_volume(),
-            _ => sum * self.weight,
-        }
-    }
-
-    /// Σ|ψ|² a^d, or the largest |ψ|² of a peak. `read(j, k, out)` writes ψ at sites lo[0]..hi[0] of row (j, k); rows are read by all threads and added up in order.
-    pub(super) fn density<T: Real>(&self, read: impl Fn(usize, usize, &mut [Complex<T>]) + Sync + Send) -> f64 {
-        let sites = self.hi[0].saturating_sub(self.lo[0]);
-        let scratch = || vec![Complex::default(); sites];
-        if self.measure == Measure::Peak {
-            let rows = self.of_rows(scratch, |psi: &mut Vec<Complex<T>>, j, k| {
-                read(j, k, psi);
-                psi.iter().fold(0.0, |most: f64, site| most.max(site.norm_sqr().wide()))
-            });
-            return rows.into_iter().fold(0.0, f64::max);
-        }
-        self.sum_of_rows(scratch, |psi: &mut Vec<Complex<T>>, j, k| {
-            read(j, k, psi);
-            // Sums beside each other, which vectors take.
-            let mut sums = [0.0; 8];
-            for part in psi.chunks(8) {
-                for (sum, site) in sums.iter_mut().zip(part) {
-                    *sum += site.norm_sqr().wide();
-                }
-            }
-            sums.iter().sum()
-        })
-    }
-
-    /// a^d times the sum over rows (j, k) of a region, by all threads; the order of additions is always the same. `scratch` makes what `row` works with.
-    pub(super) fn sum_of_rows<S>(
-        &self,
-        scratch: impl Fn() -> S + Sync + Send,
-        row: impl Fn(&mut S, usize, usize) -> f64 + Sync + Send,
-    ) -> f64 {
-        self.of_rows(scratch, row).iter().sum::<f64>() * self.weight
-    }
-
-    /// A number of each row of a region.
-    fn of_rows<S>(
-        &self,
-        scratch: impl Fn() -> S + Sync + Send,
-        row: impl Fn(&mut S, usize, usize) -> f64 + Sync + Send,
-    ) -> Vec<f64> {
-        /// Rows below which a task costs more than it gains.
-        const FEWEST: usize = 16;
-        let count = self.hi[1].saturating_sub(self.lo[1]);
-        let rows = count * self.hi[2].saturating_sub(self.lo[2]);
-        (0..rows)
-            .into_par_iter()
-            .with_min_len(FEWEST)
-            .map_init(scratch, |scratch, n| {
-                row(scratch, self.lo[1] + n % count, self.lo[2] + n / count)
-            })
-            .collect()
-    }
-
-    /// The value of an acoustic detector. `row(j, k, out)` writes, for sites `lo[0]..hi[0]` of row (j, k), what the measure asks for: the pressure,
-    /// the energy per a^d, or for a flux the energy that flows along `across` to the next site per a^(d−1).
-    pub fn acoustic(&self, mut row: impl FnMut(usize, usize, &mut [f64])) -> f64 {
-        let mut values = vec![0.0; self.hi[0].saturating_sub(self.lo[0])];
-        if !self.shares.is_empty() {
-            let mut read = None;
-            return self.interpolated(self.shares.iter().map(|([i, j, k], _)| {
-                if read.replace((*j, *k)) != Some((*j, *k)) {
-                    row(*j, *k, &mut values);
-                }
-                values[i - self.lo[0]]
-            }));
-        }
-        let (mut sum, mut squares, mut largest, mut count) = (0.0, 0.0, 0.0f64, 0.0);
-        for k in self.lo[2]..self.hi[2] {
-            for j in self.lo[1]..self.hi[1] {
-                row(j, k, &mut values);
-                for value in &values {
-                    if self.measure == Measure::Value {
-                        return *value;
-                    }
-                    sum += value;
-                    squares += value * value;
-                    largest = largest.max(value.abs());
-                    count += 1.0;
-                }
-            }
-        }
-        match self.measure {
-            Measure::Peak => largest,
-            Measure::Probability => squares * self.weight,
-            Measure::Energy | Measure::Flux => sum * self.weight,
-            Measure::Value | Measure::Pressure => {
-                if count > 0.0 {
-                    sum / count
-                } else {
-                    0.0
-                }
-            }
         }
     }
 }

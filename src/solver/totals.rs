@@ -1,11 +1,9 @@
 //! Sums over a region of a quantum field, and what detectors and observables make of them.
 
+use super::row_numbers::NUMBERS;
 use super::taps::Tap;
 use crate::grid::Grid;
 use crate::physics::{Measure, Observables};
-
-/// Numbers that a row of any method adds to the observables.
-pub(super) const NUMBERS: usize = 8;
 
 /// Sites lo ≤ site < hi, and what is wanted of them beside norm and moments.
 #[derive(Clone, Copy, Debug, PartialEq)]

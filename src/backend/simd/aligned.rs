@@ -10,7 +10,7 @@ const PAGE: usize = 4096;
 
 /// A slice whose first number stands at the start of a cache line, so that vectors at multiples of their length never straddle
 /// two.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Aligned<T> {
     numbers: Vec<T>,
     start: usize,
@@ -45,6 +45,14 @@ impl<T: Real> Aligned<T> {
     #[must_use]
     pub fn memory(&self) -> usize {
         self.numbers.len() * size_of::<T>()
+    }
+}
+
+impl<T: Real> Clone for Aligned<T> {
+    fn clone(&self) -> Self {
+        let mut new = Self::zeros(self.len);
+        new.copy_from_slice(self);
+        new
     }
 }
 

@@ -183,6 +183,25 @@ pub unsafe trait Lanes: Copy {
     /// c − self · b.
     #[must_use]
     unsafe fn neg_mul_add(self, b: Self, c: Self) -> Self;
+    /// Per lane the larger of self and |b|; self where b is no number.
+    #[must_use]
+    #[inline(always)]
+    unsafe fn larger(self, b: Self) -> Self {
+        let (mut most, mut other) = (
+            [Self::Element::default(); MOST_LANES],
+            [Self::Element::default(); MOST_LANES],
+        );
+        // SAFETY: N elements have room; instructions are the trait's contract.
+        unsafe {
+            self.store(most.as_mut_ptr());
+            b.store(other.as_mut_ptr());
+            for (most, other) in most.iter_mut().zip(other) {
+                let size = num_traits::Float::abs(other);
+                *most = if size > *most { size } else { *most };
+            }
+            Self::load(most.as_ptr())
+        }
+    }
     /// Lanes 1.. of self, then lane 0 of `after`.
     #[must_use]
     unsafe fn next(self, after: Self) -> Self;

@@ -134,6 +134,11 @@ unsafe impl Lanes for Avx512F32 {
         unsafe { Self(_mm512_fnmadd_ps(self.0, b.0, c.0)) }
     }
     #[inline(always)]
+    unsafe fn larger(self, b: Self) -> Self {
+        // SAFETY: the caller has the instructions; registers alone are touched. The second operand is taken where either is no number.
+        unsafe { Self(_mm512_max_ps(_mm512_abs_ps(b.0), self.0)) }
+    }
+    #[inline(always)]
     unsafe fn next(self, after: Self) -> Self {
         // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe {
@@ -265,6 +270,11 @@ unsafe impl Lanes for Avx512F64 {
     unsafe fn neg_mul_add(self, b: Self, c: Self) -> Self {
         // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(_mm512_fnmadd_pd(self.0, b.0, c.0)) }
+    }
+    #[inline(always)]
+    unsafe fn larger(self, b: Self) -> Self {
+        // SAFETY: the caller has the instructions; registers alone are touched. The second operand is taken where either is no number.
+        unsafe { Self(_mm512_max_pd(_mm512_abs_pd(b.0), self.0)) }
     }
     #[inline(always)]
     unsafe fn next(self, after: Self) -> Self {
@@ -399,6 +409,11 @@ unsafe impl Lanes for Avx2F32 {
         unsafe { Self(_mm256_fnmadd_ps(self.0, b.0, c.0)) }
     }
     #[inline(always)]
+    unsafe fn larger(self, b: Self) -> Self {
+        // SAFETY: the caller has the instructions; registers alone are touched. The second operand is taken where either is no number.
+        unsafe { Self(_mm256_max_ps(_mm256_andnot_ps(_mm256_set1_ps(-0.0), b.0), self.0)) }
+    }
+    #[inline(always)]
     unsafe fn next(self, after: Self) -> Self {
         // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe {
@@ -524,6 +539,11 @@ unsafe impl Lanes for Avx2F64 {
     unsafe fn neg_mul_add(self, b: Self, c: Self) -> Self {
         // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe { Self(_mm256_fnmadd_pd(self.0, b.0, c.0)) }
+    }
+    #[inline(always)]
+    unsafe fn larger(self, b: Self) -> Self {
+        // SAFETY: the caller has the instructions; registers alone are touched. The second operand is taken where either is no number.
+        unsafe { Self(_mm256_max_pd(_mm256_andnot_pd(_mm256_set1_pd(-0.0), b.0), self.0)) }
     }
     #[inline(always)]
     unsafe fn next(self, after: Self) -> Self {

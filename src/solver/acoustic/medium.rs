@@ -1,6 +1,7 @@
 //! What every method reads of an acoustic scene.
 
 use super::outward::Domain;
+use crate::backend::simd::Aligned;
 use crate::field::Real;
 use crate::physics::{Acoustic, Model, Sets};
 use crate::scene::Scenario;
@@ -25,6 +26,15 @@ pub fn allocate<T: Real>(len: usize, what: &str) -> Result<Vec<T>, SolverError> 
     })?;
     all.resize(len, T::zero());
     Ok(all)
+}
+
+/// The same in large pages, `lines` cache lines behind the start of a page ([`Aligned::try_zeros`]).
+pub fn allocate_aligned<T: Real>(len: usize, lines: usize, what: &str) -> Result<Aligned<T>, SolverError> {
+    Aligned::try_zeros(len, lines).ok_or_else(|| SolverError::OutOfMemory {
+        what: what.to_owned(),
+        needed: (len * size_of::<T>()) as u64,
+        available: 0,
+    })
 }
 
 /// Walls of a scene, one value a site, x fastest, continued into absorbing layers ([`crate::solver::acoustic::outward`]); empty where no layer sets one.

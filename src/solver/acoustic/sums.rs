@@ -3,9 +3,7 @@
 use crate::field::Real;
 use crate::grid::Grid;
 use crate::physics::Observables;
-
-/// Numbers in which a row travels, as many as rows of every method have.
-const NUMBERS: usize = 8;
+use crate::solver::row_numbers::NUMBERS;
 
 /// Sums over one row.
 pub(in crate::solver) struct Sums {
@@ -19,13 +17,13 @@ pub(in crate::solver) struct Sums {
 
 impl Sums {
     /// As plain numbers.
-    pub(in crate::solver) fn to_numbers(&self) -> [f64; NUMBERS] {
+    fn to_numbers(&self) -> [f64; NUMBERS] {
         let [x, xx] = self.moments;
         [self.square, x, xx, self.energy, self.invariant, self.peak, 0.0, 0.0]
     }
 
     /// The inverse of [`Sums::to_numbers`].
-    pub(in crate::solver) fn from_numbers(numbers: &[f64; NUMBERS]) -> Self {
+    fn from_numbers(numbers: &[f64; NUMBERS]) -> Self {
         let [square, x, xx, energy, invariant, peak, ..] = *numbers;
         Self {
             square,
@@ -56,6 +54,17 @@ impl Sums {
         }
         sums
     }
+}
+
+/// Sums of rows as plain numbers.
+pub(in crate::solver) fn numbers(rows: &[Sums]) -> Vec<[f64; NUMBERS]> {
+    rows.iter().map(Sums::to_numbers).collect()
+}
+
+/// Observables from such numbers of every row.
+pub(in crate::solver) fn total_of_numbers(rows: &[[f64; NUMBERS]], grid: &Grid) -> Observables {
+    let rows: Vec<Sums> = rows.iter().map(Sums::from_numbers).collect();
+    total(&rows, grid)
 }
 
 /// Observables from the sums of every row, x fastest.

@@ -103,6 +103,8 @@ pub(super) struct Axis<T> {
 pub(super) struct AxisLayer<T> {
     /// A of the faces below and above and of the sites, then B: one for each slot along x, otherwise one for all sites of a row.
     pub(super) factors: [*const T; 6],
+    /// (1 − A)/A of the sites, laid out likewise.
+    pub(super) loss_ratios: *const T,
     /// Values from the factors of a row to those of the next.
     pub(super) next_factor: usize,
     /// ψ of the faces below and above, ζ: of each slot along x, otherwise of each site of a row.
@@ -149,23 +151,17 @@ impl<T: Vectors, const H: usize, const D: usize> simd::Kernel<T> for Absorb<'_, 
     unsafe fn run<L: Lanes<Element = T>>(self) {
         // Copies: what lies where nothing is written need not be read again after each vector.
         let all = *self.0;
-        for n in 0..all.rows {
-            let row = Row { n, rates: all.rates(n) };
-            for segment in all.parts.of(n) {
-                let segment = &segment.clone();
-                let Range { start: mut i, end } = segment.sites.clone();
-                // SAFETY: i and the number of sites reach no further than `end`; the rest is the promise of the kernel's caller.
-                unsafe {
-                    if segment.look.plain {
-                        all.plain::<L, H, D>(segment, n);
-                        continue;
-                    }
-                    while i + L::N <= end {
-                        all.sites::<L, H, D, true>(segment, &row, i, L::N);
-                        i += L::N;
-                    }
-                    if i < end {
-                        all.sites::<L, H, D, false>(segment, &row, i, end - i);
+        // SAFETY: the promise of the kernel's caller.
+        unsafe {
+            // In three dimensions memory binds, and rows are read from end to end; otherwise factors of columns stay in registers.
+            if let (true, Parts::Alike(segments)) = (D < 3, all.parts) {
+                for segment in segments {
+                    all.segment::<L, H, D>(&segment.clone(), 0..all.rows);
+                }
+            } else {
+                for n in 0..all.rows {
+                    for segment in all.parts.of(n) {
+                        all.segment::<L, H, D>(&segment.clone(), n..n + 1);
                     }
                 }
             }
@@ -173,11 +169,39 @@ impl<T: Vectors, const H: usize, const D: usize> simd::Kernel<T> for Absorb<'_, 
     }
 }
 
-/// A row of a box.
-struct Row<T> {
-    n: usize,
-    /// γΔt, if any of its sites is damped.
-    rates: Option<*const T>,
+/// λ² where it is the same at all sites of a part, and 1/λ².
+#[derive(Clone, Copy)]
+struct Squares<L> {
+    square: L,
+    inverse: L,
+}
+
+/// Where a vector of sites is.
+#[derive(Clone, Copy)]
+struct Spot {
+    /// Row of the box.
+    row: usize,
+    /// First site.
+    i: usize,
+    /// Sites of the vector.
+    count: usize,
+}
+
+/// A layer at a vector of sites.
+#[derive(Clone, Copy)]
+struct Inside<T, L> {
+    factors: Factors<L>,
+    /// ψ of the faces below and above, ζ.
+    memory: [*mut T; 3],
+}
+
+/// The factors of a vector of sites: of the faces below and above and of the sites.
+#[derive(Clone, Copy)]
+struct Factors<L> {
+    decay: [L; 3],
+    shift: [L; 3],
+    /// (1 − A)/A of the sites.
+    loss_ratio: L,
 }
 
 /// The faces of a vector of sites.
@@ -227,62 +251,228 @@ impl<T: Real> LayerBox<'_, T> {
         }
     }
 
-    /// Steps `count` sites of a vector, all N if `WHOLE`: from site `i` of a row of the box on.
+    /// Steps a part of some rows.
     ///
     /// # Safety
-    /// The row reaches as far as `i` + `count`; the processor must have the instructions of `L`; for all that follow.
+    /// As for the kernel of the box; the processor must have the instructions of `L`; for all that follow.
     #[inline(always)]
-    unsafe fn sites<L: Lanes<Element = T>, const H: usize, const D: usize, const WHOLE: bool>(
+    unsafe fn segment<L: Lanes<Element = T>, const H: usize, const D: usize>(
         &self,
         segment: &Segment<T>,
-        row: &Row<T>,
-        i: usize,
-        count: usize,
+        rows: Range<usize>,
+    ) where
+        T: Vectors,
+    {
+        let look = segment.look;
+        let dense = look.dense && self.density.is_some();
+        let absorbs = |axis: usize| axis < D && self.axes[axis].layer.is_some();
+        // SAFETY: the caller's promise.
+        unsafe {
+            if look.plain {
+                for n in rows {
+                    self.plain::<L, H, D>(segment, n);
+                }
+                return;
+            }
+            if dense || look.walled || look.damped {
+                self.part::<L, H, D, false, true, true, true>(segment, rows);
+                return;
+            }
+            // Each set of axes has a loop of its own.
+            match (absorbs(0) && segment.shift.is_some(), absorbs(1), absorbs(2)) {
+                (true, false, false) => self.part::<L, H, D, true, true, false, false>(segment, rows),
+                (false, true, false) if D > 1 => self.part::<L, H, D, true, false, true, false>(segment, rows),
+                (true, true, false) if D > 1 => self.part::<L, H, D, true, true, true, false>(segment, rows),
+                (false, false, true) if D > 2 => self.part::<L, H, D, true, false, false, true>(segment, rows),
+                (true, false, true) if D > 2 => self.part::<L, H, D, true, true, false, true>(segment, rows),
+                (false, true, true) if D > 2 => self.part::<L, H, D, true, false, true, true>(segment, rows),
+                (true, true, true) if D > 2 => self.part::<L, H, D, true, true, true, true>(segment, rows),
+                _ => self.part::<L, H, D, false, true, true, true>(segment, rows),
+            }
+        }
+    }
+
+    /// Steps a part of some rows: one that has nothing but layers of axes X, Y and Z if `CLEAN`, otherwise with whatever it has of these.
+    #[inline(always)]
+    unsafe fn part<
+        L: Lanes<Element = T>,
+        const H: usize,
+        const D: usize,
+        const CLEAN: bool,
+        const X: bool,
+        const Y: bool,
+        const Z: bool,
+    >(
+        &self,
+        segment: &Segment<T>,
+        rows: Range<usize>,
     ) {
-        debug_assert!(
-            row.n < self.rows && i + count <= segment.sites.end,
-            "row {}, site {i}",
-            row.n
-        );
-        let at = row.n * self.stride + i;
+        let Range { start, end } = segment.sites.clone();
+        let square = segment.look.square.unwrap_or(self.square);
+        // SAFETY: vectors reach no further than `end`; the rest is the caller's promise.
+        unsafe {
+            let squares = Squares {
+                square: L::splat(square),
+                inverse: L::splat((square + T::of(SMALLEST_SQUARE)).recip()),
+            };
+            let mut i = start;
+            if CLEAN && X {
+                // Columns of vectors, whose factors along x stay in registers.
+                while i + L::N <= end {
+                    let along = self.factors::<L, true>(0, (segment, i, L::N), 0);
+                    for n in rows.clone() {
+                        let spot = Spot { row: n, i, count: L::N };
+                        let mut inside = [None; D];
+                        inside[0] = self.inside(0, (segment, spot), along);
+                        if D > 1 && Y {
+                            let factors = self.factors::<L, true>(1, (segment, i, L::N), n);
+                            inside[1] = self.inside(1, (segment, spot), factors);
+                        }
+                        if D > 2 && Z {
+                            let factors = self.factors::<L, true>(2, (segment, i, L::N), n);
+                            inside[2] = self.inside(2, (segment, spot), factors);
+                        }
+                        self.sites::<L, H, D, true, CLEAN>(segment, spot, squares, inside);
+                    }
+                    i += L::N;
+                }
+            } else {
+                for n in rows.clone() {
+                    let mut across = [None; D];
+                    for axis in 1..D {
+                        if [X, Y, Z][axis] {
+                            across[axis] = self.factors::<L, true>(axis, (segment, start, L::N), n);
+                        }
+                    }
+                    i = start;
+                    while i + L::N <= end {
+                        let spot = Spot { row: n, i, count: L::N };
+                        let mut inside = [None; D];
+                        if X {
+                            let along = self.factors::<L, true>(0, (segment, i, L::N), n);
+                            inside[0] = self.inside(0, (segment, spot), along);
+                        }
+                        for axis in 1..D {
+                            inside[axis] = self.inside(axis, (segment, spot), across[axis]);
+                        }
+                        self.sites::<L, H, D, true, CLEAN>(segment, spot, squares, inside);
+                        i += L::N;
+                    }
+                }
+            }
+            if i >= end {
+                return;
+            }
+            let count = end - i;
+            for row in rows {
+                let spot = Spot { row, i, count };
+                let mut inside = [None; D];
+                for (axis, inside) in inside.iter_mut().enumerate() {
+                    let factors = self.factors::<L, false>(axis, (segment, i, count), row);
+                    *inside = self.inside(axis, (segment, spot), factors);
+                }
+                self.sites::<L, H, D, false, false>(segment, spot, squares, inside);
+            }
+        }
+    }
+
+    /// What a layer along an axis multiplies with at `count` sites from i on of a row, if it absorbs there. No closures with vectors: they would have no vector instructions.
+    #[inline(always)]
+    unsafe fn factors<L: Lanes<Element = T>, const WHOLE: bool>(
+        &self,
+        axis: usize,
+        (segment, i, count): (&Segment<T>, usize, usize),
+        row: usize,
+    ) -> Option<Factors<L>> {
+        let Some(layer) = &self.axes[axis].layer else {
+            return None;
+        };
+        // SAFETY: the caller's promise.
+        unsafe {
+            if axis > 0 {
+                let at = row * layer.next_factor;
+                let [a, b, c, d, e, f] = layer.factors;
+                return Some(Factors {
+                    decay: [L::splat(*a.add(at)), L::splat(*b.add(at)), L::splat(*c.add(at))],
+                    shift: [L::splat(*d.add(at)), L::splat(*e.add(at)), L::splat(*f.add(at))],
+                    loss_ratio: L::splat(*layer.loss_ratios.add(at)),
+                });
+            }
+            let at = i.wrapping_add(segment.shift?);
+            let [a, b, c, d, e, f] = layer.factors;
+            Some(Factors {
+                decay: [
+                    load::<L, WHOLE>(a.add(at), count),
+                    load::<L, WHOLE>(b.add(at), count),
+                    load::<L, WHOLE>(c.add(at), count),
+                ],
+                shift: [
+                    load::<L, WHOLE>(d.add(at), count),
+                    load::<L, WHOLE>(e.add(at), count),
+                    load::<L, WHOLE>(f.add(at), count),
+                ],
+                loss_ratio: load::<L, WHOLE>(layer.loss_ratios.add(at), count),
+            })
+        }
+    }
+
+    /// A layer along an axis at a vector of sites with these factors.
+    #[inline(always)]
+    unsafe fn inside<L: Copy>(
+        &self,
+        axis: usize,
+        (segment, spot): (&Segment<T>, Spot),
+        factors: Option<Factors<L>>,
+    ) -> Option<Inside<T, L>> {
+        let (Some(layer), Some(factors)) = (&self.axes[axis].layer, factors) else {
+            return None;
+        };
+        let slot = if axis > 0 {
+            spot.i
+        } else {
+            spot.i.wrapping_add(segment.shift.unwrap_or(0))
+        };
+        let at = spot.row * layer.next_memory + slot;
+        let [below, above, site] = layer.memory;
+        // SAFETY: the caller's promise.
+        let memory = unsafe { [below.add(at), above.add(at), site.add(at)] };
+        Some(Inside { factors, memory })
+    }
+
+    /// Steps a vector of sites, all N if `WHOLE`, with nothing but layers if `CLEAN`.
+    #[inline(always)]
+    unsafe fn sites<L: Lanes<Element = T>, const H: usize, const D: usize, const WHOLE: bool, const CLEAN: bool>(
+        &self,
+        segment: &Segment<T>,
+        Spot { row, i, count }: Spot,
+        squares: Squares<L>,
+        inside: [Option<Inside<T, L>>; D],
+    ) {
+        debug_assert!(row < self.rows && i + count <= segment.sites.end, "row {row}, site {i}");
+        let at = row * self.stride + i;
         let look = &segment.look;
         // SAFETY: the caller's promise.
         unsafe {
             let here = load::<L, WHOLE>(self.here.add(at), count);
             let mut rho = None;
-            if look.dense
-                && let Some(density) = self.density
-            {
-                rho = Some(load::<L, WHOLE>(density.add(at), count));
-            }
             let mut bits = None;
-            if look.walled
-                && let Some((faces, plane)) = self.faces
-            {
-                let near = faces.add(at);
-                bits = Some(Bits { near, plane });
+            if !CLEAN {
+                if look.dense
+                    && let Some(density) = self.density
+                {
+                    rho = Some(load::<L, WHOLE>(density.add(at), count));
+                }
+                if look.walled
+                    && let Some((faces, plane)) = self.faces
+                {
+                    let near = faces.add(at);
+                    bits = Some(Bits { near, plane });
+                }
             }
             let mut sum = here;
-            let mut layers = [None; D];
+            let mut zetas = [here; D];
             for n in 0..D {
                 let axis = &self.axes[n];
-                let slot = match (n, segment.shift) {
-                    (0, Some(shift)) => Some(i.wrapping_add(shift)),
-                    (0, None) => None,
-                    _ => Some(i),
-                };
-                let layer = match (&axis.layer, slot) {
-                    (Some(layer), Some(slot)) => Some((
-                        layer,
-                        Place {
-                            row: row.n,
-                            slot,
-                            columns: n == 0,
-                            count,
-                        },
-                    )),
-                    _ => None,
-                };
                 let (mut low, mut high) = ([here; H], [here; H]);
                 for k in 0..H {
                     low[k] = load::<L, WHOLE>(axis.near[k][0].add(at), count);
@@ -291,18 +481,24 @@ impl<T: Real> LayerBox<'_, T> {
                 if let Some(bits) = bits {
                     bits.mirror::<L, H>(n, here, &mut low, &mut high);
                 }
-                layers[n] = layer;
-                let part = axis.change::<L, H, WHOLE>((at, count), here, rho, (&low, &high), layer);
+                let (part, zeta) = axis.change::<L, H, WHOLE>((at, count), here, rho, (&low, &high), &inside[n]);
+                zetas[n] = zeta;
                 sum = if n == 0 { part } else { sum.add(part) };
             }
             if let Some(bits) = bits {
                 sum = L::choose(bits.near, SITE, sum, L::splat(T::zero()));
             }
-            let mut square = L::splat(look.square.unwrap_or(self.square));
+            let Squares {
+                mut square,
+                mut inverse,
+            } = squares;
             if look.square.is_none()
                 && let Some(squares) = self.squares
             {
                 square = load::<L, WHOLE>(squares.add(at), count);
+                if T::PRECISION == Precision::Single {
+                    inverse = L::splat(T::one()).div(square.add(L::splat(T::of(SMALLEST_SQUARE))));
+                }
             }
             let out = self.out.add(at);
             let before = load::<L, WHOLE>(out, count);
@@ -310,8 +506,9 @@ impl<T: Real> LayerBox<'_, T> {
             let mut new = here.add(change);
             // Of the step without damping, which other variants put on the row afterwards.
             let mut missed = new.sub(here).sub(change);
-            if look.damped
-                && let Some(rates) = row.rates
+            if !CLEAN
+                && look.damped
+                && let Some(rates) = self.rates(row)
             {
                 let rate = load::<L, WHOLE>(rates.add(i), count);
                 let change = rate.neg_mul_add(here.sub(before), new.sub(here));
@@ -322,7 +519,12 @@ impl<T: Real> LayerBox<'_, T> {
                 if let Some(rho) = rho {
                     missed = missed.mul(rho);
                 }
-                take::<T, L, D, WHOLE>(&layers, missed, square);
+                take::<T, L, D>(&inside, &mut zetas, missed.mul(inverse));
+            }
+            for n in 0..D {
+                if let Some(inside) = &inside[n] {
+                    store::<L, WHOLE>(zetas[n], inside.memory[2], count);
+                }
             }
         }
     }
@@ -350,7 +552,7 @@ impl Bits {
 }
 
 impl<T: Real> Axis<T> {
-    /// The part of Lp of this axis; the layer's memories go on by a step.
+    /// The part of Lp of this axis, and ζ of the next step, which is not yet stored, if it absorbs; the layer's other memories go on by a step.
     #[inline(always)]
     unsafe fn change<L: Lanes<Element = T>, const H: usize, const WHOLE: bool>(
         &self,
@@ -358,56 +560,43 @@ impl<T: Real> Axis<T> {
         here: L,
         rho: Option<L>,
         (low, high): (&[L; H], &[L; H]),
-        layer: Option<(&AxisLayer<T>, Place)>,
-    ) -> L {
+        inside: &Option<Inside<T, L>>,
+    ) -> (L, L) {
         // SAFETY: the caller's promise.
         unsafe {
-            if let Some((layer, place)) = layer {
-                let z = layer.change::<L, H, WHOLE>(place, here, low, high);
+            if let Some(inside) = inside {
+                let (z, zeta) = inside.change::<H, WHOLE>(count, here, low, high);
                 return match rho {
-                    Some(rho) => z.div(rho),
-                    None => z,
+                    Some(rho) => (z.div(rho), zeta),
+                    None => (z, zeta),
                 };
             }
             if let (Some(rho), Some([below, above])) = (rho, self.density) {
                 let below = low[0].sub(here).div(rho.add(load::<L, WHOLE>(below.add(at), count)));
                 let above = high[0].sub(here).div(rho.add(load::<L, WHOLE>(above.add(at), count)));
                 let sum = below.add(above);
-                return sum.add(sum);
+                return (sum.add(sum), here);
             }
             let level = here.add(here);
             let mut sum = first::<L, H>(low[0].add(high[0]), level);
             for k in 2..=H {
                 sum = term::<L, H>(k, low[k - 1].add(high[k - 1]), level, sum);
             }
-            sum
+            (sum, here)
         }
     }
 }
 
-/// Where a vector of sites is in a layer.
-#[derive(Clone, Copy)]
-struct Place {
-    /// Row of the box.
-    row: usize,
-    /// Slot along x, otherwise x.
-    slot: usize,
-    /// Whether each site has factors of its own: along x.
-    columns: bool,
-    /// Sites of the vector.
-    count: usize,
-}
-
-impl<T: Real> AxisLayer<T> {
-    /// Z from pⁿ around; see [`super::cpml`].
+impl<T: Real, L: Lanes<Element = T>> Inside<T, L> {
+    /// Z from pⁿ around, and ζ of the next step; see [`super::cpml`].
     #[inline(always)]
-    unsafe fn change<L: Lanes<Element = T>, const H: usize, const WHOLE: bool>(
+    unsafe fn change<const H: usize, const WHOLE: bool>(
         &self,
-        place: Place,
+        count: usize,
         here: L,
         low: &[L; H],
         high: &[L; H],
-    ) -> L {
+    ) -> (L, L) {
         // SAFETY: the caller's promise.
         unsafe {
             let (mut below, mut above) = (here.sub(low[0]), high[0].sub(here));
@@ -420,111 +609,86 @@ impl<T: Real> AxisLayer<T> {
                 below = weight.mul_add(high[m - 1].sub(low[m]), below);
                 above = weight.mul_add(high[m].sub(low[m - 1]), above);
             }
-            let lower = self.renew::<L, WHOLE>(0, place, below);
-            let upper = self.renew::<L, WHOLE>(1, place, above);
-            self.renew::<L, WHOLE>(2, place, upper.sub(lower))
+            let (lower, psi) = self.renew::<WHOLE>(0, count, below);
+            store::<L, WHOLE>(psi, self.memory[0], count);
+            let (upper, psi) = self.renew::<WHOLE>(1, count, above);
+            store::<L, WHOLE>(psi, self.memory[1], count);
+            self.renew::<WHOLE>(2, count, upper.sub(lower))
         }
     }
 
-    /// A(m + g) + Bg of a memory m, which becomes that minus g.
+    /// A(m + g) + Bg of memory n, m, and that minus g, which it becomes.
     #[inline(always)]
-    unsafe fn renew<L: Lanes<Element = T>, const WHOLE: bool>(&self, n: usize, place: Place, g: L) -> L {
-        let Place { row, count, .. } = place;
+    unsafe fn renew<const WHOLE: bool>(&self, n: usize, count: usize, g: L) -> (L, L) {
         // SAFETY: the caller's promise.
         unsafe {
-            let (decay, shift) = (self.factor::<L, WHOLE>(n, place), self.factor::<L, WHOLE>(n + 3, place));
-            let memory = self.memory[n].add(row * self.next_memory + place.slot);
-            let sum = shift.mul_add(g, decay.mul(load::<L, WHOLE>(memory, count).add(g)));
-            store::<L, WHOLE>(sum.sub(g), memory, count);
-            sum
+            let old = load::<L, WHOLE>(self.memory[n], count);
+            let sum = self.factors.shift[n].mul_add(g, self.factors.decay[n].mul(old.add(g)));
+            (sum, sum.sub(g))
         }
     }
 
-    /// Lets ζ take over what rounding has put into the pressure, its share of it: `missed` is that, over λ² and the sum of 1 − A of the axes.
+    /// 1 − A of the sites.
     #[inline(always)]
-    unsafe fn take_share<L: Lanes<Element = T>, const WHOLE: bool>(&self, place: Place, missed: L) {
+    unsafe fn loss(&self) -> L {
         // SAFETY: the caller's promise.
-        unsafe {
-            let decay = self.factor::<L, WHOLE>(2, place);
-            let loss = L::splat(T::one()).sub(decay);
-            self.give::<L, WHOLE>(place, missed.mul(loss.mul(loss).div(decay)));
-        }
-    }
-
-    /// ζ less `share`.
-    #[inline(always)]
-    unsafe fn give<L: Lanes<Element = T>, const WHOLE: bool>(&self, place: Place, share: L) {
-        // SAFETY: the caller's promise.
-        unsafe {
-            let memory = self.memory[2].add(place.row * self.next_memory + place.slot);
-            store::<L, WHOLE>(load::<L, WHOLE>(memory, place.count).sub(share), memory, place.count);
-        }
-    }
-
-    /// Factors `n` of a vector of sites. No closures with vectors: they would have no vector instructions.
-    #[inline(always)]
-    unsafe fn factor<L: Lanes<Element = T>, const WHOLE: bool>(&self, n: usize, place: Place) -> L {
-        // SAFETY: the caller's promise.
-        unsafe {
-            if place.columns {
-                load::<L, WHOLE>(self.factors[n].add(place.slot), place.count)
-            } else {
-                L::splat(*self.factors[n].add(place.row * self.next_factor))
-            }
-        }
+        unsafe { L::splat(T::one()).sub(self.factors.decay[2]) }
     }
 }
 
-/// Lets the ζ of a site's layers take over `missed`, what rounding has put into the pressure. See [`super::cpml`].
+/// Lets the ζ of a site's layers take over what rounding has put into the pressure: `missed` is that over λ². See [`super::cpml`].
 ///
 /// # Safety
 /// As for the steps of sites.
 #[inline(always)]
-unsafe fn take<T: Real, L: Lanes<Element = T>, const D: usize, const WHOLE: bool>(
-    layers: &[Option<(&AxisLayer<T>, Place)>; D],
+unsafe fn take<T: Real, L: Lanes<Element = T>, const D: usize>(
+    inside: &[Option<Inside<T, L>>; D],
+    zetas: &mut [L; D],
     missed: L,
-    square: L,
 ) {
     // SAFETY: the caller's promise.
     unsafe {
-        let one = L::splat(T::one());
-        // λ² is 0 in walls, where nothing is missed.
-        let least = L::splat(T::of(SMALLEST_PRODUCT));
-        let mut all = layers.iter().flatten();
-        match (all.next(), all.next()) {
-            (Some((layer, place)), None) => {
-                let decay = layer.factor::<L, WHOLE>(2, *place);
-                let share = missed.mul(one.sub(decay)).div(square.mul_add(decay, least));
-                layer.give::<L, WHOLE>(*place, share);
+        let mut count = 0;
+        let mut total = L::splat(T::of(SMALLEST_LOSS));
+        for n in 0..D {
+            if let Some(inside) = &inside[n] {
+                count += 1;
+                total = total.add(inside.loss());
             }
-            (Some(_), Some(_)) => {
-                let mut total = L::splat(T::of(SMALLEST_LOSS));
-                for (layer, place) in layers.iter().flatten() {
-                    total = total.add(one.sub(layer.factor::<L, WHOLE>(2, *place)));
+        }
+        let missed = if count > 1 { missed.div(total) } else { missed };
+        for n in 0..D {
+            if let Some(inside) = &inside[n] {
+                let mut share = inside.factors.loss_ratio;
+                if count > 1 {
+                    share = share.mul(inside.loss());
                 }
-                let missed = missed.div(square.mul_add(total, least));
-                for (layer, place) in layers.iter().flatten() {
-                    layer.take_share::<L, WHOLE>(*place, missed);
-                }
+                zetas[n] = missed.neg_mul_add(share, zetas[n]);
             }
-            (None, _) => {}
         }
     }
 }
 
 /// Added to the sum of 1 − A of the axes of a site, where A may be 1.
 const SMALLEST_LOSS: f64 = 1e-12;
-/// Added to λ² times that sum.
-const SMALLEST_PRODUCT: f64 = 1e-30;
+/// Added to λ², which is 0 in walls, where nothing is missed.
+const SMALLEST_SQUARE: f64 = 1e-30;
 
-/// What the vectors do with `missed` = pⁿ⁺¹ as it was rounded less what it should be, over λ², for a site with memories of its own.
-pub(super) fn site_takes<T: Real>(own: &mut [Option<Own<T>>; 3], missed: T) {
+/// What the vectors do with `missed` = pⁿ⁺¹ as it was rounded less what it should be, over λ², for a site with memories of its own and (1 − A)/A `ratios`.
+pub(super) fn site_takes<T: Real>(own: &mut [Option<Own<T>>; 3], ratios: [T; 3], missed: T) {
     let loss = |own: &Own<T>| T::one() - own[2][0];
-    let total: T = own.iter().flatten().map(loss).sum();
-    let missed = missed / (total + T::of(SMALLEST_LOSS));
-    for own in own.iter_mut().flatten() {
-        let share = missed * (loss(own) * loss(own) / own[2][0]);
-        own[2][2] -= share;
+    let mut shares = ratios;
+    let mut missed = missed;
+    if own.iter().flatten().count() > 1 {
+        missed /= own.iter().flatten().map(loss).sum::<T>() + T::of(SMALLEST_LOSS);
+        for (share, own) in shares.iter_mut().zip(own.iter()) {
+            *share *= own.as_ref().map_or(T::zero(), loss);
+        }
+    }
+    for (share, own) in shares.iter().zip(own) {
+        if let Some(own) = own {
+            own[2][2] -= missed * *share;
+        }
     }
 }
 

@@ -38,10 +38,11 @@
 //! References: Komatitsch & Martin 2007, doi:10.1190/1.2757586 (CPML, κ = 1); Pasalic & McGarry 2010, doi:10.1190/1.3513453 (second-order form).
 
 use super::lattice::Lattice;
+use crate::backend::simd::Aligned;
 use crate::field::Real;
 use crate::solver::SolverError;
 use crate::solver::acoustic::guides::Surroundings;
-use crate::solver::acoustic::medium::allocate;
+use crate::solver::acoustic::medium::allocate_aligned;
 use std::ops::Range;
 
 /// R₀ of a layer of `width` sites, where all axes absorb.
@@ -97,14 +98,13 @@ fn factors(depth: f64, lag: f64, width: f64, surroundings: Surroundings, courant
 }
 
 /// The two layers of one axis with what they remember.
-#[derive(Clone)]
 pub struct Layer<T> {
     /// Where they lie and what they do.
     pub shape: Shape<T>,
     /// ψ of the face below each site of the slots, then ψ of the face above each.
-    pub psi: Vec<T>,
+    pub psi: Aligned<T>,
     /// ζ of each site. Slots of the x axis lie side by side, row by row; slots of y and z are rows.
-    pub zeta: Vec<T>,
+    pub zeta: Aligned<T>,
 }
 
 /// Where the two layers of one axis lie and what they do.
@@ -123,6 +123,8 @@ pub struct Shape<T> {
     here: [usize; 2],
     /// A of the face below, of that above, and of the site itself, then B of these, one after the other, slot by slot.
     factors: [Vec<T>; 6],
+    /// (1 − A)/A of the sites of the slots.
+    loss_ratios: Vec<T>,
 }
 
 /// Slots of each end of an axis of `sites` for layers of `width`: along x whole vectors, where the row is long enough.
@@ -134,6 +136,10 @@ pub fn slots_of_end(axis: usize, width: usize, sites: usize) -> usize {
         width
     }
 }
+
+/// Cache lines by which memories are shifted in their pages against the levels, and against one another ([`super::run::BESIDE`]).
+const PSI: usize = 11;
+const ZETA: usize = 49;
 
 impl<T: Real> Layer<T> {
     /// Layers at rest.
@@ -154,9 +160,10 @@ impl<T: Real> Layer<T> {
                 end,
                 here: [low, high],
                 factors: [const { Vec::new() }; 6],
+                loss_ratios: Vec::new(),
             },
-            psi: allocate(2 * values, "the absorbing layers")?,
-            zeta: allocate(values, "the absorbing layers")?,
+            psi: allocate_aligned(2 * values, PSI, "the absorbing layers")?,
+            zeta: allocate_aligned(values, ZETA, "the absorbing layers")?,
         })
     }
 }
@@ -204,6 +211,10 @@ impl<T: Real> Shape<T> {
         };
         self.factors =
             [(0, 0.5), (0, -0.5), (0, 0.0), (1, 0.5), (1, -0.5), (1, 0.0)].map(|(which, outer)| slots(which, outer));
+        self.loss_ratios = self.factors[2]
+            .iter()
+            .map(|decay| (T::one() - *decay) / *decay)
+            .collect();
     }
 }
 
@@ -249,6 +260,11 @@ impl<T> Shape<T> {
     /// A of the faces below and above the site of each slot, and of the site; then B of these.
     pub fn factors(&self) -> &[Vec<T>; 6] {
         &self.factors
+    }
+
+    /// (1 − A)/A of the site of each slot, by which ζ takes over what rounding puts into the pressure: a step must not divide by A.
+    pub fn loss_ratios(&self) -> &[T] {
+        &self.loss_ratios
     }
 
     /// Where the memories of row (j, k) lie: along x its slots, otherwise a row of sites; `None` if it has none.

@@ -14,6 +14,9 @@ use crate::grid::Edge;
 use crate::solver::taps::Tap;
 use std::ops::Range;
 
+/// Most bonds of a site to other rows: up to four along each of two axes, to either side.
+const MOST_BONDS: usize = 16;
+
 /// Most parts that walls may cut a row into, for each so many sites.
 const SITES_OF_PART: usize = 32;
 
@@ -95,15 +98,17 @@ impl<'a, T: Real> Motion<'a, T> {
         for (d, along) in along[..half].iter_mut().enumerate() {
             *along = weight(d + 1, 0.5);
         }
-        let mut across = Vec::with_capacity(4 * half);
+        let mut across: [Bond<'_, T>; MOST_BONDS] = [Bond::default(); MOST_BONDS];
+        let mut bonds = 0;
         self.across(part, |other, d, share| {
             let first = self.first(other, part);
-            across.push(Bond {
+            across[bonds] = Bond {
                 pressure: self.now.slice(first..first + n),
                 potential: self.potential.slice(first..first + n),
                 density: dense.then(|| &material.density[first..first + n]),
                 weight: weight(d, share),
-            });
+            };
+            bonds += 1;
         });
         let kappa = (!material.squares.is_empty()).then(|| &material.squares[first..first + n]);
         let compression = match (kappa, dense) {
@@ -118,7 +123,7 @@ impl<'a, T: Real> Motion<'a, T> {
             kappa,
             compression: T::of(compression),
             along: &along[..half],
-            across: &across,
+            across: &across[..bonds],
             rate: T::of(1.0 / self.time_step),
         });
         let ratio = self.time_step / self.spacing;

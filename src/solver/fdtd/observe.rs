@@ -1,13 +1,13 @@
 //! What is asked of a run: records, observables, pictures.
 
 use super::energy::Levels;
-use super::run::Fdtd;
+use super::run::{Fdtd, PEAK};
 use crate::backend::simd::Vectors;
 use crate::backend::threads;
 use crate::field::FieldData;
 use crate::physics::Observables;
 use crate::scene::scenario::Quantity;
-use crate::solver::acoustic::medium::allocate;
+use crate::solver::acoustic::medium::allocate_aligned;
 use crate::solver::acoustic::sums::{Sums, single, total};
 use crate::solver::{FieldImage, ImageRequest, SolverError};
 use rayon::prelude::*;
@@ -16,7 +16,7 @@ impl<T: Vectors> Fdtd<T> {
     /// Starts to keep the largest |p| of every site.
     pub(super) fn watch_peak(&mut self) -> Result<(), SolverError> {
         if self.peak.is_empty() {
-            self.peak = allocate(self.now.len(), "the largest pressures")?;
+            self.peak = allocate_aligned(self.now.len(), PEAK, "the largest pressures")?;
             for (peak, value) in self.peak.iter_mut().zip(self.now.iter()) {
                 *peak = value.abs();
             }

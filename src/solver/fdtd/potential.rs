@@ -5,17 +5,17 @@
 //! at rest begins with Φ = 0 at its own time, and so does what is first asked for later: velocity counts from then on.
 
 use super::energy::Levels;
-use super::run::Fdtd;
+use super::run::{EVEN, Fdtd};
 use super::share::View;
 use crate::backend::simd::Vectors;
 use crate::solver::SolverError;
-use crate::solver::acoustic::medium::allocate;
+use crate::solver::acoustic::medium::allocate_aligned;
 
 impl<T: Vectors> Fdtd<T> {
     /// Starts to keep Φ, if nobody did.
     pub(super) fn watch_potential(&mut self) -> Result<(), SolverError> {
         if self.potential.is_empty() {
-            self.potential = allocate(self.now.len(), "the velocity")?;
+            self.potential = allocate_aligned(self.now.len(), EVEN, "the velocity")?;
             self.rest();
         }
         Ok(())

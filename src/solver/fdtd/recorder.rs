@@ -76,6 +76,8 @@ pub(super) struct Recorder<T> {
     heard: Vec<T>,
     /// Which detectors' numbers are wanted, level by level.
     due: Vec<bool>,
+    /// Room for the values of a level.
+    seen: Vec<f64>,
 }
 
 impl<T: Real> Recorder<T> {
@@ -93,6 +95,7 @@ impl<T: Real> Recorder<T> {
             values: Vec::new(),
             heard: Vec::new(),
             due: Vec::new(),
+            seen: Vec::new(),
         };
         if taps.ask_for_velocity() {
             new.whole = (0..sweep.lattice.rows()).map(|row| sweep.is_whole(row)).collect();
@@ -239,6 +242,26 @@ impl<T: Real> Recorder<T> {
             Seen::Value(self.taps[n].value_of_rows(numbers))
         }
     }
+
+    /// Appends to the records what was seen at a level that waits for nothing.
+    pub(super) fn record(&mut self, level: usize, clock: RunClock, taps: &mut Taps) {
+        if taps.keeps_rows() {
+            Record::new(self, level, clock, taps).close(self, level, taps);
+            return;
+        }
+        let mut seen = std::mem::take(&mut self.seen);
+        seen.clear();
+        seen.extend((self.taps.iter().enumerate()).map(|(n, tap)| {
+            if taps.is_due(n, &clock) {
+                tap.value_of_rows(self.numbers(level, n))
+            } else {
+                Taps::ABSENT
+            }
+        }));
+        taps.push(&clock, &seen);
+        self.seen = seen;
+    }
+
     /// Appends what transducers heard in the pass, one step after the other.
     pub(super) fn hand_over(&self, taps: &mut Taps) {
         if let Some(own) = taps.transducers_mut().as_mut().filter(|own| own.act() == Act::Record) {

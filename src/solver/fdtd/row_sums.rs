@@ -11,10 +11,11 @@
 
 use crate::backend::simd::{self, Array, Lanes, Level, Vectors};
 use crate::field::Real;
-use num_traits::Zero;
 
 /// Sites that are added up in the field's precision.
 const RUN: usize = 64;
+/// The most lanes of a vector.
+const LANES: usize = 16;
 
 /// What is made of the pressures of some sites of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +49,7 @@ pub(super) struct EnergyPart<'a, T> {
 }
 
 /// Bonds from the sites of a part to as many sites elsewhere.
+#[derive(Clone, Copy, Default)]
 pub(super) struct Bond<'a, T> {
     pub(super) pressure: &'a [T],
     pub(super) potential: &'a [T],
@@ -128,7 +130,8 @@ impl<T: Vectors, S: Terms<T>> simd::Kernel<T> for Total<'_, S> {
     #[inline(always)]
     unsafe fn run<L: Lanes<Element = T>>(self) {
         let whole = self.sites - self.sites % L::N;
-        let mut total = 0.0;
+        // Lane by lane: to add up the lanes of every run would take longer than the run.
+        let mut totals = [0.0; LANES];
         let mut i = 0;
         // SAFETY: i + N ≤ `sites`; instructions as the caller promises.
         unsafe {
@@ -139,24 +142,28 @@ impl<T: Vectors, S: Terms<T>> simd::Kernel<T> for Total<'_, S> {
                     sum = sum.add(self.terms.at::<L>(i));
                     i += L::N;
                 }
-                total += lanes(sum);
+                let mut lanes = [T::zero(); LANES];
+                sum.store(lanes.as_mut_ptr());
+                for n in 0..L::N {
+                    totals[n] += lanes[n].wide();
+                }
             }
             while i < self.sites {
-                total += lanes(self.terms.at::<Array<T, 1>>(i));
+                let mut lane = [T::zero(); 1];
+                self.terms.at::<Array<T, 1>>(i).store(lane.as_mut_ptr());
+                totals[i - whole] += lane[0].wide();
                 i += 1;
             }
         }
-        *self.out = total;
+        let mut half = LANES / 2;
+        while half > 0 {
+            for n in 0..half {
+                totals[n] += totals[n + half];
+            }
+            half /= 2;
+        }
+        *self.out = totals[0];
     }
-}
-
-/// The sum of the lanes.
-#[inline(always)]
-unsafe fn lanes<L: Lanes>(sum: L) -> f64 {
-    let mut all = [L::Element::zero(); 16];
-    // SAFETY: no vector has more than 16 lanes; instructions as the caller promises.
-    unsafe { sum.store(all.as_mut_ptr()) };
-    all[..L::N].iter().map(|lane| lane.wide()).sum()
 }
 
 fn total<T: Vectors>(terms: &impl Terms<T>, sites: usize) -> f64 {
@@ -178,7 +185,66 @@ fn energy<T: Vectors, const H: usize>(part: &EnergyPart<'_, T>) -> f64 {
         assert!(bond.pressure.len() == n && bond.potential.len() == n);
         assert!(bond.density.is_some() == part.density.is_some() && bond.density.is_none_or(|all| all.len() == n));
     }
-    total(&Energy::<T, H>(part), n)
+    if part.density.is_some() || part.kappa.is_some() {
+        return total(&Energy::<T, H>(part), n);
+    }
+    // Where the medium is the same everywhere, a loop for each usual number of bonds.
+    match part.across.len() {
+        1 => total(&Alike::<T, H, 1>::new(part), n),
+        2 => total(&Alike::<T, H, 2>::new(part), n),
+        3 => total(&Alike::<T, H, 3>::new(part), n),
+        4 => total(&Alike::<T, H, 4>::new(part), n),
+        _ => total(&Energy::<T, H>(part), n),
+    }
+}
+
+/// The energy of a part in one medium with B bonds to other rows; to the bit what [`Energy`] gives.
+struct Alike<'a, T, const H: usize, const B: usize> {
+    /// p and Φ⁺ of the first site, behind H others.
+    own: [&'a [T]; 2],
+    compression: T,
+    rate: T,
+    along: [T; H],
+    across: [[&'a [T]; 2]; B],
+    weights: [T; B],
+}
+
+impl<'a, T: Real, const H: usize, const B: usize> Alike<'a, T, H, B> {
+    fn new(part: &EnergyPart<'a, T>) -> Self {
+        Self {
+            own: [part.pressure, part.potential],
+            compression: part.compression,
+            rate: part.rate,
+            along: std::array::from_fn(|d| part.along[d]),
+            across: std::array::from_fn(|n| [part.across[n].pressure, part.across[n].potential]),
+            weights: std::array::from_fn(|n| part.across[n].weight),
+        }
+    }
+}
+
+impl<T: Real, const H: usize, const B: usize> Terms<T> for Alike<'_, T, H, B> {
+    #[inline(always)]
+    unsafe fn at<L: Lanes<Element = T>>(&self, i: usize) -> L {
+        // SAFETY: as for `Energy`.
+        unsafe {
+            let (pressure, potential) = (self.own[0].as_ptr().add(H + i), self.own[1].as_ptr().add(H + i));
+            let own = [L::load(pressure), L::load(potential)];
+            let rate = L::splat(self.rate);
+            let mut sum = own[0].mul(own[0]).mul(L::splat(self.compression));
+            for d in 1..=H {
+                let other = [L::load(pressure.add(d)), L::load(potential.add(d))];
+                sum = L::splat(self.along[d - 1]).mul_add(bond::<L>(own, other, rate), sum);
+            }
+            for n in 0..B {
+                let other = [
+                    L::load(self.across[n][0].as_ptr().add(i)),
+                    L::load(self.across[n][1].as_ptr().add(i)),
+                ];
+                sum = L::splat(self.weights[n]).mul_add(bond::<L>(own, other, rate), sum);
+            }
+            sum
+        }
+    }
 }
 
 struct Energy<'a, 'b, T, const H: usize>(&'b EnergyPart<'a, T>);
@@ -317,18 +383,20 @@ struct Largest<'a, T> {
 impl<T: Vectors> simd::Kernel<T> for Largest<'_, T> {
     #[inline(always)]
     unsafe fn run<L: Lanes<Element = T>>(self) {
-        let mut most = [T::zero(); 16];
-        let whole = self.sites.chunks_exact(16);
-        let rest = whole.remainder();
-        for part in whole {
-            for (most, value) in most.iter_mut().zip(part) {
-                larger(most, *value);
+        let mut lanes = [T::zero(); LANES];
+        let whole = self.sites.len() - self.sites.len() % L::N;
+        // SAFETY: vectors end at `whole`, and none has more than `LANES` lanes; instructions as the caller promises.
+        unsafe {
+            let mut most = L::splat(T::zero());
+            for i in (0..whole).step_by(L::N) {
+                most = most.larger(L::load(self.sites.as_ptr().add(i)));
             }
+            most.store(lanes.as_mut_ptr());
         }
-        for (most, value) in most.iter_mut().zip(rest) {
+        for (most, value) in lanes.iter_mut().zip(&self.sites[whole..]) {
             larger(most, *value);
         }
-        *self.out = most.iter().fold(0.0, |most, value| value.wide().max(most));
+        *self.out = lanes.iter().fold(0.0, |most, value| value.wide().max(most));
     }
 }
 
@@ -351,23 +419,38 @@ fn follow<T: Vectors>(row: Follow<'_, T>) {
 impl<T: Vectors> simd::Kernel<T> for Follow<'_, T> {
     #[inline(always)]
     unsafe fn run<L: Lanes<Element = T>>(self) {
+        let n = self.pressure.len();
+        // Vectors begin where those of the pressure do not straddle cache lines: behind the ghosts.
+        let head = self.pressure.as_ptr().align_offset(L::N * size_of::<T>()).min(n);
+        let whole = head + (n - head) / L::N * L::N;
         if let Some(peak) = self.peak {
-            for (peak, value) in peak.iter_mut().zip(self.pressure) {
-                larger(peak, *value);
+            // SAFETY: `follow` has seen that both are as long; instructions as the caller promises.
+            unsafe {
+                for i in (head..whole).step_by(L::N) {
+                    let most = L::load(peak.as_ptr().add(i));
+                    most.larger(L::load(self.pressure.as_ptr().add(i)))
+                        .store(peak.as_mut_ptr().add(i));
+                }
+            }
+            for i in (0..head).chain(whole..n) {
+                larger(&mut peak[i], self.pressure[i]);
             }
         }
-        match self.potential {
-            Some((Some(from), to, step)) => {
-                for ((to, from), value) in to.iter_mut().zip(from).zip(self.pressure) {
-                    *to = *from + step * *value;
-                }
+        let Some((from, to, step)) = self.potential else {
+            return;
+        };
+        // SAFETY: `follow` has seen that all are as long; instructions as the caller promises.
+        unsafe {
+            let source = from.map_or(to.as_ptr(), <[T]>::as_ptr);
+            let (pressure, to) = (self.pressure.as_ptr(), to.as_mut_ptr());
+            let all = L::splat(step);
+            for i in (head..whole).step_by(L::N) {
+                let grown = L::load(source.add(i)).add(all.mul(L::load(pressure.add(i))));
+                grown.store(to.add(i));
             }
-            Some((None, to, step)) => {
-                for (to, value) in to.iter_mut().zip(self.pressure) {
-                    *to += step * *value;
-                }
+            for i in (0..head).chain(whole..n) {
+                *to.add(i) = *source.add(i) + step * *pressure.add(i);
             }
-            None => {}
         }
     }
 }

@@ -22,7 +22,7 @@ use crate::grid::Edge;
 use crate::scene::Scenario;
 use crate::scene::scenario::Quantity;
 use crate::solver::acoustic::emit::Emitters;
-use crate::solver::acoustic::medium::{allocate, read_walls};
+use crate::solver::acoustic::medium::{allocate_aligned, read_walls};
 use crate::solver::clock::RunClock;
 use crate::solver::setup::{Choice, Setup};
 use crate::solver::{SolverError, Taps};
@@ -66,6 +66,9 @@ impl Way {
     }
 }
 
+/// Steps of a pass that goes step by step: what sources play and where detectors listen is found out once a pass.
+const STEPS: usize = 16;
+
 /// Ids of the variants that take many steps of a part at a time.
 const TORRE: &str = "diamond-torre";
 const TILED: &str = "tiled";
@@ -85,11 +88,11 @@ pub struct Fdtd<T: Vectors> {
     /// pⁿ⁻¹ with ghosts: the level that the next step overwrites.
     pub(super) old: Aligned<T>,
     /// Largest |p| so far, once somebody asked for it; otherwise empty.
-    pub(super) peak: Vec<T>,
+    pub(super) peak: Aligned<T>,
     /// Φ⁺ = ∫p dt up to tₙ + Δt/2 with ghosts, where somebody asks for energy or flux; otherwise empty.
-    pub(super) potential: Vec<T>,
+    pub(super) potential: Aligned<T>,
     /// Room for Φ⁺ of the level before, where detectors take energy or flux; otherwise empty.
-    pub(super) other_potential: Vec<T>,
+    pub(super) other_potential: Aligned<T>,
     /// Means over time, where somebody looks at them.
     pub(super) averages: Averages<T>,
     /// What walls and media remember, where any of them does.
@@ -125,9 +128,9 @@ impl<T: Vectors> Fdtd<T> {
             layers,
             now,
             old,
-            peak: Vec::new(),
-            potential: Vec::new(),
-            other_potential: Vec::new(),
+            peak: Aligned::default(),
+            potential: Aligned::default(),
+            other_potential: Aligned::default(),
             recorder: None,
             note: None,
         };
@@ -234,7 +237,7 @@ impl<T: Vectors> Fdtd<T> {
         let (sweep, layers) = (&self.sweep, &mut self.layers);
         let (now, old) = (&self.now, &mut self.old);
         let mode = Mode::Combine { weights, damped };
-        threads::run(|| sweep.run(now, old, layers, mode, Followed::default(), &events));
+        threads::run(|| sweep.run(now, old, layers, mode, Followed::default(), (&events, 1)));
     }
 
     /// What sources play in the step from `time`.
@@ -250,7 +253,7 @@ impl<T: Vectors> Fdtd<T> {
     pub(super) fn keep_both_potentials(&mut self) -> Result<(), SolverError> {
         self.watch_potential()?;
         if self.other_potential.is_empty() {
-            self.other_potential = allocate(self.now.len(), "the velocity")?;
+            self.other_potential = allocate_aligned(self.now.len(), ODD, "the velocity")?;
         }
         Ok(())
     }
@@ -259,8 +262,9 @@ impl<T: Vectors> Fdtd<T> {
     pub(super) fn take(&mut self, clock: &RunClock, steps: u64, taps: &mut Taps) {
         let longest = match &self.way {
             // What relaxes is played step by step, and means are taken so.
-            Way::Towers { plan, .. } if self.relaxing.is_none() && !self.averages.follow() => plan.tower,
-            _ => 1,
+            _ if self.relaxing.is_some() || self.averages.follow() => 1,
+            Way::Towers { plan, .. } => plan.tower,
+            Way::Stepwise => STEPS,
         };
         let mut recorder = match self.recorder.take() {
             Some(recorder) if recorder.fits(taps) => recorder,
@@ -270,7 +274,8 @@ impl<T: Vectors> Fdtd<T> {
         let mut done = 0;
         while done < steps {
             let left = usize::try_from(steps - done).unwrap_or(longest);
-            let now = recorder.depth().min(left);
+            // What was kept may have been made for longer passes, before anybody asked for means.
+            let now = recorder.depth().min(longest).min(left);
             let start = clock.after(done);
             recorder.begin(now, |level, tap| {
                 if level > 0 {
@@ -285,11 +290,11 @@ impl<T: Vectors> Fdtd<T> {
                 record.close(&recorder, 0, taps);
             }
             for level in 1..=now {
-                let record = Record::new(&recorder, level, start.after(level as u64), taps);
-                if level == now {
-                    open = Some(record);
+                let clock = start.after(level as u64);
+                if level == now && taps.ask_for_velocity() {
+                    open = Some(Record::new(&recorder, level, clock, taps));
                 } else {
-                    record.close(&recorder, level, taps);
+                    recorder.record(level, clock, taps);
                 }
             }
         }
@@ -359,20 +364,25 @@ impl<T: Vectors> Fdtd<T> {
                     },
                 );
             }
-            _ => self.sweep.run(
-                &self.now,
-                &mut self.old,
-                &mut self.layers,
-                Mode::Step,
-                followed,
-                &events,
-            ),
-        }
-        if steps % 2 == 1 {
-            std::mem::swap(&mut self.now, &mut self.old);
-            if both {
-                std::mem::swap(&mut self.potential, &mut self.other_potential);
+            _ => {
+                for level in 1..=steps {
+                    let (now, old, layers) = (&self.now, &mut self.old, &mut self.layers);
+                    self.sweep.run(now, old, layers, Mode::Step, followed, (&events, level));
+                    if level < steps {
+                        std::mem::swap(&mut self.now, &mut self.old);
+                    }
+                }
             }
+        }
+        let swapped = match &self.way {
+            Way::Towers { .. } => steps % 2 == 1,
+            Way::Stepwise => true,
+        };
+        if swapped {
+            std::mem::swap(&mut self.now, &mut self.old);
+        }
+        if both && steps % 2 == 1 {
+            std::mem::swap(&mut self.potential, &mut self.other_potential);
         }
         if let Some(relaxing) = &mut self.relaxing {
             relaxing.follow(&self.sweep.lattice, &self.now, &self.old);
@@ -398,14 +408,14 @@ impl<T: Vectors> Fdtd<T> {
 /// Cache lines by which the older level is shifted in its page against the newer one, so that stores into one never lie at the
 /// places of a page that the next loads from the other read.
 pub(super) const BESIDE: usize = 37;
+/// The same of Φ⁺ of both levels and of the largest pressures.
+pub(super) const EVEN: usize = 19;
+const ODD: usize = 55;
+pub(super) const PEAK: usize = 28;
 
 /// A level of the pressure.
 pub(super) fn level<T: Vectors>(lattice: &Lattice, lines: usize) -> Result<Aligned<T>, SolverError> {
-    Aligned::try_zeros(lattice.values(), lines).ok_or_else(|| SolverError::OutOfMemory {
-        what: "the pressure".to_owned(),
-        needed: (lattice.values() * size_of::<T>()) as u64,
-        available: 0,
-    })
+    allocate_aligned(lattice.values(), lines, "the pressure")
 }
 
 /// A sweep with the medium of a scene.

@@ -3,20 +3,20 @@
 use super::averages::Averages;
 use super::relaxing::Relaxing;
 use super::run::{Fdtd, Way};
-use crate::backend::simd::{Level, Vectors};
+use crate::backend::simd::{Aligned, Level, Vectors};
 use crate::backend::threads;
 use crate::field::{FieldData, Real};
 use crate::grid::Grid;
 use crate::physics::Observables;
 use crate::scene::scenario::Quantity;
-use crate::solver::acoustic::sums::{Sums, total};
+use crate::solver::acoustic::sums::{numbers, total_of_numbers};
 use crate::solver::clock::RunClock;
 use crate::solver::method::Backend;
 use crate::solver::parts::Cut;
+use crate::solver::row_numbers::NUMBERS;
 use crate::solver::setup::Setup;
 use crate::solver::stepper::{Parts, Plane, Stepper};
 use crate::solver::taps::Tap;
-use crate::solver::totals::NUMBERS;
 use crate::solver::{FieldImage, ImageRequest, SolverError, Taps};
 use std::ops::Range;
 
@@ -144,7 +144,7 @@ impl<T: Vectors> Stepper for Fdtd<T> {
     fn set_field(&mut self, _clock: &RunClock, field: &FieldData) -> Result<(), SolverError> {
         self.put(field);
         self.start_at_rest();
-        self.peak = Vec::new();
+        self.peak = Aligned::default();
         self.averages = Averages::default();
         self.watch_means(self.scenario.view().quantity)
     }
@@ -181,8 +181,8 @@ impl<T: Vectors> Stepper for Fdtd<T> {
     fn save(&mut self) -> Result<Vec<Option<FieldData>>, SolverError> {
         let mut arrays = vec![Some(self.data(&self.now)), Some(self.data(&self.old))];
         for layer in &self.layers {
-            arrays.push(Some(T::real_data(layer.psi.clone())));
-            arrays.push(Some(T::real_data(layer.zeta.clone())));
+            arrays.push(Some(T::real_data(layer.psi.to_vec())));
+            arrays.push(Some(T::real_data(layer.zeta.to_vec())));
         }
         if let Some(relaxing) = &self.relaxing {
             arrays.push(Some(T::real_data(relaxing.memory.clone())));
@@ -229,7 +229,7 @@ impl<T: Vectors> Stepper for Fdtd<T> {
             self.watch_means(Quantity::Intensity)?;
             self.averages.passed[1] = filled(flow, &mut self.averages.flow);
         }
-        self.peak = Vec::new();
+        self.peak = Aligned::default();
         if peak.is_some() {
             self.watch_peak()?;
         }
@@ -292,12 +292,11 @@ impl<T: Vectors> Cut for Fdtd<T> {
     }
 
     fn row_sums(&mut self, _clock: &RunClock) -> Vec<[f64; NUMBERS]> {
-        self.sums_of_rows().iter().map(Sums::to_numbers).collect()
+        numbers(&self.sums_of_rows())
     }
 
     fn sums_of(grid: &Grid, rows: &[[f64; NUMBERS]]) -> Observables {
-        let rows: Vec<Sums> = rows.iter().map(Sums::from_numbers).collect();
-        total(&rows, grid)
+        total_of_numbers(rows, grid)
     }
 
     fn record_of(_grid: &Grid, tap: &Tap, rows: &[f64]) -> f64 {

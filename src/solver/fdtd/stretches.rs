@@ -27,6 +27,7 @@ impl<T: Real> Sweep<T> {
             let index = self.lattice.index([x, j, k]);
             let here = stage.now.at(index);
             let mut own: [Option<Own<T>>; 3] = [None; 3];
+            let mut ratios = [T::zero(); 3];
             let mut places = [0; 3];
             for memory in stage.memories {
                 let Some(place) = memory.shape.place(size, [x, j, k]) else {
@@ -39,6 +40,7 @@ impl<T: Real> Sweep<T> {
                 let remembered = unsafe { memory.slices(place..place + 1) };
                 places[axis] = place;
                 let factors = memory.shape.factors();
+                ratios[axis] = memory.shape.loss_ratios()[slot];
                 own[axis] = Some([0, 1, 2].map(|n| [factors[n][slot], factors[n + 3][slot], remembered[n][0]]));
             }
             let sum = if own.iter().all(Option::is_none) {
@@ -57,7 +59,7 @@ impl<T: Real> Sweep<T> {
             let next = here + change;
             scratch.beside.push(next);
             if T::PRECISION == Precision::Single && own.iter().any(Option::is_some) {
-                site_takes(&mut own, ((next - here) - change) / square);
+                site_takes(&mut own, ratios, ((next - here) - change) / square);
             }
             for (n, memory) in stage.memories.iter().enumerate() {
                 let axis = memory.shape.axis;
@@ -240,6 +242,7 @@ impl<T: Real> Sweep<T> {
                 .factors()
                 .each_ref()
                 .map(|all| all[slot..slot + reads].as_ptr()),
+            loss_ratios: memory.shape.loss_ratios()[slot..slot + reads].as_ptr(),
             next_factor,
             memory: memory.pointers(first.start..first.start + (count - 1) * next_memory + first.len()),
             next_memory,

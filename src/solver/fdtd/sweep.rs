@@ -19,7 +19,7 @@ use std::ops::Range;
 const VISITED: usize = 32 * 1024;
 
 impl<T: Real> Sweep<T> {
-    /// Steps: `old` holds pⁿ⁻¹ and gets what `mode` says; `now` is pⁿ, with ghosts along x filled. To be called in the pool.
+    /// Steps to a level of a pass: `old` holds pⁿ⁻¹ and gets what `mode` says; `now` is pⁿ, with ghosts along x filled. To be called in the pool.
     pub(super) fn run(
         &self,
         now: &[T],
@@ -27,7 +27,7 @@ impl<T: Real> Sweep<T> {
         layers: &mut [Layer<T>],
         mode: Mode<T>,
         followed: Followed<'_, T>,
-        events: &SiteEvents<'_, T>,
+        (events, level): (&SiteEvents<'_, T>, usize),
     ) {
         let now = View::of(now);
         let memories = if matches!(mode, Mode::Step) {
@@ -42,7 +42,7 @@ impl<T: Real> Sweep<T> {
             memories: &memories,
             followed,
             events,
-            level: 1,
+            level,
         };
         let scratch = || Scratch::new(&self.lattice);
         let work = |scratch: &mut Scratch<T>, block: &Block| {
@@ -91,6 +91,7 @@ impl<T: Real> Sweep<T> {
                 let (far, own) = (j + ny * (k + self.lattice.half).min(nz - 1), j + ny * k);
                 ahead.push(stage.now.place(self.lattice.sites(far).start));
                 ahead.push(stage.old.place(self.lattice.sites(own).start));
+                stage.ask_for_ends(&self.lattice, own);
             }
         }
         ahead

@@ -7,14 +7,14 @@ use crate::backend::threads;
 use crate::field::{FieldData, Real};
 use crate::grid::Grid;
 use crate::physics::Observables;
-use crate::solver::acoustic::sums::{Sums, total};
+use crate::solver::acoustic::sums::{numbers, total_of_numbers};
 use crate::solver::clock::RunClock;
 use crate::solver::method::Backend;
 use crate::solver::parts::Cut;
+use crate::solver::row_numbers::NUMBERS;
 use crate::solver::setup::Setup;
 use crate::solver::stepper::{Parts, Plane, Stepper};
 use crate::solver::taps::Tap;
-use crate::solver::totals::NUMBERS;
 use crate::solver::{FieldImage, ImageRequest, SolverError, Taps};
 use std::ops::Range;
 
@@ -191,12 +191,11 @@ impl<T: Vectors> Cut for Oscillators<T> {
     }
 
     fn row_sums(&mut self, _clock: &RunClock) -> Vec<[f64; NUMBERS]> {
-        self.sums_of_rows().iter().map(Sums::to_numbers).collect()
+        numbers(&self.sums_of_rows())
     }
 
     fn sums_of(grid: &Grid, rows: &[[f64; NUMBERS]]) -> Observables {
-        let rows: Vec<Sums> = rows.iter().map(Sums::from_numbers).collect();
-        total(&rows, grid)
+        total_of_numbers(rows, grid)
     }
 
     fn record_of(_grid: &Grid, tap: &Tap, rows: &[f64]) -> f64 {

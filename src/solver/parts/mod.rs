@@ -15,9 +15,9 @@ mod whole;
 
 use super::SolverError;
 use super::clock::RunClock;
+use super::row_numbers::NUMBERS;
 use super::stepper::Stepper;
 use super::taps::Tap;
-use super::totals::NUMBERS;
 use crate::grid::Grid;
 use crate::physics::Observables;
 use std::ops::Range;

@@ -1,12 +1,12 @@
 //! Levels on the device as a run sees them.
 
-use super::super::run::{BESIDE, Fdtd, level};
+use super::super::run::{BESIDE, EVEN, Fdtd, PEAK, level};
 use super::{Cuda, store, tiles, torre};
 use crate::backend::cuda::{Buffer, CudaError};
 use crate::backend::simd::Aligned;
 use crate::field::{FieldData, Real};
 use crate::physics::Observables;
-use crate::solver::acoustic::medium::allocate;
+use crate::solver::acoustic::medium::allocate_aligned;
 use crate::solver::clock::RunClock;
 use crate::solver::device::OnCuda;
 use crate::solver::device::rows::unpadded;
@@ -34,14 +34,14 @@ impl<T: OnCuda> Resident for Cuda<T> {
         (self.host.now, self.host.old) = (level(&lattice, 0)?, level(&lattice, BESIDE)?);
         pull(&self.now, "the pressure", &mut self.host.now)?;
         pull(&self.old, "the pressure", &mut self.host.old)?;
-        self.host.peak = Vec::new();
+        self.host.peak = Aligned::default();
         if let Some(peak) = &self.peak {
-            self.host.peak = allocate(lattice.values(), "the largest pressures")?;
+            self.host.peak = allocate_aligned(lattice.values(), PEAK, "the largest pressures")?;
             pull(peak, "the largest pressures", &mut self.host.peak)?;
         }
-        self.host.potential = Vec::new();
+        self.host.potential = Aligned::default();
         if let Some(potential) = &self.potential {
-            self.host.potential = allocate(lattice.values(), "the velocity")?;
+            self.host.potential = allocate_aligned(lattice.values(), EVEN, "the velocity")?;
             pull(potential, "the velocity", &mut self.host.potential)?;
         }
         self.medium
@@ -63,8 +63,8 @@ impl<T: OnCuda> Resident for Cuda<T> {
 
     fn let_go(&mut self) {
         (self.host.now, self.host.old) = (Aligned::zeros(0), Aligned::zeros(0));
-        self.host.peak = Vec::new();
-        self.host.potential = Vec::new();
+        self.host.peak = Aligned::default();
+        self.host.potential = Aligned::default();
     }
 
     fn describe(&self) -> Parts {

@@ -20,6 +20,7 @@ mod steps;
 mod tiles;
 
 use super::run::Fdtd;
+use crate::backend::simd::Aligned;
 use crate::backend::wgpu::{Buffer, Stream, WgpuError};
 use crate::field::Precision;
 use crate::solver::SolverError;
@@ -153,8 +154,8 @@ impl Wgpu {
             crate::backend::simd::Aligned::zeros(0),
             crate::backend::simd::Aligned::zeros(0),
         );
-        self.host.peak = Vec::new();
-        self.host.potential = Vec::new();
-        self.host.other_potential = Vec::new();
+        self.host.peak = Aligned::default();
+        self.host.potential = Aligned::default();
+        self.host.other_potential = Aligned::default();
     }
 }

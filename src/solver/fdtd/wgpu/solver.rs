@@ -1,13 +1,14 @@
 //! Levels on the adapter as a run sees them.
 
-use super::super::run::{BESIDE, Fdtd, level};
+use super::super::run::{BESIDE, EVEN, Fdtd, PEAK, level};
 use super::Wgpu;
 use super::medium::{Medium, unpacked};
+use crate::backend::simd::Aligned;
 use crate::backend::wgpu::{Buffer, WgpuError};
 use crate::field::FieldData;
 use crate::physics::Observables;
 use crate::scene::scenario::Quantity;
-use crate::solver::acoustic::medium::allocate;
+use crate::solver::acoustic::medium::allocate_aligned;
 use crate::solver::clock::RunClock;
 use crate::solver::method::Backend;
 use crate::solver::resident::Resident;
@@ -37,14 +38,14 @@ impl Resident for Wgpu {
         let [now, old] = [self.newer, 1 - self.newer].map(|level| &self.pairs[self.pair][level]);
         pull("the pressure", now, &mut self.host.now)?;
         pull("the pressure", old, &mut self.host.old)?;
-        self.host.peak = Vec::new();
+        self.host.peak = Aligned::default();
         if let Some(peak) = &self.peak {
-            self.host.peak = allocate(lattice.values(), "the largest pressures")?;
+            self.host.peak = allocate_aligned(lattice.values(), PEAK, "the largest pressures")?;
             pull("the largest pressures", peak, &mut self.host.peak)?;
         }
-        self.host.potential = Vec::new();
+        self.host.potential = Aligned::default();
         if let Some(potential) = &self.potential {
-            self.host.potential = allocate(lattice.values(), "the velocity")?;
+            self.host.potential = allocate_aligned(lattice.values(), EVEN, "the velocity")?;
             pull("the velocity", potential, &mut self.host.potential)?;
         }
         Ok(self.medium.pull_layers(&self.stream, &mut self.host)?)
