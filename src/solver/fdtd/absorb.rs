@@ -9,13 +9,24 @@
     reason = "vector instructions; kernels must end up in the one function that has the target features"
 )]
 
+mod inside;
+mod single;
+
+pub(super) use single::{Own, site_change, site_takes};
+
 use super::bundle::{self, Bundles};
 use super::faces::{SITE, lower};
 use super::segments::{Segment, Segments};
-use super::stencil::{COEFFICIENTS, FLUX, first, load, store, term};
+use super::stencil::{first, load, store, term};
 use crate::backend::simd::{self, Lanes, Level, Vectors};
 use crate::field::{Precision, Real};
+use inside::{Factors, Inside, take};
 use std::ops::Range;
+
+/// Added to the sum of 1 − A of the axes of a site, where A may be 1.
+const SMALLEST_LOSS: f64 = 1e-12;
+/// Added to λ², which is 0 in walls, where nothing is missed.
+const SMALLEST_SQUARE: f64 = 1e-30;
 
 /// Parts of rows, all pointers at the first site of the first row.
 ///
@@ -185,23 +196,6 @@ struct Spot {
     i: usize,
     /// Sites of the vector.
     count: usize,
-}
-
-/// A layer at a vector of sites.
-#[derive(Clone, Copy)]
-struct Inside<T, L> {
-    factors: Factors<L>,
-    /// ψ of the faces below and above, ζ.
-    memory: [*mut T; 3],
-}
-
-/// The factors of a vector of sites: of the faces below and above and of the sites.
-#[derive(Clone, Copy)]
-struct Factors<L> {
-    decay: [L; 3],
-    shift: [L; 3],
-    /// (1 − A)/A of the sites.
-    loss_ratio: L,
 }
 
 /// The faces of a vector of sites.
@@ -481,7 +475,8 @@ impl<T: Real> LayerBox<'_, T> {
                 if let Some(bits) = bits {
                     bits.mirror::<L, H>(n, here, &mut low, &mut high);
                 }
-                let (part, zeta) = axis.change::<L, H, WHOLE>((at, count), here, rho, (&low, &high), &inside[n]);
+                let (part, zeta) =
+                    axis.change::<L, H, WHOLE>((at, count), here, rho, (&low, &high), inside[n].as_ref());
                 zetas[n] = zeta;
                 sum = if n == 0 { part } else { sum.add(part) };
             }
@@ -560,7 +555,7 @@ impl<T: Real> Axis<T> {
         here: L,
         rho: Option<L>,
         (low, high): (&[L; H], &[L; H]),
-        inside: &Option<Inside<T, L>>,
+        inside: Option<&Inside<T, L>>,
     ) -> (L, L) {
         // SAFETY: the caller's promise.
         unsafe {
@@ -585,138 +580,4 @@ impl<T: Real> Axis<T> {
             (sum, here)
         }
     }
-}
-
-impl<T: Real, L: Lanes<Element = T>> Inside<T, L> {
-    /// Z from pⁿ around, and ζ of the next step; see [`super::cpml`].
-    #[inline(always)]
-    unsafe fn change<const H: usize, const WHOLE: bool>(
-        &self,
-        count: usize,
-        here: L,
-        low: &[L; H],
-        high: &[L; H],
-    ) -> (L, L) {
-        // SAFETY: the caller's promise.
-        unsafe {
-            let (mut below, mut above) = (here.sub(low[0]), high[0].sub(here));
-            if H > 1 {
-                let weight = L::splat(T::of(FLUX[H][0]));
-                (below, above) = (weight.mul(below), weight.mul(above));
-            }
-            for m in 1..H {
-                let weight = L::splat(T::of(FLUX[H][m]));
-                below = weight.mul_add(high[m - 1].sub(low[m]), below);
-                above = weight.mul_add(high[m].sub(low[m - 1]), above);
-            }
-            let (lower, psi) = self.renew::<WHOLE>(0, count, below);
-            store::<L, WHOLE>(psi, self.memory[0], count);
-            let (upper, psi) = self.renew::<WHOLE>(1, count, above);
-            store::<L, WHOLE>(psi, self.memory[1], count);
-            self.renew::<WHOLE>(2, count, upper.sub(lower))
-        }
-    }
-
-    /// A(m + g) + Bg of memory n, m, and that minus g, which it becomes.
-    #[inline(always)]
-    unsafe fn renew<const WHOLE: bool>(&self, n: usize, count: usize, g: L) -> (L, L) {
-        // SAFETY: the caller's promise.
-        unsafe {
-            let old = load::<L, WHOLE>(self.memory[n], count);
-            let sum = self.factors.shift[n].mul_add(g, self.factors.decay[n].mul(old.add(g)));
-            (sum, sum.sub(g))
-        }
-    }
-
-    /// 1 − A of the sites.
-    #[inline(always)]
-    unsafe fn loss(&self) -> L {
-        // SAFETY: the caller's promise.
-        unsafe { L::splat(T::one()).sub(self.factors.decay[2]) }
-    }
-}
-
-/// Lets the ζ of a site's layers take over what rounding has put into the pressure: `missed` is that over λ². See [`super::cpml`].
-///
-/// # Safety
-/// As for the steps of sites.
-#[inline(always)]
-unsafe fn take<T: Real, L: Lanes<Element = T>, const D: usize>(
-    inside: &[Option<Inside<T, L>>; D],
-    zetas: &mut [L; D],
-    missed: L,
-) {
-    // SAFETY: the caller's promise.
-    unsafe {
-        let mut count = 0;
-        let mut total = L::splat(T::of(SMALLEST_LOSS));
-        for n in 0..D {
-            if let Some(inside) = &inside[n] {
-                count += 1;
-                total = total.add(inside.loss());
-            }
-        }
-        let missed = if count > 1 { missed.div(total) } else { missed };
-        for n in 0..D {
-            if let Some(inside) = &inside[n] {
-                let mut share = inside.factors.loss_ratio;
-                if count > 1 {
-                    share = share.mul(inside.loss());
-                }
-                zetas[n] = missed.neg_mul_add(share, zetas[n]);
-            }
-        }
-    }
-}
-
-/// Added to the sum of 1 − A of the axes of a site, where A may be 1.
-const SMALLEST_LOSS: f64 = 1e-12;
-/// Added to λ², which is 0 in walls, where nothing is missed.
-const SMALLEST_SQUARE: f64 = 1e-30;
-
-/// What the vectors do with `missed` = pⁿ⁺¹ as it was rounded less what it should be, over λ², for a site with memories of its own and (1 − A)/A `ratios`.
-pub(super) fn site_takes<T: Real>(own: &mut [Option<Own<T>>; 3], ratios: [T; 3], missed: T) {
-    let loss = |own: &Own<T>| T::one() - own[2][0];
-    let mut shares = ratios;
-    let mut missed = missed;
-    if own.iter().flatten().count() > 1 {
-        missed /= own.iter().flatten().map(loss).sum::<T>() + T::of(SMALLEST_LOSS);
-        for (share, own) in shares.iter_mut().zip(own.iter()) {
-            *share *= own.as_ref().map_or(T::zero(), loss);
-        }
-    }
-    for (share, own) in shares.iter().zip(own) {
-        if let Some(own) = own {
-            own[2][2] -= missed * *share;
-        }
-    }
-}
-
-/// A, B and the memories of a site in a layer: of the faces below and above it, and of itself.
-pub(super) type Own<T> = [[T; 3]; 3];
-
-/// The part of Lp of one axis of one site from pⁿ `here` and `near`, which holds what stands k sites below and above at [k − 1]; the memories of `own` go on by a
-/// step, if it lies in a layer. For sites beside walls, whose neighbours are mirrored one by one.
-#[expect(clippy::needless_pass_by_value, reason = "a mutable borrow is passed on")]
-pub(super) fn site_change<T: Real>(half: usize, here: T, near: &[[T; 2]; 4], own: Option<&mut Own<T>>) -> T {
-    let Some([below, above, site]) = own else {
-        let level = here + here;
-        let weights = COEFFICIENTS[half][1..=half].iter().zip(near);
-        return weights
-            .map(|(c, [low, high])| T::of(*c) * ((*low + *high) - level))
-            .sum();
-    };
-    let (mut lower, mut upper) = (T::zero(), T::zero());
-    for (m, weight) in FLUX[half][..half].iter().enumerate() {
-        let inner = if m == 0 { [here; 2] } else { near[m - 1] };
-        lower += T::of(*weight) * (inner[1] - near[m][0]);
-        upper += T::of(*weight) * (near[m][1] - inner[0]);
-    }
-    let renew = |[decay, shift, memory]: &mut [T; 3], g: T| {
-        let sum = *shift * g + *decay * (*memory + g);
-        *memory = sum - g;
-        sum
-    };
-    let (lower, upper) = (renew(below, lower), renew(above, upper));
-    renew(site, upper - lower)
 }

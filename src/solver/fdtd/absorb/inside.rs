@@ -1,0 +1,111 @@
+//! A layer at a vector of sites.
+
+#![allow(
+    unsafe_code,
+    clippy::inline_always,
+    reason = "vector instructions; kernels must end up in the one function that has the target features"
+)]
+
+use super::super::stencil::{FLUX, load, store};
+use super::SMALLEST_LOSS;
+use crate::backend::simd::Lanes;
+use crate::field::Real;
+
+/// A layer at a vector of sites.
+#[derive(Clone, Copy)]
+pub(super) struct Inside<T, L> {
+    pub(super) factors: Factors<L>,
+    /// ψ of the faces below and above, ζ.
+    pub(super) memory: [*mut T; 3],
+}
+
+/// The factors of a vector of sites: of the faces below and above and of the sites.
+#[derive(Clone, Copy)]
+pub(super) struct Factors<L> {
+    pub(super) decay: [L; 3],
+    pub(super) shift: [L; 3],
+    /// (1 − A)/A of the sites.
+    pub(super) loss_ratio: L,
+}
+
+impl<T: Real, L: Lanes<Element = T>> Inside<T, L> {
+    /// Z from pⁿ around, and ζ of the next step; see [`super::cpml`].
+    #[inline(always)]
+    pub(super) unsafe fn change<const H: usize, const WHOLE: bool>(
+        &self,
+        count: usize,
+        here: L,
+        low: &[L; H],
+        high: &[L; H],
+    ) -> (L, L) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let (mut below, mut above) = (here.sub(low[0]), high[0].sub(here));
+            if H > 1 {
+                let weight = L::splat(T::of(FLUX[H][0]));
+                (below, above) = (weight.mul(below), weight.mul(above));
+            }
+            for m in 1..H {
+                let weight = L::splat(T::of(FLUX[H][m]));
+                below = weight.mul_add(high[m - 1].sub(low[m]), below);
+                above = weight.mul_add(high[m].sub(low[m - 1]), above);
+            }
+            let (lower, psi) = self.renew::<WHOLE>(0, count, below);
+            store::<L, WHOLE>(psi, self.memory[0], count);
+            let (upper, psi) = self.renew::<WHOLE>(1, count, above);
+            store::<L, WHOLE>(psi, self.memory[1], count);
+            self.renew::<WHOLE>(2, count, upper.sub(lower))
+        }
+    }
+
+    /// A(m + g) + Bg of memory n, m, and that minus g, which it becomes.
+    #[inline(always)]
+    unsafe fn renew<const WHOLE: bool>(&self, n: usize, count: usize, g: L) -> (L, L) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let old = load::<L, WHOLE>(self.memory[n], count);
+            let sum = self.factors.shift[n].mul_add(g, self.factors.decay[n].mul(old.add(g)));
+            (sum, sum.sub(g))
+        }
+    }
+
+    /// 1 − A of the sites.
+    #[inline(always)]
+    unsafe fn loss(&self) -> L {
+        // SAFETY: the caller's promise.
+        unsafe { L::splat(T::one()).sub(self.factors.decay[2]) }
+    }
+}
+
+/// Lets the ζ of a site's layers take over what rounding has put into the pressure: `missed` is that over λ². See [`super::cpml`].
+///
+/// # Safety
+/// As for the steps of sites.
+#[inline(always)]
+pub(super) unsafe fn take<T: Real, L: Lanes<Element = T>, const D: usize>(
+    inside: &[Option<Inside<T, L>>; D],
+    zetas: &mut [L; D],
+    missed: L,
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let mut count = 0;
+        let mut total = L::splat(T::of(SMALLEST_LOSS));
+        for n in 0..D {
+            if let Some(inside) = &inside[n] {
+                count += 1;
+                total = total.add(inside.loss());
+            }
+        }
+        let missed = if count > 1 { missed.div(total) } else { missed };
+        for n in 0..D {
+            if let Some(inside) = &inside[n] {
+                let mut share = inside.factors.loss_ratio;
+                if count > 1 {
+                    share = share.mul(inside.loss());
+                }
+                zetas[n] = missed.neg_mul_add(share, zetas[n]);
+            }
+        }
+    }
+}
