@@ -5,7 +5,6 @@ use super::events::SiteEvents;
 use super::lattice::Lattice;
 use super::row_sums::{Follow, SumKernels};
 use super::share::{Shared, View};
-use crate::backend::simd::prefetch;
 use crate::field::Real;
 use std::ops::Range;
 
@@ -118,19 +117,6 @@ impl<'a, T: Copy> Memory<'a, T> {
         ]
     }
 
-    /// Asks for what is remembered of a row: what layers along x hold of it is too short for the processor to see it coming.
-    pub(super) fn ask(&self, size: [usize; 3], row: [usize; 2]) {
-        let Some(places) = self.shape.row(size, row) else {
-            return;
-        };
-        let above = self.psi.len() / 2;
-        for at in places.step_by(Lattice::FRONT) {
-            prefetch(self.psi.place(at));
-            prefetch(self.psi.place(at + above));
-            prefetch(self.zeta.place(at));
-        }
-    }
-
     /// The layers of a run.
     pub(super) fn of(layers: &'a mut [Layer<T>]) -> Vec<Self> {
         layers
@@ -241,20 +227,6 @@ impl<T: Real> Stage<'_, T> {
     pub(super) fn ends(&self) -> [Range<usize>; 2] {
         let along = self.memories.iter().find(|memory| memory.shape.axis == 0);
         along.map_or([0..0, usize::MAX..usize::MAX], |memory| memory.shape.ends())
-    }
-
-    /// Asks for what a row of the older level and of the layers along it holds at its ends; those who step its middle ask for as many of its first sites as that has.
-    pub(super) fn ask_for_ends(&self, lattice: &Lattice, row: usize) {
-        let Some(along) = self.memories.iter().find(|memory| memory.shape.axis == 0) else {
-            return;
-        };
-        let [nx, ny, _] = lattice.size;
-        along.ask(lattice.size, [row % ny, row / ny]);
-        let [low, high] = along.shape.ends();
-        let first = lattice.sites(row).start;
-        for x in (high.start.saturating_sub(low.end)..nx).step_by(Lattice::FRONT) {
-            prefetch(self.old.place(first + x));
-        }
     }
 
     /// What happens at sites of a row, if anything does.

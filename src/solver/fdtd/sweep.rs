@@ -91,7 +91,6 @@ impl<T: Real> Sweep<T> {
                 let (far, own) = (j + ny * (k + self.lattice.half).min(nz - 1), j + ny * k);
                 ahead.push(stage.now.place(self.lattice.sites(far).start));
                 ahead.push(stage.old.place(self.lattice.sites(own).start));
-                stage.ask_for_ends(&self.lattice, own);
             }
         }
         ahead

@@ -96,7 +96,6 @@ impl<T: Real> Sweep<T> {
                         w + self.lattice.size[1] * c
                     };
                     ahead.push(older.place(self.lattice.sites(row).start));
-                    stage.ask_for_ends(&self.lattice, row);
                 });
             }
             let bundles: usize = parts.iter().map(|part| part.count).sum();
