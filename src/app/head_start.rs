@@ -2,12 +2,10 @@
 //! up.
 
 use super::background::{self, Opened};
-use super::{App, AppOptions, FIRST_PRESET, system};
+use super::{AppOptions, FIRST_PRESET, system};
 use crate::engine::Worker;
 use crate::platform::Instant;
-use std::num::NonZeroUsize;
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
 
 /// A worker on its way, and what it was given to do.
 pub struct HeadStart {
@@ -33,32 +31,6 @@ impl Wake {
         if let Some(ctx) = self.0.get() {
             ctx.request_repaint();
         }
-    }
-}
-
-/// The longest that the first frame waits for the first picture.
-const LONGEST_WAIT: Duration = Duration::from_millis(150);
-
-/// How often the first frame is laid out at most, and how long it waits in between.
-pub(super) const MOST_PASSES: NonZeroUsize = NonZeroUsize::MIN.saturating_add(63);
-const PAUSE: Duration = Duration::from_millis(4);
-
-/// What egui allows by itself.
-const USUAL_PASSES: NonZeroUsize = NonZeroUsize::MIN.saturating_add(1);
-
-impl App {
-    /// The first frame is laid out again, a few milliseconds each time, until the worker has the first picture, and is drawn with it.
-    /// Where the processor draws, a frame without it would take longer than that.
-    pub(super) fn await_first_picture(&mut self, ctx: &egui::Context) {
-        let Some(since) = self.awaits_picture else { return };
-        let is_there = !self.worker.last_frame().image.value.is_empty();
-        if is_there || since.elapsed() > LONGEST_WAIT {
-            self.awaits_picture = None;
-            ctx.options_mut(|options| options.max_passes = USUAL_PASSES);
-            return;
-        }
-        std::thread::sleep(PAUSE);
-        ctx.request_discard("the first picture is under way");
     }
 }
 

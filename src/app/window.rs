@@ -75,8 +75,6 @@ pub struct App {
     /// The next scene that was checked begins at t = 0 and runs.
     pub(super) begins_anew: bool,
     pub(super) help: Help,
-    /// The first frame has no picture yet, and since when.
-    pub(super) awaits_picture: Option<Instant>,
     /// The picture alone.
     pub(super) bare: bool,
     pub(super) full_screen: bool,
@@ -166,9 +164,6 @@ impl App {
             ctx.set_zoom_factor(settings.zoom.clamp(0.5, 3.0));
         }
         head_start.wake.set(ctx);
-        if !system::IN_PAGE {
-            ctx.options_mut(|options| options.max_passes = super::head_start::MOST_PASSES);
-        }
         let background = Errands::start(ctx)?;
         if head_start.opened.is_none() {
             let scene = options
@@ -217,8 +212,6 @@ impl App {
             dispersion: DispersionPanel::default(),
             begins_anew: false,
             help: Help::default(),
-            // A page gets its pictures between frames only.
-            awaits_picture: (!system::IN_PAGE).then(Instant::now),
             bare: false,
             full_screen: false,
             projector: Projector::default(),
@@ -487,7 +480,6 @@ impl eframe::App for App {
         if self.worker.work() {
             ctx.request_repaint();
         }
-        self.await_first_picture(&ctx);
         self.meter.end(frame.info().cpu_usage);
     }
 
