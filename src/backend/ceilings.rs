@@ -263,6 +263,7 @@ mod x86 {
     #[target_feature(enable = "avx")]
     #[expect(unsafe_code, reason = "loads and streaming stores through pointers")]
     pub fn add_scaled_past_caches(a: &mut [f64], b: &[f64], c: &[f64]) {
+        debug_assert!(a.len() <= b.len() && a.len() <= c.len(), "{} values", a.len());
         let three = _mm256_set1_pd(3.0);
         // SAFETY: a vector is four plain numbers, and every pattern of bits is a number.
         let (head, middle, tail) = unsafe { a.align_to_mut::<__m256d>() };
@@ -276,6 +277,7 @@ mod x86 {
         }
         let sources = b[first..last].chunks_exact(4).zip(c[first..last].chunks_exact(4));
         for (out, (b, c)) in middle.iter_mut().zip(sources) {
+            debug_assert!(b.len() == 4 && c.len() == 4 && std::ptr::from_ref(out).is_aligned());
             // SAFETY: both chunks hold four numbers (unaligned loads); `out` is one vector on its own boundary.
             unsafe {
                 let (b, c) = (_mm256_loadu_pd(b.as_ptr()), _mm256_loadu_pd(c.as_ptr()));

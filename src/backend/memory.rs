@@ -45,6 +45,7 @@ fn ask_for_large_pages<T>(numbers: &mut [T]) {
     let skipped = start.align_offset(PAGE);
     if skipped < bytes {
         let length = (bytes - skipped) / PAGE * PAGE;
+        debug_assert!(skipped + length <= bytes, "{length} of {bytes} bytes");
         // SAFETY: the range lies within the array and begins at a page; the advice leaves what is stored there as it is.
         unsafe { madvise(start.wrapping_add(skipped).cast(), length, HUGE) };
     }

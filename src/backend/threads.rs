@@ -80,6 +80,7 @@ fn flush_subnormals() {
     /// Flush results to zero (bit 15), take subnormal operands as zero (bit 6).
     const FLUSH: u32 = 1 << 15 | 1 << 6;
     let mut control: u32 = 0;
+    debug_assert!(size_of_val(&control) == 4, "MXCSR has four bytes");
     // SAFETY: both instructions move four bytes between MXCSR and `control`, which lives through the block. Rounding mode and
     // exception masks keep their values; the thread belongs to this module's pool.
     unsafe {

@@ -387,11 +387,13 @@ fn balance(engine: &Engine) -> String {
         return if put_in.is_finite() {
             format!("{what} put in {put_in:.2e}{unit}{less}")
         } else {
-            format!("{what} put in by sources{less}: how much is a column of --observables")
+            format!("{what} put in by sources not counted: that takes the medium's velocity, which --observables keeps")
         };
     }
     if absorbs && !scenario.time().imaginary {
-        return format!("{what} absorbed {:.2} %", -100.0 * engine.drift());
+        // Rounded first, and a zero without its sign: −0.00 % would be no amount.
+        let percent = (-1e4 * engine.drift()).round() / 100.0 + 0.0;
+        return format!("{what} absorbed {percent:.2} %");
     }
     format!("{what} drift {:.2e}", engine.drift())
 }

@@ -240,7 +240,12 @@ impl Engine {
             Some(log) => log.every = every.max(1),
             None => self.log = Some(ObservableLog::new(every)),
         }
-        self.measure()
+        self.measure()?;
+        // Without the velocity the energy at the start was not known.
+        if self.clock().steps == 0 {
+            self.initial = self.latest.1;
+        }
+        Ok(())
     }
 
     /// Forgets all kept observables but the last row; how many are left.

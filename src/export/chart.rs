@@ -4,7 +4,7 @@ use super::Picture;
 use super::overlay::{frame, pixel};
 use super::picture::Rect;
 use super::strokes::{COLORS, Dashes, Scale, line};
-use super::text::Align;
+use super::text::{Align, Style};
 use super::theme::Theme;
 use super::ticks::short;
 use crate::units::si;
@@ -46,10 +46,15 @@ impl Chart {
         let unit = (pixel(height) / 42.0).max(8.0);
         let space = |units: f32| super::overlay::ceil(unit * units);
         let (left, top) = (space(6.0), space(6.2));
+        // The legend stands right of the frame and has the room that its longest line needs.
+        let widest = (self.series.iter())
+            .map(|series| legend(theme, unit).width(&series.label))
+            .fold(0.0, f32::max);
+        let beside = super::overlay::ceil(widest + unit * (LEGEND_AT + 1.0));
         let rect = Rect {
             x: left,
             y: top,
-            width: width.saturating_sub(left + space(17.0)).max(16),
+            width: width.saturating_sub(left + beside.max(space(6.0))).max(16),
             height: height.saturating_sub(top + space(4.5)).max(16),
         };
         theme
@@ -162,16 +167,23 @@ impl Chart {
                 unit * 0.6,
                 1.0,
             );
-            let style = theme.label(unit * 0.95);
-            style.draw(
+            legend(theme, unit).draw(
                 picture,
-                right + 2.6 * unit,
+                pixel(rect.x + rect.width) + LEGEND_AT * unit,
                 level + 0.33 * unit,
                 Align::Left,
                 &series.label,
             );
         }
     }
+}
+
+/// Where the legend's words begin, in units right of the frame: behind a sample of the line.
+const LEGEND_AT: f32 = 3.6;
+
+/// How the legend is written.
+fn legend(theme: &Theme, unit: f32) -> Style {
+    theme.label(unit * 0.95)
 }
 
 /// A line through places, or one with gaps.
@@ -226,6 +238,17 @@ mod tests {
         let mean = |rows: &[usize]| rows.iter().sum::<usize>() / rows.len().max(1);
         assert!(!left.is_empty() && !right.is_empty());
         assert!(mean(&left) > mean(&right) + 100, "{} {}", mean(&left), mean(&right));
+    }
+
+    #[test]
+    fn a_legend_of_long_names_is_whole() {
+        let mut chart = chart(vec![(100.0, 1e6), (10_000.0, 1e9)]);
+        chart.series[0].label = "crank-nicolson, n-partition, cpu, double, order 2".to_owned();
+        let picture = chart.draw(1360, 760);
+        let blank = |x: usize| (0..picture.height).all(|y| picture.at(x, y) == picture.at(0, 0));
+        // Between the last letter and the picture's edge is a margin of half a unit or more; the frame has kept its width.
+        assert!((picture.width - 9..picture.width).all(blank));
+        assert!(!(picture.width / 2..picture.width - 9).all(blank));
     }
 
     #[test]

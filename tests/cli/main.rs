@@ -168,6 +168,28 @@ fn strict_makes_a_wrong_or_unreached_prediction_a_failure() {
         .expect(0, &["7 steps to t = 0.14"]);
 }
 
+/// What sources put in is a number where the medium's velocity is kept, the last row less the first; elsewhere the summary says why it is none.
+#[test]
+fn a_summary_says_what_sources_put_in() {
+    let place = Place::new();
+    place.ripplon("run quarter-wave --steps 400").expect(
+        0,
+        &["energy put in by sources not counted: that takes the medium's velocity, which --observables keeps"],
+    );
+    let run = place.ripplon("run quarter-wave --steps 400 --observables o.csv");
+    let table = fs::read_to_string(place.path("o.csv")).unwrap();
+    let energy = |row: &str| row.split(',').nth(3).unwrap().parse::<f64>().unwrap();
+    let first = energy(table.lines().nth(1).unwrap());
+    let last = energy(table.lines().last().unwrap());
+    assert!(first == 0.0 && last > 0.0, "{first} {last}");
+    let words = format!("energy put in {last:.2e} J/m², less what was absorbed");
+    run.expect(0, &[&words]);
+    // Nothing has reached the edges yet: rounding is no negative amount.
+    place
+        .ripplon("run pond --steps 50")
+        .expect(0, &["energy absorbed 0.00 %"]);
+}
+
 /// Tables of sound have units in their header, and the energy of a pulse at rest in J per metre.
 #[test]
 fn tables_of_sound_have_units() {

@@ -73,6 +73,7 @@ fn copy(stream: &Stream, seconds: f64) -> Result<f64, CudaError> {
         * 16;
     let from = stream.zeros::<u8>("an array to copy from", bytes)?;
     let to = stream.zeros::<u8>("an array to copy to", bytes)?;
+    debug_assert!(from.bytes() == to.bytes() && bytes.is_multiple_of(16), "{bytes} bytes");
     let kernel = stream.kernel(SOURCE, "copy", 0)?;
     let (from, to, count) = (from.address(), to.address(), (bytes / 16) as u64);
     best(stream, seconds, 2.0 * bytes as f64, || {

@@ -263,6 +263,7 @@ impl Compiler {
         let pointers = |all: &[CString]| all.iter().map(|text| text.as_ptr()).collect::<Vec<_>>();
         let (names, texts, options) = (pointers(&names), pointers(&texts), pointers(&options));
         let count = |all: &[*const c_char]| c_int::try_from(all.len()).unwrap_or(c_int::MAX);
+        debug_assert!(names.len() == texts.len(), "{} headers", names.len());
         let mut handle: Handle = std::ptr::null_mut();
         // SAFETY: all texts end in zero and live to the end of this function; lists are as long as their counts say.
         let made = unsafe {

@@ -356,6 +356,9 @@ impl Stream {
         threads: u32,
         arguments: impl FnOnce(&mut LaunchArgs<'a>),
     ) -> Result<(), CudaError> {
+        debug_assert!((1..=1024).contains(&threads), "{}: {threads} threads", kernel.name);
+        debug_assert!(grid.0 <= i32::MAX.cast_unsigned(), "{}: {grid:?}", kernel.name);
+        debug_assert!(grid.1 <= 65535 && grid.2 <= 65535, "{}: {grid:?}", kernel.name);
         self.count_launch(kernel)?;
         let mut launch = self.stream.launch_builder(&kernel.function);
         arguments(&mut launch);
@@ -386,6 +389,9 @@ impl Stream {
         threads: u32,
         arguments: &mut [*mut c_void],
     ) -> Result<(), CudaError> {
+        debug_assert!((1..=1024).contains(&threads), "{}: {threads} threads", kernel.name);
+        debug_assert!(blocks <= i32::MAX.cast_unsigned(), "{}: {blocks} blocks", kernel.name);
+        debug_assert!(arguments.iter().all(|argument| !argument.is_null()), "{}", kernel.name);
         self.count_launch(kernel)?;
         let mut overlaps = sys::CUlaunchAttribute {
             id: sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,

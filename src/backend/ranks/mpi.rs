@@ -75,6 +75,8 @@ const FAILED: c_int = 1;
 
 /// A count or the number of a process as MPI takes it.
 fn number_of(count: usize) -> c_int {
+    // Arrays go in pieces of `MOST`: a count that did not fit would say less than a buffer holds, or more.
+    debug_assert!(c_int::try_from(count).is_ok(), "a count of {count}");
     c_int::try_from(count).unwrap_or(c_int::MAX)
 }
 

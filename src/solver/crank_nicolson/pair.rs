@@ -127,6 +127,7 @@ pub(super) const WIDEST: usize = 16;
 /// As [`Lanes`].
 #[inline(always)]
 pub(super) unsafe fn transpose<V: Lanes>(rows: &mut [V; WIDEST]) {
+    debug_assert!(V::N <= WIDEST && V::N.is_power_of_two(), "{} lanes", V::N);
     for _ in 0..V::N.trailing_zeros() {
         let old = *rows;
         for i in 0..V::N / 2 {

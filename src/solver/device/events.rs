@@ -185,6 +185,10 @@ impl<T: OnCuda> SiteEvents<T> {
             self.strengths.address(),
             self.played.address(),
         ];
+        debug_assert!(
+            self.players.channels.len() == adds && strengths.len().is_multiple_of(steps.max(1)),
+            "{adds} sites"
+        );
         let (count, total) = (whole(adds), u32::try_from(adds * steps).unwrap_or(u32::MAX));
         let (channel_count, factor) = (whole(strengths.len() / steps.max(1)), self.players.factor);
         // SAFETY: the arguments are those of `play`; every channel of a player has a strength in each step, and `played` has room for all values.

@@ -212,6 +212,10 @@ impl ReadbackStream {
         // Warps that share a row have 128 columns each at least.
         let sharing = (ENOUGH / rows.max(1)).clamp(1, (region.hi[0] - region.lo[0]).div_ceil(128).max(1));
         let blocks = (rows * sharing).div_ceil(8).clamp(1, WARPS / 8);
+        debug_assert!(
+            self.parts.bytes() >= blocks * 8 * SUMS * size_of::<f64>(),
+            "sums of {blocks} blocks"
+        );
         let (parts, count) = (self.parts.address(), whole(blocks * 8));
         let blocks = u32::try_from(blocks).unwrap_or(1);
         // SAFETY: the arguments are those of the kernels; `parts` has room for every warp, and at `totals` there is room for one; the region lies in the grid.

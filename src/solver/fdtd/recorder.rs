@@ -375,6 +375,7 @@ impl<T: Real> Recording<'_, T> {
     #[allow(unsafe_code, reason = "see `Shared`")]
     fn put(&self, level: usize, reading: &Reading, value: f64) {
         let place = level * self.readings.len() + reading.place;
+        debug_assert!(reading.place < self.readings.len(), "place {}", reading.place);
         // SAFETY: a row of a level is stepped once, by one task, and each of its readings has a place of its own.
         unsafe { self.values.slice(place..place + 1)[0] = value };
     }

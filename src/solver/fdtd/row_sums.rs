@@ -130,6 +130,7 @@ impl<T: Vectors, S: Terms<T>> simd::Kernel<T> for Total<'_, S> {
     #[inline(always)]
     unsafe fn run<L: Lanes<Element = T>>(self) {
         let whole = self.sites - self.sites % L::N;
+        debug_assert!(L::N <= LANES, "{} lanes", L::N);
         // Lane by lane: to add up the lanes of every run would take longer than the run.
         let mut totals = [0.0; LANES];
         let mut i = 0;
@@ -253,6 +254,7 @@ impl<T: Real, const H: usize> Terms<T> for Energy<'_, '_, T, H> {
     #[inline(always)]
     unsafe fn at<L: Lanes<Element = T>>(&self, i: usize) -> L {
         let part = self.0;
+        debug_assert!(H + i + L::N <= part.pressure.len(), "site {i}");
         // SAFETY: `energy` has seen that all slices hold the part's sites, those with ends H more; the rest is the caller's promise.
         unsafe {
             let (pressure, potential) = (part.pressure.as_ptr().add(H + i), part.potential.as_ptr().add(H + i));
@@ -319,6 +321,10 @@ struct Flow<'a, 'b, T> {
 impl<T: Real> Terms<T> for Flow<'_, '_, T> {
     #[inline(always)]
     unsafe fn at<L: Lanes<Element = T>>(&self, i: usize) -> L {
+        debug_assert!(
+            self.bonds.iter().all(|bond| i + L::N <= bond.pressure[0].len()),
+            "site {i}"
+        );
         // SAFETY: `flux` has seen that all slices are as long; the rest is the caller's promise.
         unsafe {
             let half_step = L::splat(self.half_step);
@@ -357,6 +363,7 @@ struct Plain<'a, T>(&'a [T]);
 impl<T: Real> Terms<T> for Plain<'_, T> {
     #[inline(always)]
     unsafe fn at<L: Lanes<Element = T>>(&self, i: usize) -> L {
+        debug_assert!(i + L::N <= self.0.len(), "site {i}");
         // SAFETY: the caller's promise.
         unsafe { L::load(self.0.as_ptr().add(i)) }
     }
@@ -367,6 +374,7 @@ struct Squares<'a, T>(&'a [T]);
 impl<T: Real> Terms<T> for Squares<'_, T> {
     #[inline(always)]
     unsafe fn at<L: Lanes<Element = T>>(&self, i: usize) -> L {
+        debug_assert!(i + L::N <= self.0.len(), "site {i}");
         // SAFETY: the caller's promise.
         unsafe {
             let value = L::load(self.0.as_ptr().add(i));

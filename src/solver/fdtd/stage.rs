@@ -95,6 +95,7 @@ impl<'a, T: Copy> Memory<'a, T> {
     #[allow(unsafe_code, reason = "see `Shared`")]
     pub(super) unsafe fn slices(&self, places: Range<usize>) -> [&'a mut [T]; 3] {
         let above = self.psi.len() / 2;
+        debug_assert!(places.end <= above, "{places:?} of {above}");
         let upper = places.start + above..places.end + above;
         // SAFETY: the caller's promise.
         unsafe {

@@ -106,6 +106,11 @@ impl<T: Real> Sweep<T> {
         if segments.is_empty() {
             return;
         }
+        debug_assert!(
+            rows.x.len() >= nx + 2 * half && span.len() >= nx + 2 * half,
+            "{} values",
+            span.len()
+        );
         let start = |row: &[T]| row[..nx].as_ptr();
         let axes: [Axis<T>; 3] = std::array::from_fn(|axis| Axis {
             near: match axis {

@@ -235,6 +235,10 @@ impl<T: Real> Sweep<T> {
         }
         let lattice = &self.lattice;
         let ny = lattice.size[1];
+        debug_assert!(
+            count > 0 && planes.is_power_of_two() && inside.end <= lattice.size[0],
+            "{count} rows, {planes} planes"
+        );
         let last = start + (count - 1) * step + (planes - 1) * ny;
         let stride = lattice.stride;
         let reach = lattice.half * [0, 1, ny][lattice.rank - 1];

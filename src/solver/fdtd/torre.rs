@@ -103,6 +103,7 @@ impl<T: Real> Sweep<T> {
             let mut asked = 0;
             for part in &parts {
                 let end = (asked + share * part.count).min(ahead.len());
+                debug_assert!(asked <= end, "{asked} of {} rows", ahead.len());
                 #[allow(unsafe_code, reason = "see `Shared`")]
                 // SAFETY: as above; rows of a step belong to one tower.
                 unsafe {

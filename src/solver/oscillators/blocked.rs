@@ -175,13 +175,18 @@ impl<'a, T: Vectors> Block<'a, T> {
             first: y.start(halo),
             ring,
             width,
-            rows: rows.wrapping_add(rows.align_offset(LINE).min(numbers)),
+            rows: {
+                let skipped = rows.align_offset(LINE).min(numbers);
+                debug_assert!(skipped + ring * 4 * width <= scratch.len(), "{skipped} numbers skipped");
+                rows.wrapping_add(skipped)
+            },
         }
     }
 
     /// Row n of the block.
     #[inline(always)]
     fn row(&self, n: usize) -> Row<T> {
+        debug_assert!(n < self.height, "row {n} of {}", self.height);
         let start = self.rows.wrapping_add(n % self.ring * 4 * self.width);
         let even = Sites {
             q: start,
@@ -212,6 +217,7 @@ impl<'a, T: Vectors> Block<'a, T> {
         ] {
             let columns = layout.columns(odd);
             let first = layout.row(row.j) + if odd { layout.half } else { 0 };
+            debug_assert!(count <= self.width, "{count} columns");
             for (from, to) in self.pass.from.iter().zip([sites.q, sites.p]) {
                 // SAFETY: a row of the ring, which is as wide as the stretch.
                 let to = unsafe { std::slice::from_raw_parts_mut(to, count) };

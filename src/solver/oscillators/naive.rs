@@ -96,6 +96,7 @@ impl<T: Vectors> Kernel<T> for Rows<'_, T> {
         let stretch = Stretch::whole(layout);
         let row = |j: usize| -> Row<T> { Field::row(field, layout, j) };
         let [nx, ny] = layout.size;
+        debug_assert!(self.rows.end <= ny, "rows {:?} of {ny}", self.rows);
         for j in self.rows {
             // SAFETY: as for `Work`; rows of the field are as long as the stretch.
             unsafe {

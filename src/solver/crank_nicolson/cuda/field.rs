@@ -151,6 +151,14 @@ impl<T: OnCuda> Field<T> {
             WEIGHERS.cast_signed(),
         );
         self.fetched = false;
+        debug_assert!(
+            self.psi.bytes() >= 2 * self.grid.sites() * size_of::<T>(),
+            "ψ of {sites} sites"
+        );
+        debug_assert!(
+            self.weights.bytes() >= WEIGHERS as usize * size_of::<f64>(),
+            "sums of {WEIGHERS} blocks"
+        );
         // SAFETY: the parameters are those of the kernels; ψ has `sites` numbers and `parts` one a block.
         unsafe {
             self.stream
@@ -176,6 +184,10 @@ impl<T: OnCuda> Field<T> {
         };
         let psi = self.psi.address();
         let sites = u32::try_from(self.grid.sites()).unwrap_or(u32::MAX);
+        debug_assert!(
+            self.psi.bytes() >= 2 * self.grid.sites() * size_of::<T>(),
+            "ψ of {sites} sites"
+        );
         // SAFETY: the arguments are those of the kernel; ψ and the density have `sites` numbers.
         unsafe {
             self.stream
@@ -215,6 +227,7 @@ impl<T: OnCuda> Field<T> {
     ) -> Result<(), CudaError> {
         let rows = u32::try_from(rows).unwrap_or(u32::MAX);
         for (part, by) in parts.iter().zip(by) {
+            debug_assert!(part.bytes() >= rows as usize * size_of::<T>(), "a drive of {rows} rows");
             let (part, by) = (part.address(), T::of(*by));
             // SAFETY: the parameters are those of the kernel; all three planes have `rows` numbers.
             unsafe {
@@ -270,6 +283,14 @@ impl<T: OnCuda> Field<T> {
             interaction: energies.interaction,
         };
         let (parts, count) = (self.parts.address(), whole(blocks));
+        debug_assert!(
+            self.parts.bytes() >= blocks * SUMS * size_of::<f64>(),
+            "sums of {blocks} blocks"
+        );
+        debug_assert!(
+            self.kept.bytes() >= (place + regions.len()) * SUMS * size_of::<f64>(),
+            "record {place}"
+        );
         let to = self.kept.address() + (place * SUMS * size_of::<f64>()) as u64;
         let (blocks, regions) = (whole(blocks).cast_unsigned(), whole(regions.len()).cast_unsigned());
         // SAFETY: the arguments are those of the kernels; regions lie in the grid; there is room for every block, and for every region from `to` on.

@@ -281,6 +281,11 @@ impl<T: Vectors> Kernel<T> for Down<'_, T> {
     #[inline(always)]
     #[allow(clippy::inline_always, reason = "must be compiled with the caller's features")]
     unsafe fn run<V: Lanes<Element = T>>(self) {
+        debug_assert!(
+            self.ends.len() <= BESIDE && self.driven.len() == self.drives.len(),
+            "{} vectors",
+            self.ends.len()
+        );
         // SAFETY: the arrays hold as many vectors as there are ends, each of `rows` rows; instructions as the caller promises.
         unsafe {
             if self.ends.len() == BESIDE {

@@ -60,6 +60,8 @@ impl<T: Real> Elimination<'_, T> {
         let Rows {
             still, driven, pivots, ..
         } = &mut *self.rows;
+        debug_assert!(first + V::N <= lanes && still.len() == 3 * lanes * rows, "lane {first}");
+        debug_assert!(pivots.len() == 4 * lanes * rows, "{rows} rows");
         // SAFETY: the caller's.
         unsafe {
             let minus = Pair::<V>::splat(-self.off);
@@ -107,6 +109,10 @@ impl<T: Real> Elimination<'_, T> {
         let Rows {
             pivots, ends, reach, ..
         } = &mut *self.rows;
+        debug_assert!(
+            first + V::N <= lanes && pivots.len() == 4 * lanes * rows,
+            "lane {first}"
+        );
         // SAFETY: the caller's.
         unsafe {
             let minus = Pair::<V>::splat(-self.off);
@@ -173,6 +179,7 @@ impl<T: Real> Elimination<'_, T> {
 #[inline(always)]
 unsafe fn numbers<V: Lanes<Element = f64>>(vector: V) -> [f64; WIDEST] {
     let mut all = [0.0; WIDEST];
+    debug_assert!(V::N <= WIDEST, "{} lanes", V::N);
     // SAFETY: no vector is wider; instructions as the caller promises, for this and the next three.
     unsafe { vector.store(all.as_mut_ptr()) };
     all

@@ -23,6 +23,11 @@ impl<T: Vectors> Kernel<T> for LaneSums<'_, T> {
     #[allow(clippy::inline_always, reason = "must be compiled with the caller's features")]
     unsafe fn run<V: Lanes<Element = T>>(self) {
         let mut lanes = [T::zero(); LANES];
+        debug_assert!(
+            V::N <= LANES && self.psi.len().is_multiple_of(2 * V::N),
+            "{} numbers",
+            self.psi.len()
+        );
         for part in self.psi.chunks(ROWS * 2 * V::N) {
             // SAFETY: a row has 2N numbers, and whole rows make up the vector; `lanes` holds N.
             unsafe {

@@ -309,6 +309,10 @@ impl<T: OnCuda> Cuda<T> {
         // A picture under way may read them.
         self.readback.before_any_writing(&self.stream)?;
         let (blocks, count) = self.everything();
+        debug_assert!(
+            self.field[0].bytes() >= count as usize * size_of::<T>(),
+            "{count} numbers"
+        );
         // SAFETY: the arguments are those of `peaks`; both planes hold `count` numbers.
         unsafe {
             self.stream.launch(&self.kernels.peaks, (blocks, 1, 1), 256, |launch| {
@@ -331,6 +335,10 @@ impl<T: OnCuda> Cuda<T> {
         // A picture under way may read it.
         self.readback.before_any_writing(&self.stream)?;
         let (blocks, count) = self.everything();
+        debug_assert!(
+            self.field[0].bytes() >= count as usize * size_of::<T>(),
+            "{count} numbers"
+        );
         // SAFETY: the arguments are those of `potentials`; both planes hold `count` numbers.
         unsafe {
             self.stream
@@ -488,8 +496,9 @@ impl<T: OnCuda> Cuda<T> {
         let Some(factors) = self.medium.damping() else {
             return Ok(());
         };
-        let (p, factors) = (self.field[1].address(), factors.address());
         let (blocks, count) = self.everything();
+        debug_assert!(factors.bytes() >= count as usize * size_of::<T>(), "{count} factors");
+        let (p, factors) = (self.field[1].address(), factors.address());
         // SAFETY: the arguments are those of `damp`; both planes hold `count` numbers.
         unsafe {
             self.stream.launch(&self.kernels.damp, (blocks, 1, 1), 256, |launch| {

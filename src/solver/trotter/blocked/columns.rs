@@ -275,6 +275,7 @@ pub(super) struct Columns<L> {
 /// The block of a row that holds lanes `at`..`at` + N.
 #[inline(always)]
 unsafe fn block<L: Lanes>(row: *const L::Element, at: usize) -> *const L::Element {
+    debug_assert!(at.is_multiple_of(L::N), "lane {at}");
     // SAFETY: the caller's: `at` is a multiple of N below `k`, and a row of `k` lanes has blocks of 8N numbers, 8 a
     // lane, beside its partner's.
     unsafe { row.add(8 * at) }

@@ -392,6 +392,10 @@ impl<T: OnCuda> Cuda<T> {
         let [pc, ps] = addresses(&self.tables[table]);
         let [after, before] = interaction.map(T::of);
         let count = (self.pitch * self.grid.rows()) as u64;
+        debug_assert!(
+            self.field[0].bytes() >= self.pitch * self.grid.rows() * size_of::<T>(),
+            "{count} numbers"
+        );
         self.attempt(|| {
             self.before_writing(Some(self.field[0].address()))?;
             // SAFETY: the arguments are those of `phases`; all planes have `count` numbers.

@@ -91,6 +91,10 @@ impl<T: OnCuda> Cuda<T> {
             rows: sums.rows.address(),
         };
         let blocks = u32::try_from(rows.div_ceil(4)).unwrap_or(u32::MAX).min(65535);
+        debug_assert!(
+            sums.rows.bytes() >= rows * SUMS * size_of::<f64>(),
+            "sums of {rows} rows"
+        );
         let (from, count) = (sums.rows.address(), whole(rows));
         // SAFETY: the arguments are those of the kernels; `rows` has room for every row of the grid, and at `to` there is room for one.
         unsafe {

@@ -185,6 +185,11 @@ impl<T: OnCuda> Cuda<T> {
         let cluster = u32::try_from(shape.cluster).unwrap_or(1);
         let clusters = (self.stream.device().multiprocessors / cluster).max(1);
         let threads = u32::try_from(shape.threads(lattice.size[0])).unwrap_or(32);
+        debug_assert!(
+            torre.counter.bytes() >= (pass.towers + 1) * size_of::<u32>(),
+            "{} towers",
+            pass.towers
+        );
         let (counter, count) = (torre.counter.address(), whole(pass.towers + 1));
         // SAFETY: the arguments are those of the kernels; the counter has room for the towers of the longest pass, the levels are those of a step,
         // and the lists hold every step of the batch.
