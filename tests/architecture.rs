@@ -410,6 +410,91 @@ fn every_kernel_is_tied_to_a_source_file() {
     }
 }
 
+/// Files whose unsafe code has no bound that could be checked where it stands, and why.
+const WITHOUT_BOUND: &[(&str, &str)] = &[
+    ("src/backend/cuda/mod.rs", "calls of the driver without arrays"),
+    ("src/backend/cuda/source.rs", "a promise about a type"),
+    (
+        "src/backend/simd/neon.rs",
+        "instructions, whose presence `Level::run` asserts; addresses are the callers'",
+    ),
+    ("src/backend/simd/portable.rs", "as neon.rs"),
+    ("src/backend/simd/wasm.rs", "as neon.rs"),
+    ("src/backend/simd/x86.rs", "as neon.rs"),
+    ("src/cli/display.rs", "a library is opened"),
+    ("src/cli/terminal.rs", "a signal is ignored"),
+    (
+        "tests/hostile/memory.rs",
+        "calls are handed on to the system's allocator",
+    ),
+];
+
+/// Lines of a text with `unsafe` before a block or an implementation, from 1, and whether `SAFETY` stands in the six lines above.
+fn unsafe_places(text: &str) -> Vec<(usize, bool)> {
+    let lines: Vec<&str> = text.lines().collect();
+    let opens = |line: &str| {
+        let code = line.split("//").next().unwrap_or("");
+        ["unsafe {", "unsafe impl"].iter().any(|word| code.contains(word))
+    };
+    (0..lines.len())
+        .filter(|n| opens(lines[*n]))
+        .map(|n| {
+            (
+                n + 1,
+                lines[n.saturating_sub(6)..=n]
+                    .iter()
+                    .any(|line| line.contains("SAFETY")),
+            )
+        })
+        .collect()
+}
+
+/// Every unsafe block says why it is sound, and every file with one asserts what can be seen of it.
+#[test]
+fn unsafe_code_says_why_it_is_sound_and_asserts_it() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut files = Vec::new();
+    sources(&root.join("src"), &mut files);
+    sources(&root.join("tests"), &mut files);
+    let (mut found, mut silent, mut unbounded) = (0, Vec::new(), Vec::new());
+    for file in &files {
+        let inside = file.strip_prefix(root).unwrap().to_string_lossy().replace('\\', "/");
+        if inside == "tests/architecture.rs" {
+            continue;
+        }
+        let text = fs::read_to_string(file).unwrap();
+        let places = unsafe_places(&text);
+        found += places.len();
+        silent.extend(
+            places
+                .iter()
+                .filter(|place| !place.1)
+                .map(|place| format!("{inside}:{}", place.0)),
+        );
+        let asserts = text.split("mod tests {").next().unwrap_or("").contains("assert");
+        if !places.is_empty() && !asserts {
+            unbounded.push(inside);
+        }
+    }
+    assert!(
+        found > 300,
+        "{found} unsafe blocks: the sources are where this test looks"
+    );
+    assert!(silent.is_empty(), "without a SAFETY comment: {silent:?}");
+    unbounded.sort();
+    let listed: Vec<&str> = WITHOUT_BOUND.iter().map(|(file, _)| *file).collect();
+    assert_eq!(
+        unbounded, listed,
+        "files with unsafe code and no assertion, beside those that have a reason"
+    );
+}
+
+#[test]
+fn unsafe_code_without_a_reason_is_found() {
+    let text = "// SAFETY: a reason.\nunsafe { a() };\n\n\n\n\n\n\nlet b = unsafe { c() };\n// unsafe { d() }\nunsafe impl E for F {}";
+    assert_eq!(unsafe_places(text), [(2, true), (9, false), (11, false)]);
+}
+
 #[test]
 fn names_are_found() {
     let names = |text| named(text).into_iter().map(|(_, name)| name).collect::<Vec<_>>();

@@ -220,6 +220,11 @@ impl<T: OnCuda> Line<T> {
     #[allow(unsafe_code, reason = "a kernel launch")]
     fn launch(&self, field: &Field<T>, kernel: &Kernel, to: usize, early: bool) -> Result<(), CudaError> {
         let mut parameters = self.parameters(field, to);
+        debug_assert!(
+            field.psi.bytes() >= 2 * self.layout.room * size_of::<T>(),
+            "ψ of {} rows",
+            self.layout.room
+        );
         let (blocks, threads) = (self.layout.blocks as u32, self.layout.threads as u32);
         // SAFETY: the parameters are those of the kernel; ψ and E have room for all rows of all threads, the joints for all blocks and threads. Whoever says
         // `early` knows what the kernel reads before it waits.

@@ -229,6 +229,10 @@ impl<T: OnCuda> Plane<T> {
             _ => 0,
         };
         let [nx, ny, _] = self.grid.size();
+        debug_assert!(
+            field.psi.bytes() >= 2 * nx * ny * size_of::<T>(),
+            "ψ of {nx} × {ny} sites"
+        );
         let mut parameters = params::Lines {
             psi: field.psi.address(),
             q: lines.q.address(),

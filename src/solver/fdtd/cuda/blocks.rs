@@ -329,6 +329,12 @@ impl<T: OnCuda> Cuda<T> {
             parameters.memories[axis] = [psi, psi + (own.psi.bytes() / 2) as u64, own.zeta.address()];
         }
         let count = u32::try_from(blocks.count).unwrap_or(u32::MAX);
+        debug_assert!(
+            blocks.count <= across.count * along.count,
+            "{count} blocks of {} × {}",
+            across.count,
+            along.count
+        );
         // SAFETY: the parameters are those of the kernel; the list holds blocks of the grid, levels and medium hold `pitch` × ny numbers, memories what layers have
         // slots for, and the operations hold every step of the batch. It reads its list
         // before it waits, which no launch writes.

@@ -279,6 +279,11 @@ impl<T: OnCuda> Cuda<T> {
                 count(nz.div_ceil(CHUNK)),
             ),
         };
+        debug_assert!(
+            self.now.bytes() >= self.pitch * ny * nz * size_of::<T>(),
+            "a level of {ny} × {nz} rows"
+        );
+        debug_assert!(self.old.bytes() == self.now.bytes(), "levels of one length");
         // SAFETY: the parameters are those of the kernels; all planes hold `pitch` × ny × nz numbers, the lists what their ends say, and the
         // kernels read and write sites of the grid, and the rest of the last four columns of a row.
         unsafe {

@@ -238,6 +238,7 @@ impl<T: OnCuda> Cuda<T> {
             self.readback.before_any_writing(&self.stream)?;
         }
         for level in &tiles.spare {
+            debug_assert!(level.bytes() == self.now.bytes(), "levels of one length");
             self.readback.before_writing(&self.stream, level.address())?;
         }
         let [newer, older] = tiles.spare.each_ref().map(Buffer::address);

@@ -37,6 +37,7 @@ impl<T: OnCuda> Cuda<T> {
         let peak = self.peak.as_ref().map_or(0, Buffer::address);
         // A picture under way may read them.
         self.readback.before_any_writing(&self.stream)?;
+        debug_assert!(touch.count >= 0 && touch.places != 0, "{} sites", touch.count);
         // SAFETY: the arguments are those of `touch_sites`; places are sites of the grid, and signal or record have two numbers of each.
         unsafe {
             self.stream

@@ -105,6 +105,10 @@ impl<T: OnCuda> Cuda<T> {
             secants: substep.angles.map(|angle| T::of(1.0 / angle.cos())),
             interaction: substep.interaction(self.phase_interaction).map(T::of),
         };
+        debug_assert!(
+            (self.field.iter().zip(out)).all(|(field, out)| field.bytes() == out.bytes()),
+            "fields of one length"
+        );
         let pairs = u32::try_from(self.grid.size()[2].div_ceil(2)).unwrap_or(0);
         let blocks = (across, along, pairs.div_ceil(chunk));
         // SAFETY: the parameters are those of `space_steps`; all planes are pitch × ny × nz, and the kernel reads and writes sites of the grid only, of

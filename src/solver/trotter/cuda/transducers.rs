@@ -47,6 +47,7 @@ impl<T: OnCuda> Cuda<T> {
             if writes {
                 self.before_writing(Some(self.field[0].address()))?;
             }
+            debug_assert!(touch.count >= 0 && touch.places != 0, "{} sites", touch.count);
             // SAFETY: the parameters are those of `touch_sites`; places are sites of the grid, and signal or record have two numbers of each.
             unsafe {
                 self.stream
