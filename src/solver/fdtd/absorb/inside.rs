@@ -38,6 +38,7 @@ impl<T: Real, L: Lanes<Element = T>> Inside<T, L> {
         low: &[L; H],
         high: &[L; H],
     ) -> (L, L) {
+        debug_assert!(count <= L::N, "{count} sites");
         // SAFETY: the caller's promise.
         unsafe {
             let (mut below, mut above) = (here.sub(low[0]), high[0].sub(here));
