@@ -23,8 +23,6 @@ use crate::field::{Precision, Real};
 use inside::{Factors, Inside, take};
 use std::ops::Range;
 
-/// Added to the sum of 1 − A of the axes of a site, where A may be 1.
-const SMALLEST_LOSS: f64 = 1e-12;
 /// Added to λ², which is 0 in walls, where nothing is missed.
 const SMALLEST_SQUARE: f64 = 1e-30;
 

@@ -7,9 +7,11 @@
 )]
 
 use super::super::stencil::{FLUX, load, store};
-use super::SMALLEST_LOSS;
 use crate::backend::simd::Lanes;
 use crate::field::Real;
+
+/// Added to the sum of 1 − A of the axes of a site, where A may be 1.
+pub(super) const SMALLEST_LOSS: f64 = 1e-12;
 
 /// A layer at a vector of sites.
 #[derive(Clone, Copy)]
@@ -29,7 +31,7 @@ pub(super) struct Factors<L> {
 }
 
 impl<T: Real, L: Lanes<Element = T>> Inside<T, L> {
-    /// Z from pⁿ around, and ζ of the next step; see [`super::cpml`].
+    /// Z from pⁿ around, and ζ of the next step; see [`super::super::cpml`].
     #[inline(always)]
     pub(super) unsafe fn change<const H: usize, const WHOLE: bool>(
         &self,
@@ -78,7 +80,7 @@ impl<T: Real, L: Lanes<Element = T>> Inside<T, L> {
     }
 }
 
-/// Lets the ζ of a site's layers take over what rounding has put into the pressure: `missed` is that over λ². See [`super::cpml`].
+/// Lets the ζ of a site's layers take over what rounding has put into the pressure: `missed` is that over λ². See [`super::super::cpml`].
 ///
 /// # Safety
 /// As for the steps of sites.

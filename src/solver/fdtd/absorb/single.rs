@@ -1,7 +1,7 @@
 //! What the vectors do, for one site: those beside walls, whose neighbours are mirrored one by one.
 
 use super::super::stencil::{COEFFICIENTS, FLUX};
-use super::SMALLEST_LOSS;
+use super::inside::SMALLEST_LOSS;
 use crate::field::Real;
 
 /// What the vectors do with `missed` = pⁿ⁺¹ as it was rounded less what it should be, over λ², for a site with memories of its own and (1 − A)/A `ratios`.
