@@ -54,6 +54,16 @@ __device__ __forceinline__ real renew(real decay, real shift, real &memory, real
     return sum;
 }
 
+// Rounding the pressure changes its speed as well, which nothing in a layer pulls back: zeta takes that over in single precision (src/solver/fdtd/cpml.rs). Of `missed`,
+// which is the pressure as it was rounded less what it should be, an axis' zeta loses `missed_part` times `missed_weight`; `losses` is the sum of 1 - A of the axes.
+// How exact these quotients are does not matter, only that all kernels take the same.
+enum { TAKES = sizeof(real) == sizeof(float) };
+__device__ __forceinline__ real loss_of(real decay) { return minus(1, decay); }
+__device__ __forceinline__ real missed_weight(real decay) { return __fdividef((float)times(loss_of(decay), loss_of(decay)), (float)decay); }
+__device__ __forceinline__ real missed_part(real missed, real square, real losses) {
+    return __fdividef((float)missed, fmaxf((float)times(square, losses), 1e-30f));
+}
+
 struct Medium {
     const real *squares;   // (c dt/a)^2 per site, or rho c^2 dt^2/a^2 with a density per site; null: `square` everywhere
     const real *density;   // infinite in walls; null: the same everywhere
@@ -298,6 +308,26 @@ template <int H, bool FRESH> struct Site {
         return any;
     }
 
+    // Lets zeta take over what rounding put into the pressure
+    __device__ __forceinline__ void take(real square, real missed) const {
+        real losses = 0;
+#pragma unroll
+        for (int axis = 0; axis < 3; axis++) {
+            const Layer &l = s.medium.layer[axis];
+            const int slot = slot_in(l, s.grid.size[axis], at[axis]);
+            if (slot >= 0) losses = plus(losses, loss_of(l.factors[4 * l.end + slot]));
+        }
+        const real part = missed_part(s.medium.density ? times(missed, s.medium.density[place]) : missed, square, losses);
+#pragma unroll 1
+        for (int axis = 0; axis < s.grid.rank; axis++) {
+            const Layer &l = s.medium.layer[axis];
+            const int slot = slot_in(l, s.grid.size[axis], at[axis]);
+            if (slot < 0) continue;
+            real *zeta = l.zeta + memory_place(l, axis, slot);
+            *zeta = minus(get<FRESH>(zeta), times(part, missed_weight(l.factors[4 * l.end + slot])));
+        }
+    }
+
     // The next value where the medium holds nothing but a speed
     __device__ __forceinline__ real plain() const {
         const real here = get<FRESH>(now + place), before = get<FRESH>(old + place);
@@ -312,14 +342,17 @@ template <int H, bool FRESH> struct Site {
         if (!(mark & WALL)) {
             const real here = get<FRESH>(now + place), before = get<FRESH>(old + place);
             const real square = m.squares ? m.squares[place] : m.square;
+            const bool layered = (!FRESH || LAYERS) && m.layers && in_layers();
             real sum;
-            if ((!FRESH || LAYERS) && m.layers && in_layers()) {
+            if (layered) {
                 sum = change(0, here, mark & BESIDE);
 #pragma unroll 1
                 for (int axis = 1; axis < s.grid.rank; axis++) sum = plus(sum, change(axis, here, mark & BESIDE));
             } else
                 sum = m.density ? conservative(here) : mark & BESIDE ? beside_walls(here) : stencil(here);
-            next = plus(here, fused(square, sum, minus(here, before)));
+            const real step = fused(square, sum, minus(here, before));
+            next = plus(here, step);
+            if (TAKES && layered) take(square, minus(minus(next, here), step));
             if (m.damping) {
                 const real rate = m.damping[place];
                 if (rate != 0) next = plus(here, over(minus(minus(next, here), times(rate, minus(here, before))), plus((real)1, rate)));

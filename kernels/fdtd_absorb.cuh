@@ -72,6 +72,40 @@ __device__ __forceinline__ Four change(const Torre &p, int axis, int x, int y, i
     return sum;
 }
 
+// A at four sites of a row of the layer that holds them
+__device__ __forceinline__ Four decay_of(const Layer &l, int axis, int slot) {
+    const real *from = l.factors + 4 * l.end + slot;
+    return axis == 0 ? constant_four(from) : all_four(__ldg(from));
+}
+
+// Lets zeta take over what rounding put into the pressure of four sites of a row
+__device__ __forceinline__ void take(const Torre &p, int x, int y, int z, const Four &squares, const Four &missed) {
+    Four part = all_four(0);
+#pragma unroll 1
+    for (int axis = 0; axis < 3; axis++) {
+        const Layer &l = p.step.medium.layer[axis];
+        const int slot = slot_in(l, p.step.grid.size[axis], axis == 0 ? x : axis == 1 ? y : z);
+        if (slot < 0) continue;
+        const Four decay = decay_of(l, axis, slot);
+#pragma unroll
+        for (int q = 0; q < 4; q++) part.v[q] = plus(part.v[q], loss_of(decay.v[q]));
+    }
+#pragma unroll
+    for (int q = 0; q < 4; q++) part.v[q] = missed_part(missed.v[q], squares.v[q], part.v[q]);
+#pragma unroll 1
+    for (int axis = 0; axis < 3; axis++) {
+        const Layer &l = p.step.medium.layer[axis];
+        const int slot = slot_in(l, p.step.grid.size[axis], axis == 0 ? x : axis == 1 ? y : z);
+        if (slot < 0) continue;
+        const Four decay = decay_of(l, axis, slot);
+        real *place = l.zeta + memory_of(p, axis, slot, x, y, z);
+        Four zeta = from_memory(place);
+#pragma unroll
+        for (int q = 0; q < 4; q++) zeta.v[q] = minus(zeta.v[q], times(part.v[q], missed_weight(decay.v[q])));
+        to_memory(place, zeta);
+    }
+}
+
 __device__ __forceinline__ bool in_layers_along(const Torre &p, int axis, int at) { return slot_in(p.step.medium.layer[axis], p.step.grid.size[axis], at) >= 0; }
 
 // Whether the layers hold four sites; x of the first
@@ -101,10 +135,14 @@ __device__ __forceinline__ void step_cell(const Torre &p, const Place &at, int p
     add(change(p, 1, x, there, z, side ? outer : inner, here, side ? inner : outer));
     add(change(p, 2, x, there, z, z == 0 ? here : get_four(cell(m, a - 1) + now), here, z + 1 == nz ? here : get_four(cell(m, a + 1) + now)));
     const Four squares = p.step.medium.squares ? constant_four(p.step.medium.squares + place_of(g, x, there, z)) : all_four(p.step.medium.square);
-    Four next;
+    Four next, missed;
 #pragma unroll
-    for (int q = 0; q < 4; q++) next.v[q] = plus(here.v[q], fused(squares.v[q], sum.v[q], minus(here.v[q], before.v[q])));
+    for (int q = 0; q < 4; q++) {
+        const real step = fused(squares.v[q], sum.v[q], minus(here.v[q], before.v[q]));
+        next.v[q] = plus(here.v[q], step), missed.v[q] = minus(minus(next.v[q], here.v[q]), step);
+    }
     put_four(own + old, next);
+    take(p, x, there, z, squares, missed);
 }
 
 // Steps a warp's cells in layers, which the others' step has left as they were

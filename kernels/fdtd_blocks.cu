@@ -230,13 +230,32 @@ struct Cell {
         return plain_change(own, low, high);
     }
 
+    // Lets zeta take over what rounding put into the pressure
+    template <int KIND> __device__ __forceinline__ void take(real square, real missed) const {
+        real decay[2], losses = 0;
+#pragma unroll
+        for (int axis = 0; axis < 2; axis++) {
+            const Layer &l = s.medium.layer[axis];
+            decay[axis] = slots[axis] >= 0 ? l.factors[4 * l.end + slots[axis]] : 1;
+            losses = plus(losses, loss_of(decay[axis]));
+        }
+        const real part = missed_part(KIND == FULL && room.density ? times(missed, room.density[here]) : missed, square, losses);
+#pragma unroll
+        for (int axis = 0; axis < 2; axis++)
+            if (slots[axis] >= 0) {
+                real &zeta = room.memories[axis][2][here];
+                zeta = minus(zeta, times(part, missed_weight(decay[axis])));
+            }
+    }
+
     // The value after `before` and `now`
     template <int KIND> __device__ __forceinline__ real next(real before) const {
         const Medium &m = s.medium;
         const u8 mark = KIND & MARKED ? room.marks[here] : (u8)0;
         if (mark & WALL) return 0;
         const real own = now[here], square = m.squares ? m.squares[place] : m.square;
-        const real next = stepped(own, before, square, operated<KIND>(own, mark));
+        const real step = fused(square, operated<KIND>(own, mark), minus(own, before)), next = plus(own, step);
+        if (TAKES && KIND & LAYERED && (slots[0] >= 0 || slots[1] >= 0)) take<KIND>(square, minus(minus(next, own), step));
         if (KIND != FULL || !m.damping) return next;
         const real rate = m.damping[place];
         return rate == 0 ? next : plus(own, over(minus(minus(next, own), times(rate, minus(own, before))), plus((real)1, rate)));
