@@ -42,7 +42,19 @@ struct Layer {
     const real *factors;          // A of the face below a site, of that above it, and of the site, then B of these: 2 end numbers each
     real *lower, *upper, *zeta;   // psi of those faces, and zeta
     int end;                      // slots of each end; 0: no layers
+
+    __device__ __forceinline__ real *memory(int n) const { return n == 0 ? lower : n == 1 ? upper : zeta; }
 };
+
+// Turns the differences to the nearest neighbours of a site into the fluxes through the faces below and above it
+template <int H> __device__ __forceinline__ void to_fluxes(const real (&low)[H], const real (&high)[H], real &below, real &above) {
+    if (H > 1) below = times((real)flux_weight(H, 0), below), above = times((real)flux_weight(H, 0), above);
+#pragma unroll
+    for (int m = 1; m < H; m++) {
+        below = fused((real)flux_weight(H, m), minus(high[m - 1], low[m]), below);
+        above = fused((real)flux_weight(H, m), minus(high[m], low[m - 1]), above);
+    }
+}
 
 // The slot of a site, or less than 0
 __device__ __forceinline__ int slot_in(const Layer &l, int size, int at) { return at < l.end ? at : at + l.end >= size && l.end ? at + 2 * l.end - size : -1; }
@@ -262,12 +274,7 @@ template <int H, bool FRESH> struct Site {
     // Z of an axis whose layer holds the site; its memories go on by a step
     __device__ __forceinline__ real absorbed(const Layer &l, int axis, int slot, real here, const real (&low)[H], const real (&high)[H]) const {
         real below = minus(here, low[0]), above = minus(high[0], here);
-        if (H > 1) below = times((real)flux_weight(H, 0), below), above = times((real)flux_weight(H, 0), above);
-#pragma unroll
-        for (int m = 1; m < H; m++) {
-            below = fused((real)flux_weight(H, m), minus(high[m - 1], low[m]), below);
-            above = fused((real)flux_weight(H, m), minus(high[m], low[m - 1]), above);
-        }
+        to_fluxes<H>(low, high, below, above);
         const size_t place = memory_place(l, axis, slot);
         const real *factors = l.factors + slot;
         real lower = get<FRESH>(l.lower + place), upper = get<FRESH>(l.upper + place), zeta = get<FRESH>(l.zeta + place);

@@ -24,7 +24,7 @@ struct Params {
     ends: vec3i,          // slots of each end of an axis with absorbing layers; 0: none
     rows_y: i32,          // rows of blocks along the launch's y axis
     bases: vec3i,         // where in `layers` an axis begins
-    unused: i32,
+    zero: i32,            // 0, which compilers cannot know
     edges: vec3i,         // absorbing edges are closed by rigid ones
     unused_too: i32,
     coefficients: vec4f,  // C_1 ... C_4 of the second difference (src/solver/fdtd/stencil.rs)
@@ -245,7 +245,7 @@ fn change(axis: i32, here: f32, beside: bool) -> f32 {
 }
 
 // Lets zeta take over what rounding put into the pressure, `missed`, as the processor does (src/solver/fdtd/cpml.rs): it is a change of the speed too, which nothing in a layer
-// pulls back. Compilers that reorder sums make it 0, and the layers as they were without.
+// pulls back.
 fn take(square: f32, missed: f32) {
     var losses = 0.0;
     for (var axis = 0; axis < RANK; axis++) {
@@ -283,7 +283,11 @@ fn next() -> f32 {
     // The inner bracket is small where the wave is well resolved: one rounding a step and not two
     let step = fma(square, sum, before);
     let after = here + step;
-    if (layered) { take(square, (after - here) - step); }
+    if (layered) {
+        // As it was rounded: compilers may take (here + step) - here for step.
+        let rounded = bitcast<f32>(bitcast<i32>(after) ^ p.zero);
+        take(square, (rounded - here) - step);
+    }
     if (DAMPING) {
         let rate = damping[place];
         if (rate != 0.0) { return here + ((after - here) - rate * before) / (1.0 + rate); }

@@ -307,3 +307,26 @@ fn pictures_agree_and_show_their_moment() {
         check_pictures(&case, &on_host, &scene(&case, 2, "cuda", "double", "auto", ""), 1e-5);
     }
 }
+
+/// What rounding adds to the speed of a pressure that rests in layers is damped, by every kernel that steps them.
+#[test]
+fn layers_hold_what_rests_in_them() {
+    if skip() {
+        return;
+    }
+    let plane: &[usize] = &[64, 24];
+    let mut wrong = Vec::new();
+    for order in [2, 4, 6, 8] {
+        for (size, variant) in [(&[9, 8][..], "stepwise"), (plane, "tiled"), (&[12, 9, 10], "stepwise")] {
+            let drift = rooms::drift_in_layers(size, order, "cuda", variant);
+            if drift.is_nan() || drift > 0.01 {
+                wrong.push(format!("order {order}, {variant}, {size:?}: {drift}"));
+            }
+        }
+    }
+    let drift = rooms::drift_in_layers(&[100, 24, 24], 2, "cuda", "diamond-torre");
+    if drift.is_nan() || drift > 0.01 {
+        wrong.push(format!("diamond-torre: {drift}"));
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}

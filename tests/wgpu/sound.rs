@@ -141,3 +141,15 @@ fn pictures_agree() {
         check_pictures(case, &on_host, &there, 3e-4);
     }
 }
+
+/// What rounding adds to the speed of a pressure that rests in layers is damped.
+#[test]
+fn layers_hold_what_rests_in_them() {
+    if skip() {
+        return;
+    }
+    for order in [2, 8] {
+        let drift = rooms::drift_in_layers(&[9, 8], order, "wgpu", "stepwise");
+        assert!(drift < 0.01, "order {order}: {drift}");
+    }
+}

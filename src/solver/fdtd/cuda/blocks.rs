@@ -14,7 +14,7 @@ use std::ffi::c_void;
 use std::ops::Range;
 
 /// Threads of a block.
-const THREADS: u32 = 1024;
+const THREADS: u32 = 512;
 /// Columns of a block's region.
 const COLUMNS: usize = 64;
 /// Tiles write whole groups of columns.
@@ -187,8 +187,9 @@ impl<T: OnCuda> Blocks<T> {
         let memories = medium.more_memories(stream)?;
         let sites = COLUMNS * strips.rows;
         let arrays = 2 + 3 * memories.len() + usize::from(medium.has_density());
-        // Levels, memories and densities, a mark a site and 8 bytes a row.
-        let shared = sites * (arrays * size_of::<T>() + 1) + 8 * strips.rows;
+        // What stands before the first row; levels, memories and densities; of each row what its layers do, and 8 bytes; a mark a site.
+        let before = strips.half * COLUMNS;
+        let shared = (before + sites * arrays + 8 * strips.rows) * size_of::<T>() + 8 * strips.rows + sites;
         let kernel = stream.kernel(
             sources::blocks(strips),
             "blocks",

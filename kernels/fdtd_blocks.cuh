@@ -1,0 +1,284 @@
+// What the blocks of fdtd_blocks.cu share: their regions, what is done at single sites, and steps site by site.
+#pragma once
+#include "fdtd.cuh"
+
+enum {
+    H = HALF,
+    HALO = H * STEPS,
+    COLUMNS = 64,
+    THREADS = 512,
+    OWN_COLUMNS = COLUMNS - 2 * HALO,
+    OWN_ROWS = ROWS - 2 * HALO,
+    SITES = COLUMNS * ROWS,
+    EACH = ROWS / (THREADS / COLUMNS),  // rows of a thread
+};
+static_assert(ROWS % (THREADS / COLUMNS) == 0, "all threads have as many rows");
+static_assert(OWN_COLUMNS > 0 && OWN_COLUMNS % 4 == 0 && OWN_ROWS > 0, "a block writes whole groups of columns");
+static_assert(STEPS % 2 == 0, "levels stay in their places");
+
+// What a mark of a region's site says beside WALL: that its neighbours are found by walking; and with H = 1 which of those next to it are closed
+enum : u8 { WALKS = 2, CLOSED_LEFT = 16, CLOSED_RIGHT = 32, CLOSED_BELOW = 64, CLOSED_ABOVE = 128 };
+
+// What is done in a row: numbers among the places that are added to, overwritten and gathered
+enum { ADDS = 1, SETS = 2, GATHERS = 4 };
+struct __align__(16) RowOperations {
+    u32 any, adds, adds_end;  // where steps have places of their own, these are searched
+    u32 sets, sets_end, gathers, gathers_end, none;
+};
+
+__device__ __forceinline__ u8 closed_below(int axis) { return axis ? CLOSED_BELOW : CLOSED_LEFT; }
+__device__ __forceinline__ u8 closed_above(int axis) { return axis ? CLOSED_ABOVE : CLOSED_RIGHT; }
+
+struct Blocks {
+    Step step;            // `now` and `old` are read
+    real *newer, *older;  // the last two levels, written
+    real *potential;      // + time_step times each level; null: nobody asked
+    real *memories[2][3]; // psi below and above a site and zeta after the pass, of both axes
+    Sites sites;
+    const RowOperations *rows;
+    const u32 *list;  // the blocks
+    int across;       // blocks along x
+    int count[2];     // blocks of an axis, those that are counted from its low end, and
+    int low[2];       // where these end; the others are counted from the high end
+    int step_of_batch;
+    real time_step;
+};
+
+// The part of an axis that a block steps and writes
+struct Span {
+    int own, own_end;  // sites
+    int first, count;  // of the region
+    bool closed_low, closed_high;  // whether the region ends there at an edge that is not periodic
+
+    __device__ __forceinline__ Span(const Blocks &p, int axis, int number, int width) {
+        const int n = p.step.grid.size[axis], whole = (n + 3) & ~3, middle = p.low[axis] * width;
+        if (number < p.low[axis])
+            own = number * width, own_end = min(own + width, whole);
+        else
+            own_end = whole - (p.count[axis] - 1 - number) * width, own = max(middle, own_end - width);
+        own_end = min(own_end, n);
+        const bool ring = p.step.grid.edge[axis] == PERIODIC;
+        first = own - HALO;
+        int end = own_end + HALO;
+        closed_low = !ring && first <= 0, closed_high = !ring && end >= n;
+        if (closed_low) first = 0;
+        if (closed_high) end = n;
+        count = end - first;
+    }
+    // The sites that can be stepped for the s-th time
+    __device__ __forceinline__ int begin(int s) const { return closed_low ? 0 : s * H; }
+    __device__ __forceinline__ int end(int s) const { return closed_high ? count : count - s * H; }
+};
+
+// A row of a region: its number in the grid, its slot in the layers of y or less than 0, and whether something is done at sites of it
+struct Line {
+    int j;
+    short slot, operates;
+};
+
+// What the layers of y do in a row: A of the faces below and above and of the site, B of these, and what zeta takes over (fdtd.cuh)
+struct __align__(16) RowFactors {
+    real decay[3], shift[3], loss, weight;
+};
+
+__device__ __forceinline__ RowFactors factors_of(const Layer &l, int slot) {
+    RowFactors f;
+#pragma unroll
+    for (int n = 0; n < 3; n++) f.decay[n] = l.factors[2 * n * l.end + slot], f.shift[n] = l.factors[2 * (n + 3) * l.end + slot];
+    f.loss = loss_of(f.decay[2]), f.weight = missed_weight(f.decay[2]);
+    return f;
+}
+
+// A region in shared memory
+struct Room {
+    real *memories[2][3];  // of sites that go on one by one
+    RowFactors *factors;
+    real *density;  // null: the same everywhere
+    u8 *marks;
+    Line *lines;
+    Grid grid;  // that of the region, whose edges are those of the grid where they meet
+};
+
+// The first of places[begin ... end - 1], which ascend, that is not below `place`
+__device__ __forceinline__ u32 first_from(const u32 *places, u32 begin, u32 end, u32 place) {
+    while (begin < end) {
+        const u32 middle = (begin + end) >> 1;
+        if (places[middle] < place)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    return begin;
+}
+
+// What is done at a site after a step
+__device__ __forceinline__ void operate(const Blocks &p, const RowOperations &r, u32 place, int step, bool own, real &value) {
+    const Sites &o = p.sites;
+    if (r.any & ADDS) {
+        const Additions a(o, step);
+        const u32 end = o.adds ? r.adds_end : a.end;
+        for (u32 n = first_from(o.places, o.adds ? r.adds : a.begin, end, place); n < end && o.places[n] == place; n++) value = plus(value, a.values[n]);
+    }
+    if (r.any & SETS && step < o.set_rows) {
+        // Of several at one place the last counts, as where one after the other is written
+        for (u32 n = first_from(o.set_places, r.sets, r.sets_end, place); n < r.sets_end && o.set_places[n] == place; n++)
+            value = o.set_values[(size_t)step * o.set_count + n];
+    }
+    if (r.any & GATHERS && own)
+        for (u32 n = first_from(o.gathers, r.gathers, r.gathers_end, place); n < r.gathers_end && o.gathers[n] == place; n++)
+            o.record[(size_t)step * o.count + n] = value;
+}
+
+// L p of a site without walls, layers and densities
+__device__ __forceinline__ real plain_change(real own, const real (&low)[2][H], const real (&high)[2][H]) {
+    const real level = times((real)4, own);
+    real sum = 0;
+#pragma unroll
+    for (int k = 1; k <= H; k++) sum = term<H>(k, plus(plus(low[0][k - 1], high[0][k - 1]), plus(low[1][k - 1], high[1][k - 1])), level, sum);
+    return sum;
+}
+
+// The part of it of one axis
+__device__ __forceinline__ real axis_change(real own, const real (&low)[H], const real (&high)[H]) {
+    const real level = plus(own, own);
+    real sum = 0;
+#pragma unroll
+    for (int k = 1; k <= H; k++) sum = term<H>(k, plus(low[k - 1], high[k - 1]), level, sum);
+    return sum;
+}
+
+__device__ __forceinline__ real stepped(real own, real before, real square, real sum) { return plus(own, fused(square, sum, minus(own, before))); }
+
+// A site of a region: `at` in it, `to` in the grid
+struct Cell {
+    const Step &s;
+    const Room &room;
+    const real *now;
+    int here, x, y;   // in the region
+    int slots[2];     // in the layers of x and y, or less than 0
+    u32 place;        // in the grid
+
+    // What stands 1 ... H sites away on both sides along an axis; where walls or edges are near, these are mirrors
+    __device__ __forceinline__ void neighbours(int axis, u8 mark, real own, real (&low)[H], real (&high)[H]) const {
+        const int stride = axis ? COLUMNS : 1;
+        if (mark & WALKS) {
+#pragma unroll 1
+            for (int side = -1; side <= 1; side += 2) {
+                Walker walker(room.grid, axis, axis ? y : x, here, side);
+#pragma unroll
+                for (int k = 0; k < H; k++) {
+                    walker.step(room.grid, room.marks, axis);
+                    const real value = signed_value(now[walker.place], walker.sign_here());
+                    if (side < 0)
+                        low[k] = value;
+                    else
+                        high[k] = value;
+                }
+            }
+            return;
+        }
+#pragma unroll
+        for (int k = 0; k < H; k++) low[k] = now[here - (k + 1) * stride], high[k] = now[here + (k + 1) * stride];
+        if (H == 1) {
+            low[0] = mark & closed_below(axis) ? own : low[0];
+            high[0] = mark & closed_above(axis) ? own : high[0];
+        }
+    }
+
+    // Beside edges only, where a density a site stands for walls
+    __device__ __forceinline__ real face(int axis, int offset, real own, real rho) const {
+        int sign;
+        const int at = axis ? y : x, there = here + (ghost(room.grid.edge[axis], room.grid.size[axis], at + offset, sign) - at) * (axis ? COLUMNS : 1);
+        return over(minus(signed_value(now[there], sign), own), plus(rho, room.density[sign > 0 ? there : here]));
+    }
+
+    __device__ __forceinline__ real faces(int axis, real own, real rho) const { return plus(face(axis, -1, own, rho), face(axis, 1, own, rho)); }
+
+    // Z of an axis whose layer holds the site; its memories go on by a step
+    __device__ __forceinline__ real absorbed(const Layer &l, int axis, int slot, real own, const real (&low)[H], const real (&high)[H]) const {
+        real below = minus(own, low[0]), above = minus(high[0], own);
+        to_fluxes<H>(low, high, below, above);
+        const real *factors = l.factors + slot;
+        real lower = room.memories[axis][0][here], upper = room.memories[axis][1][here], zeta = room.memories[axis][2][here];
+        below = renew(factors[0], factors[6 * l.end], lower, below);
+        above = renew(factors[2 * l.end], factors[8 * l.end], upper, above);
+        const real z = renew(factors[4 * l.end], factors[10 * l.end], zeta, minus(above, below));
+        room.memories[axis][0][here] = lower, room.memories[axis][1][here] = upper, room.memories[axis][2][here] = zeta;
+        return room.density ? over(z, room.density[here]) : z;
+    }
+
+    // The part of L p of an axis at a site in layers
+    __device__ __forceinline__ real change(int axis, real own, const real (&low)[H], const real (&high)[H]) const {
+        if (slots[axis] >= 0) return absorbed(s.medium.layer[axis], axis, slots[axis], own, low, high);
+        if (room.density) {
+            const real sum = faces(axis, own, room.density[here]);
+            return plus(sum, sum);
+        }
+        return axis_change(own, low, high);
+    }
+
+    __device__ __forceinline__ bool layered() const { return slots[0] >= 0 || slots[1] >= 0; }
+
+    // L p
+    __device__ __forceinline__ real operated(real own, u8 mark) const {
+        real low[2][H], high[2][H];
+        neighbours(0, mark, own, low[0], high[0]);
+        neighbours(1, mark, own, low[1], high[1]);
+        if (layered()) return plus(change(0, own, low[0], high[0]), change(1, own, low[1], high[1]));
+        if (room.density) {
+            const real rho = room.density[here], sum = plus(faces(0, own, rho), faces(1, own, rho));
+            return plus(sum, sum);
+        }
+        return plain_change(own, low, high);
+    }
+
+    // Lets zeta take over what rounding put into the pressure
+    __device__ __forceinline__ void take(real square, real missed) const {
+        real decay[2], losses = 0;
+#pragma unroll
+        for (int axis = 0; axis < 2; axis++) {
+            const Layer &l = s.medium.layer[axis];
+            decay[axis] = slots[axis] >= 0 ? l.factors[4 * l.end + slots[axis]] : 1;
+            losses = plus(losses, loss_of(decay[axis]));
+        }
+        const real part = missed_part(room.density ? times(missed, room.density[here]) : missed, square, losses);
+#pragma unroll
+        for (int axis = 0; axis < 2; axis++)
+            if (slots[axis] >= 0) {
+                real &zeta = room.memories[axis][2][here];
+                zeta = minus(zeta, times(part, missed_weight(decay[axis])));
+            }
+    }
+
+    // The value after `before` and `now`
+    __device__ __forceinline__ real next(real before) const {
+        const Medium &m = s.medium;
+        const u8 mark = room.marks[here];
+        if (mark & WALL) return 0;
+        const real own = now[here], square = m.squares ? m.squares[place] : m.square;
+        const real step = fused(square, operated(own, mark), minus(own, before)), next = plus(own, step);
+        if (TAKES && layered()) take(square, minus(minus(next, own), step));
+        if (!m.damping) return next;
+        const real rate = m.damping[place];
+        return rate == 0 ? next : plus(own, over(minus(minus(next, own), times(rate, minus(own, before))), plus((real)1, rate)));
+    }
+};
+
+// Where the arrays that a medium needs begin
+__device__ __forceinline__ Room furnished(const Blocks &p, real *end) {
+    Room room;
+#pragma unroll
+    for (int axis = 0; axis < 2; axis++)
+#pragma unroll
+        for (int n = 0; n < 3; n++) {
+            room.memories[axis][n] = end;
+            if (p.step.medium.layer[axis].end) end += SITES;
+        }
+    room.density = nullptr;
+    if (p.step.medium.density) room.density = end, end += SITES;
+    room.factors = (RowFactors *)end;
+    room.lines = (Line *)(room.factors + ROWS);
+    room.marks = (u8 *)(room.lines + ROWS);
+    return room;
+}
+
