@@ -138,7 +138,7 @@ struct Walker {
 
     __device__ __forceinline__ int sign_here() const { return on_node ? 0 : sign; }
 
-    __device__ __forceinline__ void step(const Grid &g, const u8 *mask, int axis) {
+    template <typename Mark> __device__ __forceinline__ void step(const Grid &g, const Mark *mask, int axis) {
         if (on_node) {
             on_node = false;  // back to the last site, with the other sign
             return;

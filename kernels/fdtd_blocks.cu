@@ -43,27 +43,37 @@ struct Block {
 };
 
 // Which of a site's neighbours are closed, or that they are found by walking
-__device__ __forceinline__ u8 marks_beside(const Block &b, int n) {
+__device__ __forceinline__ Mark marks_beside(const Block &b, int n) {
     const Grid &g = b.p.step.grid;
-    const u8 *mask = b.p.step.medium.mask, *marks = b.room.marks;
-    const int x = b.x, y = b.top + n, here = b.here + n * COLUMNS;
-    const bool near_x = (b.across.closed_low && x < H) || (b.across.closed_high && x >= b.across.count - H);
-    const bool near_y = (b.along.closed_low && y < H) || (b.along.closed_high && y >= b.along.count - H);
-    const bool near_soft = (near_x && g.edge[0] == SOFT) || (near_y && g.edge[1] == SOFT);
-    if (H > 1 || near_soft) return near_x || near_y || (mask && mask[b.place(n)] & BESIDE) ? WALKS : (u8)0;
-    auto closed = [&](bool edge, int there) { return edge || marks[there] & WALL; };
-    u8 found = 0;
-    if (closed(x == 0, here - (x > 0))) found |= CLOSED_LEFT;
-    if (closed(x == b.across.count - 1, here + (x + 1 < b.across.count))) found |= CLOSED_RIGHT;
-    if (closed(y == 0, here - (y > 0) * COLUMNS)) found |= CLOSED_BELOW;
-    if (closed(y == b.along.count - 1, here + (y + 1 < b.along.count) * COLUMNS)) found |= CLOSED_ABOVE;
+    const u8 *mask = b.p.step.medium.mask;
+    const int at[2] = {b.x, b.top + n}, here = b.here + n * COLUMNS;
+    Mark found = 0;
+#pragma unroll
+    for (int axis = 0; axis < 2; axis++) {
+        const Span &span = axis ? b.along : b.across;
+        const bool near = (span.closed_low && at[axis] < H) || (span.closed_high && at[axis] >= span.count - H);
+        if (near && (!MIRRORS || g.edge[axis] == SOFT)) found = WALKS;
+    }
+    if (!MIRRORS && mask && mask[b.place(n)] & BESIDE) found = WALKS;
+    if (!MIRRORS || found) return found;
+#pragma unroll
+    for (int axis = 0; axis < 2; axis++) {
+        const Span &span = axis ? b.along : b.across;
+        const int stride = axis ? COLUMNS : 1;
+#pragma unroll
+        for (int k = 1; k <= H; k++) {
+            const int low = at[axis] - k, high = at[axis] + k, shift = (axis ? 2 : 0) + (k > 1 ? FAR : 0);
+            if (low < 0 ? span.closed_low : b.room.marks[here - k * stride] & WALL) found |= CLOSED_LEFT << shift;
+            if (high >= span.count ? span.closed_high : b.room.marks[here + k * stride] & WALL) found |= CLOSED_RIGHT << shift;
+        }
+    }
     return found;
 }
 
 // What a warp does: steps of columns with what is near, or site by site, or nothing
 enum { CLOSED = 1, ALONG_X = 2, ALONG_Y = 4, BY_SITES = 8, OUTSIDE = 16 };
 
-// EACH sites of a column. KIND says what is near some of the warp's: sites next to walls and edges (HALF 1), layers of x, of y
+// EACH sites of a column. KIND says what is near some of the warp's: walls and edges, layers of x, of y
 template <int KIND> struct Column {
     const Block &b;
     bool in_x;
@@ -120,11 +130,10 @@ template <int KIND> struct Column {
                 low[1][k] = column[n + H - k - 1], high[1][k] = column[n + H + k + 1];
             }
             const real own = column[n + H];
-            u8 mark = 0;
+            Mark mark = 0;
             if (KIND & CLOSED && marked >> n & 1) {
                 mark = b.room.marks[at];
-#pragma unroll
-                for (int axis = 0; axis < 2; axis++) low[axis][0] = mark & closed_below(axis) ? own : low[axis][0], high[axis][0] = mark & closed_above(axis) ? own : high[axis][0];
+                mirror(mark, 0, own, low[0], high[0]), mirror(mark, 1, own, low[1], high[1]);
             }
             const bool row_in_y = KIND & ALONG_Y && in_y >> n & 1, layered = (KIND & ALONG_X && in_x) || row_in_y;
             real sum = plain_change(own, low, high);
@@ -268,14 +277,14 @@ extern "C" __global__ void __launch_bounds__(THREADS) blocks(const __grid_consta
         const int here = b.here + n * COLUMNS;
         const u32 place = b.place(n);
         now[here] = p.step.now[place], old[here] = p.step.old[place];
-        room.marks[here] = m.mask ? m.mask[place] & WALL : (u8)0;
+        room.marks[here] = m.mask ? m.mask[place] & WALL : 0;
         if (m.density) room.density[here] = m.density[place];
     }
     __syncthreads();
     // Which sites look at walls and edges (no other thread's marks but WALL are read, and that stays), and what is near the sites of a warp
     bool walks = m.density != nullptr, closed = false, along_y = false;
     for (int n = 0; n < rows; n++) {
-        const u8 mark = b.room.marks[b.here + n * COLUMNS] & WALL, all = mark | marks_beside(b, n);
+        const Mark all = b.room.marks[b.here + n * COLUMNS] & WALL | marks_beside(b, n);
         b.room.marks[b.here + n * COLUMNS] = all;
         closed = closed || all, walks = walks || all & WALKS || (m.damping && m.damping[b.place(n)] != 0);
         along_y = along_y || b.slot(1, n) >= 0, b.operates = b.operates || room.lines[top + n].operates;
@@ -287,19 +296,20 @@ extern "C" __global__ void __launch_bounds__(THREADS) blocks(const __grid_consta
     if (__any_sync(everyone, rows > 0 && b.slot_across >= 0)) kind |= ALONG_X;
     if (__any_sync(everyone, along_y)) kind |= ALONG_Y;
     b.operates = __any_sync(everyone, b.operates);
-    enum { EDGE = H == 1 ? CLOSED : 0 };  // with wide stencils, what is closed walks
+    // Wide stencils with more than a speed take more registers than there are.
+    enum { C = MIRRORS ? CLOSED : 0, X = MIRRORS ? ALONG_X : 0, Y = MIRRORS ? ALONG_Y : 0 };
     if (kind & OUTSIDE)
         for (int s = 0; s < STEPS; s++) __syncthreads();
-    else if (kind & BY_SITES || (H > 2 && kind & ALONG_X && kind & ALONG_Y))
-        by_sites(b, now, old);  // two layers and wide stencils: more than the registers hold
+    else if (kind & BY_SITES || (!MIRRORS && kind))
+        by_sites(b, now, old);
     else if (kind & ALONG_X && kind & ALONG_Y)
-        by_columns<EDGE | ALONG_X | (H > 2 ? 0 : ALONG_Y)>(b, now, old);
+        by_columns<C | X | Y>(b, now, old);
     else if (kind & ALONG_X)
-        by_columns<EDGE | ALONG_X>(b, now, old);
+        by_columns<C | X>(b, now, old);
     else if (kind & ALONG_Y)
-        by_columns<EDGE | ALONG_Y>(b, now, old);
+        by_columns<C | Y>(b, now, old);
     else if (kind & CLOSED)
-        by_columns<EDGE>(b, now, old);
+        by_columns<C>(b, now, old);
     else
         by_columns<0>(b, now, old);
     for (int n = 0; n < rows; n++) {

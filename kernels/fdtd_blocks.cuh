@@ -6,7 +6,9 @@ enum {
     H = HALF,
     HALO = H * STEPS,
     COLUMNS = 64,
-    THREADS = 512,
+    THREADS = H > 2 ? 1024 : 512,
+    // Wider stencils walk wherever walls or edges are near
+    MIRRORS = H <= 2,
     OWN_COLUMNS = COLUMNS - 2 * HALO,
     OWN_ROWS = ROWS - 2 * HALO,
     SITES = COLUMNS * ROWS,
@@ -16,8 +18,10 @@ static_assert(ROWS % (THREADS / COLUMNS) == 0, "all threads have as many rows");
 static_assert(OWN_COLUMNS > 0 && OWN_COLUMNS % 4 == 0 && OWN_ROWS > 0, "a block writes whole groups of columns");
 static_assert(STEPS % 2 == 0, "levels stay in their places");
 
-// What a mark of a region's site says beside WALL: that its neighbours are found by walking; and with H = 1 which of those next to it are closed
-enum : u8 { WALKS = 2, CLOSED_LEFT = 16, CLOSED_RIGHT = 32, CLOSED_BELOW = 64, CLOSED_ABOVE = 128 };
+// What a mark of a region's site says beside WALL: that its neighbours are found by walking; with MIRRORS which of those next to it are closed, and which of those
+// behind an open one
+typedef unsigned short Mark;
+enum : Mark { WALKS = 2, CLOSED_LEFT = 16, CLOSED_RIGHT = 32, CLOSED_BELOW = 64, CLOSED_ABOVE = 128, FAR = 4 };  // FAR: by so many bits higher
 
 // What is done in a row: numbers among the places that are added to, overwritten and gathered
 enum { ADDS = 1, SETS = 2, GATHERS = 4 };
@@ -25,9 +29,6 @@ struct __align__(16) RowOperations {
     u32 any, adds, adds_end;  // where steps have places of their own, these are searched
     u32 sets, sets_end, gathers, gathers_end, none;
 };
-
-__device__ __forceinline__ u8 closed_below(int axis) { return axis ? CLOSED_BELOW : CLOSED_LEFT; }
-__device__ __forceinline__ u8 closed_above(int axis) { return axis ? CLOSED_ABOVE : CLOSED_RIGHT; }
 
 struct Blocks {
     Step step;            // `now` and `old` are read
@@ -94,7 +95,7 @@ struct Room {
     real *memories[2][3];  // of sites that go on one by one
     RowFactors *factors;
     real *density;  // null: the same everywhere
-    u8 *marks;
+    Mark *marks;
     Line *lines;
     Grid grid;  // that of the region, whose edges are those of the grid where they meet
 };
@@ -149,6 +150,15 @@ __device__ __forceinline__ real axis_change(real own, const real (&low)[H], cons
 
 __device__ __forceinline__ real stepped(real own, real before, real square, real sum) { return plus(own, fused(square, sum, minus(own, before))); }
 
+// Puts images in the place of what is closed, as `Walker` finds them
+__device__ __forceinline__ void mirror(Mark mark, int axis, real own, real (&low)[H], real (&high)[H]) {
+    const Mark below = axis ? CLOSED_BELOW : CLOSED_LEFT, above = axis ? CLOSED_ABOVE : CLOSED_RIGHT;
+    low[0] = mark & below ? own : low[0], high[0] = mark & above ? own : high[0];
+    if (H == 1) return;
+    low[H - 1] = mark & below ? high[0] : mark & below << FAR ? low[0] : low[H - 1];
+    high[H - 1] = mark & above ? low[0] : mark & above << FAR ? high[0] : high[H - 1];
+}
+
 // A site of a region: `at` in it, `to` in the grid
 struct Cell {
     const Step &s;
@@ -159,7 +169,7 @@ struct Cell {
     u32 place;        // in the grid
 
     // What stands 1 ... H sites away on both sides along an axis; where walls or edges are near, these are mirrors
-    __device__ __forceinline__ void neighbours(int axis, u8 mark, real own, real (&low)[H], real (&high)[H]) const {
+    __device__ __forceinline__ void neighbours(int axis, Mark mark, real own, real (&low)[H], real (&high)[H]) const {
         const int stride = axis ? COLUMNS : 1;
         if (mark & WALKS) {
 #pragma unroll 1
@@ -179,10 +189,7 @@ struct Cell {
         }
 #pragma unroll
         for (int k = 0; k < H; k++) low[k] = now[here - (k + 1) * stride], high[k] = now[here + (k + 1) * stride];
-        if (H == 1) {
-            low[0] = mark & closed_below(axis) ? own : low[0];
-            high[0] = mark & closed_above(axis) ? own : high[0];
-        }
+        if (MIRRORS) mirror(mark, axis, own, low, high);
     }
 
     // Beside edges only, where a density a site stands for walls
@@ -220,7 +227,7 @@ struct Cell {
     __device__ __forceinline__ bool layered() const { return slots[0] >= 0 || slots[1] >= 0; }
 
     // L p
-    __device__ __forceinline__ real operated(real own, u8 mark) const {
+    __device__ __forceinline__ real operated(real own, Mark mark) const {
         real low[2][H], high[2][H];
         neighbours(0, mark, own, low[0], high[0]);
         neighbours(1, mark, own, low[1], high[1]);
@@ -253,7 +260,7 @@ struct Cell {
     // The value after `before` and `now`
     __device__ __forceinline__ real next(real before) const {
         const Medium &m = s.medium;
-        const u8 mark = room.marks[here];
+        const Mark mark = room.marks[here];
         if (mark & WALL) return 0;
         const real own = now[here], square = m.squares ? m.squares[place] : m.square;
         const real step = fused(square, operated(own, mark), minus(own, before)), next = plus(own, step);
@@ -278,7 +285,7 @@ __device__ __forceinline__ Room furnished(const Blocks &p, real *end) {
     if (p.step.medium.density) room.density = end, end += SITES;
     room.factors = (RowFactors *)end;
     room.lines = (Line *)(room.factors + ROWS);
-    room.marks = (u8 *)(room.lines + ROWS);
+    room.marks = (Mark *)(room.lines + ROWS);
     return room;
 }
 

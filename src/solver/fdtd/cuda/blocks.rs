@@ -13,8 +13,11 @@ use crate::solver::fdtd::lattice::Lattice;
 use std::ffi::c_void;
 use std::ops::Range;
 
-/// Threads of a block.
-const THREADS: u32 = 512;
+/// Threads of a block: as many as there are registers for.
+const fn threads(half: usize) -> u32 {
+    if half > 2 { 1024 } else { 512 }
+}
+
 /// Columns of a block's region.
 const COLUMNS: usize = 64;
 /// Tiles write whole groups of columns.
@@ -158,6 +161,7 @@ impl Cut {
 pub(super) struct Blocks<T: OnCuda> {
     cut: Cut,
     kernel: Kernel,
+    threads: u32,
     /// What layers remember after the next pass, an axis each.
     memories: Vec<Memories<T>>,
     /// Blocks that the medium takes, and those of this batch.
@@ -187,9 +191,9 @@ impl<T: OnCuda> Blocks<T> {
         let memories = medium.more_memories(stream)?;
         let sites = COLUMNS * strips.rows;
         let arrays = 2 + 3 * memories.len() + usize::from(medium.has_density());
-        // What stands before the first row; levels, memories and densities; of each row what its layers do, and 8 bytes; a mark a site.
+        // What stands before the first row; levels, memories and densities; of each row what its layers do, and 8 bytes; a mark of 2 bytes a site.
         let before = strips.half * COLUMNS;
-        let shared = (before + sites * arrays + 8 * strips.rows) * size_of::<T>() + 8 * strips.rows + sites;
+        let shared = (before + sites * arrays + 8 * strips.rows) * size_of::<T>() + 8 * strips.rows + 2 * sites;
         let kernel = stream.kernel(
             sources::blocks(strips),
             "blocks",
@@ -208,6 +212,7 @@ impl<T: OnCuda> Blocks<T> {
         let special = cut.around(medium.special_segments(false), run.pitch);
         Ok(Self {
             kernel,
+            threads: threads(strips.half),
             memories,
             taken: Vec::new(),
             flags: stream.zeros(what, cut.count())?,
@@ -342,7 +347,7 @@ impl<T: OnCuda> Cuda<T> {
         unsafe {
             let pointer = (&raw mut parameters).cast::<c_void>();
             self.stream
-                .launch_early(&blocks.kernel, count, THREADS, &mut [pointer])?;
+                .launch_early(&blocks.kernel, count, blocks.threads, &mut [pointer])?;
         }
         self.medium.swap_memories(&mut blocks.memories);
         Ok(true)
