@@ -5,7 +5,7 @@
 use ripplon::app::offscreen::Offscreen;
 
 /// Frames that are drawn while a scene runs leave nothing behind: what a frame has, textures, buffers, pictures of the run, is let go.
-/// 64 MiB in 1000 frames of 640 × 400 pixels are 67 kB a frame, a sixteenth of one picture. Mesa's software Vulkan before 23.1, which keeps
+/// 64 MiB in 1000 frames of 640 × 400 pixels are 67 kB a frame, a sixteenth of one picture. Mesa's software Vulkan (22.3), which keeps
 /// a copy of a shader a frame (`render/adapter.rs`), grows by 890 MiB; the window draws with OpenGL there, and so does this.
 #[test]
 fn a_thousand_frames_leave_nothing_in_memory() {
