@@ -11,12 +11,13 @@
 //
 // A thread has EACH sites of a column, one above the other, and holds in registers what nobody else reads: the older level, speeds, what layers remember. A warp
 // finds out once a pass what is near its sites and takes the loop that knows no more than that. Sites of a region that nothing valid reaches any more are stepped
-// on, and thrown away. Where a warp has sites with a density or absorption of their own, or with mirrors that are not next to them (wide stencils beside walls,
-// soft edges), it goes on site by site, and what layers remember lies in shared memory too.
+// on, and thrown away. Where a warp has sites with a density or absorption of their own or soft edges, or anything but a speed at orders 6 and 8, which takes
+// more registers than there are, it goes on site by site, and what layers remember lies in shared memory too.
 //
-// Traffic: 4 words a site and pass, 12 more in a corner of layers, each times COLUMNS ROWS over the sites that a block writes. Bound by arithmetic: some 13
-// instructions a plain site and step, 40 in one layer.
+// Traffic: 4 words a site and pass, 12 more in a corner of layers, each times COLUMNS ROWS over the sites that a block writes. By count of the source
+// some 13 instructions a plain site and step and 40 in one layer; what binds has not been profiled.
 #include "fdtd_blocks.cuh"
+
 // A thread's sites in the region of its block
 struct Block {
     const Blocks &p;
