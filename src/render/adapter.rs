@@ -4,7 +4,7 @@ use eframe::egui_wgpu::wgpu;
 use std::sync::Arc;
 
 /// A graphics processor where there is one, the fastest kind first. Where the processor itself draws, OpenGL comes before Vulkan: Mesa's
-/// software Vulkan before 23.1 copies a shader into its pipeline and compiles it anew whenever uniforms that it branches on are bound,
+/// software Vulkan (22.3 was read) copies a shader into its pipeline and compiles it anew whenever uniforms that it branches on are bound,
 /// as those of egui are in every frame, and frees the copies with the pipeline; that is 1 to 2 MB a frame.
 ///
 /// # Errors

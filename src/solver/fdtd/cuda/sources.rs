@@ -1,5 +1,5 @@
 //! The kernels in the binary, made by `kernels/build` from `kernels/fdtd_*.cu`, `kernels/fdtd.cuh` and `kernels/fdtd_vec.cuh`
-//! (`fdtd_step.cu`, `fdtd_torre.cu`, `fdtd_torre_shared.cu`, `fdtd_tiles.cu`, `fdtd_blocks.cu`).
+//! (`fdtd_step.cu`, `fdtd_torre.cu`, `fdtd_torre_shared.cu`, `fdtd_tiles.cu`, `fdtd_blocks.cu` with `fdtd_blocks.cuh`).
 
 use super::torre::{BLOCK, Room, Shape};
 use crate::backend::cuda::manifest::{self, Module};
