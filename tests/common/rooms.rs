@@ -357,7 +357,11 @@ pub fn different_bits(name: &str, scenes: [&Scenario; 2], steps: &[u64]) -> Opti
 
 /// How far a pressure drifts that layers of 3 sites hold in single precision, at a thousandth below the largest step: what noise of height 1 has left after 2·10⁴ steps, 2·10⁵ steps later.
 /// Each step rounds by ε/2 of it, and layers damp the speeds that come of that within some 10 steps: a walk of 6·10⁻⁸ · 10 · √(2·10⁵) = 3·10⁻⁴. Undamped speeds made it 0.2.
-#[allow(dead_code, reason = "processors are tested in their own way")]
+#[allow(
+    dead_code,
+    clippy::cast_precision_loss,
+    reason = "processors are tested in their own way; small numbers"
+)]
 pub fn drift_in_layers(size: &[usize], order: usize, backend: &str, variant: &str) -> f64 {
     let symbol = [4.0, 16.0 / 3.0, 272.0 / 45.0, 2048.0 / 315.0][order / 2 - 1];
     let step = 0.999 * 2.0 / (size.len() as f64 * symbol).sqrt();
