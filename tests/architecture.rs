@@ -420,9 +420,7 @@ const WITHOUT_BOUND: &[(&str, &str)] = &[
     ),
     ("src/backend/simd/portable.rs", "as neon.rs"),
     ("src/backend/simd/wasm.rs", "as neon.rs"),
-    ("src/backend/simd/x86.rs", "as neon.rs"),
     ("src/cli/display.rs", "a library is opened"),
-    ("src/cli/terminal.rs", "a signal is ignored"),
     (
         "tests/hostile/memory.rs",
         "calls are handed on to the system's allocator",

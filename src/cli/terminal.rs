@@ -56,11 +56,14 @@ pub(super) fn ignore_file_size_signal() {
     const FILE_SIZE: c_int = 25;
     /// `SIG_IGN`.
     const IGNORE: usize = 1;
+    /// `SIG_ERR`, for what is no signal.
+    const REFUSED: usize = usize::MAX;
     unsafe extern "C" {
         fn signal(signal: c_int, handler: usize) -> usize;
     }
     // SAFETY: `signal` is called with a signal that can be ignored and with the value that says so; no handler runs.
-    unsafe { signal(FILE_SIZE, IGNORE) };
+    let before = unsafe { signal(FILE_SIZE, IGNORE) };
+    debug_assert_ne!(before, REFUSED, "signal {FILE_SIZE} cannot be ignored");
 }
 
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]

@@ -35,9 +35,16 @@ pub(super) fn layer(mut section: Section<'_>, found: &mut Diagnostics) -> LayerF
     let value = section.get("value", found);
     let mode = section.word("mode", &Mode::ALL, found).unwrap_or(Mode::Set);
     let drive = section.get("drive", found);
+    // One of the two needs the other, but where neither belongs that alone is said.
+    let mut unsaid = Diagnostics::default();
+    let missing = if sets == Sets::Impedance {
+        &mut *found
+    } else {
+        &mut unsaid
+    };
     let pole = (section.has("high") || section.has("corner")).then(|| WallPole {
-        high: section.need("high", "1.0", found),
-        corner: section.need("corner", "1000.0", found),
+        high: section.need("high", "1.0", missing),
+        corner: section.need("corner", "1000.0", missing),
     });
     let given = section.has("shape");
     section.close(found, |key| {

@@ -3,6 +3,7 @@
 use super::{Backend, Kind, METHODS, Method, ParameterSpec, Target, find};
 use crate::backend::host_memory::free as free_memory;
 use crate::backend::ranks;
+use crate::field::Precision;
 use crate::physics::Equation;
 use crate::scene::nearest;
 use crate::scene::{Faults, Objection, Parameter, Scenario, SceneFile, SolverChoice, SolverTable};
@@ -125,10 +126,14 @@ impl SolverTable for Table {
                 units::bytes(free)
             );
             // What follows may look at every site, and is not asked of a grid that is too large.
+            let remedy = match scenario.solver().precision {
+                Precision::Single => "choose a smaller grid",
+                Precision::Double => "choose a smaller grid, or precision = \"single\"",
+            };
             return vec![Objection {
                 key: "grid.size".to_owned(),
                 message,
-                remedy: "choose a smaller grid, or precision = \"single\"".to_owned(),
+                remedy: remedy.to_owned(),
             }];
         }
         let own = (method.objections)(scenario);
@@ -150,7 +155,7 @@ impl SolverTable for Table {
         if !(1.0 / most..=most).contains(&step) {
             objections.push(Objection {
                 key: "time.step".to_owned(),
-                message: format!("Δt = {step:e} is not between {:e} and {most:e}", 1.0 / most),
+                message: format!("Δt = {step:e} is not between {:.0e} and {most:e}", 1.0 / most),
                 remedy: "choose other units, or solver.precision = \"double\"".to_owned(),
             });
             return objections;
@@ -180,6 +185,14 @@ impl SolverTable for Table {
                     remedy: format!("write at most {limit:.6e}, or \"auto\" ({})", advice.because),
                 });
             }
+        }
+        // As `steps_until` rounds it; a step that has faults may be the reason.
+        if let Some(end) = (scenario.time().end).filter(|end| objections.is_empty() && *end > 0.0 && end / step < 0.5) {
+            objections.push(Objection {
+                key: "time.end".to_owned(),
+                message: format!("t = {end} lies before the first step ends, at {step:.6e}: nothing would happen"),
+                remedy: "choose a later end, or a smaller time.step".to_owned(),
+            });
         }
         objections
     }

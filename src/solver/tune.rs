@@ -2,6 +2,7 @@
 //!
 //! An answer is kept for the process, and in one file of the user's cache folder, so that later runs decide the same way without measuring. The key holds all that the speed depends on: method,
 //! size, precision, kind of medium, and by itself the processor, its vectors, threads and this version of the program. Plans are told apart by what `{:?}` writes of them.
+//! An answer says how far its repeated measurements lay apart. Where that is more than [`DISTURBED`] something else ran on the machine: the answer holds for the process, and the next one measures again.
 
 use crate::backend::simd::Level;
 use crate::backend::{machine, threads};
@@ -14,6 +15,9 @@ use std::time::Duration;
 
 /// Bytes of the file beyond which it is begun anew.
 const MOST_BYTES: u64 = 1 << 20;
+
+/// Repeated measurements of one plan differ by less than this share on a machine at rest.
+const DISTURBED: f64 = 0.1;
 
 /// What the speed of plans depends on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +35,15 @@ impl TuningKey {
     }
 }
 
+/// What a measurement found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Fastest<P> {
+    /// The plan that took least time.
+    pub plan: P,
+    /// By what share the measurements of one plan lay apart, the most of those that were repeated.
+    pub scatter: f64,
+}
+
 /// Known answers.
 static KNOWN: Mutex<Vec<(TuningKey, String)>> = Mutex::new(Vec::new());
 
@@ -38,7 +51,7 @@ static KNOWN: Mutex<Vec<(TuningKey, String)>> = Mutex::new(Vec::new());
 pub(super) fn fastest<P: Clone + Debug + Send>(
     key: &TuningKey,
     plans: Vec<P>,
-    measure: impl FnOnce(Vec<P>) -> Option<P> + Send,
+    measure: impl FnOnce(Vec<P>) -> Option<Fastest<P>> + Send,
 ) -> Option<P> {
     fastest_in(file().as_deref(), key, plans, measure)
 }
@@ -47,7 +60,7 @@ fn fastest_in<P: Clone + Debug + Send>(
     file: Option<&Path>,
     key: &TuningKey,
     mut plans: Vec<P>,
-    measure: impl FnOnce(Vec<P>) -> Option<P> + Send,
+    measure: impl FnOnce(Vec<P>) -> Option<Fastest<P>> + Send,
 ) -> Option<P> {
     if plans.len() < 2 {
         return plans.pop();
@@ -61,12 +74,14 @@ fn fastest_in<P: Clone + Debug + Send>(
     }
     // Not under the lock: while a thread of the pool measures, it may be given another question.
     let all = plans.clone();
-    let text = format!("{:?}", threads::run(|| measure(all))?);
+    let found = threads::run(|| measure(all))?;
+    let text = format!("{:?}", found.plan);
     let first = keep(key, text.clone());
     if first == text
+        && found.scatter <= DISTURBED
         && let Some(file) = file
     {
-        write(file, key, &text);
+        write(file, key, &text, found.scatter);
     }
     named(&first)
 }
@@ -97,12 +112,15 @@ fn file() -> Option<PathBuf> {
 fn read(file: &Path, key: &TuningKey) -> Option<String> {
     let bytes = crate::input_file::read(file, MOST_BYTES + (1 << 16)).ok()?;
     let text = String::from_utf8(bytes).ok()?;
-    let answer = |line: &str| Some(line.strip_prefix(&key.0)?.strip_prefix(" = ")?.to_owned());
+    let answer = |line: &str| {
+        let (plan, _) = line.strip_prefix(&key.0)?.strip_prefix(" = ")?.rsplit_once(" ± ")?;
+        Some(plan.to_owned())
+    };
     text.lines().find_map(answer)
 }
 
 /// A cache that cannot be written is no fault: the next run measures again.
-fn write(file: &Path, key: &TuningKey, answer: &str) {
+fn write(file: &Path, key: &TuningKey, answer: &str, scatter: f64) {
     if let Some(folder) = file.parent() {
         let _ = std::fs::create_dir_all(folder);
     }
@@ -115,7 +133,7 @@ fn write(file: &Path, key: &TuningKey, answer: &str) {
     };
     if let Ok(mut file) = options.open(file) {
         // One call, so that lines of several programs do not mix.
-        let _ = file.write_all(format!("{} = {answer}\n", key.0).as_bytes());
+        let _ = file.write_all(format!("{} = {answer} ± {scatter:.3}\n", key.0).as_bytes());
     }
 }
 
@@ -125,7 +143,7 @@ pub(super) fn quickest<P>(
     plans: Vec<P>,
     longest: Duration,
     mut seconds: impl FnMut(&P, u32) -> Option<f64>,
-) -> Option<P> {
+) -> Option<Fastest<P>> {
     let start = Instant::now();
     let mut timed: Vec<(f64, P)> = Vec::new();
     for plan in plans {
@@ -138,13 +156,20 @@ pub(super) fn quickest<P>(
     timed.sort_by(|a, b| a.0.total_cmp(&b.0));
     // Other programs disturb: the two best run once more.
     timed.truncate(2);
+    let mut scatter = 0.0f64;
     for (least, plan) in &mut timed {
         if let Some(again) = seconds(plan, 2) {
+            scatter = scatter.max(apart(*least, again));
             *least = least.min(again);
         }
     }
-    let first = timed.into_iter().min_by(|a, b| a.0.total_cmp(&b.0));
-    first.map(|(_, plan)| plan)
+    let (_, plan) = timed.into_iter().min_by(|a, b| a.0.total_cmp(&b.0))?;
+    Some(Fastest { plan, scatter })
+}
+
+/// By what share of the smaller one two times differ.
+pub(super) fn apart(one: f64, other: f64) -> f64 {
+    (one - other).abs() / one.min(other)
 }
 
 /// The least time a step of `passes` passes of `steps` steps.
@@ -169,23 +194,64 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("below").join("plans");
         let key = TuningKey::new("test", &("first", 3));
-        let asked = |key: &TuningKey, answer: u32| fastest_in(Some(&file), key, vec![1, 2, 3], |_| Some(answer));
+        let asked = |key: &TuningKey, plan: u32| {
+            fastest_in(Some(&file), key, vec![1, 2, 3], |_| {
+                Some(Fastest { plan, scatter: 0.02 })
+            })
+        };
         assert_eq!(asked(&key, 2), Some(2));
         assert_eq!(asked(&key, 3), Some(2), "measured again");
         // What another process wrote is read; what is no plan any more is not.
         let other = TuningKey::new("test", &("second", 3));
-        write(&file, &other, "3");
+        write(&file, &other, "3", 0.02);
         assert_eq!(asked(&other, 1), Some(3));
         let stale = TuningKey::new("test", &("third", 3));
-        write(&file, &stale, "77");
+        write(&file, &stale, "77", 0.02);
         assert_eq!(asked(&stale, 1), Some(1));
         assert_ne!(key, other);
     }
 
     #[test]
+    fn an_answer_of_a_machine_at_work_is_not_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("plans");
+        let key = |name: &str| TuningKey::new("test", &("at work", name));
+        let found = |name: &str, scatter: f64| {
+            let plan = 2;
+            fastest_in(Some(&file), &key(name), vec![1, 2, 3], |_| {
+                Some(Fastest { plan, scatter })
+            })
+        };
+        assert_eq!(found("busy", 0.3), Some(2));
+        // For the process, so that all its runs decide alike, and no longer.
+        assert_eq!(recall(&key("busy")).as_deref(), Some("2"));
+        assert_eq!(read(&file, &key("busy")), None);
+        assert_eq!(found("quiet", 0.03), Some(2));
+        assert_eq!(read(&file, &key("quiet")).as_deref(), Some("2"));
+        // What was written before answers said so may have been measured on any machine.
+        let old = format!("{} = 3\n", key("old").0);
+        std::fs::write(&file, old).unwrap();
+        assert_eq!(read(&file, &key("old")), None);
+    }
+
+    #[test]
+    fn what_is_measured_twice_says_how_far_it_lies_apart() {
+        let found = |second: f64| {
+            let mut times = [2.0, 1.0, 3.0, second, 2.0].into_iter();
+            quickest(vec!['a', 'b', 'c'], Duration::MAX, |_, _| times.next()).unwrap()
+        };
+        assert_eq!(found(1.05).plan, 'b');
+        assert!((found(1.05).scatter - 0.05).abs() < 1e-12);
+        assert!((found(0.8).scatter - 0.25).abs() < 1e-12);
+        // The second look was the slow one, by chance.
+        assert_eq!(found(9.0).plan, 'b');
+        assert!(found(9.0).scatter > DISTURBED);
+    }
+
+    #[test]
     fn one_plan_is_not_measured_and_none_is_none() {
         let key = TuningKey::new("test", &"alone");
-        let never = |_| -> Option<u32> { unreachable!("nothing to choose from") };
+        let never = |_| -> Option<Fastest<u32>> { unreachable!("nothing to choose from") };
         assert_eq!(fastest_in(None, &key, vec![7], never), Some(7));
         assert_eq!(fastest_in(None, &key, Vec::new(), never), None);
     }
@@ -193,8 +259,9 @@ mod tests {
     #[test]
     fn the_least_time_wins_and_what_cannot_be_tried_is_left_out() {
         let seconds = |plan: &i32, _| (*plan != 4).then(|| f64::from((*plan - 2).abs()));
-        assert_eq!(quickest(vec![5, 4, 3, 1, 2], Duration::MAX, seconds), Some(2));
-        assert_eq!(quickest(vec![5, 2], Duration::ZERO, seconds), Some(5));
-        assert_eq!(quickest(vec![4], Duration::MAX, seconds), None);
+        let plan = |plans, longest| quickest(plans, longest, seconds).map(|found| found.plan);
+        assert_eq!(plan(vec![5, 4, 3, 1, 2], Duration::MAX), Some(2));
+        assert_eq!(plan(vec![5, 2], Duration::ZERO), Some(5));
+        assert_eq!(plan(vec![4], Duration::MAX), None);
     }
 }

@@ -12,6 +12,7 @@ mod pairs;
 mod room;
 mod sound;
 mod theory;
+mod tolerances;
 
 use num_complex::Complex64;
 use ripplon::engine::{Engine, Verdict};

@@ -142,3 +142,32 @@ fn faults_name_the_key_that_somebody_wrote() {
     let shown = rendered(&other);
     assert!(shown.contains("use trotter") && !shown.contains("fdtd"), "{shown}");
 }
+
+#[test]
+fn a_run_of_no_step_is_a_fault() {
+    let short = with(FREE, "end = 1.0", "end = 1e-9");
+    assert_eq!(keys(&short), ["time.end"]);
+    assert!(
+        rendered(&short).contains("before the first step ends"),
+        "{}",
+        rendered(&short)
+    );
+    // Half a step is rounded up, as runs do.
+    assert!(read(&with(FREE, "end = 1.0", "end = 0.005")).is_ok());
+}
+
+#[test]
+fn faults_show_numbers_as_people_write_them() {
+    let tiny = "\n[[layer]]\nsets = \"absorption\"\nshape = \"everywhere\"\nvalue = \"-1e-200\"\n";
+    let shown = rendered(&(SOUND.to_owned() + tiny));
+    assert!(shown.contains("-1e-200"), "{shown}");
+    let large = rendered(&with(FREE, "spacing = 0.5", "spacing = 1e31"));
+    assert!(large.contains("between 1e-30 and 1e30"), "{large}");
+    // What a potential has nothing to do with is not asked for.
+    let high = "\n[[layer]]\nsets = \"potential\"\nshape = \"everywhere\"\nvalue = 1.0\nhigh = 2.0\n";
+    let shown = rendered(&(FREE.to_owned() + high));
+    assert!(
+        shown.contains("only an impedance") && !shown.contains("corner: is missing"),
+        "{shown}"
+    );
+}

@@ -212,6 +212,7 @@ pub unsafe trait Lanes: Copy {
     #[must_use]
     #[inline(always)]
     unsafe fn shifted(self, after: Self, by: usize) -> Self {
+        debug_assert!(by <= Self::N, "by {by} lanes");
         let mut both = [Self::Element::default(); 2 * MOST_LANES];
         // SAFETY: 2N elements have room, and by + N ≤ 2N; instructions are the trait's contract.
         unsafe {

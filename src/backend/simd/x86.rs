@@ -25,15 +25,17 @@ pub struct Avx2F32(__m256);
 #[derive(Clone, Copy, Debug)]
 pub struct Avx2F64(__m256d);
 
-/// Bits of the lowest `count` lanes, at most 16.
+/// Bits of the lowest `count` of so many lanes.
 #[inline(always)]
-fn lowest(count: usize) -> u32 {
+fn lowest(count: usize, lanes: usize) -> u32 {
+    debug_assert!(count <= lanes, "{count} of {lanes} lanes");
     (1 << count) - 1
 }
 
 /// All bits of the lowest `count` of 8 lanes.
 #[inline(always)]
 unsafe fn lowest_f32(count: usize) -> __m256i {
+    debug_assert!(count <= 8, "{count} of 8 lanes");
     // SAFETY: the caller has the instructions; registers alone are touched.
     unsafe {
         _mm256_cmpgt_epi32(
@@ -46,6 +48,7 @@ unsafe fn lowest_f32(count: usize) -> __m256i {
 /// All bits of the lowest `count` of 4 lanes.
 #[inline(always)]
 unsafe fn lowest_f64(count: usize) -> __m256i {
+    debug_assert!(count <= 4, "{count} of 4 lanes");
     // SAFETY: the caller has the instructions; registers alone are touched.
     unsafe { _mm256_cmpgt_epi64(_mm256_set1_epi64x(count as i64), _mm256_setr_epi64x(0, 1, 2, 3)) }
 }
@@ -91,12 +94,12 @@ unsafe impl Lanes for Avx512F32 {
     #[inline(always)]
     unsafe fn load_some(from: *const f32, count: usize) -> Self {
         // SAFETY: the caller has the instructions, and `count` numbers to read there; other lanes are not touched.
-        unsafe { Self(_mm512_maskz_loadu_ps(lowest(count) as __mmask16, from)) }
+        unsafe { Self(_mm512_maskz_loadu_ps(lowest(count, Self::N) as __mmask16, from)) }
     }
     #[inline(always)]
     unsafe fn store_some(self, to: *mut f32, count: usize) {
         // SAFETY: the caller has the instructions, and room for `count` numbers there; other lanes are not touched.
-        unsafe { _mm512_mask_storeu_ps(to, lowest(count) as __mmask16, self.0) }
+        unsafe { _mm512_mask_storeu_ps(to, lowest(count, Self::N) as __mmask16, self.0) }
     }
     #[inline(always)]
     unsafe fn splat(value: f32) -> Self {
@@ -156,6 +159,7 @@ unsafe impl Lanes for Avx512F32 {
     }
     #[inline(always)]
     unsafe fn shifted(self, after: Self, by: usize) -> Self {
+        debug_assert!(by <= Self::N, "by {by} lanes");
         // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe {
             let first = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
@@ -229,12 +233,12 @@ unsafe impl Lanes for Avx512F64 {
     #[inline(always)]
     unsafe fn load_some(from: *const f64, count: usize) -> Self {
         // SAFETY: the caller has the instructions, and `count` numbers to read there; other lanes are not touched.
-        unsafe { Self(_mm512_maskz_loadu_pd(lowest(count) as __mmask8, from)) }
+        unsafe { Self(_mm512_maskz_loadu_pd(lowest(count, Self::N) as __mmask8, from)) }
     }
     #[inline(always)]
     unsafe fn store_some(self, to: *mut f64, count: usize) {
         // SAFETY: the caller has the instructions, and room for `count` numbers there; other lanes are not touched.
-        unsafe { _mm512_mask_storeu_pd(to, lowest(count) as __mmask8, self.0) }
+        unsafe { _mm512_mask_storeu_pd(to, lowest(count, Self::N) as __mmask8, self.0) }
     }
     #[inline(always)]
     unsafe fn splat(value: f64) -> Self {
@@ -294,6 +298,7 @@ unsafe impl Lanes for Avx512F64 {
     }
     #[inline(always)]
     unsafe fn shifted(self, after: Self, by: usize) -> Self {
+        debug_assert!(by <= Self::N, "by {by} lanes");
         // SAFETY: the caller has the instructions; registers alone are touched.
         unsafe {
             let first = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);

@@ -424,7 +424,8 @@ impl Builder<'_> {
             return true;
         };
         let limit = limit(level).unwrap_or_default();
-        let message = format!("it is {level} at site {:?}, and must be {limit}", &site[..grid.rank()]);
+        let shown = super::super::write::float(level);
+        let message = format!("it is {shown} at site {:?}, and must be {limit}", &site[..grid.rank()]);
         let (key, remedy) = if matches!(layer.value, Value::Expression(_)) {
             (
                 "value",

@@ -212,7 +212,7 @@ impl<'a> Builder<'a> {
         let good = (1.0 / most..=most).contains(&number);
         if !good {
             let message = format!(
-                "{} is not between {:e} and {most:e}",
+                "{} is not between {:.0e} and {most:e}",
                 super::write::float(number),
                 1.0 / most
             );

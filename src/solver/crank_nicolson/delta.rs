@@ -10,7 +10,7 @@ use super::propagator::Propagator;
 use crate::backend::simd::{Level, Vectors};
 use crate::platform::Instant;
 use crate::solver::clock::RunClock;
-use crate::solver::tune::{self, TuningKey};
+use crate::solver::tune::{self, Fastest, TuningKey};
 
 /// Rows of the line that is measured; its coefficients fill a second-level cache several times.
 const ROWS: usize = 1 << 16;
@@ -45,8 +45,8 @@ pub(super) fn delta<T: Vectors>(level: Level) -> f64 {
     tune::fastest(&key, TRIED.to_vec(), |_| measured::<T>(level)).unwrap_or(1.0)
 }
 
-/// The fastest of [`TRIED`], each by its best time.
-fn measured<T: Vectors>(level: Level) -> Option<f64> {
+/// The fastest of [`TRIED`], each by its best time; what the best times of the first and the second half of the turns differ by is their scatter.
+fn measured<T: Vectors>(level: Level) -> Option<Fastest<f64>> {
     let mut lines: Vec<Partitioned<T>> = TRIED
         .iter()
         .map(|factor| {
@@ -63,17 +63,22 @@ fn measured<T: Vectors>(level: Level) -> Option<f64> {
             line
         })
         .collect();
-    let mut best = [f64::INFINITY; TRIED.len()];
+    let mut halves = [[f64::INFINITY; TRIED.len()]; 2];
     // Turn by turn, so that what else runs on the machine hits all alike.
-    for _ in 0..8 {
-        for (line, best) in lines.iter_mut().zip(&mut best) {
+    for turn in 0..8 {
+        for (line, best) in lines.iter_mut().zip(&mut halves[turn / 4]) {
             let start = Instant::now();
             line.advance(&RunClock::new(0.1), 2);
             *best = best.min(start.elapsed().as_secs_f64());
         }
     }
-    let fastest = (0..TRIED.len()).min_by(|a, b| best[*a].total_cmp(&best[*b]));
-    fastest.map(|place| TRIED[place])
+    let [early, late] = halves;
+    let best = |place: usize| early[place].min(late[place]);
+    let fastest = (0..TRIED.len()).min_by(|a, b| best(*a).total_cmp(&best(*b)));
+    fastest.map(|place| Fastest {
+        plan: TRIED[place],
+        scatter: tune::apart(early[place], late[place]),
+    })
 }
 
 #[cfg(test)]

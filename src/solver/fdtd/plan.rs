@@ -13,7 +13,7 @@ use super::walls::Walls;
 use crate::backend::simd::{Aligned, Vectors};
 use crate::grid::Grid;
 use crate::solver::Taps;
-use crate::solver::tune::{self, TuningKey, least_time, quickest};
+use crate::solver::tune::{self, Fastest, TuningKey, least_time, quickest};
 use std::time::Duration;
 
 /// Size of the diamonds and steps of a tower.
@@ -109,7 +109,7 @@ pub(super) fn fastest<T: Vectors>(lattice: &Lattice, given: Given, open: bool) -
 }
 
 /// The fastest of some ways on fewer rows of the same length, one speed and edges that reflect; `None` where the sample finds no memory.
-fn measure<T: Vectors>(lattice: &Lattice, ways: Vec<Candidate>) -> Option<Candidate> {
+fn measure<T: Vectors>(lattice: &Lattice, ways: Vec<Candidate>) -> Option<Fastest<Candidate>> {
     let trial = sample::<T>(lattice);
     let values = trial.lattice.values();
     let (mut now, mut old) = (

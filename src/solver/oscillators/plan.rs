@@ -9,7 +9,7 @@ use super::springs::{Masses, Springs};
 use crate::backend::simd::Vectors;
 use crate::grid::Grid;
 use crate::solver::tiling::{LEAST_MEASURED, LONGEST, Plan, cut, sample};
-use crate::solver::tune::{self, TuningKey, least_time, quickest};
+use crate::solver::tune::{self, Fastest, TuningKey, least_time, quickest};
 
 /// The plan for a grid: of what a scene leaves open, the candidate that takes least time on a part of the grid.
 pub(super) fn fastest<T: Vectors>(
@@ -38,7 +38,7 @@ pub(super) fn fastest<T: Vectors>(
 }
 
 /// The fastest of some plans, on a part of the grid without layers.
-fn measure<T: Vectors>(grid: &Grid, masses: &Masses, order: u32, plans: Vec<Plan>) -> Option<Plan> {
+fn measure<T: Vectors>(grid: &Grid, masses: &Masses, order: u32, plans: Vec<Plan>) -> Option<Fastest<Plan>> {
     let part = sample(grid, size_of::<T>());
     let masses = masses.blank(&part);
     // A tenth of the limit; any Δt takes the same time.

@@ -8,7 +8,7 @@ use super::{Blocked, Blockwise};
 use crate::backend::simd::Level;
 use crate::physics::Sets;
 use crate::solver::tiling::{LEAST_MEASURED, LONGEST, Plan, cut, sample};
-use crate::solver::tune::{self, TuningKey, least_time, quickest};
+use crate::solver::tune::{self, Fastest, TuningKey, least_time, quickest};
 
 /// Smaller grids stay in a core's caches, where blocks take less time than passes with registers of 64 bytes, and more with narrower ones.
 const LEAST_OPEN: usize = 1 << 15;
@@ -55,7 +55,7 @@ pub(in super::super) fn fastest<T: Blockwise>(
 }
 
 /// The fastest of some ways.
-fn measure<T: Blockwise>(problem: &Problem, ways: Vec<Way>) -> Option<Way> {
+fn measure<T: Blockwise>(problem: &Problem, ways: Vec<Way>) -> Option<Fastest<Way>> {
     let grid = sample(&problem.grid, size_of::<T>());
     let (blocks, sweeps) = (Scheme::new::<T>(problem, true), Scheme::new::<T>(problem, false));
     let mut trial: Option<Blocked<T>> = None;
