@@ -60,8 +60,7 @@ fn guide_sends_back(scenario: &Scenario) -> anyhow::Result<Option<String>> {
         ""
     };
     Ok(Some(format!(
-        "obstacles in a guide bind waves: its absorbing layers of {width} sites are made so that these cannot grow, and send back up to {:.1} % of waves of 8 to 80 sites at 0 to 60° to the normal{more}",
-        100.0 * most
+        "obstacles in a guide bind waves: its absorbing layers of {width} sites are made so that these cannot grow, and send back up to {most:.0e} of the amplitude of waves of 8 to 80 sites at 0 to 60° to the normal{more}"
     )))
 }
 

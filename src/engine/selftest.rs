@@ -201,11 +201,14 @@ impl Check {
 /// Every combination of the table that has a reference, with each order, and the ranks and trials that it takes.
 #[must_use]
 pub fn cases(wanted: impl Fn(Backend) -> bool) -> Vec<(Case, usize, Trial)> {
-    cases_among(wanted, |_, _| true)
+    cases_among(wanted, |_, _, _| true)
 }
 
 /// As [`cases`], of those only that are `chosen`; scenes of others are not even read.
-fn cases_among(wanted: impl Fn(Backend) -> bool, chosen: impl Fn(&Case, Trial) -> bool) -> Vec<(Case, usize, Trial)> {
+fn cases_among(
+    wanted: impl Fn(Backend) -> bool,
+    chosen: impl Fn(&Case, usize, Trial) -> bool,
+) -> Vec<(Case, usize, Trial)> {
     let mut all = Vec::new();
     for method in METHODS.iter().filter(|method| has_reference(method)) {
         let mut known: Vec<Case> = Vec::new();
@@ -220,7 +223,7 @@ fn cases_among(wanted: impl Fn(Backend) -> bool, chosen: impl Fn(&Case, Trial) -
             for &rank in case.method.ranks {
                 let takes = |trial: &Trial| {
                     trial.concerns(method.equation)
-                        && chosen(&case, *trial)
+                        && chosen(&case, rank, *trial)
                         && solver::read_scene_text(&trial.scene(&case, rank, STEP), None, &[]).is_ok()
                 };
                 all.extend(Trial::ALL.into_iter().filter(takes).map(|trial| (case, rank, trial)));

@@ -8,11 +8,14 @@ use crate::solver::{self, Backend};
 use num_complex::Complex64;
 use std::sync::Arc;
 
-const STEPS: u32 = if cfg!(miri) { 2 } else { 5 };
+const STEPS: u32 = if cfg!(miri) { 1 } else { 5 };
 
-/// What is looked at: under an interpreter, which takes long for each, the trial with most loops of its own, at each method's highest order.
-fn chosen(case: &Case, trial: Trial) -> bool {
+/// What is looked at: under an interpreter, which takes long for each, planes (whose loops are those of space but for the outermost), the trial with most loops of its own, and each method's highest order.
+fn chosen(case: &Case, rank: usize, trial: Trial) -> bool {
     if cfg!(miri) {
+        if rank != 2 && case.method.ranks.contains(&2) {
+            return false;
+        }
         let most = match case.method.equation {
             Equation::Acoustic => Trial::Guide,
             Equation::Schrodinger => Trial::Absorb,
@@ -25,14 +28,14 @@ fn chosen(case: &Case, trial: Trial) -> bool {
 /// The text of a trial on a grid that is no multiple of a vector or block, with detectors of every kind that has a loop of its own.
 fn scene(case: &Case, rank: usize, trial: Trial) -> String {
     const SIZES: [&str; 3] = if cfg!(miri) {
-        ["[17]", "[9, 7]", "[6, 4, 5]"]
+        ["[17]", "[7, 6]", "[6, 4, 5]"]
     } else {
         ["[37]", "[13, 11]", "[9, 7, 8]"]
     };
     // Periodic axes take pairs of sites.
     const EVEN: [&str; 3] = ["[38]", "[14, 10]", "[10, 6, 8]"];
     const CENTERS: [&str; 3] = if cfg!(miri) {
-        ["[8.0]", "[4.0, 3.0]", "[3.0, 2.0, 2.0]"]
+        ["[8.0]", "[3.0, 3.0]", "[3.0, 2.0, 2.0]"]
     } else {
         ["[18.0]", "[6.0, 5.0]", "[4.0, 3.0, 4.0]"]
     };
@@ -41,7 +44,14 @@ fn scene(case: &Case, rank: usize, trial: Trial) -> String {
         Some(("size", _)) => format!("size = {}", SIZES[rank - 1]),
         Some(("center", _)) => format!("center = {}", CENTERS[rank - 1]),
         Some(("absorb_width", _)) => "absorb_width = 2".to_owned(),
-        Some(("min", _)) => format!("min = {}", ["[5.0]", "[5.0, 4.0]", "[2.0, 2.0, 2.0]"][rank - 1]),
+        Some(("min", _)) => format!(
+            "min = {}",
+            [
+                "[5.0]",
+                if cfg!(miri) { "[3.0, 2.0]" } else { "[5.0, 4.0]" },
+                "[2.0, 2.0, 2.0]"
+            ][rank - 1]
+        ),
         Some(("max", _)) => format!("max = {}", ["[8.0]", "[8.0, 6.0]", "[3.0, 4.0, 5.0]"][rank - 1]),
         _ => line.to_owned(),
     };
@@ -67,7 +77,7 @@ fn scene(case: &Case, rank: usize, trial: Trial) -> String {
 #[test]
 fn tiny_grids_agree_with_the_plainest_variant() {
     let mut ran = 0;
-    let single = |case: &Case, trial| case.precision == Precision::Single && chosen(case, trial);
+    let single = |case: &Case, rank, trial| case.precision == Precision::Single && chosen(case, rank, trial);
     for (case, rank, trial) in cases_among(|backend| backend == Backend::Cpu, single) {
         let run = |case: &Case| -> (Vec<Complex64>, f64) {
             let text = scene(case, rank, trial);
@@ -92,5 +102,5 @@ fn tiny_grids_agree_with_the_plainest_variant() {
         }
         ran += 1;
     }
-    assert!(ran > if cfg!(miri) { 15 } else { 100 }, "{ran}");
+    assert!(ran > if cfg!(miri) { 8 } else { 100 }, "{ran}");
 }

@@ -17,8 +17,9 @@
 //! In a guide with obstacles ([`Surroundings::GuideWithObstacles`]) nothing may be gained at all, for what is bound there would grow for ever. A layer takes power from every wave, travelling or
 //! decaying, if Im F ≤ 0 for 0 < ω < π/Δt and all κ ≥ 0, where F = (p₀ − p₋₁)/p₋₁ is its answer to the first site outside. Three things bring that about. Sites take σ from `lag` sites further
 //! inside: what feeds decaying waves in stretched coordinates is the mass that sites have across the layer, what takes from them the flux through faces, and for short waves the two must not
-//! cancel to rounding at the border, where σ begins. α = 0.08 (1 − ξ²/2) c/a and σ = 9 ξ⁴ c/a: the part that the closed end sends back of long waves, e^(−2κL), has a phase
-//! that is then bounded. And a damping of the pressure, γ = [`leak`], covers what is left next to the cutoff. The price is reflection, and thin layers pay most of it; it falls with the layer's width
+//! cancel to rounding at the border, where σ begins. α = 0.06 (1 − ξ³/5) c/a and σ = (2 + 0.55 L/a) ξᵖ c/a, p = 4 − 12a/L but at least 2.8: the part that the closed end sends back of long waves, e^(−2κL), has a
+//! phase that is then bounded. And a damping of the pressure, γ = [`leak`], covers what is left next to the cutoff. It rises with ξ⁶, since waves next to the cutoff fill the layer and all others meet
+//! it after σ has taken them; the same damping at all sites sends long, grazing waves back, −33 dB with 20 sites. The rest of the price is reflection in thin layers; it falls with the layer's width
 //! (`ripplon bench --reflection`). `tests/acoustic/operator.rs` has the eigenvalues: none beyond 1 in guides with obstacles from 3 sites on, at every order.
 //!
 //! This is the staggered first-order system (velocity and pressure) with its memories, differenced once in time: pⁿ⁺¹ − 2pⁿ + pⁿ⁻¹ = λ²ΣZ.
@@ -52,23 +53,27 @@ fn damped(width: f64) -> f64 {
 
 /// Sites by which σ at a site lags behind that at faces, in a layer of `width` sites of a guide with obstacles.
 fn lag(width: f64) -> f64 {
-    (6.0 / (width * width)).min(0.5)
+    (5.2 / width).powi(4).min(0.25)
 }
 
-/// γΔt of the sites of a layer of `width` sites for a Courant number: the damping of the pressure in a guide with obstacles.
+/// γΔt of the sites of a layer of `width` sites for a Courant number, the outermost first: the damping of the pressure in a guide with obstacles.
 ///
-/// A quarter more at least than the discrete layer of order 2 needs to take power from every wave, at any Δt, in guides up to 100 sites wide, and from 6 sites on up to 1000. The last factor
-/// is for small Δt: at large ones, what the layer remembers loses that much by itself.
+/// A tenth more at least than the discrete layer of order 2 needs to take power from every wave, at any Δt, in guides up to 1000 sites wide. The second factor and the last part
+/// are for small Δt: at large ones, what the layer remembers loses that much by itself.
 #[expect(clippy::cast_precision_loss, reason = "widths are small")]
-pub fn leak(surroundings: Surroundings, width: usize, courant: f64) -> f64 {
-    let (width, courant) = (width as f64, courant.abs());
-    match surroundings {
-        Surroundings::GuideWithObstacles => {
-            let small_steps = 1.0 + 1.5 * (-(courant / 0.15).powi(2)).exp();
-            courant * (0.1 / (width * width) * small_steps + 0.15 * (4.0 / width).powi(6))
-        }
-        Surroundings::Open | Surroundings::Guide => 0.0,
+pub fn leak(surroundings: Surroundings, width: usize, courant: f64) -> Vec<f64> {
+    let (own, courant) = (width as f64, courant.abs());
+    if surroundings != Surroundings::GuideWithObstacles {
+        return vec![0.0; width];
     }
+    let small_steps = 1.0 + 3.0 * (-(courant / 0.15).powi(2)).exp();
+    let most = (9.0 / (own.powi(3) + 1500.0) + 0.55 * (4.0 / own).powi(6)) * small_steps
+        + 1.2e-4 * (-(courant / 0.05).powi(2)).exp();
+    let least = (10.0 / (own * own)).min(1.0);
+    let part = |site: usize| (own - 0.5 - site as f64) / own;
+    (0..width)
+        .map(|site| courant * most * (least + (1.0 - least) * part(site).powi(6)))
+        .collect()
 }
 
 /// σ and α, in c/a, at a part of a layer's width; α is 0 at the `outermost` sites.
@@ -83,7 +88,15 @@ fn profile(part: f64, width: f64, outermost: bool, surroundings: Surroundings) -
     match surroundings {
         Surroundings::Open => [-5.0 * damped(width).ln() / (2.0 * width) * part.powi(4), 0.0],
         Surroundings::Guide => [5.6 * part.powi(3), shift(0.03)],
-        Surroundings::GuideWithObstacles => [9.0 * part.powi(4), shift(0.08)],
+        Surroundings::GuideWithObstacles => {
+            let rise = (4.0 - 12.0 / width).max(2.8);
+            let alpha = if outermost {
+                0.0
+            } else {
+                0.06 * (1.0 - part.powi(3) / 5.0)
+            };
+            [(2.0 + 0.55 * width) * part.powf(rise), alpha]
+        }
     }
 }
 

@@ -110,8 +110,15 @@ impl Lattice {
     /// Whether site `at` of an axis lies in one of its absorbing layers.
     #[must_use]
     pub fn absorbs_at(&self, axis: usize, at: usize) -> bool {
-        let (own, width) = (self.first[axis] + at, self.absorb_width);
-        self.is_absorbing(axis) && (own < width || own + width >= self.whole[axis])
+        self.place_in_layer(axis, at).is_some()
+    }
+
+    /// The place of site `at` of an axis in its absorbing layer, 0 outermost; `None` outside of layers.
+    #[must_use]
+    pub fn place_in_layer(&self, axis: usize, at: usize) -> Option<usize> {
+        let own = self.first[axis] + at;
+        let place = own.min(self.whole[axis] - 1 - own);
+        (self.is_absorbing(axis) && place < self.absorb_width).then_some(place)
     }
 
     /// Number of rows.

@@ -287,10 +287,8 @@ impl<'a> Leak<'a> {
             return;
         };
         let (size, width) = (self.lattice.size, self.lattice.absorb_width);
-        let crossed = [1, 2]
-            .into_iter()
-            .filter(|axis| self.lattice.absorbs_at(*axis, at[axis - 1]))
-            .count();
+        let place = |axis: usize, at: usize| self.lattice.place_in_layer(axis, at);
+        let crossed = [1, 2].map(|axis| place(axis, at[axis - 1]));
         let mut speed = vec![acoustic.speed; out.len()];
         if self.scenario.medium().has(Sets::Speed) {
             let [j, k] = self.domain.row(at[0], at[1]);
@@ -299,10 +297,16 @@ impl<'a> Leak<'a> {
                 .speed_row(acoustic.speed, j, k, 0..size[0], &mut speed);
             self.domain.fill_ends(&mut speed);
         }
+        // Rows of one speed ask for one layer.
+        let mut known = (f64::NAN, Vec::new());
         for (i, (value, speed)) in out.iter_mut().zip(&speed).enumerate() {
-            let layers = f64::from(u8::try_from(crossed).unwrap_or(0) + u8::from(self.lattice.absorbs_at(0, i)));
-            if layers > 0.0 {
-                *value += layers * leak(Surroundings::GuideWithObstacles, width, speed * self.ratio);
+            let layers = [place(0, i), crossed[0], crossed[1]];
+            if layers.iter().any(Option::is_some) {
+                let courant = speed * self.ratio;
+                if known.0 != courant {
+                    known = (courant, leak(Surroundings::GuideWithObstacles, width, courant));
+                }
+                *value += layers.into_iter().flatten().map(|site| known.1[site]).sum::<f64>();
             }
         }
     }
