@@ -201,13 +201,13 @@ impl Check {
 /// Every combination of the table that has a reference, with each order, and the ranks and trials that it takes.
 #[must_use]
 pub fn cases(wanted: impl Fn(Backend) -> bool) -> Vec<(Case, usize, Trial)> {
-    cases_among(wanted, |_, _, _| true)
+    cases_among(wanted, |case, rank, trial| Some(trial.scene(case, rank, STEP)))
 }
 
-/// As [`cases`], of those only that are `chosen`; scenes of others are not even read.
+/// As [`cases`], of those only whose scene is `written` and taken.
 fn cases_among(
     wanted: impl Fn(Backend) -> bool,
-    chosen: impl Fn(&Case, usize, Trial) -> bool,
+    written: impl Fn(&Case, usize, Trial) -> Option<String>,
 ) -> Vec<(Case, usize, Trial)> {
     let mut all = Vec::new();
     for method in METHODS.iter().filter(|method| has_reference(method)) {
@@ -223,8 +223,8 @@ fn cases_among(
             for &rank in case.method.ranks {
                 let takes = |trial: &Trial| {
                     trial.concerns(method.equation)
-                        && chosen(&case, rank, *trial)
-                        && solver::read_scene_text(&trial.scene(&case, rank, STEP), None, &[]).is_ok()
+                        && written(&case, rank, *trial)
+                            .is_some_and(|text| solver::read_scene_text(&text, None, &[]).is_ok())
                 };
                 all.extend(Trial::ALL.into_iter().filter(takes).map(|trial| (case, rank, trial)));
             }
