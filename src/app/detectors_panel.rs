@@ -46,6 +46,7 @@ pub fn show(ui: &mut Ui, file: &mut SceneFile) -> Option<SoundWish> {
             every: None,
             reading: Reading::Itself,
             over: None,
+            direction: Vec::new(),
         });
     }
     wish
@@ -201,6 +202,7 @@ fn measures(region: &RegionFile, rank: usize, sound: bool) -> Vec<Measure> {
             Measure::Flux => at_line || (rank == 1 && at_point),
             Measure::Probability => !sound,
             Measure::Energy | Measure::Pressure => sound,
+            Measure::Velocity => sound && at_point,
             Measure::Peak => true,
         })
         .collect()
@@ -245,6 +247,15 @@ fn body(ui: &mut Ui, detector: &mut DetectorFile, extent: &[f64], sound: bool) {
     row(ui, "Measure", "What it records at every step.", |ui| {
         choice(ui, "Measure", &mut detector.measure, all)
     });
+    if detector.measure != Some(Measure::Velocity) {
+        detector.direction.clear();
+    } else if rank > 1 {
+        if detector.direction.len() != rank {
+            detector.direction = vec![0.0; rank];
+            detector.direction[0] = 1.0;
+        }
+        point(ui, "Direction", &mut detector.direction, 0.01);
+    }
     reading_rows(ui, detector, sound);
 }
 
@@ -312,6 +323,7 @@ mod tests {
             every: None,
             reading: Reading::Itself,
             over: None,
+            direction: Vec::new(),
         };
         SceneFile {
             detectors: vec![detector("a"), detector("b")],

@@ -113,6 +113,7 @@ impl Document {
         as_written.notes.clone_from(&self.saved.notes);
         as_written.theories.clone_from(&self.saved.theories);
         as_written.sweep.clone_from(&self.saved.sweep);
+        as_written.room.clone_from(&self.saved.room);
         Checks {
             own_step: self.has_own_step(),
             edited: as_written != self.saved,

@@ -17,6 +17,7 @@ const THUMBNAILS: &[(&str, &[u8])] = &[
         include_bytes!("../../assets/thumbnails/aharonov-bohm.png"),
     ),
     ("anderson", include_bytes!("../../assets/thumbnails/anderson.png")),
+    ("autofocus", include_bytes!("../../assets/thumbnails/autofocus.png")),
     ("beats", include_bytes!("../../assets/thumbnails/beats.png")),
     (
         "bloch-oscillation",
@@ -75,6 +76,8 @@ const THUMBNAILS: &[(&str, &[u8])] = &[
         include_bytes!("../../assets/thumbnails/loschmidt-echo.png"),
     ),
     ("mach", include_bytes!("../../assets/thumbnails/mach.png")),
+    ("michelson", include_bytes!("../../assets/thumbnails/michelson.png")),
+    ("miscibility", include_bytes!("../../assets/thumbnails/miscibility.png")),
     ("moved-table", include_bytes!("../../assets/thumbnails/moved-table.png")),
     (
         "one-bit-mirror",

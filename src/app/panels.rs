@@ -415,7 +415,7 @@ impl App {
                 .vary(&self.document.draft, self.document.path(), settings);
         }
         self.levels.show(ctx, &mut self.document);
-        self.room.show(ctx, &self.document);
+        self.room.show(ctx, &mut self.document);
         self.dispersion.show(ctx, &self.document);
         let area = self.canvas_area;
         let class = self.demo.is_some();

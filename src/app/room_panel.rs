@@ -4,8 +4,9 @@ use super::document::Document;
 use super::plots::still;
 use super::side_run::{SideRun, share, share_done, window};
 use super::theme;
-use super::widgets::{choice, fault, hint, row};
+use super::widgets::{button, choice, fault, hint, row};
 use crate::engine::room::{self, RoomReport};
+use crate::export::heard;
 use crate::physics::room::{BandDecay, Line as Fit, TooShort};
 use crate::physics::{Measure, Reading};
 use crate::scene::file::{DetectorFile, RegionFile};
@@ -24,7 +25,8 @@ const LOWEST: f64 = -70.0;
 #[derive(Default)]
 pub struct RoomPanel {
     open: bool,
-    listener: String,
+    /// What playing said last.
+    said: Option<String>,
     run: SideRun<f64, RoomReport>,
     /// How much of the run is done, of 1.
     done: f64,
@@ -64,7 +66,7 @@ impl RoomPanel {
     }
 
     /// Shows it.
-    pub fn show(&mut self, ctx: &egui::Context, document: &Document) {
+    pub fn show(&mut self, ctx: &egui::Context, document: &mut Document) {
         if let Some(report) = self.run.collect(|done| self.done = done) {
             self.report = Some(report);
         }
@@ -74,6 +76,10 @@ impl RoomPanel {
         let mut open = true;
         window(ctx, "Room acoustics", [620.0, 520.0], &mut open, |ui| {
             self.controls(ui, document);
+            self.sound_row(ui, document);
+            if let Some(said) = &self.said {
+                hint(ui, said);
+            }
             if let Some(text) = self.run.fault() {
                 fault(ui, text);
             }
@@ -92,30 +98,37 @@ impl RoomPanel {
         self.open = open;
     }
 
-    fn controls(&mut self, ui: &mut Ui, document: &Document) {
-        let draft = &document.draft;
-        let names: Vec<&str> = draft
+    fn controls(&mut self, ui: &mut Ui, document: &mut Document) {
+        let draft = &mut document.draft;
+        let names: Vec<String> = draft
             .detectors
             .iter()
             .filter(|one| hears(one))
-            .map(|one| one.name.as_str())
+            .map(|one| one.name.clone())
             .collect();
         if draft.acoustic.is_none() || names.is_empty() {
             hint(ui, "Needs a scene of sound with a detector of pressure at a place.");
             return;
         }
-        let mut listener = names.iter().position(|name| *name == self.listener).unwrap_or(0);
-        row(ui, "Listen at", "The detector whose record is taken.", |ui| {
-            let all = names
-                .iter()
-                .enumerate()
-                .map(|(n, name)| (n, (*name).to_owned(), String::new()));
-            choice(ui, "Listen at", &mut listener, all)
-        });
-        names[listener].clone_into(&mut self.listener);
+        let own = draft.room.as_ref().map_or("", |room| room.at.as_str());
+        let mut listener = names.iter().position(|name| name == own).unwrap_or(0);
+        if row(
+            ui,
+            "Listen at",
+            "The detector whose record is taken; kept with the scene.",
+            |ui| {
+                let all = names
+                    .iter()
+                    .enumerate()
+                    .map(|(n, name)| (n, name.clone(), String::new()));
+                choice(ui, "Listen at", &mut listener, all)
+            },
+        ) {
+            draft.room.get_or_insert_default().at.clone_from(&names[listener]);
+        }
         ui.horizontal(|ui| {
             if (self.run).button(ui, Icon::Ear, "Listen", "Listen to the room", "End the run") {
-                self.begin(document, ui.ctx());
+                self.begin(&names[listener], document, ui.ctx());
             }
             if self.run.is_running() {
                 share_done(ui, self.done);
@@ -123,9 +136,45 @@ impl RoomPanel {
         });
     }
 
-    fn begin(&mut self, document: &Document, ctx: &egui::Context) {
-        (self.report, self.done) = (None, 0.0);
-        let name = self.listener.clone();
+    /// A dry sound, and what it sounds like in the room.
+    fn sound_row(&mut self, ui: &mut Ui, document: &mut Document) {
+        let Some(report) = &self.report else { return };
+        let draft = &mut document.draft;
+        let mut dry = (draft.room.as_ref())
+            .and_then(|room| room.dry.as_ref())
+            .map_or(String::new(), |path| path.to_string_lossy().into_owned());
+        let about = "A WAV file without a room in it, named relative to the scene; kept with it. Without one the response itself is played.";
+        let changed = row(ui, "Dry sound", about, |ui| {
+            let edit = egui::TextEdit::singleline(&mut dry).desired_width(f32::INFINITY);
+            let response = ui.add(edit.hint_text("speech.wav"));
+            response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Dry sound"));
+            response.changed()
+        });
+        if changed {
+            let path = std::path::PathBuf::from(dry.trim());
+            draft.room.get_or_insert_default().dry = (!dry.trim().is_empty()).then_some(path);
+        }
+        let about = "Plays it with the system's player, as it is heard at the detector.";
+        let play = ui.add(button(Icon::Volume2, "Play")).on_hover_text(about);
+        if play.accessible_name("Play the sound in the room").clicked() {
+            let file = draft.room.as_ref().and_then(|room| room.dry.clone());
+            let base = document
+                .path()
+                .and_then(std::path::Path::parent)
+                .unwrap_or(std::path::Path::new(""));
+            let dry = file.map(|file| heard::read_dry(&base.join(file))).transpose();
+            let played = dry.and_then(|dry| {
+                super::system::play(&super::background::file_name(&report.detector, "wav"), |path| {
+                    heard::save(path, &report.response, dry).map_err(|error| error.to_string())
+                })
+            });
+            self.said = Some(played.unwrap_or_else(|message| message));
+        }
+    }
+
+    fn begin(&mut self, name: &str, document: &Document, ctx: &egui::Context) {
+        (self.report, self.done, self.said) = (None, 0.0, None);
+        let name = name.to_owned();
         self.run
             .begin("room acoustics", document, ctx, move |scenario, reporter| {
                 let mut watch = |steps, all| reporter.tell(share(steps, all));

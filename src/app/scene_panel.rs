@@ -156,6 +156,20 @@ fn grid(ui: &mut Ui, file: &mut SceneFile) {
                 )
             },
         );
+        if file.grid.size.len() > 1 && file.grid.size.last() == Some(&2) {
+            row(
+                ui,
+                "Interaction g₁₂",
+                "The two sites of the last axis are components of a condensate: each has g₁₂|ψ|² of the other beside its own g|ψ|².",
+                |ui| {
+                    ui.add(
+                        egui::DragValue::new(&mut quantum.cross_interaction)
+                            .speed(0.01)
+                            .max_decimals(5),
+                    )
+                },
+            );
+        }
         if file.grid.size.len() > 1 {
             row(
                 ui,

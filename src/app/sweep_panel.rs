@@ -128,9 +128,9 @@ impl SweepPanel {
                     }
                 });
             };
-            let about = "key=low..high/count, or key=a,b,c, as --set addresses keys; several with a semicolon between.";
+            let about = "key=low..high/count, or key=a,b,c, as --set addresses keys; & key=formula of x for keys that go with it; several with a semicolon between.";
             list(ui, "Vary", about, &mut sweep.vary);
-            let about = "A detector's name or an observable, with @ and its time; several with a semicolon between.";
+            let about = "A detector's name or an observable, with @ and its time, or contrast(name | name)@time; several with a semicolon between.";
             list(ui, "Measure", about, &mut sweep.measure);
             row(
                 ui,

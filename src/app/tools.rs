@@ -290,6 +290,7 @@ pub fn apply(file: &mut SceneFile, work: Work, returning: bool) {
                 every: None,
                 reading: Reading::Itself,
                 over: None,
+                direction: Vec::new(),
             });
         }
         Work::Region(min, max) => {
@@ -306,6 +307,7 @@ pub fn apply(file: &mut SceneFile, work: Work, returning: bool) {
                 every: None,
                 reading: Reading::Itself,
                 over: None,
+                direction: Vec::new(),
             });
         }
         Work::Bring(handle, to) => handles::bring(file, &handle, to),

@@ -7,11 +7,9 @@ use crate::engine::EngineError;
 use crate::engine::room::{self, RoomError, RoomReport};
 use crate::export::csv::CsvWriter;
 use crate::export::plot::{Curve, Plot, Shown};
-use crate::export::wav::{self, WavOptions};
-use crate::export::{self, About};
-use crate::physics::room::{BandDecay, Decay, Line, Octave, TooShort, convolved};
+use crate::export::{self, About, heard};
+use crate::physics::room::{BandDecay, Decay, Line, Octave, TooShort};
 use crate::scene::Scenario;
-use crate::scene::input::read_signal;
 use clap::Args;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -27,7 +25,7 @@ const MOST_LINES: usize = 7;
 pub struct RoomArgs {
     #[command(flatten)]
     scene: SceneArgs,
-    /// The detector that listens: pressure at a place; may be left out where there is only one
+    /// The detector that listens: pressure at a place; without it the one that [room] names, or the only one
     #[arg(long, value_name = "DETECTOR")]
     at: Option<String>,
     /// Write the decay curves as CSV: time from the arrival, a column of levels in dB a band
@@ -39,10 +37,10 @@ pub struct RoomArgs {
     /// Print the table as JSON
     #[arg(long)]
     json: bool,
-    /// A sound without a room, WAV: its first channel is played in the room (with --wav)
+    /// A sound without a room, WAV: its first channel is played in the room (with --wav); without it the one that [room] names
     #[arg(long, value_name = "IN.wav", requires = "wav")]
     dry: Option<PathBuf>,
-    /// Write --dry as it is heard at the detector; without --dry the impulse response itself
+    /// Write the dry sound as it is heard at the detector; without one the impulse response itself
     #[arg(long, value_name = "OUT.wav")]
     wav: Option<PathBuf>,
 }
@@ -56,9 +54,12 @@ pub(super) fn run(args: &RoomArgs) -> anyhow::Result<()> {
         .collect();
     let mut inputs = named::inputs(&args.scene, &scenario);
     inputs.extend(args.dry.clone());
+    inputs.extend(scenario.room().and_then(|room| room.dry.clone()));
     named::check(&outputs, &inputs)?;
     room::listener(&scenario, args.at.as_deref()).map_err(told)?;
-    let dry = args.dry.as_deref().map(read_dry).transpose()?;
+    let own = scenario.room().and_then(|room| room.dry.as_deref());
+    let dry = args.dry.as_deref().or(own).filter(|_| args.wav.is_some());
+    let dry = dry.map(read_dry).transpose()?;
     let report = listen(args, &scenario)?;
     if args.json {
         say!("{}", serde_json::to_string_pretty(&as_json(&report))?);
@@ -72,7 +73,7 @@ pub(super) fn run(args: &RoomArgs) -> anyhow::Result<()> {
         draw(path, &scenario, &report)?;
     }
     if let Some(path) = &args.wav {
-        let said = write_sound(path, &report, dry)?;
+        let said = heard::save(path, &report.response, dry)?;
         tell!("{}: {said}", path.display());
     }
     Ok(())
@@ -100,11 +101,7 @@ fn listen(args: &RoomArgs, scenario: &std::sync::Arc<Scenario>) -> anyhow::Resul
 }
 
 fn read_dry(path: &Path) -> anyhow::Result<(f64, Vec<f64>)> {
-    let (rate, values) = read_signal(path).map_err(|error| InputError(format!("--dry: {error}")))?;
-    match rate {
-        Some(rate) if !values.is_empty() => Ok((rate, values)),
-        _ => Err(InputError(format!("--dry {}: name a WAV file that holds sound", path.display())).into()),
-    }
+    heard::read_dry(path).map_err(|message| InputError(format!("--dry: {message}")).into())
 }
 
 /// A time in a cell of the table.
@@ -289,25 +286,4 @@ fn draw(path: &Path, scenario: &Scenario, report: &RoomReport) -> anyhow::Result
     export::png::save(path, &plot.draw(1360, 760), &about)?;
     tell!("plot written to {}", path.display());
     Ok(())
-}
-
-/// Writes the response, or a dry sound played through it; returns what was written.
-#[expect(clippy::cast_precision_loss, reason = "counts of samples")]
-fn write_sound(path: &Path, report: &RoomReport, dry: Option<(f64, Vec<f64>)>) -> anyhow::Result<String> {
-    let response = &report.response;
-    let own = 1.0 / response.step;
-    let (step, sound) = match dry {
-        None => (response.step, response.values.clone()),
-        Some((rate, dry)) => {
-            let heard = wav::resample(&response.values, own, rate);
-            (1.0 / rate, convolved(&dry, &heard))
-        }
-    };
-    let times: Vec<f64> = (0..sound.len()).map(|n| n as f64 * step).collect();
-    let written = wav::save(path, &times, &sound, &WavOptions::default())?;
-    let [low, high] = response.band;
-    Ok(format!(
-        "{}; the response holds {low:.0} to {high:.0} Hz",
-        written.words()
-    ))
 }

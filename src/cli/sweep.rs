@@ -28,10 +28,10 @@ const MOST_LINES: usize = 7;
 pub struct SweepArgs {
     #[command(flatten)]
     scene: SceneArgs,
-    /// A key and its values: KEY=LOW..HIGH/COUNT, the same with `log` behind it, or KEY=A,B,C (repeatable: every combination); without it what [sweep] of the scene says
+    /// A key and its values: KEY=LOW..HIGH/COUNT, the same with `log` behind it, or KEY=A,B,C, with ` & KEY=FORMULA` behind it for keys that go with x (repeatable: every combination); without it what [sweep] of the scene says
     #[arg(long, value_name = "KEY=VALUES")]
     vary: Vec<String>,
-    /// A detector or an observable at a time, NAME@T, or NAME at the scene's end (repeatable); without it what [sweep] says
+    /// A detector or an observable at a time, NAME@T, NAME at the scene's end, or the contrast(NAME | NAME)@T of two (repeatable); without it what [sweep] says
     #[arg(long, value_name = "NAME@T")]
     measure: Vec<String>,
     /// What the first quantity is held against: a formula of x (and y), the values that vary, or `transmission`
@@ -360,7 +360,8 @@ fn draw(path: &Path, plan: &SweepPlan, points: &[SweepPoint], title: &str) -> an
             .filter_map(|point| Some([*plan.values(point.number).first()?, *point.measured.get(quantity)?]))
             .collect();
         let values = plan.values(group * first);
-        let others: Vec<String> = plan.settings(&values)[1..].to_vec();
+        let beyond = sweep.axes.iter().zip(&values).skip(1);
+        let others: Vec<String> = beyond.flat_map(|(axis, value)| axis.settings(*value)).collect();
         let name = sweep.measures[quantity].text();
         let label = if others.is_empty() {
             name

@@ -257,7 +257,11 @@ fn energy(scenario: &Scenario, quantum: &Quantum, time: f64, field: &FieldData, 
                 }
                 let density = psi.norm_sqr();
                 let local = diagonal[i] + potential[i] - quantum.hopping * bonds;
-                *value = single(kinetic + density * (local + 0.5 * interaction[i] * density));
+                let other = match medium.cross_interaction() {
+                    0.0 => 0.0,
+                    g => g * field.at(medium.other_component(site)).norm_sqr(),
+                };
+                *value = single(kinetic + density * (local + 0.5 * (interaction[i] * density + other)));
             }
         },
     );

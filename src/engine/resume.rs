@@ -23,6 +23,7 @@ impl Engine {
         let mut state = self.solver.save()?;
         self.store_timeline(&mut state);
         self.paths.store(&mut state);
+        self.taps.store(&mut state.arrays);
         let places = 0..self.taps.taps().len();
         Checkpoint {
             run: run_info(&self.scenario, &self.report()),
@@ -101,6 +102,7 @@ impl Engine {
         }
         engine.log = checkpoint.log;
         engine.paths.restore(&mut checkpoint.state);
+        engine.taps.take(&mut checkpoint.state.arrays);
         engine.restore_timeline(&timeline)?;
         engine.solver.load(&checkpoint.state)?;
         engine.initial = Observables {

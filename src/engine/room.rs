@@ -1,8 +1,8 @@
 //! What a scene tells of a room: it is run to its end, and the pressure that a detector recorded becomes a response with its decays.
 
 use super::{Engine, EngineError};
+use crate::physics::Equation;
 use crate::physics::room::{self, BandDecay, Response, ResponseError};
-use crate::physics::{Detector, Equation, Measure, Reading, Region};
 use crate::scene::Scenario;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -48,24 +48,17 @@ impl RoomError {
     }
 }
 
-/// Whether a detector records the pressure.
-fn hears(detector: &Detector) -> bool {
-    let point = matches!(detector.region, Region::Point(_));
-    detector.reading == Reading::Itself
-        && (detector.measure == Measure::Pressure || (detector.measure == Measure::Value && point))
-}
-
 /// The names of the detectors that record the pressure.
 #[must_use]
 pub fn listeners(scenario: &Scenario) -> Vec<&str> {
     if scenario.model().equation() != Equation::Acoustic {
         return Vec::new();
     }
-    let all = scenario.detectors().iter().filter(|detector| hears(detector));
+    let all = scenario.detectors().iter().filter(|detector| detector.hears());
     all.map(|detector| detector.name.as_str()).collect()
 }
 
-/// The place of the detector with this name, or of the only one that records the pressure.
+/// The place of the detector with this name, of that which `[room]` names, or of the only one that records the pressure.
 ///
 /// # Errors
 /// [`RoomError::Scene`] with the names that there are.
@@ -81,6 +74,7 @@ pub fn listener(scenario: &Scenario, name: Option<&str>) -> Result<usize, RoomEr
         ));
     }
     let names = listeners(scenario);
+    let name = name.or_else(|| scenario.room().and_then(|room| room.at.as_deref()));
     let chosen = match (name, &names[..]) {
         (_, []) => {
             return Err(RoomError::Scene(

@@ -6,7 +6,7 @@ use crate::grid::Grid;
 use crate::physics::reference::transfer;
 use crate::physics::{Initial, Packet, Sets};
 use crate::scene::scenario::Subject;
-use crate::scene::sweep::{Sweep, SweepFault, Theory};
+use crate::scene::sweep::{Sweep, SweepFault, Theory, Wanted};
 use crate::scene::{Faults, Scenario};
 use crate::solver::{self, Backend};
 use std::ops::ControlFlow;
@@ -101,7 +101,7 @@ impl SweepPlan {
     #[must_use]
     pub fn settings(&self, values: &[f64]) -> Vec<String> {
         let pairs = self.sweep.axes.iter().zip(values);
-        pairs.map(|(axis, value)| axis.setting(*value)).collect()
+        pairs.flat_map(|(axis, value)| axis.settings(*value)).collect()
     }
 
     /// The scene with these values.
@@ -295,21 +295,19 @@ impl SweepPlan {
 /// The values of some subjects at their times.
 fn run(
     scenario: Scenario,
-    wanted: &[(Subject, f64)],
+    wanted: &[Wanted],
     stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<Option<Vec<f64>>, EngineError> {
     let mut engine = Engine::new(Arc::new(scenario))?;
-    if wanted
-        .iter()
-        .any(|(subject, _)| matches!(subject, Subject::Observable(name) if name == "energy"))
-    {
+    let is_energy = |subject: &Subject| matches!(subject, Subject::Observable(name) if name == "energy");
+    if wanted.iter().flat_map(Wanted::subjects).any(is_energy) {
         engine.keep_velocity()?;
     }
     let mut order: Vec<usize> = (0..wanted.len()).collect();
-    order.sort_by(|a, b| wanted[*a].1.total_cmp(&wanted[*b].1));
+    order.sort_by(|a, b| wanted[*a].at.total_cmp(&wanted[*b].at));
     let mut values = vec![f64::NAN; wanted.len()];
     for place in order {
-        let (subject, at) = &wanted[place];
+        let Wanted { subject, beside, at } = &wanted[place];
         let end = engine.run_until(*at, &mut |_, _| {
             if stop() {
                 ControlFlow::Break(())
@@ -321,6 +319,10 @@ fn run(
             return Ok(None);
         }
         values[place] = engine.value_of(subject)?.unwrap_or(f64::NAN);
+        if let Some(beside) = beside {
+            let other = engine.value_of(beside)?.unwrap_or(f64::NAN);
+            values[place] = (values[place] - other) / (values[place] + other);
+        }
     }
     Ok(Some(values))
 }
@@ -356,7 +358,7 @@ impl Line {
         let [packet] = packets[..] else {
             return Err(fault("this scene has several packets"));
         };
-        let interacts = quantum.interaction != 0.0 || medium.has(Sets::Interaction);
+        let interacts = quantum.interaction != 0.0 || medium.sets_interaction();
         if interacts || !medium.drives().is_empty() || medium.has(Sets::Wall) || medium.sets_bonds() {
             return Err(fault(
                 "this scene has an interaction, a driven layer, walls or layers of hopping",

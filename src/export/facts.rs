@@ -30,6 +30,7 @@ pub fn rows(file: &SceneFile, scenario: &Scenario, time_step: f64) -> Vec<(Strin
     if let Some(quantum) = &file.quantum {
         for (name, value) in [
             ("Interaction g", quantum.interaction),
+            ("Interaction g₁₂", quantum.cross_interaction),
             ("Flux per plaquette", quantum.flux),
             ("Rotation Ω", quantum.rotation),
         ] {

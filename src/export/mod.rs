@@ -13,6 +13,7 @@ pub mod film;
 pub mod flow;
 pub mod gif;
 pub mod graph;
+pub mod heard;
 pub mod html;
 mod line;
 pub mod look;

@@ -17,17 +17,20 @@ pub enum Measure {
     Pressure,
     /// The largest |ψ|² or |p| seen so far in the region.
     Peak,
+    /// Acoustic: the velocity of the medium at a point along the detector's direction, m/s.
+    Velocity,
 }
 
 impl Measure {
     /// Every measure with its word in a scene file.
-    pub const ALL: [(&'static str, Self); 6] = [
+    pub const ALL: [(&'static str, Self); 7] = [
         ("value", Self::Value),
         ("probability", Self::Probability),
         ("flux", Self::Flux),
         ("energy", Self::Energy),
         ("pressure", Self::Pressure),
         ("peak", Self::Peak),
+        ("velocity", Self::Velocity),
     ];
 
     /// The unit of what a detector of sound records on a grid of `rank` axes; those of ψ have none.
@@ -37,6 +40,7 @@ impl Measure {
         match (equation, self) {
             (Equation::Schrodinger, _) => "",
             (Equation::Acoustic, Self::Value | Self::Pressure | Self::Peak) => "Pa",
+            (Equation::Acoustic, Self::Velocity) => "m/s",
             (Equation::Acoustic, Self::Energy) => of_rank(["J/m²", "J/m", "J"]),
             (Equation::Acoustic, Self::Flux) => of_rank(["W/m²", "W/m", "W"]),
             (Equation::Acoustic, Self::Probability) => of_rank(["Pa² m", "Pa² m²", "Pa² m³"]),
@@ -167,6 +171,18 @@ pub struct Detector {
     pub over: Option<f64>,
     /// It records at steps whose number is a multiple of this; 1 or more.
     pub every: u64,
+    /// Of a velocity: along what, of length 1.
+    pub direction: [f64; 3],
+}
+
+impl Detector {
+    /// Whether it records the pressure of sound as it is, so that a room can be listened to there.
+    #[must_use]
+    pub fn hears(&self) -> bool {
+        let point = matches!(self.region, Region::Point(_));
+        self.reading == Reading::Itself
+            && (self.measure == Measure::Pressure || (self.measure == Measure::Value && point))
+    }
 }
 
 #[cfg(test)]

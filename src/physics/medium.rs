@@ -27,6 +27,8 @@ pub struct Medium {
     flux_turned: bool,
     /// Ω of the frame about z through the middle of the grid, radians per unit of time.
     rotation: f64,
+    /// g₁₂ of the components on the two sites of the last axis.
+    cross_interaction: f64,
 }
 
 impl Medium {
@@ -53,6 +55,7 @@ impl Medium {
             groups,
             flux_turned: false,
             rotation: 0.0,
+            cross_interaction: 0.0,
         }
     }
 
@@ -79,6 +82,32 @@ impl Medium {
         }
     }
 
+    /// The same where the two sites of the last axis are components that act on each other: each has the potential g₁₂|ψ|² of the other beside its own g|ψ|².
+    #[must_use]
+    pub fn with_cross_interaction(mut self, strength: f64) -> Self {
+        self.cross_interaction = strength;
+        self
+    }
+
+    /// g₁₂ of two components; 0 where they leave each other alone.
+    #[must_use]
+    pub fn cross_interaction(&self) -> f64 {
+        self.cross_interaction
+    }
+
+    /// Where the other component of a site stands: the same place in the other half of the field, x fastest.
+    #[must_use]
+    pub fn other_component(&self, site: usize) -> usize {
+        let half = self.grid.sites() / 2;
+        if site < half { site + half } else { site - half }
+    }
+
+    /// Whether ψ acts on itself: an interaction that layers set, or one of two components. (`quantum.interaction` stands elsewhere.)
+    #[must_use]
+    pub fn sets_interaction(&self) -> bool {
+        self.has(Sets::Interaction) || self.cross_interaction != 0.0
+    }
+
     /// The same with all fluxes of layers, and the rotation, turned round.
     #[must_use]
     pub fn with_flux_turned(&self) -> Self {
@@ -94,6 +123,7 @@ impl Medium {
         Self {
             flux_turned: self.flux_turned,
             rotation: self.rotation,
+            cross_interaction: self.cross_interaction,
             ..Self::new(window, self.layers.clone())
         }
     }
@@ -262,7 +292,8 @@ impl Medium {
                 .collect::<Vec<_>>()
         };
         let same_bonds = bonds(self) == bonds(other) && self.rotation().to_bits() == other.rotation().to_bits();
-        if self.grid != other.grid || self.drives != other.drives || !same_bonds {
+        let same_cross = self.cross_interaction.to_bits() == other.cross_interaction.to_bits();
+        if self.grid != other.grid || self.drives != other.drives || !same_bonds || !same_cross {
             return Some(whole);
         }
         // Layers are applied in order, so outside the shapes of those that differ the same layers leave the same values.

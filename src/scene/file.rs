@@ -70,6 +70,8 @@ pub struct SceneFile {
     pub expectations: Vec<ExpectFile>,
     /// `[sweep]`.
     pub sweep: Option<SweepFile>,
+    /// `[room]`.
+    pub room: Option<RoomFile>,
 }
 
 /// `edges`: one word for all axes or one word per axis.
@@ -114,6 +116,8 @@ pub struct QuantumFile {
     pub hopping: Option<f64>,
     /// g of g|ψ|².
     pub interaction: f64,
+    /// g₁₂ of two components, the two sites of the last axis.
+    pub cross_interaction: f64,
     /// Flux through a plaquette, in flux quanta.
     pub flux: f64,
     /// Ω of a frame that rotates about z through the middle of the grid, radians per unit of time.
@@ -515,6 +519,8 @@ pub struct DetectorFile {
     pub reading: Reading,
     /// The time constant of its average, s; `None` = all of the run.
     pub over: Option<f64>,
+    /// Of a velocity: along what; empty = along x, on a line.
+    pub direction: Vec<f64>,
 }
 
 /// Where the transducers of a mirror stand.
@@ -660,6 +666,15 @@ pub struct SweepFile {
     pub theory: String,
 }
 
+/// `[room]`: how a room is listened to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RoomFile {
+    /// The detector that listens; empty = the only one that records a pressure.
+    pub at: String,
+    /// A sound without a room, WAV.
+    pub dry: Option<PathBuf>,
+}
+
 impl SceneFile {
     /// The files that the scene names, relative to where it lies.
     #[must_use]
@@ -674,7 +689,8 @@ impl SceneFile {
             SignalFile::File { file, .. } => Some(file),
             _ => None,
         });
-        let all = self.initial.iter().chain(layers).chain(signals);
+        let dry = self.room.iter().filter_map(|room| room.dry.as_ref());
+        let all = self.initial.iter().chain(layers).chain(signals).chain(dry);
         all.map(|file| base.join(file)).collect()
     }
 }

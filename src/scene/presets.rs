@@ -24,6 +24,10 @@ static PRESETS: &[Preset] = &[
         text: include_str!("../../presets/which-path.toml"),
     },
     Preset {
+        name: "michelson",
+        text: include_str!("../../presets/michelson.toml"),
+    },
+    Preset {
         name: "free-packet",
         text: include_str!("../../presets/free-packet.toml"),
     },
@@ -86,6 +90,10 @@ static PRESETS: &[Preset] = &[
     Preset {
         name: "rabi",
         text: include_str!("../../presets/rabi.toml"),
+    },
+    Preset {
+        name: "miscibility",
+        text: include_str!("../../presets/miscibility.toml"),
     },
     Preset {
         name: "stern-gerlach",
@@ -282,6 +290,10 @@ static PRESETS: &[Preset] = &[
     Preset {
         name: "moved-table",
         text: include_str!("../../presets/moved-table.toml"),
+    },
+    Preset {
+        name: "autofocus",
+        text: include_str!("../../presets/autofocus.toml"),
     },
     Preset {
         name: "through-the-forest",

@@ -4,8 +4,8 @@ use super::decode::{Decode, Diagnostics, Section};
 use super::document::{Document, Node, Value};
 use super::file::{
     AcousticFile, DetectorFile, EdgesFile, EigenstateFile, ExpectFile, FORMAT, GridFile, LayerFile, MirrorFile,
-    PacketFile, PatternFile, PulseFile, QuantumFile, RegionFile, SceneFile, SignalFile, SolverFile, SourceFile,
-    SourcePlace, SweepFile, TransducersFile, ViewFile,
+    PacketFile, PatternFile, PulseFile, QuantumFile, RegionFile, RoomFile, SceneFile, SignalFile, SolverFile,
+    SourceFile, SourcePlace, SweepFile, TransducersFile, ViewFile,
 };
 use super::read_layer::layer;
 use super::read_theory;
@@ -78,6 +78,7 @@ pub(super) fn scene(document: &Document, found: &mut Diagnostics) -> SceneFile {
         trajectories: root.tables("trajectory", found, trajectories::read),
         expectations: root.tables("expect", found, expect),
         sweep: root.table("sweep", found).map(|section| sweep(section, found)),
+        room: root.table("room", found).map(|section| room(section, found)),
     };
     root.close(found, |key| {
         let singular = key.strip_suffix('s')?;
@@ -131,6 +132,7 @@ fn quantum(mut section: Section<'_>, found: &mut Diagnostics) -> QuantumFile {
         mass: section.get("mass", found),
         hopping: section.get("hopping", found),
         interaction: section.get("interaction", found).unwrap_or(0.0),
+        cross_interaction: section.get("cross_interaction", found).unwrap_or(0.0),
         flux: section.get("flux", found).unwrap_or(0.0),
         rotation: section.get("rotation", found).unwrap_or(0.0),
         exchange: section.word("exchange", &Exchange::ALL, found),
@@ -264,6 +266,15 @@ fn sweep(mut section: Section<'_>, found: &mut Diagnostics) -> SweepFile {
     };
     section.close(found, |_| None);
     sweep
+}
+
+fn room(mut section: Section<'_>, found: &mut Diagnostics) -> RoomFile {
+    let room = RoomFile {
+        at: section.get("at", found).unwrap_or_default(),
+        dry: section.get("dry", found),
+    };
+    section.close(found, |_| None);
+    room
 }
 
 fn pulse(mut section: Section<'_>, found: &mut Diagnostics) -> PulseFile {
@@ -453,6 +464,7 @@ fn detector(mut section: Section<'_>, found: &mut Diagnostics) -> DetectorFile {
     let every = section.get("every", found);
     let reading = section.word("as", &Reading::ALL, found).unwrap_or_default();
     let over = section.get("over", found);
+    let direction = section.get("direction", found).unwrap_or_default();
     section.close(found, |key| match key {
         "at" | "from" | "to" | "region" => {
             Some(("the place is given already".to_owned(), "keep one of them".to_owned()))
@@ -470,6 +482,7 @@ fn detector(mut section: Section<'_>, found: &mut Diagnostics) -> DetectorFile {
         every,
         reading,
         over,
+        direction,
     }
 }
 

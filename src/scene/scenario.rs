@@ -206,10 +206,20 @@ pub struct Scenario {
     pub(super) trajectories: Vec<Trajectory>,
     pub(super) expectations: Vec<Expectation>,
     pub(super) sweep: Option<Sweep>,
+    pub(super) room: Option<Room>,
     /// Where it was read from, for messages.
     pub(super) origin: Option<PathBuf>,
     /// As it was written, with everything that was overridden.
     pub(super) file: Arc<SceneFile>,
+}
+
+/// `[room]`: how a room is listened to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Room {
+    /// The detector that listens; `None` = the only one that records a pressure.
+    pub at: Option<String>,
+    /// A sound without a room, WAV.
+    pub dry: Option<PathBuf>,
 }
 
 impl View {
@@ -428,6 +438,11 @@ impl Scenario {
     #[must_use]
     pub fn sweep(&self) -> Option<&Sweep> {
         self.sweep.as_ref()
+    }
+    /// `[room]`.
+    #[must_use]
+    pub fn room(&self) -> Option<&Room> {
+        self.room.as_ref()
     }
     /// The scene as it was written, with everything that was overridden; what checkpoints and pictures carry.
     #[must_use]

@@ -32,26 +32,58 @@ impl SweepFault {
 }
 
 /// A key of the scene and the values that it takes.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Axis {
     /// The key, as `--set` addresses it.
     pub key: String,
     /// Its values, in order.
     pub values: Vec<f64>,
+    /// Keys that go with it, each a formula of its value, x.
+    pub followers: Vec<(String, Expression)>,
+}
+
+impl PartialEq for Axis {
+    fn eq(&self, other: &Self) -> bool {
+        let texts = |axis: &Self| -> Vec<String> {
+            (axis.followers.iter())
+                .map(|(key, formula)| format!("{key}={}", formula.text()))
+                .collect()
+        };
+        self.key == other.key && self.values == other.values && texts(self) == texts(other)
+    }
 }
 
 impl Axis {
-    /// Reads `key=low..high/count` (evenly, both ends included), the same with `log` behind it (even ratios), or `key=a,b,c`.
+    /// Reads `key=low..high/count` (evenly, both ends included), the same with `log` behind it (even ratios), or `key=a,b,c`; behind it keys that follow, ` & key=formula of x`.
     ///
     /// # Errors
     /// What is wrong with it.
     pub fn parse(text: &str) -> Result<Self, SweepFault> {
+        let mut parts = text.split('&');
+        let mut axis = Self::parse_own(parts.next().unwrap_or_default())?;
+        for part in parts {
+            let example = "write e.g. \"layer.0.centers.1=30..60/31 & layer.0.centers.0=90 - x\"";
+            let Some((key, formula)) = part.split_once('=') else {
+                return Err(SweepFault::new(format!("`{}` has no `=`", part.trim()), example));
+            };
+            let key = key.trim();
+            if !is_key(key) {
+                return Err(SweepFault::new(format!("`{key}` is not a key of a scene"), example));
+            }
+            let formula = Expression::parse(formula.trim(), &VARIED[..1])
+                .map_err(|error| SweepFault::new(error.to_string(), "write a formula of x, the value that varies"))?;
+            axis.followers.push((key.to_owned(), formula));
+        }
+        Ok(axis)
+    }
+
+    fn parse_own(text: &str) -> Result<Self, SweepFault> {
         let example = "write e.g. \"packet.0.momentum.0=0.2..1.4/60\" or \"solver.order=1,2,4\"";
         let Some((key, list)) = text.split_once('=') else {
             return Err(SweepFault::new(format!("`{text}` has no `=`"), example));
         };
         let key = key.trim();
-        if key.is_empty() || key.split('.').any(|part| part.trim().is_empty()) {
+        if !is_key(key) {
             return Err(SweepFault::new(format!("`{key}` is not a key of a scene"), example));
         }
         let number = |text: &str| {
@@ -83,17 +115,31 @@ impl Axis {
         Ok(Self {
             key: key.to_owned(),
             values,
+            followers: Vec::new(),
         })
     }
 
-    /// A value as `--set` takes it: whole numbers without a point, so that keys of whole numbers take them too.
+    /// A value as `--set` takes it, and those of the keys that follow.
     #[must_use]
-    pub fn setting(&self, value: f64) -> String {
-        if value.fract() == 0.0 && value.abs() < 1e15 {
-            format!("{}={value:.0}", self.key)
-        } else {
-            format!("{}={value:?}", self.key)
-        }
+    pub fn settings(&self, value: f64) -> Vec<String> {
+        let own = std::iter::once(setting(&self.key, value));
+        let followers = self.followers.iter();
+        own.chain(followers.map(|(key, formula)| setting(key, formula.eval(&[value]))))
+            .collect()
+    }
+}
+
+/// Whether a text could be a key.
+fn is_key(key: &str) -> bool {
+    !key.is_empty() && key.split('.').all(|part| !part.trim().is_empty())
+}
+
+/// A value as `--set` takes it: whole numbers without a point, so that keys of whole numbers take them too.
+fn setting(key: &str, value: f64) -> String {
+    if value.fract() == 0.0 && value.abs() < 1e15 {
+        format!("{key}={value:.0}")
+    } else {
+        format!("{key}={value:?}")
     }
 }
 
@@ -127,67 +173,96 @@ fn spaced(low: f64, high: f64, count: usize, log: bool) -> Result<Vec<f64>, Swee
     Ok((0..count).map(at).map(tidy).collect())
 }
 
-/// A detector or an observable at a time, `name@time`.
+/// A detector or an observable at a time, `name@time`, or the contrast of two, `contrast(name | name)@time`: (a − b)/(a + b), Michelson's visibility of fringes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Quantity {
     /// The detector's or observable's name.
     pub name: String,
+    /// What it is put in contrast with.
+    pub beside: Option<String>,
     /// When; `None` = at the scene's end.
     pub at: Option<f64>,
 }
 
 impl Quantity {
-    /// Reads `name@time` or `name`.
+    /// Reads `name@time` or `name`, or the contrast of two names.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         let timed = text
             .rsplit_once('@')
             .and_then(|(name, at)| Some((name, at.trim().parse().ok()?)));
-        match timed {
-            Some((name, at)) => Self {
-                name: name.trim().to_owned(),
-                at: Some(at),
-            },
-            None => Self {
-                name: text.trim().to_owned(),
-                at: None,
-            },
+        let (name, at) = timed.map_or((text, None), |(name, at)| (name, Some(at)));
+        let inside = (name.trim().strip_prefix("contrast(")).and_then(|rest| rest.strip_suffix(')'));
+        let pair = inside.and_then(|inside| inside.split_once('|'));
+        let (name, beside) = pair.map_or((name, None), |(name, beside)| (name, Some(beside)));
+        Self {
+            name: name.trim().to_owned(),
+            beside: beside.map(|name| name.trim().to_owned()),
+            at,
         }
+    }
+
+    /// The names in it.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(self.name.as_str()).chain(self.beside.as_deref())
     }
 
     /// As it is written.
     #[must_use]
     pub fn text(&self) -> String {
-        match self.at {
-            Some(at) => format!("{}@{at}", self.name),
+        let what = match &self.beside {
+            Some(beside) => format!("contrast({} | {beside})", self.name),
             None => self.name.clone(),
-        }
+        };
+        self.at.map_or(what.clone(), |at| format!("{what}@{at}"))
     }
 
     /// What is measured of a scene, and when.
     ///
     /// # Errors
     /// If the scene has nothing of that name, or no end where no time is given.
-    pub fn resolve(&self, scenario: &Scenario) -> Result<(Subject, f64), SweepFault> {
-        let subject = subject(scenario, &self.name).ok_or_else(|| {
-            let names = names(scenario);
-            let near = super::nearest(&self.name, names.iter().map(String::as_str));
-            let hint = near.map_or(String::new(), |near| format!("did you mean \"{near}\"? "));
-            let message = format!("there is no detector and no observable {:?}", self.name);
-            SweepFault::new(message, format!("{hint}There are {}", names.join(", ")))
-        })?;
+    pub fn resolve(&self, scenario: &Scenario) -> Result<Wanted, SweepFault> {
+        let find = |name: &str| {
+            subject(scenario, name).ok_or_else(|| {
+                let names = names(scenario);
+                let near = super::nearest(name, names.iter().map(String::as_str));
+                let hint = near.map_or(String::new(), |near| format!("did you mean \"{near}\"? "));
+                let message = format!("there is no detector and no observable {name:?}");
+                SweepFault::new(message, format!("{hint}There are {}", names.join(", ")))
+            })
+        };
+        let subject = find(&self.name)?;
+        let beside = self.beside.as_deref().map(find).transpose()?;
         let at = self.at.or(scenario.time().end).ok_or_else(|| {
             let message = format!("`{}` does not say when, and the scene has no end", self.name);
             SweepFault::new(message, format!("write \"{}@40\", or give time.end", self.name))
         })?;
         if at >= 0.0 && at.is_finite() {
-            Ok((subject, at))
+            Ok(Wanted { subject, beside, at })
         } else {
             Err(SweepFault::new(
                 format!("{at} is no time"),
                 "write 0 or a positive number",
             ))
         }
+    }
+}
+
+/// What is measured of one scene.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wanted {
+    /// What.
+    pub subject: Subject,
+    /// What it is put in contrast with.
+    pub beside: Option<Subject>,
+    /// When.
+    pub at: f64,
+}
+
+impl Wanted {
+    /// Both.
+    pub fn subjects(&self) -> impl Iterator<Item = &Subject> {
+        std::iter::once(&self.subject).chain(&self.beside)
     }
 }
 
@@ -303,12 +378,14 @@ impl Sweep {
                 "write e.g. measure = [\"norm@40\"]",
             ));
         }
-        for (n, axis) in self.axes.iter().enumerate() {
-            if self.axes[..n].iter().any(|other| other.key == axis.key) {
-                return Err(SweepFault::new(
-                    format!("`{}` varies twice", axis.key),
-                    "let each key vary once",
-                ));
+        let mut keys: Vec<&str> = Vec::new();
+        for axis in &self.axes {
+            for key in std::iter::once(&axis.key).chain(axis.followers.iter().map(|(key, _)| key)) {
+                if keys.contains(&key.as_str()) {
+                    let message = format!("`{key}` varies twice");
+                    return Err(SweepFault::new(message, "let each key vary once"));
+                }
+                keys.push(key);
             }
         }
         if self.runs().is_none() {
@@ -330,7 +407,7 @@ mod tests {
         let axis = Axis::parse("packet.0.momentum.0 = 0.1..0.5/5").unwrap();
         assert_eq!(axis.key, "packet.0.momentum.0");
         assert_eq!(axis.values, [0.1, 0.2, 0.3, 0.4, 0.5]);
-        assert_eq!(axis.setting(0.3), "packet.0.momentum.0=0.3");
+        assert_eq!(axis.settings(0.3), ["packet.0.momentum.0=0.3"]);
         assert_eq!(
             Axis::parse("a=1..1000/4 log").unwrap().values,
             [1.0, 10.0, 100.0, 1000.0]
@@ -338,7 +415,10 @@ mod tests {
         assert_eq!(Axis::parse("a=3..9/1").unwrap().values, [3.0]);
         let listed = Axis::parse("solver.order=1,2, 4").unwrap();
         assert_eq!(listed.values, [1.0, 2.0, 4.0]);
-        assert_eq!(listed.setting(4.0), "solver.order=4");
+        assert_eq!(listed.settings(4.0), ["solver.order=4"]);
+        let both = Axis::parse("layer.0.centers.1=60..70/3 & layer.0.centers.0 = 90 - x").unwrap();
+        assert_eq!(both.settings(65.0), ["layer.0.centers.1=65", "layer.0.centers.0=25"]);
+        assert_ne!(both, Axis::parse("layer.0.centers.1=60..70/3").unwrap());
         for (text, word) in [
             ("a", "no `=`"),
             (".b=1", "not a key"),
@@ -348,6 +428,9 @@ mod tests {
             ("a=0..2/3log", "even ratios"),
             ("a=1,b", "`b` is no number"),
             ("a=1..inf/3", "no number"),
+            ("a=1..2/3 & b", "`b` has no `=`"),
+            ("a=1..2/3 & =x", "not a key"),
+            ("a=1..2/3 & b=y", "y"),
         ] {
             let fault = Axis::parse(text).unwrap_err();
             assert!(fault.message.contains(word), "{text}: {fault}");
@@ -364,8 +447,13 @@ mod tests {
             Quantity::parse("at@home"),
             Quantity {
                 name: "at@home".to_owned(),
+                beside: None,
                 at: None
             }
         );
+        let contrast = Quantity::parse("contrast( bright fringe |dark fringe)@80");
+        assert_eq!(contrast.names().collect::<Vec<_>>(), ["bright fringe", "dark fringe"]);
+        assert_eq!(contrast.text(), "contrast(bright fringe | dark fringe)@80");
+        assert_eq!(Quantity::parse(&contrast.text()), contrast);
     }
 }

@@ -212,6 +212,13 @@ impl SceneFile {
             w.key("measure", list(&sweep.measure));
             w.key_unless(sweep.theory.is_empty(), "theory", text(&sweep.theory));
         }
+        if let Some(room) = &self.room {
+            w.section("room");
+            w.key_unless(room.at.is_empty(), "at", text(&room.at));
+            if let Some(dry) = &room.dry {
+                w.key("dry", text(&dry.to_string_lossy()));
+            }
+        }
         w.out
     }
 }
@@ -237,6 +244,11 @@ fn quantum_section(w: &mut Writer, quantum: &QuantumFile) {
     w.optional("mass", quantum.mass);
     w.optional("hopping", quantum.hopping);
     w.key_unless(quantum.interaction == 0.0, "interaction", float(quantum.interaction));
+    w.key_unless(
+        quantum.cross_interaction == 0.0,
+        "cross_interaction",
+        float(quantum.cross_interaction),
+    );
     w.key_unless(quantum.flux == 0.0, "flux", float(quantum.flux));
     w.key_unless(quantum.rotation == 0.0, "rotation", float(quantum.rotation));
     if let Some(exchange) = quantum.exchange {
@@ -432,6 +444,7 @@ fn detector_item(w: &mut Writer, detector: &DetectorFile) {
         text(detector.reading.as_str()),
     );
     w.optional("over", detector.over);
+    w.key_unless(detector.direction.is_empty(), "direction", floats(&detector.direction));
 }
 
 fn mirror_section(w: &mut Writer, mirror: &MirrorFile) {

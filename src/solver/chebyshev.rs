@@ -108,6 +108,7 @@ fn objections(scenario: &Scenario) -> Vec<Objection> {
     let mut all: Vec<Objection> = quantum::flux_objection(&quantum, medium).into_iter().collect();
     all.extend(quantum::bonds_objection("chebyshev", medium));
     all.extend(quantum::interaction_objection("chebyshev", medium));
+    all.extend(quantum::components_objection("chebyshev", medium));
     let mut object = |key: &str, message: &str, remedy: &str| all.push(Objection::new(key, message, remedy));
     if quantum.interaction != 0.0 {
         let message = format!(

@@ -1,16 +1,22 @@
 //! Taps: what reads or drives single sites, or reads regions, every step.
 
 mod tap;
+mod velocity;
 
 pub use tap::Tap;
 
 use super::acoustic::point;
 use super::clock::RunClock;
 use super::transducers::{Act, Sites, Transducers};
+use crate::field::FieldData;
 use crate::grid::Grid;
 use crate::physics::{Detector, Measure, Model, Reading, Region, Sets};
 use crate::scene::Scenario;
 use std::borrow::Cow;
+use velocity::Velocity;
+
+/// The name of what velocities go on from in a checkpoint.
+const VELOCITIES: &str = "taps.velocities";
 
 /// What rows add to a detector's record, with the rows' numbers j + ny·k.
 pub(super) type RowNumbers = Vec<(usize, f64)>;
@@ -25,6 +31,8 @@ pub struct Taps {
     every: Vec<u64>,
     /// What each makes of what it measures, and over how long; no more than the detectors of a scene have.
     readings: Vec<(Reading, Option<f64>)>,
+    /// Those that record velocities, with their numbers.
+    velocities: Vec<(usize, Velocity)>,
     /// When each recorded first; empty before anything does.
     since: Vec<f64>,
     times: Vec<f64>,
@@ -56,9 +64,9 @@ impl Taps {
     /// Interpolates anew beside the walls of `scenario`, which has the same detectors. Records stay.
     pub fn place(&mut self, scenario: &Scenario) {
         let (grid, medium) = (scenario.grid(), scenario.medium());
-        if !matches!(scenario.model(), Model::Acoustic(_)) {
+        let Model::Acoustic(acoustic) = scenario.model() else {
             return;
-        }
+        };
         let any = medium.has(Sets::Wall);
         let wall = |[i, j, k]: [usize; 3]| {
             let mut wall = [false];
@@ -67,11 +75,22 @@ impl Taps {
             }
             wall[0]
         };
-        for (tap, detector) in self.taps.iter_mut().zip(scenario.detectors()) {
+        for (n, (tap, detector)) in self.taps.iter_mut().zip(scenario.detectors()).enumerate() {
             *tap = Tap::new(grid, detector);
             let pressure = matches!(tap.measure, Measure::Value | Measure::Pressure | Measure::Peak);
             if let (Region::Point(at), true) = (&detector.region, pressure) {
-                tap.interpolate(point::shares(grid, &point::clamped(grid, *at), wall));
+                if detector.measure != Measure::Velocity {
+                    tap.interpolate(point::shares(grid, &point::clamped(grid, *at), wall));
+                    continue;
+                }
+                tap.read_shares(velocity::gradient(grid, *at, detector.direction, wall));
+                let [i, j, k] = Tap::nearest(grid, *at);
+                let mut density = [0.0];
+                medium.density_row(acoustic.density, j, k, i..i + 1, &mut density);
+                match self.velocities.iter_mut().find(|(place, _)| *place == n) {
+                    Some((_, known)) => known.density = density[0],
+                    None => self.velocities.push((n, Velocity::new(density[0]))),
+                }
             }
         }
     }
@@ -84,6 +103,7 @@ impl Taps {
             values: vec![Vec::new(); taps.len()],
             every: detectors.iter().map(|detector| detector.every).collect(),
             readings: detectors.iter().map(|own| (own.reading, own.over)).collect(),
+            velocities: Vec::new(),
             since: Vec::new(),
             taps,
             times: Vec::new(),
@@ -244,6 +264,9 @@ impl Taps {
                 now = now.max(self.latest(n).unwrap_or(0.0));
             }
             if !Self::is_absent(now) {
+                if let Some((_, velocity)) = self.velocities.iter_mut().find(|(place, _)| *place == n) {
+                    now = velocity.after(clock.time(), now);
+                }
                 now = self.reading(n, clock.time(), now);
             }
             self.values[n].push(now);
@@ -318,6 +341,26 @@ impl Taps {
         }
     }
 
+    /// What velocities go on from, by name, for a checkpoint.
+    pub(crate) fn store(&self, arrays: &mut Vec<(String, FieldData)>) {
+        if !self.velocities.is_empty() {
+            let all = self.velocities.iter().flat_map(|(_, velocity)| velocity.numbers());
+            arrays.push((VELOCITIES.to_owned(), FieldData::Float64(all.collect())));
+        }
+    }
+
+    /// Takes that out of a checkpoint; what does not fit is left aside.
+    pub(crate) fn take(&mut self, arrays: &mut Vec<(String, FieldData)>) {
+        let Some(place) = arrays.iter().position(|(name, _)| name == VELOCITIES) else {
+            return;
+        };
+        if let FieldData::Float64(numbers) = arrays.remove(place).1 {
+            for ((_, velocity), numbers) in self.velocities.iter_mut().zip(numbers.chunks_exact(3)) {
+                velocity.restore([numbers[0], numbers[1], numbers[2]]);
+            }
+        }
+    }
+
     /// Forgets every other record of every detector but keeps the last: a run without end needs an end of its records.
     pub fn thin(&mut self) {
         let mut kept = vec![false; self.times.len()];
@@ -369,6 +412,9 @@ impl Taps {
         self.times.clear();
         for values in &mut self.values {
             values.clear();
+        }
+        for (_, velocity) in &mut self.velocities {
+            *velocity = Velocity::new(velocity.density);
         }
     }
 }

@@ -91,7 +91,7 @@ impl Totals {
     pub(super) fn value(&self, grid: &Grid, tap: &Tap) -> f64 {
         match tap.measure {
             Measure::Peak => self.peak,
-            Measure::Value => self.norm.sqrt(),
+            Measure::Value | Measure::Velocity => self.norm.sqrt(),
             Measure::Flux => self.current * grid.cell_volume(),
             Measure::Energy => self.energy * tap.weight,
             Measure::Probability | Measure::Pressure => self.norm * tap.weight,

@@ -28,6 +28,7 @@ mod relaxation;
 mod runs;
 mod sources;
 mod tiles;
+mod velocity;
 
 use pressure::{SPACING, SPEED, advance, largest_difference, noise, scene, start, step, try_scene, values};
 use ripplon::scene::Scenario;

@@ -106,6 +106,51 @@ fn columns_of_a_torus_hold_whole_fluxes() {
 }
 
 #[test]
+fn components_stand_on_the_two_sites_of_the_last_axis() {
+    let both = with(FREE, "mass = 1.0", "mass = 1.0\ncross_interaction = 0.25");
+    let (line, column) = (both.lines().position(|line| line.starts_with("cross")).unwrap() + 1, 21);
+    let at = format!("{line}:{column}");
+    fault(
+        &both,
+        &at,
+        &["the two sites of the last axis, and y has", "take 2 sites along y"],
+    );
+    let two = "format = 1\n[grid]\nsize = [16, 12, 2]\nspacing = 1.0\nedges = \"wall\"\n[quantum]\ncross_interaction = 0.25\n\
+               [solver]\nmethod = \"trotter\"\n[[packet]]\ncenter = [8.0, 6.0, 0.0]\nwidth = [2.0, 2.0, 0.1]\n";
+    let (file, scenario) = read(two).unwrap();
+    assert!((scenario.medium().cross_interaction() - 0.25).abs() < 1e-15);
+    assert!(
+        file.to_toml().contains("cross_interaction = 0.25"),
+        "{}",
+        file.to_toml()
+    );
+    assert_eq!(read(&file.to_toml()).unwrap().0, file);
+    let ring = with(two, "\"wall\"", "\"periodic\"");
+    fault(&ring, "7:21", &["neighbours twice", "let z end at walls"]);
+    for method in ["crank-nicolson", "chebyshev", "split-step-fourier"] {
+        let faults = read(&with(two, "\"trotter\"", &format!("\"{method}\"")))
+            .unwrap_err()
+            .render(false);
+        assert!(
+            faults.contains("no interaction between components") || faults.contains("dimensions"),
+            "{faults}"
+        );
+    }
+    for (key, value) in [("variant", "\"blocked\""), ("backend", "\"cuda\""), ("parts", "2")] {
+        let text = with(two, "\"trotter\"", &format!("\"trotter\"\n{key} = {value}"));
+        let faults = read(&text).unwrap_err().render(false);
+        assert!(
+            faults.contains(&format!("solver.{key}")) || faults.contains(key),
+            "{faults}"
+        );
+        assert!(
+            faults.contains("cross interaction") || faults.contains("components"),
+            "{faults}"
+        );
+    }
+}
+
+#[test]
 fn a_frame_rotates_in_a_plane_with_a_middle() {
     let turning = |omega: &str| with(FREE, "mass = 1.0", &format!("mass = 1.0\nrotation = {omega}"));
     let (file, scenario) = read(&turning("0.25")).unwrap();

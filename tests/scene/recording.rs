@@ -305,3 +305,26 @@ fn a_camera_goes_along_its_keys() {
     let without = read(&in_space("mode = \"volume\"\ncamera = { zoom = 3 }")).unwrap().1;
     assert_eq!(without.camera_at(7.0).zoom, 3.0);
 }
+
+/// `[room]` names a detector of pressure and a sound that is there.
+#[test]
+fn a_room_is_listened_to_at_a_detector() {
+    let scene = format!("{SOUND}\n[[detector]]\nname = \"seat\"\nat = [0.3, 0.3]\n[room]\nat = \"seat\"\n");
+    let (file, scenario) = read(&scene).unwrap_or_else(|faults| panic!("{faults}"));
+    assert_eq!(scenario.room().unwrap().at.as_deref(), Some("seat"));
+    assert_eq!(read(&file.to_toml()).unwrap().0, file);
+    let refused = |text: &str, what: &str| {
+        let faults = read(text).unwrap_err().render(false);
+        assert!(faults.contains(what), "{faults}");
+    };
+    refused(
+        &scene.replace("at = \"seat\"", "at = \"chair\""),
+        "no detector \"chair\" records the pressure",
+    );
+    refused(
+        &scene.replace("[room]\nat = \"seat\"", "[room]\ndry = \"nowhere.wav\""),
+        "nowhere.wav",
+    );
+    refused(&scene.replace("[room]\nat", "[room]\nplace"), "place");
+    refused(&format!("{FREE}\n[room]\n"), "a quantum scene has no sound");
+}

@@ -32,6 +32,8 @@ pub struct Lattice {
     walls: Vec<bool>,
     /// g at every site.
     interaction: Vec<f64>,
+    /// g₁₂ of the components on the two sites of the last axis.
+    cross_interaction: f64,
     /// What layers make of the bonds upwards from each site, by axis: the factor of J and the phase in turns.
     bonds: Option<[Vec<(f64, f64)>; 3]>,
     /// All of them, where layers set any.
@@ -71,6 +73,7 @@ impl Lattice {
         let interaction = rows(&|j, k, out| medium.interaction_row(quantum.interaction, j, k, 0..nx, out));
         let mut lattice = Self {
             interaction,
+            cross_interaction: medium.cross_interaction(),
             grid: grid.clone(),
             quantum: *quantum,
             potential,
@@ -157,6 +160,7 @@ impl Lattice {
             absorption: vec![0.0; grid.sites()],
             walls: vec![false; grid.sites()],
             interaction: vec![quantum.interaction; grid.sites()],
+            cross_interaction: 0.0,
             bonds: None,
             own: Vec::new(),
         }
@@ -197,10 +201,15 @@ impl Lattice {
         &self.absorption
     }
 
-    /// g at each site.
+    /// g|ψ|² of a site, and g₁₂|ψ|² of its other component.
     #[must_use]
-    pub fn interaction(&self) -> &[f64] {
-        &self.interaction
+    pub fn mean_field(&self, psi: &[Complex64], site: usize) -> f64 {
+        let own = self.interaction[site] * psi[site].norm_sqr();
+        if self.cross_interaction == 0.0 {
+            return own;
+        }
+        let half = psi.len() / 2;
+        own + self.cross_interaction * psi[(site + half) % (2 * half)].norm_sqr()
     }
 
     /// The real diagonal at time t: constant + U(r, t).
@@ -266,7 +275,7 @@ impl Lattice {
 
     fn apply_to(&self, diagonal: &[f64], psi: &[Complex64], out: &mut [Complex64]) {
         for (n, (out, value)) in out.iter_mut().zip(psi).enumerate() {
-            let energy = diagonal[n] + self.interaction[n] * value.norm_sqr();
+            let energy = diagonal[n] + self.mean_field(psi, n);
             *out = value * Complex64::new(energy, -self.absorption[n]);
         }
         if self.bonds.is_some() {
@@ -346,7 +355,7 @@ impl Lattice {
     #[must_use]
     pub fn propagate(&self, psi: &[Complex64], time: f64) -> Vec<Complex64> {
         assert!(
-            self.driven.is_empty() && self.interaction.iter().all(|g| *g == 0.0),
+            self.driven.is_empty() && self.interaction.iter().all(|g| *g == 0.0) && self.cross_interaction == 0.0,
             "the exponential needs a linear, static Hamiltonian"
         );
         if self.absorption.iter().all(|w| *w == 0.0) {
@@ -456,8 +465,8 @@ impl Lattice {
     pub fn energy(&self, psi: &[Complex64], time: f64) -> f64 {
         let h = self.apply(psi, time);
         let full: f64 = psi.iter().zip(&h).map(|(p, q)| (p.conj() * q).re).sum();
-        let quartic: f64 = (psi.iter().zip(&self.interaction))
-            .map(|(p, g)| g * p.norm_sqr() * p.norm_sqr())
+        let quartic: f64 = (psi.iter().enumerate())
+            .map(|(n, p)| self.mean_field(psi, n) * p.norm_sqr())
             .sum();
         (full - 0.5 * quartic) / super::norm(psi)
     }

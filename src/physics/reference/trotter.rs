@@ -93,12 +93,10 @@ impl TrotterSplitting {
 
     /// exp(−i(E(t) + g|ψ|²)τ) at every site.
     fn kick(&self, psi: &mut [Complex64], time: f64, tau: f64) {
-        for ((value, e), g) in psi
-            .iter_mut()
-            .zip(self.lattice.diagonal(time))
-            .zip(self.lattice.interaction())
-        {
-            let e = e + g * value.norm_sqr();
+        let energies: Vec<f64> = (self.lattice.diagonal(time).iter().enumerate())
+            .map(|(site, e)| e + self.lattice.mean_field(psi, site))
+            .collect();
+        for (value, e) in psi.iter_mut().zip(energies) {
             *value *= if self.imaginary {
                 Complex64::from((-e * tau).exp())
             } else {

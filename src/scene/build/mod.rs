@@ -1,8 +1,10 @@
 //! From [`SceneFile`] to [`Scenario`]: ranges, lengths, references, files. All faults are found, not only the first.
 
+mod components;
 mod exchange;
 mod layers;
 mod recording;
+mod room;
 mod rotation;
 mod state;
 mod sweep;
@@ -14,7 +16,7 @@ use super::decode::{Diagnostics, nearest};
 use super::file::{ABSORB_WIDTH, EdgesFile, SceneFile};
 use super::scenario::{Scenario, SolverChoice};
 use crate::grid::{Edge, Grid};
-use crate::physics::{Acoustic, Equation, Initial, Medium, Model, Quantum};
+use crate::physics::{Acoustic, Equation, Initial, Layer, Medium, Model, Quantum};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -96,8 +98,11 @@ impl<'a> Builder<'a> {
         let layers = self.layers(equation, grid.as_ref(), "layer", &file.layers);
         let sources = self.sources(equation, grid.as_ref());
         let detectors = self.detectors(equation, grid.as_ref());
-        let rotating = self.rotation(grid.as_ref(), model.as_ref());
-        let mirror = self.mirror(equation, grid.as_ref(), &layers, rotating);
+        let whole = OfAllLayers {
+            rotating: self.rotation(grid.as_ref(), model.as_ref()),
+            cross_interaction: self.cross_interaction(grid.as_ref()),
+        };
+        let mirror = self.mirror(equation, grid.as_ref(), &layers, &whole);
         let view = self.view(equation, grid.as_ref());
         let cameras = self.cameras();
         let notes = self.notes(grid.as_ref());
@@ -105,14 +110,14 @@ impl<'a> Builder<'a> {
         let trajectories = self.trajectories(equation, grid.as_ref());
         let expectations = self.expectations(equation, grid.as_ref());
         let sweep = self.sweep(equation, grid.as_ref());
+        let room = self.room(equation, &detectors);
         if !self.found.faults.is_empty() {
             return (self.found, None);
         }
         let (Some(grid), Some(model), Some(initial)) = (grid, model, initial) else {
             return (self.found, None);
         };
-        let [rotation, mass] = rotating;
-        let medium = Arc::new(Medium::new(grid.clone(), layers).rotating(rotation, mass));
+        let medium = Arc::new(whole.medium(grid.clone(), layers));
         self.exchange_of_medium(&medium);
         let mut initial = initial;
         if let (Initial::Eigenstates(states), Model::Quantum(quantum)) = (&mut initial, &model) {
@@ -138,6 +143,7 @@ impl<'a> Builder<'a> {
             trajectories,
             expectations,
             sweep,
+            room,
             origin: origin.map(Path::to_owned),
             file: Arc::new(file.clone()),
         };
@@ -398,6 +404,7 @@ impl<'a> Builder<'a> {
                 self.ordinary("quantum.hopping", hopping);
             }
             self.finite("quantum.interaction", quantum.interaction);
+            self.finite("quantum.cross_interaction", quantum.cross_interaction);
             self.finite("quantum.flux", quantum.flux);
             self.finite("quantum.rotation", quantum.rotation);
             if let Some(grid) = grid.filter(|_| quantum.flux != 0.0 && quantum.flux.is_finite()) {
@@ -481,6 +488,23 @@ impl<'a> Builder<'a> {
             self.found
                 .value("time.imaginary", message, "remove it; it belongs to quantum scenes");
         }
+    }
+}
+
+/// What the scene's own medium and that of the way back have beside layers.
+struct OfAllLayers {
+    /// Ω and the mass that it acts on.
+    rotating: [f64; 2],
+    /// g₁₂.
+    cross_interaction: f64,
+}
+
+impl OfAllLayers {
+    fn medium(&self, grid: Grid, layers: Vec<Layer>) -> Medium {
+        let [rotation, mass] = self.rotating;
+        Medium::new(grid, layers)
+            .rotating(rotation, mass)
+            .with_cross_interaction(self.cross_interaction)
     }
 }
 

@@ -2,9 +2,9 @@
 
 use super::super::file::{DetectorFile, RegionFile, TransducersFile};
 use super::super::scenario::{Expectation, Subject};
-use super::{Builder, article, possible};
+use super::{Builder, OfAllLayers, article, possible};
 use crate::grid::Grid;
-use crate::physics::{Detector, Equation, Layer, Measure, Medium, Mirror, MirrorMethod, Placement, Reading, Region};
+use crate::physics::{Detector, Equation, Layer, Measure, Mirror, MirrorMethod, Placement, Reading, Region};
 use std::sync::Arc;
 
 /// Names of columns beside those of the detectors.
@@ -96,12 +96,28 @@ impl Builder<'_> {
                 format!("\"{word}\" is measured through a line"),
                 "give `from = [..]` and `to = [..]` (in one dimension `at = ..`)",
             )),
+            Measure::Velocity if quantum => Some((
+                format!("\"{word}\" is nothing that a quantum scene has"),
+                "use value, probability, flux or peak; `[[trajectory]]` has velocities of ψ",
+            )),
+            Measure::Velocity if !at_point => Some((
+                format!("\"{word}\" is measured at a point"),
+                "give `at = [..]`, or measure something of a region",
+            )),
+            Measure::Velocity if self.file.mirror.is_some() => Some((
+                "a velocity is added up from the start, and a mirror turns time round".to_owned(),
+                "measure \"value\", or remove [mirror]",
+            )),
+            Measure::Velocity if given.every.is_some_and(|every| every > 1) => {
+                Some(("a velocity is added up step by step".to_owned(), "leave `every` out"))
+            }
             _ => None,
         };
         if let Some((message, remedy)) = fault {
             self.found.value(key("measure"), message, remedy);
             return None;
         }
+        let direction = self.direction_of(index, given, measure, grid)?;
         self.reading(index, given, measure, quantum);
         let every = given.every.unwrap_or(1);
         if every == 0 {
@@ -116,7 +132,36 @@ impl Builder<'_> {
             reading: given.reading,
             over: given.over,
             every: every.max(1) as u64,
+            direction,
         })
+    }
+
+    /// Along what a velocity is measured, of length 1; zeros for other measures.
+    fn direction_of(&mut self, index: usize, given: &DetectorFile, measure: Measure, grid: &Grid) -> Option<[f64; 3]> {
+        let key = format!("detector.{index}.direction");
+        if measure != Measure::Velocity {
+            if !given.direction.is_empty() {
+                let message = format!("\"{}\" has no direction", measure.as_str());
+                self.found.key(key, message, "remove it, or measure \"velocity\"");
+            }
+            return Some([0.0; 3]);
+        }
+        if given.direction.is_empty() {
+            if grid.rank() > 1 {
+                let remedy = "add one, e.g. `direction = [1.0, 0.0]`";
+                self.found.key(key, "is missing: a velocity has a direction", remedy);
+                return None;
+            }
+            return Some([1.0, 0.0, 0.0]);
+        }
+        let along = self.vector(&key, &given.direction, grid.rank())?;
+        let length = along.iter().map(|part| part * part).sum::<f64>().sqrt();
+        if length == 0.0 || !length.is_finite() {
+            let message = "a direction of the length 0 points nowhere";
+            self.found.value(key, message, "give another, e.g. [1.0, 0.0]");
+            return None;
+        }
+        Some(along.map(|part| part / length))
     }
 
     /// Notes what is wrong with what a detector makes of its measure.
@@ -231,7 +276,7 @@ impl Builder<'_> {
         equation: Option<Equation>,
         grid: Option<&Grid>,
         layers: &[Layer],
-        rotating: [f64; 2],
+        whole: &OfAllLayers,
     ) -> Option<Mirror> {
         let mirror = self.file.mirror.as_ref()?;
         self.positive("mirror.at", mirror.at);
@@ -273,7 +318,7 @@ impl Builder<'_> {
             record: mirror.record.unwrap_or(f64::INFINITY),
             noise: mirror.noise,
             seed: mirror.seed as u64,
-            medium: Arc::new(Medium::new(grid?.clone(), all).rotating(rotating[0], rotating[1])),
+            medium: Arc::new(whole.medium(grid?.clone(), all)),
             keep_flux: mirror.keep_flux,
             drive: mirror.drive,
             regularization: mirror.regularization.unwrap_or(0.0),

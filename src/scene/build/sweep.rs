@@ -32,9 +32,10 @@ impl Builder<'_> {
             let names = detectors
                 .chain(known.iter().copied())
                 .chain(coordinates.iter().map(String::as_str));
-            if !names.clone().any(|name| name == quantity.name) {
-                let message = format!("there is no detector and no observable {:?}", quantity.name);
-                self.found.value(key, message, super::possible(&quantity.name, names));
+            let strange = quantity.names().find(|own| !names.clone().any(|name| name == *own));
+            if let Some(strange) = strange {
+                let message = format!("there is no detector and no observable {strange:?}");
+                self.found.value(key, message, super::possible(strange, names));
             } else if let Some(at) = quantity.at {
                 self.not_negative(&key, at);
             } else if self.file.time.end.is_none() {

@@ -39,7 +39,7 @@ mod tile;
 
 use super::method::{Backend, Kind, Method, Paper, ParameterSpec, StepAdvice, Target, Variant, Work};
 use super::placed;
-use super::quantum::{bonds_objection, interaction_objection};
+use super::quantum::{bonds_objection, components_objection, interaction_objection};
 use super::run::Run;
 use super::setup::{Choice, Number, Setup};
 use super::{Solver, SolverError};
@@ -161,6 +161,7 @@ fn objections(scenario: &Scenario) -> Vec<Objection> {
     let mut all: Vec<Objection> = bonds_objection("crank-nicolson", scenario.medium())
         .into_iter()
         .chain(interaction_objection("crank-nicolson", scenario.medium()))
+        .chain(components_objection("crank-nicolson", scenario.medium()))
         .collect();
     if quantum.flux != 0.0 {
         all.push(Objection::new(

@@ -91,7 +91,7 @@ impl Region {
             Measure::Probability => square * tap.weight,
             Measure::Energy => energy * tap.weight,
             Measure::Flux => flux * tap.weight,
-            Measure::Value | Measure::Pressure => sum / sites as f64,
+            Measure::Value | Measure::Velocity | Measure::Pressure => sum / sites as f64,
         }
     }
 }

@@ -164,7 +164,9 @@ impl<T: Real> Recorder<T> {
                 Measure::Flux => add(row, columns.clone(), Take::Flux(tap.across)),
                 Measure::Peak => add(row, columns.clone(), Take::Pressures(Reduction::Largest)),
                 Measure::Probability => add(row, columns.clone(), Take::Pressures(Reduction::Squares)),
-                Measure::Value | Measure::Pressure => add(row, columns.clone(), Take::Pressures(Reduction::Sum)),
+                Measure::Value | Measure::Velocity | Measure::Pressure => {
+                    add(row, columns.clone(), Take::Pressures(Reduction::Sum))
+                }
             }
         }
     }

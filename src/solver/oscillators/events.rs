@@ -177,7 +177,7 @@ impl<T: Real> Recorder<T> {
                 Measure::Pressure => Some(Reduction::Sum),
                 Measure::Probability => Some(Reduction::Squares),
                 Measure::Peak => Some(Reduction::Largest),
-                Measure::Value | Measure::Flux | Measure::Energy => None,
+                Measure::Value | Measure::Velocity | Measure::Flux | Measure::Energy => None,
             };
             let kept = if let Some(reduction) = reduction.filter(|_| tap.shares.is_empty()) {
                 Kept::Reduced(Partials::new(Sites { lo: tap.lo, hi: tap.hi }, reduction))

@@ -230,6 +230,17 @@ pub fn bonds_objection(method: &str, medium: &Medium) -> Option<Objection> {
     ))
 }
 
+/// What a method says in which components leave each other alone.
+pub fn components_objection(method: &str, medium: &Medium) -> Option<Objection> {
+    (medium.cross_interaction() != 0.0).then(|| {
+        Objection::new(
+            "quantum.cross_interaction",
+            format!("{method} has no interaction between components"),
+            "use solver.method = \"trotter\" on the processor, or set it to 0",
+        )
+    })
+}
+
 /// What a method says that has the same interaction everywhere: the first layer that sets another.
 pub fn interaction_objection(method: &str, medium: &Medium) -> Option<Objection> {
     let layer = (medium.layers().iter()).position(|layer| layer.sets == Sets::Interaction)?;

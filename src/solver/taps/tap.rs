@@ -71,13 +71,33 @@ impl Tap {
             rank
         };
         Self {
-            measure: detector.measure,
+            // A velocity is made of the pressures around its point, see [`Velocity`](super::velocity::Velocity).
+            measure: if detector.measure == Measure::Velocity {
+                Measure::Value
+            } else {
+                detector.measure
+            },
             lo,
             hi,
             across,
             weight: a.powi(i32::try_from(power).unwrap_or(3)),
             shares: Vec::new(),
         }
+    }
+
+    /// The site nearest to a point.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_precision_loss,
+        reason = "clamped to the grid"
+    )]
+    pub(super) fn nearest(grid: &Grid, at: [f64; 3]) -> [usize; 3] {
+        let sites = grid.size();
+        [0, 1, 2].map(|axis| {
+            let place = (at[axis] / grid.spacing()).round();
+            place.clamp(0.0, (sites[axis] - 1) as f64) as usize
+        })
     }
 
     /// Whether energy or its flux is recorded.
@@ -88,9 +108,13 @@ impl Tap {
 
     /// Reads several sites instead of one.
     pub(super) fn interpolate(&mut self, shares: Shares) {
-        if shares.len() < 2 {
-            return;
+        if shares.len() >= 2 {
+            self.read_shares(shares);
         }
+    }
+
+    /// Reads these sites, at least one.
+    pub(super) fn read_shares(&mut self, shares: Shares) {
         for axis in 0..3 {
             let places = || shares.iter().map(|(site, _)| site[axis]);
             self.lo[axis] = places().min().unwrap_or(0);
@@ -108,7 +132,7 @@ impl Tap {
         #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
         match self.measure {
             Measure::Peak => values.iter().fold(0.0, |most: f64, value| most.max(*value)),
-            Measure::Value => values.first().copied().unwrap_or(0.0),
+            Measure::Value | Measure::Velocity => values.first().copied().unwrap_or(0.0),
             Measure::Pressure => {
                 let sites: usize = (0..3).map(|axis| self.hi[axis].saturating_sub(self.lo[axis])).product();
                 if sites > 0 { sum() / sites as f64 } else { 0.0 }
@@ -248,7 +272,7 @@ impl Tap {
             Measure::Peak => largest,
             Measure::Probability => squares * self.weight,
             Measure::Energy | Measure::Flux => sum * self.weight,
-            Measure::Value | Measure::Pressure => {
+            Measure::Value | Measure::Velocity | Measure::Pressure => {
                 if count > 0.0 {
                     sum / count
                 } else {

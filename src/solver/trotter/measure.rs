@@ -119,6 +119,15 @@ impl<T: Real> Trotter<T> {
                 totals.energy += density * (diagonal + 0.5 * g * density);
             }
         }
+        let cross = self.problem.medium.cross_interaction();
+        if sums.region.energy && cross != 0.0 {
+            let rows = self.problem.grid.rows();
+            self.closed(sums, (row + rows / 2) % rows, x.clone(), other);
+            // Each of the two has half of g₁₂n₁n₂.
+            let pairs = here.iter().zip(other.iter());
+            let both: f64 = pairs.map(|(a, b)| wide(*a).norm_sqr() * wide(*b).norm_sqr()).sum();
+            totals.energy += 0.5 * cross * both;
+        }
         if sums.region.energy {
             let bonds = self.bonds_along_x(sums, row, here) + self.bonds_between_rows(sums, row, here, other);
             totals.energy -= quantum.hopping * bonds;

@@ -55,6 +55,8 @@ pub(super) struct Exponent {
     pub imaginary: bool,
     /// g τ, or τ where layers set g: what multiplies a density that is given, see [`Problem::has_mean_field`].
     pub mean_field: f64,
+    /// g₁₂ τ, which multiplies that of the other component.
+    pub cross: f64,
 }
 
 impl<T: Real> Media<T> {
@@ -161,6 +163,7 @@ impl<T: Real> Media<T> {
             fold,
             imaginary,
             mean_field: 0.0,
+            cross: 0.0,
         }
     }
 
@@ -183,14 +186,14 @@ impl<T: Real> Media<T> {
     /// energy, which after 1e4 steps is a norm wrong by 6e-4. The error is therefore diffused along the row: the larger component is
     /// rounded to whichever neighbour brings the sum of |factor|² − fold² so far closer to zero.
     ///
-    /// `corrections`, where given, multiplies the modulus site by site; `density`, where not empty, is |ψ|² of all sites for the mean field.
+    /// `corrections`, where given, multiplies the modulus site by site; `all`, where not empty, is |ψ|² of all sites for the mean field.
     pub(super) fn factors(
         &self,
         row: usize,
         x0: usize,
         exponent: &Exponent,
         corrections: Option<&[f64]>,
-        density: &[T],
+        all: &[T],
         out: &mut [Complex<T>],
     ) {
         let start = row * self.grid.size()[0] + x0;
@@ -207,9 +210,12 @@ impl<T: Real> Media<T> {
             for ((_, part), time) in self.driven.iter().zip(&exponent.driven) {
                 angle += time * part[index].wide();
             }
-            if let Some(density) = density.get(index) {
+            if let Some(density) = all.get(index) {
                 let own = self.strengths.as_ref().map_or(1.0, |strengths| strengths[index]);
                 angle += exponent.mean_field * own * density.wide();
+                if exponent.cross != 0.0 {
+                    angle += exponent.cross * all[(index + all.len() / 2) % all.len()].wide();
+                }
             }
             let fold = corrections.map_or(exponent.fold, |corrections| exponent.fold * corrections[n]);
             if exponent.imaginary {

@@ -7,13 +7,14 @@
 //! - Order: 1, 2 or 4 in Δt. Unitary and therefore stable for every Δt (without absorption), reversible for orders 2 and 4; the error per unit of time
 //!   grows as J(J Δt)^order.
 //! - Cost, 2D order 2: 6 sweeps and one phase a step.
-//! - Limits: hopping only along axes; where layers set it, a flux or the interaction, and in a frame that rotates, on the processor by `naive` and `vector`; a periodic axis needs an even number of sites; order 4 has a
+//! - Limits: hopping only along axes; where layers set it, a flux or the interaction, in a frame that rotates, and of two components that act on each other ([`components`]), on the processor by `naive` and `vector`; a periodic axis needs an even number of sites; order 4 has a
 //!   backward sub-step, which excludes imaginary time and puts absorption outside the composition, see [`scheme`].
 //!
 //! H. De Raedt, Annu. Rev. Comput. Phys. IV (1996) 107; C. S. Bederián and A. D. Dente, "Boosting quantum evolutions using
 //! Trotter-Suzuki algorithms on GPUs" (2011); M. Suzuki, Phys. Lett. A 146 (1990) 319.
 
 mod blocked;
+mod components;
 #[cfg(feature = "cuda")]
 mod cuda;
 mod detectors;
@@ -152,9 +153,9 @@ fn reach(scenario: &Scenario, set: &mut [bool]) {
     }
 }
 
-/// Whether bonds or interactions differ from site to site, which `naive` and `vector` step on the processor.
+/// Whether bonds or interactions differ from site to site, or components act on each other, which `naive` and `vector` step on the processor.
 fn differs(medium: &Medium) -> bool {
-    medium.sets_bonds() || medium.has(Sets::Interaction)
+    medium.sets_bonds() || medium.sets_interaction()
 }
 
 /// What the scene asks of the method that it cannot do, and of bonds and interactions that differ what only some variants can.
@@ -183,7 +184,7 @@ fn objections(scenario: &Scenario) -> Vec<Objection> {
     let choice = Choice::of(scenario);
     if let Some(backend) = choice.backend.named().filter(|backend| *backend != Backend::Cpu) {
         let message = format!(
-            "rotation and layers of hopping, flux and interaction are stepped on the processor, not on {}",
+            "rotation, layers of hopping, flux and interaction, and a cross interaction are stepped on the processor, not on {}",
             backend.as_str()
         );
         found.push(Objection::new(
@@ -196,7 +197,7 @@ fn objections(scenario: &Scenario) -> Vec<Objection> {
         .filter(|variant| !["naive", "vector"].contains(&variant.as_str()))
     {
         let message = format!(
-            "variant {variant} is for bonds and sites that are alike, and the rotation or a layer of hopping, flux or interaction makes them differ"
+            "variant {variant} is for bonds and sites that are alike, and the rotation, a cross interaction or a layer of hopping, flux or interaction makes them differ"
         );
         found.push(Objection::new(
             "solver.variant",
@@ -216,6 +217,11 @@ fn split(scenario: &Scenario) -> Result<Split, Objection> {
             message,
             "remove `parts`, or run it in one process",
         ));
+    }
+    if scenario.medium().cross_interaction() != 0.0 {
+        let message = "two components that act on each other are stepped as a whole";
+        let remedy = "remove `parts`, or run it in one process";
+        return Err(Objection::new("solver.parts", message, remedy));
     }
     let fourth = problem::order(scenario) == 4;
     Ok(Split {
@@ -303,7 +309,8 @@ fn make_in<T: Number + blocked::Blockwise>(setup: Setup, backend: Backend) -> Re
 /// A problem that a back end can step.
 fn on_one_hopping(problem: Problem, backend: Backend) -> Result<Problem, SolverError> {
     if differs(&problem.medium) && backend != Backend::Cpu {
-        let message = "layers or the rotation make bonds or interactions differ, which is stepped on the processor";
+        let message =
+            "layers, the rotation or a cross interaction make bonds or sites differ, which is stepped on the processor";
         return Err(SolverError::Unsupported(message.to_owned()));
     }
     Ok(problem)

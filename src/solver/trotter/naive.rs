@@ -7,6 +7,7 @@
 //!
 //! Per site-step in 2D, order 2: 6 sweeps and a phase; 40 flops; 7 passes over memory of 16 B (single), one of them with 8 B more for the phase.
 
+use super::components::CrossPhase;
 use super::problem::Problem;
 use super::run::{RowChange, Sweeper};
 use super::scheme::Scheme;
@@ -17,6 +18,9 @@ use num_complex::{Complex, Complex64};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
+
+/// Sites that a thread takes at once.
+const PART: usize = 4096;
 
 /// The field in natural order.
 pub(super) struct Naive<T> {
@@ -31,6 +35,8 @@ pub(super) struct Naive<T> {
     interaction: f64,
     /// g at every site, where layers set it.
     strengths: Option<Arc<[f64]>>,
+    /// g₁₂ of two components.
+    cross: f64,
 }
 
 impl<T: Real> Naive<T> {
@@ -44,6 +50,7 @@ impl<T: Real> Naive<T> {
             bonds: None,
             interaction: 0.0,
             strengths: None,
+            cross: 0.0,
         }
     }
 
@@ -116,9 +123,19 @@ impl<T: Real> Naive<T> {
             });
     }
 
+    /// The phases that two components give each other in a time.
+    fn turn_components(&mut self, time: f64) {
+        let Some(phase) = CrossPhase::new(self.cross, time) else {
+            return;
+        };
+        let (first, second) = self.field.split_at_mut(self.grid.sites() / 2);
+        (first.par_iter_mut().with_min_len(PART).zip(second)).for_each(|(first, second)| {
+            [*first, *second] = phase.turn(*first, *second);
+        });
+    }
+
     /// Phases, then the interaction's: of `interaction`, or of `scale` times what layers set.
     fn phases(&mut self, table: usize, interaction: [f64; 2], scale: [f64; 2]) {
-        const PART: usize = 4096;
         let table = &self.tables[table];
         let strengths = self.strengths.as_deref();
         let interaction = interaction.map(T::of);
@@ -237,6 +254,7 @@ impl<T: Real> Sweeper<T> for Naive<T> {
         self.walls = walls.map(<[bool]>::to_vec);
         self.interaction = problem.phase_interaction();
         self.strengths = problem.phase_strengths();
+        self.cross = problem.phase_cross_interaction();
         self.peierls = problem.peierls();
         self.bonds.clone_from(&problem.bonds);
     }
@@ -274,9 +292,11 @@ impl<T: Real> Sweeper<T> for Naive<T> {
 
     fn substep(&mut self, scheme: &Scheme, i: usize) {
         let substep = &scheme.substeps[i];
+        self.turn_components(substep.front);
         for sweep in substep.sweeps(self.grid.rank()) {
             self.sweep(sweep.axis, sweep.odd, sweep.angle, scheme.imaginary);
         }
+        self.turn_components(substep.back);
         self.phases(
             substep.table,
             substep.interaction(self.interaction),

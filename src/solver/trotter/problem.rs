@@ -94,7 +94,8 @@ impl Problem {
     /// With the same n in both half phases a state that a step does not change is an eigenvector of a symmetric product for H[n], so that the ground
     /// state is off by O(Δt²). Half phases that read |ψ|² as it stands see the norm after the sweeps, which is another, and are off by O(Δt).
     pub(super) fn has_mean_field(&self) -> bool {
-        self.imaginary && (self.quantum.interaction != 0.0 || self.strengths.is_some())
+        let cross = self.medium.cross_interaction() != 0.0;
+        self.imaginary && (self.quantum.interaction != 0.0 || self.strengths.is_some() || cross)
     }
 
     /// g at a site.
@@ -110,6 +111,15 @@ impl Problem {
     /// g of the phases e^{−ig|φ|²τ} that read the field as it stands.
     pub(super) fn phase_interaction(&self) -> f64 {
         if self.imaginary { 0.0 } else { self.quantum.interaction }
+    }
+
+    /// g₁₂ of the phases of [`components`](super::components).
+    pub(super) fn phase_cross_interaction(&self) -> f64 {
+        if self.imaginary {
+            0.0
+        } else {
+            self.medium.cross_interaction()
+        }
     }
 
     /// e^{iϕ} of the x bonds, per y: Peierls phases of the flux in Landau gauge, ϕ = −2π · flux · y. Empty without flux.

@@ -90,7 +90,7 @@ impl<T: Real> Recorder<T> {
                 Measure::Peak => {
                     readings.push(Reading::new(n, Kept::Reduced(Partials::new(sites, Reduction::Largest))));
                 }
-                Measure::Value | Measure::Flux | Measure::Energy => {
+                Measure::Value | Measure::Velocity | Measure::Flux | Measure::Energy => {
                     readings.extend(copied(grid, tap).into_iter().map(|(lo, hi)| {
                         let slots = Vec::new();
                         let sites = Sites { lo, hi };

@@ -311,6 +311,7 @@ impl<T: Real> Trotter<T> {
         if mean_field {
             let uniform = self.problem.strengths.is_none();
             exponent.mean_field = kind.time * if uniform { self.problem.quantum.interaction } else { 1.0 };
+            exponent.cross = kind.time * self.problem.medium.cross_interaction();
         }
         self.fill(table, &exponent, !mean_field);
     }

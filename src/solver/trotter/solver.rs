@@ -55,6 +55,7 @@ impl<T: Real> Stepper for Trotter<T> {
         Self::check(&problem)?;
         if problem.bonds.is_some() != self.problem.bonds.is_some()
             || problem.strengths.is_some() != self.problem.strengths.is_some()
+            || (problem.medium.cross_interaction() != 0.0) != (self.problem.medium.cross_interaction() != 0.0)
         {
             let message = "bonds or interactions that differ from one another need a new run";
             return Err(SolverError::Unsupported(message.to_owned()));
@@ -113,7 +114,7 @@ impl<T: Real> Stepper for Trotter<T> {
 
     /// Rounded factors of random potentials change the norm by up to 1.4e-8 a step, the same way, those of an interaction by 2.2e-8, and those of the substeps of order 4 by 1e-7.
     fn norm_drifts_within(&self) -> Option<u64> {
-        let interacts = self.problem.quantum.interaction != 0.0;
+        let interacts = self.problem.quantum.interaction != 0.0 || self.problem.medium.cross_interaction() != 0.0;
         Some(match self.problem.order {
             4 => 64,
             _ if interacts => 256,

@@ -39,6 +39,8 @@ struct Case {
     bonds: bool,
     /// Ω of the frame.
     rotation: f64,
+    /// g₁₂ of the two sites of the last axis.
+    cross: f64,
     /// A layer that sets the interaction.
     uneven: bool,
 }
@@ -58,6 +60,7 @@ impl Case {
             imaginary: false,
             bonds: false,
             rotation: 0.0,
+            cross: 0.0,
             uneven: false,
         }
     }
@@ -106,7 +109,8 @@ impl Case {
             flux: self.flux,
         };
         let medium = Medium::new(grid.clone(), layers);
-        let medium = Arc::new(medium.rotating(self.rotation, quantum.effective_mass(grid.spacing())));
+        let medium = medium.rotating(self.rotation, quantum.effective_mass(grid.spacing()));
+        let medium = Arc::new(medium.with_cross_interaction(self.cross));
         Problem {
             strengths: super::problem::strengths(&quantum, &medium),
             bonds: Bonds::of(&quantum, &medium).map(Arc::new),
@@ -180,7 +184,7 @@ fn steppers<T: Blockwise>(problem: &Problem) -> Vec<Box<dyn Sweeper<T>>> {
         Box::new(Naive::new(&problem.grid)),
         Box::new(Vector::new(&problem.grid, Level::best())),
     ];
-    if problem.bonds.is_some() || problem.strengths.is_some() {
+    if super::differs(&problem.medium) {
         return all;
     }
     let substeps = if problem.order == 4 { 5 } else { 1 };
@@ -533,6 +537,29 @@ fn rotation() {
         absorb: true,
         ..Case::new(&[90, 40], 2)
     });
+}
+
+/// Two components that act on each other, each on itself, and turn into each other.
+#[test]
+fn interaction_of_components() {
+    for size in [&[31, 2][..], &[40, 2], &[41, 23, 2], &[130, 44, 2]] {
+        for order in [1, 2, 4] {
+            check_both(&Case {
+                interaction: 0.3,
+                cross: 0.5,
+                uneven: order == 2,
+                bonds: order == 4,
+                ..Case::new(size, order)
+            });
+        }
+        check_both(&Case {
+            interaction: 0.2,
+            cross: -0.3,
+            walls: true,
+            drive: true,
+            ..Case::new(size, 2)
+        });
+    }
 }
 
 #[test]

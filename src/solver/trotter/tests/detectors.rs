@@ -11,6 +11,7 @@ fn detector(region: Region, measure: Measure) -> Detector {
         reading: Reading::Itself,
         over: None,
         every: 1,
+        direction: [0.0; 3],
     }
 }
 
@@ -55,7 +56,7 @@ fn expected(lattice: &Lattice, tap: &crate::solver::taps::Tap, psi: &[Complex64]
     };
     let sites = (0..psi.len()).filter(|n| inside(*n));
     match tap.measure {
-        Measure::Value => psi[grid.index(tap.lo)].norm(),
+        Measure::Value | Measure::Velocity => psi[grid.index(tap.lo)].norm(),
         Measure::Peak => sites.map(|n| psi[n].norm_sqr()).fold(0.0, f64::max),
         Measure::Energy => {
             let h = lattice.apply(psi, time);

@@ -1,5 +1,6 @@
 //! The red–black layout: where a site stands, which sites are open, and which rows a sweep joins.
 
+use super::super::components::CrossPhase;
 use crate::backend::simd::Aligned;
 use crate::field::Real;
 use crate::grid::Grid;
@@ -98,6 +99,29 @@ impl<T: Real> Planes<T> {
             self.planes[2 * colour][start + x / 2] = value.re;
             self.planes[2 * colour + 1][start + x / 2] = value.im;
         }
+    }
+
+    /// Turns the components on the two sites of the last axis: a site and its other stand at the same place of planes of unlike colour.
+    pub(super) fn turn_components(&mut self, phase: CrossPhase<T>) {
+        let half = self.layout.stride * self.layout.rows() / 2;
+        let halves = (self.planes.each_mut()).map(|plane| plane.split_at_mut(half));
+        let [
+            (red_re, other_red_re),
+            (red_im, other_red_im),
+            (black_re, other_black_re),
+            (black_im, other_black_im),
+        ] = halves;
+        let turn = |first: [&mut [T]; 2], second: [&mut [T]; 2]| {
+            let ([re, im], [other_re, other_im]) = (first, second);
+            let first = re.par_iter_mut().with_min_len(4096).zip(im);
+            let second = other_re.par_iter_mut().zip(other_im);
+            first.zip(second).for_each(|((re, im), (other_re, other_im))| {
+                let [a, b] = phase.turn(Complex::new(*re, *im), Complex::new(*other_re, *other_im));
+                (*re, *im, *other_re, *other_im) = (a.re, a.im, b.re, b.im);
+            });
+        };
+        turn([red_re, red_im], [other_black_re, other_black_im]);
+        turn([black_re, black_im], [other_red_re, other_red_im]);
     }
 
     /// Changes, in parallel, the rows that `touched` names; `change` gets (row, sites in natural order).

@@ -18,6 +18,7 @@ mod kernel;
 mod layout;
 mod pass;
 
+use super::components::CrossPhase;
 use super::naive::Turn;
 use super::problem::Problem;
 use super::run::{RowChange, Sweeper};
@@ -45,6 +46,8 @@ pub(super) struct Vector<T> {
     interaction: f64,
     /// g at every site in the planes of real parts, where layers set it.
     strengths: Option<Planes<T>>,
+    /// g₁₂ of two components.
+    cross: f64,
 }
 
 impl<T: Vectors> Vector<T> {
@@ -62,6 +65,7 @@ impl<T: Vectors> Vector<T> {
             own: None,
             interaction: 0.0,
             strengths: None,
+            cross: 0.0,
         }
     }
 
@@ -112,6 +116,7 @@ impl<T: Vectors> Sweeper<T> for Vector<T> {
         self.peierls = problem.peierls();
         self.own = OwnBonds::new(&self.layout, problem, scheme, walls);
         self.interaction = problem.phase_interaction();
+        self.cross = problem.phase_cross_interaction();
         self.strengths = problem.phase_strengths().map(|strengths| {
             let nx = self.grid.size()[0];
             let mut planes = Planes::new(&self.layout);
@@ -150,11 +155,19 @@ impl<T: Vectors> Sweeper<T> for Vector<T> {
             substep.table,
             [substep.interaction(self.interaction), substep.interaction(1.0)],
         ));
+        let ends = [substep.front, substep.back].map(|time| CrossPhase::new(self.cross, time));
+        if let Some(phase) = ends[0] {
+            self.field.turn_components(phase);
+        }
         let mut sweeps = substep.sweeps(self.grid.rank()).into_iter().peekable();
         while let Some(sweep) = sweeps.next() {
-            let last = sweeps.peek().is_none() && Pass::<T>::joins_phases(sweep.axis, sweep.odd);
+            let joins = ends[1].is_none() && Pass::<T>::joins_phases(sweep.axis, sweep.odd);
+            let last = sweeps.peek().is_none() && joins;
             let now = if last { phases.take() } else { None };
             self.pass(Some((sweep, scheme.imaginary)), now);
+        }
+        if let Some(phase) = ends[1] {
+            self.field.turn_components(phase);
         }
         if phases.is_some() {
             self.pass(None, phases);
