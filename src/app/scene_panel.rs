@@ -8,7 +8,7 @@ use super::{
 };
 use crate::grid::Edge;
 use crate::scene::SceneFile;
-use crate::scene::file::EdgesFile;
+use crate::scene::file::{EdgesFile, GridFile, QuantumFile};
 use egui::Ui;
 use lucide_icons::Icon;
 
@@ -143,59 +143,65 @@ fn grid(ui: &mut Ui, file: &mut SceneFile) {
             super::layers_panel::tidy(acoustic.speed / (32.0 * spacing)),
         );
     }
-    if let Some(quantum) = &mut file.quantum {
+    let (grid, quantum) = (&file.grid, &mut file.quantum);
+    if let Some(quantum) = quantum {
+        quantum_rows(ui, grid, quantum);
+    }
+}
+
+/// What quantum scenes have beside a mass.
+fn quantum_rows(ui: &mut Ui, grid: &GridFile, quantum: &mut QuantumFile) {
+    row(
+        ui,
+        "Interaction g",
+        "g|ψ|² of the nonlinear Schrödinger equation.",
+        |ui| {
+            ui.add(
+                egui::DragValue::new(&mut quantum.interaction)
+                    .speed(0.01)
+                    .max_decimals(5),
+            )
+        },
+    );
+    if grid.size.len() > 1 && grid.size.last() == Some(&2) {
         row(
             ui,
-            "Interaction g",
-            "g|ψ|² of the nonlinear Schrödinger equation.",
+            "Interaction g₁₂",
+            "The two sites of the last axis are components of a condensate: each has g₁₂|ψ|² of the other beside its own g|ψ|².",
             |ui| {
                 ui.add(
-                    egui::DragValue::new(&mut quantum.interaction)
+                    egui::DragValue::new(&mut quantum.cross_interaction)
                         .speed(0.01)
                         .max_decimals(5),
                 )
             },
         );
-        if file.grid.size.len() > 1 && file.grid.size.last() == Some(&2) {
-            row(
-                ui,
-                "Interaction g₁₂",
-                "The two sites of the last axis are components of a condensate: each has g₁₂|ψ|² of the other beside its own g|ψ|².",
-                |ui| {
-                    ui.add(
-                        egui::DragValue::new(&mut quantum.cross_interaction)
-                            .speed(0.01)
-                            .max_decimals(5),
-                    )
-                },
-            );
-        }
-        if file.grid.size.len() > 1 {
-            row(
-                ui,
-                "Flux α",
-                "Magnetic flux through a plaquette, in flux quanta.",
-                |ui| ui.add(egui::DragValue::new(&mut quantum.flux).speed(0.0005).max_decimals(6)),
-            );
-            row(
-                ui,
-                "Rotation Ω",
-                "The frame rotates about z through the middle of the grid: H − Ω L_z. Radians per unit of time.",
-                |ui| ui.add(egui::DragValue::new(&mut quantum.rotation).speed(0.002).max_decimals(5)),
-            );
-        }
-        let hopping = quantum
-            .hopping
-            .unwrap_or_else(|| 1.0 / (2.0 * quantum.mass.unwrap_or(1.0) * file.grid.spacing.powi(2)));
-        hint(
+    }
+    if grid.size.len() > 1 {
+        row(
             ui,
-            &format!(
-                "ħ = 1, hopping J = {}, band width {} per axis.",
-                figure(hopping, 4),
-                figure(4.0 * hopping, 4)
-            ),
+            "Flux α",
+            "Magnetic flux through a plaquette, in flux quanta.",
+            |ui| ui.add(egui::DragValue::new(&mut quantum.flux).speed(0.0005).max_decimals(6)),
+        );
+        row(
+            ui,
+            "Rotation Ω",
+            "The frame rotates about z through the middle of the grid: H − Ω L_z. Radians per unit of time.",
+            |ui| ui.add(egui::DragValue::new(&mut quantum.rotation).speed(0.002).max_decimals(5)),
         );
     }
+    let hopping = quantum
+        .hopping
+        .unwrap_or_else(|| 1.0 / (2.0 * quantum.mass.unwrap_or(1.0) * grid.spacing.powi(2)));
+    hint(
+        ui,
+        &format!(
+            "ħ = 1, hopping J = {}, band width {} per axis.",
+            figure(hopping, 4),
+            figure(4.0 * hopping, 4)
+        ),
+    );
 }
 
 fn edge_row(ui: &mut Ui, label: &str, about: &str, edge: &mut Edge, sound: bool) {

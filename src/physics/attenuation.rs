@@ -1,7 +1,7 @@
 //! Power-law attenuation of a medium, made of relaxations.
 //!
 //! Wanted: α(f) = α₁ (f/f₁)^y. A medium whose compressibility relaxes, κ(ω) = κ∞(1 + Σ mₗ/(1 + iωτₗ)), has k² = (ω/c∞)²(1 + Σ mₗ/(1 + iωτₗ)), α = −Im k, and to first order in m
-//! α = (ω/2c∞) Σ mₗ ωτₗ/(1 + ω²τₗ²). The times stand evenly on a logarithmic scale over the band, 2.5 times beyond both ends; mₗ ≥ 0 are the least squares of α/wanted − 1 at 60 frequencies. What is
+//! α = (ω/2c∞) Σ mₗ ωτₗ/(1 + ω²τₗ²). The times stand evenly on a logarithmic scale over the band, 2.5 times beyond both ends, above exponents of 1.5 ten times beyond the upper one; mₗ ≥ 0 are the least squares of α/wanted − 1 at 60 frequencies. What is
 //! heard is causal: waves are slower at low frequencies than at high ones, as much as Kramers and Kronig's relations ask for. `speed` is c∞, that of waves far above the band.
 //!
 //! References: Nachman, Smith & Waag 1990, doi:10.1121/1.400317 (relaxations in the wave equation); Szabo 1994, doi:10.1121/1.410434 (power laws and causality);
@@ -17,8 +17,12 @@ pub const DB_PER_NEPER: f64 = 8.685_889_638_065_036;
 const FITTED: u32 = 60;
 /// How far beyond the band the first and the last relaxation stand.
 const BEYOND: f64 = 2.5;
-/// The steepest law. One that is steeper asks for relaxations far above the band, which would slow all waves in it.
-pub const STEEPEST: f64 = 1.5;
+/// The steepest law: that of heat and viscosity.
+pub const STEEPEST: f64 = 2.0;
+/// Laws above this ask for relaxations far above the band, [`BEYOND_STEEP`] times, which slow all waves in it.
+const STEEP: f64 = 1.5;
+/// How far beyond the band the last relaxation of a steep law stands: ω²τ²/(1 + ω²τ²) is within 1 % of a square.
+const BEYOND_STEEP: f64 = 10.0;
 
 /// The law of a scene.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,13 +62,15 @@ impl Attenuation {
     /// The relaxations that make the law.
     #[must_use]
     pub fn relaxations(&self) -> Vec<Relaxation> {
-        let [low, high] = [self.band[0] / BEYOND, self.band[1] * BEYOND];
+        let steep = self.exponent > STEEP;
+        let beyond = if steep { BEYOND_STEEP } else { BEYOND };
+        let [low, high] = [self.band[0] / BEYOND, self.band[1] * beyond];
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
             reason = "at most some dozens"
         )]
-        let count = 2 + (1.5 * (self.band[1] / self.band[0]).log10()).ceil().max(0.0) as u32;
+        let count = 2 + u32::from(steep) + (1.5 * (self.band[1] / self.band[0]).log10()).ceil().max(0.0) as u32;
         let corners: Vec<f64> = (0..count)
             .map(|n| low * (high / low).powf(f64::from(n) / f64::from(count - 1)))
             .collect();
@@ -127,7 +133,7 @@ mod tests {
 
     #[test]
     fn relaxations_follow_power_laws_within_two_per_cent() {
-        for exponent in [0.5, 1.0, 1.1, 1.5] {
+        for exponent in [0.5, 1.0, 1.1, 1.5, 1.6, 1.8, 2.0] {
             for ratio in [4.0, 10.0, 30.0, 100.0] {
                 let law = Attenuation {
                     at: 2000.0,

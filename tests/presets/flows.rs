@@ -186,6 +186,7 @@ fn michelson(scenario: &Scenario, time: f64) -> Vec<f64> {
 
 /// Bogoliubov's equations: a ripple of δψ = ±0.005 cos kx in two components of the density n/2 each, ω² = ε(ε + n(g − g₁₂)) < 0 (C. J. Pethick, H. Smith, Bose–Einstein Condensation in
 /// Dilute Gases (2008), section 12.1.1), added up over the 16 sites of its crest and its trough.
+#[expect(clippy::cast_precision_loss, reason = "small counts")]
 fn miscibility(scenario: &Scenario, time: f64) -> Vec<f64> {
     let quantum = super::quantum(scenario);
     let [nx, ny, _] = scenario.grid().size();

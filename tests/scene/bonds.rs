@@ -143,8 +143,10 @@ fn components_stand_on_the_two_sites_of_the_last_axis() {
             faults.contains(&format!("solver.{key}")) || faults.contains(key),
             "{faults}"
         );
+        // Where there is no device the scene is refused for that.
+        let absent = key == "backend" && faults.contains("is not there");
         assert!(
-            faults.contains("cross interaction") || faults.contains("components"),
+            absent || faults.contains("cross interaction") || faults.contains("components"),
             "{faults}"
         );
     }

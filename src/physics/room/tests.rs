@@ -37,6 +37,38 @@ fn an_exponential_decay_has_its_time() {
     }
 }
 
+/// What Schroeder's integral is for: noise that decays by 60 dB in T, as a diffuse room answers. Its squares are independent here, and 521 of them come in the time in which the energy falls by e, so that
+/// the integral scatters by √(1/521) = 0.19 dB about the exponential, anew every 4.3 dB: lines over 10, 20, 30 dB by 4.3, 1.5 and 0.8 %, D50 by 0.023. Three of them are allowed.
+#[test]
+fn noise_that_decays_has_its_time() {
+    let time = 0.9;
+    for seed in [3_u64, 11, 2026] {
+        let mut state = seed;
+        let mut uniform = || {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            ((state >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
+        };
+        let noise: Vec<f64> = exponential(time, time)
+            .iter()
+            .map(|value| value * (-2.0 * uniform().ln()).sqrt() * (TAU * uniform()).cos())
+            .collect();
+        let decay = Decay::of(&noise, 1.0 / RATE).unwrap();
+        for (line, allowed) in [(decay.edt, 0.13), (decay.t20, 0.05), (decay.t30, 0.025)] {
+            let line = line.unwrap();
+            assert!((line.time / time - 1.0).abs() < allowed, "seed {seed}: {line:?}");
+        }
+        let kept = (-6.0 * 10f64.ln() / time * 0.05).exp();
+        assert!(
+            (decay.d50 - (1.0 - kept)).abs() < 0.07,
+            "{} for {}",
+            decay.d50,
+            1.0 - kept
+        );
+    }
+}
+
 /// A tone's squares ripple: E(t) is off by at most δ/ω of itself, δ = 6.9/T, r = 4.4 δ/ω dB, and a line of D dB by 3r/D (∫|t|/∫t² over the line).
 #[test]
 fn a_tone_decays_as_well() {

@@ -88,21 +88,17 @@ impl Builder<'_> {
                 format!("\"{word}\" is nothing that {} scene has", article(equation)),
                 "use value, flux, energy, pressure or peak",
             )),
-            Measure::Value if !at_point => Some((
+            Measure::Velocity if quantum => Some((
+                format!("\"{word}\" is nothing that a quantum scene has"),
+                "use value, probability, flux or peak; `[[trajectory]]` has velocities of ψ",
+            )),
+            Measure::Value | Measure::Velocity if !at_point => Some((
                 format!("\"{word}\" is measured at a point"),
                 "give `at = [..]`, or measure something of a region",
             )),
             Measure::Flux if !at_line && (grid.rank() > 1 || !at_point) => Some((
                 format!("\"{word}\" is measured through a line"),
                 "give `from = [..]` and `to = [..]` (in one dimension `at = ..`)",
-            )),
-            Measure::Velocity if quantum => Some((
-                format!("\"{word}\" is nothing that a quantum scene has"),
-                "use value, probability, flux or peak; `[[trajectory]]` has velocities of ψ",
-            )),
-            Measure::Velocity if !at_point => Some((
-                format!("\"{word}\" is measured at a point"),
-                "give `at = [..]`, or measure something of a region",
             )),
             Measure::Velocity if self.file.mirror.is_some() => Some((
                 "a velocity is added up from the start, and a mirror turns time round".to_owned(),

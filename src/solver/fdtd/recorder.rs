@@ -165,7 +165,7 @@ impl<T: Real> Recorder<T> {
                 Measure::Peak => add(row, columns.clone(), Take::Pressures(Reduction::Largest)),
                 Measure::Probability => add(row, columns.clone(), Take::Pressures(Reduction::Squares)),
                 Measure::Value | Measure::Velocity | Measure::Pressure => {
-                    add(row, columns.clone(), Take::Pressures(Reduction::Sum))
+                    add(row, columns.clone(), Take::Pressures(Reduction::Sum));
                 }
             }
         }
