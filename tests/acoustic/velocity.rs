@@ -52,7 +52,9 @@ fn plane_waves_have_the_impedance_of_the_medium() {
             let largest = p.iter().fold(0.0, |most: f64, p| most.max(p.abs()));
             assert!((largest - 1.0).abs() < 0.01, "half of the pulse passes: {largest}");
             let off = (p.iter().zip(&*v)).fold(0.0, |most: f64, (p, v)| most.max((p - sign * 1.2 * 343.0 * v).abs()));
-            assert!(off < 2e-3, "{solver}, detector {velocity}: off by {off}");
+            // Oscillators move pair by pair: the pressures of a wave alternate by some (cΔt/a)² (ka)²/2, 1 %.
+            let allowed = if solver.contains("oscillators") { 0.02 } else { 2e-3 };
+            assert!(off < allowed, "{solver}, detector {velocity}: off by {off}");
         }
         assert_eq!(
             engine.scenario().detectors()[1]

@@ -15,8 +15,6 @@ pub(super) fn predict(name: &str, scenario: &Scenario, at: &[f64]) -> Option<Vec
         "which-path" => Some(which_path(scenario, at[0])),
         "michelson" => Some(michelson(scenario, at[0])),
         "miscibility" => Some(miscibility(scenario, at[0])),
-        // The pulse comes back: 2√(2 ln 2) of its width.
-        "autofocus" => Some(vec![(8.0 * 2f64.ln()).sqrt() * 0.0003]),
         "echo-in-a-field" => Some(echo_in_a_field(scenario)),
         // E/N of 1000 atoms in Table I of F. Dalfovo, S. Stringari, Phys. Rev. A 53 (1996) 2477, doi 10.1103/PhysRevA.53.2477.
         "condensate" => Some(vec![3.84]),

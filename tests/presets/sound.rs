@@ -95,6 +95,8 @@ pub fn predict(name: &str, scenario: &Scenario, speed: f64, at: &[f64]) -> Vec<f
             .enumerate()
             .map(|(n, t)| moving(scenario, speed, n, *t))
             .collect(),
+        // The pulse comes back: 2√(2 ln 2) of its width.
+        "autofocus" => vec![(8.0 * 2f64.ln()).sqrt() * 0.0003],
         "sea-floor" => {
             let source = &scenario.sources()[0];
             let [x, y, _] = element(source, 0);
