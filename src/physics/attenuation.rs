@@ -62,15 +62,14 @@ impl Attenuation {
     /// The relaxations that make the law.
     #[must_use]
     pub fn relaxations(&self) -> Vec<Relaxation> {
-        let steep = self.exponent > STEEP;
-        let beyond = if steep { BEYOND_STEEP } else { BEYOND };
+        let beyond = if self.exponent > STEEP { BEYOND_STEEP } else { BEYOND };
         let [low, high] = [self.band[0] / BEYOND, self.band[1] * beyond];
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
             reason = "at most some dozens"
         )]
-        let count = 2 + u32::from(steep) + (1.5 * (self.band[1] / self.band[0]).log10()).ceil().max(0.0) as u32;
+        let count = 2 + (1.5 * (self.band[1] / self.band[0]).log10()).ceil().max(0.0) as u32;
         let corners: Vec<f64> = (0..count)
             .map(|n| low * (high / low).powf(f64::from(n) / f64::from(count - 1)))
             .collect();

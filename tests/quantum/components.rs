@@ -1,5 +1,11 @@
 //! Two components of a condensate that act on each other: `quantum.cross_interaction`.
 
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "small counts of steps"
+)]
+
 use crate::common;
 use num_complex::Complex64;
 use ripplon::physics::reference::norm;
