@@ -11,6 +11,13 @@ struct Grid {
 
 __device__ __forceinline__ size_t offset(const Grid &g, int row) { return (size_t)row * g.pitch; }
 
+// Where a grid that is a window of a larger one stands in it: rows of the larger one, and the number of row 0 there
+struct Place {
+    int first, rows;
+};
+
+__device__ __forceinline__ int row_of_whole(const Place &p, int row) { return (int)(((unsigned)p.first + (unsigned)row) % (unsigned)p.rows); }
+
 struct Sweep {
     real *re, *im;
     const u8 *wall;
@@ -242,7 +249,7 @@ __device__ __forceinline__ double damping_at(const Medium &m, const Exponent &e,
 // Rows of a table at another time. In single precision the larger component is rounded up or down by a hash of site and time so that
 // the mean of |factor|^2 is right: the norm then does not drift. In imaginary time `mean_field`, g tau, multiplies |psi|^2 of the field (re, im).
 extern "C" __global__ void fill_table(real *pc, real *ps, const Medium m, const Exponent e, const Grid g, u32 seed,
-                                      const real *re, const real *im, double mean_field) {
+                                      const real *re, const real *im, double mean_field, const Place place) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= g.nx) return;
     for (int row = blockIdx.y; row < g.ny * g.nz; row += gridDim.y) {
@@ -273,7 +280,7 @@ extern "C" __global__ void fill_table(real *pc, real *ps, const Medium m, const 
             const float other = __uint_as_float((double)fabsf(large) > fabs(exact) ? bits - 1 : bits + 1);
             const double a = (double)large * large + (double)small * small - modulus * modulus;
             const double b = (double)other * other + (double)small * small - modulus * modulus;
-            u32 h = (u32)n * 2654435761u ^ seed;
+            u32 h = ((u32)row_of_whole(place, row) * (u32)g.pitch + (u32)i) * 2654435761u ^ seed;
             h ^= h >> 16, h *= 0x85ebca6bu, h ^= h >> 13, h *= 0xc2b2ae35u, h ^= h >> 16;
             // with probability a / (a - b) the other one: the mean is zero
             const float chosen = a * b < 0 && h * 2.3283064365386963e-10 < a / (a - b) ? other : large;
@@ -368,6 +375,7 @@ struct Measure {
     int energy;        // whether the energy is wanted
     double hopping, interaction, drives[4], flux;
     double *rows;      // SUMS numbers a row of the region
+    Place place;       // rows j + ny k
 };
 
 enum { NORM, ENERGY, X, XX, Y, YY, Z, ZZ, PEAK, CURRENT, SUMS };
@@ -397,7 +405,8 @@ extern "C" __global__ void measure_rows(const Measure p) {
     for (int row = blockIdx.x * (blockDim.x >> 5) + (threadIdx.x >> 5); row < rows; row += gridDim.x * (blockDim.x >> 5)) {
         const int j = p.lo[1] + row % rows_y, k = p.lo[2] + row / rows_y;
         const size_t base = offset(g, j + g.ny * k);
-        const Complex turn_x = gauge_of(p.flux, j), back_x = {turn_x.r, -turn_x.i}, one = {1, 0};
+        const int y = g.nz > 1 ? j : row_of_whole(p.place, j);  // planes are whole
+        const Complex turn_x = gauge_of(p.flux, y), back_x = {turn_x.r, -turn_x.i}, one = {1, 0};
         double norm = 0, energy = 0, x = 0, xx = 0, peak = 0, current = 0;
         for (int i = p.lo[0] + lane; i < p.hi[0]; i += 32) {
             const size_t n = base + i;

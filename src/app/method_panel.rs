@@ -23,8 +23,14 @@ pub fn show(ui: &mut Ui, file: &mut SceneFile, scenario: Option<&Scenario>, repo
         let target = target_of(method, file, report);
         backend_rows(ui, file, method, target);
         let variant = running_variant(file, report).map(ToOwned::to_owned);
-        // Parts are for several processes, of which a window is none.
-        for spec in method.parameters.iter().filter(|spec| spec.key != solver::PARTS) {
+        // Parts are for several processes, of which a window is none; devices are chosen from where there are several.
+        let chosen = |spec: &&ParameterSpec| match spec.key {
+            solver::PARTS => false,
+            solver::DEVICES => solver::devices_here() > 1 || file.solver.parameters.contains_key(solver::DEVICES),
+            _ => true,
+        };
+        let specs: Vec<&ParameterSpec> = method.parameters.iter().filter(chosen).collect();
+        for spec in specs {
             if spec.variants.is_empty() || variant.as_deref().is_none_or(|id| spec.variants.contains(&id)) {
                 parameter_row(ui, file, spec, scenario.grid().rank());
             }
@@ -159,12 +165,37 @@ fn running_variant<'a>(file: &'a SceneFile, report: Option<&Report>) -> Option<&
     }
 }
 
+/// The first device, several, or all that the grid fills; a list of numbers is written in the file.
+fn devices(ui: &mut Ui, now: Option<&Parameter>) -> Option<Parameter> {
+    let words = |value: Option<&Parameter>| match value {
+        None => "the first".to_owned(),
+        Some(Parameter::Word(_)) => "all that the grid fills".to_owned(),
+        Some(Parameter::Integers(list)) => format!("{list:?}"),
+        Some(Parameter::Integer(count)) => count.to_string(),
+        Some(Parameter::Number(number)) => number.to_string(),
+    };
+    let mut next = now.cloned();
+    egui::ComboBox::from_id_salt(solver::DEVICES)
+        .selected_text(words(now))
+        .show_ui(ui, |ui| {
+            let counts = (2..=solver::devices_here()).filter_map(|count| i64::try_from(count).ok());
+            let several = counts.map(|count| Some(Parameter::Integer(count)));
+            let all = Some(Parameter::Word("all".to_owned()));
+            for value in [None].into_iter().chain(several).chain([all]) {
+                let label = words(value.as_ref());
+                ui.selectable_value(&mut next, value, label);
+            }
+        });
+    next
+}
+
 fn parameter_row(ui: &mut Ui, file: &mut SceneFile, spec: &ParameterSpec, rank: usize) {
     let now = file.solver.parameters.get(spec.key).cloned();
     let next = row(ui, spec.title, spec.about, |ui| match spec.kind {
         Kind::OneOf { values, default } => one_of(ui, now.as_ref(), values, default),
         Kind::Count { min, max } => count(ui, spec.key, now.as_ref(), min, max),
         Kind::Sizes { min, max } => sizes(ui, spec.key, now.as_ref(), min, max, rank),
+        Kind::Devices { .. } => devices(ui, now.as_ref()),
     });
     if next != now {
         match next {

@@ -164,6 +164,7 @@ fn limits(spec: &ParameterSpec) -> String {
         }
         Kind::Count { min, max } => format!("{min} … {max} | \"auto\""),
         Kind::Sizes { min, max } => format!("[{min} … {max} per axis] | \"auto\""),
+        Kind::Devices { max } => format!("1 … {max} | [numbers from 0] | \"all\""),
     }
 }
 
@@ -205,6 +206,7 @@ fn parameter_json(spec: &ParameterSpec) -> Value {
         Kind::OneOf { values, default } => ("one-of", json!({ "values": values, "default": default })),
         Kind::Count { min, max } => ("count", json!({ "min": min, "max": max, "default": "auto" })),
         Kind::Sizes { min, max } => ("sizes", json!({ "min": min, "max": max, "default": "auto" })),
+        Kind::Devices { max } => ("devices", json!({ "min": 1, "max": max, "default": [0] })),
     };
     object["kind"] = json!(kind);
     if let Value::Object(more) = more {

@@ -72,9 +72,23 @@ pub struct RunArgs {
     /// Cut the grid into this many parts along its slowest axis; like --set solver.parts=N. The result is the same to the bit
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     parts: Option<u32>,
+    /// Share the grid among NVIDIA devices: how many, their numbers (0,1), or all; like --set solver.devices=N. The field is the same to the bit
+    #[arg(long, value_name = "N|0,1|all", value_parser = devices)]
+    devices: Option<String>,
     /// Exit with 1 if an expectation is wrong or was not reached
     #[arg(long)]
     strict: bool,
+}
+
+/// `--devices` as a value of a scene file.
+fn devices(text: &str) -> Result<String, String> {
+    let numbers: Result<Vec<u8>, _> = text.split(',').map(|number| number.trim().parse()).collect();
+    match numbers {
+        _ if text == "all" => Ok("\"all\"".to_owned()),
+        Ok(numbers) if text.contains(',') => Ok(format!("{numbers:?}")),
+        Ok(numbers) if numbers.len() == 1 => Ok(numbers[0].to_string()),
+        _ => Err("write how many, the numbers of several (0,1), or all".to_owned()),
+    }
 }
 
 /// Has the run keep what `--observables` and `--state` ask for.
@@ -101,6 +115,8 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
     scene
         .set
         .extend(args.parts.map(|parts| format!("solver.parts={parts}")));
+    let devices = args.devices.as_ref();
+    (scene.set).extend(devices.map(|devices| format!("solver.devices={devices}")));
     let scenario = scene::load(&scene)?;
     // Found out now rather than after an hour.
     let sounds = sound::wanted(&args.sounds, &scenario)?;

@@ -479,7 +479,7 @@ fn blocks(case: &Case, rank: usize) -> String {
                 Some(format!("{} = [{}]", parameter.key, sizes.join(", ")))
             }
             Kind::Count { min, .. } => Some(format!("{} = {}", parameter.key, min.max(3))),
-            Kind::OneOf { .. } => None,
+            Kind::OneOf { .. } | Kind::Devices { .. } => None,
         });
     lines.collect::<Vec<_>>().join("\n")
 }

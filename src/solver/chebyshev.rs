@@ -44,6 +44,7 @@ pub static METHOD: Method = Method {
     targets: &[Target {
         backend: Backend::Cpu,
         precisions: &[Precision::Single, Precision::Double],
+        cut: false,
         variants: &[Variant {
             id: "rows",
             about: "A pass over the grid for each polynomial, rows side by side on threads.",

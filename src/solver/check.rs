@@ -309,8 +309,8 @@ fn target(method: &Method, choice: &SolverChoice, objections: &mut Vec<Objection
 fn parameters(method: &Method, choice: &SolverChoice, rank: Option<usize>, objections: &mut Vec<Objection>) {
     for (key, value) in &choice.parameters {
         let Some(spec) = method.parameters.iter().find(|spec| spec.key == key) else {
-            if key == super::PARTS && method.split.is_none() {
-                objections.push(super::cut::refused(method));
+            if [super::PARTS, super::DEVICES].contains(&key.as_str()) && method.split.is_none() {
+                objections.push(super::cut::refused(method, key));
                 continue;
             }
             let keys = method.parameters.iter().map(|spec| spec.key);
@@ -364,6 +364,18 @@ fn parameter(spec: &ParameterSpec, value: &Parameter, rank: Option<usize>) -> Op
                 _ => is_auto,
             };
             let remedy = || format!("write a list of {axes} whole numbers from {min} to {max}, or \"auto\"");
+            (!good).then(|| (format!("{shown} is not possible"), remedy()))
+        }
+        Kind::Devices { max } => {
+            let good = match value {
+                Parameter::Word(word) => word == "all",
+                Parameter::Integer(number) => !outside(*number, 1, max),
+                Parameter::Integers(list) => {
+                    !list.is_empty() && !list.iter().any(|number| outside(*number, 0, max - 1))
+                }
+                Parameter::Number(_) => false,
+            };
+            let remedy = || format!("write how many, 1 to {max}, a list of their numbers, e.g. [0, 1], or \"all\"");
             (!good).then(|| (format!("{shown} is not possible"), remedy()))
         }
     }

@@ -1,8 +1,9 @@
 //! Where a grid is cut, how many ghost rows that takes, and how often they are copied.
 
-use super::method::{Backend, Method, PARTS, Split};
+use super::method::{Backend, DEVICES, Method, PARTS, Split};
 use crate::backend::ranks::{self, Ranks};
 use crate::physics::Equation;
+use crate::scene::scenario::Parameter;
 use crate::scene::{Objection, Scenario};
 #[cfg(test)]
 use std::cell::Cell;
@@ -29,22 +30,73 @@ pub(super) struct Plan {
     pub ring: bool,
 }
 
+/// The NVIDIA devices of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Devices {
+    /// Whether the scene names them.
+    pub named: bool,
+    /// Their numbers, at least one; a part takes the next one in turn.
+    pub numbers: Vec<usize>,
+}
+
+/// Sites that a device has at least where a scene asks for all devices: with fewer, copying ghost rows costs more than another device brings.
+const LEAST_ON_DEVICE: usize = 1 << 25;
+
+impl Devices {
+    /// Those of a scene. Where it names none, the processes of a launcher take one each.
+    pub(super) fn of(scenario: &Scenario) -> Self {
+        let solver = scenario.solver();
+        let several = solver.sizes(DEVICES);
+        let numbers = match solver.parameters.get(DEVICES) {
+            Some(Parameter::Integers(_)) => several,
+            Some(Parameter::Integer(_)) => (0..several.first().copied().unwrap_or(1)).collect(),
+            Some(Parameter::Word(_)) => {
+                let worth = scenario.grid().sites() / LEAST_ON_DEVICE;
+                (0..worth.min(devices_here()).max(1)).collect()
+            }
+            _ => {
+                let rank = ranks::world().map_or(0, Ranks::rank);
+                return Self {
+                    named: false,
+                    numbers: vec![rank % devices_here().max(1)],
+                };
+            }
+        };
+        Self { named: true, numbers }
+    }
+
+    /// The device of a part.
+    pub(super) fn of_part(&self, part: usize) -> usize {
+        self.numbers.get(part % self.numbers.len().max(1)).copied().unwrap_or(0)
+    }
+}
+
+/// NVIDIA devices of this machine.
+#[must_use]
+pub fn devices_here() -> usize {
+    #[cfg(feature = "cuda")]
+    return crate::backend::cuda::count();
+    #[cfg(not(feature = "cuda"))]
+    0
+}
+
 fn objection(message: impl Into<String>, remedy: impl Into<String>) -> Objection {
     Objection::new(format!("solver.{PARTS}"), message, remedy)
 }
 
-/// Why a method cannot be cut for any scene.
-pub(super) fn refused(method: &Method) -> Objection {
+/// Why a method cannot be cut for any scene that says so by `key`.
+pub(super) fn refused(method: &Method, key: &str) -> Objection {
     let other = match method.equation {
         Equation::Schrodinger => "trotter",
         Equation::Acoustic => "fdtd",
     };
-    objection(
+    Objection::new(
+        format!("solver.{key}"),
         format!(
             "\"{}\" cannot be cut into parts: it steps the grid as a whole",
             method.id
         ),
-        format!("remove `{PARTS}` (one process), or take solver.method = \"{other}\""),
+        format!("remove `{key}` (one process), or take solver.method = \"{other}\""),
     )
 }
 
@@ -56,23 +108,44 @@ impl Plan {
     pub(super) fn of(
         method: &Method,
         scenario: &Scenario,
-        (asked, backend): (usize, Option<Backend>),
+        asked: usize,
+        devices: &Devices,
     ) -> Result<Option<Self>, Objection> {
+        let backend = scenario.solver().backend.named();
+        if devices.named && backend.is_some_and(|backend| backend != Backend::Cuda) {
+            let message = format!("`{DEVICES}` are NVIDIA devices, and the scene asks for another back end");
+            let remedy = "write solver.backend = \"cuda\", or remove `devices`";
+            return Err(Objection::new(format!("solver.{DEVICES}"), message, remedy));
+        }
         let ranks = ranks::world().map_or(1, Ranks::count);
-        let count = asked.max(ranks);
+        let count = asked
+            .max(ranks)
+            .max(if devices.named { devices.numbers.len() } else { 1 });
         if count <= 1 {
             return Ok(None);
         }
         let Some(split) = method.split else {
-            return Err(refused(method));
+            return Err(refused(method, PARTS));
         };
-        if backend.is_some_and(|backend| backend != Backend::Cpu) {
-            let message = format!("a grid in {count} parts is stepped on the processor");
-            return Err(objection(message, "write solver.backend = \"cpu\", or remove `parts`"));
+        let there = if devices.named { Some(Backend::Cuda) } else { backend };
+        let cut = |backend: Backend| (method.targets.iter()).any(|target| target.backend == backend && target.cut);
+        if let Some(backend) = there.filter(|backend| !cut(*backend)) {
+            let message = format!(
+                "\"{}\" steps a grid in {count} parts on the processor, not on {}",
+                method.id,
+                backend.as_str()
+            );
+            return Err(objection(
+                message,
+                "write solver.backend = \"cpu\", or remove `parts` and `devices`",
+            ));
         }
         if scenario.mirror().is_some() {
             let message = "a scene with a [mirror] cannot be cut into parts: its transducers reach the whole grid";
-            return Err(objection(message, format!("remove `{PARTS}`, and use one process")));
+            return Err(objection(
+                message,
+                format!("remove `{PARTS}` and `{DEVICES}`, and use one process"),
+            ));
         }
         if scenario.grid().rank() < 2 {
             let message = "a grid of one dimension has no rows to be cut";

@@ -114,6 +114,8 @@ pub struct Target {
     pub backend: Backend,
     /// Its precisions.
     pub precisions: &'static [Precision],
+    /// Whether grids that are cut into parts ([`Method::split`]) are stepped there.
+    pub cut: bool,
     /// Its variants, the simplest first; `auto` is always allowed and not listed.
     pub variants: &'static [Variant],
 }
@@ -140,6 +142,11 @@ pub enum Kind {
         /// Least value.
         min: i64,
         /// Greatest value.
+        max: i64,
+    },
+    /// A number of NVIDIA devices, their numbers from 0, or `all`; without it, the first.
+    Devices {
+        /// Most of them.
         max: i64,
     },
 }
@@ -169,6 +176,19 @@ pub(super) const PARTS_PARAMETER: ParameterSpec = ParameterSpec {
     about: "Parts that the grid is cut into along its slowest axis. Under an MPI launcher every process takes some of them, at least one. Never \
             changes the result, not by a bit.",
     kind: Kind::Count { min: 1, max: 4096 },
+    variants: &[],
+};
+
+/// The key of the parameter that says on which NVIDIA devices a run goes.
+pub const DEVICES: &str = "devices";
+
+/// The parameter of methods that can be cut.
+pub(super) const DEVICES_PARAMETER: ParameterSpec = ParameterSpec {
+    key: DEVICES,
+    title: "NVIDIA devices",
+    about: "How many NVIDIA devices share the grid, their numbers ([0, 1]), or \"all\": as many as the grid fills. Each steps a part, and neighbours copy ghost rows from device \
+            to device. A number may stand there twice. The field is the same to the bit.",
+    kind: Kind::Devices { max: 16 },
     variants: &[],
 };
 

@@ -47,9 +47,11 @@ use crate::scene::Scenario;
 
 pub use crate::backend::host_memory::free as free_memory;
 pub use check::{Table, read_scene, read_scene_text, validate_scene};
+pub use cut::devices_here;
 pub use image::{FieldImage, ImageRequest};
 pub use method::{
-    Backend, EXACT, Kind, Method, PARTS, Paper, ParameterSpec, Split, StepAdvice, Target, Variant, Work, order_word,
+    Backend, DEVICES, EXACT, Kind, Method, PARTS, Paper, ParameterSpec, Split, StepAdvice, Target, Variant, Work,
+    order_word,
 };
 pub use methods::{METHODS, find};
 pub use quantum::initial_state;

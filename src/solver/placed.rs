@@ -25,7 +25,11 @@ pub(super) fn build(
         let target = method.targets.iter().find(of);
         target.is_some_and(|target| target.variants.iter().any(|known| known.id == variant))
     };
-    let asked = setup.choice.backend.named();
+    let asked = if setup.devices.named {
+        Some(Backend::Cuda)
+    } else {
+        setup.choice.backend.named()
+    };
     let variant = setup.choice.variant.clone();
     let only_elsewhere = variant.as_deref().is_some_and(|variant| !knows(Backend::Cpu, variant));
     for backend in Backend::ALL.into_iter().filter(|backend| *backend != Backend::Cpu) {

@@ -1,6 +1,6 @@
 //! A scenario resolved once: `[solver]` and `[time]` as typed values, Δt decided, and what the method objects to.
 
-use super::cut::Plan;
+use super::cut::{Devices, Plan};
 use super::method::{Method, PARTS, StepAdvice};
 use super::{Backend, SolverError};
 use crate::field::Precision;
@@ -75,6 +75,9 @@ pub(super) struct Setup {
     pub time_step: f64,
     /// How the grid is cut, if it is.
     pub plan: Option<Plan>,
+    /// The NVIDIA devices that parts stand on, and the number of the one for this run or part.
+    pub devices: Devices,
+    pub device: usize,
     /// What the user should know, e.g. why the run is not where it would be fastest.
     pub note: Option<String>,
 }
@@ -89,6 +92,7 @@ impl Setup {
             return Err(refusal(objection));
         }
         let time_step = scenario.time().step;
+        let devices = Devices::of(scenario);
         let setup = Self {
             method,
             scenario: scenario.clone(),
@@ -96,6 +100,8 @@ impl Setup {
             plan: plan(method, scenario).map_err(|objection| refusal(&objection))?,
             time_step: time_step.unwrap_or_else(|| (method.step_advice)(scenario).auto),
             note: None,
+            device: devices.of_part(0),
+            devices,
         };
         if time_step.is_some() {
             setup.check_step(setup.time_step)?;
@@ -118,6 +124,7 @@ impl Setup {
         let next = Self::new(self.method, scenario)?;
         Ok(Self {
             note: self.note.clone(),
+            device: self.device,
             ..next
         })
     }
@@ -207,7 +214,7 @@ impl Setup {
 pub(super) fn plan(method: &Method, scenario: &Scenario) -> Result<Option<Plan>, Objection> {
     let solver = scenario.solver();
     let asked = usize::try_from(solver.integer(PARTS, 1)).unwrap_or(1);
-    Plan::of(method, scenario, (asked, solver.backend.named()))
+    Plan::of(method, scenario, asked, &Devices::of(scenario))
 }
 
 /// Whether anything of a scene is absorbed, in a layer or at an edge.

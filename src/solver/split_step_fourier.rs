@@ -50,6 +50,7 @@ pub static METHOD: Method = Method {
     targets: &[Target {
         backend: Backend::Cpu,
         precisions: &[Precision::Single, Precision::Double],
+        cut: false,
         variants: &[Variant {
             id: "lines",
             about: "Each line is transformed there and back in cache, axis after axis.",

@@ -32,6 +32,27 @@ pub(super) struct Totals {
     pub current: f64,
 }
 
+/// Threads of `measure_total` (`kernels/trotter_sweeps.cu`).
+const STRIDE: usize = 256;
+
+/// Adds `count` numbers in the order in which a device does: thread n of 256 adds the numbers n, n + 256, …, and then half of the threads add what the other half has, until one is
+/// left.
+pub(super) fn in_strides(count: usize, number: impl Fn(usize) -> f64, add: impl Fn(f64, f64) -> f64) -> f64 {
+    let mut part = [0.0; STRIDE];
+    for n in 0..count {
+        part[n % STRIDE] = add(part[n % STRIDE], number(n));
+    }
+    let mut half = STRIDE / 2;
+    while half > 0 {
+        let (low, high) = part.split_at_mut(half);
+        for (low, high) in low.iter_mut().zip(high) {
+            *low = add(*low, *high);
+        }
+        half /= 2;
+    }
+    part[0]
+}
+
 impl Region {
     /// What a tap asks of sums over its sites.
     pub(super) fn of(tap: &Tap) -> Self {
@@ -65,6 +86,44 @@ impl Totals {
             }
         }
         totals
+    }
+
+    /// The same, added as a device adds them ([`in_strides`]).
+    pub(super) fn of_rows_in_strides(ny: usize, rows: &[(usize, Self)]) -> Self {
+        let sum = |number: &dyn Fn(usize, &Self) -> f64| {
+            let at = |n: usize| number(rows[n].0, &rows[n].1);
+            in_strides(rows.len(), at, |sum, next| sum + next)
+        };
+        #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
+        let place = |axis: usize, row: usize| (if axis == 1 { row % ny } else { row / ny }) as f64;
+        let moment = |axis: usize| sum(&|row, part: &Self| place(axis, row) * part.norm);
+        let second = |axis: usize| sum(&|row, part: &Self| place(axis, row) * place(axis, row) * part.norm);
+        Self {
+            norm: sum(&|_, part| part.norm),
+            energy: sum(&|_, part| part.energy),
+            first: [sum(&|_, part| part.first[0]), moment(1), moment(2)],
+            second: [sum(&|_, part| part.second[0]), second(1), second(2)],
+            peak: rows.iter().fold(0.0, |peak, (_, part)| f64::max(peak, part.peak)),
+            current: sum(&|_, part| part.current),
+        }
+    }
+
+    /// What stands for sums that nobody could take.
+    pub(super) fn none() -> Self {
+        Self {
+            norm: f64::NAN,
+            energy: f64::NAN,
+            ..Self::default()
+        }
+    }
+
+    /// The number that a measure sums.
+    pub(super) fn of_measure(&self, measure: Measure) -> f64 {
+        match measure {
+            Measure::Flux => self.current,
+            Measure::Energy => self.energy,
+            _ => self.norm,
+        }
     }
 
     /// Those of a row as plain numbers.

@@ -215,27 +215,40 @@ pub fn cases() -> Vec<Case> {
 }
 
 pub fn scene(case: &Case, order: u32, backend: &str, precision: &str, variant: &str) -> Scenario {
-    let detectors = if case.size.len() == 2 && case.size[1] > 40 {
+    read(&text(case, order, [backend, precision, variant], detectors(case)))
+}
+
+/// Detectors that fit a case.
+pub fn detectors(case: &Case) -> &'static str {
+    if case.size.len() == 2 && case.size[1] > 40 {
         DETECTORS
     } else {
         ""
-    };
-    heard(case, order, [backend, precision, variant], detectors)
+    }
 }
 
 /// A scene with these detectors beside one of the whole field, by a back end, precision and variant.
-pub fn heard(case: &Case, order: u32, [backend, precision, variant]: [&str; 3], detectors: &str) -> Scenario {
+pub fn heard(case: &Case, order: u32, solver: [&str; 3], detectors: &str) -> Scenario {
+    read(&text(case, order, solver, detectors))
+}
+
+/// The same as a text.
+pub fn text(case: &Case, order: u32, [backend, precision, variant]: [&str; 3], detectors: &str) -> String {
     #[expect(clippy::cast_precision_loss, reason = "sizes are small")]
     let center: Vec<f64> = case.size.iter().map(|n| (n / 2) as f64 * 0.5).collect();
     let width = vec![0.6; case.size.len()];
-    let text = format!(
+    format!(
         "format = 1\ntitle = \"{}\"\n[grid]\nsize = {:?}\nspacing = 0.5\nedges = {}\n[quantum]\n{}\n[time]\nstep = 0.11\nimaginary = {}\n\
          [solver]\nmethod = \"trotter\"\nbackend = \"{backend}\"\nprecision = \"{precision}\"\nvariant = \"{variant}\"\norder = {order}\n\
          [[packet]]\ncenter = {center:?}\nwidth = {width:?}\n{}\
          [[detector]]\nname = \"all\"\nmeasure = \"probability\"\n{}",
         case.name, case.size, case.edges, case.quantum, case.imaginary, case.layers, detectors
-    );
-    match read_scene_text(&text, None, &[]) {
+    )
+}
+
+/// The scene of a text.
+pub fn read(text: &str) -> Scenario {
+    match read_scene_text(text, None, &[]) {
         Ok((_, scenario)) => scenario,
         Err(faults) => panic!("{faults}\n{text}"),
     }

@@ -11,6 +11,7 @@ mod device;
 mod echo;
 mod faults;
 mod mirror;
+mod parts;
 mod programs;
 mod sums;
 #[path = "../common/transduced.rs"]

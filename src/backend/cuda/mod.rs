@@ -9,6 +9,7 @@ mod ceilings;
 mod fault;
 pub(crate) mod manifest;
 mod nvrtc;
+mod pieces;
 mod source;
 mod stream;
 
@@ -16,6 +17,7 @@ pub use ceilings::DeviceCeilings;
 #[doc(hidden)]
 pub use fault::lose_device_after;
 pub use nvrtc::{Needs, Program, compiled, compiler};
+pub use pieces::{Piece, Pieces};
 pub use source::Source;
 pub(crate) use source::parameters;
 pub use stream::{
@@ -59,8 +61,10 @@ pub enum CudaError {
     },
 }
 
-/// The first NVIDIA device.
+/// An NVIDIA device.
 pub struct Device {
+    /// Its number, from 0.
+    pub number: usize,
     context: Arc<CudaContext>,
     modules: Mutex<HashMap<&'static str, Arc<CudaModule>>>,
     /// The most shared memory that was ever asked for a kernel, by module and entry: kernels are those of every run.
@@ -77,18 +81,39 @@ pub struct Device {
     pub driver: i32,
 }
 
-static DEVICE: OnceLock<Result<Device, String>> = OnceLock::new();
+/// Devices of one machine that are used at most.
+pub const MOST_DEVICES: usize = 16;
+static DEVICES: [OnceLock<Result<Device, String>>; MOST_DEVICES] = [const { OnceLock::new() }; MOST_DEVICES];
 
-/// The device that solvers use.
+/// The first device, which solvers use where a scene names none.
 ///
 /// # Errors
 /// Why there is none, in words for people.
 pub fn device() -> Result<&'static Device, &'static str> {
-    DEVICE.get_or_init(find).as_ref().map_err(String::as_str)
+    device_at(0)
+}
+
+/// The device with this number.
+///
+/// # Errors
+/// Why there is none, in words for people.
+pub fn device_at(number: usize) -> Result<&'static Device, &'static str> {
+    let place = DEVICES.get(number).ok_or("no machine has that many NVIDIA devices")?;
+    place.get_or_init(|| find(number)).as_ref().map_err(String::as_str)
+}
+
+/// Devices of this machine; 0 where there is none that serves.
+#[must_use]
+pub fn count() -> usize {
+    if device().is_err() {
+        return 0;
+    }
+    let all = CudaContext::device_count().unwrap_or(0);
+    usize::try_from(all).unwrap_or(0).min(MOST_DEVICES)
 }
 
 #[allow(unsafe_code, reason = "the driver's library is C")]
-fn find() -> Result<Device, String> {
+fn find(number: usize) -> Result<Device, String> {
     // SAFETY: opens libcuda by name and closes it; its initialisers are the driver's own.
     if !unsafe { sys::is_culib_present() } {
         return Err("no NVIDIA driver is installed".into());
@@ -105,8 +130,9 @@ fn find() -> Result<Device, String> {
             version(driver)
         ));
     }
-    let context = CudaContext::new(0).map_err(|error| match error.0 {
+    let context = CudaContext::new(number).map_err(|error| match error.0 {
         sys::CUresult::CUDA_ERROR_NO_DEVICE => "there is a driver but no NVIDIA device".to_owned(),
+        sys::CUresult::CUDA_ERROR_INVALID_DEVICE => format!("this machine has no NVIDIA device {number}"),
         _ => format!("the NVIDIA device does not start: {}", words(&error)),
     })?;
     // SAFETY: every stream here has one stream; where two work on the same buffers, marks order them.
@@ -115,6 +141,7 @@ fn find() -> Result<Device, String> {
         let capability = context.compute_capability()?;
         let count = context.attribute(sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
         Ok(Device {
+            number,
             name: context.name()?,
             memory: context.total_mem()? as u64,
             multiprocessors: u32::try_from(count).unwrap_or(1),
@@ -164,6 +191,34 @@ impl Device {
         let attribute = sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
         let most = self.context.attribute(attribute).unwrap_or(48 * 1024);
         u32::try_from(most).unwrap_or(0)
+    }
+
+    /// Lets this device and another one copy from each other's memory without a way through the host, where the machine can do that. Asking again is no error.
+    #[allow(unsafe_code, reason = "the driver's library is C")]
+    pub fn reach(&self, other: &Self) {
+        for (own, peer) in [(self, other), (other, self)] {
+            if own.number == peer.number || own.context.bind_to_thread().is_err() {
+                continue;
+            }
+            // SAFETY: both contexts live as long as the program, and the driver's pool of the peer as well. Where the devices cannot reach each other, or do so already,
+            // nothing changes: copies then go through the host.
+            unsafe {
+                let _ = sys::cuCtxEnablePeerAccess(peer.context.cu_ctx(), 0);
+                let mut pool = std::ptr::null_mut();
+                if sys::cuDeviceGetDefaultMemPool(&raw mut pool, peer.context.cu_device())
+                    == sys::CUresult::CUDA_SUCCESS
+                {
+                    let access = sys::CUmemAccessDesc {
+                        location: sys::CUmemLocation {
+                            type_: sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE,
+                            id: own.context.cu_device(),
+                        },
+                        flags: sys::CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
+                    };
+                    let _ = sys::cuMemPoolSetAccess(pool, &raw const access, 1);
+                }
+            }
+        }
     }
 
     /// Whether a kernel may start while the one before still runs.

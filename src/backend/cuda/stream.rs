@@ -69,8 +69,8 @@ pub struct Kernel {
 /// A stream of work: what is put in runs in order.
 #[derive(Clone)]
 pub struct Stream {
-    device: &'static Device,
-    stream: Arc<CudaStream>,
+    pub(super) device: &'static Device,
+    pub(super) stream: Arc<CudaStream>,
     /// The kernel put in last, for errors that come to light later.
     last: Arc<Mutex<&'static str>>,
 }

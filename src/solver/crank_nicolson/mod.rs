@@ -61,6 +61,7 @@ pub static METHOD: Method = Method {
         Target {
             backend: Backend::Cpu,
             precisions: &[Precision::Single, Precision::Double],
+            cut: false,
             variants: &[
                 Variant {
                     id: "thomas",

@@ -68,12 +68,12 @@ pub(super) fn check_room(
     })
 }
 
-/// The device, or why there is none.
+/// The device with this number, or why there is none.
 ///
 /// # Errors
 /// The reason that `ripplon info` gives as well.
-pub(super) fn device() -> Result<&'static Device, SolverError> {
-    cuda::device().map_err(|reason| SolverError::Backend {
+pub(super) fn device(number: usize) -> Result<&'static Device, SolverError> {
+    cuda::device_at(number).map_err(|reason| SolverError::Backend {
         backend: "cuda",
         message: reason.to_owned(),
     })

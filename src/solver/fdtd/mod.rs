@@ -55,7 +55,8 @@ mod wgpu;
 
 use self::plan::{MOST_DTS, MOST_STEPS};
 use super::method::{
-    Backend, Kind, Method, PARTS_PARAMETER, Paper, ParameterSpec, Split, StepAdvice, Target, Variant, Work,
+    Backend, DEVICES_PARAMETER, Kind, Method, PARTS_PARAMETER, Paper, ParameterSpec, Split, StepAdvice, Target,
+    Variant, Work,
 };
 use super::placed;
 use super::run::Run;
@@ -84,6 +85,7 @@ pub static METHOD: Method = Method {
         Target {
             backend: Backend::Cpu,
             precisions: &[Precision::Single, Precision::Double],
+            cut: true,
             variants: &[
                 Variant {
                     id: "stepwise",
@@ -139,6 +141,7 @@ pub static METHOD: Method = Method {
             variants: &["tiled", "diamond-torre"],
         },
         PARTS_PARAMETER,
+        DEVICES_PARAMETER,
     ],
     papers: &[
         Paper {

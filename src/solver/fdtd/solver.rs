@@ -6,17 +6,15 @@ use super::run::{Fdtd, Way};
 use crate::backend::simd::{Aligned, Level, Vectors};
 use crate::backend::threads;
 use crate::field::{FieldData, Real};
-use crate::grid::Grid;
 use crate::physics::Observables;
 use crate::scene::scenario::Quantity;
-use crate::solver::acoustic::sums::{numbers, total_of_numbers};
+use crate::solver::acoustic::sums::numbers;
 use crate::solver::clock::RunClock;
 use crate::solver::method::Backend;
 use crate::solver::parts::Cut;
 use crate::solver::row_numbers::NUMBERS;
 use crate::solver::setup::Setup;
 use crate::solver::stepper::{Parts, Plane, Stepper};
-use crate::solver::taps::Tap;
 use crate::solver::{FieldImage, ImageRequest, SolverError, Taps};
 use std::ops::Range;
 
@@ -253,7 +251,7 @@ impl<T: Vectors> Stepper for Fdtd<T> {
 }
 
 impl<T: Vectors> Cut for Fdtd<T> {
-    fn read_rows(&mut self, rows: Range<usize>, out: &mut Vec<u8>) {
+    fn read_rows(&mut self, rows: Range<usize>, out: &mut Vec<u8>) -> Result<(), SolverError> {
         let lattice = &self.sweep.lattice;
         for row in rows {
             for all in [&self.now[..], &self.old[..], &self.potential[..]] {
@@ -267,9 +265,10 @@ impl<T: Vectors> Cut for Fdtd<T> {
                 }
             }
         }
+        Ok(())
     }
 
-    fn write_rows(&mut self, rows: Range<usize>, bytes: &[u8]) {
+    fn write_rows(&mut self, rows: Range<usize>, bytes: &[u8]) -> Result<(), SolverError> {
         let lattice = &self.sweep.lattice;
         let values: Vec<T> = bytemuck::pod_collect_to_vec(bytes);
         let mut rest = &values[..];
@@ -289,18 +288,11 @@ impl<T: Vectors> Cut for Fdtd<T> {
                 layer.of_row_mut(lattice.size, row).into_iter().for_each(&mut take);
             }
         }
+        Ok(())
     }
 
-    fn row_sums(&mut self, _clock: &RunClock) -> Vec<[f64; NUMBERS]> {
-        numbers(&self.sums_of_rows())
-    }
-
-    fn sums_of(grid: &Grid, rows: &[[f64; NUMBERS]]) -> Observables {
-        total_of_numbers(rows, grid)
-    }
-
-    fn record_of(_grid: &Grid, tap: &Tap, rows: &[f64]) -> f64 {
-        tap.value_of_rows(rows)
+    fn row_sums(&mut self, _clock: &RunClock) -> Result<Vec<[f64; NUMBERS]>, SolverError> {
+        Ok(numbers(&self.sums_of_rows()))
     }
 }
 

@@ -5,16 +5,14 @@ use super::run::{Oscillators, Schedule};
 use crate::backend::simd::{Level, Vectors};
 use crate::backend::threads;
 use crate::field::{FieldData, Real};
-use crate::grid::Grid;
 use crate::physics::Observables;
-use crate::solver::acoustic::sums::{numbers, total_of_numbers};
+use crate::solver::acoustic::sums::numbers;
 use crate::solver::clock::RunClock;
 use crate::solver::method::Backend;
 use crate::solver::parts::Cut;
 use crate::solver::row_numbers::NUMBERS;
 use crate::solver::setup::Setup;
 use crate::solver::stepper::{Parts, Plane, Stepper};
-use crate::solver::taps::Tap;
 use crate::solver::{FieldImage, ImageRequest, SolverError, Taps};
 use std::ops::Range;
 
@@ -161,7 +159,7 @@ impl<T: Vectors> Stepper for Oscillators<T> {
 }
 
 impl<T: Vectors> Cut for Oscillators<T> {
-    fn read_rows(&mut self, rows: Range<usize>, out: &mut Vec<u8>) {
+    fn read_rows(&mut self, rows: Range<usize>, out: &mut Vec<u8>) -> Result<(), SolverError> {
         let layout = &self.springs.layout;
         let nx = layout.size[0];
         for j in rows {
@@ -173,9 +171,10 @@ impl<T: Vectors> Cut for Oscillators<T> {
                 }
             }
         }
+        Ok(())
     }
 
-    fn write_rows(&mut self, rows: Range<usize>, bytes: &[u8]) {
+    fn write_rows(&mut self, rows: Range<usize>, bytes: &[u8]) -> Result<(), SolverError> {
         let layout = &self.springs.layout;
         let values: Vec<T> = bytemuck::pod_collect_to_vec(bytes);
         let mut rest = values.into_iter();
@@ -188,18 +187,11 @@ impl<T: Vectors> Cut for Oscillators<T> {
                 }
             }
         }
+        Ok(())
     }
 
-    fn row_sums(&mut self, _clock: &RunClock) -> Vec<[f64; NUMBERS]> {
-        numbers(&self.sums_of_rows())
-    }
-
-    fn sums_of(grid: &Grid, rows: &[[f64; NUMBERS]]) -> Observables {
-        total_of_numbers(rows, grid)
-    }
-
-    fn record_of(_grid: &Grid, tap: &Tap, rows: &[f64]) -> f64 {
-        tap.value_of_rows(rows)
+    fn row_sums(&mut self, _clock: &RunClock) -> Result<Vec<[f64; NUMBERS]>, SolverError> {
+        Ok(numbers(&self.sums_of_rows()))
     }
 }
 

@@ -5,7 +5,8 @@
 //! reaches the core the ghosts are copied anew. Since a site is computed from the same numbers by the same instructions in every part, all bits are
 //! those of a run that is not cut. Sums are made of the numbers of single rows, added in the order of rows whoever owns them.
 //!
-//! One process may hold several parts, and several processes may share them ([`Ranks`](crate::backend::ranks::Ranks)): each then does the same calls.
+//! One process may hold several parts, and several processes may share them ([`Ranks`](crate::backend::ranks::Ranks)): each then does the same calls. Parts may stand on
+//! NVIDIA devices, each on one of its own or several on one; neighbours in one process then copy ghost rows from device to device.
 
 mod pictures;
 mod records;
@@ -14,6 +15,7 @@ mod tests;
 mod whole;
 
 use super::SolverError;
+use super::acoustic::sums::total_of_numbers;
 use super::clock::RunClock;
 use super::row_numbers::NUMBERS;
 use super::stepper::Stepper;
@@ -24,13 +26,19 @@ use std::ops::Range;
 
 pub(super) use whole::Whole;
 
-/// A method on the processor that steps windows of a grid. Rows are numbered j + ny·k.
+/// A method that steps windows of a grid. Rows are numbered j + ny·k.
 pub(super) trait Cut: Stepper {
     /// Appends what is stepped of some rows, bit by bit.
-    fn read_rows(&mut self, rows: Range<usize>, out: &mut Vec<u8>);
+    fn read_rows(&mut self, rows: Range<usize>, out: &mut Vec<u8>) -> Result<(), SolverError>;
 
     /// Takes such rows over.
-    fn write_rows(&mut self, rows: Range<usize>, bytes: &[u8]);
+    fn write_rows(&mut self, rows: Range<usize>, bytes: &[u8]) -> Result<(), SolverError>;
+
+    /// Where these rows lie, if that is on an NVIDIA device: neighbours then copy them without the host.
+    #[cfg(feature = "cuda")]
+    fn pieces_of_rows(&mut self, _rows: Range<usize>) -> Option<crate::backend::cuda::Pieces> {
+        None
+    }
 
     /// Ends the making of a window's state at t = 0. `weight` is Σ|ψ|² of the whole grid where the state is to be normalised.
     fn begin(&mut self, _weight: Option<f64>) -> Result<(), SolverError> {
@@ -38,23 +46,28 @@ pub(super) trait Cut: Stepper {
     }
 
     /// What every row adds to [`Stepper::weight`].
-    fn weights(&mut self) -> Vec<f64> {
-        Vec::new()
+    fn weights(&mut self) -> Result<Vec<f64>, SolverError> {
+        Ok(Vec::new())
+    }
+
+    /// [`Stepper::weight`] of the whole from what its rows add.
+    fn weight_of(&self, rows: &[f64]) -> f64 {
+        rows.iter().sum()
     }
 
     /// [`Stepper::scale_to`] for a whole whose weight is `now`.
     fn scale_from(&mut self, _now: f64, _weight: f64) {}
 
     /// What every row adds to [`Stepper::sums`].
-    fn row_sums(&mut self, clock: &RunClock) -> Vec<[f64; NUMBERS]>;
+    fn row_sums(&mut self, clock: &RunClock) -> Result<Vec<[f64; NUMBERS]>, SolverError>;
 
-    /// [`Stepper::sums`] from those of all rows of the whole grid.
-    fn sums_of(grid: &Grid, rows: &[[f64; NUMBERS]]) -> Observables
-    where
-        Self: Sized;
+    /// [`Stepper::sums`] from those of all rows of the whole grid; as given here, of sound.
+    fn sums_of(&self, grid: &Grid, rows: &[[f64; NUMBERS]]) -> Observables {
+        total_of_numbers(rows, grid)
+    }
 
-    /// The value of a detector of the whole grid from the numbers of its rows, in their order.
-    fn record_of(grid: &Grid, tap: &Tap, rows: &[f64]) -> f64
-    where
-        Self: Sized;
+    /// The value of a detector of the whole grid from the numbers of its rows, in their order; as given here, of sound.
+    fn record_of(&self, _grid: &Grid, tap: &Tap, rows: &[f64]) -> f64 {
+        tap.value_of_rows(rows)
+    }
 }

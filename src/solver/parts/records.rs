@@ -94,8 +94,9 @@ impl<S: Cut> Whole<S> {
         }
         let grid = self.setup.scenario.grid();
         for (clock, numbers) in due.iter().zip(numbers.chunks(detectors.max(1))) {
+            let own = &self.members[0].stepper;
             let values: Vec<f64> = (taps.taps().iter().zip(numbers))
-                .map(|(tap, rows)| S::record_of(grid, tap, rows))
+                .map(|(tap, rows)| own.record_of(grid, tap, rows))
                 .collect();
             taps.push(clock, &values);
         }

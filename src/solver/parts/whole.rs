@@ -29,10 +29,43 @@ pub(super) struct Member<S> {
 
 impl<S: Cut> Member<S> {
     /// What is stepped of some rows along the axis that is cut, of `lines` lines each.
-    fn read(&mut self, rows: Range<usize>, lines: usize) -> Vec<u8> {
+    fn read(&mut self, rows: Range<usize>, lines: usize) -> Result<Vec<u8>, SolverError> {
         let mut bytes = Vec::new();
-        self.stepper.read_rows(rows.start * lines..rows.end * lines, &mut bytes);
-        bytes
+        self.stepper
+            .read_rows(rows.start * lines..rows.end * lines, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    fn write(&mut self, rows: Range<usize>, lines: usize, bytes: &[u8]) -> Result<(), SolverError> {
+        self.stepper.write_rows(rows.start * lines..rows.end * lines, bytes)
+    }
+
+    /// Takes over rows of another part, from device to device where both are on one.
+    fn copy(
+        &mut self,
+        rows: Range<usize>,
+        from: &mut Self,
+        others: Range<usize>,
+        lines: usize,
+    ) -> Result<(), SolverError> {
+        #[cfg(feature = "cuda")]
+        {
+            let of = |rows: &Range<usize>| rows.start * lines..rows.end * lines;
+            if let Some(theirs) = from.stepper.pieces_of_rows(of(&others))
+                && let Some(own) = self.stepper.pieces_of_rows(of(&rows))
+            {
+                return own.copy_from(&theirs).map_err(SolverError::from);
+            }
+        }
+        let bytes = from.read(others, lines)?;
+        self.write(rows, lines, &bytes)
+    }
+
+    /// Copies the ghost rows of two neighbours, of which `above` stands behind `below`, from one another.
+    fn swap_ghosts(below: &mut Self, above: &mut Self, ghosts: usize, lines: usize) -> Result<(), SolverError> {
+        let (low, high) = (below.core.clone(), above.core.clone());
+        above.copy(0..high.start, below, low.end - ghosts..low.end, lines)?;
+        below.copy(low.end..below.rows, above, high.start..high.start + ghosts, lines)
     }
 }
 
@@ -64,6 +97,7 @@ impl<S: Cut> Whole<S> {
             let rows = below + own + above;
             let mut window = setup.clone();
             window.scenario = setup.scenario.window(plan.axis, first, rows);
+            window.device = setup.devices.of_part(place);
             Ok(Member {
                 stepper: make(&window)?,
                 place,
@@ -80,11 +114,12 @@ impl<S: Cut> Whole<S> {
             ranks,
             spent: 0,
         };
-        let weight = setup.scenario.initial().normalised().then(|| whole.total_weight());
+        let normalised = setup.scenario.initial().normalised();
+        let weight = normalised.then(|| whole.total_weight()).transpose()?;
         for member in &mut whole.members {
             member.stepper.begin(weight)?;
         }
-        whole.exchange();
+        whole.exchange()?;
         Ok(whole)
     }
 
@@ -111,89 +146,106 @@ impl<S: Cut> Whole<S> {
     }
 
     /// A value of every line along x of the whole grid, from those of the windows.
-    fn of_lines<N: Pod>(&mut self, mut values: impl FnMut(&mut S) -> Vec<N>) -> Vec<N> {
+    fn of_lines<N: Pod>(
+        &mut self,
+        mut values: impl FnMut(&mut S) -> Result<Vec<N>, SolverError>,
+    ) -> Result<Vec<N>, SolverError> {
         let lines = self.lines();
-        let mine = self.members.iter_mut().flat_map(|member| {
-            let all = values(&mut member.stepper);
-            all[member.core.start * lines..member.core.end * lines].to_vec()
-        });
-        let mine = mine.collect();
-        self.all(mine)
+        let mut mine = Vec::new();
+        for member in &mut self.members {
+            let all = values(&mut member.stepper)?;
+            mine.extend_from_slice(&all[member.core.start * lines..member.core.end * lines]);
+        }
+        Ok(self.all(mine))
     }
 
-    fn total_weight(&mut self) -> f64 {
-        self.of_lines(S::weights).iter().sum()
+    fn total_weight(&mut self) -> Result<f64, SolverError> {
+        let rows = self.of_lines(S::weights)?;
+        Ok(self.members[0].stepper.weight_of(&rows))
     }
 
-    /// Rows that a part gives to its neighbours: its lowest and its highest ones.
-    fn given(&mut self, n: usize) -> [Vec<u8>; 2] {
-        let (lines, ghosts) = (self.lines(), self.plan.ghosts);
-        let member = &mut self.members[n];
-        let core = member.core.clone();
-        [core.start..core.start + ghosts, core.end - ghosts..core.end].map(|rows| member.read(rows, lines))
+    /// Rows that the processes before and behind this one need: the lowest ones of its first part, and the highest ones of its last.
+    fn given(&mut self) -> Result<[Vec<u8>; 2], SolverError> {
+        let (lines, ghosts, last) = (self.lines(), self.plan.ghosts, self.members.len() - 1);
+        let first = &mut self.members[0];
+        let down = first.read(first.core.start..first.core.start + ghosts, lines)?;
+        let last = &mut self.members[last];
+        Ok([down, last.read(last.core.end - ghosts..last.core.end, lines)?])
     }
 
     /// Copies ghost rows from those who own them.
-    fn exchange(&mut self) {
-        let last = self.members.len() - 1;
-        let (first, last) = (self.given(0), self.given(last));
-        let lengths = self.lengths();
-        let outside = self.swap([&first[0], &last[1]], lengths, &mut || {});
-        self.hand_out(&outside);
+    fn exchange(&mut self) -> Result<(), SolverError> {
+        let outside = match self.ranks {
+            None => None,
+            Some(ranks) => {
+                let (given, lengths) = (self.given()?, self.lengths()?);
+                Some(self.swap(ranks, &given, lengths, &mut || {}))
+            }
+        };
+        self.hand_out(outside.as_ref())
     }
 
     /// Bytes of the ghost rows that come from the process before and from the next one.
-    fn lengths(&mut self) -> [usize; 2] {
+    fn lengths(&mut self) -> Result<[usize; 2], SolverError> {
         let lines = self.lines();
         let last = self.members.len() - 1;
         let first = &mut self.members[0];
-        let below = first.read(0..first.core.start, lines).len();
+        let below = first.read(0..first.core.start, lines)?.len();
         let last = &mut self.members[last];
-        let above = last.read(last.core.end..last.rows, lines).len();
-        [below, above]
+        let above = last.read(last.core.end..last.rows, lines)?.len();
+        Ok([below, above])
     }
 
-    /// What comes from outside for these rows of the first and the last part; `meanwhile` runs while it travels.
-    fn swap(&self, [down, up]: [&[u8]; 2], lengths: [usize; 2], meanwhile: &mut dyn FnMut()) -> [Vec<u8>; 2] {
-        let Some(ranks) = self.ranks else {
-            meanwhile();
-            return [up.to_vec(), down.to_vec()];
-        };
+    /// What comes from other processes for what this one has given; `meanwhile` runs while it travels.
+    fn swap(
+        &self,
+        ranks: &dyn Ranks,
+        [down, up]: &[Vec<u8>; 2],
+        lengths: [usize; 2],
+        meanwhile: &mut dyn FnMut(),
+    ) -> [Vec<u8>; 2] {
         let (rank, count) = (ranks.rank(), ranks.count());
-        let down = if self.plan.ring || rank > 0 { down } else { &[] };
-        let up = if self.plan.ring || rank + 1 < count { up } else { &[] };
+        let down = if self.plan.ring || rank > 0 { &down[..] } else { &[] };
+        let up = if self.plan.ring || rank + 1 < count {
+            &up[..]
+        } else {
+            &[]
+        };
         ranks.swap([down, up], lengths, meanwhile)
     }
 
     /// Writes all ghost rows; those of the first and the last part that another process owns are `outside`.
-    fn hand_out(&mut self, outside: &[Vec<u8>; 2]) {
-        let lines = self.lines();
-        let count = self.members.len();
-        let given: Vec<[Vec<u8>; 2]> = if count > 1 {
-            (0..count).map(|n| self.given(n)).collect()
-        } else {
-            Vec::new()
-        };
-        for (n, member) in self.members.iter_mut().enumerate() {
-            let below = if n == 0 { &outside[0] } else { &given[n - 1][1] };
-            let above = given.get(n + 1).map_or(&outside[1], |given| &given[0]);
-            if member.core.start > 0 {
-                member.stepper.write_rows(0..member.core.start * lines, below);
-            }
-            if member.core.end < member.rows {
-                let rows = member.core.end * lines..member.rows * lines;
-                member.stepper.write_rows(rows, above);
+    fn hand_out(&mut self, outside: Option<&[Vec<u8>; 2]>) -> Result<(), SolverError> {
+        let (lines, ghosts, count) = (self.lines(), self.plan.ghosts, self.members.len());
+        for n in 1..count {
+            if let [below, above] = &mut self.members[n - 1..=n] {
+                Member::swap_ghosts(below, above, ghosts, lines)?;
             }
         }
+        match (outside, &mut self.members[..]) {
+            (Some([below, above]), members) => {
+                let first = &mut members[0];
+                if first.core.start > 0 {
+                    first.write(0..first.core.start, lines, below)?;
+                }
+                let last = &mut members[count - 1];
+                if last.core.end < last.rows {
+                    last.write(last.core.end..last.rows, lines, above)?;
+                }
+            }
+            (None, [first, .., last]) if self.plan.ring => Member::swap_ghosts(last, first, ghosts, lines)?,
+            (None, _) => {}
+        }
         self.spent = 0;
+        Ok(())
     }
 
     /// Steps that can be taken from here, at most `left`; ghosts are copied where they are spent.
-    fn ready(&mut self, left: u64) -> u64 {
+    fn ready(&mut self, left: u64) -> Result<u64, SolverError> {
         if self.spent >= self.plan.steps {
-            self.exchange();
+            self.exchange()?;
         }
-        left.min(self.plan.steps - self.spent)
+        Ok(left.min(self.plan.steps - self.spent))
     }
 
     /// Has all parts take some steps, side by side. At the end of a period their ghosts are copied: where a process has more than two parts, what its neighbours need
@@ -206,33 +258,31 @@ impl<S: Cut> Whole<S> {
         self.spent += steps;
         let all = |members: &mut [Member<S>]| (members.par_iter_mut()).try_for_each(|member| advance(member, steps));
         let count = self.members.len();
-        if self.spent < self.plan.steps || self.ranks.is_none() || count < 3 {
+        let Some(ranks) = self.ranks.filter(|_| self.spent >= self.plan.steps && count >= 3) else {
             all(&mut self.members)?;
             if self.spent >= self.plan.steps {
-                self.exchange();
+                self.exchange()?;
             }
             return Ok(());
-        }
+        };
         let (first, rest) = self.members.split_at_mut(1);
         let (_, last) = rest.split_at_mut(count - 2);
         let (below, above) = rayon::join(|| all(first), || all(last));
         below.and(above)?;
-        let (first, last) = (self.given(0), self.given(count - 1));
-        let lengths = self.lengths();
+        let (given, lengths) = (self.given()?, self.lengths()?);
         let mut members = std::mem::take(&mut self.members);
         let mut stepped = Ok(());
-        let outside = self.swap([&first[0], &last[1]], lengths, &mut || {
+        let outside = self.swap(ranks, &given, lengths, &mut || {
             stepped = all(&mut members[1..count - 1]);
         });
         self.members = members;
         stepped?;
-        self.hand_out(&outside);
-        Ok(())
+        self.hand_out(Some(&outside))
     }
 
     /// Applies a change, after which ghosts are copied before the next step.
     fn change(&mut self, mut change: impl FnMut(&mut S, &Self) -> Result<(), SolverError>) -> Result<(), SolverError> {
-        self.exchange();
+        self.exchange()?;
         let mut members = std::mem::take(&mut self.members);
         let changed = members
             .iter_mut()
@@ -344,7 +394,7 @@ impl<S: Cut> Stepper for Whole<S> {
     }
 
     fn set_medium(&mut self, setup: &Setup, clock: &RunClock) -> Result<(), SolverError> {
-        self.exchange();
+        self.exchange()?;
         for member in &mut self.members {
             let (first, _) = self.plan.window(member.place);
             let mut window = setup.clone();
@@ -363,7 +413,7 @@ impl<S: Cut> Stepper for Whole<S> {
     fn advance(&mut self, clock: &RunClock, steps: u64) -> Result<(), SolverError> {
         let mut done = 0;
         while done < steps {
-            let piece = self.ready(steps - done);
+            let piece = self.ready(steps - done)?;
             let from = clock.after(done);
             self.step(piece, |member, steps| member.stepper.advance(&from, steps))?;
             done += piece;
@@ -375,7 +425,7 @@ impl<S: Cut> Stepper for Whole<S> {
         self.follow(taps);
         let mut done = 0;
         while done < steps {
-            let piece = self.ready(steps - done);
+            let piece = self.ready(steps - done)?;
             let from = clock.after(done);
             self.step(piece, |member, steps| {
                 member.stepper.advance_observed(&from, steps, &mut member.taps)
@@ -404,11 +454,11 @@ impl<S: Cut> Stepper for Whole<S> {
     }
 
     fn weight(&mut self) -> Result<f64, SolverError> {
-        Ok(self.total_weight())
+        self.total_weight()
     }
 
     fn scale_to(&mut self, weight: f64) -> Result<(), SolverError> {
-        let now = self.total_weight();
+        let now = self.total_weight()?;
         for member in &mut self.members {
             member.stepper.scale_from(now, weight);
         }
@@ -432,8 +482,8 @@ impl<S: Cut> Stepper for Whole<S> {
     }
 
     fn sums(&mut self, clock: &RunClock) -> Result<Observables, SolverError> {
-        let rows: Vec<[f64; NUMBERS]> = self.of_lines(|stepper| stepper.row_sums(clock));
-        Ok(S::sums_of(self.setup.scenario.grid(), &rows))
+        let rows: Vec<[f64; NUMBERS]> = self.of_lines(|stepper| stepper.row_sums(clock))?;
+        Ok(self.members[0].stepper.sums_of(self.setup.scenario.grid(), &rows))
     }
 
     fn image(&mut self, clock: &RunClock, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError> {
@@ -459,8 +509,7 @@ impl<S: Cut> Stepper for Whole<S> {
         for (member, window) in self.members.iter_mut().zip(&windows) {
             member.stepper.set_field(clock, window)?;
         }
-        self.exchange();
-        Ok(())
+        self.exchange()
     }
 
     fn layout(&self) -> Vec<Plane> {

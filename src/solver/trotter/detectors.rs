@@ -174,17 +174,12 @@ impl<T: Real> Trotter<T> {
             }
         };
         let rows = self.rows_of(read, &Region::of(tap), closing, drives);
-        let number = |totals: Totals| match tap.measure {
-            Measure::Flux => totals.current,
-            Measure::Energy => totals.energy,
-            _ => totals.norm,
-        };
-        rows.into_iter().map(|(row, totals)| (row, number(totals))).collect()
+        let own = rows.into_iter();
+        own.map(|(row, totals)| (row, totals.of_measure(tap.measure))).collect()
     }
 
-    /// The value of a tap from the numbers of all its rows, in their order.
-    pub(super) fn record_of(grid: &Grid, tap: &Tap, rows: &[f64]) -> f64 {
-        let sum = rows.iter().fold(0.0, |sum, row| sum + row);
+    /// The value of a tap from the numbers of all its rows and their sum.
+    pub(super) fn record_of(grid: &Grid, tap: &Tap, (sum, rows): (f64, &[f64])) -> f64 {
         let totals = Totals {
             norm: sum,
             energy: sum,
@@ -197,6 +192,10 @@ impl<T: Real> Trotter<T> {
 
     /// The same on a device: sums are put in after every step and stay there, and come to the host once a batch, so that steps do not wait for them.
     fn record_steps_on_device(&mut self, clock: &RunClock, steps: u64, taps: &mut Taps) {
+        if taps.keeps_rows() {
+            self.record_rows_on_device(clock, steps, taps);
+            return;
+        }
         if self.sum_while_stepping(clock, steps, taps) {
             return;
         }
@@ -263,6 +262,41 @@ impl<T: Real> Trotter<T> {
                     })
                     .collect();
                 taps.push(&clock.after(*moment), &values);
+            }
+        }
+    }
+
+    /// Steps of a part of a grid, and the rows of its detectors at those after which one records.
+    fn record_rows_on_device(&mut self, clock: &RunClock, steps: u64, taps: &mut Taps) {
+        let mut done = 0;
+        loop {
+            if steps > 0 {
+                let free = taps.until_due(&clock.after(done), steps - done);
+                if self.is_steady() {
+                    self.steady_steps(free);
+                } else {
+                    (done..done + free).for_each(|n| self.single_step(clock.after(n).time()));
+                }
+                done += free;
+            }
+            let now = clock.after(done);
+            let closing = self.last_half_phase(now.time());
+            let drives = self.media.drives_at(now.time());
+            let Some(device) = self.stepper.device() else { return };
+            let ny = self.problem.grid.size()[1];
+            taps.push_rows(&now, |_, tap| {
+                if (0..3).any(|axis| tap.lo[axis] >= tap.hi[axis]) {
+                    return Vec::new();
+                }
+                let region = Region::of(tap);
+                let numbers =
+                    (region.lo[2]..region.hi[2]).flat_map(|k| (region.lo[1]..region.hi[1]).map(move |j| j + ny * k));
+                let rows = device.row_totals(&region, closing.as_ref(), &drives);
+                let own = rows.into_iter().map(|totals| totals.of_measure(tap.measure));
+                numbers.zip(own).collect()
+            });
+            if done >= steps {
+                return;
             }
         }
     }

@@ -34,7 +34,10 @@ mod vector;
 #[cfg(all(feature = "gui", not(target_family = "wasm")))]
 mod wgpu;
 
-use super::method::{Backend, Kind, Method, PARTS_PARAMETER, Paper, ParameterSpec, Split, Target, Variant, Work};
+use super::method::{
+    Backend, DEVICES, DEVICES_PARAMETER, Kind, Method, PARTS_PARAMETER, Paper, ParameterSpec, Split, Target, Variant,
+    Work,
+};
 use super::placed;
 use super::run::Run;
 use super::setup::{Choice, Number, Setup};
@@ -61,6 +64,7 @@ pub static METHOD: Method = Method {
         Target {
             backend: Backend::Cpu,
             precisions: &[Precision::Single, Precision::Double],
+            cut: true,
             variants: &[
                 Variant {
                     id: "naive",
@@ -110,6 +114,7 @@ pub static METHOD: Method = Method {
             variants: &["blocked", "fused"],
         },
         PARTS_PARAMETER,
+        DEVICES_PARAMETER,
     ],
     papers: &[
         Paper {
@@ -224,11 +229,22 @@ fn split(scenario: &Scenario) -> Result<Split, Objection> {
         return Err(Objection::new("solver.parts", message, remedy));
     }
     let fourth = problem::order(scenario) == 4;
+    let solver = scenario.solver();
+    let on_device = solver.backend.named() == Some(Backend::Cuda) || solver.parameters.contains_key(DEVICES);
+    // On devices in two dimensions whole launches of fused steps (six, or four in double precision), and so many that copying takes little of the time; in three
+    // dimensions ghosts are planes, which cost more to step.
+    let steps = match (on_device, scenario.grid().rank(), fourth) {
+        (true, 2, false) => 24,
+        (true, 2, true) => 4,
+        (true, _, false) => 4,
+        (false, _, false) => 8,
+        (_, _, true) => 2,
+    };
     Ok(Split {
         reach: if fourth { 10 } else { 2 },
         beside: 2,
         unit: 2,
-        steps: if fourth { 2 } else { 8 },
+        steps,
     })
 }
 
@@ -295,6 +311,7 @@ fn make_in<T: Number + blocked::Blockwise>(setup: Setup, backend: Backend) -> Re
             #[cfg(feature = "cuda")]
             Backend::Cuda => Box::new(cuda::Cuda::<T>::new(
                 &problem,
+                setup.device,
                 setup.choice.variant.as_deref(),
                 setup.choice.fused_steps,
             )?),

@@ -16,7 +16,7 @@ use crate::solver::row_numbers::NUMBERS;
 use crate::solver::setup::Setup;
 use crate::solver::stepper::{Parts, Plane, Stepper};
 use crate::solver::taps::Tap;
-use crate::solver::totals::Totals;
+use crate::solver::totals::{Totals, in_strides};
 use crate::solver::{FieldImage, ImageRequest, SolverError, Taps};
 use num_complex::Complex;
 use std::ops::Range;
@@ -211,21 +211,36 @@ impl<T: Real> Stepper for Trotter<T> {
 }
 
 impl<T: Real> Cut for Trotter<T> {
-    fn read_rows(&mut self, rows: Range<usize>, out: &mut Vec<u8>) {
+    fn read_rows(&mut self, rows: Range<usize>, out: &mut Vec<u8>) -> Result<(), SolverError> {
+        #[cfg(feature = "cuda")]
+        if let Some(pieces) = self.pieces_of_rows(rows.clone()) {
+            return pieces.read(out).map_err(SolverError::from);
+        }
         let nx = self.problem.grid.size()[0];
         let mut sites = vec![Complex::<T>::default(); nx];
         for row in rows {
             self.stepper.read(row, 0..nx, &mut sites);
             out.extend_from_slice(bytemuck::cast_slice(&sites));
         }
+        Ok(())
     }
 
-    fn write_rows(&mut self, rows: Range<usize>, bytes: &[u8]) {
+    fn write_rows(&mut self, rows: Range<usize>, bytes: &[u8]) -> Result<(), SolverError> {
+        #[cfg(feature = "cuda")]
+        if let Some(pieces) = self.pieces_of_rows(rows.clone()) {
+            return pieces.write(bytes).map_err(SolverError::from);
+        }
         let nx = self.problem.grid.size()[0];
         let sites: Vec<Complex<T>> = bytemuck::pod_collect_to_vec(bytes);
         for (row, sites) in rows.zip(sites.chunks_exact(nx)) {
             self.stepper.write(row, 0, sites);
         }
+        Ok(())
+    }
+
+    #[cfg(feature = "cuda")]
+    fn pieces_of_rows(&mut self, rows: Range<usize>) -> Option<crate::backend::cuda::Pieces> {
+        self.stepper.device().and_then(|device| device.pieces_of_rows(rows))
     }
 
     fn begin(&mut self, weight: Option<f64>) -> Result<(), SolverError> {
@@ -233,28 +248,65 @@ impl<T: Real> Cut for Trotter<T> {
         self.checked(())
     }
 
-    fn weights(&mut self) -> Vec<f64> {
-        self.squares_of_rows()
+    fn weights(&mut self) -> Result<Vec<f64>, SolverError> {
+        let rows = match self.stepper.device() {
+            Some(device) => {
+                let rows = device.row_totals(&self.everywhere(false), None, &[]);
+                rows.iter().map(|row| row.norm).collect()
+            }
+            None => self.squares_of_rows(),
+        };
+        self.checked(rows)
+    }
+
+    fn weight_of(&self, rows: &[f64]) -> f64 {
+        if self.stepper.device().is_some() {
+            in_strides(rows.len(), |n| rows[n], |sum, next| sum + next)
+        } else {
+            rows.iter().sum()
+        }
     }
 
     fn scale_from(&mut self, now: f64, weight: f64) {
-        self.rescale_from(now, weight);
+        match self.stepper.device() {
+            Some(device) => device.scale_from(now, weight),
+            None => self.rescale_from(now, weight),
+        }
     }
 
-    fn row_sums(&mut self, clock: &RunClock) -> Vec<[f64; NUMBERS]> {
-        self.rows_at(clock.time())
-            .iter()
-            .map(|(_, row)| row.to_numbers())
-            .collect()
+    fn row_sums(&mut self, clock: &RunClock) -> Result<Vec<[f64; NUMBERS]>, SolverError> {
+        let rows: Vec<[f64; NUMBERS]> = match self.stepper.device() {
+            Some(device) => {
+                let closing = self.last_half_phase(clock.time());
+                let drives = self.media.drives_at(clock.time());
+                let rows = device.row_totals(&self.everywhere(true), closing.as_ref(), &drives);
+                rows.into_iter().map(Totals::to_numbers).collect()
+            }
+            None => (self.rows_at(clock.time()).iter())
+                .map(|(_, row)| row.to_numbers())
+                .collect(),
+        };
+        self.checked(rows)
     }
 
-    fn sums_of(grid: &Grid, rows: &[[f64; NUMBERS]]) -> Observables {
+    fn sums_of(&self, grid: &Grid, rows: &[[f64; NUMBERS]]) -> Observables {
         let rows: Vec<(usize, Totals)> = rows.iter().map(Totals::from_numbers).enumerate().collect();
-        Totals::of_rows(grid.size()[1], &rows).observables(grid)
+        let ny = grid.size()[1];
+        let totals = if self.stepper.device().is_some() {
+            Totals::of_rows_in_strides(ny, &rows)
+        } else {
+            Totals::of_rows(ny, &rows)
+        };
+        totals.observables(grid)
     }
 
-    fn record_of(grid: &Grid, tap: &Tap, rows: &[f64]) -> f64 {
-        Self::record_of(grid, tap, rows)
+    fn record_of(&self, grid: &Grid, tap: &Tap, rows: &[f64]) -> f64 {
+        let sum = if self.stepper.device().is_some() {
+            in_strides(rows.len(), |n| rows[n], |sum, next| sum + next)
+        } else {
+            rows.iter().fold(0.0, |sum, row| sum + row)
+        };
+        Self::record_of(grid, tap, (sum, rows))
     }
 }
 

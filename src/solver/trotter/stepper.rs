@@ -130,6 +130,18 @@ pub(super) trait OnDevice<T: Real>: Sync {
     fn most_transducer_steps(&self, taps: &Taps) -> u64;
     /// Sums over a region.
     fn totals(&self, region: &Region, closing: Option<&HalfPhase>, drives: &[f64]) -> Totals;
+    /// Those of every row of a region, with moments along x alone; NaN if the device failed. Asked of a back end on which grids are cut into parts.
+    fn row_totals(&self, region: &Region, _closing: Option<&HalfPhase>, _drives: &[f64]) -> Vec<Totals> {
+        let rows = (region.hi[1] - region.lo[1]) * (region.hi[2] - region.lo[2]);
+        vec![Totals::none(); rows]
+    }
+    /// Scales the field, whose Σ|φ|² is `now`, to Σ|φ|² = weight; asked there as well.
+    fn scale_from(&self, _now: f64, _weight: f64) {}
+    /// Where rows of the field lie, on an NVIDIA device.
+    #[cfg(feature = "cuda")]
+    fn pieces_of_rows(&self, _rows: Range<usize>) -> Option<crate::backend::cuda::Pieces> {
+        None
+    }
     /// The same, kept on the device at `place`, below [`KEPT`], until [`OnDevice::kept_totals`] asks for it. The region is not empty.
     fn keep_totals(&self, place: usize, region: &Region, closing: Option<&HalfPhase>, drives: &[f64]);
     /// The sums at the first `count` places; NaN if the device failed.

@@ -54,6 +54,7 @@ use crate::solver::setup::{Choice, Setup};
 pub(super) const TARGET: Target = Target {
     backend: Backend::Cuda,
     precisions: &[Precision::Single, Precision::Double],
+    cut: false,
     variants: &[
         Variant {
             id: "stepwise",
@@ -133,7 +134,7 @@ impl<T: OnCuda> Drop for Cuda<T> {
 impl<T: OnCuda> Cuda<T> {
     /// The state at t = 0.
     pub(super) fn new(setup: &Setup) -> Result<Self, SolverError> {
-        let device = device()?;
+        let device = device(setup.device)?;
         let choice = setup.choice.clone();
         check_room(&setup.scenario, &choice, device.free_memory())?;
         let host = Fdtd::<T>::new(setup)?;

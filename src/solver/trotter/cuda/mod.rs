@@ -65,6 +65,7 @@ const ENTRIES: [&str; 11] = [
 pub(super) const TARGET: Target = Target {
     backend: Backend::Cuda,
     precisions: &[Precision::Single, Precision::Double],
+    cut: true,
     variants: &[
         Variant {
             id: Schedule::Naive.as_str(),
@@ -169,13 +170,14 @@ impl<T: OnCuda> Drop for Cuda<T> {
 }
 
 impl<T: OnCuda> Cuda<T> {
-    /// Room for a field; `variant` is a variant's id, or none, `asked_steps` how many to fuse.
+    /// Room for a field on the device with this number; `variant` is a variant's id, or none, `asked_steps` how many to fuse.
     pub(super) fn new(
         problem: &Problem,
+        device: usize,
         variant: Option<&str>,
         asked_steps: Option<usize>,
     ) -> Result<Self, SolverError> {
-        let device = crate::solver::device::device()?;
+        let device = crate::solver::device::device(device)?;
         let (schedule, because) = chosen(problem, variant, T::PRECISION);
         check_room(problem, schedule, T::PRECISION, device.free_memory())?;
         let grid = problem.grid.clone();

@@ -3,13 +3,14 @@
 use super::launch::addresses;
 use super::params::{self, Closing, Factor, SUMS, filled, whole};
 use super::{Ahead, Cuda, OnCuda, Sums};
-use crate::backend::cuda::{Buffer, CudaError, PushKernelArg, Stream};
+use crate::backend::cuda::{Buffer, CudaError, Piece, Pieces, PushKernelArg, Stream};
 use crate::scene::scenario::Quantity;
 use crate::solver::device::texels;
 use crate::solver::device::transducers::DeviceTransducers;
 use crate::solver::trotter::media::{Exponent, Media};
 use crate::solver::trotter::run::{HalfPhase, KEPT, OnDevice, Region, Totals};
 use crate::solver::{Backend, FieldImage, ImageRequest, SolverError, Taps};
+use std::ops::Range;
 use std::sync::{MutexGuard, PoisonError};
 
 impl<T: OnCuda> Cuda<T> {
@@ -64,16 +65,15 @@ impl<T: OnCuda> Cuda<T> {
         self.ahead.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sums over a region, to the address `to` on the device.
-    #[allow(unsafe_code, reason = "kernel launches")]
-    fn reduce(
+    /// Sums over every row of a region, which stay in `sums.rows`; returns how many rows there are.
+    #[allow(unsafe_code, reason = "a kernel launch")]
+    fn sum_rows(
         &self,
         stream: &Stream,
         sums: &Sums<T>,
         region: &Region,
         (closing, drives): (Option<&HalfPhase>, &[f64]),
-        to: u64,
-    ) -> Result<(), CudaError> {
+    ) -> Result<usize, CudaError> {
         let rows = (region.hi[1] - region.lo[1]) * (region.hi[2] - region.lo[2]);
         let parameters = params::Measure {
             field: addresses(&self.field),
@@ -89,18 +89,35 @@ impl<T: OnCuda> Cuda<T> {
             drives: filled(drives),
             flux: self.flux,
             rows: sums.rows.address(),
+            place: params::Place::new(&self.grid),
         };
         let blocks = u32::try_from(rows.div_ceil(4)).unwrap_or(u32::MAX).min(65535);
         debug_assert!(
             sums.rows.bytes() >= rows * SUMS * size_of::<f64>(),
             "sums of {rows} rows"
         );
-        let (from, count) = (sums.rows.address(), whole(rows));
-        // SAFETY: the arguments are those of the kernels; `rows` has room for every row of the grid, and at `to` there is room for one.
+        // SAFETY: the argument is that of the kernel; `rows` has room for every row of the grid.
         unsafe {
             stream.launch(self.kernel("measure_rows"), (blocks, 1, 1), 128, |launch| {
                 launch.arg(&parameters);
             })?;
+        }
+        Ok(rows)
+    }
+
+    /// Sums over a region, to the address `to` on the device.
+    #[allow(unsafe_code, reason = "a kernel launch")]
+    fn reduce(
+        &self,
+        stream: &Stream,
+        sums: &Sums<T>,
+        region: &Region,
+        seen: (Option<&HalfPhase>, &[f64]),
+        to: u64,
+    ) -> Result<(), CudaError> {
+        let (count, from) = (whole(self.sum_rows(stream, sums, region, seen)?), sums.rows.address());
+        // SAFETY: the arguments are those of the kernel; at `from` there are `count` rows, and at `to` there is room for one.
+        unsafe {
             stream.launch(self.kernel("measure_total"), (1, 1, 1), 256, |launch| {
                 launch.arg(&from).arg(&count).arg(&to);
             })
@@ -253,6 +270,7 @@ impl<T: OnCuda> OnDevice<T> for Cuda<T> {
         let factor = Factor::new(exponent, sums.lowest);
         let [re, im] = addresses(&self.field);
         let mean_field = exponent.mean_field;
+        let place = params::Place::new(&self.grid);
         self.attempt(|| {
             let [pc, ps] = addresses(&self.tables[table]);
             // SAFETY: the arguments are those of `fill_table`; all planes have the grid's rows and pitch.
@@ -268,7 +286,8 @@ impl<T: OnCuda> OnDevice<T> for Cuda<T> {
                             .arg(&seed)
                             .arg(&re)
                             .arg(&im)
-                            .arg(&mean_field);
+                            .arg(&mean_field)
+                            .arg(&place);
                     })
             }
         });
@@ -349,6 +368,53 @@ impl<T: OnCuda> OnDevice<T> for Cuda<T> {
             .attempt(|| self.measure(self.readback()?, &sums, region, closing, drives))
             .unwrap_or([f64::NAN; SUMS]);
         totals_of(numbers)
+    }
+
+    fn row_totals(&self, region: &Region, closing: Option<&HalfPhase>, drives: &[f64]) -> Vec<Totals> {
+        let sums = self.sums();
+        let rows = (region.hi[1] - region.lo[1]) * (region.hi[2] - region.lo[2]);
+        let mut numbers = vec![f64::NAN; rows * SUMS];
+        self.attempt(|| {
+            let stream = self.readback()?;
+            self.sum_rows(stream, &sums, region, (closing, drives))?;
+            stream.download("sums", &sums.rows, &mut numbers)
+        });
+        let rows = numbers.as_chunks::<SUMS>().0.iter();
+        rows.map(|row| totals_of(*row)).collect()
+    }
+
+    #[allow(unsafe_code, reason = "a kernel launch")]
+    fn scale_from(&self, now: f64, weight: f64) {
+        self.changed();
+        let sums = self.sums();
+        let [re, im] = addresses(&self.field);
+        let (totals, count) = (sums.totals.address(), (self.pitch * self.grid.rows()) as u64);
+        self.attempt(|| {
+            self.before_writing(None)?;
+            self.stream.upload("sums", &[now], &sums.totals)?;
+            // SAFETY: the arguments are those of `normalise`; the planes have `count` numbers.
+            unsafe {
+                self.stream
+                    .launch(self.kernel("normalise"), (4096, 1, 1), 256, |launch| {
+                        launch.arg(&re).arg(&im).arg(&totals).arg(&weight).arg(&count);
+                    })
+            }
+        });
+    }
+
+    #[allow(unsafe_code, reason = "the pieces are those of the field")]
+    fn pieces_of_rows(&self, rows: Range<usize>) -> Option<Pieces> {
+        // Whoever asks may write.
+        self.changed();
+        self.attempt(|| self.before_writing(None));
+        let row = self.pitch * size_of::<T>();
+        debug_assert!(self.field[0].bytes() >= rows.end * row, "rows {rows:?}");
+        let piece = |address: u64| Piece {
+            address: address + (rows.start * row) as u64,
+            bytes: rows.len() * row,
+        };
+        // SAFETY: the rows lie in both planes, which live as long as the run, and are written in its stream.
+        Some(unsafe { Pieces::new(&self.stream, addresses(&self.field).map(piece).to_vec()) })
     }
 
     fn keep_totals(&self, place: usize, region: &Region, closing: Option<&HalfPhase>, drives: &[f64]) {

@@ -23,6 +23,7 @@ parameters!(
     Factor,
     Closing,
     Measure,
+    Place,
     Picture,
     TouchSites,
     Regions
@@ -111,6 +112,25 @@ impl Lattice {
             size: grid.size().map(whole),
             pitch: whole(pitch),
             periodic: [0, 1, 2].map(|axis| i32::from(axis < grid.rank() && grid.is_periodic(axis))),
+        }
+    }
+}
+
+/// Where a window stands in its grid: the number of its row 0 there, and that grid's rows j + ny·k.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Place {
+    pub first: i32,
+    pub rows: i32,
+}
+
+impl Place {
+    pub(super) fn new(grid: &Grid) -> Self {
+        let lines = if grid.rank() == 3 { grid.size()[1] } else { 1 };
+        let axis = grid.rank().max(2) - 1;
+        Self {
+            first: whole(grid.global(axis, 0) * lines),
+            rows: whole(grid.whole().rows()),
         }
     }
 }
@@ -209,6 +229,7 @@ pub(super) struct Measure {
     pub drives: [f64; MOST_DRIVES],
     pub flux: f64,
     pub rows: u64,
+    pub place: Place,
 }
 
 #[repr(C)]
@@ -270,7 +291,12 @@ mod tests {
         assert_eq!(kernels.declared("touch_sites"), [size_of::<TouchSites>()]);
         assert_eq!(
             kernels.declared("fill_table"),
-            [size_of::<Medium>(), size_of::<Factor>(), size_of::<Lattice>()]
+            [
+                size_of::<Medium>(),
+                size_of::<Factor>(),
+                size_of::<Lattice>(),
+                size_of::<Place>()
+            ]
         );
         assert_eq!(
             kernels.declared("turn_field"),

@@ -59,7 +59,7 @@ impl<T: OnCuda> Cuda<T> {
         };
         let ny = self.grid.size()[1];
         #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
-        let gauge = |y: usize| (-std::f64::consts::TAU * quantum.flux * y as f64).sin_cos();
+        let gauge = |y: usize| (-std::f64::consts::TAU * quantum.flux * self.grid.global(1, y) as f64).sin_cos();
         let cosines: Vec<T> = (0..ny).map(|y| T::of(gauge(y).1)).collect();
         let sines: Vec<T> = (0..ny).map(|y| T::of(gauge(y).0)).collect();
         let planes = [

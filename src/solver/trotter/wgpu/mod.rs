@@ -32,6 +32,7 @@ use tiles::Tiles;
 pub(super) const TARGET: Target = Target {
     backend: Backend::Wgpu,
     precisions: &[Precision::Single],
+    cut: false,
     variants: &[
         Variant {
             id: "naive",

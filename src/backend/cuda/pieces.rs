@@ -1,0 +1,119 @@
+//! Pieces of buffers, copied from device to device, and to and from the host.
+
+use super::{CudaError, Stream, failed};
+use cudarc::driver::{result, sys};
+
+/// Contiguous bytes of a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// Where they stand on the device.
+    pub address: u64,
+    /// How many.
+    pub bytes: usize,
+}
+
+/// Pieces of living buffers, with the stream in which they are written.
+pub struct Pieces {
+    stream: Stream,
+    all: Vec<Piece>,
+}
+
+impl Pieces {
+    /// Pieces that are written in `stream`.
+    ///
+    /// # Safety
+    /// Each lies in a buffer of that stream which lives until the next call that waits for the stream.
+    #[must_use]
+    #[allow(unsafe_code, reason = "the addresses are the caller's")]
+    pub unsafe fn new(stream: &Stream, all: Vec<Piece>) -> Self {
+        Self {
+            stream: stream.clone(),
+            all,
+        }
+    }
+
+    /// Bytes of all of them.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.all.iter().map(|piece| piece.bytes).sum()
+    }
+
+    fn bind(&self, what: &str) -> Result<(), CudaError> {
+        let bound = self.stream.device.context.bind_to_thread();
+        bound.map_err(|error| failed(what, &error))
+    }
+
+    /// Takes over pieces of the same sizes, on whatever device they are: after everything put into either stream before, and before everything put into either from now
+    /// on. The host does not wait.
+    ///
+    /// # Errors
+    /// If sizes differ, the driver refuses, or something put in before has failed.
+    #[allow(unsafe_code, reason = "the driver copies through addresses")]
+    pub fn copy_from(&self, other: &Self) -> Result<(), CudaError> {
+        const WHAT: &str = "copying ghost rows between devices";
+        let sizes = |pieces: &Self| pieces.all.iter().map(|piece| piece.bytes).collect::<Vec<_>>();
+        if sizes(self) != sizes(other) {
+            return Err(CudaError::Call {
+                what: WHAT.to_owned(),
+                message: format!("{} bytes stand against {}", other.bytes(), self.bytes()),
+            });
+        }
+        self.stream.wait_for(&other.stream.mark()?)?;
+        self.bind(WHAT)?;
+        let [to, from] = [self, other].map(|pieces| pieces.stream.device.context.cu_ctx());
+        let stream = self.stream.stream.cu_stream();
+        for (own, theirs) in self.all.iter().zip(&other.all) {
+            // SAFETY: both pieces lie in living buffers (`Pieces::new`) of these contexts, and have the same size.
+            unsafe { sys::cuMemcpyPeerAsync(own.address, to, theirs.address, from, own.bytes, stream) }
+                .result()
+                .map_err(|error| failed(WHAT, &error))?;
+        }
+        other.stream.wait_for(&self.stream.mark()?)
+    }
+
+    /// Appends their bytes, one piece after the other, after everything put into the stream before.
+    ///
+    /// # Errors
+    /// If the copy or anything before it failed.
+    #[allow(unsafe_code, reason = "the driver copies through addresses")]
+    pub fn read(&self, out: &mut Vec<u8>) -> Result<(), CudaError> {
+        const WHAT: &str = "copying rows from the device";
+        self.bind(WHAT)?;
+        let start = out.len();
+        out.resize(start + self.bytes(), 0);
+        let mut rest = &mut out[start..];
+        for piece in &self.all {
+            let (own, others) = rest.split_at_mut(piece.bytes);
+            rest = others;
+            // SAFETY: the piece lies in a living buffer (`Pieces::new`), and `own`, as long as it, lives until `finish` has waited.
+            unsafe { result::memcpy_dtoh_async(own, piece.address, self.stream.stream.cu_stream()) }
+                .map_err(|error| failed(WHAT, &error))?;
+        }
+        self.stream.finish()
+    }
+
+    /// Replaces their bytes, which stand one piece after the other in `bytes`, after everything put into the stream before.
+    ///
+    /// # Errors
+    /// If there are not as many, or the copy failed.
+    #[allow(unsafe_code, reason = "the driver copies through addresses")]
+    pub fn write(&self, bytes: &[u8]) -> Result<(), CudaError> {
+        const WHAT: &str = "copying rows to the device";
+        if bytes.len() != self.bytes() {
+            return Err(CudaError::Call {
+                what: WHAT.to_owned(),
+                message: format!("{} bytes stand against {}", bytes.len(), self.bytes()),
+            });
+        }
+        self.bind(WHAT)?;
+        let mut rest = bytes;
+        for piece in &self.all {
+            let (own, others) = rest.split_at(piece.bytes);
+            rest = others;
+            // SAFETY: the piece lies in a living buffer (`Pieces::new`), and `own`, as long as it, lives until `finish` has waited.
+            unsafe { result::memcpy_htod_async(piece.address, own, self.stream.stream.cu_stream()) }
+                .map_err(|error| failed(WHAT, &error))?;
+        }
+        self.stream.finish()
+    }
+}

@@ -1,0 +1,180 @@
+//! Grids that are cut into parts on devices: the bits of a run in one part.
+
+use super::cases::{Case, DRIVEN, cases, detectors, random_field, read, text};
+use super::device::{build, skip};
+use ripplon::scene::Scenario;
+use ripplon::scene::scenario::Quantity;
+use ripplon::solver::{Clock, FieldImage, ImageRequest, Solver, Taps};
+
+const START: Clock = Clock {
+    time: 0.0,
+    steps: 0,
+    time_step: 0.11,
+};
+
+/// The scene of a case on some devices.
+fn scenario(case: &Case, order: u32, precision: &str, variant: &str, devices: &str) -> Scenario {
+    let text = text(case, order, ["cuda", precision, variant], detectors(case));
+    read(&text.replace("[solver]\n", &format!("[solver]\ndevices = {devices}\n")))
+}
+
+/// What is compared to the bit, and the detectors' records, whose sums may be added in another order.
+struct Seen {
+    bits: Vec<(String, Vec<u8>)>,
+    records: Vec<Vec<f64>>,
+}
+
+fn look(run: &mut dyn Solver, name: &str, bits: &mut Vec<(String, Vec<u8>)>) {
+    for (array, data) in run.save().expect("the run saves").arrays {
+        bits.push((format!("{array} {name}"), data.bytes().to_vec()));
+    }
+    let sums = run.observables().expect("the run sums");
+    let values = sums.values(3).into_iter();
+    bits.push((
+        format!("observables {name}"),
+        values.flat_map(|value| value.to_bits().to_le_bytes()).collect(),
+    ));
+}
+
+fn follow(scenario: &Scenario) -> Seen {
+    let mut run = build(scenario);
+    let mut taps = Taps::of(scenario);
+    let mut bits = Vec::new();
+    look(run.as_mut(), "at the start", &mut bits);
+    run.set_field(&random_field(scenario.grid().sites()), START)
+        .expect("the run takes a field");
+    run.advance(29, &mut Taps::default()).expect("the run steps");
+    look(run.as_mut(), "after 29 steps", &mut bits);
+    for steps in [1, 7, 3] {
+        run.advance(steps, &mut taps).expect("the run steps");
+    }
+    look(run.as_mut(), "after 40 steps", &mut bits);
+    if !scenario.time().imaginary {
+        let step = run.clock().time_step;
+        run.edit(scenario, &ripplon::solver::Edit::TimeStep(0.9 * step))
+            .expect("the run takes another step");
+        run.edit(scenario, &ripplon::solver::Edit::Conjugate)
+            .expect("the run turns back");
+        run.advance(13, &mut Taps::default()).expect("the run steps");
+        look(run.as_mut(), "after it turned", &mut bits);
+    }
+    let [nx, ny, nz] = scenario.grid().size();
+    let request = ImageRequest {
+        quantity: Quantity::Density,
+        x: 0..nx,
+        y: 0..ny,
+        z: nz / 2,
+        max_size: [nx, ny],
+    };
+    let mut image = FieldImage::default();
+    run.image(&request, &mut image).expect("the run draws");
+    bits.push((
+        "the picture".to_owned(),
+        image
+            .value
+            .iter()
+            .flat_map(|texel| texel.to_bits().to_le_bytes())
+            .collect(),
+    ));
+    let records = (0..taps.taps().len()).map(|n| taps.values(n).to_vec()).collect();
+    Seen { bits, records }
+}
+
+fn compare(name: &str, whole: &Seen, cut: &Seen, wrong: &mut Vec<String>) {
+    for ((what, a), (_, b)) in whole.bits.iter().zip(&cut.bits) {
+        let differ = a.iter().zip(b).filter(|(a, b)| a != b).count();
+        if a.len() != b.len() || differ > 0 {
+            wrong.push(format!("{name}: {differ} of {} bytes of {what} differ", a.len()));
+            return;
+        }
+    }
+    for (n, (a, b)) in whole.records.iter().zip(&cut.records).enumerate() {
+        let largest = a.iter().fold(0.0_f64, |most, value| most.max(value.abs()));
+        // Sums of at most 2^15 numbers, added in another order.
+        let near = |(a, b): (&f64, &f64)| (a - b).abs() <= 1e-11 * largest;
+        if a.len() != b.len() || !a.iter().zip(b).all(near) {
+            wrong.push(format!("{name}: records of detector {n} differ: {a:?} {b:?}"));
+        }
+    }
+}
+
+#[test]
+fn parts_on_one_device_have_the_bits_of_one() {
+    if skip() {
+        return;
+    }
+    let mut wrong = Vec::new();
+    let mut driven = cases()[0].clone();
+    (driven.name, driven.layers, driven.orders) = ("driven", DRIVEN, &[2]);
+    let large = |case: &Case| case.size.len() > 1 && case.size.iter().product::<usize>() > 1000;
+    for case in cases().into_iter().chain([driven]).filter(large) {
+        for &order in case.orders {
+            for (precision, variant) in [
+                ("single", "auto"),
+                ("double", "auto"),
+                ("single", "naive"),
+                ("double", "full-step"),
+            ] {
+                let on = |devices: &str| follow(&scenario(&case, order, precision, variant, devices));
+                let whole = on("1");
+                for devices in ["[0, 0]", "[0, 0, 0]"] {
+                    let name = format!("{}, order {order}, {precision}, {variant}, {devices}", case.name);
+                    compare(&name, &whole, &on(devices), &mut wrong);
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} cases:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn two_devices_have_the_bits_of_one() {
+    if skip() {
+        return;
+    }
+    if ripplon::solver::devices_here() < 2 {
+        println!("skipped: this machine has one NVIDIA device");
+        return;
+    }
+    let mut wrong = Vec::new();
+    for case in cases() {
+        if case.size.len() < 2 || case.size.iter().product::<usize>() < 1000 {
+            continue;
+        }
+        let on = |devices: &str| follow(&scenario(&case, 2, "single", "auto", devices));
+        let whole = on("1");
+        for devices in ["[1]", "2", "[1, 0]", "[0, 1, 0]"] {
+            compare(&format!("{}, {devices}", case.name), &whole, &on(devices), &mut wrong);
+        }
+    }
+    assert!(wrong.is_empty(), "{} cases:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// What three parts have saved goes on in one, and the other way round.
+#[test]
+fn a_state_goes_from_parts_to_one_and_back() {
+    if skip() {
+        return;
+    }
+    let case = &cases()[0];
+    let three = scenario(case, 2, "single", "auto", "[0, 0, 0]");
+    let one = scenario(case, 2, "single", "auto", "1");
+    let (mut cut, mut whole) = (build(&three), build(&one));
+    let mut none = Taps::default();
+    cut.advance(17, &mut none).expect("the run steps");
+    let state = cut.save().expect("the run saves");
+    whole.load(&state).expect("the run goes on");
+    for run in [&mut cut, &mut whole] {
+        run.advance(31, &mut none).expect("the run steps");
+    }
+    let state = whole.save().expect("the run saves");
+    assert_eq!(cut.save().expect("the run saves").arrays, state.arrays);
+    cut.load(&state).expect("the run goes on");
+    for run in [&mut cut, &mut whole] {
+        run.advance(9, &mut none).expect("the run steps");
+    }
+    assert_eq!(
+        cut.save().expect("it saves").arrays,
+        whole.save().expect("it saves").arrays
+    );
+}
