@@ -84,10 +84,20 @@ fn cuda(text: &mut String) {
     let _ = writeln!(text, "CUDA        {line}");
 }
 
-/// The NVIDIA device in one line.
+/// The NVIDIA devices in one line.
 #[cfg(feature = "cuda")]
 fn device() -> String {
-    crate::backend::cuda::device().map_or_else(ToOwned::to_owned, crate::backend::cuda::Device::describe)
+    use crate::backend::cuda;
+    let described = |number| cuda::device_at(number).map_or_else(ToOwned::to_owned, cuda::Device::describe);
+    let all: Vec<String> = (0..cuda::count().max(1)).map(described).collect();
+    if let [one] = &all[..] {
+        return one.clone();
+    }
+    let numbered = all.iter().enumerate();
+    let lines: Vec<String> = numbered
+        .map(|(number, text)| format!("device {number}: {text}"))
+        .collect();
+    lines.join("; ")
 }
 
 /// This build knows no device.

@@ -55,10 +55,14 @@ impl Devices {
                 (0..worth.min(devices_here()).max(1)).collect()
             }
             _ => {
-                let rank = ranks::world().map_or(0, Ranks::rank);
+                let on_devices = solver.backend.named() == Some(Backend::Cuda);
+                let own = match ranks::world().filter(|_| on_devices) {
+                    Some(ranks) => ranks.rank() % devices_here().max(1),
+                    None => 0,
+                };
                 return Self {
                     named: false,
-                    numbers: vec![rank % devices_here().max(1)],
+                    numbers: vec![own],
                 };
             }
         };

@@ -87,7 +87,11 @@ impl ImageRequest {
 impl FieldImage {
     /// Takes over the layout of a request, keeping allocations.
     pub fn prepare(&mut self, request: &ImageRequest) {
-        let n = request.reduction();
+        self.prepare_by(request.reduction(), request);
+    }
+
+    /// The same with texels of `n` × `n` sites.
+    fn prepare_by(&mut self, n: usize, request: &ImageRequest) {
         self.size = [request.x.len().div_ceil(n), request.y.len().div_ceil(n)];
         self.origin = [request.x.start, request.y.start];
         self.reduction = n;
@@ -120,10 +124,20 @@ impl FieldImage {
 
     /// Fills the picture of a quantum field on the host, in parallel over its rows. `row(j, out)` writes sites `x` of
     /// row j (of the requested plane), closed.
-    #[expect(clippy::cast_precision_loss, reason = "counts of sites in a texel")]
     pub fn fill_quantum(&mut self, request: &ImageRequest, row: impl Fn(usize, &mut [Complex<f32>]) + Sync) {
+        self.fill_quantum_by(request.reduction(), request, row);
+    }
+
+    /// The same with texels of `n` × `n` sites.
+    #[expect(clippy::cast_precision_loss, reason = "counts of sites in a texel")]
+    pub(super) fn fill_quantum_by(
+        &mut self,
+        n: usize,
+        request: &ImageRequest,
+        row: impl Fn(usize, &mut [Complex<f32>]) + Sync,
+    ) {
         use rayon::prelude::*;
-        self.prepare(request);
+        self.prepare_by(n, request);
         let n = self.reduction;
         let width = self.size[0];
         let with_phase = !self.phase.is_empty();
@@ -172,10 +186,15 @@ impl FieldImage {
 
     /// Fills the picture of a real field on the host, in parallel over its rows. `row(j, out)` writes sites `x` of row j (of the requested
     /// plane): pressure and energy are averaged over a texel, of the peak the largest is taken.
-    #[expect(clippy::cast_precision_loss, reason = "counts of sites in a texel")]
     pub fn fill_real(&mut self, request: &ImageRequest, row: impl Fn(usize, &mut [f32]) + Sync) {
+        self.fill_real_by(request.reduction(), request, row);
+    }
+
+    /// The same with texels of `n` × `n` sites.
+    #[expect(clippy::cast_precision_loss, reason = "counts of sites in a texel")]
+    pub(super) fn fill_real_by(&mut self, n: usize, request: &ImageRequest, row: impl Fn(usize, &mut [f32]) + Sync) {
         use rayon::prelude::*;
-        self.prepare(request);
+        self.prepare_by(n, request);
         let n = self.reduction;
         let width = self.size[0];
         let largest = request.quantity == Quantity::Peak;

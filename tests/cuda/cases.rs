@@ -215,7 +215,7 @@ pub fn cases() -> Vec<Case> {
 }
 
 pub fn scene(case: &Case, order: u32, backend: &str, precision: &str, variant: &str) -> Scenario {
-    read(&text(case, order, [backend, precision, variant], detectors(case)))
+    heard(case, order, [backend, precision, variant], detectors(case))
 }
 
 /// Detectors that fit a case.
@@ -229,7 +229,11 @@ pub fn detectors(case: &Case) -> &'static str {
 
 /// A scene with these detectors beside one of the whole field, by a back end, precision and variant.
 pub fn heard(case: &Case, order: u32, solver: [&str; 3], detectors: &str) -> Scenario {
-    read(&text(case, order, solver, detectors))
+    let text = text(case, order, solver, detectors);
+    match read_scene_text(&text, None, &[]) {
+        Ok((_, scenario)) => scenario,
+        Err(faults) => panic!("{faults}\n{text}"),
+    }
 }
 
 /// The same as a text.
@@ -244,14 +248,6 @@ pub fn text(case: &Case, order: u32, [backend, precision, variant]: [&str; 3], d
          [[detector]]\nname = \"all\"\nmeasure = \"probability\"\n{}",
         case.name, case.size, case.edges, case.quantum, case.imaginary, case.layers, detectors
     )
-}
-
-/// The scene of a text.
-pub fn read(text: &str) -> Scenario {
-    match read_scene_text(text, None, &[]) {
-        Ok((_, scenario)) => scenario,
-        Err(faults) => panic!("{faults}\n{text}"),
-    }
 }
 
 /// Every step rounds about 20 times a site; 14 steps of order 4 (70 sub-steps) make 1400 roundings, which add up to between √1400·ε and 1400·ε: 2e-6

@@ -79,6 +79,20 @@ pub(super) fn device(number: usize) -> Result<&'static Device, SolverError> {
     })
 }
 
+/// Lets devices of neighbouring parts copy from each other directly, where a run is on devices at all.
+pub(super) fn let_reach(numbers: impl Iterator<Item = usize>) {
+    let mut numbers: Vec<usize> = numbers.collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    for (n, one) in numbers.iter().enumerate() {
+        for other in &numbers[n + 1..] {
+            if let (Ok(one), Ok(other)) = (cuda::device_at(*one), cuda::device_at(*other)) {
+                one.reach(other);
+            }
+        }
+    }
+}
+
 impl From<CudaError> for SolverError {
     fn from(error: CudaError) -> Self {
         match error {

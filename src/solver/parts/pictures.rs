@@ -1,5 +1,5 @@
-//! Pictures of a grid in parts: each part gives its rows site by site, and one place reduces them, so that a texel has the same bits whoever owns its
-//! rows.
+//! Pictures of a grid in parts: rows of texels whose sites all stand in one part are drawn there, as that part would draw its own; the few that lie across cuts are
+//! reduced in one place from the rows that the parts give site by site. A texel has the same bits whoever owns its rows.
 
 use super::Cut;
 use super::whole::Whole;
@@ -7,6 +7,7 @@ use crate::scene::scenario::Quantity;
 use crate::solver::clock::RunClock;
 use crate::solver::{FieldImage, ImageRequest, SolverError};
 use num_complex::Complex;
+use std::ops::Range;
 
 impl<S: Cut> Whole<S> {
     /// See [`Stepper::image`](crate::solver::stepper::Stepper::image).
@@ -17,70 +18,136 @@ impl<S: Cut> Whole<S> {
         image: &mut FieldImage,
         quantum: bool,
     ) -> Result<(), SolverError> {
-        let width = request.x.len();
-        let first = request.y.start;
-        let mut sites = |quantity: Quantity| {
-            self.sites_of(
-                clock,
-                &ImageRequest {
-                    quantity,
-                    ..request.clone()
-                },
-            )
+        image.prepare(request);
+        let (n, width) = (image.reduction, image.size[0]);
+        let drawn: Vec<Range<usize>> = (0..self.plan.parts.len())
+            .map(|part| self.drawn_by(part, request, n))
+            .collect();
+        let (mut values, mut phases) = (Vec::new(), Vec::new());
+        let mut own = FieldImage::default();
+        for member in 0..self.members.len() {
+            let place = self.members[member].place;
+            let asked = self.as_window(member, request, &drawn[place], n);
+            self.members[member].stepper.image(clock, &asked, &mut own)?;
+            if !drawn[place].is_empty() {
+                values.extend_from_slice(&own.value);
+                phases.extend_from_slice(&own.phase);
+            }
+        }
+        let (values, phases) = (self.all(values), self.all(phases));
+        let mut at = 0;
+        for rows in drawn.iter().filter(|rows| !rows.is_empty()) {
+            let (to, count) = (rows.start * width, rows.len() * width);
+            image.value[to..to + count].copy_from_slice(&values[at..at + count]);
+            if !image.phase.is_empty() {
+                image.phase[to..to + count].copy_from_slice(&phases[at..at + count]);
+            }
+            at += count;
+        }
+        for row in (0..image.size[1]).filter(|row| !drawn.iter().any(|rows| rows.contains(row))) {
+            self.reduce_row(clock, request, row, image, quantum)?;
+        }
+        Ok(())
+    }
+
+    /// The rows of texels of `n` × `n` sites that a part draws: of a plane all or none, else those that are complete and all its own.
+    fn drawn_by(&self, part: usize, request: &ImageRequest, n: usize) -> Range<usize> {
+        let rows = &self.plan.parts[part];
+        if self.plan.axis == 2 {
+            let all = request.y.len().div_ceil(n);
+            return if rows.contains(&request.z) { 0..all } else { 0..0 };
+        }
+        let complete = request.y.len() / n;
+        let start = rows.start.saturating_sub(request.y.start).div_ceil(n).min(complete);
+        let end = (rows.end.saturating_sub(request.y.start) / n).min(complete);
+        start..end.max(start)
+    }
+
+    /// What a member is asked for so that it draws these rows of texels; of one that draws none a single site, since what a picture has a part keep, e.g. the largest
+    /// pressures, all parts keep.
+    fn as_window(&self, member: usize, request: &ImageRequest, texels: &Range<usize>, n: usize) -> ImageRequest {
+        let member = &self.members[member];
+        let first = self.plan.parts[member.place].start;
+        if texels.is_empty() {
+            return ImageRequest {
+                x: 0..1,
+                y: 0..1,
+                z: 0,
+                ..request.clone()
+            };
+        }
+        if self.plan.axis == 2 {
+            return ImageRequest {
+                z: request.z - first + member.core.start,
+                ..request.clone()
+            };
+        }
+        let [low, high] = [texels.start, texels.end].map(|row| request.y.start + row * n - first + member.core.start);
+        ImageRequest {
+            y: low..high,
+            // So that a texel has n × n sites.
+            max_size: [usize::MAX, texels.len()],
+            ..request.clone()
+        }
+    }
+
+    /// A row of texels that lies across a cut, or is not complete.
+    fn reduce_row(
+        &mut self,
+        clock: &RunClock,
+        request: &ImageRequest,
+        row: usize,
+        image: &mut FieldImage,
+        quantum: bool,
+    ) -> Result<(), SolverError> {
+        let (n, texels) = (image.reduction, image.size[0]);
+        let first = request.y.start + row * n;
+        let strip = ImageRequest {
+            y: first..(first + n).min(request.y.end),
+            ..request.clone()
         };
+        let width = request.x.len();
+        let mut sites = |quantity: Quantity| {
+            let strip = strip.clone();
+            self.sites_of(clock, &ImageRequest { quantity, ..strip })
+        };
+        let mut own = FieldImage::default();
         if quantum && request.quantity == Quantity::Phase {
             let (re, im) = (sites(Quantity::Real)?, sites(Quantity::Imaginary)?);
-            image.fill_quantum(request, |j, out| {
+            own.fill_quantum_by(n, &strip, |j, out| {
                 let from = (j - first) * width;
                 for (n, out) in out.iter_mut().enumerate() {
                     *out = Complex::new(re[from + n], im[from + n]);
                 }
             });
+            image.phase[row * texels..(row + 1) * texels].copy_from_slice(&own.phase);
         } else {
             let all = sites(request.quantity)?;
-            image.fill_real(request, |j, out| {
+            own.fill_real_by(n, &strip, |j, out| {
                 let from = (j - first) * width;
                 out.copy_from_slice(&all[from..from + width]);
             });
         }
+        image.value[row * texels..(row + 1) * texels].copy_from_slice(&own.value);
         Ok(())
     }
 
-    /// A quantity at every site of a request.
+    /// A quantity at every site of a request that lies in rows which are cut.
     fn sites_of(&mut self, clock: &RunClock, request: &ImageRequest) -> Result<Vec<f32>, SolverError> {
-        let planes = self.plan.axis == 2;
-        let asked = if planes {
-            request.z..request.z + 1
-        } else {
-            request.y.clone()
-        };
         let mut mine = Vec::new();
         let mut image = FieldImage::default();
         for member in &mut self.members {
             let part = &self.plan.parts[member.place];
-            let common = asked.start.max(part.start)..asked.end.min(part.end);
+            let common = request.y.start.max(part.start)..request.y.end.min(part.end);
             if common.is_empty() {
-                // What a picture has a part keep, e.g. the largest pressures, all parts keep.
-                let one = ImageRequest {
-                    x: 0..1,
-                    y: 0..1,
-                    z: 0,
-                    ..request.clone()
-                };
-                member.stepper.image(clock, &one, &mut image)?;
                 continue;
             }
             let start = member.core.start + common.start - part.start;
-            let rows = start..start + common.len();
-            let mut own = ImageRequest {
+            let own = ImageRequest {
                 max_size: [usize::MAX; 2],
+                y: start..start + common.len(),
                 ..request.clone()
             };
-            if planes {
-                own.z = start;
-            } else {
-                own.y = rows;
-            }
             member.stepper.image(clock, &own, &mut image)?;
             mine.extend_from_slice(&image.value);
         }

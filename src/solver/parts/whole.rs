@@ -114,6 +114,8 @@ impl<S: Cut> Whole<S> {
             ranks,
             spent: 0,
         };
+        #[cfg(feature = "cuda")]
+        crate::solver::device::let_reach(whole.members.iter().map(|member| setup.devices.of_part(member.place)));
         let normalised = setup.scenario.initial().normalised();
         let weight = normalised.then(|| whole.total_weight()).transpose()?;
         for member in &mut whole.members {
