@@ -565,4 +565,25 @@ fn what_cannot_be_cut_is_refused() {
         &["split-step-fourier", "trotter", "parts"],
     );
     refused(&of(TROTTER[0], 100), &["130 rows along y", "at most"]);
+    // On NVIDIA devices, whether there are any here or not.
+    let on = |method: &str, backend: &str, devices: &str| {
+        let solver = format!("method = \"{method}\"\ndevices = {devices}");
+        of(&solver, 1).replace("backend = \"cpu\"", &format!("backend = \"{backend}\""))
+    };
+    refused(&on("trotter", "cpu", "2"), &["solver.devices", "NVIDIA", "\"cuda\""]);
+    refused(
+        &on("trotter", "cuda", "0"),
+        &["solver.devices", "0 is not possible", "\"all\""],
+    );
+    refused(
+        &on("trotter", "cuda", "[0, 16]"),
+        &["[0, 16] is not possible", "1 to 16"],
+    );
+    refused(&on("trotter", "cuda", "\"every\""), &["\"every\" is not possible"]);
+    refused(&on("split-step-fourier", "cpu", "2"), &["solver.devices", "trotter"]);
+    let sound = text(&ROOM, "method = \"fdtd\"\ndevices = [0, 1]", "", 1);
+    refused(
+        &sound.replace("backend = \"cpu\"", "backend = \"cuda\""),
+        &["\"fdtd\" steps a grid in 2 parts on the processor", "devices"],
+    );
 }

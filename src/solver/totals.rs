@@ -117,12 +117,13 @@ impl Totals {
         }
     }
 
-    /// The number that a measure sums.
+    /// The number of a row from which a measure is made.
     pub(super) fn of_measure(&self, measure: Measure) -> f64 {
         match measure {
             Measure::Flux => self.current,
             Measure::Energy => self.energy,
-            _ => self.norm,
+            Measure::Peak => self.peak,
+            Measure::Value | Measure::Probability | Measure::Pressure => self.norm,
         }
     }
 
