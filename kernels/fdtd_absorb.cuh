@@ -10,6 +10,11 @@ __device__ __forceinline__ void fetch(const real *from, u32 sites) {
     asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(from), "r"((u32)(sites * sizeof(real))) : "memory");
 }
 
+// The slot of a site in the layer of an axis; -1 outside of it
+__device__ __forceinline__ int slot_along(const Torre &p, int axis, int x, int y, int z) {
+    return slot_in(p.step.medium.layer[axis], p.step.grid.size[axis], axis == 0 ? x : axis == 1 ? y : z);
+}
+
 // Where what a layer remembers of a site lies
 __device__ __forceinline__ size_t memory_of(const Torre &p, int axis, int slot, int x, int y, int z) {
     const size_t nx = p.step.grid.size[0], ny = p.step.grid.size[1], slots = 2 * p.step.medium.layer[axis].end;
@@ -27,7 +32,7 @@ __device__ __forceinline__ void fetch_memories(const Torre &p, const Place &at, 
         const int start = size[0] - l.end;
         // Of the ends along x, that at which the block begins, or else that at which it ends
         const int x = axis == 0 && at.x0 >= l.end ? max(at.x0, start) : at.x0, end = axis == 0 && at.x0 < l.end ? min(l.end, at.x0 + at.local) : at.x0 + at.local;
-        const int slot = slot_in(l, size[axis], axis == 0 ? x : axis == 1 ? y : z);
+        const int slot = slot_along(p, axis, x, y, z);
         if (slot < 0 || end <= x) continue;
         const size_t place = memory_of(p, axis, slot, x, y, z);
         fetch(l.lower + place, end - x), fetch(l.upper + place, end - x), fetch(l.zeta + place, end - x);
@@ -48,7 +53,7 @@ __device__ __forceinline__ void to_memory(real *p, const Four &f) { *(float4 *)p
 // The part of L p of an axis of four sites of a row, from their neighbours along it; layers' memories go on by a step
 __device__ __forceinline__ Four change(const Torre &p, int axis, int x, int y, int z, const Four &low, const Four &here, const Four &high) {
     const Layer &l = p.step.medium.layer[axis];
-    const int slot = slot_in(l, p.step.grid.size[axis], axis == 0 ? x : axis == 1 ? y : z);
+    const int slot = slot_along(p, axis, x, y, z);
     Four sum;
     if (slot < 0) {
 #pragma unroll
@@ -84,7 +89,7 @@ __device__ __forceinline__ void take(const Torre &p, int x, int y, int z, const 
 #pragma unroll 1
     for (int axis = 0; axis < 3; axis++) {
         const Layer &l = p.step.medium.layer[axis];
-        const int slot = slot_in(l, p.step.grid.size[axis], axis == 0 ? x : axis == 1 ? y : z);
+        const int slot = slot_along(p, axis, x, y, z);
         if (slot < 0) continue;
         const Four decay = decay_of(l, axis, slot);
 #pragma unroll
@@ -95,7 +100,7 @@ __device__ __forceinline__ void take(const Torre &p, int x, int y, int z, const 
 #pragma unroll 1
     for (int axis = 0; axis < 3; axis++) {
         const Layer &l = p.step.medium.layer[axis];
-        const int slot = slot_in(l, p.step.grid.size[axis], axis == 0 ? x : axis == 1 ? y : z);
+        const int slot = slot_along(p, axis, x, y, z);
         if (slot < 0) continue;
         const Four decay = decay_of(l, axis, slot);
         real *place = l.zeta + memory_of(p, axis, slot, x, y, z);
