@@ -123,7 +123,7 @@ impl Totals {
             Measure::Flux => self.current,
             Measure::Energy => self.energy,
             Measure::Peak => self.peak,
-            Measure::Value | Measure::Probability | Measure::Pressure => self.norm,
+            Measure::Value | Measure::Probability | Measure::Pressure | Measure::Velocity => self.norm,
         }
     }
 
