@@ -10,7 +10,7 @@ mod sealed {
 }
 
 /// The floating-point type of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Precision {
     /// IEEE binary32.
     Single,

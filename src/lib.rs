@@ -1,7 +1,7 @@
 //! Ripplon: a desktop laboratory for waves.
 //!
 //! Layers, from the bottom: [`units`], [`grid`], [`field`], files; [`physics`]; [`scene`] and [`backend`]; [`solver`]; [`space`]; [`engine`]; [`export`] and
-//! `render`; `app` and [`cli`]. Arrows point down only; `tests/architecture.rs` enforces it.
+//! `render`; `remote`; `app` and [`cli`]. Arrows point down only; `tests/architecture.rs` enforces it.
 
 // Every block of unsafe code says why it is sound.
 #![deny(clippy::undocumented_unsafe_blocks)]
@@ -26,6 +26,8 @@ pub(crate) mod input_file;
 pub(crate) mod memory_files;
 pub mod physics;
 pub(crate) mod platform;
+#[cfg(not(target_family = "wasm"))]
+pub mod remote;
 #[cfg(feature = "gui")]
 pub mod render;
 pub mod scene;

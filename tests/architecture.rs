@@ -27,6 +27,7 @@ const LAYERS: &[&[&str]] = &[
     &["space"],
     &["engine"],
     &["render", "export"],
+    &["remote"],
     &["app", "cli"],
 ];
 
@@ -48,6 +49,9 @@ const PRIVATE_CRATES: &[(&str, &[&str])] = &[
     ("wgpu", &["app", "render", "cli", "backend", "solver"]),
     ("rfd", &["app"]),
     ("clap", &["cli"]),
+    ("tungstenite", &["remote"]),
+    ("polling", &["remote"]),
+    ("postcard", &["remote"]),
     ("anyhow", &["cli", "app"]),
 ];
 

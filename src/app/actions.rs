@@ -12,8 +12,7 @@ use super::tools::Tool;
 use super::tour::Tour;
 use super::window::{App, Wishes};
 use crate::engine::{Command, Job, Status};
-use crate::physics::Measurement;
-use crate::physics::noise::Noise;
+use crate::export::errand::{Errand, Product, To};
 use crate::scene::lecture::{Lecture, Stop};
 use crate::scene::scenario::{Flow, ViewMode};
 use crate::solver;
@@ -50,8 +49,7 @@ impl App {
         }
         if let Some(wish) = wishes.sound {
             if wish.listens {
-                self.worker
-                    .send(Command::Run(Job::new(move |engine| wish.play(engine))));
+                self.worker.send(Command::Run(wish.play()));
             } else {
                 self.background.ask(Ask::Sound, &wish.detector, None);
                 self.sound = Some(wish);
@@ -409,19 +407,16 @@ impl App {
         static SEED: AtomicU64 = AtomicU64::new(1);
         let seed = SEED.fetch_add(1, Relaxed);
         self.frame_history.leave();
-        self.worker.send(Command::Run(Job::new(move |engine| {
-            let grid = engine.scenario().grid().clone();
-            let longest = grid.size()[..grid.rank()].iter().copied().max().unwrap_or(1);
-            #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
-            let width = (longest as f64 / 100.0).max(2.0) * grid.spacing();
-            let measurement = Measurement { region: None, width };
-            let found = engine.measure_position(&measurement, &mut Noise::new(seed));
-            let (outcome, _) = found.map_err(|error| error.to_string())?;
-            Ok(format!(
-                "The particle was {} ± {width:.3} (seed {seed})",
-                outcome.words(grid.rank())
-            ))
-        })));
+        let Some(scenario) = &self.worker.last_frame().scenario else {
+            return;
+        };
+        let grid = scenario.grid();
+        let longest = grid.size()[..grid.rank()].iter().copied().max().unwrap_or(1);
+        #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
+        let width = (longest as f64 / 100.0).max(2.0) * grid.spacing();
+        let product = Product::Position { width, seed };
+        self.worker
+            .send(Command::Run(Job::of(Errand::new(product, To::Notice))));
     }
 
     fn undo(&mut self) -> bool {

@@ -1,6 +1,5 @@
 //! The scene that is edited: draft, undo, redo, what was saved.
 
-use crate::scene::file::{ShapeFile, SignalFile};
 use crate::scene::{Faults, SceneFile, embedded};
 use crate::solver;
 use std::path::{Path, PathBuf};
@@ -197,7 +196,7 @@ impl Document {
     /// Whether the scene names files, which it needs beside itself.
     #[must_use]
     pub fn names_files(&self) -> bool {
-        !files(&mut self.draft.clone()).is_empty()
+        !self.draft.files(None).is_empty()
     }
 
     /// Makes the scene ready to be written to `path`: files that it names relative to another folder are named in full.
@@ -210,7 +209,7 @@ impl Document {
         if from == folder(Some(path)) {
             return;
         }
-        for file in files(&mut self.draft) {
+        for file in self.draft.files_mut() {
             // Joining leaves an absolute path as it is.
             *file = from.join(&*file);
         }
@@ -240,21 +239,6 @@ impl Document {
         self.saved = file;
         self.path = Some(path);
     }
-}
-
-/// Every file that a scene names.
-fn files(scene: &mut SceneFile) -> Vec<&mut PathBuf> {
-    let perturbation = scene.mirror.iter_mut().flat_map(|mirror| &mut mirror.perturbation);
-    let layers = scene.layers.iter_mut().chain(perturbation);
-    let shapes = layers.filter_map(|layer| match &mut layer.shape {
-        ShapeFile::Image { file } | ShapeFile::Array { file } => Some(file),
-        _ => None,
-    });
-    let signals = scene.sources.iter_mut().filter_map(|source| match &mut source.signal {
-        SignalFile::File { file, .. } => Some(file),
-        _ => None,
-    });
-    shapes.chain(signals).chain(&mut scene.initial).collect()
 }
 
 #[cfg(test)]

@@ -1,15 +1,16 @@
 //! Films made while the window goes on: of the scene from its start, by a run of their own, or of what the present run shows from now on.
 
 use crate::engine::{Engine, Job};
+use crate::export::errand::{Errand, Product, To};
 use crate::export::film::{Script, Shooting, Shot};
 use crate::export::pair::{Pair, Show};
 use crate::export::{self, About, ExportError, FilmWriter, Format, Look, Painter, Picture, Progress};
 use crate::platform::{self, Instant};
 use crate::scene::Scenario;
-use crossbeam_channel::{Receiver, Sender, bounded};
+use crossbeam_channel::{Receiver, bounded};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// Pictures that wait for the encoder; when there are more, the run waits.
 const WAITING: usize = 4;
@@ -97,6 +98,7 @@ impl Filming {
         let painter = Painter::new(Arc::clone(&order.scenario), &order.look, time_step);
         let painter = painter.map_err(|error| error.to_string())?;
         let size = painter.size();
+        let look = order.look.clone();
         let (sender, pictures) = platform::queue::<Picture>(WAITING);
         let progress = Progress::new(0);
         let shared = progress.clone();
@@ -112,10 +114,12 @@ impl Filming {
             }
         });
         let filming = filming.map_err(|error| error.to_string())?;
-        let seconds = 1.0 / 30.0;
-        let painter = Mutex::new(painter);
-        let job = Job::new(move |engine| shoot(&painter, engine, &sender, seconds));
-        Ok((filming, job))
+        let product = Product::FilmPicture {
+            look,
+            time_step,
+            seconds: 1.0 / 30.0,
+        };
+        Ok((filming, Job::of(Errand::new(product, To::Film(sender)))))
     }
 
     /// Has a film made aside: the pieces that `begin` gives say how many bytes it has once it is done, or `None` before.
@@ -160,21 +164,6 @@ impl Filming {
             }
         }
     }
-}
-
-/// One picture of the present state to the encoder.
-fn shoot(
-    painter: &Mutex<Painter>,
-    engine: &mut Engine,
-    sender: &Sender<Picture>,
-    seconds: f32,
-) -> Result<String, String> {
-    let mut painter = painter.lock().unwrap_or_else(PoisonError::into_inner);
-    let picture = painter.shoot(engine, seconds).map_err(|error| error.to_string())?;
-    sender
-        .send(picture.clone())
-        .map_err(|_| "the film has ended".to_owned())?;
-    Ok(String::new())
 }
 
 /// Writes what comes; once nothing more does, the bytes of the film.

@@ -59,6 +59,25 @@ impl HeadStart {
         Self::with(None, started)
     }
 
+    /// With a worker that has a scene already, on another machine; `connect` is given what wakes the window.
+    ///
+    /// # Errors
+    /// What `connect` says.
+    pub fn connected<E>(
+        started: Instant,
+        connect: impl FnOnce(Box<dyn Fn() + Send + Sync>) -> Result<(Worker, Opened), E>,
+    ) -> Result<Self, E> {
+        let wake = Wake::default();
+        let own = wake.clone();
+        let (worker, opened) = connect(Box::new(move || own.call()))?;
+        Ok(Self {
+            started,
+            worker,
+            wake,
+            opened: Some(opened),
+        })
+    }
+
     fn with(opened: Option<Opened>, started: Instant) -> std::io::Result<Self> {
         let wake = Wake::default();
         let scenario = opened.as_ref().map(|opened| opened.scenario.clone());

@@ -110,6 +110,8 @@ pub mod window;
 
 pub use head_start::HeadStart;
 pub use system::run;
+#[cfg(not(target_family = "wasm"))]
+pub use system::{remote_folder, run_from};
 pub use window::App;
 
 /// The preset that the first start shows, playing.

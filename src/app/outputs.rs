@@ -5,14 +5,14 @@ use super::film::{Filming, Order};
 use super::film_panel::{CARD, What, Wish};
 use super::window::App;
 use crate::colormap;
-use crate::engine::{Command, Engine, Job};
+use crate::engine::{Command, Job};
+use crate::export::errand::{Errand, Product, To};
 use crate::export::film::Script;
 use crate::export::pair::Show;
-use crate::export::{self, About, Format};
-use crate::export::{Look, Painter};
+use crate::export::{Format, Look};
 use crate::scene::Scenario;
 use crate::scene::scenario::ViewMode;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 impl App {
@@ -28,36 +28,28 @@ impl App {
                 self.notices.say(format!("Your scenes are those in {}", path.display()));
                 self.settings.folder = Some(path);
             }
-            Ask::Checkpoint => self.worker.send(Command::SaveCheckpoint(path)),
-            Ask::Field => self.worker.send(Command::Run(Job::new(move |engine| {
-                let field = engine.field().map_err(|error| error.to_string())?;
-                export::npy::save(&path, engine.scenario().grid(), &field).map_err(|error| error.to_string())?;
-                Ok(format!("Field written to {}", path.display()))
-            }))),
+            Ask::Checkpoint => self.write(Product::Checkpoint, path),
+            Ask::Field => self.write(Product::Field, path),
             Ask::Sound => {
                 if let Some(wish) = self.sound.clone() {
-                    self.worker.send(Command::Run(Job::new(move |engine| {
-                        let written = wish.write(engine, &path)?;
-                        Ok(format!("Sound written to {}: {written}", path.display()))
-                    })));
+                    self.worker.send(Command::Run(wish.save(&path)));
                 }
             }
             Ask::Film(format) => self.film(ctx, format, path),
-            Ask::Records => self.worker.send(Command::Run(Job::new(move |engine| {
-                let rows = export::csv::records(&path, engine.scenario().detectors(), engine.taps());
-                let rows = rows.map_err(|error| error.to_string())?;
-                Ok(format!("{rows} records written to {}", path.display()))
-            }))),
+            Ask::Records => self.write(Product::Records, path),
             Ask::Picture => {
                 self.keep_view();
-                let text = self.document.draft.to_toml();
+                let scene = self.document.draft.to_toml();
                 let Some(look) = self.look() else { return };
-                self.worker.send(Command::Run(Job::new(move |engine| {
-                    picture(engine, &path, &text, &look)?;
-                    Ok(format!("Picture written to {}", path.display()))
-                })));
+                self.write(Product::Picture { look, scene }, path);
             }
         }
+    }
+
+    /// Has a file made of the present state.
+    fn write(&mut self, product: Product, path: PathBuf) {
+        self.worker
+            .send(Command::Run(Job::of(Errand::new(product, To::File(path)))));
     }
 
     /// The scene as the window shows it, with title, clock and colours.
@@ -134,10 +126,7 @@ impl App {
         }
         look.size = Some(wanted.size);
         if wanted.what == What::Now && format == Format::Png {
-            self.worker.send(Command::Run(Job::new(move |engine| {
-                picture(engine, &path, &scene, &look)?;
-                Ok(format!("Picture written to {}", path.display()))
-            })));
+            self.write(Product::Picture { look, scene }, path);
             return;
         }
         let order = Order {
@@ -208,18 +197,4 @@ impl App {
             Err(text) => self.notices.fault("The film cannot be made", vec![text]),
         }
     }
-}
-
-/// Writes the field as the scene shows it, without the panels.
-fn picture(engine: &mut Engine, path: &Path, scene: &str, look: &Look) -> Result<(), String> {
-    let scenario = engine.scenario().clone();
-    let clock = engine.clock();
-    let mut painter = Painter::new(scenario.clone(), look, clock.time_step).map_err(|error| error.to_string())?;
-    let about = About {
-        title: scenario.title().to_owned(),
-        scene: Some(scene.to_owned()),
-        comment: format!("Ripplon, t = {}", clock.time),
-    };
-    let painted = painter.shoot(engine, 0.0).map_err(|error| error.to_string())?;
-    export::png::save(path, painted, &about).map_err(|error| error.to_string())
 }

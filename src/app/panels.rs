@@ -64,6 +64,7 @@ impl App {
                     ui,
                     self.worker.last_frame(),
                     self.worker.task(),
+                    self.worker.link(),
                     &self.meter,
                     &self.view.read_out,
                 );

@@ -4,7 +4,7 @@ use super::meter::Meter;
 use super::theme;
 use super::units::Units;
 use super::widgets::{signed, steady};
-use crate::engine::{Frame, Status, Task};
+use crate::engine::{Frame, Link, LinkState, Status, Task};
 use crate::grid::Edge;
 use crate::physics::Equation;
 use crate::scene::Scenario;
@@ -25,13 +25,23 @@ const MEMORY: &str = "0000.00 MiB";
 const UNDER_POINTER: &str = "−0.000e−00 m";
 
 /// Shows the line.
-pub fn show(ui: &mut Ui, frame: &Frame, task: Option<Task>, meter: &Meter, read_out: &[(String, String)]) {
+pub fn show(
+    ui: &mut Ui,
+    frame: &Frame,
+    task: Option<Task>,
+    link: Option<&Link>,
+    meter: &Meter,
+    read_out: &[(String, String)],
+) {
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = GAP;
         // On a phone the first cells alone have room.
         let all = ui.available_width();
         let (word, about) = state(frame);
         cell(ui, "", word, "backwards", about);
+        if let Some(link) = link {
+            link_cell(ui, link);
+        }
         if let Some(task) = task {
             ui.label(egui::RichText::new(progress(&task)).size(TEXT));
             return;
@@ -82,7 +92,7 @@ pub fn show(ui: &mut Ui, frame: &Frame, task: Option<Task>, meter: &Meter, read_
         if wide > 740.0 && pointer + gap + width(ui, "", MEMORY) < ui.available_width() {
             let held = units::bytes(report.memory);
             let about = format!("Memory of the whole program; the solver holds {held} of it.");
-            let shown = meter.memory().map_or(held, units::bytes);
+            let shown = meter.memory().filter(|_| link.is_none()).map_or(held, units::bytes);
             cell(ui, "", &shown, MEMORY, &about);
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
@@ -106,6 +116,26 @@ pub fn show(ui: &mut Ui, frame: &Frame, task: Option<Task>, meter: &Meter, read_
                 .on_hover_text(about);
         });
     });
+}
+
+/// Where the run is, and what the link to it carries.
+fn link_cell(ui: &mut Ui, link: &Link) {
+    let place = format!("The run is on {}, reached by {}", link.host, link.address);
+    let (text, about) = match link.state() {
+        LinkState::Connected(rate) => (
+            format!("{}B/s", units::si(rate)),
+            format!("{place}; so much comes from it."),
+        ),
+        LinkState::Lost(why) => (
+            "link lost".to_owned(),
+            format!("{place}. The link is lost: {why}. It is being connected again."),
+        ),
+        LinkState::Ended(why) => (
+            "out of reach".to_owned(),
+            format!("{place}. It is out of reach: {why}."),
+        ),
+    };
+    cell(ui, &format!("on {}", link.host), &text, "out of reach", &about);
 }
 
 /// How far a long task within a step is, in words.

@@ -196,6 +196,28 @@ impl App {
 
     /// Shows a scene that the worker has.
     pub(super) fn show(&mut self, opened: Opened) {
+        let is_preset = opened.preset.is_some();
+        let steps = pace(&opened.scenario);
+        self.take_up(opened);
+        self.steps_per_frame = Some(steps);
+        self.worker.send(Command::StepsPerFrame(self.steps_per_frame));
+        self.worker.send(Command::Rest(self.settings.rests));
+        if std::mem::take(&mut self.plays_first) || (is_preset && self.plays_presets) {
+            self.worker.send(Command::Play);
+            self.starting = true;
+        }
+        self.first_try = false;
+    }
+
+    /// Shows a scene that runs already, and leaves the run as it is.
+    pub(super) fn show_as_it_runs(&mut self, opened: Opened) {
+        self.take_up(opened);
+        self.steps_per_frame = None;
+        self.plays_first = false;
+        self.first_try = false;
+    }
+
+    fn take_up(&mut self, opened: Opened) {
         if let Some(path) = &opened.path {
             self.settings.remember(path);
         }
@@ -215,14 +237,6 @@ impl App {
         self.view.tools.start_over(&self.document.draft);
         self.history.clear();
         self.notices.clear("The scene cannot be opened");
-        self.steps_per_frame = Some(pace(&opened.scenario));
-        self.worker.send(Command::StepsPerFrame(self.steps_per_frame));
-        self.worker.send(Command::Rest(self.settings.rests));
-        if std::mem::take(&mut self.plays_first) || (is_preset && self.plays_presets) {
-            self.worker.send(Command::Play);
-            self.starting = true;
-        }
-        self.first_try = false;
     }
 
     /// The open scene's file was written by another program: it is taken over, as an edit that can be undone, unless edits would be lost.

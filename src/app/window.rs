@@ -238,7 +238,11 @@ impl App {
             settings,
         };
         if let Some(opened) = head_start.opened {
-            app.show(opened);
+            if app.worker.link().is_some() {
+                app.show_as_it_runs(opened);
+            } else {
+                app.show(opened);
+            }
         }
         if let Some(lecture) = options.lecture {
             app.tour = None;
@@ -487,7 +491,10 @@ impl eframe::App for App {
         system::keep_scene(storage, &self.document);
         let path = self.document.path().filter(|_| system::FOLDERS);
         let path = path.map(|path| path.display().to_string());
-        self.settings.scene = path.or_else(|| self.document.preset().map(ToOwned::to_owned));
+        // The next start without a link shows what was shown last without one.
+        if self.worker.link().is_none() {
+            self.settings.scene = path.or_else(|| self.document.preset().map(ToOwned::to_owned));
+        }
         eframe::set_value(storage, KEY, &self.settings);
     }
 

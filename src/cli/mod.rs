@@ -28,6 +28,7 @@ mod room;
 mod run;
 mod scene;
 mod selftest;
+mod serve;
 mod site;
 mod sound;
 mod sweep;
@@ -96,6 +97,10 @@ enum Command {
     Room(room::RoomArgs),
     /// Make a page of exercises from a scene: picture, parameters, questions, answers
     Worksheet(worksheet::WorksheetArgs),
+    /// Run a scene here for a window on another machine
+    Serve(serve::ServeArgs),
+    /// Open the window of a run that another machine serves
+    Connect(serve::ConnectArgs),
     /// Show a sequence of scenes in a lecture hall, with notes and timings
     Lecture(lecture::LectureArgs),
     /// List presets, methods or colour maps
@@ -137,6 +142,8 @@ pub fn main() -> ExitCode {
         Some(Command::Dispersion(args)) => dispersion::run(&args),
         Some(Command::Room(args)) => room::run(&args),
         Some(Command::Worksheet(args)) => worksheet::run(&args),
+        Some(Command::Serve(args)) => serve::serve(&args),
+        Some(Command::Connect(args)) => serve::connect(&args),
         Some(Command::Lecture(args)) => lecture::run(&args),
         Some(Command::List(args)) => list::run(&args),
         Some(Command::Check(args)) => check::run(&args),

@@ -3,30 +3,53 @@
 use super::Engine;
 use crate::scene::Scenario;
 use crate::solver::{ImageRequest, VolumeRequest};
+use std::any::Any;
 use std::fmt;
-use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Work that needs the engine itself, done on the worker's thread between two batches: e.g. writing the field to a file
-/// in a format that the engine does not know.
-///
-/// The text that it returns becomes the frame's notice, whether it succeeded (`Ok`) or not (`Err`).
-#[derive(Clone)]
-pub struct Job {
-    work: Arc<Work>,
+/// Work that needs the engine itself, done where the engine is, between two batches: e.g. writing the field to a file in a format that the engine does
+/// not know.
+pub trait Work: Any + Send + Sync {
+    /// Does it. The text becomes the frame's notice, whether it succeeded (`Ok`) or not (`Err`).
+    ///
+    /// # Errors
+    /// What is wrong, and what to do.
+    fn run(&self, engine: &mut Engine) -> Result<String, String>;
 }
 
-type Work = dyn Fn(&mut Engine) -> Result<String, String> + Send + Sync;
+impl<F: Fn(&mut Engine) -> Result<String, String> + Send + Sync + 'static> Work for F {
+    fn run(&self, engine: &mut Engine) -> Result<String, String> {
+        self(engine)
+    }
+}
+
+/// Work that is shared.
+#[derive(Clone)]
+pub struct Job {
+    work: Arc<dyn Work>,
+}
 
 impl Job {
-    /// A job.
+    /// A job that is done here.
     pub fn new(work: impl Fn(&mut Engine) -> Result<String, String> + Send + Sync + 'static) -> Self {
+        Self::of(work)
+    }
+
+    /// A job of a kind that others know.
+    pub fn of(work: impl Work) -> Self {
         Self { work: Arc::new(work) }
+    }
+
+    /// The work, if it is of this kind: what can be sent to an engine on another machine is known by its type.
+    #[must_use]
+    pub fn of_kind<W: Work>(&self) -> Option<Arc<W>> {
+        let work: Arc<dyn Any + Send + Sync> = Arc::<dyn Work>::clone(&self.work);
+        work.downcast().ok()
     }
 
     /// Does it.
     pub(super) fn run(&self, engine: &mut Engine) -> Result<String, String> {
-        (self.work)(engine)
+        self.work.run(engine)
     }
 }
 
@@ -73,8 +96,6 @@ pub enum Command {
     /// A second run of this scene beside the present one, from its state and in step with it; `None` ends it. The grid, the equation and the
     /// initial state are those of the present scene, and Δt is a whole part of the present one.
     Compare(Option<Arc<Scenario>>),
-    /// Writes a checkpoint.
-    SaveCheckpoint(PathBuf),
     /// Work that needs the engine, e.g. an export of the field.
     Run(Job),
     /// Work to be done with every state that is shown while it steps, e.g. a picture of a film: stepping waits for it. It ends with `None`, with

@@ -8,7 +8,7 @@ use crate::scene::scenario::Subject;
 use crate::solver::{Clock, Taps};
 
 /// How an `[[expect]]` stands.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum Verdict {
     /// Its time has not come (or lies before the run's first step).
     #[default]

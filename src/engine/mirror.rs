@@ -27,7 +27,7 @@ use std::sync::Arc;
 const PEAK: &str = "peak";
 
 /// Which way a wave goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Phase {
     /// Forwards, transducers listening.
     Record,
@@ -58,7 +58,7 @@ pub(super) struct Leg {
 }
 
 /// Where a run stands on its timeline; for displays.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct MirrorStatus {
     /// Which way the wave goes.
     pub phase: Phase,

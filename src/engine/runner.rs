@@ -12,7 +12,7 @@ use super::spectra::Spectra;
 use super::state_watch::StateWatch;
 use super::task::Watched;
 use super::trajectories::ShownPath;
-use super::{Command, Engine, EngineError, Frame, Job};
+use super::{Command, End, Engine, EngineError, Frame, Job};
 use crate::platform::Instant;
 use crate::scene::Scenario;
 use crate::solver::volume::Scratch;
@@ -110,12 +110,13 @@ pub(super) struct Runner {
 }
 
 impl Runner {
-    pub(super) fn new(
-        commands: Receiver<Command>,
-        frames: triple_buffer::Input<Frame>,
-        wake: Arc<Wake>,
-        watched: Arc<Watched>,
-    ) -> Self {
+    pub(super) fn new(end: End) -> Self {
+        let End {
+            commands,
+            frames,
+            wake,
+            watched,
+        } = end;
         let now = Instant::now();
         Self {
             commands,
@@ -432,6 +433,13 @@ impl Runner {
         self.by_hand = 0;
         self.left_in_frame = 0;
         self.stale = true;
+    }
+
+    /// Some work is told of elsewhere.
+    fn say_unless_empty(&mut self, is_error: bool, text: String) {
+        if !text.is_empty() {
+            self.say(is_error, text);
+        }
     }
 
     fn say(&mut self, is_error: bool, text: String) {

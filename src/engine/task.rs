@@ -18,7 +18,7 @@ pub struct Task {
 
 /// What the worker's thread and its owner share beside commands and frames.
 #[derive(Debug, Default)]
-pub(super) struct Watched {
+pub struct Watched {
     /// Commands that were sent and those that were heard, settings of frames left out.
     sent: AtomicU64,
     heard: AtomicU64,
@@ -55,6 +55,11 @@ impl Watched {
         } else {
             ControlFlow::Continue(())
         }
+    }
+
+    /// How far the task of a run on another machine is.
+    pub fn show(&self, task: Option<Task>) {
+        *self.task.lock().unwrap_or_else(PoisonError::into_inner) = task.map(|task| (task, Instant::now()));
     }
 
     /// The step is over.

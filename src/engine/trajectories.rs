@@ -31,7 +31,7 @@ pub struct Paths {
 }
 
 /// A path as pictures show it.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ShownPath {
     /// The number of its list; those of a list have one colour.
     pub group: usize,

@@ -2,10 +2,10 @@
 
 use super::runner::Runner;
 use super::task::{Task, Watched};
-use super::{Command, Frame};
+use super::{Command, Frame, Link};
 use crate::platform::{Instant, THREADS};
 use crate::scene::Scenario;
-use crossbeam_channel::{Sender, TrySendError};
+use crossbeam_channel::{Receiver, Sender, TrySendError};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -25,6 +25,21 @@ pub struct Worker {
     frames: triple_buffer::Output<Frame>,
     watched: Arc<Watched>,
     place: Place,
+    /// Tells the other end that there is a command, or room for a frame, where it waits for more than those.
+    nudge: Option<Arc<dyn Fn() + Send + Sync>>,
+    link: Option<Link>,
+}
+
+/// The other end of a worker: who has it hears the commands and gives the frames.
+pub struct End {
+    /// What is asked for.
+    pub commands: Receiver<Command>,
+    /// What is shown.
+    pub frames: triple_buffer::Input<Frame>,
+    /// To be called after each frame.
+    pub wake: Arc<dyn Fn() + Send + Sync>,
+    /// How far a long task is.
+    pub watched: Arc<Watched>,
 }
 
 /// Where the work is done.
@@ -72,18 +87,49 @@ impl Worker {
 
     /// A worker without a place to work yet.
     fn new(wake: impl Fn() + Send + Sync + 'static) -> (Self, Runner) {
-        let (sender, receiver) = crossbeam_channel::bounded(CAPACITY);
+        let (worker, end) = Self::with_end(wake);
+        (worker, Runner::new(end))
+    }
+
+    fn with_end(wake: impl Fn() + Send + Sync + 'static) -> (Self, End) {
+        let (sender, commands) = crossbeam_channel::bounded(CAPACITY);
         let (input, frames) = triple_buffer::triple_buffer(&Frame::default());
         let watched = Arc::new(Watched::default());
-        let runner = Runner::new(receiver, input, Arc::new(wake), Arc::clone(&watched));
+        let end = End {
+            commands,
+            frames: input,
+            wake: Arc::new(wake),
+            watched: Arc::clone(&watched),
+        };
         let worker = Self {
             commands: Some(sender),
             pending: VecDeque::new(),
             frames,
             watched,
             place: Place::Thread(None),
+            nudge: None,
+            link: None,
         };
-        (worker, runner)
+        (worker, end)
+    }
+
+    /// A worker whose engine is on another machine: `work` runs on a thread until the commands end, and is told by `nudge` that there is one or that a
+    /// frame was taken.
+    ///
+    /// # Errors
+    /// If the system gives no thread.
+    pub fn over(
+        link: Link,
+        wake: impl Fn() + Send + Sync + 'static,
+        nudge: impl Fn() + Send + Sync + 'static,
+        work: impl FnOnce(End) + Send + 'static,
+    ) -> std::io::Result<Self> {
+        let (mut worker, end) = Self::with_end(wake);
+        let thread = std::thread::Builder::new().name("ripplon-link".to_owned());
+        worker.place = Place::Thread(Some(thread.spawn(move || work(end))?));
+        worker.nudge = Some(Arc::new(nudge));
+        worker.link = Some(link);
+        Ok(worker)
     }
 
     fn with(mut self, scenario: Option<Arc<Scenario>>) -> Self {
@@ -122,7 +168,11 @@ impl Worker {
     /// The latest frame, without waiting or copying.
     pub fn frame(&mut self) -> &Frame {
         self.flush();
-        self.frames.read()
+        let is_new = self.frames.update();
+        if let Some(nudge) = self.nudge.as_ref().filter(|_| is_new) {
+            nudge();
+        }
+        self.frames.output_buffer()
     }
 
     /// Whether [`Worker::frame`] would give a newer one.
@@ -143,6 +193,12 @@ impl Worker {
         self.watched.task()
     }
 
+    /// The link to the engine, where that is on another machine.
+    #[must_use]
+    pub fn link(&self) -> Option<&Link> {
+        self.link.as_ref()
+    }
+
     /// Whether commands are still waiting for a place in the channel; [`Worker::frame`] tries again.
     #[must_use]
     pub fn is_backed_up(&self) -> bool {
@@ -151,20 +207,25 @@ impl Worker {
 
     fn flush(&mut self) {
         let Some(commands) = &self.commands else { return };
+        let mut is_sent = false;
         while let Some(command) = self.pending.pop_front() {
             let setting = command.is_setting();
             match commands.try_send(command) {
-                Ok(()) if setting => {}
-                Ok(()) => self.watched.sent(),
+                Ok(()) => {
+                    is_sent = true;
+                    if !setting {
+                        self.watched.sent();
+                    }
+                }
                 Err(TrySendError::Full(command)) => {
                     self.pending.push_front(command);
-                    return;
+                    break;
                 }
-                Err(TrySendError::Disconnected(_)) => {
-                    self.pending.clear();
-                    return;
-                }
+                Err(TrySendError::Disconnected(_)) => self.pending.clear(),
             }
+        }
+        if let Some(nudge) = self.nudge.as_ref().filter(|_| is_sent) {
+            nudge();
         }
     }
 }
@@ -176,6 +237,9 @@ impl Drop for Worker {
         if let Some(commands) = self.commands.take() {
             // Should the channel be full, closing it ends the thread just as well.
             let _ = commands.try_send(Command::Quit);
+        }
+        if let Some(nudge) = &self.nudge {
+            nudge();
         }
         let Place::Thread(thread) = &mut self.place else { return };
         let Some(thread) = thread.take() else { return };

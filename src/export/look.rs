@@ -16,7 +16,7 @@ const GRAPH: [usize; 2] = [1280, 640];
 const SPACE: [usize; 2] = [1280, 960];
 
 /// How a scene is to be shown.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Look {
     /// What is shown.
     pub quantity: Quantity,

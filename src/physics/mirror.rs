@@ -7,7 +7,7 @@ use super::Medium;
 use std::sync::Arc;
 
 /// How time is turned round.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum MirrorMethod {
     /// The whole field is turned round.
     Echo,
@@ -120,7 +120,7 @@ impl Mirror {
 
 /// What a mirror has made of a wave: the present field against the one at t = 0, complex conjugate once time has turned. An echo is judged over the
 /// whole grid, other methods over the sites inside the mirror.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Refocus {
     /// |⟨ψ(0)|ψ⟩|²/(⟨ψ(0)|ψ(0)⟩⟨ψ|ψ⟩), with p for ψ in sound.
     pub fidelity: f64,

@@ -3,7 +3,7 @@
 use super::{Equation, Measure};
 
 /// Sums over the whole field, taken in double precision. Lengths in the scene's unit; axes that the grid lacks are 0.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Observables {
     /// Quantum: Σ|ψ|² a^d. Acoustic: Σp² a^d.
     pub norm: f64,

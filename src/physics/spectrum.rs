@@ -10,7 +10,7 @@ use rustfft::FftPlanner;
 const FEWEST: usize = 16;
 
 /// Power by frequency, evenly spaced from 0 on.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Spectrum {
     /// Cycles per unit of time from one entry to the next: 1/(length of the record).
     pub step: f64,

@@ -15,7 +15,7 @@ use std::sync::Arc;
 const TOGETHER: usize = 16;
 
 /// Measures of ψ that need its phases. Axes that the grid lacks are 0.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct StateMeasures {
     /// ⟨p⟩ = Σ k|ψ(k)|² over −π/a ≤ k < π/a of each axis (ħ = 1), the field closed to a ring: canonical, with a flux in Landau's gauge along x.
     pub momentum: [f64; 3],

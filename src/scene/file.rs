@@ -693,4 +693,19 @@ impl SceneFile {
         let all = self.initial.iter().chain(layers).chain(signals).chain(dry);
         all.map(|file| base.join(file)).collect()
     }
+
+    /// The names of these files, to be changed.
+    pub fn files_mut(&mut self) -> Vec<&mut PathBuf> {
+        let behind = self.mirror.iter_mut().flat_map(|mirror| &mut mirror.perturbation);
+        let layers = self.layers.iter_mut().chain(behind);
+        let shapes = layers.filter_map(|layer| match &mut layer.shape {
+            ShapeFile::Image { file } | ShapeFile::Array { file } => Some(file),
+            _ => None,
+        });
+        let signals = self.sources.iter_mut().filter_map(|source| match &mut source.signal {
+            SignalFile::File { file, .. } => Some(file),
+            _ => None,
+        });
+        shapes.chain(signals).chain(&mut self.initial).collect()
+    }
 }

@@ -65,7 +65,7 @@ impl Flow {
 }
 
 /// What a picture shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Quantity {
     /// |ψ|².
     Density,
@@ -174,7 +174,7 @@ impl Quantity {
 }
 
 /// How a scene is shown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum ViewMode {
     /// In colours: a scene of two dimensions, or one plane of constant z.
     #[default]
@@ -311,7 +311,7 @@ impl Plot {
 }
 
 /// From where a box is looked at.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Orbit {
     /// Degrees round the z axis; 0 looks along y, with x to the right.
     pub azimuth: f64,
@@ -340,7 +340,7 @@ impl Default for Orbit {
 }
 
 /// How opaque a value is in a volume, against its size as a part of the colour range.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum Opacity {
     /// In proportion to the size.
     #[default]

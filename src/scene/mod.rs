@@ -144,6 +144,22 @@ fn kind_of(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
         .or(film.then_some(("an MP4 film", CARRIER)))
 }
 
+/// The scene as written in a text; nothing that it names is looked at.
+///
+/// # Errors
+/// If it is no scene file.
+#[cfg(not(target_family = "wasm"))]
+pub(crate) fn read_draft(text: &str) -> Result<SceneFile, Faults> {
+    let unreadable = |message: String, remedy: String| Faults::one("scene", message, remedy);
+    let document = Document::parse(text).map_err(|fault| unreadable(fault.message, fault.remedy))?;
+    let mut found = Diagnostics::default();
+    let file = read::scene(&document, &mut found);
+    match found.faults.into_iter().next() {
+        None => Ok(file),
+        Some(fault) => Err(unreadable(fault.message, fault.remedy)),
+    }
+}
+
 /// Checks a scene that was not read from a text, e.g. edited in the window; faults then have a key but no place.
 ///
 /// # Errors

@@ -113,7 +113,7 @@ pub struct TimeSpec {
 }
 
 /// How values become colours.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum ColorRange {
     /// By each frame.
     Auto,

@@ -254,8 +254,7 @@ fn target(method: &Method, choice: &SolverChoice, objections: &mut Vec<Objection
     // Looking for adapters loads their drivers: they are asked for where a scene names them, or a variant that nothing else has.
     let there = |wanted: &dyn Fn(Backend) -> bool| {
         let all = method.targets.iter().filter(|target| wanted(target.backend));
-        all.filter(|target| target.backend.availability().is_ok())
-            .collect::<Vec<_>>()
+        all.filter(|target| target.backend.offer().is_ok()).collect::<Vec<_>>()
     };
     let has = |targets: &[&Target], id: &str| {
         let mut variants = targets.iter().flat_map(|target| target.variants);
@@ -268,7 +267,7 @@ fn target(method: &Method, choice: &SolverChoice, objections: &mut Vec<Objection
     if targets.is_empty() {
         let there = listed(method.present_targets().map(|target| target.backend.as_str()));
         let offered = method.targets.iter().find(|target| Some(target.backend) == wanted);
-        let message = match offered.map(|target| target.backend.availability()) {
+        let message = match offered.map(|target| target.backend.offer()) {
             Some(Err(reason)) => format!("\"{}\" is not there: {reason}", choice.backend.as_str()),
             _ => format!(
                 "\"{}\" does not run on \"{}\" in this version",

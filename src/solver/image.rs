@@ -10,7 +10,7 @@ use num_complex::Complex;
 use std::ops::Range;
 
 /// What part of a field becomes a picture, and how large it may be.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ImageRequest {
     /// What it shows.
     pub quantity: Quantity,

@@ -5,9 +5,10 @@ use crate::field::Precision;
 use crate::physics::Equation;
 use crate::scene::scenario::BackendChoice;
 use crate::scene::{Objection, Scenario};
+use std::sync::{PoisonError, RwLock};
 
 /// Hardware that a method can run on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Backend {
     /// This machine's processor.
     Cpu,
@@ -60,6 +61,26 @@ impl Backend {
             Self::Wgpu => Err("this build was made without the feature `gui`, which brings graphics adapters"),
         }
     }
+
+    /// Whether a scene may ask for it: as [`Backend::availability`], or on the machine where runs go ([`run_elsewhere`]).
+    ///
+    /// # Errors
+    /// Why not, in words for people.
+    pub fn offer(self) -> Result<(), &'static str> {
+        match &*ELSEWHERE.read().unwrap_or_else(PoisonError::into_inner) {
+            None => self.availability(),
+            Some(there) if there.contains(&self) => Ok(()),
+            Some(_) => Err("the machine of the run has none"),
+        }
+    }
+}
+
+/// What the machine has on which runs go while that is another one.
+static ELSEWHERE: RwLock<Option<Vec<Backend>>> = RwLock::new(None);
+
+/// From now on scenes are held against what another machine has, on which they run; `None` = this one.
+pub fn run_elsewhere(there: Option<Vec<Backend>>) {
+    *ELSEWHERE.write().unwrap_or_else(PoisonError::into_inner) = there;
 }
 
 impl BackendChoice {
@@ -281,8 +302,6 @@ pub struct Method {
 impl Method {
     /// The targets whose back end is there.
     pub fn present_targets(&self) -> impl Iterator<Item = &'static Target> + use<> {
-        self.targets
-            .iter()
-            .filter(|target| target.backend.availability().is_ok())
+        self.targets.iter().filter(|target| target.backend.offer().is_ok())
     }
 }

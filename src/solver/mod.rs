@@ -51,7 +51,7 @@ pub use cut::devices_here;
 pub use image::{FieldImage, ImageRequest};
 pub use method::{
     Backend, DEVICES, EXACT, Kind, Method, PARTS, Paper, ParameterSpec, Split, StepAdvice, Target, Variant, Work,
-    order_word,
+    order_word, run_elsewhere,
 };
 pub use methods::{METHODS, find};
 pub use quantum::initial_state;
@@ -84,7 +84,7 @@ pub struct Report {
 }
 
 /// Where a run stands.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Clock {
     /// Steps taken since t = 0, forwards and backwards alike.
     pub steps: u64,

@@ -7,7 +7,7 @@ use super::{FieldImage, ImageRequest, SolverError};
 use crate::scene::scenario::Quantity;
 
 /// What becomes a volume, and how fine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct VolumeRequest {
     /// What it shows.
     pub quantity: Quantity,

@@ -13,7 +13,7 @@ const LEAST: f32 = 0.01;
 const MOST_CELLS: usize = 200;
 
 /// A flow over the whole plane of a grid.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct FlowMap {
     /// Texels along x and y.
     pub size: [usize; 2],

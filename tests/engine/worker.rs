@@ -2,9 +2,11 @@
 
 use super::{same_bits, scene};
 use ripplon::engine::{Command, Engine, Frame, Job, Status, Worker};
+use ripplon::export::errand::{Errand, Product, To};
 use ripplon::field::FieldData;
 use ripplon::scene::scenario::Quantity;
 use ripplon::solver::ImageRequest;
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -216,13 +218,14 @@ fn notices_say_what_was_written_and_what_was_not() {
     for _ in 0..5 {
         worker.send(Command::Step(1));
     }
-    worker.send(Command::SaveCheckpoint(path.clone()));
+    let write = |path: &Path| Job::of(Errand::new(Product::Checkpoint, To::File(path.to_owned())));
+    worker.send(Command::Run(write(&path)));
     let frame = wait(&mut worker, |frame| frame.notice.is_some());
     let first = frame.notice.unwrap();
     assert!(!first.is_error && first.text.contains("run.ripplon"));
     let (resumed, _) = Engine::resume(scene(&[]), &path).unwrap();
     assert_eq!(resumed.clock().steps, 5, "steps asked for before are taken before");
-    worker.send(Command::SaveCheckpoint(dir.path().join("no/such/place")));
+    worker.send(Command::Run(write(&dir.path().join("no/such/place"))));
     let frame = wait(&mut worker, |frame| {
         frame.notice.as_ref().is_some_and(|notice| notice.is_error)
     });

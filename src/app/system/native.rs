@@ -31,8 +31,15 @@ const BLINK: Duration = Duration::from_millis(150);
 /// # Errors
 /// If there is no display, no graphics adapter or no thread.
 pub fn run(options: AppOptions) -> anyhow::Result<()> {
-    let started = Instant::now();
-    let head_start = HeadStart::new(&options, started)?;
+    let head_start = HeadStart::new(&options, Instant::now())?;
+    run_from(options, head_start)
+}
+
+/// The same with a worker that is there.
+///
+/// # Errors
+/// If there is no display or no graphics adapter.
+pub fn run_from(options: AppOptions, head_start: HeadStart) -> anyhow::Result<()> {
     let mut native = eframe::NativeOptions {
         viewport: egui::ViewportBuilder::default()
             .with_app_id(APP_ID)
@@ -80,6 +87,14 @@ pub fn has_settings() -> bool {
 pub fn usual_cache() -> Option<PathBuf> {
     let folders = directories::ProjectDirs::from("", "", "ripplon")?;
     Some(folders.cache_dir().join("covers"))
+}
+
+/// Where files lie that scenes on other machines name, for as long as those scenes are of interest.
+#[must_use]
+pub fn remote_folder() -> PathBuf {
+    directories::ProjectDirs::from("", "", "ripplon")
+        .map_or_else(std::env::temp_dir, |folders| folders.cache_dir().to_owned())
+        .join("remote")
 }
 
 /// Where scenes are kept while the user names no other folder: `Ripplon` among the documents, or in the home folder where there is none for those.

@@ -5,7 +5,7 @@ use crate::engine::{Engine, EngineError};
 use crate::physics::MirrorMethod;
 
 /// What a way back came to.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Replay {
     /// How time was turned.
     pub method: MirrorMethod,

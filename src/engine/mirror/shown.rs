@@ -17,7 +17,7 @@ use std::time::Duration;
 const MOST: [usize; 2] = [512, 128];
 
 /// A picture of the transducers' signals: sensor × time.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Signals {
     /// Columns (time) and rows (transducers).
     pub size: [usize; 2],

@@ -81,14 +81,12 @@ impl Runner {
                 self.left_in_frame = 0;
             }
             Command::Rest(rests) => self.to_rest = rests,
-            Command::SaveCheckpoint(path) => self.with_engine(|engine| {
-                engine.save_checkpoint(&path)?;
-                Ok(Some(format!("checkpoint written to {}", path.display())))
-            }),
             Command::Run(job) => {
                 if let Some(engine) = &mut self.engine {
                     let done = job.run(engine);
-                    self.say(done.is_err(), done.unwrap_or_else(|text| text));
+                    // It may have changed the state.
+                    self.drawn = false;
+                    self.say_unless_empty(done.is_err(), done.unwrap_or_else(|text| text));
                 }
             }
             Command::EachPicture(job) => self.each = job.map(|job| (job, None)),

@@ -154,7 +154,7 @@ impl Runner {
         }
         if let Err(text) = job.run(engine) {
             self.each = None;
-            self.say(true, text);
+            self.say_unless_empty(true, text);
         }
     }
 

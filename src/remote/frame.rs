@@ -1,0 +1,459 @@
+//! Frames on their way: what changed since the one before. What a frame shares with its neighbours ([`Arc`]s) is sent once.
+
+use super::picture::{Fineness, PictureMessage, VolumeMessage};
+use super::wire;
+use crate::engine::trajectories::ShownPath;
+use crate::engine::{Compared, Frame, MirrorFrame, MirrorStatus, Moment, Notice, Replay, Signals, Status, Verdict};
+use crate::field::Precision;
+use crate::physics::{Observables, Refocus, Spectrum, StateMeasures};
+use crate::scene::Scenario;
+use crate::solver::{Backend, Clock, FieldImage, Report};
+use crate::space::FlowMap;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Which scene: numbered by whoever sent it first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SceneId {
+    /// By the server.
+    Server(u64),
+    /// By the window.
+    Window(u64),
+}
+
+/// A frame, as far as it differs from the one before.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct FrameMessage {
+    /// The frame's serial.
+    pub serial: u64,
+    run: u64,
+    /// The scene that runs.
+    pub scene: Option<SceneId>,
+    status: StatusMessage,
+    clock: Clock,
+    image_serial: u64,
+    observables: Option<(u64, Observables)>,
+    rate: f64,
+    steps_per_frame: u64,
+    frames_per_second: f64,
+    drift: f64,
+    detectors: Vec<f64>,
+    state: Option<(u64, f64, StateMeasures)>,
+    verdicts: Vec<Verdict>,
+    question: Option<usize>,
+    rests: bool,
+    has_snapshot: bool,
+    notice: Option<(u64, bool, String)>,
+    report: Option<Option<ReportMessage>>,
+    image: Option<PictureMessage>,
+    volume: Option<Option<VolumeMessage>>,
+    flow: Option<Option<FlowMap>>,
+    paths: Option<Vec<PathMessage>>,
+    spectra: Option<Vec<Option<Spectrum>>>,
+    mirror: Option<Option<MirrorMessage>>,
+    compared: Option<ComparedMessage>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+enum StatusMessage {
+    Starting,
+    Running,
+    Paused,
+    Failed(String),
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct ReportMessage {
+    method: String,
+    variant: String,
+    backend: Backend,
+    precision: Precision,
+    order: u32,
+    threads: usize,
+    details: String,
+    batch: u64,
+    note: Option<String>,
+    memory: u64,
+}
+
+/// A path in single precision, which a screen does not outdo.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct PathMessage {
+    group: usize,
+    points: Vec<[f32; 2]>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct ComparedMessage {
+    image: PictureMessage,
+    clock: Clock,
+    report: ReportMessage,
+    difference: Option<(u64, f64, f64)>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct MirrorMessage {
+    status: MirrorStatus,
+    /// Whether the scene is stepped as on its way back.
+    returns: bool,
+    sites: Option<[Vec<usize>; 2]>,
+    focus: usize,
+    refocus: Option<(u64, f64, Refocus)>,
+    signals: [Option<Signals>; 2],
+    replays: Vec<Replay>,
+    pictures: [Option<Option<(f64, f64, PictureMessage)>>; 2],
+}
+
+/// Whether two shared things are one.
+fn same<T: ?Sized>(a: Option<&Arc<T>>, b: Option<&Arc<T>>) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+        (None, None) => true,
+        _ => false,
+    }
+}
+
+impl FrameMessage {
+    /// What of a frame differs from `before`, which was sent before it; everything where nothing was.
+    #[must_use]
+    pub fn of(frame: &Frame, before: Option<&Frame>, scene: Option<SceneId>, fineness: Fineness) -> Self {
+        let is_new_image = before.is_none_or(|before| before.image_serial != frame.image_serial);
+        let changed = |is_same: fn(&Frame, &Frame) -> bool| before.is_none_or(|before| !is_same(before, frame));
+        Self {
+            serial: frame.serial,
+            run: frame.run,
+            scene,
+            status: match &frame.status {
+                Status::Starting => StatusMessage::Starting,
+                Status::Running => StatusMessage::Running,
+                Status::Paused => StatusMessage::Paused,
+                Status::Failed(reason) => StatusMessage::Failed(reason.to_string()),
+            },
+            clock: frame.clock,
+            image_serial: frame.image_serial,
+            observables: frame.observables,
+            rate: frame.rate,
+            steps_per_frame: frame.steps_per_frame,
+            frames_per_second: frame.frames_per_second,
+            drift: frame.drift,
+            detectors: frame.detectors.clone(),
+            state: frame.state,
+            verdicts: frame.verdicts.clone(),
+            question: frame.question,
+            rests: frame.rests,
+            has_snapshot: frame.has_snapshot,
+            notice: (frame.notice.as_ref()).map(|notice| (notice.serial, notice.is_error, notice.text.to_string())),
+            report: changed(|a, b| same(a.report.as_ref(), b.report.as_ref()))
+                .then(|| frame.report.as_deref().map(ReportMessage::of)),
+            image: is_new_image.then(|| PictureMessage::of(&frame.image, fineness)),
+            volume: changed(|a, b| same(a.volume.as_ref(), b.volume.as_ref())).then(|| {
+                frame
+                    .volume
+                    .as_deref()
+                    .map(|volume| VolumeMessage::of(volume, fineness))
+            }),
+            flow: changed(|a, b| same(a.flow.as_ref(), b.flow.as_ref())).then(|| frame.flow.as_deref().cloned()),
+            paths: changed(|a, b| Arc::ptr_eq(&a.paths, &b.paths))
+                .then(|| frame.paths.iter().map(PathMessage::of).collect()),
+            spectra: changed(|a, b| Arc::ptr_eq(&a.spectra, &b.spectra)).then(|| frame.spectra.to_vec()),
+            mirror: changed(|a, b| same(a.mirror.as_ref(), b.mirror.as_ref())).then(|| {
+                let before = before.and_then(|before| before.mirror.as_deref());
+                let of = |mirror: &MirrorFrame| MirrorMessage::of(mirror, before, frame.scenario.as_ref());
+                frame.mirror.as_deref().map(of)
+            }),
+            compared: frame.compared.as_ref().map(|compared| ComparedMessage {
+                image: PictureMessage::of(&compared.image, fineness),
+                clock: compared.clock,
+                report: ReportMessage::of(&compared.report),
+                difference: compared.difference,
+            }),
+        }
+    }
+
+    /// Makes the picture exact that was sent less fine.
+    pub fn refine(&mut self, frame: &Frame) {
+        self.image = Some(PictureMessage::of(&frame.image, Fineness::Exact));
+        self.volume = Some((frame.volume.as_deref()).map(|volume| VolumeMessage::of(volume, Fineness::Exact)));
+    }
+
+    /// Bytes of the picture or volume, about; `None` where there is none.
+    #[must_use]
+    pub fn picture_length(&self) -> Option<usize> {
+        let image = self.image.as_ref().map(PictureMessage::length);
+        let volume = (self.volume.iter().flatten()).map(VolumeMessage::length).next();
+        (image.is_some() || volume.is_some()).then(|| image.unwrap_or(0) + volume.unwrap_or(0))
+    }
+
+    /// Whether the picture is not exact.
+    #[must_use]
+    pub fn is_coarse(&self) -> bool {
+        self.image
+            .as_ref()
+            .is_some_and(|image| image.fineness != Fineness::Exact)
+    }
+
+    /// Brings a frame up to date; `scenario` is that of its number. `None` if the message is damaged: the frame is then not to be shown.
+    #[must_use]
+    pub fn apply(self, frame: &mut Frame, scenario: Option<Arc<Scenario>>) -> Option<()> {
+        frame.serial = self.serial;
+        frame.run = self.run;
+        frame.status = match self.status {
+            StatusMessage::Starting => Status::Starting,
+            StatusMessage::Running => Status::Running,
+            StatusMessage::Paused => Status::Paused,
+            StatusMessage::Failed(reason) => Status::Failed(reason.into()),
+        };
+        frame.clock = self.clock;
+        frame.observables = self.observables;
+        frame.rate = self.rate;
+        frame.steps_per_frame = self.steps_per_frame;
+        frame.frames_per_second = self.frames_per_second;
+        frame.drift = self.drift;
+        frame.detectors = self.detectors;
+        frame.state = self.state;
+        frame.verdicts = self.verdicts;
+        frame.question = self.question;
+        frame.rests = self.rests;
+        frame.has_snapshot = self.has_snapshot;
+        frame.notice = self.notice.map(|(serial, is_error, text)| Notice {
+            serial,
+            is_error,
+            text: text.into(),
+        });
+        if let Some(report) = self.report {
+            frame.report = report.map(|report| Arc::new(report.open()));
+        }
+        if let Some(image) = self.image {
+            frame.image = image.open()?;
+            // An exact picture of the same state is another picture.
+            frame.image_serial = frame.image_serial.wrapping_add(1);
+        }
+        if let Some(volume) = self.volume {
+            frame.volume = match volume {
+                Some(volume) => Some(Arc::new(volume.open()?)),
+                None => None,
+            };
+        }
+        if let Some(flow) = self.flow {
+            let fits = |flow: &FlowMap| flow.size[0].checked_mul(flow.size[1]) == Some(flow.values.len());
+            if flow.as_ref().is_some_and(|flow| !fits(flow)) {
+                return None;
+            }
+            frame.flow = flow.map(Arc::new);
+        }
+        if let Some(paths) = self.paths {
+            frame.paths = paths.into_iter().map(PathMessage::open).collect();
+        }
+        if let Some(spectra) = self.spectra {
+            frame.spectra = spectra.into();
+        }
+        match (self.mirror, &scenario) {
+            (Some(Some(mirror)), Some(scenario)) => {
+                frame.mirror = Some(Arc::new(mirror.open(frame.mirror.as_deref(), scenario)?));
+            }
+            (Some(_), _) => frame.mirror = None,
+            (None, _) => {}
+        }
+        frame.compared = match self.compared {
+            Some(compared) => Some(Arc::new(compared.open()?)),
+            None => None,
+        };
+        frame.scenario = scenario;
+        leave_out_foreign(frame);
+        Some(())
+    }
+}
+
+/// Leaves out what does not lie on the grid: pictures of a scene before, of which no end shows more.
+fn leave_out_foreign(frame: &mut Frame) {
+    let size = frame
+        .scenario
+        .as_ref()
+        .map_or([0; 3], |scenario| scenario.grid().size());
+    let sites: usize = size.iter().product();
+    let image = &frame.image;
+    let beyond = |axis: usize| {
+        let texels = image.size[axis].checked_mul(image.reduction);
+        let end = texels.and_then(|end| end.checked_add(image.origin[axis]));
+        // The last texel may cover less than the others.
+        end.is_none_or(|end| end >= size[axis].saturating_add(image.reduction))
+    };
+    if !image.value.is_empty() && (beyond(0) || beyond(1)) {
+        frame.image = FieldImage::default();
+    }
+    if frame.volume.as_deref().is_some_and(|volume| volume.sites != size) {
+        frame.volume = None;
+    }
+    let is_foreign = |mirror: &MirrorFrame| {
+        let mut lists = mirror.sites.iter().flat_map(|list| list.iter());
+        mirror.focus >= sites || lists.any(|site| *site >= sites)
+    };
+    if frame.mirror.as_deref().is_some_and(is_foreign) {
+        frame.mirror = None;
+    }
+}
+
+impl ReportMessage {
+    fn of(report: &Report) -> Self {
+        Self {
+            method: report.method.to_owned(),
+            variant: report.variant.to_owned(),
+            backend: report.backend,
+            precision: report.precision,
+            order: report.order,
+            threads: report.threads,
+            details: report.details.clone(),
+            batch: report.batch,
+            note: report.note.clone(),
+            memory: report.memory,
+        }
+    }
+
+    fn open(self) -> Report {
+        Report {
+            method: word(&self.method),
+            variant: word(&self.variant),
+            backend: self.backend,
+            precision: self.precision,
+            order: self.order,
+            threads: self.threads,
+            details: self.details,
+            batch: self.batch,
+            note: self.note,
+            memory: self.memory,
+        }
+    }
+}
+
+/// A word that stays for as long as the program runs. There are few: of more than some hundred, or long ones, none is kept.
+#[must_use]
+pub fn word(text: &str) -> &'static str {
+    const MOST: usize = 256;
+    const LONGEST: usize = 80;
+    static WORDS: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let mut words = WORDS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = words.get(text) {
+        return known;
+    }
+    if words.len() >= MOST || text.len() > LONGEST {
+        return "?";
+    }
+    let kept: &'static str = Box::leak(text.to_owned().into_boxed_str());
+    words.insert(kept);
+    kept
+}
+
+impl PathMessage {
+    #[expect(clippy::cast_possible_truncation, reason = "for a screen")]
+    fn of(path: &ShownPath) -> Self {
+        Self {
+            group: path.group,
+            points: path.points.iter().map(|point| point.map(|x| x as f32)).collect(),
+        }
+    }
+
+    fn open(self) -> ShownPath {
+        ShownPath {
+            group: self.group,
+            points: self.points.into_iter().map(|point| point.map(f64::from)).collect(),
+        }
+    }
+}
+
+impl ComparedMessage {
+    fn open(self) -> Option<Compared> {
+        Some(Compared {
+            image: self.image.open()?,
+            clock: self.clock,
+            report: Arc::new(self.report.open()),
+            difference: self.difference,
+        })
+    }
+}
+
+impl MirrorMessage {
+    fn of(mirror: &MirrorFrame, before: Option<&MirrorFrame>, scenario: Option<&Arc<Scenario>>) -> Self {
+        let same_sites = before.is_some_and(|before| {
+            Arc::ptr_eq(&before.sites[0], &mirror.sites[0]) && Arc::ptr_eq(&before.sites[1], &mirror.sites[1])
+        });
+        let signals = |n: usize| {
+            let is_same = before.is_some_and(|before| Arc::ptr_eq(&before.signals[n], &mirror.signals[n]));
+            (!is_same).then(|| mirror.signals[n].as_ref().clone())
+        };
+        let picture = |n: usize| {
+            let own = mirror.pictures[n].as_ref();
+            let is_same = before.is_some_and(|before| same(before.pictures[n].as_ref(), own));
+            let of = |moment: &Arc<Moment>| {
+                let image = PictureMessage::of(&moment.image, Fineness::Quick);
+                (moment.time, moment.score, image)
+            };
+            (!is_same).then(|| own.map(of))
+        };
+        Self {
+            status: mirror.status,
+            returns: scenario.is_some_and(|scenario| !Arc::ptr_eq(scenario, &mirror.present)),
+            sites: (!same_sites).then(|| [mirror.sites[0].to_vec(), mirror.sites[1].to_vec()]),
+            focus: mirror.focus,
+            refocus: mirror.refocus,
+            signals: [signals(0), signals(1)],
+            replays: mirror.replays.to_vec(),
+            pictures: [picture(0), picture(1)],
+        }
+    }
+
+    fn open(self, before: Option<&MirrorFrame>, scenario: &Arc<Scenario>) -> Option<MirrorFrame> {
+        let Self {
+            signals: [first_signals, second_signals],
+            pictures: [first_picture, second_picture],
+            ..
+        } = self;
+        let present = if self.returns {
+            let known = before.filter(|before| {
+                !Arc::ptr_eq(&before.present, scenario) && Arc::ptr_eq(before.present.file(), scenario.file())
+            });
+            known.map_or_else(|| Arc::new(scenario.returning()), |before| Arc::clone(&before.present))
+        } else {
+            Arc::clone(scenario)
+        };
+        let signals = |n: usize, own: Option<Signals>| match own {
+            Some(own) => (own.size[0].checked_mul(own.size[1]) == Some(own.value.len())).then(|| Arc::new(own)),
+            None => before.map(|before| Arc::clone(&before.signals[n])),
+        };
+        let moment = |n: usize, own: Option<Option<(f64, f64, PictureMessage)>>| match own {
+            Some(Some((time, score, image))) => Some(Some(Arc::new(Moment {
+                time,
+                score,
+                image: image.open()?,
+            }))),
+            Some(None) => Some(None),
+            None => before.map(|before| before.pictures[n].clone()),
+        };
+        let sites = match self.sites {
+            Some([heard, playing]) => [heard.into(), playing.into()],
+            None => before?.sites.clone(),
+        };
+        Some(MirrorFrame {
+            status: self.status,
+            present,
+            sites,
+            focus: self.focus,
+            refocus: self.refocus,
+            signals: [signals(0, first_signals)?, signals(1, second_signals)?],
+            replays: self.replays.into(),
+            pictures: [moment(0, first_picture)?, moment(1, second_picture)?],
+        })
+    }
+}
+
+/// A frame's message as bytes: pictures are compressed already, all else is deflated where that pays.
+#[must_use]
+pub fn bytes(message: wire::ToWindow, pictures: usize) -> Vec<u8> {
+    let packed = wire::encode_packed(&message);
+    // A second pass over a picture gains nothing.
+    if packed.len() < 2 * pictures {
+        packed
+    } else {
+        wire::encode(&message)
+    }
+}
