@@ -107,7 +107,8 @@ pub enum Command {
 
 impl Command {
     /// Whether it only says how the next frames shall be.
-    pub(super) fn is_setting(&self) -> bool {
+    #[must_use]
+    pub fn is_setting(&self) -> bool {
         matches!(
             self,
             Self::View(_) | Self::Volume(_) | Self::StepsPerFrame(_) | Self::Rest(_) | Self::StateMeasures(_)

@@ -1,13 +1,14 @@
 //! The window's end: a worker whose engine is on another machine. Its thread sends what is asked for, shows what comes, and connects again where the link is lost.
 
+mod orders;
 mod thread;
 
 use super::files::Store;
 use super::hello::{Answer, Hello, PORT, Token, Welcome};
 use super::scenes;
 use super::server::random;
-use super::socket::{self, HANDSHAKE, Line, Lost};
-use super::wire::{self, ToWindow};
+use super::socket::{self, Counted, HANDSHAKE, Line, Lost};
+use super::wire::{self, Came, ToWindow};
 use crate::engine::{Link, Worker};
 use crate::scene::{Scenario, SceneFile};
 use polling::{Events, Poller};
@@ -36,13 +37,19 @@ pub enum ConnectError {
         reason: String,
     },
     /// Something else listens.
-    #[error("what listens on {0} is no server of Ripplon; check the address and the port")]
+    #[error(
+        "no server of Ripplon answers on {0}; check the address and the port, and that `ripplon serve` runs there (`ssh -L` takes connections even if nothing listens at its \
+         other end)"
+    )]
     Foreign(String),
     /// The token is another one.
     #[error(
         "{0} refuses the token; take the one that its `ripplon serve` has printed, which is another one after each start"
     )]
     WrongToken(String),
+    /// Another window is served by now, or the run is another one.
+    #[error("{0} serves another window by now, or another run; connect anew")]
+    Elsewhere(String),
     /// Other messages are spoken there.
     #[error(
         "{address} runs Ripplon {version}, which speaks protocol {theirs}; this is {own}, which speaks {}; use the same version on both machines",
@@ -107,12 +114,13 @@ impl Door {
         };
         let stream = self.reach().map_err(|error| unreachable(error.to_string()))?;
         let limited = stream
-            .set_read_timeout(Some(HANDSHAKE))
+            .set_nodelay(true)
+            .and_then(|()| stream.set_read_timeout(Some(HANDSHAKE)))
             .and_then(|()| stream.set_write_timeout(Some(HANDSHAKE)));
         limited.map_err(|error| unreachable(error.to_string()))?;
         let url = format!("ws://{}/", self.address);
         // An answer may be as long as a welcome.
-        let shaken = client_with_config(url, stream, Some(socket::config_of_hello()));
+        let shaken = client_with_config(url, Counted::new(stream), Some(socket::config_of_hello()));
         let (mut socket, _) = shaken.map_err(|_| ConnectError::Foreign(address()))?;
         let said = socket.send(Message::binary(hello.bytes(&self.token)));
         said.map_err(|error| unreachable(error.to_string()))?;
@@ -132,6 +140,7 @@ impl Door {
                 theirs,
                 own: super::hello::version(),
             }),
+            Answer::Elsewhere => Err(ConnectError::Elsewhere(address())),
             Answer::Foreign => Err(ConnectError::Foreign(address())),
         }
     }
@@ -184,7 +193,8 @@ pub fn connect(
     };
     let window = random().map_err(system)?;
     let (mut line, welcome) = door.enter(Hello { window, session: 0 })?;
-    let folder = folder.join(format!("{:016x}", welcome.session));
+    forget_old(folder);
+    let folder = folder.join(format!("{:016x}-{window:016x}", welcome.session));
     std::fs::create_dir_all(&folder).map_err(system)?;
     let mut store = Store::new(folder);
     let lost = |Lost(reason): Lost| ConnectError::Lost {
@@ -220,6 +230,18 @@ pub fn connect(
     Ok(Remote { worker, file, scenario })
 }
 
+/// Removes what came with scenes of other days. What is in use, or cannot be removed, is left.
+fn forget_old(folder: &Path) {
+    const KEPT: Duration = Duration::from_hours(24 * 30);
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let changed = entry.metadata().and_then(|data| data.modified()).ok();
+        let age = changed.and_then(|changed| changed.elapsed().ok());
+        if age.is_some_and(|age| age > KEPT) {
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
 /// The scene that runs, with its files before it.
 fn first_scene(line: &mut Line, poller: &Poller, store: &mut Store) -> Result<(u64, String), Lost> {
     let mut events = Events::new();
@@ -233,7 +255,11 @@ fn first_scene(line: &mut Line, poller: &Poller, store: &mut Store) -> Result<(u
                     pieces += piece.bytes.len() as u64;
                     let taken = store.take(&piece);
                     taken.map_err(|error| Lost(format!("a file of the scene cannot be kept: {error}")))?;
-                    line.send(wire::encode(&wire::ToServer::Taken(0, pieces)))?;
+                    let came = Came {
+                        pieces,
+                        ..Came::default()
+                    };
+                    line.send(wire::encode(&wire::ToServer::Came(came)))?;
                 }
                 ToWindow::End(why) => return Err(Lost(why)),
                 // Frames follow the scene.

@@ -1,17 +1,20 @@
 //! Frames on their way: what changed since the one before. What a frame shares with its neighbours ([`Arc`]s) is sent once.
 
+mod mirror;
+mod parts;
+
 use super::picture::{Fineness, PictureMessage, VolumeMessage};
 use super::wire;
-use crate::engine::trajectories::ShownPath;
-use crate::engine::{Compared, Frame, MirrorFrame, MirrorStatus, Moment, Notice, Replay, Signals, Status, Verdict};
-use crate::field::Precision;
-use crate::physics::{Observables, Refocus, Spectrum, StateMeasures};
+use crate::engine::{Frame, MirrorFrame, Notice, Status, Verdict};
+use crate::physics::{Observables, Spectrum, StateMeasures};
 use crate::scene::Scenario;
-use crate::solver::{Backend, Clock, FieldImage, Report};
+use crate::solver::{Clock, FieldImage};
 use crate::space::FlowMap;
+use mirror::MirrorMessage;
+pub use parts::word;
+use parts::{ComparedMessage, PathMessage, ReportMessage};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// Which scene: numbered by whoever sent it first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,6 +23,22 @@ pub enum SceneId {
     Server(u64),
     /// By the window.
     Window(u64),
+}
+
+/// Scenes that are kept though later ones of the same end are shown.
+const KEPT: u64 = 16;
+
+impl SceneId {
+    /// Whether a scene is not shown again once another one is. Both ends forget the same ones.
+    #[must_use]
+    pub fn is_past(self, shown: Self) -> bool {
+        match (self, shown) {
+            (Self::Server(own), Self::Server(shown)) | (Self::Window(own), Self::Window(shown)) => {
+                own.saturating_add(KEPT) < shown
+            }
+            _ => false,
+        }
+    }
 }
 
 /// A frame, as far as it differs from the one before.
@@ -52,7 +71,7 @@ pub struct FrameMessage {
     paths: Option<Vec<PathMessage>>,
     spectra: Option<Vec<Option<Spectrum>>>,
     mirror: Option<Option<MirrorMessage>>,
-    compared: Option<ComparedMessage>,
+    compared: Option<Option<ComparedMessage>>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -61,48 +80,6 @@ enum StatusMessage {
     Running,
     Paused,
     Failed(String),
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct ReportMessage {
-    method: String,
-    variant: String,
-    backend: Backend,
-    precision: Precision,
-    order: u32,
-    threads: usize,
-    details: String,
-    batch: u64,
-    note: Option<String>,
-    memory: u64,
-}
-
-/// A path in single precision, which a screen does not outdo.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct PathMessage {
-    group: usize,
-    points: Vec<[f32; 2]>,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct ComparedMessage {
-    image: PictureMessage,
-    clock: Clock,
-    report: ReportMessage,
-    difference: Option<(u64, f64, f64)>,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct MirrorMessage {
-    status: MirrorStatus,
-    /// Whether the scene is stepped as on its way back.
-    returns: bool,
-    sites: Option<[Vec<usize>; 2]>,
-    focus: usize,
-    refocus: Option<(u64, f64, Refocus)>,
-    signals: [Option<Signals>; 2],
-    replays: Vec<Replay>,
-    pictures: [Option<Option<(f64, f64, PictureMessage)>>; 2],
 }
 
 /// Whether two shared things are one.
@@ -162,27 +139,30 @@ impl FrameMessage {
                 let of = |mirror: &MirrorFrame| MirrorMessage::of(mirror, before, frame.scenario.as_ref());
                 frame.mirror.as_deref().map(of)
             }),
-            compared: frame.compared.as_ref().map(|compared| ComparedMessage {
-                image: PictureMessage::of(&compared.image, fineness),
-                clock: compared.clock,
-                report: ReportMessage::of(&compared.report),
-                difference: compared.difference,
-            }),
+            compared: changed(|a, b| same(a.compared.as_ref(), b.compared.as_ref()))
+                .then(|| (frame.compared.as_deref()).map(|compared| ComparedMessage::of(compared, fineness))),
         }
     }
 
     /// Makes the picture exact that was sent less fine.
     pub fn refine(&mut self, frame: &Frame) {
         self.image = Some(PictureMessage::of(&frame.image, Fineness::Exact));
-        self.volume = Some((frame.volume.as_deref()).map(|volume| VolumeMessage::of(volume, Fineness::Exact)));
+        let exact = Fineness::Exact;
+        self.volume = Some((frame.volume.as_deref()).map(|volume| VolumeMessage::of(volume, exact)));
+        self.compared = Some((frame.compared.as_deref()).map(|compared| ComparedMessage::of(compared, exact)));
     }
 
     /// Bytes of the picture or volume, about; `None` where there is none.
     #[must_use]
     pub fn picture_length(&self) -> Option<usize> {
         let image = self.image.as_ref().map(PictureMessage::length);
-        let volume = (self.volume.iter().flatten()).map(VolumeMessage::length).next();
-        (image.is_some() || volume.is_some()).then(|| image.unwrap_or(0) + volume.unwrap_or(0))
+        let volume = (self.volume.iter().flatten()).map(VolumeMessage::length);
+        let compared = (self.compared.iter().flatten()).map(|compared| compared.image.length());
+        image
+            .into_iter()
+            .chain(volume)
+            .chain(compared)
+            .reduce(|all, one| all + one)
     }
 
     /// Whether the picture is not exact.
@@ -255,10 +235,12 @@ impl FrameMessage {
             (Some(_), _) => frame.mirror = None,
             (None, _) => {}
         }
-        frame.compared = match self.compared {
-            Some(compared) => Some(Arc::new(compared.open()?)),
-            None => None,
-        };
+        if let Some(compared) = self.compared {
+            frame.compared = match compared {
+                Some(compared) => Some(Arc::new(compared.open()?)),
+                None => None,
+            };
+        }
         frame.scenario = scenario;
         leave_out_foreign(frame);
         Some(())
@@ -294,166 +276,14 @@ fn leave_out_foreign(frame: &mut Frame) {
     }
 }
 
-impl ReportMessage {
-    fn of(report: &Report) -> Self {
-        Self {
-            method: report.method.to_owned(),
-            variant: report.variant.to_owned(),
-            backend: report.backend,
-            precision: report.precision,
-            order: report.order,
-            threads: report.threads,
-            details: report.details.clone(),
-            batch: report.batch,
-            note: report.note.clone(),
-            memory: report.memory,
-        }
-    }
-
-    fn open(self) -> Report {
-        Report {
-            method: word(&self.method),
-            variant: word(&self.variant),
-            backend: self.backend,
-            precision: self.precision,
-            order: self.order,
-            threads: self.threads,
-            details: self.details,
-            batch: self.batch,
-            note: self.note,
-            memory: self.memory,
-        }
-    }
-}
-
-/// A word that stays for as long as the program runs. There are few: of more than some hundred, or long ones, none is kept.
-#[must_use]
-pub fn word(text: &str) -> &'static str {
-    const MOST: usize = 256;
-    const LONGEST: usize = 80;
-    static WORDS: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
-    let mut words = WORDS.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(known) = words.get(text) {
-        return known;
-    }
-    if words.len() >= MOST || text.len() > LONGEST {
-        return "?";
-    }
-    let kept: &'static str = Box::leak(text.to_owned().into_boxed_str());
-    words.insert(kept);
-    kept
-}
-
-impl PathMessage {
-    #[expect(clippy::cast_possible_truncation, reason = "for a screen")]
-    fn of(path: &ShownPath) -> Self {
-        Self {
-            group: path.group,
-            points: path.points.iter().map(|point| point.map(|x| x as f32)).collect(),
-        }
-    }
-
-    fn open(self) -> ShownPath {
-        ShownPath {
-            group: self.group,
-            points: self.points.into_iter().map(|point| point.map(f64::from)).collect(),
-        }
-    }
-}
-
-impl ComparedMessage {
-    fn open(self) -> Option<Compared> {
-        Some(Compared {
-            image: self.image.open()?,
-            clock: self.clock,
-            report: Arc::new(self.report.open()),
-            difference: self.difference,
-        })
-    }
-}
-
-impl MirrorMessage {
-    fn of(mirror: &MirrorFrame, before: Option<&MirrorFrame>, scenario: Option<&Arc<Scenario>>) -> Self {
-        let same_sites = before.is_some_and(|before| {
-            Arc::ptr_eq(&before.sites[0], &mirror.sites[0]) && Arc::ptr_eq(&before.sites[1], &mirror.sites[1])
-        });
-        let signals = |n: usize| {
-            let is_same = before.is_some_and(|before| Arc::ptr_eq(&before.signals[n], &mirror.signals[n]));
-            (!is_same).then(|| mirror.signals[n].as_ref().clone())
-        };
-        let picture = |n: usize| {
-            let own = mirror.pictures[n].as_ref();
-            let is_same = before.is_some_and(|before| same(before.pictures[n].as_ref(), own));
-            let of = |moment: &Arc<Moment>| {
-                let image = PictureMessage::of(&moment.image, Fineness::Quick);
-                (moment.time, moment.score, image)
-            };
-            (!is_same).then(|| own.map(of))
-        };
-        Self {
-            status: mirror.status,
-            returns: scenario.is_some_and(|scenario| !Arc::ptr_eq(scenario, &mirror.present)),
-            sites: (!same_sites).then(|| [mirror.sites[0].to_vec(), mirror.sites[1].to_vec()]),
-            focus: mirror.focus,
-            refocus: mirror.refocus,
-            signals: [signals(0), signals(1)],
-            replays: mirror.replays.to_vec(),
-            pictures: [picture(0), picture(1)],
-        }
-    }
-
-    fn open(self, before: Option<&MirrorFrame>, scenario: &Arc<Scenario>) -> Option<MirrorFrame> {
-        let Self {
-            signals: [first_signals, second_signals],
-            pictures: [first_picture, second_picture],
-            ..
-        } = self;
-        let present = if self.returns {
-            let known = before.filter(|before| {
-                !Arc::ptr_eq(&before.present, scenario) && Arc::ptr_eq(before.present.file(), scenario.file())
-            });
-            known.map_or_else(|| Arc::new(scenario.returning()), |before| Arc::clone(&before.present))
-        } else {
-            Arc::clone(scenario)
-        };
-        let signals = |n: usize, own: Option<Signals>| match own {
-            Some(own) => (own.size[0].checked_mul(own.size[1]) == Some(own.value.len())).then(|| Arc::new(own)),
-            None => before.map(|before| Arc::clone(&before.signals[n])),
-        };
-        let moment = |n: usize, own: Option<Option<(f64, f64, PictureMessage)>>| match own {
-            Some(Some((time, score, image))) => Some(Some(Arc::new(Moment {
-                time,
-                score,
-                image: image.open()?,
-            }))),
-            Some(None) => Some(None),
-            None => before.map(|before| before.pictures[n].clone()),
-        };
-        let sites = match self.sites {
-            Some([heard, playing]) => [heard.into(), playing.into()],
-            None => before?.sites.clone(),
-        };
-        Some(MirrorFrame {
-            status: self.status,
-            present,
-            sites,
-            focus: self.focus,
-            refocus: self.refocus,
-            signals: [signals(0, first_signals)?, signals(1, second_signals)?],
-            replays: self.replays.into(),
-            pictures: [moment(0, first_picture)?, moment(1, second_picture)?],
-        })
-    }
-}
-
 /// A frame's message as bytes: pictures are compressed already, all else is deflated where that pays.
 #[must_use]
-pub fn bytes(message: wire::ToWindow, pictures: usize) -> Vec<u8> {
-    let packed = wire::encode_packed(&message);
+pub fn bytes(message: &wire::ToWindow, pictures: usize) -> Vec<u8> {
+    let packed = wire::encode_packed(message);
     // A second pass over a picture gains nothing.
     if packed.len() < 2 * pictures {
         packed
     } else {
-        wire::encode(&message)
+        wire::encode(message)
     }
 }

@@ -3,7 +3,7 @@
 //! | who | bytes |
 //! | --- | --- |
 //! | window | `RIPPLON`, protocol u16, token (16 bytes), window u64, session u64 that it knows (0 = none) |
-//! | server | `RIPPLON`, protocol u16, answer u8; then [`Welcome`], or the version of the program as text |
+//! | server | `RIPPLON`, protocol u16, answer u8: 0 = let in, 1 = wrong token, 2 = other protocol, 3 = served elsewhere; after 0 [`Welcome`], after 2 the version of the program as text |
 //!
 //! Little-endian. This layout stays as it is in later protocols, so that either end can say what the other one is.
 
@@ -93,7 +93,7 @@ impl Token {
 pub struct Hello {
     /// Tells one window from another.
     pub window: u64,
-    /// The session that it belongs to; 0 = none yet.
+    /// The session that it goes on with; 0 = it is new, and takes the place of any other.
     pub session: u64,
 }
 
@@ -121,6 +121,8 @@ pub enum Answer {
     WrongToken,
     /// Other messages are spoken: protocol and version of the program.
     OtherVersion(u16, String),
+    /// Another window is served by now, or the run is another one.
+    Elsewhere,
     /// No server of this kind.
     Foreign,
 }
@@ -172,6 +174,7 @@ impl Answer {
                 bytes.push(2);
                 bytes.extend(version.as_bytes());
             }
+            Self::Elsewhere => bytes.push(3),
             Self::Foreign => bytes.clear(),
         }
         bytes
@@ -186,6 +189,7 @@ impl Answer {
         match kind {
             0 if protocol == PROTOCOL => wire::decode(rest).map_or(Self::Foreign, Self::Welcome),
             1 => Self::WrongToken,
+            3 => Self::Elsewhere,
             _ => {
                 let version: String = String::from_utf8_lossy(rest).chars().take(40).collect();
                 Self::OtherVersion(protocol, crate::scene::without_controls(&version).into_owned())
@@ -250,6 +254,7 @@ mod tests {
         for answer in [
             Answer::Welcome(welcome),
             Answer::WrongToken,
+            Answer::Elsewhere,
             Answer::OtherVersion(PROTOCOL, version()),
         ] {
             assert_eq!(Answer::read(&answer.bytes()), answer);

@@ -1,31 +1,33 @@
 //! The machine of the run: it steps whether or not a window is connected, and serves one window at a time, the latest that showed the token.
 
+mod door;
+mod orders;
 mod session;
 
 use super::files::{Names, Store};
 use super::frame::SceneId;
-use super::hello::{Answer, Hello, Token, Welcome, version};
-use super::socket::{self, HANDSHAKE, Line};
+use super::hello::{Hello, Token};
+use super::socket::{self, Line, Lost};
 use crate::engine::{Command, Status, Worker};
 use crate::scene::Scenario;
 use crate::solver::Backend;
-use crossbeam_channel::{Receiver, Sender, bounded};
+use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
+use door::{Doorman, Guest, Handshakes, MOST_HANDSHAKES};
+use orders::{Look, Made};
 use polling::{Event, Events, Poller};
-use session::{Made, Session};
+use session::Session;
 use std::io;
-use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
+use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
-use tungstenite::protocol::WebSocket;
-use tungstenite::{Message, accept_with_config};
 
 const LISTENER: usize = 0;
 
-/// Connections that may be shaking hands.
-const MOST_HANDSHAKES: usize = 16;
+/// What a window is told that is not served any more.
+const TAKEN_OVER: &str = "another window has connected to this run; it goes on there";
 
 /// Without anything to do, the loop looks as often whether it shall end.
 const TURN: Duration = Duration::from_millis(200);
@@ -55,10 +57,20 @@ pub struct Server {
     poller: Arc<Poller>,
     worker: Worker,
     doorman: Arc<Doorman>,
-    let_in: Receiver<(WebSocket<TcpStream>, Hello)>,
-    made: (Sender<Made>, Receiver<Made>),
-    folder: TempDir,
+    handshakes: Handshakes,
+    let_in: Receiver<Guest>,
+    workshop: Workshop,
     memory: Memory,
+}
+
+/// Where what windows ask for is made.
+struct Workshop {
+    folder: TempDir,
+    poller: Arc<Poller>,
+    /// Files.
+    made: (Sender<Made>, Receiver<Made>),
+    /// Pictures of a film: the run waits until one was taken from here.
+    filmed: (Sender<Made>, Receiver<Made>),
 }
 
 /// What outlasts a connection.
@@ -71,19 +83,8 @@ struct Memory {
     /// Files of scenes that were sent to it.
     names: Names,
     next_scene: u64,
-}
-
-/// What those who shake hands need.
-struct Doorman {
-    token: Token,
-    session: u64,
-    host: String,
-    backends: Vec<Backend>,
-    busy: AtomicUsize,
-    /// Window and requests heard, for the welcome.
-    memory: std::sync::Mutex<(u64, u64)>,
-    let_in: Sender<(WebSocket<TcpStream>, Hello)>,
-    poller: Arc<Poller>,
+    /// What it asked to see.
+    look: Look,
 }
 
 impl Server {
@@ -111,8 +112,13 @@ impl Server {
             let _ = waker.notify();
         })?;
         let (sender, let_in) = bounded(MOST_HANDSHAKES);
-        let folder = tempfile::Builder::new().prefix("ripplon-serve-").tempdir()?;
-        let memory = Memory::of(0, folder.path())?;
+        let workshop = Workshop {
+            folder: tempfile::Builder::new().prefix("ripplon-serve-").tempdir()?,
+            poller: Arc::clone(&poller),
+            made: unbounded(),
+            filmed: bounded(1),
+        };
+        let memory = Memory::of(0, workshop.folder.path())?;
         let doorman = Doorman {
             token,
             session: random()?,
@@ -120,8 +126,7 @@ impl Server {
             backends: (Backend::ALL.into_iter())
                 .filter(|backend| backend.availability().is_ok())
                 .collect(),
-            busy: AtomicUsize::new(0),
-            memory: std::sync::Mutex::new((0, 0)),
+            present: Mutex::new((0, 0)),
             let_in: sender,
             poller: Arc::clone(&poller),
         };
@@ -131,10 +136,9 @@ impl Server {
             poller,
             worker,
             doorman: Arc::new(doorman),
+            handshakes: Handshakes::default(),
             let_in,
-            // The run waits until a picture of a film was taken from here.
-            made: bounded(1),
-            folder,
+            workshop,
             memory,
         })
     }
@@ -166,83 +170,97 @@ impl Server {
             let most = session.as_ref().map_or(TURN, |session| session.patience().min(TURN));
             socket::wait(&self.poller, &mut events, most);
             self.accept();
-            while let Ok((socket, hello)) = self.let_in.try_recv() {
-                if let Some(old) = session.take() {
-                    old.end("another window has connected to this run; it goes on there");
-                    say("another window takes over".to_owned());
-                }
-                self.worker.send(Command::EachPicture(None));
-                match self.begin(socket, hello) {
-                    Ok(new) => {
-                        say("a window has connected".to_owned());
-                        session = Some(new);
-                    }
-                    Err(error) => say(format!("a window could not connect: {error}")),
-                }
+            while let Ok(guest) = self.let_in.try_recv() {
+                session = self.receive(guest, session, say);
             }
+            // What the worker had no room for.
+            self.worker.work();
             if let Some(present) = &mut session {
-                if let Err(lost) = present.turn(&mut self.worker, &mut self.memory, &self.made) {
+                if let Err(lost) = self.turn(present) {
                     say(format!("the window is gone: {}; the run goes on", lost.0));
                     session = None;
-                    self.memory.store.give_up();
                     self.worker.send(Command::EachPicture(None));
                 }
-                *lock(&self.doorman.memory) = (self.memory.window, self.memory.heard);
             } else {
                 // Whoever asked for it is gone.
-                while self.made.1.try_recv().is_ok() {}
-                if looked.elapsed() > Duration::from_secs(1) || self.worker.is_backed_up() {
+                self.workshop.made.1.try_iter().for_each(Made::discard);
+                self.workshop.filmed.1.try_iter().for_each(Made::discard);
+                if looked.elapsed() > Duration::from_secs(1) {
                     looked = Instant::now();
                     self.worker.frame();
                 }
             }
-            let status = &self.worker.last_frame().status;
-            if let Status::Failed(reason) = status
-                && failure.as_ref() != Some(reason)
-            {
-                say(format!("the run has stopped: {reason}"));
-            }
-            failure = match status {
+            let failed = match &self.worker.last_frame().status {
                 Status::Failed(reason) => Some(Arc::clone(reason)),
                 _ => None,
             };
+            if let Some(reason) = failed.as_ref().filter(|_| failed != failure) {
+                say(format!("the run has stopped: {reason}"));
+            }
+            failure = failed;
         }
         if let Some(session) = session {
             session.end("the server was stopped");
         }
     }
 
-    /// Shakes hands with whoever knocks, each on a thread of its own: one that says nothing holds nobody up.
-    fn accept(&self) {
-        while let Ok((stream, _)) = self.listener.accept() {
-            if self.doorman.busy.fetch_add(1, Ordering::Relaxed) >= MOST_HANDSHAKES {
-                self.doorman.busy.fetch_sub(1, Ordering::Relaxed);
-                continue;
+    /// Takes who has shaken hands, in the place of whoever is there.
+    fn receive(&mut self, guest: Guest, old: Option<Session>, say: &mut dyn FnMut(String)) -> Option<Session> {
+        let goes_on = self.doorman.goes_on(guest.hello);
+        // Another window came while this one shook hands.
+        let is_late = guest.hello.session != 0 && !goes_on;
+        match Line::new(guest.socket, &self.poller, 1) {
+            Ok(line) if is_late => {
+                Session::new(line, guest.round_trip).end(TAKEN_OVER);
+                return old;
             }
-            let doorman = Arc::clone(&self.doorman);
-            let thread = std::thread::Builder::new().name("ripplon-door".to_owned());
-            let begun = thread.spawn(move || {
-                doorman.shake_hands(stream);
-                doorman.busy.fetch_sub(1, Ordering::Relaxed);
-            });
-            if begun.is_err() {
-                self.doorman.busy.fetch_sub(1, Ordering::Relaxed);
+            Ok(line) => {
+                if let Some(old) = old.filter(|_| !goes_on) {
+                    old.end(TAKEN_OVER);
+                    say("another window takes over".to_owned());
+                }
+                self.worker.send(Command::EachPicture(None));
+                match self.remember(guest.hello, goes_on) {
+                    Ok(()) => {
+                        let again = if goes_on { " again" } else { "" };
+                        say(format!("a window has connected{again}"));
+                        return Some(Session::new(line, guest.round_trip));
+                    }
+                    Err(error) => say(format!("a window could not connect: {error}")),
+                }
             }
+            Err(error) => say(format!("a window could not connect: {error}")),
         }
-        // One event at a time is told of.
-        let _ = self.poller.modify(&self.listener, Event::readable(LISTENER));
+        None
     }
 
-    fn begin(&mut self, socket: WebSocket<TcpStream>, hello: Hello) -> io::Result<Session> {
-        let goes_on = hello.session == self.doorman.session && hello.window == self.memory.window;
+    /// What is known of a window, or nothing yet.
+    fn remember(&mut self, hello: Hello, goes_on: bool) -> io::Result<()> {
         if !goes_on {
-            self.memory = Memory::of(hello.window, self.folder.path())?;
+            self.memory = Memory::of(hello.window, self.workshop.folder.path())?;
         }
         // What was on its way when the link was lost is sent again.
         self.memory.known.retain(|(id, _)| matches!(id, SceneId::Window(_)));
         self.memory.names.forget();
-        let line = Line::new(socket, &self.poller, 1)?;
-        Ok(Session::new(line, self.folder.path(), &self.poller))
+        *lock(&self.doorman.present) = (self.memory.window, self.memory.heard);
+        Ok(())
+    }
+
+    /// A fault of the program in what is said to a window ends its connection, not the run.
+    fn turn(&mut self, session: &mut Session) -> Result<(), Lost> {
+        let (worker, memory, workshop) = (&mut self.worker, &mut self.memory, &self.workshop);
+        let turn = catch_unwind(AssertUnwindSafe(|| session.turn(worker, memory, workshop)));
+        lock(&self.doorman.present).1 = self.memory.heard;
+        turn.unwrap_or_else(|_| Err(Lost("a fault of the program".to_owned())))
+    }
+
+    fn accept(&mut self) {
+        while let Ok((stream, _)) = self.listener.accept() {
+            self.handshakes.begin(stream, &self.doorman);
+        }
+        self.handshakes.limit();
+        // One event at a time is told of.
+        let _ = self.poller.modify(&self.listener, Event::readable(LISTENER));
     }
 }
 
@@ -263,56 +281,12 @@ impl Memory {
             store: Store::new(folder),
             names: Names::default(),
             next_scene: 0,
+            look: Look::default(),
         })
     }
 }
 
-impl Doorman {
-    fn shake_hands(&self, stream: TcpStream) {
-        let ready = stream
-            .set_nonblocking(false)
-            .and_then(|()| stream.set_read_timeout(Some(HANDSHAKE)))
-            .and_then(|()| stream.set_write_timeout(Some(HANDSHAKE)));
-        if ready.is_err() {
-            return;
-        }
-        let Ok(mut socket) = accept_with_config(stream, Some(socket::config_of_hello())) else {
-            return;
-        };
-        let Ok(Message::Binary(bytes)) = socket.read() else {
-            return;
-        };
-        let answer = match Hello::read(&bytes, &self.token) {
-            Err(answer) => answer,
-            Ok(hello) => {
-                let (window, heard) = *lock(&self.memory);
-                let goes_on = hello.session == self.session && hello.window == window;
-                let welcome = Answer::Welcome(Welcome {
-                    version: version(),
-                    host: self.host.clone(),
-                    session: self.session,
-                    heard: if goes_on { heard } else { 0 },
-                    backends: self.backends.clone(),
-                });
-                if socket.send(Message::binary(welcome.bytes())).is_ok() {
-                    // The other end is the server itself, which may be at its end.
-                    let _ = self.let_in.send((socket, hello));
-                    let _ = self.poller.notify();
-                }
-                return;
-            }
-        };
-        let bytes = answer.bytes();
-        if !bytes.is_empty() {
-            let _ = socket.send(Message::binary(bytes));
-        }
-        let _ = socket.close(None);
-        // The answer is read before the socket goes.
-        while socket.read().is_ok() {}
-    }
-}
-
-fn lock<T>(shared: &std::sync::Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+fn lock<T>(shared: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 

@@ -2,7 +2,7 @@
 
 use super::wire;
 use polling::{Event, Events, Poller};
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -30,6 +30,45 @@ impl Lost {
     }
 }
 
+/// A TCP connection that notes what arrives: a long message on a slow link is a sign of life while it comes.
+#[derive(Debug)]
+pub struct Counted {
+    stream: TcpStream,
+    heard: Instant,
+    received: u64,
+}
+
+impl Counted {
+    /// From now on.
+    #[must_use]
+    pub fn new(stream: TcpStream) -> Self {
+        Self {
+            stream,
+            heard: Instant::now(),
+            received: 0,
+        }
+    }
+}
+
+impl Read for Counted {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let read = self.stream.read(bytes)?;
+        self.heard = Instant::now();
+        self.received += read as u64;
+        Ok(read)
+    }
+}
+
+impl Write for Counted {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.stream.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.stream.flush()
+    }
+}
+
 /// Limits on messages before anybody was let in.
 #[must_use]
 pub fn config_of_hello() -> WebSocketConfig {
@@ -44,13 +83,10 @@ fn limited(most: usize) -> WebSocketConfig {
 
 /// A connected socket.
 pub struct Line {
-    socket: WebSocket<TcpStream>,
+    socket: WebSocket<Counted>,
     poller: Arc<Poller>,
     key: usize,
     is_flushed: bool,
-    heard: Instant,
-    /// Bytes that arrived.
-    pub received: u64,
 }
 
 impl Line {
@@ -59,9 +95,9 @@ impl Line {
     /// # Errors
     /// If the system refuses.
     #[expect(unsafe_code, reason = "the system's list of sockets that are waited for")]
-    pub fn new(mut socket: WebSocket<TcpStream>, poller: &Arc<Poller>, key: usize) -> io::Result<Self> {
+    pub fn new(mut socket: WebSocket<Counted>, poller: &Arc<Poller>, key: usize) -> io::Result<Self> {
         socket.set_config(|config| *config = limited(wire::MOST));
-        let stream = socket.get_ref();
+        let stream = &socket.get_ref().stream;
         stream.set_nodelay(true)?;
         stream.set_read_timeout(None)?;
         stream.set_write_timeout(None)?;
@@ -73,8 +109,6 @@ impl Line {
             poller: Arc::clone(poller),
             key,
             is_flushed: true,
-            heard: Instant::now(),
-            received: 0,
         })
     }
 
@@ -117,15 +151,11 @@ impl Line {
     pub fn read(&mut self) -> Result<Option<Vec<u8>>, Lost> {
         loop {
             match self.socket.read() {
-                Ok(Message::Binary(bytes)) => {
-                    self.heard = Instant::now();
-                    self.received += bytes.len() as u64;
-                    return Ok(Some(bytes.to_vec()));
-                }
+                Ok(Message::Binary(bytes)) => return Ok(Some(bytes.to_vec())),
                 Ok(Message::Close(_)) => return Err(Lost("the other end has closed it".to_owned())),
                 Ok(_) => {}
                 Err(Error::Io(error)) if error.kind() == ErrorKind::WouldBlock => {
-                    return if self.heard.elapsed() > SILENCE {
+                    return if self.socket.get_ref().heard.elapsed() > SILENCE {
                         Err(Lost(format!("nothing was heard for {} s", SILENCE.as_secs())))
                     } else {
                         Ok(None)
@@ -134,6 +164,12 @@ impl Line {
                 Err(error) => return Err(lost(error)),
             }
         }
+    }
+
+    /// Bytes that arrived.
+    #[must_use]
+    pub fn received(&self) -> u64 {
+        self.socket.get_ref().received
     }
 
     /// Has the poller wake its thread once, when there is something to read, or room for what waits.
@@ -146,15 +182,16 @@ impl Line {
         } else {
             Event::all(self.key)
         };
-        let armed = self.poller.modify(self.socket.get_ref(), interest);
+        let armed = self.poller.modify(&self.socket.get_ref().stream, interest);
         armed.map_err(|error| Lost(error.to_string()))
     }
 }
 
 impl Drop for Line {
     fn drop(&mut self) {
-        let _ = self.poller.delete(self.socket.get_ref());
-        let _ = self.socket.get_ref().shutdown(std::net::Shutdown::Both);
+        let stream = &self.socket.get_ref().stream;
+        let _ = self.poller.delete(stream);
+        let _ = stream.shutdown(std::net::Shutdown::Both);
     }
 }
 

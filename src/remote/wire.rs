@@ -22,10 +22,21 @@ const SHORT: usize = 600;
 pub enum ToServer {
     /// What must be heard once, in order; numbered from 1 by the window, and sent again after a link that was lost.
     Request(u64, Request),
-    /// All frames up to this serial were taken, and so many bytes of pieces.
-    Taken(u64, u64),
+    /// What has come over this connection.
+    Came(Came),
     /// The window is there.
     Alive,
+}
+
+/// What has come over a connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Came {
+    /// The number of the last frame that arrived.
+    pub frame: u64,
+    /// The number of the last frame that the window has drawn.
+    pub drawn: u64,
+    /// Bytes of pieces of files.
+    pub pieces: u64,
 }
 
 /// What a window asks for.
@@ -66,8 +77,8 @@ pub enum Order {
 /// From a server.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum ToWindow {
-    /// What is shown.
-    Frame(Box<FrameMessage>),
+    /// What is shown, numbered from 1 in each connection.
+    Frame(u64, Box<FrameMessage>),
     /// A scene that the run has, by a number of the server's.
     Scene(SceneMessage),
     /// A part of a file, of a scene or one that was asked for.

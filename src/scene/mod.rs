@@ -148,8 +148,7 @@ fn kind_of(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
 ///
 /// # Errors
 /// If it is no scene file.
-#[cfg(not(target_family = "wasm"))]
-pub(crate) fn read_draft(text: &str) -> Result<SceneFile, Faults> {
+pub fn read_draft(text: &str) -> Result<SceneFile, Faults> {
     let unreadable = |message: String, remedy: String| Faults::one("scene", message, remedy);
     let document = Document::parse(text).map_err(|fault| unreadable(fault.message, fault.remedy))?;
     let mut found = Diagnostics::default();

@@ -1,18 +1,19 @@
 //! What the thread of a link does.
 
-use super::Door;
-use crate::engine::{Command, End, Frame, Job, Link, LinkState, Notice, Task};
+use super::{ConnectError, Door};
+use crate::engine::{Command, End, Frame, Link, LinkState, Notice, Task};
 use crate::export::errand::Errand;
-use crate::remote::files::{Names, Sending, Store};
+use crate::remote::files::{Names, Store};
 use crate::remote::frame::{SceneId, word};
 use crate::remote::hello::Hello;
 use crate::remote::scenes;
 use crate::remote::socket::{self, Line, Lost, PULSE};
-use crate::remote::wire::{self, Order, Request, SceneMessage, ToServer, ToWindow};
+use crate::remote::wire::{self, Came, Request, ToServer, ToWindow};
 use crate::scene::Scenario;
 use crossbeam_channel::TryRecvError;
 use polling::Events;
 use std::collections::{HashMap, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -33,43 +34,53 @@ pub(super) struct Start {
 }
 
 /// The state of a link.
-struct Client {
-    line: Option<Line>,
+pub(super) struct Client {
+    pub(super) line: Option<Line>,
     door: Door,
     hello: Hello,
-    store: Store,
+    pub(super) store: Store,
     link: Link,
     end: End,
 
     /// The number of the last request, and those that were not heard yet.
-    number: u64,
-    unheard: VecDeque<(u64, Vec<u8>)>,
-    scenes: Vec<(SceneId, Arc<Scenario>)>,
-    next_scene: u64,
-    names: Names,
-    next_job: u64,
-    errands: HashMap<u64, Arc<Errand>>,
+    pub(super) number: u64,
+    pub(super) unheard: VecDeque<(u64, Vec<u8>)>,
+    pub(super) scenes: Vec<(SceneId, Arc<Scenario>)>,
+    pub(super) next_scene: u64,
+    pub(super) names: Names,
+    pub(super) next_job: u64,
+    pub(super) errands: HashMap<u64, Arc<Errand>>,
     /// What is done with every picture.
-    each: Option<(u64, Arc<Errand>)>,
+    pub(super) each: Option<(u64, Arc<Errand>)>,
 
     frame: Frame,
     /// The server's notice that was shown last, and the number of those shown in all.
     noticed: u64,
     notice: Option<Notice>,
-    /// Serial of the last frame that came, and whether the server was told that it was taken.
-    came: u64,
-    told: (u64, u64),
-    pieces: u64,
+    /// What came over this connection, and what the server was told of it.
+    came: Came,
+    told: Came,
 
     pulse: Instant,
     rate: (Instant, u64),
     retry: (Instant, Duration),
-    is_over: bool,
+    /// Why the link will not come back.
+    over: Option<String>,
     quits: bool,
 }
 
-/// Until the window lets go of its worker.
+/// Until the window lets go of its worker. A fault of the program is told, like any other end of the link.
 pub(super) fn run(start: Start, end: End) {
+    let (link, wake) = (start.link.clone(), Arc::clone(&end.wake));
+    if catch_unwind(AssertUnwindSafe(|| serve(start, end))).is_err() {
+        link.set(LinkState::Ended(
+            "a fault of the program; connect anew, and report it".to_owned(),
+        ));
+        wake();
+    }
+}
+
+fn serve(start: Start, end: End) {
     let now = Instant::now();
     let (id, scenario) = start.scene;
     let mut client = Client {
@@ -90,13 +101,12 @@ pub(super) fn run(start: Start, end: End) {
         frame: Frame::default(),
         noticed: 0,
         notice: None,
-        came: 0,
-        told: (0, 0),
-        pieces: 0,
+        came: Came::default(),
+        told: Came::default(),
         pulse: now,
         rate: (now, 0),
         retry: (now, RETRY[0]),
-        is_over: false,
+        over: None,
         quits: false,
     };
     let mut events = Events::new();
@@ -106,7 +116,7 @@ pub(super) fn run(start: Start, end: End) {
             if let Err(lost) = client.turn() {
                 client.lose(&lost);
             }
-        } else if !client.is_over && client.retry.0 <= Instant::now() {
+        } else if client.over.is_none() && client.retry.0 <= Instant::now() {
             client.connect_again();
         }
         let most = if client.line.is_some() {
@@ -132,7 +142,11 @@ impl Client {
                 }
                 Err(TryRecvError::Empty) => return,
                 Ok(command) => {
-                    if self.is_over {
+                    if let Some(why) = self.over.clone() {
+                        // What has no effect any more is not taken in silence.
+                        if !command.is_setting() {
+                            self.say(true, self.out_of_reach(&why));
+                        }
                         continue;
                     }
                     match self.order(command) {
@@ -145,92 +159,6 @@ impl Client {
         }
     }
 
-    fn request(&mut self, request: Request) {
-        self.number += 1;
-        let bytes = wire::encode(&ToServer::Request(self.number, request));
-        if let Some(line) = &mut self.line
-            && let Err(lost) = line.send(bytes.clone())
-        {
-            self.lose(&lost);
-        }
-        self.unheard.push_back((self.number, bytes));
-    }
-
-    fn order(&mut self, command: Command) -> Result<Option<Order>, String> {
-        Ok(Some(match command {
-            Command::Load(scenario) => {
-                // A film of the run ends with it.
-                self.each = None;
-                Order::Load(self.scene(&scenario)?)
-            }
-            Command::Update(scenario) => Order::Update(self.scene(&scenario)?),
-            Command::Compare(Some(scenario)) => Order::Compare(Some(self.scene(&scenario)?)),
-            Command::Compare(None) => Order::Compare(None),
-            Command::Play => Order::Play,
-            Command::Pause => Order::Pause,
-            Command::Step(steps) => Order::Step(steps),
-            Command::Reset => Order::Reset,
-            Command::Snapshot => Order::Snapshot,
-            Command::Restore => Order::Restore,
-            Command::Reverse => Order::Reverse,
-            Command::BackToTurn => Order::BackToTurn,
-            Command::StepsPerFrame(steps) => Order::StepsPerFrame(steps),
-            Command::Rest(rests) => Order::Rest(rests),
-            Command::View(request) => Order::View(request),
-            Command::Volume(request) => Order::Volume(request),
-            Command::StateMeasures(wanted) => Order::StateMeasures(wanted),
-            Command::Run(job) => {
-                let (id, errand) = self.errand(&job)?;
-                let product = errand.maker.product.clone();
-                self.errands.insert(id, errand);
-                Order::Make(id, product)
-            }
-            Command::EachPicture(Some(job)) => {
-                let (id, errand) = self.errand(&job)?;
-                let product = errand.maker.product.clone();
-                self.each = Some((id, errand));
-                Order::MakeEach(Some((id, product)))
-            }
-            Command::EachPicture(None) => {
-                self.each = None;
-                Order::MakeEach(None)
-            }
-            Command::Quit => return Ok(None),
-        }))
-    }
-
-    fn errand(&mut self, job: &Job) -> Result<(u64, Arc<Errand>), String> {
-        let errand = job.of_kind::<Errand>();
-        let errand = errand.ok_or("this cannot be done with a run on another machine")?;
-        self.next_job += 1;
-        Ok((self.next_job, errand))
-    }
-
-    /// The number of a scene; one that has none is sent.
-    fn scene(&mut self, scenario: &Arc<Scenario>) -> Result<u64, String> {
-        let known = self.scenes.iter().find_map(|(id, own)| match id {
-            SceneId::Window(id) if Arc::ptr_eq(own, scenario) => Some(*id),
-            _ => None,
-        });
-        if let Some(id) = known {
-            return Ok(id);
-        }
-        let (text, files) = scenes::pack(scenario, &mut self.names)?;
-        for (path, name) in files {
-            let mut sending = Sending::default();
-            let added = sending.add(&path, name, false);
-            added.map_err(|error| format!("{} cannot be sent: {error}", path.display()))?;
-            while let Some(piece) = sending.next() {
-                self.request(Request::Piece(piece));
-            }
-        }
-        self.next_scene += 1;
-        let id = self.next_scene;
-        self.request(Request::Scene(SceneMessage { id, text }));
-        self.scenes.push((SceneId::Window(id), Arc::clone(scenario)));
-        Ok(id)
-    }
-
     /// Reads what came, and says what was taken.
     fn turn(&mut self) -> Result<(), Lost> {
         loop {
@@ -239,19 +167,16 @@ impl Client {
             let message = wire::decode(&bytes).ok_or_else(Lost::damaged)?;
             self.hear(message)?;
         }
-        // A window that has not drawn the last frame gets no other.
-        let taken = if self.end.frames.consumed() {
-            self.came
-        } else {
-            self.told.0
-        };
+        // A window that does not draw, since it is hidden, gets no more frames.
+        if self.end.frames.consumed() {
+            self.came.drawn = self.came.frame;
+        }
         let now = Instant::now();
-        let told = (taken, self.pieces);
         let pulse = now.duration_since(self.pulse) > PULSE;
         let Some(line) = &mut self.line else { return Ok(()) };
-        if told != self.told {
-            self.told = told;
-            line.send(wire::encode(&ToServer::Taken(told.0, told.1)))?;
+        if self.came != self.told {
+            self.told = self.came;
+            line.send(wire::encode(&ToServer::Came(self.came)))?;
         }
         if pulse {
             self.pulse = now;
@@ -261,8 +186,8 @@ impl Client {
         let took = now.duration_since(self.rate.0).as_secs_f64();
         if took > 1.0 {
             #[expect(clippy::cast_precision_loss, reason = "a rate, for displays")]
-            let rate = (line.received - self.rate.1) as f64 / took;
-            self.rate = (now, line.received);
+            let rate = (line.received() - self.rate.1) as f64 / took;
+            self.rate = (now, line.received());
             self.link.set(LinkState::Connected(rate));
         }
         line.rearm()
@@ -286,7 +211,7 @@ impl Client {
                 (self.end.wake)();
             }
             ToWindow::Piece(piece) => {
-                self.pieces += piece.bytes.len() as u64;
+                self.came.pieces += piece.bytes.len() as u64;
                 let taken = self.store.take(&piece);
                 taken.map_err(|error| Lost(format!("a file cannot be kept: {error}")))?;
             }
@@ -301,18 +226,18 @@ impl Client {
                 self.line = None;
                 self.finish(&why);
             }
-            ToWindow::Frame(message) => {
+            ToWindow::Frame(number, message) => {
                 let scenario = match message.scene {
                     None => None,
                     Some(id) => {
                         let found = self.scenes.iter().position(|(known, _)| *known == id);
                         let place = found.ok_or_else(Lost::damaged)?;
                         let scenario = Arc::clone(&self.scenes[place].1);
-                        self.scenes.retain(|(known, _)| !is_before(*known, id));
+                        self.scenes.retain(|(known, _)| !known.is_past(id));
                         Some(scenario)
                     }
                 };
-                self.came = message.serial;
+                self.came.frame = number;
                 message.apply(&mut self.frame, scenario).ok_or_else(Lost::damaged)?;
                 let told = self.frame.notice.take();
                 if let Some(notice) = told.filter(|notice| notice.serial != self.noticed) {
@@ -325,44 +250,6 @@ impl Client {
         Ok(())
     }
 
-    /// What came of work that was asked for.
-    fn take(&mut self, job: u64, result: Result<(Option<String>, String), String>) {
-        let each = self
-            .each
-            .as_ref()
-            .filter(|(id, _)| *id == job)
-            .map(|(_, errand)| Arc::clone(errand));
-        let errand = each.clone().or_else(|| self.errands.remove(&job));
-        let (name, done) = match result {
-            Err(text) => (None, Err(text)),
-            Ok((name, told)) => {
-                let path = name.as_deref().and_then(|name| self.store.path(name));
-                let done = match (errand, path) {
-                    // What was given up meanwhile.
-                    (None, _) => Ok(String::new()),
-                    (Some(errand), path) => errand.deliver(&path.unwrap_or_default(), &told),
-                };
-                (name, done)
-            }
-        };
-        if let Some(name) = name {
-            // It was delivered, or nobody wants it; the folder goes with what is left.
-            let _ = std::fs::remove_file(self.store.folder().join(&name));
-            self.store.forget(&name);
-        }
-        match done {
-            Ok(text) if text.is_empty() => {}
-            Ok(text) => self.say(false, text),
-            Err(text) => {
-                if each.is_some() {
-                    self.each = None;
-                    self.request(Request::Command(Order::MakeEach(None)));
-                }
-                self.say(true, text);
-            }
-        }
-    }
-
     fn note(&mut self, is_error: bool, text: &str) {
         let serial = self.notice.as_ref().map_or(0, |notice| notice.serial) + 1;
         self.notice = Some(Notice {
@@ -372,7 +259,7 @@ impl Client {
         });
     }
 
-    fn say(&mut self, is_error: bool, text: impl AsRef<str>) {
+    pub(super) fn say(&mut self, is_error: bool, text: impl AsRef<str>) {
         self.note(is_error, text.as_ref());
         self.publish();
     }
@@ -385,7 +272,7 @@ impl Client {
     }
 
     /// The link is gone; what was asked for and not heard waits.
-    fn lose(&mut self, lost: &Lost) {
+    pub(super) fn lose(&mut self, lost: &Lost) {
         if self.line.take().is_none() {
             return;
         }
@@ -414,31 +301,29 @@ impl Client {
 
     /// It will not come back.
     fn finish(&mut self, why: &str) {
-        self.is_over = true;
+        self.over = Some(why.to_owned());
         self.each = None;
         self.errands.clear();
         self.end.watched.show(None);
         self.link.set(LinkState::Ended(why.to_owned()));
-        self.say(
-            true,
-            format!(
-                "The run on {} is out of reach: {why}. The scene is kept here: save it, or connect anew with `ripplon connect`.",
-                self.link.host
-            ),
-        );
+        self.say(true, self.out_of_reach(why));
+    }
+
+    fn out_of_reach(&self, why: &str) -> String {
+        format!(
+            "The run on {} is out of reach: {why}. The scene is kept here: save it, run it on this machine (menu Run), or connect anew (menu File).",
+            self.link.host
+        )
     }
 
     fn connect_again(&mut self) {
         match self.door.enter(self.hello) {
-            Ok((_, welcome)) if welcome.session != self.hello.session => {
-                self.finish("another server answers at its address, whose run is another one");
-            }
             Ok((line, welcome)) => {
                 self.line = Some(line);
                 let now = Instant::now();
                 self.rate = (now, 0);
-                self.told = (0, 0);
-                self.pieces = 0;
+                self.came = Came::default();
+                self.told = Came::default();
                 self.link.set(LinkState::Connected(0.0));
                 self.unheard.retain(|(number, _)| *number > welcome.heard);
                 let rest: Vec<Vec<u8>> = self.unheard.iter().map(|(_, bytes)| bytes.clone()).collect();
@@ -451,14 +336,13 @@ impl Client {
                 }
                 self.say(false, format!("Connected to {} again", self.link.host));
             }
-            Err(error) => {
-                let is_final = matches!(
-                    error,
-                    super::ConnectError::WrongToken(_) | super::ConnectError::OtherVersion { .. }
-                );
-                if is_final {
-                    self.finish("another server answers at its address");
-                }
+            Err(ConnectError::Elsewhere(_)) => {
+                self.finish("another window has connected to it, or it was started anew")
+            }
+            Err(ConnectError::WrongToken(_) | ConnectError::OtherVersion { .. }) => {
+                self.finish("another server answers at its address");
+            }
+            Err(_) => {
                 let pause = self.retry.1;
                 self.retry = (Instant::now() + pause, (pause * 2).min(RETRY[1]));
             }
@@ -483,13 +367,5 @@ impl Client {
                 Err(_) => return,
             }
         }
-    }
-}
-
-/// Whether a scene was numbered before another one by the same end: it is not shown again.
-fn is_before(id: SceneId, other: SceneId) -> bool {
-    match (id, other) {
-        (SceneId::Server(id), SceneId::Server(other)) | (SceneId::Window(id), SceneId::Window(other)) => id < other,
-        _ => false,
     }
 }

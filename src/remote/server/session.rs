@@ -1,22 +1,18 @@
 //! One window's connection: what it asks for goes to the worker, what the worker shows goes to it.
 
-use super::Memory;
-use crate::engine::{Command, Engine, Frame, Job, Status, Task, Work, Worker};
-use crate::export::errand::{Maker, Product};
+use super::orders::{Made, obey};
+use super::{Memory, Workshop};
+use crate::engine::{Frame, Status, Task, Worker};
 use crate::remote::files::{Sending, name_on_the_way};
 use crate::remote::frame::{self, FrameMessage, SceneId};
 use crate::remote::quality::Quality;
 use crate::remote::scenes;
 use crate::remote::socket::{Line, Lost, PULSE};
-use crate::remote::wire::{self, Order, Request, SceneMessage, ToServer, ToWindow};
+use crate::remote::wire::{self, Request, SceneMessage, ToServer, ToWindow};
 use crate::scene::Scenario;
-use crate::solver::{ImageRequest, VolumeRequest};
-use crossbeam_channel::{Receiver, Sender};
-use polling::Poller;
 use std::collections::VecDeque;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// From look to look at a long task.
@@ -25,20 +21,14 @@ const TASK: Duration = Duration::from_millis(250);
 /// A run that stands for as long gets its picture exact.
 const STILL: Duration = Duration::from_millis(250);
 
+/// Messages that are heard in a turn: what is to be shown has its turn too.
+const MOST_HEARD: usize = 256;
+
 /// Bytes of files that may be under way, whatever the link: at least, and at most.
 const FILES: [f64; 2] = [96e3, 4e6];
 
 /// Seconds that a frame may have to wait for pieces of files before it.
 const BEFORE: f64 = 0.15;
-
-/// Scenes of a window that are kept though later ones are shown.
-const KEPT: u64 = 16;
-
-/// What came of work that a window asked for: its number, and the file and what there is to tell.
-pub struct Made {
-    job: u64,
-    result: Result<(Option<PathBuf>, String), String>,
-}
 
 /// What waits to be sent, in order.
 enum Out {
@@ -47,14 +37,13 @@ enum Out {
 }
 
 /// A connection.
-pub struct Session {
+pub(super) struct Session {
     line: Line,
-    poller: Arc<Poller>,
-    folder: PathBuf,
     quality: Quality,
-    /// The frame that was sent last; what the window knows.
+    /// The frame that was sent last, what the window knows, and its number in this connection.
     sent: Option<Frame>,
     sent_scene: Option<SceneId>,
+    number: u64,
     coarse: Option<Instant>,
     outgoing: VecDeque<Out>,
     sending: Sending,
@@ -64,22 +53,22 @@ pub struct Session {
     /// The scene that is on its way, which frames wait for.
     promised: bool,
     heard_told: u64,
-    request: Option<ImageRequest>,
-    volume: Option<VolumeRequest>,
+    /// By how much fewer texels are asked for; 0 = nothing was asked for yet.
     shrink: usize,
     task: (Option<Task>, Instant),
     pulse: Instant,
+    /// Something is left that nothing will wake for.
+    goes_on: bool,
 }
 
 impl Session {
-    pub(super) fn new(line: Line, folder: &Path, poller: &Arc<Poller>) -> Self {
+    pub(super) fn new(line: Line, round_trip: Duration) -> Self {
         Self {
             line,
-            poller: Arc::clone(poller),
-            folder: folder.to_owned(),
-            quality: Quality::default(),
+            quality: Quality::new(round_trip),
             sent: None,
             sent_scene: None,
+            number: 0,
             coarse: None,
             outgoing: VecDeque::new(),
             sending: Sending::default(),
@@ -87,17 +76,22 @@ impl Session {
             taken_pieces: 0,
             promised: false,
             heard_told: u64::MAX,
-            request: None,
-            volume: None,
-            shrink: 1,
+            shrink: 0,
             task: (None, Instant::now()),
             pulse: Instant::now(),
+            goes_on: false,
         }
     }
 
     /// How long nothing has to be done unless something comes.
     pub(super) fn patience(&self) -> Duration {
-        if self.coarse.is_some() { STILL / 4 } else { PULSE }
+        if self.goes_on {
+            Duration::ZERO
+        } else if self.coarse.is_some() {
+            STILL / 4
+        } else {
+            PULSE
+        }
     }
 
     /// Says why it ends.
@@ -113,22 +107,27 @@ impl Session {
         self.sending.clear();
     }
 
-    /// Hears, and sends what there is room for.
-    pub(super) fn turn(
-        &mut self,
-        worker: &mut Worker,
-        memory: &mut Memory,
-        made: &(Sender<Made>, Receiver<Made>),
-    ) -> Result<(), Lost> {
-        while let Some(bytes) = self.line.read()? {
+    /// Hears, and sends what there is room for. It waits for nothing.
+    pub(super) fn turn(&mut self, worker: &mut Worker, memory: &mut Memory, workshop: &Workshop) -> Result<(), Lost> {
+        if self.shrink == 0 {
+            // What this window asked for before its link was lost.
+            self.shrink = 1;
+            memory.look.ask(1, worker);
+        }
+        self.goes_on = false;
+        for heard in 0.. {
+            if heard == MOST_HEARD {
+                self.goes_on = true;
+                break;
+            }
+            let Some(bytes) = self.line.read()? else { break };
             let message = wire::decode(&bytes).ok_or_else(Lost::damaged)?;
-            self.hear(message, worker, memory, &made.0)?;
+            self.hear(message, worker, memory, workshop)?;
         }
         self.line.flush()?;
-        if self.outgoing.is_empty()
-            && let Ok(made) = made.1.try_recv()
-        {
-            self.queue_made(made);
+        if self.outgoing.is_empty() {
+            let made = workshop.made.1.try_recv().or_else(|_| workshop.filmed.1.try_recv());
+            made.into_iter().for_each(|made| self.queue_made(made, memory.window));
         }
         self.tell(worker, memory)?;
         self.show(worker, memory)?;
@@ -141,111 +140,54 @@ impl Session {
         message: ToServer,
         worker: &mut Worker,
         memory: &mut Memory,
-        made: &Sender<Made>,
+        workshop: &Workshop,
     ) -> Result<(), Lost> {
-        match message {
-            ToServer::Alive => {}
-            ToServer::Taken(serial, pieces) => {
-                self.quality.taken(serial, Instant::now());
-                self.taken_pieces = pieces;
+        let (number, request) = match message {
+            ToServer::Alive => return Ok(()),
+            ToServer::Came(came) => {
+                self.quality.arrived(came.frame, Instant::now());
+                self.quality.drawn(came.drawn);
+                self.taken_pieces = came.pieces;
+                return Ok(());
             }
-            ToServer::Request(number, request) => {
-                // What was sent again after a link that was lost.
-                if number <= memory.heard {
-                    return Ok(());
-                }
-                if number != memory.heard + 1 {
-                    return Err(Lost::damaged());
-                }
-                memory.heard = number;
-                match request {
-                    Request::Piece(piece) => {
-                        let taken = memory.store.take(&piece);
-                        taken.map_err(|error| Lost(format!("a file of a scene cannot be kept: {error}")))?;
-                    }
-                    Request::Scene(scene) => {
-                        let opened = scenes::unpack(&scene.text, &memory.store).map(|(_, scenario)| scenario);
-                        memory.known.push((SceneId::Window(scene.id), opened));
-                    }
-                    Request::Command(order) => self.obey(order, worker, memory, made),
+            ToServer::Request(number, request) => (number, request),
+        };
+        // What was sent again after a link that was lost.
+        if number <= memory.heard {
+            return Ok(());
+        }
+        if number != memory.heard + 1 {
+            return Err(Lost::damaged());
+        }
+        memory.heard = number;
+        match request {
+            Request::Piece(piece) => {
+                let taken = memory.store.take(&piece);
+                taken.map_err(|error| Lost(format!("a file of a scene cannot be kept: {error}")))?;
+            }
+            Request::Scene(scene) => {
+                let opened = scenes::unpack(&scene.text, &memory.store).map(|(_, scenario)| scenario);
+                memory.known.push((SceneId::Window(scene.id), opened));
+            }
+            Request::Command(order) => {
+                if let Err(text) = obey(order, self.shrink, worker, memory, workshop) {
+                    // No job has this number.
+                    self.say(ToWindow::Made(0, Err(text)));
                 }
             }
         }
         Ok(())
     }
 
-    /// The scene of a window's number; what is wrong with it is told.
-    fn scene(&mut self, id: u64, memory: &Memory) -> Option<Arc<Scenario>> {
-        let found = memory.known.iter().find(|(known, _)| *known == SceneId::Window(id));
-        let reason = match found {
-            Some((_, Ok(scenario))) => return Some(Arc::clone(scenario)),
-            Some((_, Err(reason))) => reason.as_str(),
-            None => "it is not known there any more; edit it again",
-        };
-        let text = format!("The machine of the run cannot take this scene: {reason}");
-        self.say(ToWindow::Made(0, Err(text)));
-        None
-    }
-
     fn say(&mut self, message: ToWindow) {
         self.outgoing.push_back(Out::Message(Box::new(message)));
     }
 
-    fn obey(&mut self, order: Order, worker: &mut Worker, memory: &mut Memory, made: &Sender<Made>) {
-        let command = match order {
-            Order::Load(id) => match self.scene(id, memory) {
-                Some(scenario) => Command::Load(scenario),
-                None => return,
-            },
-            Order::Update(id) => match self.scene(id, memory) {
-                Some(scenario) => Command::Update(scenario),
-                None => return,
-            },
-            Order::Compare(Some(id)) => match self.scene(id, memory) {
-                Some(scenario) => Command::Compare(Some(scenario)),
-                None => return,
-            },
-            Order::Compare(None) => Command::Compare(None),
-            Order::Play => Command::Play,
-            Order::Pause => Command::Pause,
-            Order::Step(steps) => Command::Step(steps),
-            Order::Reset => Command::Reset,
-            Order::Snapshot => Command::Snapshot,
-            Order::Restore => Command::Restore,
-            Order::Reverse => Command::Reverse,
-            Order::BackToTurn => Command::BackToTurn,
-            Order::StepsPerFrame(steps) => Command::StepsPerFrame(steps),
-            Order::Rest(rests) => Command::Rest(rests),
-            Order::StateMeasures(wanted) => Command::StateMeasures(wanted),
-            Order::View(request) => {
-                self.request = Some(request.clone());
-                Command::View(smaller(&request, self.shrink))
-            }
-            Order::Volume(request) => {
-                self.volume = request.map(|request| VolumeRequest {
-                    most: request.most.min(MOST_TEXELS),
-                    ..request
-                });
-                Command::Volume(self.volume.map(|request| coarser(request, self.shrink)))
-            }
-            Order::Make(job, product) => Command::Run(self.job(job, product, made)),
-            Order::MakeEach(job) => Command::EachPicture(job.map(|(job, product)| self.job(job, product, made))),
-        };
-        worker.send(command);
-    }
-
-    fn job(&self, job: u64, product: Product, made: &Sender<Made>) -> Job {
-        Job::of(Ordered {
-            job,
-            maker: Maker::new(product),
-            folder: self.folder.clone(),
-            made: made.clone(),
-            poller: Arc::clone(&self.poller),
-            count: AtomicU64::new(0),
-        })
-    }
-
-    fn queue_made(&mut self, made: Made) {
+    fn queue_made(&mut self, made: Made, window: u64) {
+        if made.window != window {
+            made.discard();
+            return;
+        }
         let result = made.result.map(|(file, told)| {
             let name = file.map(|path| {
                 let name = name_on_the_way(0, &path);
@@ -259,6 +201,10 @@ impl Session {
 
     /// What was heard, how far a task is, that the server is there.
     fn tell(&mut self, worker: &Worker, memory: &Memory) -> Result<(), Lost> {
+        // What a window does not take is not piled up.
+        if !self.line.is_flushed() {
+            return Ok(());
+        }
         if self.heard_told != memory.heard {
             self.heard_told = memory.heard;
             self.line.send(wire::encode(&ToWindow::Heard(memory.heard)))?;
@@ -278,7 +224,7 @@ impl Session {
         Ok(())
     }
 
-    /// Sends the latest frame, if the window has taken those before it.
+    /// Sends the latest frame, if the window has drawn those before it.
     fn show(&mut self, worker: &mut Worker, memory: &mut Memory) -> Result<(), Lost> {
         if !self.quality.has_room() || !self.line.is_flushed() || self.promised {
             return Ok(());
@@ -290,7 +236,7 @@ impl Session {
         }
         // Before there is a scene there is nothing to show.
         let Some(scenario) = &frame.scenario else { return Ok(()) };
-        let Some(scene) = self.number(scenario, memory) else {
+        let Some(scene) = self.scene(scenario, memory)? else {
             return Ok(());
         };
         let frame = frame.clone();
@@ -304,23 +250,24 @@ impl Session {
         if picture.is_some() {
             self.coarse = message.is_coarse().then(Instant::now);
         }
-        let bytes = frame::bytes(ToWindow::Frame(Box::new(message)), picture.unwrap_or(0));
-        self.quality.sent(frame.serial, bytes.len(), picture, Instant::now());
-        self.line.send(bytes)?;
+        self.send_frame(message, picture.unwrap_or(0), picture)?;
         self.sent = Some(frame);
         self.sent_scene = scene;
         // A run that stands is shown as fine as was asked for.
         let shrink = if is_running { self.quality.shrink() } else { 1 };
         if shrink != self.shrink {
             self.shrink = shrink;
-            if let Some(request) = &self.request {
-                worker.send(Command::View(smaller(request, shrink)));
-            }
-            if let Some(request) = self.volume {
-                worker.send(Command::Volume(Some(coarser(request, shrink))));
-            }
+            memory.look.ask(shrink, worker);
         }
         Ok(())
+    }
+
+    /// `packed` bytes of it are compressed; `picture` is the length by which lengths are judged.
+    fn send_frame(&mut self, message: FrameMessage, packed: usize, picture: Option<usize>) -> Result<(), Lost> {
+        self.number += 1;
+        let bytes = frame::bytes(&ToWindow::Frame(self.number, Box::new(message)), packed);
+        self.quality.sent(self.number, bytes.len(), picture, Instant::now());
+        self.line.send(bytes)
     }
 
     /// The exact picture of a run that stands.
@@ -336,41 +283,36 @@ impl Session {
         }
         let mut message = FrameMessage::of(sent, Some(sent), self.sent_scene, self.quality.fineness());
         message.refine(sent);
-        let bytes = frame::bytes(ToWindow::Frame(Box::new(message)), usize::MAX / 4);
-        self.quality.sent(sent.serial, bytes.len(), None, Instant::now());
-        self.line.send(bytes)
+        let packed = message.picture_length().unwrap_or(0);
+        self.send_frame(message, packed, None)
     }
 
     /// The number under which the window knows a scene; one that it does not know is sent first.
-    fn number(&mut self, scenario: &Arc<Scenario>, memory: &mut Memory) -> Option<SceneId> {
+    fn scene(&mut self, scenario: &Arc<Scenario>, memory: &mut Memory) -> Result<Option<SceneId>, Lost> {
         let mut known = memory.known.iter();
         let is_it = |known: &Result<Arc<Scenario>, String>| known.as_ref().is_ok_and(|own| Arc::ptr_eq(own, scenario));
         if let Some(place) = known.position(|(_, own)| is_it(own)) {
             let id = memory.known[place].0;
-            // Those before it are not shown again; the latest of them may still be asked for.
-            let is_past = |other: &SceneId| match (*other, id) {
-                (SceneId::Window(other), SceneId::Window(own)) | (SceneId::Server(other), SceneId::Server(own)) => {
-                    other + KEPT < own
-                }
-                _ => false,
-            };
-            memory.known.retain(|(other, _)| !is_past(other));
-            return Some(id);
+            memory.known.retain(|(other, _)| !other.is_past(id));
+            return Ok(Some(id));
         }
         memory.next_scene += 1;
         let id = memory.next_scene;
-        match scenes::pack(scenario, &mut memory.names) {
-            Ok((text, paths)) => {
-                for (path, name) in paths {
-                    self.outgoing.push_back(Out::File(path, name, false));
-                }
-                self.say(ToWindow::Scene(SceneMessage { id, text }));
-                memory.known.push((SceneId::Server(id), Ok(Arc::clone(scenario))));
-                self.promised = true;
+        let (text, paths) = match scenes::pack(scenario, &mut memory.names) {
+            Ok(packed) => packed,
+            Err(reason) => {
+                // It would be no better the next time.
+                self.line.send(wire::encode(&ToWindow::End(reason.clone())))?;
+                return Err(Lost(reason));
             }
-            Err(text) => self.say(ToWindow::End(text)),
+        };
+        for (path, name) in paths {
+            self.outgoing.push_back(Out::File(path, name, false));
         }
-        None
+        self.say(ToWindow::Scene(SceneMessage { id, text }));
+        memory.known.push((SceneId::Server(id), Ok(Arc::clone(scenario))));
+        self.promised = true;
+        Ok(None)
     }
 
     /// Files and what waits behind them.
@@ -402,76 +344,12 @@ impl Session {
                 Some(Out::Message(message)) => {
                     if matches!(*message, ToWindow::Scene(_)) {
                         self.promised = false;
-                        let _ = self.poller.notify();
+                        self.goes_on = true;
                     }
                     self.line.send(wire::encode(&*message))?;
                 }
             }
         }
         Ok(())
-    }
-}
-
-/// Texels of a volume along its longest axis: more than any window asks for.
-const MOST_TEXELS: usize = 512;
-
-/// Texels of a picture along either axis.
-const MOST_PIXELS: usize = 8192;
-
-fn smaller(request: &ImageRequest, shrink: usize) -> ImageRequest {
-    ImageRequest {
-        max_size: request.max_size.map(|most| most.min(MOST_PIXELS).div_ceil(shrink)),
-        ..request.clone()
-    }
-}
-
-fn coarser(request: VolumeRequest, shrink: usize) -> VolumeRequest {
-    VolumeRequest {
-        most: request.most.div_ceil(shrink),
-        ..request
-    }
-}
-
-/// Work that a window asked for.
-struct Ordered {
-    job: u64,
-    maker: Maker,
-    folder: PathBuf,
-    made: Sender<Made>,
-    poller: Arc<Poller>,
-    count: AtomicU64,
-}
-
-impl Work for Ordered {
-    fn run(&self, engine: &mut Engine) -> Result<String, String> {
-        let count = self.count.fetch_add(1, Ordering::Relaxed);
-        let path = self
-            .folder
-            .join(format!("made-{}-{count}{}", self.job, ending(&self.maker.product)));
-        let result = self.maker.make(engine, &path);
-        let is_failed = result.is_err();
-        let made = Made {
-            job: self.job,
-            result: result.map(|told| (path.exists().then_some(path), told)),
-        };
-        let sent = self.made.send(made);
-        let _ = self.poller.notify();
-        match sent {
-            Ok(()) if !is_failed => Ok(String::new()),
-            // Told to the window by its number; here it ends what is done again and again.
-            _ => Err(String::new()),
-        }
-    }
-}
-
-/// How the name of its file ends: some are told by it what they hold.
-fn ending(product: &Product) -> &'static str {
-    match product {
-        Product::Field => ".npy",
-        Product::Records => ".csv",
-        Product::Checkpoint => ".ripplon",
-        Product::Sound { .. } => ".wav",
-        Product::Picture { .. } | Product::FilmPicture { .. } => ".png",
-        Product::Position { .. } => "",
     }
 }
