@@ -75,6 +75,7 @@ impl App {
                 self.ask(Ask::Save);
             }
             Action::ScenesFolder => self.ask(Ask::Folder),
+            Action::Connect => self.connect.open(),
             Action::CopyLink => self.copy_link(ctx),
             Action::ExportPicture => self.ask(Ask::Picture),
             Action::ExportFilm => self.film_dialogue.open(self.worker.last_frame()),
@@ -190,6 +191,7 @@ impl App {
             Action::Smaller => self.resize(ctx, 1.0 / 1.1),
             Action::NormalSize => self.resize(ctx, 1.0 / self.settings.zoom),
             Action::Sweep => self.sweep.toggle(),
+            Action::RunHere => self.run_here(ctx),
             Action::MeasurePosition => self.measure_position(),
             Action::Levels => self.levels.toggle(),
             Action::Room => self.room.toggle(),

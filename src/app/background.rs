@@ -1,5 +1,6 @@
 //! Work that must not hold up the window: checking scenes, reading and writing files, dialogues, the medium's picture.
 
+use super::connect::Connected;
 use super::medium_view::medium;
 use super::scene_library::OwnScene;
 use super::system;
@@ -174,6 +175,8 @@ pub enum Outcome {
     Taken(Ask, PathBuf),
     /// A file that can become a part of the scene was dropped.
     Dropped(Dropped),
+    /// There is a link to a run on another machine, or none.
+    Connected(Result<Box<Connected>, String>),
     /// Something failed.
     Failed(String, String),
 }
@@ -312,6 +315,15 @@ impl Errands {
         self.spawn(move || {
             let read = solver::read_scene_text(&text, path.as_deref(), &settings);
             Some(Outcome::Varied(read.map(|(file, _)| Box::new(file))))
+        });
+    }
+
+    /// Connects to a run on another machine.
+    pub fn connect(&self, address: String, token: String) {
+        let wake = self.reporter.ctx.clone();
+        self.spawn(move || {
+            let connected = system::connect(&address, &token, move || wake.request_repaint());
+            Some(Outcome::Connected(connected.map(Box::new)))
         });
     }
 

@@ -17,6 +17,8 @@ pub enum Action {
     SaveAs,
     /// Where the user's own scenes lie.
     ScenesFolder,
+    /// The window of a run on another machine.
+    Connect,
     /// Copies a link to the scene.
     CopyLink,
     /// Writes the picture.
@@ -73,6 +75,8 @@ pub enum Action {
     Later,
     /// A run rests at the end of its scene, or does not.
     Rest,
+    /// From another machine back to this one.
+    RunHere,
     /// Finds the particle somewhere.
     MeasurePosition,
     /// One run for each of several values.
@@ -212,6 +216,7 @@ pub const ACTIONS: &[Entry] = &[
     entry(Action::Save, Menu::File, "Save scene", Icon::Save, &[key(CTRL, Key::S)], "Writes the scene file with all edits."),
     entry(Action::SaveAs, Menu::File, "Save scene as…", Icon::Save, &[key(CTRL_SHIFT, Key::S)], "Writes the scene to another file."),
     entry(Action::ScenesFolder, Menu::File, "Folder of your scenes…", Icon::FolderOpen, &[], "The scene files in this folder stand in the gallery."),
+    entry(Action::Connect, Menu::File, "Connect…", Icon::Link, &[], "Becomes the window of a run that `ripplon serve` has on another machine; it goes on there when the window is closed."),
     entry(Action::CopyLink, Menu::File, "Copy link", Icon::Link, &[], "Copies an address that opens this page with the scene as it is, to be sent or put into a course."),
     entry(Action::ExportPicture, Menu::File, "Export picture…", Icon::Image, &[key(CTRL, Key::E)], "Writes the field as PNG without the panels, whole pixels a site. Export film makes one of any size."),
     entry(Action::ExportFilm, Menu::File, "Export film…", Icon::Film, &[key(CTRL_SHIFT, Key::E)], "A film (MP4, GIF, animated PNG, numbered PNGs) or a picture at any size, of the scene from its start or of the run."),
@@ -240,6 +245,7 @@ pub const ACTIONS: &[Entry] = &[
     entry(Action::Earlier, Menu::Run, "Earlier picture", Icon::SkipBack, &[key(NONE, Key::OpenBracket)], "Looks back through the pictures of the last seconds; the run pauses and keeps its state."),
     entry(Action::Later, Menu::Run, "Later picture", Icon::SkipForward, &[key(NONE, Key::CloseBracket)], "Looks forward again, up to the present."),
     entry(Action::Rest, Menu::Run, "Rest at the end", Icon::Flag, &[], "A run pauses where its lesson is over: at the focus of a mirror, else at the scene's end. Play goes on from there. Again to turn it off."),
+    entry(Action::RunHere, Menu::Run, "Run on this machine", Icon::ArrowLeftToLine, &[], "Lets go of the run on another machine, which goes on there, and starts the scene here from t = 0."),
     entry(Action::MeasurePosition, Menu::Run, "Measure the position", Icon::Crosshair, &[key(NONE, Key::X)], "Finds the particle somewhere, by Born's rule, to within a hundredth of the grid; what runs on is what the measurement left of the wave."),
     entry(Action::Sweep, Menu::Run, "Sweep…", Icon::ChartScatter, &[], "Runs the scene once for each of several values, and plots what is measured beside the theory."),
     entry(Action::Levels, Menu::Run, "Levels…", Icon::ListOrdered, &[], "Finds the energies and standing states of a quantum scene; a click makes one the state at t = 0."),

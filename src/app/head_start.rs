@@ -2,6 +2,7 @@
 //! up.
 
 use super::background::{self, Opened};
+use super::connect::Connected;
 use super::{AppOptions, FIRST_PRESET, system};
 use crate::engine::Worker;
 use crate::platform::Instant;
@@ -59,17 +60,17 @@ impl HeadStart {
         Self::with(None, started)
     }
 
-    /// With a worker that has a scene already, on another machine; `connect` is given what wakes the window.
+    /// With a run on another machine; `connect` is given what wakes the window.
     ///
     /// # Errors
     /// What `connect` says.
     pub fn connected<E>(
         started: Instant,
-        connect: impl FnOnce(Box<dyn Fn() + Send + Sync>) -> Result<(Worker, Opened), E>,
+        connect: impl FnOnce(Box<dyn Fn() + Send + Sync>) -> Result<Connected, E>,
     ) -> Result<Self, E> {
         let wake = Wake::default();
         let own = wake.clone();
-        let (worker, opened) = connect(Box::new(move || own.call()))?;
+        let Connected { worker, opened } = connect(Box::new(move || own.call()))?;
         Ok(Self {
             started,
             worker,

@@ -7,6 +7,7 @@ use lucide_icons::Icon;
 
 /// What the menus must know to grey out what cannot be done.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts, each with its meaning")]
 pub struct Can {
     /// There is an edit to take back.
     pub undo: bool,
@@ -18,6 +19,8 @@ pub struct Can {
     pub turned: bool,
     /// A scene runs.
     pub run: bool,
+    /// It runs on another machine.
+    pub elsewhere: bool,
 }
 
 impl Can {
@@ -29,6 +32,7 @@ impl Can {
             Action::Redo => self.redo,
             Action::Restore => self.restore && self.run,
             Action::BackToTurn => self.turned && self.run,
+            Action::RunHere => self.elsewhere,
             Action::PlayPause
             | Action::Step
             | Action::Reverse

@@ -20,6 +20,7 @@ pub mod carpet;
 pub mod checks_panel;
 pub mod command;
 pub mod compare;
+pub mod connect;
 pub mod demo;
 pub mod detectors_panel;
 pub mod dispersion_panel;
@@ -111,7 +112,7 @@ pub mod window;
 pub use head_start::HeadStart;
 pub use system::run;
 #[cfg(not(target_family = "wasm"))]
-pub use system::{remote_folder, run_from};
+pub use system::{connect_with, run_from};
 pub use window::App;
 
 /// The preset that the first start shows, playing.

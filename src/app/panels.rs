@@ -41,6 +41,7 @@ impl App {
             restore: self.worker.last_frame().has_snapshot,
             turned: (self.worker.last_frame().mirror.as_ref()).is_some_and(|mirror| mirror.status.turned),
             run: self.worker.last_frame().scenario.is_some(),
+            elsewhere: self.worker.link().is_some(),
         };
         let fill = theme::palette(ui).panel;
         let bar = |x, y| egui::Frame::new().fill(fill).inner_margin(Margin::symmetric(x, y));
@@ -367,9 +368,7 @@ impl App {
             help: self.help.is_open(),
             steps: frame.clock.steps,
         };
-        let held =
-            self.help.is_open() || self.palette.is_open() || self.prompt.is_open() || self.film_dialogue.is_open();
-        let held = held || ctx.text_edit_focused();
+        let held = self.is_asking() || ctx.text_edit_focused();
         let began = std::mem::take(&mut self.starting);
         self.starting = began && !seen.runs;
         if let Some(tour) = self.tour.as_mut().filter(|_| began) {
@@ -426,6 +425,7 @@ impl App {
         if class {
             self.questions.show_result(ctx, self.worker.last_frame(), area);
         }
+        self.show_connection(ctx, wishes);
         self.show_riddle(ctx);
         self.show_tour(ctx);
         self.show_rest(ctx);

@@ -184,6 +184,7 @@ impl App {
                 let text = super::dropped::add(&mut self.document.draft, dropped);
                 self.notices.say(text);
             }
+            Outcome::Connected(result) => self.take_connection(ctx, result),
             Outcome::Failed(title, text) => self.notices.fault(title, vec![text]),
         }
     }

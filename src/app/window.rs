@@ -4,6 +4,7 @@ use super::background::Errands;
 use super::carpet::Carpet;
 use super::command::{self, Action};
 use super::compare::Comparison;
+use super::connect::ConnectDialogue;
 use super::demo::{Demo, Turn};
 use super::dispersion_panel::DispersionPanel;
 use super::document::Document;
@@ -35,7 +36,7 @@ use super::tools::Tool;
 use super::tour::Tour;
 use super::view_state::ViewState;
 use super::{AppOptions, dropped, theme};
-use crate::engine::{Command, Frame, Worker};
+use crate::engine::{Command, Frame, Link, Worker};
 use crate::platform::Instant;
 use crate::render::medium::MediumImage;
 use crate::scene::Scenario;
@@ -63,6 +64,7 @@ pub struct App {
     pub(super) recovery: Recovery,
     pub(super) palette: CommandPalette,
     pub(super) prompt: PathPrompt,
+    pub(super) connect: ConnectDialogue,
     pub(super) questions: Questions,
     pub(super) demo: Option<Demo>,
     pub(super) tour: Option<Tour>,
@@ -200,6 +202,7 @@ impl App {
             recovery: Recovery::new(recovery),
             palette: CommandPalette::default(),
             prompt: PathPrompt::default(),
+            connect: ConnectDialogue::default(),
             questions: Questions::default(),
             demo: None,
             // Whoever starts the program for the first time is shown the first steps.
@@ -434,6 +437,21 @@ impl App {
         self.bare
     }
 
+    /// Whether something is open that has the keys for itself.
+    pub(super) fn is_asking(&self) -> bool {
+        self.help.is_open()
+            || self.palette.is_open()
+            || self.prompt.is_open()
+            || self.film_dialogue.is_open()
+            || self.connect.is_open()
+    }
+
+    /// The link to the run, where that is on another machine.
+    #[must_use]
+    pub fn link(&self) -> Option<&Link> {
+        self.worker.link()
+    }
+
     /// Reads a preset or a file in the background and starts it.
     pub fn open(&self, scene: &str) {
         self.background.open(scene.to_owned(), Vec::new());
@@ -449,7 +467,7 @@ impl eframe::App for App {
         }
         let mut wishes = Wishes::default();
         self.collect(&ctx);
-        if !self.help.is_open() && !self.palette.is_open() && !self.prompt.is_open() && !self.film_dialogue.is_open() {
+        if !self.is_asking() {
             if self.demo.is_some()
                 && let Some(turn) = Demo::pressed(&ctx)
             {

@@ -87,7 +87,6 @@ pub(super) fn serve(args: &ServeArgs) -> anyhow::Result<()> {
 
 #[cfg(feature = "gui")]
 pub(super) fn connect(args: &ConnectArgs) -> anyhow::Result<()> {
-    use crate::app::background::Opened;
     use crate::app::{AppOptions, HeadStart};
     use crate::platform::Instant;
     use crate::remote::ConnectError;
@@ -98,16 +97,8 @@ pub(super) fn connect(args: &ConnectArgs) -> anyhow::Result<()> {
         ))
     })?;
     super::display::probe()?;
-    let folder = crate::app::remote_folder();
     let head_start = HeadStart::connected(Instant::now(), |wake| {
-        let remote = crate::remote::connect(&args.address, token, &folder, wake)?;
-        let opened = Opened {
-            file: remote.file,
-            scenario: remote.scenario,
-            path: None,
-            preset: None,
-        };
-        Ok((remote.worker, opened))
+        crate::app::connect_with(&args.address, token, wake)
     });
     let head_start = head_start.map_err(|error: ConnectError| match error {
         ConnectError::WrongToken(_) => anyhow::Error::from(InputError(error.to_string())),

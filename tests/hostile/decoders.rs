@@ -3,12 +3,18 @@
 #[path = "../common/npy.rs"]
 mod npy;
 
-use ripplon::engine::{Checkpoint, Engine};
+use ripplon::engine::{Checkpoint, Engine, Frame, Notice};
 use ripplon::export::{About, Picture, png};
 use ripplon::physics::Expression;
 use ripplon::physics::expression::SPACE;
+use ripplon::remote::files::Store;
+use ripplon::remote::frame::{FrameMessage, SceneId};
+use ripplon::remote::picture::Fineness;
+use ripplon::remote::scenes;
+use ripplon::remote::wire::{self, Request, SceneMessage, ToServer, ToWindow};
 use ripplon::scene::Faults;
-use ripplon::solver;
+use ripplon::scene::scenario::Quantity;
+use ripplon::solver::{self, FieldImage};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -24,7 +30,7 @@ pub struct Decoder {
 }
 
 /// All of them.
-pub const DECODERS: [Decoder; 8] = [
+pub const DECODERS: [Decoder; 10] = [
     Decoder {
         name: "npy",
         prepare: |folder| {
@@ -94,6 +100,22 @@ pub const DECODERS: [Decoder; 8] = [
         },
         read: checkpoint,
     },
+    Decoder {
+        name: "to_server",
+        prepare: |_| {
+            let text = sound("");
+            wire::encode(&ToServer::Request(1, Request::Scene(SceneMessage { id: 1, text })))
+        },
+        read: to_server,
+    },
+    Decoder {
+        name: "to_window",
+        prepare: |_| {
+            let message = FrameMessage::of(&frame(), None, Some(SceneId::Window(1)), Fineness::Quick);
+            wire::encode_packed(&ToWindow::Frame(1, Box::new(message)))
+        },
+        read: to_window,
+    },
 ];
 
 /// What reading a scene file says; `Ok` where nothing is wrong.
@@ -138,6 +160,55 @@ fn checkpoint(folder: &Path, bytes: &[u8]) {
         right.extend(crc32fast::hash(&bytes[..end]).to_le_bytes());
         fs::write(&path, right).unwrap();
         let _ = Checkpoint::read(&path);
+    }
+}
+
+/// A message from a window, as a server takes it.
+fn to_server(folder: &Path, bytes: &[u8]) {
+    let mut store = Store::new(folder.to_owned());
+    match wire::decode(bytes) {
+        Some(ToServer::Request(_, Request::Scene(scene))) => drop(scenes::unpack(&scene.text, &store)),
+        Some(ToServer::Request(_, Request::Piece(piece))) => drop(store.take(&piece)),
+        _ => {}
+    }
+}
+
+/// A message from a server, as a window takes it.
+fn to_window(folder: &Path, bytes: &[u8]) {
+    let mut store = Store::new(folder.to_owned());
+    match wire::decode(bytes) {
+        Some(ToWindow::Frame(_, message)) => {
+            let mut shown = frame();
+            let scenario = shown.scenario.clone();
+            let _ = message.apply(&mut shown, scenario);
+        }
+        Some(ToWindow::Scene(scene)) => drop(scenes::unpack(&scene.text, &store)),
+        Some(ToWindow::Piece(piece)) => drop(store.take(&piece)),
+        _ => {}
+    }
+}
+
+/// A frame with a picture, numbers and words.
+fn frame() -> Frame {
+    let (_, scenario) = solver::read_scene_text(&sound(""), None, &[]).unwrap();
+    Frame {
+        serial: 3,
+        scenario: Some(Arc::new(scenario)),
+        image: FieldImage {
+            size: [8, 8],
+            reduction: 1,
+            value: (0..64u8).map(|n| f32::from(n) - 20.0).collect(),
+            quantity: Some(Quantity::Pressure),
+            ..FieldImage::default()
+        },
+        image_serial: 2,
+        detectors: vec![1.0, -2.0],
+        notice: Some(Notice {
+            serial: 1,
+            is_error: false,
+            text: "Written".into(),
+        }),
+        ..Frame::default()
     }
 }
 

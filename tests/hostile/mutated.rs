@@ -98,7 +98,18 @@ macro_rules! mutants_are_read {
     };
 }
 
-mutants_are_read!(npy, png, wav, scene_in_png, scene_in_mp4, toml, formula, checkpoint);
+mutants_are_read!(
+    npy,
+    png,
+    wav,
+    scene_in_png,
+    scene_in_mp4,
+    toml,
+    formula,
+    checkpoint,
+    to_server,
+    to_window
+);
 
 /// Inputs that took new paths through the decoders, kept by `tests/run fuzz`.
 #[test]

@@ -1,10 +1,13 @@
 //! Of a system with windows, files and other programs.
 
+use super::super::background::Opened;
 use super::super::background::{Ask, Outcome, Reporter};
 use super::super::command::Action;
+use super::super::connect::Connected;
 use super::super::document::Document;
 use super::super::{App, AppOptions, HeadStart};
 use crate::platform::{self, Instant};
+use crate::remote::{ConnectError, Remote, Token};
 use crate::render::adapter;
 use eframe::egui_wgpu::WgpuSetupCreateNew;
 use std::path::{Path, PathBuf};
@@ -89,9 +92,41 @@ pub fn usual_cache() -> Option<PathBuf> {
     Some(folders.cache_dir().join("covers"))
 }
 
+/// Connects to a run on another machine, and waits for its scene; `wake` is called after each frame.
+///
+/// # Errors
+/// What is wrong, and what to do.
+pub fn connect(address: &str, token: &str, wake: impl Fn() + Send + Sync + 'static) -> Result<Connected, String> {
+    let token = Token::read(token)?;
+    connect_with(address, token, wake).map_err(|error| error.to_string())
+}
+
+/// The same with a token that was read.
+///
+/// # Errors
+/// Why there is no connection.
+pub fn connect_with(
+    address: &str,
+    token: Token,
+    wake: impl Fn() + Send + Sync + 'static,
+) -> Result<Connected, ConnectError> {
+    let Remote { worker, file, scenario } = crate::remote::connect(address, token, &remote_folder(), wake)?;
+    let opened = Opened {
+        file,
+        scenario,
+        path: None,
+        preset: None,
+    };
+    Ok(Connected { worker, opened })
+}
+
+/// Runs are on this machine again.
+pub fn disconnect() {
+    crate::solver::run_elsewhere(None);
+}
+
 /// Where files lie that scenes on other machines name, for as long as those scenes are of interest.
-#[must_use]
-pub fn remote_folder() -> PathBuf {
+fn remote_folder() -> PathBuf {
     directories::ProjectDirs::from("", "", "ripplon")
         .map_or_else(std::env::temp_dir, |folders| folders.cache_dir().to_owned())
         .join("remote")

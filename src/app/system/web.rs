@@ -2,6 +2,7 @@
 
 use super::super::background::{Ask, Outcome, Reporter};
 use super::super::command::Action;
+use super::super::connect::Connected;
 use super::super::document::Document;
 use super::super::link::{self, Link};
 use super::super::{App, AppOptions, HeadStart};
@@ -167,13 +168,29 @@ fn words(error: &JsValue) -> String {
         .unwrap_or_else(|| format!("{error:?}"))
 }
 
+/// A page connects to nothing: its browser lets it reach the server that it came from alone.
+///
+/// # Errors
+/// Always.
+pub fn connect(_address: &str, _token: &str, _wake: impl Fn() + Send + Sync + 'static) -> Result<Connected, String> {
+    Err("a page cannot be the window of a run on another machine; install the program".to_owned())
+}
+
+/// There was no link.
+pub fn disconnect() {}
+
 /// Whether an action makes sense here. Sweeps, levels and room acoustics take seconds at a time, in which a page without threads would stand still.
 pub fn can(action: Action) -> bool {
     let long = matches!(action, Action::Sweep | Action::Levels | Action::Room);
     !long
         && !matches!(
             action,
-            Action::SaveAs | Action::ScenesFolder | Action::Projector | Action::Quit
+            Action::SaveAs
+                | Action::ScenesFolder
+                | Action::Connect
+                | Action::RunHere
+                | Action::Projector
+                | Action::Quit
         )
 }
 
