@@ -425,6 +425,8 @@ const WITHOUT_BOUND: &[(&str, &str)] = &[
     ("src/backend/simd/portable.rs", "as neon.rs"),
     ("src/backend/simd/wasm.rs", "as neon.rs"),
     ("src/cli/display.rs", "a library is opened"),
+    ("src/remote/server.rs", "a socket is put on the system's list"),
+    ("src/remote/socket.rs", "as server.rs"),
     (
         "tests/hostile/memory.rs",
         "calls are handed on to the system's allocator",

@@ -24,6 +24,9 @@ const LEAST: f32 = 96.0;
 const MEMORY: &str = "0000.00 MiB";
 const UNDER_POINTER: &str = "−0.000e−00 m";
 
+/// What the drift takes, with its widest name.
+const DRIFT_ROOM: f32 = 140.0;
+
 /// Shows the line.
 pub fn show(
     ui: &mut Ui,
@@ -79,16 +82,17 @@ pub fn show(
             let about = "Pictures per second that the solver delivers.";
             cell(ui, "", &text, "000 frames/s", about);
         }
-        if wide > 620.0 {
-            drift_cell(ui, frame);
-        }
-        let Some(report) = &frame.report else { return };
-        // The last of these cells gives its place to what is under the pointer where both have no room.
+        // The last of these cells give their place to what is under the pointer where both have no room.
         let gap = ui.spacing().item_spacing.x;
         let pointer: f32 = read_out
             .iter()
             .map(|(name, _)| gap + width(ui, name, UNDER_POINTER))
             .sum();
+        let crowded = link.is_some() && pointer + DRIFT_ROOM > ui.available_width();
+        if wide > 620.0 && !crowded {
+            drift_cell(ui, frame);
+        }
+        let Some(report) = &frame.report else { return };
         if wide > 740.0 && pointer + gap + width(ui, "", MEMORY) < ui.available_width() {
             let held = units::bytes(report.memory);
             let about = format!("Memory of the whole program; the solver holds {held} of it.");

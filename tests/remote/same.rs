@@ -236,8 +236,11 @@ fn films_come_picture_by_picture() {
     }
     // There may be one of t = 0 before them.
     until("the same last seven", || {
+        both.here.frame();
         both.there.worker.frame();
-        seen[1].extend(films[1].try_iter());
+        for (pictures, seen) in films.iter().zip(&mut seen) {
+            seen.extend(pictures.try_iter());
+        }
         let [own, other] = seen.each_ref().map(|seen| &seen[seen.len() - 7..]);
         let mut pairs = own.iter().zip(other);
         pairs.all(|(own, other)| own.rgb == other.rgb && own.width == other.width)
