@@ -145,6 +145,15 @@ impl ConnectDialogue {
 }
 
 impl App {
+    /// Shows the scene that the worker has at the start: one that runs on another machine is left as it is.
+    pub(super) fn show_first(&mut self, opened: Opened) {
+        if self.worker.link().is_some() {
+            self.show_as_it_runs(opened);
+        } else {
+            self.show(opened);
+        }
+    }
+
     /// Goes on with what came of an attempt to connect.
     pub(super) fn take_connection(&mut self, ctx: &egui::Context, result: Result<Box<Connected>, String>) {
         // Who has given up waiting does not want another scene any more.

@@ -241,11 +241,7 @@ impl App {
             settings,
         };
         if let Some(opened) = head_start.opened {
-            if app.worker.link().is_some() {
-                app.show_as_it_runs(opened);
-            } else {
-                app.show(opened);
-            }
+            app.show_first(opened);
         }
         if let Some(lecture) = options.lecture {
             app.tour = None;

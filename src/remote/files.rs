@@ -83,7 +83,7 @@ impl Sending {
     }
 
     /// The next piece. A file that became shorter while it was read is filled up with zeros: its reader says what is wrong with it.
-    pub fn next(&mut self) -> Option<Piece> {
+    pub fn next_piece(&mut self) -> Option<Piece> {
         let first = self.queue.front_mut()?;
         let room = usize::try_from(first.length - first.at).map_or(PIECE, |rest| rest.min(PIECE));
         let mut bytes = vec![0; room];
@@ -259,7 +259,7 @@ mod tests {
         let to = tempfile::tempdir().unwrap();
         let mut store = Store::new(to.path().to_owned());
         let mut pieces = 0;
-        while let Some(piece) = sending.next() {
+        while let Some(piece) = sending.next_piece() {
             pieces += 1;
             store.take(&piece).unwrap();
             assert_eq!(store.path(&name).is_some(), pieces >= 3);

@@ -1,5 +1,10 @@
 //! Frames on their way: what changed since the one before. What a frame shares with its neighbours ([`Arc`]s) is sent once.
 
+#![expect(
+    clippy::option_option,
+    reason = "outside: whether it has changed; inside: whether it is there"
+)]
+
 mod mirror;
 mod parts;
 

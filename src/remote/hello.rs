@@ -74,7 +74,7 @@ impl Token {
     /// Its hexadecimal digits.
     #[must_use]
     pub fn digits(&self) -> String {
-        self.0.iter().map(|byte| format!("{byte:02x}")).collect()
+        format!("{:032x}", u128::from_be_bytes(self.0))
     }
 
     /// Compares all bytes whatever the first ones are, so that time tells nothing.

@@ -17,7 +17,7 @@ const MARGIN: f64 = 0.6;
 const PATIENCE: f64 = 3.0;
 
 /// Frames under way: a bound for links by satellite (0.6 s).
-const MOST_UNDER_WAY: usize = 8;
+const MOST_UNDER_WAY: u32 = 8;
 
 /// Shorter frames tell nothing of the rate: they leave with one packet or a few.
 const TELLING: usize = 4 << 10;
@@ -75,8 +75,10 @@ impl Quality {
             clippy::cast_sign_loss,
             reason = "a small positive number, bounded"
         )]
-        let on_the_way = (self.round_trip.as_secs_f64() / AIM).ceil().min(MOST_UNDER_WAY as f64) as usize;
-        self.under_way.len() < (1 + on_the_way).clamp(2, MOST_UNDER_WAY)
+        let on_the_way = (self.round_trip.as_secs_f64() / AIM)
+            .ceil()
+            .min(f64::from(MOST_UNDER_WAY)) as u32;
+        self.under_way.len() < (1 + on_the_way).clamp(2, MOST_UNDER_WAY) as usize
     }
 
     /// Whether all that was sent was drawn.

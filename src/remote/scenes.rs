@@ -64,7 +64,7 @@ mod tests {
         for (path, name) in files {
             sending.add(&path, name, false).unwrap();
         }
-        while let Some(piece) = sending.next() {
+        while let Some(piece) = sending.next_piece() {
             store.take(&piece).unwrap();
         }
         let (_, arrived) = unpack(&sent, &store).unwrap();

@@ -19,6 +19,7 @@ const SHORT: usize = 600;
 
 /// From a window.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[expect(clippy::large_enum_variant, reason = "one at a time")]
 pub enum ToServer {
     /// What must be heard once, in order; numbered from 1 by the window, and sent again after a link that was lost.
     Request(u64, Request),
@@ -41,6 +42,7 @@ pub struct Came {
 
 /// What a window asks for.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[expect(clippy::large_enum_variant, reason = "one at a time")]
 pub enum Request {
     /// A part of a file that a scene names.
     Piece(Piece),

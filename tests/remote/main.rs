@@ -93,7 +93,7 @@ impl Served {
         let (asked, log) = (Arc::clone(&stop), Arc::clone(&said));
         let thread = std::thread::spawn(move || {
             server.run(&|| asked.load(Ordering::SeqCst), &mut |text| {
-                log.lock().unwrap().push(text)
+                log.lock().unwrap().push(text);
             });
         });
         Self {

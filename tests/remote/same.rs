@@ -205,7 +205,8 @@ fn what_is_written_is_the_same_through_the_link() {
 
 #[test]
 fn films_come_picture_by_picture() {
-    let scenario = scene(SCENE, &[]);
+    // Colours that go by the picture go on from the one before, of which there may be one more.
+    let scenario = scene(SCENE, &["view.range=[0.0, 0.05]"]);
     let mut both = Both::of(&scenario);
     let film = |worker: &mut Worker| {
         let (sender, pictures) = crossbeam_channel::bounded(2);

@@ -110,6 +110,7 @@ fn another_protocol_is_told_by_both_ends() {
 }
 
 /// `SplitMix64` (Steele, Lea & Flood 2014, doi:10.1145/2660193.2660195).
+#[expect(clippy::cast_possible_truncation, reason = "any bits do")]
 fn random(state: &mut u64) -> usize {
     *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let mut z = *state;

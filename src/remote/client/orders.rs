@@ -102,7 +102,7 @@ impl Client {
                 )));
             }
             sending.add(&path, name, false).map_err(|error| cannot(&error))?;
-            while let Some(piece) = sending.next() {
+            while let Some(piece) = sending.next_piece() {
                 self.request(Request::Piece(piece));
             }
         }

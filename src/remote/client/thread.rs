@@ -337,7 +337,7 @@ impl Client {
                 self.say(false, format!("Connected to {} again", self.link.host));
             }
             Err(ConnectError::Elsewhere(_)) => {
-                self.finish("another window has connected to it, or it was started anew")
+                self.finish("another window has connected to it, or it was started anew");
             }
             Err(ConnectError::WrongToken(_) | ConnectError::OtherVersion { .. }) => {
                 self.finish("another server answers at its address");

@@ -127,7 +127,9 @@ impl Session {
         self.line.flush()?;
         if self.outgoing.is_empty() {
             let made = workshop.made.1.try_recv().or_else(|_| workshop.filmed.1.try_recv());
-            made.into_iter().for_each(|made| self.queue_made(made, memory.window));
+            if let Ok(made) = made {
+                self.queue_made(made, memory.window);
+            }
         }
         self.tell(worker, memory)?;
         self.show(worker, memory)?;
@@ -329,7 +331,7 @@ impl Session {
                 if self.pieces.saturating_sub(self.taken_pieces) > room {
                     return Ok(());
                 }
-                if let Some(piece) = self.sending.next() {
+                if let Some(piece) = self.sending.next_piece() {
                     self.pieces += piece.bytes.len() as u64;
                     self.line.send(wire::encode(&ToWindow::Piece(piece)))?;
                 }
