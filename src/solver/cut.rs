@@ -3,7 +3,6 @@
 use super::method::{Backend, DEVICES, Method, PARTS, Split};
 use crate::backend::ranks::{self, Ranks};
 use crate::physics::Equation;
-use crate::scene::scenario::Parameter;
 use crate::scene::{Objection, Scenario};
 #[cfg(test)]
 use std::cell::Cell;
@@ -43,35 +42,19 @@ pub(super) struct Devices {
 const LEAST_ON_DEVICE: usize = 1 << 25;
 
 impl Devices {
-    /// Those of a scene. Where it names none, the processes of a launcher take one each.
-    pub(super) fn of(scenario: &Scenario) -> Self {
-        let solver = scenario.solver();
-        let several = solver.sizes(DEVICES);
-        let numbers = match solver.parameters.get(DEVICES) {
-            Some(Parameter::Integers(_)) => several,
-            Some(Parameter::Integer(_)) => (0..several.first().copied().unwrap_or(1)).collect(),
-            Some(Parameter::Word(_)) => {
-                let worth = scenario.grid().sites() / LEAST_ON_DEVICE;
-                (0..worth.min(devices_here()).max(1)).collect()
-            }
-            _ => {
-                let on_devices = solver.backend.named() == Some(Backend::Cuda);
-                let own = match ranks::world().filter(|_| on_devices) {
-                    Some(ranks) => ranks.rank() % devices_here().max(1),
-                    None => 0,
-                };
-                return Self {
-                    named: false,
-                    numbers: vec![own],
-                };
-            }
-        };
-        Self { named: true, numbers }
-    }
-
     /// The device of a part.
     pub(super) fn of_part(&self, part: usize) -> usize {
         self.numbers.get(part % self.numbers.len().max(1)).copied().unwrap_or(0)
+    }
+
+    /// How many share a grid of so many sites where a scene asks for all.
+    pub(super) fn worth(sites: usize) -> usize {
+        (sites / LEAST_ON_DEVICE).min(devices_here()).max(1)
+    }
+
+    /// The one that a process takes where a scene names none: those of a launcher take one each.
+    pub(super) fn of_rank() -> usize {
+        ranks::world().map_or(0, |ranks| ranks.rank() % devices_here().max(1))
     }
 }
 
@@ -112,10 +95,9 @@ impl Plan {
     pub(super) fn of(
         method: &Method,
         scenario: &Scenario,
-        asked: usize,
+        (asked, backend): (usize, Option<Backend>),
         devices: &Devices,
     ) -> Result<Option<Self>, Objection> {
-        let backend = scenario.solver().backend.named();
         if devices.named && backend.is_some_and(|backend| backend != Backend::Cuda) {
             let message = format!("`{DEVICES}` are NVIDIA devices, and the scene asks for another back end");
             let remedy = "write solver.backend = \"cuda\", or remove `devices`";
@@ -153,7 +135,10 @@ impl Plan {
         }
         if scenario.grid().rank() < 2 {
             let message = "a grid of one dimension has no rows to be cut";
-            return Err(objection(message, format!("remove `{PARTS}`, and use one process")));
+            return Err(objection(
+                message,
+                format!("remove `{PARTS}` and `{DEVICES}`, and use one process"),
+            ));
         }
         let plan = Self::new(&split(scenario)?, scenario, count);
         let least = plan.parts.iter().map(Range::len).min().unwrap_or(0);

@@ -1,11 +1,11 @@
 //! A scenario resolved once: `[solver]` and `[time]` as typed values, Δt decided, and what the method objects to.
 
 use super::cut::{Devices, Plan};
-use super::method::{Method, PARTS, StepAdvice};
+use super::method::{DEVICES, Method, PARTS, StepAdvice};
 use super::{Backend, SolverError};
 use crate::field::Precision;
 use crate::grid::Edge;
-use crate::scene::scenario::BackendChoice;
+use crate::scene::scenario::{BackendChoice, Parameter};
 use crate::scene::{Objection, Scenario};
 
 /// A real number that every back end of this build computes with.
@@ -92,7 +92,7 @@ impl Setup {
             return Err(refusal(objection));
         }
         let time_step = scenario.time().step;
-        let devices = Devices::of(scenario);
+        let devices = devices(scenario);
         let setup = Self {
             method,
             scenario: scenario.clone(),
@@ -214,7 +214,31 @@ impl Setup {
 pub(super) fn plan(method: &Method, scenario: &Scenario) -> Result<Option<Plan>, Objection> {
     let solver = scenario.solver();
     let asked = usize::try_from(solver.integer(PARTS, 1)).unwrap_or(1);
-    Plan::of(method, scenario, asked, &Devices::of(scenario))
+    Plan::of(method, scenario, (asked, solver.backend.named()), &devices(scenario))
+}
+
+/// The NVIDIA devices of a scene.
+fn devices(scenario: &Scenario) -> Devices {
+    let solver = scenario.solver();
+    let several = solver.sizes(DEVICES);
+    let numbers = match solver.parameters.get(DEVICES) {
+        Some(Parameter::Integers(_)) => several,
+        Some(Parameter::Integer(_)) => (0..several.first().copied().unwrap_or(1)).collect(),
+        Some(Parameter::Word(_)) => (0..Devices::worth(scenario.grid().sites())).collect(),
+        _ => {
+            let on_devices = solver.backend.named() == Some(Backend::Cuda);
+            return Devices {
+                named: false,
+                numbers: vec![if on_devices { Devices::of_rank() } else { 0 }],
+            };
+        }
+    };
+    Devices { named: true, numbers }
+}
+
+/// Whether a scene asks for NVIDIA devices.
+pub(super) fn asks_for_devices(scenario: &Scenario) -> bool {
+    Choice::of(scenario).backend.named() == Some(Backend::Cuda) || devices(scenario).named
 }
 
 /// Whether anything of a scene is absorbed, in a layer or at an edge.

@@ -167,12 +167,28 @@ momentum = [1.0]
             .unwrap();
         super::Run(output).expect(0, &[]).err()
     };
+    // A plan is kept where its measurement was not disturbed.
+    let is_kept = || place.path("a/ripplon/plans").exists();
+    for _ in 0..10 {
+        if !is_kept() {
+            run("a", "run line.toml --steps 6 --save whole.npy");
+        }
+    }
+    if !is_kept() {
+        println!("skipped: this machine is too busy for a plan that is kept");
+        return;
+    }
     run("a", "run line.toml --steps 6 --save whole.npy");
     let known = place.text("a/ripplon/plans");
-    let (machine, factor) = known.trim().rsplit_once(" = ").unwrap();
+    let (machine, answer) = known.trim().rsplit_once(" = ").unwrap();
+    let (factor, scatter) = answer.split_once(" ± ").unwrap();
     let other = if factor == "0.125" { 4.0 } else { 0.125 };
     fs::create_dir_all(place.path("b/ripplon")).unwrap();
-    fs::write(place.path("b/ripplon/plans"), format!("{machine} = {other:?}\n")).unwrap();
+    fs::write(
+        place.path("b/ripplon/plans"),
+        format!("{machine} = {other:?} ± {scatter}\n"),
+    )
+    .unwrap();
     run("b", "run line.toml --steps 6 --save other.npy");
     let field = |name: &str| fs::read(place.path(name)).unwrap();
     assert!(

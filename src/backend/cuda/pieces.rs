@@ -26,6 +26,7 @@ impl Pieces {
     #[must_use]
     #[allow(unsafe_code, reason = "the addresses are the caller's")]
     pub unsafe fn new(stream: &Stream, all: Vec<Piece>) -> Self {
+        debug_assert!(all.iter().all(|piece| piece.address != 0), "{all:?}");
         Self {
             stream: stream.clone(),
             all,

@@ -35,12 +35,11 @@ mod vector;
 mod wgpu;
 
 use super::method::{
-    Backend, DEVICES, DEVICES_PARAMETER, Kind, Method, PARTS_PARAMETER, Paper, ParameterSpec, Split, Target, Variant,
-    Work,
+    Backend, DEVICES_PARAMETER, Kind, Method, PARTS_PARAMETER, Paper, ParameterSpec, Split, Target, Variant, Work,
 };
 use super::placed;
 use super::run::Run;
-use super::setup::{Choice, Number, Setup};
+use super::setup::{Choice, Number, Setup, asks_for_devices};
 use super::transducers::grow_by_pairs;
 use super::{Solver, SolverError};
 use crate::backend::simd::Level;
@@ -229,11 +228,9 @@ fn split(scenario: &Scenario) -> Result<Split, Objection> {
         return Err(Objection::new("solver.parts", message, remedy));
     }
     let fourth = problem::order(scenario) == 4;
-    let solver = scenario.solver();
-    let on_device = solver.backend.named() == Some(Backend::Cuda) || solver.parameters.contains_key(DEVICES);
     // On devices in two dimensions whole launches of fused steps (six, or four in double precision), and so many that copying takes little of the time; in three
     // dimensions ghosts are planes, which cost more to step.
-    let steps = match (on_device, scenario.grid().rank(), fourth) {
+    let steps = match (asks_for_devices(scenario), scenario.grid().rank(), fourth) {
         (true, 2, false) => 24,
         (true, 2, true) => 4,
         (true, _, false) => 4,
