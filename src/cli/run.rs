@@ -115,8 +115,7 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<()> {
     scene
         .set
         .extend(args.parts.map(|parts| format!("solver.parts={parts}")));
-    let devices = args.devices.as_ref();
-    (scene.set).extend(devices.map(|devices| format!("solver.devices={devices}")));
+    (scene.set).extend(args.devices.iter().map(|devices| format!("solver.devices={devices}")));
     let scenario = scene::load(&scene)?;
     // Found out now rather than after an hour.
     let sounds = sound::wanted(&args.sounds, &scenario)?;

@@ -180,9 +180,12 @@ impl Quality {
 mod tests {
     use super::*;
 
+    /// Bytes of a picture at each level.
+    const BYTES: [u32; COARSEST + 1] = [1_000_000, 200_000, 60_000, 20_000];
+
     /// A second of a link of so many bytes a second, with a round trip, from a run that makes pictures of 200 kB (quick, of every texel) as fast as they are taken: the level at
     /// its end, the rate that was found, and the pictures that came.
-    fn second(rate: f64, round_trip: f64) -> (usize, f64, usize) {
+    fn second(rate: f64, round_trip: f64) -> (usize, f64, u32) {
         let start = Instant::now();
         let at = |seconds: f64| start + Duration::from_secs_f64(seconds);
         let mut quality = Quality::new(Duration::from_secs_f64(round_trip));
@@ -195,17 +198,18 @@ mod tests {
                 if when <= now {
                     quality.arrived(which, at(when));
                     quality.drawn(which);
-                    came += usize::from(now >= 3.0);
+                    came += u32::from(now >= 3.0);
                 }
                 when > now
             });
             if quality.has_room() {
                 quality.choose();
                 number += 1;
-                let bytes = 200e3 * [5.0, 1.0, 0.3, 0.1][quality.level];
-                free = free.max(now) + bytes / rate;
+                let bytes = BYTES[quality.level];
+                free = free.max(now) + f64::from(bytes) / rate;
                 told.push((free + round_trip, number));
-                quality.sent(number, bytes as usize, Some(bytes as usize), at(now));
+                let bytes = usize::try_from(bytes).unwrap();
+                quality.sent(number, bytes, Some(bytes), at(now));
             }
         }
         (quality.level, quality.rate().unwrap(), came)
@@ -218,10 +222,9 @@ mod tests {
             assert_eq!(chosen, level, "{rate} B/s, {round_trip} s");
             if level > 0 {
                 assert!((0.7..1.4).contains(&(found / rate)), "{found} of {rate} B/s");
-                let bytes = 200e3 * [5.0, 1.0, 0.3, 0.1][level];
-                let most = rate / bytes;
+                let most = rate / f64::from(BYTES[level]);
                 assert!(
-                    came as f64 > 0.85 * most && came >= 10,
+                    f64::from(came) > 0.85 * most && came >= 10,
                     "{came} of {most} pictures in a second"
                 );
             }

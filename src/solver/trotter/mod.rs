@@ -232,8 +232,7 @@ fn split(scenario: &Scenario) -> Result<Split, Objection> {
     // dimensions ghosts are planes, which cost more to step.
     let steps = match (asks_for_devices(scenario), scenario.grid().rank(), fourth) {
         (true, 2, false) => 24,
-        (true, 2, true) => 4,
-        (true, _, false) => 4,
+        (true, 2, true) | (true, _, false) => 4,
         (false, _, false) => 8,
         (_, _, true) => 2,
     };
