@@ -583,7 +583,7 @@ fn what_cannot_be_cut_is_refused() {
     refused(&on("split-step-fourier", "cpu", "2"), &["solver.devices", "trotter"]);
     let sound = text(&ROOM, "method = \"fdtd\"\ndevices = [0, 1]", "", 1);
     refused(
-        &sound.replace("backend = \"cpu\"", "backend = \"cuda\""),
+        &sound.replace("backend = \"cpu\"", "backend = \"auto\""),
         &["\"fdtd\" steps a grid in 2 parts on the processor", "devices"],
     );
 }

@@ -194,5 +194,5 @@ fn what_cannot_be_is_said() {
     let exponent = said(format!(
         "{head}attenuation = {{ at = 10.0, value = 1.0, exponent = 3.0 }}\n{pulse}"
     ));
-    assert!(exponent.contains("between 0 and 1.5"), "{exponent}");
+    assert!(exponent.contains("between 0 and 2"), "{exponent}");
 }

@@ -161,9 +161,10 @@ pub fn scene_on(size: &[usize], case: &Case, feature: Feature, step: f64, extra:
     };
     format!(
         "format = 1\n[grid]\nsize = {size:?}\nspacing = 1.0\nedges = {edges}\nabsorb_width = 6\n[quantum]\nhopping = 1.0\nflux = {flux:?}\ninteraction = {interaction:?}\n\
-         [time]\nstep = {step:?}\nend = 2.0\n[solver]\nmethod = {:?}\nbackend = \"cpu\"\nvariant = {:?}\nprecision = {:?}\n{order}\
+         [time]\nstep = {step:?}\nend = {:?}\n[solver]\nmethod = {:?}\nbackend = \"cpu\"\nvariant = {:?}\nprecision = {:?}\n{order}\
          [[packet]]\ncenter = {center:?}\nwidth = {width:?}\nmomentum = {momentum:?}\n\
          [[layer]]\nsets = \"potential\"\nshape = \"everywhere\"\nvalue = \"{RANDOM}\"\n{layer}{extra}",
+        step.max(2.0),
         case.method.id,
         case.variant,
         case.precision.as_str(),

@@ -319,7 +319,7 @@ fn records_are_written_as_a_table() {
         app.notices()
             .list()
             .iter()
-            .any(|notice| notice.title.contains("records written"))
+            .any(|notice| notice.title.starts_with("Records written to"))
     });
     let text = std::fs::read_to_string(&table).unwrap();
     let lines: Vec<&str> = text.lines().collect();

@@ -116,9 +116,13 @@ impl Lattice {
     /// The place of site `at` of an axis in its absorbing layer, 0 outermost; `None` outside of layers.
     #[must_use]
     pub fn place_in_layer(&self, axis: usize, at: usize) -> Option<usize> {
+        if !self.is_absorbing(axis) {
+            // Windows of a ring go beyond its last site.
+            return None;
+        }
         let own = self.first[axis] + at;
         let place = own.min(self.whole[axis] - 1 - own);
-        (self.is_absorbing(axis) && place < self.absorb_width).then_some(place)
+        (place < self.absorb_width).then_some(place)
     }
 
     /// Number of rows.
