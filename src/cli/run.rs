@@ -82,7 +82,7 @@ pub struct RunArgs {
 
 /// `--devices` as a value of a scene file.
 fn devices(text: &str) -> Result<String, String> {
-    let numbers: Result<Vec<u8>, _> = text.split(',').map(|number| number.trim().parse()).collect();
+    let numbers: Result<Vec<u8>, _> = text.split(',').map(|number| number.trim().parse::<u8>()).collect();
     match numbers {
         _ if text == "all" => Ok("\"all\"".to_owned()),
         Ok(numbers) if text.contains(',') => Ok(format!("{numbers:?}")),
