@@ -132,24 +132,21 @@ mod tests {
 
     #[test]
     fn relaxations_follow_power_laws_within_two_per_cent() {
-        // Steep laws have no relaxation more than others, and are followed a little less well over a band of 1 : 100.
-        let allowed = |exponent: f64| if exponent > STEEP { 0.022 } else { 0.02 };
+        // A steep law of 0.01 dB/m at 2 kHz takes more than the tenths of a decibel a wavelength at 100 kHz for which the fit is made.
+        let value = |exponent: f64| if exponent > STEEP { 0.001 } else { 0.01 };
         for exponent in [0.5, 1.0, 1.1, 1.5, 1.6, 1.8, 2.0] {
             for ratio in [4.0, 10.0, 30.0, 100.0] {
                 let law = Attenuation {
                     at: 2000.0,
-                    value: 0.01,
+                    value: value(exponent),
                     exponent,
                     band: [1000.0, 1000.0 * ratio],
                 };
                 let made = law.relaxations();
                 for f in law.frequencies(97) {
-                    let [db, _] = plane_wave(&made, 1500.0, 0.01, f);
-                    let off = db / law.wanted(0.01, f) - 1.0;
-                    assert!(
-                        off.abs() < allowed(exponent),
-                        "y = {exponent}, band 1:{ratio}, {f} Hz: {off}"
-                    );
+                    let [db, _] = plane_wave(&made, 1500.0, law.value, f);
+                    let off = db / law.wanted(law.value, f) - 1.0;
+                    assert!(off.abs() < 0.02, "y = {exponent}, band 1:{ratio}, {f} Hz: {off}");
                 }
             }
         }
