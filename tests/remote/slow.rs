@@ -1,7 +1,7 @@
 //! A link of 10 Mb/s whose ends are 50 ms apart.
 
 use super::link::{Proxy, Shape};
-use super::{SCENE, Served, scene, until, view, wait, window};
+use super::{SCENE, Served, Window, scene, until, view, wait, window};
 use ripplon::engine::{Command, Job, Status};
 use ripplon::export::errand::{Errand, Product, To};
 use std::time::{Duration, Instant};
@@ -24,14 +24,20 @@ fn large() -> std::sync::Arc<ripplon::scene::Scenario> {
     scene(SCENE, &settings)
 }
 
-#[test]
-fn pictures_come_at_a_usable_rate_and_commands_do_not_wait_behind_them() {
+/// A server that plays it, the link, and a window behind that.
+fn playing() -> (Served, Proxy, Window) {
     let server = Served::start(large());
     let proxy = Proxy::start(server.address, SLOW);
     let mut there = window(proxy.address, server.token);
     there.worker.send(view(&there.scenario, 512));
     there.worker.send(Command::StepsPerFrame(Some(1)));
     there.worker.send(Command::Play);
+    (server, proxy, there)
+}
+
+#[test]
+fn pictures_come_at_a_usable_rate_and_commands_do_not_wait_behind_them() {
+    let (_server, proxy, mut there) = playing();
     wait(&mut there.worker, "it runs", |frame| frame.status == Status::Running);
     let mut pictures = Pictures::default();
     // The first ones find out what the link carries.
@@ -67,12 +73,7 @@ fn pictures_come_at_a_usable_rate_and_commands_do_not_wait_behind_them() {
 
 #[test]
 fn a_long_file_does_not_hold_up_pictures_and_commands() {
-    let server = Served::start(large());
-    let proxy = Proxy::start(server.address, SLOW);
-    let mut there = window(proxy.address, server.token);
-    there.worker.send(view(&there.scenario, 512));
-    there.worker.send(Command::StepsPerFrame(Some(1)));
-    there.worker.send(Command::Play);
+    let (_server, proxy, mut there) = playing();
     let mut pictures = Pictures::default();
     pictures.take(&mut there, 10);
     let folder = tempfile::tempdir().unwrap();

@@ -49,16 +49,21 @@ pub fn shares(grid: &Grid, at: &[f64; 3], wall: impl Fn([usize; 3]) -> bool) -> 
             walk(grid, center, offsets, &wall).map(|(site, sign)| (site, sign * weight))
         })
         .collect();
-    // Mirrored sites meet others: one entry a site.
-    found.sort_by_key(|(site, _)| [site[2], site[1], site[0]]);
-    found.dedup_by(|next, kept| {
+    // Mirrored sites meet others.
+    one_entry_a_site(&mut found);
+    found
+}
+
+/// Sorts sites by their rows, and adds up the weights of those that are the same.
+pub(in crate::solver) fn one_entry_a_site(all: &mut Shares) {
+    all.sort_by_key(|(site, _)| [site[2], site[1], site[0]]);
+    all.dedup_by(|next, kept| {
         let same = next.0 == kept.0;
         if same {
             kept.1 += next.1;
         }
         same
     });
-    found
 }
 
 /// The nearest point between the first and the last site of every axis.

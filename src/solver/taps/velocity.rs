@@ -34,14 +34,7 @@ pub(super) fn gradient(
         all.extend(before.into_iter().map(|(site, weight)| (site, -weight * factor)));
         all.extend(behind.into_iter().map(|(site, weight)| (site, weight * factor)));
     }
-    all.sort_by_key(|(site, _)| [site[2], site[1], site[0]]);
-    all.dedup_by(|next, kept| {
-        let same = next.0 == kept.0;
-        if same {
-            kept.1 += next.1;
-        }
-        same
-    });
+    point::one_entry_a_site(&mut all);
     all
 }
 
