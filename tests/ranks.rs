@@ -153,6 +153,37 @@ fn several_processes_write_what_one_writes() {
     }
 }
 
+/// Scenes that turn time round: what transducers heard and played, with the noise on it, is the same in all processes.
+#[test]
+fn mirrors_in_several_processes() {
+    let ring = "transducers = { shape = \"ring\", center = [20.0, 40.0], radius = 12.0, count = 30 }\n";
+    let pair = "transducers = { shape = \"points\", points = [[9.0, 31.0], [30.0, 66.0]] }\n";
+    let scene = |mirror: &str| {
+        SCENE.replace(
+            "[solver]",
+            &format!("[mirror]\nat = 3.0\nnoise = 0.01\n{mirror}\n[solver]"),
+        )
+    };
+    for mirror in [
+        format!("method = \"reversal\"\n{ring}"),
+        format!("method = \"inverse-filter\"\ndrive = \"soft\"\n{pair}"),
+        "method = \"echo\"\n".to_owned(),
+    ] {
+        let one = folder("one", &scene(&mirror));
+        let output = alone(one.path(), &RUN);
+        assert!(output.status.success(), "{}", words(&output));
+        let expected = files(one.path());
+        for launcher in launchers() {
+            let many = folder("many", &scene(&mirror));
+            let output = launcher.start(3, many.path(), &RUN).output().unwrap();
+            assert!(output.status.success(), "{mirror}: {}", words(&output));
+            for (name, (own, expected)) in OUTPUTS.iter().zip(files(many.path()).iter().zip(&expected)) {
+                assert!(own == expected, "{mirror}: {name} ({})", launcher.program.display());
+            }
+        }
+    }
+}
+
 #[test]
 fn every_process_says_what_it_has() {
     for launcher in launchers() {

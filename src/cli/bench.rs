@@ -3,6 +3,7 @@
 mod blocks;
 mod choice;
 mod reflection;
+mod scaling;
 mod scenes;
 
 use super::terminal::{say, tell};
@@ -67,6 +68,10 @@ pub struct BenchArgs {
     /// Instead: every variant beside the one that `auto` takes, for presets and for grids of many sizes (or for `--scenes` alone); marks those that are more than 5% faster
     #[arg(long, conflicts_with_all = ["blocks_plot", "plot", "frames", "blocks", "levels", "set", "uniform", "order", "variant"])]
     check_auto: bool,
+    /// Instead: a grid in several parts (`[solver] parts`) beside the same in one, and with as many rows more (weak); under an MPI launcher one part a process. Beside
+    /// what is measured stands what ghost rows and copies let expect
+    #[arg(long, conflicts_with_all = ["blocks_plot", "frames", "scenes", "check_auto", "reflection", "blocks", "levels"])]
+    scaling: bool,
     /// Half a second instead of three per figure, and the two middle sizes only
     #[arg(long)]
     quick: bool,
@@ -89,10 +94,20 @@ pub struct BenchArgs {
     json: Option<PathBuf>,
 }
 
+impl BenchArgs {
+    /// Whether the processes of a launcher work together on this.
+    pub(super) fn is_shared(&self) -> bool {
+        self.scaling
+    }
+}
+
 pub(super) fn run(args: &BenchArgs) -> anyhow::Result<()> {
     super::allow_software(args.backend.as_deref());
     if let Some(path) = &args.blocks_plot {
         return blocks::run(args, path);
+    }
+    if args.scaling {
+        return scaling::run(args);
     }
     if args.reflection {
         return reflection::run();

@@ -168,8 +168,10 @@ pub fn main() -> ExitCode {
 
 /// Works with the other processes of a launcher, for commands that can.
 fn join(command: Option<&Command>) -> Result<(), String> {
-    if !matches!(command, Some(Command::Run(_) | Command::Info(_))) {
-        return Ok(());
+    match command {
+        Some(Command::Run(_) | Command::Info(_)) => {}
+        Some(Command::Bench(args)) if args.is_shared() => {}
+        _ => return Ok(()),
     }
     ranks::join()?;
     if !ranks::is_first() {

@@ -207,6 +207,9 @@ fn way_back(scenario: &Scenario, method: &Method, step: f64, own: &[Objection]) 
     let back = scenario.returning();
     let mut objections = (method.objections)(&back);
     objections.retain(|objection| !own.contains(objection));
+    if super::setup::plan(method, scenario).is_ok() {
+        objections.extend(super::setup::plan(method, &back).err());
+    }
     for objection in &mut objections {
         KEY.clone_into(&mut objection.key);
     }

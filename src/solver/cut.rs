@@ -67,6 +67,35 @@ pub fn devices_here() -> usize {
     0
 }
 
+/// How the grid of a scene would be cut into some parts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cutting {
+    /// Rows of each part, along the slowest axis.
+    pub rows: Vec<usize>,
+    /// Ghost rows of each part below and above its own.
+    pub ghosts: Vec<[usize; 2]>,
+    /// Steps from one copy of ghost rows to the next.
+    pub every: u64,
+}
+
+/// How the grid of a scene would be cut into `parts`; `None` where its method, or the number of rows, does not allow it.
+#[must_use]
+pub fn cutting(method: &Method, scenario: &Scenario, parts: usize) -> Option<Cutting> {
+    let split = method.split?(scenario).ok()?;
+    if scenario.grid().rank() < 2 || parts == 0 {
+        return None;
+    }
+    let plan = Plan::new(&split, scenario, parts);
+    if plan.parts.iter().any(|rows| rows.len() < plan.ghosts.max(1)) {
+        return None;
+    }
+    Some(Cutting {
+        rows: plan.parts.iter().map(Range::len).collect(),
+        ghosts: (0..parts).map(|part| plan.window(part).1).collect(),
+        every: plan.steps,
+    })
+}
+
 fn objection(message: impl Into<String>, remedy: impl Into<String>) -> Objection {
     Objection::new(format!("solver.{PARTS}"), message, remedy)
 }
@@ -84,6 +113,14 @@ pub(super) fn refused(method: &Method, key: &str) -> Objection {
             method.id
         ),
         format!("remove `{key}` (one process), or take solver.method = \"{other}\""),
+    )
+}
+
+/// Why a scene that turns time round is not cut on devices.
+pub(super) fn mirrors_on_devices() -> Objection {
+    objection(
+        "a scene with a [mirror] cannot be cut into parts on NVIDIA devices: its transducers reach the whole grid",
+        format!("write solver.backend = \"cpu\", or remove `{PARTS}` and `{DEVICES}` and use one process"),
     )
 }
 
@@ -126,12 +163,8 @@ impl Plan {
                 "write solver.backend = \"cpu\", or remove `parts` and `devices`",
             ));
         }
-        if scenario.mirror().is_some() {
-            let message = "a scene with a [mirror] cannot be cut into parts: its transducers reach the whole grid";
-            return Err(objection(
-                message,
-                format!("remove `{PARTS}` and `{DEVICES}`, and use one process"),
-            ));
+        if scenario.mirror().is_some() && there == Some(Backend::Cuda) {
+            return Err(mirrors_on_devices());
         }
         if scenario.grid().rank() < 2 {
             let message = "a grid of one dimension has no rows to be cut";

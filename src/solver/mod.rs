@@ -25,6 +25,7 @@ pub mod oscillators;
 mod parts;
 mod placed;
 pub mod placement;
+mod put_in;
 mod quantum;
 #[cfg(any(feature = "cuda", all(feature = "gui", not(target_family = "wasm"))))]
 mod resident;
@@ -47,7 +48,7 @@ use crate::scene::Scenario;
 
 pub use crate::backend::host_memory::free as free_memory;
 pub use check::{Table, read_scene, read_scene_text, validate_scene};
-pub use cut::devices_here;
+pub use cut::{Cutting, cutting, devices_here};
 pub use image::{FieldImage, ImageRequest};
 pub use method::{
     Backend, DEVICES, EXACT, Kind, Method, PARTS, Paper, ParameterSpec, Split, StepAdvice, Target, Variant, Work,

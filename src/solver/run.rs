@@ -17,8 +17,8 @@ const BASE_TIME: &str = "base_time";
 const BASE_STEPS: &str = "base_steps";
 /// Σ|ψ|²; checkpoints of earlier versions of split-step-fourier call it `norm`.
 const WEIGHT: [&str; 2] = ["weight", "norm"];
-/// What transducers added to Σ|ψ|² since it was restored.
-const PUT_IN: &str = "put_in";
+/// What transducers added to Σ|ψ|² since it was restored: the sum as a number, and what that lacks.
+const PUT_IN: [&str; 2] = ["put_in", "put_in.rest"];
 /// What the names of settings that a measurement chose begin with.
 const SETTINGS: &str = "solver.";
 
@@ -97,7 +97,7 @@ impl<S: Stepper> Run<S> {
         }
         let single = self.setup.choice.precision == Precision::Single;
         let driven = self.setup.scenario.mirror().is_some_and(|mirror| mirror.listens());
-        let uncounted = driven && self.stepper.put_in().is_none();
+        let uncounted = driven && !self.stepper.counts_put_in();
         if !single || self.setup.absorbs() || uncounted {
             return None;
         }
@@ -106,7 +106,7 @@ impl<S: Stepper> Run<S> {
 
     /// Takes the present norm for that which is restored.
     fn measure_norm(&mut self) -> Result<(), SolverError> {
-        self.stepper.set_put_in(0.0);
+        self.stepper.set_put_in([0.0; 2]);
         self.norm = match self.norm_every() {
             Some(every) => Some(Norm {
                 every,
@@ -123,8 +123,8 @@ impl<S: Stepper> Run<S> {
         match &mut self.norm {
             Some(norm) => {
                 let put_in = self.stepper.put_in().filter(|_| counts);
-                norm.weight = (norm.weight + put_in.unwrap_or(0.0)).max(0.0);
-                self.stepper.set_put_in(0.0);
+                norm.weight = (norm.weight + put_in.map_or(0.0, |sum| sum.total())).max(0.0);
+                self.stepper.set_put_in([0.0; 2]);
                 self.stepper.scale_to(norm.weight)
             }
             None => Ok(()),
@@ -139,7 +139,7 @@ impl<S: Stepper> Run<S> {
     fn take(&mut self, steps: u64, taps: &mut Taps) -> Result<(), SolverError> {
         let mut left = steps;
         // What a device lets transducers play is not counted: the norm is taken anew after it.
-        let uncounted = taps.plays() && !self.setup.is_imaginary() && self.stepper.put_in().is_none();
+        let uncounted = taps.plays() && !self.setup.is_imaginary() && !self.stepper.counts_put_in();
         while left > 0 {
             let restores = self.until_norm().filter(|until| *until <= left && !uncounted);
             // The last step before the norm is restored is observed after that.
@@ -244,7 +244,12 @@ impl<S: Stepper> Run<S> {
         ];
         if let Some(norm) = self.norm {
             scalars.push((WEIGHT[0].to_owned(), norm.weight));
-            scalars.extend(self.stepper.put_in().map(|weight| (PUT_IN.to_owned(), weight)));
+            if let Some(put_in) = self.stepper.put_in() {
+                let [total, rest] = put_in.numbers();
+                scalars.push((PUT_IN[0].to_owned(), total));
+                // Most have none, as those of earlier versions.
+                scalars.extend((rest != 0.0).then(|| (PUT_IN[1].to_owned(), rest)));
+            }
         }
         #[expect(clippy::cast_precision_loss, reason = "settings are far below 2^52")]
         let settings = (self.stepper.measured_settings().into_iter())
@@ -293,7 +298,7 @@ impl<S: Stepper> Run<S> {
         match (&mut self.norm, WEIGHT.into_iter().find_map(scalar)) {
             (Some(norm), Some(weight)) => {
                 norm.weight = weight;
-                self.stepper.set_put_in(scalar(PUT_IN).unwrap_or(0.0));
+                self.stepper.set_put_in(PUT_IN.map(|name| scalar(name).unwrap_or(0.0)));
             }
             _ => self.measure_norm()?,
         }
@@ -304,7 +309,7 @@ impl<S: Stepper> Run<S> {
 impl SolverState {
     /// Forgets the norm that the run would restore: whoever changes the arrays means another one, that of what stands in them.
     pub(crate) fn forget_norm(&mut self) {
-        let known = |name: &str| WEIGHT.contains(&name) || name == PUT_IN;
+        let known = |name: &str| WEIGHT.contains(&name) || PUT_IN.contains(&name);
         self.scalars.retain(|(name, _)| !known(name));
     }
 }

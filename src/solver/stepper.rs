@@ -1,6 +1,7 @@
 //! What a method on a back end has to bring. Clock, edits, norms, checkpoints and reports are the business of [`Run`](super::run::Run).
 
 use super::clock::RunClock;
+use super::put_in::PutIn;
 use super::setup::Setup;
 use super::{Backend, FieldImage, ImageRequest, SolverError, Taps};
 use crate::field::FieldData;
@@ -121,13 +122,18 @@ pub(super) trait Stepper: Send {
         Ok(())
     }
 
+    /// Whether [`Stepper::put_in`] gives anything.
+    fn counts_put_in(&self) -> bool {
+        self.put_in().is_some()
+    }
+
     /// What transducers have added to Σ|ψ|² since [`Stepper::set_put_in`]; `None` where nobody counts it, so that the norm cannot be given back beside them.
-    fn put_in(&self) -> Option<f64> {
+    fn put_in(&self) -> Option<PutIn> {
         None
     }
 
-    /// Counts on from here.
-    fn set_put_in(&mut self, _weight: f64) {}
+    /// Counts on from here, see [`PutIn::numbers`].
+    fn set_put_in(&mut self, _numbers: [f64; 2]) {}
 
     /// Whether it makes pictures of means over time and of the velocity ([`Quantity::is_beside_steps`](crate::scene::scenario::Quantity::is_beside_steps)).
     fn shows_beside_steps(&self) -> bool {

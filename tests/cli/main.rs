@@ -9,6 +9,7 @@ mod outputs;
 mod pages;
 mod phase_space;
 mod room;
+mod scaling;
 mod serve;
 mod sweep;
 mod terminal;

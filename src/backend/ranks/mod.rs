@@ -7,6 +7,7 @@ mod launcher;
 mod mpi;
 
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What the processes of a run do together. A fault of the network, or a process that is gone, ends all of them.
 pub trait Ranks: Send + Sync {
@@ -29,9 +30,21 @@ pub trait Ranks: Send + Sync {
 
 static WORLD: OnceLock<Box<dyn Ranks>> = OnceLock::new();
 
+/// Whether this process works by itself for a while.
+static ALONE: AtomicBool = AtomicBool::new(false);
+
 /// The processes that this one works with, where there are any.
 pub fn world() -> Option<&'static dyn Ranks> {
-    WORLD.get().map(AsRef::as_ref)
+    let all = WORLD.get().filter(|_| !ALONE.load(Ordering::Relaxed));
+    all.map(AsRef::as_ref)
+}
+
+/// Does something in every process by itself, as if no other were there: runs that it makes are not shared, and end in it.
+pub fn alone<R>(work: impl FnOnce() -> R) -> R {
+    let before = ALONE.swap(true, Ordering::Relaxed);
+    let done = work();
+    ALONE.store(before, Ordering::Relaxed);
+    done
 }
 
 /// Takes part in the run of a launcher that started this process with others, e.g. `mpirun`; without one nothing happens.
@@ -78,7 +91,7 @@ pub fn sharing(cores: usize) -> usize {
 /// Whether this process prints and writes.
 #[must_use]
 pub fn is_first() -> bool {
-    world().is_none_or(|ranks| ranks.rank() == 0)
+    WORLD.get().is_none_or(|ranks| ranks.rank() == 0)
 }
 
 /// Takes over what the first process found, where measured times or signals would have every process decide for itself.

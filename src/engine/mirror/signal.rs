@@ -17,6 +17,7 @@
 
 use super::Noise;
 use super::silence;
+use crate::backend::ranks;
 use crate::engine::EngineError;
 use crate::engine::build;
 use crate::physics::mirror::Drive;
@@ -357,7 +358,9 @@ fn responses(
                 let start = Instant::now();
                 solver.advance(piece.min(left), &mut taps)?;
                 left -= piece.min(left);
-                piece = if start.elapsed() < PATIENCE {
+                // Processes that share a run take the same pieces.
+                let [took] = ranks::agree([start.elapsed().as_secs_f64()]);
+                piece = if took < PATIENCE.as_secs_f64() {
                     piece * 2
                 } else {
                     (piece / 2).max(1)

@@ -8,6 +8,7 @@
 //! One process may hold several parts, and several processes may share them ([`Ranks`](crate::backend::ranks::Ranks)): each then does the same calls. Parts may stand on
 //! NVIDIA devices, each on one of its own or several on one; neighbours in one process then copy ghost rows from device to device.
 
+mod mirrors;
 mod pictures;
 mod records;
 #[cfg(test)]
@@ -39,6 +40,9 @@ pub(super) trait Cut: Stepper {
     fn pieces_of_rows(&mut self, _rows: Range<usize>) -> Option<crate::backend::cuda::Pieces> {
         None
     }
+
+    /// Takes the rows of a window that are its own: only there counts what transducers put in ([`Stepper::put_in`]).
+    fn set_core(&mut self, _rows: Range<usize>) {}
 
     /// Ends the making of a window's state at t = 0. `weight` is Σ|ψ|² of the whole grid where the state is to be normalised.
     fn begin(&mut self, _weight: Option<f64>) -> Result<(), SolverError> {

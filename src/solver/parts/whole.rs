@@ -5,11 +5,12 @@ use crate::backend::ranks::{self, Ranks};
 use crate::field::FieldData;
 use crate::physics::{Equation, Observables};
 use crate::solver::clock::RunClock;
-use crate::solver::cut::Plan;
+use crate::solver::cut::{self, Plan};
+use crate::solver::put_in::PutIn;
 use crate::solver::row_numbers::NUMBERS;
-use crate::solver::setup::Setup;
+use crate::solver::setup::{Setup, refusal};
 use crate::solver::stepper::{Parts, Plane, Stepper};
-use crate::solver::{FieldImage, ImageRequest, SolverError, Taps};
+use crate::solver::{Backend, FieldImage, ImageRequest, SolverError, Taps};
 use bytemuck::Pod;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -98,8 +99,14 @@ impl<S: Cut> Whole<S> {
             let mut window = setup.clone();
             window.scenario = setup.scenario.window(plan.axis, first, rows);
             window.device = setup.devices.of_part(place);
+            let mut stepper = make(&window)?;
+            if setup.scenario.mirror().is_some() && stepper.parts().backend != Backend::Cpu {
+                return Err(refusal(&cut::mirrors_on_devices()));
+            }
+            let lines = (setup.scenario.grid().size()[1..plan.axis].iter()).product::<usize>();
+            stepper.set_core(below * lines..(below + own) * lines);
             Ok(Member {
-                stepper: make(&window)?,
+                stepper,
                 place,
                 core: below..below + own,
                 rows,
@@ -425,6 +432,7 @@ impl<S: Cut> Stepper for Whole<S> {
 
     fn advance_observed(&mut self, clock: &RunClock, steps: u64, taps: &mut Taps) -> Result<(), SolverError> {
         self.follow(taps);
+        let turn = self.lend_transducers(steps, taps);
         let mut done = 0;
         while done < steps {
             let piece = self.ready(steps - done)?;
@@ -435,15 +443,27 @@ impl<S: Cut> Stepper for Whole<S> {
             self.record((1..=piece).map(|step| clock.after(done + step)), taps);
             done += piece;
         }
+        self.take_transducers(turn, taps);
         Ok(())
     }
 
     fn observe(&mut self, clock: &RunClock, taps: &mut Taps) -> Result<(), SolverError> {
         self.follow(taps);
+        let turn = self.lend_transducers(1, taps);
         for member in &mut self.members {
             member.stepper.observe(clock, &mut member.taps)?;
         }
         self.record(std::iter::once(*clock), taps);
+        self.take_transducers(turn, taps);
+        Ok(())
+    }
+
+    fn apply_transducers(&mut self, clock: &RunClock, taps: &mut Taps) -> Result<(), SolverError> {
+        let turn = self.lend_transducers(1, taps);
+        for member in &mut self.members {
+            member.stepper.apply_transducers(clock, &mut member.taps)?;
+        }
+        self.take_transducers(turn, taps);
         Ok(())
     }
 
@@ -467,13 +487,18 @@ impl<S: Cut> Stepper for Whole<S> {
         Ok(())
     }
 
-    fn put_in(&self) -> Option<f64> {
-        self.members[0].stepper.put_in()
+    fn counts_put_in(&self) -> bool {
+        self.members[0].stepper.counts_put_in()
     }
 
-    fn set_put_in(&mut self, weight: f64) {
+    fn put_in(&self) -> Option<PutIn> {
+        self.sum_put_in()
+    }
+
+    fn set_put_in(&mut self, numbers: [f64; 2]) {
         for member in &mut self.members {
-            member.stepper.set_put_in(weight);
+            let own = if member.place == 0 { numbers } else { [0.0; 2] };
+            member.stepper.set_put_in(own);
         }
     }
 

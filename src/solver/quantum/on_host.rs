@@ -7,6 +7,7 @@ use crate::physics::{Measure, Observables, Quantum};
 use crate::scene::Scenario;
 use crate::solver::clock::RunClock;
 use crate::solver::method::Backend;
+use crate::solver::put_in::PutIn;
 use crate::solver::setup::Setup;
 use crate::solver::stepper::{Parts, Plane, Stepper};
 use crate::solver::transducers::Sites;
@@ -55,7 +56,7 @@ pub struct OnHost<T: Real, P> {
     psi: Vec<Complex<T>>,
     propagator: P,
     /// What transducers have added to Σ|ψ|².
-    put_in: f64,
+    put_in: PutIn,
 }
 
 impl<T: Real, P: Propagator<T>> OnHost<T, P> {
@@ -75,7 +76,7 @@ impl<T: Real, P: Propagator<T>> OnHost<T, P> {
             quantum,
             order,
             propagator,
-            put_in: 0.0,
+            put_in: PutIn::new(scenario.grid(), scenario.initial()),
         })
     }
 
@@ -111,7 +112,7 @@ impl<T: Real, P> Sites for OnHost<T, P> {
         if self.walls.get(site) != Some(&true) {
             let before = self.read(site).norm_sqr();
             self.psi[site] = narrow(value);
-            self.put_in += self.read(site).norm_sqr() - before;
+            self.put_in.add(self.read(site).norm_sqr() - before);
         }
     }
 
@@ -178,12 +179,12 @@ impl<T: Real, P: Propagator<T>> Stepper for OnHost<T, P> {
         Some(if self.order == 4 { 2 } else { 16 })
     }
 
-    fn put_in(&self) -> Option<f64> {
+    fn put_in(&self) -> Option<PutIn> {
         Some(self.put_in)
     }
 
-    fn set_put_in(&mut self, weight: f64) {
-        self.put_in = weight;
+    fn set_put_in(&mut self, numbers: [f64; 2]) {
+        self.put_in.set(numbers);
     }
 
     fn weight(&mut self) -> Result<f64, SolverError> {

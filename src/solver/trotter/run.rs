@@ -8,6 +8,7 @@ use crate::backend::threads;
 use crate::field::{Real, narrow};
 use crate::physics::Initial;
 use crate::solver::SolverError;
+use crate::solver::put_in::PutIn;
 use crate::solver::setup::refusal;
 use num_complex::{Complex, Complex64};
 use rayon::prelude::*;
@@ -35,7 +36,9 @@ pub(super) struct Trotter<T: Real> {
     /// What reads the field after every step, kept from call to call.
     pub(super) recorder: Option<Recorder<T>>,
     /// What transducers have added to Σ|ψ|², where the field is on the host.
-    pub(super) put_in: f64,
+    pub(super) put_in: PutIn,
+    /// The rows in which that counts: all, or those of a window that are its own.
+    pub(super) core: Range<usize>,
     /// About Σ|φ|², once a device was asked for sums; the field grows only where it is written anew.
     pub(super) largest: Option<f64>,
 }
@@ -47,14 +50,15 @@ impl<T: Real> Trotter<T> {
             let media = Media::new(&problem);
             let scheme = Scheme::new::<T>(&problem, stepper.tan_form());
             let mut run = Self {
-                problem,
                 scheme,
                 media,
                 stepper,
                 density: Vec::new(),
                 moduli: Vec::new(),
                 recorder: None,
-                put_in: 0.0,
+                put_in: PutIn::new(&problem.grid, initial),
+                problem,
+                core: 0..usize::MAX,
                 largest: None,
             };
             run.prepare();

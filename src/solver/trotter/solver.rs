@@ -12,6 +12,7 @@ use crate::physics::Observables;
 use crate::scene::scenario::Quantity;
 use crate::solver::clock::RunClock;
 use crate::solver::parts::Cut;
+use crate::solver::put_in::PutIn;
 use crate::solver::row_numbers::NUMBERS;
 use crate::solver::setup::Setup;
 use crate::solver::stepper::{Parts, Plane, Stepper};
@@ -122,12 +123,12 @@ impl<T: Real> Stepper for Trotter<T> {
         })
     }
 
-    fn put_in(&self) -> Option<f64> {
+    fn put_in(&self) -> Option<PutIn> {
         self.stepper.device().is_none().then_some(self.put_in)
     }
 
-    fn set_put_in(&mut self, weight: f64) {
-        self.put_in = weight;
+    fn set_put_in(&mut self, numbers: [f64; 2]) {
+        self.put_in.set(numbers);
     }
 
     fn weight(&mut self) -> Result<f64, SolverError> {
@@ -241,6 +242,10 @@ impl<T: Real> Cut for Trotter<T> {
     #[cfg(feature = "cuda")]
     fn pieces_of_rows(&mut self, rows: Range<usize>) -> Option<crate::backend::cuda::Pieces> {
         self.stepper.device().and_then(|device| device.pieces_of_rows(rows))
+    }
+
+    fn set_core(&mut self, rows: Range<usize>) {
+        self.core = rows;
     }
 
     fn begin(&mut self, weight: Option<f64>) -> Result<(), SolverError> {

@@ -65,7 +65,9 @@ impl<T: Real> Sites for Reached<'_, T> {
         let before = self.read(site).norm_sqr();
         let (row, x) = self.place(site);
         let mut psi: [Complex<T>; 1] = [narrow(value)];
-        self.run.put_in += wide(psi[0]).norm_sqr() - before;
+        if self.run.core.contains(&row) {
+            self.run.put_in.add(wide(psi[0]).norm_sqr() - before);
+        }
         if let Some([_, half_phase]) = &self.phases {
             half_phase.apply(&self.run.media, row, x, &mut psi);
         }

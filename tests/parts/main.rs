@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail where it stands")]
 
+mod mirrors;
+
 use ripplon::field::FieldData;
 use ripplon::scene::scenario::Quantity;
 use ripplon::solver::{self, Edit, FieldImage, ImageRequest, Solver, SolverState, Taps};
