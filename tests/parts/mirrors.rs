@@ -89,10 +89,12 @@ fn compare(case: &Case, solver: &str, extra: &str, most: u64) {
     }
 }
 
+const WALLS: &str = "[[layer]]\nsets = \"wall\"\nshape = \"disk\"\ncenter = [24.0, 46.0]\nradius = 5.0\n";
+
+const RING: &[&str] = &["wall", "periodic"];
+
 #[test]
 fn transducers_in_parts() {
-    let walls = "[[layer]]\nsets = \"wall\"\nshape = \"disk\"\ncenter = [24.0, 46.0]\nradius = 5.0\n";
-    let ring = &["wall", "periodic"];
     let quantum = format!("{STEP}{MIRROR}");
     for solver in TROTTER {
         compare(&PLANE, solver, &quantum, 11);
@@ -102,11 +104,11 @@ fn transducers_in_parts() {
     compare(&PLANE, fourth, &quantum, 41);
     let torus = Case {
         name: "torus",
-        edges: ring,
+        edges: RING,
         ..PLANE
     };
     for solver in [TROTTER[2], TROTTER[3]] {
-        compare(&torus, solver, &format!("{quantum}{walls}"), 11);
+        compare(&torus, solver, &format!("{quantum}{WALLS}"), 11);
     }
     let space = Case {
         name: "space",
@@ -116,15 +118,22 @@ fn transducers_in_parts() {
         quantities: PSI,
         ..PLANE
     };
-    let points = MIRROR.replace("0]", "0, 7.0]");
+    let points = MIRROR.replace(
+        "[[9.0, 40.0], [11.0, 41.0], [30.0, 88.0]]",
+        "[[9.0, 4.0, 40.0], [11.0, 7.0, 88.0]]",
+    );
     compare(&space, TROTTER[1], &format!("{STEP}{points}"), 12);
-    let sound = format!("{SOUND_STEP}{MIRROR}{walls}{ENERGY}");
+}
+
+#[test]
+fn transducers_of_sound_in_parts() {
+    let sound = format!("{SOUND_STEP}{MIRROR}{WALLS}{ENERGY}");
     for solver in FDTD.iter().chain(OSCILLATORS) {
         compare(&ROOM, solver, &sound, 19);
     }
     let round = Case {
         name: "ring",
-        edges: ring,
+        edges: RING,
         ..ROOM
     };
     for solver in [FDTD[0], FDTD[2], OSCILLATORS[1]] {
@@ -141,20 +150,20 @@ fn engine(case: &Case, solver: &str, extra: &str, parts: usize) -> Engine {
 /// A scene that turns time round comes to the same, from its start and from checkpoints of three parts on the way there and back.
 #[test]
 fn mirrors_in_parts() {
-    const RING: &str = "transducers = { shape = \"ring\", center = [24.0, 60.0], radius = 16.0, count = 40 }\n";
+    const CIRCLE: &str = "transducers = { shape = \"ring\", center = [24.0, 60.0], radius = 16.0, count = 40 }\n";
     const PAIR: &str = "transducers = { shape = \"points\", points = [[9.0, 43.0], [30.0, 88.0]] }\n";
     for (case, solver, mirror) in [
-        (&PLANE, TROTTER[3], format!("method = \"reversal\"\n{RING}")),
-        (&PLANE, TROTTER[2], format!("method = \"inverse-filter\"\n{RING}")),
+        (&PLANE, TROTTER[3], format!("method = \"reversal\"\n{CIRCLE}")),
+        (&PLANE, TROTTER[2], format!("method = \"inverse-filter\"\n{CIRCLE}")),
         (
             &PLANE,
             TROTTER[1],
             format!("method = \"inverse-filter\"\ndrive = \"soft\"\n{PAIR}"),
         ),
         (&PLANE, TROTTER[3], "method = \"echo\"\n".to_owned()),
-        (&ROOM, FDTD[2], format!("method = \"one-bit\"\n{RING}")),
-        (&ROOM, FDTD[1], format!("method = \"inverse-filter\"\n{RING}")),
-        (&ROOM, OSCILLATORS[1], format!("method = \"reversal\"\n{RING}")),
+        (&ROOM, FDTD[2], format!("method = \"one-bit\"\n{CIRCLE}")),
+        (&ROOM, FDTD[1], format!("method = \"inverse-filter\"\n{CIRCLE}")),
+        (&ROOM, OSCILLATORS[1], format!("method = \"reversal\"\n{CIRCLE}")),
         (
             &ROOM,
             OSCILLATORS[0],
