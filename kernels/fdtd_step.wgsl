@@ -281,16 +281,16 @@ fn next() -> f32 {
     var square = p.square;
     if (SQUARES) { square = squares[place]; }
     // The inner bracket is small where the wave is well resolved: one rounding a step and not two
-    let step = fma(square, sum, before);
+    var step = fma(square, sum, before);
+    if (DAMPING) {
+        let rate = damping[place];
+        if (rate != 0.0) { step = (step - rate * before) / (1.0 + rate); }
+    }
     let after = here + step;
     if (layered) {
         // As it was rounded: compilers may take (here + step) - here for step.
         let rounded = bitcast<f32>(bitcast<i32>(after) ^ p.zero);
         take(square, (rounded - here) - step);
-    }
-    if (DAMPING) {
-        let rate = damping[place];
-        if (rate != 0.0) { return here + ((after - here) - rate * before) / (1.0 + rate); }
     }
     return after;
 }

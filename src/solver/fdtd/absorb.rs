@@ -53,7 +53,7 @@ pub(super) struct LayerBox<'a, T> {
     pub(super) beside: [usize; 2],
     /// The faces of each site ([`super::faces`]), and bytes from those of a distance to those of the next.
     pub(super) faces: Option<(*const u8, usize)>,
-    /// γΔt, for rows with parts of their own.
+    /// γΔt, where rows are damped.
     pub(super) damping: Option<Damping<'a, T>>,
 }
 
@@ -79,6 +79,9 @@ impl<'a, T: Real> Parts<'a, T> {
 /// γΔt of the rows of a box that are damped.
 #[derive(Clone, Copy)]
 pub(super) struct Damping<'a, T> {
+    /// The first row of the box, and how many rows of the grid further the next one is.
+    pub(super) first: usize,
+    pub(super) step: usize,
     /// Which of the damped rows each row of the grid is.
     pub(super) rows: &'a [Option<u32>],
     /// γΔt of these, each as long as a row.
@@ -88,10 +91,10 @@ pub(super) struct Damping<'a, T> {
 }
 
 impl<T: Real> Damping<'_, T> {
-    /// Where the rates of a row begin.
+    /// Where the rates of row `n` of the box begin.
     #[inline(always)]
-    fn of(self, row: usize) -> Option<*const T> {
-        let place = (*self.rows.get(row)?)? as usize;
+    fn of(self, n: usize) -> Option<*const T> {
+        let place = (*self.rows.get(self.first + n * self.step)?)? as usize;
         Some(self.rates[place * self.sites..][..self.sites].as_ptr())
     }
 }
@@ -205,14 +208,6 @@ struct Bits {
 }
 
 impl<T: Real> LayerBox<'_, T> {
-    #[inline(always)]
-    fn rates(&self, n: usize) -> Option<*const T> {
-        match (self.parts, self.damping) {
-            (Parts::Own(_, first, step), Some(damping)) => damping.of(first + n * step),
-            _ => None,
-        }
-    }
-
     /// Steps a plain part of row `n`.
     ///
     /// # Safety
@@ -495,18 +490,17 @@ impl<T: Real> LayerBox<'_, T> {
             }
             let out = self.out.add(at);
             let before = load::<L, WHOLE>(out, count);
-            let change = square.mul_add(sum, here.sub(before));
-            let mut new = here.add(change);
-            // Of the step without damping, which other variants put on the row afterwards.
-            let mut missed = new.sub(here).sub(change);
+            let speed = here.sub(before);
+            let mut change = square.mul_add(sum, speed);
             if !CLEAN
                 && look.damped
-                && let Some(rates) = self.rates(row)
+                && let Some(rates) = self.damping.and_then(|damping| damping.of(row))
             {
                 let rate = load::<L, WHOLE>(rates.add(i), count);
-                let change = rate.neg_mul_add(here.sub(before), new.sub(here));
-                new = here.add(change.div(L::splat(T::one()).add(rate)));
+                change = rate.neg_mul_add(speed, change).div(L::splat(T::one()).add(rate));
             }
+            let new = here.add(change);
+            let mut missed = new.sub(here).sub(change);
             store::<L, WHOLE>(new, out, count);
             if T::PRECISION == Precision::Single {
                 if let Some(rho) = rho {

@@ -28,6 +28,7 @@
 //! Rounding pⁿ⁺¹ by δ is a change of the speed pⁿ⁺¹ − pⁿ as well, and nothing pulls a speed back that is the same along a layer: errors in proportion to the pressure would let it
 //! grow as e^(3·10⁻⁶ n) in single precision. In the first-order system such an error would be one of the pressure that the layer damps. Its speed is damped likewise where ζ ← ζ − δ(1 − A)/(Aλ²),
 //! since λ²ΣA^k ζ = λ²ζA/(1 − A) is what a memory adds to it in time. The axes of a site share δ as their 1 − A. In single precision.
+//! δ is of the whole step, in which the pressure is damped where it is: p′ = p + (s − γΔt (p − p₋₁))/(1 + γΔt), with s the step without damping.
 //! Two levels that do not come out of this recursion need a matching ζ, or their difference goes on for ever as a drift
 //! inside the layer, where nothing pulls it back: [`super::scheme::Sweep::settle`] takes Z = (A − 1)(pⁿ − pⁿ⁻¹)/λ².
 //!

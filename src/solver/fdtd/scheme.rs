@@ -138,14 +138,21 @@ impl<T: Real> Sweep<T> {
 /// How a row is stepped. Rows beside one another that are stepped alike are stepped together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
-    /// By itself: at the grid's edges.
-    Alone,
+    /// By itself: at the grid's edges; whether it has walls, other densities or damping in some of it.
+    Alone(bool),
     /// By the kernel of bundles, but for its ends in layers along x.
     Plain(Medium),
     /// By that of boxes: it lies in layers along y and z.
     Boxed([bool; 2], Medium),
     /// Part by part ([`Segments`]): walls, other densities or damping in some of it; whether it lies in layers along y and z.
     Mixed([bool; 2]),
+}
+
+impl Way {
+    /// Whether a row has parts of its own.
+    pub(super) fn is_mixed(self) -> bool {
+        matches!(self, Self::Mixed(_) | Self::Alone(true))
+    }
 }
 
 /// Which of [`Sweep::media`] a row's λ² is; `None` where it is the grid's, or differs from site to site.
@@ -196,16 +203,13 @@ impl<'a, T: Real> Styles<'a, T> {
             let n = lattice.size[axis];
             (width..n.saturating_sub(width)).contains(&at[axis])
         };
+        let walled = self.faces.is_some() && self.walls.concern(row);
+        let mixed = walled || material.damping(lattice, row).is_some();
         if !(1..lattice.rank).all(|axis| between(axis, lattice.half)) {
-            return Way::Alone;
+            return Way::Alone(mixed || !material.density.is_empty());
         }
         let crossed = [1, 2].map(|axis| axis < lattice.rank && lattice.absorbs_at(axis, at[axis]));
-        let damped = material.damping(lattice, row).is_some();
-        if damped && self.faces.is_none() && self.walls.concern(row) {
-            // Sites beside walls are stepped before they are damped.
-            return Way::Alone;
-        }
-        if damped || self.faces.is_some() && self.walls.concern(row) {
+        if mixed {
             return Way::Mixed(crossed);
         }
         let square = material.uniform_square(lattice, row, &(0..lattice.size[0]));

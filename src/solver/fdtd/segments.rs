@@ -64,11 +64,15 @@ pub(super) fn cut(nx: usize, ends: [Range<usize>; 2]) -> [(Range<usize>, Option<
 }
 
 /// As the same in every row of a box: density and λ² as the box has them.
-pub(super) fn alike<T: Copy>(cut: [(Range<usize>, Option<usize>); 3], middle: bool, walled: bool) -> Vec<Segment<T>> {
+pub(super) fn alike<T: Copy>(
+    cut: [(Range<usize>, Option<usize>); 3],
+    middle: bool,
+    [walled, damped]: [bool; 2],
+) -> Vec<Segment<T>> {
     let look = Look {
         plain: false,
         walled,
-        damped: false,
+        damped,
         dense: true,
         square: None,
     };
@@ -91,22 +95,23 @@ impl<T: Real> Segments<T> {
         };
         let parts = cut(nx, ends);
         let mut new = Self {
-            ends: alike(parts.clone(), false, false),
-            whole: alike(parts.clone(), true, false),
+            ends: alike(parts.clone(), false, [false; 2]),
+            whole: alike(parts.clone(), true, [false; 2]),
             own: Vec::new(),
             first: Vec::new(),
         };
-        if ways.iter().any(|way| matches!(way, Way::Mixed(_))) {
+        if ways.iter().any(|way| way.is_mixed()) {
             for (row, way) in ways.iter().enumerate() {
                 new.first.push(new.own.len() as u32);
-                if let Way::Mixed(crossed) = way {
+                if way.is_mixed() {
                     let looks = Looks {
                         lattice,
                         material,
                         faces,
                         row,
                     };
-                    looks.push(&parts, *crossed != [false; 2], &mut new.own);
+                    // The kernel of an empty grid does not step rows at edges.
+                    looks.push(&parts, *way != Way::Mixed([false; 2]), &mut new.own);
                 }
             }
             new.first.push(new.own.len() as u32);

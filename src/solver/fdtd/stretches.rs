@@ -5,7 +5,7 @@ use super::cpml::Layer;
 use super::lattice::Lattice;
 use super::scheme::{Medium, Sweep, Way};
 use super::segments::{alike, cut};
-use super::stage::{Memory, Scratch, Stage};
+use super::stage::{Memory, Mode, Scratch, Stage};
 use super::stencil::site_sum;
 use crate::field::{Precision, Real};
 
@@ -14,12 +14,18 @@ impl<T: Real> Sweep<T> {
     pub(super) fn step_beside(&self, stage: &Stage<'_, T>, [j, k]: [usize; 2], before: &[T], scratch: &mut Scratch<T>) {
         let Lattice { half, rank, size, .. } = self.lattice;
         let row = j + size[1] * k;
+        let damping = self.damping(stage, row);
+        let damped = |x: usize, change: T, speed: T| match damping {
+            Some(rates) => (change - rates[x] * speed) / (T::one() + rates[x]),
+            None => change,
+        };
         if !self.is_crossed(stage, [j, k]) && !self.ends_have_walls(stage, row) {
             let (uniform, squares) = (self.material.square, &self.material.squares);
             let first = self.lattice.sites(row).start;
             self.walls.sums_beside(row, (stage.now, first), |x, here, sum| {
                 let square = squares.get(first + x).copied().unwrap_or(uniform);
-                scratch.beside.push(here + (square * sum + (here - before[x])));
+                let speed = here - before[x];
+                scratch.beside.push(here + damped(x, square * sum + speed, speed));
             });
             return;
         }
@@ -55,7 +61,8 @@ impl<T: Real> Sweep<T> {
             } else {
                 self.material.squares[index]
             };
-            let change = square * sum + (here - before[x]);
+            let speed = here - before[x];
+            let change = damped(x, square * sum + speed, speed);
             let next = here + change;
             scratch.beside.push(next);
             if T::PRECISION == Precision::Single && own.iter().any(Option::is_some) {
@@ -68,6 +75,14 @@ impl<T: Real> Sweep<T> {
                 }
             }
         });
+    }
+
+    /// γΔt of the sites of a row, if they are damped in this step.
+    fn damping(&self, stage: &Stage<'_, T>, row: usize) -> Option<&[T]> {
+        match stage.mode {
+            Mode::Combine { damped: false, .. } => None,
+            _ => self.material.damping(&self.lattice, row),
+        }
     }
 
     /// Whether layers along y or z absorb in row (j, k).
@@ -84,14 +99,17 @@ impl<T: Real> Sweep<T> {
         beside.first().is_some_and(|x| *x < low.end) || beside.last().is_some_and(|x| *x >= high.start)
     }
 
-    /// The step of a row without damping and listed walls, whatever stands for the rows around it; its ghosts may be wrong afterwards.
+    /// The step of a row without listed walls, whatever stands for the rows around it; its ghosts may be wrong afterwards.
     pub(super) fn stretches(&self, stage: &Stage<'_, T>, span: &mut [T], at: [usize; 2], negative: &[T]) {
         let lattice = &self.lattice;
         let (nx, half) = (lattice.size[0], lattice.half);
         let [j, k] = at;
         let row = j + lattice.size[1] * k;
         let faces = self.faces.as_ref().filter(|_| self.walls.concern(row));
-        let boxed = self.is_crossed(stage, at) || !self.material.density.is_empty() || faces.is_some();
+        let damping = self.damping(stage, row).map(|_| self.rates((row, 1)));
+        let own = matches!(stage.mode, Mode::Step) && self.ways[row].is_mixed();
+        let mixed = !self.material.density.is_empty() || faces.is_some() || damping.is_some();
+        let boxed = self.is_crossed(stage, at) || mixed;
         let rows = self.neighbours(stage.now, j, k, negative);
         let density = (!self.material.density.is_empty()).then(|| self.density_rows(j, k));
         let squares = (!self.material.squares.is_empty()).then(|| lattice.row(&self.material.squares, row));
@@ -102,7 +120,8 @@ impl<T: Real> Sweep<T> {
             let out = &mut span[half + middle.start..half + middle.end];
             (self.kernel)(out, &rows.part(middle, half), self.material.square, squares);
         }
-        let segments = alike(cut(nx, stage.ends()), boxed, faces.is_some());
+        let looks = [faces.is_some(), damping.is_some()];
+        let segments = alike(cut(nx, stage.ends()), boxed, looks);
         if segments.is_empty() {
             return;
         }
@@ -139,12 +158,16 @@ impl<T: Real> Sweep<T> {
                 square: self.material.square,
                 density: density.as_ref().map(|density| start(&density.x[1..])),
                 axes,
-                parts: Parts::Alike(&segments),
+                parts: if own {
+                    Parts::Own(&self.segments, row, 1)
+                } else {
+                    Parts::Alike(&segments)
+                },
                 rows: 1,
                 stride: 0,
                 beside: [0; 2],
                 faces: faces.map(|faces| (faces.of(lattice.sites(row).start), faces.plane())),
-                damping: None,
+                damping,
             });
         }
     }
@@ -159,10 +182,11 @@ impl<T: Real> Sweep<T> {
         let lattice = &self.lattice;
         let [nx, ny, _] = lattice.size;
         let row = at[0] + ny * at[1];
+        let next = if along == 1 { 1 } else { ny };
         let (parts, medium) = match way {
             Way::Plain(medium) => (Parts::Alike(&self.segments.ends), medium),
             Way::Boxed(_, medium) => (Parts::Alike(&self.segments.whole), medium),
-            Way::Mixed(_) | Way::Alone => (Parts::Own(&self.segments, row, if along == 1 { 1 } else { ny }), None),
+            Way::Mixed(_) | Way::Alone(_) => (Parts::Own(&self.segments, row, next), None),
         };
         let (square, uniform) = self.square_of(medium);
         let distances = [1, lattice.stride, lattice.stride * ny];
@@ -207,12 +231,19 @@ impl<T: Real> Sweep<T> {
                 stride: distances[along],
                 beside: [distances[1], distances[2]],
                 faces: (self.faces.as_ref().filter(|_| own)).map(|faces| (faces.of(begin), faces.plane())),
-                damping: own.then(|| Damping {
-                    rows: self.material.damped_rows(),
-                    rates: self.material.rates(),
-                    sites: nx,
-                }),
+                damping: own.then(|| self.rates((row, next))),
             });
+        }
+    }
+
+    /// γΔt of the rows of a box: the first, and how many rows of the grid further the next one is.
+    fn rates(&self, (first, step): (usize, usize)) -> Damping<'_, T> {
+        Damping {
+            first,
+            step,
+            rows: self.material.damped_rows(),
+            rates: self.material.rates(),
+            sites: self.lattice.size[0],
         }
     }
 

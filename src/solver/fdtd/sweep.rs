@@ -115,7 +115,7 @@ impl<T: Real> Sweep<T> {
         let share = ahead.len().div_ceil(count.max(1));
         let way = |row: usize| match stage.mode {
             Mode::Step => self.ways[row],
-            Mode::Combine { .. } => Way::Alone,
+            Mode::Combine { .. } => Way::Alone(false),
         };
         // What is done to a row after its step shall find it in cache.
         let visited_rows = (VISITED / (planes * self.lattice.stride * size_of::<T>())).max(1);
@@ -125,7 +125,7 @@ impl<T: Real> Sweep<T> {
             let own = way(start + n * step);
             let alike = |n: &usize| (0..planes).all(|b| way(start + n * step + b * ny) == own);
             let run = (n..count).take(longest).take_while(alike).count();
-            if run > 0 && own != Way::Alone {
+            if run > 0 && !matches!(own, Way::Alone(_)) {
                 let ahead = &ahead[(n * share).min(ahead.len())..((n + run) * share).min(ahead.len())];
                 // SAFETY: the caller's promise.
                 unsafe { self.run_of_rows(stage, own, (start + n * step, step), [run, planes], ahead, scratch) };
@@ -134,7 +134,7 @@ impl<T: Real> Sweep<T> {
             }
             for b in 0..planes {
                 let row = start + n * step + b * ny;
-                if way(row) == Way::Alone {
+                if let Way::Alone(_) = way(row) {
                     // SAFETY: the caller's promise.
                     let span = unsafe { stage.old.slice(self.lattice.span(row)) };
                     self.row(stage, span, [row % ny, row / ny], scratch);
@@ -315,11 +315,7 @@ impl<T: Real> Sweep<T> {
         let (nx, half) = (lattice.size[0], lattice.half);
         let row = j + lattice.size[1] * k;
         let (now, mode) = (stage.now, stage.mode);
-        let damping = match mode {
-            Mode::Combine { damped: false, .. } => None,
-            _ => self.material.damping(lattice, row),
-        };
-        if damping.is_some() || matches!(mode, Mode::Combine { .. }) {
+        if matches!(mode, Mode::Combine { .. }) {
             scratch.before.copy_from_slice(&span[half..half + nx]);
         }
         scratch.clear();
@@ -333,12 +329,6 @@ impl<T: Real> Sweep<T> {
         if listed {
             self.walls.put(row, &scratch.beside, sites);
             scratch.put_kept(stage.memories);
-        }
-        if let Some(damping) = damping {
-            let here = now.slice(lattice.sites(row));
-            for (((new, before), rate), here) in sites.iter_mut().zip(&scratch.before).zip(damping).zip(here) {
-                *new = *here + ((*new - *here) - *rate * (*here - *before)) / (T::one() + *rate);
-            }
         }
         if let Mode::Combine {
             weights: [w0, w1, w2], ..

@@ -1,8 +1,8 @@
 //! The medium at every site, in the run's precision, and phase factors from it.
 
-use super::phases::{CHUNK, cos_and_sin};
 use super::problem::Problem;
 use super::scheme::PhaseKind;
+use crate::field::angles::{cos_and_sin, reduce};
 use crate::field::{Precision, Real};
 use crate::grid::{Edge, Grid};
 use crate::physics::{Expression, Sets};
@@ -12,6 +12,9 @@ use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// Sites that are turned at once, on the stack.
+const CHUNK: usize = 64;
 
 /// W τ beyond this makes no difference: e^{−20} is below the last bit of a single, and its inverse, which closes a frame, stays finite.
 const LARGEST_DAMPING: f64 = 20.0;
@@ -261,7 +264,8 @@ impl<T: Real> Media<T> {
     pub(super) fn driven_factors(&self, row: usize, exponent: &Exponent, moduli: &[f64], out: &mut [Complex<T>]) {
         let start = row * self.grid.size()[0];
         let all = self.driven_sites[row].clone();
-        let [mut angles, mut cos, mut sin] = [[0.0; CHUNK]; 3];
+        let mut angles = [0.0; CHUNK];
+        let mut turned = [(0.0, 0.0); CHUNK];
         for first in all.clone().step_by(CHUNK) {
             let here = first..(first + CHUNK).min(all.end);
             let sites = start + here.start..start + here.end;
@@ -273,10 +277,14 @@ impl<T: Real> Media<T> {
                     *angle += time * u.wide();
                 }
             }
-            cos_and_sin(&angles, &mut cos, &mut sin);
+            reduce(&mut angles);
+            for (turned, angle) in turned.iter_mut().zip(angles) {
+                *turned = cos_and_sin(angle);
+            }
             for (n, (out, modulus)) in out[here.clone()].iter_mut().zip(&moduli[here]).enumerate() {
                 if self.driven.iter().any(|(_, part)| part[sites.start + n] != T::zero()) {
-                    *out = Complex::new(T::of(modulus * cos[n]), T::of(-modulus * sin[n]));
+                    let (cos, sin) = turned[n];
+                    *out = Complex::new(T::of(modulus * cos), T::of(-modulus * sin));
                 }
             }
         }

@@ -8,6 +8,7 @@
 //! Per site-step in 2D, order 2: 6 sweeps and a phase; 40 flops; 7 passes over memory of 16 B (single), one of them with 8 B more for the phase.
 
 use super::components::CrossPhase;
+use super::interaction::interact_site;
 use super::problem::Problem;
 use super::run::{RowChange, Sweeper};
 use super::scheme::Scheme;
@@ -146,28 +147,10 @@ impl<T: Real> Naive<T> {
             .for_each(|(part, (sites, factors))| {
                 for (n, (site, factor)) in sites.iter_mut().zip(factors).enumerate() {
                     let own = strengths.map(|strengths| scale.map(|scale| T::of(scale * strengths[part * PART + n])));
-                    *site = interact(*site * factor, *factor, own.unwrap_or(interaction));
+                    *site = interact_site(*site * factor, *factor, own.unwrap_or(interaction));
                 }
             });
     }
-}
-
-/// Below |factor|² of every site but walls, where there is nothing to turn.
-pub(super) const SMALLEST_SQUARE: f64 = 1e-25;
-
-/// A value that has been multiplied with `factor`, turned by the interaction's phase e^{−i(g₀n + g₁n′)}: n = |value|², n′ the same before the factor.
-#[inline(always)]
-pub(super) fn interact<T: Real>(value: Complex<T>, factor: Complex<T>, [after, before]: [T; 2]) -> Complex<T> {
-    if after == T::zero() {
-        return value;
-    }
-    let strength = if before == T::zero() {
-        after
-    } else {
-        after + before / factor.norm_sqr().max(T::of(SMALLEST_SQUARE))
-    };
-    let exponent = strength * value.norm_sqr();
-    value * Complex::new(exponent.cos(), -exponent.sin())
 }
 
 /// The turn of a pair.

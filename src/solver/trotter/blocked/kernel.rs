@@ -20,10 +20,9 @@
     reason = "SIMD; kernels must end up in the one function that has the target features"
 )]
 
-use super::super::naive::SMALLEST_SQUARE;
+use super::super::interaction::interact;
 use super::columns::{ANY, Columns, Complexes, ENDS, FLAG, NONE, STREAM, Sweep, Wide, X, couple_masked};
 use crate::backend::simd::{Lanes, prefetch};
-use crate::field::Real;
 use std::ops::Range;
 
 // Contract of all functions below: as in `columns`.
@@ -419,21 +418,6 @@ impl<L: Lanes, const MODE: u8, const KIND: u8> PairLine<'_, L, MODE, KIND> {
     }
 }
 
-/// The interaction's phase e^{−i(g₀n + g₁n′)} at some sites, which their factors (c, s) have multiplied: n = |φ|², n′ the same before.
-#[inline(always)]
-fn interact<T: Real>(re: &mut [T], im: &mut [T], [c, s]: [&[T]; 2], [after, before]: [T; 2]) {
-    for (n, (re, im)) in re.iter_mut().zip(im).enumerate() {
-        let strength = if before == T::zero() {
-            after
-        } else {
-            after + before / (c[n] * c[n] + s[n] * s[n]).max(T::of(SMALLEST_SQUARE))
-        };
-        let exponent = strength * (*re * *re + *im * *im);
-        let (sin, cos) = exponent.sin_cos();
-        (*re, *im) = (*re * cos + *im * sin, *im * cos - *re * sin);
-    }
-}
-
 /// The interaction's phase on a row in blocks, which `phases` have multiplied.
 #[inline(always)]
 pub(super) unsafe fn interact_row<L: Lanes>(
@@ -452,7 +436,7 @@ pub(super) unsafe fn interact_row<L: Lanes>(
                 let slice = |from: *mut L::Element| std::slice::from_raw_parts_mut(from, L::N);
                 let read = |from: *const L::Element| std::slice::from_raw_parts(from, L::N);
                 let factors = [read(factors), read(factors.add(L::N))];
-                interact(slice(re), slice(re.add(L::N)), factors, g);
+                interact(slice(re), slice(re.add(L::N)), factors, |_| g);
             }
         }
     }

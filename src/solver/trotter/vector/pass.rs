@@ -6,7 +6,8 @@
     reason = "drives the kernels; threads write rows of the same planes"
 )]
 
-use super::super::naive::{Turn, interact};
+use super::super::interaction::interact;
+use super::super::naive::Turn;
 use super::bonds::OwnSweep;
 use super::kernel::{Coupling, FLUX, IMAGINARY, Sites, multiply, turn_bonds, turn_own_bonds};
 use super::layout::{BLOCK, Layout, Open, Pairing, Planes};
@@ -332,11 +333,9 @@ impl<'a, T: Vectors> Pass<'a, T> {
                 let factors = [0, 1].map(|part| &phases.factors.planes[2 * colour + part][first..][..places.len()]);
                 let re = std::slice::from_raw_parts_mut(sites.re.add(places.start), places.len());
                 let im = std::slice::from_raw_parts_mut(sites.im.add(places.start), places.len());
-                for (n, (re, im)) in re.iter_mut().zip(im).enumerate() {
-                    let strength = own.map_or(phases.interaction, |(own, scale)| scale.map(|scale| scale * own[n]));
-                    let factor = Complex::new(factors[0][n], factors[1][n]);
-                    let value = interact(Complex::new(*re, *im), factor, strength);
-                    (*re, *im) = (value.re, value.im);
+                match own {
+                    Some((own, scale)) => interact(re, im, factors, |n| scale.map(|scale| scale * own[n])),
+                    None => interact(re, im, factors, |_| phases.interaction),
                 }
             }
         }
