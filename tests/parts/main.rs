@@ -456,6 +456,10 @@ fn sound_that_leaves() {
     let medium = "[[layer]]\nsets = \"speed\"\nshape = \"box\"\nmin = [0.0, 70.0]\nmax = [50.0, 140.0]\nvalue = \"0.7 + 0.001*x + 0.0005*y\"\n";
     let guide = open(&["wall", "absorb"], "guide with obstacles");
     check(&guide, &format!("{SOUND_STEP}{post}{medium}"));
+    // The rows where a ring closes are damped as those inside are.
+    let ring = open(&["absorb", "periodic"], "guide with obstacles around a ring");
+    let across = "[[layer]]\nsets = \"absorption\"\nshape = \"everywhere\"\nvalue = \"0.01*(x > 10)*(x < 30)*(abs(y - 65) > 61)\"\n";
+    check(&ring, &format!("{SOUND_STEP}{post}{medium}{across}"));
     let sides = open(&["absorb", "wall"], "absorbing sides of a medium");
     check(&sides, &format!("{SOUND_STEP}{medium}{post}"));
     const SOLVER: &[&str] = &[FDTD[0], FDTD[3]];

@@ -138,8 +138,8 @@ impl<T: Real> Sweep<T> {
 /// How a row is stepped. Rows beside one another that are stepped alike are stepped together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
-    /// By itself: at the grid's edges; whether it has walls, other densities or damping in some of it.
-    Alone(bool),
+    /// By itself: at the grid's edges; what it would be as [`Way::Mixed`] inside, if it were.
+    Alone(Option<[bool; 2]>),
     /// By the kernel of bundles, but for its ends in layers along x.
     Plain(Medium),
     /// By that of boxes: it lies in layers along y and z.
@@ -149,9 +149,13 @@ pub(super) enum Way {
 }
 
 impl Way {
-    /// Whether a row has parts of its own.
-    pub(super) fn is_mixed(self) -> bool {
-        matches!(self, Self::Mixed(_) | Self::Alone(true))
+    /// In which layers a row lies that has parts of its own.
+    pub(super) fn mixed(self) -> Option<[bool; 2]> {
+        match self {
+            Self::Mixed(crossed) => Some(crossed),
+            Self::Alone(mixed) => mixed,
+            Self::Plain(_) | Self::Boxed(..) => None,
+        }
     }
 }
 
@@ -205,10 +209,10 @@ impl<'a, T: Real> Styles<'a, T> {
         };
         let walled = self.faces.is_some() && self.walls.concern(row);
         let mixed = walled || material.damping(lattice, row).is_some();
-        if !(1..lattice.rank).all(|axis| between(axis, lattice.half)) {
-            return Way::Alone(mixed || !material.density.is_empty());
-        }
         let crossed = [1, 2].map(|axis| axis < lattice.rank && lattice.absorbs_at(axis, at[axis]));
+        if !(1..lattice.rank).all(|axis| between(axis, lattice.half)) {
+            return Way::Alone((mixed || !material.density.is_empty()).then_some(crossed));
+        }
         if mixed {
             return Way::Mixed(crossed);
         }

@@ -100,18 +100,17 @@ impl<T: Real> Segments<T> {
             own: Vec::new(),
             first: Vec::new(),
         };
-        if ways.iter().any(|way| way.is_mixed()) {
+        if ways.iter().any(|way| way.mixed().is_some()) {
             for (row, way) in ways.iter().enumerate() {
                 new.first.push(new.own.len() as u32);
-                if way.is_mixed() {
+                if let Some(crossed) = way.mixed() {
                     let looks = Looks {
                         lattice,
                         material,
                         faces,
                         row,
                     };
-                    // The kernel of an empty grid does not step rows at edges.
-                    looks.push(&parts, *way != Way::Mixed([false; 2]), &mut new.own);
+                    looks.push(&parts, crossed != [false; 2], &mut new.own);
                 }
             }
             new.first.push(new.own.len() as u32);

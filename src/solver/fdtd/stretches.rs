@@ -8,6 +8,7 @@ use super::segments::{alike, cut};
 use super::stage::{Memory, Mode, Scratch, Stage};
 use super::stencil::site_sum;
 use crate::field::{Precision, Real};
+use std::ops::Range;
 
 impl<T: Real> Sweep<T> {
     /// Appends pⁿ⁺¹ of the sites beside walls of a row whose pⁿ⁻¹ is `before`, and what layers will remember of them.
@@ -107,21 +108,33 @@ impl<T: Real> Sweep<T> {
         let row = j + lattice.size[1] * k;
         let faces = self.faces.as_ref().filter(|_| self.walls.concern(row));
         let damping = self.damping(stage, row).map(|_| self.rates((row, 1)));
-        let own = matches!(stage.mode, Mode::Step) && self.ways[row].is_mixed();
+        let own = matches!(stage.mode, Mode::Step) && self.ways[row].mixed().is_some();
         let mixed = !self.material.density.is_empty() || faces.is_some() || damping.is_some();
         let boxed = self.is_crossed(stage, at) || mixed;
         let rows = self.neighbours(stage.now, j, k, negative);
         let density = (!self.material.density.is_empty()).then(|| self.density_rows(j, k));
         let squares = (!self.material.squares.is_empty()).then(|| lattice.row(&self.material.squares, row));
+        let mut plain = |sites: Range<usize>, square: Option<T>| {
+            let squares = squares
+                .filter(|_| square.is_none())
+                .map(|squares| &squares[sites.clone()]);
+            let out = &mut span[half + sites.start..half + sites.end];
+            let rows = rows.part(sites, half);
+            (self.kernel)(out, &rows, square.unwrap_or(self.material.square), squares);
+        };
         let [low, high] = stage.ends();
-        if !boxed && low.end < high.start.min(nx) {
-            let middle = low.end..high.start.min(nx);
-            let squares = squares.map(|squares| &squares[middle.clone()]);
-            let out = &mut span[half + middle.start..half + middle.end];
-            (self.kernel)(out, &rows.part(middle, half), self.material.square, squares);
+        let mut segments = if own {
+            self.segments.of(row).to_vec()
+        } else {
+            alike(cut(nx, stage.ends()), boxed, [faces.is_some(), damping.is_some()])
+        };
+        if !own && !boxed && low.end < high.start.min(nx) {
+            plain(low.end..high.start.min(nx), None);
         }
-        let looks = [faces.is_some(), damping.is_some()];
-        let segments = alike(cut(nx, stage.ends()), boxed, looks);
+        for segment in segments.iter().filter(|segment| segment.look.plain) {
+            plain(segment.sites.clone(), segment.look.square);
+        }
+        segments.retain(|segment| !segment.look.plain);
         if segments.is_empty() {
             return;
         }
@@ -158,11 +171,7 @@ impl<T: Real> Sweep<T> {
                 square: self.material.square,
                 density: density.as_ref().map(|density| start(&density.x[1..])),
                 axes,
-                parts: if own {
-                    Parts::Own(&self.segments, row, 1)
-                } else {
-                    Parts::Alike(&segments)
-                },
+                parts: Parts::Alike(&segments),
                 rows: 1,
                 stride: 0,
                 beside: [0; 2],

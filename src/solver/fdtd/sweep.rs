@@ -115,7 +115,7 @@ impl<T: Real> Sweep<T> {
         let share = ahead.len().div_ceil(count.max(1));
         let way = |row: usize| match stage.mode {
             Mode::Step => self.ways[row],
-            Mode::Combine { .. } => Way::Alone(false),
+            Mode::Combine { .. } => Way::Alone(None),
         };
         // What is done to a row after its step shall find it in cache.
         let visited_rows = (VISITED / (planes * self.lattice.stride * size_of::<T>())).max(1);
