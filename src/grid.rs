@@ -225,6 +225,43 @@ impl Grid {
     }
 }
 
+/// A box of sites. Along a ring it may go round the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SiteBox {
+    /// Its first site.
+    pub first: [usize; 3],
+    /// Sites along each axis, at most those of the grid.
+    pub size: [usize; 3],
+}
+
+impl SiteBox {
+    /// Number of sites.
+    #[must_use]
+    pub fn sites(&self) -> usize {
+        self.size.iter().product()
+    }
+
+    /// Where a site of the grid stands in an array of the box, x fastest; `None` outside of it.
+    #[must_use]
+    pub fn index(&self, grid: &Grid, site: [usize; 3]) -> Option<usize> {
+        let mut inside = [0; 3];
+        for axis in 0..3 {
+            let sites = grid.size()[axis];
+            inside[axis] = (site[axis] + sites - self.first[axis]) % sites;
+            if inside[axis] >= self.size[axis] {
+                return None;
+            }
+        }
+        Some(inside[0] + self.size[0] * (inside[1] + self.size[1] * inside[2]))
+    }
+
+    /// The rows of the grid (j + ny·k) that it has, in the order of its array.
+    pub fn rows(&self, grid: &Grid) -> impl Iterator<Item = usize> + use<> {
+        let ([_, ny, nz], [_, j0, k0], [_, height, depth]) = (grid.size(), self.first, self.size);
+        (0..depth).flat_map(move |k| (0..height).map(move |j| (j0 + j) % ny + ny * ((k0 + k) % nz)))
+    }
+}
+
 impl fmt::Display for Grid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sizes: Vec<String> = self.size[..self.rank].iter().map(ToString::to_string).collect();

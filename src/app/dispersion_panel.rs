@@ -138,7 +138,8 @@ impl DispersionPanel {
         let lattice = curve(&|k| report.law.lattice(k));
         let color = theme::line(ui, 1);
         let height = (ui.available_height() - 24.0).clamp(160.0, 900.0);
-        let shown = still(Plot::new("dispersion"), height, palette)
+        let room = vec2(ui.available_width(), height);
+        let shown = still(Plot::new("dispersion"), room, palette)
             .x_axis_label("k")
             .y_axis_label("ω")
             .show(ui, |plot| {

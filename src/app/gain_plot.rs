@@ -6,7 +6,7 @@ use super::units::Units;
 use crate::engine::mirror::gain::law;
 use crate::engine::{Frame, Replay};
 use crate::physics::MirrorMethod;
-use egui::{FontId, Ui};
+use egui::{FontId, Ui, vec2};
 use egui_plot::{Line, LineStyle, Plot, PlotBounds, PlotPoints, Points};
 
 /// Points of the dashed line.
@@ -47,7 +47,7 @@ pub fn show(ui: &mut Ui, frame: &Frame, units: &Units, size: egui::Vec2) {
     let heading = egui::RichText::new(heading).font(FontId::proportional(11.5));
     ui.add(egui::Label::new(heading.color(palette.weak)).truncate())
         .on_hover_text("M transducers play a record of length T. Dashed: as √(M·T), through these points.");
-    let shown = still(Plot::new("gain"), size.y - CAPTION, palette).show(ui, |plot| {
+    let shown = still(Plot::new("gain"), size - vec2(0.0, CAPTION), palette).show(ui, |plot| {
         if let Some(dashed) = dashed {
             let line = Line::new("√(M·T)", PlotPoints::from(dashed)).color(palette.weak);
             plot.line(line.style(LineStyle::dashed_loose()).width(1.5));

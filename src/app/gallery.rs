@@ -55,6 +55,10 @@ const THUMBNAILS: &[(&str, &[u8])] = &[
         "elliptic-room",
         include_bytes!("../../assets/thumbnails/elliptic-room.png"),
     ),
+    (
+        "flutter-echo",
+        include_bytes!("../../assets/thumbnails/flutter-echo.png"),
+    ),
     ("foucault", include_bytes!("../../assets/thumbnails/foucault.png")),
     ("free-packet", include_bytes!("../../assets/thumbnails/free-packet.png")),
     (
@@ -115,6 +119,10 @@ const THUMBNAILS: &[(&str, &[u8])] = &[
     ("squeezed", include_bytes!("../../assets/thumbnails/squeezed.png")),
     ("ssh", include_bytes!("../../assets/thumbnails/ssh.png")),
     ("stadium", include_bytes!("../../assets/thumbnails/stadium.png")),
+    (
+        "standing-flow",
+        include_bytes!("../../assets/thumbnails/standing-flow.png"),
+    ),
     ("step", include_bytes!("../../assets/thumbnails/step.png")),
     (
         "stern-gerlach",

@@ -318,9 +318,28 @@ fn cut_choice(ui: &mut Ui, cut: &mut Cut) {
     }
 }
 
-/// A plot that the pointer leaves alone: what it shows follows the run.
-pub(super) fn still<'a>(plot: Plot<'a>, height: f32, palette: &theme::Palette) -> Plot<'a> {
-    plot.height(height.max(48.0))
+/// Points that the figures of an upright axis take.
+const FIGURES: f32 = 52.0;
+
+/// A plot of this size that the pointer leaves alone: what it shows follows the run. Its axes have marks at round numbers, all of one form and strength, with room between them.
+pub(super) fn still<'a>(plot: Plot<'a>, size: egui::Vec2, palette: &theme::Palette) -> Plot<'a> {
+    let size = vec2(size.x, size.y.max(48.0));
+    plot.height(size.y)
+        // Room for five figures between two marks.
+        .x_grid_spacer(move |input| marks(&input, f64::from(size.x - FIGURES) / 48.0))
+        .y_grid_spacer(move |input| marks(&input, f64::from(size.y) / 28.0))
+        .grid_spacing(1.0..=40.0)
+        .custom_x_axes(vec![
+            AxisHints::new_x()
+                .formatter(move |mark, range| tick_within(&mark, range, size.x - FIGURES))
+                .label_spacing(16.0..=24.0),
+        ])
+        .custom_y_axes(vec![
+            AxisHints::new_y()
+                .formatter(|mark, range| tick(&mark, range))
+                .min_thickness(FIGURES)
+                .label_spacing(14.0..=20.0),
+        ])
         .allow_drag(false)
         .allow_zoom(false)
         .allow_scroll(false)
@@ -348,23 +367,8 @@ fn one(ui: &mut Ui, kind: Kind, title: &str, (size, cut): (egui::Vec2, Option<&m
     caption(ui, &heading(kind, title, sources), names, cut, size.x);
     let shown = lines.iter().chain(theory.iter().map(|(_, line)| line));
     let bounds = bounds(kind, shown.flat_map(|(_, points)| points), sources.view);
-    still(Plot::new(("plot", kind as u8)), size.y - CAPTION, palette)
+    still(Plot::new(("plot", kind as u8)), size - vec2(0.0, CAPTION), palette)
         .set_margin_fraction(vec2(0.0, 0.0))
-        // Room for five figures between two marks.
-        .x_grid_spacer(move |input| marks(&input, f64::from(size.x - 52.0) / 48.0))
-        .y_grid_spacer(move |input| marks(&input, f64::from(size.y - CAPTION) / 28.0))
-        .grid_spacing(1.0..=40.0)
-        .custom_x_axes(vec![
-            AxisHints::new_x()
-                .formatter(move |mark, range| tick_within(&mark, range, size.x - 52.0))
-                .label_spacing(16.0..=24.0),
-        ])
-        .custom_y_axes(vec![
-            AxisHints::new_y()
-                .formatter(|mark, range| tick(&mark, range))
-                .min_thickness(52.0)
-                .label_spacing(14.0..=20.0),
-        ])
         .show(ui, |plot| {
             for ((name, points), color) in lines.into_iter().zip(&colors) {
                 plot.line(Line::new(name, PlotPoints::from(points)).color(*color).width(1.5));

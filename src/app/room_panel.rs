@@ -270,7 +270,8 @@ fn curves(ui: &mut Ui, report: &RoomReport) {
         });
         lines.push((name(band), points, fit, color));
     }
-    let shown = still(Plot::new("decay"), height, palette).show(ui, |plot| {
+    let size = egui::vec2(ui.available_width(), height);
+    let shown = still(Plot::new("decay"), size, palette).show(ui, |plot| {
         for (name, points, fit, color) in lines {
             plot.line(
                 Line::new(name.clone(), PlotPoints::from(points))

@@ -237,7 +237,8 @@ impl SweepPanel {
             }
         };
         let height = (ui.available_height() - 36.0).clamp(120.0, 900.0);
-        let shown = still(Plot::new("sweep"), height, palette)
+        let size = egui::vec2(ui.available_width(), height);
+        let shown = still(Plot::new("sweep"), size, palette)
             .sense(egui::Sense::click())
             .show(ui, |plot| {
                 for (n, line) in dashed.iter().enumerate() {

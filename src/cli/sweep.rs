@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Seconds between two versions of the table while a sweep goes on.
+/// Seconds between two versions of the table while a sweep goes on; the first is written after the first run.
 const BETWEEN: Duration = Duration::from_secs(2);
 
 /// Lines that a plot of two keys can tell apart.
@@ -115,7 +115,7 @@ fn go(
     }
     let before = known.len();
     let bar = progress(runs, before);
-    let state = Mutex::new((known, Instant::now()));
+    let state = Mutex::new((known, None::<Instant>));
     let begun = Instant::now();
     let found = |point: SweepPoint| {
         let line = table.line(plan, &point);
@@ -123,10 +123,10 @@ fn go(
         bar.inc(1);
         let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
         state.0.push(point);
-        if let Some((path, table)) = csv.filter(|_| state.1.elapsed() > BETWEEN) {
+        if let Some((path, table)) = csv.filter(|_| state.1.is_none_or(|last| last.elapsed() > BETWEEN)) {
             // What cannot be written now is said at the end.
             let _ = table.write(path, plan, &state.0);
-            state.1 = Instant::now();
+            state.1 = Some(Instant::now());
         }
     };
     let ran = plan.run(&done, &|| interrupt.asked(), &found);

@@ -282,23 +282,22 @@ impl Engine {
             if let Some(log) = &self.log {
                 piece = piece.min(log.until_next(clock.steps));
             }
-            let looks = self.maps.watches() || !self.paths.is_empty();
-            if looks {
+            if self.maps.watches() || !self.paths.is_empty() {
                 piece = 1;
             }
-            let before = self.field_before(known.take())?;
+            let before = self.near_paths(known.take())?;
             let result = self.solver.advance(piece, &mut self.taps);
             self.guard(result)?;
-            if looks {
+            if self.maps.watches() {
                 let result = self.solver.field();
                 let field = self.guard(result)?;
-                if self.maps.watches() {
-                    self.maps.watch(&field);
-                }
-                if let Some(before) = before {
-                    self.follow_paths(&before, &field);
-                    known = Some((self.phase(), field));
-                }
+                self.maps.watch(&field);
+            }
+            if let Some(before) = before {
+                let after = self.field_near(before.boxes.clone());
+                let after = self.guard(after)?;
+                self.follow_paths(&before, &after);
+                known = Some((self.phase(), after));
             }
             left -= piece;
             self.measure()?;

@@ -1,15 +1,18 @@
 //! Bohm's trajectories while a run goes on, and the flow that is drawn over its picture.
 //!
-//! Trajectories take every step: they need the field before and after it, so that a step costs a copy of the field more, and is taken by itself.
+//! Trajectories take every step: they need the field before and after it, so that a step is taken by itself and costs a copy more: of the sites around each trajectory where the method reaches them, of the field
+//! elsewhere.
 
 use super::engine::Engine;
 use super::{EngineError, Phase};
 use crate::field::FieldData;
+use crate::grid::SiteBox;
+use crate::physics::current::PsiInBox;
 use crate::physics::trajectory;
 use crate::physics::{Currents, Trajectory};
 use crate::scene::Scenario;
 use crate::scene::scenario::Flow;
-use crate::solver::{Clock, SolverState};
+use crate::solver::{Clock, SolverError, SolverState};
 use crate::space::FlowMap;
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -20,6 +23,9 @@ const PLACES: &str = "trajectory.places";
 
 /// Times whose places are kept: 1.5 MiB a trajectory.
 const MOST_TIMES: usize = 1 << 16;
+
+/// Fewest trajectories that a thread is woken for: some microseconds each.
+const FEWEST: usize = 16;
 
 /// The paths so far.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -99,16 +105,47 @@ impl Paths {
         self.places.extend(row);
     }
 
-    /// Follows one step from field to field; `clock` stands behind it.
-    fn step(&mut self, currents: &Currents, fields: [&FieldData; 2], clock: &Clock) {
-        let moved = |at: &[f64; 3]| {
+    /// The sites that a step looks at, those of each trajectory in their order; none of those that have not begun, and nothing where they would be half of the field or more.
+    fn boxes(&self, currents: &Currents, time_step: f64) -> Vec<SiteBox> {
+        let none = SiteBox {
+            first: [0; 3],
+            size: [0; 3],
+        };
+        let around = |at: &[f64; 3]| {
             if at[0].is_nan() {
-                *at
+                none
             } else {
-                trajectory::step(currents, fields, clock.time_step, *at)
+                trajectory::around(currents, time_step, *at)
             }
         };
-        let row = self.now().par_iter().map(moved).collect();
+        let boxes: Vec<SiteBox> = self.now().iter().map(around).collect();
+        let sites: usize = boxes.iter().map(SiteBox::sites).sum();
+        if 2 * sites < currents.grid().sites() {
+            boxes
+        } else {
+            Vec::new()
+        }
+    }
+
+    /// Follows one step from field to field; `clock` stands behind it.
+    fn step(&mut self, currents: &Currents, [before, after]: [&Near; 2], clock: &Clock) {
+        let by = clock.time_step;
+        let moved = |(n, at): (usize, &[f64; 3])| match (&before.field, &after.field) {
+            _ if at[0].is_nan() => *at,
+            (Looked::Whole(before), Looked::Whole(after)) => trajectory::step(currents, [before, after], by, *at),
+            (Looked::Parts(first), Looked::Parts(second)) => {
+                let [first, second] = [&first[n], &second[n]].map(|values| PsiInBox {
+                    grid: currents.grid(),
+                    sites: before.boxes[n],
+                    values,
+                });
+                trajectory::step(currents, [&first, &second], by, *at)
+            }
+            // Not met: a method reaches parts of its field or does not.
+            _ => *at,
+        };
+        let row = (self.now().par_iter().enumerate()).with_min_len(FEWEST).map(moved);
+        let row = row.collect();
         self.push(clock, row);
         self.limit();
     }
@@ -214,6 +251,29 @@ impl Paths {
     }
 }
 
+/// What is looked at of a field.
+pub(super) enum Looked {
+    /// All of it.
+    Whole(FieldData),
+    /// The sites of each box.
+    Parts(Vec<FieldData>),
+}
+
+/// The field at one time where trajectories look at it.
+pub(super) struct Near {
+    /// Around each trajectory; none where the whole is looked at in any case.
+    pub(super) boxes: Vec<SiteBox>,
+    field: Looked,
+}
+
+impl Near {
+    /// Whether it is what would be looked at in these boxes.
+    fn serves(&self, boxes: &[SiteBox]) -> bool {
+        // The whole, asked for in boxes that a method does not reach, is all that it gives.
+        self.boxes == boxes || matches!(self.field, Looked::Whole(_)) && !self.boxes.is_empty()
+    }
+}
+
 /// The currents of the scene that they were made for.
 pub(super) type KeptCurrents = Option<(Arc<Scenario>, Currents)>;
 
@@ -230,22 +290,39 @@ impl Engine {
         self.paths.times.len()
     }
 
-    /// The field now, if a trajectory needs it before the next step; `known` is that of the last step, if nothing happened since.
-    pub(super) fn field_before(
-        &mut self,
-        known: Option<(Option<Phase>, FieldData)>,
-    ) -> Result<Option<FieldData>, EngineError> {
+    /// The field around trajectories before the next step, if there are any; `known` is what was behind the last step, if nothing happened since.
+    pub(super) fn near_paths(&mut self, known: Option<(Option<Phase>, Near)>) -> Result<Option<Near>, EngineError> {
         if self.paths.is_empty() {
             return Ok(None);
         }
+        let time_step = self.clock().time_step;
+        let Some((scenario, currents)) = self.take_currents() else {
+            return Ok(None);
+        };
+        let boxes = self.paths.boxes(&currents, time_step);
+        self.currents = Some((scenario, currents));
         match known {
-            Some((phase, field)) if phase == self.phase() => Ok(Some(field)),
-            _ => Ok(Some(self.solver.field()?)),
+            Some((phase, near)) if phase == self.phase() && near.serves(&boxes) => Ok(Some(near)),
+            _ => Ok(Some(self.field_near(boxes)?)),
         }
     }
 
+    /// The field now in boxes; the whole where there are none, or where the method reaches no part of it.
+    pub(super) fn field_near(&mut self, boxes: Vec<SiteBox>) -> Result<Near, SolverError> {
+        let parts = if boxes.is_empty() {
+            None
+        } else {
+            self.solver.field_in(&boxes)?
+        };
+        let field = match parts {
+            Some(parts) => Looked::Parts(parts),
+            None => Looked::Whole(self.solver.field()?),
+        };
+        Ok(Near { boxes, field })
+    }
+
     /// Follows the step that was just taken.
-    pub(super) fn follow_paths(&mut self, before: &FieldData, after: &FieldData) {
+    pub(super) fn follow_paths(&mut self, before: &Near, after: &Near) {
         let clock = self.clock();
         if let Some((scenario, currents)) = self.take_currents() {
             self.paths.step(&currents, [before, after], &clock);

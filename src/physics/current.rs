@@ -6,9 +6,41 @@
 
 use super::{Bonds, Medium, Quantum, Sets};
 use crate::field::FieldData;
-use crate::grid::Grid;
+use crate::grid::{Grid, SiteBox};
 use num_complex::Complex64;
 use std::f64::consts::TAU;
+
+/// What ψ is read from.
+pub trait Psi {
+    /// ψ at a site by its flat index in the grid.
+    fn value(&self, index: usize) -> Complex64;
+}
+
+impl Psi for FieldData {
+    fn value(&self, index: usize) -> Complex64 {
+        self.at(index)
+    }
+}
+
+/// ψ in a box of sites; nothing else is asked of it.
+#[derive(Clone, Copy, Debug)]
+pub struct PsiInBox<'a> {
+    /// The grid.
+    pub grid: &'a Grid,
+    /// Its sites.
+    pub sites: SiteBox,
+    /// Their values, x fastest.
+    pub values: &'a FieldData,
+}
+
+impl Psi for PsiInBox<'_> {
+    /// 0 outside of the box.
+    fn value(&self, index: usize) -> Complex64 {
+        let inside = self.sites.index(self.grid, self.grid.site(index));
+        debug_assert!(inside.is_some(), "site {index} of {:?}", self.sites);
+        inside.map_or(Complex64::ZERO, |at| self.values.at(at))
+    }
+}
 
 /// What currents are read with: the bonds of a scene.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,6 +52,8 @@ pub struct Currents {
     bonds: Option<Bonds>,
     /// Walls, x fastest; empty = none.
     walls: Vec<bool>,
+    /// The strongest bond, 1 without layers of hopping.
+    strongest: f64,
 }
 
 impl Currents {
@@ -35,13 +69,25 @@ impl Currents {
                 medium.wall_row(row % ny, row / ny, 0..nx, out);
             }
         }
+        let bonds = Bonds::of(quantum, medium);
+        let norms = |bonds: &Bonds| {
+            let all = (0..grid.rank()).flat_map(|axis| bonds.along(axis));
+            all.fold(0.0f64, |most, bond| most.max(bond.norm()))
+        };
         Self {
             factor: 2.0 * quantum.hopping * grid.spacing(),
             flux: quantum.flux,
-            bonds: Bonds::of(quantum, medium),
+            strongest: bonds.as_ref().map_or(1.0, norms),
+            bonds,
             walls,
             grid,
         }
+    }
+
+    /// The fastest group velocity of the lattice, 2Ja times its strongest bond.
+    #[must_use]
+    pub fn fastest(&self) -> f64 {
+        self.factor * self.strongest
     }
 
     /// The lattice.
@@ -67,7 +113,7 @@ impl Currents {
     /// j through the bond from a site to the next along an axis; 0 where there is no bond.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
-    pub fn through(&self, psi: &FieldData, site: [usize; 3], axis: usize) -> f64 {
+    pub fn through(&self, psi: &impl Psi, site: [usize; 3], axis: usize) -> f64 {
         let Some(next) = self.next(site, axis) else { return 0.0 };
         let (lower, upper) = (self.grid.index(site), self.grid.index(next));
         let is_wall = |site: usize| self.walls.get(site).copied().unwrap_or(false);
@@ -79,12 +125,12 @@ impl Currents {
             None if axis == 0 && self.flux != 0.0 => Complex64::cis(-TAU * self.flux * site[1] as f64),
             None => Complex64::ONE,
         };
-        self.factor * ((coupling * psi.at(lower)).conj() * psi.at(upper)).im
+        self.factor * ((coupling * psi.value(lower)).conj() * psi.value(upper)).im
     }
 
     /// j at a site along an axis: the mean of its two bonds.
     #[must_use]
-    pub fn at_site(&self, psi: &FieldData, site: [usize; 3], axis: usize) -> f64 {
+    pub fn at_site(&self, psi: &impl Psi, site: [usize; 3], axis: usize) -> f64 {
         let sites = self.grid.size()[axis];
         let mut before = site;
         let below = if site[axis] > 0 {
@@ -102,9 +148,9 @@ impl Currents {
     /// |ψ|² and j at a place in sites, linear between sites and between the middles of bonds; site n stands at n. Places beyond the ends count as the ends, those of a ring as
     /// what they are.
     #[must_use]
-    pub fn between(&self, psi: &FieldData, at: [f64; 3]) -> (f64, [f64; 3]) {
+    pub fn between(&self, psi: &impl Psi, at: [f64; 3]) -> (f64, [f64; 3]) {
         let rank = self.grid.rank();
-        let density = self.linear(at, [0.0; 3], &|site| psi.at(self.grid.index(site)).norm_sqr());
+        let density = self.linear(at, [0.0; 3], &|site| psi.value(self.grid.index(site)).norm_sqr());
         let mut current = [0.0; 3];
         for (axis, current) in current.iter_mut().enumerate().take(rank) {
             let mut shift = [0.0; 3];

@@ -2,13 +2,18 @@
 //!
 //! Each step takes them from one field to the next by the classical Runge–Kutta scheme of order 4, with |ψ|² and j linear in between ([`Currents::between`] in space, their mean in time):
 //! of order 2 in Δt and in the spacing, as the fields themselves. Where there is nothing (|ψ|² below a least value) a trajectory rests; at an edge that is no ring it stays on the grid.
+//! Beside a zero of ψ the velocity grows without bound: a step goes no further than [`reach`], so that the field is needed in a [box](around) only.
 //! D. Bohm, Phys. Rev. 85 (1952) 166, doi 10.1103/PhysRev.85.166; C. Philippidis, C. Dewdney, B. J. Hiley, Nuovo Cimento B 52 (1979) 15, doi 10.1007/BF02743566.
 
 use super::Currents;
-use crate::field::FieldData;
+use super::current::Psi;
+use crate::grid::SiteBox;
 
 /// |ψ|² below which a trajectory rests: single precision has no digits of phase there that mean anything.
 const LEAST: f64 = 1e-24;
+
+/// How many times as far as the fastest wave of the lattice a trajectory goes in a step, at most.
+const TIMES_THE_FASTEST: f64 = 4.0;
 
 /// One trajectory's start.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,11 +37,51 @@ impl Trajectory {
     }
 }
 
+/// The furthest that a trajectory goes in a step along an axis, in sites: a site, and what four times the fastest wave of the lattice goes.
+#[must_use]
+pub fn reach(currents: &Currents, time_step: f64) -> f64 {
+    1.0 + (TIMES_THE_FASTEST * currents.fastest() * time_step.abs() / currents.grid().spacing()).ceil()
+}
+
+/// The sites that [`step`] looks at for a trajectory that stands at `from`, a length. All of an axis where it looks at as many.
+#[must_use]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "places on the grid, far below 2^52"
+)]
+pub fn around(currents: &Currents, time_step: f64, from: [f64; 3]) -> SiteBox {
+    let grid = currents.grid();
+    let reach = reach(currents, time_step);
+    let (mut first, mut size) = ([0; 3], [1; 3]);
+    for axis in 0..grid.rank() {
+        let sites = grid.size()[axis];
+        let place = from[axis] / grid.spacing();
+        // Middles of bonds stand half a site behind a site, and a bond has a site further on.
+        let (low, high) = ((place - reach - 0.5).floor(), (place + reach).floor() + 2.0);
+        let last = (sites - 1) as f64;
+        if high - low >= last {
+            size[axis] = sites;
+        } else if grid.is_periodic(axis) {
+            first[axis] = low.rem_euclid(sites as f64) as usize % sites;
+            size[axis] = (high - low) as usize + 1;
+        } else {
+            // Places beyond the ends count as the ends, between the two sites there.
+            let low = low.clamp(0.0, (last - 1.0).max(0.0));
+            first[axis] = low as usize;
+            size[axis] = (high.clamp(low + 1.0, last) - low) as usize + 1;
+        }
+    }
+    SiteBox { first, size }
+}
+
 /// Where a trajectory stands after a step of `time_step` (with its sign) between two fields. Places are lengths; along a ring they may leave 0..L, so that a path is not broken.
 #[must_use]
-pub fn step(currents: &Currents, [before, after]: [&FieldData; 2], time_step: f64, from: [f64; 3]) -> [f64; 3] {
+pub fn step<P: Psi>(currents: &Currents, [before, after]: [&P; 2], time_step: f64, from: [f64; 3]) -> [f64; 3] {
     let grid = currents.grid();
     let (rank, a) = (grid.rank(), grid.spacing());
+    let furthest = reach(currents, time_step) * a;
     let velocity = |at: [f64; 3], part: f64| -> [f64; 3] {
         let sites = at.map(|length| length / a);
         let (early, late) = (currents.between(before, sites), currents.between(after, sites));
@@ -47,7 +92,8 @@ pub fn step(currents: &Currents, [before, after]: [&FieldData; 2], time_step: f6
         }
         std::array::from_fn(|axis| mix(early.1[axis], late.1[axis]) / density)
     };
-    let moved = |by: f64, v: [f64; 3]| std::array::from_fn(|axis| from[axis] + by * v[axis]);
+    let within = |way: f64| way.clamp(-furthest, furthest);
+    let moved = |by: f64, v: [f64; 3]| std::array::from_fn(|axis| from[axis] + within(by * v[axis]));
     let k1 = velocity(from, 0.0);
     let k2 = velocity(moved(0.5 * time_step, k1), 0.5);
     let k3 = velocity(moved(0.5 * time_step, k2), 0.5);
@@ -55,7 +101,7 @@ pub fn step(currents: &Currents, [before, after]: [&FieldData; 2], time_step: f6
     let mut to = from;
     for axis in 0..rank {
         let mean = (k1[axis] + 2.0 * (k2[axis] + k3[axis]) + k4[axis]) / 6.0;
-        to[axis] += time_step * mean;
+        to[axis] += within(time_step * mean);
         if !grid.is_periodic(axis) {
             #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
             let last = (grid.size()[axis] - 1) as f64 * a;
@@ -69,6 +115,7 @@ pub fn step(currents: &Currents, [before, after]: [&FieldData; 2], time_step: f6
 #[allow(clippy::cast_precision_loss, reason = "tests")]
 mod tests {
     use super::*;
+    use crate::field::FieldData;
     use crate::grid::Grid;
     use crate::physics::reference::continuum;
     use crate::physics::{Medium, Quantum};
@@ -109,6 +156,67 @@ mod tests {
         for (start, place) in starts.iter().zip(places) {
             let error = place[0] - center - start * growth;
             assert!(error.abs() < 2e-3, "from {start}: {error}");
+        }
+    }
+
+    /// What a step looks at lies in its box, whatever the place, the edges and the velocity: a random field has zeros, beside which velocities are without bound. The same bits.
+    #[test]
+    fn a_box_is_all_that_a_step_looks_at() {
+        use crate::grid::Edge;
+        use crate::physics::current::PsiInBox;
+        let ring = [Edge::Periodic, Edge::Wall, Edge::Wall];
+        for (size, edges, time_step) in [
+            (&[40][..], [Edge::Wall; 3], 0.3),
+            (&[40][..], [Edge::Periodic; 3], -0.3),
+            (&[31, 24][..], ring, 0.2),
+            (&[31, 2][..], [Edge::Wall; 3], 0.2),
+            (&[13, 14, 15][..], ring, 0.1),
+        ] {
+            let grid = Grid::new(size, 0.5).with_edges(edges, 0);
+            let mut seed = 1_u64;
+            let mut random = || {
+                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                (seed >> 11) as f64 / 2f64.powi(53) - 0.5
+            };
+            let quantum = Quantum {
+                hopping: 1.0,
+                diagonal: 0.0,
+                mass: None,
+                interaction: 0.0,
+                flux: 0.0,
+            };
+            let currents = Currents::of(&quantum, &Medium::new(grid.clone(), Vec::new()));
+            let mut field = || FieldData::Complex128((0..grid.sites()).map(|_| Complex64::new(random(), random())).collect());
+            let fields = [field(), field()];
+            for n in 0..200 {
+                let mut from = [0.0; 3];
+                for (axis, from) in from.iter_mut().enumerate().take(grid.rank()) {
+                    let last = (grid.size()[axis] - 1) as f64 * 0.5;
+                    // The ends themselves, and on a ring places that have gone round.
+                    let share = if n < 20 { f64::from(n % 3) / 2.0 } else { random() + 0.5 };
+                    *from = share * last + if grid.is_periodic(axis) { f64::from(n % 5 - 2) * (last + 0.5) } else { 0.0 };
+                }
+                let sites = around(&currents, time_step, from);
+                let part = |field: &FieldData| {
+                    let inside = (0..grid.sites()).filter(|index| sites.index(&grid, grid.site(*index)).is_some());
+                    let mut values = vec![Complex64::ZERO; sites.sites()];
+                    for index in inside {
+                        values[sites.index(&grid, grid.site(index)).unwrap_or(0)] = field.at(index);
+                    }
+                    FieldData::Complex128(values)
+                };
+                let parts = fields.each_ref().map(part);
+                let [first, second] = parts.each_ref().map(|values| PsiInBox {
+                    grid: &grid,
+                    sites,
+                    values,
+                });
+                let whole = step(&currents, [&fields[0], &fields[1]], time_step, from);
+                let boxed = step(&currents, [&first, &second], time_step, from);
+                assert_eq!(whole.map(f64::to_bits), boxed.map(f64::to_bits), "{size:?} from {from:?}");
+                let furthest = reach(&currents, time_step) * 0.5 + 1e-9;
+                assert!((0..3).all(|axis| (whole[axis] - from[axis]).abs() <= furthest), "{whole:?} from {from:?}");
+            }
         }
     }
 }

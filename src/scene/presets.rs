@@ -76,6 +76,10 @@ static PRESETS: &[Preset] = &[
         text: include_str!("../../presets/corral.toml"),
     },
     Preset {
+        name: "standing-flow",
+        text: include_str!("../../presets/standing-flow.toml"),
+    },
+    Preset {
         name: "box-revival",
         text: include_str!("../../presets/box-revival.toml"),
     },
@@ -230,6 +234,10 @@ static PRESETS: &[Preset] = &[
     Preset {
         name: "sabine",
         text: include_str!("../../presets/sabine.toml"),
+    },
+    Preset {
+        name: "flutter-echo",
+        text: include_str!("../../presets/flutter-echo.toml"),
     },
     Preset {
         name: "waveguide",

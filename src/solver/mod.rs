@@ -43,6 +43,7 @@ mod tune;
 pub mod volume;
 
 use crate::field::{FieldData, Precision};
+use crate::grid::SiteBox;
 use crate::physics::Observables;
 use crate::scene::Scenario;
 
@@ -250,6 +251,15 @@ pub trait Solver: Send {
     /// # Errors
     /// If the back end fails or the host has no memory for it.
     fn field(&mut self) -> Result<FieldData, SolverError>;
+
+    /// The field at the clock's time in boxes of sites, each as an array with x fastest; `None` where a part costs what the whole does, so that [`Solver::field`] is the way. A site has the same bits in every box,
+    /// which may differ in the last digit from those of the whole.
+    ///
+    /// # Errors
+    /// As [`Solver::field`].
+    fn field_in(&mut self, _boxes: &[SiteBox]) -> Result<Option<Vec<FieldData>>, SolverError> {
+        Ok(None)
+    }
 
     /// Replaces the field (any precision, same sites) and sets the clock.
     ///

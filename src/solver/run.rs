@@ -8,6 +8,7 @@ use super::stepper::{Plane, Stepper};
 use super::{Clock, Edit, FieldImage, ImageRequest, Report, Solver, SolverError, SolverState, Taps};
 use crate::backend::threads;
 use crate::field::{FieldData, Precision};
+use crate::grid::SiteBox;
 use crate::physics::{Equation, Observables};
 use crate::scene::Scenario;
 use crate::scene::scenario::Quantity;
@@ -402,6 +403,10 @@ impl<S: Stepper> Solver for Run<S> {
 
     fn field(&mut self) -> Result<FieldData, SolverError> {
         threads::run(|| self.stepper.field(&self.clock))
+    }
+
+    fn field_in(&mut self, boxes: &[SiteBox]) -> Result<Option<Vec<FieldData>>, SolverError> {
+        threads::run(|| self.stepper.field_in(&self.clock, boxes))
     }
 
     fn set_field(&mut self, field: &FieldData, clock: Clock) -> Result<(), SolverError> {

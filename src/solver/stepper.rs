@@ -5,6 +5,7 @@ use super::put_in::PutIn;
 use super::setup::Setup;
 use super::{Backend, FieldImage, ImageRequest, SolverError, Taps};
 use crate::field::FieldData;
+use crate::grid::SiteBox;
 use crate::physics::Observables;
 use std::ops::Range;
 
@@ -168,6 +169,11 @@ pub(super) trait Stepper: Send {
 
     /// ψ or p at the clock's time, x fastest.
     fn field(&mut self, clock: &RunClock) -> Result<FieldData, SolverError>;
+
+    /// See [`Solver::field_in`](super::Solver::field_in).
+    fn field_in(&mut self, _clock: &RunClock, _boxes: &[SiteBox]) -> Result<Option<Vec<FieldData>>, SolverError> {
+        Ok(None)
+    }
 
     /// Begins anew from ψ, or from p at rest, at the clock's time. The array has a value of the right kind for every site.
     fn set_field(&mut self, clock: &RunClock, field: &FieldData) -> Result<(), SolverError>;

@@ -79,16 +79,23 @@ impl Place {
     }
 
     fn ripplon_with<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Run {
-        let output = Command::new(env!("CARGO_BIN_EXE_ripplon"))
-            .args(arguments)
-            .current_dir(self.dir.path())
+        Run(self.command(arguments).output().unwrap())
+    }
+
+    /// The same on a machine whose NVIDIA devices, if it has any, are hidden.
+    fn without_devices(&self, line: &str) -> Run {
+        let mut command = self.command(line.split_whitespace());
+        Run(command.env("CUDA_VISIBLE_DEVICES", "").output().unwrap())
+    }
+
+    fn command<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ripplon"));
+        (command.args(arguments).current_dir(self.dir.path()))
             .env_remove("DISPLAY")
             .env_remove("WAYLAND_DISPLAY")
             .env_remove("WAYLAND_SOCKET")
-            .env_remove("RIPPLON_LOG")
-            .output()
-            .unwrap();
-        Run(output)
+            .env_remove("RIPPLON_LOG");
+        command
     }
 
     fn files(&self) -> Vec<String> {

@@ -2,6 +2,7 @@
 
 use super::Place;
 use std::fs;
+use std::process::Stdio;
 
 /// A packet on a line before a wall of three sites: its momentum varies.
 const LINE: &str = r#"
@@ -106,6 +107,39 @@ fn a_table_is_gone_on_with_and_the_numbers_are_the_same() {
         .ripplon("sweep line.toml --csv whole.csv --vary packet.0.momentum.0=0.8,0.9 --theory transmission")
         .expect(2, &["line 3", "does not have"]);
     assert_eq!(place.text("whole.csv"), whole);
+}
+
+/// Killed outright, with no time to tidy up: the table has whole rows only, the same command goes on behind them, and the numbers are those of a sweep that nobody stopped.
+#[cfg(unix)]
+#[test]
+fn a_killed_sweep_is_gone_on_with() {
+    let place = place();
+    let line = "sweep line.toml --vary packet.0.momentum.0=0.8..1.2/40 --theory transmission --set time.step=0.5 --csv";
+    let mut command = place.command(line.split_whitespace().chain(["killed.csv"]));
+    let mut child = (command.stdout(Stdio::null()).stderr(Stdio::null())).spawn().unwrap();
+    while !place.path("killed.csv").exists() && child.try_wait().unwrap().is_none() {
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let left = rows(&place.text("killed.csv"));
+    assert!(!left.is_empty() && left.iter().all(|row| row.len() == 5), "{left:?}");
+    place
+        .ripplon(&format!("{line} killed.csv"))
+        .expect(0, &[&format!("{} of them are in the table already", left.len())]);
+    place.ripplon(&format!("{line} whole.csv")).expect(0, &["40 of 40 runs"]);
+    assert_eq!(place.text("killed.csv"), place.text("whole.csv"));
+    assert_eq!(place.files(), ["killed.csv", "line.toml", "small.toml", "whole.csv"]);
+}
+
+/// A sweep on a device that is not there says so before its first run, and leaves no table.
+#[test]
+fn a_sweep_on_a_device_that_is_missing_says_so() {
+    let place = place();
+    let line = "sweep line.toml --csv s.csv --set solver.method=trotter --set time.step=0.5 --set solver.backend=cuda";
+    let run = place.without_devices(line);
+    run.expect(1, &["NVIDIA"]);
+    assert!(!place.path("s.csv").exists());
 }
 
 #[test]

@@ -1,8 +1,10 @@
 //! Scenes that are edited while they run.
 
-use super::{engine, largest_difference, scene};
+use super::{engine, largest_difference, scene, scene_from};
 use ripplon::engine::{Change, Engine};
 use ripplon::field::FieldData;
+use ripplon::scene::scenario::Quantity;
+use ripplon::solver::{FieldImage, ImageRequest};
 
 #[test]
 fn an_edited_scene_goes_on_or_starts_anew() {
@@ -126,4 +128,130 @@ fn a_snapshot_outlives_another_solver_and_a_reset() {
     assert_eq!(run.clock().steps, 13);
     // Closed once: one complex product in single precision, |ψ| < 0.3.
     assert!(largest_difference(&field, &run.field().unwrap()) <= 4.0 * f64::from(f32::EPSILON) * 0.3);
+}
+
+/// A ping in a room of 40 × 30 sites, with a probe that is switched.
+const PING: &str = r#"
+format = 1
+[grid]
+size = [40, 30]
+spacing = 0.1
+edges = "wall"
+[acoustic]
+speed = 343.0
+[time]
+step = 1.4e-4
+[solver]
+method = "fdtd"
+backend = "cpu"
+[[pulse]]
+center = [1.0, 1.1]
+width = 0.25
+[[detector]]
+name = "raw"
+at = [2.5, 1.5]
+[[detector]]
+name = "switched"
+at = [2.5, 1.5]
+[view]
+quantity = "pressure"
+"#;
+
+/// In the window another picture is chosen while the scene runs: the run goes on as if nobody had looked, in every variant, and means are of what came since.
+#[test]
+fn pictures_of_means_are_switched_to_while_it_runs() {
+    let sites = 40 * 30;
+    for variant in ["stepwise", "tiled"] {
+        let own = format!("solver.variant={variant}");
+        let mut untouched = Engine::new(scene_from(PING, &[&own])).unwrap();
+        untouched.advance(25).unwrap();
+        let mut after = Vec::new();
+        for _ in 0..30 {
+            untouched.advance(1).unwrap();
+            after.push(untouched.field().unwrap());
+        }
+        let mean_square = |site: usize| after.iter().map(|p| p.at(site).re.powi(2)).sum::<f64>() / 30.0;
+        let loudest = (0..sites).map(mean_square).fold(0.0, f64::max);
+        for quantity in [Quantity::Rms, Quantity::Level, Quantity::Velocity, Quantity::Intensity] {
+            let mut run = Engine::new(scene_from(PING, &[&own])).unwrap();
+            run.advance(25).unwrap();
+            let view = format!("view.quantity={}", quantity.as_str());
+            let change = run.update(scene_from(PING, &[&own, &view])).unwrap();
+            assert_eq!(change, Change::Kept, "{variant}, {view}");
+            let request = ImageRequest {
+                quantity,
+                x: 0..40,
+                y: 0..30,
+                z: 0,
+                max_size: [40, 30],
+            };
+            let mut image = FieldImage::default();
+            run.image(&request, &mut image).unwrap();
+            run.advance(30).unwrap();
+            run.image(&request, &mut image).unwrap();
+            assert_eq!(run.field().unwrap(), after[29], "{variant}, {view}");
+            assert_eq!(image.value.len(), sites);
+            for (site, value) in image.value.iter().enumerate() {
+                let (value, square) = (f64::from(*value), mean_square(site));
+                match quantity {
+                    Quantity::Rms => assert!((value - square.sqrt()).abs() < 1e-5 * loudest.sqrt(), "site {site}: {value}"),
+                    Quantity::Level => {
+                        let level = (10.0 * (square / (20e-6f64).powi(2)).log10()).max(0.0);
+                        assert!((value - level).abs() < 0.01, "site {site}: {value} for {level}");
+                    }
+                    _ => assert!(value.is_finite() && value >= 0.0, "site {site}: {value}"),
+                }
+            }
+            assert!(image.value.iter().any(|value| *value > 0.0), "{variant}, {view}: nothing is seen");
+            // And back, with the same bits.
+            assert_eq!(run.update(scene_from(PING, &[&own])).unwrap(), Change::Kept);
+            run.advance(5).unwrap();
+            let mut on = Engine::new(scene_from(PING, &[&own])).unwrap();
+            on.advance(60).unwrap();
+            assert_eq!(run.field().unwrap(), on.field().unwrap(), "{variant}, {view}");
+        }
+    }
+}
+
+/// A detector's reading or measure is switched while the scene runs: records begin anew, and are of what came since.
+#[test]
+fn readings_are_switched_to_while_it_runs() {
+    for variant in ["stepwise", "tiled"] {
+        let own = format!("solver.variant={variant}");
+        for switch in [
+            "detector.1.as=rms",
+            "detector.1.as=level",
+            "detector.1.as=mean",
+            "detector.1.measure=velocity",
+        ] {
+            let mut run = Engine::new(scene_from(PING, &[&own])).unwrap();
+            run.advance(25).unwrap();
+            let mut settings = vec![own.as_str(), switch];
+            if switch.ends_with("velocity") {
+                settings.push("detector.1.direction=[1.0, 0.0]");
+            }
+            let change = run.update(scene_from(PING, &settings)).unwrap();
+            assert!(change < Change::Restarted, "{variant}, {switch}: {change:?}");
+            assert_eq!(run.clock().steps, 25);
+            run.advance(30).unwrap();
+            let [raw, switched] = [0, 1].map(|detector| run.taps().values(detector).to_vec());
+            assert_eq!((raw.len(), switched.len()), (31, 31), "{variant}, {switch}");
+            let squares: f64 = raw.iter().map(|p| p * p).sum();
+            let rms = (squares / 31.0).sqrt();
+            let last = switched[30];
+            let expected = match switch {
+                "detector.1.as=rms" => rms,
+                "detector.1.as=level" => 20.0 * (rms / 20e-6).log10(),
+                "detector.1.as=mean" => raw.iter().sum::<f64>() / 31.0,
+                // From rest at the switch: what the slopes since then have made of it, m/s; p/ρc of the largest is the measure.
+                _ => {
+                    let most = raw.iter().fold(0.0f64, |most, p| most.max(p.abs()));
+                    assert!(last.abs() > 1e-5 * most && last.abs() < most / 41.0, "{variant}: {last}, {most} Pa");
+                    continue;
+                }
+            };
+            let miss = (last - expected).abs() / expected.abs();
+            assert!(miss < 0.05, "{variant}, {switch}: {last} for {expected}");
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use super::{moments, packets, quantum};
 use num_complex::Complex64;
 use ripplon::grid::Grid;
-use ripplon::physics::reference::{Lattice, initial_state, transfer};
+use ripplon::physics::reference::{Lattice, chain, initial_state, transfer};
 use ripplon::physics::{Initial, Packet};
 use ripplon::scene::Scenario;
 use std::f64::consts::TAU;
@@ -116,8 +116,20 @@ pub fn of_eigenstates(name: &str, scenario: &Scenario, at: &[f64]) -> Vec<f64> {
     match name {
         "double-well" => double_well(scenario, at),
         "corral" => corral(at),
+        "standing-flow" => standing_flow(scenario),
         other => panic!("{other} begins with eigenstates, and nothing is predicted of it"),
     }
+}
+
+/// φ₂₃ and φ₃₂ of a box, a quarter of a turn apart: the energy of both, 1/Σ|ψ|⁴, and 1 for ever.
+fn standing_flow(scenario: &Scenario) -> Vec<f64> {
+    let (hopping, [sites, ..]) = (quantum(scenario).hopping, scenario.grid().size());
+    let energy = [2, 3].map(|mode| chain::box_energy(hopping, mode, sites));
+    let squares = |mode: usize| (0..sites).map(move |j| chain::box_mode(mode, sites, j).powi(2));
+    let product = |a: usize, b: usize| squares(a).zip(squares(b)).map(|(a, b)| a * b).sum::<f64>();
+    // |ψ|² = (φ₂₃² + φ₃₂²)/2, and its square is a sum of products of one axis each.
+    let fourth = 0.25 * (2.0 * product(2, 2) * product(3, 3) + 2.0 * product(2, 3).powi(2));
+    vec![4.0 * hopping + energy[0] + energy[1], 1.0 / fourth, 1.0]
 }
 
 /// How many levels of a chain lie below an energy: signs of the pivots of H − E (Sturm).

@@ -130,8 +130,14 @@ impl<T: Real> Naive<T> {
             return;
         };
         let (first, second) = self.field.split_at_mut(self.grid.sites() / 2);
-        (first.par_iter_mut().with_min_len(PART).zip(second)).for_each(|(first, second)| {
-            [*first, *second] = phase.turn(*first, *second);
+        let parts = first.par_chunks_mut(PART).zip(second.par_chunks_mut(PART));
+        parts.for_each(|(first, second)| {
+            let ([mut re, mut im], [mut other_re, mut other_im]) = (components(first), components(second));
+            phase.turn([&mut re, &mut im], [&mut other_re, &mut other_im]);
+            let turned = re.into_iter().zip(im).zip(other_re.into_iter().zip(other_im));
+            for ((first, second), ((re, im), (other_re, other_im))) in first.iter_mut().zip(second).zip(turned) {
+                (*first, *second) = (Complex::new(re, im), Complex::new(other_re, other_im));
+            }
         });
     }
 
@@ -151,6 +157,14 @@ impl<T: Real> Naive<T> {
                 }
             });
     }
+}
+
+/// Real and imaginary parts.
+fn components<T: Real>(sites: &[Complex<T>]) -> [Vec<T>; 2] {
+    [
+        sites.iter().map(|site| site.re).collect(),
+        sites.iter().map(|site| site.im).collect(),
+    ]
 }
 
 /// The turn of a pair.

@@ -7,7 +7,7 @@ use super::run::Trotter;
 use super::stepper::OnDevice;
 use crate::backend::threads;
 use crate::field::{FieldData, Real, narrow};
-use crate::grid::Grid;
+use crate::grid::{Grid, SiteBox};
 use crate::physics::Observables;
 use crate::scene::scenario::Quantity;
 use crate::solver::clock::RunClock;
@@ -186,6 +186,15 @@ impl<T: Real> Stepper for Trotter<T> {
     fn field(&mut self, clock: &RunClock) -> Result<FieldData, SolverError> {
         let closing = self.last_half_phase(clock.time());
         self.checked(T::complex_data(self.gather(closing.as_ref())))
+    }
+
+    fn field_in(&mut self, clock: &RunClock, boxes: &[SiteBox]) -> Result<Option<Vec<FieldData>>, SolverError> {
+        if self.stepper.device().is_some() {
+            return Ok(None);
+        }
+        let closing = self.last_half_phase(clock.time());
+        let fields = boxes.iter().map(|sites| self.sites_in(closing.as_ref(), sites));
+        Ok(Some(fields.map(T::complex_data).collect()))
     }
 
     fn set_field(&mut self, clock: &RunClock, field: &FieldData) -> Result<(), SolverError> {

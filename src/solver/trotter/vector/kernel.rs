@@ -13,9 +13,10 @@
     reason = "SIMD; kernels must end up in the one function that has the target features"
 )]
 
+use super::super::components::CrossPhase;
 use super::super::naive::Turn;
 use super::layout::BLOCK;
-use crate::backend::simd::Lanes;
+use crate::backend::simd::{Kernel, Lanes, Vectors};
 use crate::field::Real;
 use num_complex::Complex;
 use std::ops::Range;
@@ -281,6 +282,20 @@ pub(super) unsafe fn turn_bonds<L: Lanes, const MODE: u8>(
             q.store(upper, at);
             at += L::N;
         }
+    }
+}
+
+/// Components that turn each other.
+pub(super) struct TurnComponents<'a, T> {
+    pub phase: CrossPhase<T>,
+    pub first: [&'a mut [T]; 2],
+    pub second: [&'a mut [T]; 2],
+}
+
+impl<T: Vectors> Kernel<T> for TurnComponents<'_, T> {
+    #[inline(always)]
+    unsafe fn run<L: Lanes<Element = T>>(self) {
+        self.phase.turn(self.first, self.second);
     }
 }
 

@@ -1,7 +1,8 @@
 //! The red–black layout: where a site stands, which sites are open, and which rows a sweep joins.
 
 use super::super::components::CrossPhase;
-use crate::backend::simd::Aligned;
+use super::kernel::TurnComponents;
+use crate::backend::simd::{Aligned, Level, Vectors};
 use crate::field::Real;
 use crate::grid::Grid;
 use num_complex::Complex;
@@ -102,7 +103,10 @@ impl<T: Real> Planes<T> {
     }
 
     /// Turns the components on the two sites of the last axis: a site and its other stand at the same place of planes of unlike colour.
-    pub(super) fn turn_components(&mut self, phase: CrossPhase<T>) {
+    pub(super) fn turn_components(&mut self, phase: CrossPhase<T>, level: Level)
+    where
+        T: Vectors,
+    {
         let half = self.layout.stride * self.layout.rows() / 2;
         let halves = (self.planes.each_mut()).map(|plane| plane.split_at_mut(half));
         let [
@@ -111,13 +115,15 @@ impl<T: Real> Planes<T> {
             (black_re, other_black_re),
             (black_im, other_black_im),
         ] = halves;
+        const PART: usize = 4096;
         let turn = |first: [&mut [T]; 2], second: [&mut [T]; 2]| {
-            let ([re, im], [other_re, other_im]) = (first, second);
-            let first = re.par_iter_mut().with_min_len(4096).zip(im);
-            let second = other_re.par_iter_mut().zip(other_im);
+            let [first, second] = [first, second].map(|[re, im]| re.par_chunks_mut(PART).zip(im.par_chunks_mut(PART)));
             first.zip(second).for_each(|((re, im), (other_re, other_im))| {
-                let [a, b] = phase.turn(Complex::new(*re, *im), Complex::new(*other_re, *other_im));
-                (*re, *im, *other_re, *other_im) = (a.re, a.im, b.re, b.im);
+                level.run(TurnComponents {
+                    phase,
+                    first: [re, im],
+                    second: [other_re, other_im],
+                });
             });
         };
         turn([red_re, red_im], [other_black_re, other_black_im]);

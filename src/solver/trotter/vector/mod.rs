@@ -157,7 +157,7 @@ impl<T: Vectors> Sweeper<T> for Vector<T> {
         ));
         let ends = [substep.front, substep.back].map(|time| CrossPhase::new(self.cross, time));
         if let Some(phase) = ends[0] {
-            self.field.turn_components(phase);
+            self.field.turn_components(phase, self.level);
         }
         let mut sweeps = substep.sweeps(self.grid.rank()).into_iter().peekable();
         while let Some(sweep) = sweeps.next() {
@@ -167,7 +167,7 @@ impl<T: Vectors> Sweeper<T> for Vector<T> {
             self.pass(Some((sweep, scheme.imaginary)), now);
         }
         if let Some(phase) = ends[1] {
-            self.field.turn_components(phase);
+            self.field.turn_components(phase, self.level);
         }
         if phases.is_some() {
             self.pass(None, phases);
