@@ -3,7 +3,7 @@
 use super::Picture;
 use super::overlay::{frame, pixel};
 use super::picture::Rect;
-use super::strokes::{COLORS, Dashes, Scale, line};
+use super::strokes::{COLORS, Dashes, Scale, line, outline};
 use super::text::{Align, Style};
 use super::theme::Theme;
 use super::ticks::short;
@@ -145,28 +145,25 @@ impl Chart {
     fn lines(&self, picture: &mut Picture, rect: Rect, unit: f32, (x, y): (Scale, Scale)) {
         let theme = Theme::light();
         let right = pixel(rect.x + rect.width) + unit;
+        // The legend of many lines is as high as the frame.
+        #[expect(clippy::cast_precision_loss, reason = "some dozens of lines")]
+        let (room, count) = (pixel(rect.height) - 2.0 * unit, self.series.len().max(2) as f32);
+        let pitch = (room / (count - 1.0)).min(1.7 * unit);
         for (n, series) in self.series.iter().enumerate() {
-            let color = COLORS[n % COLORS.len()];
+            let (color, mark) = look(n);
             let places: Vec<(f32, f32)> = (series.points.iter())
                 .filter(|(x, y)| *x > 0.0 && *y > 0.0)
                 .map(|point| (x.at(point.0), y.at(point.1)))
                 .collect();
             stroke(picture, &places, color, series.broken, unit);
             for place in &places {
-                line(picture, *place, *place, color, unit * 0.6, 1.0);
+                mark.draw(picture, *place, color, unit);
             }
-            #[expect(clippy::cast_precision_loss, reason = "a handful of lines")]
-            let level = pixel(rect.y) + unit * (1.0 + 1.7 * n as f32);
+            #[expect(clippy::cast_precision_loss, reason = "some dozens of lines")]
+            let level = pixel(rect.y) + unit + pitch * n as f32;
             let sample = [(right, level), (right + 2.0 * unit, level)];
             stroke(picture, &sample, color, series.broken, unit);
-            line(
-                picture,
-                (right + unit, level),
-                (right + unit, level),
-                color,
-                unit * 0.6,
-                1.0,
-            );
+            mark.draw(picture, (right + unit, level), color, unit);
             legend(theme, unit).draw(
                 picture,
                 pixel(rect.x + rect.width) + LEGEND_AT * unit,
@@ -174,6 +171,47 @@ impl Chart {
                 Align::Left,
                 &series.label,
             );
+        }
+    }
+}
+
+/// What stands at a measured point. Lines of one colour have different ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mark {
+    Disc,
+    Square,
+    Triangle,
+    Cross,
+    Diamond,
+}
+
+/// The marks of the first lines, one a colour, of those after them, and so on: no two of 35 lines look alike.
+const MARKS: [Mark; 5] = [Mark::Disc, Mark::Square, Mark::Triangle, Mark::Cross, Mark::Diamond];
+
+/// Colour and mark of a line by its number.
+fn look(n: usize) -> ([u8; 3], Mark) {
+    (COLORS[n % COLORS.len()], MARKS[n / COLORS.len() % MARKS.len()])
+}
+
+impl Mark {
+    fn draw(self, picture: &mut Picture, (x, y): (f32, f32), color: [u8; 3], unit: f32) {
+        let (half, thick) = (0.38 * unit, 0.16 * unit);
+        let at = |right: f32, up: f32| (x + right * half, y - up * half);
+        match self {
+            Self::Disc => line(picture, (x, y), (x, y), color, unit * 0.6, 1.0),
+            Self::Square => {
+                let corners = [at(-0.9, -0.9), at(0.9, -0.9), at(0.9, 0.9), at(-0.9, 0.9)];
+                outline(picture, &corners, color, thick);
+            }
+            Self::Triangle => outline(picture, &[at(-1.0, -0.8), at(1.0, -0.8), at(0.0, 1.1)], color, thick),
+            Self::Cross => {
+                line(picture, at(-0.9, -0.9), at(0.9, 0.9), color, thick, 1.0);
+                line(picture, at(-0.9, 0.9), at(0.9, -0.9), color, thick, 1.0);
+            }
+            Self::Diamond => {
+                let corners = [at(-1.1, 0.0), at(0.0, -1.1), at(1.1, 0.0), at(0.0, 1.1)];
+                outline(picture, &corners, color, thick);
+            }
         }
     }
 }
@@ -249,6 +287,44 @@ mod tests {
         // Between the last letter and the picture's edge is a margin of half a unit or more; the frame has kept its width.
         assert!((picture.width - 9..picture.width).all(blank));
         assert!(!(picture.width / 2..picture.width - 9).all(blank));
+    }
+
+    /// Colours come again after seven lines, with other marks: what the legend shows of two lines differs, and so do their points alone.
+    #[test]
+    fn no_two_of_many_lines_look_alike() {
+        let many = COLORS.len() * MARKS.len();
+        let drawn = |n: usize, with_line: bool| {
+            let mut picture = Picture::filled(60, 40, [255; 3]);
+            let (color, mark) = look(n);
+            if with_line {
+                stroke(&mut picture, &[(10.0, 20.0), (50.0, 20.0)], color, false, 18.0);
+            }
+            mark.draw(&mut picture, (30.0, 20.0), color, 18.0);
+            picture
+        };
+        for with_line in [true, false] {
+            let all: Vec<Picture> = (0..many).map(|n| drawn(n, with_line)).collect();
+            for (n, one) in all.iter().enumerate() {
+                for other in &all[..n] {
+                    let apart = one.rgb.iter().zip(&other.rgb).filter(|(a, b)| a.abs_diff(**b) > 60);
+                    assert!(apart.count() > 40, "line {n} looks like another one");
+                }
+            }
+        }
+    }
+
+    /// The legend of more lines than the frame is high at the usual distance ends within the picture.
+    #[test]
+    fn a_legend_of_many_lines_is_whole() {
+        let mut chart = chart(vec![(100.0, 1e6), (10_000.0, 1e9)]);
+        chart.series = (0..34).map(|_| chart.series[0].clone()).collect();
+        let picture = chart.draw(1360, 760);
+        // The fifth, twelfth, … and the last have one colour, which nothing else beside the frame has.
+        let (color, _) = look(33);
+        let has = |y: &usize| (picture.width - 100..picture.width).any(|x| picture.at(x, *y) == color);
+        let rows: Vec<usize> = (0..picture.height).filter(has).collect();
+        let samples = 1 + rows.windows(2).filter(|pair| pair[1] > pair[0] + 30).count();
+        assert_eq!(samples, 5, "{rows:?}");
     }
 
     #[test]

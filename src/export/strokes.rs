@@ -57,6 +57,13 @@ pub(super) fn line(picture: &mut Picture, from: (f32, f32), to: (f32, f32), colo
     }
 }
 
+/// The edges of a polygon.
+pub(super) fn outline(picture: &mut Picture, corners: &[(f32, f32)], color: [u8; 3], thick: f32) {
+    for (n, corner) in corners.iter().enumerate() {
+        line(picture, *corner, corners[(n + 1) % corners.len()], color, thick, 1.0);
+    }
+}
+
 /// How a line with gaps is drawn.
 #[derive(Clone, Copy)]
 pub(super) struct Dashes {
