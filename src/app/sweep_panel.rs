@@ -6,7 +6,7 @@ use super::side_run::{Reporter, SideRun, window};
 use super::theme;
 use super::widgets::{button, fault, figure, hint, row};
 use crate::engine::Frame;
-use crate::engine::sweep::{SweepError, SweepPlan, SweepPoint};
+use crate::engine::sweep::{Stop, SweepError, SweepPlan, SweepPoint};
 use crate::export::plot::range;
 use crate::platform::Instant;
 use crate::scene::SceneFile;
@@ -14,6 +14,8 @@ use crate::scene::file::SweepFile;
 use egui::{DragValue, Ui};
 use egui_plot::{Line, LineStyle, Plot, PlotBounds, PlotPoint, PlotPoints, Points};
 use lucide_icons::Icon;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// How near to a point a click must be, in points of the screen.
 const NEAR: f32 = 12.0;
@@ -319,7 +321,10 @@ fn suggested(draft: &SceneFile, frame: &Frame) -> SweepFile {
 /// The thread: checks, runs.
 fn run(plan: &SweepPlan, reporter: &Reporter<Progress, ()>) -> Result<(), SweepError> {
     plan.check()?;
-    let stop = || reporter.is_stopped();
+    let stop: Stop = Arc::new({
+        let asked = reporter.stop();
+        move || asked.load(Ordering::Relaxed)
+    });
     let lines = plan.theory_lines(&stop)?;
     let _ = reporter.tell(Progress::Plan(Box::new(plan.clone()), lines));
     let found = |point: SweepPoint| {

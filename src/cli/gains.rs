@@ -1,12 +1,13 @@
 //! `ripplon run SCENE --gains F.csv`: the way back from a mirror, taken again with fewer transducers and with less of the record.
 
 use super::run::short;
-use super::{InputError, SceneArgs, scene};
+use super::{InputError, Interrupt, SceneArgs, scene};
 use crate::engine::mirror::gain::law;
 use crate::engine::{Engine, Phase};
 use crate::export::csv::CsvWriter;
 use crate::physics::MirrorMethod;
 use crate::scene::Scenario;
+use anyhow::bail;
 use std::path::Path;
 
 /// Parts of the record that are played.
@@ -29,7 +30,7 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), InputError> {
 /// Takes the way back with all transducers, half of them, a quarter, … one, and for each with all of the record, a half and a quarter; writes a row for each.
 ///
 /// # Errors
-/// If the run has not turned time, its focus was not recorded, the back end fails, or the disk is full.
+/// If the run has not turned time, its focus was not recorded, the back end fails, the user interrupts it, or the disk is full.
 #[expect(clippy::cast_precision_loss, reason = "numbers of transducers are far below 2^52")]
 pub(super) fn write(path: &Path, args: &SceneArgs, engine: &mut Engine) -> anyhow::Result<String> {
     let (Some(status), Some(focal)) = (engine.mirror(), engine.focal_step()) else {
@@ -47,6 +48,7 @@ pub(super) fn write(path: &Path, args: &SceneArgs, engine: &mut Engine) -> anyho
         .scenario()
         .mirror()
         .map_or(recorded, |own| own.record.min(recorded));
+    let interrupt = Interrupt::listen()?;
     let mut playing = status.playing;
     while playing > 0 {
         for part in PARTS {
@@ -56,7 +58,11 @@ pub(super) fn write(path: &Path, args: &SceneArgs, engine: &mut Engine) -> anyho
             engine.update(scene::load(&own)?)?;
             // Settings that are those of the run itself leave it where it is, with its focus measured.
             if engine.clock().steps < focal {
-                engine.advance(focal - engine.clock().steps)?;
+                let left = focal - engine.clock().steps;
+                let end = engine.run_steps(left, &mut |_, _| interrupt.flow())?;
+                if !end.reached {
+                    bail!("interrupted; --gains {} is not written", path.display());
+                }
             }
         }
         playing /= 2;

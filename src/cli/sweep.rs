@@ -4,7 +4,7 @@ use super::named;
 use super::run::short;
 use super::terminal::{say, tell};
 use super::{InputError, Interrupt, SceneArgs, scene};
-use crate::engine::sweep::{SweepPlan, SweepPoint};
+use crate::engine::sweep::{Stop, SweepPlan, SweepPoint};
 use crate::export::csv::CsvWriter;
 use crate::export::plot::{Curve, Plot, Shown};
 use crate::export::{self, About};
@@ -14,7 +14,7 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Seconds between two versions of the table while a sweep goes on; the first is written after the first run.
@@ -117,6 +117,7 @@ fn go(
     let bar = progress(runs, before);
     let state = Mutex::new((known, None::<Instant>));
     let begun = Instant::now();
+    let stop: Stop = Arc::new(move || interrupt.asked());
     let found = |point: SweepPoint| {
         let line = table.line(plan, &point);
         bar.suspend(|| say!("{line}"));
@@ -129,7 +130,7 @@ fn go(
             state.1 = Some(Instant::now());
         }
     };
-    let ran = plan.run(&done, &|| interrupt.asked(), &found);
+    let ran = plan.run(&done, &stop, &found);
     bar.finish_and_clear();
     let mut points = state.into_inner().unwrap_or_else(PoisonError::into_inner).0;
     points.sort_by_key(|point| point.number);
@@ -344,8 +345,9 @@ fn lines_of(sweep: &Sweep) -> usize {
 fn draw(path: &Path, plan: &SweepPlan, points: &[SweepPoint], title: &str) -> anyhow::Result<()> {
     let sweep = &plan.sweep;
     let first = sweep.axes[0].values.len().max(1);
+    let unstopped: Stop = Arc::new(|| false);
     let mut curves = Vec::new();
-    for (n, line) in as_input(plan.theory_lines(&|| false))?.into_iter().enumerate() {
+    for (n, line) in as_input(plan.theory_lines(&unstopped))?.into_iter().enumerate() {
         curves.push(Curve {
             label: if n == 0 { "theory".to_owned() } else { String::new() },
             points: line,

@@ -14,6 +14,9 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+/// Asked, from any thread, whether runs shall end; they also ask it within long tasks of a step.
+pub type Stop = Arc<dyn Fn() -> bool + Send + Sync>;
+
 /// Sites up to which runs go side by side: beyond, one run alone keeps all threads busy.
 const SMALL: usize = 1 << 17;
 
@@ -157,7 +160,7 @@ impl SweepPlan {
     /// # Errors
     /// As [`SweepPlan::theory`].
     #[expect(clippy::cast_precision_loss, reason = "a few hundred points")]
-    pub fn theory_lines(&self, stop: &(dyn Fn() -> bool + Sync)) -> Result<Vec<Vec<[f64; 2]>>, SweepError> {
+    pub fn theory_lines(&self, stop: &Stop) -> Result<Vec<Vec<[f64; 2]>>, SweepError> {
         let axes = &self.sweep.axes;
         let Some(first) = axes.first().filter(|_| self.sweep.theory.is_some() && axes.len() < 3) else {
             return Ok(Vec::new());
@@ -201,7 +204,7 @@ impl SweepPlan {
     ///
     /// # Errors
     /// If the scene has faults or the run fails.
-    pub fn measure(&self, number: usize, stop: &(dyn Fn() -> bool + Sync)) -> Result<Option<SweepPoint>, SweepError> {
+    pub fn measure(&self, number: usize, stop: &Stop) -> Result<Option<SweepPoint>, SweepError> {
         let values = self.values(number);
         let scenario = self.scenario(&values)?;
         let mut wanted = Vec::new();
@@ -247,12 +250,7 @@ impl SweepPlan {
     ///
     /// # Errors
     /// The first run that failed; those under way are stopped.
-    pub fn run(
-        &self,
-        done: &[bool],
-        stop: &(dyn Fn() -> bool + Sync),
-        found: &(dyn Fn(SweepPoint) + Sync),
-    ) -> Result<bool, SweepError> {
+    pub fn run(&self, done: &[bool], stop: &Stop, found: &(dyn Fn(SweepPoint) + Sync)) -> Result<bool, SweepError> {
         let todo: Vec<usize> = (0..self.runs())
             .filter(|n| !done.get(*n).copied().unwrap_or(false))
             .collect();
@@ -260,8 +258,11 @@ impl SweepPlan {
         let together = self.side_by_side(first)?.clamp(1, todo.len());
         let next = AtomicUsize::new(0);
         let failure: Mutex<Option<SweepError>> = Mutex::new(None);
-        let ended = AtomicBool::new(false);
-        let over = || ended.load(Ordering::Relaxed) || stop();
+        let ended = Arc::new(AtomicBool::new(false));
+        let over: Stop = Arc::new({
+            let (ended, stop) = (Arc::clone(&ended), Arc::clone(stop));
+            move || ended.load(Ordering::Relaxed) || stop()
+        });
         let work = || {
             while !over() {
                 let Some(&number) = todo.get(next.fetch_add(1, Ordering::Relaxed)) else {
@@ -293,12 +294,19 @@ impl SweepPlan {
 }
 
 /// The values of some subjects at their times.
-fn run(
-    scenario: Scenario,
-    wanted: &[Wanted],
-    stop: &(dyn Fn() -> bool + Sync),
-) -> Result<Option<Vec<f64>>, EngineError> {
+fn run(scenario: Scenario, wanted: &[Wanted], stop: &Stop) -> Result<Option<Vec<f64>>, EngineError> {
+    let flow = |ends: bool| {
+        if ends {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    };
     let mut engine = Engine::new(Arc::new(scenario))?;
+    engine.set_watch(Box::new({
+        let stop = Arc::clone(stop);
+        move |_, _| flow(stop())
+    }));
     let is_energy = |subject: &Subject| matches!(subject, Subject::Observable(name) if name == "energy");
     if wanted.iter().flat_map(Wanted::subjects).any(is_energy) {
         engine.keep_velocity()?;
@@ -308,13 +316,7 @@ fn run(
     let mut values = vec![f64::NAN; wanted.len()];
     for place in order {
         let Wanted { subject, beside, at } = &wanted[place];
-        let end = engine.run_until(*at, &mut |_, _| {
-            if stop() {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
-        })?;
+        let end = engine.run_until(*at, &mut |_, _| flow(stop()))?;
         if !end.reached || stop() {
             return Ok(None);
         }

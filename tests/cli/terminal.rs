@@ -155,3 +155,73 @@ fn thousands_of_threads_are_not_started() {
         .unwrap();
     Run(run).expect(0, &["40 steps"]);
 }
+
+/// An inverse filter whose impulse responses take twenty times as long as what was recorded.
+const FILTER: &str = r#"
+format = 1
+title = "Filter"
+[grid]
+size = [20000]
+spacing = 1.0
+[quantum]
+hopping = 1.0
+[time]
+step = 0.2
+end = 400.0
+[solver]
+method = "trotter"
+variant = "vector"
+backend = "cpu"
+precision = "double"
+[[packet]]
+center = [5000.0]
+width = [5.0]
+momentum = [1.0]
+[mirror]
+at = 200.0
+method = "inverse-filter"
+drive = "soft"
+transducers = { shape = "line", from = [5100.0], to = [5119.0], count = 20 }
+"#;
+
+/// The estimate counts the impulse responses; the bar says how far they are, and Ctrl-C ends them: the run stands before its turn, its files are written, and it goes on from there.
+#[cfg(target_os = "linux")]
+#[test]
+fn impulse_responses_are_estimated_shown_and_broken_off() {
+    use std::io::{Read, Write};
+    let place = Place::new();
+    fs::write(place.path("filter.toml"), FILTER).unwrap();
+    place
+        .ripplon("check filter.toml")
+        .expect(0, &["20 impulse responses of 1000 steps each"]);
+    let line = format!(
+        "exec {} run filter.toml --save psi.npy --checkpoint c.ripplon",
+        env!("CARGO_BIN_EXE_ripplon")
+    );
+    let mut terminal = Command::new("script")
+        .args(["-qefc", &line, "/dev/null"])
+        .current_dir(place.dir.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut keys = terminal.stdin.take().unwrap();
+    let (mut screen, mut shown) = (terminal.stdout.take().unwrap(), Vec::new());
+    let mut read = [0; 4096];
+    while !String::from_utf8_lossy(&shown).contains("impulse responses: ") {
+        let count = screen.read(&mut read).unwrap();
+        assert_ne!(count, 0, "{}", String::from_utf8_lossy(&shown));
+        shown.extend_from_slice(&read[..count]);
+    }
+    // The terminal makes a signal of it.
+    keys.write_all(b"\x03").unwrap();
+    screen.read_to_end(&mut shown).unwrap();
+    let shown = String::from_utf8_lossy(&shown);
+    assert_eq!(terminal.wait().unwrap().code(), Some(1), "{shown}");
+    assert!(shown.contains("interrupted at step 1000, t = 200"), "{shown}");
+    assert!(place.path("psi.npy").exists() && place.path("c.ripplon").exists());
+    place
+        .ripplon("run filter.toml --set mirror.drive=hard --steps 1 --resume c.ripplon")
+        .expect(0, &["from step 1000", "1 steps to t = 200.2"]);
+}

@@ -5,6 +5,7 @@
 mod accepted;
 mod checkpoints;
 mod edits;
+mod sweeps;
 mod without_thread;
 mod worker;
 
