@@ -5,7 +5,7 @@
 mod aside;
 
 #[cfg(feature = "gui")]
-pub use aside::{aside, aside_in_pieces, next, queue};
+pub use aside::{aside, aside_in_pieces, guarded, next, queue};
 #[cfg(not(target_family = "wasm"))]
 pub use std::time::Instant;
 #[cfg(target_family = "wasm")]

@@ -204,6 +204,18 @@ impl Reporter {
         }
     }
 
+    /// Does something and reports what came of it, if anything: also that it ended in a fault of the program.
+    fn tell_what_comes_of(&self, work: impl FnOnce() -> Option<Outcome>) {
+        match platform::guarded(work) {
+            Some(Some(outcome)) => self.tell(outcome),
+            Some(None) => {}
+            None => {
+                let text = "undo the last change, and report it".to_owned();
+                self.tell(Outcome::Failed("This ended in a fault of the program".to_owned(), text));
+            }
+        }
+    }
+
     /// Says so where something could not be begun.
     fn note(&self, begun: std::io::Result<()>) {
         if let Err(error) = begun {
@@ -357,7 +369,7 @@ impl Errands {
         system::take_dropped(file, move |path| {
             let begun = platform::aside("errand", {
                 let reporter = reporter.clone();
-                move || reporter.tell(dropped(path))
+                move || reporter.tell_what_comes_of(|| Some(dropped(path)))
             });
             reporter.note(begun);
         });
@@ -443,11 +455,8 @@ impl Errands {
     /// Runs something on a thread of its own; `None` = cancelled.
     fn spawn(&self, work: impl FnOnce() -> Option<Outcome> + Send + 'static) {
         let reporter = self.reporter.clone();
-        self.reporter.note(platform::aside("errand", move || {
-            if let Some(outcome) = work() {
-                reporter.tell(outcome);
-            }
-        }));
+        self.reporter
+            .note(platform::aside("errand", move || reporter.tell_what_comes_of(work)));
     }
 }
 
@@ -474,8 +483,7 @@ fn guarded(task: Task) -> Outcome {
         _ => None,
     };
     let compared = matches!(task, Task::Compare(..));
-    let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| perform(task)));
-    done.unwrap_or_else(|_| {
+    platform::guarded(|| perform(task)).unwrap_or_else(|| {
         let (message, remedy) = (
             "the check ended in a fault of the program",
             "undo the last change, and report it",
@@ -580,5 +588,24 @@ pub(super) fn file_name(title: &str, ending: &str) -> String {
         stem
     } else {
         format!("{stem}.{ending}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whoever waits for an answer hears that there will be none.
+    #[test]
+    fn a_fault_of_the_program_is_reported() {
+        let (outcomes, heard) = unbounded();
+        let reporter = Reporter {
+            outcomes,
+            ctx: egui::Context::default(),
+        };
+        reporter.tell_what_comes_of(|| panic!("this test wants a panic"));
+        assert!(matches!(heard.try_recv(), Ok(Outcome::Failed(title, _)) if title.contains("fault of the program")));
+        reporter.tell_what_comes_of(|| None);
+        assert!(heard.try_recv().is_err());
     }
 }

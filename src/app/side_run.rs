@@ -3,7 +3,7 @@
 use super::document::Document;
 use super::theme;
 use super::widgets::button;
-use crate::platform::aside;
+use crate::platform::{aside, guarded};
 use crate::scene::Scenario;
 use crate::solver;
 use crossbeam_channel::{Receiver, Sender, unbounded};
@@ -30,6 +30,11 @@ impl<P, R> Reporter<P, R> {
     /// Whether the work shall end.
     pub fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
+    }
+
+    /// What says so, for those who outlive the reporter.
+    pub fn stop(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.stop)
     }
 
     /// Says how far the work is, which the window shows at once; breaks off where the work shall end.
@@ -109,9 +114,12 @@ impl<P: Send + 'static, R: Send + 'static> SideRun<P, R> {
             ctx: ctx.clone(),
         };
         let begun = aside(name, move || {
-            let found = solver::read_scene_text(&text, origin.as_deref(), &[])
-                .map_err(|faults| faults.to_string())
-                .and_then(|(_, scenario)| work(scenario, &reporter));
+            let found = guarded(|| {
+                solver::read_scene_text(&text, origin.as_deref(), &[])
+                    .map_err(|faults| faults.to_string())
+                    .and_then(|(_, scenario)| work(scenario, &reporter))
+            });
+            let found = found.unwrap_or_else(|| Err("it ended in a fault of the program; report it".to_owned()));
             let _ = reporter.send(News::Over(found));
         });
         match begun {
@@ -179,4 +187,32 @@ pub fn window(
         .default_pos(room.min + vec2(16.0, 72.0))
         .default_size(vec2(width.min(room.width() - 32.0), height.min(room.height() - 112.0)))
         .show(ctx, contents);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scene::presets;
+
+    /// A run beside the window's own that ends in a panic is over, and says so: the panel would show its bar for ever.
+    #[test]
+    fn a_fault_of_the_program_ends_the_run() {
+        let preset = presets::find("tube").unwrap();
+        let (file, _) = solver::read_scene_text(preset.text, None, &[]).unwrap();
+        let mut document = Document::default();
+        document.open(file, None, None);
+        let mut run: SideRun<(), ()> = SideRun::default();
+        run.begin("test", &document, &egui::Context::default(), |_, _| {
+            panic!("this test wants a panic")
+        });
+        while run.is_running() {
+            assert!(run.collect(|()| ()).is_none());
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        assert!(
+            run.fault().is_some_and(|text| text.contains("fault of the program")),
+            "{:?}",
+            run.fault()
+        );
+    }
 }

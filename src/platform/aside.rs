@@ -4,6 +4,12 @@ use super::THREADS;
 use crossbeam_channel::{Receiver, Sender};
 use std::io;
 use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// What `work` gives; `None` where it ended in a panic, i.e. a fault of the program: whoever waits for it must hear of that.
+pub fn guarded<T>(work: impl FnOnce() -> T) -> Option<T> {
+    catch_unwind(AssertUnwindSafe(work)).ok()
+}
 
 /// Does something aside, once.
 ///
