@@ -261,7 +261,7 @@ fn may_write(_: &Path) -> bool {
 }
 
 /// What a name stands for when links are followed; the last of them may lead to nothing.
-fn resolved(path: &Path) -> io::Result<PathBuf> {
+pub(crate) fn resolved(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..MOST_LINKS {
         match fs::symlink_metadata(&path) {
@@ -346,6 +346,7 @@ fn keep_owner(_: &File, _: &Metadata) -> io::Result<()> {
 /// # Errors
 /// If `directory` cannot be written to.
 pub(crate) fn part_directory(directory: &Path, name: &OsStr) -> io::Result<(tempfile::TempDir, Option<File>)> {
+    faults::call()?;
     remove_stale(directory, name);
     let made = tempfile::Builder::new()
         .prefix(&prefix(name))

@@ -1,7 +1,7 @@
 //! Files that are read: regular ones of a bounded size, and the question whether two names mean one file.
 
 #[cfg(not(target_family = "wasm"))]
-use crate::atomic_file::directory_of;
+use crate::atomic_file::{directory_of, resolved};
 #[cfg(target_family = "wasm")]
 pub use crate::memory_files::File;
 #[cfg(not(target_family = "wasm"))]
@@ -113,7 +113,10 @@ impl Identity {
             let ordinary = data.is_file() || data.is_dir();
             return ordinary.then(|| Self::Inode(data.dev(), data.ino()));
         }
-        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        // A link may lead to a file that is not there yet.
+        let path = fs::canonicalize(path)
+            .or_else(|_| resolved(path))
+            .unwrap_or_else(|_| path.to_owned());
         let directory = fs::canonicalize(directory_of(&path)).ok()?;
         Some(Self::Name(directory, path.file_name()?.to_owned()))
     }
@@ -152,6 +155,10 @@ mod tests {
         {
             std::os::unix::fs::symlink("a", at("link")).unwrap();
             assert!(same(&at("a"), &at("link")));
+            std::os::unix::fs::symlink("new", at("dangling")).unwrap();
+            std::os::unix::fs::symlink("../dangling", at("in/far")).unwrap();
+            assert!(same(&at("new"), &at("dangling")) && same(&at("new"), &at("in/far")));
+            assert!(!same(&at("a"), &at("dangling")));
             assert_eq!(Identity::of(Path::new("/dev/null")), None);
         }
     }

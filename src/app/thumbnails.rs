@@ -139,9 +139,9 @@ fn read(path: &Path) -> Option<Picture> {
 
 /// Writes a picture in place of those of the same scene as it was before.
 fn keep(cache: &Path, name: &str, picture: &Picture) -> Result<(), export::ExportError> {
-    let failed = |source| export::ExportError::Io {
+    let failed = |reason| export::ExportError::Io {
         path: cache.to_owned(),
-        source,
+        reason,
     };
     std::fs::create_dir_all(cache).map_err(failed)?;
     let of = name.split('-').next().unwrap_or(name);

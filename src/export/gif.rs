@@ -99,9 +99,9 @@ pub fn delay(n: u32, fps: f64) -> u16 {
 fn failure(path: &Path) -> impl Fn(EncodingError) -> ExportError + use<> {
     let path = path.to_owned();
     move |error| match error {
-        EncodingError::Io(source) => ExportError::Io {
+        EncodingError::Io(reason) => ExportError::Io {
             path: path.clone(),
-            source,
+            reason,
         },
         other => ExportError::Encoder {
             format: "GIF",

@@ -62,12 +62,12 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
     /// A file could not be written.
-    #[error("{}: {}", path.display(), explained(source))]
+    #[error("{}: {}", path.display(), explained(reason))]
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
-        source: io::Error,
+        /// What the system said: said by the message, so no source of it, or chains of errors would say it twice.
+        reason: io::Error,
     },
     /// The name does not say which format is meant.
     #[error("{}: the name must end in {known}, or in / for numbered pictures in a directory", path.display())]
@@ -122,7 +122,7 @@ impl ExportError {
     /// For `map_err` on a path.
     pub(crate) fn io(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
         let path = path.to_owned();
-        move |source| Self::Io { path, source }
+        move |reason| Self::Io { path, reason }
     }
 }
 

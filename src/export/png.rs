@@ -60,9 +60,9 @@ pub(super) fn is_own(path: &Path) -> bool {
 pub(super) fn failure(path: &Path) -> impl Fn(png::EncodingError) -> ExportError + use<> {
     let path = path.to_owned();
     move |error| match error {
-        png::EncodingError::IoError(source) => ExportError::Io {
+        png::EncodingError::IoError(reason) => ExportError::Io {
             path: path.clone(),
-            source,
+            reason,
         },
         other => ExportError::Encoder {
             format: "PNG",

@@ -86,6 +86,23 @@ fn initial_arrays() {
     fails("holds NaN at index (1, 1)");
     npy(&path, "<c8", false, "(2, 3)", &floats(&[0.0; 12]));
     fails("norm 0");
+    // The run is in single precision, and single sites count.
+    let sized = |value: f64| -> Vec<u8> {
+        [0.0, 0.0, value, 0.0, 0.0, 0.0]
+            .iter()
+            .flat_map(|x: &f64| x.to_le_bytes())
+            .collect()
+    };
+    for value in [1e31, -1e308, 1e-31, 1e-300] {
+        npy(&path, "<f8", false, "(2, 3)", &sized(value));
+        fails(if value == 1e-300 {
+            "norm 0"
+        } else {
+            "is not between 1e-30 and 1e30"
+        });
+    }
+    npy(&path, "<f8", false, "(2, 3)", &sized(-1e29));
+    folder.read(&text).unwrap();
     npy(&path, ">c8", false, "(2, 3)", &floats(&values));
     fails("type >c8");
     npy(&path, "<i4", false, "(2, 3)", &floats(&values[..6]));

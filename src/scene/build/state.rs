@@ -8,6 +8,7 @@ use crate::grid::Grid;
 use crate::physics::source::{Element, Pattern, Place, Recording};
 use crate::physics::{Eigenstates, Equation, Initial, Packet, Pulse, Signal, Source};
 use num_complex::Complex64;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Squared norms below this are zero for single precision, whatever is done to them.
@@ -104,13 +105,35 @@ impl Builder<'_> {
                         .value("initial.file", message, "save a state that is not zero");
                     return None;
                 }
-                Some(data)
+                self.in_range(&data, equation, &path).then_some(data)
             }
             Err(error) => {
                 self.found.value("initial.file", error.to_string(), error.remedy());
                 None
             }
         }
+    }
+
+    /// Notes a fault where the largest value of a state is none of the scene's precision; ψ, which is scaled to norm 1, must not vanish in it either.
+    fn in_range(&mut self, data: &FieldData, equation: Equation, path: &Path) -> bool {
+        let most = self.largest();
+        let parts = (0..data.len()).map(|n| data.at(n));
+        let largest = parts.fold(0.0f64, |all, value| all.max(value.re.abs()).max(value.im.abs()));
+        let least = if equation == Equation::Schrodinger {
+            1.0 / most
+        } else {
+            0.0
+        };
+        let good = (least..=most).contains(&largest);
+        if !good {
+            let message = format!(
+                "the largest value of {} is {largest:.1e}, which is not between {least:.0e} and {most:e}",
+                path.display()
+            );
+            let remedy = "save it in other units, or choose solver.precision = \"double\"";
+            self.found.value("initial.file", message, remedy);
+        }
+        good
     }
 
     fn eigenstates(&mut self, grid: &Grid) -> Option<Eigenstates> {
