@@ -72,3 +72,13 @@ pub(crate) fn directory_of(path: &Path) -> &Path {
 pub(crate) fn part_directory(_: &Path, _: &OsStr) -> io::Result<(tempfile::TempDir, Option<std::fs::File>)> {
     Err(io::Error::other("a page has no folders; choose a film in one file"))
 }
+
+/// Calls to the system, which a page has none of.
+pub(crate) mod faults {
+    /// # Errors
+    /// None.
+    #[expect(clippy::unnecessary_wraps, reason = "the same as where there are files")]
+    pub(crate) fn call() -> std::io::Result<()> {
+        Ok(())
+    }
+}

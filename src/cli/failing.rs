@@ -1,8 +1,9 @@
-//! A run whose files and terminal fail at each of its calls to the system in turn.
+//! Commands whose files and terminal fail at each of their calls to the system in turn.
 
-use super::{Cli, Command, run};
+use super::{Cli, Command, dispersion, eigen, measure, render, room, run, sweep};
 use crate::atomic_file::faults;
 use clap::Parser;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -14,7 +15,7 @@ spacing = 1.0
 [quantum]
 [time]
 step = 0.1
-end = 0.5
+end = 3.2
 [solver]
 method = "trotter"
 variant = "naive"
@@ -24,67 +25,206 @@ center = [3.0]
 width = [1.0]
 [[detector]]
 name = "all"
+[[trajectory]]
+name = "p"
+from = [3.0]
 "#;
 
-/// Runs the scene with every output, the call of this number failing; what came of it, and how many calls there were.
-fn run_with(folder: &Path, failing: Option<u64>) -> (anyhow::Result<()>, u64) {
-    let at = |name: &str| folder.join(name).display().to_string();
-    let line = [
-        "ripplon",
-        "run",
-        &at("scene.toml"),
-        "--save",
-        &at("psi.npy"),
-        "--observables",
-        &at("o.csv"),
-        "--detectors",
-        &at("d.csv"),
-        "--checkpoint",
-        &at("c.ripplon"),
-    ]
-    .map(str::to_owned);
-    let Some(Command::Run(args)) = Cli::try_parse_from(line).unwrap().command else {
-        panic!("this is `run`")
+const ROOM: &str = r#"
+format = 1
+[grid]
+size = [40]
+spacing = 0.5
+edges = "wall"
+[acoustic]
+speed = 343.0
+[time]
+end = 2.0
+[solver]
+method = "fdtd"
+variant = "stepwise"
+backend = "cpu"
+[[source]]
+at = [5.0]
+signal = "ricker"
+frequency = 40.0
+[[detector]]
+name = "here"
+measure = "value"
+at = [12.0]
+"#;
+
+/// What lies in a folder: names of files, with their folder's, and bytes.
+fn files(folder: &Path, under: &str) -> BTreeMap<String, Vec<u8>> {
+    let mut all = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = format!("{under}{}", path.file_name().unwrap().to_string_lossy());
+        if path.is_dir() {
+            all.insert(format!("{name}/"), Vec::new());
+            all.append(&mut files(&path, &format!("{name}/")));
+        } else {
+            all.insert(name, fs::read(path).unwrap());
+        }
+    }
+    all
+}
+
+/// Runs a command within a folder, the call of this number failing; what came of it, and how many calls there were. Files have an ending that begins with a letter, folders a stroke.
+fn command(folder: &Path, line: &str, failing: Option<u64>) -> (anyhow::Result<()>, u64) {
+    let placed = |word: &str| {
+        let ending = word.rsplit_once('.').map_or("", |(_, ending)| ending);
+        if !ending.starts_with(char::is_alphabetic) && !word.ends_with('/') {
+            return word.to_owned();
+        }
+        match word.split_once('=') {
+            Some((name, file)) => format!("{name}={}", folder.join(file).display()),
+            None => folder.join(word).display().to_string(),
+        }
     };
+    let words = std::iter::once("ripplon".to_owned()).chain(line.split_whitespace().map(placed));
+    let command = Cli::try_parse_from(words)
+        .unwrap_or_else(|error| panic!("{error}"))
+        .command;
     faults::fail_at(failing);
-    let done = run::run(&args);
+    let done = match &command {
+        Some(Command::Run(args)) => run::run(args),
+        Some(Command::Render(args)) => render::run(args),
+        Some(Command::Sweep(args)) => sweep::run(args),
+        Some(Command::Eigen(args)) => eigen::run(args),
+        Some(Command::Dispersion(args)) => dispersion::run(args),
+        Some(Command::Measure(args)) => measure::run(args),
+        Some(Command::Room(args)) => room::run(args),
+        other => panic!("{other:?}"),
+    };
     let calls = faults::calls();
     faults::fail_at(None);
     (done, calls)
 }
 
-#[test]
-fn whatever_fails_every_other_file_is_written_whole() {
+/// For every call: no panic, every file there is whole, no part of one is left, and whoever is told that all went well has all of them. Returns how many of the `outputs` were
+/// there for each call, and how many there are in all.
+fn fails_in_turn(line: &str, scene: &str, before: &[(&str, &str)]) -> (Vec<usize>, usize) {
     let folder = tempfile::tempdir().unwrap();
-    let at = |name: &str| folder.path().join(name);
-    fs::write(at("scene.toml"), SCENE).unwrap();
-    let (done, calls) = run_with(folder.path(), None);
-    done.unwrap();
-    let files = ["c.ripplon", "d.csv", "o.csv", "psi.npy"];
-    let whole = files.map(|name| fs::read(at(name)).unwrap());
-    // Four files are tried, opened, written, synchronised and renamed, and two lines are printed.
-    assert!(calls >= 4 * 5 + 2, "{calls} calls");
-    let mut survivors = 0;
-    for call in 0..calls {
-        for name in files {
-            drop(fs::remove_file(at(name)));
-        }
-        let (done, _) = run_with(folder.path(), Some(call));
-        let mut there = 0;
-        for (name, whole) in files.iter().zip(&whole) {
-            if let Ok(bytes) = fs::read(at(name)) {
-                assert!(bytes == *whole, "call {call}: {name} is not whole");
-                there += 1;
+    // One folder for all: a file may hold its scene's place.
+    let begin = || {
+        for entry in fs::read_dir(folder.path()).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                fs::remove_dir_all(path).unwrap();
+            } else {
+                fs::remove_file(path).unwrap();
             }
         }
-        let left = fs::read_dir(folder.path()).unwrap().count();
-        assert_eq!(left, there + 1, "call {call}: a part is left");
-        // A call that fails before the run ends it with nothing written; a later one costs one file or a line on the terminal.
-        match done {
-            Ok(()) => assert_eq!(there, 4, "call {call}"),
-            Err(_) => assert!(there == 0 || there == 3, "call {call}: {there} files"),
+        fs::write(folder.path().join("scene.toml"), scene).unwrap();
+        for (name, text) in before {
+            fs::write(folder.path().join(name), text).unwrap();
         }
-        survivors += usize::from(there >= 3);
+    };
+    begin();
+    let inputs = files(folder.path(), "");
+    let (done, calls) = command(folder.path(), line, None);
+    done.unwrap_or_else(|error| panic!("{line}: {error:#}"));
+    let whole = files(folder.path(), "");
+    let outputs =
+        |all: &BTreeMap<String, Vec<u8>>| all.iter().filter(|(name, own)| inputs.get(*name) != Some(own)).count();
+    assert!(outputs(&whole) > 0 && calls > 3, "{line}: {calls} calls");
+    let mut there = Vec::new();
+    for call in 0..calls {
+        begin();
+        let (done, _) = command(folder.path(), line, Some(call));
+        let left = files(folder.path(), "");
+        for (name, bytes) in &left {
+            let old = inputs.get(name) == Some(bytes);
+            assert!(
+                old || whole.get(name) == Some(bytes),
+                "{line}, call {call}: {name} is not whole"
+            );
+        }
+        assert!(
+            inputs.keys().all(|name| left.contains_key(name)),
+            "{line}, call {call}: an input is gone"
+        );
+        if done.is_ok() {
+            assert!(
+                left == whole,
+                "{line}, call {call}: said to be done, but {:?}",
+                left.keys()
+            );
+        }
+        there.push(outputs(&left));
     }
-    assert!(survivors >= 14, "{survivors}");
+    (there, outputs(&whole))
+}
+
+#[test]
+fn whatever_fails_every_other_file_of_a_run_is_written_whole() {
+    for (scene, line) in [
+        (
+            SCENE,
+            "run scene.toml --save psi.npy --observables o.csv --detectors d.csv --spectra s.csv --trajectories t.csv --wigner w.png --husimi h.npy --marginals m.csv --checkpoint c.ripplon",
+        ),
+        (ROOM, "run scene.toml --wav here=a.wav --detectors d.csv --save p.npy"),
+    ] {
+        let (there, all) = fails_in_turn(line, scene, &[]);
+        // A call that fails before the run ends it with nothing written; a later one costs one file or a line on the terminal.
+        assert!(
+            there.iter().all(|count| *count == 0 || *count + 1 >= all),
+            "{line}: {there:?}"
+        );
+        let survived = there.iter().filter(|count| **count > 0).count();
+        assert!(survived >= 2 * all, "{line}: {there:?}");
+    }
+}
+
+#[test]
+fn whatever_fails_a_film_is_whole_or_not_there() {
+    let films = [
+        "f.png --at 0.3",
+        "f.gif --frames 3",
+        "f.apng --frames 3",
+        "f.mp4 --frames 3",
+    ];
+    for out in films
+        .into_iter()
+        .filter(|out| cfg!(feature = "h264") || !out.contains("mp4"))
+    {
+        let line = format!("render scene.toml {out} --size 64x48");
+        let (there, all) = fails_in_turn(&line, SCENE, &[]);
+        assert!(all == 1 && there.contains(&0), "{line}: {there:?}");
+    }
+    // Frames in a folder of their own.
+    let (there, all) = fails_in_turn("render scene.toml film/ --frames 3 --size 64x48", SCENE, &[]);
+    assert!(
+        all == 4 && there.iter().all(|count| [0, all].contains(count)),
+        "{there:?}"
+    );
+}
+
+#[test]
+fn whatever_fails_tables_and_plots_are_whole_or_not_there() {
+    for (scene, line) in [
+        (
+            SCENE,
+            "sweep scene.toml --vary packet.0.width.0=1,2 --measure all --csv s.csv --plot s.png",
+        ),
+        (SCENE, "eigen scene.toml --levels 3 --csv e.csv --save e.npy"),
+        (SCENE, "dispersion scene.toml --csv d.csv --plot d.png"),
+        (
+            SCENE,
+            "measure scene.toml --runs 20 --csv m.csv --plot m.png --save m.npy",
+        ),
+        (ROOM, "room scene.toml --csv r.csv --plot r.png --wav r.wav"),
+    ] {
+        let (there, all) = fails_in_turn(line, scene, &[]);
+        assert!(all >= 2 && there.contains(&0), "{line}: {there:?}");
+    }
+}
+
+/// What stood in the place of an output is still there, or the new file is.
+#[test]
+fn whatever_fails_what_stood_there_stays() {
+    let line = "run scene.toml --save psi.npy --observables o.csv";
+    let (there, all) = fails_in_turn(line, SCENE, &[("psi.npy", "old"), ("o.csv", "old, too")]);
+    assert!(all == 2 && there.contains(&0) && there.contains(&1), "{there:?}");
 }

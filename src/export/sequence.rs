@@ -1,11 +1,11 @@
 //! Numbered PNGs in a directory: `frame_00000.png`, `frame_00001.png`, …
 //!
-//! They are written to a directory beside. At the end it becomes the target, or, where the target exists, the pictures move into it,
+//! They are written to a directory beside. At the end it becomes the target, in one move, or, where the target exists, the pictures move into it one by one,
 //! and frames of an earlier film that are left over behind the last one are removed, so that the directory holds one film. A directory that holds frames of
 //! other programs, or files and no frames, is left alone.
 
 use super::{About, ExportError, FilmWriter, Picture, png};
-use crate::atomic_file::{directory_of, part_directory};
+use crate::atomic_file::{directory_of, faults, part_directory};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -59,13 +59,20 @@ impl SequenceWriter {
         })
     }
 
-    fn put_in_place(&self) -> io::Result<()> {
-        fs::create_dir_all(&self.target)?;
+    fn put_in_place(&mut self) -> io::Result<()> {
+        if !self.target.exists() {
+            faults::call()?;
+            fs::rename(self.part.path(), &self.target)?;
+            self.part.disable_cleanup(true);
+            return Ok(());
+        }
         for n in 0..self.count {
+            faults::call()?;
             fs::rename(self.part.path().join(name(n)), self.target.join(name(n)))?;
         }
         let mut stale = self.count;
         while self.target.join(name(stale)).exists() {
+            faults::call()?;
             fs::remove_file(self.target.join(name(stale)))?;
             stale += 1;
         }
@@ -101,6 +108,7 @@ fn check_own(directory: &Path) -> io::Result<()> {
 impl FilmWriter for SequenceWriter {
     fn push(&mut self, picture: &Picture) -> Result<(), ExportError> {
         let path = self.part.path().join(name(self.count));
+        faults::call().map_err(ExportError::io(&path))?;
         let mut file = BufWriter::new(File::create_new(&path).map_err(ExportError::io(&path))?);
         png::write(&mut file, picture, &self.about).map_err(png::failure(&path))?;
         file.flush().map_err(ExportError::io(&path))?;
@@ -108,7 +116,7 @@ impl FilmWriter for SequenceWriter {
         Ok(())
     }
 
-    fn finish(self: Box<Self>) -> Result<(), ExportError> {
+    fn finish(mut self: Box<Self>) -> Result<(), ExportError> {
         self.put_in_place().map_err(ExportError::io(&self.target))
     }
 }
