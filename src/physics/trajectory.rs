@@ -175,7 +175,9 @@ mod tests {
             let grid = Grid::new(size, 0.5).with_edges(edges, 0);
             let mut seed = 1_u64;
             let mut random = || {
-                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                seed = seed
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1_442_695_040_888_963_407);
                 (seed >> 11) as f64 / 2f64.powi(53) - 0.5
             };
             let quantum = Quantum {
@@ -186,7 +188,8 @@ mod tests {
                 flux: 0.0,
             };
             let currents = Currents::of(&quantum, &Medium::new(grid.clone(), Vec::new()));
-            let mut field = || FieldData::Complex128((0..grid.sites()).map(|_| Complex64::new(random(), random())).collect());
+            let mut field =
+                || FieldData::Complex128((0..grid.sites()).map(|_| Complex64::new(random(), random())).collect());
             let fields = [field(), field()];
             for n in 0..200 {
                 let mut from = [0.0; 3];
@@ -194,7 +197,12 @@ mod tests {
                     let last = (grid.size()[axis] - 1) as f64 * 0.5;
                     // The ends themselves, and on a ring places that have gone round.
                     let share = if n < 20 { f64::from(n % 3) / 2.0 } else { random() + 0.5 };
-                    *from = share * last + if grid.is_periodic(axis) { f64::from(n % 5 - 2) * (last + 0.5) } else { 0.0 };
+                    *from = share * last
+                        + if grid.is_periodic(axis) {
+                            f64::from(n % 5 - 2) * (last + 0.5)
+                        } else {
+                            0.0
+                        };
                 }
                 let sites = around(&currents, time_step, from);
                 let part = |field: &FieldData| {
@@ -213,9 +221,16 @@ mod tests {
                 });
                 let whole = step(&currents, [&fields[0], &fields[1]], time_step, from);
                 let boxed = step(&currents, [&first, &second], time_step, from);
-                assert_eq!(whole.map(f64::to_bits), boxed.map(f64::to_bits), "{size:?} from {from:?}");
+                assert_eq!(
+                    whole.map(f64::to_bits),
+                    boxed.map(f64::to_bits),
+                    "{size:?} from {from:?}"
+                );
                 let furthest = reach(&currents, time_step) * 0.5 + 1e-9;
-                assert!((0..3).all(|axis| (whole[axis] - from[axis]).abs() <= furthest), "{whole:?} from {from:?}");
+                assert!(
+                    (0..3).all(|axis| (whole[axis] - from[axis]).abs() <= furthest),
+                    "{whole:?} from {from:?}"
+                );
             }
         }
     }

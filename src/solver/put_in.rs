@@ -80,7 +80,9 @@ impl PutIn {
     /// Goes on from such numbers.
     pub(super) fn set(&mut self, numbers: [f64; 2]) {
         self.quanta = 0;
-        numbers.into_iter().for_each(|number| self.add(number));
+        for number in numbers {
+            self.add(number);
+        }
     }
 }
 

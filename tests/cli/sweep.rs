@@ -127,7 +127,9 @@ fn a_killed_sweep_is_gone_on_with() {
     place
         .ripplon(&format!("{line} killed.csv"))
         .expect(0, &[&format!("{} of them are in the table already", left.len())]);
-    place.ripplon(&format!("{line} whole.csv")).expect(0, &["40 of 40 runs"]);
+    place
+        .ripplon(&format!("{line} whole.csv"))
+        .expect(0, &["40 of 40 runs"]);
     assert_eq!(place.text("killed.csv"), place.text("whole.csv"));
     assert_eq!(place.files(), ["killed.csv", "line.toml", "small.toml", "whole.csv"]);
 }

@@ -194,7 +194,10 @@ fn pictures_of_means_are_switched_to_while_it_runs() {
             for (site, value) in image.value.iter().enumerate() {
                 let (value, square) = (f64::from(*value), mean_square(site));
                 match quantity {
-                    Quantity::Rms => assert!((value - square.sqrt()).abs() < 1e-5 * loudest.sqrt(), "site {site}: {value}"),
+                    Quantity::Rms => assert!(
+                        (value - square.sqrt()).abs() < 1e-5 * loudest.sqrt(),
+                        "site {site}: {value}"
+                    ),
                     Quantity::Level => {
                         let level = (10.0 * (square / (20e-6f64).powi(2)).log10()).max(0.0);
                         assert!((value - level).abs() < 0.01, "site {site}: {value} for {level}");
@@ -202,7 +205,10 @@ fn pictures_of_means_are_switched_to_while_it_runs() {
                     _ => assert!(value.is_finite() && value >= 0.0, "site {site}: {value}"),
                 }
             }
-            assert!(image.value.iter().any(|value| *value > 0.0), "{variant}, {view}: nothing is seen");
+            assert!(
+                image.value.iter().any(|value| *value > 0.0),
+                "{variant}, {view}: nothing is seen"
+            );
             // And back, with the same bits.
             assert_eq!(run.update(scene_from(PING, &[&own])).unwrap(), Change::Kept);
             run.advance(5).unwrap();
@@ -246,7 +252,10 @@ fn readings_are_switched_to_while_it_runs() {
                 // From rest at the switch: what the slopes since then have made of it, m/s; p/ρc of the largest is the measure.
                 _ => {
                     let most = raw.iter().fold(0.0f64, |most, p| most.max(p.abs()));
-                    assert!(last.abs() > 1e-5 * most && last.abs() < most / 41.0, "{variant}: {last}, {most} Pa");
+                    assert!(
+                        last.abs() > 1e-5 * most && last.abs() < most / 41.0,
+                        "{variant}: {last}, {most} Pa"
+                    );
                     continue;
                 }
             };

@@ -258,6 +258,7 @@ fn a_picture_is_sharpest_at_the_true_speed() {
         origin: None,
         sweep,
     };
-    let found = [0, 1, 2].map(|n| plan.measure(n, &|| false).unwrap().unwrap().measured[0]);
+    let stop: ripplon::engine::sweep::Stop = std::sync::Arc::new(|| false);
+    let found = [0, 1, 2].map(|n| plan.measure(n, &stop).unwrap().unwrap().measured[0]);
     assert!(found[1] > 1.05 * found[0] && found[1] > 1.05 * found[2], "{found:?}");
 }

@@ -175,7 +175,12 @@ fn a_site_is_the_same_in_every_box() {
         let mut solver = common::build(&scenario);
         solver.advance(40, &mut Taps::default()).unwrap();
         let whole = solver.field().unwrap();
-        let boxes = [([45, 3, 0], [10, 9, 1]), ([40, 0, 0], [20, 30, 1]), ([0, 8, 0], [50, 2, 1]), ([17, 29, 0], [1, 1, 1])];
+        let boxes = [
+            ([45, 3, 0], [10, 9, 1]),
+            ([40, 0, 0], [20, 30, 1]),
+            ([0, 8, 0], [50, 2, 1]),
+            ([17, 29, 0], [1, 1, 1]),
+        ];
         let boxes = boxes.map(|(first, size)| SiteBox { first, size });
         let parts = solver.field_in(&boxes).unwrap().unwrap();
         let mut seen = vec![None; grid.sites()];

@@ -44,7 +44,7 @@ impl<T: Real> CrossPhase<T> {
     /// g₁₂τ|ψ|².
     #[inline(always)]
     fn angles(self, re: &[T], im: &[T], angles: &mut [T; CHUNK]) {
-        for ((re, im), angle) in re.iter().zip(im).zip(angles) {
+        for ((re, im), angle) in re.iter().zip(im).zip(angles.iter_mut()) {
             *angle = self.0 * (*re * *re + *im * *im);
         }
         reduce(angles);
@@ -85,7 +85,10 @@ mod tests {
                 let first = a[n] * Complex64::cis(-strength * b[n].norm_sqr());
                 let second = b[n] * Complex64::cis(-strength * a[n].norm_sqr());
                 assert!((first - Complex64::new(re[n], im[n])).norm() < 1e-13, "{n}");
-                assert!((second - Complex64::new(other_re[n], other_im[n])).norm() < 1e-13, "{n}");
+                assert!(
+                    (second - Complex64::new(other_re[n], other_im[n])).norm() < 1e-13,
+                    "{n}"
+                );
             }
         }
         assert!(CrossPhase::<f64>::new(0.0, 1.0).is_none());
