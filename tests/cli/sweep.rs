@@ -115,8 +115,13 @@ fn a_table_is_gone_on_with_and_the_numbers_are_the_same() {
 fn a_killed_sweep_is_gone_on_with() {
     let place = place();
     let line = "sweep line.toml --vary packet.0.momentum.0=0.8..1.2/40 --theory transmission --set time.step=0.5 --csv";
-    let mut command = place.command(line.split_whitespace().chain(["killed.csv"]));
-    let mut child = (command.stdout(Stdio::null()).stderr(Stdio::null())).spawn().unwrap();
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_ripplon"))
+        .args(line.split_whitespace().chain(["killed.csv"]))
+        .current_dir(place.path("."))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
     while !place.path("killed.csv").exists() && child.try_wait().unwrap().is_none() {
         std::thread::sleep(std::time::Duration::from_millis(2));
     }
