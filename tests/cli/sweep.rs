@@ -145,7 +145,7 @@ fn a_sweep_on_a_device_that_is_missing_says_so() {
     let place = place();
     let line = "sweep line.toml --csv s.csv --set solver.method=trotter --set time.step=0.5 --set solver.backend=cuda";
     let run = place.without_devices(line);
-    run.expect(1, &["NVIDIA"]);
+    run.expect(2, &["solver.backend", "cuda"]);
     assert!(!place.path("s.csv").exists());
 }
 
