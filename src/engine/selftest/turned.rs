@@ -3,7 +3,7 @@
 use super::{Case, Check, STEP, Trial, distance, plainest, rounding};
 use crate::engine::{Engine, EngineError};
 use crate::physics::{Equation, Refocus};
-use crate::solver::{self, Backend, SolverError};
+use crate::solver::{self, SolverError};
 use num_complex::Complex64;
 use std::sync::Arc;
 
@@ -52,10 +52,9 @@ pub(super) fn scene(trial: Trial, case: &Case, rank: usize, text: &str, step: f6
     )
 }
 
-/// Whether a case's mirror is an inverse filter. A step of order 4 reaches so far that nearly every site of a grid plays: in space, where that is a thousand and more, on the processor
-/// alone; elsewhere few transducers play back what they heard.
+/// Whether a case's mirror is an inverse filter. A step of order 4 reaches so far that nearly every site of a plane or a space would play; there, few transducers play back what they heard.
 fn filters(case: &Case, rank: usize) -> bool {
-    case.method.reach.is_some() && (case.order < 4 || rank < 3 || case.backend == Backend::Cpu)
+    case.method.reach.is_some() && (case.order < 4 || rank == 1)
 }
 
 /// A run there and back.
