@@ -147,9 +147,10 @@ pub fn show(
     } else {
         quantity
     };
-    let light = flat && !ui.visuals().dark_mode;
+    let light = (flat || rank == 1) && !ui.visuals().dark_mode;
     let map = view_panel::map(&canvas.document.draft, mapped, light);
-    theme::set_paper(light && map.is_light());
+    // The map of a graph only fills below its line: the ground is free.
+    theme::set_paper(light && (rank == 1 || map.is_light()));
     ui.painter()
         .set(ground, egui::Shape::rect_filled(area, 0.0, theme::canvas()));
     let texture = bar.texture(ui.ctx(), map);

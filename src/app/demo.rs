@@ -1,6 +1,6 @@
 //! The mode for lecture halls: the picture alone on the whole screen, large type, from scene to scene by a clicker's keys: all presets, or those of a lecture.
 
-use super::theme::{self, OVER_PICTURE};
+use super::theme;
 use crate::scene::lecture::{Lecture, Stop};
 use egui::{FontId, Key, Modifiers};
 
@@ -110,9 +110,10 @@ impl Demo {
     /// Title, note, clock and place below the picture; `title` is that of the scene.
     pub fn caption(&self, ui: &mut egui::Ui, title: &str) {
         let stop = self.stop();
+        let palette = theme::of(ui.visuals().dark_mode);
         let title = if stop.title.is_empty() { title } else { &stop.title };
         let frame = egui::Frame::new()
-            .fill(theme::of(true).canvas)
+            .fill(palette.panel)
             .inner_margin(egui::Margin::symmetric(16, 6));
         egui::Panel::bottom("demo caption")
             .frame(frame)
@@ -121,18 +122,14 @@ impl Demo {
                 let text = |text: String, size: f32| {
                     egui::RichText::new(text)
                         .font(FontId::new(size, theme::strong_family()))
-                        .color(OVER_PICTURE)
+                        .color(palette.strong)
                 };
                 ui.horizontal(|ui| {
                     ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
                         ui.label(text(format!("{} / {}", self.place + 1, self.lecture.stops.len()), 14.0));
                         if let Some((words, late)) = self.time_left(ui.ctx()) {
                             ui.add_space(12.0);
-                            let color = if late {
-                                theme::of(true).warning
-                            } else {
-                                theme::of(true).weak
-                            };
+                            let color = if late { palette.warning } else { palette.weak };
                             ui.label(text(words, 14.0).color(color));
                         }
                         ui.with_layout(egui::Layout::left_to_right(egui::Align::Center), |ui| {
@@ -141,7 +138,7 @@ impl Demo {
                     });
                 });
                 if !stop.note.is_empty() {
-                    let note = egui::RichText::new(&stop.note).size(15.0).color(OVER_PICTURE);
+                    let note = egui::RichText::new(&stop.note).size(15.0).color(palette.text);
                     ui.add(egui::Label::new(note).wrap());
                 }
             });

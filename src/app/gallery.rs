@@ -55,6 +55,10 @@ const THUMBNAILS: &[(&str, &[u8])] = &[
         "elliptic-room",
         include_bytes!("../../assets/thumbnails/elliptic-room.png"),
     ),
+    (
+        "flutter-echo",
+        include_bytes!("../../assets/thumbnails/flutter-echo.png"),
+    ),
     ("foucault", include_bytes!("../../assets/thumbnails/foucault.png")),
     ("free-packet", include_bytes!("../../assets/thumbnails/free-packet.png")),
     (

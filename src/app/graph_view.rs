@@ -4,7 +4,7 @@
 use super::flow_view;
 use super::gestures;
 use super::overlay::{self, Room};
-use super::theme::OVER_PICTURE;
+use super::theme::{self, over_picture};
 use super::theory_view;
 use super::tools::{Ground, Tool};
 use super::units::{Along, Units};
@@ -21,11 +21,8 @@ use crate::scene::scenario::Quantity;
 use crate::scene::{Scenario, SceneFile};
 use eframe::egui_wgpu::RenderState;
 use egui::{
-    Align2, Color32, CursorIcon, FontId, Painter, PointerButton, Pos2, Rect, Response, Sense, Stroke, Ui, pos2, vec2,
+    Align2, CursorIcon, FontId, Painter, PointerButton, Pos2, Rect, Response, Sense, Stroke, Ui, pos2, vec2,
 };
-
-/// Colour of the potential's line and scale.
-const POTENTIAL: Color32 = Color32::from_rgb(0xa8, 0xae, 0xb8);
 
 /// What the graph is drawn from.
 pub struct Sources<'a> {
@@ -146,7 +143,7 @@ fn transducers(painter: &Painter, plot: Rect, view: &ViewState, frame: &Frame) {
     for site in mirror.marked() {
         let x = x_of(view, plot, *site as f64 + 0.5);
         if plot.x_range().contains(x) {
-            painter.vline(x, plot.bottom() - 12.0..=plot.bottom(), Stroke::new(1.5, OVER_PICTURE));
+            painter.vline(x, plot.bottom() - 12.0..=plot.bottom(), Stroke::new(1.5, over_picture()));
         }
     }
 }
@@ -218,9 +215,9 @@ fn x_of(view: &ViewState, plot: Rect, site: f64) -> f32 {
 }
 
 fn axes(painter: &Painter, plot: Rect, view: &ViewState, sources: &Sources<'_>, bottom: f64, top: f64) {
-    let line = Stroke::new(1.0, OVER_PICTURE.gamma_multiply(0.14));
+    let line = Stroke::new(1.0, over_picture().gamma_multiply(0.14));
     let font = FontId::proportional(11.5);
-    let text = OVER_PICTURE.gamma_multiply(0.75);
+    let text = over_picture().gamma_multiply(0.75);
     let along = along(sources);
     let per = along.unit.per;
     // Site n is drawn from n to n + 1.
@@ -288,6 +285,7 @@ fn potential(painter: &Painter, plot: Rect, view: &ViewState, sources: &Sources<
         (low.min(*level), high.max(*level))
     });
     let span = (high - low).max(1e-6);
+    let color = over_picture().gamma_multiply(0.7);
     // The potential takes the lower 60% of the plot: it never hides the top of the wave.
     let y_of = |level: f32| plot.bottom() - (level - low) / span * plot.height() * 0.6;
     let mut points: Vec<Pos2> = Vec::with_capacity(2 * medium.size[0]);
@@ -297,7 +295,7 @@ fn potential(painter: &Painter, plot: Rect, view: &ViewState, sources: &Sources<
         let x1 = x_of(view, plot, (n + 1) as f64 * per_texel);
         if *wall > 0.5 {
             let rect = Rect::from_x_y_ranges(x0..=x1.max(x0 + 1.0), plot.y_range());
-            clip.rect_filled(rect, 0.0, Color32::from_rgb(0x5c, 0x61, 0x69));
+            clip.rect_filled(rect, 0.0, theme::marks().weak.gamma_multiply(0.6));
         }
         let y = y_of(*level);
         if x1 - x0 > 2.0 {
@@ -308,7 +306,7 @@ fn potential(painter: &Painter, plot: Rect, view: &ViewState, sources: &Sources<
         }
     }
     if high > low {
-        clip.add(egui::Shape::line(points, Stroke::new(1.5, POTENTIAL)));
+        clip.add(egui::Shape::line(points, Stroke::new(1.5, color)));
         for level in [low, high] {
             painter.text(
                 pos2(plot.right() + 8.0, y_of(level)),
@@ -319,7 +317,7 @@ fn potential(painter: &Painter, plot: Rect, view: &ViewState, sources: &Sources<
                     medium.unit
                 ),
                 FontId::proportional(11.5),
-                POTENTIAL,
+                color,
             );
         }
         painter.text(
@@ -327,7 +325,7 @@ fn potential(painter: &Painter, plot: Rect, view: &ViewState, sources: &Sources<
             Align2::LEFT_BOTTOM,
             medium.title,
             FontId::proportional(12.5),
-            POTENTIAL,
+            color,
         );
     }
 }
@@ -368,7 +366,11 @@ fn curve(ui: &Ui, plot: Rect, view: &ViewState, sources: &Sources<'_>, bottom: f
         high: top as f32,
         fill: fill(view, sources),
         zero: if bottom < 0.0 { 0.5 } else { 0.0 },
-        line: [0.93, 0.95, 0.97, 0.9],
+        line: if theme::is_paper() {
+            [0.09, 0.1, 0.12, 0.85]
+        } else {
+            [0.93, 0.95, 0.97, 0.9]
+        },
     };
     ui.painter().extend(
         curve
@@ -410,7 +412,7 @@ fn read_out(
     painter.vline(
         pointer.x,
         plot.y_range(),
-        Stroke::new(1.0, OVER_PICTURE.gamma_multiply(0.3)),
+        Stroke::new(1.0, over_picture().gamma_multiply(0.3)),
     );
     Some(fields)
 }

@@ -150,12 +150,12 @@ impl Engine {
         Ok(engine)
     }
 
-    /// The first record of the detectors is that of t = 0.
+    /// The first record of detectors without any is that of now, from which means and velocities count: of t = 0, or of when they were placed.
     pub(super) fn record_start(&mut self) -> Result<(), EngineError> {
-        if self.clock().steps > 0 || self.taps.taps().is_empty() {
+        if !self.taps.times().is_empty() || self.taps.taps().is_empty() {
             return Ok(());
         }
-        // Transducers have done what is due at t = 0.
+        // Transducers have done what is due now.
         let transducers = self.taps.transducers_mut().take();
         let recorded = self.solver.observe(&mut self.taps);
         *self.taps.transducers_mut() = transducers;

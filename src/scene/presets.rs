@@ -236,6 +236,10 @@ static PRESETS: &[Preset] = &[
         text: include_str!("../../presets/sabine.toml"),
     },
     Preset {
+        name: "flutter-echo",
+        text: include_str!("../../presets/flutter-echo.toml"),
+    },
+    Preset {
         name: "waveguide",
         text: include_str!("../../presets/waveguide.toml"),
     },

@@ -43,6 +43,7 @@ pub fn predict(name: &str, scenario: &Scenario, speed: f64, at: &[f64]) -> Vec<f
                 })
                 .collect()
         }
+        "flutter-echo" => flutter_echo(scenario, speed, at),
         "clap-3d" => {
             let pulse = pulse(scenario);
             (0..3)
@@ -118,6 +119,24 @@ pub fn predict(name: &str, scenario: &Scenario, speed: f64, at: &[f64]) -> Vec<f
         }
         other => panic!("no prediction of {other}"),
     }
+}
+
+/// The clap and its images behind two rigid walls along x, half a spacing outside of the first and the last row.
+fn flutter_echo(scenario: &Scenario, speed: f64, at: &[f64]) -> Vec<f64> {
+    let (pulse, grid) = (pulse(scenario), scenario.grid());
+    let (a, height) = (grid.spacing(), grid.size()[1] as f64 * grid.spacing());
+    let heard = |t: &f64| -> f64 {
+        let [x, y, _] = point(scenario, 0);
+        let images = (-8..=8).flat_map(|n| {
+            let shift = 2.0 * height * f64::from(n);
+            [pulse.center[1] + shift, shift - a - pulse.center[1]]
+        });
+        let ways = images.map(|image| (x - pulse.center[0]).hypot(y - image));
+        // What has not arrived is nothing.
+        let arrived = ways.filter(|r| *r < speed * t + 8.0 * pulse.width);
+        arrived.map(|r| acoustics::pulse_2d(r, speed * t, pulse.width)).sum()
+    };
+    at.iter().map(heard).collect()
 }
 
 fn zone_plate(scenario: &Scenario, speed: f64) -> f64 {

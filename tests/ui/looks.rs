@@ -61,8 +61,21 @@ fn every_preset_loads_and_shows_a_picture() {
                 break;
             }
             window.key(Key::Space);
-            window.wait("the wave in the middle", |app| app.frame().clock.steps > steps);
-            window.key(Key::Space);
+            window.wait(&format!("the wave in the middle of {}", preset.name), |app| {
+                assert!(
+                    !matches!(app.frame().status, Status::Failed(_)),
+                    "{}: {:?}",
+                    preset.name,
+                    app.frame().status
+                );
+                // A lesson rests where it is over.
+                let clock = &app.frame().clock;
+                let end = app.frame().scenario.as_ref().and_then(|scenario| scenario.time().end);
+                clock.steps > steps || end.is_some_and(|end| clock.time > end - clock.time_step)
+            });
+            if window.app().frame().status == Status::Running {
+                window.key(Key::Space);
+            }
             window.settle();
             colors = self::colors(&mut window);
         }

@@ -18,8 +18,8 @@ pub trait Ranks: Send + Sync {
     /// What every process brings, in the order of their numbers; all get all.
     fn gather(&self, mine: &[u8]) -> Vec<Vec<u8>>;
     /// Sends `down` to the process before and `up` to the next one, in a ring; what came from the one before and from the next one, as long as `lengths` say.
-    /// An empty message is not sent. `meanwhile` runs while they travel.
-    fn swap(&self, messages: [&[u8]; 2], lengths: [usize; 2], meanwhile: &mut dyn FnMut()) -> [Vec<u8>; 2];
+    /// An empty message is not sent. `meanwhile`, if there is anything to do, runs while they travel.
+    fn swap(&self, messages: [&[u8]; 2], lengths: [usize; 2], meanwhile: Option<&mut dyn FnMut()>) -> [Vec<u8>; 2];
     /// The library, for people.
     fn describe(&self) -> String;
     /// Waits for the others and takes leave of them; nothing is asked afterwards.

@@ -400,7 +400,12 @@ impl<H: Copy> Ranks for Mpi<H> {
         all
     }
 
-    fn swap(&self, [down, up]: [&[u8]; 2], lengths: [usize; 2], meanwhile: &mut dyn FnMut()) -> [Vec<u8>; 2] {
+    fn swap(
+        &self,
+        [down, up]: [&[u8]; 2],
+        lengths: [usize; 2],
+        meanwhile: Option<&mut dyn FnMut()>,
+    ) -> [Vec<u8>; 2] {
         let (before, after) = ((self.rank + self.count - 1) % self.count, (self.rank + 1) % self.count);
         // Before what is under way, so that it is freed after that has ended.
         let mut come = lengths.map(|length| vec![0; length]);
@@ -413,7 +418,11 @@ impl<H: Copy> Ranks for Mpi<H> {
         under_way.receive(from_after, after, DOWNWARDS);
         under_way.send(up, after, UPWARDS);
         under_way.send(down, before, DOWNWARDS);
-        under_way.end_after(meanwhile);
+        match meanwhile {
+            Some(meanwhile) => under_way.end_after(meanwhile),
+            // Ends when it is dropped.
+            None => drop(under_way),
+        }
         come
     }
 

@@ -120,7 +120,7 @@ impl Costs {
         };
         let swap = |bytes: usize| {
             best(20, || {
-                ranks.swap([&from[..bytes]; 2], [bytes; 2], &mut || {});
+                ranks.swap([&from[..bytes]; 2], [bytes; 2], None);
             })
         };
         // The first messages make connections.

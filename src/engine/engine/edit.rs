@@ -184,6 +184,7 @@ impl Engine {
         let scenario = Arc::clone(&self.scenario);
         self.update_paths(&scenario);
         self.maps.go_on_from(&snapshot.peak);
+        self.record_start()?;
         self.observables()?;
         Ok(())
     }

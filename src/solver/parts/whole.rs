@@ -188,7 +188,7 @@ impl<S: Cut> Whole<S> {
             None => None,
             Some(ranks) => {
                 let (given, lengths) = (self.given()?, self.lengths()?);
-                Some(self.swap(ranks, &given, lengths, &mut || {}))
+                Some(self.swap(ranks, &given, lengths, None))
             }
         };
         self.hand_out(outside.as_ref())
@@ -211,7 +211,7 @@ impl<S: Cut> Whole<S> {
         ranks: &dyn Ranks,
         [down, up]: &[Vec<u8>; 2],
         lengths: [usize; 2],
-        meanwhile: &mut dyn FnMut(),
+        meanwhile: Option<&mut dyn FnMut()>,
     ) -> [Vec<u8>; 2] {
         let (rank, count) = (ranks.rank(), ranks.count());
         let down = if self.plan.ring || rank > 0 { &down[..] } else { &[] };
@@ -281,9 +281,8 @@ impl<S: Cut> Whole<S> {
         let (given, lengths) = (self.given()?, self.lengths()?);
         let mut members = std::mem::take(&mut self.members);
         let mut stepped = Ok(());
-        let outside = self.swap(ranks, &given, lengths, &mut || {
-            stepped = all(&mut members[1..count - 1]);
-        });
+        let mut inner = || stepped = all(&mut members[1..count - 1]);
+        let outside = self.swap(ranks, &given, lengths, Some(&mut inner));
         self.members = members;
         stepped?;
         self.hand_out(Some(&outside))
