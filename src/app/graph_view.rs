@@ -20,9 +20,7 @@ use crate::render::{
 use crate::scene::scenario::Quantity;
 use crate::scene::{Scenario, SceneFile};
 use eframe::egui_wgpu::RenderState;
-use egui::{
-    Align2, CursorIcon, FontId, Painter, PointerButton, Pos2, Rect, Response, Sense, Stroke, Ui, pos2, vec2,
-};
+use egui::{Align2, CursorIcon, FontId, Painter, PointerButton, Pos2, Rect, Response, Sense, Stroke, Ui, pos2, vec2};
 
 /// What the graph is drawn from.
 pub struct Sources<'a> {
@@ -143,7 +141,11 @@ fn transducers(painter: &Painter, plot: Rect, view: &ViewState, frame: &Frame) {
     for site in mirror.marked() {
         let x = x_of(view, plot, *site as f64 + 0.5);
         if plot.x_range().contains(x) {
-            painter.vline(x, plot.bottom() - 12.0..=plot.bottom(), Stroke::new(1.5, over_picture()));
+            painter.vline(
+                x,
+                plot.bottom() - 12.0..=plot.bottom(),
+                Stroke::new(1.5, over_picture()),
+            );
         }
     }
 }

@@ -236,9 +236,18 @@ fn table(ui: &mut Ui, report: &RoomReport) {
                         cell(ui, &decay.edt);
                         cell(ui, &decay.t20);
                         cell(ui, &decay.t30);
-                        ui.label(format!("{:.1} dB", decay.c50));
-                        ui.label(format!("{:.1} dB", decay.c80));
-                        ui.label(format!("{:.0} %", 100.0 * decay.d50));
+                        match &decay.balance {
+                            Ok(balance) => {
+                                ui.label(format!("{:.1} dB", balance.c50));
+                                ui.label(format!("{:.1} dB", balance.c80));
+                                ui.label(format!("{:.0} %", 100.0 * balance.d50));
+                            }
+                            Err(short) => {
+                                for _ in 0..3 {
+                                    ui.weak("–").on_hover_text(short.to_string());
+                                }
+                            }
+                        }
                         ui.label(format!("{:.0} dB", decay.range));
                         ui.end_row();
                     }

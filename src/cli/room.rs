@@ -136,16 +136,21 @@ fn print(scenario: &Scenario, report: &RoomReport) {
             say!("{:>11}  silent", name(band));
             continue;
         };
+        let [c50, c80, d50, centre] = match decay.balance {
+            Ok(own) => [
+                format!("{:.2}", own.c50),
+                format!("{:.2}", own.c80),
+                format!("{:.1}", 100.0 * own.d50),
+                format!("{:.1}", 1e3 * own.centre),
+            ],
+            Err(_) => ["-"; 4].map(str::to_owned),
+        };
         say!(
-            "{:>11} {:>8} {:>8} {:>8} {:>8.2} {:>8.2} {:>8.1} {:>8.1}  {:>8.1}",
+            "{:>11} {:>8} {:>8} {:>8} {c50:>8} {c80:>8} {d50:>8} {centre:>8}  {:>8.1}",
             name(band),
             cell(&decay.edt),
             cell(&decay.t20),
             cell(&decay.t30),
-            decay.c50,
-            decay.c80,
-            100.0 * decay.d50,
-            1e3 * decay.centre,
             decay.range
         );
     }
@@ -160,8 +165,11 @@ fn notes(report: &RoomReport) -> Vec<String> {
     for band in &report.bands {
         let Some(decay) = &band.decay else { continue };
         let name = name(band);
-        for (word, line) in [("EDT", &decay.edt), ("T20", &decay.t20), ("T30", &decay.t30)] {
-            if let Err(short) = line {
+        let lines = [&decay.edt, &decay.t20, &decay.t30].map(|line| line.as_ref().err());
+        let balance = decay.balance.as_ref().err();
+        let words = ["C50, C80, D50 and Ts", "EDT", "T20", "T30"];
+        for (word, short) in words.iter().zip(std::iter::once(balance).chain(lines)) {
+            if let Some(short) = short {
                 all.push(format!("{name}: {word} {short}"));
             }
         }
@@ -203,9 +211,16 @@ fn as_json(report: &RoomReport) -> Value {
             let Some(decay) = &band.decay else {
                 return json!({ "octave": middle });
             };
+            let balance = decay.balance.as_ref().ok();
+            let [c50, c80, d50, centre] = [
+                balance.map(|own| own.c50),
+                balance.map(|own| own.c80),
+                balance.map(|own| own.d50),
+                balance.map(|own| own.centre),
+            ];
             json!({
-                "octave": middle, "edt": line(&decay.edt), "t20": line(&decay.t20), "t30": line(&decay.t30), "c50": decay.c50, "c80": decay.c80,
-                "d50": decay.d50, "centre": decay.centre, "onset": decay.onset, "range": decay.range, "cut": decay.cut,
+                "octave": middle, "edt": line(&decay.edt), "t20": line(&decay.t20), "t30": line(&decay.t30), "c50": c50, "c80": c80,
+                "d50": d50, "centre": centre, "onset": decay.onset, "range": decay.range, "cut": decay.cut,
             })
         })
         .collect();

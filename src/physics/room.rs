@@ -16,7 +16,7 @@ mod octaves;
 mod response;
 mod walls;
 
-pub use decay::{Decay, Line, TooShort};
+pub use decay::{Balance, Decay, Line, Remedy, TooShort};
 pub use octaves::{Octave, filtered, octaves};
 pub use response::{Response, ResponseError, convolved};
 pub use walls::{

@@ -102,13 +102,13 @@ fn an_edit_keeps_the_direction_of_time() {
 }
 
 #[test]
-fn other_detectors_begin_with_empty_records() {
+fn other_detectors_begin_with_the_record_of_now() {
     let mut run = engine(&[]);
     run.advance(10).unwrap();
     // And t = 0.
     assert_eq!(run.taps().times().len(), 11);
     run.update(scene(&["detector.1.at=[10.0, 8.0]"])).unwrap();
-    assert_eq!(run.taps().times().len(), 0);
+    assert_eq!(run.taps().times(), [run.clock().time()]);
     assert_eq!(run.clock().steps, 10);
 }
 

@@ -400,12 +400,7 @@ impl<H: Copy> Ranks for Mpi<H> {
         all
     }
 
-    fn swap(
-        &self,
-        [down, up]: [&[u8]; 2],
-        lengths: [usize; 2],
-        meanwhile: Option<&mut dyn FnMut()>,
-    ) -> [Vec<u8>; 2] {
+    fn swap(&self, [down, up]: [&[u8]; 2], lengths: [usize; 2], meanwhile: Option<&mut dyn FnMut()>) -> [Vec<u8>; 2] {
         let (before, after) = ((self.rank + self.count - 1) % self.count, (self.rank + 1) % self.count);
         // Before what is under way, so that it is freed after that has ended.
         let mut come = lengths.map(|length| vec![0; length]);

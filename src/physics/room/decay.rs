@@ -16,8 +16,19 @@ pub struct TooShort {
     pub needs: f64,
     /// Decay that the record has, dB.
     pub has: f64,
-    /// By how much the record would have to be longer, s; infinite where it ends in a floor of noise.
-    pub longer: f64,
+    /// What it takes to have more.
+    pub remedy: Remedy,
+}
+
+/// What a record lacks.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Remedy {
+    /// It would have to be so much longer, s.
+    Longer(f64),
+    /// It ends in a floor of noise.
+    Louder,
+    /// It hardly falls: as far as it goes, more than ten times its length would be needed.
+    None,
 }
 
 impl std::fmt::Display for TooShort {
@@ -27,13 +38,13 @@ impl std::fmt::Display for TooShort {
             "needs {:.0} dB of decay and the record has {:.1}",
             self.needs, self.has
         )?;
-        if self.longer.is_finite() {
-            write!(f, "; record about {:.3} s more", self.longer)
-        } else {
-            write!(
+        match self.remedy {
+            Remedy::Longer(time) => write!(f, "; record about {time:.3} s more"),
+            Remedy::Louder => write!(
                 f,
                 " above its floor of noise; take double precision or a stronger source"
-            )
+            ),
+            Remedy::None => write!(f, "; it hardly falls here"),
         }
     }
 }
@@ -66,6 +77,13 @@ pub struct Decay {
     pub t20: Result<Line, TooShort>,
     /// −5 to −35 dB.
     pub t30: Result<Line, TooShort>,
+    /// How the energy is spread over time; it takes 10 dB of decay, so that a tenth of it at most lies behind the record.
+    pub balance: Result<Balance, TooShort>,
+}
+
+/// How the energy of a response is spread over time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Balance {
     /// Clarity: energy of the first 50 ms over the rest, dB.
     pub c50: f64,
     /// The same with 80 ms.
@@ -109,25 +127,20 @@ impl Decay {
         } else {
             f64::INFINITY
         };
+        let lacks = |needs: f64| TooShort {
+            needs,
+            has: range,
+            remedy: match (needs - range) / tail.rate {
+                _ if cut || range >= needs => Remedy::Louder,
+                longer if longer > 10.0 * end as f64 * step => Remedy::None,
+                longer => Remedy::Longer(longer),
+            },
+        };
+        let reaches = |needs: f64| if range < needs { Err(lacks(needs)) } else { Ok(()) };
         let line = |from: f64, to: f64| {
             let needs = 10.0 - to;
-            if range < needs {
-                let longer = if cut {
-                    f64::INFINITY
-                } else {
-                    (needs - range) / tail.rate
-                };
-                return Err(TooShort {
-                    needs,
-                    has: range,
-                    longer,
-                });
-            }
-            fit(&levels, step, [from, to]).ok_or(TooShort {
-                needs,
-                has: range,
-                longer: f64::INFINITY,
-            })
+            reaches(needs)?;
+            fit(&levels, step, [from, to]).ok_or(lacks(needs))
         };
         let late = |seconds: f64| {
             let place = seconds / step;
@@ -151,6 +164,12 @@ impl Decay {
         } else {
             0.0
         };
+        let balance = reaches(10.0).map(|()| Balance {
+            c50: clarity(0.05),
+            c80: clarity(0.08),
+            d50: 1.0 - late(0.05) / whole,
+            centre: (moments.sum::<f64>() + of_tail) / whole,
+        });
         Some(Self {
             step,
             onset: first as f64 * step,
@@ -159,10 +178,7 @@ impl Decay {
             edt,
             t20,
             t30,
-            c50: clarity(0.05),
-            c80: clarity(0.08),
-            d50: 1.0 - late(0.05) / whole,
-            centre: (moments.sum::<f64>() + of_tail) / whole,
+            balance,
             levels,
         })
     }

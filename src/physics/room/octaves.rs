@@ -62,10 +62,12 @@ impl Octave {
     }
 }
 
-/// The octaves that lie within a response's band and below half its rate.
+/// The octaves that lie within a response's band, below half its rate, and above what turns once in all of it.
 #[must_use]
+#[expect(clippy::cast_precision_loss, reason = "counts of samples")]
 pub fn octaves(response: &Response) -> Vec<Octave> {
     let [low, high] = response.band;
+    let low = low.max(1.0 / (response.values.len() as f64 * response.step));
     let highest = high.min(0.5 / response.step);
     (-20..=40)
         .map(|number| Octave { number })
