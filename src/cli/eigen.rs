@@ -5,9 +5,10 @@ use super::run::short;
 use super::terminal::{say, tell};
 use super::{InputError, Interrupt, SceneArgs, scene};
 use crate::engine::EngineError;
-use crate::engine::eigen::{self, Autocorrelation};
+use crate::engine::eigen;
 use crate::export::csv::CsvWriter;
 use crate::export::npy;
+use crate::physics::Autocorrelation;
 use crate::physics::eigen::{EigenError, Levels};
 use crate::scene::Scenario;
 use anyhow::bail;
@@ -177,7 +178,7 @@ fn of_autocorrelation(args: &EigenArgs, scenario: Arc<Scenario>) -> anyhow::Resu
 
 fn summary(found: &Autocorrelation) -> String {
     format!(
-        "{} lines in {} steps of the autocorrelation, T = {}: Hann's window, lines {} wide at half their height, energies from {} to {}",
+        "{} lines in {} steps of the autocorrelation, T = {}: Hann's window, lines {} wide at half their height (what is nearer is not told apart), energies from {} to {}",
         found.lines.len(),
         found.overlap.len() - 1,
         short(found.time()),

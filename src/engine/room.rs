@@ -91,7 +91,10 @@ pub fn listener(scenario: &Scenario, name: Option<&str>) -> Result<usize, RoomEr
             format!("no detector {name:?} records the pressure")
         });
         let names: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
-        RoomError::Scene(format!("{said}; choose one of {}", names.join(", ")))
+        RoomError::Scene(format!(
+            "{said}; choose one of {} (`at` in [room], or --at NAME)",
+            names.join(", ")
+        ))
     })
 }
 

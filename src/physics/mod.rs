@@ -3,6 +3,7 @@
 
 pub mod absorber;
 pub mod attenuation;
+pub mod autocorrelation;
 pub mod bonds;
 pub mod current;
 pub mod detector;
@@ -29,6 +30,7 @@ pub mod state;
 pub mod trajectory;
 
 pub use attenuation::Attenuation;
+pub use autocorrelation::{Autocorrelation, SpectralLine};
 pub use bonds::Bonds;
 pub use current::Currents;
 pub use detector::{Detector, Measure, REFERENCE_PRESSURE, Reading, Region};

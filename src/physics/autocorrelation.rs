@@ -1,0 +1,392 @@
+//! The energies that a wave contains, from its autocorrelation.
+//!
+//! S(E) = (1/T) ∫_{−T}^{T} w(t) ⟨ψ(0)|ψ(t)⟩ e^{iEt} dt with Hann's window w = ½(1 + cos πt/T), the sum over the steps, and ⟨ψ(0)|ψ(−t)⟩ = ⟨ψ(0)|ψ(t)⟩*. With ψ(0) = Σ c_k φ_k it is
+//! Σ |c_k|² W(E − E_k), where W, the window's transform, is known: W = [½D(θ) + ¼D(θ − π/N) + ¼D(θ + π/N)]/N, θ = EΔt, D = sin Nθ cot θ/2. Lines are taken away one after the other, the
+//! strongest first, and after each all are fitted anew to what the others leave, so that neither the window's side lobes (3 % of a line beside it) are taken for lines nor neighbours shift each other.
+//!
+//! Limits: energies nearer than 2π/T, the width of W at half its height, are not told apart; what lies beside a line nearer than a few of those is told if its weight is above 1 % of it over the square of
+//! their distance in widths. Energies beyond ±π/Δt appear at others.
+//!
+//! References: Feit, Fleck & Steiger 1982, doi:10.1016/0021-9991(82)90091-2 (energies from the autocorrelation, Hann's window); Högbom 1974, Astron. Astrophys. Suppl. 15, 417 (taking lines away).
+
+use num_complex::Complex64;
+use rustfft::FftPlanner;
+use std::f64::consts::{PI, TAU};
+
+/// How many times more energies are looked at than the recorded time tells apart.
+const FINER: usize = 8;
+
+/// Lines weaker than this share of the strongest are not told from rounding.
+const WEAKEST: f64 = 1e-4;
+
+/// Beside a line, a weaker one needs this share of it, over the square of their distance in widths.
+const BESIDE: f64 = 1e-2;
+
+/// Widths beyond which a line leaves nothing: 64⁻³ of it.
+const FAR: f64 = 64.0;
+
+/// Most lines.
+const MOST: usize = 500;
+
+/// A line in the spectrum of an autocorrelation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SpectralLine {
+    /// Its energy.
+    pub energy: f64,
+    /// |c|², the share of the first state in the eigenstates of this energy.
+    pub weight: f64,
+}
+
+/// The energies of a wave from its autocorrelation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Autocorrelation {
+    /// ⟨ψ(0)|ψ(nΔt)⟩ from n = 0 on.
+    pub overlap: Vec<Complex64>,
+    /// Δt.
+    pub time_step: f64,
+    /// The lines, by rising energy.
+    pub lines: Vec<SpectralLine>,
+}
+
+/// D, and its limit at 0.
+fn comb(theta: f64, steps: f64) -> f64 {
+    let (sine, cosine) = (0.5 * theta).sin_cos();
+    if sine.abs() < 1e-9 {
+        2.0 * steps * (steps * theta).cos()
+    } else {
+        (steps * theta).sin() * cosine / sine
+    }
+}
+
+/// W: 1 at 0.
+fn line_shape(theta: f64, steps: f64) -> f64 {
+    let aside = PI / steps;
+    (0.5 * comb(theta, steps) + 0.25 * (comb(theta - aside, steps) + comb(theta + aside, steps))) / steps
+}
+
+impl Autocorrelation {
+    /// The lines of a record; none of fewer than four steps.
+    #[must_use]
+    pub fn of(overlap: Vec<Complex64>, time_step: f64) -> Self {
+        let mut found = Self {
+            overlap,
+            time_step,
+            lines: Vec::new(),
+        };
+        if found.steps() >= 4 {
+            found.lines = found.find();
+        }
+        found
+    }
+
+    fn steps(&self) -> usize {
+        self.overlap.len().saturating_sub(1)
+    }
+
+    /// The same as a number.
+    #[expect(clippy::cast_precision_loss, reason = "numbers of steps")]
+    fn count(&self) -> f64 {
+        self.steps() as f64
+    }
+
+    /// The time over which it was recorded.
+    #[must_use]
+    pub fn time(&self) -> f64 {
+        self.count() * self.time_step
+    }
+
+    /// Width of a line at half its height, 2π/T.
+    #[must_use]
+    pub fn resolution(&self) -> f64 {
+        TAU / self.time()
+    }
+
+    /// Energies beyond ±π/Δt appear at others.
+    #[must_use]
+    pub fn highest(&self) -> f64 {
+        PI / self.time_step
+    }
+
+    /// The windowed record, the half of t ≥ 0; its real part counts twice.
+    fn windowed(&self) -> impl Iterator<Item = Complex64> + '_ {
+        let steps = self.count();
+        self.overlap.iter().enumerate().map(move |(n, value)| {
+            #[expect(clippy::cast_precision_loss, reason = "numbers of steps")]
+            let window = 0.5 * (1.0 + (PI * n as f64 / steps).cos());
+            let half = if n == 0 { 0.5 } else { 1.0 };
+            value * (2.0 * half * window / steps)
+        })
+    }
+
+    /// S at an energy.
+    #[must_use]
+    pub fn spectrum(&self, energy: f64) -> f64 {
+        self.at(energy * self.time_step)
+    }
+
+    fn at(&self, theta: f64) -> f64 {
+        let terms = self.windowed().enumerate();
+        #[expect(clippy::cast_precision_loss, reason = "numbers of steps")]
+        terms
+            .map(|(n, value)| (value * Complex64::cis(theta * n as f64)).re)
+            .sum()
+    }
+
+    /// S at the places of a grid of angles θ = EΔt from 0 to 2π.
+    fn grid(&self) -> Vec<f64> {
+        let mut all = vec![Complex64::ZERO; (FINER * 2 * self.steps()).next_power_of_two()];
+        for (place, value) in all.iter_mut().zip(self.windowed()) {
+            *place = value;
+        }
+        // e^{+iEt}: the inverse transform.
+        FftPlanner::new().plan_fft_inverse(all.len()).process(&mut all);
+        all.iter().map(|value| value.re).collect()
+    }
+
+    fn find(&self) -> Vec<SpectralLine> {
+        let grid = self.grid();
+        #[expect(clippy::cast_precision_loss, reason = "numbers of steps")]
+        let bin = TAU / grid.len() as f64;
+        let weakest = WEAKEST * grid.iter().copied().fold(0.0, f64::max);
+        let mut lines = Lines {
+            all: Vec::new(),
+            steps: self.count(),
+        };
+        let mut left = grid.clone();
+        // Each takes away what is above a third of the largest: 3⁻⁹ is below the weakest. Some more, as what was hidden appears.
+        for _ in 0..24 {
+            let found = tops(&left, weakest);
+            if found.is_empty() || lines.all.len() + found.len() > MOST {
+                break;
+            }
+            #[expect(clippy::cast_precision_loss, reason = "numbers of steps")]
+            lines.all.extend(found.iter().map(|&place| Line {
+                theta: place as f64 * bin,
+                weight: left[place],
+            }));
+            for _ in 0..30 {
+                let moved = lines.fit(
+                    bin,
+                    |theta| (theta / bin).round() * bin,
+                    |theta| grid[place(theta, &grid)],
+                );
+                if moved < 1e-3 * bin {
+                    break;
+                }
+            }
+            lines.merge();
+            left.clone_from(&grid);
+            lines.take_away(&mut left);
+        }
+        for _ in 0..3 {
+            lines.fit(0.25 * bin, |theta| theta, |theta| self.at(theta));
+        }
+        lines.merge();
+        lines.tell(weakest, self.time_step)
+    }
+}
+
+/// The place of a grid over 0 to 2π next to an angle.
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "numbers of places"
+)]
+fn place(theta: f64, grid: &[f64]) -> usize {
+    let turns = (theta / TAU).rem_euclid(1.0);
+    (turns * grid.len() as f64).round() as usize % grid.len()
+}
+
+/// The tops of what is left that are above a third of the largest, and above `weakest`.
+fn tops(left: &[f64], weakest: f64) -> Vec<usize> {
+    let size = left.len();
+    let least = weakest.max(left.iter().copied().fold(0.0, f64::max) / 3.0);
+    (0..size)
+        .filter(|&m| left[m] > least && left[m] >= left[(m + size - 1) % size] && left[m] > left[(m + 1) % size])
+        .collect()
+}
+
+/// θ = EΔt and |c|².
+#[derive(Clone, Copy)]
+struct Line {
+    theta: f64,
+    weight: f64,
+}
+
+/// The angle from one to another, −π to π.
+fn apart(a: f64, b: f64) -> f64 {
+    let turns = (a - b) / TAU;
+    TAU * (turns - turns.round())
+}
+
+/// Lines of records of so many steps.
+struct Lines {
+    all: Vec<Line>,
+    steps: f64,
+}
+
+impl Lines {
+    /// The angle that stands for the width of a line at half its height.
+    fn width(&self) -> f64 {
+        TAU / self.steps
+    }
+
+    /// What line `k` leaves where it is alone: S less the others.
+    fn without(&self, k: usize, theta: f64, value: f64) -> f64 {
+        let others = self.all.iter().enumerate().filter(|(j, _)| *j != k);
+        let near = others.filter_map(|(_, other)| {
+            let aside = apart(theta, other.theta);
+            (aside.abs() < FAR * self.width()).then(|| other.weight * line_shape(aside, self.steps))
+        });
+        value - near.sum::<f64>()
+    }
+
+    /// Puts every line at the top of what the others leave: that of a parabola through three places `h` apart, of which `middle` says the middle one. The furthest that any was moved.
+    fn fit(&mut self, h: f64, middle: impl Fn(f64) -> f64, value: impl Fn(f64) -> f64) -> f64 {
+        let mut furthest = 0.0f64;
+        for k in 0..self.all.len() {
+            let before = self.all[k].theta;
+            let theta = middle(before);
+            let [low, top, high] = [theta - h, theta, theta + h].map(|at| self.without(k, at, value(at)));
+            let bend = low - 2.0 * top + high;
+            let shift = if bend < 0.0 {
+                (0.5 * (low - high) / bend).clamp(-1.0, 1.0)
+            } else {
+                0.0
+            };
+            self.all[k] = Line {
+                theta: theta + shift * h,
+                weight: top - 0.25 * (low - high) * shift,
+            };
+            furthest = furthest.max(apart(self.all[k].theta, before).abs());
+        }
+        furthest
+    }
+
+    /// Makes one of lines that stand on each other, and drops those that have become nothing.
+    fn merge(&mut self) {
+        let near = 0.25 * self.width();
+        let mut kept: Vec<Line> = Vec::new();
+        self.all.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+        for line in self.all.drain(..).filter(|line| line.weight > 0.0) {
+            match kept
+                .iter_mut()
+                .find(|known| apart(known.theta, line.theta).abs() < near)
+            {
+                Some(known) => known.weight += line.weight,
+                None => kept.push(line),
+            }
+        }
+        self.all = kept;
+    }
+
+    /// Takes the lines out of S on a grid over 0 to 2π.
+    fn take_away(&self, left: &mut [f64]) {
+        let size = left.len();
+        #[expect(clippy::cast_precision_loss, reason = "numbers of places")]
+        let bin = TAU / size as f64;
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a number of places"
+        )]
+        let reach = ((FAR * self.width() / bin) as usize).min(size / 2);
+        for line in &self.all {
+            let middle = place(line.theta, left);
+            for n in 0..2 * reach {
+                let m = (middle + size - reach + n) % size;
+                #[expect(clippy::cast_precision_loss, reason = "numbers of places")]
+                let aside = apart(m as f64 * bin, line.theta);
+                left[m] -= line.weight * line_shape(aside, self.steps);
+            }
+        }
+    }
+
+    /// Those that are told, by rising energy.
+    fn tell(&self, weakest: f64, time_step: f64) -> Vec<SpectralLine> {
+        let stands = |line: &Line| {
+            line.weight > weakest
+                && self.all.iter().all(|other| {
+                    let widths = apart(line.theta, other.theta).abs() / self.width();
+                    other.weight <= line.weight || line.weight * widths * widths > BESIDE * other.weight
+                })
+        };
+        let mut told: Vec<SpectralLine> = (self.all.iter().filter(|line| stands(line)))
+            .map(|line| SpectralLine {
+                energy: apart(line.theta, 0.0) / time_step,
+                weight: line.weight,
+            })
+            .collect();
+        told.sort_by(|a, b| a.energy.total_cmp(&b.energy));
+        told
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(exact: &[(f64, f64)], step: f64, steps: u32) -> Vec<Complex64> {
+        (0..=steps)
+            .map(|n| {
+                let t = step * f64::from(n);
+                let terms = exact
+                    .iter()
+                    .map(|(energy, weight)| Complex64::cis(-energy * t) * *weight);
+                terms.sum()
+            })
+            .collect()
+    }
+
+    /// Exact exponentials: what the parabola and the three last fits leave is far below a thousandth of the resolution, and there are no lines but those.
+    #[test]
+    fn lines_stand_where_their_energies_are() {
+        let exact = [(-1.3, 0.2), (0.45, 0.5), (2.0, 0.299), (2.2, 0.001)];
+        let found = Autocorrelation::of(record(&exact, 0.1, 2000), 0.1);
+        assert!((found.resolution() - TAU / 200.0).abs() < 1e-12);
+        assert_eq!(found.lines.len(), 4, "{:?}", found.lines);
+        for (line, (energy, weight)) in found.lines.iter().zip(exact) {
+            assert!((line.energy - energy).abs() < 1e-3 * found.resolution(), "{line:?}");
+            assert!((line.weight - weight).abs() < 1e-5, "{line:?}");
+            assert!((found.spectrum(line.energy) - weight).abs() < 1e-4, "{line:?}");
+        }
+    }
+
+    /// Two levels one width apart, as a double well has them: their tops alone would stand a sixth of a width off.
+    #[test]
+    fn neighbours_do_not_shift_each_other() {
+        let (low, high) = (0.015_018, 0.016_501);
+        let found = Autocorrelation::of(record(&[(low, 0.6), (high, 0.4)], 5.0, 848), 5.0);
+        assert!((high - low) / found.resolution() < 1.01);
+        let [first, second] = found.lines[..] else {
+            panic!("{:?}", found.lines)
+        };
+        for (line, (energy, weight)) in [(first, (low, 0.6)), (second, (high, 0.4))] {
+            assert!((line.energy - energy).abs() < 1e-2 * found.resolution(), "{line:?}");
+            assert!((line.weight - weight).abs() < 1e-2, "{line:?}");
+        }
+    }
+
+    /// Rounding of single precision makes no lines; nor does a wave of one energy have side lobes.
+    #[test]
+    fn one_energy_is_one_line() {
+        let mut state = 7u64;
+        let mut noise = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            1e-7 * ((state >> 40) as f64 / f64::from(1 << 24) - 0.5)
+        };
+        let mut record = record(&[(0.7, 1.0)], 0.05, 1000);
+        for value in &mut record {
+            *value += Complex64::new(noise(), noise());
+        }
+        let found = Autocorrelation::of(record, 0.05);
+        assert_eq!(found.lines.len(), 1, "{:?}", found.lines);
+        assert!((found.lines[0].energy - 0.7).abs() < 1e-6 && (found.lines[0].weight - 1.0).abs() < 1e-6);
+        assert!(
+            Autocorrelation::of(vec![Complex64::new(1.0, 0.0); 3], 1.0)
+                .lines
+                .is_empty()
+        );
+    }
+}
