@@ -1,7 +1,7 @@
 //! The field of a 1D scene over x, filled: |ψ|² coloured by the phase, other values by a colour table.
 
 use super::Placement;
-use super::gpu::{Pipeline, Texture};
+use super::gpu::{Pipeline, Sheet};
 use crate::colormap::Table;
 use crate::solver::FieldImage;
 use eframe::egui_wgpu::RenderState;
@@ -58,71 +58,30 @@ struct Uniforms {
 }
 
 /// Textures and pipeline of the curve.
-pub struct Curve {
-    pipeline: Pipeline,
-    values: Texture,
-    phases: Texture,
-    table: Texture,
-    bind_group: wgpu::BindGroup,
-    size: [usize; 2],
-}
+pub struct Curve(Sheet);
 
 impl Curve {
     /// Compiles the shader.
     #[must_use]
     pub fn new(render: &RenderState) -> Self {
-        let pipeline = Pipeline::new(
-            render,
-            "curve",
-            SOURCE,
-            3,
-            UNIFORM_BYTES,
-            wgpu::BlendState::PREMULTIPLIED_ALPHA_BLENDING,
-        );
-        let device = &render.device;
-        let values = Texture::new(device, wgpu::TextureFormat::R32Float, "curve values");
-        let phases = Texture::new(device, wgpu::TextureFormat::R32Float, "curve phases");
-        let table = Texture::new(device, wgpu::TextureFormat::Rgba8Unorm, "curve colour table");
-        let bind_group = pipeline.bind(device, &[&values, &phases, &table]);
-        Self {
-            pipeline,
-            values,
-            phases,
-            table,
-            bind_group,
-            size: [0, 0],
-        }
+        let blend = wgpu::BlendState::PREMULTIPLIED_ALPHA_BLENDING;
+        let textures = [
+            (wgpu::TextureFormat::R32Float, "curve values"),
+            (wgpu::TextureFormat::R32Float, "curve phases"),
+            (wgpu::TextureFormat::Rgba8Unorm, "curve colour table"),
+        ];
+        let pipeline = Pipeline::new(render, "curve", SOURCE, 3, UNIFORM_BYTES, blend);
+        Self(Sheet::new(render, pipeline, &textures))
     }
 
     /// Takes over a frame's picture of one row. Call it once per new frame.
     pub fn upload(&mut self, render: &RenderState, image: &FieldImage) {
-        self.size = image.size;
-        if image.value.is_empty() {
-            return;
-        }
-        let mut anew = self.values.write(render, image.size, &image.value);
-        if !image.phase.is_empty() {
-            anew |= self.phases.write(render, image.size, &image.phase);
-        }
-        if anew {
-            self.rebind(render);
-        }
+        self.0.write_field(render, image);
     }
 
     /// Takes over a table of 256 sRGB entries: phases as hues, or values.
     pub fn set_table(&mut self, render: &RenderState, table: &Table) {
-        if self
-            .table
-            .write(render, [256, 1], &table.map(|[r, g, b]| [r, g, b, 255]))
-        {
-            self.rebind(render);
-        }
-    }
-
-    fn rebind(&mut self, render: &RenderState) {
-        self.bind_group = self
-            .pipeline
-            .bind(&render.device, &[&self.values, &self.phases, &self.table]);
+        self.0.write_table(render, 2, table);
     }
 
     /// The callback that draws into `clip`; `None` before the first upload.
@@ -133,22 +92,20 @@ impl Curve {
         placement: Placement,
         drawing: Drawing,
     ) -> Option<egui::PaintCallback> {
-        if self.size[0] == 0 {
-            return None;
-        }
+        let size = self.0.size()?;
         let span = drawing.high - drawing.low;
         let uniforms = Uniforms {
             origin: placement.origin,
             step: [placement.step[0], drawing.height],
-            size: self.size.map(|n| n as f32),
+            size,
             low: drawing.low,
             scale: if span > 0.0 { 1.0 / span } else { 0.0 },
             base: drawing.base,
             mode: drawing.fill as u32,
-            linear_target: self.pipeline.linear_target(),
+            linear_target: self.0.linear_target(),
             zero: drawing.zero,
             line: drawing.line,
         };
-        Some(self.pipeline.callback(render, clip, &self.bind_group, &uniforms))
+        Some(self.0.callback(render, clip, &uniforms))
     }
 }

@@ -1,7 +1,7 @@
 //! The field of a 2D scene or a plane of a 3D one, through a colour table.
 
 use super::Placement;
-use super::gpu::{Pipeline, Texture};
+use super::gpu::{Pipeline, Sheet};
 use crate::colormap::{Kind, Levels, Table};
 use crate::solver::FieldImage;
 use eframe::egui_wgpu::RenderState;
@@ -43,66 +43,31 @@ struct Uniforms {
 }
 
 /// Textures and pipeline of the field's picture.
-pub struct FieldPicture {
-    pipeline: Pipeline,
-    values: Texture,
-    phases: Texture,
-    table: Texture,
-    hues: Texture,
-    bind_group: wgpu::BindGroup,
-    size: [usize; 2],
-}
+pub struct FieldPicture(Sheet);
 
 impl FieldPicture {
     /// Compiles the shader; nothing is shown until [`FieldPicture::upload`].
     #[must_use]
     pub fn new(render: &RenderState) -> Self {
+        let textures = [
+            (wgpu::TextureFormat::R32Float, "values"),
+            (wgpu::TextureFormat::R32Float, "phases"),
+            (wgpu::TextureFormat::Rgba8Unorm, "colour table"),
+            (wgpu::TextureFormat::Rgba8Unorm, "phase table"),
+        ];
         let pipeline = Pipeline::new(render, "field", SOURCE, 4, UNIFORM_BYTES, wgpu::BlendState::REPLACE);
-        let device = &render.device;
-        let float = |label| Texture::new(device, wgpu::TextureFormat::R32Float, label);
-        let color = |label| Texture::new(device, wgpu::TextureFormat::Rgba8Unorm, label);
-        let (values, phases) = (float("values"), float("phases"));
-        let (table, hues) = (color("colour table"), color("phase table"));
-        let bind_group = pipeline.bind(device, &[&values, &phases, &table, &hues]);
-        Self {
-            pipeline,
-            values,
-            phases,
-            table,
-            hues,
-            bind_group,
-            size: [0, 0],
-        }
+        Self(Sheet::new(render, pipeline, &textures))
     }
 
     /// Takes over a frame's picture. Call it once per new frame.
     pub fn upload(&mut self, render: &RenderState, image: &FieldImage) {
-        self.size = image.size;
-        if image.value.is_empty() {
-            return;
-        }
-        let mut anew = self.values.write(render, image.size, &image.value);
-        if !image.phase.is_empty() {
-            anew |= self.phases.write(render, image.size, &image.phase);
-        }
-        if anew {
-            self.rebind(render);
-        }
+        self.0.write_field(render, image);
     }
 
     /// Takes over colour tables of 256 sRGB entries; `hues` starts at phase 0 and closes on itself.
     pub fn set_tables(&mut self, render: &RenderState, table: &Table, hues: &Table) {
-        let opaque = |table: &Table| table.map(|[r, g, b]| [r, g, b, 255]);
-        let anew = self.table.write(render, [256, 1], &opaque(table));
-        if self.hues.write(render, [256, 1], &opaque(hues)) || anew {
-            self.rebind(render);
-        }
-    }
-
-    fn rebind(&mut self, render: &RenderState) {
-        self.bind_group = self
-            .pipeline
-            .bind(&render.device, &[&self.values, &self.phases, &self.table, &self.hues]);
+        self.0.write_table(render, 2, table);
+        self.0.write_table(render, 3, hues);
     }
 
     /// The callback that draws into `clip`, the picture standing at `placement`; `None` before the first upload.
@@ -113,14 +78,12 @@ impl FieldPicture {
         placement: Placement,
         coloring: Coloring,
     ) -> Option<egui::PaintCallback> {
-        if self.size[0] == 0 {
-            return None;
-        }
+        let size = self.0.size()?;
         let mapping = coloring.levels.mapping(coloring.kind);
         let uniforms = Uniforms {
             origin: placement.origin,
             step: placement.step,
-            size: self.size.map(|n| n as f32),
+            size,
             low: coloring.levels.low,
             high: coloring.levels.high,
             offset: mapping.offset,
@@ -132,9 +95,9 @@ impl FieldPicture {
                 Kind::Diverging => 2,
             },
             smooth: u32::from(coloring.smooth),
-            linear_target: self.pipeline.linear_target(),
+            linear_target: self.0.linear_target(),
             unused: [0; 2],
         };
-        Some(self.pipeline.callback(render, clip, &self.bind_group, &uniforms))
+        Some(self.0.callback(render, clip, &uniforms))
     }
 }

@@ -1,11 +1,13 @@
-//! The little that the drawables share: a textured full-screen pipeline and textures that grow but do not shrink.
+//! The little that the drawables share: a textured full-screen pipeline, textures that grow but do not shrink, and both together.
 
+use crate::colormap::Table;
+use crate::solver::FieldImage;
 use bytemuck::Pod;
 use eframe::egui_wgpu::{self, RenderState};
 use egui::PaintCallbackInfo;
 
 /// A texture whose room grows in coarse steps, so that zooming does not allocate.
-pub struct Texture {
+struct Texture {
     texture: wgpu::Texture,
     format: wgpu::TextureFormat,
     label: &'static str,
@@ -13,8 +15,7 @@ pub struct Texture {
 
 impl Texture {
     /// A texture with room for one texel.
-    #[must_use]
-    pub fn new(device: &wgpu::Device, format: wgpu::TextureFormat, label: &'static str) -> Self {
+    fn new(device: &wgpu::Device, format: wgpu::TextureFormat, label: &'static str) -> Self {
         Self {
             texture: create(device, format, label, [1, 1]),
             format,
@@ -23,7 +24,7 @@ impl Texture {
     }
 
     /// Uploads rows of texels, x fastest; returns whether the texture had to be made anew (its view changed).
-    pub fn write<T: Pod>(&mut self, render: &RenderState, size: [usize; 2], texels: &[T]) -> bool {
+    fn write<T: Pod>(&mut self, render: &RenderState, size: [usize; 2], texels: &[T]) -> bool {
         let width = self.texture.width() as usize;
         let height = self.texture.height() as usize;
         let grows = size[0] > width || size[1] > height;
@@ -158,9 +159,8 @@ impl Pipeline {
     }
 
     /// Binds textures to bindings 1, 2, …
-    #[must_use]
-    pub fn bind(&self, device: &wgpu::Device, textures: &[&Texture]) -> wgpu::BindGroup {
-        let views: Vec<wgpu::TextureView> = textures.iter().map(|texture| texture.view()).collect();
+    fn bind(&self, device: &wgpu::Device, textures: &[Texture]) -> wgpu::BindGroup {
+        let views: Vec<wgpu::TextureView> = textures.iter().map(Texture::view).collect();
         self.bind_views(device, &views)
     }
 
@@ -200,6 +200,76 @@ impl Pipeline {
                 bind_group: bind_group.clone(),
             },
         )
+    }
+}
+
+/// A pipeline with textures of its own, bound to 1, 2, …
+pub struct Sheet {
+    pipeline: Pipeline,
+    textures: Vec<Texture>,
+    bind_group: wgpu::BindGroup,
+    size: [usize; 2],
+}
+
+impl Sheet {
+    /// Textures of these formats and names, each with room for one texel; nothing is shown yet.
+    #[must_use]
+    pub fn new(render: &RenderState, pipeline: Pipeline, textures: &[(wgpu::TextureFormat, &'static str)]) -> Self {
+        let textures: Vec<Texture> = textures
+            .iter()
+            .map(|(format, label)| Texture::new(&render.device, *format, label))
+            .collect();
+        Self {
+            bind_group: pipeline.bind(&render.device, &textures),
+            pipeline,
+            textures,
+            size: [0, 0],
+        }
+    }
+
+    /// Texels of the picture that is shown, if there is one.
+    #[must_use]
+    pub fn size(&self) -> Option<[f32; 2]> {
+        (self.size[0] > 0).then(|| self.size.map(|n| n as f32))
+    }
+
+    /// Shows a picture of this size from now on.
+    pub fn set_size(&mut self, size: [usize; 2]) {
+        self.size = size;
+    }
+
+    /// Uploads rows of texels into a texture, x fastest.
+    pub fn write<T: Pod>(&mut self, render: &RenderState, texture: usize, size: [usize; 2], texels: &[T]) {
+        if self.textures[texture].write(render, size, texels) {
+            self.bind_group = self.pipeline.bind(&render.device, &self.textures);
+        }
+    }
+
+    /// Takes over a frame's picture: its values are the first texture, its phases the second.
+    pub fn write_field(&mut self, render: &RenderState, image: &FieldImage) {
+        self.size = image.size;
+        if !image.value.is_empty() {
+            self.write(render, 0, image.size, &image.value);
+            if !image.phase.is_empty() {
+                self.write(render, 1, image.size, &image.phase);
+            }
+        }
+    }
+
+    /// Uploads a table of 256 sRGB entries.
+    pub fn write_table(&mut self, render: &RenderState, texture: usize, table: &Table) {
+        self.write(render, texture, [256, 1], &table.map(|[r, g, b]| [r, g, b, 255]));
+    }
+
+    /// See [`Pipeline::linear_target`].
+    #[must_use]
+    pub fn linear_target(&self) -> u32 {
+        self.pipeline.linear_target()
+    }
+
+    /// See [`Pipeline::callback`].
+    pub fn callback<T: Pod>(&self, render: &RenderState, rect: egui::Rect, uniforms: &T) -> egui::PaintCallback {
+        self.pipeline.callback(render, rect, &self.bind_group, uniforms)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Walls and medium over the field, quiet enough that the wave stays the picture.
 
 use super::Placement;
-use super::gpu::{Pipeline, Texture};
+use super::gpu::{Pipeline, Sheet};
 use eframe::egui_wgpu::RenderState;
 
 /// The shader.
@@ -54,40 +54,25 @@ struct Uniforms {
 }
 
 /// Texture and pipeline of the medium's picture.
-pub struct MediumPicture {
-    pipeline: Pipeline,
-    texture: Texture,
-    bind_group: wgpu::BindGroup,
-    size: [usize; 2],
-}
+pub struct MediumPicture(Sheet);
 
 impl MediumPicture {
     /// Compiles the shader.
     #[must_use]
     pub fn new(render: &RenderState) -> Self {
-        let pipeline = Pipeline::new(
-            render,
-            "medium",
-            SOURCE,
-            1,
-            UNIFORM_BYTES,
-            wgpu::BlendState::PREMULTIPLIED_ALPHA_BLENDING,
-        );
-        let texture = Texture::new(&render.device, wgpu::TextureFormat::Rg32Float, "medium");
-        let bind_group = pipeline.bind(&render.device, &[&texture]);
-        Self {
-            pipeline,
-            texture,
-            bind_group,
-            size: [0, 0],
-        }
+        let blend = wgpu::BlendState::PREMULTIPLIED_ALPHA_BLENDING;
+        let pipeline = Pipeline::new(render, "medium", SOURCE, 1, UNIFORM_BYTES, blend);
+        let texture = (wgpu::TextureFormat::Rg32Float, "medium");
+        Self(Sheet::new(render, pipeline, &[texture]))
     }
 
     /// Takes over a new picture; an empty one hides the overlay.
     pub fn upload(&mut self, render: &RenderState, image: &MediumImage) {
-        self.size = if image.is_empty() { [0, 0] } else { image.size };
-        if self.size[0] > 0 && self.texture.write(render, image.size, &image.texels) {
-            self.bind_group = self.pipeline.bind(&render.device, &[&self.texture]);
+        if image.is_empty() {
+            self.0.set_size([0, 0]);
+        } else {
+            self.0.set_size(image.size);
+            self.0.write(render, 0, image.size, &image.texels);
         }
     }
 
@@ -99,13 +84,11 @@ impl MediumPicture {
         placement: Placement,
         paper: bool,
     ) -> Option<egui::PaintCallback> {
-        if self.size[0] == 0 {
-            return None;
-        }
+        let size = self.0.size()?;
         let uniforms = Uniforms {
             origin: placement.origin,
             step: placement.step,
-            size: self.size.map(|n| n as f32),
+            size,
             lines: 8.0,
             strength: 1.0,
             wall: if paper {
@@ -128,9 +111,9 @@ impl MediumPicture {
             } else {
                 [0.45, 0.75, 1.0, 1.0]
             },
-            linear_target: self.pipeline.linear_target(),
+            linear_target: self.0.linear_target(),
             unused: [0; 3],
         };
-        Some(self.pipeline.callback(render, clip, &self.bind_group, &uniforms))
+        Some(self.0.callback(render, clip, &uniforms))
     }
 }
