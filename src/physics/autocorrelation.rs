@@ -374,7 +374,7 @@ mod tests {
         let mut state = 7u64;
         let mut noise = || {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            1e-7 * ((state >> 40) as f64 / f64::from(1 << 24) - 0.5)
+            1e-7 * (f64::from((state >> 32) as u32) / f64::from(u32::MAX) - 0.5)
         };
         let mut record = record(&[(0.7, 1.0)], 0.05, 1000);
         for value in &mut record {

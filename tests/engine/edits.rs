@@ -108,7 +108,7 @@ fn other_detectors_begin_with_the_record_of_now() {
     // And t = 0.
     assert_eq!(run.taps().times().len(), 11);
     run.update(scene(&["detector.1.at=[10.0, 8.0]"])).unwrap();
-    assert_eq!(run.taps().times(), [run.clock().time()]);
+    assert_eq!(run.taps().times(), [run.clock().time]);
     assert_eq!(run.clock().steps, 10);
 }
 
