@@ -138,8 +138,8 @@ pub fn plain(file: &SceneFile, time_step: f64) -> SceneFile {
     file.notes.clear();
     // They are followed between the steps as well.
     file.trajectories.clear();
-    // It measures what a part may take away.
-    file.sweep = None;
+    // They measure what a part may take away.
+    (file.sweep, file.room) = (None, None);
     file.time.step = Some(time_step);
     file
 }
