@@ -167,7 +167,7 @@ fn notes(report: &RoomReport) -> Vec<String> {
         let name = name(band);
         let lines = [&decay.edt, &decay.t20, &decay.t30].map(|line| line.as_ref().err());
         let balance = decay.balance.as_ref().err();
-        let words = ["C50, C80, D50 and Ts", "EDT", "T20", "T30"];
+        let words = ["the balance from C50 to Ts", "EDT", "T20", "T30"];
         for (word, short) in words.iter().zip(std::iter::once(balance).chain(lines)) {
             if let Some(short) = short {
                 all.push(format!("{name}: {word} {short}"));
