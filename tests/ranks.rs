@@ -254,18 +254,19 @@ fn a_process_that_dies_ends_all() {
         let mut all = launcher.start(3, place.path(), &arguments).spawn().unwrap();
         let begun = Instant::now();
         while !place.path().join("state").exists() {
-            assert!(begun.elapsed() < Duration::from_secs(100), "no checkpoint");
+            assert!(begun.elapsed() < Duration::from_mins(5), "no checkpoint");
             std::thread::sleep(Duration::from_millis(50));
         }
         let victim = one_of(place.path());
         let killed = Command::new("kill").args(["-9", &victim.to_string()]).status().unwrap();
         assert!(killed.success());
+        // Ten seconds on a machine with nothing else to do.
         let begun = Instant::now();
         let status = loop {
             if let Some(status) = all.try_wait().unwrap() {
                 break status;
             }
-            assert!(begun.elapsed() < Duration::from_secs(10), "the others go on");
+            assert!(begun.elapsed() < Duration::from_mins(2), "the others go on");
             std::thread::sleep(Duration::from_millis(50));
         };
         assert!(!status.success());
