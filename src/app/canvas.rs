@@ -147,7 +147,7 @@ pub fn show(
     } else {
         quantity
     };
-    let light = (flat || rank == 1) && !ui.visuals().dark_mode;
+    let light = !ui.visuals().dark_mode;
     let map = view_panel::map(&canvas.document.draft, mapped, light);
     // The map of a graph only fills below its line: the ground is free.
     theme::set_paper(light && (rank == 1 || map.is_light()));

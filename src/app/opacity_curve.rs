@@ -10,10 +10,10 @@ const REACH: f32 = 7.0;
 
 /// Shows the curve; moving a handle makes it one by hand. The ground is the colour map, as bright as it is opaque.
 pub fn show(ui: &mut Ui, opacity: &mut Opacity, map: &Colormap) {
-    let palette = theme::palette(ui);
+    let palette = theme::marks();
     let (outer, _) = ui.allocate_exact_size(vec2(ui.available_width(), HEIGHT), Sense::hover());
     let painter = ui.painter_at(outer);
-    painter.rect_filled(outer, 4.0, theme::of(true).canvas);
+    painter.rect_filled(outer, 4.0, theme::canvas());
     let plot = outer.shrink(REACH + 1.0);
     let mut points = opacity.points();
     let place = |point: [f64; 2]| {
@@ -24,7 +24,7 @@ pub fn show(ui: &mut Ui, opacity: &mut Opacity, map: &Colormap) {
     };
     ground(&painter, plot, &points, map);
     let line: Vec<Pos2> = points.iter().map(|point| place(*point)).collect();
-    painter.add(egui::Shape::line(line, Stroke::new(1.5, theme::OVER_PICTURE)));
+    painter.add(egui::Shape::line(line, Stroke::new(1.5, theme::over_picture())));
     let mut moved = false;
     for n in 0..points.len() {
         let at = place(points[n]);
@@ -54,7 +54,7 @@ pub fn show(ui: &mut Ui, opacity: &mut Opacity, map: &Colormap) {
             moved = true;
         }
         let active = handle.hovered() || handle.dragged() || handle.has_focus();
-        let color = if active { palette.accent } else { theme::OVER_PICTURE };
+        let color = if active { palette.accent } else { theme::over_picture() };
         painter.circle_filled(place(points[n]), if active { 5.0 } else { 3.5 }, color);
         let [part, opaque] = points[n];
         handle.on_hover_text(format!(

@@ -2,7 +2,7 @@
 
 use super::overlay::{self, Legend, Room};
 use super::space_view::{TURN, zoom_and_turn};
-use super::theme::OVER_PICTURE;
+use super::theme::over_picture;
 use super::theory_view;
 use super::units::{Along, Units};
 use super::view_state::ViewState;
@@ -101,7 +101,7 @@ fn mesh(surface: &Surface) -> Mesh {
 /// The ground with the names and ends of its axes.
 fn base(painter: &egui::Painter, projection: &Projection, sources: &Sources<'_>) {
     let ground = projection.ground().map(Pos2::from).to_vec();
-    let stroke = Stroke::new(1.0, OVER_PICTURE.gamma_multiply(0.35));
+    let stroke = Stroke::new(1.0, over_picture().gamma_multiply(0.35));
     painter.add(egui::Shape::closed_line(ground, stroke));
     for axis in 0..2 {
         let along = Along::of(
@@ -117,7 +117,7 @@ fn base(painter: &egui::Painter, projection: &Projection, sources: &Sources<'_>)
             (along.title(), 0.9),
         ];
         for (at, (text, strength)) in projection.labels(axis, 18.0).into_iter().zip(words) {
-            let color = OVER_PICTURE.gamma_multiply(strength);
+            let color = over_picture().gamma_multiply(strength);
             painter.text(
                 at.into(),
                 Align2::CENTER_CENTER,

@@ -105,7 +105,7 @@ fn volume(ui: &mut Ui, file: &mut SceneFile) {
     {
         *opacity = preset;
     }
-    let map = view_panel::map(file, view_panel::quantity(file), false);
+    let map = view_panel::map(file, view_panel::quantity(file), super::theme::is_paper());
     opacity_curve::show(ui, &mut file.view.opacity, map);
     hint(ui, "from nothing at the left to the end of the range at the right");
     row(

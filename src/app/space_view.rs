@@ -4,7 +4,7 @@ use super::opacity_curve::arrows;
 use super::overlay::{self, Legend, Room};
 use super::pictures::Pictures;
 use super::refine::Shown;
-use super::theme::{self, OVER_PICTURE};
+use super::theme::{self, over_picture};
 use super::theory_view;
 use super::units::Units;
 use super::view_state::ViewState;
@@ -255,7 +255,7 @@ fn paint(
 
 fn lines(painter: &Painter, area: Rect, shape: &Shape, camera: &Camera, front: bool) {
     let strength = if front { 0.3 } else { 0.14 };
-    let stroke = Stroke::new(1.0, OVER_PICTURE.gamma_multiply(strength));
+    let stroke = Stroke::new(1.0, over_picture().gamma_multiply(strength));
     for wire in wires(shape, camera).into_iter().filter(|wire| wire.front == front) {
         painter.line_segment(wire.ends.map(|end| area.min + Vec2::from(end)), stroke);
     }
@@ -265,9 +265,9 @@ fn slices(painter: &Painter, area: Rect, shape: &Shape, camera: &Camera, view: &
     for axis in 0..3 {
         let at = world(shape, view, axis);
         let color = if active == Some(axis) {
-            theme::of(true).accent
+            theme::marks().accent
         } else {
-            OVER_PICTURE.gamma_multiply(0.45)
+            over_picture().gamma_multiply(0.45)
         };
         if let Some(corners) = outline(shape, camera, axis, at) {
             let points = corners.map(|corner| area.min + Vec2::from(corner)).to_vec();
@@ -278,15 +278,15 @@ fn slices(painter: &Painter, area: Rect, shape: &Shape, camera: &Camera, view: &
             painter.circle(
                 center,
                 if active == Some(axis) { 7.0 } else { 5.5 },
-                theme::of(true).canvas,
-                Stroke::new(1.5, if active == Some(axis) { color } else { OVER_PICTURE }),
+                theme::canvas(),
+                Stroke::new(1.5, if active == Some(axis) { color } else { over_picture() }),
             );
             painter.text(
                 center,
                 Align2::CENTER_CENTER,
                 AXES[axis],
                 FontId::proportional(9.5),
-                OVER_PICTURE,
+                over_picture(),
             );
         }
     }
@@ -294,8 +294,8 @@ fn slices(painter: &Painter, area: Rect, shape: &Shape, camera: &Camera, view: &
 
 /// Round lengths along three edges, with the names of the axes.
 fn axes(painter: &Painter, area: Rect, shape: &Shape, camera: &Camera, units: Units) {
-    let stroke = Stroke::new(1.0, OVER_PICTURE.gamma_multiply(0.5));
-    let color = OVER_PICTURE.gamma_multiply(0.75);
+    let stroke = Stroke::new(1.0, over_picture().gamma_multiply(0.5));
+    let color = over_picture().gamma_multiply(0.75);
     for scale in scales(shape, camera, units.length.per, GAP) {
         let outward = Vec2::from(scale.outward);
         let mut widest = 0.0f32;
@@ -380,7 +380,7 @@ fn read_out(
     painter.circle_stroke(
         pos2(pointer.x, pointer.y),
         3.0,
-        Stroke::new(1.0, OVER_PICTURE.gamma_multiply(0.5)),
+        Stroke::new(1.0, over_picture().gamma_multiply(0.5)),
     );
     Some(fields)
 }

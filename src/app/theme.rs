@@ -70,7 +70,7 @@ const LIGHT: Palette = Palette {
 };
 
 /// Text over a dark picture.
-pub const OVER_PICTURE: Color32 = Color32::from_rgb(0xe6, 0xe8, 0xec);
+const OVER_PICTURE: Color32 = Color32::from_rgb(0xe6, 0xe8, 0xec);
 
 /// Text over a picture on white.
 const OVER_PAPER: Color32 = Color32::from_rgb(0x18, 0x1a, 0x1e);
