@@ -132,7 +132,7 @@ impl Window {
         self.harness.state()
     }
 
-    /// Lets the window run until something is so; the threads behind it take their own time, five minutes at most: a busy machine is no fault.
+    /// Lets the window run until something is so; the threads behind it take their own time, ten minutes at most: a busy machine is no fault.
     pub fn wait(&mut self, what: &str, mut so: impl FnMut(&App) -> bool) {
         let start = Instant::now();
         loop {
@@ -140,7 +140,7 @@ impl Window {
             if so(self.harness.state()) {
                 return;
             }
-            assert!(start.elapsed() < Duration::from_mins(5), "waited in vain for {what}");
+            assert!(start.elapsed() < Duration::from_mins(10), "waited in vain for {what}");
             std::thread::sleep(Duration::from_millis(2));
         }
     }
