@@ -246,8 +246,14 @@ impl SiteBox {
     pub fn index(&self, grid: &Grid, site: [usize; 3]) -> Option<usize> {
         let mut inside = [0; 3];
         for axis in 0..3 {
-            let sites = grid.size()[axis];
-            inside[axis] = (site[axis] + sites - self.first[axis]) % sites;
+            // Both lie on the grid: less than a turn apart.
+            let (sites, first) = (grid.size()[axis], self.first[axis]);
+            debug_assert!(site[axis] < sites && first < sites, "{site:?} in {self:?}");
+            inside[axis] = if site[axis] < first {
+                site[axis] + sites - first
+            } else {
+                site[axis] - first
+            };
             if inside[axis] >= self.size[axis] {
                 return None;
             }

@@ -13,6 +13,7 @@ pub mod engine;
 pub mod error;
 pub mod expectations;
 pub mod frame;
+mod gram;
 pub mod link;
 pub mod log;
 pub mod maps;

@@ -134,11 +134,8 @@ impl Paths {
             _ if at[0].is_nan() => *at,
             (Looked::Whole(before), Looked::Whole(after)) => trajectory::step(currents, [before, after], by, *at),
             (Looked::Parts(first), Looked::Parts(second)) => {
-                let [first, second] = [&first[n], &second[n]].map(|values| PsiInBox {
-                    grid: currents.grid(),
-                    sites: before.boxes[n],
-                    values,
-                });
+                let sites = before.boxes[n];
+                let [first, second] = [&first[n], &second[n]].map(|values| PsiInBox { sites, values });
                 trajectory::step(currents, [&first, &second], by, *at)
             }
             // Not met: a method reaches parts of its field or does not.

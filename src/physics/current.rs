@@ -12,21 +12,19 @@ use std::f64::consts::TAU;
 
 /// What ψ is read from.
 pub trait Psi {
-    /// ψ at a site by its flat index in the grid.
-    fn value(&self, index: usize) -> Complex64;
+    /// ψ at a site of the grid.
+    fn value(&self, grid: &Grid, site: [usize; 3]) -> Complex64;
 }
 
 impl Psi for FieldData {
-    fn value(&self, index: usize) -> Complex64 {
-        self.at(index)
+    fn value(&self, grid: &Grid, site: [usize; 3]) -> Complex64 {
+        self.at(grid.index(site))
     }
 }
 
 /// ψ in a box of sites; nothing else is asked of it.
 #[derive(Clone, Copy, Debug)]
 pub struct PsiInBox<'a> {
-    /// The grid.
-    pub grid: &'a Grid,
     /// Its sites.
     pub sites: SiteBox,
     /// Their values, x fastest.
@@ -35,9 +33,9 @@ pub struct PsiInBox<'a> {
 
 impl Psi for PsiInBox<'_> {
     /// 0 outside of the box.
-    fn value(&self, index: usize) -> Complex64 {
-        let inside = self.sites.index(self.grid, self.grid.site(index));
-        debug_assert!(inside.is_some(), "site {index} of {:?}", self.sites);
+    fn value(&self, grid: &Grid, site: [usize; 3]) -> Complex64 {
+        let inside = self.sites.index(grid, site);
+        debug_assert!(inside.is_some(), "site {site:?} of {:?}", self.sites);
         inside.map_or(Complex64::ZERO, |at| self.values.at(at))
     }
 }
@@ -125,7 +123,7 @@ impl Currents {
             None if axis == 0 && self.flux != 0.0 => Complex64::cis(-TAU * self.flux * site[1] as f64),
             None => Complex64::ONE,
         };
-        self.factor * ((coupling * psi.value(lower)).conj() * psi.value(upper)).im
+        self.factor * ((coupling * psi.value(&self.grid, site)).conj() * psi.value(&self.grid, next)).im
     }
 
     /// j at a site along an axis: the mean of its two bonds.
@@ -150,7 +148,7 @@ impl Currents {
     #[must_use]
     pub fn between(&self, psi: &impl Psi, at: [f64; 3]) -> (f64, [f64; 3]) {
         let rank = self.grid.rank();
-        let density = self.linear(at, [0.0; 3], &|site| psi.value(self.grid.index(site)).norm_sqr());
+        let density = self.linear(at, [0.0; 3], &|site| psi.value(&self.grid, site).norm_sqr());
         let mut current = [0.0; 3];
         for (axis, current) in current.iter_mut().enumerate().take(rank) {
             let mut shift = [0.0; 3];

@@ -3,12 +3,13 @@
 //! Everything is computed in double precision from the field on the host, a line of sites after the other on all threads; the lines' sums are added
 //! in their order, so that the result does not depend on the number of threads. Cost: a Fourier transform of every line along every axis.
 
-use crate::field::FieldData;
+use crate::field::{FieldData, Real, wide};
 use crate::grid::Grid;
-use num_complex::Complex64;
+use num_complex::{Complex, Complex64};
 use rayon::prelude::*;
 use rustfft::{Fft, FftPlanner};
 use std::f64::consts::TAU;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Lines that are gathered together: neighbours in memory are read at once.
@@ -32,6 +33,19 @@ pub struct StateMeasures {
     /// Tr ρ² of the reduced density matrix ρ(x, x′) = Σ ψ(x, …)ψ*(x′, …) of the first axis, Tr ρ = 1: 1 where ψ is a product, 1/K where K terms of a Schmidt sum are equal. NaN where
     /// that takes more than 2³² products; 0 on a line.
     pub purity: f64,
+}
+
+/// Lines of complex numbers, one behind the other, parts apart.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Lines {
+    /// How many.
+    pub count: usize,
+    /// Numbers of each.
+    pub length: usize,
+    /// Real parts.
+    pub re: Vec<f64>,
+    /// Imaginary parts.
+    pub im: Vec<f64>,
 }
 
 /// Products beyond which no purity is computed: some seconds.
@@ -102,48 +116,31 @@ impl StateMeasures {
     /// The autocorrelation alone, ⟨start|field⟩/⟨start|start⟩; 0 where the start is empty.
     #[must_use]
     pub fn overlap_of(grid: &Grid, field: &FieldData, start: &FieldData) -> Complex64 {
-        let nx = grid.size()[0];
-        let rows: Vec<(Complex64, f64)> = (0..grid.rows())
-            .into_par_iter()
-            .map(|row| {
-                (row * nx..(row + 1) * nx).fold((Complex64::ZERO, 0.0), |(sum, norm), site| {
-                    let there = start.at(site);
-                    (sum + there.conj() * field.at(site), norm + there.norm_sqr())
-                })
-            })
-            .collect();
-        let (sum, norm) = rows
-            .iter()
-            .fold((Complex64::ZERO, 0.0), |all, row| (all.0 + row.0, all.1 + row.1));
+        let rows: Vec<OfRow> = sums_of_rows(grid, field, start);
+        let (sum, norm) = rows.iter().fold((Complex64::ZERO, 0.0), |all, row| {
+            (all.0 + row.overlap, all.1 + row.first)
+        });
         if norm > 0.0 { sum / norm } else { Complex64::ZERO }
     }
 
-    /// The measures of a field of the grid's size against `start`, the field at t = 0; 0 where the field is empty. `spread`: Δx of each axis.
+    /// The measures of a field of the grid's size against `start`, the field at t = 0; 0 where the field is empty. `spread`: Δx of each axis; `squares`: Σ|⟨a|b⟩|² over all pairs of
+    /// lines.
     #[must_use]
-    pub fn of(grid: &Grid, field: &FieldData, start: &FieldData, spread: [f64; 3]) -> Self {
+    pub fn of(
+        grid: &Grid,
+        field: &FieldData,
+        start: &FieldData,
+        spread: [f64; 3],
+        squares: impl Fn(&Lines) -> f64,
+    ) -> Self {
         let mut found = Self::default();
-        let lines: Vec<(f64, f64, f64, Complex64)> = (0..grid.rows())
-            .into_par_iter()
-            .map(|row| {
-                let nx = grid.size()[0];
-                let mut sums = (0.0, 0.0, 0.0, Complex64::ZERO);
-                for site in row * nx..(row + 1) * nx {
-                    let (here, there) = (field.at(site), start.at(site));
-                    let density = here.norm_sqr();
-                    sums.0 += density;
-                    sums.1 += density * density;
-                    sums.2 += there.norm_sqr();
-                    sums.3 += there.conj() * here;
-                }
-                sums
-            })
-            .collect();
+        let lines = sums_of_rows(grid, field, start);
         let (mut norm, mut quartic, mut first, mut overlap) = (0.0, 0.0, 0.0, Complex64::ZERO);
         for line in lines {
-            norm += line.0;
-            quartic += line.1;
-            first += line.2;
-            overlap += line.3;
+            norm += line.norm;
+            quartic += line.quartic;
+            first += line.first;
+            overlap += line.overlap;
         }
         if first > 0.0 {
             found.overlap = overlap / first;
@@ -152,7 +149,7 @@ impl StateMeasures {
             found.participation = norm * norm / quartic;
         }
         if grid.rank() > 1 {
-            found.purity = purity(grid, field, norm);
+            found.purity = purity(grid, field, norm, squares);
         }
         let mut planner = FftPlanner::new();
         for axis in 0..grid.rank() {
@@ -171,63 +168,99 @@ impl StateMeasures {
     }
 }
 
+/// Sums over a row: |ψ|², |ψ|⁴, |ψ(0)|², ψ(0)*ψ.
+#[derive(Clone, Copy, Default)]
+struct OfRow {
+    norm: f64,
+    quartic: f64,
+    first: f64,
+    overlap: Complex64,
+}
+
+fn sums_of_rows(grid: &Grid, field: &FieldData, start: &FieldData) -> Vec<OfRow> {
+    let nx = grid.size()[0];
+    (0..grid.rows())
+        .into_par_iter()
+        .map_init(
+            || [(); 4].map(|()| vec![0.0; nx]),
+            |[re, im, start_re, start_im], row| {
+                let sites = row * nx..(row + 1) * nx;
+                read(field, sites.clone(), re, im);
+                read(start, sites, start_re, start_im);
+                of_row([re, im], [start_re, start_im])
+            },
+        )
+        .collect()
+}
+
+/// Sites of a field, parts apart.
+fn read(field: &FieldData, sites: Range<usize>, re: &mut [f64], im: &mut [f64]) {
+    let parts = re.iter_mut().zip(im);
+    match field {
+        FieldData::Complex64(psi) => parts
+            .zip(&psi[sites])
+            .for_each(|((re, im), psi)| (*re, *im) = (f64::from(psi.re), f64::from(psi.im))),
+        FieldData::Complex128(psi) => parts
+            .zip(&psi[sites])
+            .for_each(|((re, im), psi)| (*re, *im) = (psi.re, psi.im)),
+        FieldData::Float32(_) | FieldData::Float64(_) => parts.zip(sites).for_each(|((re, im), site)| {
+            let psi = field.at(site);
+            (*re, *im) = (psi.re, psi.im);
+        }),
+    }
+}
+
+/// The sums of a row, in eight sums beside each other.
+fn of_row([re, im]: [&[f64]; 2], [start_re, start_im]: [&[f64]; 2]) -> OfRow {
+    const WIDE: usize = 8;
+    let mut sums = [[0.0; WIDE]; 5];
+    let places = re.iter().zip(im).zip(start_re.iter().zip(start_im)).enumerate();
+    for (n, ((a, b), (c, d))) in places {
+        let lane = n % WIDE;
+        let density = a * a + b * b;
+        sums[0][lane] += density;
+        sums[1][lane] += density * density;
+        sums[2][lane] += c * c + d * d;
+        sums[3][lane] += c * a + d * b;
+        sums[4][lane] += c * b - d * a;
+    }
+    let [norm, quartic, first, re, im] = sums.map(|lanes| lanes.iter().sum());
+    OfRow {
+        norm,
+        quartic,
+        first,
+        overlap: Complex64::new(re, im),
+    }
+}
+
 /// Tr ρ²/(Tr ρ)² = Σ|⟨a|b⟩|²/norm² over pairs of lines: of the columns ψ(x, …) or, where they are fewer, of the rows, which have the same.
-fn purity(grid: &Grid, field: &FieldData, norm: f64) -> f64 {
+fn purity(grid: &Grid, field: &FieldData, norm: f64, squares: impl Fn(&Lines) -> f64) -> f64 {
     let (nx, rows) = (grid.size()[0], grid.rows());
-    let (lines, length) = if rows <= nx { (rows, nx) } else { (nx, rows) };
+    let (count, length) = if rows <= nx { (rows, nx) } else { (nx, rows) };
     if norm == 0.0 {
         return 0.0;
     }
-    if (lines as u64)
-        .saturating_mul(lines as u64)
+    if (count as u64)
+        .saturating_mul(count as u64)
         .saturating_mul(length as u64)
         / 2
         > MOST_PRODUCTS
     {
         return f64::NAN;
     }
-    // Parts of numbers apart: sums of products become vector code.
-    let part = |of: fn(Complex64) -> f64| -> Vec<f64> {
-        (0..lines * length)
-            .into_par_iter()
-            .map(|n| {
-                let (line, at) = (n / length, n % length);
-                of(field.at(if rows <= nx { n } else { line + nx * at }))
-            })
-            .collect()
-    };
-    let (re, im) = (part(|value| value.re), part(|value| value.im));
-    let line = |n: usize| n * length..(n + 1) * length;
-    let sums: Vec<f64> = (0..lines)
-        .into_par_iter()
-        .map(|n| {
-            let own = (&re[line(n)], &im[line(n)]);
-            let pair = |m: usize| product(own, (&re[line(m)], &im[line(m)])).norm_sqr();
-            pair(n) + 2.0 * (0..n).map(pair).sum::<f64>()
-        })
-        .collect();
-    sums.iter().sum::<f64>() / (norm * norm)
-}
-
-/// Σ a* b, in eight sums beside each other.
-fn product((a_re, a_im): (&[f64], &[f64]), (b_re, b_im): (&[f64], &[f64])) -> Complex64 {
-    const WIDE: usize = 8;
-    let (mut re, mut im) = ([0.0; WIDE], [0.0; WIDE]);
-    let parts = |all: &'_ [f64]| all.len() / WIDE * WIDE;
-    let whole = parts(a_re);
-    for at in (0..whole).step_by(WIDE) {
-        let of = |all: &[f64]| -> [f64; WIDE] { std::array::from_fn(|n| all[at + n]) };
-        let [ar, ai, br, bi] = [of(a_re), of(a_im), of(b_re), of(b_im)];
-        for n in 0..WIDE {
-            re[n] += ar[n] * br[n] + ai[n] * bi[n];
-            im[n] += ar[n] * bi[n] - ai[n] * br[n];
+    let (mut re, mut im) = (vec![0.0; count * length], vec![0.0; count * length]);
+    let lines = re.par_chunks_mut(length).zip(im.par_chunks_mut(length));
+    lines.enumerate().for_each(|(line, (re, im))| {
+        if rows <= nx {
+            read(field, line * length..(line + 1) * length, re, im);
+        } else {
+            for (at, (re, im)) in re.iter_mut().zip(im).enumerate() {
+                let psi = field.at(line + nx * at);
+                (*re, *im) = (psi.re, psi.im);
+            }
         }
-    }
-    for n in whole..a_re.len() {
-        re[0] += a_re[n] * b_re[n] + a_im[n] * b_im[n];
-        im[0] += a_re[n] * b_im[n] - a_im[n] * b_re[n];
-    }
-    Complex64::new(re.iter().sum(), im.iter().sum())
+    });
+    squares(&Lines { count, length, re, im }) / (norm * norm)
 }
 
 /// Σ|ψ|² over all axes but one, times what makes its sum over that axis, times a, the norm.
@@ -322,9 +355,29 @@ fn weight(grid: &Grid, axis: usize, site: [usize; 3]) -> f64 {
 fn gather(field: &FieldData, base: usize, inner: usize, (count, sites): (usize, usize), lines: &mut Vec<Complex64>) {
     lines.clear();
     lines.resize(count * sites, Complex64::ZERO);
+    match field {
+        FieldData::Complex64(psi) => scatter(psi, base, inner, (count, sites), lines),
+        FieldData::Complex128(psi) => scatter(psi, base, inner, (count, sites), lines),
+        FieldData::Float32(_) | FieldData::Float64(_) => {
+            for n in 0..sites {
+                for line in 0..count {
+                    lines[line * sites + n] = field.at(base + n * inner + line);
+                }
+            }
+        }
+    }
+}
+
+fn scatter<T: Real>(
+    psi: &[Complex<T>],
+    base: usize,
+    inner: usize,
+    (count, sites): (usize, usize),
+    lines: &mut [Complex64],
+) {
     for n in 0..sites {
-        for line in 0..count {
-            lines[line * sites + n] = field.at(base + n * inner + line);
+        for (line, psi) in psi[base + n * inner..][..count].iter().enumerate() {
+            lines[line * sites + n] = wide(*psi);
         }
     }
 }
@@ -332,19 +385,28 @@ fn gather(field: &FieldData, base: usize, inner: usize, (count, sites): (usize, 
 /// The sums of one line, which is transformed in place. Parseval: Σ_k |ψ(k)|²/N is Σ|ψ|² of the line.
 fn transformed(line: &mut [Complex64], scratch: &mut [Complex64], fft: &Arc<dyn Fft<f64>>, momenta: &[f64]) -> Along {
     fft.process_with_scratch(line, scratch);
-    let mut sums = Along::default();
+    const WIDE: usize = 4;
+    let mut sums = [[0.0; WIDE]; 3];
+    let edge = if line.len().is_multiple_of(2) {
+        line.len() / 2
+    } else {
+        line.len()
+    };
+    for (n, (value, k)) in line.iter().zip(momenta).enumerate() {
+        let (density, lane) = (value.norm_sqr(), n % WIDE);
+        sums[0][lane] += density;
+        sums[1][lane] += if n == edge { 0.0 } else { k * density };
+        sums[2][lane] += k * k * density;
+    }
     #[expect(clippy::cast_precision_loss, reason = "site numbers are far below 2^52")]
     let by = line.len() as f64;
-    let edge = line.len() / 2;
-    for (n, (value, k)) in line.iter().zip(momenta).enumerate() {
-        let density = value.norm_sqr() / by;
-        sums.norm += density;
-        if !line.len().is_multiple_of(2) || n != edge {
-            sums.first += k * density;
-        }
-        sums.second += k * k * density;
+    let [norm, first, second] = sums.map(|lanes| lanes.iter().sum::<f64>() / by);
+    Along {
+        norm,
+        first,
+        second,
+        weighted: 0.0,
     }
-    sums
 }
 
 #[cfg(test)]
@@ -355,7 +417,19 @@ mod tests {
 
     fn measured(grid: &Grid, psi: Vec<Complex64>, start: &[Complex64], spread: [f64; 3]) -> StateMeasures {
         let (psi, start) = (FieldData::Complex128(psi), FieldData::Complex128(start.to_vec()));
-        StateMeasures::of(grid, &psi, &start, spread)
+        StateMeasures::of(grid, &psi, &start, spread, all_pairs)
+    }
+
+    /// Σ|⟨a|b⟩|², pair by pair.
+    fn all_pairs(lines: &Lines) -> f64 {
+        let value = |line: usize, n: usize| {
+            let at = line * lines.length + n;
+            Complex64::new(lines.re[at], lines.im[at])
+        };
+        let product =
+            |a: usize, b: usize| -> Complex64 { (0..lines.length).map(|n| value(a, n).conj() * value(b, n)).sum() };
+        let pairs = (0..lines.count).flat_map(|a| (0..lines.count).map(move |b| (a, b)));
+        pairs.map(|(a, b)| product(a, b).norm_sqr()).sum()
     }
 
     /// A Gaussian: ⟨p⟩ = k, Δp = 1/2w, Δx·Δp = ½, L_z = r × k about the middle, participation (2√π w/a) an axis. What is cut off of it, in space and in the band, is

@@ -214,11 +214,7 @@ mod tests {
                     FieldData::Complex128(values)
                 };
                 let parts = fields.each_ref().map(part);
-                let [first, second] = parts.each_ref().map(|values| PsiInBox {
-                    grid: &grid,
-                    sites,
-                    values,
-                });
+                let [first, second] = parts.each_ref().map(|values| PsiInBox { sites, values });
                 let whole = step(&currents, [&fields[0], &fields[1]], time_step, from);
                 let boxed = step(&currents, [&first, &second], time_step, from);
                 assert_eq!(

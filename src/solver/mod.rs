@@ -19,6 +19,7 @@ pub mod fdtd;
 #[cfg(any(feature = "cuda", all(feature = "gui", not(target_family = "wasm"))))]
 mod gathered;
 pub mod image;
+mod lane_sums;
 pub mod method;
 pub mod methods;
 pub mod oscillators;

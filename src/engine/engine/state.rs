@@ -3,6 +3,7 @@
 use super::Engine;
 use crate::engine::EngineError;
 use crate::engine::expectations::{self, Verdict};
+use crate::engine::gram;
 use crate::engine::log::{ObservableLog, Row};
 use crate::field::FieldData;
 use crate::physics::noise::Noise;
@@ -26,7 +27,7 @@ impl Engine {
         let field = self.solver.field()?;
         let grid = self.scenario.grid();
         Ok(Some(crate::backend::threads::run(|| {
-            StateMeasures::of(grid, &field, &start, spread)
+            StateMeasures::of(grid, &field, &start, spread, gram::sum_of_squares)
         })))
     }
 

@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 const CHUNK: usize = 64;
 
 /// W τ beyond this makes no difference: e^{−20} is below the last bit of a single, and its inverse, which closes a frame, stays finite.
-const LARGEST_DAMPING: f64 = 20.0;
+pub(super) const LARGEST_DAMPING: f64 = 20.0;
 
 /// E, W, driven parts of U, and walls; x fastest.
 pub(super) struct Media<T> {
@@ -117,6 +117,17 @@ impl<T: Real> Media<T> {
         self.strengths.as_ref().map(|strengths| strengths[row * nx + x])
     }
 
+    /// g at some sites, where layers set it.
+    pub(super) fn strengths(&self, sites: Range<usize>) -> Option<&[f64]> {
+        self.strengths.as_ref().map(|strengths| &strengths[sites])
+    }
+
+    /// The flat indices of `count` sites of a row from column x0 on.
+    pub(super) fn sites(&self, row: usize, x0: usize, count: usize) -> Range<usize> {
+        let start = row * self.grid.size()[0] + x0;
+        start..start + count
+    }
+
     /// Its number: that of no other medium.
     pub(super) fn number(&self) -> u64 {
         self.number
@@ -168,14 +179,6 @@ impl<T: Real> Media<T> {
             mean_field: 0.0,
             cross: 0.0,
         }
-    }
-
-    /// Diagonal of H at a site for drive values `drives`.
-    pub(super) fn energy_at(&self, index: usize, drives: &[f64]) -> f64 {
-        let driven: f64 = (self.driven.iter().zip(drives))
-            .map(|((_, part), d)| part[index].wide() * d)
-            .sum();
-        self.energy[index].wide() + driven
     }
 
     /// Drive values at a time.

@@ -14,6 +14,7 @@
 //! Trotter-Suzuki algorithms on GPUs" (2011); M. Suzuki, Phys. Lett. A 146 (1990) 319.
 
 mod blocked;
+mod closed;
 mod components;
 #[cfg(feature = "cuda")]
 mod cuda;
@@ -25,6 +26,7 @@ mod media;
 mod naive;
 mod problem;
 mod recorder;
+mod row_totals;
 mod run;
 mod scheme;
 mod solver;

@@ -98,11 +98,6 @@ impl Problem {
         self.imaginary && (self.quantum.interaction != 0.0 || self.strengths.is_some() || cross)
     }
 
-    /// g at a site.
-    pub(super) fn interaction_at(&self, site: usize) -> f64 {
-        (self.strengths.as_ref()).map_or(self.quantum.interaction, |strengths| strengths[site])
-    }
-
     /// g at every site of the phases e^{−ig|φ|²τ} that read the field as it stands, where layers set it.
     pub(super) fn phase_strengths(&self) -> Option<Arc<[f64]>> {
         self.strengths.clone().filter(|_| !self.imaginary)

@@ -1,9 +1,12 @@
 //! The state: tables and steps around a [`Sweeper`], which holds the field in a layout of its own and sweeps it.
 
+use super::closed;
+use super::measure::ReadRow;
 use super::media::{Exponent, Media};
 use super::problem::Problem;
 use super::recorder::Recorder;
 use super::scheme::{PhaseKind, Scheme};
+use crate::backend::simd::Level;
 use crate::backend::threads;
 use crate::field::{Real, narrow};
 use crate::grid::SiteBox;
@@ -176,29 +179,38 @@ impl<T: Real> Trotter<T> {
     pub(super) fn closed_row(&self, closing: Option<&HalfPhase>, row: usize, x: Range<usize>, out: &mut [Complex<T>]) {
         let x0 = x.start;
         self.stepper.read(row, x, out);
-        if let Some(closing) = closing {
-            closing.apply(&self.media, row, x0, out);
+        if closing.is_some() {
+            let [mut re, mut im] = [(); 2].map(|()| vec![0.0; out.len()]);
+            closed::close(
+                Level::best(),
+                (closing, &self.media),
+                (row, x0),
+                out,
+                [&mut re, &mut im],
+            );
+            for (out, (re, im)) in out.iter_mut().zip(re.iter().zip(&im)) {
+                *out = Complex::new(T::of(*re), T::of(*im));
+            }
         }
     }
 
-    /// ψ in a box, x fastest. A row is read in pieces that begin at the same sites whatever the box: rounding errors of the half phase are carried on along what is read at once, and a site has the same bits in
-    /// every box.
+    /// ψ in a box, x fastest. A site has the same bits in every box.
     pub(super) fn sites_in(&self, closing: Option<&HalfPhase>, sites: &SiteBox) -> Vec<Complex<T>> {
-        const PIECE: usize = 16;
-        let grid = &self.problem.grid;
-        let nx = grid.size()[0];
+        let (grid, level) = (&self.problem.grid, Level::best());
+        let (start, width) = (sites.first[0], sites.size[0]);
+        // Those up to the seam of a ring, and those beyond.
+        let before = width.min(grid.size()[0] - start);
+        let mut phi = vec![Complex::default(); width];
+        let [mut re, mut im] = [(); 2].map(|()| vec![0.0; width]);
         let mut all = Vec::with_capacity(sites.sites());
-        let mut piece = [Complex::default(); PIECE];
         for row in sites.rows(grid) {
-            let (mut at, mut left) = (sites.first[0], sites.size[0]);
-            while left > 0 {
-                let start = at - at % PIECE;
-                let end = (at + left).min(start + PIECE).min(nx);
-                self.closed_row(closing, row, start..end, &mut piece[..end - start]);
-                all.extend_from_slice(&piece[at - start..end - start]);
-                left -= end - at;
-                at = end % nx;
+            for (x0, at) in [(start, 0..before), (0, before..width)] {
+                let phi = &mut phi[at.clone()];
+                self.stepper.read(row, x0..x0 + at.len(), phi);
+                let psi = [&mut re[at.clone()], &mut im[at]];
+                closed::close(level, (closing, &self.media), (row, x0), phi, psi);
             }
+            all.extend(re.iter().zip(&im).map(|(re, im)| Complex::new(T::of(*re), T::of(*im))));
         }
         all
     }
@@ -216,20 +228,9 @@ impl<T: Real> Trotter<T> {
 
     /// Σ|φ|² of each row, for a field on the host.
     pub(super) fn squares_of_rows(&self) -> Vec<f64> {
-        let nx = self.problem.grid.size()[0];
-        (0..self.problem.grid.rows())
-            .into_par_iter()
-            .map_init(
-                || vec![Complex::default(); nx],
-                |sites, row| {
-                    self.stepper.read(row, 0..nx, sites);
-                    sites
-                        .iter()
-                        .map(|site| site.re.wide().powi(2) + site.im.wide().powi(2))
-                        .sum()
-                },
-            )
-            .collect()
+        let read: ReadRow<T> = &|row, x, out| self.stepper.read(row, x, out);
+        let rows = self.rows_of(read, &self.everywhere(false), None, &[]);
+        rows.into_iter().map(|(_, row)| row.norm).collect()
     }
 
     /// All sites.

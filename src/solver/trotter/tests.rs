@@ -18,6 +18,7 @@ use std::sync::Arc;
 use trial::Trial;
 
 mod detectors;
+mod sums;
 mod trial;
 mod vector;
 

@@ -53,8 +53,10 @@ impl<T: Real> Sites for Reached<'_, T> {
     fn read(&self, site: usize) -> Complex64 {
         let (row, x) = self.place(site);
         let mut psi = [Complex::default()];
-        let closing = self.phases.as_ref().map(|[closing, _]| closing);
-        self.run.closed_row(closing, row, x..x + 1, &mut psi);
+        self.run.stepper.read(row, x..x + 1, &mut psi);
+        if let Some([closing, _]) = &self.phases {
+            closing.apply(&self.run.media, row, x, &mut psi);
+        }
         wide(psi[0])
     }
 

@@ -5,6 +5,8 @@ use crate::field::{FieldData, Real};
 use crate::physics::{Initial, Observables};
 use crate::solver::clock::RunClock;
 use crate::solver::stepper::{Parts, Stepper};
+use crate::solver::totals::{Region, Totals};
+use crate::solver::trotter::measure::ReadRow;
 use crate::solver::trotter::problem::Problem;
 use crate::solver::trotter::run::{Sweeper, Trotter};
 use crate::solver::{Clock, SolverError, Taps};
@@ -62,6 +64,18 @@ impl<T: Real> Trial<T> {
 
     pub(super) fn observables(&mut self) -> Result<Observables, SolverError> {
         threads::run(|| self.state.sums(&self.clock))
+    }
+
+    /// Sums over the rows of a region, taken by so many threads.
+    pub(super) fn rows(&self, threads: usize, region: &Region) -> Vec<(usize, Totals)> {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let (state, time) = (&self.state, self.clock.time());
+        pool.install(|| {
+            let closing = state.last_half_phase(time);
+            let drives = state.media.drives_at(time);
+            let read: ReadRow<T> = &|row, x, out| state.stepper.read(row, x, out);
+            state.rows_of(read, region, closing.as_ref(), &drives)
+        })
     }
 
     pub(super) fn save(&mut self) -> Result<(RunClock, Vec<Option<FieldData>>), SolverError> {
