@@ -2,7 +2,7 @@
 
 use super::Taps;
 use super::clock::RunClock;
-use super::taps::Tap;
+use super::taps::{RowNumbers, Tap};
 use crate::field::Real;
 use crate::physics::Measure;
 use num_complex::Complex64;
@@ -20,7 +20,8 @@ pub(super) fn is_gathered(tap: &Tap, most: usize) -> bool {
 )]
 pub(super) fn gathered_places(taps: &Taps, most: usize, place: impl Fn([usize; 3]) -> usize) -> Vec<u32> {
     let mut all = Vec::new();
-    for tap in taps.taps().iter().filter(|tap| is_gathered(tap, most)) {
+    let of_part = taps.taps().iter().zip(taps.whole());
+    for (tap, _) in of_part.filter(|(_, whole)| is_gathered(whole, most)) {
         if !tap.shares.is_empty() {
             all.extend(tap.shares.iter().map(|(site, _)| place(*site) as u32));
             continue;
@@ -67,4 +68,48 @@ pub(super) fn hand_over<T: Real>(
     if let Some(transducers) = taps.transducers_mut() {
         transducers.hear(&heard);
     }
+}
+
+/// The same for detectors of a part of a grid, which keep the values of single sites with the numbers j + `ny`·k of their rows; `summed` holds the rows of the others.
+#[cfg(feature = "cuda")]
+pub(super) fn hand_over_rows<T: Real>(
+    taps: &mut Taps,
+    (most, ny): (usize, usize),
+    values: &[T],
+    clocks: &[RunClock],
+    summed: Vec<Vec<RowNumbers>>,
+) {
+    let count = values.len() / clocks.len().max(1);
+    for (n, (clock, mut record)) in clocks.iter().zip(summed).enumerate() {
+        let mut here = values[n * count..(n + 1) * count].iter().map(|value| value.wide());
+        for ((tap, whole), rows) in taps.taps().iter().zip(taps.whole()).zip(&mut record) {
+            if !is_gathered(whole, most) {
+                continue;
+            }
+            let places: Vec<usize> = if tap.shares.is_empty() {
+                let lines = (tap.lo[2]..tap.hi[2]).flat_map(|k| (tap.lo[1]..tap.hi[1]).map(move |j| j + ny * k));
+                let width = tap.hi[0].saturating_sub(tap.lo[0]);
+                lines.flat_map(|row| std::iter::repeat_n(row, width)).collect()
+            } else {
+                tap.shares.iter().map(|([_, j, k], _)| j + ny * k).collect()
+            };
+            *rows = places.into_iter().zip(here.by_ref()).collect();
+        }
+        taps.push_rows(clock, |tap, _| std::mem::take(&mut record[tap]));
+    }
+}
+
+/// The value of a detector whose sites were gathered in parts of a grid, from those of all its sites in their order.
+#[cfg(feature = "cuda")]
+pub(super) fn of_sites(tap: &Tap, values: &[f64]) -> f64 {
+    if !tap.shares.is_empty() {
+        return tap.interpolated(values.iter().copied());
+    }
+    let mut values = values.iter().copied();
+    tap.acoustic(|_, _, out| {
+        for out in out {
+            // A detector of one value has no more than its first row.
+            *out = values.next().unwrap_or(0.0);
+        }
+    })
 }

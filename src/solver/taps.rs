@@ -41,6 +41,8 @@ pub struct Taps {
     transducers: Option<Transducers>,
     /// What the rows of each detector add to a record, record by record, where parts of a grid keep that instead of values.
     rows: Option<Vec<Vec<RowNumbers>>>,
+    /// The detectors of the whole grid, where these are those of a part; otherwise empty.
+    whole: Vec<Tap>,
 }
 
 impl Taps {
@@ -109,6 +111,7 @@ impl Taps {
             times: Vec::new(),
             transducers: None,
             rows: None,
+            whole: Vec::new(),
         }
     }
 
@@ -119,8 +122,14 @@ impl Taps {
             every: self.every.clone(),
             taps,
             rows: Some(Vec::new()),
+            whole: self.taps.clone(),
             ..Self::default()
         }
+    }
+
+    /// The detectors of the whole grid, of which those of a part are pieces.
+    pub(super) fn whole(&self) -> &[Tap] {
+        if self.rows.is_some() { &self.whole } else { &self.taps }
     }
 
     /// Whether rows are kept instead of values.
@@ -225,9 +234,9 @@ impl Taps {
         self.until_due_of(clock, most, |_| true)
     }
 
-    /// Steps, from 1 to `most`, until one of some detectors records next, or `most` if none does before.
-    pub(super) fn until_due_of(&self, clock: &RunClock, most: u64, some: impl Fn(&Tap) -> bool) -> u64 {
-        let all = self.taps.iter().zip(&self.every).filter(|(tap, _)| some(tap));
+    /// Steps, from 1 to `most`, until one of some detectors (by number) records next, or `most` if none does before.
+    pub(super) fn until_due_of(&self, clock: &RunClock, most: u64, some: impl Fn(usize) -> bool) -> u64 {
+        let all = self.every.iter().enumerate().filter(|(n, _)| some(*n));
         let next = all.map(|(_, every)| every - clock.steps() % every).min();
         next.map_or(most, |next| next.min(most)).max(1)
     }

@@ -49,8 +49,33 @@ impl Pieces {
     ///
     /// # Errors
     /// If sizes differ, the driver refuses, or something put in before has failed.
-    #[allow(unsafe_code, reason = "the driver copies through addresses")]
     pub fn copy_from(&self, other: &Self) -> Result<(), CudaError> {
+        self.stream.wait_for(&other.stream.mark()?)?;
+        self.put_copies(other)?;
+        other.stream.wait_for(&self.stream.mark()?)
+    }
+
+    /// Two such copies side by side, one each way: `[to, from]` of each, where the first goes into the stream that the second comes from. No piece that is written is read by the
+    /// other copy.
+    ///
+    /// # Errors
+    /// As [`Pieces::copy_from`].
+    pub fn exchange([up, down]: [[&Self; 2]; 2]) -> Result<(), CudaError> {
+        let [above, below] = [up[0], down[0]].map(|pieces| &pieces.stream);
+        above.wait_for(&below.mark()?)?;
+        // The copy from above waits for what was put in there, not for the copy to there.
+        let ready = above.mark()?;
+        up[0].put_copies(up[1])?;
+        below.wait_for(&ready)?;
+        down[0].put_copies(down[1])?;
+        let both = [above.mark()?, below.mark()?];
+        above.wait_for(&both[1])?;
+        below.wait_for(&both[0])
+    }
+
+    /// Puts in the copies of [`Pieces::copy_from`], which wait for nothing but this stream.
+    #[allow(unsafe_code, reason = "the driver copies through addresses")]
+    fn put_copies(&self, other: &Self) -> Result<(), CudaError> {
         const WHAT: &str = "copying ghost rows between devices";
         let sizes = |pieces: &Self| pieces.all.iter().map(|piece| piece.bytes).collect::<Vec<_>>();
         if sizes(self) != sizes(other) {
@@ -59,7 +84,6 @@ impl Pieces {
                 message: format!("{} bytes stand against {}", other.bytes(), self.bytes()),
             });
         }
-        self.stream.wait_for(&other.stream.mark()?)?;
         self.bind(WHAT)?;
         let [to, from] = [self, other].map(|pieces| pieces.stream.device.context.cu_ctx());
         let stream = self.stream.stream.cu_stream();
@@ -69,7 +93,7 @@ impl Pieces {
                 .result()
                 .map_err(|error| failed(WHAT, &error))?;
         }
-        other.stream.wait_for(&self.stream.mark()?)
+        Ok(())
     }
 
     /// Appends their bytes, one piece after the other, after everything put into the stream before.

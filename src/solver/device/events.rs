@@ -7,6 +7,7 @@ use crate::backend::cuda::{Buffer, CudaError, Kernel, PushKernelArg, Stream};
 use crate::solver::Taps;
 use crate::solver::clock::RunClock;
 use crate::solver::gathered;
+use crate::solver::taps::RowNumbers;
 
 /// What is added at the same sites after every step of a batch: site n plays `shares[n]` of what channel `channels[n]` does, times `factor`.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -284,8 +285,28 @@ impl<T: OnCuda> SiteEvents<T> {
         clocks: &[RunClock],
         summed: Vec<Vec<f64>>,
     ) -> Result<(), CudaError> {
+        let values = self.gathered_values(stream, summed.len())?;
+        gathered::hand_over(taps, MOST_GATHERED, &values, clocks, summed);
+        Ok(())
+    }
+
+    /// The same in a part of a grid of `ny` rows a plane: for each step the rows of detectors that were summed.
+    pub(in crate::solver) fn record_rows(
+        &self,
+        stream: &Stream,
+        taps: &mut Taps,
+        clocks: &[RunClock],
+        (summed, ny): (Vec<Vec<RowNumbers>>, usize),
+    ) -> Result<(), CudaError> {
+        let values = self.gathered_values(stream, summed.len())?;
+        gathered::hand_over_rows(taps, (MOST_GATHERED, ny), &values, clocks, summed);
+        Ok(())
+    }
+
+    /// What was gathered in so many steps, in the order in which it was asked for.
+    fn gathered_values(&self, stream: &Stream, steps: usize) -> Result<Vec<T>, CudaError> {
         let count = self.gathered.len();
-        let mut values = vec![T::zero(); count * summed.len()];
+        let mut values = vec![T::zero(); count * steps];
         if count > 0 {
             let mut sorted = vec![T::zero(); values.len()];
             stream.download("records", &self.record, &mut sorted)?;
@@ -295,7 +316,6 @@ impl<T: OnCuda> SiteEvents<T> {
                 }
             }
         }
-        gathered::hand_over(taps, MOST_GATHERED, &values, clocks, summed);
-        Ok(())
+        Ok(values)
     }
 }

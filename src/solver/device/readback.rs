@@ -1,7 +1,12 @@
 //! Sums and pictures of sound beside the steps (`kernels/sums.cuh`): a stream of their own, so that a picture that was begun is reduced and copied while stepping
 //! goes on; what would overwrite what it reads waits on the device.
 
+mod by_rows;
+
+pub(in crate::solver) use by_rows::{observables_of_rows, sharing_of};
+
 use super::events::MOST_GATHERED;
+use super::rows::grow;
 use super::{texels, whole};
 use crate::backend::cuda::{
     Buffer, CudaError, Device, DeviceRepr, Event, Kernel, PinnedBuffer, PushKernelArg, Source, Stream,
@@ -13,11 +18,12 @@ use crate::solver::acoustic::sums::finished;
 use crate::solver::clock::RunClock;
 use crate::solver::gathered::is_gathered;
 use crate::solver::taps::Tap;
+use crate::solver::totals::in_strides;
 use crate::solver::{FieldImage, ImageRequest, Taps};
 
 /// Numbers of `measure_total`: Σp², energy, x, xx, y, yy, z, zz, peak, flux, Σp.
 pub(in crate::solver) const SUMS: usize = 11;
-/// Warps that share the sums of a region.
+/// Warps for whose sums there is room from the beginning.
 const WARPS: usize = 8 * 1056;
 
 /// Warps that keep a device busy.
@@ -27,7 +33,7 @@ const KEPT: usize = 4096;
 
 /// Whether a detector is summed, and records now.
 pub(in crate::solver) fn is_kept(taps: &Taps, n: usize, clock: &RunClock) -> bool {
-    !is_gathered(&taps.taps()[n], MOST_GATHERED) && taps.is_due(n, clock)
+    !is_gathered(&taps.whole()[n], MOST_GATHERED) && taps.is_due(n, clock)
 }
 
 /// The part of a field that becomes a picture, as kernels take it.
@@ -79,6 +85,44 @@ impl Region {
             across: (tap.measure == Measure::Flux).then_some(tap.across),
             energy: tap.measure == Measure::Energy,
         })
+    }
+
+    /// Rows along x.
+    fn rows(&self) -> usize {
+        (self.hi[1] - self.lo[1]) * (self.hi[2] - self.lo[2])
+    }
+
+    /// Warps that share a row where the region, in a part of a grid that of all parts, is not cut: each has 128 columns at least.
+    pub(in crate::solver) fn sharing(&self) -> usize {
+        let rows = self.rows().max(1);
+        let wanted = (ENOUGH / rows).clamp(1, (self.hi[0] - self.lo[0]).div_ceil(128).max(1));
+        // As many as fill blocks of 8 warps.
+        ((rows * wanted).next_multiple_of(8) / rows).max(1)
+    }
+
+    /// The sum of which a detector makes its value.
+    fn sum_of(measure: Measure) -> usize {
+        match measure {
+            Measure::Probability => 0,
+            Measure::Energy => 1,
+            Measure::Peak => 8,
+            Measure::Flux => 9,
+            Measure::Value | Measure::Velocity | Measure::Pressure => 10,
+        }
+    }
+
+    /// The value of a detector from that sum over its parts of rows, added in the order in which `measure_total` does.
+    pub(in crate::solver) fn value_of_parts(&self, tap: &Tap, parts: &[f64]) -> f64 {
+        let mut sums = [0.0; SUMS];
+        let add = |sum: f64, next: f64| {
+            if tap.measure == Measure::Peak {
+                sum.max(next)
+            } else {
+                sum + next
+            }
+        };
+        sums[Self::sum_of(tap.measure)] = in_strides(parts.len(), |n| parts[n], add);
+        self.value(tap, sums)
     }
 
     /// The value of a detector from the sums over its region.
@@ -137,6 +181,10 @@ pub(in crate::solver) struct ReadbackStream {
     kept: Option<Buffer<f64>>,
     waiting: usize,
     fetched: Vec<f64>,
+    /// The same for sums over parts of rows, which detectors of a part of a grid keep.
+    kept_rows: Option<Buffer<f64>>,
+    waiting_rows: usize,
+    fetched_rows: Vec<f64>,
     value: Option<Buffer<f32>>,
     /// Whether a picture was begun and not taken.
     pending: bool,
@@ -161,6 +209,9 @@ impl ReadbackStream {
             kept: None,
             waiting: 0,
             fetched: Vec::new(),
+            kept_rows: None,
+            waiting_rows: 0,
+            fetched_rows: Vec::new(),
             value: None,
             pending: false,
             image: FieldImage::default(),
@@ -172,7 +223,7 @@ impl ReadbackStream {
 
     /// Bytes held, and those that every run needs.
     pub(in crate::solver) fn bytes(&self) -> usize {
-        self.parts.bytes()
+        self.parts.bytes() + self.kept_rows.as_ref().map_or(0, Buffer::bytes)
     }
     pub(in crate::solver) const BYTES: usize = WARPS * SUMS * 8;
 
@@ -183,46 +234,86 @@ impl ReadbackStream {
 
     /// Sums over a region, after everything put into `stream`; `look` is what `measure` takes for the region.
     pub(in crate::solver) fn sums<L: DeviceRepr>(
-        &self,
+        &mut self,
         stream: &Stream,
         region: &Region,
         look: &L,
     ) -> Result<[f64; SUMS], CudaError> {
         self.stream.wait_for(&stream.mark()?)?;
-        self.measured(&self.stream, region, look)
-    }
-
-    /// The same in the stream of the steps itself.
-    pub(in crate::solver) fn measured<L: DeviceRepr>(
-        &self,
-        stream: &Stream,
-        region: &Region,
-        look: &L,
-    ) -> Result<[f64; SUMS], CudaError> {
-        self.reduce(stream, region, look, self.totals.address())?;
+        let side = self.stream.clone();
+        self.reduce(&side, region, look, self.totals.address())?;
         let mut numbers = [0.0; SUMS];
-        stream.download("sums", &self.totals, &mut numbers)?;
+        self.stream.download("sums", &self.totals, &mut numbers)?;
         Ok(numbers)
     }
 
-    /// Puts sums over a region in, to the address `totals`.
-    #[allow(unsafe_code, reason = "kernel launches")]
-    fn reduce<L: DeviceRepr>(&self, stream: &Stream, region: &Region, look: &L, totals: u64) -> Result<(), CudaError> {
-        let rows = (region.hi[1] - region.lo[1]) * (region.hi[2] - region.lo[2]);
-        // Warps that share a row have 128 columns each at least.
-        let sharing = (ENOUGH / rows.max(1)).clamp(1, (region.hi[0] - region.lo[0]).div_ceil(128).max(1));
-        let blocks = (rows * sharing).div_ceil(8).clamp(1, WARPS / 8);
+    /// Room for the sums of so many warps. What either stream still works on comes to an end before.
+    fn make_room(&mut self, stream: &Stream, warps: usize) -> Result<(), CudaError> {
+        if self.parts.bytes() < warps.next_multiple_of(8) * SUMS * size_of::<f64>() {
+            stream.finish()?;
+            self.stream.finish()?;
+            grow(
+                &self.stream,
+                "sums over rows",
+                &mut self.parts,
+                warps.next_multiple_of(8) * SUMS,
+            )?;
+            self.stream.finish()?;
+        }
+        Ok(())
+    }
+
+    /// Puts in the sums over a region, a warp for each row and share of it, to the address `to`, where there is room for them and those that fill the last block.
+    #[allow(unsafe_code, reason = "a kernel launch")]
+    fn measure<L: DeviceRepr>(
+        &self,
+        stream: &Stream,
+        (region, sharing): (&Region, usize),
+        look: &L,
+        to: u64,
+    ) -> Result<(), CudaError> {
+        let warps = region.rows() * sharing;
+        // Blocks of one warp where those of eight would share rows among more warps.
+        let block = if region.rows() >= 8 || warps.is_multiple_of(8) {
+            8
+        } else {
+            1
+        };
+        let blocks = u32::try_from(warps.div_ceil(block)).unwrap_or(u32::MAX);
         debug_assert!(
-            self.parts.bytes() >= blocks * 8 * SUMS * size_of::<f64>(),
-            "sums of {blocks} blocks"
+            (warps.next_multiple_of(block) / region.rows().max(1)).max(1) == sharing,
+            "{warps} warps for {region:?}"
         );
-        let (parts, count) = (self.parts.address(), whole(blocks * 8));
-        let blocks = u32::try_from(blocks).unwrap_or(1);
-        // SAFETY: the arguments are those of the kernels; `parts` has room for every warp, and at `totals` there is room for one; the region lies in the grid.
+        let threads = if block == 8 { 256 } else { 32 };
+        // SAFETY: the arguments are those of the kernel; at `to` there is room for every warp, and the region lies in the grid.
         unsafe {
-            stream.launch(&self.kernels.measure, (blocks, 1, 1), 256, |launch| {
-                launch.arg(look).arg(&parts);
-            })?;
+            stream.launch(&self.kernels.measure, (blocks, 1, 1), threads, |launch| {
+                launch.arg(look).arg(&to);
+            })
+        }
+    }
+
+    /// Puts sums over a region in, to the address `totals`.
+    #[allow(unsafe_code, reason = "a kernel launch")]
+    fn reduce<L: DeviceRepr>(
+        &mut self,
+        stream: &Stream,
+        region: &Region,
+        look: &L,
+        totals: u64,
+    ) -> Result<(), CudaError> {
+        let sharing = region.sharing();
+        let warps = region.rows() * sharing;
+        self.make_room(stream, warps)?;
+        let parts = self.parts.address();
+        self.measure(stream, (region, sharing), look, parts)?;
+        debug_assert!(
+            self.parts.bytes() >= warps * SUMS * size_of::<f64>(),
+            "sums of {warps} warps"
+        );
+        let count = whole(warps);
+        // SAFETY: the arguments are those of the kernel; `parts` has the sums of every warp, and at `totals` there is room for one.
+        unsafe {
             let sums = u32::try_from(SUMS).unwrap_or(1);
             stream.launch(&self.kernels.measure_total, (sums, 1, 1), 256, |launch| {
                 launch.arg(&parts).arg(&count).arg(&totals);

@@ -60,7 +60,7 @@ use super::method::{
 };
 use super::placed;
 use super::run::Run;
-use super::setup::{Choice, Number, Setup};
+use super::setup::{Choice, Number, Setup, asks_for_devices};
 use super::transducers::grow_by_star;
 use super::{Solver, SolverError};
 use crate::field::Precision;
@@ -268,8 +268,25 @@ fn split(scenario: &Scenario) -> Result<Split, Objection> {
         reach: half,
         beside: half,
         unit: 1,
-        steps: if Choice::of(scenario).is("stepwise") { 2 } else { 16 },
+        steps: steps_between_copies(scenario),
     })
+}
+
+/// Steps from one copy of ghost rows to the next. On devices a copy takes as long as several rows of steps: in planes so many that it takes little of the time, whole passes of tiles at
+/// every order; in space as few as keep the ghost planes few, or what a pass of towers takes.
+fn steps_between_copies(scenario: &Scenario) -> u64 {
+    let choice = Choice::of(scenario);
+    let (half, medium) = (half(&choice), scenario.medium());
+    let plain = !medium.has(Sets::Wall) && !medium.has(Sets::Density) && !medium.absorbs();
+    let towers = choice.is("diamond-torre") || choice.variant.is_none() && plain;
+    match (asks_for_devices(scenario), scenario.grid().rank()) {
+        (false, _) if choice.is("stepwise") => 2,
+        (false, _) => 16,
+        (true, 2) => 24,
+        (true, _) if towers => 32,
+        (true, _) if half <= 2 => 6,
+        (true, _) => 4,
+    }
 }
 
 fn memory(scenario: &Scenario) -> u64 {
@@ -353,7 +370,7 @@ fn make_in<T: Number>(setup: Setup, backend: Backend) -> Result<Box<dyn Solver>,
     match backend {
         Backend::Cpu => Run::in_parts(setup, run::Fdtd::<T>::in_its_order),
         #[cfg(feature = "cuda")]
-        Backend::Cuda => Run::boxed(setup, cuda::Cuda::<T>::new),
+        Backend::Cuda => Run::in_parts(setup, cuda::Cuda::<T>::new),
         #[cfg(not(feature = "cuda"))]
         Backend::Cuda => Err(placed::absent(&METHOD, backend)),
         Backend::Wgpu => Err(placed::absent(&METHOD, backend)),

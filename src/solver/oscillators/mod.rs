@@ -35,11 +35,12 @@ mod transducers;
 
 use super::acoustic::acoustic_objections;
 use super::method::{
-    Backend, Kind, Method, PARTS_PARAMETER, Paper, ParameterSpec, Split, StepAdvice, Target, Variant, Work,
+    Backend, DEVICES_PARAMETER, Kind, Method, PARTS_PARAMETER, Paper, ParameterSpec, Split, StepAdvice, Target,
+    Variant, Work,
 };
 use super::placed;
 use super::run::Run;
-use super::setup::{Choice, Number, Setup};
+use super::setup::{Choice, Number, Setup, asks_for_devices};
 use super::tiling::ring_objections;
 use super::transducers::grow_by_pairs;
 use super::{Solver, SolverError};
@@ -105,6 +106,7 @@ pub static METHOD: Method = Method {
             variants: &["blocked", "fused"],
         },
         PARTS_PARAMETER,
+        DEVICES_PARAMETER,
     ],
     papers: &[
         Paper {
@@ -201,7 +203,13 @@ fn split(scenario: &Scenario) -> Result<Split, Objection> {
         reach: if fourth { 10 } else { 2 },
         beside: 2,
         unit: 2,
-        steps: if fourth { 2 } else { 8 },
+        // On devices so many that copying takes little of the time.
+        steps: match (asks_for_devices(scenario), fourth) {
+            (true, false) => 24,
+            (true, true) => 4,
+            (false, false) => 8,
+            (false, true) => 2,
+        },
     })
 }
 
@@ -258,7 +266,7 @@ fn make_in<T: Number>(setup: Setup, backend: Backend) -> Result<Box<dyn Solver>,
     match backend {
         Backend::Cpu => Run::in_parts(setup, run::Oscillators::<T>::new),
         #[cfg(feature = "cuda")]
-        Backend::Cuda => Run::boxed(setup, cuda::Cuda::<T>::new),
+        Backend::Cuda => Run::in_parts(setup, cuda::Cuda::<T>::new),
         #[cfg(not(feature = "cuda"))]
         Backend::Cuda => Err(placed::absent(&METHOD, backend)),
         Backend::Wgpu => Err(placed::absent(&METHOD, backend)),

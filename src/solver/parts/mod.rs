@@ -70,8 +70,13 @@ pub(super) trait Cut: Stepper {
         total_of_numbers(rows, grid)
     }
 
-    /// The value of a detector of the whole grid from the numbers of its rows, in their order; as given here, of sound.
+    /// The value of a detector of the whole grid from the numbers of its rows, in their order, as steps keep them; as given here, of sound.
     fn record_of(&self, _grid: &Grid, tap: &Tap, rows: &[f64]) -> f64 {
         tap.value_of_rows(rows)
+    }
+
+    /// The same from those that [`Stepper::observe`] keeps.
+    fn observed_of(&self, grid: &Grid, tap: &Tap, rows: &[f64]) -> f64 {
+        self.record_of(grid, tap, rows)
     }
 }

@@ -13,7 +13,8 @@ impl<S: Cut> Whole<S> {
         for n in 0..self.members.len() {
             let own: Vec<Tap> = taps.taps().iter().map(|tap| self.tap_in(n, tap)).collect();
             let known = &self.members[n].taps;
-            if known.taps() != own || known.every() != taps.every() || !known.keeps_rows() {
+            let same = known.taps() == own && known.whole() == taps.taps() && known.every() == taps.every();
+            if !same || !known.keeps_rows() {
                 self.members[n].taps = taps.in_part(own);
             }
         }
@@ -55,8 +56,8 @@ impl<S: Cut> Whole<S> {
         own
     }
 
-    /// Appends the records that the parts have kept of steps at these clocks.
-    pub(super) fn record(&mut self, clocks: impl Iterator<Item = RunClock>, taps: &mut Taps) {
+    /// Appends the records that the parts have kept of steps at these clocks, or, where they did not step, of what they observed.
+    pub(super) fn record(&mut self, clocks: impl Iterator<Item = RunClock>, stepped: bool, taps: &mut Taps) {
         let lines = self.lines();
         let detectors = taps.taps().len();
         let due: Vec<RunClock> = clocks.filter(|clock| taps.any_due(clock)).collect();
@@ -96,7 +97,13 @@ impl<S: Cut> Whole<S> {
         for (clock, numbers) in due.iter().zip(numbers.chunks(detectors.max(1))) {
             let own = &self.members[0].stepper;
             let values: Vec<f64> = (taps.taps().iter().zip(numbers))
-                .map(|(tap, rows)| own.record_of(grid, tap, rows))
+                .map(|(tap, rows)| {
+                    if stepped {
+                        own.record_of(grid, tap, rows)
+                    } else {
+                        own.observed_of(grid, tap, rows)
+                    }
+                })
                 .collect();
             taps.push(clock, &values);
         }

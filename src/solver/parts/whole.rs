@@ -41,32 +41,29 @@ impl<S: Cut> Member<S> {
         self.stepper.write_rows(rows.start * lines..rows.end * lines, bytes)
     }
 
-    /// Takes over rows of another part, from device to device where both are on one.
-    fn copy(
-        &mut self,
-        rows: Range<usize>,
-        from: &mut Self,
-        others: Range<usize>,
-        lines: usize,
-    ) -> Result<(), SolverError> {
-        #[cfg(feature = "cuda")]
-        {
-            let of = |rows: &Range<usize>| rows.start * lines..rows.end * lines;
-            if let Some(theirs) = from.stepper.pieces_of_rows(of(&others))
-                && let Some(own) = self.stepper.pieces_of_rows(of(&rows))
-            {
-                return own.copy_from(&theirs).map_err(SolverError::from);
-            }
-        }
-        let bytes = from.read(others, lines)?;
-        self.write(rows, lines, &bytes)
-    }
-
-    /// Copies the ghost rows of two neighbours, of which `above` stands behind `below`, from one another.
+    /// Copies the ghost rows of two neighbours, of which `above` stands behind `below`, from one another: from device to device, both ways at once, where they stand on some.
     fn swap_ghosts(below: &mut Self, above: &mut Self, ghosts: usize, lines: usize) -> Result<(), SolverError> {
         let (low, high) = (below.core.clone(), above.core.clone());
-        above.copy(0..high.start, below, low.end - ghosts..low.end, lines)?;
-        below.copy(low.end..below.rows, above, high.start..high.start + ghosts, lines)
+        let (to_above, from_below) = (0..high.start, low.end - ghosts..low.end);
+        let (to_below, from_above) = (low.end..below.rows, high.start..high.start + ghosts);
+        #[cfg(feature = "cuda")]
+        {
+            let of = |member: &mut Self, rows: &Range<usize>| {
+                member.stepper.pieces_of_rows(rows.start * lines..rows.end * lines)
+            };
+            if let Some(into_above) = of(above, &to_above)
+                && let Some(out_of_below) = of(below, &from_below)
+                && let Some(into_below) = of(below, &to_below)
+                && let Some(out_of_above) = of(above, &from_above)
+            {
+                let copies = [[&into_above, &out_of_below], [&into_below, &out_of_above]];
+                return crate::backend::cuda::Pieces::exchange(copies).map_err(SolverError::from);
+            }
+        }
+        let bytes = below.read(from_below, lines)?;
+        above.write(to_above, lines, &bytes)?;
+        let bytes = above.read(from_above, lines)?;
+        below.write(to_below, lines, &bytes)
     }
 }
 
@@ -439,7 +436,7 @@ impl<S: Cut> Stepper for Whole<S> {
             self.step(piece, |member, steps| {
                 member.stepper.advance_observed(&from, steps, &mut member.taps)
             })?;
-            self.record((1..=piece).map(|step| clock.after(done + step)), taps);
+            self.record((1..=piece).map(|step| clock.after(done + step)), true, taps);
             done += piece;
         }
         self.take_transducers(turn, taps);
@@ -452,7 +449,7 @@ impl<S: Cut> Stepper for Whole<S> {
         for member in &mut self.members {
             member.stepper.observe(clock, &mut member.taps)?;
         }
-        self.record(std::iter::once(*clock), taps);
+        self.record(std::iter::once(*clock), false, taps);
         self.take_transducers(turn, taps);
         Ok(())
     }

@@ -3,10 +3,9 @@
 use super::Cuda;
 use super::params::{self, whole};
 use crate::backend::cuda::{Buffer, CudaError};
-use crate::physics::Observables;
 use crate::scene::scenario::Quantity;
 use crate::solver::device::OnCuda;
-use crate::solver::device::readback::{Region, observables};
+use crate::solver::device::readback::Region;
 use crate::solver::resident::Resident;
 use crate::solver::{FieldImage, ImageRequest, SolverError};
 
@@ -30,22 +29,11 @@ impl<T: OnCuda> Cuda<T> {
         Region::everywhere(self.host.sweep.lattice.size, energy)
     }
 
-    /// Sums over the whole field.
-    pub(super) fn sum_all(&self) -> Result<Observables, SolverError> {
-        let region = self.everywhere(true);
-        let look = self.look(&region);
-        let sums = |look: &params::Look<T>| {
-            self.readback
-                .sums(&self.stream, &region, look)
-                .map_err(SolverError::from)
-        };
-        let invariant = sums(&params::Look { potential: 0, ..look })?;
-        let sound = if self.potential.is_some() {
-            Some(sums(&look)?)
-        } else {
-            None
-        };
-        Ok(observables(invariant, sound, self.host.scenario.grid()))
+    /// What sums over the whole field are given: for the energy that the scheme conserves, and for the sound's where the velocity is kept.
+    pub(super) fn looks(&self) -> (params::Look<T>, Option<params::Look<T>>) {
+        let look = self.look(&self.everywhere(true));
+        let sound = self.potential.is_some().then_some(look);
+        (params::Look { potential: 0, ..look }, sound)
     }
 
     /// Starts to keep the largest |p| of every site.

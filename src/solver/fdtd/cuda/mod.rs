@@ -54,7 +54,7 @@ use crate::solver::setup::{Choice, Setup};
 pub(super) const TARGET: Target = Target {
     backend: Backend::Cuda,
     precisions: &[Precision::Single, Precision::Double],
-    cut: false,
+    cut: true,
     variants: &[
         Variant {
             id: "stepwise",

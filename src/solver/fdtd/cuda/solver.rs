@@ -2,7 +2,7 @@
 
 use super::super::run::{BESIDE, EVEN, Fdtd, PEAK, level};
 use super::{Cuda, store, tiles, torre};
-use crate::backend::cuda::{Buffer, CudaError};
+use crate::backend::cuda::{Buffer, CudaError, Piece, Pieces};
 use crate::backend::simd::Aligned;
 use crate::field::{FieldData, Real};
 use crate::physics::Observables;
@@ -10,10 +10,13 @@ use crate::solver::acoustic::medium::allocate_aligned;
 use crate::solver::clock::RunClock;
 use crate::solver::device::OnCuda;
 use crate::solver::device::rows::unpadded;
+use crate::solver::device::windows::Windowed;
 use crate::solver::method::Backend;
 use crate::solver::resident::Resident;
+use crate::solver::row_numbers::NUMBERS;
 use crate::solver::stepper::{Parts, Stepper};
 use crate::solver::{FieldImage, ImageRequest, SolverError, Taps};
+use std::ops::Range;
 
 impl<T: OnCuda> Resident for Cuda<T> {
     type Host = Fdtd<T>;
@@ -118,7 +121,11 @@ impl<T: OnCuda> Resident for Cuda<T> {
     }
 
     fn total(&mut self) -> Result<Observables, SolverError> {
-        self.sum_all()
+        let (invariant, sound) = self.looks();
+        let grid = self.host.scenario.grid();
+        (self.readback)
+            .observables(&self.stream, grid, (&invariant, sound.as_ref()))
+            .map_err(SolverError::from)
     }
 
     fn watch_velocity(&mut self) -> Result<(), SolverError> {
@@ -146,5 +153,31 @@ impl<T: OnCuda> Resident for Cuda<T> {
             shape,
             &self.now,
         )?))
+    }
+}
+
+impl<T: OnCuda> Windowed for Cuda<T> {
+    #[allow(unsafe_code, reason = "the pieces are those of the run's buffers")]
+    fn rows_on_device(&mut self, rows: Range<usize>) -> Result<Pieces, CudaError> {
+        // Whoever asks may write.
+        self.readback.before_any_writing(&self.stream)?;
+        let row = self.pitch * size_of::<T>();
+        debug_assert!(self.now.bytes() >= rows.end * row, "rows {rows:?}");
+        let levels = [Some(&self.now), Some(&self.old), self.potential.as_ref()];
+        let mut all: Vec<Piece> = (levels.into_iter().flatten())
+            .map(|level| Piece {
+                address: level.address() + (rows.start * row) as u64,
+                bytes: rows.len() * row,
+            })
+            .collect();
+        self.medium.pieces_of_layers(&self.host, rows, &mut all);
+        // SAFETY: the rows lie in buffers that live as long as the run or until it is pushed anew, which waits, and are written in its stream.
+        Ok(unsafe { Pieces::new(&self.stream, all) })
+    }
+
+    fn numbers_of_rows(&mut self) -> Result<Vec<[f64; NUMBERS]>, CudaError> {
+        let (invariant, sound) = self.looks();
+        let grid = self.host.scenario.grid();
+        (self.readback).row_numbers(&self.stream, grid, (&invariant, sound.as_ref()))
     }
 }

@@ -6,9 +6,8 @@ use crate::backend::cuda::{Buffer, CudaError, PushKernelArg};
 use crate::solver::clock::RunClock;
 use crate::solver::device::OnCuda;
 use crate::solver::device::events::{BATCH, MOST_GATHERED, Players};
-use crate::solver::device::readback::{Region, is_kept};
+use crate::solver::device::readback::{Region, is_kept, sharing_of};
 use crate::solver::gathered::{gathered_places, is_gathered};
-use crate::solver::taps::Tap;
 use crate::solver::transducers::{Act, Transducers};
 use crate::solver::{SolverError, Taps};
 use rayon::prelude::*;
@@ -196,12 +195,12 @@ impl<T: OnCuda> Cuda<T> {
 
     fn go_batch(&mut self, clock: &RunClock, steps: u64, gathered: &[u32], taps: &mut Taps) -> Result<(), CudaError> {
         self.prepare_sites(clock, steps, gathered, taps)?;
-        let summed = |tap: &Tap| !is_gathered(tap, MOST_GATHERED);
+        let summed: Vec<bool> = (taps.whole().iter().map(|tap| !is_gathered(tap, MOST_GATHERED))).collect();
         let records = !taps.taps().is_empty() || !self.events.gathers().is_empty();
         let mut n = 0;
         while n < steps {
             // What is summed is seen between two launches.
-            let left = taps.until_due_of(&clock.after(n), steps - n, summed);
+            let left = taps.until_due_of(&clock.after(n), steps - n, |tap| summed[tap]);
             let [first, left] = [n, left].map(|n| usize::try_from(n).unwrap_or(usize::MAX));
             let done = if self.torre.is_some() {
                 self.pass(first, left)?
@@ -218,6 +217,11 @@ impl<T: OnCuda> Cuda<T> {
             return Ok(());
         }
         let clocks: Vec<RunClock> = (1..=steps).map(|n| clock.after(n)).collect();
+        if taps.keeps_rows() {
+            let ny = self.host.sweep.lattice.size[1];
+            let rows = self.readback.rows_kept(&self.stream, (taps, ny), &clocks)?;
+            return self.events.record_rows(&self.stream, taps, &clocks, (rows, ny));
+        }
         let values = self.readback.kept(&self.stream, taps, &clocks)?;
         self.events.record(&self.stream, taps, &clocks, values)
     }
@@ -227,7 +231,12 @@ impl<T: OnCuda> Cuda<T> {
         for (n, tap) in taps.taps().iter().enumerate() {
             if let Some(region) = Region::of(tap).filter(|_| is_kept(taps, n, clock)) {
                 let look = self.look(&region);
-                self.readback.keep(&self.stream, &region, &look)?;
+                if taps.keeps_rows() {
+                    let own = (&region, sharing_of(taps, n));
+                    self.readback.keep_rows(&self.stream, own, &look)?;
+                } else {
+                    self.readback.keep(&self.stream, &region, &look)?;
+                }
             }
         }
         Ok(())

@@ -7,9 +7,10 @@ use super::super::lattice::Lattice;
 use super::super::run::Fdtd;
 use super::blocks::Memories;
 use super::params::{self, whole};
-use crate::backend::cuda::{Buffer, CudaError, Stream};
+use crate::backend::cuda::{Buffer, CudaError, Piece, Stream};
 use crate::solver::device::OnCuda;
 use crate::solver::device::rows::{address, list, pull_rows, push_rows};
+use std::ops::Range;
 
 /// The medium on the device.
 pub(super) struct Medium<T: OnCuda> {
@@ -198,6 +199,35 @@ impl<T: OnCuda> Medium<T> {
             stream.download("the absorbing layers", &there.zeta, &mut layer.zeta)?;
         }
         Ok(())
+    }
+
+    /// Appends where what layers remember of some rows lies: of the rows of a plane all or none, as parts of a grid are cut.
+    pub(super) fn pieces_of_layers(&self, host: &Fdtd<T>, rows: Range<usize>, all: &mut Vec<Piece>) {
+        let lattice = &host.sweep.lattice;
+        let (size, lines) = (lattice.size, if lattice.rank == 3 { lattice.size[1] } else { 1 });
+        for (layer, there) in host.layers.iter().zip(&self.layers) {
+            let of = |row: usize| layer.shape.row(size, [row % size[1], row / size[1]]);
+            // What is remembered of a plane lies in one piece: both its first and its last row are in a layer, or all of it is in none.
+            let of_plane = |plane: usize| Some(of(plane * lines)?.start..of((plane + 1) * lines - 1)?.end);
+            let mut ranges: Vec<Range<usize>> = Vec::new();
+            for own in (rows.start / lines..rows.end / lines).filter_map(of_plane) {
+                match ranges.last_mut() {
+                    Some(last) if last.end == own.start => last.end = own.end,
+                    _ => ranges.push(own),
+                }
+            }
+            let real = size_of::<T>();
+            let above = (there.psi.bytes() / 2) as u64;
+            for range in ranges {
+                debug_assert!(range.end * real <= there.zeta.bytes(), "{range:?}");
+                for start in [there.psi.address(), there.psi.address() + above, there.zeta.address()] {
+                    all.push(Piece {
+                        address: start + (range.start * real) as u64,
+                        bytes: range.len() * real,
+                    });
+                }
+            }
+        }
     }
 
     /// Axes with layers.

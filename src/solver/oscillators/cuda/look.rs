@@ -1,9 +1,8 @@
 //! Sums and pictures on the device.
 
 use super::{Cuda, params};
-use crate::physics::Observables;
 use crate::scene::scenario::Quantity;
-use crate::solver::device::readback::{Region, observables};
+use crate::solver::device::readback::Region;
 use crate::solver::device::rows::address;
 use crate::solver::device::{OnCuda, whole};
 use crate::solver::resident::Resident;
@@ -41,18 +40,11 @@ impl<T: OnCuda> Cuda<T> {
         Region::everywhere(self.host.scenario.grid().size(), energy)
     }
 
-    /// Sums over the whole field.
-    pub(super) fn sums(&self) -> Result<Observables, SolverError> {
-        let region = self.everywhere(true);
-        let look = self.look(&region);
-        let invariant = self
-            .readback
-            .sums(&self.stream, &region, &params::Look { potential: 0, ..look })?;
-        let sound = match &self.potential {
-            Some(_) => Some(self.readback.sums(&self.stream, &region, &look)?),
-            None => None,
-        };
-        Ok(observables(invariant, sound, self.host.scenario.grid()))
+    /// What sums over the whole field are given: for the energy that the scheme conserves, and for the sound's where the velocity is kept.
+    pub(super) fn looks(&self) -> (params::Look, Option<params::Look>) {
+        let look = self.look(&self.everywhere(true));
+        let sound = self.potential.is_some().then_some(look);
+        (params::Look { potential: 0, ..look }, sound)
     }
 
     /// What a picture needs beforehand.

@@ -46,7 +46,7 @@ use steps::Launches;
 pub(super) const TARGET: Target = Target {
     backend: Backend::Cuda,
     precisions: &[Precision::Single, Precision::Double],
-    cut: false,
+    cut: true,
     variants: &[
         Variant {
             id: "naive",

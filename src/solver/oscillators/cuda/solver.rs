@@ -6,17 +6,20 @@ use super::super::run::Oscillators;
 use super::super::springs::Springs;
 use super::steps::Launches;
 use super::{Cuda, store};
-use crate::backend::cuda::{Buffer, CudaError};
+use crate::backend::cuda::{Buffer, CudaError, Piece, Pieces};
 use crate::field::{FieldData, Real};
 use crate::physics::Observables;
 use crate::solver::acoustic::medium::allocate;
 use crate::solver::clock::RunClock;
 use crate::solver::device::OnCuda;
 use crate::solver::device::rows::{pull_rows, unpadded};
+use crate::solver::device::windows::Windowed;
 use crate::solver::method::Backend;
 use crate::solver::resident::Resident;
+use crate::solver::row_numbers::NUMBERS;
 use crate::solver::stepper::Parts;
 use crate::solver::{FieldImage, ImageRequest, SolverError, Taps};
+use std::ops::Range;
 
 impl<T: OnCuda> Resident for Cuda<T> {
     type Host = Oscillators<T>;
@@ -137,7 +140,9 @@ impl<T: OnCuda> Resident for Cuda<T> {
     }
 
     fn total(&mut self) -> Result<Observables, SolverError> {
-        self.sums()
+        let (invariant, sound) = self.looks();
+        let looks = (&invariant, sound.as_ref());
+        Ok((self.readback).observables(&self.stream, self.host.scenario.grid(), looks)?)
     }
 
     fn picture(&mut self, request: &ImageRequest, image: &mut FieldImage) -> Result<(), SolverError> {
@@ -156,5 +161,28 @@ impl<T: OnCuda> Resident for Cuda<T> {
         let [nx, ny] = self.host.springs.layout.size;
         let all = unpadded(&self.stream, "the pressure", [nx, ny, self.pitch], &self.field[0])?;
         Ok(<T as Real>::real_data(all))
+    }
+}
+
+impl<T: OnCuda> Windowed for Cuda<T> {
+    #[allow(unsafe_code, reason = "the pieces are those of the run's buffers")]
+    fn rows_on_device(&mut self, rows: Range<usize>) -> Result<Pieces, CudaError> {
+        // Whoever asks may write.
+        self.readback.before_any_writing(&self.stream)?;
+        let row = self.pitch * size_of::<T>();
+        debug_assert!(self.field[0].bytes() >= rows.end * row, "rows {rows:?}");
+        let planes = self.field.iter().chain(&self.potential);
+        let of = |plane: &Buffer<T>| Piece {
+            address: plane.address() + (rows.start * row) as u64,
+            bytes: rows.len() * row,
+        };
+        // SAFETY: the rows lie in buffers that live as long as the run or until it is pushed anew, which waits, and are written in its stream.
+        Ok(unsafe { Pieces::new(&self.stream, planes.map(of).collect()) })
+    }
+
+    fn numbers_of_rows(&mut self) -> Result<Vec<[f64; NUMBERS]>, CudaError> {
+        let (invariant, sound) = self.looks();
+        let looks = (&invariant, sound.as_ref());
+        (self.readback).row_numbers(&self.stream, self.host.scenario.grid(), looks)
     }
 }

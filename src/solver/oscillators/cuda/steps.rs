@@ -6,7 +6,7 @@ use crate::backend::cuda::{CudaError, Kernel, PushKernelArg, Stream};
 use crate::grid::Grid;
 use crate::solver::clock::RunClock;
 use crate::solver::device::events::MOST_GATHERED;
-use crate::solver::device::readback::{Region, is_kept};
+use crate::solver::device::readback::{Region, is_kept, sharing_of};
 use crate::solver::device::transducers::DeviceTransducers;
 use crate::solver::device::{OnCuda, chunk_of, whole};
 use crate::solver::gathered::{gathered_places, is_gathered};
@@ -233,7 +233,7 @@ impl<T: OnCuda> Cuda<T> {
         }
         let mut clocks = Vec::new();
         // Energies, fluxes and transducers belong between the kick that ends a step and the one that begins the next.
-        let sums = taps.taps().iter().any(|tap| !is_gathered(tap, MOST_GATHERED));
+        let sums = taps.whole().iter().any(|tap| !is_gathered(tap, MOST_GATHERED));
         for n in 0..steps {
             if n == 0 && self.events.adds() {
                 self.operate(0, 1, false)?;
@@ -264,8 +264,14 @@ impl<T: OnCuda> Cuda<T> {
             }
         }
         if !clocks.is_empty() {
-            let records = self.readback.kept(&self.stream, taps, &clocks)?;
-            self.events.record(&self.stream, taps, &clocks, records)?;
+            if taps.keeps_rows() {
+                let ny = self.host.springs.layout.size[1];
+                let rows = self.readback.rows_kept(&self.stream, (taps, ny), &clocks)?;
+                self.events.record_rows(&self.stream, taps, &clocks, (rows, ny))?;
+            } else {
+                let records = self.readback.kept(&self.stream, taps, &clocks)?;
+                self.events.record(&self.stream, taps, &clocks, records)?;
+            }
         }
         self.transducers.finish(&self.stream, taps)
     }
@@ -275,7 +281,12 @@ impl<T: OnCuda> Cuda<T> {
         for (n, tap) in taps.taps().iter().enumerate() {
             if let Some(region) = Region::of(tap).filter(|_| is_kept(taps, n, clock)) {
                 let look = self.look(&region);
-                self.readback.keep(&self.stream, &region, &look)?;
+                if taps.keeps_rows() {
+                    let own = (&region, sharing_of(taps, n));
+                    self.readback.keep_rows(&self.stream, own, &look)?;
+                } else {
+                    self.readback.keep(&self.stream, &region, &look)?;
+                }
             }
         }
         Ok(())
