@@ -42,6 +42,8 @@ pub mod transducers;
 pub mod trotter;
 mod tune;
 pub mod volume;
+#[cfg(feature = "cuda")]
+mod windows;
 
 use crate::field::{FieldData, Precision};
 use crate::grid::SiteBox;

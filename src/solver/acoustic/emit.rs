@@ -134,9 +134,16 @@ impl Emitters {
         let channels = self.list.iter().flat_map(Emitter::channels).enumerate();
         let shares = |(channel, points): (usize, &'_ [Point])| -> Vec<([usize; 3], usize, f64)> {
             let all = points.iter().flat_map(|point| &point.shares);
-            all.map(|(site, share)| (*site, channel, *share)).collect()
+            all.flat_map(|(site, share)| self.here(*site).map(move |site| (site, channel, *share)))
+                .collect()
         };
         Some(channels.flat_map(shares).collect())
+    }
+
+    /// The sites of the window that are a site of the whole grid.
+    fn here(&self, [i, j, k]: [usize; 3]) -> impl Iterator<Item = [usize; 3]> {
+        let window = &self.window;
+        (window.locals(1, j)).flat_map(move |j| window.locals(2, k).map(move |k| [i, j, k]))
     }
 
     /// How many sites play, about: those of sources that move count once for each point.
@@ -186,11 +193,9 @@ impl Emitters {
                     moved = self.spread(walls, now, point.beside);
                     &moved
                 };
-                for ([i, j, k], share) in shares {
-                    for j in self.window.locals(1, *j) {
-                        for k in self.window.locals(2, *k) {
-                            add([*i, j, k], strength * share);
-                        }
+                for (site, share) in shares {
+                    for site in self.here(*site) {
+                        add(site, strength * share);
                     }
                 }
             }

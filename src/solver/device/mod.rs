@@ -6,7 +6,6 @@ pub(super) mod readback;
 pub(super) mod rows;
 pub(super) mod texels;
 pub(super) mod transducers;
-pub(super) mod windows;
 
 use super::SolverError;
 use crate::backend::cuda::{self, CudaError, Device, Kind};

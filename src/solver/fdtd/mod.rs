@@ -264,9 +264,17 @@ fn split(scenario: &Scenario) -> Result<Split, Objection> {
         ));
     }
     let half = half(&Choice::of(scenario));
+    let grid = scenario.grid();
+    // Devices step the outermost ghost rows beside a cut, as many as a layer is wide, as if they were in one: these are spoilt from the first step on.
+    let last = grid.rank() - 1;
+    let spoilt = if asks_for_devices(scenario) && grid.edges()[last] == Edge::Absorb {
+        grid.absorb_width()
+    } else {
+        0
+    };
     Ok(Split {
         reach: half,
-        beside: half,
+        beside: half + spoilt,
         unit: 1,
         steps: steps_between_copies(scenario),
     })

@@ -10,11 +10,11 @@ use crate::solver::acoustic::medium::allocate_aligned;
 use crate::solver::clock::RunClock;
 use crate::solver::device::OnCuda;
 use crate::solver::device::rows::unpadded;
-use crate::solver::device::windows::Windowed;
 use crate::solver::method::Backend;
 use crate::solver::resident::Resident;
 use crate::solver::row_numbers::NUMBERS;
 use crate::solver::stepper::{Parts, Stepper};
+use crate::solver::windows::Windowed;
 use crate::solver::{FieldImage, ImageRequest, SolverError, Taps};
 use std::ops::Range;
 

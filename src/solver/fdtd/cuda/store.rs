@@ -83,9 +83,78 @@ struct Layer<T: OnCuda> {
     axis: usize,
     /// Slots of each end.
     end: usize,
+    slots: Slots,
     factors: Buffer<T>,
     psi: Buffer<T>,
     zeta: Buffer<T>,
+}
+
+/// How the slots of a layer lie on the host and on the device, where both ends have as many: the kernels count on that. An end of a window at which the grid goes on has
+/// none on the host, or fewer; what is missing there does nothing (A = 1, B = 0), and stands in ghost rows that nobody counts on ([`super::super::split`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Slots {
+    /// Of either end on the host.
+    here: [usize; 2],
+    /// Of each end on the device.
+    end: usize,
+}
+
+impl Slots {
+    fn new<T>(shape: &cpml::Shape<T>) -> Self {
+        let here = shape.ends().map(|sites| sites.len());
+        Self {
+            here,
+            end: here[0].max(here[1]),
+        }
+    }
+
+    /// The slot on the device of one on the host.
+    fn there(&self, slot: usize) -> usize {
+        if slot < self.here[0] {
+            slot
+        } else {
+            slot - self.here[0] + 2 * self.end - self.here[1]
+        }
+    }
+
+    fn are_even(&self) -> bool {
+        self.here[0] == self.here[1]
+    }
+
+    /// Blocks of the same number of values for each slot, as the device has them; what is missing is `rest`.
+    fn spread<T: Copy>(&self, values: &[T], blocks: usize, rest: T) -> Vec<T> {
+        if self.are_even() {
+            return values.to_vec();
+        }
+        let [low, high] = self.here;
+        let slot = values.len() / (blocks * (low + high));
+        let block = |values: &[T]| {
+            let (below, above) = values.split_at(low * slot);
+            let missing = std::iter::repeat_n(rest, (2 * self.end - low - high) * slot);
+            below
+                .iter()
+                .copied()
+                .chain(missing)
+                .chain(above.iter().copied())
+                .collect::<Vec<T>>()
+        };
+        values.chunks_exact((low + high) * slot).flat_map(block).collect()
+    }
+
+    /// The inverse.
+    fn gather<T: Copy>(&self, values: &[T], blocks: usize, to: &mut [T]) {
+        let [low, high] = self.here;
+        if self.are_even() || low + high == 0 {
+            to.copy_from_slice(&values[..to.len()]);
+            return;
+        }
+        let slot = values.len() / (blocks * 2 * self.end);
+        let all = values.chunks_exact(2 * self.end * slot);
+        for (to, from) in to.chunks_exact_mut((low + high) * slot).zip(all) {
+            to[..low * slot].copy_from_slice(&from[..low * slot]);
+            to[low * slot..].copy_from_slice(&from[(2 * self.end - high) * slot..]);
+        }
+    }
 }
 
 /// Copies a level into an array that lies as `lattice` says, ghosts included.
@@ -158,12 +227,19 @@ impl<T: OnCuda> Medium<T> {
         }
         let mut layers = Vec::new();
         for layer in &host.layers {
+            let (slots, what) = (Slots::new(&layer.shape), "the absorbing layers");
+            let (decays, shifts) = layer.shape.factors().split_at(3);
+            let factors: Vec<T> = (decays.iter().map(|factors| slots.spread(factors, 1, T::one())))
+                .chain(shifts.iter().map(|factors| slots.spread(factors, 1, T::zero())))
+                .flatten()
+                .collect();
             layers.push(Layer {
                 axis: layer.shape.axis,
-                end: layer.shape.slots() / 2,
-                factors: list(stream, "the absorbing layers", &layer.shape.factors().concat())?,
-                psi: list(stream, "the absorbing layers", &layer.psi)?,
-                zeta: list(stream, "the absorbing layers", &layer.zeta)?,
+                end: slots.end,
+                slots,
+                factors: list(stream, what, &factors)?,
+                psi: list(stream, what, &slots.spread(&layer.psi, 2, T::zero()))?,
+                zeta: list(stream, what, &slots.spread(&layer.zeta, 1, T::zero()))?,
             });
         }
         let segments = special_segments(host, &host.layers, &all_marks, pitch);
@@ -195,8 +271,14 @@ impl<T: OnCuda> Medium<T> {
     /// What the absorbing layers remember, back to the host.
     pub(super) fn pull_layers(&self, stream: &Stream, host: &mut Fdtd<T>) -> Result<(), CudaError> {
         for (layer, there) in host.layers.iter_mut().zip(&self.layers) {
-            stream.download("the absorbing layers", &there.psi, &mut layer.psi)?;
-            stream.download("the absorbing layers", &there.zeta, &mut layer.zeta)?;
+            for (from, blocks, to) in [
+                (&there.psi, 2, &mut layer.psi[..]),
+                (&there.zeta, 1, &mut layer.zeta[..]),
+            ] {
+                let mut values = vec![T::zero(); from.bytes() / size_of::<T>()];
+                stream.download("the absorbing layers", from, &mut values)?;
+                there.slots.gather(&values, blocks, to);
+            }
         }
         Ok(())
     }
@@ -208,11 +290,21 @@ impl<T: OnCuda> Medium<T> {
         for (layer, there) in host.layers.iter().zip(&self.layers) {
             let of = |row: usize| layer.shape.row(size, [row % size[1], row / size[1]]);
             // What is remembered of a plane lies in one piece: both its first and its last row are in a layer, or all of it is in none.
-            let of_plane = |plane: usize| Some(of(plane * lines)?.start..of((plane + 1) * lines - 1)?.end);
+            let of_plane = |plane: usize| {
+                let own = of(plane * lines)?.start..of((plane + 1) * lines - 1)?.end;
+                // Along the axis that is cut it is a slot.
+                let slot = if layer.shape.axis + 1 == lattice.rank {
+                    layer.shape.slot(plane)?
+                } else {
+                    0
+                };
+                let further = (there.slots.there(slot) - slot) * own.len();
+                Some((slot == there.slots.here[0], own.start + further..own.end + further))
+            };
             let mut ranges: Vec<Range<usize>> = Vec::new();
-            for own in (rows.start / lines..rows.end / lines).filter_map(of_plane) {
+            for (first_above, own) in (rows.start / lines..rows.end / lines).filter_map(of_plane) {
                 match ranges.last_mut() {
-                    Some(last) if last.end == own.start => last.end = own.end,
+                    Some(last) if last.end == own.start && !first_above => last.end = own.end,
                     _ => ranges.push(own),
                 }
             }

@@ -13,11 +13,11 @@ use crate::solver::acoustic::medium::allocate;
 use crate::solver::clock::RunClock;
 use crate::solver::device::OnCuda;
 use crate::solver::device::rows::{pull_rows, unpadded};
-use crate::solver::device::windows::Windowed;
 use crate::solver::method::Backend;
 use crate::solver::resident::Resident;
 use crate::solver::row_numbers::NUMBERS;
 use crate::solver::stepper::Parts;
+use crate::solver::windows::Windowed;
 use crate::solver::{FieldImage, ImageRequest, SolverError, Taps};
 use std::ops::Range;
 

@@ -1,12 +1,12 @@
 //! Windows of a grid of sound on devices: what a grid in parts asks of them, whatever the method.
 
-use super::events::MOST_GATHERED;
-use super::readback::{Region, observables_of_rows};
 use crate::backend::cuda::{CudaError, Pieces};
 use crate::grid::Grid;
 use crate::physics::Observables;
 use crate::solver::SolverError;
 use crate::solver::clock::RunClock;
+use crate::solver::device::events::MOST_GATHERED;
+use crate::solver::device::readback::{Region, observables_of_rows};
 use crate::solver::gathered::{is_gathered, of_sites};
 use crate::solver::parts::Cut;
 use crate::solver::resident::Resident;
@@ -15,7 +15,7 @@ use crate::solver::taps::Tap;
 use std::ops::Range;
 
 /// A field of sound on an NVIDIA device of which windows are stepped.
-pub(in crate::solver) trait Windowed: Resident {
+pub(super) trait Windowed: Resident {
     /// Where what is stepped of some rows lies, in the order of [`Cut::read_rows`]; nothing that was put in before is still read there by a picture.
     fn rows_on_device(&mut self, rows: Range<usize>) -> Result<Pieces, CudaError>;
 
