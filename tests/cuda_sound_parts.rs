@@ -200,7 +200,7 @@ fn planes() -> Vec<Case> {
         case("obstacles on a torus", &[90, 61], "\"periodic\"", WALLS, &[2, 8]),
         case(
             "obstacles near absorbers",
-            &[64, 45],
+            &[64, 75],
             "\"absorb\"\nabsorb_width = 14",
             WALLS,
             &[2, 8],

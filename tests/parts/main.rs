@@ -587,9 +587,4 @@ fn what_cannot_be_cut_is_refused() {
     );
     refused(&on("trotter", "cuda", "\"every\""), &["\"every\" is not possible"]);
     refused(&on("split-step-fourier", "cpu", "2"), &["solver.devices", "trotter"]);
-    let sound = text(&ROOM, "method = \"fdtd\"", SOUND_STEP, 2);
-    refused(
-        &sound.replace("backend = \"cpu\"", "backend = \"wgpu\""),
-        &["\"fdtd\" steps a grid in 2 parts on the processor", "devices"],
-    );
 }
