@@ -13,6 +13,7 @@
 //
 // Compile with -DREAL, -DCOLUMNS, -DSTEPS, -DBLOCKS (of two warps on a multiprocessor) and the flags below.
 #include "trotter.cuh"
+#include "trotter_sums.cuh"
 
 #ifndef COLUMNS
 #define COLUMNS 4
@@ -64,22 +65,6 @@ struct Fused {
     real ot[4], om[4];      // NESTED: of even and odd before, odd and even after
     real interaction[2];    // g tau, for |psi|^2 after and before the phase
 };
-
-// Regions over which |psi|^2 is summed after each step. A sum is a whole number of units, so that it does not depend on who adds what first; `totals` holds it, and 1
-// beside it if something was too large.
-enum { REGIONS = 4, PARTS = 2 };
-struct Regions {
-    int count;
-    int x0[REGIONS], x1[REGIONS], y0[REGIONS], y1[REGIONS];
-    double scale;                // units in 1, a power of two: largest sums have 2^58 units
-    unsigned long long *totals;  // PARTS numbers a region and step
-    int step;                    // number of the first
-    const real *weights;         // |psi|^2 / |phi|^2, of the state's pitch; null: 1
-    int ones_x[2], ones_y[2];    // from, to: columns and rows where they are 1
-};
-
-__device__ __forceinline__ long long rounded(float x) { return __float2ll_rn(x); }
-__device__ __forceinline__ long long rounded(double x) { return __double2ll_rn(x); }
 
 enum { C = COLUMNS, N = STEPS, WARPS = 2 };
 enum { BYTES = (COLUMNS * sizeof(real)) % 16 == 0 ? 16 : 8, LANES = BYTES / sizeof(real), CHUNKS = COLUMNS / LANES };
@@ -308,7 +293,7 @@ __device__ __forceinline__ void sum_pair(const Row &a, const Row &b, const Fused
             }
         }
         const real units = times(sum, scale);
-        own.most = own.most > units || own.most != own.most ? own.most : units;
+        own.most = larger(own.most, units);
         own.sums[32 * (s * q.count + k)] += rounded(units);
     }
 }
@@ -337,7 +322,7 @@ __device__ __forceinline__ void pipeline(Row &a, Row &b, Row (&u)[STEPS], Row (&
             phase(a, here, p);
             phase(b, here + 2 * CHUNKS * PART, p);
         }
-        if (SUMS) sum_pair(a, b, p, q, own, x, j - s - 1, s);
+        if (SUMS && q.ends >> s & 1) sum_pair(a, b, p, q, own, x, j - s - 1, s);
         now = before;
     }
 }
@@ -476,9 +461,10 @@ template <bool SUMS> __device__ __forceinline__ void steps_of(Fused &p, const Re
     if (SUMS) {
         __syncwarp();
         // Sums of as many as a warp sees stay below 2^63.
-        const bool large = __any_sync(all, !(own.most < (real)(1ll << 61)));
+        const bool large = __any_sync(all, too_large(own.most));
         for (int n = lane; n < N * q.count; n += 32) {
-            unsigned long long sum = 0, *to = q.totals + ((size_t)q.step * q.count + n) * PARTS;
+            if (!(q.ends >> (n / q.count) & 1)) continue;
+            unsigned long long sum = 0, *to = total_of(q, n / q.count, n % q.count);
             for (int from = 0; from < 32; from++) sum += own.sums[32 * n - lane + (from + lane) % 32];
             if (sum) atomicAdd(to, sum);
             if (large) atomicOr(to + 1, 1ull);

@@ -2,8 +2,9 @@
 //
 // A warp owns 32 x C neighbouring sites with their phases; neighbours across lanes come by shuffle. Warps overlap by HALO sites a side: what is
 // wrong at the rim moves inwards by 2 sites a step. A warp that sees a wall or an edge looks at every bond; sites without partner are
-// multiplied by the secant. Compile with -DREAL.
+// multiplied by the secant. `summing_steps` sums |psi|^2 over regions after steps. Compile with -DREAL.
 #include "trotter.cuh"
+#include "trotter_sums.cuh"
 
 enum { C = 16, HALO = 32, CORE = 32 * C - 2 * HALO, LANES = 16 / sizeof(real) };
 
@@ -45,7 +46,44 @@ template <bool MASKED> __device__ __forceinline__ void odd(real (&r)[C], real (&
     for (int c = 1; c < C - 1; c += 2) pair<MASKED>((open >> (c + 1) & 3) == 3, t, m, r[c], i[c], r[c + 1], i[c + 1]);
 }
 
-template <bool MASKED> __device__ __forceinline__ void run(real (&r)[C], real (&i)[C], const real (&c)[C], const real (&s)[C], const Line &p, u32 open) {
+// What a warp has summed
+struct Summed {
+    long long *sums;        // REGIONS s + k: region k after sub-step s, of the block
+    u32 columns[REGIONS];   // bit c: column c of the lane is one of the region; 16: the warp has some of it
+    real most;              // the largest number of units that was added
+};
+
+// Adds |psi|^2 after sub-step s; x: the lane's first column
+__device__ __forceinline__ void sum_line(const real (&r)[C], const real (&i)[C], const Line &p, const Regions &q, Summed &own, int x, int s) {
+    const real none[LANES] = {}, scale = (real)q.scale;
+    const bool ones = !q.weights || (x >= q.ones_x[0] && x + C <= q.ones_x[1]);
+#pragma unroll 1
+    for (int k = 0; k < q.count; k++) {
+        const u32 columns = own.columns[k];
+        if (!(columns >> 16)) continue;
+        long long sum = 0;
+#pragma unroll
+        for (int n = 0; n < C; n += LANES) {
+            const u32 in = columns >> n & ((1u << LANES) - 1);
+            if (!in) continue;
+            real d[LANES];
+#pragma unroll
+            for (int c = 0; c < LANES; c++) d[c] = fused(r[n + c], r[n + c], times(i[n + c], i[n + c]));
+            if (!ones)
+#pragma unroll
+                for (int c = 0; c < LANES; c++) d[c] = times(d[c], q.weights[x + n + c]);
+            const real units = times(sum_of_cell(d, none, in, 0), scale);
+            own.most = larger(own.most, units);
+            sum += rounded(units);
+        }
+        sum = sum_of_warp(sum);
+        if ((threadIdx.x & 31) == 0 && sum) atomicAdd((unsigned long long *)own.sums + REGIONS * s + k, (unsigned long long)sum);
+    }
+}
+
+template <bool MASKED, bool SUMS>
+__device__ __forceinline__ void run(real (&r)[C], real (&i)[C], const real (&c)[C], const real (&s)[C], const Line &p, u32 open, const Regions &q, Summed &own,
+                                    int x) {
 #pragma unroll 1
     for (int step = 0; step < p.steps; step++) {
         even<MASKED>(r, i, p.t[0], p.m[0], open);
@@ -57,6 +95,7 @@ template <bool MASKED> __device__ __forceinline__ void run(real (&r)[C], real (&
         else
 #pragma unroll
             for (int n = 0; n < C; n++) multiply(r[n], i[n], c[n], s[n]);
+        if (SUMS && q.ends >> step & 1) sum_line(r, i, p, q, own, x, step);
     }
 }
 
@@ -78,7 +117,8 @@ __device__ __forceinline__ void load(real (&out)[C], const real *from, int x, co
     }
 }
 
-extern "C" __global__ void __launch_bounds__(128) line_steps(const Line p) {
+// The lane's strip of the line; a warp beyond its end has nothing to do.
+template <bool SUMS> __device__ __forceinline__ void steps_of(const Line &p, const Regions &q, long long *sums) {
     const u32 all = 0xffffffffu;
     const int lane = threadIdx.x & 31;
     const int strip = (blockIdx.x * (blockDim.x >> 5) + (threadIdx.x >> 5)) * CORE;
@@ -100,11 +140,24 @@ extern "C" __global__ void __launch_bounds__(128) line_steps(const Line p) {
     u32 left = __shfl_up_sync(all, open, 1), right = __shfl_down_sync(all, open, 1);
     left = lane == 0 ? 0 : left, right = lane == 31 ? 0 : right;
     open |= (left >> C & 1) | (right & 2) << C;
+    const bool core = x >= strip && x < strip + CORE;
+    Summed own = {sums, {}, 0};
+    if (SUMS)
+        for (int k = 0; k < q.count; k++) {
+            u32 columns = 0;
+            for (int n = 0; n < C; n++)
+                if (core && x + n < p.nx && x + n >= q.x0[k] && x + n < q.x1[k]) columns |= 1u << n;
+            own.columns[k] = columns | (__any_sync(all, columns != 0) ? 1u << 16 : 0);
+        }
     if (whole)
-        run<false>(r, i, c, s, p, open);
+        run<false, SUMS>(r, i, c, s, p, open, q, own, x);
     else
-        run<true>(r, i, c, s, p, open);
-    if (x < strip || x >= strip + CORE) return;
+        run<true, SUMS>(r, i, c, s, p, open, q, own, x);
+    if (SUMS && too_large(own.most))
+        for (int step = 0; step < p.steps; step++)
+            for (int k = 0; k < q.count; k++)
+                if (q.ends >> step & 1) atomicOr(total_of(q, step, k) + 1, 1ull);
+    if (!core) return;
     if (x + C <= p.nx) {
 #pragma unroll
         for (int n = 0; n < C; n += LANES) *(uint4 *)(p.re_out + x + n) = *(uint4 *)(r + n), *(uint4 *)(p.im_out + x + n) = *(uint4 *)(i + n);
@@ -112,5 +165,20 @@ extern "C" __global__ void __launch_bounds__(128) line_steps(const Line p) {
 #pragma unroll
         for (int n = 0; n < C; n++)
             if (x + n < p.nx) p.re_out[x + n] = r[n], p.im_out[x + n] = i[n];
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(128) line_steps(const Line p) { steps_of<false>(p, Regions{}, nullptr); }
+
+extern "C" __global__ void __launch_bounds__(128) summing_steps(const Line p, const __grid_constant__ Regions q) {
+    // sub-steps of a launch at most
+    __shared__ long long sums[HALO / 2 * REGIONS];
+    for (int n = threadIdx.x; n < HALO / 2 * REGIONS; n += blockDim.x) sums[n] = 0;
+    __syncthreads();
+    steps_of<true>(p, q, sums);
+    __syncthreads();
+    for (int n = threadIdx.x; n < p.steps * REGIONS; n += blockDim.x) {
+        const int step = n / REGIONS, k = n % REGIONS;
+        if (k < q.count && q.ends >> step & 1 && sums[n]) atomicAdd(total_of(q, step, k), (unsigned long long)sums[n]);
     }
 }

@@ -8,8 +8,9 @@
 // Walls at the edges of the grid only; nx a multiple of COLUMNS. Where an edge in y or z is near, a second body runs that looks at every bond; a site
 // without partner is multiplied by the secant. Both give the same bits for sites with partners.
 //
-// Compile with -DREAL, -DCOLUMNS, -DSTEPS.
+// `summing_steps` sums |psi|^2 over regions after steps. Compile with -DREAL, -DCOLUMNS, -DSTEPS.
 #include "trotter.cuh"
+#include "trotter_sums.cuh"
 
 #ifndef COLUMNS
 #define COLUMNS 4
@@ -226,10 +227,72 @@ template <bool MASKED> __device__ __forceinline__ void in_planes(Part &a, Part &
     even_y<MASKED>(b, p, 2, open);
 }
 
+// What a lane has summed
+struct Summed {
+    long long sums[STEPS][REGIONS];
+    int x, y;           // its first column and the warp's first row
+    u32 columns;        // bit COLUMNS k + c: column c is one of region k
+    u32 rows;           // rows that the lane writes
+    int first, last;    // pairs of planes that the block writes
+    real most;          // the largest number of units that was added
+};
+
+// |psi|^2 of the lane's columns of two rows, from row y of plane z on, that the lane writes
+__device__ __forceinline__ void squares(real (&da)[C], real (&db)[C], const Row &a, const Row &b, const Space &p, const Regions &q, const Summed &own, int r, int z) {
+#pragma unroll
+    for (int c = 0; c < C; c++) da[c] = fused(a.r[c], a.r[c], times(a.i[c], a.i[c])), db[c] = fused(b.r[c], b.r[c], times(b.i[c], b.i[c]));
+    const int y = own.y + r;
+    const bool ones = own.x >= q.ones_x[0] && own.x + C <= q.ones_x[1] && y >= q.ones_y[0] && y + 2 <= q.ones_y[1] && z >= q.ones_z[0] && z < q.ones_z[1];
+    if (!q.weights || ones || z >= p.nz) return;
+    const real *w = q.weights + ((size_t)z * p.ny + y) * p.pitch + own.x;
+#pragma unroll
+    for (int c = 0; c < C; c++) {
+        if (own.rows >> r & 1) da[c] = times(da[c], w[c]);
+        if (own.rows >> (r + 1) & 1) db[c] = times(db[c], w[p.pitch + c]);
+    }
+}
+
+// Adds |psi|^2 of the pair of planes j after stage s
+__device__ __forceinline__ void sum_pair(const Part &a, const Part &b, const Space &p, const Regions &q, Summed &own, int j, int s) {
+    if (j < own.first || j >= own.last || !(own.columns & 0xffff)) return;
+    const real scale = (real)q.scale;
+    // of whole cells, as most are
+    real cells[R];
+#pragma unroll
+    for (int n = 0; n < R; n++) {
+        const int r = n / 2 * 2;
+        real da[C], db[C];
+        squares(da, db, n & 1 ? b.row[r] : a.row[r], n & 1 ? b.row[r + 1] : a.row[r + 1], p, q, own, r, 2 * j + (n & 1));
+        cells[n] = sum_of_cell(da, db, ~0u, ~0u);
+    }
+#pragma unroll 1
+    for (int k = 0; k < q.count; k++) {
+        const u32 all = (1u << C) - 1, columns = own.columns >> (C * k) & all;
+        if (!columns) continue;
+        long long sum = 0;
+#pragma unroll
+        for (int n = 0; n < R; n++) {
+            const int r = n / 2 * 2, y = own.y + r, z = 2 * j + (n & 1);
+            const bool in_a = own.rows >> r & 1 && y >= q.y0[k] && y < q.y1[k], in_b = own.rows >> (r + 1) & 1 && y + 1 >= q.y0[k] && y + 1 < q.y1[k];
+            if (z < q.z0[k] || z >= q.z1[k] || !(in_a || in_b)) continue;
+            real cell = cells[n];
+            if (columns != all || !(in_a && in_b)) {
+                real da[C], db[C];
+                squares(da, db, n & 1 ? b.row[r] : a.row[r], n & 1 ? b.row[r + 1] : a.row[r + 1], p, q, own, r, z);
+                cell = sum_of_cell(da, db, in_a ? columns : 0, in_b ? columns : 0);
+            }
+            const real units = times(cell, scale);
+            own.most = larger(own.most, units);
+            sum += rounded(units);
+        }
+        own.sums[s][k] += sum;
+    }
+}
+
 // A pair through all stages; `ring` at the phases of the pair that the first one completes
-template <bool MASKED>
+template <bool MASKED, bool SUMS>
 __device__ __forceinline__ void pipeline(Part &a, Part &b, Part (&u)[STEPS], Part (&v)[STEPS], const Space &p, int j, u32 rows,
-                                         const Sides &e, char *rim, int warp, const char *ring, int slot) {
+                                         const Sides &e, char *rim, int warp, const char *ring, int slot, const Regions &q, Summed &own) {
 #pragma unroll
     for (int s = 0; s < N; s++) {
         in_planes<MASKED>(a, b, p, rows, e, rim, warp);
@@ -241,10 +304,11 @@ __device__ __forceinline__ void pipeline(Part &a, Part &b, Part (&u)[STEPS], Par
         const char *here = ring + (N == 1 ? 0 : (slot + s) % N) * PAIR;
 #pragma unroll
         for (int r = 0; r < R; r++) phase(a.row[r], here + r * 2 * PART, p), phase(b.row[r], here + (R + r) * 2 * PART, p);
+        if (SUMS && q.ends >> s & 1) sum_pair(a, b, p, q, own, j - s - 1, s);
     }
 }
 
-extern "C" __global__ void __launch_bounds__(32 * WARPS) space_steps(const Space p) {
+template <bool SUMS> __device__ __forceinline__ void steps_of(const Space &p, const Regions &q) {
     extern __shared__ __align__(16) char shared[];
     __shared__ int begins[WARPS * ROWS];
     const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
@@ -278,6 +342,14 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS) space_steps(const Space
         if (there) place.open |= 1u << (r + 1);
         if (r >= 0 && r < R && lane == 0) begins[warp * R + r] = there ? y * p.pitch : 0;
     }
+    Summed own = {{}, x, low, 0, writes, first, last, 0};
+    if (SUMS)
+        for (int k = 0; k < q.count; k++) {
+            u32 columns = 0;
+            for (int c = 0; c < C; c++)
+                if (writes && x + c >= q.x0[k] && x + c < q.x1[k]) columns |= 1u << c;
+            own.columns |= columns << (C * k);
+        }
     const bool edge_y = __syncthreads_or(place.open != (1u << (R + 2)) - 1);
 
     Part u[N], v[N];
@@ -305,9 +377,9 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS) space_steps(const Space
         // The ring holds the newest phases first at `slot`, then older ones.
         // With an interaction the phases are most of the work, and one body serves.
         if (INTERACTION || edge_y || (!p.periodic[2] && (j <= N || 2 * j + 1 >= p.nz)))
-            pipeline<true>(a, b, u, v, p, j, place.open, e, rim, warp, ring, slot);
+            pipeline<true, SUMS>(a, b, u, v, p, j, place.open, e, rim, warp, ring, slot, q, own);
         else
-            pipeline<false>(a, b, u, v, p, j, place.open, e, rim, warp, ring, slot);
+            pipeline<false, SUMS>(a, b, u, v, p, j, place.open, e, rim, warp, ring, slot, q, own);
         // the phases of the pair that entered, over those that the last stage has had
         slot = slot == 0 ? N - 1 : slot - 1;
         fetch(ring + slot * PAIR, p.pc, p.ps, p, place, j);
@@ -324,4 +396,17 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS) space_steps(const Space
             if (two) *(uint4 *)(re + plane + to) = *(uint4 *)b.row[r].r, *(uint4 *)(im + plane + to) = *(uint4 *)b.row[r].i;
         }
     }
+    if (SUMS) {
+        const bool large = __any_sync(0xffffffffu, too_large(own.most));
+        for (int s = 0; s < N; s++)
+            for (int k = 0; k < q.count; k++) {
+                const long long sum = sum_of_warp(own.sums[s][k]);
+                if (lane || !(q.ends >> s & 1)) continue;
+                if (sum) atomicAdd(total_of(q, s, k), (unsigned long long)sum);
+                if (large) atomicOr(total_of(q, s, k) + 1, 1ull);
+            }
+    }
 }
+
+extern "C" __global__ void __launch_bounds__(32 * WARPS) space_steps(const Space p) { steps_of<false>(p, Regions{}); }
+extern "C" __global__ void __launch_bounds__(32 * WARPS) summing_steps(const Space p, const __grid_constant__ Regions q) { steps_of<true>(p, q); }

@@ -3,6 +3,7 @@
 #include "reduce.cuh"
 #include "trotter.cuh"
 #include "touch.cuh"
+#include "trotter_sums.cuh"
 
 struct Grid {
     int nx, ny, nz, pitch;
@@ -459,6 +460,75 @@ extern "C" __global__ void measure_total(const double *rows, int count, double *
         if (threadIdx.x == 0) out[q] = part[0];
         __syncthreads();
     }
+}
+
+struct Sum {
+    const real *re, *im;
+    Grid grid;
+    int lo[3], hi[3];  // a box around all regions; it begins at whole cells
+    Regions regions;
+};
+
+// |psi|^2 summed over regions after a step of a kernel that does not sum; blocks of 256, a thread a cell at a time
+extern "C" __global__ void sum_cells(const __grid_constant__ Sum p) {
+    const Regions &q = p.regions;
+    const Grid &g = p.grid;
+    const int across = (p.hi[0] - p.lo[0] + V - 1) / V, pairs = (p.hi[1] - p.lo[1] + 1) / 2, planes = p.hi[2] - p.lo[2];
+    const u32 count = (u32)across * pairs * planes;
+    const real scale = (real)q.scale;
+    long long sums[REGIONS] = {};
+    real most = 0;
+    for (u32 n = blockIdx.x * blockDim.x + threadIdx.x; n < count; n += gridDim.x * blockDim.x) {
+        const u32 line = n / across;
+        const int x = p.lo[0] + (n - line * across) * V, y = p.lo[1] + line % pairs * 2, z = p.lo[2] + line / pairs;
+        const size_t at = offset(g, y + g.ny * z) + x;
+        const bool two = y + 1 < g.ny;
+        __align__(16) real r[V], i[V], da[V], db[V] = {};
+        load(r, p.re + at), load(i, p.im + at);
+#pragma unroll
+        for (int c = 0; c < V; c++) da[c] = fused(r[c], r[c], times(i[c], i[c]));
+        if (two) {
+            load(r, p.re + at + g.pitch), load(i, p.im + at + g.pitch);
+#pragma unroll
+            for (int c = 0; c < V; c++) db[c] = fused(r[c], r[c], times(i[c], i[c]));
+        }
+        const bool ones = x >= q.ones_x[0] && x + V <= q.ones_x[1] && y >= q.ones_y[0] && y + 2 <= q.ones_y[1] && z >= q.ones_z[0] && z < q.ones_z[1];
+        if (q.weights && !ones) {
+            load(r, q.weights + at);
+#pragma unroll
+            for (int c = 0; c < V; c++) da[c] = times(da[c], r[c]);
+            if (two) load(r, q.weights + at + g.pitch);
+#pragma unroll
+            for (int c = 0; c < V; c++) db[c] = times(db[c], r[c]);
+        }
+#pragma unroll
+        for (int k = 0; k < REGIONS; k++) {
+            if (k >= q.count || z < q.z0[k] || z >= q.z1[k]) continue;
+            u32 columns = 0;
+#pragma unroll
+            for (int c = 0; c < V; c++)
+                if (x + c >= q.x0[k] && x + c < q.x1[k]) columns |= 1u << c;
+            const bool in_a = y >= q.y0[k] && y < q.y1[k], in_b = y + 1 >= q.y0[k] && y + 1 < q.y1[k];
+            if (!columns || !(in_a || in_b)) continue;
+            const real units = times(sum_of_cell(da, db, in_a ? columns : 0, in_b ? columns : 0), scale);
+            most = larger(most, units);
+            sums[k] += rounded(units);
+        }
+    }
+    __shared__ long long part[8][REGIONS];
+    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+#pragma unroll
+    for (int k = 0; k < REGIONS; k++) {
+        const long long sum = sum_of_warp(sums[k]);
+        if (lane == 0) part[warp][k] = sum;
+    }
+    const bool large = __syncthreads_or(too_large(most));
+    const int k = threadIdx.x;
+    if (k >= q.count) return;
+    long long sum = 0;
+    for (int n = 0; n < 8; n++) sum += part[n][k];
+    if (sum) atomicAdd(total_of(q, 0, k), (unsigned long long)sum);
+    if (large) atomicOr(total_of(q, 0, k) + 1, 1ull);
 }
 
 // What total[NORM] of the closed imaginary-time field asks for: scale by sqrt(weight / norm)

@@ -201,6 +201,10 @@ pub fn cases() -> Vec<Case> {
             mass,
             "[[layer]]\nsets = \"potential\"\nshape = \"everywhere\"\nvalue = \"sin(7.1*x)\"\n",
         ),
+        Case {
+            orders: &[1, 2],
+            ..case("absorbing line", &[1030], "\"absorb\"\nabsorb_width = 17", mass, "")
+        },
         case(
             "ring",
             &[1000],

@@ -72,6 +72,7 @@ fn program(name: &str, source: &'static str) -> Program {
         source,
         headers: &[
             ("trotter.cuh", include_str!("../../kernels/trotter.cuh")),
+            ("trotter_sums.cuh", include_str!("../../kernels/trotter_sums.cuh")),
             ("real.cuh", include_str!("../../kernels/real.cuh")),
         ],
         defines: vec![

@@ -1,14 +1,23 @@
-//! Probabilities of regions, which fused steps sum on the way.
+//! Probabilities of regions, which steps sum on the way.
 
-use super::cases::{cases, heard, random_field, tolerance};
+use super::cases::{Case, cases, heard, random_field, tolerance};
 use super::device::{build, skip};
 use ripplon::field::Precision;
 use ripplon::scene::Scenario;
 use ripplon::solver::{Clock, Taps};
 
-const REGIONS: &str = "[[detector]]\nname = \"part\"\nmeasure = \"probability\"\nregion = { min = [1.2, 0.7], max = [9.3, 7.1] }\n\
-    [[detector]]\nname = \"edge\"\nmeasure = \"probability\"\nregion = { min = [0.0, 0.0], max = [2.0, 8.0] }\nevery = 3\n\
-    [[detector]]\nname = \"site\"\nmeasure = \"probability\"\nregion = { min = [5.0, 5.0], max = [5.0, 5.0] }\n";
+/// Three detectors beside that of the whole field.
+fn regions(rank: usize) -> String {
+    let of = |name: &str, min: [f64; 3], max: [f64; 3], every: &str| {
+        let [min, max] = [min, max].map(|at| at[..rank].to_vec());
+        format!(
+            "[[detector]]\nname = \"{name}\"\nmeasure = \"probability\"\nregion = {{ min = {min:?}, max = {max:?} }}\n{every}"
+        )
+    };
+    of("part", [1.2, 0.7, 0.8], [9.3, 7.1, 3.2], "")
+        + &of("edge", [0.0; 3], [2.0, 8.0, 4.0], "every = 3\n")
+        + &of("site", [5.0, 5.0, 2.0], [5.0, 5.0, 2.0], "")
+}
 
 /// Records of a run of so many steps a call.
 fn records(scenario: &Scenario, steps: &[u64]) -> Taps {
@@ -26,45 +35,79 @@ fn records(scenario: &Scenario, steps: &[u64]) -> Taps {
     taps
 }
 
+/// More regions than a launch sums over, beside detectors that are asked of the field between steps.
+fn crowd() -> String {
+    let part = |n: i32| {
+        let x = f64::from(n);
+        format!(
+            "[[detector]]\nname = \"part {n}\"\nmeasure = \"probability\"\nregion = {{ min = [{x:?}, 0.7], max = [{:?}, 7.1] }}\n",
+            3.0 * x + 2.1
+        )
+    };
+    let others = "[[detector]]\nname = \"line\"\nfrom = [15.0, 2.0]\nto = [15.0, 8.0]\nmeasure = \"flux\"\nevery = 2\n\
+        [[detector]]\nname = \"point\"\nat = [9.0, 5.0]\nmeasure = \"value\"\n\
+        [[detector]]\nname = \"crest\"\nregion = { min = [3.0, 4.0], max = [14.0, 7.5] }\nmeasure = \"peak\"\n";
+    (1..4).map(part).collect::<String>() + others + &(4..7).map(part).collect::<String>()
+}
+
+/// A case at an order, stepped in all ways.
+/// A case at an order, stepped in all ways.
+fn check(case: &Case, order: u32, detectors: &str) {
+    let expected = records(&heard(case, order, ["cpu", "double", "naive"], detectors), &[47]);
+    for (word, precision) in Precision::ALL {
+        let name = format!("{}, order {order}, {word}", case.name);
+        let of = |variant: &str, steps: &[u64]| records(&heard(case, order, ["cuda", word, variant], detectors), steps);
+        let (fused, naive) = (of("fused", &[47]), of("naive", &[47]));
+        // Tables of driven layers are rounded at random, anew at every step.
+        if !case.layers.contains("drive") {
+            let bits = |taps: &Taps| -> Vec<Vec<u64>> {
+                let of = |detector: usize| taps.values(detector).iter().map(|value| value.to_bits()).collect();
+                (0..taps.taps().len()).map(of).collect()
+            };
+            let [batches, launches] = [of("fused", &[1, 13, 2, 31]), of("full-step", &[47])];
+            assert!(bits(&fused) == bits(&batches), "{name}: other batches");
+            assert!(bits(&fused) == bits(&launches), "{name}: other launches");
+        }
+        for taps in [&fused, &naive] {
+            assert_eq!(taps.times(), expected.times());
+            for detector in 0..expected.taps().len() {
+                let largest = expected.values(0).iter().fold(0.0_f64, |most, value| most.max(*value));
+                for (a, b) in taps.series(detector).1.iter().zip(expected.series(detector).1.iter()) {
+                    // Three times the steps that the tolerance is for.
+                    let off = (a - b).abs();
+                    assert!(off <= 10.0 * tolerance(precision) * largest, "{name}: {a} {b}");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn regions_are_summed_on_the_way() {
     if skip() {
         return;
     }
-    let planes = cases()
-        .into_iter()
-        .filter(|case| case.size.len() == 2 && !case.imaginary);
-    let mut seen = 0;
-    for case in planes.filter(|case| case.size[0] > 24 && case.size[1] > 18) {
-        let expected = records(&heard(&case, 2, ["cpu", "double", "naive"], REGIONS), &[47]);
-        for (word, precision) in Precision::ALL {
-            let of = |variant: &str, steps: &[u64]| records(&heard(&case, 2, ["cuda", word, variant], REGIONS), steps);
-            let fused = of("fused", &[47]);
-            // Tables of driven layers are rounded at random, anew at every step.
-            if !case.layers.contains("drive") {
-                let bits = |taps: &Taps| -> Vec<Vec<u64>> {
-                    let of = |detector: usize| taps.values(detector).iter().map(|value| value.to_bits()).collect();
-                    (0..taps.taps().len()).map(of).collect()
-                };
-                let [batches, launches] = [of("fused", &[1, 13, 2, 31]), of("full-step", &[47])];
-                assert!(bits(&fused) == bits(&batches), "{}, {word}: other batches", case.name);
-                assert!(bits(&fused) == bits(&launches), "{}, {word}: other launches", case.name);
-            }
-            assert_eq!(fused.times(), expected.times());
-            for detector in 0..expected.taps().len() {
-                let largest = expected.values(0).iter().fold(0.0_f64, |most, value| most.max(*value));
-                for (a, b) in fused.series(detector).1.iter().zip(expected.series(detector).1.iter()) {
-                    // Three times the steps that the tolerance is for.
-                    let off = (a - b).abs();
-                    assert!(
-                        off <= 10.0 * tolerance(precision) * largest,
-                        "{}, {word}: {a} {b}",
-                        case.name
-                    );
-                }
-            }
-            seen += 1;
+    let mut seen = [0; 3];
+    let large = |case: &Case| case.size[0] > 24 && case.size.get(1).is_none_or(|ny| *ny > 18);
+    for case in cases().iter().filter(|case| !case.imaginary && large(case)) {
+        for order in [2, 4].into_iter().filter(|order| case.orders.contains(order)) {
+            check(case, order, &regions(case.size.len()));
+            seen[case.size.len() - 1] += 1;
         }
     }
-    assert!(seen > 8, "{seen} planes are large enough");
+    assert!(seen[0] > 5 && seen[1] > 16 && seen[2] > 12, "{seen:?}");
+}
+
+#[test]
+fn more_detectors_than_a_launch_sums_record_as_well() {
+    if skip() {
+        return;
+    }
+    let names = ["ragged", "obstacles", "absorbing"];
+    let mut seen = 0;
+    for case in cases().iter().filter(|case| names.contains(&case.name)) {
+        check(case, 2, &crowd());
+        seen += 1;
+    }
+    assert_eq!(seen, names.len());
 }

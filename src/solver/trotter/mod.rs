@@ -31,6 +31,7 @@ mod run;
 mod scheme;
 mod solver;
 mod stepper;
+mod summed;
 mod transducers;
 mod vector;
 #[cfg(all(feature = "gui", not(target_family = "wasm")))]

@@ -106,6 +106,9 @@ pub(super) trait Sweeper<T: Real>: Send + Sync {
 /// Sums that a device keeps for [`OnDevice::kept_totals`].
 pub(super) const KEPT: usize = 4096;
 
+/// Regions of [`OnDevice::begin_sums`] that are summed by one kernel.
+pub(super) const SUMMED: usize = 4;
+
 /// What a stepper whose field is on a device does without moving it to the host. A failure is kept until [`OnDevice::fault`] is asked.
 pub(super) trait OnDevice<T: Real>: Sync {
     /// Where it runs.
@@ -146,7 +149,7 @@ pub(super) trait OnDevice<T: Real>: Sync {
     fn keep_totals(&self, place: usize, region: &Region, closing: Option<&HalfPhase>, drives: &[f64]);
     /// The sums at the first `count` places; NaN if the device failed.
     fn kept_totals(&self, count: usize) -> Vec<Totals>;
-    /// Sums |ψ|² over regions after each of the next `steps` whole steps, of one sub-step each; `false` where that cannot be, and nothing was begun. `largest`: Σ|φ|², 2⁸ times of
+    /// Sums |ψ|² over regions after each of the next `steps` whole steps, those from the [`SUMMED`]th on where [`OnDevice::sum_others`] says so; `false` where that cannot be, and nothing was begun. `largest`: Σ|φ|², 2⁸ times of
     /// which a sum may come to. `weight`: |ψ|²/|φ|² of a site, where that is not 1, and a number that is another one
     /// for other weights.
     fn begin_sums(
@@ -158,7 +161,9 @@ pub(super) trait OnDevice<T: Real>: Sync {
     ) -> bool {
         false
     }
-    /// Ends that: the first `count` sums, of every region for each step; NaN if the device failed.
+    /// Takes those of the regions from the [`SUMMED`]th on, after a step.
+    fn sum_others(&self) {}
+    /// Ends that: all `count` sums, in groups of [`SUMMED`] regions, in each of those step by step; NaN if the device failed.
     fn take_sums(&self, count: usize) -> Vec<f64> {
         vec![f64::NAN; count]
     }

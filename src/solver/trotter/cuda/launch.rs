@@ -11,7 +11,7 @@ use crate::solver::trotter::scheme::{Scheme, Substep};
 use std::time::Instant;
 
 /// Blocks of a kernel that goes through all sites with a stride.
-const BLOCKS: u32 = 4096;
+pub(super) const BLOCKS: u32 = 4096;
 
 /// A shape, loaded.
 pub(super) struct Fused {
@@ -51,11 +51,6 @@ impl Fused {
         Ok(Self { shape, kernel, summing })
     }
 
-    /// Whether it can sum over regions.
-    pub(super) fn sums(&self) -> bool {
-        !self.summing.is_empty()
-    }
-
     /// The cut of a plane for the kernel that sums over its regions.
     pub(super) fn cut_with_sums(&self, plane: &Plane) -> Option<Cut> {
         let (_, blocks) = self.summing.get(plane.regions.len().checked_sub(1)?)?;
@@ -64,6 +59,38 @@ impl Fused {
             planes: 1,
         };
         Some(plane.cut(&self.shape, load))
+    }
+}
+
+/// Equal sub-steps in a row.
+pub(super) struct Equal<'a> {
+    pub substep: &'a Substep,
+    /// How many there are.
+    pub count: u64,
+    /// The number of the first within its step, and those of a step.
+    at: usize,
+    of: usize,
+}
+
+impl<'a> Equal<'a> {
+    /// Those from sub-step `at` of a step on, of which `left` are to be taken.
+    fn next(scheme: &'a Scheme, at: usize, left: u64) -> Self {
+        let of = scheme.substeps.len();
+        let substep = |n: u64| &scheme.substeps[(at + usize::try_from(n).unwrap_or(0)) % of];
+        let most = left.min(64);
+        let count = (1..most).take_while(|n| substep(0).is_like(substep(*n))).count() as u64 + 1;
+        Self {
+            substep: substep(0),
+            count,
+            at,
+            of,
+        }
+    }
+
+    /// Bit n: a step ends with number n of the first `count`.
+    pub(super) fn ends(&self, count: u32) -> u32 {
+        let ends = (0..count).filter(|n| (self.at + *n as usize + 1).is_multiple_of(self.of));
+        ends.fold(0, |bits, n| bits | 1_u32.checked_shl(n).unwrap_or(0))
     }
 }
 
@@ -104,7 +131,7 @@ impl<T: OnCuda> Cuda<T> {
         }
         for space in &self.space {
             if !self.measured.contains_key(space.shape.source.name) {
-                let seconds = self.time(space.shape.steps, || self.launch_space(space, substep))?;
+                let seconds = self.time(space.shape.steps, || self.launch_space(space, substep, None))?;
                 measured.push((space.shape.source.name, seconds));
             }
         }
@@ -138,26 +165,22 @@ impl<T: OnCuda> Cuda<T> {
         let mut at = first;
         let mut left = count;
         while left > 0 {
-            let substep = &scheme.substeps[at % all];
             // Equal sub-steps in a row go into one launch: all of them for orders 1 and 2, three of five for order 4.
-            let mut equal = 1;
-            while equal < left
-                && equal < 64
-                && substep.is_like(&scheme.substeps[(at + usize::try_from(equal).unwrap_or(0)) % all])
-            {
-                equal += 1;
-            }
+            let equal = Equal::next(scheme, at, left);
             let done = if self.schedule == Schedule::Naive {
-                self.sweeps(substep);
+                self.sweeps(equal.substep);
+                self.sum_cells(equal.ends(1));
                 1
             } else if self.grid.rank() == 1 {
-                self.line_steps(substep, equal)
+                self.line_steps(&equal)
             } else if self.grid.rank() == 3 && self.space.is_empty() {
-                self.step_in_space(substep)
+                let done = self.step_in_space(&equal);
+                self.sum_cells(equal.ends(1));
+                done
             } else if self.grid.rank() == 3 {
-                self.space_steps(substep, equal)
+                self.space_steps(&equal)
             } else {
-                self.fused_steps(substep, equal)
+                self.fused_steps(&equal)
             };
             if done == 0 {
                 return;
@@ -169,8 +192,9 @@ impl<T: OnCuda> Cuda<T> {
 
     /// One sub-step in three dimensions in two passes; returns 1.
     #[allow(unsafe_code, reason = "a kernel launch")]
-    fn step_in_space(&mut self, substep: &Substep) -> u64 {
-        if self.fused_steps(substep, 1) == 0 {
+    fn step_in_space(&mut self, equal: &Equal) -> u64 {
+        let substep = equal.substep;
+        if self.planes_steps(substep, 1, None) == 0 {
             return 0;
         }
         let parameters = params::Columns {
@@ -199,14 +223,23 @@ impl<T: OnCuda> Cuda<T> {
         u64::from(launched.is_some())
     }
 
-    /// At most `most` equal sub-steps in one launch; returns how many. In three dimensions the x and y sweeps of one.
-    fn fused_steps(&mut self, substep: &Substep, most: u64) -> u64 {
+    /// Equal sub-steps in one launch; returns how many.
+    fn fused_steps(&mut self, equal: &Equal) -> u64 {
+        let Some(steps) = self.best(equal.count).map(|fused| fused.shape.steps) else {
+            return 0;
+        };
+        let regions = self.next_sums(equal.ends(steps));
+        self.planes_steps(equal.substep, equal.count, regions)
+    }
+
+    /// At most `most` equal sub-steps in one launch, which sums over `regions`; returns how many. In three dimensions the x and y sweeps of one.
+    fn planes_steps(&mut self, substep: &Substep, most: u64, regions: Option<params::Regions>) -> u64 {
         let Some(out) = &self.other else { return 0 };
         let Some(fused) = self.best(most) else { return 0 };
         let steps = fused.shape.steps;
         let launched = self.attempt(|| {
             self.before_writing(Some(out[0].address()))?;
-            self.launch_fused(fused, substep, self.next_sums(steps))
+            self.launch_fused(fused, substep, regions)
         });
         self.after_launch(launched.is_some(), steps)
     }
@@ -279,14 +312,16 @@ impl<T: OnCuda> Cuda<T> {
         }
     }
 
-    /// At most `most` equal sub-steps of a line in one launch; returns how many.
+    /// Equal sub-steps of a line in one launch; returns how many.
     #[allow(unsafe_code, reason = "a kernel launch")]
-    fn line_steps(&mut self, substep: &Substep, most: u64) -> u64 {
-        let nx = self.grid.size()[0];
-        let (Some(out), Some(kernel)) = (&self.other, &self.line) else {
+    fn line_steps(&mut self, equal: &Equal) -> u64 {
+        let (nx, substep) = (self.grid.size()[0], equal.substep);
+        let (Some(out), Some([plain, summing])) = (&self.other, &self.line) else {
             return 0;
         };
-        let steps = most.min(self.line_length());
+        let steps = equal.count.min(self.line_length());
+        let regions = self.next_sums(equal.ends(u32::try_from(steps).unwrap_or(1)));
+        let kernel = if regions.is_some() { summing } else { plain };
         let parameters = params::Line {
             field: addresses(&self.field),
             out: addresses(out),
@@ -302,10 +337,14 @@ impl<T: OnCuda> Cuda<T> {
         let blocks = u32::try_from(nx.div_ceil(LINE_CORE).div_ceil(4)).unwrap_or(u32::MAX);
         let launched = self.attempt(|| {
             self.before_writing(Some(out[0].address()))?;
-            // SAFETY: the parameters are those of `line_steps`, which reads and writes sites 0..nx only.
+            // SAFETY: the parameters are those of `line_steps` and `summing_steps`, which read and write sites 0..nx only. There is room for the sums of every
+            // step of the batch.
             unsafe {
                 self.stream.launch(kernel, (blocks, 1, 1), 128, |launch| {
                     launch.arg(&parameters);
+                    if let Some(regions) = &regions {
+                        launch.arg(regions);
+                    }
                 })
             }
         });

@@ -8,7 +8,7 @@
 //!   Two steps in three dimensions (`kernels/trotter_space.cu`).
 //! - `full-step`: the same with one step a launch; in three dimensions, where nx is no multiple of 16 bytes or the device has little shared memory,
 //!   two launches: x and y sweeps plane by plane, then z sweeps and phase in place along columns.
-//! - Probabilities of regions are summed inside the fused steps of two dimensions ([`summing`]).
+//! - Probabilities of regions are summed inside the launches, or where kernels take no whole steps by one that follows each ([`summing`]).
 //!
 //! - `naive`: one kernel a sweep (Bederián and Dente 2011, section 4.2). One to three dimensions.
 //!
@@ -47,7 +47,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Entries of `trotter_sweeps.cu`.
-const ENTRIES: [&str; 11] = [
+const ENTRIES: [&str; 12] = [
     "sweep_x",
     "sweep_rows",
     "sweep_columns",
@@ -56,6 +56,7 @@ const ENTRIES: [&str; 11] = [
     "turn_field",
     "measure_rows",
     "measure_total",
+    "sum_cells",
     "normalise",
     "picture",
     "touch_sites",
@@ -120,8 +121,8 @@ pub(super) struct Cuda<T: OnCuda> {
     space: Vec<space::Loaded>,
     /// Seconds a step of kernels that were compared, by name.
     measured: HashMap<&'static str, f64>,
-    /// One dimension.
-    line: Option<Kernel>,
+    /// One dimension: steps, and the same with sums over regions.
+    line: Option<[Kernel; 2]>,
     kernels: [Kernel; ENTRIES.len()],
     sums: Mutex<Sums<T>>,
     mirror: Mutex<Option<Mirror<T>>>,

@@ -456,6 +456,10 @@ impl<T: OnCuda> OnDevice<T> for Cuda<T> {
         begun.unwrap_or(false)
     }
 
+    fn sum_others(&self) {
+        self.sum_other_cells();
+    }
+
     fn take_sums(&self, count: usize) -> Vec<f64> {
         self.attempt(|| self.take_summed(count))
             .unwrap_or_else(|| vec![f64::NAN; count])

@@ -26,7 +26,8 @@ parameters!(
     Place,
     Picture,
     TouchSites,
-    Regions
+    Regions,
+    Sum
 );
 
 #[repr(C)]
@@ -51,23 +52,37 @@ pub(super) struct Fused<T> {
     pub interaction: [T; 2],
 }
 
-/// Regions that `summing_steps` sums over at most.
-pub(super) const REGIONS: usize = 4;
+/// Regions that a kernel sums over at most.
+pub(super) const REGIONS: usize = super::super::stepper::SUMMED;
 /// Numbers of each sum: a whole number, and whether something was too large.
 pub(super) const PARTS: usize = 2;
 
+/// As `kernels/trotter_sums.cuh` declares it.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Regions {
     pub count: i32,
-    pub x: [[i32; REGIONS]; 2],
-    pub y: [[i32; REGIONS]; 2],
+    /// Of each axis, from and to.
+    pub bounds: [[[i32; REGIONS]; 2]; 3],
     pub scale: f64,
     pub totals: u64,
     pub step: i32,
+    /// Bit n: a step ends with sub-step n of the launch.
+    pub ends: u32,
     pub weights: u64,
-    /// From, to.
-    pub ones: [[i32; 2]; 2],
+    /// Of each axis, from and to.
+    pub ones: [[i32; 2]; 3],
+}
+
+/// What `sum_cells` reads.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Sum {
+    pub field: [u64; 2],
+    pub grid: Lattice,
+    pub lo: [i32; 3],
+    pub hi: [i32; 3],
+    pub regions: Regions,
 }
 
 #[repr(C)]
@@ -307,14 +322,15 @@ mod tests {
             assert_eq!(kernels.declared(entry), [size_of::<Sweep<f64>>()]);
         }
         assert_eq!(kernels.declared("sweep_columns"), [size_of::<Columns<f64>>()]);
-        assert_eq!(
-            sources::line(Precision::Single).declared("line_steps"),
-            [size_of::<Line<f32>>()]
-        );
-        assert_eq!(
-            sources::line(Precision::Double).declared("line_steps"),
-            [size_of::<Line<f64>>()]
-        );
+        for (precision, size) in [
+            (Precision::Single, size_of::<Line<f32>>()),
+            (Precision::Double, size_of::<Line<f64>>()),
+        ] {
+            let line = sources::line(precision);
+            assert_eq!(line.declared("line_steps"), [size]);
+            assert_eq!(line.declared("summing_steps"), [size, size_of::<Regions>()]);
+            assert_eq!(sources::sweeps(precision).declared("sum_cells"), [size_of::<Sum>()]);
+        }
         for (precision, size) in [
             (Precision::Single, size_of::<Fused<f32>>()),
             (Precision::Double, size_of::<Fused<f64>>()),
@@ -326,6 +342,7 @@ mod tests {
                         Precision::Double => size_of::<Space<f64>>(),
                     };
                     assert_eq!(shape.source.declared("space_steps"), [size]);
+                    assert_eq!(shape.source.declared("summing_steps"), [size, size_of::<Regions>()]);
                 }
             }
             for shape in sources::shapes(precision, sources::Flags::default()) {

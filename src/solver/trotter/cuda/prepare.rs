@@ -71,7 +71,8 @@ impl<T: OnCuda> Cuda<T> {
         self.gauge = Some(planes);
         self.fused.clear();
         if self.schedule != Schedule::Naive && self.grid.rank() == 1 {
-            self.line = Some(self.stream.kernel(sources::line(T::PRECISION), "line_steps", 0)?);
+            let load = |entry| self.stream.kernel(sources::line(T::PRECISION), entry, 0);
+            self.line = Some([load("line_steps")?, load("summing_steps")?]);
         } else if self.schedule != Schedule::Naive && self.grid.rank() == 3 {
             let [nx, ..] = self.grid.size();
             let most = self.stream.device().most_shared();

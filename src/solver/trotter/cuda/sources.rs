@@ -160,6 +160,7 @@ fn program(precision: Precision, flags: Flags, steps: usize) -> Program {
         source: include_str!("../../../../kernels/trotter_fused.cu"),
         headers: &[
             ("trotter.cuh", include_str!("../../../../kernels/trotter.cuh")),
+            ("trotter_sums.cuh", include_str!("../../../../kernels/trotter_sums.cuh")),
             ("real.cuh", include_str!("../../../../kernels/real.cuh")),
         ],
         defines,

@@ -1,6 +1,6 @@
 //! Steps in three dimensions.
 
-use super::launch::addresses;
+use super::launch::{Equal, addresses};
 use super::{Cuda, OnCuda, params};
 use crate::backend::cuda::{CudaError, Kernel, PushKernelArg, Source, Stream, manifest};
 use crate::field::Precision;
@@ -58,6 +58,8 @@ pub(super) fn shapes(precision: Precision, interacts: bool) -> Vec<Shape> {
 pub(super) struct Loaded {
     pub shape: Shape,
     kernel: Kernel,
+    /// The same with sums over regions.
+    summing: Kernel,
     /// Blocks that the device holds at once.
     capacity: u32,
 }
@@ -69,6 +71,7 @@ impl Loaded {
         Ok(Self {
             shape,
             kernel,
+            summing: stream.kernel(shape.source, "summing_steps", shape.shared())?,
             capacity: capacity.max(1),
         })
     }
@@ -90,9 +93,14 @@ impl Loaded {
 }
 
 impl<T: OnCuda> Cuda<T> {
-    /// Puts in a launch of `space`.
+    /// Puts in a launch of `space`, which sums over `regions`.
     #[allow(unsafe_code, reason = "a kernel launch")]
-    pub(super) fn launch_space(&self, space: &Loaded, substep: &Substep) -> Result<(), CudaError> {
+    pub(super) fn launch_space(
+        &self,
+        space: &Loaded,
+        substep: &Substep,
+        regions: Option<params::Regions>,
+    ) -> Result<(), CudaError> {
         let Some(out) = &self.other else { return Ok(()) };
         let (across, along, chunk) = space.layout(self.grid.size().map(|n| u32::try_from(n).unwrap_or(u32::MAX)));
         let parameters = params::Space {
@@ -111,23 +119,33 @@ impl<T: OnCuda> Cuda<T> {
         );
         let pairs = u32::try_from(self.grid.size()[2].div_ceil(2)).unwrap_or(0);
         let blocks = (across, along, pairs.div_ceil(chunk));
-        // SAFETY: the parameters are those of `space_steps`; all planes are pitch × ny × nz, and the kernel reads and writes sites of the grid only, of
-        // which a row has a multiple of 16 bytes.
+        let kernel = if regions.is_some() {
+            &space.summing
+        } else {
+            &space.kernel
+        };
+        // SAFETY: the parameters are those of `space_steps` and `summing_steps`; all planes are pitch × ny × nz, and the kernel reads and writes sites of the grid only, of
+        // which a row has a multiple of 16 bytes. There is room for the sums of every step of the batch.
         unsafe {
-            self.stream.launch(&space.kernel, blocks, Shape::threads(), |launch| {
+            self.stream.launch(kernel, blocks, Shape::threads(), |launch| {
                 launch.arg(&parameters);
+                if let Some(regions) = &regions {
+                    launch.arg(regions);
+                }
             })
         }
     }
 
-    /// At most `most` equal sub-steps in three dimensions in one launch; returns how many.
-    pub(super) fn space_steps(&mut self, substep: &Substep, most: u64) -> u64 {
+    /// Equal sub-steps in three dimensions in one launch; returns how many.
+    pub(super) fn space_steps(&mut self, equal: &Equal) -> u64 {
         let Some(out) = &self.other else { return 0 };
-        let Some(space) = self.best_space(most) else { return 0 };
+        let Some(space) = self.best_space(equal.count) else {
+            return 0;
+        };
         let steps = space.shape.steps;
         let launched = self.attempt(|| {
             self.before_writing(Some(out[0].address()))?;
-            self.launch_space(space, substep)
+            self.launch_space(space, equal.substep, self.next_sums(equal.ends(steps)))
         });
         self.after_launch(launched.is_some(), steps)
     }

@@ -1,10 +1,11 @@
-//! |ψ|² summed over regions while steps are fused (`summing_steps` of `kernels/trotter_fused.cu`): a sum for each step of a batch, in whole numbers of a unit, so that it does
-//! not depend on how steps are cut into launches.
+//! |ψ|² summed over regions by the kernels that step (`summing_steps`), or by one that follows a step where these take less than one (`sum_cells`): a sum for each step of a batch, in
+//! whole numbers of a unit (`kernels/trotter_sums.cuh`), so that it does not depend on how steps are cut into launches, nor on the variant's.
 
-use super::params::{PARTS, REGIONS, Regions, whole};
+use super::launch::{BLOCKS, addresses};
+use super::params::{PARTS, REGIONS, Regions, Sum, whole};
 use super::pieces::Cut;
 use super::{Cuda, OnCuda};
-use crate::backend::cuda::{Buffer, CudaError};
+use crate::backend::cuda::{Buffer, CudaError, PushKernelArg};
 use crate::solver::device::rows::grow;
 use crate::solver::totals::Region;
 use rayon::prelude::*;
@@ -12,8 +13,8 @@ use std::sync::{MutexGuard, PoisonError};
 
 /// Bits of the largest sum, which may grow by four more.
 const BITS: i32 = 58;
-/// Weights of all sites, and columns and rows, from and to, where they are 1.
-type Weights<T> = (Buffer<T>, [[usize; 2]; 2]);
+/// Weights of all sites, and columns, rows and planes, from and to, where they are 1.
+type Weights<T> = (Buffer<T>, [[usize; 2]; 3]);
 
 /// How kernels cut the plane, by their names, for regions.
 type Cuts = (Vec<Region>, Vec<(&'static str, Cut)>);
@@ -21,6 +22,8 @@ type Cuts = (Vec<Region>, Vec<(&'static str, Cut)>);
 /// What is summed in this batch.
 pub(super) struct Summing<T: OnCuda> {
     regions: Option<Regions>,
+    /// Those that launches do not take, in groups.
+    others: Vec<Regions>,
     totals: Option<Buffer<u64>>,
     /// Binary exponent of the unit.
     unit: i32,
@@ -34,6 +37,7 @@ impl<T: OnCuda> Summing<T> {
     pub(super) fn none() -> Self {
         Self {
             regions: None,
+            others: Vec::new(),
             totals: None,
             unit: 0,
             cuts: None,
@@ -58,13 +62,79 @@ impl<T: OnCuda> Cuda<T> {
         self.summing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the next launch sums, `steps` of them.
-    pub(super) fn next_sums(&self, steps: u32) -> Option<Regions> {
+    /// What the next launch sums, if something is: after those of its sub-steps of which `ends` has a bit.
+    pub(super) fn next_sums(&self, ends: u32) -> Option<Regions> {
         let mut summing = self.summing();
-        let regions = summing.regions.as_mut()?;
-        let now = *regions;
-        regions.step += i32::try_from(steps).unwrap_or(0);
+        let regions = summing.regions.as_mut().filter(|_| ends != 0)?;
+        let now = Regions { ends, ..*regions };
+        regions.step += whole(ends.count_ones() as usize);
         Some(now)
+    }
+
+    /// Puts in the sums after a sub-step, if it is the last of a step and something is summed; for kernels that do not sum themselves.
+    pub(super) fn sum_cells(&self, ends: u32) {
+        if let Some(regions) = self.next_sums(ends) {
+            self.launch_sums(regions);
+        }
+    }
+
+    /// See [`OnDevice::sum_others`](super::super::run::OnDevice::sum_others).
+    pub(super) fn sum_other_cells(&self) {
+        let groups = self.summing().others.len();
+        for group in 0..groups {
+            let regions = {
+                let mut summing = self.summing();
+                let regions = &mut summing.others[group];
+                regions.step += 1;
+                Regions {
+                    step: regions.step - 1,
+                    ends: 1,
+                    ..*regions
+                }
+            };
+            self.launch_sums(regions);
+        }
+    }
+
+    /// Puts in sums over the field as it stands.
+    #[allow(unsafe_code, reason = "a kernel launch")]
+    fn launch_sums(&self, regions: Regions) {
+        let count = usize::try_from(regions.count).unwrap_or(0);
+        // Whole cells, of two rows and as many columns as 16 bytes hold.
+        let cell = [16 / whole(size_of::<T>()), 2, 1];
+        let (mut lo, mut hi) = ([0; 3], [0; 3]);
+        for axis in 0..3 {
+            let [from, to] = regions.bounds[axis];
+            let low = from[..count].iter().min().copied().unwrap_or(0);
+            lo[axis] = low - low % cell[axis];
+            hi[axis] = to[..count].iter().max().copied().unwrap_or(0);
+        }
+        let cells = |axis: usize| u64::try_from((hi[axis] - lo[axis] + cell[axis] - 1) / cell[axis]).unwrap_or(0);
+        let cells: u64 = (0..3).map(cells).product();
+        debug_assert!(
+            (0..3).all(|axis| lo[axis] >= 0 && hi[axis] <= self.lattice.size[axis]),
+            "regions in the grid"
+        );
+        let parameters = Sum {
+            field: addresses(&self.field),
+            grid: self.lattice,
+            lo,
+            hi,
+            regions,
+        };
+        let blocks = u32::try_from(cells.div_ceil(256))
+            .unwrap_or(u32::MAX)
+            .clamp(1, BLOCKS / 2);
+        self.attempt(|| {
+            // SAFETY: the argument is that of `sum_cells`, which reads whole cells of regions in the grid; rows are padded to whole ones. There is room for the sums of
+            // every step of the batch.
+            unsafe {
+                self.stream
+                    .launch(self.kernel("sum_cells"), (blocks, 1, 1), 256, |launch| {
+                        launch.arg(&parameters);
+                    })
+            }
+        });
     }
 
     /// See [`OnDevice::begin_sums`](super::super::run::OnDevice::begin_sums).
@@ -75,8 +145,7 @@ impl<T: OnCuda> Cuda<T> {
         largest: f64,
         weight: Option<(u64, &(dyn Fn(usize) -> T + Sync))>,
     ) -> Result<bool, CudaError> {
-        let fits = self.fused.iter().all(super::launch::Fused::sums);
-        if self.grid.rank() != 2 || self.fused.is_empty() || !fits || regions.len() > REGIONS || regions.is_empty() {
+        if regions.is_empty() {
             return Ok(false);
         }
         let exponent = if largest > 0.0 { largest.log2().ceil() } else { 0.0 };
@@ -90,11 +159,12 @@ impl<T: OnCuda> Cuda<T> {
             summing.weights = None;
             summing.weights = Some((key, self.weights(weight)?));
         }
-        if summing.cuts.as_ref().is_none_or(|(own, _)| own != regions) {
-            let plane = self.plane_to_cut(regions);
+        let first = &regions[..regions.len().min(REGIONS)];
+        if summing.cuts.as_ref().is_none_or(|(own, _)| own != first) {
+            let plane = self.plane_to_cut(first);
             let cut = |fused: &super::launch::Fused| Some((fused.shape.source.name, fused.cut_with_sums(&plane)?));
             let all = self.fused.iter().filter_map(cut).collect();
-            summing.cuts = Some((regions.to_vec(), all));
+            summing.cuts = Some((first.to_vec(), all));
         }
         let mut totals = match summing.totals.take() {
             Some(totals) => totals,
@@ -110,46 +180,62 @@ impl<T: OnCuda> Cuda<T> {
             return Ok(false);
         }
         summing.unit = exponent - BITS;
-        let mut asked = Regions {
-            count: whole(regions.len()),
-            scale: f64::from(-summing.unit).exp2(),
-            totals: totals.address(),
-            ..Regions::default()
+        let (scale, totals_at) = (f64::from(-summing.unit).exp2(), totals.address());
+        let weights = match &summing.weights {
+            Some((_, (weights, ones))) if weight.is_some() => (weights.address(), ones.map(|range| range.map(whole))),
+            _ => Default::default(),
         };
-        if let (Some((_, (weights, ones))), Some(_)) = (&summing.weights, weight) {
-            (asked.weights, asked.ones) = (weights.address(), ones.map(|range| range.map(whole)));
-        }
-        for (n, region) in regions.iter().enumerate() {
-            for (end, at) in [region.lo, region.hi].into_iter().enumerate() {
-                asked.x[end][n] = whole(at[0]);
-                asked.y[end][n] = whole(at[1]);
+        let group = |(n, regions): (usize, &[Region])| {
+            let before = steps * n * REGIONS * PARTS * size_of::<u64>();
+            let mut asked = Regions {
+                count: whole(regions.len()),
+                scale,
+                totals: totals_at + before as u64,
+                weights: weights.0,
+                ones: weights.1,
+                ..Regions::default()
+            };
+            for (n, region) in regions.iter().enumerate() {
+                for (axis, bounds) in asked.bounds.iter_mut().enumerate() {
+                    (bounds[0][n], bounds[1][n]) = (whole(region.lo[axis]), whole(region.hi[axis]));
+                }
             }
-        }
+            asked
+        };
+        let mut groups = regions.chunks(REGIONS).enumerate().map(group);
+        summing.regions = groups.next();
+        summing.others = groups.collect();
         summing.totals = Some(totals);
-        summing.regions = Some(asked);
         Ok(true)
     }
 
     /// Weights of all sites, to the device.
     fn weights(&self, weight: &(dyn Fn(usize) -> T + Sync)) -> Result<Weights<T>, CudaError> {
-        let [nx, ny, _] = self.grid.size();
-        let mut all = vec![T::one(); self.pitch * ny];
+        let size = self.grid.size();
+        let [nx, ny, nz] = size;
+        let mut all = vec![T::one(); self.pitch * ny * nz];
         all.par_chunks_mut(self.pitch).enumerate().for_each(|(row, out)| {
             for (i, out) in out[..nx].iter_mut().enumerate() {
                 *out = weight(row * nx + i);
             }
         });
-        let is_one = |i: usize, j: usize| all[j * self.pitch + i] == T::one();
-        // As far as the row and the column of the middle reach, if nothing in between is otherwise.
-        let around = |n: usize, one: &dyn Fn(usize) -> bool| {
+        let is_one = |[i, j, k]: [usize; 3]| all[(j + ny * k) * self.pitch + i] == T::one();
+        // As far as the lines through the middle reach, if nothing in between is otherwise.
+        let around = |axis: usize| {
+            let one = |at: usize| {
+                let mut site = size.map(|n| n / 2);
+                site[axis] = at;
+                is_one(site)
+            };
+            let n = size[axis];
             let low = (0..n / 2).rev().find(|at| !one(*at)).map_or(0, |at| at + 1);
             let high = (n / 2..n).find(|at| !one(*at)).unwrap_or(n);
             [low, high]
         };
-        let mut ones = [around(nx, &|i| is_one(i, ny / 2)), around(ny, &|j| is_one(nx / 2, j))];
-        let [x, y] = ones;
-        if (y[0]..y[1]).any(|j| (x[0]..x[1]).any(|i| !is_one(i, j))) {
-            ones = [[0; 2]; 2];
+        let mut ones = [0, 1, 2].map(around);
+        let [x, y, z] = ones;
+        if (z[0]..z[1]).any(|k| (y[0]..y[1]).any(|j| (x[0]..x[1]).any(|i| !is_one([i, j, k])))) {
+            ones = [[0; 2]; 3];
         }
         let weights = self.stream.zeros("weights", all.len())?;
         self.stream.upload("weights", &all, &weights)?;
@@ -161,6 +247,7 @@ impl<T: OnCuda> Cuda<T> {
     pub(super) fn take_summed(&self, count: usize) -> Result<Vec<f64>, CudaError> {
         let mut summing = self.summing();
         summing.regions = None;
+        summing.others.clear();
         let mut numbers = vec![0_u64; count * PARTS];
         if let Some(totals) = &summing.totals {
             self.stream.download("records", totals, &mut numbers)?;
