@@ -183,7 +183,7 @@ impl<T: OnCuda> Cuda<T> {
         let (scale, totals_at) = (f64::from(-summing.unit).exp2(), totals.address());
         let weights = match &summing.weights {
             Some((_, (weights, ones))) if weight.is_some() => (weights.address(), ones.map(|range| range.map(whole))),
-            _ => Default::default(),
+            _ => (0, [[0; 2]; 3]),
         };
         let group = |(n, regions): (usize, &[Region])| {
             let before = steps * n * REGIONS * PARTS * size_of::<u64>();
