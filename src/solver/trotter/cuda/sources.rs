@@ -260,7 +260,7 @@ mod tests {
             headers: &[],
             ..program
         };
-        assert_eq!(without.missing(), ["trotter.cuh"]);
+        assert_eq!(without.missing(), ["trotter.cuh", "trotter_sums.cuh"]);
     }
 
     #[test]
