@@ -393,23 +393,25 @@ __device__ __forceinline__ Complex bond(Complex a, Complex g, Complex b) {
     return {a.r * h.r + a.i * h.i, a.r * h.i - a.i * h.r};
 }
 
-// Sums over the rows of a region, one warp a row, in double precision
-extern "C" __global__ void measure_rows(const Measure p) {
+// Sums over the rows of a region in double precision: one warp a row, in blocks of 128, or one block a row, in blocks of 1024, for long rows
+extern "C" __global__ void __launch_bounds__(1024) measure_rows(const Measure p) {
     const Grid &g = p.grid;
-    const int lane = threadIdx.x & 31;
+    const bool is_long = blockDim.x > 128;
+    const int lanes = is_long ? blockDim.x : 32, lane = threadIdx.x % lanes, at_once = blockDim.x / lanes;
+    __shared__ double part[6][32];
     const int rows_y = p.hi[1] - p.lo[1], rows = rows_y * (p.hi[2] - p.lo[2]);
     const int size[3] = {g.nx, g.ny, g.nz};
     // Over the whole grid every bond is the upward one of one site, and counts twice there.
     bool whole = true;
     for (int axis = 0; axis < 3; axis++) whole = whole && p.lo[axis] == 0 && p.hi[axis] == size[axis];
     const int sides = whole ? 1 : 2;
-    for (int row = blockIdx.x * (blockDim.x >> 5) + (threadIdx.x >> 5); row < rows; row += gridDim.x * (blockDim.x >> 5)) {
+    for (int row = blockIdx.x * at_once + threadIdx.x / lanes; row < rows; row += gridDim.x * at_once) {
         const int j = p.lo[1] + row % rows_y, k = p.lo[2] + row / rows_y;
         const size_t base = offset(g, j + g.ny * k);
         const int y = g.nz > 1 ? j : row_of_whole(p.place, j);  // planes are whole
         const Complex turn_x = gauge_of(p.flux, y), back_x = {turn_x.r, -turn_x.i}, one = {1, 0};
         double norm = 0, energy = 0, x = 0, xx = 0, peak = 0, current = 0;
-        for (int i = p.lo[0] + lane; i < p.hi[0]; i += 32) {
+        for (int i = p.lo[0] + lane; i < p.hi[0]; i += lanes) {
             const size_t n = base + i;
             const Complex here = closed(p.re, p.im, p.medium, p.closing, n);
             const double d = here.r * here.r + here.i * here.i;
@@ -437,6 +439,19 @@ extern "C" __global__ void measure_rows(const Measure p) {
         }
         norm = sum_of_warp(norm), energy = sum_of_warp(energy), x = sum_of_warp(x), xx = sum_of_warp(xx), current = sum_of_warp(current);
         peak = max_of_warp(peak);
+        if (is_long) {  // the same row for all threads of the block
+            double *const all[6] = {&norm, &energy, &x, &xx, &current, &peak};
+            const int warp = threadIdx.x >> 5;
+            __syncthreads();
+            if ((threadIdx.x & 31) == 0)
+#pragma unroll
+                for (int q = 0; q < 6; q++) part[q][warp] = *all[q];
+            __syncthreads();
+#pragma unroll
+            for (int q = 0; q < 6; q++) *all[q] = part[q][threadIdx.x & 31];
+            norm = sum_of_warp(norm), energy = sum_of_warp(energy), x = sum_of_warp(x), xx = sum_of_warp(xx), current = sum_of_warp(current);
+            peak = max_of_warp(peak);
+        }
         if (lane == 0) {
             double *out = p.rows + (size_t)row * SUMS;
             out[NORM] = norm, out[ENERGY] = energy, out[X] = x, out[XX] = xx, out[PEAK] = peak, out[CURRENT] = 2 * p.hopping * current;

@@ -13,6 +13,9 @@ use crate::solver::{Backend, FieldImage, ImageRequest, SolverError, Taps};
 use std::ops::Range;
 use std::sync::{MutexGuard, PoisonError};
 
+/// Sites of a row that a block adds instead of a warp, whose loads are too few at a time for it.
+const LONG_ROW: usize = 1 << 14;
+
 impl<T: OnCuda> Cuda<T> {
     pub(super) fn sums(&self) -> MutexGuard<'_, Sums<T>> {
         self.sums.lock().unwrap_or_else(PoisonError::into_inner)
@@ -91,14 +94,17 @@ impl<T: OnCuda> Cuda<T> {
             rows: sums.rows.address(),
             place: params::Place::new(&self.grid),
         };
-        let blocks = u32::try_from(rows.div_ceil(4)).unwrap_or(u32::MAX).min(65535);
+        // Which threads add a row depends on its length alone, so that its sum has the same bits in a part and in the whole.
+        let is_long = region.hi[0] - region.lo[0] >= LONG_ROW;
+        let (threads, at_once) = if is_long { (1024, 1) } else { (128, 4) };
+        let blocks = u32::try_from(rows.div_ceil(at_once)).unwrap_or(u32::MAX).min(65535);
         debug_assert!(
             sums.rows.bytes() >= rows * SUMS * size_of::<f64>(),
             "sums of {rows} rows"
         );
         // SAFETY: the argument is that of the kernel; `rows` has room for every row of the grid.
         unsafe {
-            stream.launch(self.kernel("measure_rows"), (blocks, 1, 1), 128, |launch| {
+            stream.launch(self.kernel("measure_rows"), (blocks, 1, 1), threads, |launch| {
                 launch.arg(&parameters);
             })?;
         }
