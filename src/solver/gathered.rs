@@ -2,7 +2,9 @@
 
 use super::Taps;
 use super::clock::RunClock;
-use super::taps::{RowNumbers, Tap};
+#[cfg(feature = "cuda")]
+use super::taps::RowNumbers;
+use super::taps::Tap;
 use crate::field::Real;
 use crate::physics::Measure;
 use num_complex::Complex64;
