@@ -6,6 +6,8 @@
 mod device;
 #[path = "common/rooms.rs"]
 mod rooms;
+#[path = "common/saved.rs"]
+mod saved;
 
 use device::{build, skip};
 use ripplon::grid::Edge;
@@ -14,6 +16,7 @@ use ripplon::scene::Scenario;
 use ripplon::scene::scenario::Quantity;
 use ripplon::solver::{Edit, FieldImage, ImageRequest, Solver, Taps, devices_here};
 use rooms::{ALL, Case, DAMPED, DENSITY, DETECTORS, REGIONS, SOURCES, SPEED, WALLS, Way};
+use saved::goes_to_one_and_back;
 
 /// A source that crosses the cuts, a region whose sites are summed where they lie, and what is recorded now and then.
 const MORE: &str = "[[source]]\nat = [6.0, 2.0, 2.0]\nsignal = \"sine\"\nfrequency = 0.3\namplitude = 5.0\nvelocity = [0.1, 1.1, 0.8]\n\
@@ -305,25 +308,7 @@ fn a_state_goes_from_parts_to_one_and_back() {
     let plate = Case::new("plate", &[140, 70], "\"absorb\"\nabsorb_width = 12", "", &[2]);
     for (case, method) in [(open, "fdtd"), (plate, "fdtd"), (plate, "oscillators")] {
         let on = |devices: &str| scene(&case, [method, "single", "auto"], 2, devices, SOURCES);
-        let (mut cut, mut whole) = (build(&on("[0, 0, 0]")), build(&on("1")));
-        let mut none = Taps::default();
-        cut.advance(17, &mut none).expect("the run steps");
-        let state = cut.save().expect("the run saves");
-        whole.load(&state).expect("the run goes on");
-        for run in [&mut cut, &mut whole] {
-            run.advance(31, &mut none).expect("the run steps");
-        }
-        let state = whole.save().expect("the run saves");
-        assert!(
-            cut.save().expect("the run saves").arrays == state.arrays,
-            "{} {method}",
-            case.name
-        );
-        cut.load(&state).expect("the run goes on");
-        for run in [&mut cut, &mut whole] {
-            run.advance(9, &mut none).expect("the run steps");
-        }
-        let end = whole.save().expect("it saves").arrays;
-        assert!(cut.save().expect("it saves").arrays == end, "{} {method}", case.name);
+        let name = format!("{} {method}", case.name);
+        goes_to_one_and_back(&name, build(&on("[0, 0, 0]")), build(&on("1")));
     }
 }

@@ -2,6 +2,7 @@
 
 use super::cases::{Case, DRIVEN, cases, detectors, random_field, text};
 use super::device::{build, skip};
+use super::saved::goes_to_one_and_back;
 use ripplon::scene::Scenario;
 use ripplon::scene::scenario::Quantity;
 use ripplon::solver::{Clock, FieldImage, ImageRequest, Solver, Taps, read_scene_text};
@@ -186,22 +187,5 @@ fn a_state_goes_from_parts_to_one_and_back() {
     let case = &cases()[0];
     let on = |devices: &str| scenario(case, 2, "single", "auto", devices).expect("the grid is large enough");
     let (three, one) = (on("[0, 0, 0]"), on("1"));
-    let (mut cut, mut whole) = (build(&three), build(&one));
-    let mut none = Taps::default();
-    cut.advance(17, &mut none).expect("the run steps");
-    let state = cut.save().expect("the run saves");
-    whole.load(&state).expect("the run goes on");
-    for run in [&mut cut, &mut whole] {
-        run.advance(31, &mut none).expect("the run steps");
-    }
-    let state = whole.save().expect("the run saves");
-    assert_eq!(cut.save().expect("the run saves").arrays, state.arrays);
-    cut.load(&state).expect("the run goes on");
-    for run in [&mut cut, &mut whole] {
-        run.advance(9, &mut none).expect("the run steps");
-    }
-    assert_eq!(
-        cut.save().expect("it saves").arrays,
-        whole.save().expect("it saves").arrays
-    );
+    goes_to_one_and_back(case.name, build(&three), build(&one));
 }
